@@ -16,8 +16,8 @@
 #include "base/id.h"
 #include "evidence/record/derive.h"
 #include "evidence/record/profile.h"
-#include "store/keydir.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
+#include "store/trusted/keydir.h"
 
 #include <pthread.h>
 #include <stdio.h>

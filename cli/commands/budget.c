@@ -8,9 +8,9 @@
 #include "policy/decide/policy.h"
 #include "policy/model/rule.h"
 #include "policy/read/load.h"
-#include "store/budgets.h"
-#include "store/charge.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
+#include "store/tables/budgets.h"
+#include "store/tables/charge.h"
 
 #define OUTPUT_MAX   ((size_t)1 << 30)
 #define NAMES_ARENA  ((size_t)4 << 30)

@@ -2,8 +2,8 @@
  * they are made; after a failure they are not a bundle, and the exit code says so. */
 #include "cli/commands/exports.h"
 
-#include "store/bundles.h"
-#include "store/keydir.h"
+#include "store/read/bundles.h"
+#include "store/trusted/keydir.h"
 
 bool
 writ_exports_is_asked(const struct writ_cli *cli)

@@ -1,7 +1,7 @@
 /* writ keys ...: the key directory of a gateway. */
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 static void
 dir_freep(struct writ_keydir **dir)

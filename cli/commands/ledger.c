@@ -4,10 +4,10 @@
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/service/anchor.h"
-#include "store/keydir.h"
-#include "store/ledger.h"
-#include "store/proofs.h"
-#include "store/verify.h"
+#include "store/ledger/ledger.h"
+#include "store/read/proofs.h"
+#include "store/read/verify.h"
+#include "store/trusted/keydir.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 #include "cli/commands/exports.h"
 #include "evidence/json/write.h"
 #include "evidence/proof/detached_record.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #define LINE_MAX     ((size_t)4 << 20) /* bytes of one record with what is printed around it */
 #define SHOW_ARENA   ((size_t)32 << 20)
@@ -153,7 +153,7 @@ export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vie
     w = writ_write_to(&line);
     writ_write_object_begin(&w);
     writ_write_count(&w, "leaf", leaf);
-    /* the same numbers: core/store/receipts.c asserts it */
+    /* the same numbers: core/store/read/receipts.c asserts it */
     writ_write_text_or_null(
         &w, "kind", writ_detached_record_kind_name((enum writ_detached_record_kind)kind));
     put_record(&w, "record", record);

@@ -7,7 +7,7 @@
 #include "evidence/record/extension.h"
 #include "evidence/record/reason.h"
 #include "evidence/record/record.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* writ receipt: one file that shows what became of a call. */
 #include "cli/commands/command.h"
-#include "store/keydir.h"
-#include "store/receipts.h"
+#include "store/read/receipts.h"
+#include "store/trusted/keydir.h"
 
 static WRIT_RESULT
 run(const struct writ_cli *cli, struct writ_err *err)

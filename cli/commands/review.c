@@ -9,7 +9,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/review_story.h"
 #include "gateway/service/anchor.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #define REVIEW_ARENA ((size_t)64 << 20)
 #define OUT_MAX      ((size_t)64 << 20)

@@ -7,7 +7,7 @@
 #include "policy/model/config.h"
 #include "policy/model/glob.h"
 #include "policy/read/load.h"
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define SAFE_MAX   200 /* bytes of one name in a line for people */

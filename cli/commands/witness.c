@@ -4,8 +4,8 @@
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"
 #include "gateway/http/fetch.h"
-#include "store/keydir.h"
-#include "store/proofs.h"
+#include "store/read/proofs.h"
+#include "store/trusted/keydir.h"
 
 #define URL_MAX      2048
 #define REQUEST_MAX  (WRIT_NOTE_BYTES_MAX + 8192)

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "cli/vectors/vector.h"
 #include "evidence/json/write.h"
-#include "store/ledger.h"
-#include "store/rows.h"
-#include "store/verify.h"
+#include "store/ledger/ledger.h"
+#include "store/ledger/rows.h"
+#include "store/read/verify.h"
 
 #include <stdlib.h>
 #include <unistd.h>

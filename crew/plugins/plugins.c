@@ -3,7 +3,7 @@
 #include "writ/plugins.h"
 
 #include "base/bytes.h"
-#include "store/trusted.h"
+#include "store/trusted/trusted.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

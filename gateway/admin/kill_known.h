@@ -5,7 +5,7 @@
 
 #include "gateway/stops/kill.h"
 #include "policy/model/config.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #define WRIT_KILL_KNOWN_LOOKS 100000 /* the newest decisions that are looked through */
 

@@ -7,14 +7,14 @@
 #include "gateway/admin/ledger_api.h"
 
 #include "base/text.h"
-#include "evidence/record/review_record.h"
 #include "evidence/json/write.h"
+#include "evidence/record/review_record.h"
 #include "gateway/admin/api.h"
-#include "gateway/state/ledger_query.h"
-#include "gateway/http/query.h"
 #include "gateway/admin/review_viewer.h"
-#include "store/body.h"
-#include "store/receipts.h"
+#include "gateway/http/query.h"
+#include "gateway/state/ledger_query.h"
+#include "store/read/receipts.h"
+#include "store/tables/body.h"
 
 #define MAGIC      0x6c617069U
 #define ARENA_MAX  ((size_t)128 << 20) /* memory to read the life of one call */

@@ -5,7 +5,7 @@
 
 #include "evidence/json/write.h"
 #include "policy/model/config.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 /** The members of a review, into an object that is open. */
 void writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told);

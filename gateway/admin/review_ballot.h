@@ -10,7 +10,7 @@
 #ifndef WRIT_GATEWAY_REVIEW_BALLOT_H
 #define WRIT_GATEWAY_REVIEW_BALLOT_H
 
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 #define WRIT_REVIEW_BALLOT_MAX 131072 /* bytes of a vote */
 

@@ -4,7 +4,7 @@
 #define WRIT_GATEWAY_DEFINITION_CACHE_H
 
 #include "gateway/state/gateway.h"
-#include "store/definitions.h"
+#include "store/trusted/definitions.h"
 
 struct writ_definition_cache {
     struct writ_definitions *definitions;  /* as the file has them */

@@ -5,7 +5,7 @@
 
 #include "gateway/state/gateway.h"
 #include "gateway/state/generation.h"
-#include "store/definitions.h"
+#include "store/trusted/definitions.h"
 
 /** What was warned of. Zeroed: nothing. */
 struct writ_repeats {

@@ -3,7 +3,7 @@
 #include "gateway/request/caller_claims.h"
 
 #include "base/hidden.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 bool
 writ_caller_claims_is_reserved(struct writ_view boundary_id)

@@ -4,7 +4,7 @@
 #include "gateway/service/anchor.h"
 
 #include "gateway/http/fetch.h"
-#include "store/trusted.h"
+#include "store/trusted/trusted.h"
 
 #include <errno.h>
 #include <sys/file.h>

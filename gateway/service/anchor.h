@@ -8,7 +8,7 @@
 #ifndef WRIT_GATEWAY_ANCHOR_H
 #define WRIT_GATEWAY_ANCHOR_H
 
-#include "store/proofs.h"
+#include "store/read/proofs.h"
 
 #include <stdatomic.h>
 

@@ -3,10 +3,10 @@
  * Invariant: only the thread uses a place, except for its job, which belongs to the lock. */
 #include "gateway/service/anchors.h"
 
-#include "gateway/service/anchor.h"
-#include "gateway/io/background.h"
 #include "gateway/http/fetch.h"
-#include "store/keydir.h"
+#include "gateway/io/background.h"
+#include "gateway/service/anchor.h"
+#include "store/trusted/keydir.h"
 
 struct place {
     struct writ_anchor_config config;

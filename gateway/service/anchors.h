@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "gateway/listener/metrics.h"
 #include "policy/model/config.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 #define WRIT_ANCHORS_RETRY_US    INT64_C(1000000) /* after the first failure */
 #define WRIT_ANCHORS_LONGEST_US  INT64_C(60000000)

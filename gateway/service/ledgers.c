@@ -7,8 +7,8 @@
 #include "evidence/log/note.h"
 #include "gateway/service/anchor.h"
 #include "policy/model/rule.h"
-#include "store/keydir.h"
-#include "store/trusted.h"
+#include "store/trusted/keydir.h"
+#include "store/trusted/trusted.h"
 
 #include <errno.h>
 #include <stdio.h>

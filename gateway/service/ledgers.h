@@ -4,7 +4,7 @@
 #define WRIT_GATEWAY_LEDGERS_H
 
 #include "policy/model/config.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 /**
  * Opens it.

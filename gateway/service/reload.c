@@ -8,8 +8,8 @@
 #include "gateway/reviewers/review_rules.h"
 #include "policy/read/changes.h"
 #include "policy/read/load.h"
-#include "store/keydir.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
+#include "store/trusted/keydir.h"
 
 /* What one loop is given; it frees it with what was before. */
 struct handover {

@@ -32,9 +32,9 @@
 #include "gateway/state/gateway.h"
 #include "gateway/stops/journal.h"
 #include "policy/read/changes.h"
-#include "store/keydir.h"
-#include "store/reader.h"
-#include "store/trusted.h"
+#include "store/read/reader.h"
+#include "store/trusted/keydir.h"
+#include "store/trusted/trusted.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "evidence/json/write.h"
 #include "gateway/stops/journal.h"
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #define FACT_MAX 65536
 

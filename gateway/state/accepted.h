@@ -6,8 +6,8 @@
 #ifndef WRIT_GATEWAY_ACCEPTED_H
 #define WRIT_GATEWAY_ACCEPTED_H
 
-#include "store/definitions.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
+#include "store/trusted/definitions.h"
 
 /**
  * Reads the facts, then the file, which wins where it is newer. A definition that the file does not

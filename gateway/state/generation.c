@@ -4,7 +4,7 @@
 #include "gateway/state/generation.h"
 
 #include "gateway/state/accepted.h"
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #define JWKS_MAX (256 * 1024)
 

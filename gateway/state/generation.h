@@ -7,8 +7,8 @@
 #include "evidence/jose/keyring.h"
 #include "gateway/auth/identity.h"
 #include "policy/model/config.h"
-#include "store/definitions.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
+#include "store/trusted/definitions.h"
 
 #include <stdatomic.h>
 

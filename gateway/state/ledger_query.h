@@ -4,7 +4,7 @@
 #ifndef WRIT_GATEWAY_LEDGER_QUERY_H
 #define WRIT_GATEWAY_LEDGER_QUERY_H
 
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #define WRIT_LEDGER_QUERY_MAX 32 /* questions that wait */
 

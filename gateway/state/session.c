@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "evidence/json/json.h"
 #include "evidence/json/write.h"
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 #include <pthread.h>
 

@@ -14,7 +14,7 @@
 #include "evidence/json/digest.h"
 #include "evidence/record/reason.h"
 #include "policy/model/config.h"
-#include "store/shares.h"
+#include "store/tables/shares.h"
 
 #include <stdatomic.h>
 

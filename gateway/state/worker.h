@@ -2,14 +2,14 @@
 #ifndef WRIT_GATEWAY_WORKER_H
 #define WRIT_GATEWAY_WORKER_H
 
-#include "gateway/state/generation.h"
 #include "gateway/auth/identity.h"
 #include "gateway/io/loop.h"
 #include "gateway/listener/metrics.h"
 #include "gateway/probe/probe_get.h"
 #include "gateway/state/catalog_snapshot.h"
-#include "store/ledger.h"
-#include "store/shares.h"
+#include "gateway/state/generation.h"
+#include "store/ledger/ledger.h"
+#include "store/tables/shares.h"
 
 #define WRIT_WORKER_STRANGERS_S 10 /* lines about refused tokens, a second */
 

@@ -2,7 +2,7 @@
 #ifndef WRIT_GATEWAY_JOURNAL_H
 #define WRIT_GATEWAY_JOURNAL_H
 
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 /** Records one, and waits for it: as writ_stop_rules_log wants it, `ctx` is the open ledger.
  * WRIT_E_BUSY, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Not on the writer's thread. */

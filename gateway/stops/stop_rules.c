@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "evidence/credential/credential.h"
 #include "gateway/stops/revocations.h"
-#include "store/trusted.h"
+#include "store/trusted/trusted.h"
 
 #include <pthread.h>
 

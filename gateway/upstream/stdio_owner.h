@@ -5,10 +5,10 @@
 #define WRIT_GATEWAY_STDIO_OWNER_H
 
 #include "gateway/io/child.h"
-#include "gateway/upstream/flight.h"
 #include "gateway/state/gateway.h"
+#include "gateway/upstream/flight.h"
 #include "gateway/upstream/replay.h"
-#include "store/shares.h"
+#include "store/tables/shares.h"
 
 #define WRIT_STDIO_INITIALIZE_ID 0 /* our id of initialize */
 #define WRIT_STDIO_DISCOVER_ID   1 /* and of server/discover; requests begin after it */

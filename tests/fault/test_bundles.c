@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "evidence/proof/bundle_check.h"
 #include "gateway/service/anchor.h"
-#include "store/bundles.h"
+#include "store/read/bundles.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include "support/unit.h"
 
 #include "gateway/service/reload.h"
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #include <pthread.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/reader.h"
-#include "store/verify.h"
+#include "store/read/reader.h"
+#include "store/read/verify.h"
 
 #include <stdio.h>
 #include <unistd.h>

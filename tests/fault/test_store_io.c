@@ -3,10 +3,10 @@
  * told to be on disk is missing, and when the cause has gone the ledger goes on, by itself or,
  * after what it must not trust any more, when it is opened again. */
 #include "support/store/kit.h"
-#include "support/unit.h"
 #include "support/store/vfs.h"
+#include "support/unit.h"
 
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * before the step, in the middle of a write, and after it; then opens the ledger and compares it
  * with what the dead process had been told. */
 #include "support/store/kit.h"
-#include "support/unit.h"
 #include "support/store/vfs.h"
+#include "support/unit.h"
 
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 #include <signal.h>
 #include <sqlite3.h>

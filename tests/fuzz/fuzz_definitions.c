@@ -4,7 +4,7 @@
 #include "support/fuzz.h"
 #include "support/shelter.h"
 
-#include "store/definitions.h"
+#include "store/trusted/definitions.h"
 
 #include <stdio.h>
 

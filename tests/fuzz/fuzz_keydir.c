@@ -8,7 +8,7 @@
 #include "support/fuzz.h"
 #include "support/shelter.h"
 
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>

@@ -2,7 +2,7 @@
  * decision, as the gateway would issue it; TENANT may be empty. For tests that have to get a
  * credential without a gateway. */
 #include "evidence/credential/credential.h"
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #include <stdio.h>
 #include <stdlib.h>

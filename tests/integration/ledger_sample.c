@@ -8,7 +8,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,8 @@ trap 'rm -rf "$work"' EXIT
 
 folder() {
     case $1 in
-    base | store) echo "core/$1" ;;
+    base) echo "core/$1" ;;
+    trusted | tables | write | ledger) echo "core/store/$1" ;;
     json | record) echo "core/evidence/$1" ;;
     policy_*) echo "policy/${1#policy_}" ;;
     io | http | request | call | service) echo "gateway/$1" ;;
@@ -40,7 +41,7 @@ fail() {
     exit 1
 }
 
-layers="base json record store policy_model policy_decide policy_read crew io http request call service"
+layers="base json record trusted tables write ledger policy_model policy_decide policy_read crew io http request call service"
 mkdir -p "$work/tree"
 cp -r "$source/CMakeLists.txt" "$source/cmake" "$source/LICENSE" "$work/tree"
 for name in $layers; do
@@ -64,18 +65,20 @@ refused() {
     layer "$caller" none
 }
 
-refused base json record store policy_model crew io
-refused json record store policy_model crew io
-refused record store policy_model crew io
-refused store policy_model crew io
-refused policy_model policy_decide policy_read store crew io
-refused policy_decide policy_read store crew io
-refused policy_read store crew io
-refused crew store policy_model io
+refused base json record trusted policy_model crew io
+refused json record tables policy_model crew io
+refused record ledger policy_model crew io
+refused tables write ledger policy_model
+refused write ledger policy_model crew io
+refused ledger policy_model crew io
+refused policy_model policy_decide policy_read trusted crew io
+refused policy_decide policy_read trusted crew io
+refused policy_read tables crew io
+refused crew trusted policy_model io
 refused io http request service
 refused http request call
 refused call service
-layer call store
+layer call ledger
 build call || fail "closed_call refuses the layers below it"
 layer service request
 build service || fail "closed_service refuses the rooms below it"

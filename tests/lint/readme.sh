@@ -19,7 +19,7 @@ done)
 stem() { sed -E 's|.*/||; s/\.(tbl\.h|h|c)$//' | sort -u; }
 
 there=$(tracked | tr '\0' '\n' | grep '\.[ch]$' | sed 's|.*/||' | sort -u)
-wrong=$(for folder in core/base core/evidence core/evidence/* core/store core/verify core/jansson policy policy/* crew crew/plugins \
+wrong=$(for folder in core/base core/evidence core/evidence/* core/store core/store/* core/verify core/jansson policy policy/* crew crew/plugins \
     gateway gateway/* cli/* include/writ tests/support; do
     # the sources of cli/commands are commands, which its first lines tell how to find
     [ -d "$folder" ] || continue

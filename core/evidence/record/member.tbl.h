@@ -117,7 +117,7 @@
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \
     X(argument, TEXT, NEVER, WRIT_NEED_NONE, "JSON Pointer of the argument that was refused")      \
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
-    X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took out of budgets: core/store/charges.h")   \
+    X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took out of budgets: store/write/charges.h")  \
     X(claim_seconds, COUNT, NEVER, WRIT_NEED_NONE, "so long no other call is granted its key")     \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \

@@ -1,5 +1,5 @@
 // Mints vectors/ledgers: ledgers as rows, sound ones and others that were tampered with; whether a gateway starts with each,
-// and which records are found by verifying all of it. Written from docs/ledger.md, docs/evidence.md, core/store/disk.tbl.h,
+// and which records are found by verifying all of it. Written from docs/ledger.md, docs/evidence.md, core/store/disk/disk.tbl.h,
 // RFC 6962 and c2sp.org; shares no code with the C implementation.
 //
 //   tests/support/node tests/support/mint/mint-ledgers.mjs [FOLDER]     (default: vectors)

@@ -2,7 +2,7 @@
 #ifndef WRIT_TESTS_KIT_H
 #define WRIT_TESTS_KIT_H
 
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "crew/panel.h"
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 void
 writ_poll_start(struct writ_kit *kit)

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/flights.h"
+#include "store/tables/flights.h"
 
 static struct writ_boundary *
 added(struct writ_boundaries *boundaries, const char *tenant, const char *name)

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/budgets.h"
+#include "store/tables/budgets.h"
 
 #define MINUTE INT64_C(60000000)
 

@@ -1,12 +1,12 @@
-/* Bundles of real ledgers: made by core/store/bundles.h, verified by
+/* Bundles of real ledgers: made by core/store/read/bundles.h, verified by
  * core/evidence/proof/bundle_check.h.
  */
 #include "support/store/kit.h"
 #include "support/unit.h"
 
 #include "evidence/proof/bundle_check.h"
-#include "store/bundles.h"
-#include "store/proofs.h"
+#include "store/read/bundles.h"
+#include "store/read/proofs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/claims.h"
+#include "store/tables/claims.h"
 
 static struct writ_hold *
 taken(struct writ_claims *claims, uint64_t key)

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "base/text.h"
-#include "store/definitions.h"
+#include "store/trusted/definitions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/disk.h"
-#include "store/file.h"
+#include "store/disk/disk.h"
+#include "store/disk/file.h"
 
 #include <stdio.h>
 #include <string.h>

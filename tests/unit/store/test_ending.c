@@ -1,7 +1,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "support/unit.h"
 
 #include "base/text.h"
-#include "store/keydir.h"
+#include "store/trusted/keydir.h"
 
 #include <dirent.h>
 #include <fcntl.h>

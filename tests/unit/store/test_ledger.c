@@ -1,7 +1,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/disk.h"
+#include "store/disk/disk.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/lines.h"
+#include "store/disk/lines.h"
 
 #include <stdio.h>
 

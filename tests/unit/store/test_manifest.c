@@ -1,11 +1,11 @@
 /* What a start makes of the manifest, and what it makes of the records: the same. */
-#include "store/once.h"
+#include "store/write/once.h"
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/manifest.h"
-#include "store/store.h"
-#include "store/verify.h"
+#include "store/read/verify.h"
+#include "store/start/manifest.h"
+#include "store/write/store.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/map.h"
+#include "store/tables/map.h"
 
 struct thing {
     int value;

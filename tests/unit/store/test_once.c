@@ -2,7 +2,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/heads.h"
+#include "store/disk/heads.h"
 
 #include <sqlite3.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/proofs.h"
-#include "store/reader.h"
+#include "store/read/proofs.h"
+#include "store/read/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/reader.h"
+#include "store/read/reader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* Receipts of calls in a real ledger: made by core/store/receipts.h, verified by
+/* Receipts of calls in a real ledger: made by core/store/read/receipts.h, verified by
  * core/evidence/proof/receipt.h. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/receipts.h"
+#include "store/read/receipts.h"
 
 #include <stdio.h>
 #include <string.h>

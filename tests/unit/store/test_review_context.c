@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/review_context.h"
+#include "store/tables/review_context.h"
 
 START_TEST(what_was_put_is_read_part_by_part)
 {

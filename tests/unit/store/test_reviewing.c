@@ -4,7 +4,7 @@
 
 #include "crew/panel.h"
 #include "evidence/record/extension.h"
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "support/unit.h"
 #include "support/evidence/value.h"
+#include "support/unit.h"
 
-#include "store/disk.h"
-#include "store/rows.h"
+#include "store/disk/disk.h"
+#include "store/ledger/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

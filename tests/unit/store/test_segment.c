@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/segment.h"
+#include "store/tables/segment.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/shares.h"
+#include "store/tables/shares.h"
 
 static struct writ_charge
 charged(struct writ_shares *shares, const char *tenant, const char *agent)

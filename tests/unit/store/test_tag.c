@@ -1,6 +1,6 @@
 #include "support/unit.h"
 
-#include "store/tag.h"
+#include "store/tables/tag.h"
 
 START_TEST(a_tag_is_the_first_16_bytes_of_a_digest_in_order)
 {

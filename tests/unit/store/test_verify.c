@@ -1,10 +1,10 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/check.tbl.h"
-#include "store/disk.h"
-#include "store/reader.h"
-#include "store/verify.h"
+#include "store/disk/disk.h"
+#include "store/read/check.tbl.h"
+#include "store/read/reader.h"
+#include "store/read/verify.h"
 
 #include <stdio.h>
 #include <string.h>

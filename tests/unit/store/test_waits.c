@@ -1,7 +1,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/verify.h"
+#include "store/read/verify.h"
 
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;

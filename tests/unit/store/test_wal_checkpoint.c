@@ -2,8 +2,8 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/disk.h"
-#include "store/wal_checkpoint.h"
+#include "store/disk/disk.h"
+#include "store/disk/wal_checkpoint.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
-#include "support/unit.h"
 #include "support/store/vfs.h"
+#include "support/unit.h"
 
-#include "store/wal_vfs.h"
+#include "store/disk/wal_vfs.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

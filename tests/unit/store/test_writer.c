@@ -2,8 +2,8 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
-#include "store/reader.h"
-#include "store/verify.h"
+#include "store/read/reader.h"
+#include "store/read/verify.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-#include "support/unit.h"
 #include "support/evidence/value.h"
+#include "support/unit.h"
 
-#include "store/ledger.h"
+#include "store/ledger/ledger.h"
 
 #include "gateway/state/session.h"
 

@@ -1,0 +1,149 @@
+/* disk.h - the database of a ledger: SQLite in WAL mode, synchronous FULL, used as a log.
+ *
+ * Typed functions over the statements of disk.tbl.h, and the one place that knows what an error of
+ * SQLite means: something that may pass (disk full, a lock, a read-only file system), or something
+ * after which this process must not write any more (a failed fsync, a corrupt or foreign database,
+ * a second writer). The second kind poisons the log: every later call fails.
+ *
+ * One thread per log; a reader and a writer are two logs. Everything here blocks. */
+#ifndef WRIT_STORE_DISK_H
+#define WRIT_STORE_DISK_H
+
+#include "base/clock.h"
+#include "evidence/json/digest.h"
+#include "store/disk/disk.tbl.h"
+
+#include <sqlite3.h>
+
+#define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
+#define WRIT_DISK_VERSION     5          /* user_version: a change of the tables is a new one */
+#define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
+#define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
+
+enum writ_row_kind {
+    WRIT_ROW_NONE = 0,
+    WRIT_ROW_DECISION,
+    WRIT_ROW_OUTCOME,
+    WRIT_ROW_SEAL,
+    WRIT_ROW_REVIEW,
+    WRIT_ROW_FACT,
+};
+
+enum writ_row_flag {
+    WRIT_ROW_GRANTED = 1 << 0,       /* decision: the call may have gone upstream */
+    WRIT_ROW_CALLER_STATED = 1 << 1, /* decision: the caller named the key */
+    WRIT_ROW_NOTHING_RAN = 1 << 2,   /* outcome: releases claim and budgets */
+    WRIT_ROW_INTERRUPTED = 1 << 3,   /* outcome: written by recovery */
+    WRIT_ROW_FOLLOWS = 1 << 4,       /* decision: under the claim of the one in `about` */
+};
+
+/** One record: its narrow columns and, where it is written, its body. */
+struct writ_row {
+    enum writ_row_kind kind;
+    uint64_t leaf, boundary;
+    uint64_t seq;    /* decision, outcome: of the decision; seal: total */
+    int64_t time_us; /* issued_at, completed_at, sealed_at */
+    int verdict;
+    unsigned flags;
+    uint64_t about;               /* outcome: leaf of the decision; decision: see FOLLOWS */
+    struct writ_view decision_id; /* ptr NULL: none */
+    struct writ_view agent_id, tool;
+    const uint8_t *claim; /* WRIT_DISK_CLAIM_BYTES, or NULL */
+    struct writ_view body;
+};
+
+enum writ_statement {
+#define WRIT_STATEMENT_ENUM(NAME, text) WRIT_SQL_##NAME,
+    WRIT_DISK_STATEMENTS(WRIT_STATEMENT_ENUM)
+#undef WRIT_STATEMENT_ENUM
+        WRIT_SQL_COUNT
+};
+
+/** A connection. Zeroed: closed. */
+struct writ_disk {
+    sqlite3 *db;
+    sqlite3_stmt *statements[WRIT_SQL_COUNT];
+    bool poisoned;      /* nothing more may be written through it */
+    uint64_t wal_pages; /* in the write-ahead log after the last commit */
+    bool wal_begun;     /* it has begun at its beginning since this was last set to false */
+};
+
+/** Creates the database in an empty file: settings, schema, a random id, and the origin of its
+ * checkpoints unless that is empty. WRIT_E_IO, _NOMEM, _CRYPTO. */
+WRIT_RESULT writ_disk_create(const char *path, struct writ_view origin,
+    const struct writ_clock *clock, struct writ_err *err);
+
+/**
+ * Opens the database to write. `ret` must stay where it is until it is closed.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE  not a ledger, of a newer version, or with another schema
+ *         WRIT_E_BUSY   locked for longer than busy_us
+ *         WRIT_E_IO     also when it can only be read
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_disk_open(
+    const char *path, int64_t busy_us, struct writ_disk *ret, struct writ_err *err);
+
+/** As writ_disk_open for a second connection that only copies the write-ahead log, or, with
+ * `read_only`, only reads; no statements are prepared. */
+WRIT_RESULT writ_disk_connect(
+    const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err);
+
+/** Closes; a zeroed one is fine. */
+void writ_disk_close(struct writ_disk *disk);
+
+/** What an SQLite result means: fills `err`, says WRIT_E_NOMEM, WRIT_E_BUSY, WRIT_E_PARSE (not a
+ * database) or WRIT_E_IO, and sets *ret_poison (may be NULL) when there is no way back. */
+writ_result writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err);
+
+/** Begins a transaction of several statements; one statement alone needs none. WRIT_E_IO, _BUSY,
+ * _NOMEM. */
+WRIT_RESULT writ_disk_begin(struct writ_disk *disk, struct writ_err *err);
+/** Ends it: commits when `result`, that of its statements, is WRIT_OK, and else rolls back and
+ * returns `result`. A commit that fails is rolled back too. WRIT_E_IO, _NOMEM. */
+WRIT_RESULT writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *err);
+
+/** Appends the columns of 1 to WRIT_DISK_ROWS records; it costs least with as many as that.
+ * WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_append(
+    struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err);
+/** Appends the bodies of the records from `leaf` on, as lines.h has them. WRIT_E_IO,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_append_bodies(
+    struct writ_disk *disk, uint64_t leaf, struct writ_view lines, struct writ_err *err);
+
+/**
+ * Runs one statement, outside of a transaction as one of its own. `fmt` has one letter for each
+ * parameter: i int64_t, u uint64_t, t struct writ_view as text, b struct writ_view as blob.
+ */
+WRIT_RESULT writ_disk_run(struct writ_disk *disk, enum writ_statement statement,
+    struct writ_err *err, const char *fmt, ...);
+
+/**
+ * As writ_disk_run, and stays at the first row: true in *ret_row when there is one. Read columns
+ * with writ_disk_int and so on, go on with writ_disk_next, and end with writ_disk_end always.
+ */
+WRIT_RESULT writ_disk_query(struct writ_disk *disk, enum writ_statement statement, bool *ret_row,
+    struct writ_err *err, const char *fmt, ...);
+WRIT_RESULT writ_disk_next(
+    struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err);
+void writ_disk_end(struct writ_disk *disk, enum writ_statement statement);
+int64_t writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int column);
+/** Text or blob; borrowed until the statement goes on. */
+struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column);
+
+/** Text or blob of a column of any statement, empty for NULL; borrowed until the statement goes on.
+ */
+struct writ_view writ_disk_column(sqlite3_stmt *statement, int column);
+
+/** The first of `n` records made at or after `since_us`, or `n`: times grow with the index.
+ * WRIT_E_MISMATCH when one is missing, WRIT_E_IO, WRIT_E_BUSY. */
+WRIT_RESULT writ_disk_since(
+    struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err);
+
+/** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when they are
+ * not what a ledger writes. Views are borrowed until the statement goes on. */
+WRIT_RESULT writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *err);
+
+#endif

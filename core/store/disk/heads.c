@@ -1,0 +1,375 @@
+#include "store/disk/heads.h"
+
+#include "store/disk/disk.h"
+#include "store/tables/entry.h"
+
+#define ORIGIN_MAX      WRIT_LEDGER_ORIGIN_MAX
+#define CHECKPOINT_ROOM 512 /* bytes of the text of most */
+
+static const char id_text[] = "SELECT value, name = 'origin' FROM meta "
+                              "WHERE name IN ('ledger', 'origin') ORDER BY name DESC LIMIT 1";
+static const char time_text[] = "SELECT time_us FROM record WHERE leaf = ?";
+static const char at_text[] =
+    "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
+
+static WRIT_RESULT
+prepare(sqlite3 *db, const char *text, sqlite3_stmt **ret, struct writ_err *err)
+{
+    int rc = sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+
+    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+}
+
+/* ---- who signs ---- */
+
+static WRIT_RESULT
+read_origin(sqlite3 *db, struct writ_buf *ret, struct writ_err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc;
+
+    WRIT_TRY(prepare(db, id_text, &statement, err));
+    rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW && sqlite3_column_int(statement, 1) != 0) {
+        writ_buf_put(ret, writ_disk_column(statement, 0)); /* the name that it was given */
+    } else if (rc == SQLITE_ROW) {
+        writ_checkpoint_origin_put(ret, writ_disk_column(statement, 0));
+    }
+    (void)sqlite3_finalize(statement);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        return writ_disk_fault(db, rc, NULL, err);
+    }
+    if (ret->failed != WRIT_E_NOMEM &&
+        (rc == SQLITE_DONE || !writ_is_ok(writ_buf_check(ret, NULL)) ||
+            !writ_is_ok(writ_note_check_name(writ_buf_view(ret), NULL)))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the ledger has no id that a checkpoint could name");
+    }
+    return writ_buf_check(ret, err);
+}
+
+static WRIT_RESULT
+take_keys(const struct writ_keyring *ring, struct writ_heads_trust *trust, struct writ_err *err)
+{
+    trust->signer = writ_keyring_active(ring, WRIT_KEY_PURPOSE_LEDGER);
+    for (size_t i = 0; i < writ_keyring_count(ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        struct writ_heads_key *taken = &trust->keys[trust->keys_n];
+
+        if (key->purpose != WRIT_KEY_PURPOSE_LEDGER ||
+            writ_jwk_alg(key->public) != WRIT_JWK_ALG_EDDSA) {
+            continue;
+        }
+        WRIT_TRY(writ_checkpoint_key(writ_buf_view(&trust->origin), key->public, &taken->key, err));
+        taken->revoked_us = key->revoked_us;
+        if (key->state == WRIT_KEY_STATE_ACTIVE) {
+            trust->own = taken->key;
+        }
+        trust->keys_n++;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring, struct writ_heads_trust *ret,
+    struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_heads_trust, writ_heads_trust_wipe)
+    trust = {.db = db, .origin = writ_buf_make(ORIGIN_MAX)};
+
+    WRIT_TRY(read_origin(db, &trust.origin, err));
+    if (ring != NULL) {
+        WRIT_TRY(take_keys(ring, &trust, err));
+    }
+    *ret = trust;
+    trust = (struct writ_heads_trust){0};
+    return WRIT_DONE;
+}
+
+void
+writ_heads_trust_wipe(struct writ_heads_trust *trust)
+{
+    for (size_t i = 0; i < trust->keys_n; i++) {
+        writ_note_key_free(trust->keys[i].key);
+    }
+    writ_buf_wipe(&trust->origin);
+    *trust = (struct writ_heads_trust){0};
+}
+
+WRIT_RESULT
+writ_heads_sign_text(const struct writ_heads_trust *trust, struct writ_view text,
+    struct writ_buf *note, struct writ_err *err)
+{
+    writ_buf_put(note, text);
+    writ_buf_byte(note, '\n');
+    WRIT_TRY(writ_buf_check(note, err));
+    return writ_note_sign(text, trust->own, trust->signer, 0, note, err);
+}
+
+WRIT_RESULT
+writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edge *edge,
+    struct writ_buf *note, struct writ_err *err)
+{
+    struct writ_checkpoint head = {.origin = writ_buf_view(&trust->origin), .size = edge->size};
+    char room[CHECKPOINT_ROOM];
+    writ_auto_buf text = writ_buf_from(room, sizeof room, WRIT_NOTE_BYTES_MAX);
+
+    WRIT_TRY(writ_tree_root(edge, &head.root, err));
+    writ_checkpoint_put(&text, &head);
+    WRIT_TRY(writ_buf_check(&text, err));
+    return writ_heads_sign_text(trust, writ_buf_view(&text), note, err);
+}
+
+/* The time of the last of the first `size` records; left alone when it is not there. */
+static WRIT_RESULT
+read_last_time(sqlite3 *db, uint64_t size, int64_t *ret, struct writ_err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc;
+
+    if (size == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(prepare(db, time_text, &statement, err));
+    (void)sqlite3_bind_int64(statement, 1, (sqlite3_int64)(size - 1));
+    rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        *ret = sqlite3_column_int64(statement, 0);
+    }
+    (void)sqlite3_finalize(statement);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+}
+
+/* Whether a key is believed for a checkpoint over `size` records, which it signed. */
+static WRIT_RESULT
+is_in_time(const struct writ_heads_trust *trust, const struct writ_heads_key *key, uint64_t size,
+    bool *ret, struct writ_err *err)
+{
+    int64_t last_us = INT64_MAX; /* without a time it is not from before */
+
+    if (key->revoked_us != 0) {
+        WRIT_TRY(read_last_time(trust->db, size, &last_us, err));
+    }
+    *ret = key->revoked_us == 0 || last_us < key->revoked_us;
+    return WRIT_DONE;
+}
+
+/* One signature of a key that is believed, and none that does not hold. */
+static WRIT_RESULT
+check_signed(const struct writ_heads_trust *trust, const struct writ_note *note, uint64_t size,
+    struct writ_err *err)
+{
+    bool is_signed = false, is_late = false;
+
+    for (size_t i = 0; i < trust->keys_n; i++) {
+        writ_result verified = writ_note_verify(note, trust->keys[i].key, NULL, err);
+        bool believed;
+
+        if (verified.code != WRIT_E_ABSENT) {
+            WRIT_TRY(verified);
+            WRIT_TRY(is_in_time(trust, &trust->keys[i], size, &believed, err));
+            is_signed = is_signed || believed;
+            is_late = is_late || !believed;
+        }
+    }
+    if (!is_signed && is_late) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the checkpoint is signed by a key that was revoked, and not known to be older");
+    }
+    if (!is_signed) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is not signed by a key of this ledger");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note, bool is_signed,
+    struct writ_checkpoint *ret, struct writ_err *err)
+{
+    struct writ_checkpoint head = {0};
+    struct writ_note parts = {0};
+    writ_result read = writ_note_read(note, &parts, err);
+
+    if (writ_is_ok(read)) {
+        read = writ_checkpoint_read(parts.text, &head, err);
+    }
+    if (read.code == WRIT_E_PARSE || read.code == WRIT_E_LIMIT || read.code == WRIT_E_INVALID) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "it is no checkpoint");
+    }
+    WRIT_TRY(read);
+    if (!writ_view_equal(head.origin, writ_buf_view(&trust->origin))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the checkpoint is of another ledger, " WRIT_VIEW_FMT,
+            WRIT_VIEW_ARG(head.origin));
+    }
+    if (is_signed) {
+        WRIT_TRY(check_signed(trust, &parts, head.size, err));
+    }
+    *ret = head;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_who_signed(const struct writ_heads_trust *trust, const struct writ_note *note,
+    int64_t at_us, enum writ_heads_signed *ret, struct writ_err *err)
+{
+    enum writ_heads_signed who = WRIT_HEADS_UNSIGNED;
+
+    for (size_t i = 0; i < trust->keys_n; i++) {
+        const struct writ_heads_key *key = &trust->keys[i];
+        writ_result verified = writ_note_verify(note, key->key, NULL, err);
+
+        if (verified.code == WRIT_E_MISMATCH) {
+            who = WRIT_HEADS_UNSIGNED;
+            break;
+        }
+        if (verified.code == WRIT_E_ABSENT) {
+            continue;
+        }
+        WRIT_TRY(verified);
+        if (key->revoked_us == 0 || key->revoked_us > at_us) {
+            who = WRIT_HEADS_SIGNED;
+        } else if (who == WRIT_HEADS_UNSIGNED) {
+            who = WRIT_HEADS_REVOKED;
+        }
+    }
+    *ret = who;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_is_late(
+    const struct writ_heads_trust *trust, struct writ_view note, bool *ret, struct writ_err *err)
+{
+    struct writ_note parts = {0};
+    bool is_late = false;
+
+    if (!writ_is_ok(writ_note_read(note, &parts, NULL))) {
+        *ret = false;
+        return WRIT_DONE;
+    }
+    for (size_t i = 0; i < trust->keys_n; i++) {
+        writ_result verified = writ_note_verify(&parts, trust->keys[i].key, NULL, err);
+
+        if (verified.code == WRIT_E_NOMEM || verified.code == WRIT_E_CRYPTO) {
+            return verified;
+        }
+        if (!writ_is_ok(verified) && verified.code != WRIT_E_ABSENT) {
+            *ret = false;
+            return WRIT_DONE;
+        }
+        is_late = is_late || (writ_is_ok(verified) && trust->keys[i].revoked_us != 0);
+    }
+    *ret = is_late;
+    return WRIT_DONE;
+}
+
+/* ---- what is stored ---- */
+
+WRIT_RESULT
+writ_heads_open(sqlite3 *db, struct writ_heads *ret, struct writ_err *err)
+{
+    struct writ_heads heads = {.db = db};
+
+    WRIT_TRY(prepare(db, at_text, &heads.at, err));
+    *ret = heads;
+    return WRIT_DONE;
+}
+
+void
+writ_heads_close(struct writ_heads *heads)
+{
+    (void)sqlite3_finalize(heads->at);
+    *heads = (struct writ_heads){0};
+}
+
+/* Stays at the row; reset the statement whatever happens. */
+static WRIT_RESULT
+find(struct writ_heads *heads, uint64_t leaf, struct writ_err *err)
+{
+    int rc;
+
+    (void)sqlite3_bind_int64(
+        heads->at, 1, leaf > (uint64_t)INT64_MAX ? INT64_MAX : (sqlite3_int64)leaf);
+    rc = sqlite3_step(heads->at);
+    if (rc == SQLITE_DONE) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no checkpoint");
+    }
+    return rc == SQLITE_ROW ? WRIT_DONE : writ_disk_fault(heads->db, rc, NULL, err);
+}
+
+static WRIT_RESULT
+read_head(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena, struct writ_head *head,
+    struct writ_err *err)
+{
+    WRIT_TRY(find(heads, leaf, err));
+    *head = (struct writ_head){
+        .leaf = (uint64_t)sqlite3_column_int64(heads->at, 0),
+        .size = (uint64_t)sqlite3_column_int64(heads->at, 1),
+        .nodes = writ_view("", 0),
+        .note = writ_view("", 0),
+    };
+    if (arena == NULL) {
+        return WRIT_DONE;
+    }
+    head->nodes = writ_view_copy(writ_disk_column(heads->at, 2), arena);
+    head->note = writ_view_copy(writ_disk_column(heads->at, 3), arena);
+    if (head->nodes.ptr == NULL || head->note.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a checkpoint");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
+    struct writ_head *ret, struct writ_err *err)
+{
+    struct writ_head head = {0};
+    writ_result result = read_head(heads, leaf, arena, &head, err);
+
+    (void)sqlite3_reset(heads->at);
+    if (writ_is_ok(result)) {
+        *ret = head;
+    }
+    return result;
+}
+
+/* Copies one digest out of the row that the statement stands at. */
+static bool
+copy_node(struct writ_heads *heads, uint64_t last, unsigned level, struct writ_digest *ret)
+{
+    struct writ_view nodes = writ_disk_column(heads->at, 2);
+    int64_t first = sqlite3_column_int64(heads->at, 0);
+    uint64_t begin = first < 0 || (uint64_t)first > last ? last : (uint64_t)first;
+    uint64_t at =
+        (writ_tree_nodes(last) - writ_tree_nodes(begin) + level) * (uint64_t)WRIT_DIGEST_BYTES;
+
+    if (first < 0 || nodes.len < WRIT_DIGEST_BYTES || at > nodes.len - WRIT_DIGEST_BYTES) {
+        return false;
+    }
+    (void)writ_view_place(writ_view_sub(nodes, (size_t)at, WRIT_DIGEST_BYTES), (char *)ret->bytes);
+    return true;
+}
+
+static WRIT_RESULT
+find_node(void *ctx, unsigned level, uint64_t index, struct writ_digest *ret, struct writ_err *err)
+{
+    struct writ_heads *heads = ctx;
+    uint64_t last = writ_tree_last_leaf(level, index);
+    writ_result result = find(heads, last, err);
+    bool found = writ_is_ok(result) && copy_node(heads, last, level, ret);
+
+    (void)sqlite3_reset(heads->at);
+    if (result.code != WRIT_E_ABSENT) {
+        WRIT_TRY(result);
+    }
+    if (!found) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "node %llu of level %u of the tree is missing",
+            (unsigned long long)index, level);
+    }
+    return WRIT_DONE;
+}
+
+struct writ_tree_source
+writ_heads_source(struct writ_heads *heads)
+{
+    return (struct writ_tree_source){find_node, heads};
+}

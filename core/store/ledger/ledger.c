@@ -1,0 +1,310 @@
+#include "store/ledger/ledger.h"
+
+#include "evidence/log/note.h"
+#include "store/disk/wal_checkpoint.h"
+#include "store/ledger/rekey.h"
+#include "store/ledger/writer.h"
+#include "store/read/scrub.h"
+#include "store/start/load.h"
+#include "store/start/opening.h"
+#include "store/write/ending.h"
+#include "store/write/group.h"
+#include "store/write/store.h"
+
+#include <errno.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RELEASED_MAX ((size_t)4 << 20) /* bytes of the names of released tools */
+
+/* ---- creating ---- */
+
+static WRIT_RESULT
+make_file(const struct writ_file *file, struct writ_err *err)
+{
+    const char *path = writ_file_path(file, WRIT_FILE_DATABASE);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+
+    if (fd < 0) {
+        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s cannot be created (%s)",
+            path, strerrordesc_np(errno));
+    }
+    (void)close(fd);
+    return WRIT_DONE;
+}
+
+static void
+remove_files(const struct writ_file *file)
+{
+    (void)unlink(writ_file_path(file, WRIT_FILE_DATABASE));
+    (void)unlink(writ_file_path(file, WRIT_FILE_WAL));
+    (void)unlink(writ_file_path(file, WRIT_FILE_SHM));
+}
+
+WRIT_RESULT
+writ_ledger_create(
+    const char *path, struct writ_view origin, const struct writ_clock *clock, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+    writ_result result;
+
+    if (origin.len > 0) {
+        WRIT_TRY(writ_note_check_name(origin, err));
+    }
+    if (origin.len > WRIT_LEDGER_ORIGIN_MAX) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "an origin has at most %d bytes", WRIT_LEDGER_ORIGIN_MAX);
+    }
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check_new(&file, err));
+    WRIT_TRY(make_file(&file, err));
+    result = writ_disk_create(path, origin, clock, err);
+    if (writ_is_ok(result)) {
+        result = writ_file_settle(&file, err);
+    }
+    if (!writ_is_ok(result)) {
+        remove_files(&file);
+    }
+    return result;
+}
+
+/* ---- opening ---- */
+
+static void
+ledger_free(struct writ_ledger *ledger)
+{
+    writ_scrub_stop(ledger->scrub);
+    writ_wal_checkpoint_stop(ledger->checkpoint);
+    writ_heads_trust_wipe(&ledger->trust);
+    writ_rekey_wipe(ledger);
+    writ_ending_wipe(ledger);
+    writ_reviews_wipe(&ledger->reviews);
+    writ_waits_wipe(&ledger->waits);
+    writ_flights_wipe(&ledger->flights);
+    writ_boundaries_wipe(&ledger->boundaries);
+    writ_claims_wipe(&ledger->claims);
+    writ_segments_wipe(&ledger->segments);
+    writ_manifest_note_wipe(&ledger->manifest);
+    writ_budgets_wipe(&ledger->budgets);
+    writ_group_wipe(&ledger->group);
+    writ_buf_wipe(&ledger->released);
+    writ_disk_close(&ledger->disk);
+    writ_file_wipe(&ledger->file); /* last: the lock is held until everything is closed */
+    (void)pthread_cond_destroy(&ledger->wake);
+    (void)pthread_mutex_destroy(&ledger->mutex);
+    writ_free(ledger);
+}
+
+static void
+ledger_freep(struct writ_ledger **ledger)
+{
+    if (*ledger != NULL) {
+        ledger_free(*ledger);
+    }
+}
+
+static WRIT_RESULT
+ledger_new(
+    const struct writ_ledger_options *options, struct writ_ledger **ret, struct writ_err *err)
+{
+    struct writ_ledger *ledger = writ_alloc(sizeof *ledger);
+    pthread_condattr_t monotonic;
+
+    if (ledger == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    ledger->options = *options;
+    if (options->clock == NULL) {
+        ledger->options.clock = writ_clock_system();
+    }
+    ledger->handed = options->keyring;
+    ledger->released = writ_buf_make(RELEASED_MAX);
+    ledger->queue_end = &ledger->queue;
+    ledger->kept_end = &ledger->kept;
+    (void)pthread_mutex_init(&ledger->mutex, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&ledger->wake, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    *ret = ledger;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+make_memory(struct writ_ledger *ledger, struct writ_err *err)
+{
+    const struct writ_ledger_options *options = &ledger->options;
+
+    WRIT_TRY(writ_claims_init(
+        &ledger->claims, options->in_flight_max + 2 * options->segment_claims, err));
+    WRIT_TRY(writ_boundaries_init(&ledger->boundaries, options->boundaries_max, err));
+    writ_shares_divide(&ledger->boundaries.shares, options->boundaries_max,
+        (unsigned)options->agent_percent, (unsigned)options->tenant_percent);
+    WRIT_TRY(writ_budgets_init(&ledger->budgets, options->budgets_max, err));
+    WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
+    WRIT_TRY(writ_waits_init(&ledger->waits, options->waits_max, err));
+    WRIT_TRY(writ_reviews_init(&ledger->reviews, options->reviews_max, err));
+    return writ_group_init(&ledger->group, options->group_max, writ_writer_participants, err);
+}
+
+/* A first transaction: it says whether the ledger can be written at all, and makes the write-ahead
+ * log, so that from here on all files are there and known. */
+static WRIT_RESULT
+first_write(struct writ_ledger *ledger, struct writ_err *err)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+
+    WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, err, "i", now_us));
+    return writ_file_remember(&ledger->file, err);
+}
+
+static WRIT_RESULT
+open_files(struct writ_ledger *ledger, const char *path, struct writ_err *err)
+{
+    WRIT_TRY(writ_file_name(path, &ledger->file, err));
+    WRIT_TRY(writ_file_check(&ledger->file, err));
+    WRIT_TRY(writ_file_lock(&ledger->file, err));
+    WRIT_TRY(writ_disk_open(path, ledger->options.busy_us, &ledger->disk, err));
+    return first_write(ledger, err);
+}
+
+static WRIT_RESULT
+start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err)
+{
+    WRIT_TRY(writ_wal_checkpoint_start(path, ledger->options.busy_us, &ledger->checkpoint, err));
+    WRIT_TRY(writ_scrub_start(
+        path, ledger->options.keyring, ledger->options.scrub_us, &ledger->scrub, err));
+    ledger->ticked_us = ledger->pruned_us = writ_clock_mono_us(ledger->options.clock);
+    writ_writer_publish(ledger);
+    if (pthread_create(&ledger->thread, NULL, writ_writer_run, ledger) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "no thread for the ledger");
+    }
+    ledger->running = true;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ledger_open(const char *path, const struct writ_ledger_options *options,
+    struct writ_ledger **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_ledger *, ledger_freep) ledger = NULL;
+
+    WRIT_TRY(writ_options_check(options, err));
+    WRIT_TRY(ledger_new(options, &ledger, err));
+    WRIT_TRY(make_memory(ledger, err));
+    WRIT_TRY(open_files(ledger, path, err));
+    WRIT_TRY(writ_opening_check(ledger, err));
+    ledger->opened = ledger->edge.size;
+    WRIT_TRY(writ_load_all(ledger, err));
+    WRIT_TRY(start_threads(ledger, path, err));
+    *ret = WRIT_TAKE(ledger);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ledger_rebuild(const char *path, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+    WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
+
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check(&file, err));
+    WRIT_TRY(writ_file_lock(&file, err));
+    WRIT_TRY(writ_disk_open(path, writ_ledger_options_default.busy_us, &disk, err));
+    /* rows of segments may stay: the next start deletes what no manifest names */
+    return writ_disk_run(&disk, WRIT_SQL_MANIFEST_DROP, err, "");
+}
+
+void
+writ_ledger_close(struct writ_ledger *ledger)
+{
+    if (ledger == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&ledger->mutex);
+    ledger->closing = true;
+    (void)pthread_cond_signal(&ledger->wake);
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    (void)pthread_join(ledger->thread, NULL);
+    ledger_free(ledger);
+}
+
+/* ---- other keys ---- */
+
+static bool
+are_same(const struct writ_keyring *a, const struct writ_keyring *b)
+{
+    writ_auto_buf one = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_buf other = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+
+    writ_keyring_put(&one, a);
+    writ_keyring_put(&other, b);
+    return writ_is_ok(writ_buf_check(&one, NULL)) && writ_is_ok(writ_buf_check(&other, NULL)) &&
+           writ_view_equal(writ_buf_view(&one), writ_buf_view(&other));
+}
+
+void
+writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
+{
+    struct writ_ledger_keys *late = keys; /* nobody wants it any more */
+
+    if (!are_same(ledger->handed, keys->ring)) {
+        (void)pthread_mutex_lock(&ledger->mutex);
+        late = ledger->fresh;
+        ledger->fresh = keys;
+        ledger->handed = keys->ring;
+        (void)pthread_cond_signal(&ledger->wake);
+        (void)pthread_mutex_unlock(&ledger->mutex);
+    }
+    writ_ledger_keys_free(late);
+}
+
+/* ---- at any time ---- */
+
+void
+writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why)
+{
+    (void)pthread_mutex_lock(&ledger->mutex);
+    if (!ledger->distrusted) {
+        ledger->distrusted = true;
+        ledger->distrust = *why;
+    }
+    (void)pthread_cond_signal(&ledger->wake);
+    (void)pthread_mutex_unlock(&ledger->mutex);
+}
+
+WRIT_RESULT
+writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n)
+{
+    size_t counted = 0;
+    writ_result result = WRIT_DONE;
+
+    for (size_t i = 0; i < n; i++) {
+        WRIT_INVARIANT(entries[i]->done != NULL);
+        counted += entries[i]->kind == WRIT_ENTRY_OUTCOME ? 0 : 1;
+    }
+    (void)pthread_mutex_lock(&ledger->mutex);
+    if (counted > 0 && ledger->queued + counted > ledger->options.queue_max) {
+        result.code = WRIT_E_BUSY;
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            entries[i]->next = NULL;
+            *ledger->queue_end = entries[i];
+            ledger->queue_end = &entries[i]->next;
+        }
+        ledger->queued += counted;
+        (void)pthread_cond_signal(&ledger->wake);
+    }
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    return result;
+}
+
+void
+writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret)
+{
+    (void)pthread_mutex_lock(&ledger->mutex);
+    *ret = ledger->health;
+    ret->queued = ledger->queued;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+}

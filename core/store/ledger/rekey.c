@@ -1,0 +1,165 @@
+/* Keys that were taken stay until the ledger is closed: a scrub may look at them for hours. There
+ * are as many as changes of the ledger's keys. */
+#include "store/ledger/rekey.h"
+
+#include "store/start/manifest.h"
+
+#include "store/read/scrub.h"
+#include "store/write/group.h"
+
+#define HEAD_ARENA (8 << 20) /* memory for one row of `head` */
+
+struct rekeying {
+    struct writ_ledger *ledger;
+    struct writ_heads heads;
+    struct writ_heads_trust trust; /* the new one */
+    struct writ_arena *arena;
+    struct writ_err *err;
+};
+
+/* The checkpoint at the end of what was there when the ledger was opened. */
+static WRIT_RESULT
+check_opened(struct rekeying *r, bool *ret)
+{
+    struct writ_checkpoint checkpoint;
+    struct writ_head head = {0};
+    writ_result result;
+
+    *ret = r->ledger->opened == 0;
+    if (*ret) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_heads_at(&r->heads, r->ledger->opened - 1, r->arena, &head, r->err));
+    result = writ_heads_believe(&r->trust, head.note, true, &checkpoint, r->err);
+    *ret = writ_is_ok(result);
+    return result.code == WRIT_E_MISMATCH ? WRIT_DONE : result;
+}
+
+static WRIT_RESULT
+put_note(struct rekeying *r, const struct writ_head *head, struct writ_view note)
+{
+    WRIT_TRY(writ_file_same(&r->ledger->file, r->err));
+    return writ_disk_run(&r->ledger->disk, WRIT_SQL_SIGN_HEAD, r->err, "bu", note, head->leaf);
+}
+
+/* The signature that is there stays: who verifies with the keys so far goes on. */
+static WRIT_RESULT
+sign_last(struct rekeying *r)
+{
+    writ_auto_buf signed_too = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    struct writ_checkpoint checkpoint;
+    struct writ_head head = {0};
+    struct writ_note note;
+    struct writ_digest root;
+    writ_result result;
+
+    if (r->ledger->edge.size == 0) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_heads_at(&r->heads, UINT64_MAX, r->arena, &head, r->err));
+    result = writ_heads_believe(&r->trust, head.note, true, &checkpoint, r->err);
+    if (result.code != WRIT_E_MISMATCH) {
+        return result;
+    }
+    WRIT_TRY(writ_heads_believe(&r->trust, head.note, false, &checkpoint, r->err));
+    WRIT_TRY(writ_tree_root(&r->ledger->edge, &root, r->err));
+    if (checkpoint.size != r->ledger->edge.size || !writ_digest_equal(&checkpoint.root, &root)) {
+        WRIT_FAIL(r->err, WRIT_E_MISMATCH, "the last checkpoint is not the one that was written");
+    }
+    WRIT_TRY(writ_note_read(head.note, &note, r->err));
+    writ_buf_put(&signed_too, head.note);
+    WRIT_TRY(writ_note_sign(note.text, r->trust.own, r->trust.signer, 0, &signed_too, r->err));
+    return put_note(r, &head, writ_buf_view(&signed_too));
+}
+
+static WRIT_RESULT
+take(struct rekeying *r, const struct writ_keyring *ring)
+{
+    bool is_believed = false;
+
+    r->arena = writ_arena_new(HEAD_ARENA);
+    if (r->arena == NULL) {
+        WRIT_FAIL(r->err, WRIT_E_NOMEM, "no memory to take other keys of the ledger");
+    }
+    WRIT_TRY(writ_heads_open(r->ledger->disk.db, &r->heads, r->err));
+    WRIT_TRY(writ_heads_trust(r->ledger->disk.db, ring, &r->trust, r->err));
+    WRIT_TRY(check_opened(r, &is_believed));
+    if (is_believed) {
+        WRIT_TRY(writ_manifest_holds(r->ledger, &r->trust, &is_believed, r->err));
+    }
+    if (!is_believed) {
+        WRIT_FAIL(r->err, WRIT_E_MISMATCH,
+            "the key of the ledger was revoked for a time before this gateway began: what it found "
+            "is not believed");
+    }
+    return sign_last(r);
+}
+
+static struct writ_ledger_keys *
+take_fresh(struct writ_ledger *ledger)
+{
+    struct writ_ledger_keys *keys;
+
+    (void)pthread_mutex_lock(&ledger->mutex);
+    keys = ledger->fresh;
+    ledger->fresh = NULL;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    return keys;
+}
+
+/* To be tried again, unless there are newer ones. */
+static void
+give_back(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
+{
+    struct writ_ledger_keys *late = keys;
+
+    (void)pthread_mutex_lock(&ledger->mutex);
+    if (ledger->fresh == NULL) {
+        ledger->fresh = keys;
+        late = NULL;
+    }
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    writ_ledger_keys_free(late);
+}
+
+void
+writ_rekey_turn(struct writ_ledger *ledger)
+{
+    struct writ_err err = {{0}, 0, 0};
+    struct rekeying r = {.ledger = ledger, .err = &err};
+    struct writ_ledger_keys *keys;
+    writ_result result;
+
+    keys = ledger->disk.poisoned ? NULL : take_fresh(ledger);
+    if (keys == NULL) {
+        return;
+    }
+    result = take(&r, keys->ring);
+    writ_heads_close(&r.heads);
+    writ_arena_free(r.arena);
+    if (!writ_is_ok(result)) {
+        writ_heads_trust_wipe(&r.trust);
+        ledger->disk.poisoned = ledger->disk.poisoned || result.code == WRIT_E_MISMATCH;
+        writ_group_trouble(ledger, &err);
+        give_back(ledger, keys);
+        return;
+    }
+    writ_heads_trust_wipe(&ledger->trust);
+    ledger->trust = r.trust;
+    ledger->manifest.stale = true;
+    writ_scrub_rekey(ledger->scrub, keys->ring);
+    keys->next = ledger->keys;
+    ledger->keys = keys;
+}
+
+void
+writ_rekey_wipe(struct writ_ledger *ledger)
+{
+    while (ledger->keys != NULL) {
+        struct writ_ledger_keys *next = ledger->keys->next;
+
+        writ_ledger_keys_free(ledger->keys);
+        ledger->keys = next;
+    }
+    writ_ledger_keys_free(ledger->fresh);
+}

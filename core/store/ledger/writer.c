@@ -1,0 +1,427 @@
+/* The thread that owns the ledger: takes what has arrived, writes it as groups, tells the entries.
+ *
+ * 1. Kept outcomes are written before anything else is accepted.
+ * 2. `done` of an entry runs once, after its group ended one way or the other. */
+#include "store/ledger/writer.h"
+
+#include "store/disk/wal_checkpoint.h"
+#include "store/grant/grant.h"
+#include "store/ledger/rekey.h"
+#include "store/read/scrub.h"
+#include "store/reviews/reviewing.h"
+#include "store/reviews/voting.h"
+#include "store/reviews/watching.h"
+#include "store/start/manifest.h"
+#include "store/write/ending.h"
+#include "store/write/facts.h"
+#include "store/write/group.h"
+#include "store/write/once.h"
+#include "store/write/sealing.h"
+#include "store/write/session_rows.h"
+#include "store/write/waiting.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define US_PER_S  1000000
+#define NS_PER_US 1000
+
+/* ---- waiting ---- */
+
+static void
+wait_for_work(struct writ_ledger *ledger, int64_t most_us)
+{
+    int64_t until_us = writ_clock_mono_us(writ_clock_system()) + most_us;
+    struct timespec until = {
+        .tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * NS_PER_US};
+
+    while (ledger->queue == NULL && !ledger->closing) {
+        if (pthread_cond_timedwait(&ledger->wake, &ledger->mutex, &until) == ETIMEDOUT) {
+            return;
+        }
+    }
+}
+
+static struct writ_entry *
+take_queue(struct writ_ledger *ledger)
+{
+    struct writ_entry *list;
+    int64_t most_us = ledger->refusing && ledger->options.retry_us < WRIT_STORE_TICK_US
+                          ? ledger->options.retry_us
+                          : WRIT_STORE_TICK_US;
+
+    (void)pthread_mutex_lock(&ledger->mutex);
+    wait_for_work(ledger, most_us);
+    list = ledger->queue;
+    ledger->queue = NULL;
+    ledger->queue_end = &ledger->queue;
+    ledger->queued = 0;
+    ledger->stopping = ledger->closing;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    return list;
+}
+
+/* ---- one group ---- */
+
+const struct writ_participant *const writ_writer_participants[] = {
+    &writ_sealing_participant, &writ_once_participant, &writ_manifest_participant, NULL};
+
+/* Prepares an entry in the present group, or answers it. */
+static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
+    [WRIT_ENTRY_DECISION] = writ_grant_decision,
+    [WRIT_ENTRY_OUTCOME] = writ_ending_outcome,
+    [WRIT_ENTRY_WAIT] = writ_waiting_enter,
+    [WRIT_ENTRY_WAITING] = writ_waiting_find,
+    [WRIT_ENTRY_CALL] = writ_waiting_call,
+    [WRIT_ENTRY_REVIEW] = writ_voting_event,
+    [WRIT_ENTRY_REVIEW_GET] = writ_watching_get,
+    [WRIT_ENTRY_REVIEW_RULES] = writ_reviewing_rules,
+    [WRIT_ENTRY_FACT] = writ_facts_enter,
+    [WRIT_ENTRY_SESSION_PUT] = writ_session_rows_put,
+    [WRIT_ENTRY_SESSION_GET] = writ_session_rows_get,
+    [WRIT_ENTRY_SESSION_DROP] = writ_session_rows_drop,
+};
+
+/* True: the entry waits, and ends with its boundary, its review or the next change. */
+static bool (*const await_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
+    [WRIT_ENTRY_SEAL] = writ_sealing_ask,
+    [WRIT_ENTRY_REVIEW_AWAIT] = writ_watching_await,
+    [WRIT_ENTRY_REVIEW_WATCH] = writ_watching_add,
+};
+
+/* True: it ends later than its group. */
+static bool
+take(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    size_t kind = entry->kind;
+
+    if (kind < sizeof await_of / sizeof await_of[0] && await_of[kind] != NULL) {
+        return await_of[kind](ledger, entry);
+    }
+    entry->code = kind < sizeof prepare_of / sizeof prepare_of[0] && prepare_of[kind] != NULL
+                      ? prepare_of[kind](ledger, entry).code
+                      : WRIT_E_INVALID;
+    return false;
+}
+
+static bool
+can_write(struct writ_ledger *ledger)
+{
+    return !ledger->disk.poisoned && writ_is_ok(writ_ending_flush(ledger)); /* keeps (1) */
+}
+
+/* Ends every entry of a list. An entry may be gone as soon as its `done` runs. */
+static void
+tell(struct writ_entry *list)
+{
+    while (list != NULL) {
+        struct writ_entry *next = list->next;
+
+        list->next = NULL;
+        list->done(list);
+        list = next;
+    }
+}
+
+static void
+tell_over(struct writ_ledger *ledger)
+{
+    struct writ_entry *over = ledger->over;
+
+    ledger->over = NULL;
+    tell(over);
+}
+
+/* Makes one group of the first entries of the list, and gives back the rest. */
+static struct writ_entry *
+one_group(struct writ_ledger *ledger, struct writ_entry *list)
+{
+    bool writing = can_write(ledger);
+    struct writ_entry *batch = NULL, **end = &batch;
+
+    for (size_t n = 0;
+         list != NULL && n < ledger->options.group_max && writ_group_has_room(&ledger->group);
+         n++) {
+        struct writ_entry *entry = list;
+
+        list = entry->next;
+        entry->next = NULL;
+        if (!writing && entry->kind != WRIT_ENTRY_OUTCOME) {
+            entry->code = WRIT_E_IO;
+        } else if (take(ledger, entry)) {
+            continue;
+        }
+        *end = entry;
+        end = &entry->next;
+    }
+    if (writing) {
+        (void)writ_group_prepare(ledger, ledger->group.rows_n);
+        (void)writ_group_commit(ledger).code; /* the entries say it */
+    } else {
+        writ_group_abandon(ledger, WRIT_E_IO);
+    }
+    tell(batch);
+    return list;
+}
+
+/* ---- what is done from time to time ---- */
+
+static WRIT_RESULT
+count_rows(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_RESULTS_SUM, &row, err, ""));
+    ledger->counts.results = row ? (size_t)writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 0) : 0;
+    ledger->counts.results_bytes = row ? writ_disk_int(disk, WRIT_SQL_RESULTS_SUM, 1) : 0;
+    writ_disk_end(disk, WRIT_SQL_RESULTS_SUM);
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_SESSION_COUNT, &row, err, ""));
+    ledger->counts.sessions = row ? (size_t)writ_disk_int(disk, WRIT_SQL_SESSION_COUNT, 0) : 0;
+    writ_disk_end(disk, WRIT_SQL_SESSION_COUNT);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+
+    WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SESSIONS_EXPIRED, err, "i", now_us));
+    WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_EXPIRED, err, "i", now_us));
+    return writ_waiting_stale(ledger, now_us, err);
+}
+
+/* Deletes rows of sessions, results and waits that have expired; forgets budgets. */
+static WRIT_RESULT
+prune(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    int before = sqlite3_total_changes(disk->db);
+
+    writ_budgets_prune(&ledger->budgets, ledger->last_us); /* the clock may be ahead, and go back */
+    WRIT_TRY(writ_file_same(&ledger->file, err));
+    WRIT_TRY(writ_disk_begin(disk, err));
+    WRIT_TRY(writ_disk_finish(disk, delete_expired(ledger, now_us, err), err));
+    if (sqlite3_total_changes(disk->db) == before) {
+        return WRIT_DONE;
+    }
+    writ_waiting_prune(ledger, now_us);
+    return count_rows(ledger, err);
+}
+
+/* Finds out whether the cause of trouble has gone, also when nobody calls. */
+static void
+recover(struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (ledger->kept != NULL) {
+        (void)writ_ending_flush(ledger).code;
+        return;
+    }
+    result = writ_file_same(&ledger->file, &err);
+    if (writ_is_ok(result)) {
+        result = writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, &err, "i", now_us);
+    }
+    if (writ_is_ok(result)) {
+        ledger->refusing = false;
+    } else {
+        writ_group_trouble(ledger, &err);
+    }
+}
+
+/* The thread of the checkpoint reports once what ended it. */
+static struct writ_wal_state
+heed_checkpoint(struct writ_ledger *ledger)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_err why = {0};
+    struct writ_wal_state state;
+
+    if (disk->wal_begun) {
+        writ_wal_checkpoint_begun(ledger->checkpoint);
+        disk->wal_begun = false;
+    }
+    state = writ_wal_checkpoint_state(ledger->checkpoint, &why);
+    if (state.poisoned && !disk->poisoned) {
+        disk->poisoned = true;
+        writ_group_trouble(ledger, &why);
+    }
+    return state;
+}
+
+/* Copies what is left of the write-ahead log, so that the next commit begins it again. */
+static void
+copy_wal(struct writ_ledger *ledger)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_err why = {0};
+    int rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+
+    if (rc == SQLITE_OK) {
+        disk->wal_pages = 0; /* the next commit says how many there are */
+        disk->wal_begun = true;
+    } else if (rc != SQLITE_BUSY &&
+               writ_disk_fault(disk->db, rc, &disk->poisoned, &why).code != WRIT_OK &&
+               disk->poisoned) {
+        writ_group_trouble(ledger, &why);
+    }
+}
+
+static void
+checkpoint(struct writ_ledger *ledger, bool idle)
+{
+    struct writ_wal_state state = heed_checkpoint(ledger);
+
+    if (ledger->disk.poisoned) {
+        return;
+    }
+    switch (writ_wal_checkpoint_next(ledger->disk.wal_pages, &state, idle)) {
+    case WRIT_WAL_NOTHING:
+        break;
+    case WRIT_WAL_PASS:
+        writ_wal_checkpoint_wake(ledger->checkpoint);
+        break;
+    case WRIT_WAL_COPY:
+        copy_wal(ledger);
+        break;
+    }
+}
+
+/* What the scrub found ends all work. */
+static void
+heed_scrub(struct writ_ledger *ledger)
+{
+    struct writ_err why = {0};
+    struct writ_scrub_state state = writ_scrub_look(ledger->scrub, &why);
+
+    ledger->scrubs = state.passes;
+    if (state.found && !ledger->disk.poisoned) {
+        ledger->disk.poisoned = true;
+        writ_group_trouble(ledger, &why);
+    }
+}
+
+/* So does a finding from outside, of an anchor. */
+static void
+heed_distrust(struct writ_ledger *ledger)
+{
+    struct writ_err why = {0};
+    bool found;
+
+    (void)pthread_mutex_lock(&ledger->mutex);
+    found = ledger->distrusted;
+    why = ledger->distrust;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+    if (found && !ledger->disk.poisoned) {
+        ledger->disk.poisoned = true;
+        writ_group_trouble(ledger, &why);
+    }
+}
+
+static void
+tick(struct writ_ledger *ledger, bool idle)
+{
+    int64_t mono_us = writ_clock_mono_us(ledger->options.clock);
+    struct writ_err err = {0};
+
+    if (ledger->disk.poisoned) {
+        return;
+    }
+    if (mono_us - ledger->ticked_us >= WRIT_STORE_TICK_US) {
+        ledger->ticked_us = mono_us;
+        writ_once_sweep(ledger);
+        writ_waiting_sweep(ledger);
+        if (ledger->kept != NULL) {
+            WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
+        }
+        if (!ledger->refusing) {
+            writ_reviewing_sweep(ledger);
+        }
+        writ_sealing_sweep(ledger);
+    }
+    if (ledger->ready != NULL) {
+        writ_sealing_commit(ledger); /* also while refusing: somebody waits for it */
+    }
+    if (ledger->refusing) {
+        return;
+    }
+    if (mono_us - ledger->pruned_us >= WRIT_STORE_PRUNE_US) {
+        ledger->pruned_us = mono_us;
+        if (!writ_is_ok(prune(ledger, &err))) {
+            writ_group_trouble(ledger, &err);
+        }
+    }
+    writ_manifest_keep(ledger, idle);
+    if (idle && !ledger->refusing &&
+        !writ_is_ok(writ_manifest_work(ledger, WRIT_STORE_SEGMENTS, &err))) {
+        writ_group_trouble(ledger, &err);
+    }
+}
+
+void
+writ_writer_publish(struct writ_ledger *ledger)
+{
+    struct writ_ledger_health health = {
+        .state = ledger->disk.poisoned ? WRIT_LEDGER_POISONED
+                 : ledger->refusing    ? WRIT_LEDGER_REFUSING
+                                       : WRIT_LEDGER_READY,
+        .records = ledger->next_leaf,
+        .groups = ledger->groups,
+        .kept_outcomes = ledger->kept_n,
+        .claims = writ_once_count(ledger),
+        .in_flight = ledger->flights.count,
+        .waits = ledger->waits.by_name.count,
+        .boundaries = ledger->boundaries.by_name.count,
+        .budgets = ledger->budgets.by_key.count,
+        .sessions = ledger->counts.sessions,
+        .reviews = ledger->reviews.count,
+        .scrubs = ledger->scrubs,
+        .wal_pages = ledger->disk.wal_pages,
+        .last_commit_us = ledger->last_commit_us,
+        .last_time_us = ledger->last_us,
+    };
+
+    if (health.state != WRIT_LEDGER_READY) {
+        health.why = ledger->why;
+    }
+    (void)pthread_mutex_lock(&ledger->mutex);
+    ledger->health = health;
+    (void)pthread_mutex_unlock(&ledger->mutex);
+}
+
+void *
+writ_writer_run(void *arg)
+{
+    struct writ_ledger *ledger = arg;
+
+    while (!ledger->stopping) {
+        struct writ_entry *list = take_queue(ledger);
+        bool idle = list == NULL;
+
+        heed_scrub(ledger);
+        heed_distrust(ledger);
+        writ_rekey_turn(ledger);
+        if (idle && ledger->refusing && !ledger->disk.poisoned) {
+            recover(ledger);
+        }
+        while (list != NULL) {
+            list = one_group(ledger, list);
+        }
+        tick(ledger, idle);
+        checkpoint(ledger, idle);
+        if (ledger->stopping) {
+            writ_sealing_end_all(ledger, WRIT_E_BUSY);
+            writ_watching_end_all(ledger, WRIT_E_BUSY);
+        }
+        writ_watching_tell(ledger, ledger->stopping);
+        writ_writer_publish(ledger);
+        tell_over(ledger);
+    }
+    writ_manifest_close(ledger);
+    return NULL;
+}

@@ -1,0 +1,286 @@
+/* Records are read in the order of the log, a batch at a time, so that no snapshot is held for
+ * long: what was appended does not change. */
+#include "store/read/bundles.h"
+
+#include "base/clock.h"
+#include "evidence/log/tree.h"
+#include "store/disk/disk.h"
+#include "store/disk/file.h"
+#include "store/read/proofs.h"
+#include "store/tables/body.h"
+
+#define BATCH        1024
+#define BUSY_US      5000000
+#define OUT_MAX      ((size_t)1 << 30) /* the last lines come at once */
+#define KEYS_MAX     ((size_t)65536)
+#define RECORD_ARENA ((size_t)128 << 20)
+
+/* Parameters: last leaf before, size, tenant, boundary, agent, since, until, how many. */
+static const char select_text[] =
+    "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "
+    "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "
+    "JOIN boundary AS b ON b.id = r.boundary WHERE r.leaf > ?1 AND r.leaf < ?2 "
+    "AND (?3 IS NULL OR b.tenant = ?3) AND (?4 IS NULL OR b.name = ?4) "
+    "AND (?5 IS NULL OR (r.kind = 1 AND r.agent_id = ?5) OR (r.kind IN (2, 4) AND EXISTS "
+    "(SELECT 1 FROM record AS d WHERE d.decision_id = r.decision_id AND d.kind = 1 "
+    "AND d.agent_id = ?5))) "
+    "AND (?6 IS NULL OR r.time_us >= ?6) AND (?7 IS NULL OR r.time_us < ?7) "
+    "ORDER BY r.leaf LIMIT ?8";
+
+struct making {
+    const struct writ_bundles_order *order;
+    sqlite3 *db;
+    sqlite3_stmt *select;
+    struct writ_proofs *proofs;
+    struct writ_tree_source source;
+    struct writ_checkpoint head;
+    struct writ_bundle *bundle;
+    struct writ_buf out;
+    struct writ_arena *arena; /* one record */
+    bool (*put)(void *ctx, struct writ_view lines);
+    void *ctx;
+    struct writ_err *err;
+};
+
+static void
+making_wipe(struct making *m)
+{
+    writ_bundle_free(m->bundle);
+    writ_proofs_close(m->proofs);
+    (void)sqlite3_finalize(m->select);
+    (void)sqlite3_close(m->db);
+    writ_buf_wipe(&m->out);
+    writ_arena_free(m->arena);
+}
+
+static WRIT_RESULT
+hand_over(struct making *m)
+{
+    bool goes_on = m->out.len == 0 || m->put(m->ctx, writ_buf_view(&m->out));
+
+    writ_buf_clear(&m->out);
+    if (!goes_on) {
+        WRIT_FAIL(m->err, WRIT_E_BUSY, "the bundle was not taken");
+    }
+    return WRIT_DONE;
+}
+
+/* The largest subtree that begins at `from` and has nothing from `to` on. */
+static unsigned
+level_between(uint64_t from, uint64_t to)
+{
+    unsigned most = 63 - (unsigned)__builtin_clzll(to - from);
+    unsigned aligned = from == 0 ? WRIT_TREE_LEVELS - 1 : (unsigned)__builtin_ctzll(from);
+
+    return aligned < most ? aligned : most;
+}
+
+/* Leaves up to `to` are none of the bundle. */
+static WRIT_RESULT
+skip_to(struct making *m, uint64_t to)
+{
+    uint64_t at;
+
+    while ((at = writ_bundle_next(m->bundle)) < to) {
+        unsigned level = level_between(at, to);
+        struct writ_digest digest;
+
+        WRIT_TRY(m->source.node(m->source.ctx, level, at >> level, &digest, m->err));
+        WRIT_TRY(writ_bundle_node(m->bundle, level, &digest, &m->out, m->err));
+    }
+    return hand_over(m);
+}
+
+static bool
+is_redacted(const struct making *m, const struct writ_json *record)
+{
+    for (size_t i = 0; i < m->order->redacted_n; i++) {
+        enum writ_json_type type = writ_json_type(writ_json_get(record, m->order->redacted[i]));
+
+        if (type != WRIT_JSON_NONE && type != WRIT_JSON_NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static WRIT_RESULT
+withhold(struct making *m, enum writ_detached_record_kind kind, const struct writ_json *record)
+{
+    struct writ_bundle_withheld w = {.kind = kind};
+    enum writ_reason why = WRIT_REASON_NONE;
+    struct writ_detached_record held;
+
+    WRIT_TRY(writ_detached_record_read(record, kind, m->arena, &held, &why, m->err));
+    if (why != WRIT_REASON_EVIDENCE_OK) {
+        WRIT_FAIL(m->err, WRIT_E_MISMATCH, "record %llu is not valid: see writ ledger verify",
+            (unsigned long long)writ_bundle_next(m->bundle));
+    }
+    w.leaf = held.leaf;
+    if (kind != WRIT_DETACHED_RECORD_SEAL) {
+        w.decision_id = writ_detached_record_decision_id(&held);
+    }
+    if (kind == WRIT_DETACHED_RECORD_DECISION) {
+        w.tenant = writ_json_string(writ_json_pointer(record, WRIT_LIT("/extensions/writ/tenant")));
+        w.boundary_id = held.decision.boundary_id.view;
+        w.seq = (uint64_t)held.decision.seq.value;
+        if (w.tenant.ptr == NULL) {
+            w.tenant = WRIT_LIT("");
+        }
+    }
+    return writ_bundle_withhold(m->bundle, &w, &m->out, m->err);
+}
+
+static WRIT_RESULT
+add_record(
+    struct making *m, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view body)
+{
+    enum writ_reason why = WRIT_REASON_NONE;
+    const struct writ_json *value = NULL;
+
+    WRIT_TRY(skip_to(m, leaf));
+    if (m->order->redacted_n > 0) {
+        writ_arena_reset(m->arena);
+        if (writ_is_ok(writ_body_json(body, m->arena, &value, NULL)) && is_redacted(m, value)) {
+            return withhold(m, kind, value);
+        }
+    }
+    WRIT_TRY(writ_bundle_record(m->bundle, kind, body, &m->out, &why, m->err));
+    if (why != WRIT_REASON_EVIDENCE_OK) {
+        WRIT_FAIL(m->err, WRIT_E_MISMATCH, "record %llu: " WRIT_VIEW_FMT ": see writ ledger verify",
+            (unsigned long long)leaf, WRIT_VIEW_ARG(writ_reason_sentence(why)));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- selecting ---- */
+
+static void
+bind(struct making *m, int64_t after)
+{
+    const struct writ_bundle_select *s = &m->order->select;
+    const struct writ_view texts[] = {s->tenant, s->boundary_id, s->agent_id};
+    const struct writ_view times[] = {s->since, s->until};
+    int64_t time_us = 0;
+
+    (void)sqlite3_bind_int64(m->select, 1, after);
+    (void)sqlite3_bind_int64(m->select, 2, (int64_t)m->head.size);
+    for (int i = 0; i < 3; i++) {
+        (void)(texts[i].ptr == NULL ? sqlite3_bind_null(m->select, 3 + i)
+                                    : sqlite3_bind_text64(m->select, 3 + i, texts[i].ptr,
+                                          texts[i].len, SQLITE_STATIC, SQLITE_UTF8));
+    }
+    for (int i = 0; i < 2; i++) { /* writ_bundle_begin has seen that they are times */
+        (void)(times[i].ptr == NULL || !writ_is_ok(writ_time_read(times[i], &time_us))
+                   ? sqlite3_bind_null(m->select, 6 + i)
+                   : sqlite3_bind_int64(m->select, 6 + i, time_us));
+    }
+    (void)sqlite3_bind_int64(m->select, 8, BATCH);
+}
+
+/* Adds the next records; *last is the leaf of the last one. */
+static WRIT_RESULT
+add_batch(struct making *m, int64_t *last, bool *ret_more)
+{
+    int rc;
+
+    *ret_more = false;
+    bind(m, *last);
+    while ((rc = sqlite3_step(m->select)) == SQLITE_ROW) {
+        *last = sqlite3_column_int64(m->select, 0);
+        *ret_more = true;
+        WRIT_TRY(add_record(m, (uint64_t)*last,
+            (enum writ_detached_record_kind)sqlite3_column_int(m->select, 1),
+            writ_disk_column(m->select, 2)));
+    }
+    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(m->db, rc, NULL, m->err);
+}
+
+static WRIT_RESULT
+add_all(struct making *m)
+{
+    int64_t last = -1;
+    bool more = true;
+
+    while (more) {
+        writ_result result = add_batch(m, &last, &more);
+
+        (void)sqlite3_reset(m->select);
+        WRIT_TRY(result);
+    }
+    if (last < 0) {
+        WRIT_FAIL(m->err, WRIT_E_ABSENT, "the ledger has no such records");
+    }
+    return skip_to(m, m->head.size);
+}
+
+/* ---- around it ---- */
+
+static WRIT_RESULT
+open_all(struct making *m)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+    int rc;
+
+    WRIT_TRY(writ_file_name(m->order->path, &file, m->err));
+    WRIT_TRY(writ_file_check(&file, m->err));
+    WRIT_TRY(writ_disk_connect(m->order->path, true, BUSY_US, &m->db, m->err));
+    rc = sqlite3_prepare_v2(m->db, select_text, -1, &m->select, NULL);
+    if (rc != SQLITE_OK) {
+        return writ_disk_fault(m->db, rc, NULL, m->err);
+    }
+    WRIT_TRY(writ_proofs_open(m->order->path, m->order->ring, &m->proofs, m->err));
+    m->source = writ_proofs_source(m->proofs);
+    m->arena = writ_arena_new(RECORD_ARENA);
+    m->out = writ_buf_make(OUT_MAX);
+    if (m->arena == NULL) {
+        WRIT_FAIL(m->err, WRIT_E_NOMEM, "no memory for a bundle");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+begin(struct making *m)
+{
+    writ_auto_buf keys = writ_buf_make(KEYS_MAX);
+    struct writ_view note;
+
+    if (m->order->checkpoint.len > 0) {
+        WRIT_TRY(writ_fail_in(
+            m->err, writ_proofs_pin(m->proofs, m->order->checkpoint, m->err), "the checkpoint"));
+    }
+    WRIT_TRY(writ_proofs_head(m->proofs, &m->head, &note, m->err));
+    WRIT_TRY(writ_checkpoint_keys(m->order->ring, m->head.origin, false, &keys, m->err));
+    return writ_bundle_begin(
+        &m->order->select, writ_buf_view(&keys), note, &m->head, &m->out, &m->bundle, m->err);
+}
+
+static WRIT_RESULT
+end(struct making *m, struct writ_bundle_report *ret)
+{
+    enum writ_reason why = WRIT_REASON_NONE;
+    struct writ_bundle_report report = {0};
+
+    WRIT_TRY(writ_bundle_end(m->bundle, &m->out, &report, &why, m->err));
+    if (why != WRIT_REASON_EVIDENCE_OK) {
+        WRIT_FAIL(m->err, WRIT_E_MISMATCH,
+            "the records are not those of the last checkpoint: see writ ledger verify");
+    }
+    WRIT_TRY(hand_over(m));
+    *ret = report;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_bundles_make(const struct writ_bundles_order *order,
+    bool (*put)(void *ctx, struct writ_view lines), void *ctx, struct writ_bundle_report *ret,
+    struct writ_err *err)
+{
+    WRIT_AUTO(struct making, making_wipe)
+    m = {.order = order, .put = put, .ctx = ctx, .err = err};
+
+    WRIT_TRY(open_all(&m));
+    WRIT_TRY(begin(&m));
+    WRIT_TRY(add_all(&m));
+    return end(&m, ret);
+}

@@ -1,0 +1,760 @@
+#include "store/read/check_record.h"
+
+#include "evidence/json/jcs.h"
+#include "evidence/record/derive.h"
+#include "evidence/record/duplicates.h"
+#include "evidence/record/fact.h"
+#include "evidence/record/review_record.h"
+#include "store/read/check_once.h"
+#include "store/read/check_story.h"
+#include "store/read/check_tree.h"
+#include "store/tables/body.h"
+#include "store/tables/charge.h"
+#include "store/tables/entry.h"
+
+/** A boundary that is open. */
+struct run {
+    struct writ_map_node by_id;
+    uint64_t next_seq;
+    uint64_t seal_leaf; /* as its row says; UINT64_MAX: none */
+    size_t calls;       /* without outcome */
+    struct writ_seal_hash hash;
+    struct writ_view tenant, name;
+    char text[];
+};
+
+/** What a call has claimed. */
+struct claimed {
+    bool is;
+    struct writ_tag key;
+};
+
+/** A decision without outcome. */
+struct call {
+    struct writ_map_node by_leaf;
+    struct run *run;
+    bool granted;
+    struct claimed claimed;
+};
+
+/* ---- what is wrong ---- */
+
+static void
+expect_no_faults(struct writ_check *v, const struct writ_faults *faults)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_ERR_TEXT);
+
+    if (faults->count > 0) {
+        writ_faults_put(faults, &text);
+        writ_check_problem(v, v->row.leaf, WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&text)));
+    }
+}
+
+/* ---- boundaries ---- */
+
+static void
+run_free(struct writ_check *v, struct run *run)
+{
+    writ_map_remove(&v->runs, &run->by_id);
+    writ_seal_hash_wipe(&run->hash);
+    writ_free(run);
+}
+
+static WRIT_RESULT
+run_new(struct writ_check *v, sqlite3_stmt *s, struct run **ret)
+{
+    struct writ_view tenant = writ_disk_column(s, 0), name = writ_disk_column(s, 1);
+    struct run *run;
+    writ_result hashed;
+
+    if (v->runs.count >= WRIT_VERIFY_LIVE_MAX) {
+        WRIT_FAIL(v->err, WRIT_E_LIMIT, "more than %d boundaries are open at one time",
+            WRIT_VERIFY_LIVE_MAX);
+    }
+    run = writ_alloc(sizeof *run + tenant.len + name.len);
+    if (run == NULL) {
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a boundary");
+    }
+    hashed = writ_seal_hash_init(&run->hash, v->err);
+    if (!writ_is_ok(hashed)) {
+        writ_free(run);
+        return hashed;
+    }
+    run->tenant = writ_view_place(tenant, run->text);
+    run->name = writ_view_place(name, run->text + tenant.len);
+    run->seal_leaf = sqlite3_column_type(s, 3) == SQLITE_NULL
+                         ? UINT64_MAX
+                         : (uint64_t)sqlite3_column_int64(s, 3);
+    writ_map_add(&v->runs, &run->by_id, writ_tag_number(v->row.boundary));
+    *ret = run;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_run(struct writ_check *v, struct run **ret)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BOUNDARY];
+    bool row = false;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.boundary);
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_BOUNDARY, &row, v->err));
+    if (!row) {
+        writ_check_problem(v, v->row.leaf, "it belongs to a boundary that has no row");
+        return WRIT_DONE;
+    }
+    WRIT_TRY(run_new(v, s, ret));
+    v->report->boundaries++;
+    writ_check_expect(v, (uint64_t)sqlite3_column_int64(s, 2) == v->row.leaf,
+        "the boundary does not begin where its row says, or goes on after its seal");
+    return WRIT_DONE;
+}
+
+/* The boundary of the present record; NULL when there is none. */
+static WRIT_RESULT
+find_run(struct writ_check *v, struct run **ret)
+{
+    writ_result result;
+
+    *ret =
+        WRIT_MAP_OF(writ_map_find(&v->runs, writ_tag_number(v->row.boundary)), struct run, by_id);
+    if (*ret != NULL) {
+        return WRIT_DONE;
+    }
+    result = read_run(v, ret);
+    (void)sqlite3_reset(v->statements[WRIT_CHECK_SQL_BOUNDARY]);
+    return result;
+}
+
+/* ---- decisions ---- */
+
+static bool
+same_text(const struct writ_member_text *member, struct writ_view text)
+{
+    return member->is == WRIT_PRESENT ? writ_view_equal(member->view, text) : text.len == 0;
+}
+
+static bool
+same_time(const struct writ_member_text *member, int64_t time_us)
+{
+    int64_t read_us = 0;
+
+    return member->is == WRIT_PRESENT && writ_member_time(member->view, &read_us) &&
+           read_us == time_us;
+}
+
+static bool
+same_number(const struct writ_member_number *member, uint64_t number)
+{
+    return member->is == WRIT_PRESENT && member->value >= 0 && (uint64_t)member->value == number;
+}
+
+/* A call that was granted has a claim, unless it may run again or goes on with one that has: what
+ * the record says of its claim is what had to be done. */
+static void
+check_due(
+    struct writ_check *v, const struct writ_said *said, const struct writ_extension *extension)
+{
+    bool granted = (said->row.flags & WRIT_ROW_GRANTED) != 0;
+    bool follows = (v->row.flags & WRIT_ROW_FOLLOWS) != 0;
+    struct writ_view duplicates = writ_member_view(&extension->duplicates);
+    bool many = writ_view_equal(duplicates, writ_duplicates_word(WRIT_DUPLICATES_ALLOW));
+
+    if (granted) {
+        writ_check_expect(v,
+            many || writ_view_equal(duplicates, writ_duplicates_word(WRIT_DUPLICATES_FORBID)) ||
+                writ_view_equal(duplicates, writ_duplicates_word(WRIT_DUPLICATES_REPLAY)),
+            "it was granted and does not say what a second call gets");
+    }
+    writ_check_expect(v, (said->row.claim != NULL) == (granted && !follows && !many),
+        "it has a claim that is not due, or none where one is");
+}
+
+static void
+check_columns(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
+    const struct writ_said *said)
+{
+    writ_check_expect(v,
+        writ_said_same(said, &v->row) && writ_view_equal(said->boundary_id, run->name) &&
+            writ_view_equal(said->tenant, run->tenant),
+        "the columns beside the record say something else than the record");
+    writ_check_expect(v, same_number(&decision->seq, run->next_seq), "its seq does not follow");
+    writ_check_expect(v, same_number(&decision->running_count, v->row.seq + 1),
+        "its running_count is not seq + 1");
+}
+
+/* Reports what a ledger would not write; any other failure is an error. */
+static WRIT_RESULT
+tell(struct writ_check *v, writ_result said, bool *ret)
+{
+    if (said.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(said);
+    }
+    *ret = writ_is_ok(said);
+    writ_check_expect(v, *ret, "no ledger writes such a record");
+    return WRIT_DONE;
+}
+
+/* Tells what cannot be read from what could not be read for want of memory. */
+static WRIT_RESULT
+readable(struct writ_check *v, writ_result result, bool *ret)
+{
+    if (result.code == WRIT_E_NOMEM) {
+        WRIT_FAIL(
+            v->err, WRIT_E_NOMEM, "no memory for record %llu", (unsigned long long)v->row.leaf);
+    }
+    *ret = writ_is_ok(result);
+    return WRIT_DONE;
+}
+
+/* Reads the decision that the present record is about; false when it is not readable, which was
+ * told. */
+static WRIT_RESULT
+read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BODY];
+    struct writ_view body = {NULL, 0};
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
+    result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);
+    if (writ_is_ok(result) && row) {
+        body = writ_view_copy(writ_disk_column(s, 0), v->arena);
+    }
+    (void)sqlite3_reset(s);
+    WRIT_TRY(result);
+    if (!row) {
+        *ret_read = false;
+        return WRIT_DONE;
+    }
+    if (body.ptr == NULL) {
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a decision");
+    }
+    return readable(v, writ_body_decision(body, v->arena, ret, NULL), ret_read);
+}
+
+static void
+call_free(struct writ_check *v, struct call *call)
+{
+    call->run->calls--;
+    writ_map_remove(&v->calls, &call->by_leaf);
+    writ_free(call);
+}
+
+/* A decision that follows another one is found by it: what the index hides is not seen by who asks
+ * what became of a call. */
+static WRIT_RESULT
+check_successor(struct writ_check *v)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_SUCCESSOR];
+    bool row = false;
+    writ_result result;
+
+    v->successors++;
+    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
+    (void)sqlite3_bind_int64(s, 2, (int64_t)v->row.leaf);
+    result = writ_check_next(v, WRIT_CHECK_SQL_SUCCESSOR, &row, v->err);
+    if (writ_is_ok(result)) {
+        writ_check_expect(v, row && sqlite3_column_int64(s, 0) == 1,
+            "the decision that it follows does not lead to it");
+    }
+    (void)sqlite3_reset(s);
+    return result;
+}
+
+/* A decision that goes on with no other one replaces none that waits: what it replaces is a call
+ * that was not granted. */
+static WRIT_RESULT
+check_first(struct writ_check *v, const struct writ_decision *decision)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_FIRST];
+    struct writ_view before = writ_member_view(&decision->supersedes);
+    const struct call *call = NULL;
+    bool row = false;
+    writ_result result;
+
+    if (before.len == 0) {
+        return WRIT_DONE;
+    }
+    (void)sqlite3_bind_text64(s, 1, before.ptr, before.len, SQLITE_STATIC, SQLITE_UTF8);
+    result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
+    if (writ_is_ok(result) && row) {
+        call = WRIT_MAP_OF(
+            writ_map_find(&v->calls, writ_tag_number((uint64_t)sqlite3_column_int64(s, 0))),
+            struct call, by_leaf);
+    }
+    (void)sqlite3_reset(s);
+    writ_check_expect(v, call == NULL || !call->granted,
+        "it replaces a call that is under way, and its columns do not say so");
+    return result;
+}
+
+/* A round goes on with a call of its boundary that was granted and has no outcome; that one will
+ * have none. */
+static WRIT_RESULT
+check_round(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
+    struct claimed *claimed)
+{
+    struct writ_decision before = {0};
+    struct call *call;
+    bool read = false;
+
+    if ((v->row.flags & WRIT_ROW_FOLLOWS) == 0) {
+        return check_first(v, decision);
+    }
+    WRIT_TRY(check_successor(v));
+    call =
+        WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number(v->row.about)), struct call, by_leaf);
+    if (call == NULL || !call->granted || call->run != run) {
+        writ_check_problem(v, v->row.leaf, "it follows a decision that does not wait");
+        return WRIT_DONE;
+    }
+    *claimed = call->claimed;
+    call_free(v, call);
+    WRIT_TRY(read_decision(v, &before, &read));
+    writ_check_expect(v,
+        !read || (decision->supersedes.is == WRIT_PRESENT &&
+                     same_text(&before.decision_id, decision->supersedes.view)),
+        "it does not name the decision that it follows");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+await_outcome(struct writ_check *v, struct run *run, const struct claimed *claimed)
+{
+    bool granted = (v->row.flags & WRIT_ROW_GRANTED) != 0;
+    struct call *call;
+
+    if (!granted && v->row.verdict == WRIT_DECISION_REQUIRE_APPROVAL) {
+        return WRIT_DONE; /* only another decision comes of it */
+    }
+    if (v->calls.count >= WRIT_VERIFY_LIVE_MAX) {
+        WRIT_FAIL(v->err, WRIT_E_LIMIT, "more than %d calls have no outcome at one time",
+            WRIT_VERIFY_LIVE_MAX);
+    }
+    call = writ_alloc(sizeof *call);
+    if (call == NULL) {
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a call");
+    }
+    call->run = run;
+    call->granted = granted;
+    call->claimed = *claimed;
+    run->calls++;
+    writ_map_add(&v->calls, &call->by_leaf, writ_tag_number(v->row.leaf));
+    return WRIT_DONE;
+}
+
+/* Leaf and seq of the first record with the present decision_id; UINT64_MAX both: there is none. */
+static WRIT_RESULT
+find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_FIRST];
+    struct writ_view id = v->row.decision_id;
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_text64(
+        s, 1, id.ptr == NULL ? "" : id.ptr, id.len, SQLITE_STATIC, SQLITE_UTF8);
+    result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
+    row = writ_is_ok(result) && row;
+    *ret_leaf = row ? (uint64_t)sqlite3_column_int64(s, 0) : UINT64_MAX;
+    *ret_seq = row ? (uint64_t)sqlite3_column_int64(s, 1) : UINT64_MAX;
+    (void)sqlite3_reset(s);
+    return result;
+}
+
+/* Every decision is found by its id, and no other has it. */
+static WRIT_RESULT
+check_index(struct writ_check *v)
+{
+    uint64_t leaf = 0, seq = 0;
+
+    WRIT_TRY(find_first(v, &leaf, &seq));
+    writ_check_expect(
+        v, leaf == v->row.leaf, "its decision_id is another record's too, or does not lead to it");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_decision(struct writ_check *v, const struct writ_json *value)
+{
+    struct writ_decision decision = {0};
+    struct writ_extension extension = {0};
+    struct writ_faults faults = {0};
+    const struct writ_profile *profile = NULL;
+    struct run *run = NULL;
+    struct claimed claimed = {0};
+    struct writ_said said;
+    bool read = false, told = false;
+
+    v->report->decisions++;
+    WRIT_TRY(find_run(v, &run));
+    WRIT_TRY(readable(v, writ_decision_read(value, v->arena, &decision, NULL), &read));
+    if (!read || run == NULL) {
+        writ_check_expect(v, read, "it is not a decision");
+        return WRIT_DONE;
+    }
+    WRIT_TRY(
+        readable(v, writ_extension_read(&decision.extensions, v->arena, &extension, NULL), &read));
+    writ_check_expect(v, read, "its extension has too much of something in it");
+    writ_decision_validate(&decision, &faults);
+    WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
+    WRIT_TRY(writ_decision_recompute(&decision, profile, &faults, v->err));
+    expect_no_faults(v, &faults);
+    writ_check_expect(v, writ_charge_all_good(&extension, v->row.time_us),
+        "its charges are not readable, or of another time");
+    WRIT_TRY(tell(v, writ_said_decision(&decision, &extension, &said, NULL), &told));
+    if (told) {
+        check_columns(v, run, &decision, &said);
+        check_due(v, &said, &extension);
+        WRIT_TRY(writ_check_once_claim(v, &said));
+        claimed = (struct claimed){said.row.claim != NULL, writ_tag_read(said.tags)};
+    }
+    WRIT_TRY(check_index(v));
+    WRIT_TRY(check_round(v, run, &decision, &claimed));
+    WRIT_TRY(await_outcome(v, run, &claimed));
+    run->next_seq++;
+    return writ_seal_hash_add(&run->hash, v->row.decision_id, v->err);
+}
+
+/* ---- outcomes ---- */
+
+static WRIT_RESULT
+check_receipt(struct writ_check *v, const struct writ_outcome *outcome,
+    const struct writ_decision *decision, const struct writ_profile *profile)
+{
+    char text[WRIT_DIGEST_TEXT];
+    struct writ_digest digest;
+    bool complete = false;
+
+    WRIT_TRY(writ_profile_derive(profile, WRIT_PROFILE_OUTCOME_RECEIPT_REF, decision, outcome,
+        &v->scratch, &digest, &complete, v->err));
+    if (complete) {
+        writ_digest_text(&digest, text);
+    }
+    writ_check_expect(v,
+        complete ? same_text(&outcome->receipt_ref, writ_view_str(text))
+                 : outcome->receipt_ref.is != WRIT_PRESENT,
+        "/receipt_ref is not what its members give");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_join(struct writ_check *v, const struct writ_outcome *outcome, const struct call *call)
+{
+    struct writ_decision decision = {0};
+    const struct writ_profile *profile = NULL;
+    bool read = false;
+    writ_result joined;
+
+    WRIT_TRY(read_decision(v, &decision, &read));
+    if (!read) {
+        return WRIT_DONE; /* told with the decision */
+    }
+    WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
+    joined = writ_outcome_join(outcome, &decision, profile, v->err);
+    if (joined.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(joined);
+    }
+    writ_check_expect(v, writ_is_ok(joined), "it does not join its decision");
+    writ_check_expect(v, call->granted || writ_outcome_is(outcome, WRIT_OUTCOME_BLOCKED),
+        "the call was refused and yet ran");
+    return check_receipt(v, outcome, &decision, profile);
+}
+
+static WRIT_RESULT
+check_outcome_columns(struct writ_check *v, const struct writ_outcome *outcome)
+{
+    struct writ_said said;
+    bool told = false;
+
+    WRIT_TRY(tell(v, writ_said_outcome(outcome, &said, NULL), &told));
+    writ_check_expect(v, !told || writ_said_same(&said, &v->row),
+        "the columns beside the record say something else than the record");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_outcome(struct writ_check *v, const struct writ_json *value)
+{
+    struct call *call =
+        WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number(v->row.about)), struct call, by_leaf);
+    struct writ_outcome outcome = {0};
+    struct writ_faults faults = {0};
+    writ_result result;
+    bool read = false;
+
+    v->report->outcomes++;
+    WRIT_TRY(readable(v, writ_outcome_read(value, v->arena, &outcome, NULL), &read));
+    if (!read) {
+        writ_check_problem(v, v->row.leaf, "it is not an outcome");
+        return WRIT_DONE;
+    }
+    writ_outcome_validate(&outcome, &faults);
+    expect_no_faults(v, &faults);
+    WRIT_TRY(check_outcome_columns(v, &outcome));
+    if (call == NULL) {
+        writ_check_problem(v, v->row.leaf, "its decision does not exist or has an outcome already");
+        return WRIT_DONE;
+    }
+    writ_check_expect(v, writ_tag_equal(call->run->by_id.tag, writ_tag_number(v->row.boundary)),
+        "it stands in another boundary than its decision");
+    result = check_join(v, &outcome, call);
+    if (call->claimed.is && writ_outcome_nothing_ran(&outcome)) {
+        writ_check_once_release(v, call->claimed.key);
+    }
+    call_free(v, call);
+    return result;
+}
+
+/* ---- seals ---- */
+
+/* Where the boundary's row says that its seal is, as of now. */
+static WRIT_RESULT
+read_seal_leaf(struct writ_check *v, uint64_t *ret)
+{
+    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BOUNDARY];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.boundary);
+    result = writ_check_next(v, WRIT_CHECK_SQL_BOUNDARY, &row, v->err);
+    *ret = writ_is_ok(result) && row && sqlite3_column_type(s, 3) != SQLITE_NULL
+               ? (uint64_t)sqlite3_column_int64(s, 3)
+               : UINT64_MAX;
+    (void)sqlite3_reset(s);
+    return result;
+}
+
+static WRIT_RESULT
+check_seal(struct writ_check *v, const struct writ_json *value)
+{
+    char text[WRIT_DIGEST_TEXT];
+    struct writ_seal seal = {0};
+    struct writ_faults faults = {0};
+    struct writ_digest digest;
+    struct run *run = NULL;
+    uint64_t seal_leaf = 0;
+    bool read = false;
+
+    v->report->seals++;
+    WRIT_TRY(find_run(v, &run));
+    WRIT_TRY(read_seal_leaf(v, &seal_leaf));
+    WRIT_TRY(readable(v, writ_seal_read(value, v->arena, &seal, NULL), &read));
+    if (!read || run == NULL) {
+        writ_check_expect(v, read, "it is not a seal");
+        return WRIT_DONE;
+    }
+    writ_seal_validate(&seal, &faults);
+    expect_no_faults(v, &faults);
+    WRIT_TRY(writ_seal_hash_now(&run->hash, &digest, v->err));
+    writ_digest_text(&digest, text);
+    writ_check_expect(v,
+        same_text(&seal.boundary_id, run->name) && same_number(&seal.total, v->row.seq) &&
+            same_time(&seal.sealed_at, v->row.time_us) && seal_leaf == v->row.leaf,
+        "the columns beside the seal say something else than the seal");
+    writ_check_expect(v,
+        same_number(&seal.total, run->next_seq) && same_text(&seal.seal_hash, writ_view_str(text)),
+        "the seal does not count or hash the decisions that are there");
+    writ_check_expect(v, run->calls == 0, "a decision of the sealed boundary has no outcome");
+    v->report->sealed++;
+    run->seal_leaf = UINT64_MAX;
+    if (run->calls == 0) {
+        run_free(v, run);
+    }
+    return WRIT_DONE;
+}
+
+/* ---- reviews ---- */
+
+/* What the verdict was counted from is for `writ review replay` to count again. */
+static WRIT_RESULT
+check_review(struct writ_check *v, const struct writ_json *value, struct writ_view body)
+{
+    struct writ_review_record record = {0};
+    struct writ_faults faults = {0};
+    struct run *run = NULL;
+    uint64_t leaf = 0, seq = 0;
+    bool read = false;
+
+    v->report->reviews++;
+    WRIT_TRY(find_run(v, &run));
+    WRIT_TRY(find_first(v, &leaf, &seq));
+    WRIT_TRY(readable(v, writ_review_record_read(value, v->arena, &record, NULL), &read));
+    if (!read) {
+        writ_check_problem(v, v->row.leaf, "it is no record of a review");
+        return WRIT_DONE;
+    }
+    writ_review_record_validate(&record, &faults);
+    expect_no_faults(v, &faults);
+    writ_check_expect(v,
+        same_text(&record.decision_id, v->row.decision_id) &&
+            same_time(&record.at, v->row.time_us) && run != NULL && v->row.seq == seq &&
+            same_text(&record.boundary_id, run->name),
+        "the columns beside the record say something else than the record");
+    return writ_check_story_hear(v, body);
+}
+
+/* ---- facts ---- */
+
+static void
+check_fact(struct writ_check *v, const struct writ_json *value)
+{
+    struct writ_fact fact = {0};
+
+    v->report->facts++;
+    if (!writ_is_ok(writ_fact_read(value, &fact, NULL))) {
+        writ_check_problem(v, v->row.leaf, "it is not a fact that a ledger writes");
+        return;
+    }
+    writ_check_expect(v,
+        fact.at_us == v->row.time_us && fact.n == v->row.seq && v->row.boundary == 0 &&
+            v->row.verdict == 0 && v->row.flags == 0 && v->row.about == 0 &&
+            v->row.decision_id.ptr == NULL && v->row.agent_id.ptr == NULL &&
+            v->row.tool.ptr == NULL && v->row.claim == NULL,
+        "the columns beside the fact say something else than the fact");
+    writ_check_expect(v, fact.n == v->facts, "a fact before it is missing");
+    v->facts = fact.n + 1;
+}
+
+/* ---- any record ---- */
+
+/* The value of the present record, when its bytes are canonical. */
+static WRIT_RESULT
+read_value(struct writ_check *v, struct writ_view body, const struct writ_json **ret)
+{
+    bool read = false, canonical = false;
+
+    WRIT_TRY(readable(v, writ_body_json(body, v->arena, ret, NULL), &read));
+    if (!read) {
+        writ_check_problem(v, v->row.leaf, "its bytes are not strict JSON");
+        return WRIT_DONE;
+    }
+    writ_buf_clear(&v->scratch);
+    WRIT_TRY(readable(v, writ_jcs_put(&v->scratch, *ret, NULL), &canonical));
+    if (!canonical || !writ_view_equal(writ_buf_view(&v->scratch), body)) {
+        writ_check_problem(v, v->row.leaf, "its bytes are not in canonical form");
+    }
+    return WRIT_DONE;
+}
+
+/* Every line of a row of bodies is that of a record. */
+static void
+check_bodies(struct writ_check *v, sqlite3_stmt *s)
+{
+    uint64_t bodies = (uint64_t)sqlite3_column_int64(s, 13);
+
+    if (sqlite3_column_type(s, 13) != SQLITE_NULL && bodies != v->bodies) {
+        writ_check_expect(
+            v, bodies == v->bodies_end, "there are more bodies than records before it");
+        v->bodies = bodies;
+        v->bodies_end = bodies + (uint64_t)sqlite3_column_int64(s, 14);
+    }
+}
+
+/* What a seal or a review does not have is not beside it either. */
+static void
+expect_bare(struct writ_check *v)
+{
+    writ_check_expect(v,
+        v->row.verdict == 0 && v->row.flags == 0 && v->row.claim == NULL &&
+            v->row.agent_id.len == 0 && v->row.tool.len == 0,
+        "there are columns beside the record that it cannot have");
+}
+
+static WRIT_RESULT
+check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
+{
+    const struct writ_json *value = NULL;
+    struct writ_err why = {0};
+
+    if (!writ_is_ok(writ_disk_row(s, &v->row, &why))) {
+        writ_check_problem(v, leaf, "it is not one that a ledger writes");
+        return WRIT_DONE;
+    }
+    writ_check_expect(
+        v, v->row.time_us > v->before_us, "its time is not after that of the record before");
+    v->before_us = v->row.time_us;
+    WRIT_TRY(read_value(v, writ_disk_column(s, 12), &value));
+    if (value == NULL) {
+        return WRIT_DONE;
+    }
+    switch (v->row.kind) {
+    case WRIT_ROW_DECISION:
+        return check_decision(v, value);
+    case WRIT_ROW_OUTCOME:
+        return check_outcome(v, value);
+    case WRIT_ROW_SEAL:
+        expect_bare(v);
+        return check_seal(v, value);
+    case WRIT_ROW_REVIEW:
+        expect_bare(v);
+        return check_review(v, value, writ_disk_column(s, 12));
+    case WRIT_ROW_FACT:
+        check_fact(v, value);
+        break;
+    case WRIT_ROW_NONE:
+        break;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
+{
+    v->report->records++;
+    v->row.leaf = leaf;
+    check_bodies(v, s);
+    WRIT_TRY(check_value(v, s, leaf));
+    return writ_check_tree_add(v, writ_disk_column(s, 12), leaf);
+}
+
+void
+writ_check_record_rest(struct writ_check *v, uint64_t last, uint64_t last_now)
+{
+    writ_check_tree_end(v);
+    for (size_t i = 0; i < v->runs.bucket_count; i++) {
+        for (struct writ_map_node *at = v->runs.buckets[i]; at != NULL; at = at->next) {
+            const struct run *run = WRIT_MAP_OF(at, struct run, by_id);
+
+            if (run->seal_leaf <= last ||
+                (run->seal_leaf > last_now && run->seal_leaf != UINT64_MAX)) {
+                writ_check_problem(
+                    v, run->seal_leaf, "a boundary's seal should be here, and is not");
+            }
+        }
+    }
+    for (size_t i = 0; i < v->calls.bucket_count; i++) {
+        for (struct writ_map_node *at = v->calls.buckets[i]; at != NULL; at = at->next) {
+            struct call *call = WRIT_MAP_OF(at, struct call, by_leaf);
+
+            if (call->granted) {
+                v->report->in_flight++;
+            } else {
+                writ_check_problem(v, call->by_leaf.tag.low, "the refused call has no outcome");
+            }
+        }
+    }
+}
+
+void
+writ_check_record_wipe(struct writ_check *v)
+{
+    for (size_t i = 0; i < v->calls.bucket_count; i++) {
+        while (v->calls.buckets[i] != NULL) {
+            struct call *call = WRIT_MAP_OF(v->calls.buckets[i], struct call, by_leaf);
+
+            writ_map_remove(&v->calls, &call->by_leaf);
+            writ_free(call);
+        }
+    }
+    for (size_t i = 0; i < v->runs.bucket_count; i++) {
+        while (v->runs.buckets[i] != NULL) {
+            run_free(v, WRIT_MAP_OF(v->runs.buckets[i], struct run, by_id));
+        }
+    }
+    writ_check_story_wipe(v);
+    writ_check_once_wipe(v);
+    writ_map_wipe(&v->calls);
+    writ_map_wipe(&v->runs);
+}

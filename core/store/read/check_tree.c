@@ -1,0 +1,140 @@
+#include "store/read/check_tree.h"
+
+/* The head of the group that begins with the present record. */
+static WRIT_RESULT
+begin_group(struct writ_check *v, uint64_t leaf)
+{
+    struct writ_head head = {0};
+    writ_result found = writ_heads_at(&v->heads, leaf, NULL, &head, v->err);
+
+    if (found.code != WRIT_E_ABSENT) {
+        WRIT_TRY(found);
+    }
+    v->lost = found.code == WRIT_E_ABSENT || head.leaf != leaf || head.size <= leaf ||
+              v->edge.size != leaf;
+    writ_check_expect(v, !v->lost, "no checkpoint is over it");
+    v->group_leaf = leaf;
+    v->group_end = head.size;
+    writ_buf_clear(&v->nodes);
+    return WRIT_DONE;
+}
+
+/* Names the records of the group that are other ones than the tree has. */
+static void
+name_changed(struct writ_check *v, struct writ_view stored)
+{
+    struct writ_view found = writ_buf_view(&v->nodes);
+    bool named = false;
+
+    for (uint64_t leaf = v->group_leaf; leaf < v->group_end; leaf++) {
+        size_t at = (size_t)(writ_tree_nodes(leaf) - writ_tree_nodes(v->group_leaf)) *
+                    (size_t)WRIT_DIGEST_BYTES;
+
+        if (!writ_view_equal(writ_view_sub(found, at, WRIT_DIGEST_BYTES),
+                writ_view_sub(stored, at, WRIT_DIGEST_BYTES))) {
+            writ_check_problem(v, leaf, "it is not the record that the tree has there");
+            named = true;
+        }
+    }
+    writ_check_expect(
+        v, named, "the nodes of the tree that are stored with its group are not those over it");
+}
+
+/* A checkpoint by a key that was revoked by then says nothing by itself. A later one that is
+ * believed is over the same records, and vouches for them: who has the lost key cannot have made
+ * it. */
+static void
+judge_late(struct writ_check *v, bool is_late)
+{
+    if (is_late) {
+        v->late_leaf = v->late == 0 ? v->row.leaf : v->late_leaf;
+        v->late++;
+    } else {
+        v->report->late += v->late;
+        v->late = 0;
+    }
+}
+
+static WRIT_RESULT
+believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *checkpoint,
+    bool *ret_is_read)
+{
+    bool is_signed = v->report->is_signed, is_late = false;
+    writ_result result = writ_heads_believe(&v->trust, note, is_signed, checkpoint, v->err);
+
+    if (result.code == WRIT_E_MISMATCH && is_signed) {
+        WRIT_TRY(writ_heads_is_late(&v->trust, note, &is_late, v->err));
+    }
+    if (is_late) {
+        result = writ_heads_believe(&v->trust, note, false, checkpoint, v->err);
+    }
+    if (result.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(result);
+        judge_late(v, is_late);
+    }
+    *ret_is_read = writ_is_ok(result);
+    writ_check_expect(v, *ret_is_read,
+        "its checkpoint is none of this ledger, or not signed by a key that is believed");
+    return WRIT_DONE;
+}
+
+/* The group ends with the present record: its nodes are those that are stored, and its checkpoint
+ * has their root. After a change what is stored goes on, so that the next one is found too. */
+static WRIT_RESULT
+end_group(struct writ_check *v)
+{
+    struct writ_tree_source source = writ_heads_source(&v->heads);
+    struct writ_checkpoint checkpoint = {0};
+    struct writ_head head = {0};
+    struct writ_digest root;
+    bool is_read = false;
+
+    WRIT_TRY(writ_heads_at(&v->heads, v->row.leaf, v->arena, &head, v->err));
+    v->report->checkpoints++;
+    writ_check_expect(v, head.leaf == v->group_leaf && head.size == v->group_end,
+        "the checkpoint over it is not that of its group");
+    if (!writ_view_equal(head.nodes, writ_buf_view(&v->nodes))) {
+        writ_result edge = writ_tree_edge_of(&source, v->group_end, &v->edge, v->err);
+
+        name_changed(v, head.nodes);
+        v->lost = edge.code == WRIT_E_MISMATCH;
+        if (v->lost) {
+            return WRIT_DONE;
+        }
+        WRIT_TRY(edge);
+    }
+    WRIT_TRY(believe(v, head.note, &checkpoint, &is_read));
+    WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
+    writ_check_expect(v,
+        !is_read || (checkpoint.size == v->group_end && writ_digest_equal(&checkpoint.root, &root)),
+        "its checkpoint is over other records");
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf)
+{
+    struct writ_digest digest;
+
+    if (leaf == v->group_end && !v->lost) {
+        WRIT_TRY(begin_group(v, leaf));
+    }
+    if (v->lost || v->edge.size != leaf) {
+        v->lost = true;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_tree_leaf(body, &digest, v->err));
+    WRIT_TRY(writ_tree_grow(&v->edge, &digest, &v->nodes, v->err));
+    WRIT_TRY(writ_buf_check(&v->nodes, v->err));
+    return leaf + 1 == v->group_end ? end_group(v) : WRIT_DONE;
+}
+
+void
+writ_check_tree_end(struct writ_check *v)
+{
+    if (v->late > 0) {
+        writ_check_problem(v, v->late_leaf,
+            "its checkpoint is not signed by a key that is believed: that one was revoked by then, "
+            "and no later checkpoint is by another");
+    }
+}

@@ -1,0 +1,773 @@
+#include "store/read/reader.h"
+
+#include "evidence/record/review.h"
+#include "store/disk/disk.h"
+#include "store/disk/file.h"
+#include "store/read/reader.tbl.h"
+#include "store/tables/body.h"
+#include "store/tables/review_context.h"
+
+#define BUSY_US            5000000                     /* how long a reader waits for a lock */
+#define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
+#define REDEMPTION_NEAR    4 /* records that one entry makes, at most, beside its decision */
+#define RECORD_ARENA       (64 << 20)        /* memory to read one record */
+#define STORY_ARENA        ((size_t)1 << 30) /* memory to read the decisions of one call */
+
+_Static_assert(WRIT_READER_DECISION == (int)WRIT_ROW_DECISION &&
+                   WRIT_READER_OUTCOME == (int)WRIT_ROW_OUTCOME &&
+                   WRIT_READER_SEAL == (int)WRIT_ROW_SEAL &&
+                   WRIT_READER_REVIEW == (int)WRIT_ROW_REVIEW,
+    "kinds of records");
+
+enum statement {
+#define READER_ENUM(NAME, text) SQL_##NAME,
+    WRIT_READER_STATEMENTS(READER_ENUM)
+#undef READER_ENUM
+        SQL_COUNT
+};
+
+static const char *const texts[SQL_COUNT] = {
+#define READER_TEXT(NAME, text) [SQL_##NAME] = (text),
+    WRIT_READER_STATEMENTS(READER_TEXT)
+#undef READER_TEXT
+};
+
+struct writ_reader {
+    sqlite3 *db;
+    sqlite3_stmt *statements[SQL_COUNT];
+};
+
+/* ---- opening ---- */
+
+WRIT_RESULT
+writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *err)
+{
+    writ_auto_reader reader = writ_alloc(sizeof *reader);
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+
+    if (reader == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check(&file, err));
+    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &reader->db, err));
+    for (int i = 0; i < SQL_COUNT; i++) {
+        int rc = sqlite3_prepare_v3(
+            reader->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &reader->statements[i], NULL);
+
+        if (rc != SQLITE_OK) {
+            return writ_disk_fault(reader->db, rc, NULL, err);
+        }
+    }
+    *ret = WRIT_TAKE(reader);
+    return WRIT_DONE;
+}
+
+void
+writ_reader_close(struct writ_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    for (int i = 0; i < SQL_COUNT; i++) {
+        (void)sqlite3_finalize(reader->statements[i]);
+    }
+    (void)sqlite3_close(reader->db);
+    writ_free(reader);
+}
+
+/* ---- statements ---- */
+
+static int
+bind_text(sqlite3_stmt *statement, int at, struct writ_view text)
+{
+    return text.ptr == NULL
+               ? sqlite3_bind_null(statement, at)
+               : sqlite3_bind_text64(statement, at, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+/* Steps: true in *ret_row when there is a row. */
+static WRIT_RESULT
+next_row(struct writ_reader *reader, enum statement which, bool *ret_row, struct writ_err *err)
+{
+    int rc = sqlite3_step(reader->statements[which]);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        (void)sqlite3_reset(reader->statements[which]);
+        return writ_disk_fault(reader->db, rc, NULL, err);
+    }
+    *ret_row = rc == SQLITE_ROW;
+    return WRIT_DONE;
+}
+
+static void
+end_rows(struct writ_reader *reader, enum statement which)
+{
+    (void)sqlite3_reset(reader->statements[which]);
+    (void)sqlite3_clear_bindings(reader->statements[which]);
+}
+
+/* One view of the ledger for all statements of one answer. */
+static WRIT_RESULT
+begin(struct writ_reader *reader, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = next_row(reader, SQL_BEGIN, &row, err);
+
+    end_rows(reader, SQL_BEGIN);
+    return result;
+}
+
+static void
+end(struct writ_reader *reader)
+{
+    (void)sqlite3_step(reader->statements[SQL_END]);
+    end_rows(reader, SQL_END);
+}
+
+static WRIT_RESULT
+copy_column(sqlite3_stmt *statement, int at, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err)
+{
+    *ret = writ_view_copy(writ_disk_column(statement, at), arena);
+    if (ret->ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record");
+    }
+    return WRIT_DONE;
+}
+
+/* ---- list ---- */
+
+static struct writ_reader_item
+item_of(sqlite3_stmt *s)
+{
+    return (struct writ_reader_item){
+        .leaf = (uint64_t)sqlite3_column_int64(s, 0),
+        .decision_id = writ_disk_column(s, 1),
+        .tenant = writ_disk_column(s, 2),
+        .boundary_id = writ_disk_column(s, 3),
+        .agent_id = writ_disk_column(s, 4),
+        .tool = writ_disk_column(s, 5),
+        .route = (enum writ_decision_route)(sqlite3_column_int(s, 6) & 3),
+        .granted = (sqlite3_column_int(s, 7) & WRIT_ROW_GRANTED) != 0,
+        .seq = (uint64_t)sqlite3_column_int64(s, 8),
+        .issued_at_us = sqlite3_column_int64(s, 9),
+        .has_outcome = sqlite3_column_type(s, 10) != SQLITE_NULL,
+        .outcome_leaf = (uint64_t)sqlite3_column_int64(s, 10),
+        .outcome = (enum writ_outcome_kind)(sqlite3_column_int(s, 11) & 3),
+        .sealed = sqlite3_column_type(s, 12) != SQLITE_NULL,
+        .superseded = sqlite3_column_type(s, 13) != SQLITE_NULL,
+    };
+}
+
+static int
+bind_filter(sqlite3_stmt *s, const struct writ_reader_filter *filter)
+{
+    const struct writ_view views[] = {
+        filter->tenant, filter->boundary_id, filter->agent_id, filter->tool};
+    int rc = SQLITE_OK;
+
+    for (int i = 0; i < 4 && rc == SQLITE_OK; i++) {
+        rc = bind_text(s, 1 + i, views[i]);
+    }
+    if (rc == SQLITE_OK && filter->has_route) {
+        rc = sqlite3_bind_int(s, 5, (int)filter->route);
+    }
+    if (rc == SQLITE_OK && filter->until_us != 0) {
+        rc = sqlite3_bind_int64(s, 6, filter->until_us);
+    }
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_bind_int64(
+            s, 7, filter->before_leaf != 0 ? (int64_t)filter->before_leaf : INT64_MAX);
+    }
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_bind_int64(s, 8, (int64_t)filter->from_leaf);
+    }
+    return rc;
+}
+
+WRIT_RESULT
+writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *filter,
+    bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_LIST];
+    int rc = bind_filter(s, filter);
+    writ_result result = WRIT_DONE;
+    bool row = rc == SQLITE_OK;
+
+    if (!row) {
+        result = writ_disk_fault(reader->db, rc, NULL, err);
+    }
+    for (size_t n = 0; row && (filter->limit == 0 || n < filter->limit); n++) {
+        result = next_row(reader, SQL_LIST, &row, err);
+        if (!writ_is_ok(result) || !row) {
+            break;
+        }
+        struct writ_reader_item item = item_of(s);
+        /* times grow with the index, so from here on everything is older */
+        row = item.issued_at_us >= filter->since_us && each(ctx, &item);
+    }
+    end_rows(reader, SQL_LIST);
+    return result;
+}
+
+/* ---- show ---- */
+
+static WRIT_RESULT
+read_boundary(struct writ_reader *reader, uint64_t id, struct writ_arena *arena,
+    struct writ_reader_call *call, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_BOUNDARY];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)id);
+    result = next_row(reader, SQL_BOUNDARY, &row, err);
+    if (writ_is_ok(result) && row) {
+        result = copy_column(s, 0, arena, &call->tenant, err);
+        if (writ_is_ok(result)) {
+            result = copy_column(s, 1, arena, &call->boundary_id, err);
+        }
+        call->sealed = sqlite3_column_type(s, 2) != SQLITE_NULL;
+        call->seal_leaf = (uint64_t)sqlite3_column_int64(s, 2);
+    }
+    end_rows(reader, SQL_BOUNDARY);
+    return result;
+}
+
+static WRIT_RESULT
+read_body(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_BODY];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)leaf);
+    result = next_row(reader, SQL_BODY, &row, err);
+    if (writ_is_ok(result) && row) {
+        result = copy_column(s, 0, arena, ret, err);
+    }
+    end_rows(reader, SQL_BODY);
+    return result;
+}
+
+/* Takes decision and outcome from the rows of one decision_id, and where its review ended. */
+static WRIT_RESULT
+read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
+    uint64_t *boundary, uint64_t *review, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    bool row = false;
+
+    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    while (row) {
+        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
+        int kind = sqlite3_column_int(s, 1);
+
+        if (kind == WRIT_ROW_DECISION && call->decision.ptr == NULL) {
+            call->leaf = leaf;
+            *boundary = (uint64_t)sqlite3_column_int64(s, 2);
+            WRIT_TRY(copy_column(s, 3, arena, &call->decision, err));
+        } else if (kind == WRIT_ROW_REVIEW) {
+            *review = leaf;
+        } else if (kind == WRIT_ROW_OUTCOME && !call->has_outcome) {
+            call->has_outcome = true;
+            call->outcome_leaf = leaf;
+            WRIT_TRY(copy_column(s, 3, arena, &call->outcome, err));
+        }
+        WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    }
+    if (call->decision.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no decision of that id");
+    }
+    return WRIT_DONE;
+}
+
+/* What an approval is spent for, or what comes in its place, is recorded together with the end of
+ * its review. */
+static WRIT_RESULT
+read_redemption(struct writ_reader *reader, struct writ_view decision_id, uint64_t review,
+    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_NEAR];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(
+        s, 1, (int64_t)(review > REDEMPTION_NEAR ? review - REDEMPTION_NEAR : 0));
+    (void)sqlite3_bind_int64(s, 2, (int64_t)(review + REDEMPTION_NEAR));
+    result = next_row(reader, SQL_NEAR, &row, err);
+    while (writ_is_ok(result) && row && ret->ptr == NULL) {
+        struct writ_decision decision = {0};
+
+        if (writ_is_ok(writ_body_decision(writ_disk_column(s, 1), arena, &decision, NULL)) &&
+            writ_view_equal(decision.supersedes.view, decision_id)) {
+            result = copy_column(s, 0, arena, ret, err);
+        }
+        if (writ_is_ok(result)) {
+            result = next_row(reader, SQL_NEAR, &row, err);
+        }
+    }
+    end_rows(reader, SQL_NEAR);
+    return result;
+}
+
+static WRIT_RESULT
+read_successor(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
+    struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_SUCCESSOR];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)call->leaf);
+    result = next_row(reader, SQL_SUCCESSOR, &row, err);
+    if (writ_is_ok(result) && row) {
+        result = copy_column(s, 0, arena, &call->superseded_by, err);
+    }
+    end_rows(reader, SQL_SUCCESSOR);
+    return result;
+}
+
+static WRIT_RESULT
+show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena *arena,
+    struct writ_reader_call *call, struct writ_err *err)
+{
+    uint64_t boundary = 0, review = 0;
+    writ_result result;
+
+    (void)bind_text(reader->statements[SQL_CALL], 1, decision_id);
+    result = read_call(reader, arena, call, &boundary, &review, err);
+    end_rows(reader, SQL_CALL);
+    WRIT_TRY(result);
+    WRIT_TRY(read_successor(reader, arena, call, err));
+    if (call->superseded_by.ptr == NULL && review != 0) {
+        WRIT_TRY(read_redemption(reader, decision_id, review, arena, &call->superseded_by, err));
+    }
+    WRIT_TRY(read_boundary(reader, boundary, arena, call, err));
+    return call->sealed ? read_body(reader, call->seal_leaf, arena, &call->seal, err) : WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reader_show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena *arena,
+    struct writ_reader_call *ret, struct writ_err *err)
+{
+    struct writ_reader_call call = {0};
+    writ_result result;
+
+    WRIT_TRY(begin(reader, err));
+    result = show(reader, decision_id, arena, &call, err);
+    end(reader);
+    if (writ_is_ok(result)) {
+        *ret = call;
+    }
+    return result;
+}
+
+/* ---- story ---- */
+
+/* The decision that a decision supersedes; empty when there is none, or it is not in this ledger.
+ */
+static WRIT_RESULT
+read_superseded(struct writ_reader *reader, struct writ_arena *arena, struct writ_view *id,
+    struct writ_err *err)
+{
+    struct writ_reader_call call = {0};
+    struct writ_decision decision = {0};
+    writ_result result;
+
+    WRIT_TRY(show(reader, *id, arena, &call, err));
+    result = writ_body_decision(call.decision, arena, &decision, err);
+    if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
+        WRIT_FAIL(
+            err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)call.leaf);
+    }
+    WRIT_TRY(result);
+    *id = decision.supersedes.is == WRIT_PRESENT ? decision.supersedes.view : WRIT_LIT("");
+    return WRIT_DONE;
+}
+
+/* The decisions from this one back to the first of its call, in `path`. */
+static WRIT_RESULT
+find_path(struct writ_reader *reader, struct writ_arena *arena, struct writ_view id,
+    struct writ_view *path, size_t *ret_n, struct writ_err *err)
+{
+    size_t n = 0;
+
+    do {
+        writ_result result;
+
+        if (n == WRIT_READER_STORY_MAX) {
+            WRIT_FAIL(
+                err, WRIT_E_LIMIT, "the call has more than %d decisions", WRIT_READER_STORY_MAX);
+        }
+        path[n++] = id;
+        result = read_superseded(reader, arena, &id, err);
+        if (result.code == WRIT_E_ABSENT && n > 1) {
+            WRIT_FAIL(err, WRIT_E_MISMATCH, "a decision supersedes one that is not there");
+        }
+        WRIT_TRY(result);
+    } while (id.len > 0);
+    *ret_n = n;
+    return WRIT_DONE;
+}
+
+struct telling {
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record);
+    void *ctx;
+    bool goes_on;
+};
+
+/* Tells what is there about one decision. */
+static WRIT_RESULT
+tell_decision(
+    struct writ_reader *reader, struct writ_view id, struct telling *telling, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    bool row = false;
+
+    (void)bind_text(s, 1, id);
+    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    while (row && telling->goes_on) {
+        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
+        int kind = sqlite3_column_int(s, 1);
+
+        telling->goes_on =
+            telling->each(telling->ctx, leaf, (enum writ_reader_kind)kind, writ_disk_column(s, 3));
+        WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    }
+    return WRIT_DONE;
+}
+
+/* Tells a call: along the path, which ends with its first decision, and on to its last round. */
+static WRIT_RESULT
+tell(struct writ_reader *reader, struct writ_arena *arena, const struct writ_view *path, size_t n,
+    struct telling *telling, struct writ_err *err)
+{
+    struct writ_view id = path[n - 1];
+    size_t told = 0;
+
+    while (id.len > 0 && telling->goes_on) {
+        struct writ_reader_call call = {0};
+        writ_result result;
+
+        if (told++ == WRIT_READER_STORY_MAX) {
+            WRIT_FAIL(
+                err, WRIT_E_LIMIT, "the call has more than %d decisions", WRIT_READER_STORY_MAX);
+        }
+        result = tell_decision(reader, id, telling, err);
+        end_rows(reader, SQL_CALL);
+        WRIT_TRY(result);
+        if (n > 1) {
+            id = path[--n - 1];
+            continue;
+        }
+        WRIT_TRY(show(reader, id, arena, &call, err));
+        id = call.superseded_by;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    void *ctx, struct writ_err *err)
+{
+    struct telling telling = {.each = each, .ctx = ctx, .goes_on = true};
+    struct writ_arena *arena = writ_arena_new(STORY_ARENA);
+    struct writ_view path[WRIT_READER_STORY_MAX];
+    writ_result result = {WRIT_E_NOMEM};
+    size_t n = 0;
+
+    if (arena != NULL) {
+        result = begin(reader, err);
+    }
+    if (writ_is_ok(result)) {
+        result = find_path(reader, arena, decision_id, path, &n, err);
+        if (writ_is_ok(result)) {
+            result = tell(reader, arena, path, n, &telling, err);
+        }
+        end(reader);
+    }
+    writ_arena_free(arena);
+    return result;
+}
+
+/* ---- facts ---- */
+
+static WRIT_RESULT
+tell_fact(sqlite3_stmt *s, uint64_t n, struct writ_arena *arena,
+    WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
+    struct writ_err *err)
+{
+    const struct writ_json *value = NULL;
+    struct writ_fact fact = {0};
+
+    if (!writ_is_ok(writ_body_json(writ_disk_column(s, 1), arena, &value, NULL)) ||
+        !writ_is_ok(writ_fact_read(value, &fact, NULL)) || fact.n != n) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "fact %llu of the ledger is missing or not readable: see `writ ledger verify`",
+            (unsigned long long)n);
+    }
+    return each(ctx, &fact, err);
+}
+
+WRIT_RESULT
+writ_reader_facts(struct writ_reader *reader,
+    WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
+    struct writ_err *err)
+{
+    struct writ_arena *arena = writ_arena_new(RECORD_ARENA);
+    bool row = false;
+    writ_result result;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read the ledger");
+    }
+    result = next_row(reader, SQL_FACTS, &row, err);
+    for (uint64_t n = 0; writ_is_ok(result) && row; n++) {
+        writ_arena_reset(arena);
+        result = tell_fact(reader->statements[SQL_FACTS], n, arena, each, ctx, err);
+        if (writ_is_ok(result)) {
+            result = next_row(reader, SQL_FACTS, &row, err);
+        }
+    }
+    end_rows(reader, SQL_FACTS);
+    writ_arena_free(arena);
+    return result;
+}
+
+/* ---- reviews ---- */
+
+static WRIT_RESULT
+read_review_records(struct writ_reader *reader, struct writ_arena *arena,
+    struct writ_reader_review *review, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    struct writ_view *records = writ_arena_get(arena, REVIEW_RECORDS_MAX * sizeof *records);
+    bool row = false;
+
+    if (records == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    review->records = records;
+    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    while (row) {
+        int kind = sqlite3_column_int(s, 1);
+
+        if (kind == WRIT_ROW_DECISION) {
+            WRIT_TRY(copy_column(s, 3, arena, &review->decision, err));
+        } else if (kind == WRIT_ROW_REVIEW && review->records_n == REVIEW_RECORDS_MAX) {
+            WRIT_FAIL(err, WRIT_E_LIMIT, "the review has more records than one can have");
+        } else if (kind == WRIT_ROW_REVIEW) {
+            WRIT_TRY(copy_column(s, 3, arena, &records[review->records_n++], err));
+        }
+        WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    }
+    if (review->records_n == 0) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no review of that id");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *arena,
+    struct writ_reader_review *review, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_REVIEW];
+    struct writ_view shown = {NULL, 0};
+    struct writ_review_context showing;
+    bool row = false;
+    writ_result result;
+
+    (void)bind_text(reader->statements[SQL_CALL], 1, id);
+    result = read_review_records(reader, arena, review, err);
+    end_rows(reader, SQL_CALL);
+    WRIT_TRY(result);
+    (void)bind_text(s, 1, id);
+    result = next_row(reader, SQL_REVIEW, &row, err);
+    if (writ_is_ok(result) && row && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+        result = copy_column(s, 0, arena, &shown, err);
+    }
+    end_rows(reader, SQL_REVIEW);
+    WRIT_TRY(result);
+    if (shown.len > 0) {
+        WRIT_TRY(writ_review_context_check(review->records[0], shown, arena, err));
+        showing = writ_review_context_read(shown);
+        review->arguments = showing.arguments;
+        review->conditions = showing.conditions;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reader_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *arena,
+    struct writ_reader_review *ret, struct writ_err *err)
+{
+    struct writ_reader_review review = {0};
+    writ_result result;
+
+    WRIT_TRY(begin(reader, err));
+    result = read_review(reader, id, arena, &review, err);
+    end(reader);
+    if (writ_is_ok(result)) {
+        *ret = review;
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct writ_view id),
+    void *ctx, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = next_row(reader, SQL_REVIEWS, &row, err);
+
+    while (writ_is_ok(result) && row &&
+           each(ctx, writ_disk_column(reader->statements[SQL_REVIEWS], 0))) {
+        result = next_row(reader, SQL_REVIEWS, &row, err);
+    }
+    end_rows(reader, SQL_REVIEWS);
+    return result;
+}
+
+/* ---- export ---- */
+
+struct exporting {
+    struct writ_reader *reader;
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record);
+    void *ctx;
+    uint64_t boundary, first_leaf, last_leaf;
+    struct writ_completeness_set *set;
+    struct writ_arena *arena;   /* ids, report */
+    struct writ_arena *scratch; /* one record */
+    struct writ_err *err;
+};
+
+static WRIT_RESULT
+find_boundary(struct exporting *x, struct writ_view tenant, struct writ_view boundary_id)
+{
+    sqlite3_stmt *s = x->reader->statements[SQL_BOUNDARY_NAMED];
+    bool row = false, another = false;
+
+    (void)bind_text(s, 1, boundary_id);
+    (void)bind_text(s, 2, tenant);
+    WRIT_TRY(next_row(x->reader, SQL_BOUNDARY_NAMED, &row, x->err));
+    if (!row) {
+        WRIT_FAIL(x->err, WRIT_E_ABSENT, "the ledger has no such boundary");
+    }
+    x->boundary = (uint64_t)sqlite3_column_int64(s, 0);
+    x->last_leaf = sqlite3_column_type(s, 2) == SQLITE_NULL ? (uint64_t)INT64_MAX
+                                                            : (uint64_t)sqlite3_column_int64(s, 2);
+    x->first_leaf = (uint64_t)sqlite3_column_int64(s, 3);
+    WRIT_TRY(next_row(x->reader, SQL_BOUNDARY_NAMED, &another, x->err));
+    if (another) {
+        WRIT_FAIL(x->err, WRIT_E_INVALID, "several tenants have a boundary of that name: name one");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+keep_text(struct exporting *x, struct writ_member_text *text)
+{
+    text->view = writ_view_copy(text->view, x->arena);
+    if (text->view.ptr == NULL) {
+        WRIT_FAIL(x->err, WRIT_E_NOMEM, "no memory for so many decisions");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+count_record(struct exporting *x, enum writ_row_kind kind, struct writ_view body)
+{
+    struct writ_decision decision = {0};
+    const struct writ_json *value = NULL;
+    struct writ_seal seal = {0};
+
+    if (kind == WRIT_ROW_DECISION) {
+        WRIT_TRY(writ_body_decision(body, x->scratch, &decision, x->err));
+        WRIT_TRY(keep_text(x, &decision.decision_id));
+        WRIT_TRY(keep_text(x, &decision.boundary_id));
+        return writ_completeness_add(x->set, &decision, x->err);
+    }
+    if (kind == WRIT_ROW_SEAL) {
+        body = writ_view_copy(body, x->arena); /* the seal points into it */
+        WRIT_TRY(writ_body_json(body, x->arena, &value, x->err));
+        WRIT_TRY(writ_seal_read(value, x->arena, &seal, x->err));
+        writ_completeness_seal(x->set, &seal);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+export_records(struct exporting *x)
+{
+    sqlite3_stmt *s = x->reader->statements[SQL_RANGE];
+    bool row = false;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)x->first_leaf);
+    (void)sqlite3_bind_int64(s, 2, (int64_t)x->last_leaf);
+    (void)sqlite3_bind_int64(s, 3, (int64_t)x->boundary);
+    WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
+    while (row) {
+        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
+        int kind = sqlite3_column_int(s, 1);
+        struct writ_view body = writ_disk_column(s, 2);
+        writ_result counted;
+
+        writ_arena_reset(x->scratch);
+        counted = count_record(x, (enum writ_row_kind)kind, body);
+        if (counted.code == WRIT_E_PARSE) {
+            WRIT_FAIL(
+                x->err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)leaf);
+        }
+        WRIT_TRY(counted);
+        if (!x->each(x->ctx, leaf, (enum writ_reader_kind)kind, body)) {
+            break;
+        }
+        WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+export_all(struct exporting *x, struct writ_view tenant, struct writ_view boundary_id,
+    struct writ_completeness *report)
+{
+    writ_result result = find_boundary(x, tenant, boundary_id);
+
+    end_rows(x->reader, SQL_BOUNDARY_NAMED);
+    WRIT_TRY(result);
+    result = export_records(x);
+    end_rows(x->reader, SQL_RANGE);
+    WRIT_TRY(result);
+    return writ_completeness_report(x->set, x->arena, report, x->err);
+}
+
+WRIT_RESULT
+writ_reader_export(struct writ_reader *reader, struct writ_view tenant,
+    struct writ_view boundary_id,
+    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    void *ctx, struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err)
+{
+    struct exporting x = {.reader = reader, .each = each, .ctx = ctx, .arena = arena, .err = err};
+    struct writ_completeness report = {0};
+    writ_result result = {WRIT_E_NOMEM};
+
+    x.set = writ_completeness_new(WRIT_READER_EXPORT_MAX);
+    x.scratch = writ_arena_new(RECORD_ARENA);
+    if (x.set != NULL && x.scratch != NULL) {
+        result = begin(reader, err);
+        if (writ_is_ok(result)) {
+            result = export_all(&x, tenant, boundary_id, &report);
+            end(reader);
+        }
+    }
+    writ_completeness_free(x.set);
+    writ_arena_free(x.scratch);
+    if (writ_is_ok(result)) {
+        *ret = report;
+    }
+    return result;
+}

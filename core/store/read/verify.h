@@ -1,0 +1,41 @@
+/* verify.h - checks every record of a ledger, also while a gateway writes it.
+ *
+ * Each record: its index follows, its time grows, its bytes are canonical and of the strict form,
+ * it is valid by its route, its digests are what its members give, and the columns beside it say
+ * the same. Each boundary: seq from 0 without a gap, running_count, nothing after its seal, and a
+ * seal that counts and hashes what is there. Each call: a decision, at most one outcome that joins
+ * it, none without a decision; what was refused did not run; what was granted was an allow, or
+ * says that it was let through in shadow. Each review: its records follow from each other. The
+ * tree: each record is the leaf that is stored, each checkpoint has the root that the records give,
+ * and is signed: by a key that is believed for it, or by one that was revoked by then, when a later
+ * one is over it that is believed.
+ *
+ * What only a checkpoint that somebody else kept can show: a suffix that was cut off together with
+ * its checkpoints. Without the keys also a history that was written anew, checkpoints and all. */
+#ifndef WRIT_STORE_VERIFY_H
+#define WRIT_STORE_VERIFY_H
+
+#include "evidence/jose/keyring.h"
+#include "store/read/verify_report.h"
+
+/**
+ * Verifies the records that are there when it begins.
+ *
+ * @param ring      keys of the ledger, whose signatures are asked for; NULL: of nobody
+ * @param progress  called now and then, stops the work when it says false; may be NULL
+ * @param ret       written also when there are problems: then ret->problems is above 0
+ *
+ * Memory grows with the number of boundaries that are open at one time and of calls that are in
+ * flight at one time, not with the length of the log. Blocks.
+ *
+ * @return WRIT_OK  everything was looked at, whatever was found
+ *         WRIT_E_BUSY     `progress` stopped it, or the ledger is locked
+ *         WRIT_E_LIMIT    over WRIT_VERIFY_LIVE_MAX or WRIT_VERIFY_REVIEWS_MAX
+ *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO,
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_verify_ledger(const char *path, const struct writ_keyring *ring,
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+    struct writ_verify_report *ret, struct writ_err *err);
+
+#endif

@@ -1,0 +1,435 @@
+#include "store/reviews/review_changes.h"
+
+#include "evidence/record/extension.h"
+#include "store/tables/body.h"
+#include "store/write/group.h"
+#include "store/write/sealing.h"
+#include "store/write/vouch.h"
+
+/* ---- a change ---- */
+
+static WRIT_RESULT
+write_terms(const struct writ_review *review, struct writ_arena *arena,
+    struct writ_member_object *ret, struct writ_err *err)
+{
+    struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_TERMS_MAX);
+
+    WRIT_TRY(writ_review_put_terms(review, &text, err));
+    *ret = (struct writ_member_object){WRIT_PRESENT, NULL, writ_buf_view(&text), NULL};
+    return WRIT_DONE;
+}
+
+/* What voters will be shown is kept beside the records: they have its digest. */
+static WRIT_RESULT
+note_showing(struct writ_view bytes, struct writ_arena *arena, struct writ_member_object *ret,
+    struct writ_err *err)
+{
+    struct writ_extension extension = {0};
+    struct writ_digest digest;
+    char text[WRIT_DIGEST_TEXT];
+
+    WRIT_TRY(writ_digest_bytes(bytes, &digest, err));
+    writ_digest_text(&digest, text);
+    extension.showing = writ_member_text(writ_view_copy(writ_view_str(text), arena));
+    if (extension.showing.view.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    return writ_extension_make(&extension, arena, ret, err);
+}
+
+static WRIT_RESULT
+put_record(struct writ_ledger *ledger, const struct writ_reviewed *review,
+    const struct writ_reviews_event *event, enum writ_review_state next, int64_t now_us,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    struct writ_review_record record = {
+        .boundary_id = writ_member_text(review->boundary_id),
+        .by = writ_member_text_or_absent(event->by),
+        .confidence = writ_member_text_or_absent(event->confidence),
+        .decision_id = writ_member_text(review->story.review.id),
+        .event = writ_member_text(writ_review_event_name(event->event)),
+        .feedback = writ_member_text_or_absent(event->feedback),
+        .n = writ_member_number((int64_t)review->story.n),
+        .review_digest = writ_member_text(writ_view_str(review->story.digest)),
+        .signature = writ_member_text_or_absent(event->signature),
+        .state = writ_member_text(writ_review_state_name(next)),
+        .vote = writ_member_text_or_absent(writ_review_vote_name(event->vote)),
+    };
+    struct writ_faults faults = {0};
+
+    WRIT_TRY(writ_member_time_make(now_us, arena, &record.at, err));
+    if (event->reason != WRIT_REASON_NONE) {
+        record.reason = writ_member_text(writ_reason_name(event->reason));
+    }
+    if (event->finding != NULL) {
+        record.log = writ_member_list(event->finding->log, event->finding->log_n);
+    }
+    if (event->event == WRIT_REVIEW_DO_OPEN) {
+        WRIT_TRY(write_terms(&review->story.review, arena, &record.terms, err));
+        WRIT_TRY(note_showing(event->arguments, arena, &record.extensions, err));
+    }
+    writ_review_record_validate(&record, &faults);
+    if (faults.count > 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the record of a review is not valid");
+    }
+    return writ_review_record_put(&record, &ledger->group.bodies, err);
+}
+
+/* keeps (2) */
+static void
+apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
+    enum writ_review_state next, int64_t now_us, struct writ_reviews_before *was)
+{
+    struct writ_review_story *story = &review->story;
+
+    *was = (struct writ_reviews_before){
+        .state = story->state,
+        .n = story->n,
+        .changed_us = story->changed_us,
+        .until_us = review->until_us,
+        .fresh = event->event == WRIT_REVIEW_DO_OPEN,
+        .forget = event->forget,
+        .arguments = event->arguments,
+        .feedback = event->feedback,
+    };
+    if (event->event == WRIT_REVIEW_DO_OPEN) {
+        story->review.opened_us = now_us;
+        review->boundary->in_flight++; /* keeps (3) */
+    }
+    if (event->event == WRIT_REVIEW_DO_VOTE) {
+        was->voter = writ_review_voter(&story->review, event->by);
+        WRIT_INVARIANT(was->voter != NULL);
+        was->vote = *was->voter;
+        was->voter->vote = event->vote;
+        was->voter->voted_us = now_us;
+        was->voter->votes++;
+    }
+    story->n++;
+    if (next != story->state) {
+        story->state = next;
+        story->changed_us = now_us;
+        review->until_us = writ_reviews_until(review);
+    }
+    review->leaving = event->forget;
+}
+
+static void
+take_back(
+    struct writ_ledger *ledger, struct writ_reviewed *review, const struct writ_reviews_before *was)
+{
+    if (was->fresh) {
+        review->boundary->in_flight--;
+        writ_reviews_remove(&ledger->reviews, review);
+        return;
+    }
+    if (was->voter != NULL) {
+        *was->voter = was->vote;
+    }
+    review->story.state = was->state;
+    review->story.n = was->n;
+    review->story.changed_us = was->changed_us;
+    review->until_us = was->until_us;
+    review->leaving = false;
+}
+
+WRIT_RESULT
+writ_review_changes_make(struct writ_ledger *ledger, struct writ_reviewed *review,
+    const struct writ_reviews_event *event, struct writ_arena *arena,
+    struct writ_reviews_changes *changes, struct writ_err *err)
+{
+    struct writ_buf *bodies = &ledger->group.bodies;
+    size_t before = bodies->len, at;
+    enum writ_review_state next = review->story.state;
+    struct writ_reviews_change *change = &changes->list[changes->n];
+    int64_t now_us = writ_group_stamp(ledger);
+    writ_result result;
+
+    WRIT_INVARIANT(changes->n < WRIT_REVIEWS_RECORDS);
+    if (!writ_review_move(review->story.state, event->event, &next)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "that cannot happen to the review");
+    }
+    at = writ_group_body(ledger);
+    result = put_record(ledger, review, event, next, now_us, arena, err);
+    if (writ_is_ok(result) && bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
+        result = (writ_result){WRIT_E_LIMIT};
+    }
+    if (!writ_is_ok(result)) {
+        writ_buf_cut(bodies, before);
+        return result;
+    }
+    *change = (struct writ_reviews_change){.review = review,
+        .event = event->event,
+        .at = at,
+        .len = bodies->len - at,
+        .time_us = now_us};
+    apply(review, event, next, now_us, &change->was);
+    changes->n++;
+    return WRIT_DONE;
+}
+
+void
+writ_review_changes_revert(struct writ_ledger *ledger, const struct writ_reviews_changes *changes)
+{
+    for (size_t i = changes->n; i-- > 0;) {
+        take_back(ledger, changes->list[i].review, &changes->list[i].was);
+    }
+}
+
+/* ---- those who wait for it ---- */
+
+void
+writ_review_changes_release(
+    struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code)
+{
+    bool open = review->story.state == WRIT_REVIEW_OPEN && code == WRIT_OK;
+    struct writ_entry **at = &review->awaiting;
+
+    while (*at != NULL) {
+        struct writ_entry *entry = *at;
+
+        if (open && entry->review_await.until_us > now_us) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->code = code;
+        entry->review_await.state = review->story.state;
+        entry->next = ledger->over;
+        ledger->over = entry;
+    }
+}
+
+/* ---- with its group ---- */
+
+static WRIT_RESULT
+write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_view id = op->review->story.review.id;
+    uint8_t name[WRIT_TAG_BYTES];
+
+    if (op->was.fresh) {
+        writ_tag_put(op->review->by_name.tag, name);
+        return writ_disk_run(disk, WRIT_SQL_REVIEW_PUT, err, "tubb", id, op->review->leaf,
+            writ_view(name, sizeof name), op->was.arguments);
+    }
+    if (op->was.forget) {
+        return writ_disk_run(disk, WRIT_SQL_REVIEW_DROP, err, "t", id);
+    }
+    if (writ_review_phase(op->review->story.state) == WRIT_REVIEW_OVER) {
+        return writ_disk_run(disk, WRIT_SQL_REVIEW_OVER, err, "t", id); /* keeps (4) */
+    }
+    return WRIT_DONE;
+}
+
+/* Its end is on disk: its boundary need not wait for it any more. */
+static void
+let_boundary_go(struct writ_ledger *ledger, struct writ_reviewed *review)
+{
+    struct writ_boundary *boundary = review->boundary;
+
+    if (boundary != NULL && writ_review_phase(review->story.state) == WRIT_REVIEW_OVER) {
+        review->boundary = NULL;
+        boundary->in_flight--;
+        boundary->active_us = writ_clock_mono_us(ledger->options.clock);
+        writ_sealing_ready(ledger, boundary);
+    }
+}
+
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    let_boundary_go(ledger, op->review);
+    if (op->was.voter != NULL) {
+        writ_reviews_remember(op->review, op->was.voter, op->was.feedback);
+    }
+    writ_review_changes_release(ledger, op->review, 0, WRIT_OK);
+    if (op->was.leaf > 0) {
+        op->review->changed = op->was.leaf;
+        ledger->reviews.changed = op->was.leaf;
+    }
+    if (op->was.forget) {
+        writ_reviews_outlive(&ledger->reviews, op->review);
+    }
+}
+
+static void
+undo_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    take_back(ledger, op->review, &op->was);
+}
+
+static const struct writ_op_steps steps = {.write = write_op, .finish = finish_op, .undo = undo_op};
+
+void
+writ_review_changes_settle(struct writ_ledger *ledger, const struct writ_reviews_changes *changes,
+    struct writ_entry *entry)
+{
+    for (size_t i = 0; i < changes->n; i++) {
+        const struct writ_reviews_change *change = &changes->list[i];
+        struct writ_reviewed *review = change->review;
+        struct writ_op *op = writ_group_op(ledger, &steps, i + 1 == changes->n ? entry : NULL);
+        struct writ_group_row *row;
+
+        op->review = review;
+        op->was = change->was;
+        row = writ_group_row(ledger);
+        op->was.leaf = row->row.leaf;
+        row->body_at = change->at;
+        row->body_len = change->len;
+        row->row.kind = WRIT_ROW_REVIEW;
+        row->row.boundary = review->boundary_row;
+        row->row.seq = review->seq;
+        row->row.time_us = change->time_us;
+        row->row.decision_id = review->story.review.id;
+    }
+}
+
+void
+writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *review)
+{
+    struct writ_op *op = writ_group_op(ledger, &steps, NULL);
+
+    op->review = review;
+    op->was = (struct writ_reviews_before){
+        .state = review->story.state,
+        .n = review->story.n,
+        .changed_us = review->story.changed_us,
+        .until_us = review->until_us,
+        .forget = true,
+    };
+    review->leaving = true;
+}
+
+/* ---- from the disk ---- */
+
+/* The records of a review, one after the other. */
+static WRIT_RESULT
+read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed *review,
+    struct writ_arena *scratch, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id));
+    while (row) {
+        if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
+            struct writ_view body = writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2);
+
+            review->changed = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+            WRIT_TRY(writ_vouch(ledger, review->changed, body, err));
+            WRIT_TRY(writ_reviews_hear(&review->story, body, review, review->arena, scratch, err));
+        }
+        WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
+    }
+    if (review->story.n == 0) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a review has no records: see `writ ledger verify`");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id, struct writ_tag name,
+    uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row, struct writ_err *err)
+{
+    struct writ_arena *scratch = writ_arena_new(WRIT_REVIEWS_SCRATCH);
+    struct writ_reviewed *review = NULL;
+    writ_result result;
+
+    if (scratch == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    result = writ_reviews_make(&ledger->reviews, id, name, &review, err);
+    if (writ_is_ok(result)) {
+        result = read_story(ledger, id, review, scratch, err);
+        writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+    }
+    writ_arena_free(scratch);
+    WRIT_TRY(result);
+    review->leaf = leaf;
+    review->boundary_row = row->boundary;
+    review->seq = row->seq;
+    review->until_us = writ_reviews_until(review);
+    if (writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE) {
+        if (boundary == NULL) {
+            WRIT_FAIL(err, WRIT_E_MISMATCH, "a review lives on in a run that is sealed");
+        }
+        review->boundary_id = writ_view_copy(boundary->name, review->arena);
+        if (review->boundary_id.ptr == NULL) {
+            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+        }
+        review->boundary = boundary;
+        boundary->in_flight++; /* keeps (3) */
+    }
+    return WRIT_DONE;
+}
+
+/* ---- what voters are shown ---- */
+
+/* The record that opened the review. */
+static WRIT_RESULT
+find_opening(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    uint64_t *ret_leaf, struct writ_view *ret, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id);
+
+    while (writ_is_ok(result) && row &&
+           writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) != WRIT_ROW_REVIEW) {
+        result = writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err);
+    }
+    if (writ_is_ok(result) && row) {
+        *ret_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+        *ret = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), arena);
+        result = ret->ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_RECORDS);
+    return result;
+}
+
+static WRIT_RESULT
+read_row(struct writ_disk *disk, struct writ_view id, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_view bytes = {NULL, 0};
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_ARGUMENTS, &row, err, "t", id);
+
+    if (writ_is_ok(result) && row) {
+        bytes = writ_disk_bytes(disk, WRIT_SQL_REVIEW_ARGUMENTS, 0);
+    }
+    if (bytes.len > 0) {
+        bytes = writ_view_copy(bytes, arena);
+        if (bytes.ptr == NULL) {
+            result = writ_fail(err, WRIT_E_NOMEM, "no memory for what voters are shown");
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_ARGUMENTS);
+    *ret = bytes;
+    return result;
+}
+
+WRIT_RESULT
+writ_review_changes_shown(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_review_context *ret, struct writ_err *err)
+{
+    struct writ_view bytes = {NULL, 0}, opening = {NULL, 0};
+    uint64_t leaf = 0;
+    writ_result result;
+
+    WRIT_TRY(read_row(&ledger->disk, id, arena, &bytes, err));
+    if (bytes.len == 0 && !lives) {
+        *ret = (struct writ_review_context){0};
+        return WRIT_DONE;
+    }
+    WRIT_TRY(find_opening(&ledger->disk, id, arena, &leaf, &opening, err));
+    WRIT_TRY(writ_vouch(ledger, leaf, opening, err));
+    result = writ_review_context_check(opening, bytes, arena, err);
+    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
+        return writ_group_poison(
+            ledger, leaf, "what its voters are shown is not what it has the digest of", err);
+    }
+    WRIT_TRY(result);
+    *ret = writ_review_context_read(bytes);
+    return WRIT_DONE;
+}

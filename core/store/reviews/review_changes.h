@@ -1,0 +1,51 @@
+/* review_changes.h - what happens to a review (reviews.h), as a record and in memory. */
+#ifndef WRIT_STORE_REVIEW_CHANGES_H
+#define WRIT_STORE_REVIEW_CHANGES_H
+
+#include "store/tables/review_context.h"
+#include "store/write/store.h"
+
+/**
+ * Appends the record of an event to the bodies of the group and makes the change in memory.
+ *
+ * @param changes  gets one more; there is room
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  the event cannot happen in its state
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_review_changes_make(struct writ_ledger *ledger, struct writ_reviewed *review,
+    const struct writ_reviews_event *event, struct writ_arena *arena,
+    struct writ_reviews_changes *changes, struct writ_err *err);
+/** Gives the changes rows and ops. `entry` is told by the last op; NULL: nobody is. */
+void writ_review_changes_settle(struct writ_ledger *ledger,
+    const struct writ_reviews_changes *changes, struct writ_entry *entry);
+/** Takes one that is over out of table and disk, with the present group. */
+void writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *review);
+/** Undoes changes that got no rows. */
+void writ_review_changes_revert(
+    struct writ_ledger *ledger, const struct writ_reviews_changes *changes);
+
+/** Ends the AWAIT entries of a review: all of them, or those whose time is over at `now_us`. */
+void writ_review_changes_release(
+    struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code);
+
+/** Puts a review of the disk into the table, out of its records. `boundary` NULL: it is sealed.
+ * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id,
+    struct writ_tag name, uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row,
+    struct writ_err *err);
+
+/**
+ * What the voters of a review are shown, from its row, in the arena. It is compared with the record
+ * that opened the review each time: a row that was changed is not shown, and poisons the ledger.
+ *
+ * @param lives  it is not over: there must be something
+ * @param ret    all empty when it is over and nothing is kept any more
+ *
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. Blocks.
+ */
+WRIT_RESULT writ_review_changes_shown(struct writ_ledger *ledger, struct writ_view id, bool lives,
+    struct writ_arena *arena, struct writ_review_context *ret, struct writ_err *err);
+
+#endif

@@ -1,0 +1,397 @@
+/* 1. What a call is told is found without any change; the changes that go with it are made behind
+ *    the body of its decision, and become rows and ops with it.
+ * 2. An approval is spent by the change that stands in the same group as the grant, or not at all.
+ * 3. An end is told to its caller once, and then forgotten, so that asking again opens a new
+ *    review; but what voters have said about the very call holds as long as it is remembered. */
+#include "store/reviews/reviewing.h"
+
+#include "base/id.h"
+#include "store/reviews/review_changes.h"
+#include "store/write/group.h"
+
+#define SWEEP_ARENA  (1 << 20)
+#define SALT_BYTES   16
+#define SHOWING_HEAD 128 /* bytes of it besides its parts */
+
+/* ---- a call asks ---- */
+
+static bool
+same_terms(const struct writ_review *a, const struct writ_review *b)
+{
+    return writ_view_equal(a->agent_id, b->agent_id) && writ_view_equal(a->tenant, b->tenant);
+}
+
+static bool
+holds(enum writ_review_state state)
+{
+    return state == WRIT_REVIEW_REJECTED || state == WRIT_REVIEW_REVISED;
+}
+
+/* What would happen to a live review for being asked now, or JOIN or REDEEM. */
+static enum writ_review_event
+event_of(const struct writ_reviewed *review, const struct writ_review *asked, int64_t now_us)
+{
+    const struct writ_review *terms = &review->story.review;
+
+    if (review->until_us <= now_us) {
+        return WRIT_REVIEW_DO_EXPIRE;
+    }
+    if (!writ_view_equal(terms->rules_digest, asked->rules_digest)) {
+        return WRIT_REVIEW_DO_OUTDATE;
+    }
+    if (!writ_view_equal(terms->target_state_digest, asked->target_state_digest) ||
+        !writ_view_equal(terms->intent_digest, asked->intent_digest)) {
+        return WRIT_REVIEW_DO_DRIFT;
+    }
+    return review->story.state == WRIT_REVIEW_APPROVED ? WRIT_REVIEW_DO_REDEEM
+                                                       : WRIT_REVIEW_DO_JOIN;
+}
+
+static WRIT_RESULT
+refuse(struct writ_reviewing *reviewing, enum writ_reason reason)
+{
+    reviewing->answer = WRIT_REVIEWING_REFUSES;
+    reviewing->reason = reason;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+ask_for_new(
+    struct writ_ledger *ledger, const struct writ_review *terms, struct writ_reviewing *reviewing)
+{
+    const struct writ_reviews *reviews = &ledger->reviews;
+
+    if (ledger->options.judge == NULL || !writ_is_ok(writ_review_check(terms, NULL))) {
+        return refuse(reviewing, WRIT_REASON_REVIEW_UNAVAILABLE);
+    }
+    if (reviews->count >= reviews->most) {
+        return refuse(reviewing, WRIT_REASON_OVERLOADED);
+    }
+    if (writ_reviews_of(reviews, terms->tenant, terms->agent_id) >=
+        ledger->options.reviews_agent_max) {
+        return refuse(reviewing, WRIT_REASON_REVIEWS_EXCEEDED);
+    }
+    reviewing->answer = WRIT_REVIEWING_PENDS;
+    return WRIT_DONE;
+}
+
+/* The caller names a review: it must be there, be its own, and be for this very call. */
+static bool
+is_named(const struct writ_ask *ask, const struct writ_reviewed *review)
+{
+    return ask->continuation.ptr == NULL ||
+           (review != NULL && writ_view_equal(ask->continuation, review->story.review.id));
+}
+
+WRIT_RESULT
+writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision *d, int64_t now_us,
+    struct writ_reviewing *ret, struct writ_err *err)
+{
+    const struct writ_ask *ask = d->ask;
+    struct writ_reviewing reviewing = {0};
+    struct writ_reviewed *review = writ_reviews_by_name(&ledger->reviews, &ask->name);
+
+    (void)err;
+    if (review != NULL && !same_terms(&review->story.review, ask->terms)) {
+        review = NULL; /* two calls with one tag: 2^64 work, and yet */
+    }
+    reviewing.review = review;
+    if (!is_named(ask, review)) {
+        WRIT_TRY(refuse(&reviewing, WRIT_REASON_CONTINUATION_MISMATCH));
+        reviewing.review = NULL;
+    } else if (review == NULL) {
+        WRIT_TRY(ask_for_new(ledger, ask->terms, &reviewing));
+    } else if (writ_review_phase(review->story.state) == WRIT_REVIEW_OVER) {
+        WRIT_TRY(refuse(&reviewing, writ_review_reason(review->story.state)));
+    } else {
+        enum writ_review_event event = event_of(review, ask->terms, now_us);
+        enum writ_review_state next = WRIT_REVIEW_ABSENT;
+
+        WRIT_INVARIANT(writ_review_move(review->story.state, event, &next));
+        reviewing.until_us = review->until_us;
+        if (event == WRIT_REVIEW_DO_JOIN) {
+            reviewing.answer = WRIT_REVIEWING_PENDS;
+        } else if (event == WRIT_REVIEW_DO_REDEEM) {
+            reviewing.answer = WRIT_REVIEWING_REDEEMS;
+        } else if (event == WRIT_REVIEW_DO_EXPIRE) {
+            WRIT_TRY(refuse(&reviewing, writ_review_reason(next)));
+        } else { /* the world moved on: ended, and a new one in its place */
+            WRIT_TRY(ask_for_new(ledger, ask->terms, &reviewing));
+            reviewing.before = review->story.review.id;
+            if (reviewing.answer == WRIT_REVIEWING_PENDS) {
+                reviewing.reason = writ_review_reason(next);
+            }
+        }
+    }
+    *ret = reviewing;
+    return WRIT_DONE;
+}
+
+/* ---- and is told ---- */
+
+static WRIT_RESULT
+make_salt(struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    unsigned char bytes[SALT_BYTES];
+    struct writ_buf text = writ_buf_in(arena, 2 * SALT_BYTES);
+
+    WRIT_TRY(writ_random(bytes, sizeof bytes, err));
+    writ_hex_put(&text, bytes, sizeof bytes);
+    WRIT_TRY(writ_buf_check(&text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+/* What the voters will be shown; with the state that the review before was about. */
+static WRIT_RESULT
+make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
+    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_review_context showing = {
+        .arguments = ask->arguments, .state = ask->target_state, .conditions = ask->conditions};
+    struct writ_review_context was;
+    struct writ_buf text;
+
+    if (before.ptr != NULL) {
+        WRIT_TRY(writ_review_changes_shown(ledger, before, true, arena, &was, err));
+        showing.before = was.state;
+    }
+    WRIT_TRY(make_salt(arena, &showing.salt, err));
+    text = writ_buf_in(arena, showing.arguments.len + showing.state.len + showing.before.len +
+                                  showing.conditions.len + showing.salt.len + SHOWING_HEAD);
+    writ_review_context_put(&showing, &text);
+    WRIT_TRY(writ_buf_check(&text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
+    const struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    struct writ_reviews_event event = {
+        .event = WRIT_REVIEW_DO_OPEN,
+        .by = d->ask->terms->agent_id,
+        .reason = WRIT_REASON_APPROVAL_REQUIRED,
+    };
+    struct writ_reviewed *review = NULL;
+    writ_result result;
+
+    WRIT_TRY(make_showing(ledger, d->ask, reviewing->before, arena, &event.arguments, err));
+    WRIT_TRY(writ_reviews_add(
+        &ledger->reviews, d->ask->terms, writ_tag_of(&d->ask->name), &review, err));
+    review->boundary = boundary;
+    review->boundary_row = boundary->id;
+    review->boundary_id = writ_view_copy(boundary->name, review->arena);
+    review->seq = boundary->next_seq;
+    review->leaf = leaf;
+    result = review->boundary_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM}
+                                             : writ_review_changes_make(ledger, review, &event,
+                                                   arena, &reviewing->changes, err);
+    if (!writ_is_ok(result)) {
+        writ_reviews_remove(&ledger->reviews, review);
+        return result;
+    }
+    reviewing->review = review;
+    return WRIT_DONE;
+}
+
+/* The review that stood in the way ends, and is forgotten: its caller is told by this answer. */
+static WRIT_RESULT
+end_before(struct writ_ledger *ledger, struct writ_reviewing *reviewing, const struct writ_ask *ask,
+    int64_t now_us, struct writ_arena *arena, struct writ_err *err)
+{
+    struct writ_reviewed *review = reviewing->review;
+    struct writ_reviews_event event = {.by = ask->terms->agent_id, .forget = true};
+    enum writ_review_state next = WRIT_REVIEW_ABSENT;
+
+    event.event = event_of(review, ask->terms, now_us);
+    WRIT_INVARIANT(writ_review_move(review->story.state, event.event, &next));
+    event.reason = writ_review_reason(next);
+    return writ_review_changes_make(ledger, review, &event, arena, &reviewing->changes, err);
+}
+
+static WRIT_RESULT
+change_for(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
+    const struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary,
+    bool granted, struct writ_arena *arena, struct writ_err *err)
+{
+    int64_t now_us = ledger->last_us;
+    bool lives = reviewing->review != NULL &&
+                 writ_review_phase(reviewing->review->story.state) == WRIT_REVIEW_LIVE;
+
+    switch (reviewing->answer) {
+    case WRIT_REVIEWING_REDEEMS:
+        if (granted) { /* keeps (2) */
+            const struct writ_reviews_event event = {.event = WRIT_REVIEW_DO_REDEEM,
+                .by = d->ask->terms->agent_id,
+                .reason = WRIT_REASON_APPROVAL_GRANTED,
+                .forget = true};
+
+            return writ_review_changes_make(
+                ledger, reviewing->review, &event, arena, &reviewing->changes, err);
+        }
+        return WRIT_DONE;
+    case WRIT_REVIEWING_PENDS:
+        if (reviewing->review != NULL && reviewing->before.ptr == NULL) {
+            return WRIT_DONE; /* joins it */
+        }
+        if (reviewing->review != NULL) {
+            WRIT_TRY(end_before(ledger, reviewing, d->ask, now_us, arena, err));
+        }
+        return open_review(ledger, reviewing, d, leaf, boundary, arena, err);
+    case WRIT_REVIEWING_REFUSES:
+        return lives && reviewing->reason != WRIT_REASON_CONTINUATION_MISMATCH
+                   ? end_before(ledger, reviewing, d->ask, now_us, arena, err)
+                   : WRIT_DONE;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
+    struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary, bool granted,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    struct writ_ask *ask = d->ask;
+    writ_result result = change_for(ledger, reviewing, d, leaf, boundary, granted, arena, err);
+
+    ask->id = (struct writ_view){NULL, 0};
+    if (writ_is_ok(result) && reviewing->review != NULL) {
+        ask->state = reviewing->review->story.state;
+        ask->until_us = reviewing->review->until_us;
+        if (holds(ask->state)) {
+            writ_reviews_voices(reviewing->review, arena, ask);
+        }
+        ask->id = writ_view_copy(reviewing->review->story.review.id, arena);
+        if (ask->id.ptr == NULL) {
+            result = (writ_result){WRIT_E_NOMEM};
+        }
+    }
+    if (!writ_is_ok(result)) {
+        writ_reviewing_revert(ledger, reviewing);
+    } else if (reviewing->answer == WRIT_REVIEWING_REFUSES && reviewing->review != NULL &&
+               reviewing->changes.n == 0 && !holds(ask->state)) {
+        reviewing->told = reviewing->review; /* keeps (3) */
+    }
+    return result;
+}
+
+void
+writ_reviewing_settle(struct writ_ledger *ledger, struct writ_reviewing *reviewing)
+{
+    writ_review_changes_settle(ledger, &reviewing->changes, NULL);
+    if (reviewing->told != NULL) {
+        writ_review_changes_forget(ledger, reviewing->told);
+    }
+}
+
+void
+writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewing)
+{
+    writ_review_changes_revert(ledger, &reviewing->changes);
+    reviewing->changes.n = 0;
+}
+
+/* ---- another policy ---- */
+
+static bool
+has_rules(const struct writ_entry_review_rules *rules, struct writ_view digest)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        if (writ_view_equal(rules->rules[i], digest)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+WRIT_RESULT
+writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        review->outdated = !has_rules(&entry->review_rules, review->story.review.rules_digest);
+    }
+    ledger->ticked_us -= WRIT_STORE_TICK_US; /* they end in this turn */
+    return WRIT_DONE;
+}
+
+/* ---- time passes ---- */
+
+/* keeps (3): what nobody came back for is forgotten in its time */
+static WRIT_RESULT
+sweep_one(struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us,
+    struct writ_arena *arena, struct writ_reviews_changes *changes)
+{
+    struct writ_reviews_event event = {.event = WRIT_REVIEW_DO_EXPIRE};
+    enum writ_review_state next = WRIT_REVIEW_ABSENT;
+
+    if (writ_review_phase(review->story.state) == WRIT_REVIEW_OVER || review->leaving) {
+        return WRIT_DONE;
+    }
+    if (review->boundary->sealing) {
+        event.event = WRIT_REVIEW_DO_WITHDRAW;
+    } else if (review->outdated) {
+        event.event = WRIT_REVIEW_DO_OUTDATE;
+    } else if (review->until_us > now_us) {
+        return WRIT_DONE;
+    }
+    if (writ_review_move(review->story.state, event.event, &next)) {
+        event.reason = writ_review_reason(next);
+    }
+    return writ_review_changes_make(ledger, review, &event, arena, changes, NULL);
+}
+
+static bool
+is_forgotten(const struct writ_reviewed *review, int64_t now_us)
+{
+    return writ_review_phase(review->story.state) == WRIT_REVIEW_OVER && !review->leaving &&
+           review->until_us <= now_us;
+}
+
+static void
+forget(struct writ_ledger *ledger, int64_t now_us)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = ledger->reviews.count; i > 0; i--) {
+        struct writ_reviewed *next = review->next;
+
+        if (is_forgotten(review, now_us)) {
+            if (!writ_is_ok(writ_disk_run(
+                    &ledger->disk, WRIT_SQL_REVIEW_DROP, NULL, "t", review->story.review.id))) {
+                return; /* tried again in the next turn */
+            }
+            writ_reviews_remove(&ledger->reviews, review);
+        }
+        review = next;
+    }
+}
+
+void
+writ_reviewing_sweep(struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    struct writ_reviewed *review = ledger->reviews.ring;
+    struct writ_arena *arena = review != NULL ? writ_arena_new(SWEEP_ARENA) : NULL;
+
+    if (arena == NULL) {
+        return;
+    }
+    for (size_t i = ledger->reviews.count; i > 0 && writ_group_has_room(&ledger->group); i--) {
+        struct writ_reviews_changes changes = {.n = 0};
+
+        writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before it may change */
+        /* what fails is tried again in the next turn */
+        if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
+            writ_review_changes_settle(ledger, &changes, NULL);
+        }
+        review = review->next;
+    }
+    (void)writ_group_commit(ledger).code;
+    forget(ledger, now_us);
+    writ_arena_free(arena);
+}

@@ -1,0 +1,17 @@
+/* voting.h - somebody votes in a review, or ends it. */
+#ifndef WRIT_STORE_VOTING_H
+#define WRIT_STORE_VOTING_H
+
+#include "store/write/store.h"
+
+/**
+ * WRIT_ENTRY_REVIEW: checks that the review is there for who asks, that the event is one that
+ * somebody can bring, and a vote's digest, voter, form and signature; then makes the change, and
+ * with a vote the verdict when nothing that is still out can alter it.
+ *
+ * @return WRIT_OK  made; or refused, with the reason in `refused`
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_LIMIT  nothing is changed
+ */
+WRIT_RESULT writ_voting_event(struct writ_ledger *ledger, struct writ_entry *entry);
+
+#endif

@@ -1,0 +1,220 @@
+#include "store/reviews/watching.h"
+
+#include "store/reviews/review_changes.h"
+#include "store/write/group.h"
+#include "store/write/vouch.h"
+
+/* ---- looking ---- */
+
+/* The records of one decision_id: the decision, and those of its review. */
+static WRIT_RESULT
+read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_review_story *story,
+    struct writ_arena *scratch, struct writ_err *err)
+{
+    struct writ_entry_review_get *get = &entry->review_get;
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_view *records =
+        writ_arena_get(entry->arena, (WRIT_REVIEW_VOTES_MAX + 8) * sizeof *records);
+    bool row = false;
+
+    if (records == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    get->records = records;
+    get->records_n = 0;
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", get->id));
+    while (row && get->records_n < WRIT_REVIEW_VOTES_MAX + 8) {
+        int64_t kind = writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1);
+        struct writ_view body =
+            writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), entry->arena);
+
+        if (body.ptr == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+        WRIT_TRY(writ_vouch(
+            ledger, (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0), body, err));
+        if (kind == WRIT_ROW_DECISION) {
+            get->decision = body;
+        } else if (kind == WRIT_ROW_REVIEW) {
+            records[get->records_n++] = body;
+            WRIT_TRY(writ_reviews_hear(story, body, NULL, entry->arena, scratch, err));
+        }
+        WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_arguments(
+    struct writ_ledger *ledger, struct writ_entry *entry, bool lives, struct writ_err *err)
+{
+    struct writ_entry_review_get *get = &entry->review_get;
+    static const struct writ_view none = {NULL, 0};
+    struct writ_review_context showing;
+
+    WRIT_TRY(writ_review_changes_shown(ledger, get->id, lives, entry->arena, &showing, err));
+    get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
+    get->target_state = showing.state.len > 0 ? showing.state : none;
+    get->state_before = showing.before.len > 0 ? showing.before : none;
+    get->conditions = showing.conditions.len > 0 ? showing.conditions : none;
+    return WRIT_DONE;
+}
+
+static void
+tell_story(const struct writ_review_story *story, struct writ_review_told *ret)
+{
+    ret->review = story->review;
+    ret->state = story->state;
+    ret->n = story->n;
+    ret->changed_us = story->changed_us;
+    for (size_t i = 0; i < sizeof ret->digest; i++) {
+        ret->digest[i] = story->digest[i];
+    }
+}
+
+WRIT_RESULT
+writ_watching_get(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_review_get *get = &entry->review_get;
+    const struct writ_reviewed *live = writ_reviews_by_id(&ledger->reviews, get->id);
+    struct writ_review_story story = {.state = WRIT_REVIEW_ABSENT};
+    struct writ_arena *scratch = writ_arena_new(WRIT_REVIEWS_SCRATCH);
+    struct writ_err err = {0};
+    writ_result result;
+
+    if (scratch == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    result = read_records(ledger, entry, &story, scratch, &err);
+    writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+    writ_arena_free(scratch);
+    get->arguments = get->target_state = (struct writ_view){NULL, 0};
+    get->state_before = get->conditions = (struct writ_view){NULL, 0};
+    if (writ_is_ok(result)) {
+        result = story.n == 0 ? (writ_result){WRIT_E_ABSENT}
+                              : read_arguments(ledger, entry,
+                                    writ_review_phase(story.state) == WRIT_REVIEW_LIVE, &err);
+    }
+    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
+        writ_group_trouble(ledger, &err);
+        result.code = WRIT_E_IO;
+    }
+    WRIT_TRY(result);
+    tell_story(&story, &get->told);
+    get->told.until_us = live != NULL ? live->until_us : 0;
+    return WRIT_DONE;
+}
+
+/* ---- waiting ---- */
+
+bool
+writ_watching_await(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_reviewed *review = writ_reviews_by_id(&ledger->reviews, entry->review_await.id);
+
+    entry->code = WRIT_OK;
+    entry->review_await.state = WRIT_REVIEW_ABSENT;
+    if (review == NULL) {
+        return false;
+    }
+    entry->review_await.state = review->story.state;
+    if (review->story.state != WRIT_REVIEW_OPEN) {
+        return false;
+    }
+    entry->next = review->awaiting;
+    review->awaiting = entry;
+    return true;
+}
+
+static WRIT_RESULT
+add_changed(
+    const struct writ_reviewed *review, struct writ_entry *entry, struct writ_review_told *items)
+{
+    struct writ_entry_review_watch *watch = &entry->review_watch;
+    bool lives = !review->leaving && writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE;
+
+    if (watch->anew ? !lives : review->changed < watch->since) {
+        return WRIT_DONE;
+    }
+    return writ_reviews_tell(review, entry->arena, &items[watch->n++], NULL);
+}
+
+static WRIT_RESULT
+tell_changes(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    const struct writ_reviews *reviews = &ledger->reviews;
+    const struct writ_reviewed *review = reviews->ring;
+    struct writ_entry_review_watch *watch = &entry->review_watch;
+    struct writ_review_told *items =
+        writ_arena_get(entry->arena, (reviews->count + WRIT_REVIEWS_PAST) * sizeof *items);
+
+    if (items == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    watch->items = items;
+    for (size_t i = 0; !watch->anew && i < WRIT_REVIEWS_PAST; i++) {
+        if (reviews->past[i] != NULL) {
+            WRIT_TRY(add_changed(reviews->past[i], entry, items));
+        }
+    }
+    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
+        WRIT_TRY(add_changed(review, entry, items));
+    }
+    return WRIT_DONE;
+}
+
+bool
+writ_watching_add(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    entry->next = ledger->reviews.watching;
+    ledger->reviews.watching = entry;
+    return true;
+}
+
+/* What the memory holds between two groups is on disk: only then is it told. */
+static bool
+ends_watch(struct writ_ledger *ledger, struct writ_entry *entry, int64_t now_us)
+{
+    struct writ_entry_review_watch *watch = &entry->review_watch;
+    const struct writ_reviews *reviews = &ledger->reviews;
+
+    watch->anew = watch->since <= reviews->forgotten || watch->since > reviews->changed + 1;
+    watch->at = reviews->changed + 1;
+    watch->n = 0;
+    if (!watch->anew && watch->since == watch->at) {
+        entry->code = WRIT_OK;
+        return watch->until_us <= now_us;
+    }
+    entry->code = tell_changes(ledger, entry).code;
+    return true;
+}
+
+void
+writ_watching_tell(struct writ_ledger *ledger, bool ending)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    struct writ_entry **at = &ledger->reviews.watching;
+
+    while (*at != NULL) {
+        struct writ_entry *entry = *at;
+
+        if (!ends_watch(ledger, entry, now_us) && !ending) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->code = ending ? WRIT_E_BUSY : entry->code;
+        entry->next = ledger->over;
+        ledger->over = entry;
+    }
+}
+
+void
+writ_watching_end_all(struct writ_ledger *ledger, enum writ_code code)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        writ_review_changes_release(ledger, review, 0, code);
+    }
+}

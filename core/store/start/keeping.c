@@ -1,0 +1,79 @@
+/* `claims_noted_us` holds from the last WRIT_FACT_KEPT on. `claims_kept_us` is at least the promise
+ * of every claim that stands by its time: it is the longest of what the options say, of what holds,
+ * and of each earlier time whose last claim can still stand. */
+#include "store/start/keeping.h"
+
+#include "evidence/json/write.h"
+#include "store/write/facts.h"
+
+#define US_PER_S  INT64_C(1000000)
+#define UNNOTED_S 86400 /* holds before the first fact */
+#define DATA_MAX  64
+
+/* As long as a record can say it: in whole seconds. */
+static int64_t
+longest_s(const struct writ_ledger_options *options)
+{
+    int64_t us = options->claim_kept_us > options->window_kept_us ? options->claim_kept_us
+                                                                  : options->window_kept_us;
+
+    return (us + US_PER_S - 1) / US_PER_S;
+}
+
+static void
+take(struct writ_ledger *ledger, int64_t kept_us)
+{
+    ledger->claims_kept_us = kept_us > ledger->claims_kept_us ? kept_us : ledger->claims_kept_us;
+}
+
+void
+writ_keeping_begin(struct writ_ledger *ledger)
+{
+    ledger->claims_noted_us = UNNOTED_S * US_PER_S;
+    ledger->claims_kept_us = longest_s(&ledger->options) * US_PER_S;
+}
+
+WRIT_RESULT
+writ_keeping_hear(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
+{
+    int64_t seconds = 0;
+
+    if (fact->event != WRIT_FACT_KEPT) {
+        return WRIT_DONE;
+    }
+    if (!writ_is_ok(writ_json_integer(writ_json_get(fact->data, WRIT_LIT("seconds")), 1,
+            WRIT_TIME_MOST_US / US_PER_S, &seconds))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "fact %llu is not readable: see `writ ledger verify`",
+            (unsigned long long)fact->n);
+    }
+    if (fact->at_us > ledger->last_us - ledger->claims_noted_us) {
+        take(ledger, ledger->claims_noted_us); /* claims of right before it stand */
+    }
+    ledger->claims_noted_us = seconds * US_PER_S;
+    return WRIT_DONE;
+}
+
+void
+writ_keeping_end(struct writ_ledger *ledger)
+{
+    take(ledger, ledger->claims_noted_us);
+}
+
+WRIT_RESULT
+writ_keeping_record(struct writ_ledger *ledger)
+{
+    writ_auto_buf data = writ_buf_make(DATA_MAX);
+    struct writ_write w = writ_write_to(&data);
+    int64_t seconds = longest_s(&ledger->options);
+
+    if (seconds * US_PER_S == ledger->claims_noted_us) {
+        return WRIT_DONE;
+    }
+    writ_write_object_begin(&w);
+    writ_write_count(&w, "seconds", (uint64_t)seconds);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    WRIT_TRY(writ_facts_record(ledger, WRIT_FACT_KEPT, writ_buf_view(&data)));
+    ledger->claims_noted_us = seconds * US_PER_S;
+    return WRIT_DONE;
+}

@@ -1,0 +1,83 @@
+#include "store/start/resuming.h"
+
+#include "evidence/json/write.h"
+#include "store/reviews/reviewing.h"
+#include "store/write/facts.h"
+#include "store/write/group.h"
+#include "store/write/sealing.h"
+
+#define DATA_MAX 256
+
+WRIT_RESULT
+writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err)
+{
+    return writ_disk_run(&ledger->disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
+}
+
+static size_t
+live_reviews(const struct writ_reviews *reviews)
+{
+    const struct writ_reviewed *review = reviews->ring;
+    size_t n = 0;
+
+    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
+        n += writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE;
+    }
+    return n;
+}
+
+/* Each sweep ends as many as one group holds. */
+static WRIT_RESULT
+end_reviews(struct writ_ledger *ledger)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        review->outdated = true;
+    }
+    for (size_t left = live_reviews(&ledger->reviews), now; left > 0; left = now) {
+        writ_reviewing_sweep(ledger);
+        now = live_reviews(&ledger->reviews);
+        if (now == left) {
+            return (writ_result){WRIT_E_IO};
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+record_loss(struct writ_ledger *ledger)
+{
+    writ_auto_buf data = writ_buf_make(DATA_MAX);
+    struct writ_write w = writ_write_to(&data);
+
+    writ_write_object_begin(&w);
+    writ_write_count(&w, "had", ledger->had);
+    writ_write_count(&w, "has", ledger->opened);
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    return writ_facts_record(ledger, WRIT_FACT_RESUMED, writ_buf_view(&data));
+}
+
+WRIT_RESULT
+writ_resuming_end_all(struct writ_ledger *ledger)
+{
+    WRIT_TRY(end_reviews(ledger));
+    WRIT_TRY(writ_sealing_all(ledger));
+    return record_loss(ledger);
+}
+
+WRIT_RESULT
+writ_resuming_hear(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
+{
+    if (fact->event == WRIT_FACT_RESUMED) { /* of an earlier loss nothing is released any more */
+        ledger->resumed_us = fact->at_us;
+        writ_buf_clear(&ledger->released);
+    } else if (fact->event == WRIT_FACT_RELEASED) {
+        writ_buf_byte(&ledger->released, '\n');
+        writ_buf_put(
+            &ledger->released, writ_json_string(writ_json_get(fact->data, WRIT_LIT("tool"))));
+        writ_buf_byte(&ledger->released, '\n');
+    }
+    return writ_buf_check(&ledger->released, err);
+}

@@ -1,0 +1,148 @@
+/* reviews.h - the reviews that are in the memory of the writer: those that live, and those that are
+ * over and whose caller has not been told yet.
+ *
+ * 1. A review is in the table from its opening on; one whose opening is not on disk yet is taken
+ * out again when its group fails.
+ * 2. Every change is a move of review.tbl.h and a record. In memory it is made when it is prepared,
+ *    and undone with its op.
+ * 3. While a review lives its boundary is not sealed: `in_flight` counts it.
+ * 4. A review has a row as long as it is in the table; the row has the arguments while it lives.
+ *
+ * 5. One that is forgotten right after its end stays in `past` for a while, for those who watch.
+ *
+ * Memory is bounded: a table that is full takes no further review. One thread. */
+#ifndef WRIT_STORE_REVIEWS_H
+#define WRIT_STORE_REVIEWS_H
+
+#include "evidence/record/review_story.h"
+#include "store/tables/boundaries.h"
+#include "store/tables/entry.h"
+
+#define WRIT_REVIEWS_ARENA   (256 << 10)           /* memory of one review */
+#define WRIT_REVIEWS_SCRATCH (16 << 20)            /* to read one record of one */
+#define WRIT_REVIEWS_RECORDS 3                     /* records that one change makes at most */
+#define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
+#define WRIT_REVIEWS_PAST    256                   /* in `past` */
+
+/** The feedback that a voter gave with its last vote, from the beginning. */
+struct writ_reviews_said {
+    size_t len;
+    char text[WRIT_LEDGER_SAID_MAX];
+};
+
+/** One review. */
+struct writ_reviewed {
+    struct writ_map_node by_id, by_name;
+    struct writ_reviewed *next, *prev; /* all in the table, in a ring: the oldest first */
+    struct writ_boundary *boundary;    /* of its decision, while it lives */
+    uint64_t boundary_row, seq;        /* where its records stand */
+    uint64_t leaf;                     /* of its decision */
+    uint64_t changed;                  /* leaf of its last record on disk */
+    struct writ_review_story story;
+    int64_t until_us;            /* wall time at which the state is over */
+    bool leaving;                /* the present group takes it out: nobody finds it */
+    bool outdated;               /* its rules are there no more: it ends with the next sweep */
+    struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
+    struct writ_view boundary_id;
+    struct writ_reviews_said *said; /* by voter; NULL: nobody said anything */
+    struct writ_arena *arena;       /* its own */
+};
+
+struct writ_reviews {
+    struct writ_map by_id, by_name;
+    size_t most, count;
+    struct writ_reviewed *ring; /* the oldest */
+    struct writ_reviewed *past[WRIT_REVIEWS_PAST];
+    size_t past_next;
+    uint64_t changed;            /* leaf of the last change of any */
+    uint64_t forgotten;          /* later changes than this are all in the table or in `past` */
+    struct writ_entry *watching; /* WATCH entries, by `next` */
+};
+
+/** What a review was before a change: for undoing it. */
+struct writ_reviews_before {
+    enum writ_review_state state;
+    uint64_t n;
+    int64_t changed_us, until_us;
+    struct writ_review_voter *voter, vote; /* NULL: no vote was changed */
+    bool fresh;                            /* there was none */
+    bool forget;                           /* it is taken out when the group is on disk */
+    uint64_t leaf;                         /* of the record; 0: there is none */
+    struct writ_view arguments;            /* of a fresh one: for its row */
+    struct writ_view feedback;             /* of a vote */
+};
+
+/** One record about to be made. */
+struct writ_reviews_change {
+    struct writ_reviewed *review;
+    enum writ_review_event event;
+    struct writ_reviews_before was;
+    size_t at, len; /* its body */
+    int64_t time_us;
+};
+
+/** The changes that one entry makes. */
+struct writ_reviews_changes {
+    struct writ_reviews_change list[WRIT_REVIEWS_RECORDS];
+    size_t n;
+};
+
+/** What is known of an event besides its name. Zeroed: nothing. */
+struct writ_reviews_event {
+    enum writ_review_event event;
+    struct writ_view by, feedback, confidence, signature;
+    enum writ_review_vote vote;
+    enum writ_reason reason;
+    const struct writ_review_finding *finding;
+    bool forget;
+    struct writ_view arguments; /* OPEN */
+};
+
+/** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_init(struct writ_reviews *ret, size_t most, struct writ_err *err);
+/** Frees all. A zeroed table is fine. */
+void writ_reviews_wipe(struct writ_reviews *reviews);
+
+/** The review of that id or name, or NULL. */
+struct writ_reviewed *writ_reviews_by_id(const struct writ_reviews *reviews, struct writ_view id);
+struct writ_reviewed *writ_reviews_by_name(
+    const struct writ_reviews *reviews, const struct writ_digest *name);
+/** The live reviews of an agent. */
+size_t writ_reviews_of(
+    const struct writ_reviews *reviews, struct writ_view tenant, struct writ_view agent_id);
+
+/** A review with these terms, in the table, in the state ABSENT. WRIT_E_LIMIT when the table is
+ * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
+    struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
+/** Takes it out and frees it; nobody waits for it any more. */
+void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review);
+/** Takes out one that was told: its changes are over for those who watch. keeps (5) */
+void writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review);
+
+/** A copy for somebody outside. WRIT_E_NOMEM. */
+WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
+    struct writ_review_told *ret, struct writ_err *err);
+
+/** What the voters said, for the caller. Nothing where there is no memory. */
+void writ_reviews_voices(
+    const struct writ_reviewed *review, struct writ_arena *arena, struct writ_ask *ret);
+
+/** Adds the next record of the disk to a story. What lasts of it, the terms, is in `arena`; all
+ * else is in `scratch`, which is empty again afterwards, so that the number of records and their
+ * length do not count; the story has no log. `review` remembers what its voters said; it may be
+ * NULL. As writ_body_json, writ_review_story_add. */
+WRIT_RESULT writ_reviews_hear(struct writ_review_story *story, struct writ_view body,
+    struct writ_reviewed *review, struct writ_arena *arena, struct writ_arena *scratch,
+    struct writ_err *err);
+
+/** The wall time at which its state is over. */
+int64_t writ_reviews_until(const struct writ_reviewed *review);
+/** An empty review, in the table. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_reviews_make(struct writ_reviews *reviews, struct writ_view id,
+    struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
+/** Remembers what a voter said last. */
+void writ_reviews_remember(
+    struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback);
+
+#endif

@@ -1,0 +1,286 @@
+/* A keyring in a directory.
+ *
+ * (1) Every file is trusted.h's: what is checked is what is read.
+ * (2) Text of private keys is held in buffers that are wiped.
+ * (3) keys.json never names an active key whose private half is not durable yet. */
+#include "store/trusted/keydir.h"
+
+#include "store/trusted/trusted.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INDEX_NAME    "keys.json"
+#define NAME_MAX_LEN  64 /* of a file in the directory: a thumbprint and a suffix */
+#define LOCK_TRIES    50
+#define LOCK_PAUSE_NS 20000000L
+
+struct writ_keydir {
+    int fd;
+    struct writ_keyring *ring;
+};
+
+static void
+signer_freep(struct writ_signer **signer)
+{
+    writ_signer_free(*signer);
+}
+
+static void
+dir_freep(struct writ_keydir **dir)
+{
+    writ_keydir_close(*dir);
+}
+
+/* Waits a bounded time: whoever holds the other lock is a command that runs for an instant. */
+static WRIT_RESULT
+lock_dir(int fd, int operation, struct writ_err *err)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, operation | LOCK_NB) == 0) {
+            return WRIT_DONE;
+        }
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            return writ_trusted_fail(err, errno, "key directory", "cannot lock");
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    WRIT_FAIL(err, WRIT_E_BUSY, "the key directory is being changed by somebody else");
+}
+
+/* ---- reading: keeps (1) */
+
+/* The file name of a private key, with NUL. A kid of a ring is a thumbprint: 43 characters of the
+ * base64url alphabet, so it can name nothing outside. */
+static void
+pem_name(const struct writ_jwk *key, struct writ_buf *ret)
+{
+    *ret = writ_buf_make(NAME_MAX_LEN);
+    writ_buf_put(ret, writ_jwk_kid(key));
+    writ_buf_str(ret, ".pem");
+    writ_buf_byte(ret, '\0');
+}
+
+static WRIT_RESULT
+load_private(
+    int dir, struct writ_keyring *ring, const struct writ_keyring_key *key, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
+    writ_auto_buf name = {0};
+    struct writ_err why = {0};
+    writ_result result;
+
+    pem_name(key->public, &name);
+    WRIT_TRY(writ_buf_check(&name, err));
+    WRIT_TRY(writ_trusted_read(dir, name.ptr, WRIT_TRUSTED_PRIVATE, &pem, err));
+    result = writ_signer_read(writ_buf_view(&pem), &signer, &why);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "%s: %s", name.ptr, why.text);
+    }
+    if (!writ_view_equal(writ_jwk_kid(writ_signer_jwk(signer)), writ_jwk_kid(key->public))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "%s: holds another key than its name says", name.ptr);
+    }
+    WRIT_TRY(writ_keyring_adopt(ring, signer, err));
+    (void)WRIT_TAKE(signer);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load_index(int dir, struct writ_keyring **ret, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    struct writ_err why = {0};
+    writ_result result;
+
+    WRIT_TRY(writ_trusted_read(dir, INDEX_NAME, WRIT_TRUSTED_UNWRITABLE, &text, err));
+    result = writ_keyring_read(writ_buf_view(&text), ret, &why);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, INDEX_NAME ": %s", why.text);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+load(int dir, bool secrets, struct writ_keyring **ret, struct writ_err *err)
+{
+    writ_auto_keyring ring = NULL;
+
+    WRIT_TRY(load_index(dir, &ring, err));
+    for (size_t i = 0; secrets && i < writ_keyring_count(ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        if (key->state == WRIT_KEY_STATE_ACTIVE) {
+            WRIT_TRY(load_private(dir, ring, key, err));
+        }
+    }
+    *ret = WRIT_TAKE(ring);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+open_and_load(const char *path, bool secrets, struct writ_keyring **ret, struct writ_err *err)
+{
+    WRIT_AUTO(int, writ_trusted_close) fd = -1;
+
+    WRIT_TRY(writ_trusted_dir(path, &fd, err));
+    WRIT_TRY(lock_dir(fd, LOCK_SH, err));
+    return writ_fail_in(err, load(fd, secrets, ret, err), path);
+}
+
+/* Of a directory without keys: what makes them. */
+static WRIT_RESULT
+with_hint(writ_result result, const char *path, struct writ_err *err)
+{
+    struct writ_err why = {0};
+
+    if (result.code == WRIT_E_ABSENT && err != NULL) {
+        why = *err;
+        return writ_fail(
+            err, result.code, "%s. Make the keys with: writ keys new --dir %s", why.text, path);
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_keydir_load(const char *path, struct writ_keyring **ret, struct writ_err *err)
+{
+    return with_hint(open_and_load(path, true, ret, err), path, err);
+}
+
+WRIT_RESULT
+writ_keydir_list(const char *path, struct writ_keyring **ret, struct writ_err *err)
+{
+    return with_hint(open_and_load(path, false, ret, err), path, err);
+}
+
+/* ---- changing */
+
+/* A directory that was made must not be forgotten by a power cut that its content survives. */
+static WRIT_RESULT
+make_dir(const char *path, struct writ_err *err)
+{
+    WRIT_AUTO(int, writ_trusted_close) fd = -1;
+    WRIT_AUTO(int, writ_trusted_close) parent = -1;
+
+    if (mkdir(path, S_IRWXU) != 0) {
+        if (errno == EEXIST) {
+            return WRIT_DONE;
+        }
+        return writ_trusted_fail(err, errno, path, "cannot make the key directory");
+    }
+    WRIT_TRY(writ_trusted_dir(path, &fd, err));
+    parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0 || fsync(parent) != 0) {
+        return writ_trusted_fail(err, errno, path, "cannot make the key directory durable");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keydir *, dir_freep) dir = writ_alloc(sizeof(*dir));
+    writ_result result;
+
+    if (dir == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a key directory");
+    }
+    dir->fd = -1;
+    if (create) {
+        WRIT_TRY(make_dir(path, err));
+    }
+    WRIT_TRY(writ_trusted_dir(path, &dir->fd, err));
+    WRIT_TRY(lock_dir(dir->fd, LOCK_EX, err));
+    result = load(dir->fd, true, &dir->ring, err);
+    if (result.code == WRIT_E_ABSENT && create &&
+        faccessat(dir->fd, INDEX_NAME, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
+        result = writ_keyring_new(&dir->ring, err);
+    }
+    WRIT_TRY(writ_fail_in(err, result, path));
+    *ret = WRIT_TAKE(dir);
+    return WRIT_DONE;
+}
+
+struct writ_keyring *
+writ_keydir_ring(struct writ_keydir *dir)
+{
+    return dir->ring;
+}
+
+static WRIT_RESULT
+save_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+    writ_auto_buf name = {0};
+
+    pem_name(key->public, &name);
+    WRIT_TRY(writ_buf_check(&name, err));
+    if (faccessat(dir, name.ptr, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        return WRIT_DONE; /* it is where it was loaded from */
+    }
+    (void)writ_buf_reserve(&pem, WRIT_SIGNER_PEM_MAX); /* so that it never moves: keeps (2) */
+    WRIT_TRY(writ_signer_put_pem(key->signer, &pem, err));
+    return writ_trusted_write(dir, name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&pem), err);
+}
+
+/* A private key that signs no more can only be stolen. */
+static WRIT_RESULT
+drop_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
+{
+    writ_auto_buf name = {0};
+
+    pem_name(key->public, &name);
+    WRIT_TRY(writ_buf_check(&name, err));
+    if (unlinkat(dir, name.ptr, 0) != 0 && errno != ENOENT) {
+        return writ_trusted_fail(err, errno, name.ptr, "cannot remove");
+    }
+    return WRIT_DONE;
+}
+
+/* Applies `fn` to the keys that are active, or to those that are not. */
+static WRIT_RESULT
+each_key(const struct writ_keydir *dir, bool active,
+    WRIT_RESULT (*fn)(int, const struct writ_keyring_key *, struct writ_err *),
+    struct writ_err *err)
+{
+    for (size_t i = 0; i < writ_keyring_count(dir->ring); i++) {
+        const struct writ_keyring_key *key = writ_keyring_key(dir->ring, i);
+        if ((key->state == WRIT_KEY_STATE_ACTIVE) == active) {
+            WRIT_TRY(fn(dir->fd, key, err));
+        }
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_keydir_save(struct writ_keydir *dir, struct writ_err *err)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+
+    writ_keyring_put(&text, dir->ring);
+    WRIT_TRY(writ_buf_check(&text, err));
+    WRIT_TRY(each_key(dir, true, save_private, err));
+    WRIT_TRY(writ_trusted_sync(dir->fd, err)); /* keeps (3) */
+    WRIT_TRY(writ_trusted_write(dir->fd, INDEX_NAME, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
+    WRIT_TRY(writ_trusted_sync(dir->fd, err));
+    WRIT_TRY(each_key(dir, false, drop_private, err));
+    return writ_trusted_sync(dir->fd, err);
+}
+
+void
+writ_keydir_close(struct writ_keydir *dir)
+{
+    if (dir != NULL) {
+        writ_trusted_close(&dir->fd);
+        writ_keyring_free(dir->ring);
+        writ_free(dir);
+    }
+}

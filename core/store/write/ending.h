@@ -1,0 +1,23 @@
+/* ending.h - outcomes: of calls that ended, of calls that were interrupted, and those that could
+ * not be written yet and are kept. */
+#ifndef WRIT_STORE_ENDING_H
+#define WRIT_STORE_ENDING_H
+
+#include "store/write/store.h"
+
+/** Prepares an outcome. WRIT_OK when it has a row in the group. */
+WRIT_RESULT writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry);
+/** Adds an outcome `error` for a call of which nothing more will be heard to those that are kept;
+ * the reason is its error_type. */
+WRIT_RESULT writ_ending_given_up(struct writ_ledger *ledger, struct writ_flight *flight,
+    enum writ_reason reason, struct writ_err *err);
+/** Reads a decision back from its record. WRIT_E_MISMATCH, WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_ending_decision(struct writ_ledger *ledger, uint64_t leaf,
+    struct writ_arena *arena, struct writ_decision *ret, struct writ_err *err);
+/** Prepares kept outcomes, as many as a group takes. */
+void writ_ending_kept(struct writ_ledger *ledger);
+/** Writes all kept outcomes. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_ending_flush(struct writ_ledger *ledger);
+void writ_ending_wipe(struct writ_ledger *ledger);
+
+#endif

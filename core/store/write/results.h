@@ -1,0 +1,29 @@
+/* results.h - results of calls that are kept, for a while, to be told again (`duplicates: replay`).
+ *
+ * A kept result is canonical JSON whose digest stands in the signed outcome of its call. It is
+ * compared with that digest whenever it is used: a row that was changed is never returned, and ends
+ * all work of the ledger, as a finding of the scrub does. */
+#ifndef WRIT_STORE_RESULTS_H
+#define WRIT_STORE_RESULTS_H
+
+#include "store/write/store.h"
+
+/** In the group that writes the outcome: keeps its result, when it is to be kept. The oldest make
+ * room. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_results_write(
+    struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+
+/**
+ * Finds the result of a call.
+ *
+ * @param leaf         of its decision
+ * @param decision_id  of its decision
+ * @param ret          in the arena; ptr NULL: none is kept (any more)
+ *
+ * WRIT_E_IO (also: it was changed, and the ledger is poisoned), WRIT_E_BUSY, WRIT_E_NOMEM.
+ */
+WRIT_RESULT writ_results_find(struct writ_ledger *ledger, uint64_t leaf,
+    struct writ_view decision_id, int64_t now_us, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err);
+
+#endif

@@ -1,0 +1,185 @@
+/* store.h - what the files of the ledger share. Nobody outside core/store includes this.
+ *
+ * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
+ * memory alone: grant.c decisions, reviewing.c reviews, waiting.c calls that wait, ending.c
+ * outcomes, session_rows.c sessions; that makes rows, and ops that say what was changed. group.c
+ * writes the rows in one transaction. When that holds, each op is finished; when it does not, each
+ * is undone, backwards. sealing.c ends boundaries in groups of their own. load.c makes the memory
+ * out of the disk when the ledger opens. */
+#ifndef WRIT_STORE_STORE_H
+#define WRIT_STORE_STORE_H
+
+#include "evidence/record/profile.h"
+#include "store/disk/disk.h"
+#include "store/disk/file.h"
+#include "store/disk/heads.h"
+#include "store/disk/manifest_note.h"
+#include "store/tables/boundaries.h"
+#include "store/tables/budgets.h"
+#include "store/tables/entry.h"
+#include "store/tables/flights.h"
+#include "store/tables/reviews.h"
+#include "store/tables/segments.h"
+#include "store/tables/waits.h"
+#include "store/write/options.h"
+
+#include <pthread.h>
+
+#define WRIT_STORE_BODIES_SOFT                                                                     \
+    (4 << 20) /* a group that has so many bytes takes no more entries                              \
+               */
+#define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
+#define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in one row that takes another one */
+#define WRIT_STORE_SEALS      64         /* boundaries sealed in one group */
+#define WRIT_STORE_SWEEP      1024       /* boundaries looked at in one tick */
+#define WRIT_STORE_SEGMENTS   16         /* slices of segments written by one tick */
+#define WRIT_STORE_TICK_US    1000000    /* between looks at what has expired */
+#define WRIT_STORE_PRUNE_US   60000000   /* between looks at rows that have expired */
+
+/** An outcome that could not be written yet: the record as it will stand in the log. */
+struct writ_kept {
+    struct writ_kept *next;
+    struct writ_flight *flight;
+    enum writ_reason
+        given_up;        /* the call waited until its time had passed; NONE: another outcome */
+    struct writ_row row; /* without leaf */
+    char body[];
+};
+
+/** A record of the present group. */
+struct writ_group_row {
+    struct writ_row row;
+    size_t body_at; /* offset in `bodies`, whose memory moves; SIZE_MAX: row.body is set */
+    size_t body_len;
+    uint8_t claim[WRIT_DISK_CLAIM_BYTES];
+};
+
+struct writ_ledger;
+struct writ_op;
+
+/** The steps that group.c takes for an op, as its owner defines them. NULL: there is nothing to do.
+ */
+struct writ_op_steps {
+    /** In the transaction of the group: writes what stands beside the records. */
+    WRIT_RESULT(*write)
+    (struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+    /** The group is on disk. */
+    void (*finish)(struct writ_ledger *ledger, const struct writ_op *op);
+    /** It is not. Ops are undone backwards. */
+    void (*undo)(struct writ_ledger *ledger, const struct writ_op *op);
+    bool undo_in_order; /* but these in their own order, after all others */
+};
+
+/** What has a part in every group, beside its ops. A step may be NULL. */
+struct writ_participant {
+    /** Before the writer commits its entries: adds what suits a group of so many records. True when
+     * there is something to write. */
+    bool (*prepare)(struct writ_ledger *ledger, size_t records);
+    /** In the transaction, after the ops. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+    WRIT_RESULT (*write)(struct writ_ledger *ledger, struct writ_err *err);
+    /** The group is on disk, and its ops are finished. */
+    void (*finish)(struct writ_ledger *ledger);
+    /** It is not, and its ops are undone. */
+    void (*undo)(struct writ_ledger *ledger);
+};
+
+/** What one entry changed in memory: finished when the group is on disk, else undone. */
+struct writ_op {
+    const struct writ_op_steps *steps;
+    struct writ_entry *entry; /* a kept outcome, a seal: none */
+    struct writ_kept *kept;
+    struct writ_boundary *boundary;
+    struct writ_flight *flight; /* granted by this decision; ended by this outcome; waits */
+    struct writ_flight *before; /* the one that this decision follows, or NULL */
+    int64_t until_us;           /* of a wait that is bound, before */
+    struct writ_reviewed *review;
+    struct writ_reviews_before was; /* of the review */
+    size_t row;                     /* its first row */
+};
+
+/** Rows beside the records, which are not in memory: how many there are. */
+struct writ_ledger_counts {
+    size_t results, sessions;
+    int64_t results_bytes;
+};
+
+/** What is written together. */
+struct writ_group {
+    const struct writ_participant *const *participants; /* in their order, up to NULL */
+
+    struct writ_group_row *rows;
+    struct writ_op *ops;
+    size_t rows_n, ops_n, rows_max;
+    struct writ_buf bodies;        /* a line feed between two that follow each other */
+    struct writ_tree_edge edge;    /* of the tree with its records */
+    struct writ_buf nodes, note;   /* its row of `head` */
+    struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
+    struct writ_ledger_counts before;
+};
+
+struct writ_wal_checkpoint;
+struct writ_scrub;
+
+/** The ledger. Everything but what stands under `mutex` belongs to the writer thread. */
+struct writ_ledger {
+    struct writ_ledger_options options;
+    struct writ_file file;
+    struct writ_disk disk;
+    struct writ_wal_checkpoint *checkpoint;
+    struct writ_scrub *scrub;
+    uint64_t scrubs; /* passes of it that found nothing */
+
+    struct writ_heads_trust trust;
+    struct writ_ledger_keys *keys; /* that were taken: the first one is `trust` made of */
+    uint64_t opened;               /* records that were there when it was opened */
+    struct writ_tree_edge edge;    /* of the records that are on disk */
+
+    uint64_t next_leaf, next_boundary;
+    uint64_t facts_n;         /* the next one's number */
+    uint64_t had;             /* records that it is known to have had */
+    int64_t resumed_us;       /* when it went on after a loss; 0: it never did */
+    struct writ_buf released; /* tools whose keys of the lost time count as unused, each behind a
+                                 line feed and before one */
+    int64_t last_us;          /* time of the last record; never goes back */
+    int64_t claims_noted_us;  /* the longest claim that the ledger notes it makes: keeping.h */
+    int64_t claims_kept_us;   /* the longest claim that can still stand */
+    struct writ_claims claims;
+    struct writ_segments segments;
+    struct writ_manifest manifest;
+    uint64_t vouched; /* records from here on were read again, or written, by this process */
+    bool loaded;      /* its memory is made */
+    struct writ_boundaries boundaries;
+    struct writ_budgets budgets;
+    int64_t charges_us;      /* windows up to this length are counted: charges.h */
+    struct writ_map flights; /* struct writ_flight by leaf */
+    struct writ_waits waits;
+    struct writ_reviews reviews;
+    struct writ_ledger_counts counts;
+    struct writ_kept *kept, **kept_end; /* in the order of their times */
+    size_t kept_n;
+    struct writ_boundary *ready; /* to be sealed, by next_ready */
+    struct writ_entry *over;     /* SEAL entries whose `done` is due, by `next` */
+    struct writ_group group;
+    int64_t ticked_us, pruned_us; /* monotonic */
+    int64_t last_commit_us;
+    uint64_t groups;
+    bool refusing;  /* the last write failed */
+    bool why_stays; /* `why` says what poisoned the ledger: what comes of that is no news */
+    bool stopping;  /* seen by the writer */
+    struct writ_err why;
+
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct writ_entry *queue, **queue_end; /* under mutex */
+    size_t queued;                         /* under mutex; without outcomes */
+    struct writ_ledger_keys *fresh;        /* under mutex; to be taken */
+    const struct writ_keyring *handed;     /* the last one; of who hands them over */
+    bool closing;                          /* under mutex */
+    bool distrusted;                       /* under mutex */
+    struct writ_err distrust;              /* under mutex */
+    struct writ_ledger_health health;      /* under mutex; as of the last turn */
+};
+
+#endif
