@@ -9,7 +9,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkpoint as signed, vkey } from '../conformance/verify.mjs';
-import { BIN, SOURCE, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { BIN, SOURCE, startGateway, textOf, until, writ } from '../support/js/gateway.mjs';
 import { reservePort } from '../support/js/ports.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -233,7 +233,7 @@ test('a gateway keeps its anchors by itself, one that is down stops no call and 
   const gw = await world(t, { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: to.url, every: '1s' },
     { to: secure.url, ca: join(certs, 'ca.pem'), every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] });
   const file = gw.path('anchor.txt');
-  const has = (size) => until(() => existsSync(file) && sizeOf(readFileSync(file, 'utf8')) === size && [to, secure].every((one) => one.got.length > 0 && sizeOf(one.got.at(-1).text) === size), `anchors of ${size} records`);
+  const has = (size) => until(() => sizeOf(textOf(file)) === size && [to, secure].every((one) => one.got.length > 0 && sizeOf(one.got.at(-1).text) === size), `anchors of ${size} records`);
   await calls(gw, 2);
   await has(sizeOf(last(gw)));
   const before = to.got.length;
@@ -260,7 +260,7 @@ test('a gateway keeps its anchors by itself, one that is down stops no call and 
   keep(gw, gw.path('copy.db'));
   await gw.start();
   await calls(gw, 4);
-  await until(() => readFileSync(file, 'utf8') === last(gw), 'the file');
+  await until(() => textOf(file) === last(gw), 'the file');
   await gw.stop();
   putBack(gw, gw.path('copy.db'));
   await assert.rejects(gw.start(), /ROLLBACK/);
@@ -277,9 +277,9 @@ test('when the key is revoked for a time before the anchor, the same checkpoint 
   const to = await receiver(t);
   const gw = await world(t, { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: to.url, every: '1s' }] });
   const file = gw.path('anchor.txt');
-  const kept = () => [readFileSync(file, 'utf8'), to.got.at(-1)?.text];
+  const kept = () => [textOf(file), to.got.at(-1)?.text];
   await calls(gw, 2);
-  await until(() => existsSync(file) && kept().every((text) => text === last(gw)), 'the anchors');
+  await until(() => kept().every((text) => text === last(gw)), 'the anchors');
   const [before] = kept();
   const lost = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((key) => key.purpose === 'ledger' && key.state === 'active').kid;
   assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', lost, '--since', '2020-01-01T00:00:00Z']).code, 0);

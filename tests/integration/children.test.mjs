@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { bearer, linesOf, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { resolve, sdk1 } from '../support/npm/peers.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
@@ -28,7 +28,7 @@ async function scripted(t, config = {}, options = {}) {
   const record = join(dir, 'record');
   writeFileSync(record, '');
   const gw = await startGateway(t, { upstreams: { up: { stdio: [NODE, SCRIPTED, record], ...config.upstream } }, tools: { 'up/act': ACT }, ...config, upstream: undefined }, options);
-  const lines = () => readFileSync(record, 'utf8').split('\n').filter((l) => l !== '').map((l) => JSON.parse(l));
+  const lines = () => linesOf(record).map((l) => JSON.parse(l));
   const calls = () => lines().filter((l) => l.line?.method === 'tools/call').map((l) => l.line);
   await until(async () => (await gw.admin('/readyz')).status === 200, 'the child to be up');
   return { gw, lines, calls, dir, starts: () => lines().filter((l) => l.started) };

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../support/js/gateway.mjs';
+import { linesOf, until } from '../support/js/gateway.mjs';
 
 const writ = process.env.WRIT_BIN;
 const folder = () => mkdtempSync(join(tmpdir(), 'writ-crewrun-'));
@@ -212,7 +212,7 @@ test('a signal cancels the crew and ends every worker with its group', async () 
     roles: [role('a', 3, { first_input: true }), role('z', 1, { final_output: true })] }), '--agents', command, '--log', log]);
   let out = '';
   child.stdout.on('data', (text) => { out += text; });
-  const pids = () => (existsSync(`${dir}/pids`) ? readFileSync(`${dir}/pids`, 'utf8').trim().split('\n') : []);
+  const pids = () => linesOf(`${dir}/pids`);
   await until(() => pids().length === 3, 'three workers');
   child.kill('SIGINT');
   const [code] = await once(child, 'exit');
@@ -227,7 +227,7 @@ test('a program that is killed leaves a log that says so', async () => {
   const dir = folder();
   const log = join(dir, 'log');
   const child = spawn(writ, ['crew', 'run', put(dir, 'shape.json', SHAPE), '--agents', `echo $$ > '${dir}/pid'; exec sleep 1000`, '--log', log]);
-  await until(() => existsSync(`${dir}/pid`) && readFileSync(`${dir}/pid`, 'utf8').length > 1, 'a worker');
+  await until(() => linesOf(`${dir}/pid`).length === 1, 'a worker');
   child.kill('SIGKILL');
   await once(child, 'exit');
   const ran = run('replay', log);

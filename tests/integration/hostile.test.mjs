@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SOURCE, bearer, prepare, until } from '../support/js/gateway.mjs';
+import { SOURCE, bearer, linesOf, prepare, until } from '../support/js/gateway.mjs';
 import { DEEDS } from '../support/servers/hostile-stdio.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
@@ -32,7 +32,7 @@ async function setUp(t) {
     tools: { 'up/do': rule, 'sh/do': rule, 'soon/do': { ...rule, timeout: '700ms' } },
   });
   await gw.start();
-  const notes = () => readFileSync(record, 'utf8').split('\n').filter((l) => l !== '').map((l) => JSON.parse(l));
+  const notes = () => linesOf(record).map((l) => JSON.parse(l));
   return { gw, ran: (deed) => notes().filter((n) => n.ran === deed).length, all: (what) => notes().map((n) => n[what]).filter((pid) => pid !== undefined) };
 }
 

@@ -3,7 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { bearer, linesOf, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
@@ -118,7 +118,7 @@ test('the file of an anchor is remembered too, and what is remembered cannot be 
   const files = copy(w.gw);
   await w.gw.start();
   assert.equal(await w.call(2, { key: 'l' }), 'ran');
-  await until(() => readFileSync(w.gw.path('anchor.txt'), 'utf8').split('\n')[1] === '4', 'the anchor');
+  await until(() => linesOf(w.gw.path('anchor.txt'))[1] === '4', 'the anchor');
   await w.gw.stop();
   const last = readFileSync(w.gw.path('ledger.db.remembered'));
   writeFileSync(w.gw.path('ledger.db.remembered'), '');
@@ -141,7 +141,7 @@ test('a gateway whose own anchor shows a rollback grants nothing more', async (t
   for (const n of [2, 3, 4]) assert.equal(await w.call(n, { key: `k${n}` }), 'ran');
   await w.gw.stop();
   await w.gw.start(); // at its start it sends the last one
-  await until(() => readFileSync(w.gw.path('anchor.txt'), 'utf8').split('\n')[1] === '8', 'the anchor');
+  await until(() => linesOf(w.gw.path('anchor.txt'))[1] === '8', 'the anchor');
   await w.gw.stop();
   const later = readFileSync(w.gw.path('anchor.txt'));
   putBack(w.gw, files);

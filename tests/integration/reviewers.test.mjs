@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { bearer, existsSync, prepare, readFileSync, startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { bearer, linesOf, prepare, readFileSync, startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { startHook, workerSource } from '../support/js/reviewers.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
@@ -425,13 +425,13 @@ test('a gateway that stops lets go of streams, webhooks and workers, and leaves 
   const hanging = await startHook(t, () => new Promise(() => {}));
   const { gw, session } = await withReviewers(t, (g) => ({
     slow: hookOf(g, 'slow', hanging),
-    hangs: workerOf(g, 'hangs', `require('fs').writeFileSync(${JSON.stringify(g.path('pids'))}, process.pid + ' ' + require('child_process').spawn('sleep', ['600']).pid);`),
+    hangs: workerOf(g, 'hangs', `require('fs').writeFileSync(${JSON.stringify(g.path('pids'))}, process.pid + '\\n' + require('child_process').spawn('sleep', ['600']).pid + '\\n');`),
   }), { voters: [{ id: 'ann' }] });
   await asks(session, { amount: 1 });
   const stream = await watch(gw, ANN);
   const polling = api(gw, ANN, `?after=${(await api(gw, ANN, '')).json.at}&wait=30`).catch(() => undefined);
-  await until(() => hanging.got.length === 1 && existsSync(gw.path('pids')), 'both to be asked');
-  const pids = readFileSync(gw.path('pids'), 'utf8').split(' ').map(Number);
+  await until(() => hanging.got.length === 1 && linesOf(gw.path('pids')).length === 2, 'both to be asked');
+  const pids = linesOf(gw.path('pids')).map(Number);
   assert.deepEqual(await gw.stop(), { code: 0, signal: null });
   await stream.done();
   await polling;

@@ -9,7 +9,7 @@ import https from 'node:https';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { SOURCE, bearer, existsSync, prepare, readFileSync, until, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { SOURCE, bearer, prepare, readFileSync, textOf, until, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession, sendRaw } from '../support/js/rpc.mjs';
 
@@ -173,7 +173,7 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
   ];
   assert.deepEqual(said.slice(0, 4).map((a) => a.reason), [undefined, 'target_state_unavailable', undefined, undefined]);
   assert.ok(up.requests.some((r) => r.url.includes(canary('upstream'))), 'the query of the URL was used');
-  await until(() => existsSync(join(dir, 'record')) && readFileSync(join(dir, 'record'), 'utf8').includes(canary('environment')), 'the child to have its secret');
+  await until(() => textOf(join(dir, 'record')).includes(canary('environment')), 'the child to have its secret');
   await until(() => /upstream_not_started|upstream_ended/.test(gw.logText), 'a child that cannot start');
 
   assert.ok(up.bytes.includes(`Bearer ${canary('shown')}`) && up.bytes.includes(canary('variable')), 'the secrets of upstreams were shown to them');

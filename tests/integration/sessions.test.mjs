@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SOURCE, bearer, readFileSync, startGateway, until } from '../support/js/gateway.mjs';
+import { SOURCE, bearer, linesOf, startGateway, until } from '../support/js/gateway.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
@@ -19,7 +19,7 @@ async function setUp(t, { eras = 'both', upstream = {}, ...config } = {}) {
     agents: [A.entry, B.entry], upstreams: { up: { stdio: [process.execPath, SERVER, eras, 'record'], ...upstream } },
     tools: Object.fromEntries(NAMES.map((name) => [`up/${name}`, ANY])), ...config,
   });
-  const record = () => readFileSync(gw.path('record'), 'utf8').trimEnd().split('\n').map((l) => JSON.parse(l));
+  const record = () => linesOf(gw.path('record')).map((l) => JSON.parse(l));
   return { gw, record, starts: () => record().filter((r) => r.started).length };
 }
 

@@ -1,11 +1,11 @@
 // Several upstreams behind one endpoint, one of which accepts every message and never answers.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startGateway, until } from '../support/js/gateway.mjs';
+import { linesOf, startGateway, until } from '../support/js/gateway.mjs';
 import { sdk2 } from '../support/npm/peers.mjs';
 import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -172,7 +172,7 @@ test('a child that starts slowly joins the session when it is up, and its client
   writeFileSync(join(dir, 'go'), '');
   const stream = await opening;
   await stream.has('notifications/tools/list_changed');
-  const lines = () => readFileSync(join(dir, 'record'), 'utf8').split('\n').filter((l) => l !== '').map((l) => JSON.parse(l).line);
+  const lines = () => linesOf(join(dir, 'record')).map((l) => JSON.parse(l).line);
   assert.equal((await s.call('slow__act', { act: 'echo', say: 'hello' })).said, 'hello');
   assert.ok(lines().some((m) => m?.method === 'notifications/initialized'), 'the gateway ends the handshake that it began');
   assert.deepEqual(await list(s), [['a__x', 'slow__act', 'slow__hidden'], undefined]);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SOURCE, bearer, existsSync, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/js/gateway.mjs';
+import { SOURCE, bearer, linesOf, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/js/gateway.mjs';
 import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
 const SCRIPT = resolve(SOURCE, 'tests/support/servers/child.mjs');
@@ -22,7 +22,7 @@ async function setUp(t, { refuse = 0, ...config } = {}) {
   writeFileSync(join(dir, 'refuse'), String(refuse));
   gw.configure({ ...JSON.parse(readFileSync(gw.configFile, 'utf8')), upstreams: { child: { stdio: [process.execPath, SCRIPT, dir], sharing: 'all' } } });
   await gw.start();
-  const lines = (name) => (existsSync(join(dir, name)) ? readFileSync(join(dir, name), 'utf8').trimEnd().split('\n') : []);
+  const lines = (name) => linesOf(join(dir, name));
   return { gw, lines, read: () => lines('lines').map((l) => JSON.parse(l)) };
 }
 

@@ -1,10 +1,10 @@
 // What a server asks of a client that has not declared that it takes such questions: the gateway answers.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway, until } from '../support/js/gateway.mjs';
+import { linesOf, startGateway, until } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { get, post } from '../support/js/stream.mjs';
@@ -63,7 +63,7 @@ for (const path of ['/mcp', '/mcp/up']) {
     const other = await startUpstream(t, { tools: ['y'] });
     const script = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
     const gw = await startGateway(t, { upstreams: { up: { stdio: [process.execPath, script, join(dir, 'record')] }, other: { http: other.url } }, tools: { 'up/act': RULE } });
-    const answers = () => readFileSync(join(dir, 'record'), 'utf8').split('\n').filter((l) => l !== '').map((l) => JSON.parse(l).line).filter((m) => m !== undefined && m.method === undefined);
+    const answers = () => linesOf(join(dir, 'record')).map((l) => JSON.parse(l).line).filter((m) => m !== undefined && m.method === undefined);
     const name = path === '/mcp' ? 'up__act' : 'act';
     const s = await openSession(gw, { path });
     const stream = await post(gw, s, s.callMessage(name, { act: 'ask' }));

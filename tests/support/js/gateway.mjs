@@ -33,6 +33,19 @@ export async function until(check, what = String(check), ms = START_MS) {
   }
 }
 
+/** The text of a file that another process writes, '' before it is there. */
+export function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** The whole lines of such a file. */
+export const linesOf = (path) => textOf(path).split('\n').slice(0, -1);
+
 /** An agent with a static token; `agent.token` is what it shows. */
 export function bearer(id, rest = {}) {
   const token = rest.token ?? `token-of-${id}`;
