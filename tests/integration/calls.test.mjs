@@ -357,7 +357,7 @@ test('a budget counts what ran or may have run, for each whom it counts, within 
     tools: {
       'up/each': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['agent'], window: '1h', calls: 2 }] },
       'up/tenant': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['tenant'], window: '1h', calls: 2 }] },
-      'up/soon': { scope: 's', arguments: AMOUNT, budgets: [{ window: '3s', calls: 1 }] },
+      'up/soon': { scope: 's', arguments: AMOUNT, budgets: [{ window: '6s', calls: 1 }] },
       'up/limit': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value: 5 }], budgets: [{ window: '1h', calls: 2 }], timeout: '2s' },
     },
   });
@@ -368,7 +368,7 @@ test('a budget counts what ran or may have run, for each whom it counts, within 
   assert.equal(await ran(sa, 'up__soon', 1), 'ran');
   assert.equal(await ran(sa, 'up__soon', 2), 'budget_exceeded');
   let amount = 3;
-  await until(async () => (await ran(sa, 'up__soon', amount++)) === 'ran', 'the window to move on', 10000);
+  await until(async () => (await ran(sa, 'up__soon', amount++)) === 'ran', 'the window to move on');
   // refused and duplicate calls spend nothing; a call that may have run does
   for (let i = 0; i < 4; i++) assert.equal(await ran(sa, 'up__limit', 6 + i), 'constraint_failed');
   assert.equal(await ran(sa, 'up__limit', 1), 'ran');
@@ -456,7 +456,7 @@ test('probes at once in one session each get their own answer, of a server that 
 });
 
 test('a target that cannot be read is refused, or absent where the rule says so', async (t) => {
-  const state = (on_error) => ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '300ms' });
+  const state = (on_error) => ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '2s' });
   const path = [{ arg: 'path', op: 'type', value: 'string' }];
   const { up, gw, s } = await setUp(t, { strict: { scope: 'f', arguments: path, state: state('deny') }, lenient: { scope: 'f', arguments: path, state: state('absent') } });
   const answers = {

@@ -312,9 +312,9 @@ test('keys are fetched again for a credential of a key that is new', async (t) =
   await new Promise((r) => setTimeout(r, 1100)); // a key that was asked for a moment ago is not asked for again
   assert.equal(await run(fresh), 200);
   const made = await issuer('made-up');
-  const before = server.fetched;
+  const before = server.fetched, from = Date.now();
   await Promise.all(Array.from({ length: 20 }, () => run(made)));
-  assert.ok(server.fetched - before <= 2, `${server.fetched - before} fetches`);
+  assert.ok(server.fetched - before <= 2 + (Date.now() - from) / 1000, `${server.fetched - before} fetches`); // one a second
   assert.equal(up.calls.length, 2);
 });
 

@@ -262,7 +262,7 @@ test('an outcome that the ledger could not read back is refused, and may be sent
 });
 
 test('a call reported as not made frees its key; one without a report keeps it', async (t) => {
-  const { gw, crew } = await setUp(t, { framework: { timeout: '4s' }, top: { credential: { lifetime: '4s' } } });
+  const { gw, crew } = await setUp(t, { framework: { timeout: '8s' }, top: { credential: { lifetime: '8s' } } });
   const first = await crew.before(args());
   const second = await crew.before(args());
   assert.deepEqual([second.verdict, second.decision], ['allow', first.decision], 'an answer that was lost is told again');

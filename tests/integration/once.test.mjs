@@ -158,13 +158,16 @@ test('without a session the agent is the boundary, for a window', async (t) => {
   const modern = new Caller(gw, { modern: true });
   const at = Date.now();
   assert.equal((await legacy.call('up__pay', { amount: 1 })).said, 'ran 1');
+  const ran = Date.now();
   // whatever window the clock is in meanwhile: within the time of one the call stays a duplicate
   while (Date.now() - at < 1700) {
-    assert.ok(DUPLICATE.has((await modern.call('up__pay', { amount: 1 })).reason), `${Date.now() - at} ms later`);
+    const { reason } = await modern.call('up__pay', { amount: 1 });
+    if (Date.now() - at >= 4000) break; // a busy machine: it may be a new call
+    assert.ok(DUPLICATE.has(reason), `${Date.now() - at} ms later`);
     await sleep(150);
   }
   assert.equal((await legacy.call('up__pay', { amount: 2 })).said, 'ran 2');
-  await sleep(at + 4100 - Date.now());
+  await sleep(ran + 4100 - Date.now());
   assert.equal((await legacy.call('up__pay', { amount: 1 })).said, 'ran 3', 'later it is a new call');
   once(up, gw, 3);
 });
@@ -339,7 +342,7 @@ test('two answers to one call are never two, and never the answer of another cal
 });
 
 test('a late answer is dropped', async (t) => {
-  const { up, gw } = await setUp(t, { tools: { 'up/pay': { ...TOOLS['up/pay'], timeout: '150ms' } } });
+  const { up, gw } = await setUp(t, { tools: { 'up/pay': { ...TOOLS['up/pay'], timeout: '2s' } } });
   const s = await openSession(gw);
   const late = [];
   up.onCall = (a, n) => (n === 1 ? late.push(a) : a.text(`ran ${n}`));

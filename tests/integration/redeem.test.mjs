@@ -105,7 +105,7 @@ test('a state that cannot be read redeems nothing, and costs nothing', async (t)
 });
 
 test('a request that is held looks at the target again when its verdict is there', async (t) => {
-  const { up, gw, target, s } = await probed(t, { approval: { hold: '6s' } });
+  const { up, gw, target, s } = await probed(t, { approval: { hold: '30s' } });
   const waiting = s.call('up__pay', { amount: 1 });
   const { id } = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
   target.version = 2;

@@ -112,8 +112,7 @@ test('a cancelled call is cancelled in its own child, and ends', async (t) => {
   t.after(a.close);
   const stop = new AbortController();
   const waiting = a.client.callTool({ name: 'wait', arguments: { name: 'w' } }, { signal: stop.signal }).catch((e) => e);
-  await until(() => gw.decisions().length === 1, 'the call');
-  await sleep(200);
+  await until(() => record().some((r) => r.waits === 'w'), 'the call');
   stop.abort();
   await waiting;
   await until(() => record().some((r) => r.cancelled === 'w'), 'the server to hear of it');
@@ -211,8 +210,7 @@ test('a client of the stateless revision that leaves cancels its own call', asyn
   const a = new Caller(gw, { token: A.token, path: '/mcp/up', modern: true });
   const stop = new AbortController();
   const waiting = a.call('wait', { name: 'w' }, { signal: stop.signal }).catch(() => {});
-  await until(() => gw.decisions().length === 1, 'the call');
-  await sleep(300);
+  await until(() => record().some((r) => r.waits === 'w'), 'the call');
   stop.abort();
   await waiting;
   await until(() => record().some((r) => r.cancelled === 'w'), 'the server to hear of it');
@@ -220,14 +218,14 @@ test('a client of the stateless revision that leaves cancels its own call', asyn
 });
 
 test('a log message reaches the one request that asked for it, and none where it could be another\'s', async (t) => {
-  const { gw } = await setUp(t, { eras: 'modern' });
+  const { gw, record } = await setUp(t, { eras: 'modern' });
   const [a, also] = [A, A].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up', modern: true }));
   const meta = { 'io.modelcontextprotocol/logLevel': 'debug' };
   const alone = await a.call('say', { what: 'canary' }, { meta });
   assert.ok(alone.messages.some((m) => m.method === 'notifications/message' && m.params.data === 'canary'), alone.text);
   const stop = new AbortController();
   const waiting = also.call('wait', { name: 'w' }, { meta, signal: stop.signal }).catch(() => {});
-  await sleep(300);
+  await until(() => record().some((r) => r.waits === 'w'), 'the other call');
   const crowded = await a.call('say', { what: 'canary' }, { meta });
   assert.ok(!crowded.text.includes('canary'), crowded.text);
   stop.abort();

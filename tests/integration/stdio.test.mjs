@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SOURCE, bearer, linesOf, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/js/gateway.mjs';
 import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
@@ -65,13 +64,13 @@ test('a client cancels only its own request', async (t) => {
 test('what the child says of one client reaches no other', async (t) => {
   const { gw } = await setUp(t);
   const [a, b] = [await openSession(gw, { token: A.token }), await openSession(gw, { token: B.token })];
-  let heard = '';
+  let heard = '', opened = false;
   const leave = new AbortController();
   const listening = send(gw.origin, {
     method: 'GET', headers: b.headers(undefined, { accept: 'text/event-stream' }), signal: leave.signal,
-    onResponse: (res) => res.on('data', (d) => { heard += d; }),
+    onResponse: (res) => { opened = true; res.on('data', (d) => { heard += d; }); },
   }).catch(() => {});
-  await sleep(300);
+  await until(() => opened, 'the stream');
   assert.equal((await a.call('child__tell', { text: 'canary' })).said, 'told');
   await until(() => heard.includes('list_changed'), 'the notice for all');
   assert.ok(!heard.includes('canary'), heard);

@@ -1,5 +1,5 @@
 // sdk-stdio.mjs ERAS [RECORD] - a tool server made with the official SDK, over stdio. ERAS: 'legacy',
-// 'modern' or 'both'. Every start and every tool that ran is a line of the file RECORD; without it the
+// 'modern' or 'both'. Every start and every tool that ran or waits is a line of RECORD; without it the
 // server is the very one that sdk-upstream.mjs has over HTTP.
 import { appendFileSync } from 'node:fs';
 import { sdk2Server, sdk2ServerStdio, zod } from '../npm/peers.mjs';
@@ -10,7 +10,7 @@ const note = (value) => record && appendFileSync(record, `${JSON.stringify(value
 note({ started: process.pid });
 
 const [sdk, { serveStdio, StdioServerTransport }, { z }] = [await sdk2Server(), await sdk2ServerStdio(), await zod()];
-const state = { effects: {}, waiting: new Map(), cancelled: { push: (name) => note({ cancelled: name }) } };
+const state = { effects: {}, waiting: { set: (name) => note({ waits: name }) }, cancelled: { push: (name) => note({ cancelled: name }) } };
 const text = (t) => ({ content: [{ type: 'text', text: String(t) }] });
 
 function make() {
