@@ -3,8 +3,13 @@
  * left. */
 #include "gateway/listener/acceptor.h"
 
+#include "gateway/listener/answer_stream.h"
+#include "gateway/listener/certificate.h"
 #include "gateway/listener/connection.h"
+#include "gateway/listener/daemon.h"
+#include "gateway/listener/incoming.h"
 #include "gateway/listener/linger.h"
+#include "gateway/listener/metrics.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +22,6 @@
 
 static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
                            "Retry-After: 1\r\nContent-Length: 0\r\n\r\n";
-
-void
-writ_acceptor_count(struct writ_acceptor *acceptor, int change)
-{
-    acceptor->exchanges += (unsigned)change;
-    atomic_store_explicit(&acceptor->exchanges_seen, acceptor->exchanges, memory_order_relaxed);
-    writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_EXCHANGES_OPEN, change);
-}
 
 static void
 turn_away(struct writ_acceptor *acceptor, int fd)
@@ -114,6 +111,9 @@ on_sweep(struct writ_timer *timer)
 
     for (struct writ_connection *c = acceptor->connections; c != NULL; c = c->next) {
         writ_connection_sweep(c, now); /* closes nothing by itself: the list stays as it is */
+        if (c->request != NULL && !c->dead) {
+            writ_answer_stream_sweep(c->request, now);
+        }
     }
     writ_loop_timer_set(acceptor->loop, timer, now + SWEEP_US);
 }

@@ -1,6 +1,9 @@
 /* api_answer.c - a buffer that has failed is a 500: half an answer is never sent. */
 #include "gateway/listener/api_answer.h"
 
+#include "gateway/listener/exchange.h"
+#include "gateway/listener/problem.h"
+
 #define PROBLEM_MAX 4096
 
 static void
@@ -27,25 +30,6 @@ writ_api_answer_json(struct writ_exchange *x, unsigned status, const struct writ
 }
 
 void
-writ_api_answer_put_problem(
-    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail)
-{
-    struct writ_write w = writ_write_to(ret);
-
-    writ_write_object_begin(&w);
-    writ_write_text_if(&w, "type", WRIT_LIT("about:blank"));
-    writ_write_text_if(&w, "title", writ_reason_sentence(reason));
-    writ_write_count(&w, "status", status);
-    if (detail != NULL) {
-        writ_write_text_if(&w, "detail", writ_view_str(detail));
-    }
-    writ_write_text_if(&w, "reason", writ_reason_name(reason));
-    writ_write_text_if(&w, "hint", writ_reason_hint(reason));
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-}
-
-void
 writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
 {
     writ_api_answer_problem_about(x, status, reason, NULL);
@@ -57,6 +41,6 @@ writ_api_answer_problem_about(
 {
     writ_auto_buf body = writ_buf_make(PROBLEM_MAX);
 
-    writ_api_answer_put_problem(&body, status, reason, detail);
+    writ_problem_put(&body, status, reason, detail);
     reply(x, status, WRIT_LIT("application/problem+json"), &body);
 }

@@ -3,20 +3,14 @@
 #ifndef WRIT_GATEWAY_API_ANSWER_H
 #define WRIT_GATEWAY_API_ANSWER_H
 
-#include "evidence/json/write.h"
 #include "evidence/record/reason.h"
-#include "gateway/listener/exchange.h"
+#include "gateway/listener/listener_types.h"
 
 #define WRIT_API_ANSWER_MAX ((size_t)64 << 20) /* bytes of an answer */
 
 /** Answers with JSON, which no cache keeps; a buffer that has failed is a 500. Ends the exchange.
  */
 void writ_api_answer_json(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
-
-/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
- * NULL: nothing more). */
-void writ_api_answer_put_problem(
-    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail);
 
 /** Answers with a problem. Ends the exchange. */
 void writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);

@@ -1,10 +1,9 @@
-/* libmicrohttpd asks for a client certificate when it has authorities to trust, and accepts any
- * answer, also none: the check is here. */
+/* certificate.c - libmicrohttpd asks for a client certificate when it has authorities to trust, and
+ * accepts any answer, also none: the check is here. */
 #include "gateway/listener/certificate.h"
 
-#include "gateway/listener/connection.h"
-
 #include "evidence/json/digest.h"
+#include "gateway/listener/listener_parts.h"
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -51,9 +50,8 @@ put_pem(struct writ_buf *buf, struct writ_view pem)
     }
 }
 
-/** Reads and tries the material. `ret` is new, drop with writ_certificate_drop. */
 WRIT_RESULT
-writ_certificate_load(const struct writ_listener_options *options,
+writ_certificate_load(
     const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_certificate *, certificate_dropp) certificate = NULL;
@@ -73,7 +71,6 @@ writ_certificate_load(const struct writ_listener_options *options,
     WRIT_TRY(writ_buf_check(&certificate->chain, err));
     WRIT_TRY(writ_buf_check(&certificate->key, err));
     WRIT_TRY(writ_buf_check(&certificate->client_ca, err));
-    WRIT_TRY(writ_daemon_try(options, certificate, err));
     *ret = WRIT_TAKE(certificate);
     return WRIT_DONE;
 }
@@ -162,7 +159,6 @@ check_presented(
            note_names(connection, crt, writ_view(der->data, der->size));
 }
 
-/** True when the connection's client may speak: its certificate holds, or none is needed. */
 bool
 writ_certificate_check(struct writ_connection *connection)
 {

@@ -2,7 +2,7 @@
 #ifndef WRIT_GATEWAY_CERTIFICATE_H
 #define WRIT_GATEWAY_CERTIFICATE_H
 
-#include "gateway/listener/listener.h"
+#include "gateway/listener/listener_types.h"
 
 #include <stdatomic.h>
 
@@ -16,16 +16,16 @@ struct writ_certificate {
 };
 
 /**
- * Reads the material and tries it.
+ * Reads the material. Whether a daemon takes it, writ_daemon_try finds out.
  *
  * @param ret  one reference; drop with writ_certificate_drop
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  not PEM, or the key is not that of the certificate
+ *         WRIT_E_INVALID  no certificate, or no key
  *         WRIT_E_LIMIT    a text is too long
  *         WRIT_E_NOMEM
  */
-WRIT_RESULT writ_certificate_load(const struct writ_listener_options *options,
+WRIT_RESULT writ_certificate_load(
     const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err);
 
 /** One more reference. NULL gives NULL. From any thread. */

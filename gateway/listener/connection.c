@@ -10,7 +10,11 @@
  * read from again, and is always said to be work. */
 #include "gateway/listener/connection.h"
 
+#include "gateway/listener/daemon.h"
 #include "gateway/listener/linger.h"
+#include "gateway/listener/metrics.h"
+#include "gateway/listener/problem.h"
+#include "gateway/listener/site.h"
 
 #include <gnutls/gnutls.h>
 #include <linux/tcp.h>
@@ -23,8 +27,6 @@
 #define CONNECTION_MAGIC 0x57434f4eU
 #define CUT_TIMEOUT_S    1U      /* the least that libmicrohttpd has */
 #define DRAIN_GRACE_US   1000000 /* an idle connection is closed then, when the listener drains */
-#define PROBE_AGAIN_US   15000000
-#define INTERIM          "HTTP/1.1 100 Continue\r\n\r\n"
 
 struct writ_connection *
 writ_connection_of(struct MHD_Connection *mhd)
@@ -52,10 +54,9 @@ note_local(struct writ_connection *connection)
 
 /* ---- bytes of our own */
 
-/* Bytes of our own on a connection that libmicrohttpd is not writing to. All or nothing: a part
- * cannot be taken back. */
-static bool
-send_raw(struct writ_connection *connection, struct writ_view bytes)
+/* All or nothing: a part cannot be taken back. */
+bool
+writ_connection_send(struct writ_connection *connection, struct writ_view bytes)
 {
     if (connection->peer.tls) {
         const union MHD_ConnectionInfo *info =
@@ -105,33 +106,11 @@ on_watch(struct writ_watch *watch, uint32_t events)
     }
     connection->fin = true;
     if (connection->probe_after_us >= 0) {
-        writ_connection_probe_at(connection, connection->probe_after_us);
+        writ_connection_after_fin(connection, connection->probe_after_us, connection->probe.fn);
     }
     if (connection->phase != WRIT_CONNECTION_OPEN && connection->phase != WRIT_CONNECTION_WRITE) {
         show_fin(connection);
     }
-}
-
-static void
-on_probe(struct writ_timer *timer)
-{
-    struct writ_connection *connection = timer->ctx;
-    struct writ_incoming *request = connection->request;
-    bool open = request != NULL && !request->detached && !connection->dead;
-
-    if (open && request->state == WRIT_INCOMING_OPEN && !request->x.http_1_0) {
-        if (!send_raw(connection, WRIT_LIT(INTERIM))) {
-            writ_connection_cut(connection);
-            return;
-        }
-    } else if (open && request->state == WRIT_INCOMING_STREAM && request->heartbeat_us > 0) {
-        request->wrote_us = INT64_MIN / 2;
-        writ_incoming_beat(request, writ_loop_now_us(timer->loop));
-    } else {
-        return;
-    }
-    /* a client that half-closes first and leaves later says nothing more: ask again */
-    writ_loop_timer_set(timer->loop, timer, writ_loop_now_us(timer->loop) + PROBE_AGAIN_US);
 }
 
 struct writ_connection *
@@ -147,7 +126,7 @@ writ_connection_new(struct writ_daemon *daemon, int fd, const union writ_ipport 
     connection->fd = fd;
     connection->daemon = daemon;
     connection->probe_after_us = -1;
-    connection->probe = (struct writ_timer){.fn = on_probe, .ctx = connection};
+    connection->probe.ctx = connection;
     connection->peer.address = writ_ipport_text(from, true, connection->address);
     connection->peer.loopback = writ_ipport_is_loopback(from);
     connection->peer.tls = daemon->certificate != NULL;
@@ -203,11 +182,13 @@ writ_connection_cut(struct writ_connection *connection)
 }
 
 void
-writ_connection_probe_at(struct writ_connection *connection, int64_t after_us)
+writ_connection_after_fin(
+    struct writ_connection *connection, int64_t after_us, void (*fn)(struct writ_timer *timer))
 {
     struct writ_loop *loop = connection->watch.loop;
 
     connection->probe_after_us = after_us;
+    connection->probe.fn = fn;
     if (connection->fin) {
         writ_loop_timer_set(loop, &connection->probe, writ_loop_now_us(loop) + after_us);
     }
@@ -224,7 +205,7 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
     writ_auto_buf all = writ_buf_make(8192);
     struct writ_view type;
 
-    type = writ_incoming_put_refusal(
+    type = writ_problem_refusal(
         connection->request != NULL ? connection->request->route : NULL, fault, &body);
     writ_buf_fmt(&all, "HTTP/1.1 %s\r\nConnection: close\r\n", status_line);
     writ_buf_fmt(&all, "Content-Type: " WRIT_VIEW_FMT "\r\nContent-Length: %zu\r\n\r\n",
@@ -235,7 +216,7 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
         connection->daemon->acceptor->metrics, WRIT_VECTOR_STATUS, fault->status / 100);
     connection->refused = true;
     if (writ_is_ok(writ_buf_check(&all, NULL))) {
-        (void)send_raw(connection, writ_buf_view(&all));
+        (void)writ_connection_send(connection, writ_buf_view(&all));
     }
 }
 
@@ -317,8 +298,6 @@ expire(struct writ_connection *connection)
 void
 writ_connection_sweep(struct writ_connection *connection, int64_t now_us)
 {
-    struct writ_incoming *request = connection->request;
-
     if (connection->dead) {
         writ_daemon_visit(connection->daemon);
         return;
@@ -329,12 +308,6 @@ writ_connection_sweep(struct writ_connection *connection, int64_t now_us)
     }
     if (connection->phase == WRIT_CONNECTION_BODY) {
         look_at_body(connection);
-    }
-    if (request != NULL && request->state == WRIT_INCOMING_STREAM) {
-        writ_incoming_beat(request, now_us);
-        if (writ_incoming_is_stuck(request, now_us)) {
-            writ_connection_cut(connection);
-        }
     }
 }
 

@@ -3,47 +3,8 @@
 #ifndef WRIT_GATEWAY_CONNECTION_H
 #define WRIT_GATEWAY_CONNECTION_H
 
-#include "gateway/listener/acceptor.h"
-#include "gateway/listener/daemon.h"
-#include "gateway/http/ipport.h"
-#include "gateway/listener/incoming.h"
-
-/** Where a connection stands, which says what may take how long. */
-enum writ_connection_phase {
-    WRIT_CONNECTION_FRESH = 0, /* nothing has been read yet */
-    WRIT_CONNECTION_HEAD,
-    WRIT_CONNECTION_BODY,
-    WRIT_CONNECTION_OPEN,  /* a handler works: no deadline of ours */
-    WRIT_CONNECTION_WRITE, /* an answer is going out */
-    WRIT_CONNECTION_IDLE,  /* between two requests */
-};
-
-struct writ_connection {
-    uint32_t magic;
-    int fd; /* libmicrohttpd's; it closes it */
-    struct MHD_Connection *mhd;
-    struct writ_daemon *daemon;
-    struct writ_incoming *request; /* the one in progress */
-    struct writ_watch watch;       /* FIN, reset */
-    struct writ_timer probe;
-    int64_t probe_after_us; /* -1: no probe */
-    enum writ_connection_phase phase;
-    int64_t deadline_us; /* 0: none */
-    bool fin;            /* the client will send nothing more */
-    bool dead;           /* reset, or shut down by us */
-    bool closed;         /* libmicrohttpd has closed it; freed when its request is */
-    bool refused;        /* our answer may meet unread bytes */
-    bool suspended;
-    bool held;      /* suspended because its body stands still; the watch waits for bytes */
-    uint64_t taken; /* bytes that libmicrohttpd has taken from the socket, at the last sweep */
-    bool ignored;   /* bytes waited in the socket at the last sweep */
-    bool certificate_checked;
-    struct writ_peer peer;
-    struct writ_view local; /* our side's address, when the listener has a wildcard; or empty */
-    char address[WRIT_IPPORT_TEXT], local_text[WRIT_IPPORT_TEXT];
-    char *certificate; /* what peer.certificate_* point into */
-    struct writ_connection *next, **link;
-};
+#include "gateway/http/framing.h"
+#include "gateway/listener/listener_parts.h"
 
 /** Watches a socket that was accepted; libmicrohttpd does not have it yet. NULL: no memory. */
 struct writ_connection *writ_connection_new(
@@ -54,15 +15,21 @@ void writ_connection_free(struct writ_connection *connection);
 void writ_connection_set_phase(
     struct writ_connection *connection, enum writ_connection_phase phase, int64_t timeout_ms);
 
-/** Looks at deadlines and heartbeats. */
+/** Looks at its deadline, and at a body that stands still. */
 void writ_connection_sweep(struct writ_connection *connection, int64_t now_us);
 
 /** Ends it, whatever it does and whatever its client does: the socket is shut down now, and closed
  * within two seconds. */
 void writ_connection_cut(struct writ_connection *connection);
 
-/** Sends a probe `after_us` after the client's FIN; see writ_exchange_probe. */
-void writ_connection_probe_at(struct writ_connection *connection, int64_t after_us);
+/** Calls `fn` with the connection's timer `after_us` after the client's FIN, or from now when it
+ * has come already. A later call takes the place of an earlier one. */
+void writ_connection_after_fin(
+    struct writ_connection *connection, int64_t after_us, void (*fn)(struct writ_timer *timer));
+
+/** Sends bytes of our own on a connection that libmicrohttpd is not writing to: all of them, or
+ * false. */
+bool writ_connection_send(struct writ_connection *connection, struct writ_view bytes);
 
 /** Answers from outside libmicrohttpd, for a request that cannot be answered through it. */
 void writ_connection_refuse(struct writ_connection *connection,

@@ -11,8 +11,7 @@
  * rare. */
 #include "gateway/listener/daemon.h"
 
-#include "gateway/listener/connection.h"
-#include "gateway/listener/intake.h"
+#include "gateway/listener/certificate.h"
 #include "gateway/listener/mhd.h"
 
 #include <sys/epoll.h>
@@ -38,7 +37,8 @@ leave_as_is(void *cls, struct MHD_Connection *mhd, char *text)
 
 static struct MHD_Daemon *
 daemon_start(const struct writ_listener_options *options,
-    const struct writ_certificate *certificate, struct writ_daemon *daemon)
+    const struct writ_daemon_callbacks *callbacks, const struct writ_certificate *certificate,
+    struct writ_daemon *daemon)
 {
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
                      writ_mhd_flags() | (certificate != NULL ? MHD_USE_TLS : MHD_USE_TURBO);
@@ -56,20 +56,21 @@ daemon_start(const struct writ_listener_options *options,
         }
         tls[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     }
-    return MHD_start_daemon(flags, 0, NULL, NULL, writ_intake_on_access, daemon,
+    return MHD_start_daemon(flags, 0, NULL, NULL, callbacks->on_access, daemon,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(WRIT_DAEMON_CONNECTIONS + POOL_MARGIN),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->max_head_bytes + POOL_EXTRA,
-        MHD_OPTION_NOTIFY_COMPLETED, writ_intake_on_completed, daemon, MHD_OPTION_NOTIFY_CONNECTION,
-        writ_connection_on_notify, daemon, MHD_OPTION_URI_LOG_CALLBACK, writ_intake_on_line, daemon,
+        MHD_OPTION_NOTIFY_COMPLETED, callbacks->on_completed, daemon, MHD_OPTION_NOTIFY_CONNECTION,
+        callbacks->on_notify, daemon, MHD_OPTION_URI_LOG_CALLBACK, callbacks->on_line, daemon,
         MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_ARRAY, strict, MHD_OPTION_ARRAY,
         tls, MHD_OPTION_END);
 }
 
 WRIT_RESULT
 writ_daemon_try(const struct writ_listener_options *options,
-    const struct writ_certificate *certificate, struct writ_err *err)
+    const struct writ_daemon_callbacks *callbacks, const struct writ_certificate *certificate,
+    struct writ_err *err)
 {
-    struct MHD_Daemon *mhd = daemon_start(options, certificate, NULL);
+    struct MHD_Daemon *mhd = daemon_start(options, callbacks, certificate, NULL);
 
     if (mhd == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID,
@@ -108,7 +109,7 @@ pool_new(struct writ_acceptor *acceptor)
     }
     daemon->acceptor = acceptor;
     daemon->certificate = writ_certificate_hold(acceptor->certificate);
-    daemon->mhd = daemon_start(acceptor->options, daemon->certificate, daemon);
+    daemon->mhd = daemon_start(acceptor->options, acceptor->callbacks, daemon->certificate, daemon);
     if (daemon->mhd == NULL) {
         writ_certificate_drop(daemon->certificate);
         writ_free(daemon);

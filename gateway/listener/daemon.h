@@ -2,36 +2,17 @@
 #ifndef WRIT_GATEWAY_DAEMON_H
 #define WRIT_GATEWAY_DAEMON_H
 
-#include "gateway/listener/certificate.h"
-#include "gateway/io/loop.h"
-
-#include <microhttpd.h>
+#include "gateway/listener/listener_parts.h"
 
 #define WRIT_DAEMON_CONNECTIONS 512 /* resuming one walks all suspended ones of its daemon */
-
-struct writ_acceptor;
-
-struct writ_daemon {
-    struct MHD_Daemon *mhd;
-    struct writ_acceptor *acceptor;
-    struct writ_watch watch; /* the daemon's epoll descriptor */
-    unsigned connections;
-    unsigned waiting;   /* open exchanges whose connection is not suspended */
-    unsigned answering; /* answers queued and not yet out */
-    unsigned runs;      /* how often the daemon has to run before the turn may end */
-    unsigned spins;     /* runs in a row without a poke */
-    int64_t rest_us;    /* until the next one, when they were too many */
-    struct writ_certificate *certificate; /* NULL: plain HTTP */
-    bool retired;                         /* takes no new connections; stops when it has none */
-    struct writ_daemon *next;
-};
 
 /** A daemon with room for one more connection, perhaps a new one; NULL when it cannot be made. */
 struct writ_daemon *writ_daemon_find(struct writ_acceptor *acceptor);
 
 /** Starts and stops a daemon with this material. WRIT_E_INVALID. */
 WRIT_RESULT writ_daemon_try(const struct writ_listener_options *options,
-    const struct writ_certificate *certificate, struct writ_err *err);
+    const struct writ_daemon_callbacks *callbacks, const struct writ_certificate *certificate,
+    struct writ_err *err);
 
 /** Has the daemon run at least `runs` times before the turn ends, because it has work. */
 void writ_daemon_poke(struct writ_daemon *daemon, unsigned runs);

@@ -14,58 +14,7 @@
 #ifndef WRIT_GATEWAY_EXCHANGE_H
 #define WRIT_GATEWAY_EXCHANGE_H
 
-#include "base/alloc.h"
-#include "base/bytes.h"
-#include "gateway/http/header.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-struct writ_loop;
-struct writ_metrics_shard;
-
-/** The other end of a connection. Borrowed: lives as long as the exchange. */
-struct writ_peer {
-    struct writ_view address; /* "127.0.0.1:53412" or "[::1]:53412", for logs */
-    bool loopback;            /* 127.0.0.0/8, ::1 or their mapped forms */
-    bool tls;
-    /* A client certificate that our own check accepted (chain to the configured authority, time,
-     * purpose). Empty without one. */
-    struct writ_view certificate_subject; /* RFC 4514 distinguished name */
-    struct writ_view certificate_name;    /* first URI, else first DNS subject alternative name */
-    struct writ_view certificate_digest;  /* SHA-256 of its DER form, 64 hex digits */
-};
-
-struct writ_exchange;
-
-/** What a part of an exchange (batch.h) does with its answer, in place of the listener. */
-struct writ_exchange_hooks {
-    void (*reply)(struct writ_exchange *x, unsigned status, struct writ_view body);
-    void (*stream)(struct writ_exchange *x);
-    writ_result (*write)(struct writ_exchange *x, struct writ_view bytes);
-    void (*end)(struct writ_exchange *x, bool whole);
-    void (*on_gone)(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx);
-    void (*on_room)(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx);
-};
-
-/** One exchange. The members are for reading, but for `user`. */
-struct writ_exchange {
-    struct writ_loop *loop;
-    struct writ_arena *arena; /* all memory of this exchange; bounded, freed when it ends */
-    struct writ_metrics_shard *metrics;
-    const struct writ_peer *peer;
-    enum writ_method method;
-    struct writ_view path;  /* from the first '/', without the query; no escapes, no dot segments */
-    struct writ_view query; /* what follows '?', undecoded; empty without one */
-    struct writ_view suffix;     /* what of `path` follows the prefix of the route */
-    struct writ_view body;       /* the whole body */
-    int64_t arrived_us;          /* monotonic time of the end of the head */
-    bool http_1_0;               /* no 1xx and no chunks towards this client */
-    bool gone;                   /* the client left; see writ_exchange_on_gone */
-    void *user;                  /* the handler's own */
-    struct writ_exchange *whole; /* of which this is a part, with the same head; NULL: none */
-    const struct writ_exchange_hooks *hooks; /* of a part */
-};
+#include "gateway/listener/listener_types.h"
 
 /**
  * The value of a field, or the empty view with a NULL `ptr` when there is none. Of a field that

@@ -8,10 +8,10 @@
  * loop, never from inside a function that a handler has called. */
 #include "gateway/listener/incoming.h"
 
-#include "base/text.h"
-#include "gateway/listener/api_answer.h"
-#include "gateway/mcp/mcp.h"
 #include "gateway/listener/connection.h"
+#include "gateway/listener/daemon.h"
+#include "gateway/listener/metrics.h"
+#include "gateway/listener/problem.h"
 
 #define MAGIC             0x57494e43U
 #define SPARES_MAX        256   /* requests kept for the next ones, per loop */
@@ -236,6 +236,14 @@ writ_incoming_detach(struct writ_incoming *request)
     }
 }
 
+void
+writ_incoming_count(struct writ_acceptor *acceptor, int change)
+{
+    acceptor->exchanges += (unsigned)change;
+    atomic_store_explicit(&acceptor->exchanges_seen, acceptor->exchanges, memory_order_relaxed);
+    writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_EXCHANGES_OPEN, change);
+}
+
 /* The handler is through: the exchange is no longer counted as open. */
 void
 writ_incoming_finish(struct writ_incoming *request, unsigned status)
@@ -251,7 +259,7 @@ writ_incoming_finish(struct writ_incoming *request, unsigned status)
     request->on_room = NULL;
     writ_loop_undefer(&request->gone_task);
     writ_loop_undefer(&request->room_task);
-    writ_acceptor_count(acceptor, -1);
+    writ_incoming_count(acceptor, -1);
     if (status > 0) {
         writ_metrics_mark(acceptor->metrics, WRIT_VECTOR_STATUS, status / 100);
     }
@@ -394,36 +402,13 @@ writ_incoming_answer(struct writ_incoming *request, unsigned status,
     writ_incoming_queue(request, status, response);
 }
 
-struct writ_view
-writ_incoming_put_refusal(
-    const struct writ_route *route, const struct writ_framing_fault *fault, struct writ_buf *ret)
-{
-    if (route != NULL && route->problems) {
-        writ_api_answer_put_problem(ret, fault->status, fault->reason, fault->detail);
-        return WRIT_LIT("application/problem+json");
-    }
-    writ_buf_fmt(ret, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,\"message\":",
-        fault->status == 405 || fault->status == 415 ? WRIT_RPC_SERVER_ERROR
-        : fault->status < 500                        ? WRIT_RPC_INVALID_REQUEST
-                                                     : WRIT_RPC_INTERNAL_ERROR);
-    writ_text_json(ret, writ_reason_sentence(fault->reason));
-    writ_buf_str(ret, ",\"data\":{\"reason\":");
-    writ_text_json(ret, writ_reason_name(fault->reason));
-    if (fault->detail != NULL) {
-        writ_buf_str(ret, ",\"detail\":");
-        writ_text_json(ret, writ_view_str(fault->detail));
-    }
-    writ_buf_str(ret, "}}}");
-    return WRIT_LIT("application/json");
-}
-
 void
 writ_incoming_refuse(
     struct writ_incoming *request, const struct writ_framing_fault *fault, const char *allow)
 {
     writ_auto_buf body = writ_buf_make(REFUSAL_MAX_BYTES);
     struct writ_header headers[2] = {
-        {WRIT_LIT("Content-Type"), writ_incoming_put_refusal(request->route, fault, &body)}};
+        {WRIT_LIT("Content-Type"), writ_problem_refusal(request->route, fault, &body)}};
     size_t count = 1;
 
     if (allow != NULL) {
@@ -435,39 +420,9 @@ writ_incoming_refuse(
     writ_metrics_mark(request->acceptor->metrics, WRIT_VECTOR_REFUSALS, fault->reason);
     request->connection->refused = true;
     request->x.arrived_us = writ_loop_now_us(request->acceptor->loop);
-    writ_acceptor_count(request->acceptor, 1); /* writ_incoming_answer() takes it back */
+    writ_incoming_count(request->acceptor, 1); /* writ_incoming_answer() takes it back */
     writ_incoming_answer(
         request, fault->status, headers, count, writ_buf_view(&body), MHD_RESPMEM_MUST_COPY);
-}
-
-/* ---- streams */
-
-size_t
-writ_incoming_pending(const struct writ_incoming *request)
-{
-    return request->queue.len - request->queue_sent;
-}
-
-void
-writ_incoming_beat(struct writ_incoming *request, int64_t now_us)
-{
-    bool streams = request->state == WRIT_INCOMING_STREAM && !request->detached && !request->failed;
-
-    if (streams && request->heartbeat_us > 0 && writ_incoming_pending(request) == 0 &&
-        now_us - request->wrote_us >= request->heartbeat_us) {
-        if (!writ_is_ok(writ_exchange_write(&request->x, WRIT_LIT(":\n\n")))) {
-            request->wrote_us = now_us; /* no memory: the next beat is as good */
-        }
-    }
-}
-
-bool
-writ_incoming_is_stuck(const struct writ_incoming *request, int64_t now_us)
-{
-    const struct writ_listener_options *options = request->acceptor->options;
-
-    return request->state == WRIT_INCOMING_STREAM && writ_incoming_pending(request) > 0 &&
-           now_us - request->wrote_us > options->write_timeout_ms * 1000;
 }
 
 int64_t

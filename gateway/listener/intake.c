@@ -10,8 +10,13 @@
  * reading. A short wait then costs no epoll_ctl at all. */
 #include "gateway/listener/intake.h"
 
+#include "gateway/listener/certificate.h"
 #include "gateway/listener/connection.h"
+#include "gateway/listener/daemon.h"
+#include "gateway/listener/incoming.h"
+#include "gateway/listener/metrics.h"
 #include "gateway/listener/mhd.h"
+#include "gateway/listener/site.h"
 
 #define WAIT_SUSPEND_US  50000 /* an exchange that waits longer has its connection suspended */
 #define HOST_HINT        "Host: allow it with the option hosts (guard: --host)"
@@ -20,8 +25,8 @@
 
 /* ---- the head */
 
-void *
-writ_intake_on_line(void *cls, const char *uri, struct MHD_Connection *mhd)
+static void *
+on_line(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
     struct writ_connection *connection = writ_connection_of(mhd);
     const struct writ_listener_options *options = connection->daemon->acceptor->options;
@@ -318,7 +323,7 @@ open_exchange(struct writ_incoming *request)
     request->state = WRIT_INCOMING_OPEN;
     writ_connection_set_phase(connection, WRIT_CONNECTION_OPEN, 0);
     connection->probe_after_us = -1;
-    writ_acceptor_count(acceptor, 1);
+    writ_incoming_count(acceptor, 1);
     writ_metrics_count(acceptor->metrics, WRIT_COUNTER_REQUESTS, 1);
     writ_metrics_count(acceptor->metrics, WRIT_COUNTER_REQUEST_BYTES, request->body.len);
     request->waiting = true;
@@ -346,8 +351,8 @@ wait_more(struct writ_incoming *request)
 
 /* ---- libmicrohttpd's callbacks */
 
-enum MHD_Result
-writ_intake_on_access(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
+static enum MHD_Result
+on_access(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
     const char *version, const char *data, size_t *data_len, void **ctx)
 {
     struct writ_incoming *request = *ctx;
@@ -381,8 +386,8 @@ was_unreadable(const struct writ_incoming *request, enum MHD_RequestTerminationC
            (request->state == WRIT_INCOMING_HEAD || request->state == WRIT_INCOMING_BODY);
 }
 
-void
-writ_intake_on_completed(
+static void
+on_completed(
     void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_RequestTerminationCode code)
 {
     struct writ_incoming *request = *ctx;
@@ -405,3 +410,10 @@ writ_intake_on_completed(
         writ_incoming_detach(request);
     }
 }
+
+const struct writ_daemon_callbacks writ_intake_callbacks = {
+    .on_line = on_line,
+    .on_access = on_access,
+    .on_completed = on_completed,
+    .on_notify = writ_connection_on_notify,
+};

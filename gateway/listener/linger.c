@@ -3,7 +3,7 @@
  * Invariant: the list is in the order of the last bytes, the newest first. */
 #include "gateway/listener/linger.h"
 
-#include "gateway/listener/acceptor.h"
+#include "gateway/listener/listener_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

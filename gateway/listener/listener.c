@@ -3,9 +3,12 @@
 #include "gateway/listener/listener.h"
 
 #include "gateway/listener/acceptor.h"
+#include "gateway/listener/certificate.h"
 #include "gateway/listener/daemon.h"
+#include "gateway/listener/intake.h"
 #include "gateway/http/ipport.h"
 #include "gateway/listener/mhd.h"
+#include "gateway/listener/site.h"
 
 #include <errno.h>
 #include <string.h>
@@ -231,6 +234,7 @@ open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
     listener->port = bound_port(fd);
     acceptor->options = &listener->options;
     acceptor->site = &listener->site;
+    acceptor->callbacks = &writ_intake_callbacks;
     listener->acceptor_count++;
     return writ_acceptor_open(acceptor, loop, fd, certificate, err);
 }
@@ -276,6 +280,19 @@ certificate_dropp(struct writ_certificate **certificate)
     writ_certificate_drop(*certificate);
 }
 
+/* reads the material and tries it */
+static WRIT_RESULT
+load_certificate(const struct writ_listener *listener, const struct writ_listener_tls *tls,
+    struct writ_certificate **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_certificate *, certificate_dropp) certificate = NULL;
+
+    WRIT_TRY(writ_certificate_load(tls, &certificate, err));
+    WRIT_TRY(writ_daemon_try(&listener->options, &writ_intake_callbacks, certificate, err));
+    *ret = WRIT_TAKE(certificate);
+    return WRIT_DONE;
+}
+
 static void
 listener_freep(struct writ_listener **listener)
 {
@@ -305,7 +322,7 @@ writ_listener_open(const struct writ_listener_options *options, struct writ_loop
     WRIT_TRY(keep_options(listener, options, err));
     listener->options.address = writ_view_copy(options->address, listener->arena);
     if (options->tls.certificate.len > 0 || options->tls.key.len > 0) {
-        WRIT_TRY(writ_certificate_load(&listener->options, &options->tls, &certificate, err));
+        WRIT_TRY(load_certificate(listener, &options->tls, &certificate, err));
         listener->tls = true;
     }
     result = open_acceptors(listener, loops, loop_count, certificate, err);
@@ -343,7 +360,7 @@ writ_listener_prepare(const struct writ_listener *listener, const struct writ_li
     if (!listener->tls) {
         WRIT_FAIL(err, WRIT_E_INVALID, "listener: TLS cannot be switched on while it runs");
     }
-    return writ_certificate_load(&listener->options, tls, ret, err);
+    return load_certificate(listener, tls, ret, err);
 }
 
 void

@@ -7,7 +7,7 @@
 #ifndef WRIT_GATEWAY_SITE_H
 #define WRIT_GATEWAY_SITE_H
 
-#include "gateway/listener/listener.h"
+#include "gateway/listener/listener_types.h"
 
 #define WRIT_SITE_NAMES_MAX 4
 

@@ -2,7 +2,7 @@
  * the request with it. A refusal on a stream that has begun is its last event. */
 #include "gateway/request/refusal.h"
 
-#include "gateway/listener/api_answer.h"
+#include "gateway/listener/problem.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/auth/resource.h"
 #include "gateway/request/tally.h"
@@ -61,7 +61,7 @@ put_fault(struct writ_buf *buf, const struct writ_endpoint *endpoint, const stru
     const struct fault *fault)
 {
     if (endpoint->kind->problems) {
-        writ_api_answer_put_problem(buf, fault->status, fault->reason, fault->text);
+        writ_problem_put(buf, fault->status, fault->reason, fault->text);
         return;
     }
     writ_refusal_put_fault(buf, id, fault->code, fault->reason,

@@ -2,6 +2,7 @@
 
 #include "evidence/record/reason.h"
 #include "gateway/listener/connection.h"
+#include "gateway/listener/incoming.h"
 #include "support/gateway/echo.h"
 #include "support/gateway/exposition.h"
 #include "support/gateway/raw.h"

@@ -1,0 +1,216 @@
+/* answer_stream.c - libmicrohttpd takes the bytes of a stream from a queue. While the queue is
+ * empty the connection is suspended; what is written wakes it. Bytes written after the client has
+ * left are dropped. */
+#include "gateway/listener/answer_stream.h"
+
+#include "gateway/listener/connection.h"
+#include "gateway/listener/daemon.h"
+#include "gateway/listener/incoming.h"
+#include "gateway/listener/metrics.h"
+
+#define STREAM_BLOCK 16384 /* towards HTTP/1.0 clients, who get no chunks */
+
+static size_t
+pending(const struct writ_incoming *request)
+{
+    return request->queue.len - request->queue_sent;
+}
+
+/* Copies into memory that libmicrohttpd owns: a buffer that cannot grow, on top of it. */
+static void
+copy_out(char *to, size_t max, struct writ_view bytes)
+{
+    struct writ_buf out = {.ptr = to, .cap = max, .max = max};
+
+    writ_buf_put(&out, bytes);
+    WRIT_INVARIANT(out.len == bytes.len);
+}
+
+static ssize_t
+stream_send(struct writ_incoming *request, char *to, size_t max)
+{
+    struct writ_acceptor *acceptor = request->acceptor;
+    size_t half = acceptor->options->max_queue_bytes / 2;
+    struct writ_view bytes =
+        writ_view_sub(writ_buf_view(&request->queue), request->queue_sent, max);
+
+    copy_out(to, max, bytes);
+    request->queue_sent += bytes.len;
+    request->wrote_us = writ_loop_now_us(acceptor->loop);
+    writ_metrics_count(acceptor->metrics, WRIT_COUNTER_RESPONSE_BYTES, bytes.len);
+    if (pending(request) == 0) {
+        writ_buf_clear(&request->queue);
+        request->queue_sent = 0;
+    }
+    if (request->starved && pending(request) <= half) {
+        request->starved = false;
+        writ_loop_defer(acceptor->loop, &request->room_task, WRIT_LOOP_SOON);
+    }
+    writ_daemon_poke(request->connection->daemon, 1); /* what was taken still has to be written */
+    return (ssize_t)bytes.len;
+}
+
+/* Where the end is the connection's as well, libmicrohttpd only marks it closed, and closes it when
+ * it comes by again: for certain only to one that has a timeout of its own. */
+static ssize_t
+stream_last(struct writ_incoming *request, ssize_t how)
+{
+    struct writ_connection *connection = request->connection;
+
+    if (request->failed || request->x.http_1_0) {
+        (void)MHD_set_connection_option(connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, 1U);
+    }
+    writ_daemon_poke(connection->daemon, 1);
+    return how;
+}
+
+/* libmicrohttpd asks for the next bytes of a stream. */
+static ssize_t
+stream_read(void *cls, uint64_t position, char *to, size_t max)
+{
+    struct writ_incoming *request = writ_incoming_of(cls);
+
+    (void)position;
+    if (request->failed) {
+        return stream_last(request, MHD_CONTENT_READER_END_WITH_ERROR);
+    }
+    if (pending(request) > 0) {
+        return stream_send(request, to, max);
+    }
+    if (request->ended) {
+        return stream_last(request, MHD_CONTENT_READER_END_OF_STREAM);
+    }
+    request->connection->suspended = true;
+    MHD_suspend_connection(request->connection->mhd);
+    return 0;
+}
+
+static void
+wake(struct writ_incoming *request)
+{
+    struct writ_connection *connection = request->connection;
+
+    if (connection->suspended) {
+        connection->suspended = false;
+        MHD_resume_connection(connection->mhd);
+    }
+    writ_daemon_poke(connection->daemon, 2); /* one to take the bytes, one to write them */
+}
+
+void
+writ_answer_stream_begin(
+    struct writ_incoming *request, unsigned status, const struct writ_header *headers, size_t count)
+{
+    struct writ_acceptor *acceptor = request->acceptor;
+    struct MHD_Response *response;
+
+    request->state = WRIT_INCOMING_STREAM;
+    request->wrote_us = writ_loop_now_us(acceptor->loop);
+    writ_metrics_count(acceptor->metrics, WRIT_COUNTER_STREAMS, 1);
+    writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_STREAMS_OPEN, 1);
+    writ_metrics_mark(acceptor->metrics, WRIT_VECTOR_STATUS, status / 100);
+    writ_incoming_stop_waiting(request);
+    if (request->detached) {
+        return;
+    }
+    response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, request, NULL);
+    if (response != NULL && !writ_incoming_add_headers(request, response, headers, count)) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    if (response == NULL) {
+        request->failed = true;
+        writ_connection_cut(request->connection);
+        return;
+    }
+    writ_incoming_queue(request, status, response);
+}
+
+WRIT_RESULT
+writ_answer_stream_write(struct writ_incoming *request, struct writ_view bytes)
+{
+    size_t max = request->acceptor->options->max_queue_bytes, held = pending(request);
+
+    WRIT_INVARIANT(request->state == WRIT_INCOMING_STREAM);
+    if (request->detached || request->failed || bytes.len == 0) {
+        return WRIT_DONE;
+    }
+    if (held > 0 && (bytes.len > max || held > max - bytes.len)) {
+        request->starved = true;
+        return (writ_result){WRIT_E_BUSY};
+    }
+    if (held == 0) {
+        request->wrote_us = writ_loop_now_us(request->acceptor->loop);
+    }
+    if (request->queue_sent > max) {
+        writ_buf_consume(&request->queue, request->queue_sent);
+        request->queue_sent = 0;
+    }
+    if (writ_buf_reserve(&request->queue, bytes.len) == NULL) {
+        request->queue.failed = WRIT_E_UNSET; /* what is queued stays good */
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    writ_buf_put(&request->queue, bytes);
+    wake(request);
+    return WRIT_DONE;
+}
+
+void
+writ_answer_stream_end(struct writ_incoming *request, bool whole)
+{
+    WRIT_INVARIANT(request->state == WRIT_INCOMING_STREAM);
+    request->failed = request->failed || !whole;
+    writ_incoming_finish(request, 0);
+    if (request->detached) {
+        writ_incoming_free(request);
+        return;
+    }
+    request->connection->daemon->answering++;
+    request->ended = true;
+    writ_connection_set_phase(request->connection, WRIT_CONNECTION_WRITE,
+        writ_incoming_write_ms(request, pending(request)));
+    wake(request);
+}
+
+/* ---- heartbeats */
+
+static void
+beat_if_due(struct writ_incoming *request, int64_t now_us)
+{
+    bool streams = request->state == WRIT_INCOMING_STREAM && !request->detached && !request->failed;
+
+    if (streams && request->heartbeat_us > 0 && pending(request) == 0 &&
+        now_us - request->wrote_us >= request->heartbeat_us) {
+        if (!writ_is_ok(writ_answer_stream_write(request, WRIT_LIT(":\n\n")))) {
+            request->wrote_us = now_us; /* no memory: the next beat is as good */
+        }
+    }
+}
+
+void
+writ_answer_stream_beat(struct writ_incoming *request)
+{
+    request->wrote_us = INT64_MIN / 2;
+    beat_if_due(request, writ_loop_now_us(request->acceptor->loop));
+}
+
+/* True for a stream whose client takes nothing any more. */
+static bool
+is_stuck(const struct writ_incoming *request, int64_t now_us)
+{
+    return pending(request) > 0 &&
+           now_us - request->wrote_us > request->acceptor->options->write_timeout_ms * 1000;
+}
+
+void
+writ_answer_stream_sweep(struct writ_incoming *request, int64_t now_us)
+{
+    if (request->state != WRIT_INCOMING_STREAM) {
+        return;
+    }
+    beat_if_due(request, now_us);
+    if (is_stuck(request, now_us)) {
+        writ_connection_cut(request->connection);
+    }
+}

@@ -1,0 +1,162 @@
+/* listener_parts.h - what a listener consists of: an acceptor for each loop, its daemons, their
+ * connections and requests. For the inside of the listener alone; all other code uses listener.h
+ * and exchange.h. All of it is touched on the thread of its loop alone, but for what acceptor.h
+ * says of any thread. The invariants stand in the source of each part. */
+#ifndef WRIT_GATEWAY_LISTENER_PARTS_H
+#define WRIT_GATEWAY_LISTENER_PARTS_H
+
+#include "gateway/http/ipport.h"
+#include "gateway/io/loop.h"
+#include "gateway/listener/listener_types.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+
+struct writ_acceptor;
+struct writ_certificate;
+struct writ_connection;
+struct writ_daemon;
+struct writ_incoming;
+struct writ_linger;
+struct writ_site;
+
+/** What a daemon calls. Its owner gives them, so that a daemon knows nothing of requests. */
+struct writ_daemon_callbacks {
+    void *(*on_line)(void *cls, const char *uri, struct MHD_Connection *mhd);
+    MHD_AccessHandlerCallback on_access;
+    MHD_RequestCompletedCallback on_completed;
+    MHD_NotifyConnectionCallback on_notify;
+};
+
+/** One loop's share of a listener. */
+struct writ_acceptor {
+    const struct writ_listener_options *options; /* with the defaults filled in */
+    const struct writ_site *site;
+    const struct writ_daemon_callbacks *callbacks;
+    struct writ_loop *loop;
+    struct writ_metrics_shard *metrics;
+    int fd;       /* listening; -1 once it drains */
+    int spare_fd; /* given up to turn a connection away when there are no descriptors left */
+    struct writ_watch watch;
+    struct writ_timer sweep, poke;
+    struct writ_task run;
+    struct writ_daemon *daemons;
+    struct writ_connection *connections;
+    unsigned connection_count;
+    struct writ_connection *adding; /* while MHD_add_connection runs */
+    struct writ_incoming *spares;   /* kept for the next requests */
+    unsigned spare_count;
+    struct writ_incoming *gone; /* their clients have left; their handlers have not answered */
+    unsigned exchanges;         /* not answered yet */
+    atomic_uint exchanges_seen; /* the same for other threads */
+    size_t bodies_bytes;        /* that requests hold */
+    struct writ_linger *lingers;
+    unsigned linger_count;
+    bool draining, closing;
+    struct writ_certificate *certificate; /* for new daemons; NULL: plain HTTP */
+    _Atomic(struct writ_certificate *) next_certificate;
+    atomic_bool reload_posted;
+    struct writ_post drain_post, reload_post;
+};
+
+/** One libmicrohttpd daemon. */
+struct writ_daemon {
+    struct MHD_Daemon *mhd;
+    struct writ_acceptor *acceptor;
+    struct writ_watch watch; /* the daemon's epoll descriptor */
+    unsigned connections;
+    unsigned waiting;   /* open exchanges whose connection is not suspended */
+    unsigned answering; /* answers queued and not yet out */
+    unsigned runs;      /* how often the daemon has to run before the turn may end */
+    unsigned spins;     /* runs in a row without a poke */
+    int64_t rest_us;    /* until the next one, when they were too many */
+    struct writ_certificate *certificate; /* NULL: plain HTTP */
+    bool retired;                         /* takes no new connections; stops when it has none */
+    struct writ_daemon *next;
+};
+
+/** Where a connection stands, which says what may take how long. */
+enum writ_connection_phase {
+    WRIT_CONNECTION_FRESH = 0, /* nothing has been read yet */
+    WRIT_CONNECTION_HEAD,
+    WRIT_CONNECTION_BODY,
+    WRIT_CONNECTION_OPEN,  /* a handler works: no deadline of ours */
+    WRIT_CONNECTION_WRITE, /* an answer is going out */
+    WRIT_CONNECTION_IDLE,  /* between two requests */
+};
+
+/** One accepted socket. */
+struct writ_connection {
+    uint32_t magic;
+    int fd; /* libmicrohttpd's; it closes it */
+    struct MHD_Connection *mhd;
+    struct writ_daemon *daemon;
+    struct writ_incoming *request; /* the one in progress */
+    struct writ_watch watch;       /* FIN, reset */
+    struct writ_timer probe;
+    int64_t probe_after_us; /* -1: no probe */
+    enum writ_connection_phase phase;
+    int64_t deadline_us; /* 0: none */
+    bool fin;            /* the client will send nothing more */
+    bool dead;           /* reset, or shut down by us */
+    bool closed;         /* libmicrohttpd has closed it; freed when its request is */
+    bool refused;        /* our answer may meet unread bytes */
+    bool suspended;
+    bool held;      /* suspended because its body stands still; the watch waits for bytes */
+    uint64_t taken; /* bytes that libmicrohttpd has taken from the socket, at the last sweep */
+    bool ignored;   /* bytes waited in the socket at the last sweep */
+    bool certificate_checked;
+    struct writ_peer peer;
+    struct writ_view local; /* our side's address, when the listener has a wildcard; or empty */
+    char address[WRIT_IPPORT_TEXT], local_text[WRIT_IPPORT_TEXT];
+    char *certificate; /* what peer.certificate_* point into */
+    struct writ_connection *next, **link;
+};
+
+enum writ_incoming_state {
+    WRIT_INCOMING_HEAD = 0, /* the request line was read */
+    WRIT_INCOMING_BODY,     /* the head was accepted; the body is coming */
+    WRIT_INCOMING_OPEN,     /* the handler has it */
+    WRIT_INCOMING_STREAM,   /* the handler writes a stream */
+    WRIT_INCOMING_ANSWERED, /* whole answer queued; the handler is through with it */
+};
+
+/** An exchange with what its handler must not see. */
+struct writ_incoming {
+    struct writ_exchange x; /* first: the handler's pointer is this struct's */
+    uint32_t magic;
+    enum writ_incoming_state state;
+    struct writ_acceptor *acceptor;
+    struct writ_connection *connection; /* lives at least as long as this */
+    const struct writ_route *route;
+    bool detached; /* libmicrohttpd is through with it: nothing can be sent */
+    bool busy;     /* inside MHD_queue_response: do not free yet */
+    bool failed;   /* the connection closes without an end of the answer */
+    bool waiting;  /* counted in daemon->waiting */
+
+    struct writ_buf target; /* the request target as it was sent */
+    const char *target_at;  /* where libmicrohttpd has it */
+    struct writ_view raw;   /* where libmicrohttpd has the head; only pointers are compared later */
+    struct writ_buf head;   /* names and values, copied */
+    struct writ_buf body;
+    struct writ_buf scratch;     /* one field of the answer, NUL-terminated */
+    struct writ_header *headers; /* room for WRIT_FRAMING_FIELDS_MAX */
+    size_t header_count;
+
+    struct writ_buf queue; /* of a stream */
+    size_t queue_sent;     /* how much of it libmicrohttpd has taken */
+    bool ended;            /* nothing more will be written */
+    bool starved;          /* a write was refused; on_room is owed */
+    int64_t wrote_us;      /* when the queue last moved */
+    int64_t heartbeat_us;
+
+    void (*on_gone)(struct writ_exchange *x, void *ctx);
+    void *on_gone_ctx;
+    void (*on_room)(struct writ_exchange *x, void *ctx);
+    void *on_room_ctx;
+    struct writ_task gone_task, room_task;
+
+    struct writ_incoming *next, **link; /* among the spare ones, or those whose client has gone */
+};
+
+#endif
