@@ -77,7 +77,7 @@ credential_signed(struct keys *keys, const char *token, const struct writ_verify
     char *kid, *pem;
 
     if (token == NULL) {
-        return (struct refusal){"missing_credential", "there is no credential", HINT};
+        return (struct refusal){"missing_credential", "the call has no credential", HINT};
     }
     kid = unverified_kid(token);
     if (kid == NULL) {

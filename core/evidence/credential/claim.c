@@ -1,3 +1,5 @@
+/* Reads and checks claims by the rows of claim.tbl.h: a row gives the name, the kind and the field.
+ * A claim of another kind than its row says is refused, and a claim without a row is ignored. */
 #include "evidence/credential/claim.h"
 
 #include "evidence/json/digest.h"
@@ -51,7 +53,7 @@ is_kind(enum writ_claim_kind kind, struct writ_view text)
     return false;
 }
 
-/* A string, or null where the kind has it: anything else is no text at all. */
+/* A string, or null where the kind permits it. Everything else gives no text. */
 static bool
 read_text(const struct writ_json *value, enum writ_claim_kind kind, struct writ_view *ret)
 {
@@ -137,7 +139,7 @@ writ_claim_read(const struct writ_json *payload, struct writ_claims *ret, struct
 
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
         if (!read_row(row, writ_json_get(payload, writ_view_str(row->name)), &claims)) {
-            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is missing or not of its form", row->name);
+            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is missing or malformed", row->name);
         }
     }
     WRIT_TRY(check_jti(&claims, err));
@@ -181,7 +183,7 @@ writ_claim_check(const struct writ_claims *claims, struct writ_err *err)
 
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
         if (!check_row(row, &copy)) {
-            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is missing or not of its form", row->name);
+            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is missing or malformed", row->name);
         }
     }
     return check_jti(claims, err);

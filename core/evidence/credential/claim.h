@@ -13,20 +13,20 @@
 #include "evidence/json/json.h"
 
 #define WRIT_CLAIM_DETAILS_TYPE "mcp_tool_call"
-#define WRIT_CLAIM_JTI_MAX      256 /* longest jti: who remembers them needs a bound */
+#define WRIT_CLAIM_JTI_MAX      256 /* longest jti: a store of used ones needs a bound */
 
 /** The one entry of authorization_details. */
 struct writ_claim_details {
     struct writ_view location, params_hash, tool;
 };
 
-/** Where a list of revoked credentials has this one (status_list.h). `uri` ptr NULL: nowhere. */
+/** The place of the credential in a status list (status_list.h). `uri` ptr NULL: in no list. */
 struct writ_claim_status {
     struct writ_view uri;
     int64_t place;
 };
 
-/* One field per claim. Texts: ptr NULL for null, and for what is absent. */
+/* One field per claim. Texts: ptr NULL for null and for an absent claim. */
 #define WRIT_CLAIM_TYPE_TEXT                      struct writ_view
 #define WRIT_CLAIM_TYPE_TEXT0                     struct writ_view
 #define WRIT_CLAIM_TYPE_TEXTA                     struct writ_view
@@ -56,7 +56,7 @@ enum writ_claim_kind {
     WRIT_CLAIM_STATUS,
 };
 
-/** Who defines a claim. */
+/** Which specification defines a claim. */
 enum writ_claim_by {
     WRIT_CLAIM_BY_NONE = 0,
     WRIT_CLAIM_BY_JWT, /* RFC 7519 4.1 */
@@ -75,7 +75,7 @@ struct writ_claim_row {
 /** The rows in canonical order, ended by one of kind NONE. */
 extern const struct writ_claim_row writ_claim_rows[];
 
-/** The field of a row; the kind says which of the two it is. */
+/** The field of a row; the kind selects the function. */
 struct writ_view *writ_claim_text(struct writ_claims *claims, const struct writ_claim_row *row);
 int64_t *writ_claim_number(struct writ_claims *claims, const struct writ_claim_row *row);
 
@@ -89,9 +89,8 @@ int64_t *writ_claim_number(struct writ_claims *claims, const struct writ_claim_r
 WRIT_RESULT writ_claim_read(
     const struct writ_json *payload, struct writ_claims *ret, struct writ_err *err);
 
-/** Checks what `writ_claim_read` would refuse in claims that were made otherwise: empty texts,
- * what is no digest, negative numbers, a jti that is too long or not the decision_id.
- * WRIT_E_INVALID. */
+/** Makes the checks of `writ_claim_read` on claims from another source: empty texts, malformed
+ * digests, negative numbers, a jti that is too long or not the decision_id. WRIT_E_INVALID. */
 WRIT_RESULT writ_claim_check(const struct writ_claims *claims, struct writ_err *err);
 
 #endif

@@ -1,15 +1,8 @@
-/* claim.tbl.h - the claims of a credential, in canonical order (a test checks it). All of them are
- * there in every credential, but for those that say so, and none of another type.
+/* claim.tbl.h - the claims of a credential, in canonical order (a test checks it). Every credential
+ * has all of them, except those marked as absent, and each has the type of its row.
  *
  * X(claim, KIND, by, source)
- *   KIND    TEXT     string, not empty           DIGEST   "sha256:" and 64 lower-case hex digits
- *           TEXT0    the same, or null           DIGEST0  the same, or null
- *           SECONDS  integer: seconds since 1970 (RFC 7519 2, NumericDate without fractions)
- *           COUNT    integer from 0              DETAILS  authorization_details (claim.h)
- *           TEXTA    as TEXT, or absent          STATUS   its place in a list (claim.h), or absent
- *   by      JWT      RFC 7519 4.1 defines it     OURS     everything else
- *   source  the member of the placed decision (struct writ_decision) that the issuer takes it from
- * R(claim, KIND, by)  the issuer takes it from the request */
+ * */
 #ifndef WRIT_EVIDENCE_CLAIM_TBL_H
 #define WRIT_EVIDENCE_CLAIM_TBL_H
 

@@ -1,19 +1,19 @@
-/* Issuing: the claims are taken from the placed decision, written by their table, and signed by our
- * own signer with a key that was parsed once.
+/* Issuing: takes the claims from the placed decision, writes them by their table, and signs them
+ * with a key that was parsed once.
  *
- * libjwt could assemble the claims as well, and in the tests it does, to the same bytes; for one
- * credential that takes it a fifth of the time of the signature, and a hundred allocations. */
-#include "base/utf8.h"
+ * libjwt could assemble the claims as well, and in the tests it does, to the same bytes. For one
+ * credential that takes a fifth of the time of the signature, and a hundred allocations. */
 #include "evidence/credential/credential.h"
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 #define US_PER_S 1000000
 
 /* ---- the claims of a decision */
 
-/* The whole second in which the time lies; -1 when there is no time. */
+/* The whole second that contains the time; -1 without a time. */
 static int64_t
 take_seconds(const struct writ_member_text *member)
 {
@@ -159,8 +159,8 @@ has_nul(struct writ_view text)
     return writ_view_find(text, '\0') != text.len;
 }
 
-/* Every text is well-formed UTF-8, so that the token is JSON for everybody (our writer does not
- * ask). What RFC 7519 defines is a C string in many a library, and would end there at a NUL. */
+/* Every text is well-formed UTF-8, so that every reader accepts the token as JSON (our writer does
+ * not check). Many libraries read the claims of RFC 7519 as C strings, which would end at a NUL. */
 static WRIT_RESULT
 check_text(const struct writ_claims *claims, struct writ_err *err)
 {
@@ -175,7 +175,7 @@ check_text(const struct writ_claims *claims, struct writ_err *err)
             WRIT_FAIL(err, WRIT_E_INVALID, "claim %s is not UTF-8", row->name);
         }
         if (row->by == WRIT_CLAIM_BY_JWT && has_nul(*writ_claim_text(&copy, row))) {
-            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s has a NUL in it", row->name);
+            WRIT_FAIL(err, WRIT_E_INVALID, "claim %s contains a NUL", row->name);
         }
     }
     if (!writ_utf8_is_valid(claims->status.uri, NULL)) {

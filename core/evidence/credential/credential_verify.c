@@ -14,7 +14,8 @@ struct verification {
     enum writ_status status;    /* from `status_is_known` on */
 };
 
-/* A check answers WRIT_OK (holds), WRIT_E_MISMATCH (does not), or that it could not tell. */
+/* A check returns WRIT_OK (holds), WRIT_E_MISMATCH (does not), or another code: it could not
+ * decide. */
 typedef writ_result check_fn(struct verification *v, struct writ_err *err);
 
 static writ_result
@@ -23,7 +24,7 @@ holds(bool condition)
     return (writ_result){condition ? WRIT_OK : WRIT_E_MISMATCH};
 }
 
-/* Of reading something: what the input is to blame for is a mismatch. */
+/* A fault of the input is a mismatch; a fault of ours keeps its code. */
 static writ_result
 input_fault(writ_result result)
 {
@@ -52,7 +53,7 @@ present(struct verification *v, struct writ_err *err)
     return holds(v->token.len > 0);
 }
 
-/* A token of any other kind, or of none, is no credential (RFC 8725 3.11). */
+/* Refuses a token of another type, or without a type (RFC 8725 3.11). */
 static bool
 typ_is_right(struct writ_view typ, struct writ_view want)
 {
@@ -88,7 +89,7 @@ signature_holds(struct verification *v, struct writ_err *err)
     return writ_jws_check(&v->jws, v->key, err);
 }
 
-/* Asked of a key that is not in the set any more too, so that whoever wonders is told why. */
+/* Also checks keys that have left the set, so that their tokens get the precise reason. */
 static writ_result
 key_not_revoked(struct verification *v, struct writ_err *err)
 {
@@ -122,7 +123,7 @@ audience_is_right(struct verification *v, struct writ_err *err)
                  writ_view_equal(v->claims.authorization_details.location, v->expect->audience));
 }
 
-/* RFC 7519 4.1.5; what was issued in the future is not valid either */
+/* RFC 7519 4.1.5; a token that was issued in the future is not valid either */
 static writ_result
 has_begun(struct verification *v, struct writ_err *err)
 {
@@ -132,7 +133,7 @@ has_begun(struct verification *v, struct writ_err *err)
     return holds(v->claims.nbf <= latest && v->claims.iat <= latest);
 }
 
-/* RFC 7519 4.1.4: not "on or after" exp */
+/* RFC 7519 4.1.4: the token ends at exp, exp excluded */
 static writ_result
 has_not_ended(struct verification *v, struct writ_err *err)
 {
@@ -221,7 +222,7 @@ not_used(struct verification *v, struct writ_err *err)
     case WRIT_CREDENTIAL_USE_UNKNOWN:
         break;
     }
-    WRIT_FAIL(err, WRIT_E_IO, "whether the credential was used before cannot be found out");
+    WRIT_FAIL(err, WRIT_E_IO, "the check for an earlier use of the credential failed");
 }
 
 /* The order is a promise: architecture.md, "The credential". */
@@ -237,7 +238,7 @@ static const struct {
     {scope_is_right, WRIT_REASON_SCOPE_MISMATCH}, {arguments_are_right, WRIT_REASON_ARGS_MISMATCH},
     {state_is_right, WRIT_REASON_STATE_DRIFT}, {status_is_known, WRIT_REASON_STATUS_UNKNOWN},
     {not_revoked, WRIT_REASON_REVOKED},
-    {not_used, WRIT_REASON_REPLAYED}, /* last: it is burnt by asking */
+    {not_used, WRIT_REASON_REPLAYED}, /* last: the check itself uses the credential up */
 };
 
 static WRIT_RESULT

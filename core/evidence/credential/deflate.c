@@ -1,6 +1,6 @@
-/* zlib works in memory of ours, so that tests can fail its allocations, and through a small piece
- * of the output at a time: the buffer that takes the pieces is the bound of what a stream unpacks
- * to, whatever the stream claims. */
+/* zlib works in memory of ours, so that tests can fail its allocations. The output passes through a
+ * small block: the buffer that takes the blocks limits the unpacked size, whatever the stream
+ * claims. */
 #include "evidence/credential/deflate.h"
 
 #include <limits.h>
@@ -39,8 +39,8 @@ begin(struct writ_view input, z_stream *ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Repeats a step of zlib until the stream ends, a step fails or `ret` is full; gives the state of
- * the last one. Input that is cut ends it too: without input and output a step fails. */
+/* Repeats a step of zlib until the stream ends, a step fails or `ret` is full; returns the state of
+ * the last step. Truncated input ends the loop too: without input and output a step fails. */
 static int
 run(z_stream *z, int (*step)(z_stream *, int), int flush, struct writ_buf *ret)
 {
@@ -73,7 +73,7 @@ writ_deflate_read(struct writ_view packed, struct writ_buf *ret, struct writ_err
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to unpack");
     }
     if (state != Z_STREAM_END || z.avail_in > 0) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "not one whole stream of the zlib format");
+        WRIT_FAIL(err, WRIT_E_PARSE, "not one complete stream of the zlib format");
     }
     return WRIT_DONE;
 }

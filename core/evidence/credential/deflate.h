@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 
-/** Unpacks one whole stream and appends its bytes. WRIT_E_PARSE (not the format, needs a preset
- * dictionary, a wrong checksum, cut, or with bytes after its end), WRIT_E_LIMIT (longer than `ret`
- * may become), WRIT_E_NOMEM. After a failure `ret` may have a part of them. */
+/** Unpacks one whole stream and appends its bytes. WRIT_E_PARSE (another format, a preset
+ * dictionary, a wrong checksum, truncated, or bytes after the end), WRIT_E_LIMIT (longer than `ret`
+ * may become), WRIT_E_NOMEM. After a failure `ret` may hold a part of the bytes. */
 WRIT_RESULT writ_deflate_read(struct writ_view packed, struct writ_buf *ret, struct writ_err *err);
 
 /** Packs the bytes into one stream and appends it. WRIT_E_LIMIT, WRIT_E_NOMEM. */

@@ -1,3 +1,5 @@
+/* Issues and reads a status list: a signed token with compressed bits. A list is bounded before and
+ * after unpacking, and a place outside of it is unknown, never valid. */
 #include "evidence/credential/status_list.h"
 
 #include "evidence/credential/deflate.h"
@@ -98,7 +100,7 @@ writ_status_list_read(struct writ_view token, const struct writ_jwks *keys,
     WRIT_TRY(writ_jws_verify(&jws, keys, err));
     WRIT_TRY(writ_jws_claims(&jws, arena, &claims, err));
     if (!read_claims(claims, &list, &lst)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "status list: a claim is missing or not of its form");
+        WRIT_FAIL(err, WRIT_E_INVALID, "status list: a claim is missing or malformed");
     }
     WRIT_TRY(read_bits(lst, arena, &list.bits, err));
     *ret = list;

@@ -6,10 +6,11 @@
  *
  *     {"sub":URI,"iat":N,"exp":N,"ttl":N,"status_list":{"bits":1,"lst":BASE64URL(ZLIB(BITS))}}
  *
- * A bit that is set means revoked; place 0 is the lowest bit of the first byte. Lists of more bits
- * per place are read too: whatever is not 0 (valid) counts as revoked.
+ * A bit that is set means revoked; place 0 is the lowest bit of the first byte. Lists with more
+ * bits per place are read too: every value except 0 (valid) means revoked.
  *
- * Pure. What is signed with that typ is no credential, and a credential is no list. */
+ * Pure. The typ keeps the two apart: a list is never accepted as a credential, nor a credential as
+ * a list. */
 #ifndef WRIT_EVIDENCE_STATUS_LIST_H
 #define WRIT_EVIDENCE_STATUS_LIST_H
 
@@ -19,7 +20,7 @@
 #define WRIT_STATUS_LIST_BYTES     4096 /* of the bits that are issued: all fit one token */
 #define WRIT_STATUS_LIST_BYTES_MAX ((size_t)65536) /* of bits that are read */
 
-/** What is in a list, beside its bits. */
+/** A list: its claims and its bits. */
 struct writ_status_list {
     struct writ_view uri;
     struct writ_view bits; /* unpacked */
@@ -33,7 +34,7 @@ WRIT_RESULT writ_status_list_issue(const struct writ_signer *signer,
     const struct writ_status_list *list, struct writ_buf *buf, struct writ_err *err);
 
 /**
- * Verifies and reads a list. Its times are the caller's to look at.
+ * Verifies and reads a list. The caller checks its times.
  *
  * @param token  borrowed for the call
  * @param arena  takes what `ret` points to
@@ -47,7 +48,7 @@ WRIT_RESULT writ_status_list_issue(const struct writ_signer *signer,
 WRIT_RESULT writ_status_list_read(struct writ_view token, const struct writ_jwks *keys,
     struct writ_arena *arena, struct writ_status_list *ret, struct writ_err *err);
 
-/** What the list says of a place. Zero is the answer of a list that has no such place. */
+/** The state of a place in a list. Zero: the list has no such place. */
 enum writ_status {
     WRIT_STATUS_UNKNOWN = 0,
     WRIT_STATUS_VALID,

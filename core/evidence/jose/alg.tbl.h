@@ -1,5 +1,5 @@
-/* alg.tbl.h - the signature algorithms that Writ signs and verifies with, and no others. There is
- * no row for "none" or for a MAC, so neither can be chosen, by anybody.
+/* alg.tbl.h - the signature algorithms that Writ signs and verifies with. The table leaves out
+ * "none" and every MAC, so neither can be chosen.
  *
  * WRIT_ALG_ROW(NAME, "JOSE name", "kty", signature bytes, or 0 where the key says) */
 WRIT_ALG_ROW(ES256, "ES256", "EC", 64)  /* RFC 7518 3.4, P-256 */

@@ -1,10 +1,12 @@
+/* Converts between r || s and DER. Only the shortest DER form is accepted, so every signature has
+ * exactly one spelling in each form. */
 #include "evidence/jose/ecdsa.h"
 
 #define HALF         (WRIT_ECDSA_RAW / 2)
 #define TAG_INTEGER  0x02
 #define TAG_SEQUENCE 0x30
 
-/* One INTEGER: no leading zero bytes but the one that keeps the number positive. */
+/* One INTEGER: at most one leading zero byte, and only to keep the number positive. */
 static size_t
 put_integer(const uint8_t half[HALF], uint8_t *ret)
 {
@@ -54,7 +56,7 @@ take_integer(struct writ_view *der, uint8_t ret[HALF])
     }
     skip = bytes[2] == 0 && len > 1 ? 1 : 0;
     if ((skip == 1 && bytes[3] < 0x80) || len - skip > HALF) {
-        return false; /* a zero byte too many, or a number too large */
+        return false; /* an unneeded zero byte, or a number too large */
     }
     for (size_t i = 0; i < HALF; i++) {
         size_t from_end = HALF - i;

@@ -1,7 +1,7 @@
 /* Public keys.
  *
- * (1) Every key comes into being in key_make, whatever it was read from: what is refused there is
- *     refused everywhere, and what is written is made from the key and not from what was read.
+ * (1) key_make makes every key, from every source: one place refuses, and the text of a key is made
+ * from the key, never copied from the input.
  * (2) A key has one algorithm, which follows from its type alone. */
 #include "evidence/jose/jwk.h"
 
@@ -21,8 +21,8 @@
 #define P256_POINT      (1 + 2 * P256_BYTES) /* uncompressed: 04 || x || y */
 #define RSA_BYTES_MAX   (WRIT_JWK_RSA_BITS_MOST / 8)
 #define RSA_E_LEAST     65537UL
-#define RSA_E_BITS_MOST 64   /* verifying takes time with the length of the exponent */
-#define TEXT_MAX        4096 /* a JWK of the largest key is half of it */
+#define RSA_E_BITS_MOST 64   /* the cost of verifying grows with the exponent */
+#define TEXT_MAX        4096 /* twice the JWK of the largest key */
 
 struct writ_jwk {
     atomic_uint owners;
@@ -120,8 +120,8 @@ alg_of(const EVP_PKEY *key)
 /* ---- RSA keys that are too weak */
 
 /* The primes whose product is the M of the ROCA keys: their primes are 65537^a mod M plus a
- * multiple of M, so that the modulus is a power of 65537 modulo each of these. A sound modulus is
- * that for all of them once in 2^150 (Nemec et al., CCS 2017, section 2.3). */
+ * multiple of M, so the modulus is a power of 65537 modulo each of these. A sound modulus passes
+ * for all of them once in 2^150 (Nemec et al., CCS 2017, section 2.3). */
 static const unsigned roca_primes[] = {3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59,
     61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163,
     167};
@@ -166,7 +166,8 @@ check_rsa(const BIGNUM *modulus, const BIGNUM *exponent, struct writ_err *err)
     }
     if (!BN_is_odd(exponent) || BN_num_bits(exponent) > RSA_E_BITS_MOST ||
         BN_get_word(exponent) < RSA_E_LEAST) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "RSA key has an exponent that is even, small or huge");
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "the exponent of an RSA key is even, too small or too large");
     }
     if (is_roca(modulus)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "RSA key is of the weak ROCA family (CVE-2017-15361)");
@@ -174,7 +175,7 @@ check_rsa(const BIGNUM *modulus, const BIGNUM *exponent, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* ---- the members of a key, out of OpenSSL */
+/* ---- the members of a key, from OpenSSL */
 
 static WRIT_RESULT
 put_number(const BIGNUM *number, size_t bytes, struct writ_buf *ret, struct writ_err *err)
@@ -259,7 +260,7 @@ key_members(const EVP_PKEY *key, enum writ_jwk_alg alg, struct members *ret, str
 
 /* ---- writing */
 
-/* The JWK; with `kid` empty only what enters the thumbprint (RFC 7638 3.2). */
+/* The JWK; with `kid` empty only the members of the thumbprint (RFC 7638 3.2). */
 static WRIT_RESULT
 put_jwk(struct writ_buf *buf, enum writ_jwk_alg alg, const struct members *members,
     struct writ_view kid, struct writ_err *err)
@@ -376,23 +377,23 @@ writ_jwk_free(struct writ_jwk *key)
 
 static const char *const private_members[] = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"};
 
-/* Somebody who publishes a secret has a problem that is larger than this key. */
+/* A published secret compromises more than this key, so the whole input is refused. */
 static WRIT_RESULT
 refuse_secrets(const struct writ_json *value, struct writ_err *err)
 {
     for (size_t i = 0; i < sizeof(private_members) / sizeof(private_members[0]); i++) {
         if (writ_json_get(value, writ_view_str(private_members[i])) != NULL) {
-            WRIT_FAIL(err, WRIT_E_MISMATCH, "a key for verifying holds secret material (member %s)",
-                private_members[i]);
+            WRIT_FAIL(err, WRIT_E_MISMATCH,
+                "a verification key contains secret material (member %s)", private_members[i]);
         }
     }
     if (writ_json_is(writ_json_get(value, WRIT_LIT("kty")), WRIT_LIT("oct"))) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "a symmetric key is no key for verifying");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a symmetric key cannot be a verification key");
     }
     return WRIT_DONE;
 }
 
-/* use and key_ops, where they are there, must say that the key verifies (RFC 7517 4.2, 4.3). */
+/* use and key_ops, if present, must permit verifying (RFC 7517 4.2, 4.3). */
 static WRIT_RESULT
 check_use(const struct writ_json *value, struct writ_err *err)
 {
@@ -442,7 +443,7 @@ read_bytes(const struct writ_json *value, const char *name, size_t least, size_t
     }
     if (!writ_is_ok(read) || ret->len - before < least || ret->len - before > most ||
         (least != most && ret->ptr[before] == '\0')) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a key's member %s is missing or not of its form", name);
+        WRIT_FAIL(err, WRIT_E_INVALID, "member %s of a key is missing or malformed", name);
     }
     return WRIT_DONE;
 }
@@ -476,14 +477,14 @@ pkey_make(const char *type, OSSL_PARAM_BLD *build, EVP_PKEY **ret, struct writ_e
     WRIT_AUTO(EVP_PKEY *, pkey_freep) key = NULL;
 
     if (params == NULL || ctx == NULL || EVP_PKEY_fromdata_init(ctx) != 1) {
-        WRIT_FAIL(err, WRIT_E_CRYPTO, "the library makes no %s key", type);
+        WRIT_FAIL(err, WRIT_E_CRYPTO, "the library cannot make a key of type %s", type);
     }
     if (EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) != 1) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the numbers of a key are not a %s key", type);
+        WRIT_FAIL(err, WRIT_E_INVALID, "the numbers of a key do not form a %s key", type);
     }
     check = EVP_PKEY_CTX_new(key, NULL);
     if (check == NULL || EVP_PKEY_public_check(check) != 1) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the numbers of a key are not a sound %s key", type);
+        WRIT_FAIL(err, WRIT_E_INVALID, "a %s key fails the checks of the library", type);
     }
     *ret = WRIT_TAKE(key);
     return WRIT_DONE;
@@ -541,7 +542,7 @@ ed_pkey(struct writ_view bytes, EVP_PKEY **ret, struct writ_err *err)
                                                : EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL,
                                                      (const unsigned char *)bytes.ptr, bytes.len);
     if (*ret == NULL) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the bytes of a key are not an Ed25519 key");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the bytes of a key do not form an Ed25519 key");
     }
     return WRIT_DONE;
 }
@@ -552,7 +553,7 @@ read_okp(const struct writ_json *value, EVP_PKEY **ret, struct writ_err *err)
     writ_auto_buf raw = writ_buf_make(WRIT_JWK_ED25519_BYTES);
 
     if (!writ_json_is(writ_json_get(value, WRIT_LIT("crv")), WRIT_LIT("Ed25519"))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "an OKP key is not of the curve Ed25519");
+        WRIT_FAIL(err, WRIT_E_INVALID, "an OKP key is not on the curve Ed25519");
     }
     WRIT_TRY(read_bytes(value, "x", WRIT_JWK_ED25519_BYTES, WRIT_JWK_ED25519_BYTES, &raw, err));
     return ed_pkey(writ_buf_view(&raw), ret, err);
@@ -590,12 +591,12 @@ read_key(const struct writ_json *value, struct writ_jwk **ret, struct writ_err *
     WRIT_TRY(check_use(value, err));
     WRIT_TRY(read_kid(value, &kid, err));
     if (alg != NULL && writ_jwk_alg_named(writ_json_string(alg)) == WRIT_JWK_ALG_NONE) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a key is for another algorithm than ours (alg)");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the alg of a key is not ES256, RS256 or EdDSA");
     }
     WRIT_TRY(read_pkey(value, &pkey, err));
     WRIT_TRY(key_make(pkey, kid, &key, err));
     if (alg != NULL && !writ_json_is(alg, writ_view_str(writ_jwk_alg_name(key->alg)))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a key's alg is not that of its type");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the alg of a key does not match its type");
     }
     *ret = WRIT_TAKE(key);
     return WRIT_DONE;
@@ -606,7 +607,7 @@ writ_jwk_read(const struct writ_json *value, struct writ_jwk **ret, struct writ_
 {
     writ_result result = read_key(value, ret, err);
 
-    ERR_clear_error(); /* what OpenSSL says about a bad key is not for the next caller */
+    ERR_clear_error(); /* OpenSSL's errors about a bad key must not reach its next caller */
     return result;
 }
 
@@ -642,8 +643,8 @@ writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key)
     writ_buf_put(buf, writ_jwk_text(key));
 }
 
-/* OpenSSL says 0 for a signature that does not hold, and less for some that are chosen so that its
- * arithmetic ends in an error (a point at infinity): both are no signature. */
+/* OpenSSL returns 0 for a wrong signature, and less for some that are chosen so that its arithmetic
+ * ends in an error (a point at infinity): neither holds. */
 static WRIT_RESULT
 verdict(int verified, struct writ_err *err)
 {
@@ -710,7 +711,7 @@ writ_jwk_verify(const struct writ_jwk *key, struct writ_view input, struct writ_
     struct writ_err *err)
 {
     if (signature.len != key->signature_bytes) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the signature has not the length of its algorithm");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the length of the signature is not that of its algorithm");
     }
     switch (key->alg) {
     case WRIT_JWK_ALG_ES256:
@@ -744,8 +745,8 @@ writ_jwk_put_ed25519(const struct writ_jwk *key, struct writ_buf *buf, struct wr
     uint8_t raw[WRIT_JWK_ED25519_BYTES];
 
     if (key->alg != WRIT_JWK_ALG_EDDSA) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the key is no Ed25519 key, but one for %s",
-            writ_jwk_alg_name(key->alg));
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "the key is for %s, not Ed25519", writ_jwk_alg_name(key->alg));
     }
     WRIT_TRY(ed_bytes(key->key, raw, err));
     writ_buf_put(buf, writ_view(raw, sizeof(raw)));

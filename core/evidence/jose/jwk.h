@@ -1,16 +1,15 @@
 /* jwk.h - one public key for verifying signatures, as a JWK (RFC 7517).
  *
  * The key record fixes the algorithm (RFC 8725 3.1): a key verifies with one algorithm only, and
- * what a token says about its algorithm is compared with it, never obeyed. Keys are parsed once;
- * each thread keeps its own OpenSSL contexts for the keys it used last.
+ * the alg of a token is compared with it, never obeyed. Keys are parsed once; each thread keeps its
+ * own OpenSSL contexts for the keys it used last.
  *
  * Refused: private or symmetric key material, an `alg`, `use` or `key_ops` that is not for
- * verifying with the algorithm of the key, coordinates that are no point of the curve, RSA keys
- * under 2048 or over 8192 bits, even or small exponents, and moduli of the ROCA family
- * (CVE-2017-15361).
+ * verifying with the algorithm of the key, coordinates outside of the curve, RSA keys under 2048 or
+ * over 8192 bits, even or small exponents, and moduli of the ROCA family (CVE-2017-15361).
  *
- * A struct writ_jwk is never changed after it was made: any number of threads may use it until it
- * is freed. Nothing here blocks. */
+ * A struct writ_jwk is immutable: any number of threads may use it until it is freed. Nothing here
+ * blocks. */
 #ifndef WRIT_EVIDENCE_JWK_H
 #define WRIT_EVIDENCE_JWK_H
 
@@ -19,7 +18,7 @@
 #define WRIT_JWK_THUMBPRINT_TEXT 44   /* base64url of a SHA-256 and NUL */
 #define WRIT_JWK_KID_MAX         256  /* longest kid */
 #define WRIT_JWK_RSA_BITS_LEAST  2048 /* RFC 7518 3.3 */
-#define WRIT_JWK_RSA_BITS_MOST   8192 /* larger ones make verifying a means of attack */
+#define WRIT_JWK_RSA_BITS_MOST   8192 /* larger ones would allow attacks by the cost of verifying */
 
 /** A signature algorithm (alg.tbl.h). NONE verifies nothing. */
 enum writ_jwk_alg {
@@ -43,12 +42,12 @@ struct evp_pkey_st; /* OpenSSL's EVP_PKEY */
  * Reads one public key.
  *
  * @param value  a JSON object; borrowed for the call
- * @param ret    new, free with writ_jwk_free; written only on success. Without a "kid" it is its
- *               RFC 7638 thumbprint
+ * @param ret    new, free with writ_jwk_free; written only on success. The default kid is the RFC
+ *               7638 thumbprint
  *
  * @return WRIT_OK
- *         WRIT_E_MISMATCH  holds private or symmetric key material: whoever published it has
- *                          published more than he should, and nothing beside it is trusted
+ *         WRIT_E_MISMATCH  private or symmetric key material: its publisher has leaked a secret, so
+ *                          the whole input is refused
  *         WRIT_E_INVALID   malformed, too weak, contradicts itself, or not a key for verifying
  *                          with one of our algorithms
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
@@ -61,20 +60,20 @@ WRIT_RESULT writ_jwk_read(
 WRIT_RESULT writ_jwk_of(struct evp_pkey_st *key, struct writ_jwk **ret, struct writ_err *err);
 
 /** The Ed25519 key with these WRIT_JWK_ED25519_BYTES bytes, its thumbprint as kid. `ret` is new,
- * free with writ_jwk_free; written only on success. WRIT_E_INVALID for bytes that are no key,
- * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+ * free with writ_jwk_free; written only on success. WRIT_E_INVALID for bytes that do not form a
+ * key, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_jwk_of_ed25519(
     struct writ_view bytes, struct writ_jwk **ret, struct writ_err *err);
 
-/** Appends the bytes of an Ed25519 key. WRIT_E_INVALID for a key of another algorithm, and what the
- * buffer says. */
+/** Appends the bytes of an Ed25519 key. WRIT_E_INVALID for a key of another algorithm, and the
+ * failures of the buffer. */
 WRIT_RESULT writ_jwk_put_ed25519(
     const struct writ_jwk *key, struct writ_buf *buf, struct writ_err *err);
 
-/** One more owner; gives the key back. Any thread. */
+/** Adds an owner; returns the key. Any thread. */
 struct writ_jwk *writ_jwk_hold(const struct writ_jwk *key);
 
-/** One owner less; the last one frees. Any thread. NULL is fine. */
+/** Removes an owner; the last one frees. Any thread. NULL is permitted. */
 void writ_jwk_free(struct writ_jwk *key);
 
 /** Frees at the end of the scope: writ_auto_jwk x = NULL; */
@@ -105,8 +104,8 @@ void writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key);
  * Verifies a JWS signature value over `input`.
  *
  * @return WRIT_OK          the signature holds
- *         WRIT_E_MISMATCH  it does not, or has not exactly the length that RFC 7518 demands
- *         WRIT_E_CRYPTO    the library cannot even begin: nothing is known, so refuse
+ *         WRIT_E_MISMATCH  it does not, or its length is not the one of RFC 7518
+ *         WRIT_E_CRYPTO    the library failed: nothing is known, so refuse
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_jwk_verify(const struct writ_jwk *key, struct writ_view input,

@@ -1,3 +1,5 @@
+/* Reads a key set in one pass. A set is immutable after it is read, so threads share it without a
+ * lock; a key that cannot be used is counted, and a faulty set is refused as a whole. */
 #include "evidence/jose/jwks.h"
 
 #define SET_ARENA_MAX                                                                              \
@@ -18,7 +20,7 @@ struct writ_jwks {
     size_t revoked_n;
     struct writ_view rotations[WRIT_JWKS_KEYS_MAX];
     size_t rotations_n;
-    struct writ_arena *kept; /* the texts of the above; NULL: there are none */
+    struct writ_arena *kept; /* the texts of the above; NULL without any */
     size_t left_out;
     struct writ_err why; /* of the first key that was left out */
 };
@@ -28,11 +30,11 @@ static const struct writ_json_limits set_limits = {
     .depth = 8,
     .values = SET_VALUES,
     .name_bytes = 256,
-    .string_bytes = WRIT_JWKS_BYTES_MAX, /* certificates (x5c) are long, and not looked at */
+    .string_bytes = WRIT_JWKS_BYTES_MAX, /* certificates (x5c) are long, and are ignored */
     .number_bytes = 32,
 };
 
-/* A key that is not for us is left out; one that cannot even be looked at fails the set. */
+/* An unusable key is left out; a key that leaks a secret or breaks a limit fails the set. */
 static WRIT_RESULT
 set_add(struct writ_jwks *set, const struct writ_json *value, struct writ_err *err)
 {
@@ -62,7 +64,7 @@ set_add(struct writ_jwks *set, const struct writ_json *value, struct writ_err *e
     return WRIT_DONE;
 }
 
-/* ---- what our own sets have beside their keys */
+/* ---- members of our own sets, beside the keys */
 
 static WRIT_RESULT
 keep_text(struct writ_jwks *set, struct writ_view text, struct writ_view *ret, struct writ_err *err)
@@ -85,7 +87,8 @@ set_revoke(struct writ_jwks *set, const struct writ_json *value, struct writ_err
 
     if (kid.len == 0 || !writ_is_ok(writ_json_integer(writ_json_get(value, WRIT_LIT("revoked_at")),
                             0, INT64_MAX, &row->since_s))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "key set: revoked has not {kid, revoked_at} in it");
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "key set: an element of revoked must have kid and revoked_at");
     }
     WRIT_TRY(keep_text(set, kid, &row->kid, err));
     set->revoked_n++;
@@ -96,21 +99,21 @@ static WRIT_RESULT
 set_rotate(struct writ_jwks *set, const struct writ_json *value, struct writ_err *err)
 {
     if (writ_json_string(value).len == 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "key set: rotations has not only statements in it");
+        WRIT_FAIL(err, WRIT_E_INVALID, "key set: an element of rotations is not a statement");
     }
     WRIT_TRY(keep_text(set, writ_json_string(value), &set->rotations[set->rotations_n], err));
     set->rotations_n++;
     return WRIT_DONE;
 }
 
-/* A list that need not be there, each of its elements taken by `fn`. */
+/* Calls `fn` for each element of an optional list. */
 static WRIT_RESULT
 set_list(struct writ_jwks *set, const struct writ_json *list,
     WRIT_RESULT (*fn)(struct writ_jwks *, const struct writ_json *, struct writ_err *),
     struct writ_err *err)
 {
     if (list != NULL && writ_json_type(list) != WRIT_JSON_ARRAY) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "key set: revoked or rotations is no list");
+        WRIT_FAIL(err, WRIT_E_INVALID, "key set: revoked or rotations is not a list");
     }
     if (list != NULL && list->count > WRIT_JWKS_KEYS_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "key set: more than %d revoked keys or rotations",

@@ -1,3 +1,5 @@
+/* Takes a compact JWS apart and puts one together. The form is checked completely before a key is
+ * used, and the token chooses nothing: the key fixes the algorithm. */
 #include "evidence/jose/jws.h"
 
 #include "evidence/json/write.h"
@@ -53,8 +55,8 @@ decode(struct writ_view part, struct writ_arena *arena, struct writ_view *ret, s
     return WRIT_DONE;
 }
 
-/* The header: strings alg, typ and kid, and not one member more (RFC 8725 3.1, 3.10; RFC 7515
- * 4.1.11: a crit that is not understood must be refused, and none is understood here). */
+/* The header: the strings alg, typ and kid, and no other member (RFC 8725 3.1, 3.10; RFC 7515
+ * 4.1.11: an unknown crit must be refused, and we know none). */
 static WRIT_RESULT
 read_header(const struct writ_json *header, struct writ_jws *ret, struct writ_err *err)
 {
@@ -125,7 +127,7 @@ WRIT_RESULT
 writ_jws_check(const struct writ_jws *jws, const struct writ_jwk *key, struct writ_err *err)
 {
     if (!writ_view_is(jws->alg, writ_jwk_alg_name(writ_jwk_alg(key)))) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "token: its alg is not that of the key");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "token: its alg is not the algorithm of the key");
     }
     return writ_jwk_verify(key, jws->input, jws->signature, err);
 }
@@ -136,7 +138,7 @@ writ_jws_verify(const struct writ_jws *jws, const struct writ_jwks *keys, struct
     const struct writ_jwk *key = writ_jwks_find(keys, jws->kid);
 
     if (key == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "token: no key with its kid");
+        WRIT_FAIL(err, WRIT_E_ABSENT, "token: its kid is not in the key set");
     }
     return writ_jws_check(jws, key, err);
 }
@@ -148,7 +150,7 @@ writ_jws_claims(const struct writ_jws *jws, struct writ_arena *arena, const stru
     return read_object(jws->payload, arena, ret, err);
 }
 
-/* ---- making one */
+/* ---- signing */
 
 static void
 put_header(const struct writ_jwk *key, struct writ_view typ, struct writ_buf *ret)
@@ -163,7 +165,7 @@ put_header(const struct writ_jwk *key, struct writ_view typ, struct writ_buf *re
     writ_write_text(&w, "typ", typ);
     writ_write_object_end(&w);
     ended = writ_write_end(&w, NULL);
-    (void)ended; /* the buffer remembers */
+    (void)ended; /* the buffer keeps the failure */
 }
 
 WRIT_RESULT

@@ -1,3 +1,5 @@
+/* Judges a signing time by the validity and the revocation of its key. The revocation is checked
+ * against the present, not against the stated time: the thief of a key can state any time. */
 #include "evidence/jose/key_validity.h"
 
 #define SECONDS_MAX ((INT64_C(1) << 53) - 1)
@@ -9,14 +11,14 @@ writ_key_validity_judge(
     if (window->revoked_s <= now_s || window->revoked_s <= signed_s) {
         return WRIT_KEY_VALIDITY_REVOKED;
     }
-    /* written so that the ends, which may be the ends of the numbers, do not overflow */
+    /* written so that ends at the limits of the type do not overflow */
     if (signed_s + skew_s < window->from_s || signed_s - skew_s > window->until_s) {
         return WRIT_KEY_VALIDITY_OUTSIDE;
     }
     return WRIT_KEY_VALIDITY_HOLDS;
 }
 
-/* A number of seconds where the member is there. */
+/* Reads a number of seconds if the member is there. */
 static bool
 take(const struct writ_json *object, struct writ_view name, int64_t *ret)
 {
@@ -38,7 +40,7 @@ writ_key_validity_read(
             !writ_is_ok(writ_json_integer(writ_json_get(revoked, WRIT_LIT("revoked_at")), 0,
                 SECONDS_MAX, &window.revoked_s)))) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "a key's nbf, exp or revoked.revoked_at is not a number of seconds since 1970");
+            "nbf, exp or revoked.revoked_at of a key is not a number of seconds since 1970");
     }
     *ret = window;
     return WRIT_DONE;

@@ -3,7 +3,7 @@
  * (1) A kid is in the ring at most once, whatever its purpose and state.
  * (2) A purpose has at most one active key; only active keys have private halves.
  * (3) States go forward only: active, verifying, retired, revoked.
- * (4) A key is revoked exactly when it says since when. */
+ * (4) A key has a time of revocation exactly when it is revoked. */
 #include "evidence/jose/keyring.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 
 #define RING_VERSION   1
 #define RING_ARENA_MAX ((size_t)4 << 20)
-#define RING_MEMBERS   5 /* of one key's record, besides those that not every key has */
+#define RING_MEMBERS   5 /* of one key's record, without the optional ones */
 #define SECOND_US      1000000
 
 struct writ_keyring {
@@ -155,7 +155,7 @@ append(struct writ_keyring *ring, const struct writ_keyring_key *key, struct wri
             writ_keyring_purpose_name(same->purpose));
     }
     if (key->state == WRIT_KEY_STATE_ACTIVE && find_active(ring, key->purpose) != NULL) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "there is an active key for purpose %s already",
+        WRIT_FAIL(err, WRIT_E_INVALID, "purpose %s has an active key already",
             writ_keyring_purpose_name(key->purpose));
     }
     if (ring->count == WRIT_KEYRING_KEYS_MAX) {
@@ -201,7 +201,7 @@ put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
     writ_write_text(&w, "state", writ_view_str(writ_keyring_state_name(key->state)));
     writ_write_object_end(&w);
     ended = writ_write_end(&w, NULL);
-    (void)ended; /* the buffer remembers */
+    (void)ended; /* the buffer keeps the failure */
 }
 
 void
@@ -215,7 +215,7 @@ writ_keyring_put(struct writ_buf *buf, const struct writ_keyring *ring)
     writ_buf_str(buf, "\n]}\n");
 }
 
-/* A time that not every key has; counts it. */
+/* An optional time; counts it. */
 static bool
 take_time(const struct writ_json *value, const char *name, size_t *members, int64_t *ret)
 {
@@ -225,7 +225,7 @@ take_time(const struct writ_json *value, const char *name, size_t *members, int6
     return time == NULL || (writ_is_ok(writ_time_read(writ_json_string(time), ret)) && *ret > 0);
 }
 
-/* Everything of a key's record but the key itself. */
+/* A key's record, without the key itself. */
 static bool
 take_record(const struct writ_json *value, struct writ_keyring_key *ret)
 {
@@ -255,8 +255,8 @@ read_key(const struct writ_json *value, struct writ_keyring_key *ret, struct wri
 
     if (!take_record(value, &key)) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "keyring: a key has not exactly created_at, changed_at, jwk, purpose and state, and "
-            "what may go with them");
+            "keyring: a key must have created_at, changed_at, jwk, purpose and state, and no other "
+            "members than those that its state permits");
     }
     WRIT_TRY(writ_jwk_read(writ_json_get(value, WRIT_LIT("jwk")), &public, err));
     if (!writ_view_equal(writ_jwk_kid(public), writ_jwk_thumbprint(public))) {
@@ -323,7 +323,7 @@ writ_keyring_adopt(struct writ_keyring *ring, struct writ_signer *signer, struct
     struct writ_keyring_key *key = find_kid(ring, writ_jwk_kid(writ_signer_jwk(signer)));
 
     if (key == NULL || key->state != WRIT_KEY_STATE_ACTIVE) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "a private key belongs to no active key of the ring");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the private key belongs to no active key of the ring");
     }
     writ_signer_free(key->signer);
     key->signer = signer;
@@ -359,7 +359,7 @@ writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     writ_result added;
 
     if (before == NULL || before->signer == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no active key for purpose %s to rotate out",
+        WRIT_FAIL(err, WRIT_E_ABSENT, "purpose %s has no active key to rotate out",
             writ_keyring_purpose_name(purpose));
     }
     WRIT_TRY(writ_rotation_make(before->signer, writ_signer_jwk(signer),
@@ -367,7 +367,7 @@ writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     before->state = WRIT_KEY_STATE_VERIFYING;
     added = writ_keyring_add(ring, purpose, signer, now_us, err);
     if (!writ_is_ok(added)) {
-        before->state = WRIT_KEY_STATE_ACTIVE; /* as if nothing had happened */
+        before->state = WRIT_KEY_STATE_ACTIVE; /* undoes the change */
         return added;
     }
     ring->keys[ring->count - 1].rotation = rotation;
@@ -386,16 +386,16 @@ writ_keyring_retire(
     struct writ_keyring_key *key = find_kid(ring, kid);
 
     if (key == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no key with this kid");
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the ring has no key with this kid");
     }
     switch (key->state) {
     case WRIT_KEY_STATE_ACTIVE:
-        WRIT_FAIL(err, WRIT_E_INVALID, "this key is active: rotate first");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the key is active: rotate it first");
     case WRIT_KEY_STATE_NONE:
     case WRIT_KEY_STATE_RETIRED:
     case WRIT_KEY_STATE_REVOKED:
         WRIT_FAIL(
-            err, WRIT_E_INVALID, "this key is %s already", writ_keyring_state_name(key->state));
+            err, WRIT_E_INVALID, "the key is %s already", writ_keyring_state_name(key->state));
     case WRIT_KEY_STATE_VERIFYING:
         break;
     }
@@ -416,15 +416,17 @@ writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t sin
     writ_result added = WRIT_DONE;
 
     if (key == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no key with this kid");
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the ring has no key with this kid");
     }
     if (since_us <= 0 || since_us > now_us ||
         (key->revoked_us != 0 && since_us >= key->revoked_us)) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "a key is revoked since a time that has been; a revoked one since an earlier time");
+            "the time of a revocation must not be in the future; to move one, give an earlier "
+            "time");
     }
     if ((fresh != NULL) != (key->state == WRIT_KEY_STATE_ACTIVE)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "an active key is revoked for a new one, others for none");
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "revoking an active key needs a new key; revoking another key takes none");
     }
     was = *key;
     key->state = WRIT_KEY_STATE_REVOKED;
@@ -432,7 +434,7 @@ writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t sin
         added = writ_keyring_add(ring, key->purpose, fresh, now_us, err);
     }
     if (!writ_is_ok(added)) {
-        *key = was; /* as if nothing had happened */
+        *key = was; /* undoes the change */
         return added;
     }
     key->changed_us = now_us;
@@ -476,7 +478,7 @@ writ_keyring_find(
     return NULL;
 }
 
-/* Cut to seconds: the first one whole, the last one too. */
+/* Cut to seconds, outwards: the first and the last second count whole. */
 struct writ_key_validity
 writ_keyring_window(const struct writ_keyring_key *key)
 {
@@ -487,7 +489,7 @@ writ_keyring_window(const struct writ_keyring_key *key)
     };
 }
 
-/* Appends the keys in that state; `n` counts what stands before. */
+/* Appends the keys in that state; `n` counts the keys before them. */
 static void
 put_keys(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_purpose purpose,
     enum writ_key_state state, size_t *n)
@@ -512,7 +514,7 @@ put_revoked(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key
         if (key->purpose == purpose && key->revoked_us != 0) {
             writ_buf_str(buf, n++ > 0 ? "," : ",\"revoked\":[");
             writ_buf_fmt(buf, "{\"kid\":\"" WRIT_VIEW_FMT "\",\"revoked_at\":%lld}",
-                WRIT_VIEW_ARG(writ_jwk_kid(key->public)), /* a thumbprint: nothing to escape */
+                WRIT_VIEW_ARG(writ_jwk_kid(key->public)), /* a thumbprint needs no escapes */
                 (long long)(key->revoked_us / SECOND_US));
         }
     }

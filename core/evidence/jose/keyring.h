@@ -4,20 +4,18 @@
  * A key has one purpose for life, so that the key of the credentials never signs the ledger, and
  * one state:
  *     active     signs and verifies; at most one per purpose
- *     verifying  was rotated out; still verifies what it signed
- *     retired    verifies nothing new; kept so that its kid is never taken for unknown, and so that
- *                what it signed in its time can still be checked (writ_keyring_jwks, history)
- *     revoked    fell into other hands: what it signed is not believed
+ *     verifying  rotated out; still verifies its signatures
+ *     retired    verifies nothing new; kept so that its kid stays known, and so that its signatures
+ *                of that time can still be checked (writ_keyring_jwks, history)
+ *     revoked    compromised: its signatures are rejected
  * Transitions: new -> active, active -> verifying (rotate), verifying -> retired (retire), any of
  * them -> revoked (revoke). None leads back.
  *
- * A key has a window (key_validity.h): from when it was made until an hour after it was rotated
- * out, so that a gateway has time to take the new one, and no longer than until it is retired. The
- * key that is rotated out signs a statement of which key comes after it (rotation.h); the next key
- * has it.
+ * A key has a window (key_validity.h): from its creation until an hour after its rotation, so that
+ * a gateway has time to load the new key, and at most until it is retired. The key that is rotated
+ * out signs a statement that names its successor (rotation.h); the successor carries it.
  *
- * A ring is changed by one thread, before it is shared; afterwards threads only read it. Nothing
- * here blocks. */
+ * One thread changes a ring before it is shared; then threads only read it. Nothing here blocks. */
 #ifndef WRIT_EVIDENCE_KEYRING_H
 #define WRIT_EVIDENCE_KEYRING_H
 
@@ -47,10 +45,10 @@ struct writ_keyring_key {
     enum writ_key_purpose purpose;
     enum writ_key_state state;
     int64_t created_us;       /* wall clock */
-    int64_t changed_us;       /* when it got its state */
-    int64_t until_us;         /* what it signs later is not believed; 0: it has no end yet */
-    int64_t revoked_us;       /* revoked since then; 0: it is not */
-    struct writ_buf rotation; /* by which the key before it names it; empty: none did */
+    int64_t changed_us;       /* when it entered its state */
+    int64_t until_us;         /* later signatures are rejected; 0: no end yet */
+    int64_t revoked_us;       /* revoked since then; 0: not revoked */
+    struct writ_buf rotation; /* the previous key's statement that names this one; empty: none */
     struct writ_jwk *public;
     struct writ_signer *signer; /* the private half, where it is known; active keys only */
 };
@@ -94,24 +92,25 @@ WRIT_RESULT writ_keyring_read(
 /** Appends it: every key, without private halves. One line per key, for people and for diff. */
 void writ_keyring_put(struct writ_buf *buf, const struct writ_keyring *ring);
 
-/** How many keys it has, of every purpose and state. */
+/** The number of keys, of every purpose and state. */
 size_t writ_keyring_count(const struct writ_keyring *ring);
 /** Key `i`, which is below the count; borrowed until the ring changes. */
 const struct writ_keyring_key *writ_keyring_key(const struct writ_keyring *ring, size_t i);
 
-/** Gives the private half of an active key to the ring, which takes `signer` on success.
- * WRIT_E_MISMATCH when no active key of the ring is its public half. */
+/** Adds the private half of an active key; the ring takes `signer` on success. WRIT_E_MISMATCH when
+ * no active key of the ring is its public half. */
 WRIT_RESULT writ_keyring_adopt(
     struct writ_keyring *ring, struct writ_signer *signer, struct writ_err *err);
 
 /** Adds a first active key; takes `signer` on success. WRIT_E_INVALID when the purpose has an
- * active key already or the ring knows this key, under whatever purpose. WRIT_E_LIMIT. */
+ * active key already, or the ring has this key for any purpose. WRIT_E_LIMIT. */
 WRIT_RESULT writ_keyring_add(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err);
 
-/** Makes `signer` the active key (taken on success) and the one before verifying, which signs that
- * this is the key after it; its private half is then freed. WRIT_E_ABSENT when the purpose has no
- * active key, or its private half is not known; WRIT_E_CRYPTO; else as writ_keyring_add. */
+/** Makes `signer` the active key (taken on success) and the previous one verifying. The previous
+ * key signs a statement that names its successor; then its private half is freed. WRIT_E_ABSENT
+ * when the purpose has no active key, or its private half is not known; WRIT_E_CRYPTO; else as
+ * writ_keyring_add. */
 WRIT_RESULT writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err);
 
@@ -121,16 +120,16 @@ WRIT_RESULT writ_keyring_retire(
     struct writ_keyring *ring, struct writ_view kid, int64_t now_us, struct writ_err *err);
 
 /**
- * Revokes a key from a time on. An active one is followed by `fresh`, which nobody vouches for: a
- * statement of a key that others have is worth nothing.
+ * Revokes a key from a time on. `fresh` replaces an active key without a statement: a compromised
+ * key cannot vouch for its successor.
  *
- * @param since_us  not later than now; of a key that is revoked already, earlier than before
+ * @param since_us  not later than now; for a revoked key, earlier than before
  * @param fresh     taken on success when the key is active; else NULL
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT   no such kid
- *         WRIT_E_INVALID  since_us; or `fresh` is there though the key is not active, or is not
- *                         though it is; else as writ_keyring_add
+ *         WRIT_E_INVALID  since_us; or `fresh` is given for a key that is not active, or missing
+ *                         for one that is; else as writ_keyring_add
  */
 WRIT_RESULT writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t since_us,
     struct writ_signer *fresh, int64_t now_us, struct writ_err *err);
@@ -138,8 +137,8 @@ WRIT_RESULT writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid,
 /** The window of a key. */
 struct writ_key_validity writ_keyring_window(const struct writ_keyring_key *key);
 
-/** The key that signs for this purpose, or NULL when there is none or its private half is not
- * known. Borrowed until the ring is changed or freed. */
+/** The key that signs for this purpose, or NULL when the ring lacks it or its private half.
+ * Borrowed until the ring is changed or freed. */
 const struct writ_signer *writ_keyring_active(
     const struct writ_keyring *ring, enum writ_key_purpose purpose);
 
@@ -149,9 +148,9 @@ const struct writ_jwk *writ_keyring_find(
 
 /** Appends the JWKS of a purpose: active and verifying keys, active first, each with its window;
  * `revoked`, the kids that are revoked and since when; and `rotations`, the statements of all its
- * keys. Revoked keys are not among `keys`, where other readers would believe them. With `history`
- * they and the retired keys are there too, behind the others: for who checks what was signed long
- * ago and looks at the windows, not for who lets calls pass. */
+ * keys. Revoked keys are left out of `keys`, because other readers would trust them. With `history`
+ * they and the retired keys follow the others: for checks of old signatures against the windows,
+ * never for admitting calls. */
 void writ_keyring_jwks(struct writ_buf *buf, const struct writ_keyring *ring,
     enum writ_key_purpose purpose, bool history);
 

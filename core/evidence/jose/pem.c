@@ -1,3 +1,5 @@
+/* Reads PEM by OpenSSL. A passphrase is never asked for, because a daemon has no terminal: an
+ * encrypted key is an error. */
 #include "evidence/jose/pem.h"
 
 #include <openssl/bio.h>

@@ -1,4 +1,4 @@
-/* pem.h - PEM files (RFC 7468), as other tools keep theirs: a public key out of one (13). */
+/* pem.h - reads a public key from a PEM file (RFC 7468, section 13). */
 #ifndef WRIT_EVIDENCE_PEM_H
 #define WRIT_EVIDENCE_PEM_H
 
@@ -14,13 +14,13 @@
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT    longer than WRIT_PEM_BYTES_MAX
- *         WRIT_E_PARSE    no such key
+ *         WRIT_E_PARSE    not such a key
  *         WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO  as writ_jwk_of
  */
 WRIT_RESULT writ_pem_read_key(struct writ_view text, struct writ_jwk **ret, struct writ_err *err);
 
-/** For OpenSSL, in place of a terminal: there is no passphrase, since a daemon has nobody to ask.
- * `asked`: NULL, or a bool that is set. */
+/** A passphrase callback for OpenSSL that never gives one: a daemon has no terminal. `asked`: NULL,
+ * or a bool that the call sets. */
 int writ_pem_refuse_passphrase(char *buf, int size, int writing, void *asked);
 
 #endif

@@ -1,3 +1,5 @@
+/* A few slots per thread, replaced in turn. A slot is found by the number of its key, and numbers
+ * are never reused, so a context never serves another key. */
 #include "evidence/jose/pkctx.h"
 
 #include <openssl/rsa.h>
@@ -13,7 +15,7 @@ struct slot {
 
 struct kept {
     struct slot slots[WRIT_PKCTX_KEPT];
-    unsigned next; /* the slot that goes first when all are taken */
+    unsigned next; /* the slot to replace next when all are taken */
 };
 
 static _Thread_local struct kept kept;
@@ -44,7 +46,7 @@ make_at_exit(void)
     at_exit_made = pthread_key_create(&at_exit, kept_clear) == 0;
 }
 
-/* Sees to it that the contexts of this thread end with it. */
+/* Frees the contexts of this thread when it ends. */
 static bool
 register_thread(void)
 {
@@ -70,7 +72,7 @@ prepare(EVP_PKEY_CTX *ctx, const EVP_PKEY *key, enum writ_pkctx_use use)
     if (begun != 1 || EVP_PKEY_CTX_set_signature_md(ctx, EVP_sha256()) != 1) {
         return false;
     }
-    /* RS256 is RSASSA-PKCS1-v1_5 (RFC 7518 3.3), never what a key file may suggest */
+    /* RS256 is RSASSA-PKCS1-v1_5 (RFC 7518 3.3), whatever a key file suggests */
     return EVP_PKEY_get_base_id(key) != EVP_PKEY_RSA ||
            EVP_PKEY_CTX_set_rsa_padding(ctx, RSA_PKCS1_PADDING) == 1;
 }

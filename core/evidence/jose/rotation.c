@@ -1,5 +1,5 @@
-/* Following is a walk: as long as a statement leads from a key that is reached to one that is not,
- * that one is reached. */
+/* Following is a walk: while a statement leads from a reached key to one that is not reached, that
+ * key is reached too. */
 #include "evidence/jose/rotation.h"
 
 #include "base/clock.h"
@@ -10,7 +10,7 @@
 #define SECOND_US   1000000
 #define REACHED_MAX (2 * WRIT_JWKS_KEYS_MAX)
 
-/* One statement, taken apart; not verified. */
+/* The parts of one statement, not verified. */
 struct statement {
     struct writ_jws jws;
     struct writ_jwk *after;
@@ -36,7 +36,7 @@ walk_wipe(struct walk *walk)
     writ_arena_free(walk->arena);
 }
 
-/* ---- making */
+/* ---- signing */
 
 WRIT_RESULT
 writ_rotation_make(const struct writ_signer *before, const struct writ_jwk *after,
@@ -60,7 +60,7 @@ writ_rotation_make(const struct writ_signer *before, const struct writ_jwk *afte
 
 /* ---- following */
 
-/* What is no statement leads nowhere; only a failure of ours is one. */
+/* A malformed statement leads nowhere; only a failure of ours is an error. */
 static WRIT_RESULT
 read_statement(struct walk *walk, struct writ_view text, struct writ_err *err)
 {
@@ -112,7 +112,7 @@ reach(struct walk *walk, const struct writ_jwk *key)
     }
 }
 
-/* Two that one key has signed, for the same purpose, and that name different keys. */
+/* Two statements of one key, for the same purpose, that name different keys. */
 static WRIT_RESULT
 check_fork(const struct walk *walk, const struct statement *statement, struct writ_err *err)
 {
@@ -127,7 +127,7 @@ check_fork(const struct walk *walk, const struct statement *statement, struct wr
     return WRIT_DONE;
 }
 
-/* Whether it leads on from where the walk is; `ret` is only ever set. */
+/* Whether it leads on from the reached keys; `ret` is only ever set to true. */
 static WRIT_RESULT
 try_statement(struct walk *walk, struct statement *statement, const struct writ_jwks *set,
     bool *ret, struct writ_err *err)

@@ -1,3 +1,5 @@
+/* Makes and reads private keys, and signs. A key is accepted only when its halves belong together
+ * and the library's checks pass; the bytes of a private key are wiped when they are freed. */
 #include "evidence/jose/signer.h"
 
 #include "evidence/jose/ecdsa.h"
@@ -12,7 +14,7 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
-/* of new keys: what they sign lives for a minute, and 3072 bits take three times as long */
+/* of new keys: their signatures live for a minute, and 3072 bits take three times as long */
 #define RSA_BITS ((size_t)WRIT_JWK_RSA_BITS_LEAST)
 
 struct writ_signer {
@@ -94,7 +96,8 @@ writ_signer_new(enum writ_jwk_alg alg, struct writ_signer **ret, struct writ_err
     key = generate(alg);
     if (key == NULL) {
         ERR_clear_error();
-        WRIT_FAIL(err, WRIT_E_CRYPTO, "the library makes no %s key", writ_jwk_alg_name(alg));
+        WRIT_FAIL(
+            err, WRIT_E_CRYPTO, "the library cannot make a key for %s", writ_jwk_alg_name(alg));
     }
     WRIT_TRY(signer_make(key, ret, err));
     (void)WRIT_TAKE(key);
@@ -112,7 +115,7 @@ read_pem(struct writ_view pem, EVP_PKEY **ret, struct writ_err *err)
     }
     *ret = PEM_read_bio_PrivateKey(bio, NULL, writ_pem_refuse_passphrase, &asked);
     if (*ret == NULL && asked) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the signing key is encrypted: it must not be");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the signing key is encrypted. Give it without a passphrase.");
     }
     if (*ret == NULL) {
         WRIT_FAIL(err, WRIT_E_PARSE, "not a PEM private key");
@@ -120,7 +123,7 @@ read_pem(struct writ_view pem, EVP_PKEY **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* What this key signs must verify under the public half that is published for it. */
+/* Checks that signatures of this key verify under its published public half. */
 static WRIT_RESULT
 check_pair(EVP_PKEY *key, struct writ_err *err)
 {
@@ -139,7 +142,7 @@ read_signer(struct writ_view pem, struct writ_signer **ret, struct writ_err *err
     WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
 
     WRIT_TRY(read_pem(pem, &key, err));
-    WRIT_TRY(signer_make(key, &signer, err)); /* first: it refuses what takes long to check */
+    WRIT_TRY(signer_make(key, &signer, err)); /* first: it refuses keys that take long to check */
     WRIT_TRY(check_pair(WRIT_TAKE(key), err));
     *ret = WRIT_TAKE(signer);
     return WRIT_DONE;
@@ -194,7 +197,7 @@ writ_signer_put_pem(const struct writ_signer *signer, struct writ_buf *buf, stru
 
 /* ---- signing */
 
-/* SHA-256 and one EVP_PKEY_sign on this thread's context; gives what OpenSSL writes. */
+/* SHA-256 and one EVP_PKEY_sign on this thread's context; gives the bytes of OpenSSL. */
 static WRIT_RESULT
 sign_digest(const struct writ_signer *signer, struct writ_view input,
     uint8_t ret[WRIT_SIGNER_BYTES_MAX], size_t *ret_len, struct writ_err *err)
@@ -223,7 +226,7 @@ sign_ecdsa(const struct writ_signer *signer, struct writ_view input, struct writ
 
     WRIT_TRY(sign_digest(signer, input, der, &len, err));
     if (!writ_is_ok(writ_ecdsa_from_der(writ_view(der, len), raw))) {
-        WRIT_FAIL(err, WRIT_E_CRYPTO, "the library wrote no ECDSA signature");
+        WRIT_FAIL(err, WRIT_E_CRYPTO, "the library did not write an ECDSA signature");
     }
     writ_buf_put(buf, writ_view(raw, sizeof(raw)));
     return writ_buf_check(buf, err);

@@ -1,9 +1,9 @@
 /* signer.h - one private key that signs with one algorithm.
  *
  * Parsed once and shared by all threads; each thread keeps its own OpenSSL context for it, made at
- * its first signature (32 us for ES256 after that, where making a context each time costs 38).
- * The private half leaves only through writ_signer_put_pem. Nothing here blocks, but making an
- * RSA key takes up to a second. */
+ * its first signature (ES256 then takes 32 us; a new context each time would make it 38). The
+ * private half leaves only through writ_signer_put_pem. Making an RSA key takes up to a second;
+ * nothing else blocks. */
 #ifndef WRIT_EVIDENCE_SIGNER_H
 #define WRIT_EVIDENCE_SIGNER_H
 
@@ -25,9 +25,9 @@ WRIT_RESULT writ_signer_new(enum writ_jwk_alg alg, struct writ_signer **ret, str
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT    longer than WRIT_SIGNER_PEM_MAX
- *         WRIT_E_PARSE    no such key; an encrypted one is refused by that word, since a daemon
- *                         has nobody to ask
- *         WRIT_E_INVALID  a key for none of our algorithms, or too weak
+ *         WRIT_E_PARSE    not such a key; the text names an encrypted one, because a daemon cannot
+ *                         ask for a passphrase
+ *         WRIT_E_INVALID  a key of another algorithm, or too weak
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_signer_read(struct writ_view pem, struct writ_signer **ret, struct writ_err *err);
@@ -37,13 +37,13 @@ void writ_signer_free(struct writ_signer *signer);
 /** The public half; its kid is the thumbprint. Borrowed until the signer is freed. */
 const struct writ_jwk *writ_signer_jwk(const struct writ_signer *signer);
 
-/** Appends the private key as PKCS#8 PEM, unencrypted. Wipe the buffer. WRIT_E_CRYPTO, and what
- * the buffer says. */
+/** Appends the private key as PKCS#8 PEM, unencrypted. Wipe the buffer. WRIT_E_CRYPTO, and the
+ * failures of the buffer. */
 WRIT_RESULT writ_signer_put_pem(
     const struct writ_signer *signer, struct writ_buf *buf, struct writ_err *err);
 
 /** Appends the JWS signature value over `input` (for ES256 the 64 bytes r || s, RFC 7518 3.4).
- * WRIT_E_CRYPTO, and what the buffer says. Thread-safe. */
+ * WRIT_E_CRYPTO, and the failures of the buffer. Thread-safe. */
 WRIT_RESULT writ_signer_sign(const struct writ_signer *signer, struct writ_view input,
     struct writ_buf *buf, struct writ_err *err);
 

@@ -1,3 +1,5 @@
+/* Walks two values side by side in canonical order and writes a line per place that differs. Texts
+ * are cut and made visible before they are written. */
 #include "evidence/json/difference.h"
 
 #include "base/text.h"
@@ -7,7 +9,7 @@
 #define CANONICAL_MAX ((size_t)8 << 20)
 
 struct walk {
-    struct writ_buf pointer; /* of where we are; a too long one is shown cut */
+    struct writ_buf pointer; /* of the present place; one that is too long is cut */
     struct writ_buf *ret;
     size_t most; /* bytes of a value that are shown */
     size_t lines;
@@ -15,7 +17,7 @@ struct walk {
 
 static void walk(struct walk *w, const struct writ_json *before, const struct writ_json *after);
 
-/* Canonical JSON with the digits of every number, and what hides in it by its number. */
+/* Canonical JSON with all digits of every number; hidden characters as numbers. */
 static void
 put_value(struct walk *w, const struct writ_json *value)
 {
@@ -125,7 +127,7 @@ walk_elements(struct walk *w, const struct writ_json *before, const struct writ_
     }
 }
 
-/* writ_json_equal compares doubles: two numbers that no double holds may differ all the same. */
+/* writ_json_equal compares doubles: two numbers that differ may have the same double. */
 static bool
 is_same_number(const struct writ_json *before, const struct writ_json *after)
 {

@@ -1,5 +1,5 @@
-/* The low-level SHA-256 of libcrypto, which OpenSSL 3 would have replaced by EVP. It is the same
- * code underneath, and cannot fail; EVP looks for an engine, counts references and asks a provider
+/* The low-level SHA-256 of libcrypto, which OpenSSL 3 deprecates in favour of EVP. It is the same
+ * code underneath, and cannot fail. EVP looks for an engine, counts references and asks a provider
  * for each text, and most of ours are short: a governed call makes two dozen digests of some
  * hundred bytes, and EVP itself took 5 of its microseconds. */
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -187,7 +187,7 @@ writ_digest_stream_save(
     }
     put_word(stream->state.Nh, ret + AT_LENGTH);
     put_word(stream->state.Nl, ret + AT_LENGTH + 4);
-    for (size_t i = 0; i < SHA256_CBLOCK; i++) { /* what is behind those bytes is of before */
+    for (size_t i = 0; i < SHA256_CBLOCK; i++) { /* the bytes behind are of an earlier block */
         ret[AT_BLOCK + i] = 0;
     }
     (void)writ_view_place(writ_view(stream->state.data, stream->state.num), (char *)ret + AT_BLOCK);

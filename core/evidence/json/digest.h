@@ -1,8 +1,8 @@
 /* digest.h - SHA-256 over bytes and over canonical JSON. Every reference in a credential or a
  * ledger record is made here. Values that JCS (RFC 8785) considers equal have equal digests.
  *
- * As text a digest is "sha256:" and 64 lower-case hex digits, and only that. A zeroed digest is no
- * digest of anything. All functions are thread-safe. */
+ * As text a digest is "sha256:" and 64 lower-case hex digits, and only that. A zeroed digest
+ * matches no input. All functions are thread-safe. */
 #ifndef WRIT_EVIDENCE_DIGEST_H
 #define WRIT_EVIDENCE_DIGEST_H
 
@@ -62,7 +62,7 @@ WRIT_RESULT writ_digest_read(struct writ_view text, struct writ_digest *ret, str
 /** Constant-time equality. */
 bool writ_digest_equal(const struct writ_digest *a, const struct writ_digest *b);
 
-/** SHA-256 in steps, for what does not lie in memory at once. A value that owns nothing. */
+/** SHA-256 in steps, for input that is not in memory at once. A value that owns nothing. */
 struct writ_digest_stream {
     SHA256_CTX state;
     bool begun;
@@ -73,26 +73,24 @@ WRIT_RESULT writ_digest_stream_init(struct writ_digest_stream *ret, struct writ_
 /** WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_add(
     struct writ_digest_stream *stream, struct writ_view bytes, struct writ_err *err);
-/** Gives the digest of all that was added; afterwards the stream takes nothing more.
- * WRIT_E_CRYPTO. */
+/** Gives the digest of all input; afterwards the stream takes no more. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_end(
     struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
-/** Gives the digest of what was added so far; more may be added afterwards.
- * WRIT_E_CRYPTO. */
+/** Gives the digest of the input so far; more may follow. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_now(
     const struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
-/* Eight words of the state, the length in bits, the bytes of the block that is not full, and how
- * many they are. */
+/* Eight words of the state, the length in bits, the bytes of the incomplete block, and their
+ * number. */
 #define WRIT_DIGEST_STREAM_BYTES (32 + 8 + 64 + 1)
 
-/** Writes what it stands at, for whom it may be known; a stream that was restored goes on from
- * there. It is begun. */
+/** Writes the state of a stream that was started; a restored stream continues from it. The state
+ * reveals up to 63 bytes of the input. */
 void writ_digest_stream_save(
     const struct writ_digest_stream *stream, uint8_t ret[WRIT_DIGEST_STREAM_BYTES]);
-/** Any bytes will do: they only give other digests. */
+/** Every state is accepted: a wrong one only gives other digests. */
 void writ_digest_stream_restore(
     struct writ_digest_stream *ret, const uint8_t bytes[WRIT_DIGEST_STREAM_BYTES]);
-/** Ends it: it takes nothing more. A zeroed stream is fine. */
+/** Ends it: it takes no more. A zeroed stream is permitted. */
 void writ_digest_stream_wipe(struct writ_digest_stream *stream);
 
 #endif

@@ -1,3 +1,5 @@
+/* Writes the canonical form (RFC 8785). A number is written only when its canonical text denotes
+ * the number that was read, by exact comparison of decimal digits; otherwise it is refused. */
 #include "evidence/json/jcs.h"
 
 #include "base/decimal.h"
@@ -8,7 +10,7 @@
 
 #define EXACT_BELOW   9007199254740992.0 /* 2^53: below it every integer is a double */
 #define PLAIN_MOST    21                 /* digits before the point without an exponent */
-#define PLAIN_LEAST   (-6)               /* and zeros after it */
+#define PLAIN_LEAST   (-6)               /* and zeros after the point */
 #define EXPONENT_MOST 100000             /* more than any double has */
 
 /* ---- numbers (RFC 8785 3.2.2.3: ECMA-262 Number::toString) */
@@ -90,7 +92,8 @@ literal_exponent(struct writ_view literal, size_t at)
     return negative ? -value : value;
 }
 
-/* Is the literal, read exactly, 0.<digits> * 10^point? With no digits: is it zero? */
+/* Whether the literal, read exactly, is 0.<digits> * 10^point. Without digits: whether it is
+ * zero. */
 static bool
 denotes(struct writ_view literal, struct writ_view digits, int point)
 {
@@ -139,7 +142,7 @@ writ_jcs_is_exact(const struct writ_json *number)
     int count = 0, point = 0;
 
     if (size < EXACT_BELOW && is_spelled_as_integer(literal)) {
-        return true; /* nearly every number */
+        return true; /* the case of nearly every number */
     }
     if (size > 0) {
         count = writ_shortest_digits(size, digits, &point);
@@ -147,7 +150,7 @@ writ_jcs_is_exact(const struct writ_json *number)
     return denotes(literal, writ_view(digits, (size_t)count), point);
 }
 
-/* What jcs.h promises: no number is rounded in silence that would be another integer or zero. */
+/* The promise of jcs.h: no number is silently rounded to another integer or to zero. */
 static bool
 has_canonical_form(const struct writ_json *node)
 {
@@ -158,7 +161,7 @@ has_canonical_form(const struct writ_json *node)
 
 /* ---- values */
 
-/* What becomes of a number that is not exact. */
+/* The treatment of a number that is not exact. */
 enum form {
     REFUSING = 0, /* jcs.h */
     ROUNDING,
@@ -168,7 +171,7 @@ enum form {
 static writ_result put_value(
     struct writ_buf *buf, const struct writ_json *value, enum form form, struct writ_err *err);
 
-/* One text for one value, but for numbers of more digits than a decimal has: those as written. */
+/* One text for each value; numbers with more digits than a decimal has are copied. */
 static void
 put_all_digits(struct writ_buf *buf, const struct writ_json *number)
 {

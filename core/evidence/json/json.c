@@ -1,3 +1,5 @@
+/* Lookups, comparisons and copies on the tape of nodes that json_read.c makes. A node is never
+ * changed after the read, and every walk is bounded by `span`. */
 #include "evidence/json/json.h"
 
 bool
@@ -62,7 +64,7 @@ writ_json_is_pointer(struct writ_view pointer)
     return true;
 }
 
-/* Is `token`, in which "~0" is '~' and "~1" is '/', this name? */
+/* Whether `token`, in which "~0" is '~' and "~1" is '/', is this name. */
 static bool
 token_is(struct writ_view token, struct writ_view name)
 {
@@ -232,7 +234,7 @@ const struct writ_json *
 writ_json_copy(const struct writ_json *value, struct writ_arena *arena)
 {
     struct writ_json *nodes = writ_arena_get(arena, value->span * sizeof *nodes);
-    size_t room = 1; /* so that an empty string has somewhere to point */
+    size_t room = 1; /* gives an empty string a valid pointer */
     struct writ_buf bytes;
     void *memory;
 

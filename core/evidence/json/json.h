@@ -1,27 +1,27 @@
 /* json.h - the one JSON value: a strict reader and a flat, read-only tape of nodes.
  *
- * What is judged, digested and forwarded is made from what this reader accepted, so that nobody
- * behind it can read something else. It takes RFC 8259 text that keeps to I-JSON (RFC 7493) and
- * refuses, with the byte offset and never repairing: duplicate member names (compared after
- * unescaping), invalid UTF-8, lone surrogates, numbers beyond the range of a double, a byte order
- * mark, anything but white space after the value, and whatever is over a limit.
+ * Decisions, digests and forwarded messages are all made from the value that this reader accepted,
+ * so that no later party can read another value. It takes RFC 8259 text that keeps to I-JSON (RFC
+ * 7493) and refuses, with the byte offset and without repairs: duplicate member names (compared
+ * after unescaping), invalid UTF-8, lone surrogates, numbers beyond the range of a double, a byte
+ * order mark, anything but white space after the value, and everything over a limit.
  *
  * Decided, because documents differ about it:
  * - U+0000, written \u0000, is a character like any other and is kept whole, in strings and in
  *   member names (RFC 8785 3.2.2.2 gives it a canonical form). Policy may refuse it.
  * - Noncharacters (U+FFFF and the like) are kept, although RFC 7493 2.1 frowns on them.
- * - A number keeps its source text beside the nearest double. Where that is not exact the text
- *   is still good for reading; the canonical form refuses some of it (jcs.h).
+ * - A number keeps its source text beside the nearest double. A number that is not exact can still
+ *   be read; the canonical form refuses some of them (jcs.h).
  *
- * Shape: the nodes of a document are one array in document order. `span` counts a node and all
- * that is inside it, so the first child is at +1 and the next sibling at +span; the children of an
- * object alternate name, value. The members of an object are also linked in canonical order
- * (RFC 8785 3.2.3), because sorting is how duplicates are found. A pointer to a node is therefore
- * enough to work with: there is no document object.
+ * Shape: the nodes of a document are one array in document order. `span` counts a node and its
+ * descendants, so the first child is at +1 and the next sibling at +span; the children of an object
+ * alternate name, value. The members of an object are also linked in canonical order (RFC 8785
+ * 3.2.3), because sorting is how duplicates are found. A pointer to a node is therefore enough: a
+ * document object is not needed.
  *
  * Ownership: nodes, and strings that were spelled with escapes, live in the arena; other strings
  * and all numbers point into the text that was read, which must live as long. Nodes are never
- * changed after the read, so any number of threads may look at them. Nothing here blocks. */
+ * changed after the read, so any number of threads may use them. Nothing here blocks. */
 #ifndef WRIT_EVIDENCE_JSON_H
 #define WRIT_EVIDENCE_JSON_H
 
@@ -42,7 +42,7 @@ enum writ_json_type {
 /** One node, 32 bytes. Read it through the functions below. */
 struct writ_json {
     uint8_t type;    /* enum writ_json_type */
-    uint8_t escaped; /* string: was spelled with escapes, so its bytes are not in the text */
+    uint8_t escaped; /* string: spelled with escapes, so its bytes are not in the text */
     uint16_t unused;
     uint32_t span;   /* nodes, this one included */
     const char *ptr; /* string: UTF-8, unescaped; number: its source text */
@@ -84,11 +84,11 @@ extern const struct writ_json_limits writ_json_limits_default;
  * @param text    borrowed until the arena is reset: nodes point into it
  * @param limits  borrowed for the call
  * @param arena   takes at most 64 bytes for each value (the tape grows by doubling) and 64 KiB,
- *                and, when a string has escapes, at most text.len more; what a failed read took
- *                goes when the owner resets it
+ *                and, when a string has escapes, at most text.len more; a reset by the owner frees
+ *                what a failed read took
  * @param ret     written only on success
- * @param err     filled on failure, with the byte offset; may be NULL. The text names what is
- *                wrong and never quotes the input
+ * @param err     filled on failure, with the byte offset; may be NULL. The text says what is wrong
+ *                and never quotes the input
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE  not strict JSON as described above
@@ -178,7 +178,8 @@ writ_json_string(const struct writ_json *value)
 /** True when `value` is a string with exactly these bytes. */
 bool writ_json_is(const struct writ_json *value, struct writ_view text);
 
-/** The member called `name` (exact bytes), or NULL when it is absent or `object` is no object. */
+/** The member called `name` (exact bytes), or NULL when it is absent or `object` is not an
+ * object. */
 const struct writ_json *writ_json_get(const struct writ_json *object, struct writ_view name);
 
 /** As writ_json_get, and NULL as well when the member has another type. */
@@ -188,8 +189,8 @@ const struct writ_json *writ_json_get_typed(
 /** Element `index`, or NULL. Walks: for a loop use WRIT_JSON_EACH. */
 const struct writ_json *writ_json_element(const struct writ_json *array, size_t index);
 
-/** What an RFC 6901 pointer ("" is `value` itself, "/a/0") points at, or NULL when there is
- * nothing or the pointer is malformed. "-" points at nothing. */
+/** The value at an RFC 6901 pointer ("" is `value` itself, "/a/0"), or NULL when it is absent or
+ * the pointer is malformed. "-" is always absent. */
 const struct writ_json *writ_json_pointer(const struct writ_json *value, struct writ_view pointer);
 
 /** True when `pointer` is well-formed: "" or '/'-led, every '~' followed by 0 or 1. */
@@ -199,7 +200,7 @@ bool writ_json_is_pointer(struct writ_view pointer);
  * Reads an integer: an optional minus sign and digits, so 1.0 and 1e2 are refused.
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  `value` is NULL, no number, or not written as an integer
+ *         WRIT_E_INVALID  `value` is NULL, not a number, or not written as an integer
  *         WRIT_E_LIMIT    not within least..most
  */
 WRIT_RESULT writ_json_integer(
@@ -209,7 +210,8 @@ WRIT_RESULT writ_json_integer(
  * order. NULL equals only NULL. */
 bool writ_json_equal(const struct writ_json *a, const struct writ_json *b);
 
-/** A deep copy in `arena` that needs neither the text nor the arena of `value`; NULL on no memory.
+/** A deep copy in `arena` that needs neither the text nor the arena of `value`; NULL without
+ * memory.
  */
 const struct writ_json *writ_json_copy(const struct writ_json *value, struct writ_arena *arena);
 

@@ -2,7 +2,7 @@
  *
  * (1) nodes[0 .. used) are in document order. An open container keeps its parent's index in
  *     `span` until it is closed; `open` is the innermost one.
- * (2) Every byte is looked at under `at < end`; the text need not end with NUL.
+ * (2) Every byte is read only after `at < end`; the text need not end with NUL.
  * (3) A node is appended only after there was room for it within its limit, and a container is
  * closed only after its names were found to be distinct. */
 #include "base/utf8.h"
@@ -12,7 +12,7 @@
 
 #define NO_NODE        UINT32_MAX
 #define ROOM_LEAST     16
-#define ROOM_GUESS_MAX 1024 /* nodes made room for before any was seen */
+#define ROOM_GUESS_MAX 1024 /* nodes made room for before any was read */
 #define LIST_BINS      32   /* 2^31 members: more than any text holds */
 
 #define EVERY_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -84,7 +84,7 @@ refuse_value(const struct reader *r)
 
 /* ---- nodes */
 
-/* Makes the tape longer. The old one stays in the arena: doubling keeps that within a factor. */
+/* Makes the tape longer. The old one stays in the arena: doubling limits the waste to a factor. */
 static __attribute__((noinline)) writ_result
 grow(struct reader *r)
 {
@@ -118,8 +118,8 @@ make_room(struct reader *r)
     return r->used == r->room ? grow(r) : WRIT_DONE;
 }
 
-/* Appends a node that begins at `at`; there is room. Elements are counted here, members with their
- * names. */
+/* Appends a node that begins at `at`; the tape has room. Elements are counted here, members with
+ * their names. */
 static inline struct writ_json *
 append(struct reader *r, enum writ_json_type type, const char *at)
 {
@@ -135,8 +135,9 @@ append(struct reader *r, enum writ_json_type type, const char *at)
 
 /* ---- strings */
 
-/* Skips what needs no second look: ASCII but '"', '\\' and controls, eight bytes at a time. A byte
- * below a limit borrows into its highest bit; bytes above the first hit may be false hits. */
+/* Skips bytes that need no second check: ASCII except '"', '\\' and controls, eight bytes at a
+ * time. A byte below a limit borrows into its highest bit; bytes above the first hit may be false
+ * hits. */
 static inline const char *
 skip_plain(const char *at, const char *end)
 {
@@ -403,7 +404,7 @@ linked(struct writ_json *name)
     return name->order != 0 ? name + name->order : NULL;
 }
 
-/* Of two lists in order, one. Of two equal names the one that comes second in the text is noted. */
+/* Merges two lists in order. Of two equal names, notes the one that comes second in the text. */
 static struct writ_json *
 merge(struct writ_json *a, struct writ_json *b, const struct writ_json **twice)
 {
@@ -427,8 +428,8 @@ merge(struct writ_json *a, struct writ_json *b, const struct writ_json **twice)
     return first;
 }
 
-/* A merge sort of the list: no memory, and never more than n log n comparisons, so that a peer
- * gains nothing by its choice of names. bins[i] is empty or a list of 2^i names. */
+/* A merge sort of the list: no memory, and at most n log n comparisons, so a peer gains nothing by
+ * its choice of names. bins[i] is empty or a list of 2^i names. */
 static struct writ_json *
 sort(struct writ_json *list, const struct writ_json **twice)
 {
@@ -453,8 +454,8 @@ sort(struct writ_json *list, const struct writ_json **twice)
     return sorted;
 }
 
-/* Links the names of an object that is complete, in canonical order (RFC 8785 3.2.3), and refuses
- * it when one comes twice. Names that arrive in order are not sorted. keeps (3) */
+/* Links the names of a complete object in canonical order (RFC 8785 3.2.3), and refuses a
+ * duplicate. Names that arrive in order are not sorted. keeps (3) */
 static writ_result
 link_members(const struct reader *r, struct writ_json *object)
 {

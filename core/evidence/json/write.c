@@ -1,7 +1,7 @@
 /* state[depth] says what may come next at each level; last[depth] is the last member name of it.
  *
  * (1) A value is written only where `value_begin` found one to be due.
- * (2) Failures stay in the buffer: nothing here looks at them before writ_write_end. */
+ * (2) Failures stay in the buffer: only writ_write_end reads them. */
 #include "evidence/json/write.h"
 
 #include "base/hidden.h"
@@ -21,7 +21,7 @@ enum {
 struct writ_write
 writ_write_to(struct writ_buf *buf)
 {
-    struct writ_write w; /* not all of it: what is behind `depth` is never looked at */
+    struct writ_write w; /* partly: entries behind `depth` are never read */
 
     w.buf = buf;
     w.sorted = false;

@@ -1,20 +1,20 @@
 /* write.h - writes JSON text into a buffer, piece by piece.
  *
- * For our own records, answers and claims. Commas, colons and quotes are the writer's business;
- * the output has no white space. Strings get the escapes of the canonical form and numbers its
- * digits, so the text is canonical as long as the caller names members in canonical order, which
- * writ_write_name checks when `sorted` is set.
+ * For our own records, answers and claims. The writer adds commas, colons and quotes; the output
+ * has no white space. Strings get the escapes of the canonical form and numbers its digits, so the
+ * text is canonical as long as the caller names members in canonical order, which writ_write_name
+ * checks when `sorted` is set.
  *
  * A misuse (a value without a name in an object, an end without a begin, names out of order) is a
- * bug of ours and stops the process. Failures of the buffer stay in the buffer: check it once, at
- * the end, with writ_write_end. Does not block; not for several threads. */
+ * bug and stops the process. Failures of the buffer stay in the buffer: check it once, at the end,
+ * with writ_write_end. Does not block; one thread at a time. */
 #ifndef WRIT_EVIDENCE_WRITE_H
 #define WRIT_EVIDENCE_WRITE_H
 
 #include "evidence/json/json.h"
 
-/** What is read of clients and tool servers has at most 256 levels (limits.json_depth); all of it
- * can be written again, inside of a few levels of our own. */
+/** Input of clients and tool servers has at most 256 levels (limits.json_depth). The writer adds
+ * room for a few levels of our own around it. */
 #define WRIT_WRITE_DEPTH 272
 
 /** A writer; a value that owns nothing. Make it with writ_write_to. */
@@ -49,20 +49,20 @@ void writ_write_i64(struct writ_write *w, int64_t value);
 void writ_write_double(struct writ_write *w, double value);
 void writ_write_bool(struct writ_write *w, bool value);
 void writ_write_null(struct writ_write *w);
-/** The canonical form of `value`. When it has none the buffer fails with WRIT_E_PARSE. */
+/** The canonical form of `value`. Without one the buffer fails with WRIT_E_PARSE. */
 void writ_write_value(struct writ_write *w, const struct writ_json *value);
-/** `value` with its members in the order in which they came, strings and numbers canonical. */
+/** `value` with its members in the order of the input, strings and numbers canonical. */
 void writ_write_ordered(struct writ_write *w, const struct writ_json *value);
-/** The same with its numbers as they were written, whatever their size: for what is not ours. */
+/** The same with its numbers as they were written, whatever their size: for values of others. */
 void writ_write_verbatim(struct writ_write *w, const struct writ_json *value);
-/** The same without the characters that a reader does not see (base/hidden.h), and without members
- * whose name has some. Gives how many characters were left out. */
+/** The same without hidden characters (base/hidden.h), and without members whose name has some.
+ * Returns the number of characters left out. */
 size_t writ_write_visible(struct writ_write *w, const struct writ_json *value);
 /** JSON text that is known to be one well-formed value, as it is. */
 void writ_write_raw(struct writ_write *w, struct writ_view json);
 
-/* Members, name and value at once. `name` is a C string, of any text that is UTF-8; with `sorted`
- * it is borrowed until the object ends. */
+/* Members, name and value at once. `name` is a C string of UTF-8; with `sorted` it is borrowed
+ * until the object ends. */
 
 void writ_write_text(struct writ_write *w, const char *name, struct writ_view text);
 /** The same, and no member at all when `text` is empty. */

@@ -1,3 +1,5 @@
+/* Writes, reads and judges checkpoints and proofs. Every byte of a note or a proof counts: a line
+ * too many, another spelling of a number or a wrong signature of a known key refuses the whole. */
 #include "evidence/log/checkpoint.h"
 
 #include "base/text.h"
@@ -63,7 +65,7 @@ writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *jwk, struct 
     return writ_note_key_of(origin, WRIT_NOTE_ED25519, jwk, ret, err);
 }
 
-/* Those of one state; keys of another purpose or algorithm sign no checkpoint. */
+/* The keys in one state. Keys of another purpose or algorithm do not sign checkpoints. */
 static WRIT_RESULT
 put_keys(const struct writ_keyring *ring, enum writ_key_state state, struct writ_view origin,
     struct writ_buf *buf, struct writ_err *err)
@@ -128,7 +130,7 @@ writ_checkpoint_read(struct writ_view text, struct writ_checkpoint *ret, struct 
     }
     result = writ_text_u64(size, 0, WRIT_TREE_SIZE_MAX, &checkpoint.size);
     if (!writ_is_ok(result)) {
-        WRIT_FAIL(err, result.code, "the size of a checkpoint is no number up to %llu",
+        WRIT_FAIL(err, result.code, "the size of a checkpoint is not a number up to %llu",
             (unsigned long long)WRIT_TREE_SIZE_MAX);
     }
     if (!read_digest(root, &checkpoint.root)) {
@@ -198,7 +200,8 @@ writ_checkpoint_witnesses(const struct writ_note_key *const *keys, size_t n)
     return count;
 }
 
-/* Whether a witness signed, with any of its keys; none of its signatures may be wrong. */
+/* Whether a witness signed, with any of its keys. A wrong signature of one of its keys is an
+ * error. */
 static WRIT_RESULT
 find_cosigned(const struct writ_note *note, const struct writ_checkpoint_trust *trust,
     struct writ_view name, bool *ret, struct writ_err *err)
@@ -245,7 +248,7 @@ count_cosigned(struct writ_view bytes, const struct writ_checkpoint_trust *trust
     return WRIT_DONE;
 }
 
-/* The reason against a checkpoint that is given by what verifying it says. */
+/* The reason against a checkpoint, from the result of its verification. */
 static enum writ_reason
 reason_of(writ_result result)
 {
@@ -273,8 +276,7 @@ writ_checkpoint_judge(struct writ_view bytes, const struct writ_checkpoint_trust
     *ret_why = reason_of(result);
     if (*ret_why == WRIT_REASON_EVIDENCE_OK && count < trust->quorum) {
         (void)writ_fail(err, WRIT_E_ABSENT,
-            "the checkpoint is signed by %zu witnesses, where %zu are asked for", count,
-            trust->quorum);
+            "the checkpoint is signed by %zu witnesses, %zu are required", count, trust->quorum);
         *ret_why = WRIT_REASON_CHECKPOINT_UNWITNESSED;
     }
     if (*ret_why == WRIT_REASON_EVIDENCE_OK) {
@@ -324,13 +326,13 @@ read_head(struct writ_view *text, struct writ_checkpoint_proof *ret, struct writ
     if (writ_view_has_prefix(*text, EXTRA)) {
         if (!take_line(text, &line) ||
             !is_base64(ret->extra = writ_view_sub(line, EXTRA.len, line.len))) {
-            WRIT_FAIL(err, WRIT_E_PARSE, "what a proof has as extra is not base64");
+            WRIT_FAIL(err, WRIT_E_PARSE, "the extra data of a proof is not base64");
         }
     }
     if (!take_line(text, &line) || !writ_view_has_prefix(line, INDEX) ||
         !writ_is_ok(writ_text_u64(
             writ_view_sub(line, INDEX.len, line.len), 0, WRIT_TREE_SIZE_MAX, &ret->index))) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "a proof has no line with the index of its leaf");
+        WRIT_FAIL(err, WRIT_E_PARSE, "a proof lacks the line with the index of its leaf");
     }
     return WRIT_DONE;
 }
@@ -357,7 +359,7 @@ writ_checkpoint_proof_read(
         }
     }
     if (!has_line || text.len == 0) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "a proof has no checkpoint behind an empty line");
+        WRIT_FAIL(err, WRIT_E_PARSE, "a proof lacks a checkpoint behind an empty line");
     }
     proof.note = text;
     *ret = proof;

@@ -1,10 +1,10 @@
-/* checkpoint.h - what a log says of itself, and proofs under it, as C2SP writes them.
+/* checkpoint.h - signed states of a log, and proofs under them, in the formats of C2SP.
  *
  * A checkpoint (c2sp.org/tlog-checkpoint) is the text of a signed note: the log's origin, the size
- * of its tree, its root. A proof (c2sp.org/tlog-proof) is one file that shows a record to be in a
- * log: index, inclusion, checkpoint, and cosignatures where there are.
+ * of its tree, its root. A proof (c2sp.org/tlog-proof) is one file that proves a record to be in a
+ * log: index, inclusion, checkpoint, and optional cosignatures.
  *
- * Pure functions; what is read is borrowed from the text. */
+ * Pure functions; results borrow from the text that was read. */
 #ifndef WRIT_EVIDENCE_CHECKPOINT_H
 #define WRIT_EVIDENCE_CHECKPOINT_H
 
@@ -20,7 +20,7 @@ struct writ_checkpoint {
     struct writ_view extensions; /* further lines, each with its newline; ours have none */
 };
 
-/** Appends the text, to be signed. */
+/** Appends the text that is to be signed. */
 void writ_checkpoint_put(struct writ_buf *buf, const struct writ_checkpoint *checkpoint);
 
 /** Appends the origin of one of our ledgers: `writ-ledger/` and its id. */
@@ -32,9 +32,9 @@ WRIT_RESULT writ_checkpoint_key(struct writ_view origin, const struct writ_jwk *
     struct writ_note_key **ret, struct writ_err *err);
 
 /** Appends the vkeys under which checkpoints of an origin verify, a line each, the active key of
- * the ring first. Nothing when there is none. With `history` the retired keys come behind them: for
- * checkpoints of their time. Revoked ones are never among them. WRIT_E_INVALID for an origin that
- * is no name, WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says. */
+ * the ring first. Nothing without a key. With `history` the retired keys follow: for checkpoints of
+ * their time. Revoked ones are always left out. WRIT_E_INVALID for an origin that cannot be a name,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO, and the failures of the buffer. */
 WRIT_RESULT writ_checkpoint_keys(const struct writ_keyring *ring, struct writ_view origin,
     bool history, struct writ_buf *buf, struct writ_err *err);
 
@@ -46,21 +46,21 @@ WRIT_RESULT writ_checkpoint_read(
  * Verifies that one of these keys signed a checkpoint of its log, and reads it.
  *
  * @param bytes  the note; borrowed as long as `ret` is used
- * @param keys   the logs'; the name of one is the origin that its checkpoints must have
+ * @param keys   of logs; the name of a key is the origin of its checkpoints
  * @param ret    written only on success
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    it is signed by none of the keys
  *         WRIT_E_MISMATCH  a signature of one of them does not hold, or its origin is not the key's
- *         WRIT_E_PARSE     no note, or none of a checkpoint
+ *         WRIT_E_PARSE     not a note, or not a checkpoint in it
  *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_checkpoint_verify(struct writ_view bytes, const struct writ_note_key *const *keys,
     size_t n, struct writ_checkpoint *ret, struct writ_err *err);
 
-/** Whom a verifier believes; all of it borrowed. Zeroed: nobody. */
+/** The keys that a verifier trusts, all borrowed. Zeroed: none. */
 struct writ_checkpoint_trust {
-    const struct writ_note_key *const *keys; /* of logs: one of them will do */
+    const struct writ_note_key *const *keys; /* of logs: a signature of one of them is enough */
     size_t keys_n;
     const struct writ_note_key *const *witnesses; /* of cosigners; keys of one name are one
                                                      witness, and other types count for nothing */
@@ -68,18 +68,18 @@ struct writ_checkpoint_trust {
     size_t quorum; /* how many witnesses must have signed, besides the log */
 };
 
-/** How many witnesses there are among keys: their different names. */
+/** The number of witnesses among keys: their distinct names. */
 size_t writ_checkpoint_witnesses(const struct writ_note_key *const *keys, size_t n);
 
 /**
- * Says whether a checkpoint is to be believed, and reads it.
+ * Judges whether a checkpoint is trustworthy, and reads it.
  *
  * @param bytes    the note; borrowed as long as `ret` is used
  * @param ret      written only when *ret_why is EVIDENCE_OK
  * @param ret_why  the first reason against it: EVIDENCE_MALFORMED, CHECKPOINT_UNSIGNED,
  *                 CHECKPOINT_INVALID (of a witness's signature too), CHECKPOINT_UNWITNESSED; or
  *                 EVIDENCE_OK. Written on WRIT_OK
- * @param err      on WRIT_OK says more about the reason
+ * @param err      explains the reason on WRIT_OK
  *
  * @return WRIT_OK, whatever is wrong with it
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
@@ -89,8 +89,8 @@ WRIT_RESULT writ_checkpoint_judge(struct writ_view bytes, const struct writ_chec
 
 /** One proof; see above. */
 struct writ_checkpoint_proof {
-    struct writ_view extra; /* base64 of what an application adds, which nothing vouches for; or
-                               empty */
+    struct writ_view extra; /* base64 of an application's data, which the proof does not cover; or
+                             * empty */
     uint64_t index;         /* of the leaf */
     struct writ_tree_proof inclusion;
     struct writ_view note; /* the signed checkpoint, byte for byte */

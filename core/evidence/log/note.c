@@ -1,15 +1,17 @@
-#include "base/utf8.h"
+/* Reads, writes and verifies signed notes. A line of an unknown key is ignored; one wrong line of a
+ * trusted key refuses the note. */
 #include "evidence/log/note.h"
 
+#include "base/utf8.h"
 #include "evidence/json/digest.h"
 
-#define DASH            WRIT_LIT("\xe2\x80\x94 ") /* U+2014 and a space: what a signature begins with */
+#define DASH            WRIT_LIT("\xe2\x80\x94 ") /* U+2014 and a space: begins a signature */
 #define ID_BYTES        4
-#define UNKNOWN_KEY_MAX ((size_t)8 << 10) /* bytes of a key of a type that is not ours */
+#define UNKNOWN_KEY_MAX ((size_t)8 << 10) /* bytes of a key of an unknown type */
 #define TIME_BYTES      8
 #define SIGNATURE_BYTES 64
 #define BLOB_MAX        (ID_BYTES + TIME_BYTES + SIGNATURE_BYTES)
-#define TIME_TEXT_MAX   64 /* what stands before a text that is cosigned */
+#define TIME_TEXT_MAX   64 /* the prefix of a text that is cosigned */
 
 struct writ_note_key {
     enum writ_note_type type;
@@ -21,7 +23,7 @@ struct writ_note_key {
 
 /* ---- Names */
 
-/* White_Space of Unicode, and what controls (Unicode Character Database, PropList) */
+/* White_Space of Unicode, and control characters (Unicode Character Database, PropList) */
 static bool
 is_space(uint32_t point)
 {
@@ -42,7 +44,7 @@ writ_note_check_name(struct writ_view name, struct writ_err *err)
         len = writ_utf8_character(writ_view_sub(name, at, name.len), &point);
         if (len == 0 || is_space(point) || point == '+') {
             WRIT_FAIL(err, WRIT_E_INVALID,
-                "the name of a key has a space, a '+' or a byte that is no text, at %zu", at);
+                "the name of a key has a space, a '+' or a byte that is not text, at %zu", at);
         }
     }
     return WRIT_DONE;
@@ -149,7 +151,7 @@ key_from(struct writ_view name, struct writ_view id, struct writ_view material,
     WRIT_TRY(writ_note_key_of(
         name, (enum writ_note_type)(unsigned char)material.ptr[0], jwk, &key, err));
     if (!writ_view_equal(writ_view(stated, ID_BYTES), writ_view(key->id, ID_BYTES))) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the identifier of a vkey is not that of its key");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the identifier of a vkey does not match its key");
     }
     *ret = WRIT_TAKE(key);
     return WRIT_DONE;
@@ -180,7 +182,7 @@ writ_note_key_read(struct writ_view text, struct writ_note_key **ret, struct wri
     writ_auto_buf material = writ_buf_make(WRIT_NOTE_KEY_TEXT_MAX);
     size_t first = writ_view_find(text, '+');
     struct writ_view rest = writ_view_sub(text, first + 1, text.len);
-    size_t second = writ_view_find(rest, '+'); /* base64 has '+' too: only these two divide */
+    size_t second = writ_view_find(rest, '+'); /* base64 has '+' too: only the first two divide */
     writ_result result;
 
     if (text.len > WRIT_NOTE_KEY_TEXT_MAX) {
@@ -199,7 +201,8 @@ writ_note_key_read(struct writ_view text, struct writ_note_key **ret, struct wri
 
 /* ---- Notes */
 
-/* A text that a note can have: UTF-8, no control characters but newlines, the last byte one. */
+/* A text that a note can have: UTF-8, no control characters except newlines, a newline at the
+ * end. */
 static bool
 is_text(struct writ_view text)
 {
@@ -254,13 +257,13 @@ check_lines(struct writ_view lines, struct writ_err *err)
                 err, WRIT_E_LIMIT, "a note has more than %d signatures", WRIT_NOTE_SIGNATURES_MAX);
         }
         if (!read_line(take_line(&lines), &line)) {
-            WRIT_FAIL(err, WRIT_E_PARSE, "signature line %zu of a note is none", count);
+            WRIT_FAIL(err, WRIT_E_PARSE, "signature line %zu of a note is malformed", count);
         }
     }
     return WRIT_DONE;
 }
 
-/* Where the signatures begin: behind the last empty line; 0 when there is none. */
+/* Where the signatures begin: behind the last empty line; 0 without one. */
 static size_t
 find_signatures(struct writ_view bytes)
 {
@@ -298,7 +301,7 @@ writ_note_read(struct writ_view bytes, struct writ_note *ret, struct writ_err *e
 
 /* ---- Signatures */
 
-/* Appends what is signed with a key of this type. */
+/* Appends the bytes that a key of this type signs. */
 static void
 put_message(struct writ_buf *buf, enum writ_note_type type, struct writ_view text, uint64_t time_s)
 {
@@ -320,9 +323,9 @@ verify_blob(struct writ_view text, const struct writ_note_key *key, struct writ_
 
     if (key->type == WRIT_NOTE_COSIGNATURE) {
         if (rest.len != TIME_BYTES + SIGNATURE_BYTES) {
-            WRIT_FAIL(err, WRIT_E_MISMATCH, "a cosignature has not the length of one");
+            WRIT_FAIL(err, WRIT_E_MISMATCH, "the length of a cosignature is wrong");
         }
-        time_s = __builtin_bswap64(writ_view_load64(rest.ptr)); /* it is big-endian */
+        time_s = __builtin_bswap64(writ_view_load64(rest.ptr)); /* big-endian */
         if (time_s > INT64_MAX) {
             WRIT_FAIL(err, WRIT_E_MISMATCH, "a cosignature's time is beyond 2^63");
         }
@@ -335,7 +338,7 @@ verify_blob(struct writ_view text, const struct writ_note_key *key, struct writ_
     return WRIT_DONE;
 }
 
-/* Decodes a line that is of this key; false when it is another's. */
+/* Decodes a line of this key; false when it is another key's. */
 static bool
 is_of(const struct line *line, const struct writ_note_key *key, struct writ_buf *blob)
 {
@@ -359,7 +362,7 @@ writ_note_verify(const struct writ_note *note, const struct writ_note_key *key,
         struct line line;
 
         if (!read_line(take_line(&lines), &line) || !is_of(&line, key, &blob)) {
-            if (blob.failed == WRIT_E_NOMEM) { /* whose it is was not found out */
+            if (blob.failed == WRIT_E_NOMEM) { /* the memory to find its key was missing */
                 return writ_buf_check(&blob, err);
             }
             continue;
@@ -388,7 +391,7 @@ writ_note_sign(struct writ_view text, const struct writ_note_key *key,
     uint64_t time_be = htobe64(time_s);
 
     if (!is_text(text) || text.len > WRIT_NOTE_BYTES_MAX) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a text that no note can have");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the text cannot be the text of a note");
     }
     put_message(&message, key->type, text, time_s);
     WRIT_TRY(writ_buf_check(&message, err));

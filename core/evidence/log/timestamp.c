@@ -1,3 +1,6 @@
+/* Time stamps by OpenSSL's TS functions. A response is read to its last byte, compared with the
+ * bytes that were stamped, and then verified under the given certificates alone, at the time of the
+ * stamp. */
 #include "evidence/log/timestamp.h"
 
 #include "evidence/jose/pem.h"
@@ -74,7 +77,7 @@ bytes_freep(unsigned char **bytes)
     OPENSSL_free(*bytes);
 }
 
-/* What goes wrong in the library here, but for what is verified, is a lack of memory. */
+/* Except in verifying, a failure of the library here is a lack of memory. */
 static WRIT_RESULT
 no_memory(struct writ_err *err)
 {
@@ -188,7 +191,7 @@ time_of(TS_RESP *response, int64_t *ret_s, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Puts the reason of the library, which is a fixed text, behind what is said. */
+/* Appends the reason of the library, which is a fixed text. */
 static void
 say(struct writ_err *err, const char *what)
 {
@@ -199,7 +202,7 @@ say(struct writ_err *err, const char *what)
     ERR_clear_error();
 }
 
-/* Is it over these bytes, and then, is it signed by whom is trusted? `store` is taken. */
+/* Checks that the stamp is over these bytes and signed by a trusted authority. `store` is taken. */
 static WRIT_RESULT
 verify_token(TS_RESP *response, TS_REQ *request, X509_STORE *store, enum writ_reason *ret_why,
     struct writ_err *err)
@@ -232,7 +235,7 @@ verify_token(TS_RESP *response, TS_REQ *request, X509_STORE *store, enum writ_re
     return WRIT_DONE;
 }
 
-/* Reads the response to its last byte; NULL when it is none. */
+/* Reads the response to its last byte; NULL when it is malformed. */
 static TS_RESP *
 read_response(struct writ_view bytes)
 {

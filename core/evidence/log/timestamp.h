@@ -1,7 +1,7 @@
 /* timestamp.h - time stamps of an authority over bytes (RFC 3161): asking for one, verifying one.
  *
- * What somebody stamped was there at that time, whoever gets hold of keys later. Pure functions;
- * safe from several threads. */
+ * A stamp proves that the bytes existed at that time, even if a signing key is stolen later. Pure
+ * functions; safe from several threads. */
 #ifndef WRIT_EVIDENCE_TIMESTAMP_H
 #define WRIT_EVIDENCE_TIMESTAMP_H
 
@@ -13,31 +13,31 @@
 
 /** What a time stamp says. */
 struct writ_timestamp {
-    int64_t time_us; /* since 1970, whole seconds: what was stamped was there then */
+    int64_t time_us; /* since 1970, whole seconds: the bytes existed then */
 };
 
 /**
- * Appends a query in DER (RFC 3161 2.4.1): SHA-256 of `data`, and a wish for the certificate. The
- * same bytes give the same query: it has no nonce, for an old stamp over them only shows more.
+ * Appends a query in DER (RFC 3161 2.4.1): SHA-256 of `data`, and a request for the certificate.
+ * The same bytes give the same query: it has no nonce, because an older stamp over them proves even
+ * more.
  *
- * @return WRIT_OK
- *         WRIT_E_NOMEM, WRIT_E_CRYPTO, and what the buffer says
+ * @return WRIT_OK WRIT_E_NOMEM, WRIT_E_CRYPTO, and the failures of the buffer
  */
 WRIT_RESULT writ_timestamp_query(struct writ_view data, struct writ_buf *ret, struct writ_err *err);
 
 /**
- * Verifies a response (RFC 3161 2.4.2) over `data`. Nothing is trusted but the certificates given;
- * those of the response only connect the signature to them, and all have to be valid at the time
- * of the stamp, not now: a stamp outlives them. Nobody is asked whether they were revoked.
+ * Verifies a response (RFC 3161 2.4.2) over `data`. Only the given certificates are trusted; those
+ * of the response only connect the signature to them. All must be valid at the time of the stamp,
+ * not now: a stamp outlives them. Their revocation is not checked.
  *
  * @param response     DER, to its last byte
  * @param authorities  PEM, one certificate or more
  * @param ret_why      written only on success: WRIT_REASON_EVIDENCE_OK, or the first reason against
- *                     it in the order of the table, and then `err` says more
+ *                     it in the order of the table, and then `err` explains it
  * @param ret          written only for WRIT_REASON_EVIDENCE_OK
  *
  * @return WRIT_OK
- *         WRIT_E_PARSE   `authorities` has no certificate, or something else in it
+ *         WRIT_E_PARSE   `authorities` has no certificate, or other content
  *         WRIT_E_LIMIT   `authorities` is longer than WRIT_TIMESTAMP_CA_MAX
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

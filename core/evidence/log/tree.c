@@ -1,6 +1,8 @@
+/* The tree of RFC 6962 by its right edge: appending keeps the roots of the complete subtrees, and
+ * everything else is computed from complete nodes, which never change. */
 #include "evidence/log/tree.h"
 
-/* RFC 6962 2.1: what keeps a leaf from being taken for a node */
+/* RFC 6962 2.1: the prefixes that distinguish a leaf from a node */
 #define LEAF WRIT_LIT("\x00")
 #define NODE WRIT_LIT("\x01")
 
@@ -24,15 +26,15 @@ writ_tree_node(const struct writ_digest *left, const struct writ_digest *right,
         (struct writ_view[]){NODE, bytes_of(left), bytes_of(right)}, 3, ret, err);
 }
 
-/* The level of the largest complete subtree that a tree of `size` leaves, at least one, begins
- * with. */
+/* The level of the largest complete subtree at the left of a tree with `size` leaves, at least
+ * one. */
 static unsigned
 level_of(uint64_t size)
 {
     return 63 - (unsigned)__builtin_clzll(size);
 }
 
-/* The leaves at the left of a tree of `size` leaves, at least two. */
+/* The leaves in the left subtree of a tree of `size` leaves, at least two. */
 static uint64_t
 left_of(uint64_t size)
 {
@@ -82,7 +84,8 @@ writ_tree_append_node(struct writ_tree_edge *edge, unsigned level, const struct 
     uint64_t leaves;
 
     if (level >= WRIT_TREE_LEVELS || edge->size % (leaves = UINT64_C(1) << level) != 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a tree of %llu leaves cannot go on with a node of level %u",
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "a tree of %llu leaves cannot continue with a node of level %u",
             (unsigned long long)edge->size, level);
     }
     WRIT_TRY(check_size(edge->size + leaves, err));
@@ -129,8 +132,8 @@ writ_tree_root(const struct writ_tree_edge *edge, struct writ_digest *ret, struc
     return WRIT_DONE;
 }
 
-/* The edge of the tree of the `size` leaves from `begin` on, which lie where a tree can have a
- * subtree: each of its complete subtrees begins at a multiple of its own size. */
+/* The edge of the tree of the `size` leaves from `begin` on, where a tree can have a subtree: each
+ * of its complete subtrees begins at a multiple of its own size. */
 static WRIT_RESULT
 edge_at(const struct writ_tree_source *source, uint64_t begin, uint64_t size,
     struct writ_tree_edge *ret, struct writ_err *err)
@@ -171,7 +174,7 @@ prove_subtree(const struct writ_tree_source *source, uint64_t begin, uint64_t si
     return writ_tree_root(&edge, &proof->digests[proof->count++], err);
 }
 
-/* Proofs are found from the root on, and stand the other way round. */
+/* Proofs are found from the root on, and are written from the leaf on. */
 static void
 turn(struct writ_tree_proof *proof)
 {
@@ -237,7 +240,7 @@ writ_tree_prove_consistency(const struct writ_tree_source *source, uint64_t olde
             size -= left;
         }
     }
-    if (begin != 0) { /* the older tree's own root, which who checks has, ends it else */
+    if (begin != 0) { /* otherwise it ends with the older tree's own root, which the checker has */
         WRIT_TRY(prove_subtree(source, begin, size, &proof, err));
     }
     turn(&proof);
@@ -251,8 +254,8 @@ not_proved(struct writ_err *err)
     WRIT_FAIL(err, WRIT_E_MISMATCH, "the proof does not hold for this tree");
 }
 
-/* Where a walk from a leaf to the root stands: the index at this level of the node that the walk is
- * at, and of the last node of the tree. */
+/* The state of a walk from a leaf to the root: at this level, the index of the present node and of
+ * the last node of the tree. */
 struct walk {
     uint64_t at, last;
 };
@@ -264,8 +267,8 @@ walk_up(struct walk *walk)
     walk->last >>= 1;
 }
 
-/* True when the digest that a proof has next stands at the left. A last node without a sibling goes
- * up as it is, which needs no digest. */
+/* True when the next digest of the proof stands at the left. A last node without a sibling moves up
+ * as it is, without a digest. */
 static bool
 walk_is_left(struct walk *walk)
 {

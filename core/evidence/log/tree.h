@@ -1,19 +1,18 @@
 /* tree.h - the Merkle tree over the records of a ledger (RFC 6962 2.1, SHA-256).
  *
  * A leaf is H(0x00 || record), a node H(0x01 || left || right); a tree of n leaves has at its left
- * the largest power of two below n. Whoever appends keeps the right edge alone: one digest for each
- * bit of the size, so that appending costs the same however large the tree is. Proofs are made by
- * asking for nodes that are complete, and never change again; checking one needs neither tree nor
- * edge.
+ * the largest power of two below n. Appending needs the right edge alone: one digest for each bit
+ * of the size, so that it costs the same at every size of the tree. Proofs are made from complete
+ * nodes, which never change again; checking a proof needs neither tree nor edge.
  *
- * Does not block; a value is one thread's at a time, everything else is thread-safe. Every function
+ * Does not block; one thread at a time uses a value, everything else is thread-safe. Every function
  * that digests can fail with WRIT_E_CRYPTO; `ret` is then untouched. */
 #ifndef WRIT_EVIDENCE_TREE_H
 #define WRIT_EVIDENCE_TREE_H
 
 #include "evidence/json/digest.h"
 
-/** Most leaves: what JSON's integers count exactly. */
+/** Most leaves: the largest integer that JSON counts exactly. */
 #define WRIT_TREE_SIZE_MAX ((UINT64_C(1) << 53) - 1)
 #define WRIT_TREE_LEVELS   53
 /** Most digests of a proof: an inclusion has one less (RFC 6962 2.1.1, 2.1.2). */
@@ -26,8 +25,8 @@ WRIT_RESULT writ_tree_leaf(struct writ_view record, struct writ_digest *ret, str
 WRIT_RESULT writ_tree_node(const struct writ_digest *left, const struct writ_digest *right,
     struct writ_digest *ret, struct writ_err *err);
 
-/** The right edge of a tree: the roots of the complete subtrees that it is made of, from left to
- * right, one for each bit that is set in `size`. Zeroed it is the empty tree. Owns nothing. */
+/** The right edge of a tree: the roots of its complete subtrees, from left to right, one for each
+ * bit that is set in `size`. Zeroed it is the empty tree. Owns nothing. */
 struct writ_tree_edge {
     uint64_t size;
     struct writ_digest roots[WRIT_TREE_LEVELS];
@@ -37,21 +36,22 @@ struct writ_tree_edge {
 WRIT_RESULT writ_tree_append(
     struct writ_tree_edge *edge, const struct writ_digest *leaf, struct writ_err *err);
 
-/** Appends a complete subtree of 2^level leaves by its root. WRIT_E_INVALID where the tree can have
- * none, WRIT_E_LIMIT. The edge is as it was on failure. */
+/** Appends a complete subtree of 2^level leaves by its root. WRIT_E_INVALID where the tree cannot
+ * have one, WRIT_E_LIMIT. The edge is as it was on failure. */
 WRIT_RESULT writ_tree_append_node(struct writ_tree_edge *edge, unsigned level,
     const struct writ_digest *node, struct writ_err *err);
 
 /** As writ_tree_append, and appends the digests of all nodes that are complete with it: of the
- * leaf, then of those above it, upwards. What the buffer says is not looked at. */
+ * leaf, then of those above it, upwards. The caller checks the buffer. */
 WRIT_RESULT writ_tree_grow(struct writ_tree_edge *edge, const struct writ_digest *leaf,
     struct writ_buf *nodes, struct writ_err *err);
 
-/** How many nodes of a tree of so many leaves are complete, the leaves included: so many digests
- * has writ_tree_grow appended from the first leaf on. `size` at most WRIT_TREE_SIZE_MAX. */
+/** The number of complete nodes in a tree of `size` leaves, the leaves included. It is the number
+ * of digests that writ_tree_grow appended since the first leaf. `size` at most
+ * WRIT_TREE_SIZE_MAX. */
 uint64_t writ_tree_nodes(uint64_t size);
 
-/** The last leaf of the node `index` of `level`: with it the node is complete, and stands
+/** The last leaf of the node `index` of `level`: it completes the node, which stands
  * writ_tree_nodes(leaf) + level places behind the first leaf of all. */
 uint64_t writ_tree_last_leaf(unsigned level, uint64_t index);
 
@@ -62,9 +62,9 @@ WRIT_RESULT writ_tree_root(
 /** How many roots the edge has. */
 size_t writ_tree_edge_count(const struct writ_tree_edge *edge);
 
-/** Where proofs find the nodes of a tree. `node` gives the root of the complete subtree of
- * 2^level leaves that begins at leaf index * 2^level; it is asked for no node beyond the size that
- * a proof is made for. */
+/** The source of the nodes for proofs. `node` gives the root of the complete subtree of 2^level
+ * leaves that begins at leaf index * 2^level. It is never called for a node beyond the size of the
+ * proof. */
 struct writ_tree_source {
     WRIT_RESULT(*node)
     (void *ctx, unsigned level, uint64_t index, struct writ_digest *ret, struct writ_err *err);
@@ -77,14 +77,14 @@ struct writ_tree_proof {
     struct writ_digest digests[WRIT_TREE_PROOF_MAX];
 };
 
-/** The edge of the tree of the first `size` leaves. WRIT_E_LIMIT beyond WRIT_TREE_SIZE_MAX, and
- * what the source says. */
+/** The edge of the tree of the first `size` leaves. WRIT_E_LIMIT beyond WRIT_TREE_SIZE_MAX, and the
+ * failures of the source. */
 WRIT_RESULT writ_tree_edge_of(const struct writ_tree_source *source, uint64_t size,
     struct writ_tree_edge *ret, struct writ_err *err);
 
 /** Proves that leaf `index` is in the tree of the first `size` leaves (RFC 6962 2.1.1).
- * WRIT_E_INVALID when it is not, WRIT_E_LIMIT beyond WRIT_TREE_SIZE_MAX, and what the source
- * says. */
+ * WRIT_E_INVALID when it is not, WRIT_E_LIMIT beyond WRIT_TREE_SIZE_MAX, and the failures of the
+ * source. */
 WRIT_RESULT writ_tree_prove_inclusion(const struct writ_tree_source *source, uint64_t index,
     uint64_t size, struct writ_tree_proof *ret, struct writ_err *err);
 
@@ -93,8 +93,7 @@ WRIT_RESULT writ_tree_prove_inclusion(const struct writ_tree_source *source, uin
 WRIT_RESULT writ_tree_prove_consistency(const struct writ_tree_source *source, uint64_t older,
     uint64_t size, struct writ_tree_proof *ret, struct writ_err *err);
 
-/** Checks an inclusion (RFC 9162 2.1.3.2). WRIT_E_MISMATCH when it does not hold, in whatever
- * way. */
+/** Checks an inclusion (RFC 9162 2.1.3.2). WRIT_E_MISMATCH for every fault. */
 WRIT_RESULT writ_tree_check_inclusion(const struct writ_digest *leaf, uint64_t index, uint64_t size,
     const struct writ_tree_proof *proof, const struct writ_digest *root, struct writ_err *err);
 

@@ -19,13 +19,13 @@ struct writ_bundle {
     struct writ_arena *arena; /* one record */
     struct writ_bundle_live live;
     bool has_shown;       /* a record */
-    uint64_t after_shown; /* leaves skipped since the last record that was shown */
+    uint64_t after_shown; /* leaves skipped since the last disclosed record */
     struct writ_bundle_report report;
 };
 
 /* ---- phases ---- */
 
-/* What was kept of a record that was good when it was kept. */
+/* Reads a kept record again; it was valid when it was kept. */
 static WRIT_RESULT
 reread(struct writ_bundle *b, const struct writ_buf *body, const struct writ_json **ret,
     struct writ_err *err)
@@ -48,7 +48,7 @@ reread_decision(struct writ_bundle *b, const struct writ_bundle_call *call,
     return writ_decision_read(value, b->arena, &ret->decision, err);
 }
 
-/* Appends the phase of a call at the time that was asked for. */
+/* Appends the phase of a call at the time of the selection. */
 static WRIT_RESULT
 put_phase(struct writ_bundle *b, const struct writ_bundle_call *call,
     const struct writ_outcome *outcome, const struct writ_decision *successor, struct writ_buf *out,
@@ -79,7 +79,7 @@ put_phase(struct writ_bundle *b, const struct writ_bundle_call *call,
     writ_write_text(&w, "phase", writ_decision_validity_name(phase));
     writ_write_flag(&w, "whole", call->run != NULL && !writ_bundle_live_is_faulty(call->run));
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
     return writ_buf_check(out, err);
 }
@@ -105,7 +105,7 @@ put_select(struct writ_write *w, const struct writ_bundle_select *select)
     writ_write_object_end(w);
 }
 
-/* Counts the lines from `from` on as written; keeps (1) */
+/* Adds the lines from `from` on to the digest; keeps (1) */
 static WRIT_RESULT
 written(struct writ_bundle *b, const struct writ_buf *out, size_t from, struct writ_err *err)
 {
@@ -136,7 +136,7 @@ put_begin(struct writ_bundle *b, struct writ_view keys, struct writ_view note, s
     writ_write_name(&w, WRIT_LIT("select"));
     put_select(&w, &b->select);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
     return written(b, out, from, err);
 }
@@ -164,7 +164,7 @@ end_line(struct writ_write *w)
     struct writ_buf *out = w->buf;
 
     writ_write_object_end(w);
-    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
 }
 
@@ -176,7 +176,7 @@ read_time(
 {
     *ret = otherwise;
     if (text.ptr != NULL && !writ_is_ok(writ_time_read(text, ret))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s is no time such as 2026-06-25T05:00:00Z", name);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a time such as 2026-06-25T05:00:00Z", name);
     }
     return WRIT_DONE;
 }
@@ -256,7 +256,7 @@ writ_bundle_next(const struct writ_bundle *b)
     return b->edge.size;
 }
 
-/* ---- what a record means ---- */
+/* ---- the contents of a record ---- */
 
 static struct writ_view
 boundary_of(const struct writ_detached_record *held)
@@ -294,7 +294,7 @@ time_of(const struct writ_detached_record *held)
     return WRIT_LIT("");
 }
 
-/* Whether a record is what was asked for, as far as it says so itself. */
+/* Whether a record matches the selection by its own members. */
 static bool
 is_selected(
     const struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view tenant)
@@ -315,7 +315,7 @@ is_selected(
                (b->select.tenant.ptr == NULL || writ_view_equal(b->select.tenant, tenant)));
 }
 
-/* Names the second call of one key. */
+/* Appends the line for a second call under one key. */
 static void
 put_twice(struct writ_bundle *b, struct writ_view decision_id, uint64_t first, struct writ_buf *out)
 {
@@ -368,7 +368,7 @@ take_decision(struct writ_bundle *b, const struct writ_detached_record *held,
         WRIT_TRY(writ_bundle_live_find(&b->live, d->supersedes.view, &call, err));
         if (call != NULL) {
             WRIT_TRY(put_phase(b, call, NULL, d, out, err));
-            claim = call->claim; /* a round goes on under it */
+            claim = call->claim; /* another round follows under it */
             WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
         }
     }
@@ -443,7 +443,7 @@ take(struct writ_bundle *b, const struct writ_detached_record *held, struct writ
     return WRIT_DONE;
 }
 
-/* A leaf of the bundle is the next one. */
+/* The next leaf is a record of the bundle. */
 static void
 show(struct writ_bundle *b)
 {
@@ -527,7 +527,7 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
         call->run = run;
     } else if (withheld->kind == WRIT_DETACHED_RECORD_OUTCOME) {
         WRIT_TRY(writ_bundle_live_find(&b->live, withheld->decision_id, &call, err));
-        if (call != NULL) { /* what became of it is not shown */
+        if (call != NULL) { /* its outcome is withheld */
             writ_bundle_keys_release(&b->live.keys, &call->claim);
             WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
         }
@@ -647,7 +647,7 @@ put_end(struct writ_bundle *b, struct writ_buf *out, struct writ_err *err)
     return writ_buf_check(out, err);
 }
 
-/* The calls that nothing has ended. */
+/* The calls without an end. */
 static WRIT_RESULT
 put_calls(struct writ_bundle *b, struct writ_buf *out, struct writ_err *err)
 {
@@ -671,7 +671,7 @@ writ_bundle_end(struct writ_bundle *b, struct writ_buf *out, struct writ_bundle_
     WRIT_TRY(writ_tree_root(&b->edge, &root, err));
     if (b->edge.size != b->head.size || !writ_digest_equal(&root, &b->head.root)) {
         *ret_why = WRIT_REASON_RECORD_NOT_IN_LOG;
-        (void)writ_fail(err, WRIT_E_MISMATCH, "the lines are not those of the checkpoint's tree");
+        (void)writ_fail(err, WRIT_E_MISMATCH, "the lines do not give the tree of the checkpoint");
         return WRIT_DONE;
     }
     WRIT_TRY(put_calls(b, out, err));

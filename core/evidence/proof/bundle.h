@@ -1,11 +1,11 @@
-/* bundle.h - records of a log in one file of lines, that shows them to be all in the log where they
- * say, in memory that does not grow with their number.
+/* bundle.h - records of a log in one file of lines, which proves the place of each in the log, in
+ * memory that does not grow with their number.
  *
- * The first line says what was asked for, under which checkpoint. Then the leaves of the tree
- * follow from left to right: records, and, for what was not asked for, the roots of the largest
- * subtrees that have nothing else. Who reads the lines in order makes the tree anew, and at its end
- * the root is that of the checkpoint, or something was changed. The last line says what the records
- * lack. Every byte follows from the records and the first line, so nothing is to be believed.
+ * The first line has the selection and the checkpoint. Then the leaves of the tree follow from left
+ * to right: the selected records, and for the others the roots of the largest subtrees without a
+ * selected record. A reader rebuilds the tree from the lines in order; if its root is not that of
+ * the checkpoint, a line was changed. The last line says what the records lack. Every byte follows
+ * from the records and the first line, so a reader trusts nothing but the checkpoint.
  *
  *     {"format":"writ-bundle/1","checkpoint":"<note>","keys":["<vkey>",...],"select":{...}}
  *     {"leaf":7,"kind":"decision","record":{...}}
@@ -16,7 +16,7 @@
  *     {"kind":"end",...,"sha256":"<of all lines before>"}
  *
  * Memory grows with the number of runs, and of the calls that are under way and the keys that are
- * claimed at one time; not with that of records. One thread's; nothing blocks. */
+ * claimed at one time; not with that of records. For one thread; nothing blocks. */
 #ifndef WRIT_EVIDENCE_BUNDLE_H
 #define WRIT_EVIDENCE_BUNDLE_H
 
@@ -26,24 +26,24 @@
 #define WRIT_BUNDLE_LINE_MAX ((size_t)WRIT_RECORD_MAX_BYTES + 65536) /* longest line */
 #define WRIT_BUNDLE_FAULTY   1000 /* runs that are named because they lack something */
 
-/** What was asked for. A view without ptr does not select. Times are texts of RFC 3339. */
+/** The selection. A view without ptr does not select. Times are texts of RFC 3339. */
 struct writ_bundle_select {
     struct writ_view tenant, boundary_id, agent_id;
     struct writ_view since, until; /* records of this time or later; of before this time */
-    struct writ_view at;           /* the phase of every decision at this time is told */
+    struct writ_view at;           /* adds the phase of every decision at this time */
 };
 
-/** What the records of a bundle are. */
+/** The counts over the records of a bundle. */
 struct writ_bundle_report {
     uint64_t records, decisions, outcomes, seals, reviews; /* shown */
     uint64_t withheld;
-    uint64_t skipped;    /* records of the log that are not of the bundle */
+    uint64_t skipped;    /* records of the log that are not in the bundle */
     uint64_t inside;     /* of them, between the first and the last record of the bundle */
-    uint64_t unmatched;  /* outcomes whose decision is not shown */
-    uint64_t in_flight;  /* decisions that could have an outcome and have none shown */
+    uint64_t unmatched;  /* outcomes without their decision in the bundle */
+    uint64_t in_flight;  /* decisions that could have an outcome, without one in the bundle */
     uint64_t twice;      /* decisions whose key another call had claimed */
-    uint64_t boundaries; /* runs that a decision or a seal is of */
-    uint64_t faulty;     /* of them: a seq missing, double or miscounted, or another seal */
+    uint64_t boundaries; /* runs with a decision or a seal */
+    uint64_t faulty;     /* of them: a seq missing, twice or miscounted, or another seal */
     uint64_t unsealed;   /* of them */
 };
 
@@ -57,7 +57,7 @@ struct writ_bundle;
  * @param ret   new, free with writ_bundle_free
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  a time that is none
+ *         WRIT_E_INVALID  a malformed time
  *         WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_bundle_begin(const struct writ_bundle_select *select, struct writ_view keys,
@@ -73,7 +73,7 @@ uint64_t writ_bundle_next(const struct writ_bundle *bundle);
  * Adds the next leaf, a record, and appends its line with what follows from it.
  *
  * @param body     canonical
- * @param ret_why  EVIDENCE_OK, or why it cannot be of this bundle: RECORD_INVALID,
+ * @param ret_why  EVIDENCE_OK, or the reason against the record: RECORD_INVALID,
  *                 RECORD_DIGEST_MISMATCH, RECORD_FOREIGN, OUTCOME_MISMATCH. Written on WRIT_OK
  *
  * @return WRIT_OK
@@ -83,8 +83,8 @@ uint64_t writ_bundle_next(const struct writ_bundle *bundle);
 WRIT_RESULT writ_bundle_record(struct writ_bundle *bundle, enum writ_detached_record_kind kind,
     struct writ_view body, struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err);
 
-/** What stays of a record that is withheld. What it says beside its digest is proved by the seal of
- * its run alone. */
+/** The public part of a withheld record. Only the seal of its run proves the members beside its
+ * digest. */
 struct writ_bundle_withheld {
     enum writ_detached_record_kind kind;
     struct writ_digest leaf;
@@ -97,13 +97,13 @@ struct writ_bundle_withheld {
 WRIT_RESULT writ_bundle_withhold(struct writ_bundle *bundle,
     const struct writ_bundle_withheld *withheld, struct writ_buf *out, struct writ_err *err);
 
-/** Adds the next 2^level leaves, none of the bundle. WRIT_E_INVALID where the tree can have no such
- * node; WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Adds the next 2^level leaves, none of the bundle. WRIT_E_INVALID where the tree cannot have such
+ * a node; WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_bundle_node(struct writ_bundle *bundle, unsigned level,
     const struct writ_digest *digest, struct writ_buf *out, struct writ_err *err);
 
-/** Ends: appends the last lines. *ret_why is RECORD_NOT_IN_LOG when the tree is not that of the
- * checkpoint, else EVIDENCE_OK. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Ends: appends the last lines. *ret_why is RECORD_NOT_IN_LOG when the tree differs from that of
+ * the checkpoint, else EVIDENCE_OK. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_bundle_end(struct writ_bundle *bundle, struct writ_buf *out,
     struct writ_bundle_report *ret, enum writ_reason *ret_why, struct writ_err *err);
 

@@ -1,9 +1,11 @@
+/* Rebuilds a bundle from its own lines: a line is read only when it is not already determined, and
+ * every determined line must be equal to the byte. The first reason against the file is final. */
 #include "evidence/proof/bundle_check.h"
 
 #include "evidence/json/jcs.h"
 
 #define ARENA        ((size_t)256 << 20) /* one line */
-#define EXPECTED_MAX ((size_t)1 << 30)   /* the phases of all calls that nothing has ended */
+#define EXPECTED_MAX ((size_t)1 << 30)   /* the phases of all calls without an end */
 
 static const struct writ_json_limits limits = {
     .bytes = WRIT_BUNDLE_LINE_MAX,
@@ -20,7 +22,7 @@ struct writ_bundle_check {
     struct writ_buf note; /* of the first line */
     struct writ_checkpoint head;
     struct writ_bundle *bundle; /* NULL: no line yet */
-    struct writ_buf expected;   /* lines that have to come, from `at` on */
+    struct writ_buf expected;   /* lines that must come next, from `at` on */
     size_t at;
     struct writ_buf body;
     bool has_ended;
@@ -97,7 +99,7 @@ read_select(const struct writ_json *value, struct writ_bundle_select *ret)
     return true;
 }
 
-/* The vkeys, a line each; each of the log that the checkpoint is of. */
+/* The vkeys, a line each; each must be of the checkpoint's log. */
 static WRIT_RESULT
 read_keys(const struct writ_bundle_check *c, const struct writ_json *keys, struct writ_buf *ret,
     bool *ret_right, struct writ_err *err)
@@ -149,7 +151,7 @@ begin(struct writ_bundle_check *c, const struct writ_json *root, enum writ_reaso
 
     if (!writ_json_is(writ_json_get(root, WRIT_LIT("format")), WRIT_LIT("writ-bundle/1")) ||
         !read_select(writ_json_get(root, WRIT_LIT("select")), &select)) {
-        return malformed(ret_why, err, "the first line is not that of a bundle");
+        return malformed(ret_why, err, "the first line is not the first line of a bundle");
     }
     WRIT_TRY(read_checkpoint(c, root, ret_why, err));
     if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
@@ -157,12 +159,12 @@ begin(struct writ_bundle_check *c, const struct writ_json *root, enum writ_reaso
     }
     WRIT_TRY(read_keys(c, writ_json_get(root, WRIT_LIT("keys")), &keys, &is_right, err));
     if (!is_right) {
-        return malformed(ret_why, err, "a key is none of this log");
+        return malformed(ret_why, err, "a key is not a key of this log");
     }
     result = writ_bundle_begin(&select, writ_buf_view(&keys), writ_buf_view(&c->note), &c->head,
         &c->expected, &c->bundle, err);
     if (result.code == WRIT_E_INVALID) {
-        return malformed(ret_why, err, "a time in the first line is none");
+        return malformed(ret_why, err, "a time in the first line is malformed");
     }
     return result;
 }
@@ -187,7 +189,7 @@ take_node(struct writ_bundle_check *c, const struct writ_json *line, enum writ_r
     if (!read_digest(line, &digest) ||
         !writ_is_ok(writ_json_integer(
             writ_json_get(line, WRIT_LIT("level")), 0, WRIT_TREE_LEVELS - 1, &level))) {
-        return malformed(ret_why, err, "a node is not of the form of one");
+        return malformed(ret_why, err, "a node is malformed");
     }
     result = writ_bundle_node(c->bundle, (unsigned)level, &digest, &c->expected, err);
     if (result.code == WRIT_E_INVALID || result.code == WRIT_E_LIMIT) {
@@ -218,7 +220,7 @@ take_withheld(struct writ_bundle_check *c, const struct writ_json *line, enum wr
         (w.kind != WRIT_DETACHED_RECORD_SEAL && w.decision_id.len == 0) ||
         (is_decision && !writ_is_ok(writ_json_integer(writ_json_get(line, WRIT_LIT("seq")), 0,
                             (int64_t)WRIT_DECISION_SEQ_MAX, &seq)))) {
-        return malformed(ret_why, err, "what is withheld is not of the form of it");
+        return malformed(ret_why, err, "a withheld record is malformed");
     }
     if (is_decision && w.tenant.ptr == NULL) {
         w.tenant = WRIT_LIT("");
@@ -265,12 +267,12 @@ take(struct writ_bundle_check *c, const struct writ_json *line, enum writ_reason
     if (writ_view_is(kind, "withheld")) {
         return take_withheld(c, line, ret_why, err);
     }
-    /* the last lines follow from those before, so that nothing of them has to be read */
+    /* the last lines follow from those before, so they are compared and not read */
     c->has_ended = true;
     return writ_bundle_end(c->bundle, &c->expected, &c->report, ret_why, err);
 }
 
-/* The next line that has to come, without its end; false when none is due. */
+/* The next line that must come, without its end; false when none is due. */
 static bool
 next_expected(struct writ_bundle_check *c, struct writ_view *ret)
 {
@@ -288,7 +290,7 @@ next_expected(struct writ_bundle_check *c, struct writ_view *ret)
     return true;
 }
 
-/* Reads a line that is not due, so that what is due begins with it. */
+/* Reads a line that is not determined; the determined lines then begin with it. */
 static WRIT_RESULT
 read_line(struct writ_bundle_check *c, struct writ_view line, enum writ_reason *ret_why,
     struct writ_err *err)
@@ -297,7 +299,7 @@ read_line(struct writ_bundle_check *c, struct writ_view line, enum writ_reason *
     writ_result result;
 
     if (c->has_ended) {
-        return malformed(ret_why, err, "there is more behind the last line");
+        return malformed(ret_why, err, "the file continues behind the last line");
     }
     writ_arena_reset(c->arena);
     result = writ_json_read(line, &limits, c->arena, &value, err);
@@ -325,7 +327,7 @@ writ_bundle_check_line(struct writ_bundle_check *c, struct writ_view line,
         }
     }
     if (!writ_view_equal(line, expected)) {
-        return malformed(ret_why, err, "a line is not what follows from the records before it");
+        return malformed(ret_why, err, "a line does not follow from the records before it");
     }
     return WRIT_DONE;
 }

@@ -1,5 +1,5 @@
-/* bundle_check.h - verifies a bundle (bundle.h), line by line: from what a line says, the line is
- * made anew, with all that follows from it, and has to be the very same bytes. */
+/* bundle_check.h - verifies a bundle (bundle.h), line by line: makes each line again from its own
+ * contents, with all lines that follow from it, and compares the bytes. */
 #ifndef WRIT_EVIDENCE_BUNDLE_CHECK_H
 #define WRIT_EVIDENCE_BUNDLE_CHECK_H
 
@@ -8,8 +8,8 @@
 
 struct writ_bundle_check;
 
-/** `trust` says who must have signed the checkpoint; borrowed until the end. `ret` is new, free
- * with writ_bundle_check_free. WRIT_E_NOMEM. */
+/** `trust` names the keys that must have signed the checkpoint; borrowed until the end. `ret` is
+ * new, free with writ_bundle_check_free. WRIT_E_NOMEM. */
 WRIT_RESULT writ_bundle_check_new(const struct writ_checkpoint_trust *trust,
     struct writ_bundle_check **ret, struct writ_err *err);
 /** NULL is fine. */
@@ -18,10 +18,10 @@ void writ_bundle_check_free(struct writ_bundle_check *check);
 /**
  * Takes the next line, without its end.
  *
- * @param ret_why  EVIDENCE_OK: so far nothing speaks against the file; or the first reason:
- *                 EVIDENCE_MALFORMED, those of writ_checkpoint_judge, RECORD_NOT_IN_LOG, and
- *                 those of writ_bundle_record. Written on WRIT_OK
- * @param err      on WRIT_OK says more about the reason
+ * @param ret_why  EVIDENCE_OK: the file is valid so far; or the first reason against it:
+ *                 EVIDENCE_MALFORMED, those of writ_checkpoint_judge, RECORD_NOT_IN_LOG, and those
+ *                 of writ_bundle_record. Written on WRIT_OK
+ * @param err      explains the reason on WRIT_OK
  *
  * @return WRIT_OK, whatever is wrong
  *         WRIT_E_LIMIT  over WRIT_BUNDLE_LIVE_MAX
@@ -30,13 +30,13 @@ void writ_bundle_check_free(struct writ_bundle_check *check);
 WRIT_RESULT writ_bundle_check_line(struct writ_bundle_check *check, struct writ_view line,
     enum writ_reason *ret_why, struct writ_err *err);
 
-/** What the bundle is; the checkpoint is borrowed until the check is freed. False before its last
- * line was taken: a file that ends there is cut off. */
+/** The result; the checkpoint is borrowed until the check is freed. False before the last line of
+ * the bundle: a file that ends there is truncated. */
 bool writ_bundle_check_ended(const struct writ_bundle_check *check, struct writ_bundle_report *ret,
     struct writ_checkpoint *ret_head);
 
-/** Writes what a bundle is as members of the object that `w` is in: origin and size of the log, and
- * the counts, under the names that they have in its last line. */
+/** Writes the result as members of the object that `w` is in: origin and size of the log, and the
+ * counts, under the names of the last line. */
 void writ_bundle_check_put(struct writ_write *w, const struct writ_bundle_report *report,
     const struct writ_checkpoint *head);
 

@@ -1,12 +1,14 @@
+/* A hash table with open addressing, by the digest of tenant, agent and key. It grows only after
+ * the expired claims were removed, so its size follows the live claims. */
 #include "evidence/proof/bundle_keys.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "evidence/record/member.h"
 
-#define FIRST_SIZE 1024 /* a power of two, as all sizes */
+#define FIRST_SIZE 1024 /* a power of two, like all sizes */
 #define US_PER_S   INT64_C(1000000)
-#define NEVER_S    (WRIT_TIME_MOST_US / US_PER_S + 1) /* a claim of so many seconds ends never */
+#define NEVER_S    (WRIT_TIME_MOST_US / US_PER_S + 1) /* a claim of this many seconds never ends */
 
 /** A slot. */
 struct writ_bundle_key {
@@ -16,7 +18,7 @@ struct writ_bundle_key {
     bool is_used;
 };
 
-/* The slot of that key, or the free one where it would be. */
+/* The slot of that key, or the free slot for it. */
 static struct writ_bundle_key *
 find(const struct writ_bundle_keys *keys, const struct writ_digest *key)
 {
@@ -35,7 +37,7 @@ stands(const struct writ_bundle_keys *keys, const struct writ_bundle_key *slot)
     return slot->is_used && slot->until_us > keys->now_us;
 }
 
-/* Room for one more, without those that are over. */
+/* Makes room for one more claim; expired ones are removed. */
 static WRIT_RESULT
 make_room(struct writ_bundle_keys *keys, struct writ_err *err)
 {

@@ -1,3 +1,5 @@
+/* Runs and calls in tables by digest. Whatever ended is freed, and the total is bounded, so a
+ * hostile bundle cannot make a verifier grow without end. */
 #include "evidence/proof/bundle_live.h"
 
 #define BUCKETS WRIT_BUNDLE_LIVE_BUCKETS
@@ -7,14 +9,14 @@ bucket_of(struct writ_view of, struct writ_view key, size_t *ret, struct writ_er
 {
     uint64_t split = of.len;
     const struct writ_view pieces[] = {writ_view(&split, sizeof split), of, key};
-    struct writ_digest digest; /* nobody chooses what falls together */
+    struct writ_digest digest; /* callers cannot choose which names share a bucket */
 
     WRIT_TRY(writ_digest_pieces(pieces, 3, &digest, err));
     *ret = (digest.bytes[0] | (size_t)digest.bytes[1] << 8) % BUCKETS;
     return WRIT_DONE;
 }
 
-/* One more run or call. */
+/* Counts one more run or call. */
 static WRIT_RESULT
 check_room(const struct writ_bundle_live *live, struct writ_err *err)
 {
@@ -41,12 +43,12 @@ run_free(struct writ_bundle_run *run)
     writ_free(run);
 }
 
-/* The flaws of a run that has one now. */
+/* The flaws of a run, made at its first one. */
 static WRIT_RESULT
 run_flaws(struct writ_bundle_run *run, struct writ_bundle_flaws **ret, struct writ_err *err)
 {
     if (run->flaws == NULL && (run->flaws = writ_alloc(sizeof *run->flaws)) == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what a run lacks");
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the flaws of a run");
     }
     *ret = run->flaws;
     return WRIT_DONE;
@@ -79,9 +81,9 @@ run_find(struct writ_bundle_live *live, struct writ_view tenant, struct writ_vie
     return WRIT_DONE;
 }
 
-/* The run of that name that `seal` (ptr NULL: it has none) is of by its hash, for it does not say
- * whose it is: without a hash the newest of that name, else the oldest when there is no such run.
- * NULL: none of that name. */
+/* The run of that name that `seal` (ptr NULL: none) belongs to by its hash, because a seal does not
+ * name its tenant. Without a hash the newest of that name; without a match the oldest. NULL: none
+ * of that name. */
 static WRIT_RESULT
 run_of_seal(struct writ_bundle_live *live, struct writ_view name, struct writ_view seal,
     struct writ_bundle_run **ret, struct writ_err *err)
@@ -185,7 +187,7 @@ writ_bundle_live_place(struct writ_bundle_run *run, uint64_t seq, bool is_counte
     return writ_seal_hash_add(&run->ids, decision_id, err);
 }
 
-/* Whether every seq is there, once. */
+/* Whether every seq is there exactly once. */
 static bool
 has_all(const struct writ_bundle_run *run)
 {

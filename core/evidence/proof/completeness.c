@@ -1,7 +1,8 @@
 /* Invariants of a set:
+ *
  * (1) items[0 .. count) are the records in the order in which they were added;
  * (2) an item without `numbered` is left out of every rule about seqs: it makes the set incomplete
- *     by itself. A running_count that is not there is 0, which is never seq + 1;
+ * by itself. An absent running_count is 0, which is never seq + 1;
  * (3) `boundary` is that of the first record that carries one, and empty until then. */
 #include "evidence/proof/completeness.h"
 
@@ -13,7 +14,7 @@ struct item {
     uint64_t seq, running_count;
     int64_t issued_us; /* INT64_MIN when it cannot be read */
     struct writ_view decision_id;
-    struct writ_view boundary; /* empty: it carries none */
+    struct writ_view boundary; /* empty: absent */
     bool numbered, foreign;
 };
 
@@ -80,7 +81,7 @@ time_of(const struct writ_member_text *time)
     return time->is == WRIT_PRESENT && writ_member_time(time->view, &us) ? us : INT64_MIN;
 }
 
-/* Adds a copy of the item, and judges its boundary by those that came before. */
+/* Adds a copy of the item, and compares its boundary with the earlier ones. */
 static WRIT_RESULT
 add_item(struct writ_completeness_set *set, const struct item *item, struct writ_err *err)
 {
@@ -196,8 +197,8 @@ expected_of(const struct writ_completeness_set *set)
                : expected;
 }
 
-/* A list in the making. With `items` NULL it only counts, so that each rule is written once: the
- * first walk counts, the second one fills. */
+/* A list under construction. With `items` NULL it only counts, so that each rule is written once:
+ * the first walk counts, the second one fills. */
 struct list {
     uint64_t *items;
     size_t count;
@@ -342,7 +343,7 @@ list_missing(const struct order *order, struct writ_arena *arena, struct writ_co
 
 /* ---- the seal */
 
-/* Whether the seal's hash is that of the ids of a set that is otherwise whole. */
+/* Whether the seal's hash covers the ids of a set that is otherwise complete. */
 static WRIT_RESULT
 hash_holds(const struct order *order, const struct writ_seal *seal, bool *ret, struct writ_err *err)
 {
@@ -360,8 +361,8 @@ hash_holds(const struct order *order, const struct writ_seal *seal, bool *ret, s
     return WRIT_DONE;
 }
 
-/* Contract 5: records and seal carry one and the same boundary if any record carries one. A seal
- * from elsewhere may lack members of ours, but not those that completeness rests on. */
+/* Contract 5: records and seal carry the same boundary if any record carries one. A seal from
+ * elsewhere may lack our members, but not those that completeness depends on. */
 static enum writ_seal_flaw
 seal_flaw(const struct writ_completeness_set *set)
 {
@@ -414,7 +415,7 @@ writ_completeness_report(const struct writ_completeness_set *set, struct writ_ar
     WRIT_TRY(make_list(find_foreign, set, &order, arena, &report.foreign, err));
     WRIT_TRY(make_list(find_unbound, set, &order, arena, &report.unbound, err));
 
-    /* over anything but the whole set the hash must differ, which would hide what is wrong */
+    /* over an incomplete set the hash must differ, which would hide the cause */
     if (is_whole(&report) && set->sealed && set->seal.seal_hash.is == WRIT_PRESENT) {
         bool holds = false;
         WRIT_TRY(hash_holds(&order, &set->seal, &holds, err));

@@ -1,8 +1,8 @@
-/* completeness.h - is a held set of decisions whole? (contract 5)
+/* completeness.h - whether a set of decisions is complete (contract 5).
  *
- * Add every decision of a boundary, and its seal if there is one, in any order; then ask. The
- * report names what is missing, double, miscounted or foreign; it is never only yes or no. What
- * stays invisible is a dropped suffix together with its seal. */
+ * Add every decision of a boundary, and its seal if it has one, in any order; then ask for the
+ * report. It names the missing, repeated, miscounted and foreign records. A dropped suffix together
+ * with its seal stays invisible. */
 #ifndef WRIT_EVIDENCE_COMPLETENESS_H
 #define WRIT_EVIDENCE_COMPLETENESS_H
 
@@ -15,14 +15,14 @@ struct writ_seq_range {
     uint64_t first, last;
 };
 
-/** Why the seal itself is no witness. */
+/** The reason why the seal proves nothing. */
 enum writ_seal_flaw {
     WRIT_SEAL_SOUND = 0,
-    WRIT_SEAL_INVALID,      /* it fails validation, such as a total that is missing */
-    WRIT_SEAL_FOREIGN,      /* it is of another boundary than the records */
-    WRIT_SEAL_UNBOUND,      /* it carries no boundary, though records do */
-    WRIT_SEAL_SECOND,       /* there is another seal that says something else */
-    WRIT_SEAL_HASH_DIFFERS, /* seal_hash is not that of the decision ids */
+    WRIT_SEAL_INVALID,      /* fails validation, for example without a total */
+    WRIT_SEAL_FOREIGN,      /* belongs to another boundary than the records */
+    WRIT_SEAL_UNBOUND,      /* carries no boundary, though records do */
+    WRIT_SEAL_SECOND,       /* another seal contradicts it */
+    WRIT_SEAL_HASH_DIFFERS, /* seal_hash does not cover the decision ids */
 };
 
 /** Numbers in the arena: seqs, or positions of records. */
@@ -31,7 +31,7 @@ struct writ_completeness_list {
     size_t count;
 };
 
-/** What a held set is. Lists of seqs are sorted and without repeats; lists of records hold the
+/** The report on a set. Lists of seqs are sorted and without repeats; lists of records hold the
  * positions, from 0, in which they were added. */
 struct writ_completeness {
     bool whole;
@@ -49,18 +49,18 @@ struct writ_completeness {
     struct writ_completeness_list unbound;    /* records without boundary, though others have one */
 };
 
-/** Collects a set of records. Grows by about 64 bytes for each; not for several threads. */
+/** Collects a set of records. Grows by about 64 bytes for each; for one thread. */
 struct writ_completeness_set;
 
-/** A new, empty set for at most `max` records; free with writ_completeness_free. NULL when there is
- * no memory. */
+/** A new, empty set for at most `max` records; free with writ_completeness_free. NULL without
+ * memory. */
 struct writ_completeness_set *writ_completeness_new(size_t max);
 /** NULL is fine. */
 void writ_completeness_free(struct writ_completeness_set *set);
 
 /**
  * Adds one decision. Its boundary_id and decision_id are borrowed until the set is freed; the rest
- * of it is not looked at again.
+ * is not read again.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  the set has its maximum of records
@@ -69,8 +69,8 @@ void writ_completeness_free(struct writ_completeness_set *set);
 WRIT_RESULT writ_completeness_add(
     struct writ_completeness_set *set, const struct writ_decision *decision, struct writ_err *err);
 
-/** Adds a seal; copied, its views are borrowed until the set is freed. There should be one: a
- * second one that says something else is a flaw. */
+/** Adds a seal; copied, its views are borrowed until the set is freed. A second seal that
+ * contradicts the first is a flaw. */
 void writ_completeness_seal(struct writ_completeness_set *set, const struct writ_seal *seal);
 
 /**
@@ -78,17 +78,16 @@ void writ_completeness_seal(struct writ_completeness_set *set, const struct writ
  *
  * @param arena  takes the lists, 8 bytes for each record that is at fault
  *
- * @return WRIT_OK  also for a set that is not whole
+ * @return WRIT_OK  also for an incomplete set
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_completeness_report(const struct writ_completeness_set *set,
     struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err);
 
 /**
- * Whether the set was whole at a time, as far as it had been recorded by then: over the records
- * that were issued at or before `until_us`, and the seal if it was written by then. A record
- * without a time it can be placed by counts as there. For the phase of a decision
- * (decision_validity.h).
+ * Whether the set was complete at a time, as recorded by then: over the records that were issued at
+ * or before `until_us`, and the seal if it was written by then. A record without a readable time
+ * counts as there. For the phase of a decision (decision_validity.h).
  *
  * @return WRIT_OK, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

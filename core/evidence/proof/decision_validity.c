@@ -1,3 +1,5 @@
+/* Derives the phase of a decision from its own members and its facts. A time that cannot be read
+ * counts against the decision: it ends it at once, and never makes it fresher. */
 #include "evidence/proof/decision_validity.h"
 
 struct writ_view
@@ -26,12 +28,12 @@ writ_decision_validity_name(enum writ_decision_validity phase)
     return WRIT_LIT("refused");
 }
 
-/* The times at which a decision begins and stops to be spendable; INT64_MAX: never. */
+/* The times at which a decision becomes and ceases to be spendable; INT64_MAX: never. */
 struct times {
     int64_t issued_us, outcome_us, successor_us, changed_us, expires_us;
 };
 
-/* The time of a record that ends something: one that cannot be read ended it at once. */
+/* The time of a record that ends something: an unreadable one ended it at once. */
 static int64_t
 end_of(const struct writ_member_text *time)
 {
@@ -72,8 +74,8 @@ is_redeemed(const struct writ_decision *decision, const struct writ_decision *su
            writ_member_text_equal(&decision->continuation_id, &successor->continuation_id, false);
 }
 
-/* Contract 5 names the phases; where several would do, what was done with the decision comes
- * before what time did to it. */
+/* Contract 5 names the phases; where several apply, what was done with the decision comes before
+ * the effect of time. */
 enum writ_decision_validity
 writ_decision_validity_at(const struct writ_decision *decision,
     const struct writ_decision_validity_facts *facts, int64_t t_us)

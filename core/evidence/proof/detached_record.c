@@ -1,3 +1,5 @@
+/* Reads a record by its kind and recomputes every digest in it with the profile that it names. What
+ * a record says of itself is never taken without that. */
 #include "evidence/proof/detached_record.h"
 #include "evidence/record/derive.h"
 
@@ -56,11 +58,11 @@ read_kind(const struct writ_json *value, struct writ_arena *arena,
     case WRIT_DETACHED_RECORD_NONE:
         break;
     }
-    WRIT_FAIL(err, WRIT_E_PARSE, "a record of no kind");
+    WRIT_FAIL(err, WRIT_E_PARSE, "a record of an unknown kind");
 }
 
-/* The profile that a decision names in its extension, or the default one. WRIT_E_LIMIT: too much of
- * something is in the extension. */
+/* The profile that a decision names in its extension, or the default one. WRIT_E_LIMIT: the
+ * extension exceeds a limit. */
 static WRIT_RESULT
 find_profile(struct writ_detached_record *held, struct writ_arena *arena, struct writ_err *err)
 {
@@ -123,7 +125,7 @@ writ_detached_record_read(const struct writ_json *value, enum writ_detached_reco
     if (writ_is_ok(result) && why == WRIT_REASON_EVIDENCE_OK) {
         *ret = held;
     }
-    *ret_why = why; /* no object, too long, too much of something: as invalid as any other */
+    *ret_why = why; /* not an object, too long, over a limit: all are invalid */
     return WRIT_DONE;
 }
 

@@ -1,7 +1,7 @@
-/* detached_record.h - a record as somebody holds it outside of a ledger, of whatever kind: read
- * strictly, and judged by itself. Receipts and bundles are made of such records.
+/* detached_record.h - a record outside of a ledger, of any kind: read strictly, and judged by
+ * itself. Receipts and bundles consist of such records.
  *
- * Pure but for the allocations; one thread's at a time; nothing blocks. */
+ * Pure but for the allocations; one thread at a time; nothing blocks. */
 #ifndef WRIT_EVIDENCE_DETACHED_RECORD_H
 #define WRIT_EVIDENCE_DETACHED_RECORD_H
 
@@ -38,8 +38,8 @@ struct writ_detached_record {
 };
 
 /**
- * Reads a record and judges what it says of itself: that its members are those of its kind and of
- * their form, and that every digest in it is what its members give.
+ * Reads a record and judges it by itself: its members must be those of its kind and well-formed,
+ * and every digest must recompute from them.
  *
  * @param value   borrowed as long as `ret` is used
  * @param ret     written only when *ret_why is WRIT_REASON_EVIDENCE_OK
@@ -53,8 +53,8 @@ WRIT_RESULT writ_detached_record_read(const struct writ_json *value,
     enum writ_reason *ret_why, struct writ_err *err);
 
 /**
- * Judges whether an outcome is that of a decision (contract 4): that it joins it, and that its
- * receipt_ref is what both give.
+ * Judges whether an outcome belongs to a decision (contract 4): it must join the decision, and its
+ * receipt_ref must recompute from both.
  *
  * @param ret_why  EVIDENCE_OK or OUTCOME_MISMATCH; written on WRIT_OK
  *
@@ -63,7 +63,7 @@ WRIT_RESULT writ_detached_record_read(const struct writ_json *value,
 WRIT_RESULT writ_detached_record_join(const struct writ_detached_record *outcome,
     const struct writ_detached_record *decision, enum writ_reason *ret_why, struct writ_err *err);
 
-/** The decision that it is, or is about: its decision_id; the empty view for a seal. */
+/** The decision_id of the decision that it is or refers to; the empty view for a seal. */
 struct writ_view writ_detached_record_decision_id(const struct writ_detached_record *held);
 
 #endif

@@ -1,3 +1,5 @@
+/* Writes and verifies receipts. Verifying trusts only the given keys: every record must have its
+ * proof under the one checkpoint, and the records must form one chain of decisions. */
 #include "evidence/proof/receipt.h"
 
 #include "evidence/json/write.h"
@@ -26,7 +28,7 @@ put_proof(struct writ_write *w, const struct writ_receipt_record *record, struct
     writ_checkpoint_proof_put(&text, &proof);
     if (writ_is_ok(writ_buf_check(&text, NULL))) {
         writ_write_string(w, writ_buf_view(&text));
-    } else { /* too long a note, or no memory: no file */
+    } else { /* a note that is too long, or no memory: no file */
         writ_write_null(w);
         w->buf->failed = text.failed;
     }
@@ -59,11 +61,11 @@ writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t keys
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(buf, '\n');
 }
 
-/* ---- verifying: each step says EVIDENCE_OK, or the first reason against the file */
+/* ---- verifying: each step gives EVIDENCE_OK, or the first reason against the file */
 
 struct verifying {
     const struct writ_checkpoint_trust *trust;
@@ -79,7 +81,7 @@ against(struct verifying *v, enum writ_reason why, const char *what)
     return why;
 }
 
-/* The lists of a file; false when it is none. */
+/* The lists of a file; false when they are malformed. */
 static bool
 read_form(const struct writ_json *root, const struct writ_json **ret_records)
 {
@@ -95,7 +97,7 @@ read_form(const struct writ_json *root, const struct writ_json **ret_records)
     return true;
 }
 
-/* The checkpoint of the first proof, which is that of all others. */
+/* The checkpoint of the first proof; all others must have the same. */
 static WRIT_RESULT
 read_checkpoint(struct verifying *v, struct writ_view note, enum writ_reason *ret_why)
 {
@@ -118,7 +120,7 @@ read_record(struct verifying *v, const struct writ_json *value, struct writ_deta
     if (record == NULL || kind == WRIT_DETACHED_RECORD_NONE || kind == WRIT_DETACHED_RECORD_SEAL ||
         value->count != RECORD_MEMBERS ||
         !writ_is_ok(writ_checkpoint_proof_read(text, &proof, v->err))) {
-        *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "a record is not of the form of one");
+        *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "a record is malformed");
         return WRIT_DONE;
     }
     if (v->receipt.note.ptr == NULL) {
@@ -144,7 +146,7 @@ read_record(struct verifying *v, const struct writ_json *value, struct writ_deta
     return result;
 }
 
-/* Whether a record is of this call, by what it says; outcomes join the last decision. */
+/* Whether a record belongs to this call, by its members; outcomes join the last decision. */
 static WRIT_RESULT
 place_record(struct verifying *v, const struct writ_detached_record *held, uint64_t index,
     enum writ_reason *ret_why)
@@ -170,7 +172,7 @@ place_record(struct verifying *v, const struct writ_detached_record *held, uint6
     }
     if (receipt->decisions == 0 || index <= receipt->decision_index ||
         !writ_view_equal(writ_detached_record_decision_id(held), id)) {
-        *ret_why = against(v, WRIT_REASON_RECORD_FOREIGN, "a record is about another decision");
+        *ret_why = against(v, WRIT_REASON_RECORD_FOREIGN, "a record refers to another decision");
         return WRIT_DONE;
     }
     if (held->kind == WRIT_DETACHED_RECORD_REVIEW) {
@@ -187,7 +189,7 @@ place_record(struct verifying *v, const struct writ_detached_record *held, uint6
     return writ_detached_record_join(held, last, ret_why, v->err);
 }
 
-/* Every key that the file names is one of the log that its checkpoint is of. */
+/* Every key that the file names must be a key of the checkpoint's log. */
 static WRIT_RESULT
 check_keys(struct verifying *v, const struct writ_json *keys, enum writ_reason *ret_why)
 {
@@ -201,7 +203,7 @@ check_keys(struct verifying *v, const struct writ_json *keys, enum writ_reason *
         }
         if (!writ_is_ok(result) ||
             !writ_view_equal(writ_note_key_name(key), v->receipt.checkpoint.origin)) {
-            *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "a key is none of this log");
+            *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "a key is not a key of this log");
             return WRIT_DONE;
         }
     }
@@ -222,7 +224,7 @@ verify(struct verifying *v, struct writ_view text, enum writ_reason *ret_why)
         return WRIT_DONE;
     }
     if (!read_form(root, &records)) {
-        *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "the file is no receipt");
+        *ret_why = against(v, WRIT_REASON_EVIDENCE_MALFORMED, "the file is not a receipt");
         return WRIT_DONE;
     }
     WRIT_JSON_EACH(value, records)

@@ -1,4 +1,4 @@
-/* receipt.h - one file that shows what became of one call, to someone who trusts neither the
+/* receipt.h - one file that proves the history of one call to a reader who trusts neither the
  * gateway nor its operator, but one key.
  *
  *     {"format": "writ-receipt/1",
@@ -7,7 +7,8 @@
  *
  * Records are those of the call from its first decision to its last: each later decision supersedes
  * the one before it, and outcomes and the events of reviews are about one of them. All proofs are
- * under one checkpoint. `keys` says whom to ask for; nothing in a file makes a key trusted.
+ * under one checkpoint. `keys` helps a reader to find the keys; nothing in a file makes a key
+ * trusted.
  *
  * Pure but for the allocations; thread-safe; nothing blocks. */
 #ifndef WRIT_EVIDENCE_RECEIPT_H
@@ -20,7 +21,7 @@
 #define WRIT_RECEIPT_BYTES_MAX   ((size_t)64 << 20) /* longest file */
 #define WRIT_RECEIPT_RECORDS_MAX 4096               /* most records of a call */
 #define WRIT_RECEIPT_KEYS_MAX    64                 /* most keys, in a file or trusted */
-#define WRIT_RECEIPT_ARENA       ((size_t)1 << 30)  /* memory that is enough for any file */
+#define WRIT_RECEIPT_ARENA       ((size_t)1 << 30)  /* memory that is enough for every file */
 
 /** One record to write. */
 struct writ_receipt_record {
@@ -30,18 +31,19 @@ struct writ_receipt_record {
     struct writ_tree_proof inclusion;
 };
 
-/** Appends a file. `keys` are vkeys; `note` is the signed checkpoint of all proofs. What fails
- * stays in the buffer. */
+/** Appends a file. `keys` are vkeys; `note` is the signed checkpoint of all proofs. Failures stay
+ * in the buffer. */
 void writ_receipt_put(struct writ_buf *buf, const struct writ_view *keys, size_t keys_n,
     struct writ_view note, const struct writ_receipt_record *records, size_t n);
 
-/** What a receipt that holds says. Views are borrowed from the arena and the text. */
+/** The contents of a valid receipt. Views are borrowed from the arena and the text. */
 struct writ_receipt {
     struct writ_checkpoint checkpoint;
     struct writ_view note;
     struct writ_detached_record decision; /* the last one */
     uint64_t decision_index;
-    bool has_outcome; /* of the last decision; without it nothing is said about the call's end */
+    bool has_outcome; /* of the last decision; without it the receipt does not cover the end of the
+                       * call */
     struct writ_detached_record outcome;
     uint64_t outcome_index;
     size_t decisions, reviews; /* records of these kinds */
@@ -50,13 +52,13 @@ struct writ_receipt {
 /**
  * Verifies a file.
  *
- * @param trust    who must have signed the checkpoint
+ * @param trust    the keys that must have signed the checkpoint
  * @param ret      written only when *ret_why is EVIDENCE_OK
  * @param ret_why  the first reason against it, in this order: EVIDENCE_MALFORMED,
  *                 CHECKPOINT_UNSIGNED, CHECKPOINT_INVALID, CHECKPOINT_UNWITNESSED; for each record
  *                 RECORD_INVALID, RECORD_DIGEST_MISMATCH, RECORD_NOT_IN_LOG, RECORD_FOREIGN,
  * OUTCOME_MISMATCH; or EVIDENCE_OK. Written on WRIT_OK
- * @param err      on WRIT_OK says more about the reason
+ * @param err      explains the reason on WRIT_OK
  *
  * @return WRIT_OK, whatever is wrong with it
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO

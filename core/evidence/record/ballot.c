@@ -1,3 +1,5 @@
+/* A vote as a signed payload. Reading takes exactly the members of a vote; checking compares every
+ * member with the expected vote, so a signature counts for nothing else. */
 #include "evidence/record/ballot.h"
 
 #include "evidence/json/write.h"
@@ -25,7 +27,7 @@ has_only_known(const struct writ_json *payload)
     return true;
 }
 
-/* A string, or {NULL, 0} without the member. False: it is something else. */
+/* A string, or {NULL, 0} without the member. False: another type. */
 static bool
 text_of(const struct writ_json *payload, struct writ_view name, struct writ_view *ret)
 {
@@ -48,12 +50,12 @@ read_payload(const struct writ_json *payload, struct writ_ballot *ret, struct wr
         !text_of(payload, WRIT_LIT("confidence"), &ret->confidence) ||
         !writ_is_ok(writ_json_integer(
             writ_json_get(payload, WRIT_LIT("revision")), 0, REVISION_MAX, &revision))) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the payload has not exactly the members of a vote");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the payload does not have exactly the members of a vote");
     }
     ret->vote = writ_review_vote_find(vote);
     ret->revision = (uint64_t)revision;
     if (ret->vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the payload has none of the three votes");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the vote is not one of the three words");
     }
     return WRIT_DONE;
 }
@@ -67,7 +69,7 @@ open_ballot(struct writ_view token, struct writ_arena *arena, struct writ_jws *r
 
     WRIT_TRY(writ_jws_read(token, arena, ret_jws, err));
     if (!writ_view_is(ret_jws->typ, WRIT_BALLOT_TYP)) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the token is not a vote by its typ");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the typ of the token is not that of a vote");
     }
     WRIT_TRY(writ_jws_claims(ret_jws, arena, &payload, err));
     WRIT_TRY(read_payload(payload, &ballot, err));
@@ -106,7 +108,7 @@ writ_ballot_check(struct writ_view token, struct writ_view key, const struct wri
 
     WRIT_TRY(open_ballot(token, arena, &jws, &ballot, err));
     if (!says(&ballot, want)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the signed vote says something else");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the signed vote differs from the vote");
     }
     WRIT_TRY(writ_json_read(key, &writ_jws_limits, arena, &value, err));
     WRIT_TRY(writ_jwk_read(value, &jwk, err));

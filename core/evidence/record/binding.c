@@ -1,4 +1,5 @@
-/* Ordered checks are a table, one row each, walked in order: contract 6 as it is written there. */
+/* The ordered checks of contract 6 as a table: the rows are walked in order, and the first that
+ * fails gives the reason. */
 #include "evidence/record/binding.h"
 
 #include "evidence/record/derive.h"
@@ -6,7 +7,7 @@
 
 #define PERMIT_MARK UINT64_C(0x7772697470726d74) /* "writprmt" */
 
-/* What the rows look at. */
+/* The input of the rows. */
 struct call {
     const struct writ_decision *authorization;
     const struct writ_candidate *candidate;
@@ -20,7 +21,7 @@ struct row {
     enum writ_reason reason;
 };
 
-/* Equality of a member both must have, and of one that both may lack. */
+/* Equality of a member that both must have, and of one that both may lack. */
 #define SAME(call, member)                                                                         \
     writ_member_text_equal(&(call)->authorization->member, &(call)->candidate->member, false)
 #define SAME_OR_NONE(call, member)                                                                 \
@@ -187,7 +188,7 @@ writ_binding_derive(struct writ_candidate *candidate, const struct writ_decision
 
 /* ---- outcomes from outside */
 
-/* The key of an outcome; early fixtures of the contract have it in its extensions. */
+/* The key of an outcome; early fixtures of the contract keep it in its extensions. */
 static struct writ_view
 key_of(const struct writ_outcome *outcome)
 {

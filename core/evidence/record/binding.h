@@ -2,8 +2,8 @@
  *
  * An authorization binds the exact action, the exact target state, the exact continuation, one
  * idempotency key, one run, and one outcome. writ_binding_check compares it with the call that is
- * about to be made, row by row in a fixed order; the first row that does not hold gives verdict and
- * reason. Only an allow makes a permit, and only a permit lets the sender send.
+ * about to be made, row by row in a fixed order; the first row that fails gives verdict and reason.
+ * Only an allow makes a permit, and only a permit lets the sender send.
  *
  * Pure: no I/O, no clock of its own. */
 #ifndef WRIT_EVIDENCE_BINDING_H
@@ -19,7 +19,7 @@ struct writ_profile;
 enum writ_binding_verdict {
     WRIT_BINDING_DENY = 0,
     WRIT_BINDING_ALLOW,
-    WRIT_BINDING_REVALIDATE, /* the same intent, another state: decide anew */
+    WRIT_BINDING_REVALIDATE, /* the same intent, another state: decide again */
 };
 
 /** "deny", "allow", "revalidate". Static storage. */
@@ -41,18 +41,18 @@ struct writ_candidate {
 
 /** Whether (intent_ref, idempotency_key) is spent. Zero means yes. */
 enum writ_binding_claim {
-    WRIT_BINDING_TAKEN = 0, /* a terminal outcome or a live claim exists, or it is not known */
+    WRIT_BINDING_TAKEN = 0, /* a terminal outcome or a live claim exists, or the lookup failed */
     WRIT_BINDING_FREE,
 };
 
-/** Asks whoever holds outcomes and claims, whatever their decision_id. */
+/** Looks outcomes and claims up, of every decision_id. */
 struct writ_binding_lookup {
     enum writ_binding_claim (*find)(
         void *ctx, struct writ_view intent_ref, struct writ_view idempotency_key);
     void *ctx;
 };
 
-/** Leave to make one call, once. Only writ_binding_check makes one that is worth anything. */
+/** The permit for one call, once. Only writ_binding_check makes a valid one. */
 struct writ_permit {
     uint64_t mark;
     struct writ_view decision_id; /* borrowed from the authorization */
@@ -66,7 +66,7 @@ struct writ_binding {
 
 /**
  * Recomputes the candidate's intent_digest and intent_ref from its other members, with the
- * target_state_digest that the authorization carries, so that a changed state shows as drift and
+ * target_state_digest that the authorization carries, so that a changed state appears as drift and
  * not as another intent.
  *
  * @return WRIT_OK
@@ -80,10 +80,10 @@ WRIT_RESULT writ_binding_derive(struct writ_candidate *candidate,
  * Compares an authorization with the candidate.
  *
  * @param now_us  wall time; must lie within issued_at .. expires_at (both ends included; an
- *                authorization without expires_at has no end). A ledger that makes its times
- *                strictly increasing can be a little ahead of the clock: who has just had a record
- *                placed there asks with the later of the clock and issued_at
- * @param lookup  asked last; one without function counts every call as a duplicate
+ *                authorization without expires_at has no end). A ledger makes its times strictly
+ *                increasing and can be a little ahead of the clock: for a record that was just
+ *                placed, pass the later of the clock and issued_at
+ * @param lookup  used last; without a function every call counts as a duplicate
  *
  * A member that both lack is equal for target, continuation_id and target_state_digest; for every
  * other one a missing value fails its row. Digests are compared in constant time. Allocates
@@ -92,8 +92,8 @@ WRIT_RESULT writ_binding_derive(struct writ_candidate *candidate,
 struct writ_binding writ_binding_check(const struct writ_decision *authorization,
     const struct writ_candidate *candidate, int64_t now_us, struct writ_binding_lookup lookup);
 
-/** Spends the permit: true once for a permit that writ_binding_check made, and false ever after and
- * for any other. On true, `ret_decision_id` (may be NULL) says for which decision. */
+/** Spends the permit: true once for a permit that writ_binding_check made, then and for any other
+ * false. On true, `ret_decision_id` (may be NULL) is its decision. */
 bool writ_binding_spend(struct writ_permit *permit, struct writ_view *ret_decision_id);
 
 /** A set of outcomes from outside, for writ_binding_outcomes. */
@@ -103,7 +103,7 @@ struct writ_binding_set {
 };
 
 /** A lookup over outcomes from outside: every one of them is terminal. An outcome of the same
- * intent that states no key counts too. `set` is borrowed as long as the lookup is used. */
+ * intent without a key counts too. `set` is borrowed as long as the lookup is used. */
 struct writ_binding_lookup writ_binding_outcomes(struct writ_binding_set *set);
 
 #endif

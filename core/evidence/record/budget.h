@@ -1,7 +1,7 @@
-/* budget.h - what a call takes out of a budget: made by policy, booked by the store's writer.
+/* budget.h - what a call takes from a budget: made by policy, booked by the store's writer.
  *
- * It stands here because policy and store do not know each other. A reservation says everything
- * that booking it needs; no configuration is looked at then. */
+ * It is here because policy and store do not know each other. A reservation has everything that
+ * booking it needs; booking does not read the configuration. */
 #ifndef WRIT_EVIDENCE_BUDGET_H
 #define WRIT_EVIDENCE_BUDGET_H
 
@@ -18,8 +18,8 @@
  *      sum(amounts booked under `key`) + amount <= limit
  * A zeroed reservation has limit 0, so that any amount above 0 is refused. */
 struct writ_reservation {
-    /** Which counter: H({"budget": name, and those of "agent", "tenant", "tool" it is kept per}).
-     * Unchanged by a reload as long as the budget keeps its name and what it is kept per. */
+    /** Which counter: H({"budget": name, and those of "agent", "tenant", "tool" that separate it}).
+     * A reload that keeps both keeps the counter. */
     struct writ_digest key;
     struct writ_view name; /* the budget's name in the configuration, for records and refusals */
     int64_t window_us;     /* length of a window, above 0 */

@@ -1,3 +1,5 @@
+/* The members of a decision, as a table, and the rules between them. Reading keeps every member;
+ * only validation judges them. */
 #include "evidence/record/decision.h"
 
 #include "evidence/record/table.h"
@@ -85,14 +87,14 @@ writ_decision_put(const struct writ_decision *decision, struct writ_buf *ret, st
     return writ_table_put(&table, decision, ret, err);
 }
 
-/* False when one of them is no time. */
+/* False when one of them is not a time. */
 static bool
 is_before(struct writ_view a, struct writ_view b)
 {
     int64_t a_us, b_us;
 
     if (a.len == b.len && writ_view_compare(a, b) >= 0) {
-        return false; /* as many digits, which are in the order of the times that they say */
+        return false; /* with equal digits their order is the order of the times */
     }
     return writ_member_time(a, &a_us) && writ_member_time(b, &b_us) && a_us < b_us;
 }

@@ -1,8 +1,8 @@
 /* decision.h - GovernanceDecision: the record of a verdict, made before the call (contract 3).
  *
- * The life of one of ours: the members that describe the call are set, derive.h adds the
- * identity of the intent, then the idempotency key, and, when the ledger knows position and time,
- * what depends on them. */
+ * How we make one: the caller sets the members that describe the call, derive.h adds the identity
+ * of the intent, then the idempotency key, and, when the ledger knows position and time, the
+ * members that depend on them. */
 #ifndef WRIT_EVIDENCE_DECISION_H
 #define WRIT_EVIDENCE_DECISION_H
 
@@ -29,20 +29,20 @@ struct writ_decision {
 /** "allow", "deny", "require_approval", "revise". Static storage. */
 struct writ_view writ_decision_route_name(enum writ_decision_route route);
 
-/** The verdict of that name. False: there is none; `ret` is untouched. */
+/** The verdict of that name. False: not a verdict; `ret` is untouched. */
 bool writ_decision_route_find(struct writ_view name, enum writ_decision_route *ret);
 
-/** The verdict of a record. False: it has none, or an unknown one; `ret` is untouched. */
+/** The verdict of a record. False: none, or an unknown one; `ret` is untouched. */
 bool writ_decision_route_of(const struct writ_decision *decision, enum writ_decision_route *ret);
 
 /** The member `decision` for that verdict. */
 struct writ_member_text writ_decision_route_text(enum writ_decision_route route);
 
-/** True when the record has that verdict; a record with no verdict or an unknown one has none. */
+/** True when the record has that verdict; false without a verdict or with an unknown one. */
 bool writ_decision_is(const struct writ_decision *decision, enum writ_decision_route route);
 
 /**
- * Reads a decision. Every member is kept; wrong ones are told by writ_decision_validate.
+ * Reads a decision. Every member is kept; writ_decision_validate reports the wrong ones.
  *
  * @param value  borrowed as long as the record is used
  * @param ret    written only on success
@@ -65,7 +65,7 @@ WRIT_RESULT writ_decision_read(const struct writ_json *value, struct writ_arena 
 WRIT_RESULT writ_decision_put(
     const struct writ_decision *decision, struct writ_buf *ret, struct writ_err *err);
 
-/** Checks types, formats and what the route needs (contract 3), and adds every fault to `ret`. A
+/** Checks types, formats and the needs of the route (contract 3), and adds every fault to `ret`. A
  * record with a fault is never emitted and never honoured. */
 void writ_decision_validate(const struct writ_decision *decision, struct writ_faults *ret);
 

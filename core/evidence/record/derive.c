@@ -1,11 +1,11 @@
-/* Every function derives into a copy, or into memory of its own, so that a record changes only when
- * all of its digests are there. */
+/* Every function derives into a copy, or into its own memory, so that a record changes only when
+ * all of its digests are complete. */
 #include "evidence/record/derive.h"
 
 #include "evidence/json/write.h"
 #include "evidence/record/profile.h"
 
-/* The text of a digest in memory of the caller's choice: the arena, or a place on the stack. */
+/* The text of a digest in memory of the caller's choice: the arena, or the stack. */
 static struct writ_member_text
 digest_text(const struct writ_digest *digest, char text[WRIT_DIGEST_TEXT])
 {
@@ -13,7 +13,7 @@ digest_text(const struct writ_digest *digest, char text[WRIT_DIGEST_TEXT])
     return writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
 }
 
-/* Derives one field into `text`; absent when the preimage is not complete. */
+/* Derives one field into `text`; absent when the preimage is incomplete. */
 static WRIT_RESULT
 derive_into(const struct writ_profile *profile, enum writ_profile_field field,
     const struct writ_decision *decision, struct writ_buf *scratch, char text[WRIT_DIGEST_TEXT],
@@ -87,7 +87,7 @@ writ_decision_place(struct writ_decision *decision, const struct writ_profile *p
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the digests of a decision");
     }
     if (seq >= WRIT_DECISION_SEQ_MAX) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "seq is over the largest that a record can hold");
+        WRIT_FAIL(err, WRIT_E_LIMIT, "seq is above the largest that a record can hold");
     }
     placed.seq = writ_member_number((int64_t)seq);
     placed.running_count = writ_member_number((int64_t)seq + 1);
@@ -247,7 +247,7 @@ writ_decision_intent_ref(const struct writ_decision *decision, const struct writ
 
 /* ---- joining */
 
-/* A member that only one of the two has says nothing against them. */
+/* A member that only one of the two has does not contradict. */
 static bool
 text_agrees(const struct writ_member_text *a, const struct writ_member_text *b)
 {
@@ -260,7 +260,7 @@ number_agrees(const struct writ_member_number *a, const struct writ_member_numbe
     return a->is != WRIT_PRESENT || b->is != WRIT_PRESENT || a->value == b->value;
 }
 
-/* What the two say differently without any digest, or NULL. */
+/* The first member in which the two differ, apart from digests, or NULL. */
 static const char *
 disagreement(const struct writ_outcome *outcome, const struct writ_decision *decision)
 {

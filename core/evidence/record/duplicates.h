@@ -1,12 +1,12 @@
-/* duplicates.h - what becomes of the second call of an identical pair. It stands here because
- * policy (which configures it), store (which does it) and the record (which says it) share it. */
+/* duplicates.h - the treatment of the second call of an identical pair. It is here because policy
+ * (which configures it), store (which applies it) and the record (which states it) share it. */
 #ifndef WRIT_EVIDENCE_DUPLICATES_H
 #define WRIT_EVIDENCE_DUPLICATES_H
 
 #include "base/bytes.h"
 
 enum writ_duplicates {
-    WRIT_DUPLICATES_FORBID = 0, /* refused with what became of the first */
+    WRIT_DUPLICATES_FORBID = 0, /* refused with the outcome of the first */
     WRIT_DUPLICATES_REPLAY,     /* answered with the first one's stored result */
     WRIT_DUPLICATES_ALLOW,      /* runs: for tools that only read */
 };

@@ -1,3 +1,5 @@
+/* Our part of `extensions` by the table of members. It is made once in canonical form, and a record
+ * that was read keeps every unknown member beside it. */
 #include "evidence/record/extension.h"
 
 #include "evidence/json/json.h"

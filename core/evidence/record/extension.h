@@ -1,4 +1,4 @@
-/* extension.h - extensions.writ, our own part of a record: what the contract has no member for. */
+/* extension.h - extensions.writ, our own part of a record: the members that the contract lacks. */
 #ifndef WRIT_EVIDENCE_EXTENSION_H
 #define WRIT_EVIDENCE_EXTENSION_H
 
@@ -23,8 +23,8 @@ WRIT_RESULT writ_extension_make(const struct writ_extension *extension, struct w
     struct writ_member_object *ret, struct writ_err *err);
 
 /**
- * Gives extensions.writ of a record that was read or made, so that a maker can change it and make
- * it again. No such member, or one that is no object: a zeroed extension.
+ * Gives extensions.writ of a record that was read or made, so that a caller can change it and make
+ * it again. Without the member, or when it is not an object: a zeroed extension.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  over WRIT_RECORD_MAX_OTHERS or WRIT_RECORD_MAX_ITEMS

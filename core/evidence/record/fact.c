@@ -1,3 +1,4 @@
+/* Writes and reads facts in one fixed form; reading accepts only the bytes that writing makes. */
 #include "evidence/record/fact.h"
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
-/* fact.h - records of the ledger that belong to no call and no run: what an operator did, or what
- * the ledger must remember of itself. They stand in the log, under the same tree and checkpoints as
- * all others, so that what they say is not believed from a file beside it.
+/* fact.h - records of the ledger that belong to no call and no run: actions of an operator, and
+ * state of the ledger itself. They are in the log, under the same tree and checkpoints as all
+ * others, so that they need no trust in a file beside it.
  *
  *     {"at":TIME,"data":{...},"event":NAME,"n":N}
  *
@@ -10,14 +10,14 @@
 
 #include "evidence/json/json.h"
 
-/* X(NAME, name): what happened. `data` is given by who records it. */
+/* X(NAME, name): the event. Its recorder gives `data`. */
 #define WRIT_FACTS(X)                                                                              \
     X(KILL_PULLED, kill_pulled)     /* a stop: gateway/stops/kill.h */                             \
     X(KILL_LIFTED, kill_lifted)     /* {id} */                                                     \
     X(RESUMED, resumed)             /* {had, has}: records, before and after a loss */             \
     X(RELEASED, released)           /* {tool}: its keys of the lost time count as unused */        \
     X(TOOL_ACCEPTED, tool_accepted) /* {accepted, digest, tool}: a definition, and when */         \
-    X(KEPT, kept)                   /* {seconds}: from here on no claim is made for longer */
+    X(KEPT, kept)                   /* {seconds}: from here on claims are at most this long */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,
@@ -37,7 +37,8 @@ struct writ_fact {
 WRIT_RESULT writ_fact_put(enum writ_fact_event event, uint64_t n, int64_t at_us,
     struct writ_view data, struct writ_buf *ret, struct writ_err *err);
 
-/** Reads one back; `ret->data` is borrowed from `value`. WRIT_E_MISMATCH: no ledger writes it. */
+/** Reads one back; `ret->data` is borrowed from `value`. WRIT_E_MISMATCH: not a fact that a ledger
+ * writes. */
 WRIT_RESULT writ_fact_read(
     const struct writ_json *value, struct writ_fact *ret, struct writ_err *err);
 

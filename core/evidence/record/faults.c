@@ -1,3 +1,5 @@
+/* A list of faults with a fixed length. A fault beyond it is counted, so an incomplete list never
+ * looks complete. */
 #include "evidence/record/faults.h"
 
 void

@@ -1,4 +1,4 @@
-/* faults.h - everything that is wrong with a record, not only the first thing (contract 3). */
+/* faults.h - everything that is wrong with a record, not only the first fault (contract 3). */
 #ifndef WRIT_EVIDENCE_FAULTS_H
 #define WRIT_EVIDENCE_FAULTS_H
 
@@ -6,21 +6,21 @@
 
 #define WRIT_FAULTS_MAX 64
 
-/** One thing that is wrong: where (a JSON Pointer) and what. Both are static storage, never a value
- * of the record. */
+/** One fault: its place (a JSON Pointer) and a sentence. Both are static storage, never a value of
+ * the record. */
 struct writ_fault {
     const char *pointer; /* "/policy_refs" */
     const char *what;    /* "is missing" */
 };
 
-/** Everything that is wrong with one record. Zero-initialise before use. */
+/** All faults of one record. Zero-initialise before use. */
 struct writ_faults {
-    size_t count; /* 0: nothing is wrong */
+    size_t count; /* 0: the record is valid */
     struct writ_fault list[WRIT_FAULTS_MAX];
-    bool more; /* there were more than WRIT_FAULTS_MAX */
+    bool more; /* more than WRIT_FAULTS_MAX */
 };
 
-/** Adds one; over WRIT_FAULTS_MAX it is only noted that there are more. */
+/** Adds one; over WRIT_FAULTS_MAX it only notes that there are more. */
 void writ_faults_add(struct writ_faults *faults, const char *pointer, const char *what);
 
 /** Appends all of them as one line: "/tool is missing; /seq is not an integer from 0". */

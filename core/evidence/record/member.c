@@ -1,3 +1,5 @@
+/* Members by their kinds: their presence, equality and text. A member of a wrong type is never
+ * equal to anything and gives no value. */
 #include "evidence/record/member.h"
 
 #include "base/clock.h"
@@ -30,7 +32,7 @@ writ_member_put_list(const struct writ_member_list *list, struct writ_buf *ret)
     writ_buf_byte(ret, ']');
 }
 
-#define T_AT 10 /* where the time begins in "2026-11-21T22:20:00.5Z" */
+#define T_AT 10 /* the offset of the time in "2026-11-21T22:20:00.5Z" */
 
 bool
 writ_member_time(struct writ_view text, int64_t *ret_us)

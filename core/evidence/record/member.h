@@ -1,13 +1,13 @@
-/* member.h - what the records of the contract have in common: members that may be absent, null or
- * present, and members that nobody knows.
+/* member.h - what the records of the contract share: members that may be absent, null or present,
+ * and unknown members.
  *
- * A record is a struct with one field per row of member.tbl.h. Reading refuses only what is not
- * an object or too large; everything else is kept, so that a record passes through without loss:
- * unknown members and members of a wrong type are written again as they came. What is wrong with
- * it is told by validation, all faults at once (contract 3).
+ * A record is a struct with one field per row of member.tbl.h. Reading refuses only input that is
+ * not an object or too large; everything else is kept, so that a record passes through without
+ * loss: unknown members and members of a wrong type are written again as they came. Validation
+ * reports the faults, all at once (contract 3).
  *
  * Views and nodes in a record are borrowed from the arena or document it was made from. Functions
- * here do no I/O; threads may share a record that nobody changes. */
+ * here do no I/O; threads may share a record that no thread changes. */
 #ifndef WRIT_EVIDENCE_MEMBER_H
 #define WRIT_EVIDENCE_MEMBER_H
 
@@ -18,11 +18,11 @@ struct writ_json;
 struct writ_extension;
 
 #define WRIT_RECORD_MAX_BYTES  (1U << 20) /* canonical form of one record */
-#define WRIT_RECORD_MAX_OTHERS 256        /* members of a record that no row names */
+#define WRIT_RECORD_MAX_OTHERS 256        /* members of a record without a row */
 #define WRIT_RECORD_MAX_ITEMS  1024       /* elements of one list */
 
 /** Whether a member is there. WRONG: there, with a value of another type; it is kept among the
- * others, and for every use but writing and validation it is as good as absent. */
+ * others, and counts as absent except for writing and validation. */
 enum writ_presence { WRIT_ABSENT = 0, WRIT_NULL, WRIT_PRESENT, WRIT_WRONG };
 
 /* One member, by kind. All begin with its presence; the value counts only when PRESENT. */
@@ -43,8 +43,8 @@ struct writ_member_flag {
     enum writ_presence is;
     bool value;
 };
-/** An object: a read one is `value`; extensions that we made are `canonical`, their JCS text, and
- * `made`, what it was made from (extension.h). */
+/** An object: `value` when it was read; for extensions that we made, `canonical` is the JCS text
+ * and `made` its source (extension.h). */
 struct writ_member_object {
     enum writ_presence is;
     const struct writ_json *value;
@@ -52,7 +52,7 @@ struct writ_member_object {
     const struct writ_extension *made;
 };
 
-/** Members that no row names, and those of a wrong type, in JCS order. */
+/** Members without a row, and those of a wrong type, in JCS order. */
 struct writ_member_others {
     const struct writ_json *const *names; /* each with its value behind it: writ_json_value */
     size_t count;
@@ -92,7 +92,7 @@ writ_member_text_or_absent(struct writ_view view)
     return (struct writ_member_text){view.len > 0 ? WRIT_PRESENT : WRIT_ABSENT, view};
 }
 
-/** Its text, borrowed as the member's; {NULL, 0} when it has none. */
+/** Its text, borrowed as the member's; {NULL, 0} without one. */
 static inline struct writ_view
 writ_member_view(const struct writ_member_text *member)
 {
@@ -126,8 +126,9 @@ bool writ_member_text_equal(
 /** Appends a list as a JSON array of strings. */
 void writ_member_put_list(const struct writ_member_list *list, struct writ_buf *ret);
 
-/** True for a time as records have it: YYYY-MM-DDTHH:MM:SS, up to nine digits below the second
- * after a dot, and Z; a day and time that exist. `ret_us` (may be NULL) is cut to microseconds. */
+/** True for a time in the form of records: YYYY-MM-DDTHH:MM:SS, up to nine digits below the second
+ * after a dot, and Z; the day and the time must exist. `ret_us` (may be NULL) is cut to
+ * microseconds. */
 bool writ_member_time(struct writ_view text, int64_t *ret_us);
 
 /** Makes the text of a time in the arena; WRIT_E_NOMEM. */

@@ -14,7 +14,7 @@
 #ifndef WRIT_EVIDENCE_MEMBER_TBL_H
 #define WRIT_EVIDENCE_MEMBER_TBL_H
 
-/* the words of the CHOICE members: X(NAME, word). Their order is on disk, so it stays. */
+/* the words of the CHOICE members: X(NAME, word). Their order is on disk: never change it. */
 #define WRIT_DECISION_ROUTES(X)                                                                    \
     X(DENY, deny) X(ALLOW, allow) X(REQUIRE_APPROVAL, require_approval) X(REVISE, revise)
 #define WRIT_OUTCOME_KINDS(X)                                                                      \
@@ -36,20 +36,20 @@
 
 /* contract 3: GovernanceDecision */
 #define WRIT_DECISION_MEMBERS(X)                                                                   \
-    X(agent_id, TEXT, NEVER, WRIT_NEED_PERMIT, "who asks")                                         \
-    X(agent_role, TEXT, NEVER, WRIT_NEED_NONE, "the role of who asks")                             \
+    X(agent_id, TEXT, NEVER, WRIT_NEED_PERMIT, "the agent that calls")                             \
+    X(agent_role, TEXT, NEVER, WRIT_NEED_NONE, "the role of the agent")                            \
     X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session")                              \
     X(continuation_id, TEXT, OR_NULL, WRIT_NEED_REVIEW, "resumption token of a deferred call")     \
     X(credential_scope, TEXT, NEVER, WRIT_NEED_NONE, "what the agent may reach")                   \
     X(credential_tier, TEXT, NEVER, WRIT_NEED_NONE, "whose authority the agent holds")             \
     X(decision, CHOICE, NEVER, WRIT_NEED_EVERY, "the verdict")                                     \
-    X(decision_context_hash, DIGEST, NEVER, WRIT_NEED_NONE, "what the verdict was based on")       \
+    X(decision_context_hash, DIGEST, NEVER, WRIT_NEED_NONE, "the basis of the verdict")            \
     X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "unique id of the record")                        \
     X(evidence_refs, LIST, NEVER, WRIT_NEED_NONE, "evidence held elsewhere")                       \
     X(expires_at, TIME, OR_NULL, WRIT_NEED_REVIEW, "end of the authorization")                     \
     X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
     X(idempotency_key, TEXT, NEVER, WRIT_NEED_PERMIT, "stable over retries of one side effect")    \
-    X(intent_digest, DIGEST, NEVER, WRIT_NEED_PERMIT, "who does what, in which state")             \
+    X(intent_digest, DIGEST, NEVER, WRIT_NEED_PERMIT, "agent, action, target and state")           \
     X(intent_ref, DIGEST, NEVER, WRIT_NEED_PERMIT, "identity of the intent over retries")          \
     X(issued_at, TIME, OR_NULL, WRIT_NEED_PERMIT, "begin of the authorization")                    \
     X(normalization_id, TEXT, NEVER, WRIT_NEED_PERMIT, "how arguments were normalized")            \
@@ -57,31 +57,31 @@
     X(params_hash, DIGEST, NEVER, WRIT_NEED_PERMIT, "the arguments")                               \
     X(policy_digest, LABEL, NEVER, WRIT_NEED_NONE, "the exact policy version")                     \
     X(policy_refs, LIST, NEVER, WRIT_NEED_PERMIT, "rules that were evaluated")                     \
-    X(reason, TEXT, NEVER, WRIT_NEED_REFUSE, "what was decided and why, for a person")             \
+    X(reason, TEXT, NEVER, WRIT_NEED_REFUSE, "the decision and its grounds, for a person")         \
     X(receipt_ref, DIGEST, NEVER, WRIT_NEED_NONE, "identity of this record")                       \
-    X(request_id, TEXT, NEVER, WRIT_NEED_NONE, "which request")                                    \
+    X(request_id, TEXT, NEVER, WRIT_NEED_NONE, "the request")                                      \
     X(retrieved_policy_refs, LIST, NEVER, WRIT_NEED_NONE, "records that were consulted")           \
     X(revalidate_if, LIST, NEVER, WRIT_NEED_REVISE, "what makes a new decision necessary")         \
-    X(running_count, COUNT, NEVER, WRIT_NEED_NONE, "always seq + 1")                              \
-    X(seq, COUNT, NEVER, WRIT_NEED_NONE, "position in the run, from 0 without gaps")              \
+    X(running_count, COUNT, NEVER, WRIT_NEED_NONE, "always seq + 1")                               \
+    X(seq, COUNT, NEVER, WRIT_NEED_NONE, "position in the run, from 0 without gaps")               \
     X(supersedes, TEXT, OR_NULL, WRIT_NEED_NONE, "the decision that this one replaces")            \
-    X(target, TEXT, NEVER, WRIT_NEED_NONE, "on what")                                              \
+    X(target, TEXT, NEVER, WRIT_NEED_NONE, "the target")                                           \
     X(target_state_digest, DIGEST, ANSWERS, WRIT_NEED_PERMIT, "state of the target when decided")  \
-    X(tool, TEXT, NEVER, WRIT_NEED_PERMIT | WRIT_NEED_REFUSE, "what is called")
+    X(tool, TEXT, NEVER, WRIT_NEED_PERMIT | WRIT_NEED_REFUSE, "the tool")
 
 /* contract 4: GovernanceOutcome */
 #define WRIT_OUTCOME_MEMBERS(X)                                                                    \
     X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session")                              \
     X(completed_at, TIME, NEVER, WRIT_NEED_EVERY, "when the call ended")                           \
     X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "the decision it belongs to")                     \
-    X(error_message, TEXT, OR_NULL, WRIT_NEED_NONE, "for error: what happened, for a person")      \
-    X(error_type, TEXT, OR_NULL, WRIT_NEED_ERROR, "for error: what happened, as a word")           \
+    X(error_message, TEXT, OR_NULL, WRIT_NEED_NONE, "for error: a sentence for a person")          \
+    X(error_type, TEXT, OR_NULL, WRIT_NEED_ERROR, "for error: a word")                             \
     X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
     X(idempotency_key, TEXT, OR_NULL, WRIT_NEED_NONE, "that of the decision")                      \
-    X(intent_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "that of the decision, by which they join")     \
-    X(outcome, CHOICE, NEVER, WRIT_NEED_EVERY, "what became of the call")                          \
+    X(intent_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "that of the decision; the two join by it")     \
+    X(outcome, CHOICE, NEVER, WRIT_NEED_EVERY, "the result of the call")                           \
     X(receipt_ref, DIGEST, OR_NULL, WRIT_NEED_NONE, "identity of this record")                     \
-    X(seq, COUNT, NEVER, WRIT_NEED_NONE, "that of the decision")                                  \
+    X(seq, COUNT, NEVER, WRIT_NEED_NONE, "that of the decision")                                   \
     X(tool_output_hash, DIGEST, OR_NULL, WRIT_NEED_NONE, "the tool's result")
 
 /* contract 5: GovernanceSeal */
@@ -103,25 +103,25 @@
     X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "the decision that opened the review")            \
     X(event, CHOICE, NEVER, WRIT_NEED_EVERY, "what happened")                                      \
     X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
-    X(feedback, TEXT, NEVER, WRIT_NEED_NONE, "what the voter says")                                \
+    X(feedback, TEXT, NEVER, WRIT_NEED_NONE, "the voter's remark")                                 \
     X(log, LIST, NEVER, WRIT_NEED_NONE, "of a verdict: the events of its crew session")            \
     X(n, COUNT, NEVER, WRIT_NEED_EVERY, "position in the review, from 0 without gaps")             \
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
     X(review_digest, DIGEST, NEVER, WRIT_NEED_EVERY, "of the terms")                               \
     X(signature, TEXT, NEVER, WRIT_NEED_NONE, "the voter's own, over the vote (JWS)")              \
     X(state, TEXT, NEVER, WRIT_NEED_EVERY, "of the review from then on")                           \
-    X(terms, OBJECT, NEVER, WRIT_NEED_OPEN, "who may vote on what, and how it is counted")         \
+    X(terms, OBJECT, NEVER, WRIT_NEED_OPEN, "the voters, and how votes are counted")               \
     X(vote, TEXT, NEVER, WRIT_NEED_VOTE, "approve, reject or modify")
 
 /* extensions.writ of our decisions and outcomes: all optional */
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \
     X(argument, TEXT, NEVER, WRIT_NEED_NONE, "JSON Pointer of the argument that was refused")      \
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
-    X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took out of budgets: store/write/charges.h")  \
-    X(claim_seconds, COUNT, NEVER, WRIT_NEED_NONE, "so long no other call is granted its key")     \
+    X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took from budgets: store/write/charges.h")    \
+    X(claim_seconds, COUNT, NEVER, WRIT_NEED_NONE, "time in which no other call gets its key")     \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \
-    X(duplicates, TEXT, NEVER, WRIT_NEED_NONE, "forbid, replay or allow: what a second call gets") \
+    X(duplicates, TEXT, NEVER, WRIT_NEED_NONE, "forbid, replay or allow: for a second call")       \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
     X(input_digest, DIGEST, NEVER, WRIT_NEED_NONE, "inputResponses and requestState of the call")  \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \
@@ -132,7 +132,7 @@
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
     X(round, COUNT, NEVER, WRIT_NEED_NONE, "rounds of the same call that came before")             \
     X(shadow, FLAG, NEVER, WRIT_NEED_NONE, "the call was made whatever the verdict says")          \
-    X(showing, DIGEST, NEVER, WRIT_NEED_NONE, "what the voters of the review are shown")           \
+    X(showing, DIGEST, NEVER, WRIT_NEED_NONE, "the arguments that the voters of the review see")   \
     X(state_free, DIGEST, NEVER, WRIT_NEED_NONE, "the call without the target's state")            \
     X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \
     X(trace_id, TEXT, NEVER, WRIT_NEED_NONE, "trace of the request (W3C Trace Context)")           \

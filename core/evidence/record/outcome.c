@@ -1,3 +1,5 @@
+/* The members of an outcome, as a table, and the rules between them. The kind zero claims the
+ * least: the call may have run. */
 #include "evidence/record/outcome.h"
 
 #include "evidence/record/decision.h"
@@ -104,7 +106,7 @@ writ_outcome_validate(const struct writ_outcome *outcome, struct writ_faults *re
 
 /* ---- making one */
 
-/* A value of the decision as an outcome repeats it: what is not there is null. */
+/* A value of the decision, repeated in an outcome: an absent one becomes null. */
 static struct writ_member_text
 repeated(struct writ_member_text text)
 {

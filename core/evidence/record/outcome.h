@@ -1,4 +1,4 @@
-/* outcome.h - GovernanceOutcome: the record of what became of a call (contract 4). */
+/* outcome.h - GovernanceOutcome: the record of the result of a call (contract 4). */
 #ifndef WRIT_EVIDENCE_OUTCOME_H
 #define WRIT_EVIDENCE_OUTCOME_H
 
@@ -7,7 +7,7 @@
 
 struct writ_decision;
 
-/** The word in the member `outcome`. Zero is the one that proves nothing: it may have run. */
+/** The word in the member `outcome`. Zero proves nothing: the call may have run. */
 enum writ_outcome_kind {
 #define KIND(NAME, word) WRIT_OUTCOME_##NAME,
     WRIT_OUTCOME_KINDS(KIND)
@@ -23,22 +23,22 @@ struct writ_outcome {
 
 /** error_type of an error before the first byte reached the upstream: nothing ran. */
 #define WRIT_OUTCOME_NOT_SENT "not_sent"
-/** error_type of a call that was in flight when the gateway died: whether it ran is not known. */
+/** error_type of a call that was in flight when the gateway died: it may have run. */
 #define WRIT_OUTCOME_INTERRUPTED "interrupted_execution_unknown"
 
 /** "executed", "blocked", "error", "timeout". Static storage. */
 struct writ_view writ_outcome_kind_name(enum writ_outcome_kind kind);
 
-/** The kind of that name. False: there is none; `ret` is untouched. */
+/** The kind of that name. False: not a kind; `ret` is untouched. */
 bool writ_outcome_kind_find(struct writ_view name, enum writ_outcome_kind *ret);
 
-/** The kind of a record. False: it has none, or an unknown one; `ret` is untouched. */
+/** The kind of a record. False: none, or an unknown one; `ret` is untouched. */
 bool writ_outcome_kind_of(const struct writ_outcome *outcome, enum writ_outcome_kind *ret);
 
 /** The member `outcome` of that kind. */
 struct writ_member_text writ_outcome_kind_text(enum writ_outcome_kind kind);
 
-/** True when the record is of that kind; one with an unknown word is of none. */
+/** True when the record is of that kind; an unknown word is of no kind. */
 bool writ_outcome_is(const struct writ_outcome *outcome, enum writ_outcome_kind kind);
 
 /** True when it proves that nothing ran: `blocked`, or `error` with error_type `not_sent`. Such an

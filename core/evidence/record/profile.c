@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* One member of a preimage: its name there, and where the value comes from. */
+/* One member of a preimage: its name, and the source of its value. */
 #define M(member, SOURCE)                                                                          \
     {                                                                                              \
         {"\"" #member "\":", sizeof #member + 2}, WRIT_SOURCE_##SOURCE                             \
@@ -75,7 +75,7 @@ static const struct writ_profile profiles[] = {
             [WRIT_PROFILE_INTENT_REF] = {{
                 M(action_type, TOOL), M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST),
                 M(normalized_scope, NORMALIZED_SCOPE), M(schema, SCHEMA)}},
-            /* an outcome has the receipt of its decision: there is one time in both */
+            /* an outcome uses the receipt_ref of its decision: both contain one time */
             [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
                 M(continuation_id, CONTINUATION_ID), M(idempotency_key, IDEMPOTENCY_KEY),
                 M(intent_ref, INTENT_REF), M(seq, SEQ),
@@ -118,7 +118,7 @@ writ_profile_default(void)
 
 /* ---- preimages */
 
-/* Each put_... appends a value and says whether there was one to append. */
+/* Each put_... appends a value and returns whether there was one. */
 
 static bool
 put_text(struct writ_buf *buf, const struct writ_member_text *text)
@@ -130,8 +130,8 @@ put_text(struct writ_buf *buf, const struct writ_member_text *text)
     return true;
 }
 
-/* Contract 1: a value that is null enters as null and is never left out. One of a wrong type is no
- * value at all. */
+/* Contract 1: a null value becomes null and is never left out. A value of a wrong type counts as
+ * absent. */
 static bool
 put_text_or_null(struct writ_buf *buf, const struct writ_member_text *text)
 {

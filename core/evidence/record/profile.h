@@ -2,8 +2,8 @@
  *
  * A profile is data (contract 2): for each derived field the member names of its preimage, in JCS
  * order, and where each value comes from. A preimage is written straight into a buffer as canonical
- * JSON; no value tree is made. The profile's name and the normalization_id stand beside the digests
- * and (but for vaara-v0, which says otherwise) never in a preimage. */
+ * JSON; no value tree is made. The profile's name and the normalization_id are beside the digests
+ * and (except in vaara-v0) never in a preimage. */
 #ifndef WRIT_EVIDENCE_PROFILE_H
 #define WRIT_EVIDENCE_PROFILE_H
 
@@ -13,7 +13,7 @@
 
 /** Where the value of a preimage member comes from. */
 enum writ_profile_source {
-    WRIT_SOURCE_NONE = 0, /* no value: a preimage that has it is never derived */
+    WRIT_SOURCE_NONE = 0, /* no value: its preimage is never derived */
     WRIT_SOURCE_AGENT_ID,
     WRIT_SOURCE_TOOL,
     WRIT_SOURCE_NORMALIZED_SCOPE,
@@ -27,7 +27,7 @@ enum writ_profile_source {
     WRIT_SOURCE_SEQ,
     WRIT_SOURCE_SCHEMA, /* a constant of the profile */
     WRIT_SOURCE_NORMALIZATION_ID,
-    /* from here on a member without value enters as null; those above must have one */
+    /* from here on a member without value becomes null; those above must have one */
     WRIT_SOURCE_TARGET_STATE_DIGEST,
     WRIT_SOURCE_CONTINUATION_ID,
     WRIT_SOURCE_EXPIRES_AT,
@@ -57,14 +57,14 @@ enum writ_profile_field {
 
 #define WRIT_PROFILE_MAX_MEMBERS 12
 
-/** The members of one preimage; those without key end it early. */
+/** The members of one preimage; the first without key ends it. */
 struct writ_profile_preimage {
     struct writ_profile_member members[WRIT_PROFILE_MAX_MEMBERS];
 };
 
 struct writ_profile {
     struct writ_view name;             /* "crewai-v1" */
-    struct writ_view normalization_id; /* what a new record gets, "jcs-sha256" */
+    struct writ_view normalization_id; /* for a new record, "jcs-sha256" */
     struct writ_view schema;           /* the value of WRIT_SOURCE_SCHEMA; mostly empty */
     struct writ_profile_preimage fields[WRIT_PROFILE_FIELDS];
 };
@@ -91,14 +91,13 @@ struct writ_buf writ_profile_scratch(char room[WRIT_PROFILE_ROOM]);
 /**
  * Derives one field from the members of a record.
  *
- * @param decision      gives the values: the record that is described or, for an outcome, its
- *                      decision
+ * @param decision      gives the values: the record itself or, for an outcome, its decision
  * @param outcome       gives completed_at; NULL for the fields of a decision
- * @param scratch       holds the preimage afterwards; cleared first, so that it can be used for
- *                      one field after the other (writ_profile_scratch)
+ * @param scratch       holds the preimage afterwards; cleared first, so that one buffer serves
+ *                      several fields (writ_profile_scratch)
  * @param ret           SHA-256 of the canonical preimage; untouched when not complete
- * @param ret_complete  false: a value that the preimage cannot do without is not there, such as
- *                      the scope of a deny without scope, and so the field does not exist
+ * @param ret_complete  false: a required value of the preimage is absent, such as the scope of a
+ *                      deny without scope, so the field does not exist
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT   the preimage is longer than the scratch buffer may be

@@ -1,3 +1,5 @@
+/* The table of reasons as an array. A value outside of the table reads as no reason, which never
+ * allows. */
 #include "evidence/record/reason.h"
 
 struct row {
@@ -17,7 +19,7 @@ static const struct row rows[WRIT_REASON_COUNT] = {
     [WRIT_REASON_NONE] = {.name = {"none", 4}, .sentence = {"no reason was given", 19}},
     WRIT_REASONS(ROW)};
 
-/* A value that is no reason is shown as none, not as an error: it ends up in a refusal. */
+/* An unknown value is shown as none, not as an error: it ends up in a refusal. */
 static const struct row *
 row_of(enum writ_reason reason)
 {

@@ -1,8 +1,8 @@
-/* reason.h - why something was refused, as one table (reason.tbl.h).
+/* reason.h - the reasons of refusals, as one table (reason.tbl.h).
  *
- * A refusal is told apart by its name alone: in answers, records, logs and metrics. No other part
- * of Writ invents reason strings; whoever needs a new reason adds a row, and docs/reasons.md shows
- * it (a test compares them). The zero value is no reason and allows nothing. */
+ * The name alone identifies a reason: in answers, records, logs and metrics. No other part of Writ
+ * invents reason strings; a new reason is a new row, and docs/reasons.md shows it (a test compares
+ * them). The zero value is not a reason and allows nothing. */
 #ifndef WRIT_EVIDENCE_REASON_H
 #define WRIT_EVIDENCE_REASON_H
 
@@ -11,14 +11,14 @@
 
 /** WRIT_REASON_EXPIRED and so on: one value per row, WRIT_REASON_NONE = 0. */
 enum writ_reason {
-    WRIT_REASON_NONE = 0, /* nobody gave a reason: never an allow */
+    WRIT_REASON_NONE = 0, /* no reason was given: never an allow */
 #define WRIT_REASON_ENUM(NAME, name, groups, sentence, hint) WRIT_REASON_##NAME,
     WRIT_REASONS(WRIT_REASON_ENUM)
 #undef WRIT_REASON_ENUM
         WRIT_REASON_COUNT /* not a reason: one more than the last */
 };
 
-/** Where a reason can come up; a row may belong to several groups. */
+/** The checks that give a reason; a row may belong to several groups. */
 enum writ_reason_group {
     WRIT_REASON_IN_BINDING = 1 << 0,    /* the binding check (contract 6) */
     WRIT_REASON_IN_CREDENTIAL = 1 << 1, /* verifying a credential */
@@ -36,13 +36,13 @@ struct writ_view writ_reason_name(enum writ_reason reason);
 /** One sentence for a person, without any value of the call. Static storage. */
 struct writ_view writ_reason_sentence(enum writ_reason reason);
 
-/** What to do, or what would be accepted; may be empty. Static storage. */
+/** An imperative: what to do next. May be empty. Static storage. */
 struct writ_view writ_reason_hint(enum writ_reason reason);
 
 /** The groups it belongs to: a set of enum writ_reason_group, 0 for WRIT_REASON_NONE. */
 unsigned writ_reason_groups(enum writ_reason reason);
 
-/** The reason of that name, or WRIT_REASON_NONE for a name that is in no row. */
+/** The reason of that name, or WRIT_REASON_NONE for an unknown name. */
 enum writ_reason writ_reason_find(struct writ_view name);
 
 #endif

@@ -1,13 +1,13 @@
 /* reason.tbl.h - every reason for which Writ refuses (or lets pass), one row each.
  *
  * X(NAME, name, groups, sentence, hint)
- *   NAME, name  the same word in upper and lower case; names are never renamed or reused
- *   groups      where it comes up: WRIT_REASON_IN_..., joined by |
- *   sentence    for a person; it is the message of a refusal, so it holds no value of the call
- *   hint        what to do, or what would be accepted; "" when there is nothing to say
+ * NAME, name  the same word in upper and lower case; names are never renamed or reused
+ * groups      the checks that give it: WRIT_REASON_IN_..., joined by |
+ * sentence    for a person; it is the message of a refusal, so it holds no value of the call
+ * hint        an imperative that says what to do; "" without one
  *
- * Rows of a group stand in the order in which its checks are made. docs/reasons.md is made from
- * this table: after a change the test unit.reason fails and says where the new page lies. */
+ * Rows of a group are in the order of its checks. docs/reasons.md is made from this table: after a
+ * change the test unit.reason fails and says where the new page lies. */
 #ifndef WRIT_EVIDENCE_REASON_TBL_H
 #define WRIT_EVIDENCE_REASON_TBL_H
 
@@ -16,14 +16,14 @@
     /* ---- the binding check, contract 6 */                                                       \
     X(DECISION_NOT_ALLOW, decision_not_allow, WRIT_REASON_IN_BINDING,                              \
         "the decision does not allow the call",                                                    \
-        "only a decision `allow` authorizes; ask for a new decision")                              \
+        "ask for a new decision; only a decision `allow` authorizes")                              \
     X(EXPIRED, expired,                                                                            \
         WRIT_REASON_IN_BINDING | WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,               \
         "the authorization is not within its lifetime",                                            \
         "repeat the call to get a fresh authorization; check the clocks if it is new")             \
     X(AGENT_ID_MISMATCH, agent_id_mismatch, WRIT_REASON_IN_BINDING,                                \
         "the authorization was given to another agent",                                            \
-        "the agent that was authorized must make the call")                                        \
+        "make the call as the agent that was authorized")                                          \
     X(TOOL_MISMATCH, tool_mismatch, WRIT_REASON_IN_BINDING,                                        \
         "the authorization is for another tool",                                                   \
         "call the tool that was authorized")                                                       \
@@ -35,7 +35,7 @@
         "stay within the scope that was authorized")                                               \
     X(EXACT_INTENT_MISMATCH, exact_intent_mismatch, WRIT_REASON_IN_BINDING,                        \
         "the call is not the exact call that was authorized",                                      \
-        "other arguments are a new call: ask for a new decision")                                  \
+        "ask for a new decision; other arguments are a new call")                                  \
     X(CONTINUATION_MISMATCH, continuation_mismatch, WRIT_REASON_IN_BINDING,                        \
         "the continuation is not the one that was authorized",                                     \
         "resume with the continuation_id of the decision, or leave it out on both sides")          \
@@ -50,7 +50,7 @@
         "see the outcome of the first call; to do it again on purpose, use another idempotency key") \
     X(CONTRACT_BINDING_OK, contract_binding_ok, WRIT_REASON_IN_BINDING,                            \
         "the call is exactly what was authorized", "")                                             \
-    /* ---- duplicates that the binding check cannot see alone */                                  \
+    /* ---- duplicates that the binding check alone cannot detect */                               \
     X(DUPLICATE_IN_FLIGHT, duplicate_in_flight, WRIT_REASON_IN_GATEWAY,                            \
         "the same call is being made right now",                                                   \
         "wait for the first call; its outcome will be recorded")                                   \
@@ -65,55 +65,55 @@
         "find out at the target what happened; use another idempotency key to run it again")       \
     X(TASK_NOT_FOUND, task_not_found, WRIT_REASON_IN_GATEWAY,                                      \
         "this agent has no such task",                                                             \
-        "a task is there for the agent whose call began it, until its time has passed")            \
+        "name a task of a call that this agent began, before its time has passed")                 \
     X(TASK_EXPIRED, task_expired, WRIT_REASON_IN_GATEWAY,                                          \
-        "the task's time passed before anybody saw its end",                                       \
+        "the task's time passed before its end was seen",                                          \
         "find out at the target what happened; use another idempotency key to run it again")       \
     X(INTERRUPTED_EXECUTION_UNKNOWN, interrupted_execution_unknown, WRIT_REASON_IN_GATEWAY,        \
-        "an earlier attempt was interrupted; whether it ran is not known",                         \
+        "an earlier attempt was interrupted; it may have run",                                     \
         "find out at the target what happened; use another idempotency key to run it again")       \
     X(AUTHORIZATION_UNKNOWN, authorization_unknown, WRIT_REASON_IN_GATEWAY,                        \
-        "there is no such authorization for this caller",                                          \
-        "the decision that /v1/before gave to this agent")                                         \
+        "this caller has no such authorization",                                                   \
+        "send the decision that /v1/before returned to this agent")                                \
     X(AUTHORIZATION_ALTERED, authorization_altered, WRIT_REASON_IN_GATEWAY,                        \
-        "the authorization is not the one that was recorded",                                      \
-        "send the decision as /v1/before gave it")                                                 \
+        "the authorization differs from the recorded one",                                         \
+        "send the decision as /v1/before returned it")                                             \
     X(AUTHORIZATION_UNUSED, authorization_unused, WRIT_REASON_IN_GATEWAY,                          \
-        "the call was allowed and not bound in time; whether it ran is not known",                 \
+        "the call was allowed and not bound in time; it may have run",                             \
         "bind a call right before it is made; use another idempotency key to run it again")        \
     X(CALL_NOT_BOUND, call_not_bound, WRIT_REASON_IN_GATEWAY,                                      \
-        "the call was not bound, so it has no outcome but that it was not made",                   \
+        "the call was not bound, so its only outcome is that it was not made",                     \
         "bind a call right before it is made, or say that it was blocked")                         \
     X(OUTCOME_MALFORMED, outcome_malformed, WRIT_REASON_IN_GATEWAY,                                \
-        "the outcome is not well formed",                                                          \
-        "a GovernanceOutcome with decision_id, intent_ref and outcome; error_type for an error")   \
+        "the outcome is malformed",                                                                \
+        "send a GovernanceOutcome with decision_id, intent_ref and outcome; error_type for an error") \
     X(OUTCOME_MISMATCH, outcome_mismatch, WRIT_REASON_IN_GATEWAY | WRIT_REASON_IN_EVIDENCE,        \
         "the outcome does not join its decision",                                                  \
-        "intent_ref, idempotency_key, boundary_id and seq are those of the decision")              \
+        "copy intent_ref, idempotency_key, boundary_id and seq from the decision")                 \
     X(CALLS_IN_FLIGHT, calls_in_flight, WRIT_REASON_IN_GATEWAY,                                    \
         "calls of the run have no outcome yet, so it is not sealed",                               \
-        "say what became of them, or wait until their time has passed")                            \
+        "report their outcomes, or wait until their time has passed")                              \
     X(BOUNDARY_UNKNOWN, boundary_unknown, WRIT_REASON_IN_GATEWAY,                                  \
-        "there is no such run",                                                                    \
-        "a boundary_id under which a call was made")                                               \
+        "the run does not exist",                                                                  \
+        "send a boundary_id under which a call was made")                                          \
     /* ---- verifying a credential, in the order of the checks */                                  \
     X(MISSING_CREDENTIAL, missing_credential, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,  \
-        "there is no credential",                                                                  \
+        "the call has no credential",                                                              \
         "make the call through the gateway")                                                       \
     X(MALFORMED, malformed, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,                    \
-        "the credential is not well formed",                                                       \
-        "a compact JWS with exactly the members that the gateway writes")                          \
+        "the credential is malformed",                                                             \
+        "send a compact JWS with exactly the members that the gateway writes")                     \
     X(KEY_REVOKED, key_revoked, WRIT_REASON_IN_CREDENTIAL,                                         \
         "the key of the credential was revoked",                                                   \
-        "nothing that it signed is believed any more; repeat the call")                            \
+        "repeat the call; all signatures of the key are rejected")                                 \
     X(UNKNOWN_KEY, unknown_key, WRIT_REASON_IN_CREDENTIAL,                                         \
-        "the credential was signed with a key that is not known here",                             \
+        "the key that signed the credential is unknown here",                                      \
         "fetch the gateway's key set again")                                                       \
     X(BAD_SIGNATURE, bad_signature, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,            \
         "the signature of the credential is not valid", "")                                        \
     X(KEY_OUT_OF_TIME, key_out_of_time, WRIT_REASON_IN_CREDENTIAL,                                 \
-        "the credential says that it was signed at a time at which its key does not sign",         \
-        "the gateway has to take its new key (SIGHUP) soon after a rotation")                      \
+        "the credential states a time of signing outside of its key's validity",                   \
+        "make the gateway load its new key (SIGHUP) soon after a rotation")                        \
     X(WRONG_ISSUER, wrong_issuer, WRIT_REASON_IN_CREDENTIAL,                                       \
         "the credential comes from another issuer", "")                                            \
     X(WRONG_AUDIENCE, wrong_audience, WRIT_REASON_IN_CREDENTIAL,                                   \
@@ -131,48 +131,48 @@
         "the credential is for other arguments", "")                                               \
     X(STATE_DRIFT, state_drift, WRIT_REASON_IN_CREDENTIAL,                                         \
         "the target is not in the state for which the credential was issued",                      \
-        "repeat the call to get a credential for the state as it is")                              \
+        "repeat the call to get a credential for the present state")                               \
     X(STATUS_UNKNOWN, status_unknown, WRIT_REASON_IN_CREDENTIAL,                                   \
-        "whether the credential was revoked cannot be found out",                                  \
-        "see that the verifier has the gateway's current status list")                             \
+        "the revocation state of the credential is unknown",                                       \
+        "give the verifier the gateway's current status list")                                     \
     X(REVOKED, revoked, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,                        \
         "the credential was revoked", "")                                                          \
     X(BINDING_UNKNOWN, binding_unknown, WRIT_REASON_IN_FOREIGN,                                    \
-        "the grant is bound to an attestation that is not known here", "")                         \
+        "the grant is bound to an unknown attestation", "")                                        \
     X(REPLAYED, replayed, WRIT_REASON_IN_CREDENTIAL,                                               \
         "the credential was used before",                                                          \
-        "every call needs a credential of its own")                                                \
+        "use a new credential for every call")                                                     \
     X(CREDENTIAL_OK, credential_ok, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,            \
         "the credential is for exactly this call", "")                                             \
     /* ---- verifying evidence, in the order of the checks */                                      \
     X(EVIDENCE_MALFORMED, evidence_malformed, WRIT_REASON_IN_EVIDENCE,                             \
-        "the file is not of the form that was asked for",                                          \
-        "the file as it was written, byte for byte")                                               \
+        "the file does not have the expected form",                                                \
+        "pass the file as it was written, byte for byte")                                          \
     X(CHECKPOINT_UNSIGNED, checkpoint_unsigned, WRIT_REASON_IN_EVIDENCE,                           \
-        "the checkpoint is not signed by a key that is trusted here",                              \
-        "see writ ledger key at the operator for the keys of the ledger")                          \
+        "no key that is trusted here signed the checkpoint",                                       \
+        "get the keys of the ledger from its operator (writ ledger key)")                          \
     X(CHECKPOINT_INVALID, checkpoint_invalid, WRIT_REASON_IN_EVIDENCE,                             \
-        "the checkpoint has a signature that does not hold, or is of another log", "")             \
+        "the checkpoint has a wrong signature, or belongs to another log", "")                     \
     X(CHECKPOINT_UNWITNESSED, checkpoint_unwitnessed, WRIT_REASON_IN_EVIDENCE,                     \
-        "fewer witnesses signed the checkpoint than are asked for",                                \
+        "fewer witnesses signed the checkpoint than required",                                     \
         "have it signed with writ ledger witness, and make the file under it with --checkpoint")   \
     X(RECORD_NOT_IN_LOG, record_not_in_log, WRIT_REASON_IN_EVIDENCE,                               \
         "a record is not in the log, or not where the proof says", "")                             \
     X(RECORD_INVALID, record_invalid, WRIT_REASON_IN_EVIDENCE,                                     \
-        "a record is not a valid one of its kind", "")                                             \
+        "a record is not valid for its kind", "")                                                  \
     X(RECORD_DIGEST_MISMATCH, record_digest_mismatch, WRIT_REASON_IN_EVIDENCE,                     \
-        "a digest in a record is not what its members give", "")                                   \
+        "a digest in a record does not recompute from its members", "")                            \
     X(RECORD_FOREIGN, record_foreign, WRIT_REASON_IN_EVIDENCE,                                     \
-        "a record does not belong to what the file is about", "")                                  \
+        "a record does not belong to the subject of the file", "")                                 \
     X(TIMESTAMP_NOT_GRANTED, timestamp_not_granted, WRIT_REASON_IN_EVIDENCE,                       \
         "the authority did not give a time stamp",                                                 \
         "ask it again")                                                                            \
     X(TIMESTAMP_MISMATCH, timestamp_mismatch, WRIT_REASON_IN_EVIDENCE,                             \
-        "the time stamp is not over this file",                                                    \
-        "the file that was stamped, byte for byte")                                                \
+        "the time stamp covers another file",                                                      \
+        "pass the stamped file, byte for byte")                                                    \
     X(TIMESTAMP_UNTRUSTED, timestamp_untrusted, WRIT_REASON_IN_EVIDENCE,                           \
-        "the time stamp is not signed by an authority that is trusted here",                       \
-        "the root certificate of the authority; its certificates had to be valid at that time")    \
+        "no authority that is trusted here signed the time stamp",                                 \
+        "pass the root certificate of the authority; its certificates had to be valid at that time") \
     X(EVIDENCE_OK, evidence_ok, WRIT_REASON_IN_EVIDENCE,                                           \
         "everything in the file holds", "")                                                        \
     /* ---- policy */                                                                              \
@@ -180,62 +180,62 @@
         "the policy allows the call", "")                                                          \
     X(UPSTREAM_NOT_LISTED, upstream_not_listed, WRIT_REASON_IN_POLICY,                             \
         "no configured upstream has this name",                                                    \
-        "see tools/list for what can be called")                                                   \
+        "see tools/list for the tools that can be called")                                         \
     X(TOOL_NOT_LISTED, tool_not_listed, WRIT_REASON_IN_POLICY,                                     \
         "the policy does not list this tool",                                                      \
-        "see tools/list for what can be called; names are compared exactly")                       \
+        "see tools/list for the tools that can be called; names are compared exactly")             \
     X(AGENT_NOT_PERMITTED, agent_not_permitted, WRIT_REASON_IN_POLICY,                             \
         "the policy does not permit this agent to call this tool",                                 \
-        "an agent or role that the rule names")                                                    \
+        "call as an agent or role that the rule names")                                            \
     X(INSUFFICIENT_SCOPE, insufficient_scope, WRIT_REASON_IN_POLICY,                               \
         "the caller's token lacks a scope that the tool needs",                                    \
-        "a token with the scopes that the challenge names")                                        \
+        "get a token with the scopes that the challenge names")                                    \
     X(ARGUMENTS_NOT_AN_OBJECT, arguments_not_an_object, WRIT_REASON_IN_POLICY,                     \
-        "the arguments of a tool call must be an object", "a JSON object, or none at all")         \
+        "the arguments of a tool call must be an object", "send a JSON object, or leave the arguments out") \
     X(NUMBER_NOT_EXACT, number_not_exact, WRIT_REASON_IN_POLICY,                                   \
-        "a number of the call would reach the tool as another number than was written",            \
+        "a number of the call would change its value on the way to the tool",                      \
         "send the nearest number that a double holds (99.9, not 99.9000000000000001), or a string where the tool takes one") \
     X(ARGUMENT_NOT_LISTED, argument_not_listed, WRIT_REASON_IN_POLICY,                             \
         "the call has an argument that the policy does not name",                                  \
         "leave the argument out, or add a constraint for it to the policy")                        \
     X(CONSTRAINT_FAILED, constraint_failed, WRIT_REASON_IN_POLICY,                                 \
         "an argument does not satisfy a constraint of the policy",                                 \
-        "see the constraint for what would be accepted")                                           \
+        "satisfy the constraint")                                                                  \
     X(CONSTRAINT_ERROR, constraint_error, WRIT_REASON_IN_POLICY,                                   \
         "a constraint could not be evaluated, which refuses the call",                             \
-        "see the constraint; a shorter or simpler value may be needed")                            \
+        "satisfy the constraint; a shorter or simpler value may help")                             \
     X(SCOPE_MISSING, scope_missing, WRIT_REASON_IN_POLICY,                                         \
         "the scope of the call cannot be determined",                                              \
-        "the arguments that the tool's scope template names")                                      \
+        "send the arguments that the tool's scope template names")                                 \
     X(TARGET_MISSING, target_missing, WRIT_REASON_IN_POLICY,                                       \
         "the target of the call cannot be determined",                                             \
-        "the arguments that the tool's target template names")                                     \
+        "send the arguments that the tool's target template names")                                \
     X(TARGET_STATE_UNAVAILABLE, target_state_unavailable, WRIT_REASON_IN_POLICY,                   \
         "the state of the target cannot be observed",                                              \
         "try again when the target can be read")                                                   \
     X(DEFINITION_UNKNOWN, definition_unknown, WRIT_REASON_IN_POLICY,                               \
-        "the tool is pinned, and its server does not say what it is",                              \
+        "the tool is pinned, and its server does not list it",                                     \
         "try again when the tool server lists the tool")                                           \
     X(DEFINITION_AMBIGUOUS, definition_ambiguous, WRIT_REASON_IN_POLICY,                           \
         "the tool server lists two definitions under the tool's name",                             \
-        "the operator of the tool server gives each tool a name of its own")                       \
+        "ask the operator of the tool server to give each tool its own name")                      \
     X(DEFINITION_NOT_ACCEPTED, definition_not_accepted, WRIT_REASON_IN_POLICY,                     \
         "the tool is pinned, and its definition was not accepted yet",                             \
-        "an operator accepts it with writ tools accept")                                           \
+        "ask an operator to accept it with writ tools accept")                                     \
     X(DEFINITION_CHANGED, definition_changed, WRIT_REASON_IN_POLICY,                               \
-        "the tool is pinned, and its definition is not the one that was accepted",                 \
-        "an operator looks with writ tools diff, and accepts it with writ tools accept")           \
+        "the tool is pinned, and its definition differs from the accepted one",                    \
+        "ask an operator to compare it with writ tools diff, and to accept it with writ tools accept") \
     X(BUDGET_EXCEEDED, budget_exceeded, WRIT_REASON_IN_POLICY,                                     \
         "a budget of the policy is used up",                                                       \
         "wait until the budget's window has moved on")                                             \
     X(RESULT_CONTENT_REFUSED, result_content_refused, WRIT_REASON_IN_POLICY,                       \
         "the call has run; its result has content of a kind that the policy does not let through", \
-        "see the kinds of content that the policy lets through")                                   \
+        "ask for a result of the kinds that the policy lets through")                              \
     X(RESULT_ERROR_REFUSED, result_error_refused, WRIT_REASON_IN_POLICY,                           \
         "the call has run; the tool reported an error, which the policy does not let through", "") \
     X(RESULT_RULE_FAILED, result_rule_failed, WRIT_REASON_IN_POLICY,                               \
         "the call has run; a rule for its result could not be applied, so the result is withheld", \
-        "a shorter or simpler result may be needed")                                               \
+        "ask for a shorter or simpler result")                                                     \
     X(POLICY_ERROR, policy_error, WRIT_REASON_IN_POLICY,                                           \
         "the policy could not be evaluated, which refuses the call", "")                           \
     /* ---- reviews */                                                                             \
@@ -243,7 +243,7 @@
         "the call needs an approval first",                                                        \
         "repeat the call, or resume with the continuation_id, once it is approved")                \
     X(APPROVAL_GRANTED, approval_granted, WRIT_REASON_IN_REVIEW,                                   \
-        "the call is approved, and may be made once",                                              \
+        "the call is approved and may be made once",                                               \
         "repeat the call, or resume with the continuation_id")                                     \
     X(APPROVAL_REDEEMED, approval_redeemed, WRIT_REASON_IN_REVIEW,                                 \
         "the approval has been redeemed",                                                          \
@@ -255,7 +255,7 @@
         "the review ended without a verdict in time",                                              \
         "repeat the call to open a new review")                                                    \
     X(APPROVAL_LAPSED, approval_lapsed, WRIT_REASON_IN_REVIEW,                                     \
-        "the call was approved, and nobody came back for it in time",                              \
+        "the call was approved, and the caller did not return in time",                            \
         "repeat the call to open a new review")                                                    \
     X(APPROVAL_WITHDRAWN, approval_withdrawn, WRIT_REASON_IN_REVIEW,                               \
         "the caller gave the call up, or its run ended",                                           \
@@ -265,50 +265,50 @@
         "ask the administrator; repeating the call opens a new review")                            \
     X(APPROVAL_OUTDATED, approval_outdated, WRIT_REASON_IN_REVIEW,                                 \
         "the policy of the tool changed while the call was under review",                          \
-        "repeat the call to have it judged by the policy as it is")                                \
+        "repeat the call to have it judged by the present policy")                                 \
     X(CONTINUATION_INVALID, continuation_invalid, WRIT_REASON_IN_REVIEW,                           \
-        "the requestState is none of this gateway's, or its time is over",                         \
+        "the requestState is not from this gateway, or has expired",                               \
         "repeat the call without requestState; one that is still under review joins its review")   \
     X(REVISION_REQUESTED, revision_requested, WRIT_REASON_IN_REVIEW,                               \
         "the reviewers ask for a changed call",                                                    \
         "see their feedback; a changed call is a new call")                                        \
     X(REVIEW_UNAVAILABLE, review_unavailable, WRIT_REASON_IN_REVIEW,                               \
-        "the call needs an approval that cannot be asked for here",                                \
+        "the call needs an approval that is not available here",                                   \
         "")                                                                                        \
     X(REVIEWS_EXCEEDED, reviews_exceeded, WRIT_REASON_IN_REVIEW,                                   \
-        "the caller has its whole share of the calls that may be under review",                    \
+        "the caller has reached its share of the calls that may be under review",                  \
         "wait until some are decided, or withdraw some")                                           \
     X(REVIEW_UNKNOWN, review_unknown, WRIT_REASON_IN_REVIEW,                                       \
-        "there is no such review for this caller",                                                 \
+        "this caller has no such review",                                                          \
         "see the list of open reviews")                                                            \
     X(REVIEW_CLOSED, review_closed, WRIT_REASON_IN_REVIEW,                                         \
-        "the review is over and takes nothing more",                                               \
+        "the review is over and accepts no more votes or requests",                                \
         "see its state")                                                                           \
     X(REVIEW_MISMATCH, review_mismatch, WRIT_REASON_IN_REVIEW,                                     \
-        "what was sent is bound to another review",                                                \
-        "read the review again and send the digest that it has")                                   \
+        "the request is bound to another review",                                                  \
+        "read the review again and send its digest")                                               \
     X(VOTE_NOT_ENTITLED, vote_not_entitled, WRIT_REASON_IN_REVIEW,                                 \
-        "the caller is not among those who may do this in this review",                            \
-        "the electorate is fixed when a review opens")                                             \
+        "the caller may not do this in this review",                                               \
+        "ask a voter of the review; its electorate is fixed when it opens")                        \
     X(VOTE_MALFORMED, vote_malformed, WRIT_REASON_IN_REVIEW,                                       \
-        "the vote is not well formed",                                                             \
-        "approve, reject or modify; feedback as text without control characters; confidence from 0 to 1")\
+        "the vote is malformed",                                                                   \
+        "send approve, reject or modify; feedback as text without control characters; confidence from 0 to 1") \
     X(VOTES_USED_UP, votes_used_up, WRIT_REASON_IN_REVIEW,                                         \
-        "the voter has cast all the votes that it has in this review",                             \
-        "its last vote stands")                                                                    \
+        "the voter has used all its votes in this review",                                         \
+        "see the review; the last vote counts")                                                    \
     X(VOTE_UNSIGNED, vote_unsigned, WRIT_REASON_IN_REVIEW,                                         \
-        "the voter has a key, and its votes have to be signed with it",                            \
+        "the voter has a key and must sign its votes",                                             \
         "send the vote as `signed`: see docs/reviews.md")                                          \
     X(VOTE_FORGED, vote_forged, WRIT_REASON_IN_REVIEW,                                             \
-        "the signature of the vote does not hold, or is of another vote",                          \
+        "the signature of the vote is wrong, or signs another vote",                               \
         "sign review_digest, voter, vote and the number of votes cast before, with the key of the terms") \
     /* ---- gateway: what arrives */                                                               \
     X(MALFORMED_HEAD, malformed_head, WRIT_REASON_IN_GATEWAY,                                      \
         "the head of the request is not well-formed HTTP/1.1",                                     \
-        "one request line with a plain path, then fields as RFC 9110 writes them")                 \
+        "send one request line with a plain path, then fields in the form of RFC 9110")            \
     X(AMBIGUOUS_LENGTH, ambiguous_length, WRIT_REASON_IN_GATEWAY,                                  \
-        "the request does not say in exactly one way where it ends",                               \
-        "one Content-Length, or one Transfer-Encoding: chunked")                                   \
+        "the request does not state its length in exactly one way",                                \
+        "send one Content-Length, or one Transfer-Encoding: chunked")                              \
     X(REPEATED_HEADER, repeated_header, WRIT_REASON_IN_GATEWAY,                                    \
         "a field that may appear once appears more often",                                         \
         "send each of these fields once")                                                          \
@@ -321,21 +321,21 @@
         "HTTP/1.1")                                                                                \
     X(EXPECTATION_UNSUPPORTED, expectation_unsupported, WRIT_REASON_IN_GATEWAY,                    \
         "the expectation of the request cannot be met",                                            \
-        "Expect: 100-continue, or none")                                                           \
+        "send Expect: 100-continue, or no Expect")                                                 \
     X(MEDIA_TYPE_UNSUPPORTED, media_type_unsupported, WRIT_REASON_IN_GATEWAY,                      \
         "the body is not of a media type or coding that can be judged",                            \
-        "Content-Type: application/json in UTF-8, without Content-Encoding")                       \
+        "send application/json in UTF-8, without Content-Encoding")                                \
     X(PATH_UNKNOWN, path_unknown, WRIT_REASON_IN_GATEWAY,                                          \
-        "there is nothing at this path", "")                                                       \
+        "this path does not exist", "")                                                            \
     X(METHOD_NOT_ALLOWED, method_not_allowed, WRIT_REASON_IN_GATEWAY,                              \
         "the path does not accept this method",                                                    \
-        "a method that the Allow field names")                                                     \
+        "use a method that the Allow field names")                                                 \
     X(CERTIFICATE_REQUIRED, certificate_required, WRIT_REASON_IN_GATEWAY,                          \
-        "the client did not prove itself with an accepted certificate",                            \
-        "a certificate of the configured authority")                                               \
+        "the client did not present an accepted certificate",                                      \
+        "present a certificate of the configured authority")                                       \
     X(MALFORMED_REQUEST, malformed_request, WRIT_REASON_IN_GATEWAY,                                \
-        "the request is not well formed",                                                          \
-        "one JSON-RPC 2.0 message in strict I-JSON")                                               \
+        "the request is malformed",                                                                \
+        "send one JSON-RPC 2.0 message in strict I-JSON")                                          \
     X(BATCH_REFUSED, batch_refused, WRIT_REASON_IN_GATEWAY,                                        \
         "a batch of messages is not accepted",                                                     \
         "send each message alone")                                                                 \
@@ -344,12 +344,12 @@
         "give the request an id")                                                                  \
     X(HEADER_MISMATCH, header_mismatch, WRIT_REASON_IN_GATEWAY,                                    \
         "a header and the body of the request disagree",                                           \
-        "headers that repeat the body must say the same")                                          \
+        "send the same values in the headers as in the body")                                      \
     X(IDEMPOTENCY_KEY_INVALID, idempotency_key_invalid, WRIT_REASON_IN_GATEWAY,                    \
         "the idempotency key is empty, too long or stated twice with different values", "")        \
     X(UNAUTHENTICATED, unauthenticated, WRIT_REASON_IN_GATEWAY,                                    \
-        "the caller is not known",                                                                 \
-        "a bearer token of a configured agent")                                                    \
+        "the caller is unknown",                                                                   \
+        "send the bearer token of a configured agent")                                             \
     X(FORBIDDEN_ORIGIN, forbidden_origin, WRIT_REASON_IN_GATEWAY,                                  \
         "the Host or Origin of the request is not accepted here",                                  \
         "add the name to the option hosts, or the page's origin to origins")                       \
@@ -362,8 +362,8 @@
         "the gateway has more work than it accepts",                                               \
         "try again later")                                                                         \
     X(SHARE_EXCEEDED, share_exceeded, WRIT_REASON_IN_GATEWAY,                                      \
-        "the caller has its whole share of the sessions, runs, requests or children there may be", \
-        "end sessions and streams that are not used, name fewer runs, or wait until some are over")\
+        "the caller has reached its share of the sessions, runs, requests or children",            \
+        "end unused sessions and streams, name fewer runs, or wait until some are over")           \
     /* ---- gateway: records, credential, upstream */                                              \
     X(BOUNDARY_SEALED, boundary_sealed, WRIT_REASON_IN_GATEWAY,                                    \
         "the run or session of the call has ended",                                                \
@@ -380,19 +380,19 @@
         "set the clock of the gateway's machine")                                                  \
     X(KILLED, killed, WRIT_REASON_IN_GATEWAY,                                                      \
         "an administrator has stopped the call, or those of this agent, tool, tenant or policy",   \
-        "ask the administrator; it holds until it is lifted")                                      \
+        "ask the administrator; the stop holds until it is lifted")                                \
     X(KILL_MALFORMED, kill_malformed, WRIT_REASON_IN_GATEWAY,                                      \
-        "what is to be stopped is not well formed",                                                \
-        "one of agent, tool, tenant, policy and credential, its value, and a reason as text")      \
+        "the stop is malformed",                                                                   \
+        "send one of agent, tool, tenant, policy and credential, its value, and a reason as text") \
     X(KILLS_FULL, kills_full, WRIT_REASON_IN_GATEWAY,                                              \
-        "as many stops hold as there can be",                                                      \
-        "lift those that are no longer wanted, or stop by tenant, tool or policy")                 \
+        "the number of stops has reached its maximum",                                             \
+        "lift unneeded stops, or stop by tenant, tool or policy")                                  \
     X(KILL_UNKNOWN, kill_unknown, WRIT_REASON_IN_GATEWAY,                                          \
-        "there is no such stop for this caller",                                                   \
-        "see the list of those that hold")                                                         \
+        "this caller has no such stop",                                                            \
+        "see the list of stops")                                                                   \
     X(NOT_ADMINISTRATOR, not_administrator, WRIT_REASON_IN_GATEWAY,                                \
         "the caller may not do this",                                                              \
-        "a subject that `administrators` of the configuration names")                              \
+        "call as a subject that `administrators` of the configuration names")                      \
     X(CREDENTIAL_FAILED, credential_failed, WRIT_REASON_IN_GATEWAY,                                \
         "no credential could be issued for the call", "")                                          \
     X(UPSTREAM_UNAVAILABLE, upstream_unavailable, WRIT_REASON_IN_GATEWAY,                          \
@@ -400,27 +400,27 @@
         "try again later")                                                                         \
     X(UPSTREAM_TOKEN_MISSING, upstream_token_missing, WRIT_REASON_IN_GATEWAY,                      \
         "the gateway has no token for the tool server at the moment; nothing was sent",            \
-        "try again later; the gateway's log says why none can be had")                             \
+        "try again later; the gateway's log has the cause")                                        \
     X(UPSTREAM_UNAUTHORIZED, upstream_unauthorized, WRIT_REASON_IN_GATEWAY,                        \
-        "the tool server does not accept what the gateway shows to it",                            \
-        "see `authorization` and `resource` of the upstream in the configuration")                                \
+        "the tool server rejects the gateway's authorization",                                     \
+        "see `authorization` and `resource` of the upstream in the configuration")                 \
     X(UPSTREAM_SESSION_LOST, upstream_session_lost, WRIT_REASON_IN_GATEWAY,                        \
-        "the tool server does not know its session any more; whether it did what was asked is not known", \
+        "the tool server lost its session with the gateway; the call may have run",                \
         "find out at the target what happened before calling again; the gateway opens another session " \
         "with the server")                                                                         \
     X(UPSTREAM_TIMEOUT, upstream_timeout, WRIT_REASON_IN_GATEWAY,                                  \
-        "the tool server did not answer in time; whether the call ran is not known",               \
+        "the tool server did not answer in time; the call may have run",                           \
         "find out at the target what happened before calling again")                               \
     X(UPSTREAM_FAILED, upstream_failed, WRIT_REASON_IN_GATEWAY,                                    \
-        "the connection to the tool server broke; whether the call ran is not known",              \
+        "the connection to the tool server broke; the call may have run",                          \
         "find out at the target what happened before calling again")                               \
     X(UPSTREAM_MALFORMED, upstream_malformed, WRIT_REASON_IN_GATEWAY,                              \
-        "the answer of the tool server is not well formed; the call may have run",                 \
+        "the answer of the tool server is malformed; the call may have run",                       \
         "find out at the target what happened before calling again")                               \
     X(RESULT_TOO_LARGE, result_too_large, WRIT_REASON_IN_GATEWAY,                                  \
         "the result is larger than the gateway accepts; the call may have run", "")                \
     X(ANSWER_UNKNOWN, answer_unknown, WRIT_REASON_IN_GATEWAY,                                      \
-        "the answer is not the one that was recorded for this request, or the request is unknown", \
+        "the answer is not the recorded one for this request, or the request is unknown",          \
         "see the outcome of the call, or find out at the target what happened")                    \
     X(CLIENT_GONE, client_gone, WRIT_REASON_IN_GATEWAY,                                            \
         "the client went away before the call was made", "")                                       \

@@ -1,7 +1,10 @@
-#include "base/utf8.h"
+/* Moves, votes and counting of a review. A move without a row changes nothing, a vote is bound to
+ * the digest of the terms, and a review is decided only when no missing vote can change the
+ * verdict. */
 #include "evidence/record/review.h"
 
 #include "base/decimal.h"
+#include "base/utf8.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 
@@ -29,7 +32,7 @@ static const struct writ_view events[WRIT_REVIEW_EVENT_COUNT] = {
 #undef EVENT
 };
 
-/* ABSENT, which is zero, is no state that an event leads to: a move without a row is none. */
+/* ABSENT, which is zero, is never the target of a move: a move without a row gives none. */
 static const unsigned char moves[WRIT_REVIEW_STATE_COUNT][WRIT_REVIEW_EVENT_COUNT] = {
 #define MOVE(STATE, EVENT, NEXT) [WRIT_REVIEW_##STATE][WRIT_REVIEW_DO_##EVENT] = WRIT_REVIEW_##NEXT,
     WRIT_REVIEW_MOVES(MOVE)
@@ -171,11 +174,11 @@ check_voter(const struct writ_review *review, size_t at, struct writ_err *err)
     const struct writ_review_voter *voter = &review->voters[at];
 
     if (!is_name(voter->id) || voter->weight < 0 || voter->weight > WRIT_REVIEW_WEIGHT_MAX) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a voter has a name, and a weight from 0 to %d",
+        WRIT_FAIL(err, WRIT_E_INVALID, "a voter needs a name, and a weight from 0 to %d",
             WRIT_REVIEW_WEIGHT_MAX);
     }
     if (writ_view_equal(voter->id, review->subject)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "who asks for a call does not vote on it");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the caller must not be a voter of its own call");
     }
     if (writ_review_voter(review, voter->id) != voter) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a voter is there twice");
@@ -196,11 +199,11 @@ writ_review_check(const struct writ_review *review, struct writ_err *err)
         weight += review->voters[i].weight;
     }
     if (weight == 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "nobody can decide the review");
+        WRIT_FAIL(err, WRIT_E_INVALID, "a review needs voters that can decide it");
     }
     if (review->id.len == 0 || !is_name(review->name) || review->subject.len == 0 ||
         review->lifetime_us <= 0 || review->redeem_us <= 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a review needs an id, a name, who asks and its times");
+        WRIT_FAIL(err, WRIT_E_INVALID, "a review needs an id, a name, a subject and its times");
     }
     return WRIT_DONE;
 }
@@ -346,7 +349,7 @@ writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
 
 /* ---- counting */
 
-/* A copy in which all votes that are out are cast like this. */
+/* A copy in which all missing votes are cast like this. */
 static WRIT_RESULT
 all_as(const struct writ_review *review, enum writ_review_vote vote, struct writ_arena *arena,
     struct writ_review *ret, struct writ_err *err)
@@ -394,7 +397,7 @@ writ_review_look(const struct writ_review_judge *judge, const struct writ_review
     if (worst == best) {
         WRIT_TRY(judge->count(judge->ctx, review, true, arena, &cast, err));
     }
-    if (cast.verdict != worst) { /* no quorum yet, or it can still change */
+    if (cast.verdict != worst) { /* without a quorum, or still open */
         cast = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
     }
     *ret = cast;

@@ -1,11 +1,11 @@
-/* review.h - a review: who may vote on what, what they said, and the state that it is in. No I/O.
+/* review.h - a review: its voters, their votes, and its state. No I/O.
  *
  * review.tbl.h is the whole life as a table. The terms of a review are fixed when it opens: one
- * call (intent_digest, target_state_digest), the electorate, and how votes are counted. Their
- * digest is what every vote names, so that a vote for one review counts for no other.
+ * call (intent_digest, target_state_digest), the electorate, and how votes are counted. Every vote
+ * names their digest, so that a vote for one review counts for no other.
  *
- * How votes are counted is not known here: a struct writ_review_judge is handed in (crew/panel.h
- * makes one), and writ_review_look asks it whether anything can still change the verdict. */
+ * A struct writ_review_judge counts the votes (crew/panel.h makes one); writ_review_look asks it
+ * whether a missing vote can still change the verdict. */
 #ifndef WRIT_EVIDENCE_REVIEW_H
 #define WRIT_EVIDENCE_REVIEW_H
 
@@ -17,10 +17,10 @@
 #define WRIT_REVIEW_VOTERS_MAX     64      /* voters of one review */
 #define WRIT_REVIEW_NAME_MAX       256     /* bytes of a voter's name or of a review's */
 #define WRIT_REVIEW_WEIGHT_MAX     1000000 /* of one voter */
-#define WRIT_REVIEW_FEEDBACK_MAX   4096    /* bytes of what a voter says with a vote */
-#define WRIT_REVIEW_CONFIDENCE_MAX 16      /* bytes of a confidence as it is written */
-#define WRIT_REVIEW_VOTES_MAX      1024    /* votes that one review takes, revisions included */
-#define WRIT_REVIEW_VOTES_EACH     16      /* votes that each voter has: it changes its mind */
+#define WRIT_REVIEW_FEEDBACK_MAX   4096    /* bytes of a voter's remark */
+#define WRIT_REVIEW_CONFIDENCE_MAX 16      /* bytes of a confidence in text */
+#define WRIT_REVIEW_VOTES_MAX      1024    /* votes that one review accepts, revisions included */
+#define WRIT_REVIEW_VOTES_EACH     16      /* votes of each voter: it may change its mind */
 #define WRIT_REVIEW_KEY_MAX        2048    /* bytes of a voter's key */
 #define WRIT_REVIEW_TERMS_MAX      65536   /* canonical bytes of the terms */
 
@@ -50,10 +50,10 @@ bool writ_review_state_find(struct writ_view text, enum writ_review_state *ret);
 
 enum writ_review_phase writ_review_phase(enum writ_review_state state);
 
-/** What a caller is told who asks for the call while its review is in that state. */
+/** The reason that a caller gets for the call while its review is in that state. */
 enum writ_reason writ_review_reason(enum writ_review_state state);
 
-/** The state that an event leads to. False, and `ret` untouched: it cannot happen there. */
+/** The state that an event leads to. False, and `ret` untouched: the event is impossible there. */
 bool writ_review_move(
     enum writ_review_state state, enum writ_review_event event, enum writ_review_state *ret);
 
@@ -75,18 +75,17 @@ enum writ_review_vote writ_review_vote_find(struct writ_view text);
 bool writ_review_is_confidence(struct writ_view text);
 
 /** True for feedback that can be kept: UTF-8 of at most WRIT_REVIEW_FEEDBACK_MAX bytes, without
- * control characters but line feed and tab. It is still text of a stranger's: whoever shows it
- * escapes it. */
+ * control characters but line feed and tab. It is still untrusted text: escape it before you show
+ * it. */
 bool writ_review_is_feedback(struct writ_view text);
 
-/** One of those who may vote. */
+/** One voter. */
 struct writ_review_voter {
-    struct writ_view id; /* the subject that has to vote; unique among them */
+    struct writ_view id; /* the subject that has to vote; unique */
     int64_t weight;      /* 0 to WRIT_REVIEW_WEIGHT_MAX */
     bool veto;
-    struct writ_view
-        key; /* with which its votes are signed: canonical JSON of a JWK; empty: none */
-    /* how it stands */
+    struct writ_view key; /* verifies its votes: canonical JSON of a JWK; empty: none */
+    /* its vote */
     enum writ_review_vote vote; /* the last one that was cast */
     int64_t voted_us;           /* when */
     uint64_t votes;             /* cast so far, revisions included */
@@ -100,19 +99,19 @@ struct writ_review {
     struct writ_view threshold; /* "2/3" */
     struct writ_view quorum;    /* "2", "1/2": of the electorate */
     int64_t opened_us;
-    int64_t lifetime_us;      /* from then on votes are taken for so long */
-    int64_t redeem_us;        /* an approval is kept for so long */
-    struct writ_view subject; /* of who asks; never among the voters */
-    struct writ_view tenant;  /* of who asks */
+    int64_t lifetime_us;      /* votes are accepted for this time */
+    int64_t redeem_us;        /* an approval is kept for this time */
+    struct writ_view subject; /* of the caller; never among the voters */
+    struct writ_view tenant;  /* of the caller */
     struct writ_view agent_id;
     struct writ_view intent_digest, target_state_digest; /* the latter may be empty: no state */
-    struct writ_view rules_digest;                       /* of what policy says about the tool */
+    struct writ_view rules_digest;                       /* of the policy for the tool */
     struct writ_review_voter *voters;
     size_t voters_n;
 };
 
 /**
- * Checks terms: names, weights, times, and that nobody votes twice or on a call of its own.
+ * Checks terms: names, weights, times; a voter is there once, and is not the caller.
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  no voter, a name twice, the subject among the voters, or a value that
@@ -121,13 +120,13 @@ struct writ_review {
  */
 WRIT_RESULT writ_review_check(const struct writ_review *review, struct writ_err *err);
 
-/** Appends the terms in canonical form, without votes: what is recorded when a review opens.
- * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Appends the terms in canonical form, without votes: the record of an opening. WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_review_put_terms(
     const struct writ_review *review, struct writ_buf *ret, struct writ_err *err);
 
 /**
- * Reads terms that writ_review_put_terms wrote; nobody has voted.
+ * Reads terms that writ_review_put_terms wrote; they have no votes.
  *
  * @param value  borrowed as long as the review is used
  *
@@ -139,7 +138,7 @@ WRIT_RESULT writ_review_put_terms(
 WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
     struct writ_review *ret, struct writ_err *err);
 
-/** The digest of the terms: what a vote is bound to. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** The digest of the terms, to which votes are bound. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_digest(
     const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);
 
@@ -148,20 +147,20 @@ struct writ_review_voter *writ_review_voter(const struct writ_review *review, st
 
 /* ---- counting */
 
-/** What the votes come to, and how that was found. */
+/** The result of the votes, and its derivation. */
 struct writ_review_finding {
     enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE; VOTE: no verdict */
     const struct writ_view *log;    /* events of the crew session, canonical JSON each */
     size_t log_n;
 };
 
-/** Counts votes. Pure and deterministic; called on any thread. */
+/** Counts votes. Pure and deterministic; on any thread. */
 struct writ_review_judge {
     /**
      * @param review  voters without a vote are silent
      * @param ret     in the arena; the log only when `with_log`
      *
-     * @return WRIT_OK, WRIT_E_INVALID (an engine that nobody has), WRIT_E_NOMEM
+     * @return WRIT_OK, WRIT_E_INVALID (an unknown engine), WRIT_E_NOMEM
      */
     writ_result (*count)(void *ctx, const struct writ_review *review, bool with_log,
         struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err);
@@ -169,8 +168,8 @@ struct writ_review_judge {
 };
 
 /**
- * Whether a review is decided: with all votes that are still out at their worst and at their best
- * the verdict is the same one that the votes cast come to. A veto decides at once.
+ * Whether a review is decided: with all missing votes at their worst and at their best, the verdict
+ * is the one of the present votes. A veto decides at once.
  *
  * @param ret  verdict VOTE: not yet; else also the log
  *

@@ -2,13 +2,13 @@
  *
  * WRIT_REVIEW_STATES   X(NAME, name, PHASE, REASON, what it means)
  *   PHASE   NONE (there is none), LIVE (something may still happen), OVER (nothing ever again)
- *   REASON  what a caller is told who asks for the call while its review is in that state
+ *   REASON  the reason that a caller gets for the call while its review is in that state
  *
  * WRIT_REVIEW_EVENTS   X(NAME, name, what happens)
  *
- * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). What has no row cannot happen: it is refused, and
- *   changes nothing. test_review.c walks every event in every state, and checks what has
- *   to hold of the table as a whole:
+ * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). A move without a row is refused and changes nothing.
+ *                      test_review.c walks every event in every state, and checks the
+ *                      table as a whole:
  *   - nothing leaves a state that is over, and every live state can still be left for one;
  *   - votes count while a review is open, and never again;
  *   - only ACCEPT, and only from OPEN, leads to APPROVED; only REDEEM, and only from APPROVED, leads
@@ -19,8 +19,8 @@
 
 /* clang-format off */
 #define WRIT_REVIEW_STATES(X)                                                                      \
-    X(ABSENT, absent, NONE, APPROVAL_REQUIRED, "there is no review")                               \
-    X(OPEN, open, LIVE, APPROVAL_REQUIRED, "the voters are asked")                                 \
+    X(ABSENT, absent, NONE, APPROVAL_REQUIRED, "no review")                                        \
+    X(OPEN, open, LIVE, APPROVAL_REQUIRED, "the voters may vote")                                  \
     X(APPROVED, approved, LIVE, APPROVAL_GRANTED, "the caller may redeem the approval, once")      \
     X(REDEEMED, redeemed, OVER, APPROVAL_REDEEMED, "the call was granted under the approval")      \
     X(REJECTED, rejected, OVER, APPROVAL_REJECTED, "the voters rejected the call")                 \
@@ -34,17 +34,17 @@
 
 #define WRIT_REVIEW_EVENTS(X)                                                                      \
     X(OPEN, open, "a call needs an approval")                                                      \
-    X(JOIN, join, "the same call is asked for again")                                              \
-    X(VOTE, vote, "a voter votes, or votes anew")                                                  \
-    X(ACCEPT, accept, "no vote that is still out can change that the call is accepted")            \
-    X(REJECT, reject, "no vote that is still out can change that it is rejected; or a veto")       \
-    X(REVISE, revise, "no vote that is still out can change that a revision is asked for")         \
+    X(JOIN, join, "the same call again")                                                           \
+    X(VOTE, vote, "a voter votes, or votes again")                                                 \
+    X(ACCEPT, accept, "no missing vote can change that the call is accepted")                      \
+    X(REJECT, reject, "no missing vote can change that it is rejected; or a veto")                 \
+    X(REVISE, revise, "no missing vote can change that a revision is asked for")                   \
     X(REDEEM, redeem, "the caller returns, and the call is granted in the same transaction")       \
     X(EXPIRE, expire, "the time of the state is over")                                             \
     X(WITHDRAW, withdraw, "the caller gives the call up, or its run ends")                         \
     X(CANCEL, cancel, "an administrator ends it")                                                  \
-    X(OUTDATE, outdate, "the policy of the tool is another one")                                   \
-    X(DRIFT, drift, "the target is seen in another state")
+    X(OUTDATE, outdate, "the policy of the tool changed")                                          \
+    X(DRIFT, drift, "the target is in another state")
 
 #define WRIT_REVIEW_MOVES(X)                                                                       \
     X(ABSENT,   OPEN,     OPEN)                                                                    \

@@ -1,3 +1,5 @@
+/* The members of an event of a review, as a table. Validation knows the words of review.tbl.h;
+ * reading keeps every member. */
 #include "evidence/record/review_record.h"
 
 #include "evidence/record/table.h"
@@ -20,7 +22,7 @@ static const struct writ_table table = {
     .others = offsetof(struct writ_review_record, others),
     .choices = events,
     .choices_count = sizeof events / sizeof events[0],
-    .choice_fault = "is no event of a review",
+    .choice_fault = "is not an event of a review",
 };
 
 WRIT_RESULT
@@ -48,7 +50,7 @@ writ_review_record_validate(const struct writ_review_record *record, struct writ
 
     writ_table_check(&table, record, ret);
     if (record->state.is == WRIT_PRESENT && !writ_review_state_find(record->state.view, &state)) {
-        writ_faults_add(ret, "/state", "is no state of a review");
+        writ_faults_add(ret, "/state", "is not a state of a review");
     }
     if (record->vote.is == WRIT_PRESENT &&
         writ_review_vote_find(record->vote.view) == WRIT_REVIEW_NO_VOTE) {
@@ -59,7 +61,7 @@ writ_review_record_validate(const struct writ_review_record *record, struct writ
     }
     if (record->confidence.is == WRIT_PRESENT &&
         !writ_review_is_confidence(record->confidence.view)) {
-        writ_faults_add(ret, "/confidence", "is no decimal from 0 to 1");
+        writ_faults_add(ret, "/confidence", "is not a decimal from 0 to 1");
     }
 }
 

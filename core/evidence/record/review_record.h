@@ -23,7 +23,7 @@ WRIT_RESULT writ_review_record_put(
 /** As writ_decision_validate; `state` and `vote` must be words of their tables. */
 void writ_review_record_validate(const struct writ_review_record *record, struct writ_faults *ret);
 
-/** The event that it tells of. False, and `ret` untouched, when it tells none that there is. */
+/** The event of the record. False, and `ret` untouched, when it is unknown. */
 bool writ_review_record_event(const struct writ_review_record *record, enum writ_review_event *ret);
 
 #endif

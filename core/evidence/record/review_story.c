@@ -1,3 +1,5 @@
+/* Replays the records of a review through the table of moves. A record must be possible in the
+ * present state and bound to the same terms, so contradicting records never give a verdict. */
 #include "evidence/record/review_story.h"
 
 #include "evidence/record/ballot.h"
@@ -10,7 +12,7 @@ text_of(const struct writ_member_text *member)
     return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
 }
 
-/* keeps: who has a key has signed what it said */
+/* keeps: a voter with a key has signed its vote */
 static WRIT_RESULT
 check_signature(const struct writ_review_story *story, const struct writ_review_voter *voter,
     const struct writ_review_record *record, struct writ_err *err)
@@ -34,7 +36,7 @@ check_signature(const struct writ_review_story *story, const struct writ_review_
     return result;
 }
 
-/* keeps: votes are those of voters, in an open review, with the digest of its terms */
+/* keeps: only voters vote, in an open review, with the digest of its terms */
 static WRIT_RESULT
 take_vote(
     struct writ_review_story *story, const struct writ_review_record *record, struct writ_err *err)
@@ -47,7 +49,7 @@ take_vote(
 
     if (voter == NULL || vote == WRIT_REVIEW_NO_VOTE ||
         !writ_member_time(record->at.view, &voter->voted_us)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is of nobody who may vote, or is none");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is not of a voter of the review, or is malformed");
     }
     if (voter->key.len > 0) {
         WRIT_TRY(check_signature(story, voter, record, err));
@@ -71,12 +73,12 @@ open_story(struct writ_review_story *story, const struct writ_review_record *rec
     writ_digest_text(&digest, story->digest);
     if (!writ_view_equal(story->review.id, record->decision_id.view) ||
         !writ_member_time(record->at.view, &story->review.opened_us)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the terms of a review are another one's");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the digest does not match the terms of the review");
     }
     return WRIT_DONE;
 }
 
-/* What has to hold of any record, wherever it stands. */
+/* The rules for a record at every place. */
 static WRIT_RESULT
 check_record(const struct writ_review_story *story, const struct writ_review_record *record,
     struct writ_err *err)
@@ -106,7 +108,7 @@ writ_review_story_add(struct writ_review_story *story, const struct writ_review_
     if (!writ_review_record_event(record, &event) ||
         !writ_review_move(story->state, event, &next) ||
         !writ_view_equal(record->state.view, writ_review_state_name(next))) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu of a review cannot stand where it does",
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu of a review is impossible at its place",
             (unsigned long long)story->n);
     }
     if (event == WRIT_REVIEW_DO_OPEN) {

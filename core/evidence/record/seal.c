@@ -1,3 +1,5 @@
+/* The members of a seal, as a table, and the running hash over the decision ids of a run. The hash
+ * continues after a restart from its saved state. */
 #include "evidence/record/seal.h"
 
 #include "evidence/record/table.h"

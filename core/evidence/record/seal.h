@@ -1,4 +1,4 @@
-/* seal.h - GovernanceSeal: the record that a run has ended, and how many decisions it had
+/* seal.h - GovernanceSeal: the record of the end of a run, with the number of its decisions
  * (contract 5). */
 #ifndef WRIT_EVIDENCE_SEAL_H
 #define WRIT_EVIDENCE_SEAL_H
@@ -24,8 +24,8 @@ WRIT_RESULT writ_seal_put(const struct writ_seal *seal, struct writ_buf *ret, st
 void writ_seal_validate(const struct writ_seal *seal, struct writ_faults *ret);
 
 /** The running seal_hash of one boundary: SHA-256 over its decision ids in seq order, without
- * separator. After a restart, go on from what was saved, or add the stored ids again. Zeroed owns
- * nothing. */
+ * separator. After a restart, continue from the saved state, or add the stored ids again. Zeroed
+ * owns nothing. */
 struct writ_seal_hash {
     struct writ_digest_stream ids;
     uint64_t total; /* ids added */
@@ -35,23 +35,23 @@ struct writ_seal_hash {
 WRIT_RESULT writ_seal_hash_init(struct writ_seal_hash *ret, struct writ_err *err);
 /** A zeroed one is fine. */
 void writ_seal_hash_wipe(struct writ_seal_hash *hash);
-/** Adds the decision with the next seq. WRIT_E_CRYPTO, after which the hash is of no use. */
+/** Adds the decision with the next seq. WRIT_E_CRYPTO; the hash is then unusable. */
 WRIT_RESULT writ_seal_hash_add(
     struct writ_seal_hash *hash, struct writ_view decision_id, struct writ_err *err);
-/** The digest over what was added so far; more may be added afterwards. WRIT_E_CRYPTO. */
+/** The digest over the ids so far; more may follow. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_seal_hash_now(
     const struct writ_seal_hash *hash, struct writ_digest *ret, struct writ_err *err);
 
 #define WRIT_SEAL_HASH_BYTES WRIT_DIGEST_STREAM_BYTES
 
-/** Writes what it stands at; goes on from there, with so many ids. */
+/** Writes the state of the hash; continues from a state with this number of ids. */
 void writ_seal_hash_save(const struct writ_seal_hash *hash, uint8_t ret[WRIT_SEAL_HASH_BYTES]);
 void writ_seal_hash_restore(
     struct writ_seal_hash *ret, const uint8_t bytes[WRIT_SEAL_HASH_BYTES], uint64_t total);
 
 /**
- * Fills a whole seal: boundary_id, sealed, total, final_seq (-1 when there was no decision),
- * sealed_at and seal_hash.
+ * Fills a complete seal: boundary_id, sealed, total, final_seq (-1 without a decision), sealed_at
+ * and seal_hash.
  *
  * @param boundary_id  borrowed as long as the record is used
  *

@@ -1,3 +1,5 @@
+/* Reads, writes and checks any record by the rows of its table. The rows and the members of an
+ * object are both in canonical order, so one walk joins them; no member is lost. */
 #include "evidence/record/table.h"
 
 #include "base/text.h"
@@ -144,7 +146,7 @@ read_member(const struct writ_table_row *row, const struct writ_json *value,
     return WRIT_DONE;
 }
 
-/* Keeps a member that no row can hold. */
+/* Keeps a member without a usable row. */
 static WRIT_RESULT
 keep_other(const struct writ_table *table, const struct writ_json *object,
     const struct writ_json *name, struct writ_arena *arena, void *record, struct writ_err *err)
@@ -177,7 +179,7 @@ writ_table_read(const struct writ_table *table, const struct writ_json *value,
     size_t at = 0;
 
     if (writ_json_type(value) != WRIT_JSON_OBJECT) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "a %s is a JSON object", table->what);
+        WRIT_FAIL(err, WRIT_E_PARSE, "a %s must be a JSON object", table->what);
     }
     /* both sides are in canonical order, so one walk finds every row */
     for (const struct writ_json *name = writ_json_sorted_first(value); name != NULL;
@@ -247,7 +249,7 @@ put_value(const struct writ_table_row *row, const void *record, struct writ_buf 
     return WRIT_DONE;
 }
 
-/* One member that a row holds; nothing for one that is absent or kept among the others. */
+/* One member with a row; nothing for one that is absent or kept among the others. */
 static WRIT_RESULT
 put_row(const struct writ_table_row *row, const void *record, bool *first, struct writ_buf *ret,
     struct writ_err *err)
@@ -290,7 +292,7 @@ writ_table_put(
         }
         if (at < others->count && presence_of(row, record) != WRIT_WRONG &&
             writ_view_equal(writ_json_string(others->names[at]), row->name)) {
-            /* what was read wrong was given a value: one name twice is no record */
+            /* a member that was read as wrong got a value: a name must not be there twice */
             WRIT_FAIL(err, WRIT_E_INVALID, "%s has two values", row->pointer);
         }
         WRIT_TRY(put_row(row, record, &first, ret, err));
@@ -348,7 +350,7 @@ is_label(struct writ_view text)
     return writ_view_has_prefix(text, prefix) && text.len > prefix.len;
 }
 
-/* What is wrong with a value of the right type, or NULL. */
+/* The fault of a value of the right type, or NULL. */
 static const char *
 format_fault(const struct writ_table *table, const struct writ_table_row *row, const void *record)
 {
@@ -413,8 +415,8 @@ row_fault(const struct writ_table *table, const struct writ_table_row *row, cons
     return format_fault(table, row, record);
 }
 
-/* The set with the record's choice in it. A record without a known choice needs what every choice
- * needs. */
+/* The set with the record's choice in it. Without a known choice the record needs the members of
+ * every choice. */
 static unsigned
 choice_bit(const struct writ_table *table, const void *record)
 {

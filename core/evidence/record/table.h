@@ -1,7 +1,7 @@
 /* table.h - reading, writing and checking a record by its table of members.
  *
- * For the files that define a record (decision.c, outcome.c, seal.c, extension.c): they say which
- * struct and which rows, and everything that is the same for all records is here. */
+ * For the files that define a record (decision.c, outcome.c, seal.c, extension.c): they give the
+ * struct and the rows; the code that all records share is here. */
 #ifndef WRIT_EVIDENCE_TABLE_H
 #define WRIT_EVIDENCE_TABLE_H
 

@@ -53,7 +53,7 @@ writ_vaara_verdict(const struct writ_vaara_finding *finding)
     case WRIT_VAARA_BINDING:
     case WRIT_VAARA_DUPLICATE:
         return finding->verdict == WRIT_BINDING_REVALIDATE
-                   ? WRIT_LIT("revise") /* contract 6.7 by their word */
+                   ? WRIT_LIT("revise") /* the words of contract 6.7 */
                    : writ_binding_verdict_name(finding->verdict);
     case WRIT_VAARA_NONE:
     case WRIT_VAARA_DECISION:
@@ -68,7 +68,7 @@ writ_vaara_verdict(const struct writ_vaara_finding *finding)
     return WRIT_LIT("");
 }
 
-/* ---- records: which members there must be */
+/* ---- records: their required members */
 
 enum need {
     NEED_TEXT,
@@ -133,7 +133,7 @@ static const struct needed authorization_needs[] = {
     {"/evidence/argsCommitment", NEED_DIGEST},
 };
 
-/* of an authorization that has one: the broker need not number them */
+/* of an authorization with a place: the broker need not number them */
 static const struct needed place_needs[] = {
     {"/evidence/completeness/boundaryId", NEED_TEXT},
     {"/evidence/completeness/seq", NEED_COUNT},
@@ -183,13 +183,13 @@ check_needs(struct writ_vaara_finding *finding, const struct writ_json *record,
     for (size_t i = 0; i < n; i++) {
         if (!is_needed(writ_vaara_read_at(record, needs[i].pointer), needs[i].need)) {
             WRIT_TRY(writ_vaara_finding_fault(
-                finding, arena, needs[i].pointer, "is missing or not of its form", err));
+                finding, arena, needs[i].pointer, "is missing or malformed", err));
         }
     }
     return WRIT_DONE;
 }
 
-/* Notes a signature that does not hold. `names` as for writ_vaara_signature_check. */
+/* Adds a fault for a wrong signature. `names` as for writ_vaara_signature_check. */
 static WRIT_RESULT
 check_signed(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
     struct writ_view alg, const struct writ_json *object, const char *const *names, size_t n,
@@ -204,7 +204,7 @@ check_signed(struct writ_vaara_finding *finding, const struct writ_vaara_terms *
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
         finding->authentic = false;
         return writ_vaara_finding_fault(
-            finding, arena, "/signature", "does not hold under any key", err);
+            finding, arena, "/signature", "does not verify under any key", err);
     }
     return result;
 }
@@ -235,7 +235,7 @@ check_decision(struct writ_vaara_finding *finding, const struct writ_json *recor
         !writ_decision_is(&decision, WRIT_DECISION_DENY) &&
         !writ_decision_is(&decision, WRIT_DECISION_REVISE) &&
         !writ_decision_is(&decision, WRIT_DECISION_REQUIRE_APPROVAL)) {
-        WRIT_TRY(writ_vaara_finding_fault(finding, arena, "/decision", "is no verdict", err));
+        WRIT_TRY(writ_vaara_finding_fault(finding, arena, "/decision", "is not a verdict", err));
     }
     WRIT_TRY(writ_decision_recompute(&decision, writ_vaara_read_profile(), &faults, err));
     return writ_vaara_finding_faults(finding, arena, &faults, err);
@@ -252,7 +252,7 @@ check_seal(struct writ_vaara_finding *finding, const struct writ_json *record,
     return WRIT_DONE;
 }
 
-/* One wrapper, alone or as a part of a case; what is wrong is added to the finding. */
+/* One wrapper, alone or as a part of a case; faults are added to the finding. */
 static WRIT_RESULT
 check_wrapper(struct writ_vaara_finding *finding, const struct writ_json *wrapper,
     enum writ_vaara_kind want, const struct writ_vaara_terms *terms, struct writ_arena *arena,
@@ -294,8 +294,8 @@ check_wrapper(struct writ_vaara_finding *finding, const struct writ_json *wrappe
 static const char *const authorization_signed[] = {
     "alg", "backLink", "decisionDerived", "issuerAsserted", "version"};
 
-/* The evidence has the words of the broker, the record those of its envelope: a call that was
- * refused is `deny` there and `block` here. */
+/* The evidence uses the words of the broker, the record those of its envelope: a refused call is
+ * `deny` there and `block` here. */
 static bool
 says_the_same(const struct writ_json *document)
 {
@@ -337,27 +337,26 @@ check_authorization(struct writ_vaara_finding *finding, const struct writ_vaara_
             writ_vaara_read_at(document, "/evidence/schema"), WRIT_LIT(SCHEMA_EVIDENCE)) ||
         !writ_json_is(writ_vaara_read_at(document, "/record/decisionDerived/evidenceRef/schema"),
             WRIT_LIT(SCHEMA_EVIDENCE))) {
-        WRIT_TRY(writ_vaara_finding_fault(
-            finding, arena, "/evidence/schema", "is none that is known", err));
+        WRIT_TRY(writ_vaara_finding_fault(finding, arena, "/evidence/schema", "is unknown", err));
     }
     if (!writ_json_is(writ_vaara_read_at(document, "/record/decisionDerived/evidenceRef/digest"),
             writ_view_str(text))) {
         WRIT_TRY(writ_vaara_finding_fault(
-            finding, arena, "/evidence", "is not what the record is bound to", err));
+            finding, arena, "/evidence", "differs from the evidence of the record", err));
     }
     if (writ_vaara_read_at(document, "/evidence/completeness") != NULL) {
         WRIT_TRY(check_needs(finding, document, place_needs, COUNT(place_needs), arena, err));
     }
     if (!says_the_same(document)) {
         WRIT_TRY(writ_vaara_finding_fault(
-            finding, arena, "/evidence/verdict", "is another than the record's", err));
+            finding, arena, "/evidence/verdict", "differs from that of the record", err));
     }
     return WRIT_DONE;
 }
 
 /* ---- cases */
 
-/* Seconds, which may have a fraction. */
+/* Seconds, with an optional fraction. */
 static bool
 read_now(const struct writ_json *now, int64_t *ret_us)
 {
@@ -392,7 +391,7 @@ check_call(struct writ_vaara_finding *finding, const struct writ_vaara_terms *te
     if (call.args == NULL || tool.is != WRIT_PRESENT || tenant.is != WRIT_PRESENT) {
         finding->authentic = false;
         return writ_vaara_finding_fault(finding, arena, "",
-            "is no call: runtime_args, runtime_tool_name or runtime_tenant_id is not there", err);
+            "is not a call: runtime_args, runtime_tool_name or runtime_tenant_id is missing", err);
     }
     if (!read_now(writ_vaara_read_at(document, "/now"), &call.now_us)) {
         finding->authentic = false;
@@ -408,7 +407,7 @@ check_call(struct writ_vaara_finding *finding, const struct writ_vaara_terms *te
     return WRIT_DONE;
 }
 
-/* May the candidate run, at the time of the approval and with nothing done so far? */
+/* Whether the candidate may run, at the time of the approval and with nothing done so far. */
 static WRIT_RESULT
 check_binding(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
     struct writ_arena *arena, struct writ_err *err)
@@ -424,7 +423,7 @@ check_binding(struct writ_vaara_finding *finding, const struct writ_vaara_terms 
     WRIT_TRY(check_wrapper(finding, approved, WRIT_VAARA_DECISION, terms, arena, err));
     WRIT_TRY(check_wrapper(finding, candidate, WRIT_VAARA_DECISION, terms, arena, err));
     if (finding->faults != NULL) {
-        return WRIT_DONE; /* what is not sound has no verdict but no */
+        return WRIT_DONE; /* an unsound document gets no other verdict than a refusal */
     }
     WRIT_TRY(writ_vaara_read_decision(
         writ_vaara_read_at(approved, "/record"), arena, &authorization, err));
@@ -508,7 +507,7 @@ _Static_assert(COUNT(authorization_signed) == COUNT(receipt_signed) &&
                    COUNT(attestation_signed) == COUNT(receipt_signed),
     "each sort of record signs as many members");
 
-/* The signature is judged when the record conforms and a key of its algorithm was given. */
+/* The signature is judged when the record conforms and a key of its algorithm is given. */
 static WRIT_RESULT
 check_record(struct writ_vaara_finding *finding, const struct writ_vaara_terms *terms,
     struct writ_arena *arena, struct writ_err *err)
@@ -530,7 +529,7 @@ check_record(struct writ_vaara_finding *finding, const struct writ_vaara_terms *
     if (finding->kind == WRIT_VAARA_RECEIPT &&
         writ_vaara_read_at(document, "/decisionDerived") != NULL) {
         return writ_vaara_finding_fault(
-            finding, arena, "/decisionDerived", "stands in a record of an outcome", err);
+            finding, arena, "/decisionDerived", "is in a record of an outcome", err);
     }
     return WRIT_DONE;
 }

@@ -1,4 +1,4 @@
-/* The faults of a finding are made when there is one: most findings have none. */
+/* The faults of a finding are allocated at the first one: most findings have none. */
 #include "evidence/vaara/vaara_finding.h"
 
 WRIT_RESULT
@@ -8,7 +8,7 @@ writ_vaara_finding_fault(struct writ_vaara_finding *finding, struct writ_arena *
     if (finding->faults == NULL) {
         finding->faults = writ_arena_get(arena, sizeof *finding->faults);
         if (finding->faults == NULL) {
-            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what is wrong with a record");
+            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the faults of a record");
         }
         *finding->faults = (struct writ_faults){0};
     }

@@ -1,11 +1,11 @@
-/* vaara_finding.h - what was found about one document of the profile vaara-v0 (vaara.h). Pure. */
+/* vaara_finding.h - the finding about one document of the profile vaara-v0 (vaara.h). Pure. */
 #ifndef WRIT_EVIDENCE_VAARA_FINDING_H
 #define WRIT_EVIDENCE_VAARA_FINDING_H
 
 #include "evidence/record/binding.h"
 #include "evidence/record/faults.h"
 
-/** What a document is. */
+/** The kind of a document. */
 enum writ_vaara_kind {
     WRIT_VAARA_NONE = 0,
     WRIT_VAARA_DECISION,
@@ -21,10 +21,10 @@ enum writ_vaara_kind {
     WRIT_VAARA_RECEIPT,
 };
 
-/** What was found. Zero means no. */
+/** A finding. Zero means no. */
 struct writ_vaara_finding {
     enum writ_vaara_kind kind;
-    bool holds;                        /* nothing speaks against it, and its verdict is a yes */
+    bool holds;                        /* valid, and its verdict is a yes */
     bool authentic;                    /* every signature in it verifies */
     enum writ_reason reason;           /* of grant, call, binding and duplicate; else NONE */
     enum writ_binding_verdict verdict; /* of binding and duplicate */
@@ -34,11 +34,11 @@ struct writ_vaara_finding {
     const struct writ_json *document;
 };
 
-/** Notes a fault, in the arena; the finding does not hold any more. WRIT_E_NOMEM. */
+/** Adds a fault, in the arena; the finding no longer holds. WRIT_E_NOMEM. */
 WRIT_RESULT writ_vaara_finding_fault(struct writ_vaara_finding *finding, struct writ_arena *arena,
     const char *pointer, const char *what, struct writ_err *err);
 
-/** Notes faults that were collected elsewhere. WRIT_E_NOMEM. */
+/** Adds faults that were collected elsewhere. WRIT_E_NOMEM. */
 WRIT_RESULT writ_vaara_finding_faults(struct writ_vaara_finding *finding, struct writ_arena *arena,
     const struct writ_faults *faults, struct writ_err *err);
 

@@ -1,4 +1,4 @@
-/* A grant: a table of checks, walked in order; the first that does not hold is the reason. */
+/* A grant is verified by a table of checks, walked in order; the first that fails is the reason. */
 #include "evidence/vaara/vaara_grant.h"
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #define COMMITMENT_HEAD "{\"digest\":\""
 #define COMMITMENT_TAIL "\"}"
 
-/* What is signed, in canonical order. */
+/* The signed members, in canonical order. */
 static const char *const signed_members[] = {
     "alg", "asserted", "binding", "capabilities", "scope", "version"};
 
@@ -26,7 +26,7 @@ struct verification {
     struct writ_view attestation;
     struct writ_view iss, key;
     int64_t iat_s, lifetime_s;
-    const struct writ_json *capabilities; /* NULL: there are none */
+    const struct writ_json *capabilities; /* NULL: none */
 };
 
 /* WRIT_OK: it holds; WRIT_E_MISMATCH: it does not. */
@@ -119,7 +119,7 @@ asserted_is_well_formed(struct verification *v)
     return true;
 }
 
-/* The schema is closed: the reader takes no member twice, so that counting is enough. */
+/* The schema is closed. The reader refuses duplicates, so counting is enough. */
 static writ_result
 well_formed(struct verification *v, struct writ_err *err)
 {
@@ -157,7 +157,7 @@ signature_holds(struct verification *v, struct writ_err *err)
     writ_result result = writ_vaara_signature_check(
         v->keys, v->alg, v->grant, signed_members, COUNT(signed_members), v->signature, err);
 
-    /* what has no canonical form was signed by nobody */
+    /* a value without canonical form cannot have been signed */
     return result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT ? holds(false) : result;
 }
 

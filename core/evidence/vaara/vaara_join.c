@@ -1,7 +1,7 @@
 /* The documents together. Governance records join by decision_id, authorizations to their grant by
  * its fingerprint, and verdicts, authorizations, receipts and attestations by the call: the digest
- * and the nonce of the attestation that they back-link to. What does not hold alone takes no part.
- */
+ * and the nonce of the attestation that they back-link to. A document that does not hold alone
+ * takes no part. */
 #include "evidence/record/derive.h"
 #include "evidence/vaara/vaara.h"
 
@@ -13,7 +13,7 @@
 
 #define RECORD_MAX ((size_t)16 << 20) /* canonical bytes */
 
-/* A decision and what has been found to belong to it. */
+/* A decision and the documents that belong to it. */
 struct held {
     struct writ_decision decision;
     bool has_outcome;
@@ -30,7 +30,7 @@ enum part_of_call { PART_ATTESTATION, PART_DECISION, PART_OUTCOME };
 struct part {
     struct writ_view digest, nonce; /* of the attestation */
     enum part_of_call is;
-    const struct writ_json *record; /* what is signed: the digest of a decision is its own */
+    const struct writ_json *record; /* of the signed members: the digest of a decision is its own */
     struct writ_view own;           /* its digest: of an attestation or a decision */
     struct writ_vaara_finding *finding;
 };
@@ -41,7 +41,7 @@ struct joining {
     size_t held_n;
     struct grant *grants;
     size_t grants_n;
-    struct part *parts; /* by call, then by what they are, then in the order of the documents */
+    struct part *parts; /* by call, then by kind, then in the order of the documents */
     size_t parts_n;
     bool has_attestations;
     struct writ_completeness_set *set;
@@ -56,7 +56,7 @@ by_id(const void *a, const void *b)
     return writ_view_compare(left->decision.decision_id.view, right->decision.decision_id.view);
 }
 
-/* What is in the evidence of an authorization about its place. */
+/* The place of an authorization, from its evidence. */
 static struct writ_decision
 placed(const struct writ_json *evidence)
 {
@@ -86,7 +86,7 @@ collect(struct joining *j, const struct writ_vaara_finding *finding, struct writ
     struct writ_seal seal;
 
     if (!finding->authentic) {
-        return WRIT_DONE; /* a file that is not authentic fills no gap */
+        return WRIT_DONE; /* a document that is not authentic fills no gap */
     }
     switch (finding->kind) {
     case WRIT_VAARA_DECISION:
@@ -137,7 +137,7 @@ join_outcome(struct joining *j, struct writ_vaara_finding *finding, struct writ_
     held = j->held_n > 0 ? bsearch(&key, j->held, j->held_n, sizeof key, by_id) : NULL;
     if (held == NULL) {
         return writ_vaara_finding_fault(
-            finding, j->arena, "/decision_id", "names no decision that is here", err);
+            finding, j->arena, "/decision_id", "names a decision that is not here", err);
     }
     WRIT_TRY(writ_vaara_read_outcome(record, j->arena, &outcome, err));
     joined = writ_outcome_join(&outcome, &held->decision, writ_vaara_read_profile(), err);
@@ -166,7 +166,7 @@ is_same(const struct writ_json *a, const char *at_a, const struct writ_json *b, 
     return left == NULL || right == NULL ? left == right : writ_json_equal(left, right);
 }
 
-/* What an authorization says of its grant is what is in it. */
+/* The statements of an authorization about its grant must match the grant. */
 static WRIT_RESULT
 compare_grant(const struct joining *j, const struct writ_json *grant,
     struct writ_vaara_finding *finding, struct writ_err *err)
@@ -184,7 +184,7 @@ compare_grant(const struct joining *j, const struct writ_json *grant,
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         if (!is_same(finding->document, same[i].in_authorization, grant, same[i].in_grant)) {
             WRIT_TRY(writ_vaara_finding_fault(
-                finding, j->arena, same[i].in_authorization, "is another than in its grant", err));
+                finding, j->arena, same[i].in_authorization, "differs from its grant", err));
         }
     }
     return WRIT_DONE;
@@ -206,10 +206,10 @@ join_authorization(
         }
     }
     if (j->grants_n == 0) {
-        return WRIT_DONE; /* which grants there are is not known */
+        return WRIT_DONE; /* the set of grants is unknown */
     }
     return writ_vaara_finding_fault(
-        finding, j->arena, "/evidence/grantFingerprint", "is of no grant that is here", err);
+        finding, j->arena, "/evidence/grantFingerprint", "belongs to no grant that is here", err);
 }
 
 /* ---- calls */
@@ -240,7 +240,7 @@ own_digest(const struct writ_json *record, struct writ_arena *arena, struct writ
     return WRIT_DONE;
 }
 
-/* A document that holds as a part of its call; others are none. */
+/* A document that holds is a part of its call; others are ignored. */
 static WRIT_RESULT
 collect_part(struct joining *j, struct writ_vaara_finding *finding, struct writ_err *err)
 {
@@ -272,7 +272,7 @@ collect_part(struct joining *j, struct writ_vaara_finding *finding, struct writ_
     return WRIT_DONE;
 }
 
-/* Faults are of the record, which an authorization has in a member. */
+/* Faults name members of the record, which an authorization keeps in a member. */
 static WRIT_RESULT
 part_fault(const struct joining *j, const struct part *part, const char *pointer, const char *what,
     struct writ_err *err)
@@ -295,7 +295,7 @@ answered(const struct part *call, size_t n, struct writ_view digest)
     return NULL;
 }
 
-/* Whether another call has the decision of that digest. */
+/* Whether another call has the decision with that digest. */
 static bool
 is_decided_elsewhere(const struct joining *j, struct writ_view digest)
 {
@@ -328,19 +328,19 @@ join_outcome_of_call(const struct joining *j, const struct part *call, size_t n,
         decision = answered(call, n, digest.view);
         if (decision == NULL && (has_decision || is_decided_elsewhere(j, digest.view))) {
             return part_fault(j, outcome, "/outcomeDerived/decisionDigest",
-                "is of no decision about this call", err);
+                "belongs to no decision about this call", err);
         }
     }
     if (decision != NULL && was_refused(decision) &&
         !writ_json_is(
             writ_vaara_read_at(outcome->record, "/outcomeDerived/status"), WRIT_LIT("refused"))) {
         return part_fault(
-            j, outcome, "/outcomeDerived/status", "is of a call whose decision is block", err);
+            j, outcome, "/outcomeDerived/status", "belongs to a call whose decision is block", err);
     }
     return WRIT_DONE;
 }
 
-/* The parts of one attestation, the attestation itself first if it is here. */
+/* The parts of one attestation; the attestation itself comes first if it is here. */
 static WRIT_RESULT
 join_call(const struct joining *j, const struct part *call, size_t n, struct writ_err *err)
 {
@@ -349,7 +349,7 @@ join_call(const struct joining *j, const struct part *call, size_t n, struct wri
     for (size_t i = 0; i < n; i++) {
         if (j->has_attestations && call[0].is != PART_ATTESTATION) {
             WRIT_TRY(part_fault(j, &call[i], "/backLink/attestationDigest",
-                "is of no attestation that is here", err));
+                "belongs to no attestation that is here", err));
         }
         if (!writ_view_equal(call[i].nonce, call[0].nonce)) {
             WRIT_TRY(part_fault(j, &call[i], "/backLink/attestationNonce",
@@ -423,7 +423,7 @@ writ_vaara_join(struct writ_vaara_finding *findings, size_t n, struct writ_arena
     };
 
     if (set == NULL || j.held == NULL || j.grants == NULL || j.parts == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to look at the records together");
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to compare the records");
     }
     WRIT_TRY(join_all(&j, findings, n, err));
     WRIT_TRY(writ_completeness_report(set, arena, ret, err));

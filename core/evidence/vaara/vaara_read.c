@@ -1,3 +1,5 @@
+/* Copies members of foreign records into ours, without judging them: a member of a wrong type is
+ * absent. */
 #include "evidence/vaara/vaara_read.h"
 
 #define TIME_MS_MAX INT64_C(253402300799999) /* the last instant of the year 9999 */

@@ -1,4 +1,4 @@
-/* vaara_read.h - the members of the records of vaara as ours. Pure. */
+/* vaara_read.h - reads the members of vaara's records as ours. Pure. */
 #ifndef WRIT_EVIDENCE_VAARA_READ_H
 #define WRIT_EVIDENCE_VAARA_READ_H
 
@@ -7,12 +7,12 @@
 /** The profile vaara-v0. */
 const struct writ_profile *writ_vaara_read_profile(void);
 
-/** What a JSON Pointer names, or NULL. */
+/** The value at a JSON Pointer, or NULL. */
 const struct writ_json *writ_vaara_read_at(const struct writ_json *value, const char *pointer);
 
-/** A text that a JSON Pointer names; borrowed from the record. */
+/** The text at a JSON Pointer; borrowed from the record. */
 struct writ_member_text writ_vaara_read_text(const struct writ_json *record, const char *pointer);
-/** A count that a JSON Pointer names; absent when it is none. */
+/** The count at a JSON Pointer; absent when it is not a count. */
 struct writ_member_number writ_vaara_read_number(
     const struct writ_json *record, const char *pointer);
 

@@ -1,3 +1,5 @@
+/* The checks of records as bits. A check without anything to judge does not fail, so one fault
+ * gives one id; every value, of any type, is accepted as input. */
 #include "evidence/vaara/vaara_receipt.h"
 
 #include "evidence/json/digest.h"
@@ -52,7 +54,7 @@ object_in(const struct writ_json *record, struct writ_view name)
     return writ_json_get_typed(record, name, WRIT_JSON_OBJECT);
 }
 
-/* ---- parts of a record: the bits of what fails */
+/* ---- parts of a record: the bits of the failed checks */
 
 static uint32_t
 check_signature(struct writ_view alg, const struct writ_json *value)
@@ -86,7 +88,7 @@ check_back_link(const struct writ_json *link)
                BIT(BACK_LINK_NONCE_TYPE));
 }
 
-/* The issuer's block: `absent` and `differs` are the bits of what can fail. */
+/* The issuer's block: `absent` and `differs` are the bits of its checks. */
 static uint32_t
 check_asserted(
     const struct writ_json *asserted, struct writ_view alg, uint32_t absent, uint32_t differs)
@@ -123,7 +125,7 @@ check_commitment(const struct writ_json *commitment, uint32_t *ret, struct writ_
 
     if (writ_json_get(commitment, WRIT_LIT("projection")) == NULL &&
         writ_json_get(commitment, WRIT_LIT("ref")) != NULL) {
-        *ret = check_ref(commitment); /* it points at what is not here */
+        *ret = check_ref(commitment); /* it points at a document that is not here */
         return WRIT_DONE;
     }
     if (projection == NULL || digest == NULL) {
@@ -198,7 +200,7 @@ check_decision(const struct writ_json *decision)
     return failed;
 }
 
-/* {name, serverFingerprint, args}; args as a result commitment has it. */
+/* {name, serverFingerprint, args}; args in the form of a result commitment. */
 static bool
 is_tool_call(const struct writ_json *call)
 {
@@ -233,7 +235,7 @@ check_attestation(const struct writ_json *record)
     return failed;
 }
 
-/* What only one sort of record has. */
+/* The members of one sort of record only. */
 static WRIT_RESULT
 check_sort(const struct writ_json *record, enum writ_vaara_record sort, struct writ_view alg,
     uint32_t *ret, struct writ_err *err)
@@ -257,7 +259,7 @@ check_sort(const struct writ_json *record, enum writ_vaara_record sort, struct w
         *ret = issuer | check_attestation(record);
         return WRIT_DONE;
     }
-    WRIT_FAIL(err, WRIT_E_INVALID, "no sort of record");
+    WRIT_FAIL(err, WRIT_E_INVALID, "unknown sort of record");
 }
 
 WRIT_RESULT

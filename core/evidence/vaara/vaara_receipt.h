@@ -1,11 +1,11 @@
 /* vaara_receipt.h - the records of a call that back-link to its attestation: the schema of each,
  * and the digest that an outcome record states of its own result. For outcome records the checks
  * are those of the set record_conformance_v0; for decision records those that the broker makes; an
- * attestation has its members of the right form. Signatures are looked at elsewhere (vaara.h).
+ * attestation has its members of the right form. Signatures are checked elsewhere (vaara.h).
  *
- * Every check has an id; the required ones make a record conform, the others are advice. What a
- * failed check leaves nothing to look at for (the digest of a back link that is not there) is not
- * failed as well. Pure. */
+ * Every check has an id; the required ones make a record conform, the others are advice. A check
+ * that lost its input to a failed one (the digest of an absent back link) does not fail as well.
+ * Pure. */
 #ifndef WRIT_EVIDENCE_VAARA_RECEIPT_H
 #define WRIT_EVIDENCE_VAARA_RECEIPT_H
 
@@ -58,13 +58,13 @@ const char *writ_vaara_receipt_id(enum writ_vaara_receipt_check check);
 bool writ_vaara_receipt_required(enum writ_vaara_receipt_check check);
 
 enum writ_vaara_record {
-    WRIT_VAARA_RECORD_OUTCOME,     /* outcomeDerived: what became of a call */
+    WRIT_VAARA_RECORD_OUTCOME,     /* outcomeDerived: the outcome of a call */
     WRIT_VAARA_RECORD_DECISION,    /* decisionDerived: whether it may be made */
-    WRIT_VAARA_RECORD_ATTESTATION, /* payloadDerived: what was asked for */
+    WRIT_VAARA_RECORD_ATTESTATION, /* payloadDerived: the request */
 };
 
-/** The checks that fail for a record of this sort, bit i for check i, into `ret_failed`; 0 when the
- * record is as it should be. Any value may be given. WRIT_E_CRYPTO. */
+/** The checks that fail for a record of this sort, bit i for check i, into `ret_failed`; 0 for a
+ * conforming record. `record` may be any value. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_vaara_receipt_check(const struct writ_json *record, enum writ_vaara_record sort,
     uint32_t *ret_failed, struct writ_err *err);
 

@@ -1,3 +1,6 @@
+/* Verifies a hexadecimal signature under every key of its algorithm. The record chooses the
+ * algorithm, the verifier alone the keys, and a shared secret never serves a public-key
+ * algorithm. */
 #include "evidence/vaara/vaara_signature.h"
 
 #include "evidence/json/jcs.h"
@@ -62,12 +65,12 @@ check_hmac(struct writ_view secret, struct writ_view input, struct writ_view sig
     unsigned len = 0;
 
     if (secret.len == 0 || secret.len > INT_MAX) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "there is no secret for HS256");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "HS256 needs a secret");
     }
     if (HMAC(EVP_sha256(), secret.ptr, (int)secret.len, (const uint8_t *)input.ptr, input.len, mac,
             &len) == NULL ||
         len != HMAC_BYTES) {
-        WRIT_FAIL(err, WRIT_E_CRYPTO, "HMAC-SHA256 cannot be computed");
+        WRIT_FAIL(err, WRIT_E_CRYPTO, "HMAC-SHA256 failed in the library");
     }
     if (!writ_view_equal_secret(writ_view(mac, len), signature)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the signature does not hold");
@@ -90,7 +93,7 @@ check_keys(const struct writ_vaara_keys *keys, enum writ_jwk_alg alg, struct wri
             return result;
         }
     }
-    WRIT_FAIL(err, WRIT_E_MISMATCH, "the signature does not hold under any key");
+    WRIT_FAIL(err, WRIT_E_MISMATCH, "the signature does not verify under any key");
 }
 
 WRIT_RESULT

@@ -11,27 +11,27 @@
 
 #define WRIT_VAARA_KEYS_MAX 64
 
-/** Whom the verifier believes. Zeroed: nobody. Borrowed. */
+/** The keys that the verifier trusts. Zeroed: none. Borrowed. */
 struct writ_vaara_keys {
     const struct writ_jwk *keys[WRIT_VAARA_KEYS_MAX];
     size_t count;
-    struct writ_view secret; /* of HS256; empty: there is none */
+    struct writ_view secret; /* of HS256; empty: none */
 };
 
 /** True for the algorithms of the profile: "ES256", "RS256", "HS256". */
 bool writ_vaara_signature_knows(struct writ_view alg);
 
-/** True when there is a key, or the secret, of that algorithm: so a signature can be judged. */
+/** True with a key, or the secret, of that algorithm: a signature can then be judged. */
 bool writ_vaara_signature_judges(const struct writ_vaara_keys *keys, struct writ_view alg);
 
 /**
- * Whether `signature` (lower-case hexadecimal) is one with `alg` over the canonical form of those
- * members of `object` that are named and there; of all of it when `count` is 0.
+ * Whether `signature` (lower-case hexadecimal, by `alg`) covers the canonical form of the named
+ * members of `object` that are present; of all members when `count` is 0.
  *
  * @param names  in canonical order
  *
  * @return WRIT_OK          it holds
- *         WRIT_E_MISMATCH  it does not, under no key that is known
+ *         WRIT_E_MISMATCH  it holds under no known key
  *         WRIT_E_PARSE, WRIT_E_LIMIT  the members have no canonical form
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
