@@ -5,12 +5,12 @@
 
 #include "policy/decide/evaluate.h"
 
-/* ---- annotations: what is asked of a tool, and what it says */
+/* ---- annotations: what a rule requires, and what a tool's definition says */
 
 static const struct hint {
     struct writ_view name;
     unsigned bit;
-    bool unsaid; /* what holds when nothing is said */
+    bool unsaid; /* the default of MCP */
 } hints[] = {
     {{"readOnlyHint", sizeof "readOnlyHint" - 1}, WRIT_HINT_READ_ONLY, false},
     {{"destructiveHint", sizeof "destructiveHint" - 1}, WRIT_HINT_DESTRUCTIVE, true},
@@ -30,7 +30,7 @@ writ_approval_hints(const struct writ_json *definition)
 
         found |= holds ? hints[i].bit : 0;
     }
-    /* what changes nothing destroys nothing */
+    /* a read-only tool destroys nothing */
     return (found & WRIT_HINT_READ_ONLY) != 0 ? found & ~(unsigned)WRIT_HINT_DESTRUCTIVE : found;
 }
 
@@ -74,8 +74,8 @@ is_one_of(const struct writ_json *value, const struct writ_json *list)
     return false;
 }
 
-/* Whether a constraint that does not hold says something about the value, or only that it is not of
- * the type that was asked for. */
+/* Whether a constraint that does not hold is a statement about the value, or only about its
+ * type. */
 static bool
 is_clear(const struct writ_constraint *c, const struct writ_json *value)
 {
@@ -108,7 +108,7 @@ is_clear(const struct writ_constraint *c, const struct writ_json *value)
     case WRIT_OP_MIN_ITEMS:
     case WRIT_OP_MAX_ITEMS:
         return writ_json_type(value) == WRIT_JSON_ARRAY;
-    case WRIT_OP_EACH: /* which of the elements it was is not told */
+    case WRIT_OP_EACH: /* the element is unknown */
     case WRIT_OP_NONE:
     case WRIT_OP_COUNT:
         break;

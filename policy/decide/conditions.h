@@ -1,5 +1,5 @@
-/* conditions.h - why a rule wanted an approval, for voters and operators. Callers do not see it: an
- * agent that knows the conditions stays below them. */
+/* conditions.h - why a rule requires an approval, for voters and operators. Callers do not see it:
+ * an agent that knows the conditions stays below them. */
 #ifndef WRIT_POLICY_CONDITIONS_H
 #define WRIT_POLICY_CONDITIONS_H
 
@@ -9,11 +9,11 @@
 /**
  * The conditions under which a call needs the approval, as a canonical JSON array of {condition,
  * found, wants}: each hint of `approval.annotations`, then each entry of `approval.when`, and
- * whether it holds or could not be told.
+ * whether it holds or is unclear.
  *
- * @param hints      of the tool's definition; NULL: it is not known
+ * @param hints      of the tool's definition; NULL: unknown
  * @param arguments  of the call
- * @param ret        in the arena; empty when the rule wants it for every call
+ * @param ret        in the arena; empty when every call needs the approval
  *
  * WRIT_E_LIMIT, WRIT_E_NOMEM.
  */

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "policy/decide/trail.h"
 
-/* The places that speak of one value; more than fit speak of nothing, which refuses. */
+/* The places that name one value; too many count as none, which refuses. */
 struct cover {
     const struct writ_constraint_place *places[WRIT_CONSTRAINT_COVER_MAX];
     size_t n;
@@ -104,7 +104,7 @@ covers(const struct cover *cover, const struct writ_json *value, const struct wr
     struct writ_buf *unlisted)
 {
     bool leaf = writ_json_first(value) == NULL;
-    bool hopeless = cover->n == 0; /* nothing speaks of what is inside either */
+    bool hopeless = cover->n == 0; /* nothing names the values inside either */
 
     if (any_whole(cover)) {
         return true;

@@ -1,5 +1,5 @@
-/* coverage.h - closed coverage: is every leaf of the arguments named by a constraint
- * (evaluate.h)? */
+/* coverage.h - closed coverage: whether a constraint names every leaf of the arguments
+ * (evaluate.h). */
 #ifndef WRIT_POLICY_COVERAGE_H
 #define WRIT_POLICY_COVERAGE_H
 

@@ -78,7 +78,7 @@ put_failure(const struct failure *failure, struct writ_buf *pointer, struct writ
     }
 }
 
-/* A copy in the arena, or the outermost name where there is no memory for all of them. */
+/* A copy in the arena, or the outermost name without memory for all of them. */
 static struct writ_view
 keep_name(const struct writ_buf *name, const struct failure *failure, struct writ_arena *arena)
 {
@@ -139,8 +139,8 @@ holds_in(const struct writ_json *values, const struct writ_json *value)
     return WRIT_HOLDS_NO;
 }
 
-/* ne and not_in ask for the type of a value too, so that ["x"] is not an answer to `ne x`; null
- * among the values only says that it is not wanted. */
+/* ne and not_in require the type of a value too, so that ["x"] does not satisfy `ne x`; null among
+ * the values only excludes null. */
 static enum writ_holds
 holds_differs(const struct writ_json *wanted, const struct writ_json *value, bool *ret_typed,
     bool *ret_asks_type)

@@ -5,13 +5,13 @@
  * - a constraint whose arg leads to it;
  * - a constraint on something around it whose op decides the whole of that: eq, in, type any;
  * - a constraint inside an `each` on the array around it.
- * `{arg: options, op: type, value: object}` names the object alone: its members have to be named
- * themselves. `{arg: "", op: type, value: any}` names all arguments, whatever they are.
+ * `{arg: options, op: type, value: object}` names the object alone: its members need names of their
+ * own. `{arg: "", op: type, value: any}` names all arguments.
  *
  * A constraint on an absent argument does not hold, unless it is optional or says forbidden; one on
  * null does not either, unless it is nullable or its op asks for null. No op holds for a value of
- * another type than its own; numbers are compared exactly (value.h). What has no answer (a limit
- * hit, a number that cannot be held exactly) is an error, which denies.
+ * another type than its own; numbers are compared exactly (value.h). A check without an answer (a
+ * limit, a number that cannot be held exactly) is an error, which denies.
  *
  * Sets are immutable; any number of threads may evaluate one. */
 #ifndef WRIT_POLICY_EVALUATE_H
@@ -22,17 +22,18 @@
 #include "policy/model/constraint.h"
 
 enum writ_holds {
-    WRIT_HOLDS_ERROR = 0, /* no answer, which denies */
+    WRIT_HOLDS_ERROR = 0, /* without an answer, which denies */
     WRIT_HOLDS_NO,
     WRIT_HOLDS_YES,
 };
 
-/** What a call does not satisfy, in words that hold no value of it. */
+/** The failed constraint of a call, in words that hold no value of it. */
 struct writ_constraint_failure {
-    struct writ_view argument; /* JSON Pointer of what failed, or is not named: "/items/1/count" */
-    struct writ_view constraint; /* "items each, count le"; empty: nothing names the argument */
+    struct writ_view argument;   /* JSON Pointer of the argument: "/items/1/count" */
+    struct writ_view constraint; /* "items each, count le"; empty: no constraint names the
+                                  * argument */
     struct writ_view accepted;   /* "a number not above 10", by the innermost constraint */
-    struct writ_view hint;       /* what is easily missed about that one; mostly empty */
+    struct writ_view hint;       /* a common mistake about that one; mostly empty */
 };
 
 /**
@@ -41,8 +42,8 @@ struct writ_constraint_failure {
  * @param arguments   an object
  * @param arena       working memory, and for texts in `ret_failed`
  * @param ret_failed  the first constraint that does not hold, or the first leaf that is not named;
- *                    zeroed when there is neither. On no memory `argument` stays empty and
- *                    `constraint` is the outermost name
+ *                    zeroed without either. Without memory `argument` stays empty and `constraint`
+ *                    is the outermost name
  *
  * @return WRIT_REASON_POLICY_OK            everything is named and all constraints hold
  *         WRIT_REASON_ARGUMENT_NOT_LISTED  some leaf is not named

@@ -15,8 +15,8 @@ struct writ_opinion {
 /**
  * The first opinion that holds for a call, or NULL: no vote.
  *
- * To approve, every one of its constraints has to hold; to reject or modify it is enough that none
- * of them clearly does not (a value that is missing or of another type is not clear).
+ * To approve, every one of its constraints must hold; to reject or modify it is enough that none
+ * clearly fails (a value that is missing or of another type is not clear).
  */
 const struct writ_opinion *writ_opinion_of(const struct writ_reviewer_config *reviewer,
     const struct writ_json *arguments, struct writ_arena *arena);

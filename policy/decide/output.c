@@ -9,17 +9,17 @@
 
 /* ---- applying */
 
-/* One result on its way. */
+/* The state of one result. */
 struct applying {
     const struct writ_output_rules *rules;
     struct writ_write w;
-    const struct writ_json **removed; /* values that are left out; NULL where there is none */
+    const struct writ_json **removed; /* values to leave out; NULL without any */
     bool *used;                       /* by redaction: it changed something */
     struct writ_pattern_budget budget;
     bool failed; /* a rule could not be applied */
 };
 
-/* What is too long for a pattern, or hits a limit of it, withholds the whole result. */
+/* A text that is too long for a pattern, or reaches a limit of it, withholds the whole result. */
 static bool
 redact(struct applying *a, struct writ_view text, struct writ_buf *ret)
 {
@@ -58,7 +58,7 @@ put_string(struct applying *a, struct writ_view text)
     writ_write_string(&a->w, writ_buf_view(&clean));
 }
 
-/* A name cannot be replaced: others may hang on it. */
+/* A name cannot be replaced: other members may depend on it. */
 static void
 put_name(struct applying *a, struct writ_view name)
 {
@@ -79,7 +79,7 @@ is_removed(const struct applying *a, const struct writ_json *value)
     return false;
 }
 
-/* As it came. */
+/* Unchanged. */
 static void
 put_verbatim(struct applying *a, const struct writ_json *value)
 {
@@ -199,7 +199,7 @@ put_content(struct applying *a, const struct writ_json *content)
     }
 }
 
-/* What only the server reads comes back to it byte for byte. */
+/* Data for the server itself returns to it byte for byte. */
 static bool
 is_the_servers(struct writ_view name)
 {
@@ -393,7 +393,7 @@ writ_output_apply_error(const struct writ_output_rules *rules, const struct writ
     }
 }
 
-/* ---- telling */
+/* ---- as text */
 
 static const char *
 error_word(enum writ_output_error is_error)

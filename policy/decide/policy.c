@@ -105,7 +105,7 @@ argument_at(const struct writ_json *value, const struct writ_views *tokens)
     return value;
 }
 
-/* The amount a call draws. */
+/* The amount that a call draws. */
 static enum writ_reason
 budget_amount(
     const struct writ_budget *budget, const struct writ_json *arguments, struct writ_decimal *ret)
@@ -146,7 +146,8 @@ reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
     ret->window_us = budget->window_us;
     ret->counts_calls = budget->counts_calls;
     ret->limit = budget->limit;
-    if (writ_decimal_compare(&ret->amount, &ret->limit) > 0) { /* whatever the ledger says */
+    if (writ_decimal_compare(&ret->amount, &ret->limit) > 0) { /* whatever the state of the
+                                                                * ledger */
         verdict->argument = budget->pointer;
         verdict->constraint = budget->name;
         verdict->too_small = budget;
@@ -196,7 +197,7 @@ fill(const struct writ_template *template, const struct writ_json *arguments,
     return result.code == WRIT_E_NOMEM ? WRIT_REASON_POLICY_ERROR : missing;
 }
 
-/* Scope and target are told for refused calls too, as far as they can be made. */
+/* Refused calls have scope and target too, where they can be made. */
 static enum writ_reason
 fill_both(const struct writ_tool_rule *rule, const struct writ_json *arguments,
     struct writ_arena *arena, struct writ_verdict *ret)
@@ -255,10 +256,10 @@ tell_inexact(struct writ_view pointer, struct writ_verdict *ret)
 {
     ret->argument = pointer;
     ret->accepted = WRIT_LIT("a number that a double holds with the digits it is written with");
-    ret->shadow = false; /* what would be let go is another call */
+    ret->shadow = false; /* the forwarded call would be another call */
 }
 
-/* Before anything is compared: a number has one value, in every rule and for the tool. */
+/* The first check: a number has one value, in every rule and for the tool. */
 static bool
 are_exact(const struct writ_json *arguments, struct writ_arena *arena, struct writ_verdict *ret)
 {

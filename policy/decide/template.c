@@ -6,7 +6,7 @@
 #include "evidence/json/write.h"
 #include "policy/decide/value.h"
 
-#define STACK_BYTES 4096 /* longest text that is made without an allocation */
+#define STACK_BYTES 4096 /* longest text that needs no allocation */
 
 static bool
 is_unreserved(char c)
@@ -46,7 +46,7 @@ has_dot_component(struct writ_view text)
     return false;
 }
 
-/* The text of an argument. `number` is room for a number's. */
+/* The text of an argument. `number` has room for a number. */
 static WRIT_RESULT
 text_of(const struct writ_json *value, struct writ_view name, char number[WRIT_JCS_NUMBER_TEXT],
     struct writ_view *ret, struct writ_err *err)
@@ -132,13 +132,13 @@ WRIT_RESULT
 writ_template_fill(const struct writ_template *template, const struct writ_json *arguments,
     size_t max, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    char memory[STACK_BYTES]; /* scopes and targets fit: no allocation for a call */
+    char memory[STACK_BYTES]; /* scopes and targets fit: a call needs no allocation */
     writ_auto_buf buf = writ_buf_from(memory, sizeof memory, max);
 
     return fill_in(template, arguments, &buf, arena, ret, err);
 }
 
-/* A text that is one reference and nothing else stands for the value itself. */
+/* A text that is a single reference becomes the value itself. */
 static bool
 is_whole_value(const struct writ_template *t)
 {

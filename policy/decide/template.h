@@ -2,14 +2,14 @@
  *
  * `{name}` and `{/pointer}` stand for an argument that is a string, a number (written in canonical
  * form) or a boolean; `{{` and `}}` are braces. An argument that is missing, null, an array or an
- * object has no text, and then there is none at all.
+ * object has no text, and then the whole template has none.
  *
- * In scopes, targets and URIs a value is percent-encoded, everything but letters, digits and
- * `-._~` of ASCII, so that no value can end its segment, add another, or spell another value's
- * encoding; an empty value, `.` and `..` cannot stand there. `{+name}`, at the end of a template,
- * keeps the slashes of a value; then no component of it may be `.` or `..`. In the arguments of a
- * probe a text is filled in as it is, and a text that is `{name}` alone becomes the value itself,
- * with its type. */
+ * In scopes, targets and URIs a value is percent-encoded, everything but letters, digits and `-._~`
+ * of ASCII, so that no value can end its segment, add another, or spell another value's encoding;
+ * an empty value, `.` and `..` are refused there. `{+name}`, at the end of a template, keeps the
+ * slashes of a value; then no component of it may be `.` or `..`. In the arguments of a probe a
+ * text is filled in as it is, and a text that is `{name}` alone becomes the value itself, with its
+ * type. */
 #ifndef WRIT_POLICY_TEMPLATE_H
 #define WRIT_POLICY_TEMPLATE_H
 

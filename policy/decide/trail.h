@@ -1,4 +1,4 @@
-/* trail.h - where a value stands in the arguments of a call, as a JSON Pointer (RFC 6901). */
+/* trail.h - the place of a value in the arguments of a call, as a JSON Pointer (RFC 6901). */
 #ifndef WRIT_POLICY_TRAIL_H
 #define WRIT_POLICY_TRAIL_H
 
@@ -20,8 +20,8 @@ void writ_trail_put(const struct writ_trail *trail, struct writ_buf *ret);
 /** Appends one token of a JSON Pointer, escaped, without the slash before it. */
 void writ_trail_token(struct writ_view token, struct writ_buf *ret);
 
-/** A copy of the pointer in the arena, or where it is longer than WRIT_TRAIL_MAX of that of the
- * nearest value around its place which is not. {NULL, 0} on no memory. */
+/** A copy of the pointer in the arena. When it is longer than WRIT_TRAIL_MAX, the pointer of the
+ * nearest value around it that is short enough. {NULL, 0} without memory. */
 struct writ_view writ_trail_keep(const struct writ_buf *pointer, struct writ_arena *arena);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-/* A configuration with what it lives on. */
+/* A configuration with its memory. */
 struct writ_config_owner {
     struct writ_config config;
     atomic_uint references;

@@ -1,5 +1,4 @@
-/* config.h - what a configuration file says, as structs, and never changed after it was read
- * (load.h).
+/* config.h - a configuration file as structs, never changed after it was read (load.h).
  *
  * A struct writ_config is immutable and reference-counted: a reload makes another one. All views
  * and pointers in it are borrowed until the last reference is dropped. */
@@ -14,7 +13,7 @@
 #include <stdint.h>
 
 #define WRIT_CONFIG_BYTES_MAX  (4 * 1024 * 1024)   /* longest configuration file */
-#define WRIT_CONFIG_MEMORY_MAX (256 * 1024 * 1024) /* what one configuration may take in all */
+#define WRIT_CONFIG_MEMORY_MAX (256 * 1024 * 1024) /* memory of one configuration, in all */
 #define WRIT_UPSTREAMS_MAX     256 /* entries of upstreams; likewise of frameworks */
 #define WRIT_ANCHORS_MAX       16  /* entries of ledger.anchors */
 
@@ -38,17 +37,17 @@ struct writ_listen_address {
     struct writ_view host; /* NUL-terminated literal address, without brackets */
     uint16_t port;         /* 0: the system picks one */
     bool ipv6, loopback;
-    size_t line; /* of the file, for messages; 0: it is the default */
+    size_t line; /* of the file, for messages; 0: the default */
 };
 
 /** PEM files of a listener. */
 struct writ_tls_config {
     struct writ_view cert, key; /* empty = no TLS */
-    struct writ_view client_ca; /* empty = no client certificates asked for */
+    struct writ_view client_ca; /* empty = no client certificates */
 };
 
-/** Who is calling, as authentication found it. All views; `id` is never empty; an empty `subject`
- * is the id (writ_approval_subject). */
+/** The caller, as authentication found it. All views; `id` is never empty; an empty `subject` is
+ * the id (writ_approval_subject). */
 struct writ_agent {
     struct writ_view id, subject, tenant, role, credential_scope, credential_tier;
     struct writ_view scopes; /* OAuth scopes, as in scopes.h */
@@ -58,12 +57,12 @@ enum writ_identity_kind {
     WRIT_IDENTITY_NONE = 0,
     WRIT_IDENTITY_BEARER,      /* a static token, known by its SHA-256 */
     WRIT_IDENTITY_JWT,         /* a JWT by issuer, audience and JWKS */
-    WRIT_IDENTITY_CERTIFICATE, /* of who logs in to the page, by its name */
-    WRIT_IDENTITY_ANONYMOUS,   /* everybody, on loopback listeners only */
+    WRIT_IDENTITY_CERTIFICATE, /* of a person at the page, by its name */
+    WRIT_IDENTITY_ANONYMOUS,   /* every caller, on loopback listeners only */
 };
 
 /** Which claim of a JWT gives which member of struct writ_agent: a name or a JSON Pointer. Empty:
- * no claim does, the entry's own value holds. `id` is "sub" unless configured. */
+ * the entry's own value is used. `id` is "sub" unless configured. */
 struct writ_claim_names {
     struct writ_view id, tenant, role, credential_scope, credential_tier;
     struct writ_view scopes; /* "scope" unless configured */
@@ -72,7 +71,7 @@ struct writ_claim_names {
 /** One entry of `agents`. */
 struct writ_identity_config {
     enum writ_identity_kind kind;
-    struct writ_agent agent;      /* BEARER, CERTIFICATE, ANONYMOUS: who it is. JWT: without id */
+    struct writ_agent agent;      /* BEARER, CERTIFICATE, ANONYMOUS: the agent. JWT: without id */
     struct writ_view certificate; /* CERTIFICATE: its first URI, else DNS, name */
     struct writ_digest bearer;    /* BEARER: SHA-256 of the token's bytes */
     struct writ_view issuer, audience, jwks; /* JWT; jwks is a file or an https (loopback: http)
@@ -88,22 +87,21 @@ enum writ_upstream_kind {
     WRIT_UPSTREAM_HTTP,
 };
 
-/** Whom one child of a stdio upstream serves. Zero keeps everybody apart. */
+/** The sessions that one child of a stdio upstream serves. Zero separates all. */
 enum writ_sharing {
-    WRIT_SHARING_SESSION = 0, /* one session, or one agent's requests that have none */
+    WRIT_SHARING_SESSION = 0, /* one session, or one agent's requests without a session */
     WRIT_SHARING_ALL,
 };
 
-/** `authorization` of an upstream: what the gateway itself shows to it. Views are NUL-terminated.
+/** `authorization` of an upstream: the gateway's own secret for it. Views are NUL-terminated.
  */
 struct writ_authorization_config {
-    struct writ_view file, variable, key; /* where the secret is: exactly one of them */
+    struct writ_view file, variable, key; /* the place of the secret: exactly one of them */
     struct writ_view header, scheme;      /* no scheme: the secret alone */
-    struct writ_view client_id;           /* empty: the secret itself is shown, else a token */
+    struct writ_view client_id;           /* empty: the secret itself is sent, else a token */
     /* with a client_id */
     struct writ_view issuer, token_endpoint; /* exactly one of them */
-    struct writ_view resource;               /* RFC 8707; ptr NULL: the upstream's; "": not
-                                              * asked for */
+    struct writ_view resource;               /* RFC 8707; ptr NULL: the upstream's; "": none */
     struct writ_view scopes;                 /* as in scopes.h */
 };
 
@@ -114,11 +112,11 @@ struct writ_upstream_config {
     /* stdio */
     struct writ_views stdio;       /* argv; each NUL-terminated; at least one */
     struct writ_pairs environment; /* NUL-terminated */
-    struct writ_views inherit;     /* names of our own variables that the child gets */
+    struct writ_views inherit;     /* names of our own variables that the child inherits */
     struct writ_view directory;    /* NUL-terminated; empty = ours */
     enum writ_sharing sharing;
     int64_t children; /* most at once */
-    int64_t idle_us;  /* unused for so long, a child is ended */
+    int64_t idle_us;  /* a child that is unused for this long is ended */
     int64_t start_timeout_us;
     /* http */
     struct writ_view http; /* the URL as written */
@@ -135,22 +133,22 @@ struct writ_upstream_config {
                                          * else "stdio:<name>" */
     struct writ_view credential_header; /* http; empty = none */
     bool credential_meta;               /* put the credential into params._meta */
-    bool required;                      /* a list without its part is none */
+    bool required;                      /* a list without its part fails */
     int64_t timeout_us;                 /* of one call, unless the tool's rule says otherwise */
-    int64_t list_timeout_us; /* for its part of an answer of several upstreams to begin */
-    int64_t refresh_us;      /* age of definitions that are still good */
+    int64_t list_timeout_us; /* until its part of an answer of several upstreams begins */
+    int64_t refresh_us;      /* age up to which definitions are current */
     struct writ_view ref;    /* "/upstreams/<name>", for messages */
 };
 
-/** One entry of `frameworks`: who runs tools itself. */
+/** One entry of `frameworks`: a program that runs tools itself. */
 struct writ_framework_config {
-    struct writ_view name; /* as that of an upstream, and of none */
+    struct writ_view name; /* in the form of an upstream's name, and different from all of them */
     struct writ_view
         resource;       /* the audience of credentials: `resource`, else "framework:<name>" */
     int64_t timeout_us; /* of one call, unless the tool's rule says otherwise */
 };
 
-/** One of those who vote, by subject. */
+/** One voter, by subject. */
 struct writ_voter_config {
     struct writ_view id;
     int64_t weight;
@@ -158,9 +156,9 @@ struct writ_voter_config {
     struct writ_view key; /* of its entry in `reviewers`; empty: none */
 };
 
-/** By what one of those who vote is asked. */
+/** The way in which the gateway asks a voter. */
 enum writ_reviewer_kind {
-    WRIT_REVIEWER_ASKS = 0, /* by nothing: it asks, over HTTP */
+    WRIT_REVIEWER_ASKS = 0, /* not asked: it fetches reviews, over HTTP */
     WRIT_REVIEWER_WEBHOOK,
     WRIT_REVIEWER_WORKER,
     WRIT_REVIEWER_OPINIONS,
@@ -172,8 +170,7 @@ struct writ_opinion;
 struct writ_reviewer_config {
     struct writ_view id; /* the subject */
     enum writ_reviewer_kind kind;
-    struct writ_view
-        key; /* with which its votes are signed: canonical JSON of a JWK; empty: none */
+    struct writ_view key;          /* verifies its votes: canonical JSON of a JWK; empty: none */
     struct writ_view instructions; /* for a model; may be empty */
     int64_t timeout_us;
     /* WEBHOOK */
@@ -186,7 +183,7 @@ struct writ_reviewer_config {
     /* OPINIONS */
     const struct writ_opinion *opinions; /* reviewer.h */
     size_t opinions_n;
-    struct writ_digest digest; /* of all that stands in the entry */
+    struct writ_digest digest; /* of the whole entry */
 };
 
 /** One entry of `reviews`. */
@@ -197,19 +194,19 @@ struct writ_review_config {
     const struct writ_voter_config *voters;
     size_t voters_n;
     struct writ_views administrators;
-    struct writ_digest digest; /* of all that stands in the entry, and of its voters' own */
+    struct writ_digest digest; /* of the whole entry, and of its voters' own */
 };
 
 struct writ_limits {
     int64_t body_bytes;    /* a request's body */
-    int64_t agent_percent; /* of what is bounded, how much one may have */
+    int64_t agent_percent; /* share of one agent in whatever is bounded */
     int64_t tenant_percent;
     int64_t header_bytes;    /* a request's head */
     int64_t json_depth;      /* of a request */
     int64_t json_values;     /* values and member names of a request, in all */
     int64_t string_bytes;    /* one decoded string of a request */
     int64_t request_bytes;   /* memory of one request, in all */
-    int64_t response_bytes;  /* an upstream's answer that is held whole */
+    int64_t response_bytes;  /* an upstream's answer that is kept in memory */
     int64_t event_bytes;     /* one server-sent event, one line of a stdio upstream */
     int64_t connections;     /* client connections per loop */
     int64_t in_flight;       /* requests at once per loop */
@@ -223,13 +220,13 @@ struct writ_limits {
 
 struct writ_sessions_config {
     int64_t idle_expires_us;
-    int64_t window_us; /* the boundary of a stateless agent that names none */
+    int64_t window_us; /* the boundary of a stateless agent without its own */
     int64_t wait_us;   /* for the client's input, or for the end of a task */
 };
 
 struct writ_credential_config {
     int64_t lifetime_us;
-    enum writ_jwk_alg alg; /* the active key must have it; NONE: whatever it has */
+    enum writ_jwk_alg alg; /* required of the active key; NONE: any */
     struct writ_view typ;
 };
 
@@ -241,13 +238,13 @@ struct writ_anchor_config {
 };
 
 struct writ_ledger_config {
-    int64_t claims_kept_us;     /* how long a claim blocks a duplicate, at least */
+    int64_t claims_kept_us;     /* least time that a claim blocks a duplicate */
     int64_t clock_tolerance_us; /* how far the wall clock may step back */
-    int64_t busy_timeout_us;    /* how long a locked database is waited for */
-    int64_t scrub_every_us;     /* how often all of it is verified */
+    int64_t busy_timeout_us;    /* wait for a locked database */
+    int64_t scrub_every_us;     /* interval of complete verifications */
     struct writ_view pinned;    /* file with a checkpoint that it must contain; empty: none */
-    struct writ_view remember;  /* file in which its last checkpoint is kept */
-    const struct writ_anchor_config *anchors; /* where its checkpoints are kept */
+    struct writ_view remember;  /* file for its last checkpoint */
+    const struct writ_anchor_config *anchors; /* the places for its checkpoints */
     size_t anchors_n;
 };
 
@@ -263,13 +260,13 @@ struct writ_config {
     struct writ_views hosts;        /* values of Host that are served besides the listener's own */
     struct writ_views origins;      /* values of Origin that are served; none: no browser */
     struct writ_view public_origin; /* of public_url: "https://gateway.example"; empty = none */
-    struct writ_view public_path;   /* what follows it: "" or "/writ" */
-    struct writ_view admin_url; /* of the admin listener; empty = by the address that is bound */
-    struct writ_views auditors; /* roles that read every call of their tenant */
+    struct writ_view public_path;   /* the path behind it: "" or "/writ" */
+    struct writ_view admin_url;     /* of the admin listener; empty = by the bound address */
+    struct writ_views auditors;     /* roles that read every call of their tenant */
     struct writ_views administrators; /* subjects that may stop calls */
     struct writ_view separator;       /* between the names of an upstream and of its tool */
-    struct writ_view issuer;  /* `iss` of credentials; empty = by the address that is bound */
-    struct writ_view keys;    /* key directory, NUL-terminated */
+    struct writ_view issuer;          /* `iss` of credentials; empty = by the bound address */
+    struct writ_view keys;            /* key directory, NUL-terminated */
     struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */
     struct writ_view profile; /* derivation profile */
     const struct writ_identity_config *agents;
@@ -289,24 +286,24 @@ struct writ_config {
     struct writ_credential_config credential;
     struct writ_ledger_config ledger;
     struct writ_log_config log;
-    const struct writ_changes_value *values; /* what a reload does not take, for changes.c alone */
+    const struct writ_changes_value *values; /* options that a reload does not take, for changes.c
+                                              * alone */
     struct writ_config_owner *owner;         /* its memory and references: for config.c alone */
 };
 
-/** An empty configuration with one reference, to be filled by the one who makes it; NULL on no
- * memory. */
+/** An empty configuration with one reference, for its maker to fill; NULL without memory. */
 struct writ_config *writ_config_new(void);
 
-/** The memory of a configuration, freed with it: for what it borrows. */
+/** The memory of a configuration, freed with it. */
 struct writ_arena *writ_config_arena(const struct writ_config *config);
 
 /** The patterns of its rules, freed with it. */
 struct writ_pattern_list **writ_config_patterns(const struct writ_config *config);
 
-/** One more reference to a configuration (thread-safe). Gives `config` back. */
+/** Adds a reference to a configuration (thread-safe). Returns `config`. */
 const struct writ_config *writ_config_hold(const struct writ_config *config);
 
-/** Drops one reference (thread-safe); the last one frees. NULL is fine. */
+/** Drops one reference (thread-safe); the last one frees. NULL is permitted. */
 void writ_config_drop(const struct writ_config *config);
 
 /** The upstream of that name, or NULL. */
@@ -321,8 +318,8 @@ const struct writ_reviewer_config *writ_config_reviewer(
 const struct writ_framework_config *writ_config_framework(
     const struct writ_config *config, struct writ_view name);
 
-/** Whether somebody of that name runs tools. Where nobody is configured, everybody may be: such a
- * file is a policy alone. */
+/** Whether a configured upstream or framework of that name runs tools. Without any configured,
+ * every name does: such a file is a policy alone. */
 bool writ_config_runs_tools(const struct writ_config *config, struct writ_view name);
 
 #endif

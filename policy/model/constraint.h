@@ -1,5 +1,5 @@
-/* constraint.h - the constraints of a rule, compiled. Sets are immutable. What they mean:
- * evaluate.h. */
+/* constraint.h - the constraints of a rule, compiled. Sets are immutable. evaluate.h explains
+ * them. */
 #ifndef WRIT_POLICY_CONSTRAINT_H
 #define WRIT_POLICY_CONSTRAINT_H
 
@@ -11,7 +11,7 @@
 
 #define WRIT_CONSTRAINTS_MAX      256 /* constraints of one rule, or of one `each` */
 #define WRIT_CONSTRAINT_PATHS_MAX 64  /* different arguments that they name */
-#define WRIT_CONSTRAINT_COVER_MAX 8   /* ways in which one value may be named at once */
+#define WRIT_CONSTRAINT_COVER_MAX 8   /* constraints that may name one value at once */
 #define WRIT_CONSTRAINT_DEPTH_MAX 4   /* each inside each */
 
 /** The members of `types`, as bits. */
@@ -34,7 +34,7 @@ struct writ_constraint {
     size_t path;               /* index into the paths of its set */
     struct writ_view name;     /* "amount le": for refusals */
     struct writ_view accepted; /* "a number not above 500.00" */
-    struct writ_view hint;     /* what is easily missed about it; mostly empty */
+    struct writ_view hint;     /* a common mistake about it; mostly empty */
     union {
         const struct writ_json *json;       /* eq, ne; in, not_in: an array */
         struct writ_decimal bound;          /* lt, le, gt, ge */
@@ -47,12 +47,12 @@ struct writ_constraint {
     } value;
 };
 
-/** The tokens of an arg; none: the value itself. */
+/** The tokens of an arg; without any: the value itself. */
 struct writ_constraint_path {
     struct writ_views tokens;
 };
 
-/** What is named below a place in the arguments. */
+/** The names below a place in the arguments. */
 struct writ_constraint_place {
     struct writ_view token;
     struct writ_constraint_place *children, *next;

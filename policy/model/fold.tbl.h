@@ -1,4 +1,4 @@
-/* fold.tbl.h - characters and HTML entities that software can turn into a piece of a path.
+/* fold.tbl.h - characters and HTML entities that software can turn into a part of a path.
  *
  * FOLDS: the characters that NFKC (Unicode 17) folds to one visible ASCII character, the
  * look-alikes of the slash, the dots of domain names, and the two signs that code pages of Windows

@@ -172,10 +172,10 @@ matches_one(const struct element *e, uint32_t point)
     return false;
 }
 
-/* Where to go on when a try fails: after a star, with the star one character longer. `*` stops at
- * a slash and stays there, so behind one only the last `**` is worth another try. */
+/* The place to continue when a try fails: after a star, with the star one character longer. `*`
+ * stops at a slash and stays there, so behind one only the last `**` is worth another try. */
 struct retry {
-    size_t pattern, text; /* text is beyond the end when there is none */
+    size_t pattern, text; /* text is beyond the end without one */
 };
 
 static bool

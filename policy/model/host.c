@@ -41,7 +41,7 @@ is_label(struct writ_view label)
     return label.len > 0 && label.len <= LABEL_MAX;
 }
 
-/* Some parser takes it for an IPv4 address: 0x7f.1, 127.1, 2130706433 (WHATWG URL 3.5, "ends in a
+/* Some parsers take it for an IPv4 address: 0x7f.1, 127.1, 2130706433 (WHATWG URL 3.5, "ends in a
  * number"). */
 static bool
 ends_in_number(struct writ_view last)
@@ -92,7 +92,7 @@ is_ipv6(struct writ_view host)
     return inet_pton(AF_INET6, text, bytes) == 1;
 }
 
-/* host, [v6], each maybe with :port */
+/* host or [v6], each with an optional :port */
 static WRIT_RESULT
 read_authority(struct writ_view text, uint16_t fallback, struct writ_url *ret)
 {

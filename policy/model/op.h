@@ -12,7 +12,7 @@ enum writ_op {
     WRIT_OP_COUNT,
 };
 
-/** What the `value` of an op has to be. */
+/** The kind of `value` that an op takes. */
 enum writ_op_value {
     WRIT_OP_VALUE_NOTHING = 0,
     WRIT_OP_VALUE_JSON,
@@ -35,7 +35,7 @@ struct writ_op_row {
     const char *sentence;
 };
 
-/** The row of an op; of WRIT_OP_NONE a row without word. */
+/** The row of an op; for WRIT_OP_NONE a row without word. */
 const struct writ_op_row *writ_op_row(enum writ_op op);
 
 #endif

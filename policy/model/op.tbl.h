@@ -1,5 +1,5 @@
-/* op.tbl.h - every op of a constraint: what `value` it takes and what it asks. Reading, the schema
- * and docs/policy.md are made from this table.
+/* op.tbl.h - every op of a constraint: the kind of its `value`, and its meaning. Reading, the
+ * schema and docs/policy.md are made from this table.
  *
  * OP(NAME, "name", VALUE_KIND, "sentence") */
 OP(EQ, "eq", JSON, "equals the value: same type, numbers exactly, objects in any member order")
@@ -13,17 +13,17 @@ OP(GE, "ge", NUMBER, "is a number not below the value")
 OP(TYPE, "type", TYPES,
     "is a string, number, integer, boolean, null, array or object; any: anything, with all that is "
     "inside")
-OP(MIN_LENGTH, "min_length", LENGTH, "is a string of at least so many code points")
-OP(MAX_LENGTH, "max_length", LENGTH, "is a string of at most so many code points")
-OP(PREFIX, "prefix", STRING, "is a string that begins so; never containment of a path")
-OP(SUFFIX, "suffix", STRING, "is a string that ends so")
+OP(MIN_LENGTH, "min_length", LENGTH, "is a string of at least that many code points")
+OP(MAX_LENGTH, "max_length", LENGTH, "is a string of at most that many code points")
+OP(PREFIX, "prefix", STRING, "is a string that begins with the value; it does not mean inside a path")
+OP(SUFFIX, "suffix", STRING, "is a string that ends with the value")
 OP(MATCHES, "matches", PATTERN,
     "is a string that the regular expression (PCRE2) matches as a whole")
 OP(GLOB, "glob", GLOB, "is a string that the pattern matches as a whole")
 OP(UNDER, "under", DIRECTORIES, "is an absolute path inside the directory, or one of them")
 OP(HOST_IN, "host_in", HOSTS, "is an http or https URL whose host is in the list")
 OP(EACH, "each", CONSTRAINTS, "is an array whose elements all satisfy the constraints")
-OP(MIN_ITEMS, "min_items", LENGTH, "is an array of at least so many elements")
-OP(MAX_ITEMS, "max_items", LENGTH, "is an array of at most so many elements")
-OP(REQUIRED, "required", NOTHING, "is there, and not null")
-OP(FORBIDDEN, "forbidden", NOTHING, "is not there")
+OP(MIN_ITEMS, "min_items", LENGTH, "is an array of at least that many elements")
+OP(MAX_ITEMS, "max_items", LENGTH, "is an array of at most that many elements")
+OP(REQUIRED, "required", NOTHING, "is present, and not null")
+OP(FORBIDDEN, "forbidden", NOTHING, "is absent")

@@ -38,8 +38,8 @@ has_control(struct writ_view text)
 }
 
 /* True when software could read the component as `..`: Windows cuts off spaces and dots (`+` is a
- * space in a form), servers in Java cut off what follows `;`, NTFS has streams behind `:`, and a
- * URL ends its path at `?` or `#`. `...` without a space is a name. */
+ * space in a form), servers in Java cut off the part from `;` on, NTFS has streams behind `:`, and
+ * a URL ends its path at `?` or `#`. `...` without a space is a name. */
 static bool
 is_parent(struct writ_view part)
 {
@@ -77,7 +77,7 @@ is_plainly_devious(struct writ_view text)
     return false;
 }
 
-/* ---- what a path becomes when software decodes it */
+/* ---- the path after decoding by software */
 
 static int
 hex_value(char c)
@@ -131,7 +131,7 @@ static const struct {
 #undef ROW
 };
 
-/* What a code point is after folding; false when it stays as it is. */
+/* The result of folding a code point; false when it stays as it is. */
 static bool
 fold(uint32_t point, struct piece *ret)
 {
@@ -179,7 +179,7 @@ fold(uint32_t point, struct piece *ret)
     return false;
 }
 
-/* The character that an escape names. Only what a piece of a path can be matters. */
+/* The character that an escape names. Only parts of a path matter. */
 static struct piece
 piece_of_point(uint32_t point)
 {
@@ -189,7 +189,7 @@ piece_of_point(uint32_t point)
         return (struct piece){.bytes = {(char)point}, .len = 1};
     }
     if (point < 0xa0) {
-        return piece_of("\x7f"); /* C1: as refused as any control character */
+        return piece_of("\x7f"); /* C1: refused like any control character */
     }
     return fold(point, &piece) ? piece : piece_of("_");
 }
@@ -209,7 +209,7 @@ static const struct {
     {{"\xf0\x80\x80\xaf", 4}, '/'},
 };
 
-/* The escape at the start of `text`, %2e or %u002e; 0 when there is none. */
+/* The escape at the start of `text`, %2e or %u002e; 0 without one. */
 static size_t
 decode_escape(struct writ_view text, struct piece *ret)
 {
@@ -237,7 +237,7 @@ static const struct {
 #undef ROW
 };
 
-/* The number behind `&#`, in decimal or behind an x in hexadecimal; 0 when there is none. */
+/* The number behind `&#`, in decimal or behind an x in hexadecimal; 0 without one. */
 static size_t
 decode_number(struct writ_view text, struct piece *ret)
 {
@@ -262,7 +262,7 @@ decode_number(struct writ_view text, struct piece *ret)
 }
 
 /* The HTML entity at the start of `text`, &#46; or &period;, also without its `;` where parsers of
- * HTML read it so; 0 when there is none. */
+ * HTML accept it; 0 without one. */
 static size_t
 decode_entity(struct writ_view text, struct piece *ret)
 {
@@ -285,8 +285,8 @@ decode_entity(struct writ_view text, struct piece *ret)
     return 0;
 }
 
-/* One unit at the start of `text` and how many bytes it takes: an escape or entity is decoded, a
- * look-alike is folded; 0 when it is a byte that stays. */
+/* One unit at the start of `text` and its length in bytes: an escape or entity is decoded, a
+ * look-alike is folded; 0 for a byte that stays. */
 static size_t
 decode_unit(struct writ_view text, struct piece *ret)
 {
@@ -312,7 +312,7 @@ decode_unit(struct writ_view text, struct piece *ret)
     return len > 0 && fold(point, ret) ? len : 0;
 }
 
-/* In place: a unit is never longer than what it stands for. True when something changed. */
+/* In place: a unit is never longer than its source. True when something changed. */
 static bool
 decode_round(char *bytes, size_t *len)
 {
@@ -378,7 +378,7 @@ writ_path_is_devious(struct writ_view text)
     return is_plainly_devious(text) || (needs_decoding(text) && is_disguised(text));
 }
 
-/* ---- what is asked of a path */
+/* ---- the checks of a path */
 
 bool
 writ_path_is_normal(struct writ_view path)
@@ -396,10 +396,10 @@ writ_path_is_normal(struct writ_view path)
         }
         len += part.len + 1;
     }
-    return path.len == len || path.len == 1; /* no slash too many */
+    return path.len == len || path.len == 1; /* no redundant slash */
 }
 
-/* By whole components; `.` and doubled slashes count for nothing. */
+/* By whole components; `.` and doubled slashes are ignored. */
 static bool
 contains(struct writ_view directory, struct writ_view path)
 {

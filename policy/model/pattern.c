@@ -79,7 +79,7 @@ compile(struct writ_view text, uint32_t options, struct writ_pattern **ret, stru
     (void)pcre2_set_match_limit(pattern->limits, WRIT_PATTERN_MATCH_MAX);
     (void)pcre2_set_depth_limit(pattern->limits, WRIT_PATTERN_DEPTH_MAX);
     (void)pcre2_set_heap_limit(pattern->limits, WRIT_PATTERN_HEAP_KIB);
-    /* where memory cannot be made executable, the interpreter does it */
+    /* where memory cannot be made executable, the interpreter matches */
     (void)pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE);
 
     *ret = WRIT_TAKE(pattern);
@@ -101,7 +101,7 @@ writ_pattern_new_search(struct writ_view text, struct writ_pattern **ret, struct
     WRIT_TRY(compile(text, OPTIONS | PCRE2_USE_OFFSET_LIMIT, &pattern, err));
     (void)pcre2_pattern_info(pattern->code, PCRE2_INFO_MATCHEMPTY, &empty);
     if (empty != 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "can match nothing at all, and so anywhere");
+        WRIT_FAIL(err, WRIT_E_INVALID, "can match the empty text, and so everywhere");
     }
     *ret = WRIT_TAKE(pattern);
     return WRIT_DONE;
@@ -138,11 +138,11 @@ struct search {
     const struct writ_pattern *pattern;
     struct writ_view text;
     pcre2_match_data *data;
-    pcre2_match_context *limits; /* its own: where a match may begin is in it */
+    pcre2_match_context *limits; /* separate: it holds where a match may begin */
     struct writ_pattern_budget *budget;
 };
 
-/* Where the slice that begins at `from` ends: never inside a character. */
+/* The end of the slice that begins at `from`: never inside a character. */
 static size_t
 slice_end(struct writ_view text, size_t from)
 {
@@ -154,10 +154,10 @@ slice_end(struct writ_view text, size_t from)
     return end < text.len ? end : text.len;
 }
 
-/* One match from `from` on, as PCRE2 tells it. Its limits hold for each place where a match may
- * begin, so that a poor pattern and a long text together could take hours: by slices of such
- * places, the time is looked at in between. The text is UTF-8, which PCRE2 has seen for itself when
- * `from` is 0. */
+/* One match from `from` on. PCRE2's limits apply to each place where a match may begin, so that a
+ * poor pattern and a long text together could take hours: the search goes by slices of such places
+ * and checks the time in between. The text is UTF-8, which PCRE2 has verified itself when `from` is
+ * 0. */
 static int
 find(const struct search *search, size_t from)
 {

@@ -4,7 +4,7 @@
 
 #include "policy/model/glob.h"
 
-/* FNV-1a: nobody outside the configuration chooses what is in the table. */
+/* FNV-1a: only the configuration chooses the entries of the table. */
 static size_t
 hash(struct writ_view upstream, struct writ_view tool)
 {

@@ -1,5 +1,5 @@
-/* rule.h - the rules of tools, compiled: what one tool may be called with, by whom, and which rule
- * is for which tool. */
+/* rule.h - the rules of tools, compiled: the permitted calls of one tool, by whom, and the lookup
+ * of the rule for a tool. */
 #ifndef WRIT_POLICY_RULE_H
 #define WRIT_POLICY_RULE_H
 
@@ -11,7 +11,7 @@
 #define WRIT_RULES_MAX   64 /* rules of one tool */
 #define WRIT_BUDGETS_MAX WRIT_RESERVATIONS_MAX
 
-/** How the caller is told no. */
+/** The form of a refusal. */
 enum writ_refusal_form {
     WRIT_REFUSAL_ERROR = 0, /* a JSON-RPC error */
     WRIT_REFUSAL_RESULT,    /* a result with isError */
@@ -25,8 +25,8 @@ enum writ_probe_kind {
 };
 
 enum writ_probe_missing {
-    WRIT_PROBE_MISSING_DENY = 0, /* no state, no call */
-    WRIT_PROBE_MISSING_ABSENT,   /* the target does not exist, and that is its state */
+    WRIT_PROBE_MISSING_DENY = 0, /* without a state, the call is refused */
+    WRIT_PROBE_MISSING_ABSENT,   /* an unreadable target does not exist, and that is its state */
 };
 
 struct writ_template;       /* "files/{path}", compiled: template.h */
@@ -41,30 +41,30 @@ struct writ_state_probe {
     struct writ_view upstream, tool;     /* TOOL; RESOURCE: upstream alone */
     const struct writ_template *uri;     /* RESOURCE, HTTP */
     const struct writ_template *members; /* TOOL: the arguments */
-    struct writ_views select;            /* JSON Pointers that count; none: everything counts */
+    struct writ_views select;            /* JSON Pointers that count; none: all of it */
     enum writ_probe_missing on_error;
     int64_t timeout_us;
-    struct writ_digest digest; /* of all that stands in it */
+    struct writ_digest digest; /* of the whole entry */
 };
 
-/** One rule: what one tool (or pattern of tools) may be called with, by whom. */
+/** One rule: the permitted calls of one tool (or pattern of tools), by whom. */
 struct writ_tool_rule {
     struct writ_view ref;                     /* "tools/fs~1write_file#0" */
-    struct writ_views agents, roles, tenants; /* exact; none: everybody */
+    struct writ_views agents, roles, tenants; /* exact; none: every caller */
     struct writ_views scopes;                 /* the caller must have all of them; none: any */
     const struct writ_template *scope;        /* NULL: not configured, every call is denied */
     const struct writ_template *target;       /* NULL: none */
     const struct writ_state_probe *state;     /* NULL: none */
     const struct writ_constraint_set *arguments;
-    const struct writ_approval *approval;   /* NULL: what is allowed needs none */
-    const struct writ_output_rules *result; /* NULL: results are let through as they are */
+    const struct writ_approval *approval;   /* NULL: an allowed call needs none */
+    const struct writ_output_rules *result; /* NULL: results pass unchanged */
     const struct writ_budget *budgets;
     size_t budgets_n;
     enum writ_duplicates duplicates;
-    bool repeats_reads; /* FORBID, but a tool that says readOnlyHint may run again */
-    bool doubts_reads;  /* FORBID by auto: what the tool's server says of it is not believed */
+    bool repeats_reads; /* FORBID, but a tool with readOnlyHint may run again */
+    bool doubts_reads;  /* FORBID by auto: annotations of the tool's server are not trusted */
     enum writ_refusal_form refusal;
-    bool shadow;           /* the verdict is recorded, the call goes through anyway */
+    bool shadow;           /* the verdict is recorded, the call runs anyway */
     bool pin;              /* only with the accepted definition of the tool */
     int64_t timeout_us;    /* 0: the upstream's */
     int64_t replay_ttl_us; /* REPLAY: how long a result is kept */
@@ -101,24 +101,24 @@ struct writ_policy {
     size_t mask;
 };
 
-/** The buckets that writ_rule_index wants for `n` entries: a power of two. */
+/** The number of buckets that writ_rule_index needs for `n` entries: a power of two. */
 size_t writ_rule_buckets(size_t n);
 
 /** Makes the policy of `n` entries, in the order of the file, whose exact names are found by hash.
- * `buckets` are as many as writ_rule_buckets says; entries and buckets are borrowed by the policy.
+ * `buckets` has writ_rule_buckets(n) elements; the policy borrows entries and buckets.
  */
 void writ_rule_index(
     struct writ_tool_entry *entries, size_t n, size_t *buckets, struct writ_policy *ret);
 
-/** The longest window of any budget; 0: there is none. */
+/** The longest window of any budget; 0: no budget. */
 int64_t writ_rule_longest_window(const struct writ_policy *policy);
 
 /** The entry for a tool: the exact one, else the first pattern that matches; NULL when none. */
 const struct writ_tool_entry *writ_rule_entry(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
 
-/** Whether a rule for the tool has duplicates: auto and does not believe its server: a tool that
- * only reads is then refused the second time, though no rule says so. */
+/** Whether a rule for the tool has duplicates: auto and does not trust its server. A read-only tool
+ * is then refused the second time, though no rule says so. */
 bool writ_rule_doubts_reads(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
 

@@ -28,13 +28,13 @@ check_jwt(struct writ_options *o, const struct writ_config *config,
     const struct writ_raw_agent *raw, const struct writ_yaml *node)
 {
     if (raw->issuer.len == 0) {
-        WRIT_OPTION_FAULT(o, node, "tokens of an issuer want issuer");
+        WRIT_OPTION_FAULT(o, node, "tokens of an issuer need issuer");
     } else if (raw->jwks.len == 0 && !writ_host_is_protected(raw->issuer)) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "issuer"),
-            "without jwks this wants to be an https URL, or an http URL on loopback");
+            "without jwks it must be an https URL, or an http URL on loopback");
     }
     if (raw->audience.len == 0 && config->public_origin.len == 0) {
-        WRIT_OPTION_FAULT(o, node, "wants an audience, or a public_url for the file");
+        WRIT_OPTION_FAULT(o, node, "needs an audience, or a public_url for the file");
     }
     if (raw->scopes.n > 0) {
         WRIT_OPTION_FAULT(
@@ -47,7 +47,7 @@ check_jwt(struct writ_options *o, const struct writ_config *config,
     }
     if (writ_host_is_url(raw->jwks) && !writ_host_is_protected(raw->jwks)) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "jwks"),
-            "wants a file, an https URL, or an http URL on loopback");
+            "must be a file, an https URL, or an http URL on loopback");
     }
 }
 
@@ -62,7 +62,7 @@ check_anonymous(
     }
 }
 
-/* What a token does not say about its scopes, the file does. */
+/* Scopes from the file, for tokens that carry none. */
 static void
 take_scopes(struct writ_options *o, const struct writ_raw_agent *raw, const struct writ_yaml *node,
     struct writ_agent *ret)
@@ -109,7 +109,7 @@ read_agent(struct writ_options *o, const struct writ_config *config, const struc
     switch (ret->kind) {
     case WRIT_IDENTITY_NONE:
         WRIT_OPTION_FAULT(
-            o, node, "wants exactly one of bearer_sha256, issuer, certificate, anonymous");
+            o, node, "needs exactly one of bearer_sha256, issuer, certificate, anonymous");
         return;
     case WRIT_IDENTITY_JWT:
         ret->claims.id = raw.claims.id.len > 0 ? raw.claims.id : WRIT_LIT("sub");
@@ -122,7 +122,7 @@ read_agent(struct writ_options *o, const struct writ_config *config, const struc
     case WRIT_IDENTITY_CERTIFICATE:
         if (config->admin_tls.client_ca.len == 0) {
             WRIT_OPTION_FAULT(o, writ_option_of(node, "certificate"),
-                "wants admin_tls with client_ca: else nobody is asked for one");
+                "needs admin_tls with client_ca, which asks for certificates");
         }
         break;
     case WRIT_IDENTITY_BEARER:
@@ -161,7 +161,7 @@ refuse_same_identity(struct writ_options *o, const struct writ_identity_config *
 {
     for (size_t i = 0; i < n; i++) {
         if (same_identity(&agents[i], &agents[n])) {
-            WRIT_OPTION_FAULT(o, node, "is known by the same as entry %zu: who would it be?", i);
+            WRIT_OPTION_FAULT(o, node, "has the same identification as entry %zu", i);
             return;
         }
     }
@@ -175,11 +175,11 @@ writ_agents_read(struct writ_options *o, const struct writ_yaml *root, const str
 
     if (node == NULL) {
         writ_yaml_find(
-            o->findings, WRIT_SEVERITY_WARNING, root, "no agents: nobody can call anything");
+            o->findings, WRIT_SEVERITY_WARNING, root, "no agents: every caller is refused");
         return;
     }
     if (node->type != WRIT_YAML_LIST || node->count > WRIT_AGENTS_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a list of at most %d agents", WRIT_AGENTS_MAX);
+        WRIT_OPTION_FAULT(o, node, "must be a list of at most %d agents", WRIT_AGENTS_MAX);
         return;
     }
     agents = writ_option_memory(o, node->count, sizeof *agents);

@@ -1,11 +1,12 @@
-/* Checks what the gateway shows to an upstream. A secret comes from exactly one place. The URL that
- * tokens come from must be protected on the way; plain http to the upstream itself is a warning. */
+/* Checks the gateway's own secret for an upstream. A secret comes from exactly one place. The URL
+ * that tokens come from must be protected on the way; plain http to the upstream itself is a
+ * warning. */
 #include "policy/read/authorization.h"
 
 #include "policy/model/host.h"
 #include "policy/model/scopes.h"
 
-/* Headers that say what a message is or how it is framed. */
+/* Headers that describe a message or its framing. */
 static const struct writ_view taken[] = {WRIT_LIT("accept"), WRIT_LIT("connection"),
     WRIT_LIT("content-length"), WRIT_LIT("content-type"), WRIT_LIT("expect"), WRIT_LIT("host"),
     WRIT_LIT("http2-settings"), WRIT_LIT("keep-alive"), WRIT_LIT("last-event-id"), WRIT_LIT("te"),
@@ -51,11 +52,12 @@ check_header(struct writ_options *o, const struct writ_yaml *node,
 {
     if (!writ_authorization_is_header(raw->header) ||
         is_taken(raw->header, to->credential_header)) {
-        WRIT_OPTION_FAULT(o, node, "header wants a header's name that nothing else has");
+        WRIT_OPTION_FAULT(
+            o, node, "header must be the name of a header that Writ does not set itself");
     }
     for (size_t i = 0; i < raw->scheme.len; i++) {
         if (raw->scheme.ptr[i] <= ' ' || raw->scheme.ptr[i] > '~') {
-            WRIT_OPTION_FAULT(o, writ_option_of(node, "scheme"), "wants one word, or \"\"");
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "scheme"), "must be one word, or \"\"");
             return;
         }
     }
@@ -68,11 +70,11 @@ check_secret(
     int n = (raw->file.len > 0) + (raw->variable.len > 0) + (raw->key.len > 0);
 
     if (n != 1) {
-        WRIT_OPTION_FAULT(o, node, "wants exactly one of file, variable and key");
+        WRIT_OPTION_FAULT(o, node, "needs exactly one of file, variable and key");
     }
 }
 
-/* Without a client there is nobody whom tokens would be given to. */
+/* Without a client the gateway cannot request tokens. */
 static void
 check_plain(struct writ_options *o, const struct writ_yaml *node)
 {
@@ -91,7 +93,7 @@ static void
 check_place(struct writ_options *o, const struct writ_yaml *node, struct writ_view url)
 {
     if (url.len > 0 && !writ_host_is_protected(url)) {
-        WRIT_OPTION_FAULT(o, node, "wants an https URL, or an http URL on loopback");
+        WRIT_OPTION_FAULT(o, node, "must be an https URL, or an http URL on loopback");
     }
 }
 
@@ -100,7 +102,7 @@ check_client(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_authorization *raw)
 {
     if ((raw->issuer.len > 0) == (raw->token_endpoint.len > 0)) {
-        WRIT_OPTION_FAULT(o, node, "client_id wants exactly one of issuer and token_endpoint");
+        WRIT_OPTION_FAULT(o, node, "client_id needs exactly one of issuer and token_endpoint");
     }
     check_place(o, writ_option_of(node, "issuer"), raw->issuer);
     check_place(o, writ_option_of(node, "token_endpoint"), raw->token_endpoint);
@@ -119,13 +121,13 @@ scope_list(struct writ_options *o, const struct writ_views *scopes)
     return kept;
 }
 
-/* A secret on its way through a network that anybody can read is none. */
+/* A secret on a network without protection is public. */
 static void
 warn_plain_http(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_upstream_config *to)
 {
     if (!to->tls && !writ_host_is_protected(to->http)) {
-        WRIT_OPTION_WARN(o, node, "shows a secret over plain http");
+        WRIT_OPTION_WARN(o, node, "sends a secret over plain http");
     }
 }
 

@@ -5,12 +5,12 @@
 #include "policy/read/option.h"
 
 /**
- * Checks what was read.
+ * Checks the options.
  *
  * @param node  of the upstream in the file
  * @param to    the upstream; its kind, URL, resource and credential header are filled in
  *
- * @return in the arena of `o`; NULL when there is none, or something was refused, and told
+ * @return in the arena of `o`; NULL without one, or after a fault (in the findings)
  */
 const struct writ_authorization_config *writ_authorization_read(struct writ_options *o,
     const struct writ_yaml *node, const struct writ_raw_authorization *raw,

@@ -1,5 +1,5 @@
 /* Writes parts of the file as canonical JSON. Members are sorted as JCS sorts them, and values keep
- * their type, so that nothing written differently looks the same. */
+ * their type, so that two different files never look the same. */
 #include "policy/read/canonical.h"
 
 #include "base/decimal.h"
@@ -21,7 +21,7 @@ by_jcs(const void *a, const void *b)
     return writ_jcs_compare((*left)->key, (*right)->key);
 }
 
-/* What stands in the file as a value keeps its type; everything else is an option and a text. */
+/* A value in the file keeps its type; everything else is an option and a text. */
 static bool
 begins_typed(const struct writ_yaml *member)
 {
@@ -38,7 +38,7 @@ put_members(
     size_t n = 0;
 
     if (members == NULL) {
-        ret->failed = WRIT_E_NOMEM; /* seen at the end, as any other failure of the buffer */
+        ret->failed = WRIT_E_NOMEM; /* seen at the end, like any other failure of the buffer */
         return;
     }
     WRIT_YAML_EACH(member, node)
@@ -111,7 +111,7 @@ put_node(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct 
     }
 }
 
-/* What every configuration says, whether or not it does, is not part of it. */
+/* Defaults that every configuration has anyway are left out. */
 static bool
 says_more(const struct writ_yaml *defaults)
 {

@@ -9,10 +9,10 @@
 /**
  * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
  *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}
- * with "reviews":{...} behind it where there are any, and "defaults":{...} before it where
- * `defaults` says more than that zero means no. Texts are strings; in values of constraints and
- * arguments of probes numbers are ["n","500.00"], lists ["l",...] and maps ["m",{...}], so that
- * nothing written differently looks the same.
+ * with "reviews":{...} behind it if there are any, and "defaults":{...} before it if `defaults`
+ * says more than that zero means no. Texts are strings; in values of constraints and arguments of
+ * probes numbers are ["n","500.00"], lists ["l",...] and maps ["m",{...}], so that two different
+ * values never look the same.
  */
 WRIT_RESULT writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
     struct writ_arena *arena, struct writ_buf *ret);

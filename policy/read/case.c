@@ -1,6 +1,5 @@
-/* Reads calls that are written down, judges them by the same function as the gateway, and compares
- * the verdict with what is expected. Unknown members are refused, so a misspelt expectation cannot
- * pass. */
+/* Reads written calls, judges them by the same function as the gateway, and compares the verdict
+ * with the expected one. Unknown members are refused, so a misspelt expectation cannot pass. */
 #include "policy/read/case.h"
 
 #include "evidence/json/write.h"
@@ -15,7 +14,7 @@ closed(const struct writ_json *object, const char *const *names, const char *wha
     struct writ_err *err)
 {
     if (writ_json_type(object) != WRIT_JSON_OBJECT) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s is no object", what);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s is not an object", what);
     }
     WRIT_JSON_EACH(name, object)
     {
@@ -39,7 +38,7 @@ text_member(
     const struct writ_json *value = writ_json_get(object, writ_view_str(name));
 
     if (value != NULL && writ_json_type(value) != WRIT_JSON_STRING) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s is no string", name);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a string", name);
     }
     if (value != NULL) {
         *ret = writ_json_string(value);
@@ -281,10 +280,11 @@ check_expect(const struct writ_json *expect, struct writ_err *err)
     if (decision != NULL && !writ_json_is(decision, WRIT_LIT("allow")) &&
         !writ_json_is(decision, WRIT_LIT("deny")) &&
         !writ_json_is(decision, WRIT_LIT("require_approval"))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the expected decision is allow, deny or require_approval");
+        WRIT_FAIL(
+            err, WRIT_E_INVALID, "the expected decision must be allow, deny or require_approval");
     }
     if (reason != NULL && writ_reason_find(writ_json_string(reason)) == WRIT_REASON_NONE) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the expected reason is none of docs/reasons.md");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the expected reason is not in docs/reasons.md");
     }
     return WRIT_DONE;
 }

@@ -1,5 +1,4 @@
-/* case.h - calls written down to be judged without a gateway: for `writ explain` and for policy
- * test cases.
+/* case.h - written calls, judged without a gateway: for `writ explain` and for policy test cases.
  *
  * A call is a JSON object (in a file of cases: YAML):
  *     {"agent": "dev", "tool": "pay/transfer", "arguments": {...},
@@ -15,7 +14,7 @@
  *       - name: half a thousand is enough
  *         call: {agent: dev, tool: pay/transfer, arguments: {amount: 500.01, currency: EUR}}
  *         expect: {decision: deny, reason: constraint_failed, constraint: amount le}
- * expect is `allow`, `deny`, or an object of what is to be compared: decision, reason, constraint,
+ * expect is `allow`, `deny`, or an object with the values to compare: decision, reason, constraint,
  * scope, target, shadow. */
 #ifndef WRIT_POLICY_CASE_H
 #define WRIT_POLICY_CASE_H
@@ -31,15 +30,15 @@ struct writ_case_call {
     struct writ_agent agent;
     struct writ_view upstream, tool;
     const struct writ_json *arguments;
-    struct writ_view target_state_digest; /* ptr NULL: none stated */
+    struct writ_view target_state_digest; /* ptr NULL: not stated */
     struct writ_view boundary_id, idempotency_key;
 };
 
 /**
  * Reads a call.
  *
- * @param value  as told above; borrowed as long as the call is used
- * @return WRIT_OK, WRIT_E_INVALID (err says what is wrong), WRIT_E_NOMEM
+ * @param value  as described above; borrowed as long as the call is used
+ * @return WRIT_OK, WRIT_E_INVALID (err has the fault), WRIT_E_NOMEM
  */
 WRIT_RESULT writ_case_call(const struct writ_json *value, const struct writ_config *config,
     struct writ_arena *arena, struct writ_case_call *ret, struct writ_err *err);
@@ -51,7 +50,7 @@ struct writ_policy_call writ_case_policy_call(const struct writ_case_call *call)
 struct writ_case {
     struct writ_view name; /* empty: none given */
     size_t line;
-    const struct writ_json *call, *expect; /* NULL call: faulty, and told */
+    const struct writ_json *call, *expect; /* NULL call: faulty, with a finding */
 };
 
 struct writ_case_file {
@@ -63,7 +62,7 @@ struct writ_case_file {
 /**
  * Reads a file of cases.
  *
- * @param findings  gets every fault; then there is no result
+ * @param findings  gets every fault; then `ret` is not written
  * @return WRIT_OK, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_case_file(struct writ_view text, struct writ_arena *arena,
@@ -72,9 +71,9 @@ WRIT_RESULT writ_case_file(struct writ_view text, struct writ_arena *arena,
 /**
  * Runs one case.
  *
- * @param ret_passed  whether the verdict is what was expected
+ * @param ret_passed  whether the verdict is the expected one
  * @param ret         the verdict, in the arena
- * @param difference  what was different, as one line; empty when passed
+ * @param difference  the difference as one line; empty when passed
  * @return WRIT_OK, WRIT_E_INVALID (the case is faulty), WRIT_E_NOMEM
  */
 WRIT_RESULT writ_case_run(const struct writ_config *config, const struct writ_case *one,

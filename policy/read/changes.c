@@ -1,5 +1,5 @@
-/* Notes are in the order of the file, and most files change little: the note of the same option in
- * the other configuration is looked for behind the last one that was found. */
+/* Notes are in the order of the file, and most files change little: the search for the note of the
+ * same option in the other configuration begins behind the last one found. */
 #include "policy/read/changes.h"
 
 #define VALUE_MAX   (2 * WRIT_CONFIG_BYTES_MAX) /* of lists: texts with their lengths */
@@ -12,9 +12,9 @@ struct writ_changes_value {
     struct writ_changes_value *next;
     enum writ_reload reload;
     bool list;              /* a list or map of sections */
-    bool left_out;          /* the value is that of the option when it is left out */
+    bool left_out;          /* the value is the default of an absent option */
     struct writ_view path;  /* "upstreams.fs.timeout" */
-    struct writ_view value; /* the same text for what means the same */
+    struct writ_view value; /* equal texts for equal meanings */
 };
 
 /* ---- notes */
@@ -121,7 +121,7 @@ put_value(struct writ_buf *ret, const struct writ_setting *s, const void *field)
         break;
     case WRIT_SETTING_INNER:
         break;
-    case WRIT_SETTING_NODE: /* whether there are any; those in it have notes of their own */
+    case WRIT_SETTING_NODE: /* whether it has any; its entries have notes of their own */
         writ_buf_byte(ret, has_entries(*(const struct writ_yaml *const *)field) ? '1' : '0');
         break;
     }
@@ -199,7 +199,7 @@ say_more(const struct names *names)
     }
 }
 
-/* The note about an option: from `next` on, else anywhere. NULL: there is none. */
+/* The note about an option: from `next` on, else anywhere. NULL: none. */
 static const struct writ_changes_value *
 find(const struct writ_changes_value *all, const struct writ_changes_value *next,
     struct writ_view path)
@@ -220,7 +220,7 @@ is_changed(const struct writ_changes_value *a, const struct writ_changes_value *
     return b == NULL ? !a->left_out : !writ_view_equal(a->value, b->value);
 }
 
-/* Whether a list or map that the option is in came or went as a whole. */
+/* Whether a list or map around the option was added or removed completely. */
 static bool
 is_in_change(const struct writ_changes_value *a, const struct writ_config *of,
     const struct writ_config *other)
@@ -235,7 +235,7 @@ is_in_change(const struct writ_changes_value *a, const struct writ_config *of,
     return false;
 }
 
-/* Names the changed options that `of` has, or that it alone has. */
+/* Names the changed options of `of`, and those that only it has. */
 static void
 compare(const struct writ_config *of, const struct writ_config *other, bool alone,
     struct names *refused, struct names *waits)
@@ -265,7 +265,7 @@ writ_changes_check(const struct writ_config *start, const struct writ_config *fr
     say_more(&refused);
     say_more(&waits);
     if (text.len > 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, WRIT_VIEW_FMT ": this needs a restart",
+        WRIT_FAIL(err, WRIT_E_INVALID, WRIT_VIEW_FMT ": restart the gateway to change them",
             WRIT_VIEW_ARG(writ_buf_view(&text)));
     }
     return WRIT_DONE;

@@ -1,6 +1,6 @@
 /* Compiles one `arguments` list into a set: an array of constraints, the paths they name, and the
- * tree of places for coverage. A list with any fault yields no set. The text of what would be
- * accepted is made here, once. */
+ * tree of places for coverage. A list with any fault yields no set. The text of accepted values is
+ * made here, once. */
 #include "policy/read/compile.h"
 
 #include "evidence/json/jcs.h"
@@ -10,12 +10,12 @@
 #include "policy/model/path.h"
 #include "policy/read/value_read.h"
 
-#define ACCEPTED_MAX   512  /* longest description of what would be accepted */
+#define ACCEPTED_MAX   512  /* longest text of accepted values */
 #define VALUES_MAX     1024 /* values of in, not_in; entries of under, host_in */
 #define LENGTH_MAX     (1ULL << 40)
 #define EACH_COUNT_MAX 4 /* each on one array */
 
-/* One set being made. */
+/* One set under construction. */
 struct making {
     struct writ_options *o;
     struct writ_pattern_list **patterns;
@@ -26,7 +26,7 @@ struct making {
     struct writ_constraint_place root;
 };
 
-/* One entry being made. */
+/* One entry under construction. */
 struct entry {
     struct making *m;
     const struct writ_yaml *node;
@@ -72,7 +72,7 @@ writ_compile_arg(struct writ_options *o, const struct writ_yaml *node, struct wr
         tokens[n++] = arg;
     }
     if (pointer && !writ_json_is_pointer(arg)) {
-        WRIT_OPTION_FAULT(o, node, "is no JSON Pointer: ~ is written ~0, / in a name ~1");
+        WRIT_OPTION_FAULT(o, node, "is not a JSON Pointer: ~ is written ~0, / in a name ~1");
         return false;
     }
     while (pointer && arg.len > 0) {
@@ -95,7 +95,7 @@ same_tokens(const struct writ_views *a, const struct writ_views *b)
     return a->n == b->n;
 }
 
-/* The index of the path in the set; a new one when no other constraint named it yet. */
+/* The index of the path in the set; a new one for its first constraint. */
 static bool
 add_path(
     struct making *m, const struct writ_yaml *node, const struct writ_views *tokens, size_t *ret)
@@ -162,7 +162,7 @@ decides_the_whole(const struct writ_constraint *c)
            (c->op == WRIT_OP_TYPE && (c->value.types & WRIT_CONSTRAINT_ANY) != 0);
 }
 
-/* Marks what the constraint names, for coverage. */
+/* Marks the place that the constraint names, for coverage. */
 static bool
 add_place(struct making *m, const struct writ_views *tokens, const struct writ_constraint *c,
     const struct writ_yaml *node)
@@ -180,7 +180,7 @@ add_place(struct making *m, const struct writ_views *tokens, const struct writ_c
     return c->op != WRIT_OP_EACH || add_each(m, place, c->value.each, node);
 }
 
-/* ---- values, and what would be accepted */
+/* ---- values, and the text of accepted ones */
 
 static bool
 looks_like_path(const struct writ_json *value)
@@ -203,12 +203,13 @@ static void
 warn_value(const struct entry *e, const struct writ_json *value)
 {
     if (quoted_number(value)) {
-        WRIT_OPTION_WARN(e->m->o, e->raw.value,
-            "a quoted number is a string here, and a number never equals it");
+        WRIT_OPTION_WARN(
+            e->m->o, e->raw.value, "the quoted number is a string here, and never equals a number");
     }
     if (looks_like_path(value) && (e->c->op == WRIT_OP_IN || e->c->op == WRIT_OP_EQ)) {
         WRIT_OPTION_WARN(e->m->o, e->raw.value,
-            "looks like a path: `%s` wants exactly this text; use `under` for what is inside a "
+            "looks like a path: `%s` compares with exactly this text; use `under` for what is "
+            "inside a "
             "directory",
             writ_op_row(e->c->op)->word);
     }
@@ -240,7 +241,7 @@ read_json(struct entry *e)
     if (e->c->op == WRIT_OP_EQ) {
         writ_buf_str(e->accepted, "exactly ");
         put_json(e->accepted, value);
-    } else { /* what is denied is not told */
+    } else { /* a refusal does not reveal denied values */
         writ_buf_str(e->accepted, "a value of the same type that the policy does not deny");
     }
     return true;
@@ -253,7 +254,7 @@ read_jsons(struct entry *e)
 
     if (e->raw.value->type != WRIT_YAML_LIST || e->raw.value->count == 0 ||
         e->raw.value->count > VALUES_MAX) {
-        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "`%s` wants a list of 1 to %d values",
+        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "`%s` needs a list of 1 to %d values",
             writ_op_row(e->c->op)->word, VALUES_MAX);
         return false;
     }
@@ -272,7 +273,7 @@ read_jsons(struct entry *e)
     if (e->c->op == WRIT_OP_IN) {
         writ_buf_str(e->accepted, "one of ");
         put_json(e->accepted, value);
-    } else { /* what is denied is not told */
+    } else { /* a refusal does not reveal denied values */
         writ_buf_str(e->accepted, "a value of the same type that the policy does not deny");
     }
     return true;
@@ -320,7 +321,7 @@ read_one_type(struct entry *e, const struct writ_yaml *node)
 
     if (type == 0) {
         WRIT_OPTION_FAULT(
-            e->m->o, node, "wants string, number, integer, boolean, null, array, object or any");
+            e->m->o, node, "must be string, number, integer, boolean, null, array, object or any");
         return false;
     }
     writ_buf_str(e->accepted, e->c->value.types == 0 ? "type " : " or ");
@@ -342,7 +343,7 @@ read_types(struct entry *e)
         good = read_one_type(e, element) && good;
     }
     if (e->raw.value->count == 0) {
-        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "wants at least one type");
+        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "needs at least one type");
     }
     return good && e->raw.value->count > 0;
 }
@@ -373,7 +374,7 @@ is_string(struct entry *e)
     }
     if (node->type != WRIT_YAML_SCALAR || node->text.len == 0) {
         WRIT_OPTION_FAULT(
-            e->m->o, node, "`%s` wants a text that is not empty", writ_op_row(e->c->op)->word);
+            e->m->o, node, "`%s` needs a text that is not empty", writ_op_row(e->c->op)->word);
         return false;
     }
     return true;
@@ -388,7 +389,7 @@ read_string(struct entry *e)
     e->c->value.text = e->raw.value->text;
     if (e->c->op == WRIT_OP_PREFIX && e->raw.value->text.ptr[0] == '/') {
         WRIT_OPTION_WARN(e->m->o, e->raw.value,
-            "looks like a path: a prefix is no containment (/srv/box-evil, /srv/box/../x); use "
+            "looks like a path: a prefix does not mean inside (/srv/box-evil, /srv/box/../x); use "
             "`under`");
     }
     writ_buf_str(e->accepted,
@@ -416,7 +417,7 @@ read_pattern(struct entry *e)
     result = writ_pattern_new(e->raw.value->text, &pattern, &err);
     if (!writ_is_ok(result)) {
         o->nomem = o->nomem || result.code == WRIT_E_NOMEM;
-        WRIT_OPTION_FAULT(o, e->raw.value, "is no regular expression: %s", err.text);
+        WRIT_OPTION_FAULT(o, e->raw.value, "is not a regular expression: %s", err.text);
         return false;
     }
     *keep = (struct writ_pattern_list){pattern, *e->m->patterns};
@@ -453,7 +454,7 @@ read_glob(struct entry *e)
     }
     fault = writ_glob_fault(e->raw.value->text);
     if (fault != NULL) {
-        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "is no pattern: %s", fault);
+        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "is not a pattern: %s", fault);
         return false;
     }
     e->c->value.text = e->raw.value->text;
@@ -502,7 +503,7 @@ read_directories(struct entry *e)
         struct writ_view directory = e->c->value.list.items[i];
         if (!writ_path_is_normal(directory)) {
             WRIT_OPTION_FAULT(e->m->o, e->raw.value,
-                "`under` wants an absolute directory without `.`, `..`, doubled or trailing "
+                "`under` needs an absolute directory without `.`, `..`, doubled or trailing "
                 "slash");
             return false;
         }
@@ -524,8 +525,8 @@ read_hosts(struct entry *e)
     for (size_t i = 0; i < e->c->value.list.n; i++) {
         if (!writ_host_is_entry(e->c->value.list.items[i])) {
             WRIT_OPTION_FAULT(e->m->o, e->raw.value,
-                "`host_in` wants hosts in lower-case ASCII, such as example.com, *.example.com, "
-                "127.0.0.1 or [::1], each maybe with a port");
+                "`host_in` needs hosts in lower-case ASCII, such as example.com, *.example.com, "
+                "127.0.0.1 or [::1], each with an optional port");
             return false;
         }
     }
@@ -542,7 +543,7 @@ read_each(struct entry *e)
 {
     if (e->m->depth == WRIT_CONSTRAINT_DEPTH_MAX) {
         WRIT_OPTION_FAULT(
-            e->m->o, e->raw.value, "`each` goes %d deep at most", WRIT_CONSTRAINT_DEPTH_MAX);
+            e->m->o, e->raw.value, "`each` may be nested %d deep", WRIT_CONSTRAINT_DEPTH_MAX);
         return false;
     }
     e->c->value.each = make_set(e->m->o, e->raw.value, e->m->patterns, e->m->depth + 1);
@@ -577,8 +578,8 @@ read_value(struct entry *e)
     enum writ_op_value kind = writ_op_row(e->c->op)->value;
 
     if (e->raw.value == NULL && kind != WRIT_OP_VALUE_NOTHING) {
-        WRIT_OPTION_FAULT(
-            e->m->o, e->node, "lacks value: what `%s` compares with", writ_op_row(e->c->op)->word);
+        WRIT_OPTION_FAULT(e->m->o, e->node, "lacks value: set the value that `%s` compares with",
+            writ_op_row(e->c->op)->word);
         return false;
     }
     switch (kind) {
@@ -616,11 +617,11 @@ static bool
 check_arg(struct entry *e)
 {
     if (e->raw.arg.ptr == NULL && writ_yaml_get(e->node, WRIT_LIT("arg")) != NULL) {
-        return false; /* faulty, and told */
+        return false; /* faulty, with a finding */
     }
     if (e->raw.arg.ptr == NULL && e->m->depth == 0) {
         WRIT_OPTION_FAULT(e->m->o, e->node,
-            "lacks arg: the argument that is meant (\"\" means all of them as one object)");
+            "lacks arg: name the argument (\"\" means all of them as one object)");
         return false;
     }
     if ((e->raw.optional || e->raw.nullable) &&
@@ -691,12 +692,12 @@ read_entries(struct making *m, const struct writ_yaml *node)
         return read_entry(m, node);
     }
     if (node->type != WRIT_YAML_LIST) {
-        WRIT_OPTION_FAULT(m->o, node, "wants a list of constraints, each {arg, op, value}");
+        WRIT_OPTION_FAULT(m->o, node, "must be a list of constraints, each {arg, op, value}");
         return false;
     }
     if (node->count > WRIT_CONSTRAINTS_MAX || (node->count == 0 && m->depth > 0)) {
-        WRIT_OPTION_FAULT(
-            m->o, node, "wants %d to %d constraints", m->depth > 0 ? 1 : 0, WRIT_CONSTRAINTS_MAX);
+        WRIT_OPTION_FAULT(m->o, node, "must have %d to %d constraints", m->depth > 0 ? 1 : 0,
+            WRIT_CONSTRAINTS_MAX);
         return false;
     }
     WRIT_YAML_EACH(element, node)

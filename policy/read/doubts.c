@@ -17,14 +17,14 @@ warn_listener(struct writ_options *o, const struct writ_yaml *node,
     }
     if (hosts->n == 0) {
         WRIT_OPTION_WARN(o, node,
-            "listens beyond loopback without hosts: name those under which clients reach it");
+            "listens beyond loopback without hosts: set the names under which clients reach it");
     }
 }
 
-/* ---- who can exist */
+/* ---- possible agents */
 
 struct known {
-    bool any; /* an issuer of tokens names agents as it likes */
+    bool any; /* an issuer of tokens names agents freely */
     const struct writ_config *config;
 };
 
@@ -36,7 +36,7 @@ known_of(const struct writ_config *config)
     for (size_t i = 0; i < config->agents_n; i++) {
         known.any = known.any || config->agents[i].kind == WRIT_IDENTITY_JWT;
     }
-    known.any = known.any || config->agents_n == 0; /* a file of rules alone */
+    known.any = known.any || config->agents_n == 0; /* a file with rules only */
     return known;
 }
 
@@ -125,7 +125,8 @@ void
 writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
     const struct writ_raw_top *top, const struct writ_config *config)
 {
-    static const struct writ_views by_address = {.n = 1}; /* the admin listener asks no Host */
+    static const struct writ_views by_address = {.n = 1}; /* the admin listener does not check
+                                                           * Host */
     const struct known known = known_of(config);
 
     warn_listener(o, writ_option_of(root, "listen"), &config->listen, &config->tls, &config->hosts);
@@ -134,7 +135,7 @@ writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
     warn_voters(o, top->reviews, &known);
 }
 
-/* ---- rules that are never reached */
+/* ---- unreachable rules */
 
 static bool
 holds_all(const struct writ_views *outer, const struct writ_views *inner)
@@ -186,7 +187,7 @@ writ_doubts_rules(struct writ_options *o, const struct writ_yaml *node,
     }
 }
 
-/* What a pattern like read_* or * begins with, and nothing else; false for another pattern. */
+/* The prefix of a pattern like read_* or *; false for another pattern. */
 static bool
 begins_with(struct writ_view pattern, struct writ_view *ret)
 {

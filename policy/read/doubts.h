@@ -1,6 +1,6 @@
-/* doubts.h - what is doubtful in a configuration as a whole: listeners without protection, rules
- * for agents that cannot exist, rules that an earlier one hides. Each is a warning; none changes
- * what the configuration does. */
+/* doubts.h - doubts about a configuration as a whole: listeners without protection, rules for
+ * impossible agents, rules that an earlier one hides. Each is a warning; none changes the effect of
+ * the configuration. */
 #ifndef WRIT_POLICY_DOUBTS_H
 #define WRIT_POLICY_DOUBTS_H
 
@@ -12,7 +12,7 @@
 void writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
     const struct writ_raw_top *top, const struct writ_config *config);
 
-/** Warns about the rules of one tool: `rules` are those of the list `node` (or the one that it is).
+/** Warns about the rules of one tool: `rules` are those of `node`, a list or a single rule.
  */
 void writ_doubts_rules(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_config *config, const struct writ_tool_entry *entry);

@@ -40,7 +40,8 @@ writ_findings_add(struct writ_findings *findings, enum writ_severity severity, s
     len = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     for (char *c = text; len > 0 && *c != '\0'; c++) {
-        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* one line, whatever it quotes */
+        *c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c; /* one line, even with quoted
+                                                                 * input */
     }
     item = &findings->items[findings->n];
     item->severity = severity;

@@ -1,5 +1,5 @@
-/* findings.h - everything that is wrong with a file, or doubtful, collected before anybody gives
- * up: whoever repairs a configuration wants all faults, not the first. */
+/* findings.h - all errors and warnings about a file, collected to its end: a person who repairs a
+ * configuration needs all faults, not the first. */
 #ifndef WRIT_POLICY_FINDINGS_H
 #define WRIT_POLICY_FINDINGS_H
 
@@ -13,7 +13,7 @@ enum writ_severity {
     WRIT_SEVERITY_WARNING,
 };
 
-/** One thing that is wrong, or doubtful. */
+/** One error or warning. */
 struct writ_finding {
     enum writ_severity severity;
     size_t line;              /* 1-based; 0 = the file as a whole */
@@ -21,20 +21,20 @@ struct writ_finding {
     struct writ_view message; /* one line, no control characters */
 };
 
-/** What a reading found. Owned by the caller: zero-initialise, wipe to free. Not for several
- * threads. */
+/** The findings of one reading. Owned by the caller: zero-initialise, wipe to free. For one
+ * thread. */
 struct writ_findings {
     struct writ_arena *arena;
     struct writ_finding *items; /* sorted by line once writ_findings_sort was called */
     size_t n;
-    size_t errors, warnings; /* in all, also those that were not kept */
+    size_t errors, warnings; /* in all, those that were dropped included */
 };
 
-/** Adds one. A finding that there is no memory for is still counted. */
+/** Adds one. A finding without memory is still counted. */
 void writ_findings_add(struct writ_findings *findings, enum writ_severity severity, size_t line,
     struct writ_view pointer, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/** Puts them in the order of lines; findings of one line keep their order. */
+/** Sorts them by line; findings of one line keep their order. */
 void writ_findings_sort(struct writ_findings *findings);
 
 /** Appends "file:line: /pointer: message" lines ("warning: " before the message of a warning),
@@ -42,7 +42,7 @@ void writ_findings_sort(struct writ_findings *findings);
 void writ_findings_put(
     const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret);
 
-/** Frees; a zeroed value is fine. */
+/** Frees; a zeroed value is permitted. */
 void writ_findings_wipe(struct writ_findings *findings);
 
 #endif

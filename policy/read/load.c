@@ -1,6 +1,6 @@
 /* Reads a file in the order of dependence: options, agents, upstreams, reviewers, reviews, tools.
- * Each reader adds findings and goes on. A configuration is handed out only when there is no error;
- * until then it is dropped whole. */
+ * Each reader adds findings and goes on. A configuration is returned only without an error; until
+ * then it is dropped completely. */
 #include "policy/read/load.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@
 
 #define CANONICAL_MAX (16 * 1024 * 1024) /* preimage of policy_digest */
 
-/* A reading under way. */
+/* The state of a reading. */
 struct loading {
     struct writ_options o;
     struct writ_config *config;
@@ -29,7 +29,7 @@ check_tls(struct loading *l, const struct writ_tls_config *tls, const char *name
     const struct writ_yaml *node = writ_option_of(l->root, name);
 
     if (node != NULL && (tls->cert.len == 0 || tls->key.len == 0)) {
-        WRIT_OPTION_FAULT(&l->o, node, "wants both cert and key");
+        WRIT_OPTION_FAULT(&l->o, node, "needs both cert and key");
     }
 }
 
@@ -41,7 +41,7 @@ read_store(struct loading *l)
     if (writ_view_has_prefix(store, WRIT_LIT("sqlite://"))) {
         store = writ_view_sub(store, 9, store.len);
     } else if (writ_host_is_url(store) || writ_view_has_prefix(store, WRIT_LIT("sqlite:"))) {
-        WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"), "wants sqlite:// and a path");
+        WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"), "must be sqlite:// and a path");
     }
     if (store.len == 0 && l->top.store.len > 0) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"), "lacks the path");
@@ -55,19 +55,19 @@ check_hosts(struct loading *l)
     for (size_t i = 0; i < l->top.hosts.n; i++) {
         if (!writ_host_is_entry(l->top.hosts.items[i])) {
             WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "hosts"),
-                "element %zu is no host in lower case, maybe with a port", i);
+                "element %zu is not a host in lower case, with an optional port", i);
         }
     }
     for (size_t i = 0; i < l->top.origins.n; i++) {
         struct writ_url url;
         if (!writ_is_ok(writ_host_read_url(l->top.origins.items[i], &url)) || url.rest.len > 0) {
             WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "origins"),
-                "element %zu is no origin such as https://app.example.com", i);
+                "element %zu is not an origin such as https://app.example.com", i);
         }
     }
 }
 
-/* A URL that something is put behind; other people quote it. */
+/* A URL that a path is appended to; other software quotes it. */
 static bool
 read_base_url(struct loading *l, const char *name, struct writ_view text, struct writ_url *ret)
 {
@@ -76,12 +76,12 @@ read_base_url(struct loading *l, const char *name, struct writ_view text, struct
     if (text.len == 0) {
         return false;
     }
-    for (size_t i = 0; i < text.len; i++) { /* it stands in quotes in a header */
+    for (size_t i = 0; i < text.len; i++) { /* a header quotes it */
         odd = odd || text.ptr[i] == '"' || text.ptr[i] == '?' || text.ptr[i] == '#';
     }
     if (odd || text.ptr[text.len - 1] == '/' || !writ_is_ok(writ_host_read_url(text, ret))) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, name),
-            "wants an http or https URL without query, fragment and a slash at its end");
+            "must be an http or https URL without query, fragment and a slash at its end");
         return false;
     }
     return true;
@@ -93,8 +93,8 @@ read_base_urls(struct loading *l)
     struct writ_view text = l->top.public_url;
     struct writ_url url;
 
-    /* "https://gateway.example/writ" in two parts: clients look for what is announced between them
-     * (RFC 9728 3.1) */
+    /* "https://gateway.example/writ" in two parts: clients look for the metadata between them (RFC
+     * 9728 3.1) */
     if (read_base_url(l, "public_url", text, &url)) {
         l->config->public_path = url.rest;
         l->config->public_origin = writ_view_sub(text, 0, text.len - url.rest.len);
@@ -104,7 +104,7 @@ read_base_urls(struct loading *l)
     }
 }
 
-/* What SDKs and model APIs take in names. */
+/* The characters that SDKs and model APIs accept in names. */
 static void
 read_separator(struct loading *l)
 {
@@ -115,7 +115,7 @@ read_separator(struct loading *l)
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         if (!letter && c != '_' && c != '-' && c != '.') {
             WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "separator"),
-                "wants letters, digits, '_', '-' and '.'");
+                "must consist of letters, digits, '_', '-' and '.'");
             return;
         }
     }
@@ -132,7 +132,7 @@ read_anchor(struct loading *l, const struct writ_yaml *node, struct writ_anchor_
     url = writ_host_is_url(raw.to);
     if (url && !writ_host_is_protected(raw.to)) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "to"),
-            "wants a file, an https URL, or an http URL on loopback");
+            "must be a file, an https URL, or an http URL on loopback");
     }
     if (raw.ca.len > 0 && !(url && writ_view_has_prefix(raw.to, WRIT_LIT("https:")))) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "ca"), "is only for an https URL");
@@ -152,7 +152,7 @@ read_anchors(struct loading *l, const struct writ_yaml *list)
         return;
     }
     if (list->type != WRIT_YAML_LIST || list->count > WRIT_ANCHORS_MAX) {
-        WRIT_OPTION_FAULT(&l->o, list, "wants a list of at most %d anchors", WRIT_ANCHORS_MAX);
+        WRIT_OPTION_FAULT(&l->o, list, "must be a list of at most %d anchors", WRIT_ANCHORS_MAX);
         return;
     }
     anchors = writ_option_memory(&l->o, list->count, sizeof *anchors);

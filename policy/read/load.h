@@ -3,11 +3,11 @@
  * One YAML file (JSON is YAML too). Every option is a row of option.tbl.h. An option that is not in
  * the table, is written twice, has the wrong type or is out of range is refused with file, line and
  * JSON Pointer, all faults at once. Anchors, aliases, tags and merge keys are refused: they are not
- * needed, and they are how a small file becomes a large one. A scalar is a string unless the option
- * wants a number or a switch, so that `no`, `1e3` or `12:30` never turn into something else (YAML
- * 1.1 readers do that).
+ * needed, and with them a small file becomes a large one. A scalar is a string unless the option
+ * needs a number or a switch, so that `no`, `1e3` or `12:30` never turn into other values (as in
+ * YAML 1.1 readers).
  *
- * Reads no file but the one it is given, and does not open what the file names. */
+ * Reads only the given file, and does not open files that it names. */
 #ifndef WRIT_POLICY_LOAD_H
 #define WRIT_POLICY_LOAD_H
 
@@ -23,9 +23,9 @@
  * @param ret       new, drop with writ_config_drop; written only on success
  * @param err       the first error, as one line
  *
- * @return WRIT_OK       (there may be warnings)
+ * @return WRIT_OK       (possibly with warnings)
  *         WRIT_E_PARSE   not YAML, or YAML of a kind that is refused
- *         WRIT_E_INVALID unknown, doubled, wrongly typed, out of range, contradictory
+ *         WRIT_E_INVALID unknown, repeated, wrongly typed, out of range, contradictory
  *         WRIT_E_LIMIT   one of WRIT_CONFIG_*_MAX or WRIT_YAML_*_MAX
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  *

@@ -1,5 +1,5 @@
 /* Reads a section by the rows of the table, one field for each row. A faulty value leaves its field
- * zero and a finding. Members that no row names are refused. */
+ * zero and a finding. Members without a row are refused. */
 #include "policy/read/option.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 
 #define NAMES_MAX   64 /* most options of one section, and most words of one option */
-#define NEAREST_MAX 40 /* longest word that a nearest one is looked for */
+#define NEAREST_MAX 40 /* longest word with a suggestion */
 
 /* ---- the nearest word */
 
@@ -82,7 +82,7 @@ writ_option_text(struct writ_options *o, const struct writ_yaml *node)
         return false;
     }
     if (node->type != WRIT_YAML_SCALAR || writ_yaml_is_empty(node)) {
-        WRIT_OPTION_FAULT(o, node, "wants a text; this is %s", writ_yaml_type_name(node));
+        WRIT_OPTION_FAULT(o, node, "must be a text, not %s", writ_yaml_type_name(node));
         return false;
     }
     for (size_t i = 0; i < node->text.len; i++) {
@@ -98,11 +98,11 @@ static void
 fault_wants(struct writ_options *o, const struct writ_yaml *node, const char *wanted)
 {
     if (node->type != WRIT_YAML_NONE) {
-        WRIT_OPTION_FAULT(o, node, "wants %s; this is %s", wanted, writ_yaml_type_name(node));
+        WRIT_OPTION_FAULT(o, node, "must be %s, not %s", wanted, writ_yaml_type_name(node));
     }
 }
 
-/* A scalar with something in it; told when it is none. */
+/* A non-empty scalar; else a finding. */
 static bool
 is_scalar(struct writ_options *o, const struct writ_yaml *node, const char *wanted)
 {
@@ -121,7 +121,7 @@ read_text(struct writ_options *o, const struct writ_setting *s, const struct wri
         return;
     }
     if (node->text.len < (size_t)s->least || node->text.len > (size_t)s->most) {
-        WRIT_OPTION_FAULT(o, node, "wants %lld to %lld bytes; these are %zu", (long long)s->least,
+        WRIT_OPTION_FAULT(o, node, "must have %lld to %lld bytes, not %zu", (long long)s->least,
             (long long)s->most, node->text.len);
         return;
     }
@@ -180,7 +180,7 @@ read_switch(struct writ_options *o, const struct writ_yaml *node, bool *ret)
         return;
     }
     if (!writ_view_is(node->text, "true") && !writ_view_is(node->text, "false")) {
-        WRIT_OPTION_FAULT(o, node, "wants true or false, written so");
+        WRIT_OPTION_FAULT(o, node, "must be true or false, written so");
         return;
     }
     *ret = writ_view_is(node->text, "true");
@@ -222,7 +222,7 @@ unit_of(enum writ_setting_kind kind, struct writ_view name)
     return unit->name != NULL ? unit : NULL;
 }
 
-/* Appends an amount as a person would write it. */
+/* Appends an amount in the form that a person would write. */
 static void
 put_amount(struct writ_buf *buf, enum writ_setting_kind kind, int64_t amount)
 {
@@ -247,7 +247,7 @@ fault_range(struct writ_options *o, const struct writ_setting *s, const struct w
     writ_buf_str(&range, " to ");
     put_amount(&range, s->kind, s->most);
     WRIT_OPTION_FAULT(
-        o, node, "is out of range: wants " WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&range)));
+        o, node, "is out of range: must be " WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&range)));
 }
 
 static void
@@ -270,7 +270,7 @@ read_amount(struct writ_options *o, const struct writ_setting *s, const struct w
     unit = unit_of(s->kind, writ_view_sub(node->text, digits, node->text.len));
     result = writ_text_u64(writ_view_sub(node->text, 0, digits), 0, INT64_MAX, &number);
     if (unit == NULL || result.code == WRIT_E_PARSE) {
-        WRIT_OPTION_FAULT(o, node, "wants %s", unit_wanted(s->kind));
+        WRIT_OPTION_FAULT(o, node, "must be %s", unit_wanted(s->kind));
         return;
     }
     if (!writ_is_ok(result) || __builtin_mul_overflow((int64_t)number, unit->scale, &amount) ||
@@ -281,7 +281,7 @@ read_amount(struct writ_options *o, const struct writ_setting *s, const struct w
     *ret = amount;
 }
 
-/* ---- lists, maps, and texts of a certain form */
+/* ---- lists, maps, and texts with a form */
 
 bool
 writ_option_texts(
@@ -322,7 +322,7 @@ writ_option_scopes(
 
     for (size_t i = 0; i < scopes->n; i++) {
         if (!writ_scopes_is_one(scopes->items[i])) {
-            WRIT_OPTION_FAULT(o, node, "element %zu is no OAuth scope", i);
+            WRIT_OPTION_FAULT(o, node, "element %zu is not an OAuth scope", i);
             good = false;
         }
     }
@@ -406,7 +406,7 @@ writ_option_address(
 static void
 read_address(struct writ_options *o, const struct writ_yaml *node, struct writ_listen_address *ret)
 {
-    static const char wanted[] = "wants a literal address and a port, such as 127.0.0.1:8700 or "
+    static const char wanted[] = "must be a literal address and a port, such as 127.0.0.1:8700 or "
                                  "[::1]:8700";
     writ_result result;
 
@@ -429,7 +429,7 @@ read_digest(struct writ_options *o, const struct writ_yaml *node, struct writ_di
         return;
     }
     if (!writ_is_ok(writ_hex_read(node->text, ret->bytes, sizeof ret->bytes))) {
-        WRIT_OPTION_FAULT(o, node, "wants 64 hex digits in lower case");
+        WRIT_OPTION_FAULT(o, node, "must be 64 hex digits in lower case");
     }
 }
 
@@ -529,7 +529,7 @@ refuse_unknown(struct writ_options *o, enum writ_section section, const struct w
     }
 }
 
-/* The map of a section; told when it is another thing. */
+/* The map of a section; a finding for anything else. */
 static const struct writ_yaml *
 map_of(struct writ_options *o, const struct writ_yaml *node)
 {

@@ -5,11 +5,11 @@
 #include "policy/read/setting.h"
 
 /**
- * Fills the struct of a section: what `map` says, and the fallbacks of what it leaves out.
+ * Fills the struct of a section from `map`, with the fallbacks of absent options.
  *
- * @param map  the section in the file; NULL: left out, all fallbacks hold
- * @param ret  the struct that the table names for the section, zeroed by the caller. What is
- *             faulty (and told as an error in o->findings) stays zero
+ * @param map  the section in the file; NULL: absent, all fallbacks apply
+ * @param ret  the struct that the table names for the section, zeroed by the caller. A faulty
+ *             option (an error in o->findings) stays zero
  */
 void writ_option_read(
     struct writ_options *o, enum writ_section section, const struct writ_yaml *map, void *ret);
@@ -20,7 +20,7 @@ void writ_option_read(
 #define WRIT_OPTION_WARN(o, node, ...)                                                             \
     writ_yaml_find((o)->findings, WRIT_SEVERITY_WARNING, (node), __VA_ARGS__)
 
-/** The option of that name in a section, NULL when it is left out or `map` is no map. */
+/** The option of that name in a section, NULL when it is absent or `map` is not a map. */
 const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *name);
 
 /** A copy of the two one after the other, in o->arena; ptr NULL (and o->nomem) without memory. */
@@ -34,14 +34,15 @@ struct writ_view writ_option_path(struct writ_options *o, struct writ_view path)
 /** Memory for `n` objects of `size` bytes, or NULL (and o->nomem). At least one object. */
 void *writ_option_memory(struct writ_options *o, size_t n, size_t size);
 
-/** A list of at most `most` texts without control characters; told when not. */
+/** A list of at most `most` texts without control characters; else a finding. */
 bool writ_option_texts(
     struct writ_options *o, const struct writ_yaml *node, size_t most, struct writ_views *ret);
 
-/** True when the node is a scalar without control characters; told when not. */
+/** True when the node is a scalar without control characters; else a finding. */
 bool writ_option_text(struct writ_options *o, const struct writ_yaml *node);
 
-/** Tells of every element that is no scope; false when there was one. `node` is the list. */
+/** Adds a finding for every element that is not a scope; returns false for any. `node` is the
+ * list. */
 bool writ_option_scopes(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_views *scopes);
 
@@ -49,8 +50,7 @@ bool writ_option_scopes(
 WRIT_RESULT writ_option_address(
     struct writ_view text, struct writ_arena *arena, struct writ_listen_address *ret);
 
-/** Of the words in `words[n]`, the one that `text` was probably meant to be; NULL when none is
- * near. */
+/** The word of `words[n]` that `text` probably misspells; NULL when none is near. */
 const char *writ_option_nearest(struct writ_view text, const char *const *words, size_t n);
 
 #endif

@@ -16,17 +16,18 @@
  * ADDRESS(section, "name", field, reload, fallback, "sentence")  address:port
  * DIGEST(section, "name", field, reload, "sentence")  64 hex digits
  * INNER(section, "name", field, inner section, "sentence")  its options have defaults
- * NODE(section, "name", field, reload, shape, fallback, "sentence")  read by who owns the shape
+ * NODE(section, "name", field, reload, shape, fallback, "sentence")  read by the owner of the shape
  *
- * `reload` is what a reload does with a changed value (changes.h):
+ * `reload` is the effect of a reload on a changed value (changes.h):
  * LIVE     takes it
  * RESTART  keeps the value of the start, and names the option in the log
  * REFUSED  refuses the whole file, and names the option
- * Of a NODE of sections it is for whether there are any; each option in them has its own.
+ * For a NODE of sections it applies to adding or removing all of them; each option in them has its
+ * own.
  *
  * `fallback` is written as in a file; NONE leaves the field zero, REQUIRED refuses a file without
- * it. Whoever includes this defines the rows he wants; the others are empty, and all of them are
- * undefined again at the end. */
+ * it. A file that includes this defines the rows it needs; the others are empty, and all of them
+ * are undefined at the end. */
 
 /* clang-format off */ /* a row is broken by hand, where it reads best */
 
@@ -88,73 +89,73 @@ SECTION(top, "the file", struct writ_raw_top, "The whole configuration file.")
 ADDRESS(top, "listen", listen, REFUSED, "127.0.0.1:8700",
     "Address and port of the listener that clients use.")
 ADDRESS(top, "admin_listen", admin_listen, REFUSED, NONE,
-    "Address and port of the listener for health, readiness and metrics; none when left out.")
-INNER(top, "tls", tls, tls, "TLS of the main listener; plain HTTP when left out.")
+    "Address and port of the listener for health, readiness and metrics; without it there is none.")
+INNER(top, "tls", tls, tls, "TLS of the main listener; without it plain HTTP.")
 INNER(top, "admin_tls", admin_tls, tls, "TLS of the admin listener.")
 COUNT(top, "loops", loops, REFUSED, 0, 256, "0", "Threads that serve requests; 0 is one per core.")
 TEXTS(top, "hosts", hosts, RESTART, 64,
-    "Values of the Host header that are served besides the listener's own address.")
+    "Values of the Host header that are accepted besides the listener's own address.")
 TEXTS(top, "origins", origins, RESTART, 64,
-    "Values of the Origin header that are served; requests of any other web page are refused.")
+    "Values of the Origin header that are accepted; requests of all other web pages are refused.")
 TEXT(top, "public_url", public_url, LIVE, 1, 1024, NONE,
-    "The URL by which clients reach the gateway, without /mcp: behind a proxy, the proxy's. Their "
-    "tokens are asked to be for it, and authorization servers are announced under it.")
+    "The URL by which clients reach the gateway, without /mcp: behind a proxy, the proxy's. Tokens "
+    "must have it as their audience, and authorization servers are announced under it.")
 TEXT(top, "admin_url", admin_url, LIVE, 1, 1024, NONE,
-    "The URL by which people reach the admin listener, without a slash at its end: callers are sent "
-    "to the page of their review there. http:// or https:// and the listener's address when left out.")
+    "The URL by which people reach the admin listener, without a slash at its end: callers get links "
+    "to the page of their review there. Default: http:// or https:// and the listener's address.")
 TEXTS(top, "auditors", auditors, LIVE, 64,
     "Roles of agents that may read every call of their tenant in the ledger, or of all tenants when they "
-    "have none, on the page and under /v1/ledger. Any other agent reads the calls that it made itself.")
+    "have none, on the page and under /v1/ledger. Every other agent reads its own calls only.")
 TEXTS(top, "administrators", administrators, LIVE, 64,
     "Subjects of agents that may stop calls of an agent, a tool, a tenant or under a policy (writ kill): of "
-    "their own tenant, or of all when they have none. When left out, no agent may.")
+    "their own tenant, or of all when they have none. Without it no agent may.")
 TEXT(top, "issuer", issuer, LIVE, 1, 512, NONE,
-    "The iss of credentials, as a URL; http:// and the listener's address when left out.")
+    "The iss of credentials, as a URL; default: http:// and the listener's address.")
 PATH(top, "keys", keys, LIVE, 1, 4096, "keys",
     "Directory of signing keys, made by `writ keys new`.")
 TEXT(top, "store", store, REFUSED, 1, 4096, "sqlite://ledger.db",
     "The ledger, made by `writ ledger init`: sqlite:// and a path, relative to the folder of this file.")
 WORD(top, "profile", profile, REFUSED, profile_words, "crewai-v1",
-    "How digests are derived (docs/policy.md).")
+    "The profile from which digests are derived (docs/policy.md).")
 TEXT(top, "separator", separator, LIVE, 1, 8, "__",
     "Between the name of an upstream and that of its tool, on the endpoint of all upstreams.")
 NODE(top, "agents", agents, LIVE, SHAPE_AGENTS, NONE,
-    "Who may call, and how they show who they are.")
+    "The callers, and how each is identified.")
 NODE(top, "upstreams", upstreams, REFUSED, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
 NODE(top, "frameworks", frameworks, LIVE, SHAPE_FRAMEWORKS, NONE,
-    "Who runs tools without a server, and asks over the hook API (docs/hooks.md), by name.")
+    "Programs that run tools without a server, and ask over the hook API (docs/hooks.md), by name.")
 NODE(top, "tools", tools, LIVE, SHAPE_TOOLS, NONE,
-    "What may be called: a rule, or a list of rules, for each upstream/tool or pattern; a framework's "
+    "The permitted calls: a rule, or a list of rules, for each upstream/tool or pattern; a framework's "
     "name stands for its upstream.")
 NODE(top, "reviews", reviews, LIVE, SHAPE_REVIEWS, NONE,
-    "Who decides about calls that need an approval, and how, by name.")
+    "Voters and counting for calls that need an approval, by name.")
 NODE(top, "reviewers", reviewers, LIVE, SHAPE_REVIEWERS, NONE,
-    "How those are asked who vote in reviews, and the keys that they sign with, by their subject. "
-    "Who is not in here votes over HTTP, unsigned.")
-INNER(top, "defaults", defaults, defaults, "What holds where no rule says otherwise.")
-INNER(top, "limits", limits, limits, "How much of anything is taken.")
+    "How voters in reviews are asked, and the keys that they sign with, by their subject. "
+    "A voter without an entry votes over HTTP, unsigned.")
+INNER(top, "defaults", defaults, defaults, "The defaults of rules.")
+INNER(top, "limits", limits, limits, "The limits of requests, memory and shares.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
 INNER(top, "credential", credential, credential, "The credential of a governed call.")
 INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
-INNER(top, "log", log, log, "What is logged; lines go to standard error.")
+INNER(top, "log", log, log, "The log; its lines go to standard error.")
 
 SECTION(tls, "tls", struct writ_tls_config,
     "TLS of a listener; 1.2 and 1.3. A reload that switches it on or off is refused.")
 PATH(tls, "cert", cert, LIVE, 1, 4096, NONE, "PEM file of the server's certificate chain.")
 PATH(tls, "key", key, LIVE, 1, 4096, NONE, "PEM file of the server's key.")
 PATH(tls, "client_ca", client_ca, LIVE, 1, 4096, NONE,
-    "PEM file of the CA that client certificates must come from; none are asked for without it.")
+    "PEM file of the CA of client certificates; without it clients need none.")
 
 SECTION(agent, "an entry of agents", struct writ_raw_agent,
     "One identity: a static token (bearer_sha256), tokens of an issuer (issuer), a client certificate "
-    "on the page (certificate), or everybody (anonymous).")
+    "on the page (certificate), or every caller (anonymous).")
 TEXT(agent, "id", agent.id, LIVE, 1, 256, NONE,
-    "The agent_id; with an issuer it comes from a claim.")
+    "The agent_id; with an issuer a claim gives it.")
 TEXT(agent, "subject", agent.subject, LIVE, 1, 256, NONE,
-    "The person or system behind the agent, where several agents are one: who asks for a call does not "
-    "vote on it, and votes once. The id when left out.")
+    "The person or system behind the agent, if several agents are one: the subject of a call does not "
+    "vote on it, and votes once. Default: the id.")
 TEXT(agent, "tenant", agent.tenant, LIVE, 1, 256, NONE, "Tenant of the agent.")
-TEXT(agent, "role", agent.role, LIVE, 1, 256, NONE, "Role that rules may ask for.")
+TEXT(agent, "role", agent.role, LIVE, 1, 256, NONE, "Role that rules may require.")
 TEXT(agent, "credential_scope", agent.credential_scope, LIVE, 1, 256, NONE,
     "Authority that the agent holds, for its decisions.")
 TEXT(agent, "credential_tier", agent.credential_tier, LIVE, 1, 256, NONE,
@@ -162,31 +163,31 @@ TEXT(agent, "credential_tier", agent.credential_tier, LIVE, 1, 256, NONE,
 DIGEST(agent, "bearer_sha256", bearer, LIVE,
     "SHA-256 of a static bearer token, as 64 hex digits: printf %s TOKEN | sha256sum.")
 TEXT(agent, "certificate", certificate, LIVE, 1, 256, NONE,
-    "Name in a client certificate of the admin listener, its first URI or else its first DNS name: who "
-    "shows it logs in to the page. Wants admin_tls with client_ca.")
+    "Name in a client certificate of the admin listener, its first URI or else its first DNS name: it "
+    "logs a person in to the page. Needs admin_tls with client_ca.")
 TEXT(agent, "issuer", issuer, LIVE, 1, 512, NONE, "The iss that tokens must have.")
 TEXT(agent, "audience", audience, LIVE, 1, 512, NONE,
-    "The aud that tokens must have; when left out, the URL of the endpoint that is called: "
+    "The aud that tokens must have; default: the URL of the called endpoint, "
     "public_url and /mcp or /mcp/<upstream>.")
 TEXT(agent, "jwks", jwks, LIVE, 1, 4096, NONE,
-    "File or https URL of the issuer's keys; when left out, the issuer's metadata says where.")
+    "File or https URL of the issuer's keys; default: the place in the issuer's metadata.")
 TEXTS(agent, "required_scopes", required_scopes, LIVE, 64,
     "Scopes that every token of the issuer must have.")
 TEXTS(agent, "scopes", scopes, LIVE, 64,
-    "OAuth scopes that the agent has; with an issuer they come from a claim.")
-INNER(agent, "claims", claims, claims, "Which claims say who the agent is.")
+    "OAuth scopes that the agent has; with an issuer a claim gives them.")
+INNER(agent, "claims", claims, claims, "The claims that identify the agent.")
 SWITCH(agent, "anonymous", anonymous, LIVE, "false",
-    "Everybody is this agent. For development: all listeners must then be on loopback.")
+    "Every caller is this agent. For development: all listeners must then be on loopback.")
 
 SECTION(claims, "claims", struct writ_claim_names,
-    "Names of claims, or JSON Pointers into the claims. What no claim gives is the entry's own.")
-TEXT(claims, "id", id, LIVE, 1, 256, NONE, "Claim of the agent_id; sub when left out.")
+    "Names of claims, or JSON Pointers into the claims. Without a claim the entry's own value is used.")
+TEXT(claims, "id", id, LIVE, 1, 256, NONE, "Claim of the agent_id; default: sub.")
 TEXT(claims, "tenant", tenant, LIVE, 1, 256, NONE, "Claim of the tenant.")
 TEXT(claims, "role", role, LIVE, 1, 256, NONE, "Claim of the role.")
 TEXT(claims, "credential_scope", credential_scope, LIVE, 1, 256, NONE, "Claim of the scope.")
 TEXT(claims, "credential_tier", credential_tier, LIVE, 1, 256, NONE, "Claim of the tier.")
 TEXT(claims, "scopes", scopes, LIVE, 1, 256, NONE,
-    "Claim of the token's scopes, a text with spaces or a list; scope when left out.")
+    "Claim of the token's scopes, a text with spaces or a list; default: scope.")
 
 SECTION(upstream, "an upstream", struct writ_raw_upstream,
     "One tool server: a child process (stdio) or a URL (http).")
@@ -195,129 +196,129 @@ TEXTS(upstream, "stdio", stdio, REFUSED, 256,
 PAIRS(upstream, "environment", environment, RESTART, 256,
     "Environment variables of the child, besides a small fixed set.")
 TEXTS(upstream, "inherit", inherit, RESTART, 64,
-    "Names of the gateway's own environment variables that the child gets as well.")
+    "Names of the gateway's own environment variables that the child inherits.")
 PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
 WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
-    "session: each session has a child of its own, and so have the requests of each agent that come "
+    "session: each session has its own child, and so have the requests of each agent that come "
     "without one. all: one child serves all clients, and gets no client capabilities in initialize.")
 DURATION(upstream, "start_timeout", start_timeout_us, RESTART, 100 * MS, 10 * MINUTE, "30s",
-    "How long a child may take from its start to its answer to initialize.")
+    "Time from the start of a child to its answer to initialize.")
 COUNT(upstream, "children", children, RESTART, 1, 4096, "64",
     "Most children of a stdio upstream at once.")
 DURATION(upstream, "idle", idle_us, RESTART, 100 * MS, 24 * HOUR, "10m",
-    "A child that was not used for so long is ended; the next message starts another.")
+    "A child that is unused for this long is ended; the next message starts another.")
 TEXT(upstream, "http", http, REFUSED, 1, 2048, NONE, "URL of a server that speaks over HTTP.")
 SWITCH(upstream, "insecure", insecure, LIVE, "false",
     "Whether the URL may be plain http beyond loopback: only in a network of your own, such as that of a composition.")
 PATH(upstream, "ca", ca, RESTART, 1, 4096, NONE,
-    "PEM file of the CA of an https URL; the system's when left out.")
+    "PEM file of the CA of an https URL; default: the system's.")
 COUNT(upstream, "connections", connections, RESTART, 1, 65536, "256",
     "Most connections to an http upstream, for each loop, beside those of GET and listen streams.")
 DURATION(upstream, "connect_timeout", connect_timeout_us, RESTART, 1 * MS, 10 * MINUTE, "5s",
-    "How long connecting may take.")
+    "Time limit of connecting.")
 DURATION(upstream, "list_timeout", list_timeout_us, RESTART, 10 * MS, 10 * MINUTE, "2s",
-    "On the endpoint of all upstreams: how long the others wait for this one to begin its answer to a "
+    "On the endpoint of all upstreams: how long the others wait for the beginning of this one's answer to a "
     "handshake, a list or a read. Calls have timeout.")
 TEXT(upstream, "resource", resource, RESTART, 1, 2048, NONE,
-    "The aud of credentials; the URL, or stdio: and the name, when left out.")
-INNER(upstream, "credential", credential, attach, "How the credential goes with a call.")
+    "The aud of credentials; default: the URL, or stdio: and the name.")
+INNER(upstream, "credential", credential, attach, "Where the credential is placed in a call.")
 INNER(upstream, "authorization", authorization, authorization,
-    "What the gateway itself shows to the server (http only); nothing when left out.")
+    "The gateway's own secret for the server (http only); without it none.")
 DURATION(upstream, "refresh", refresh_us, RESTART, 1 * SECOND, 24 * HOUR, "5m",
-    "What is known of its tools is asked for again before a call when it is older, or sooner by its list's ttlMs.")
+    "Definitions of tools that are older than this, or than their list's ttlMs, are fetched again before a call.")
 SWITCH(upstream, "required", required, RESTART, "false",
-    "Whether a list of several upstreams fails when this one gives none; else it is named in _meta.")
+    "Whether a list of several upstreams fails without this one; else _meta names it.")
 DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
-    "How long a call may take, unless the tool's rule says otherwise.")
+    "Time limit of a call, unless the tool's rule sets another.")
 
 SECTION(framework, "a framework", struct writ_raw_framework,
     "A program that runs tools itself. Its tools are those of the rules under its name.")
 TEXT(framework, "resource", resource, LIVE, 1, 2048, NONE,
-    "The aud of credentials; framework: and the name when left out.")
+    "The aud of credentials; default: framework: and the name.")
 DURATION(framework, "timeout", timeout_us, LIVE, 1 * MS, 24 * HOUR, "5m",
-    "How long the outcome of a call is waited for after it was bound, unless the tool's rule says otherwise.")
+    "How long the gateway waits for the outcome of a call after it was bound, unless the tool's rule says otherwise.")
 
 SECTION(attach, "credential of an upstream", struct writ_raw_attach,
-    "Where the credential of a call is put.")
+    "Where the credential of a call is placed.")
 TEXT(attach, "header", header, RESTART, 1, 128, "Writ-Credential",
     "HTTP header that carries it (http only).")
 SWITCH(attach, "meta", meta, RESTART, "true",
     "Whether params._meta[\"io.writ/credential\"] carries it.")
 
 SECTION(authorization, "authorization of an upstream", struct writ_raw_authorization,
-    "A secret that is shown with every request, or, with client_id, tokens of an authorization "
+    "A secret that is sent with every request, or, with client_id, tokens of an authorization "
     "server by the grant of client credentials. Files are read again at a reload.")
 PATH(authorization, "file", file, LIVE, 1, 4096, NONE,
-    "File of the secret, which others must not be able to read: what is shown, or the client's.")
+    "File of the secret, which other users must not be able to read: the secret itself, or the client's.")
 TEXT(authorization, "variable", variable, LIVE, 1, 256, NONE,
     "Environment variable of the secret, in place of a file.")
 PATH(authorization, "key", key, LIVE, 1, 4096, NONE,
     "PEM file of a private key, in place of the client's secret (private_key_jwt).")
-TEXT(authorization, "header", header, LIVE, 1, 128, "Authorization", "HTTP header that shows it.")
+TEXT(authorization, "header", header, LIVE, 1, 128, "Authorization", "HTTP header that carries it.")
 TEXT(authorization, "scheme", scheme, LIVE, 0, 64, "Bearer",
     "Word before it in that header; \"\" for none.")
 TEXT(authorization, "client_id", client_id, LIVE, 1, 512, NONE,
-    "Who the gateway is at the authorization server.")
+    "The gateway's client id at the authorization server.")
 TEXT(authorization, "issuer", issuer, LIVE, 1, 512, NONE,
-    "URL of the authorization server, whose metadata say where tokens are given.")
+    "URL of the authorization server; its metadata name the token endpoint.")
 TEXT(authorization, "token_endpoint", token_endpoint, LIVE, 1, 2048, NONE,
-    "Where tokens are given, in place of issuer.")
-TEXTS(authorization, "scopes", scopes, LIVE, 64, "Scopes that tokens are asked for.")
+    "The token endpoint, in place of issuer.")
+TEXTS(authorization, "scopes", scopes, LIVE, 64, "Scopes that tokens are requested for.")
 TEXT(authorization, "resource", resource, LIVE, 0, 2048, NONE,
-    "Resource that tokens are asked for (RFC 8707); that of the upstream when left out, \"\" for "
+    "Resource that tokens are requested for (RFC 8707); default: that of the upstream, \"\" for "
     "none.")
 
-SECTION(rule, "a rule", struct writ_raw_rule, "What a tool may be called with, and by whom.")
-TEXTS(rule, "agents", agents, LIVE, 1024, "Only these agent ids; every agent when left out.")
-TEXTS(rule, "roles", roles, LIVE, 1024, "Only these roles; every role when left out.")
-TEXTS(rule, "tenants", tenants, LIVE, 1024, "Only these tenants; every tenant when left out.")
+SECTION(rule, "a rule", struct writ_raw_rule, "The permitted calls of a tool, by whom.")
+TEXTS(rule, "agents", agents, LIVE, 1024, "Only these agent ids; default: every agent.")
+TEXTS(rule, "roles", roles, LIVE, 1024, "Only these roles; default: every role.")
+TEXTS(rule, "tenants", tenants, LIVE, 1024, "Only these tenants; default: every tenant.")
 TEXTS(rule, "scopes", scopes, LIVE, 64,
     "OAuth scopes that the caller's token must have; a client that lacks one gets a challenge that names them.")
 TEXT(rule, "scope", scope, LIVE, 1, 1024, NONE,
     "Template of the normalized scope. Without it every call is refused (scope_missing).")
-TEXT(rule, "target", target, LIVE, 1, 1024, NONE, "Template of what the call acts on.")
+TEXT(rule, "target", target, LIVE, 1, 1024, NONE, "Template of the target of a call.")
 NODE(rule, "state", state, LIVE, SHAPE_STATE, NONE,
     "How the target's state is observed before the call.")
 NODE(rule, "arguments", arguments, LIVE, SHAPE_CONSTRAINTS, NONE,
     "Constraints that must all hold. An argument that none of them names is refused.")
 NODE(rule, "approval", approval, LIVE, SHAPE_APPROVAL, NONE,
-    "Which review has to approve a call that the rule allows.")
-NODE(rule, "budgets", budgets, LIVE, SHAPE_BUDGETS, NONE, "What calls may use up over time.")
+    "The review that must approve a call that the rule allows.")
+NODE(rule, "budgets", budgets, LIVE, SHAPE_BUDGETS, NONE, "Limits on calls or sums over time.")
 WORD(rule, "duplicates", duplicates, LIVE, duplicates_words, NONE,
-    "What the second of two identical calls gets: forbid, replay, allow, or auto; that of defaults when left out.")
+    "The answer to the second of two identical calls: forbid, replay, allow, or auto; default: that of defaults.")
 NODE(rule, "replay", replay, LIVE, SHAPE_REPLAY, NONE,
     "How results are kept for duplicates: replay.")
 SWITCH(rule, "shadow", shadow, LIVE, "false",
-    "Record the verdict and let the call through whatever it is.")
+    "Record the verdict and let every call through.")
 WORD(rule, "refusal", refusal, LIVE, refusal_words, "error",
     "Form of a refusal: error (JSON-RPC error) or result (a result with isError).")
-NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "What of the tool's results is let through.")
+NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "The parts of the tool's results that reach the caller.")
 SWITCH(rule, "pin", pin, LIVE, NONE,
-    "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
+    "Refuse calls unless the tool's definition is the accepted one (writ tools accept).")
 DURATION(rule, "timeout", timeout_us, LIVE, 1 * MS, 24 * HOUR, NONE,
-    "How long a call may take; the upstream's timeout when left out.")
+    "Time limit of a call; default: the upstream's timeout.")
 
 SECTION(approval, "approval", struct writ_raw_approval,
     "A call that the rule allows waits for the approval of a review.")
 TEXT(approval, "review", review, LIVE, 1, 128, REQUIRED, "Name of an entry of reviews.")
 DURATION(approval, "hold", hold_us, LIVE, 1 * MS, 10 * MINUTE, NONE,
-    "How long a call that waits for its verdict is held open, before it is answered that it waits; it "
-    "is answered at once when left out. The clients' own timeouts must be longer.")
+    "How long a call waits for its verdict before the caller gets the answer that it waits; default: "
+    "the answer comes at once. The clients' own timeouts must be longer.")
 DURATION(approval, "hold_retry", hold_retry_us, LIVE, 1 * MS, 10 * MINUTE, "30s",
-    "The same for a client that was told to come back (input_required) and does, so that it is there "
-    "when the verdict is; or hold, where that is longer.")
+    "The same for a caller that returns (after input_required), so that it is there "
+    "when the verdict comes; or hold, where that is longer.")
 NODE(approval, "when", when, LIVE, SHAPE_CONSTRAINTS, NONE,
-    "Only calls for which all of these hold; every call when left out. A call of which that cannot "
-    "be told (an argument that is missing or of another type) needs the approval.")
+    "Only calls for which all of these hold; default: every call. A call for which that is unclear "
+    "(an argument is missing or of another type) needs the approval.")
 
 INNER(approval, "annotations", annotations, annotations,
-    "Only calls of tools that are annotated so by their server; whatever the annotations when left "
-    "out. A tool whose definition is not known needs the approval.")
+    "Only calls of tools with these annotations of their server; default: every tool. "
+    "A tool without a known definition needs the approval.")
 
 SECTION(annotations, "annotations", struct writ_raw_annotations,
-    "What a tool's server says of it; all that are named have to be so. What it does not say is as "
-    "MCP has it: not read-only, destructive, not idempotent, open to the world. Hints are the "
-    "server's word: pin the tool, and another word refuses its calls.")
+    "Annotations of a tool by its server; all that are named must match. A missing one has "
+    "the default of MCP: not read-only, destructive, not idempotent, open to the world. The server "
+    "sets its annotations: pin the tool, so that a change refuses its calls.")
 SWITCH(annotations, "readOnlyHint", read_only, LIVE, NONE, "The tool changes nothing.")
 SWITCH(annotations, "destructiveHint", destructive, LIVE, NONE,
     "The tool may destroy something; one that is read-only does not.")
@@ -327,9 +328,9 @@ SWITCH(annotations, "openWorldHint", open_world, LIVE, NONE,
     "The tool reaches out of its own domain.")
 
 SECTION(review, "a review", struct writ_raw_review,
-    "Who votes on a call, and what makes a verdict of the votes. It is fixed when a review opens.")
+    "The voters on a call, and how votes make a verdict. Both are fixed when a review opens.")
 NODE(review, "voters", voters, LIVE, SHAPE_VOTERS, REQUIRED,
-    "Who may vote: agents or people, by their subject. Who asks for the call never does.")
+    "The voters: agents or people, by their subject. The subject of a call never votes on it.")
 TEXT(review, "threshold", threshold, LIVE, 1, 32, "2/3",
     "Share of the votes cast that accepts or rejects, above 1/2: a fraction, or a decimal taken exactly.")
 TEXT(review, "quorum", quorum, LIVE, 1, 32, "1/2",
@@ -337,56 +338,56 @@ TEXT(review, "quorum", quorum, LIVE, 1, 32, "1/2",
 WORD(review, "engine", engine, LIVE, engine_words, "review",
     "How votes are counted: review (approve 1, modify 1/2, reject 0), unanimous, or weighted_consensus.")
 DURATION(review, "expires", lifetime_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
-    "How long votes are taken; without a verdict by then the call is refused.")
+    "How long votes are accepted; without a verdict by then the call is refused.")
 DURATION(review, "redeem", redeem_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
-    "How long an approval waits for its caller to come back.")
+    "How long an approval waits for its caller to return.")
 TEXTS(review, "administrators", administrators, LIVE, 64,
     "Subjects that may end the review without a verdict.")
 
-SECTION(voter, "a voter", struct writ_raw_voter, "One of those who vote.")
+SECTION(voter, "a voter", struct writ_raw_voter, "One voter.")
 TEXT(voter, "id", id, LIVE, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
-COUNT(voter, "weight", weight, LIVE, 0, 1000000, "1", "How much the vote counts.")
+COUNT(voter, "weight", weight, LIVE, 0, 1000000, "1", "The weight of the vote.")
 SWITCH(voter, "veto", veto, LIVE, "false", "Whether a reject of this voter decides at once.")
 
 SECTION(reviewer, "a reviewer", struct writ_raw_reviewer,
-    "How one of those who vote is asked: by at most one of webhook, worker and opinions.")
+    "How a voter is asked: by at most one of webhook, worker and opinions.")
 INNER(reviewer, "key", key, voter_key,
-    "The public key that its votes have to be signed with, whatever way they come.")
+    "The public key that must sign its votes, whatever way they come.")
 TEXT(reviewer, "webhook", webhook, RESTART, 1, 2048, NONE,
     "https URL (http on loopback) to which open reviews are posted, signed.")
 PATH(reviewer, "secret", secret, RESTART, 1, 4096, NONE,
     "File with the secret of the webhook: whsec_ and base64 of 24 to 64 bytes.")
 PATH(reviewer, "ca", ca, RESTART, 1, 4096, NONE,
-    "PEM file of the authorities of the webhook's certificate; those of the system when left out.")
+    "PEM file of the authorities of the webhook's certificate; default: those of the system.")
 TEXTS(reviewer, "worker", worker, RESTART, 256,
-    "Program and arguments of a process that is sent open reviews as lines of JSON.")
+    "Program and arguments of a process that receives open reviews as lines of JSON.")
 PAIRS(reviewer, "environment", environment, RESTART, 256,
     "Environment of the worker, beside what it inherits.")
 TEXTS(reviewer, "inherit", inherit, RESTART, 64,
     "Names of variables that the worker gets from the gateway.")
 PATH(reviewer, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the worker.")
 NODE(reviewer, "opinions", opinions, RESTART, SHAPE_OPINIONS, NONE,
-    "Votes by rules: the first opinion that holds for a call is the vote; without one there is none.")
+    "Votes by rules: the first opinion that holds for a call is the vote; without one the reviewer does not vote.")
 TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
     "Instructions to a model on how to vote, in the prompt that the gateway makes.")
 DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
-    "How long the webhook or worker may take to answer once.")
+    "Time limit of the webhook or worker for one answer.")
 
 SECTION(voter_key, "a key", struct writ_raw_voter_key, "A public key as a JWK: EC (P-256) or OKP (Ed25519).")
 TEXT(voter_key, "kty", kty, LIVE, 1, 16, NONE, "EC or OKP.")
 TEXT(voter_key, "crv", crv, LIVE, 1, 16, NONE, "P-256 or Ed25519.")
 TEXT(voter_key, "x", x, LIVE, 1, 128, NONE, "As in RFC 7518 and RFC 8037.")
 TEXT(voter_key, "y", y, LIVE, 1, 128, NONE, "EC only.")
-TEXT(voter_key, "alg", alg, LIVE, 1, 16, NONE, "ES256 or EdDSA; by the key when left out.")
-TEXT(voter_key, "use", use, LIVE, 1, 16, NONE, "sig, when it is there.")
-TEXT(voter_key, "kid", kid, LIVE, 1, 256, NONE, "Its thumbprint when left out.")
+TEXT(voter_key, "alg", alg, LIVE, 1, 16, NONE, "ES256 or EdDSA; default: by the key.")
+TEXT(voter_key, "use", use, LIVE, 1, 16, NONE, "sig, if present.")
+TEXT(voter_key, "kid", kid, LIVE, 1, 256, NONE, "Default: its thumbprint.")
 
 SECTION(opinion, "an opinion", struct writ_raw_opinion, "A vote by a rule.")
 WORD(opinion, "vote", vote, LIVE, vote_words, REQUIRED, "The vote: approve, modify or reject.")
 NODE(opinion, "when", when, LIVE, SHAPE_CONSTRAINTS, NONE,
-    "For calls for which all of these hold; every call when left out. To approve, each of them must "
-    "hold; to reject or modify it is enough that none is known not to.")
-TEXT(opinion, "feedback", feedback, LIVE, 1, 1024, NONE, "What is said with the vote.")
+    "For calls for which all of these hold; default: every call. To approve, each of them must "
+    "hold; to reject or modify it is enough that none clearly fails.")
+TEXT(opinion, "feedback", feedback, LIVE, 1, 1024, NONE, "The text of the vote.")
 
 SECTION(replay, "replay", struct writ_raw_replay, "How results are kept for duplicates: replay.")
 DURATION(replay, "ttl", ttl_us, LIVE, 1 * SECOND, 30 * DAY, "10m", "How long a result is kept.")
@@ -394,26 +395,26 @@ SIZE(replay, "max_bytes", bytes, LIVE, 1, 16 * MIB, "1MiB",
     "Longest result that is kept; after a longer one duplicates are refused.")
 
 SECTION(result, "result", struct writ_raw_result,
-    "What of a tool's results is let through. A result that a rule cannot be applied to is withheld.")
+    "The parts of the tool's results that reach the caller. When a rule cannot be applied, the result is withheld.")
 SIZE(result, "max_bytes", bytes, LIVE, 1, 256 * MIB, NONE,
     "Longest result, in canonical form; limits.response bounds all of them.")
 TEXTS(result, "content", content, LIVE, 64,
     "Kinds of content that are let through: text, image, audio, resource, resource_link, structured, "
-    "or a media type of images and audio such as image/*; every kind when left out.")
+    "or a media type of images and audio such as image/*; default: every kind.")
 NODE(result, "redact", redact, LIVE, SHAPE_REDACT, NONE,
     "Patterns that are replaced in every text of a result.")
 SWITCH(result, "default_redact", default_redact, LIVE, "true",
-    "Whether the redact of defaults holds as well; false for a tool whose job is a secret.")
+    "Whether the redact of defaults applies as well; false for a tool whose job is a secret.")
 TEXTS(result, "remove", remove, LIVE, 64,
-    "JSON Pointers into the result, such as /structuredContent/secret, of members that are left out.")
+    "JSON Pointers into the result, such as /structuredContent/secret, of members to remove.")
 WORD(result, "is_error", is_error, LIVE, is_error_words, NONE,
-    "What a result with isError is: pass (a result, the default), error (recorded as an error), or "
+    "The treatment of a result with isError: pass (a result, the default), error (recorded as an error), or "
     "refuse (not let through).")
 
-SECTION(redact, "an entry of redact", struct writ_raw_redact, "What is not to be seen.")
+SECTION(redact, "an entry of redact", struct writ_raw_redact, "A text to hide.")
 TEXT(redact, "pattern", pattern, LIVE, 1, 4096, REQUIRED,
     "A regular expression (PCRE2), looked for anywhere in a text.")
-TEXT(redact, "with", with, LIVE, 0, 256, "[redacted]", "What stands in its place.")
+TEXT(redact, "with", with, LIVE, 0, 256, "[redacted]", "The replacement.")
 
 SECTION(state, "state", struct writ_raw_state,
     "One of tool, resource and http, asked before the call; the digest of what it answers is the "
@@ -427,18 +428,18 @@ SWITCH(state, "insecure", insecure, LIVE, "false",
 NODE(state, "arguments", arguments, LIVE, SHAPE_TEMPLATES, NONE,
     "Arguments of the tool; texts in it are templates.")
 TEXTS(state, "select", select, LIVE, 64,
-    "JSON Pointers of the members of the answer that count; everything when left out.")
+    "JSON Pointers of the members of the answer that count; default: all of them.")
 WORD(state, "on_error", on_error, LIVE, on_error_words, "deny",
-    "What a target that cannot be read means: deny, or absent (which is then its state).")
+    "The effect of an unreadable target: deny, or absent (which is then its state).")
 DURATION(state, "timeout", timeout_us, LIVE, 1 * MS, 10 * MINUTE, "5s",
-    "How long the answer may take.")
+    "Time limit of the answer.")
 
-SECTION(constraint, "a constraint", struct writ_raw_constraint, "One thing that must hold.")
+SECTION(constraint, "a constraint", struct writ_raw_constraint, "One condition on an argument.")
 TEXT(constraint, "arg", arg, LIVE, 0, 1024, NONE,
     "Name of an argument, or JSON Pointer into the arguments; \"\" is all of them as one object. "
     "Inside `each` it may be left out: the element itself.")
-WORD(constraint, "op", op, LIVE, op_words, REQUIRED, "What is asked of it (docs/policy.md).")
-NODE(constraint, "value", value, LIVE, SHAPE_VALUE, NONE, "What it is compared with.")
+WORD(constraint, "op", op, LIVE, op_words, REQUIRED, "The test (docs/policy.md).")
+NODE(constraint, "value", value, LIVE, SHAPE_VALUE, NONE, "The value to compare with.")
 SWITCH(constraint, "optional", optional, LIVE, "false",
     "Whether the constraint also holds when the argument is absent.")
 SWITCH(constraint, "nullable", nullable, LIVE, "false",
@@ -447,37 +448,37 @@ SWITCH(constraint, "nullable", nullable, LIVE, "false",
 SECTION(budget, "a budget", struct writ_raw_budget,
     "An amount per window: a number of calls, or the sum of a numeric argument.")
 TEXT(budget, "name", name, LIVE, 1, 128, NONE,
-    "Name of the counter; budgets of the same name share it. Its place in the file when left out.")
+    "Name of the counter; budgets of the same name share it. Default: its place in the file.")
 TEXTS(budget, "per", per, LIVE, 3,
-    "One counter for each agent, tenant, tool, or combination of them; one for all when left out.")
+    "One counter for each agent, tenant, tool, or combination of them; default: one for all.")
 DURATION(budget, "window", window_us, LIVE, 1 * SECOND, 366 * DAY, REQUIRED,
     "Length of a window. Windows follow each other from 1970 on.")
 COUNT(budget, "calls", calls, LIVE, 0, 1000000000000LL, NONE, "Most calls in a window.")
-NODE(budget, "sum", sum, LIVE, SHAPE_SUM, NONE, "Most that an argument may add up to in a window.")
+NODE(budget, "sum", sum, LIVE, SHAPE_SUM, NONE, "Largest sum of an argument in a window.")
 
 SECTION(sum, "sum", struct writ_raw_sum, "The sum of a numeric argument.")
 TEXT(sum, "arg", arg, LIVE, 1, 1024, REQUIRED, "Name of the argument, or JSON Pointer.")
-NODE(sum, "max", max, LIVE, SHAPE_NUMBER, REQUIRED, "Most it may add up to, exactly as written.")
+NODE(sum, "max", max, LIVE, SHAPE_NUMBER, REQUIRED, "Largest sum, exactly as written.")
 
 SECTION(defaults, "defaults", struct writ_raw_defaults,
-    "What holds where a rule says nothing else. Zero means no: unlisted_tool and "
-    "unlisted_argument say it aloud, and take no other value.")
+    "Defaults of rules. Zero means no: unlisted_tool and "
+    "unlisted_argument say it explicitly, and accept no other value.")
 WORD(defaults, "unlisted_tool", unlisted_tool, LIVE, deny_words, "deny",
-    "A tool that no rule lists is denied.")
+    "The answer to a tool without a rule.")
 WORD(defaults, "unlisted_argument", unlisted_argument, LIVE, deny_words, "deny",
-    "An argument that no constraint names is refused.")
+    "The answer to an argument without a constraint.")
 NODE(defaults, "result", result, LIVE, SHAPE_RESULT, NONE,
-    "What of results is let through: redact and remove besides those of a rule, the others where a "
+    "Defaults for results: redact and remove add to those of a rule, the others apply where a "
     "rule says nothing.")
 WORD(defaults, "duplicates", duplicates, LIVE, duplicates_words, "auto",
-    "What the second of two identical calls gets where a rule says nothing. auto: it runs if the tool says "
+    "The answer to the second of two identical calls where a rule says nothing. auto: it runs if the tool says "
     "readOnlyHint: true and is pinned, or believe_annotations is true; else it is refused.")
 SWITCH(defaults, "believe_annotations", believe_annotations, LIVE, "false",
-    "Whether duplicates: auto believes what servers say of tools that are not pinned.")
+    "Whether duplicates: auto trusts the annotations of tools that are not pinned.")
 SWITCH(defaults, "pin", pin, LIVE, "false",
-    "Refuse calls unless the tool's definition is the one that was accepted (writ tools accept).")
+    "Refuse calls unless the tool's definition is the accepted one (writ tools accept).")
 
-SECTION(limits, "limits", struct writ_limits, "How much of anything is taken.")
+SECTION(limits, "limits", struct writ_limits, "The limits of requests, memory and shares.")
 SIZE(limits, "body", body_bytes, RESTART, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")
 SIZE(limits, "header", header_bytes, RESTART, 1 * KIB, 64 * KIB, "12KiB", "A request's head.")
 COUNT(limits, "json_depth", json_depth, RESTART, 1, 256, "64", "Nesting of a request's JSON.")
@@ -487,7 +488,7 @@ SIZE(limits, "string", string_bytes, RESTART, 64, 64 * MIB, "4MiB", "One string 
 SIZE(limits, "request_memory", request_bytes, RESTART, 64 * KIB, 1 * GIB, "64MiB",
     "Memory of one request, in all.")
 SIZE(limits, "response", response_bytes, RESTART, 1 * KIB, 256 * MIB, "16MiB",
-    "An upstream's answer that is held whole.")
+    "An upstream's answer that is kept in memory.")
 SIZE(limits, "event", event_bytes, RESTART, 1 * KIB, 256 * MIB, "16MiB",
     "One server-sent event, or one line of a stdio upstream.")
 COUNT(limits, "connections", connections, RESTART, 1, 65536, "1024",
@@ -510,50 +511,50 @@ DURATION(limits, "body_timeout", body_timeout_us, RESTART, 100 * MS, 10 * MINUTE
 
 SECTION(sessions, "sessions", struct writ_sessions_config, "Sessions and the boundaries of runs.")
 DURATION(sessions, "idle_expires", idle_expires_us, RESTART, 1 * SECOND, 30 * DAY, "1h",
-    "A session that is not used for this long ends, and its boundary is sealed.")
+    "A session that is unused for this long ends, and its boundary is sealed.")
 DURATION(sessions, "window", window_us, RESTART, 1 * SECOND, 24 * HOUR, "10m",
-    "The boundary of a client without session that names none: the agent, for this long.")
+    "The boundary of a client without session and without its own boundary: the agent, for this long.")
 DURATION(sessions, "wait", wait_us, RESTART, 1 * SECOND, 30 * DAY, "24h",
     "How long a call waits for the client's input or for the end of a task; then it is over.")
 
 SECTION(
     credential, "credential", struct writ_credential_config, "The credential of a governed call.")
 DURATION(credential, "lifetime", lifetime_us, LIVE, 1 * SECOND, 10 * MINUTE, "60s",
-    "How long it is good.")
+    "Its lifetime.")
 WORD(credential, "alg", alg, LIVE, alg_words, NONE,
-    "Signature algorithm that the active key must have; whatever it has when left out.")
+    "Signature algorithm that the active key must have; default: any.")
 TEXT(credential, "typ", typ, LIVE, 1, 64, "writ-credential+jwt",
-    "The typ of its header. JWT is for verifiers that take no other; tell every verifier of it.")
+    "The typ of its header. JWT is for verifiers that accept no other; configure it in every verifier.")
 
 SECTION(ledger, "ledger", struct writ_raw_ledger, "Claims and time in the ledger.")
 DURATION(ledger, "claims_kept", claims_kept_us, RESTART, 10 * MINUTE, 366 * DAY, "24h",
-    "How long a claim refuses duplicates at least. Claims that were made keep the time of their "
+    "Least time that a claim refuses duplicates. Existing claims keep the time of their "
     "record.")
 DURATION(ledger, "clock_tolerance", clock_tolerance_us, RESTART, 0, 10 * MINUTE, "2s",
     "How far the clock may step back before calls are refused.")
 DURATION(ledger, "busy_timeout", busy_timeout_us, RESTART, 1 * MS, 5 * MINUTE, "2s",
-    "How long a locked database is waited for.")
+    "How long to wait for a locked database.")
 DURATION(ledger, "scrub_every", scrub_every_us, RESTART, 1 * SECOND, 366 * DAY, "24h",
-    "How often all records are verified beside the work; an edit that is found refuses every call.")
+    "How often all records are verified in the background; an edit that is found refuses every call.")
 PATH(ledger, "remember", remember, RESTART, 1, 4096, NONE,
-    "File in which the gateway keeps the last checkpoint, to see that the ledger was put back from a copy; "
-    "beside the ledger (`ledger.db.remembered`) when left out. Keep it out of backups.")
+    "File for the last checkpoint, by which the gateway detects a ledger that was put back from a copy; "
+    "default: beside the ledger (`ledger.db.remembered`). Keep it out of backups.")
 PATH(ledger, "pinned", pinned, RESTART, 1, 4096, NONE,
-    "File with a checkpoint that the ledger must contain, or it is not opened.")
+    "File with a checkpoint that the ledger must contain; otherwise the gateway does not open it.")
 NODE(ledger, "anchors", anchors, RESTART, SHAPE_ANCHORS, NONE,
-    "Where the ledger's last checkpoint is kept, out of reach of who changes the ledger.")
+    "Places for the ledger's last checkpoint, out of reach of those who can change the ledger.")
 
 SECTION(anchor, "an entry of anchors", struct writ_raw_anchor,
-    "A place for checkpoints. What fails is told in the log, tried again, and stops no call.")
+    "A place for checkpoints. A failure is logged and tried again, and stops no call.")
 TEXT(anchor, "to", to, RESTART, 1, 4096, REQUIRED,
     "A file, which never goes back to an older checkpoint, or an https URL (http on loopback), to "
     "which checkpoints are posted.")
 PATH(anchor, "ca", ca, RESTART, 1, 4096, NONE,
-    "PEM file of the authorities of the URL's certificate; the system's when left out.")
+    "PEM file of the authorities of the URL's certificate; default: the system's.")
 DURATION(anchor, "every", every_us, RESTART, 1 * SECOND, 366 * DAY, "1m",
-    "How often it is looked whether there is a new checkpoint.")
+    "How often to look for a new checkpoint.")
 
-SECTION(log, "log", struct writ_log_config, "What is logged; lines go to standard error.")
+SECTION(log, "log", struct writ_log_config, "The log; its lines go to standard error.")
 WORD(log, "level", level, RESTART, level_words, "info",
     "The least urgent level that is logged: error, warn, info or debug.")
 

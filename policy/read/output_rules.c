@@ -30,7 +30,8 @@ check_content(
                      writ_view_has_prefix(entry, WRIT_LIT("audio/"));
         if (!is_kind(entry) && (!media || writ_glob_fault(entry) != NULL)) {
             WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("content")),
-                "element %zu is none of text, image, audio, resource, resource_link, structured, "
+                "element %zu is not one of text, image, audio, resource, resource_link, "
+                "structured, "
                 "image/... and audio/...",
                 i);
             return false;
@@ -45,7 +46,8 @@ check_remove(struct writ_options *o, const struct writ_yaml *node, const struct 
     for (size_t i = 0; i < remove->n; i++) {
         if (!writ_json_is_pointer(remove->items[i]) || remove->items[i].len < 2) {
             WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("remove")),
-                "element %zu is no JSON Pointer into a result, such as /structuredContent/secret",
+                "element %zu is not a JSON Pointer into a result, such as "
+                "/structuredContent/secret",
                 i);
             return false;
         }
@@ -108,7 +110,7 @@ read_redactions(struct writ_options *o, const struct writ_yaml *node,
 
     if (node != NULL && (node->type != WRIT_YAML_LIST || count > WRIT_OUTPUT_REDACTIONS_MAX)) {
         WRIT_OPTION_FAULT(
-            o, node, "wants a list of at most %d patterns", WRIT_OUTPUT_REDACTIONS_MAX);
+            o, node, "must be a list of at most %d patterns", WRIT_OUTPUT_REDACTIONS_MAX);
         return false;
     }
     all = writ_option_memory(o, before + count, sizeof *all);

@@ -9,10 +9,10 @@
  * Compiles a section `result`.
  *
  * @param node      the section in the file
- * @param defaults  that of `defaults`, or NULL: its redact and remove come first, the others hold
+ * @param defaults  that of `defaults`, or NULL: its redact and remove come first, the others apply
  *                  where the section says nothing
  *
- * @return the rules, in the arena of `o`; NULL when something was refused, and told
+ * @return the rules, in the arena of `o`; NULL after a fault (in the findings)
  */
 const struct writ_output_rules *writ_output_rules_read(struct writ_options *o,
     const struct writ_yaml *node, const struct writ_output_rules *defaults,

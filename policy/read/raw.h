@@ -1,6 +1,5 @@
-/* raw.h - sections of the configuration file as the option table reads them, where they are not
- * yet what the program works with. A `const struct writ_yaml *` is NULL when the option was left
- * out. */
+/* raw.h - sections of the configuration file as the option table reads them, before they become the
+ * structs of the model. A `const struct writ_yaml *` is NULL for an absent option. */
 #ifndef WRIT_POLICY_RAW_H
 #define WRIT_POLICY_RAW_H
 
@@ -69,7 +68,7 @@ struct writ_raw_attach {
 struct writ_raw_authorization {
     struct writ_view file, variable, key, header, scheme, client_id, issuer, token_endpoint;
     struct writ_views scopes;
-    struct writ_view resource; /* ptr NULL: left out */
+    struct writ_view resource; /* ptr NULL: absent */
 };
 
 struct writ_raw_upstream {
@@ -179,8 +178,8 @@ struct writ_raw_state {
 };
 
 struct writ_raw_constraint {
-    struct writ_view arg; /* ptr NULL: left out */
-    int op;               /* enum writ_op; WRIT_OP_NONE: faulty, and told */
+    struct writ_view arg; /* ptr NULL: absent */
+    int op;               /* enum writ_op; WRIT_OP_NONE: faulty, with a finding */
     const struct writ_yaml *value;
     bool optional, nullable;
 };

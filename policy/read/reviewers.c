@@ -81,11 +81,11 @@ read_webhook(struct writ_options *o, const struct writ_yaml *node,
     if (!writ_is_ok(writ_host_read_url(raw->webhook, &url)) ||
         !writ_host_is_protected(raw->webhook) || writ_view_find(url.rest, '#') < url.rest.len) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "webhook"),
-            "wants an https URL (http on loopback) without userinfo and fragment");
+            "must be an https URL (http on loopback) without userinfo and fragment");
         return;
     }
     if (raw->secret.len == 0) {
-        WRIT_OPTION_FAULT(o, node, "a webhook wants the secret that it is signed with");
+        WRIT_OPTION_FAULT(o, node, "a webhook needs the secret that signs it");
     }
     if (raw->ca.len > 0 && !url.tls) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "ca"), "has no effect on an http URL");
@@ -111,7 +111,7 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
     struct writ_opinion *opinions;
 
     if (node->type != WRIT_YAML_LIST || node->count == 0 || node->count > WRIT_OPINIONS_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a list of 1 to %d opinions", WRIT_OPINIONS_MAX);
+        WRIT_OPTION_FAULT(o, node, "must be a list of 1 to %d opinions", WRIT_OPINIONS_MAX);
         return;
     }
     opinions = writ_option_memory(o, node->count, sizeof *opinions);
@@ -137,7 +137,7 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
 
 /* ---- all of them */
 
-/* What has no effect without its way of asking. */
+/* Options without an effect on this way of asking. */
 static void
 refuse_lost(struct writ_options *o, const struct writ_yaml *node, enum writ_reviewer_kind kind)
 {
@@ -187,18 +187,18 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
         .environment = raw.environment,
         .directory = raw.directory};
     if (node->type != WRIT_YAML_MAP) {
-        return; /* told */
+        return; /* with a finding */
     }
     if (node->key.len == 0 || node->key.len > WRIT_REVIEW_NAME_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a subject of 1 to %d bytes", WRIT_REVIEW_NAME_MAX);
+        WRIT_OPTION_FAULT(o, node, "must be a subject of 1 to %d bytes", WRIT_REVIEW_NAME_MAX);
     }
     if (webhook + worker + (opinions != NULL) > 1) {
-        WRIT_OPTION_FAULT(o, node, "wants at most one of webhook, worker and opinions");
+        WRIT_OPTION_FAULT(o, node, "needs at most one of webhook, worker and opinions");
         return;
     }
     refuse_lost(o, node, ret->kind);
     if (key != NULL && opinions != NULL) {
-        WRIT_OPTION_FAULT(o, key, "opinions of the gateway's own are not signed by somebody");
+        WRIT_OPTION_FAULT(o, key, "the gateway's own opinions are not signed: leave key out");
     } else if (key != NULL) {
         read_key(o, key, &raw.key, ret);
     }
@@ -224,7 +224,7 @@ writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
     }
     if (node->type != WRIT_YAML_MAP || node->count > WRIT_REVIEWERS_MAX) {
         WRIT_OPTION_FAULT(
-            o, node, "wants a map of subjects to at most %d reviewers", WRIT_REVIEWERS_MAX);
+            o, node, "must be a map of subjects to at most %d reviewers", WRIT_REVIEWERS_MAX);
         return WRIT_DONE;
     }
     reviewers = writ_option_memory(o, node->count, sizeof *reviewers);

@@ -1,4 +1,4 @@
-/* reviewers.h - reads `reviewers` of the configuration: how those are asked who vote in reviews. */
+/* reviewers.h - reads `reviewers` of the configuration: how voters in reviews are asked. */
 #ifndef WRIT_POLICY_REVIEWERS_H
 #define WRIT_POLICY_REVIEWERS_H
 
@@ -8,8 +8,7 @@
 #define WRIT_REVIEWERS_MAX 256 /* entries of `reviewers` */
 #define WRIT_OPINIONS_MAX  64  /* of one reviewer */
 
-/** Reads `reviewers` into the configuration; what is wrong is told. NULL: there are none.
- * WRIT_E_NOMEM. */
+/** Reads `reviewers` into the configuration; faults become findings. NULL: none. WRIT_E_NOMEM. */
 WRIT_RESULT writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
     struct writ_config *config, struct writ_pattern_list **patterns);
 

@@ -70,7 +70,7 @@ read_voters(struct writ_options *o, const struct writ_yaml *node, const struct w
     int64_t weight = 0;
 
     if (node->type != WRIT_YAML_LIST || node->count == 0 || node->count > WRIT_REVIEW_VOTERS_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a list of 1 to %d voters", WRIT_REVIEW_VOTERS_MAX);
+        WRIT_OPTION_FAULT(o, node, "must be a list of 1 to %d voters", WRIT_REVIEW_VOTERS_MAX);
         return false;
     }
     voters = writ_option_memory(o, node->count, sizeof *voters);
@@ -92,7 +92,7 @@ read_voters(struct writ_options *o, const struct writ_yaml *node, const struct w
     }
     ret->voters = voters;
     if (weight == 0) {
-        WRIT_OPTION_FAULT(o, node, "wants at least one voter whose vote counts");
+        WRIT_OPTION_FAULT(o, node, "needs at least one voter whose vote counts");
     }
     return true;
 }
@@ -105,7 +105,7 @@ engine_name(int engine)
                                                 : WRIT_LIT("review");
 }
 
-/* Of the review, and of how its voters are asked: that is a part of what policy says. */
+/* Of the review, and of how its voters are asked: both are a part of the policy. */
 static WRIT_RESULT
 digest_review(const struct writ_yaml *node, const struct writ_config *config,
     struct writ_arena *arena, struct writ_review_config *ret)
@@ -143,18 +143,18 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
         .administrators = raw.administrators};
     if (node->type != WRIT_YAML_MAP || raw.voters == NULL ||
         !read_voters(o, raw.voters, config, ret)) {
-        return WRIT_DONE; /* told */
+        return WRIT_DONE; /* with a finding */
     }
     if (node->key.len == 0 || node->key.len > 128) {
-        WRIT_OPTION_FAULT(o, node, "wants a name of 1 to 128 bytes");
+        WRIT_OPTION_FAULT(o, node, "must be a name of 1 to 128 bytes");
     }
     if (!is_threshold(raw.threshold)) {
         WRIT_OPTION_FAULT(
-            o, node, "threshold: wants a share above 1/2 and up to 1, as 2/3 or 0.75");
+            o, node, "threshold: must be a share above 1/2 and up to 1, as 2/3 or 0.75");
     }
     if (!is_quorum(raw.quorum, ret->voters_n)) {
         WRIT_OPTION_FAULT(
-            o, node, "quorum: wants a number of votes that the voters can reach, or a fraction");
+            o, node, "quorum: must be a number of votes that the voters can reach, or a fraction");
     }
     return digest_review(node, config, o->arena, ret);
 }
@@ -168,7 +168,8 @@ writ_reviews_read(struct writ_options *o, const struct writ_yaml *node, struct w
         return WRIT_DONE;
     }
     if (node->type != WRIT_YAML_MAP || node->count > WRIT_REVIEWS_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a map of names to at most %d reviews", WRIT_REVIEWS_MAX);
+        WRIT_OPTION_FAULT(
+            o, node, "must be a map of names to at most %d reviews", WRIT_REVIEWS_MAX);
         return WRIT_DONE;
     }
     reviews = writ_option_memory(o, node->count, sizeof *reviews);
@@ -233,7 +234,7 @@ writ_reviews_approval(struct writ_options *o, const struct writ_yaml *node,
         .hold_retry_us = raw.hold_us > raw.hold_retry_us ? raw.hold_us : raw.hold_retry_us,
     };
     if (approval->review == NULL) {
-        WRIT_OPTION_FAULT(o, node, "no review is called \"" WRIT_VIEW_FMT "\"",
+        WRIT_OPTION_FAULT(o, node, "there is no review \"" WRIT_VIEW_FMT "\"",
             WRIT_VIEW_ARG(writ_view_sub(raw.review, 0, 64)));
         return NULL;
     }

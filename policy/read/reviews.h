@@ -7,18 +7,18 @@
 
 #define WRIT_REVIEWS_MAX 256 /* entries of `reviews` */
 
-/** Reads `reviews` into the configuration; what is wrong is told. NULL: there are none.
- * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Reads `reviews` into the configuration; faults become findings. NULL: none. WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_read(
     struct writ_options *o, const struct writ_yaml *node, struct writ_config *config);
 
 /**
  * Compiles the `approval` of a rule.
  *
- * @param entry     the rules of the tool, as they stand in the file
+ * @param entry     the rules of the tool in the file
  * @param patterns  as in writ_compile_constraints
  *
- * @return NULL when something was refused, and told
+ * @return NULL after a fault (in the findings)
  */
 const struct writ_approval *writ_reviews_approval(struct writ_options *o,
     const struct writ_yaml *node, const struct writ_yaml *entry, const struct writ_config *config,

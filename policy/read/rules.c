@@ -1,6 +1,5 @@
 /* Reads `tools`: each rule with its templates, probe, budgets, results, approval and constraints. A
- * fault in any part refuses the file. Budgets of one name share a counter, so they have to agree.
- */
+ * fault in any part refuses the file. Budgets of one name share a counter, so they must agree. */
 #include "policy/read/rules.h"
 
 #include "policy/decide/trail.h"
@@ -17,7 +16,7 @@
 
 #define REF_MAX 1024
 
-/* The rules being made. */
+/* The rules under construction. */
 struct making {
     struct writ_options *o;
     const struct writ_config *config; /* its upstreams */
@@ -25,7 +24,7 @@ struct making {
     const struct writ_yaml *tools;
     const struct writ_raw_defaults *defaults;
     const struct writ_output_rules *output; /* of the defaults; NULL: none */
-    struct writ_tool_entry *entry;          /* of the rule being made */
+    struct writ_tool_entry *entry;          /* of the present rule */
     const struct writ_yaml *node;           /* of that entry */
 };
 
@@ -47,12 +46,12 @@ check_upstream(struct making *m, const struct writ_yaml *node, struct writ_view 
     if (writ_config_runs_tools(m->config, name)) {
         return true;
     }
-    WRIT_OPTION_FAULT(m->o, node, "no upstream is called \"" WRIT_VIEW_FMT "\"",
+    WRIT_OPTION_FAULT(m->o, node, "there is no upstream \"" WRIT_VIEW_FMT "\"",
         WRIT_VIEW_ARG(writ_view_sub(name, 0, 64)));
     return false;
 }
 
-/* A framework runs tools, and answers nothing. */
+/* A framework runs tools, and answers no requests. */
 static bool
 check_asked(struct making *m, const struct writ_yaml *node, struct writ_view name)
 {
@@ -73,7 +72,7 @@ check_probe_url(struct making *m, const struct writ_yaml *node, bool insecure)
     if (!writ_is_ok(writ_host_read_url(text, &url)) ||
         !writ_view_has_prefix(url.rest, WRIT_LIT("/"))) {
         WRIT_OPTION_FAULT(m->o, node,
-            "wants an http or https URL whose host and first slash come before any {argument}");
+            "must be an http or https URL whose host and first slash come before any {argument}");
         return false;
     }
     if (!insecure && !writ_host_is_protected(text)) {
@@ -92,7 +91,7 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
     const struct writ_yaml *http = writ_yaml_get(node, WRIT_LIT("http"));
 
     if ((tool != NULL) + (resource != NULL) + (http != NULL) != 1) {
-        WRIT_OPTION_FAULT(m->o, node, "wants exactly one of tool, resource and http");
+        WRIT_OPTION_FAULT(m->o, node, "needs exactly one of tool, resource and http");
         return false;
     }
     if (http == NULL && writ_yaml_get(node, WRIT_LIT("insecure")) != NULL) {
@@ -103,7 +102,7 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
     if (tool != NULL) {
         ret->kind = WRIT_PROBE_TOOL;
         if (!split_name(raw->tool, &ret->upstream, &ret->tool)) {
-            WRIT_OPTION_FAULT(m->o, tool, "wants upstream/tool");
+            WRIT_OPTION_FAULT(m->o, tool, "must be upstream/tool");
             return false;
         }
         return check_upstream(m, tool, ret->upstream) && check_asked(m, tool, ret->upstream);
@@ -123,7 +122,7 @@ check_select(struct making *m, const struct writ_yaml *node, const struct writ_v
     for (size_t i = 0; i < select->n; i++) {
         if (!writ_json_is_pointer(select->items[i])) {
             WRIT_OPTION_FAULT(m->o, writ_yaml_get(node, WRIT_LIT("select")),
-                "element %zu is no JSON Pointer such as /size", i);
+                "element %zu is not a JSON Pointer such as /size", i);
             return false;
         }
     }
@@ -148,7 +147,7 @@ read_probe(struct making *m, const struct writ_yaml *node, struct writ_tool_rule
         return false;
     }
     if (raw.arguments != NULL && probe->kind != WRIT_PROBE_TOOL) {
-        WRIT_OPTION_FAULT(m->o, raw.arguments, "only a tool takes arguments");
+        WRIT_OPTION_FAULT(m->o, raw.arguments, "only a tool has arguments");
         return false;
     }
     if (raw.arguments != NULL) {
@@ -175,7 +174,7 @@ read_per(struct making *m, const struct writ_yaml *node, const struct writ_views
                                                              : NULL;
         if (flag == NULL || *flag) {
             WRIT_OPTION_FAULT(m->o, writ_yaml_get(node, WRIT_LIT("per")),
-                "wants agent, tenant and tool, each once at most");
+                "must list agent, tenant and tool, each at most once");
             return false;
         }
         *flag = true;
@@ -249,7 +248,7 @@ read_budget(struct making *m, const struct writ_yaml *node, size_t rule, struct 
         return false;
     }
     if (calls == (raw.sum != NULL)) {
-        WRIT_OPTION_FAULT(m->o, node, "wants exactly one of calls and sum");
+        WRIT_OPTION_FAULT(m->o, node, "needs exactly one of calls and sum");
         return false;
     }
     *ret = (struct writ_budget){
@@ -266,7 +265,7 @@ read_budgets(
     bool good = true;
 
     if (node->type != WRIT_YAML_LIST || node->count > WRIT_BUDGETS_MAX) {
-        WRIT_OPTION_FAULT(m->o, node, "wants a list of at most %d budgets", WRIT_BUDGETS_MAX);
+        WRIT_OPTION_FAULT(m->o, node, "must be a list of at most %d budgets", WRIT_BUDGETS_MAX);
         return false;
     }
     budgets = writ_option_memory(m->o, node->count, sizeof *budgets);
@@ -303,7 +302,7 @@ read_approval(struct making *m, const struct writ_yaml *node, struct writ_tool_r
     rule->approval =
         node != NULL ? writ_reviews_approval(m->o, node, m->node, m->config, m->patterns) : NULL;
     if (rule->approval != NULL && rule->shadow) {
-        WRIT_OPTION_WARN(m->o, node, "shadow: nobody is asked, and calls go through");
+        WRIT_OPTION_WARN(m->o, node, "shadow: calls run without a review");
     }
     return node == NULL || rule->approval != NULL;
 }
@@ -317,8 +316,8 @@ duplicates_of(const struct making *m, const struct writ_yaml *node, const struct
                                                                : m->defaults->duplicates;
 }
 
-/* Of auto the word of a tool's server decides, where an operator accepted it or policy believes it.
- */
+/* With auto the annotations of the server decide, if an operator accepted them or policy trusts
+ * them. */
 static void
 set_duplicates(const struct making *m, const struct writ_yaml *node,
     const struct writ_raw_rule *raw, struct writ_tool_rule *ret)
@@ -341,7 +340,7 @@ warn_rule(struct making *m, const struct writ_yaml *node, const struct writ_raw_
         WRIT_OPTION_WARN(m->o, raw->replay, "has no effect without duplicates: replay");
     }
     if (raw->shadow) {
-        WRIT_OPTION_WARN(m->o, node, "shadow: calls go through whatever the verdict is");
+        WRIT_OPTION_WARN(m->o, node, "shadow: calls run whatever the verdict is");
     }
 }
 
@@ -402,7 +401,7 @@ read_rules(struct making *m, const struct writ_yaml *node)
     size_t at = 0;
 
     if (n == 0 || n > WRIT_RULES_MAX) {
-        WRIT_OPTION_FAULT(m->o, node, "wants a rule, or a list of 1 to %d rules", WRIT_RULES_MAX);
+        WRIT_OPTION_FAULT(m->o, node, "must be a rule, or a list of 1 to %d rules", WRIT_RULES_MAX);
         return false;
     }
     if (rules == NULL || refs == NULL) {
@@ -433,7 +432,7 @@ read_entry(struct making *m, const struct writ_yaml *node, struct writ_tool_entr
     m->entry = ret;
     m->node = node;
     if (node->key.len > 512 || !split_name(node->key, &ret->upstream, &ret->tool)) {
-        WRIT_OPTION_FAULT(m->o, node, "wants a name such as upstream/tool or upstream/read_*");
+        WRIT_OPTION_FAULT(m->o, node, "must be a name such as upstream/tool or upstream/read_*");
         return false;
     }
     ret->pattern = writ_view_find(ret->tool, '*') < ret->tool.len ||
@@ -441,7 +440,7 @@ read_entry(struct making *m, const struct writ_yaml *node, struct writ_tool_entr
                    writ_view_find(ret->tool, '[') < ret->tool.len;
     fault = ret->pattern ? writ_glob_fault(ret->tool) : NULL;
     if (fault != NULL) {
-        WRIT_OPTION_FAULT(m->o, node, "is no pattern: %s", fault);
+        WRIT_OPTION_FAULT(m->o, node, "is not a pattern: %s", fault);
         return false;
     }
     good = check_upstream(m, node, ret->upstream);
@@ -499,7 +498,7 @@ collect_budgets(const struct writ_policy *policy, struct named_budget *ret)
     return n;
 }
 
-/* Budgets that share a counter must agree about it. */
+/* Budgets that share a counter must agree. */
 static bool
 check_budgets(struct making *m, const struct writ_policy *policy)
 {
@@ -539,7 +538,7 @@ writ_rules_read(struct writ_options *o, const struct writ_yaml *tools,
     size_t at = 0;
 
     if (tools != NULL && tools->type != WRIT_YAML_MAP) {
-        WRIT_OPTION_FAULT(o, tools, "wants a map of upstream/tool to rules");
+        WRIT_OPTION_FAULT(o, tools, "must be a map of upstream/tool to rules");
         return NULL;
     }
     if (policy == NULL || entries == NULL || buckets == NULL) {

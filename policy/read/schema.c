@@ -121,7 +121,7 @@ named_members(struct writ_write *w, const char *section)
     ref(w, section);
 }
 
-/* Constraints of a rule name their argument; within `each` they need not. */
+/* Constraints of a rule name their argument; within `each` the name is optional. */
 static void
 constraints_members(struct writ_write *w)
 {
@@ -373,7 +373,7 @@ required(struct writ_write *w, enum writ_section section)
     }
 }
 
-/* ---- what one section asks for beyond its options */
+/* ---- the requirements of one section beyond its options */
 
 static void
 one_of(struct writ_write *w, const char *const *names)
@@ -601,7 +601,7 @@ new_line(struct writ_buf *ret, size_t depth)
     }
 }
 
-/* What is an object or array of little text stays on one line. */
+/* An object or array with little text stays on one line. */
 static bool
 is_short(struct writ_view json)
 {
@@ -799,11 +799,12 @@ writ_schema_manual(struct writ_buf *ret, struct writ_err *err)
         "A duration is a number and a unit: `500ms`, `60s`, `10m`, `24h`, `7d`. A size is a number "
         "of bytes,\nor one with a unit: `65536`, `64KiB`, `4MiB`. Texts need quotes only where "
         "YAML "
-        "wants them. A path is\nrelative to the folder of the configuration file.\n\n"
-        "The column `reload` says what a reload (SIGHUP) does with a changed value: `live` takes "
+        "needs them. A path is\nrelative to the folder of the configuration file.\n\n"
+        "The column `reload` is the effect of a reload (SIGHUP) on a changed value: `live` takes "
         "it. `restart` keeps the\nvalue of the start; the log names the option "
         "(`restart_needed`). `refused` refuses the whole file and names the\noption "
-        "(`reload_refused`). For a list or map of sections the word is for whether there are any; "
+        "(`reload_refused`). For a list or map of sections the word applies to adding or removing "
+        "all of them; "
         "each option in\nthem has its own.\n");
     for (int section = WRIT_SECTION_top; section < WRIT_SECTION_COUNT; section++) {
         manual_section(ret, (enum writ_section)section);

@@ -1,5 +1,5 @@
-/* schema.h - what the configuration file may hold, told to programs and to people: a JSON Schema
- * and a page of the manual, both made from option.tbl.h and op.tbl.h. */
+/* schema.h - the permitted contents of the configuration file, for programs and for people: a JSON
+ * Schema and a page of the manual, both made from option.tbl.h and op.tbl.h. */
 #ifndef WRIT_POLICY_SCHEMA_H
 #define WRIT_POLICY_SCHEMA_H
 

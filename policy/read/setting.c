@@ -46,7 +46,7 @@ static const struct writ_word op_words[] = {
 #undef OP
     {NULL, 0}};
 
-/* Only there to be measured: a member for each section, so that offsetof finds its fields. */
+/* Only for measuring: a member for each section, so that offsetof finds its fields. */
 union sections {
 #define SECTION(id, title, type, sentence) type id;
 #include "policy/read/option.tbl.h"

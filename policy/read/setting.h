@@ -1,4 +1,5 @@
-/* setting.h - the table of options (option.tbl.h) as rows, and what their readers share. */
+/* setting.h - the table of options (option.tbl.h) as rows, and the state that their readers
+ * share. */
 #ifndef WRIT_POLICY_SETTING_H
 #define WRIT_POLICY_SETTING_H
 
@@ -26,14 +27,14 @@ enum writ_setting_kind {
     WRIT_SETTING_NODE,
 };
 
-/** What a reload does with a value that has changed. */
+/** The effect of a reload on a changed value. */
 enum writ_reload {
     WRIT_RELOAD_REFUSED = 0, /* refuses the whole file */
     WRIT_RELOAD_RESTART,     /* keeps that of the start */
     WRIT_RELOAD_LIVE,        /* takes it */
 };
 
-/** What a NODE is, for the schema; its owner reads it. */
+/** The shape of a NODE, for the schema; its owner reads it. */
 enum writ_shape {
     WRIT_SHAPE_NONE = 0,
     WRIT_SHAPE_AGENTS,
@@ -91,21 +92,23 @@ const struct writ_setting *writ_setting_all(size_t *ret_n);
 /** "live", "restart" or "refused". */
 const char *writ_setting_reload_word(enum writ_reload reload);
 
-/** True when the file cannot leave it out. */
+/** True when the file must have it. */
 bool writ_setting_is_required(const struct writ_setting *setting);
 
-/** Where readings go. `nomem` is set once memory ran out: what was read is then not complete. */
+/** The results of a reading. `nomem` is set once memory ran out: the results are then incomplete.
+ */
 struct writ_options {
     struct writ_arena *arena;
     struct writ_findings *findings;
     bool nomem;
     struct writ_view folder; /* of the file, with a '/' at its end; empty: paths stay as written */
-    struct writ_changes_value *values, *last_value; /* what a reload does not take: changes.c */
+    struct writ_changes_value *values, *last_value; /* values that a reload does not take:
+                                                     * changes.c */
 };
 
-/** Where a section is in the file, or would be. */
+/** The place of a section in the file, absent or not. */
 struct writ_option_place {
-    const struct writ_yaml *map;           /* NULL: left out */
+    const struct writ_yaml *map;           /* NULL: absent */
     const struct writ_option_place *outer; /* of the INNER option that the section is, and */
     const char *name;                      /* the name of this one there */
 };

@@ -1,5 +1,5 @@
-/* Takes a template apart into literals and references. Each reference is kept as a JSON Pointer; a
- * brace that is not part of a reference or a pair is refused. */
+/* Splits a template into literals and references. Each reference is kept as a JSON Pointer; a brace
+ * that is not part of a reference or a pair is refused. */
 #include "policy/read/template_read.h"
 
 #include "policy/decide/trail.h"
@@ -74,7 +74,7 @@ scan_reference(struct scan *s)
     }
     s->at += 1 + end + 1;
     if (path && s->at < s->text.len) {
-        WRIT_OPTION_FAULT(s->o, s->node, "{+argument} can stand at the end alone");
+        WRIT_OPTION_FAULT(s->o, s->node, "{+argument} is permitted at the end only");
         return false;
     }
     if (name.ptr[0] == '/') {
@@ -178,7 +178,7 @@ const struct writ_template *
 writ_template_read_object(struct writ_options *o, const struct writ_yaml *node)
 {
     if (node->type != WRIT_YAML_MAP) {
-        WRIT_OPTION_FAULT(o, node, "wants a map of arguments");
+        WRIT_OPTION_FAULT(o, node, "must be a map of arguments");
         return NULL;
     }
     return read_node(o, node);

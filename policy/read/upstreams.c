@@ -46,7 +46,7 @@ read_http(struct writ_options *o, const struct writ_yaml *node, const struct wri
     if (!writ_is_ok(writ_host_read_url(raw->http, &url)) ||
         writ_view_find(url.rest, '#') < url.rest.len) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "http"),
-            "wants an http or https URL without userinfo and fragment");
+            "must be an http or https URL without userinfo and fragment");
         return;
     }
     ret->http = raw->http;
@@ -118,11 +118,12 @@ read_upstream(
         return;
     }
     if (stdio == http) {
-        WRIT_OPTION_FAULT(o, node, "wants exactly one of stdio and http");
+        WRIT_OPTION_FAULT(o, node, "needs exactly one of stdio and http");
         return;
     }
     if (!writ_authorization_is_header(raw.credential.header)) {
-        WRIT_OPTION_FAULT(o, writ_option_of(node, "credential"), "header wants a header's name");
+        WRIT_OPTION_FAULT(
+            o, writ_option_of(node, "credential"), "header must be the name of a header");
     }
     ret->kind = stdio ? WRIT_UPSTREAM_STDIO : WRIT_UPSTREAM_HTTP;
     if (stdio) {
@@ -136,7 +137,7 @@ read_upstream(
     ret->authorization = writ_authorization_read(o, node, &raw.authorization, ret);
 }
 
-/* A joined name has to come apart where it was joined. */
+/* A joined name must split again where it was joined. */
 static void
 check_separator(struct writ_options *o, const struct writ_yaml *root, struct writ_view separator,
     const struct writ_yaml *upstream)
@@ -149,7 +150,7 @@ check_separator(struct writ_options *o, const struct writ_yaml *root, struct wri
     if (separator.len > 0 && writ_is_ok(writ_buf_check(&joined, NULL)) &&
         writ_view_search(writ_buf_view(&joined), separator) != upstream->key.len) {
         WRIT_OPTION_FAULT(o, node != NULL ? node : upstream,
-            "cannot be told from the name of the upstream \"" WRIT_VIEW_FMT "\"",
+            "cannot be distinguished from the name of the upstream \"" WRIT_VIEW_FMT "\"",
             WRIT_VIEW_ARG(writ_view_sub(upstream->key, 0, 64)));
     }
 }
@@ -165,12 +166,12 @@ writ_upstreams_read(struct writ_options *o, const struct writ_yaml *root,
     if (node == NULL) {
         if (top->frameworks == NULL) {
             writ_yaml_find(
-                o->findings, WRIT_SEVERITY_WARNING, root, "no upstreams: there is nothing to call");
+                o->findings, WRIT_SEVERITY_WARNING, root, "no upstreams: no tool can be called");
         }
         return;
     }
     if (node->type != WRIT_YAML_MAP || node->count > WRIT_UPSTREAMS_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a map of at most %d upstreams", WRIT_UPSTREAMS_MAX);
+        WRIT_OPTION_FAULT(o, node, "must be a map of at most %d upstreams", WRIT_UPSTREAMS_MAX);
         return;
     }
     upstreams = writ_option_memory(o, node->count, sizeof *upstreams);
@@ -204,7 +205,7 @@ read_framework(struct writ_options *o, const struct writ_config *config,
         .timeout_us = raw.timeout_us,
     };
     if (!is_upstream_name(node->key)) {
-        WRIT_OPTION_FAULT(o, node, "the name of a framework is one as of an upstream");
+        WRIT_OPTION_FAULT(o, node, "the name of a framework has the form of an upstream's name");
     } else if (writ_config_upstream(config, node->key) != NULL) {
         WRIT_OPTION_FAULT(o, node, "an upstream has this name");
     }
@@ -221,7 +222,7 @@ writ_upstreams_frameworks(
         return;
     }
     if (node->type != WRIT_YAML_MAP || node->count > WRIT_UPSTREAMS_MAX) {
-        WRIT_OPTION_FAULT(o, node, "wants a map of at most %d frameworks", WRIT_UPSTREAMS_MAX);
+        WRIT_OPTION_FAULT(o, node, "must be a map of at most %d frameworks", WRIT_UPSTREAMS_MAX);
         return;
     }
     frameworks = writ_option_memory(o, node->count, sizeof *frameworks);

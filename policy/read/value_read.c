@@ -13,7 +13,7 @@ is_json_number(struct writ_view text)
     return writ_decimal_read(text, &ignored).code != WRIT_E_PARSE;
 }
 
-/* Digits in any of the notations that some YAML reader takes for a number, a time or a date. */
+/* Digits in a notation that some YAML readers take for a number, a time or a date. */
 static bool
 looks_numeric(struct writ_view text)
 {
@@ -149,7 +149,7 @@ writ_value_read_number(
             o, node, "has more than %d digits, or too large an exponent", WRIT_DECIMAL_DIGITS);
     } else if (!writ_is_ok(result)) {
         WRIT_OPTION_FAULT(
-            o, node, "wants a number as JSON writes it; this is %s", writ_yaml_type_name(node));
+            o, node, "must be a number as JSON writes it, not %s", writ_yaml_type_name(node));
     }
     return writ_is_ok(result);
 }
@@ -162,7 +162,8 @@ writ_value_read_length(
         return false;
     }
     if (node->type != WRIT_YAML_SCALAR || !writ_is_ok(writ_text_u64(node->text, 0, most, ret))) {
-        WRIT_OPTION_FAULT(o, node, "wants a whole number from 0 to %llu", (unsigned long long)most);
+        WRIT_OPTION_FAULT(
+            o, node, "must be a whole number from 0 to %llu", (unsigned long long)most);
         return false;
     }
     return true;

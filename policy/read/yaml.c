@@ -1,6 +1,7 @@
 /* Invariants:
- * (1) Every node that is linked into the tree has its parent, key or index, and line set, so that
- *     a message about it can always say where it stands.
+ *
+ * (1) Every node in the tree has its parent, key or index, and line set, so that a message about it
+ * can always name its place.
  * (2) Within one map no two linked members have the same key: of two the first stays. */
 #include "policy/read/yaml.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <yaml.h>
 
-#define POINTER_MAX 512 /* of a message; a longer pointer is cut there */
+#define POINTER_MAX 512 /* of a message; a longer pointer is cut */
 
 struct reader {
     yaml_parser_t parser;
@@ -162,7 +163,7 @@ new_node(struct reader *r, enum writ_yaml_type type, size_t line, struct writ_ya
     return WRIT_DONE;
 }
 
-/* What a node may not carry. The node is then WRIT_YAML_NONE, so that nobody complains twice. */
+/* Faults that a node may carry. The node is then WRIT_YAML_NONE, so that it gets one finding. */
 static const char *
 refused_decoration(const yaml_char_t *anchor, const yaml_char_t *tag)
 {
@@ -267,7 +268,7 @@ by_key(const void *a, const void *b)
     const struct writ_yaml *const *left = a, *const *right = b;
     int order = writ_view_compare((*left)->key, (*right)->key);
 
-    if (order == 0) { /* the order of the file, so that the later one is told */
+    if (order == 0) { /* the order of the file, so that the later one gets the finding */
         return (*left)->index < (*right)->index ? -1 : 1;
     }
     return order;
@@ -349,7 +350,7 @@ parser_fault(struct reader *r)
                  writ_view_str(problem).len;
 
     if (p->error == YAML_READER_ERROR) {
-        line = 0; /* libyaml knows a byte offset alone */
+        line = 0; /* libyaml knows only a byte offset */
     }
     writ_findings_add(r->findings, WRIT_SEVERITY_ERROR, line, writ_view(NULL, 0),
         "not readable as YAML: %s%s%s%s", problem, p->context != NULL ? ", " : "",

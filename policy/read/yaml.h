@@ -1,9 +1,9 @@
 /* yaml.h - a YAML text as a tree of nodes that know their line and their JSON Pointer.
  *
- * Of YAML only what a configuration needs: one document of maps, lists and scalars. Anchors,
- * aliases, tags, merge keys and maps as keys are refused, and so are members written twice; each
- * is told with its line, and reading goes on to find the next fault. Nothing is resolved here: a
- * scalar is text, and whoever wants a number or a switch asks for one.
+ * Only the part of YAML that a configuration needs: one document of maps, lists and scalars.
+ * Anchors, aliases, tags, merge keys and maps as keys are refused, and so are members written
+ * twice; each is a finding with its line, and reading continues to the next fault. Nothing is
+ * resolved here: a scalar is text, and its reader converts it to a number or a switch.
  *
  * Nodes and their texts live in the arena and never change. Nothing blocks. */
 #ifndef WRIT_POLICY_YAML_H
@@ -17,7 +17,7 @@
 #define WRIT_YAML_MEMBERS_MAX 16384  /* most members of one map, elements of one list */
 
 enum writ_yaml_type {
-    WRIT_YAML_NONE = 0, /* a node that was refused; the fault has been told */
+    WRIT_YAML_NONE = 0, /* a node that was refused, with a finding */
     WRIT_YAML_SCALAR,
     WRIT_YAML_LIST,
     WRIT_YAML_MAP,
@@ -41,8 +41,7 @@ struct writ_yaml {
  *
  * @param text      borrowed for the call; UTF-8, a byte order mark is skipped
  * @param findings  gets every fault
- * @param ret       the root; written only on success, which does not mean without faults:
- *                  findings->errors tells
+ * @param ret       the root; written only on success; check findings->errors for faults
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE  not YAML, no document, or two of them; reading stopped there
@@ -52,14 +51,13 @@ struct writ_yaml {
 WRIT_RESULT writ_yaml_read(struct writ_view text, struct writ_arena *arena,
     struct writ_findings *findings, const struct writ_yaml **ret);
 
-/** The same tree of a text that is strict JSON (json.h), which is read without YAML's rules: what
- * writ_yaml_read tries first for a text that begins with a brace or bracket. False when it is no
- * such text, over a limit, or memory ran out: `ret` is then untouched, and reading it as YAML
- * tells why. */
+/** The same tree from strict JSON (json.h), read without YAML's rules: writ_yaml_read tries it
+ * first for a text that begins with a brace or bracket. False for other text, over a limit, or
+ * without memory: `ret` is then untouched, and reading it as YAML finds the reason. */
 bool writ_yaml_from_json(
     struct writ_view text, struct writ_arena *arena, const struct writ_yaml **ret);
 
-/** The member called `key`, or NULL when there is none or `map` is no map (NULL included). */
+/** The member called `key`, or NULL when it is absent or `map` is not a map (NULL included). */
 const struct writ_yaml *writ_yaml_get(const struct writ_yaml *map, struct writ_view key);
 
 /** Walks elements or members; not at all for a scalar or NULL. */
@@ -67,7 +65,7 @@ const struct writ_yaml *writ_yaml_get(const struct writ_yaml *map, struct writ_v
     for (const struct writ_yaml *child = (parent) != NULL ? (parent)->first : NULL;                \
          (child) != NULL; (child) = (child)->next)
 
-/** True for a scalar that has no value at all, as after `key:`. */
+/** True for a scalar without a value, as after `key:`. */
 bool writ_yaml_is_empty(const struct writ_yaml *node);
 
 /** "a list", "a map", "a text", "nothing": for messages. */

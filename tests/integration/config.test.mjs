@@ -61,7 +61,7 @@ test('check as JSON is one object with the same findings', () => {
   assert.equal(told.valid, false);
   assert.deepEqual([told.errors, told.warnings], [1, 2]);
   assert.deepEqual(told.findings.find((f) => f.severity === 'error'),
-    { severity: 'error', line: 1, pointer: '/loops', message: 'wants a whole number' });
+    { severity: 'error', line: 1, pointer: '/loops', message: 'must be a whole number' });
   const good = JSON.parse(writ('check', '--json', join(SOURCE, 'config/example.yaml')).out);
   assert.equal(good.valid, true);
   assert.deepEqual([good.agents, good.upstreams, good.tools, good.errors], [3, 2, 4, 0]);

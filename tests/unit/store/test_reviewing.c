@@ -370,7 +370,7 @@ START_TEST(records_of_a_review_that_do_not_follow_from_each_other_are_found)
         const char *from, *to, *what;
     } edits[] = {
         {"\"n\":1", "\"n\":7", "its review: record 1 of a review is missing"},
-        {"\"by\":\"ann\"", "\"by\":\"zed\"", "its review: a vote is of nobody"},
+        {"\"by\":\"ann\"", "\"by\":\"zed\"", "its review: a vote is not of a voter"},
         {"\"review_digest\":\"sha256:", "\"review_digest\":\"sha256:0", "review"},
     };
 

@@ -98,8 +98,8 @@ START_TEST(an_empty_policy_denies_everything_and_warns)
     writ_auto_buf found = writ_ruling_warnings("{}");
     struct writ_config *c = writ_ruling_config("{}");
 
-    ck_assert_str_eq(found.ptr, "c.yaml:1: warning: no agents: nobody can call anything\n"
-                                "c.yaml:1: warning: no upstreams: there is nothing to call\n"
+    ck_assert_str_eq(found.ptr, "c.yaml:1: warning: no agents: every caller is refused\n"
+                                "c.yaml:1: warning: no upstreams: no tool can be called\n"
                                 "c.yaml:1: warning: no tools: every call is denied\n");
     ck_assert_view(writ_ruling_reason(c, "fs/x", "{}"), "tool_not_listed");
     writ_config_drop(c);
@@ -112,129 +112,130 @@ struct fault {
 
 static const struct fault faults[] = {
     {"[]", "c.yaml:1: a configuration is a map of options\n"},
-    {"tls: {cert: a}", "c.yaml:1: /tls: wants both cert and key\n"},
-    {"admin_tls: {}", "c.yaml:1: /admin_tls: wants both cert and key\n"},
-    {"store: postgres://x", "c.yaml:1: /store: wants sqlite:// and a path\n"},
-    {"store: sqlite:ledger.db", "c.yaml:1: /store: wants sqlite:// and a path\n"},
+    {"tls: {cert: a}", "c.yaml:1: /tls: needs both cert and key\n"},
+    {"admin_tls: {}", "c.yaml:1: /admin_tls: needs both cert and key\n"},
+    {"store: postgres://x", "c.yaml:1: /store: must be sqlite:// and a path\n"},
+    {"store: sqlite:ledger.db", "c.yaml:1: /store: must be sqlite:// and a path\n"},
     {"store: sqlite://", "c.yaml:1: /store: lacks the path\n"},
     {"hosts: [Example.com]",
-        "c.yaml:1: /hosts: element 0 is no host in lower case, maybe with a port\n"},
+        "c.yaml:1: /hosts: element 0 is not a host in lower case, with an optional port\n"},
     {"origins: [https://a/b]",
-        "c.yaml:1: /origins: element 0 is no origin such as https://app.example.com\n"},
-    {"agents: {}", "c.yaml:1: /agents: wants a list of at most 4096 agents\n"},
-    {"agents: [{id: a}]", "c.yaml:1: /agents/0: wants exactly one of bearer_sha256, issuer, "
+        "c.yaml:1: /origins: element 0 is not an origin such as https://app.example.com\n"},
+    {"agents: {}", "c.yaml:1: /agents: must be a list of at most 4096 agents\n"},
+    {"agents: [{id: a}]", "c.yaml:1: /agents/0: needs exactly one of bearer_sha256, issuer, "
                           "certificate, anonymous\n"},
     {"agents: [{id: a, certificate: x}]",
-        "c.yaml:1: /agents/0/certificate: wants admin_tls with client_ca: else nobody is asked for "
-        "one\n"},
+        "c.yaml:1: /agents/0/certificate: needs admin_tls with client_ca, which asks for "
+        "certificates\n"},
     {"admin_tls: {cert: a, key: b, client_ca: c}\n"
      "agents: [{id: a, certificate: x}, {id: b, certificate: x}]",
-        "c.yaml:2: /agents/1: is known by the same as entry 0: who would it be?\n"},
+        "c.yaml:2: /agents/1: has the same identification as entry 0\n"},
     {"agents: [{anonymous: true}]", "c.yaml:1: /agents/0: lacks id: the agent_id\n"},
     {"agents: [{anonymous: true, id: a}, {anonymous: true, id: b}]",
-        "c.yaml:1: /agents/1: is known by the same as entry 0: who would it be?\n"},
+        "c.yaml:1: /agents/1: has the same identification as entry 0\n"},
     {"listen: 0.0.0.0:1\nagents: [{anonymous: true, id: a}]",
         "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback\n"},
     {"admin_listen: 0.0.0.0:1\nagents: [{anonymous: true, id: a}]",
         "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback\n"},
     {"agents: [{issuer: i, audience: a, jwks: http://k.example.com/j}]",
-        "c.yaml:1: /agents/0/jwks: wants a file, an https URL, or an http URL on loopback\n"},
+        "c.yaml:1: /agents/0/jwks: must be a file, an https URL, or an http URL on loopback\n"},
     {"agents: [{issuer: i, audience: a, jwks: k, id: x}]",
         "c.yaml:1: /agents/0/id: comes from the token of an issuer: see claims\n"},
-    {"agents: [{jwks: k, audience: a}]", "c.yaml:1: /agents/0: tokens of an issuer want issuer\n"},
+    {"agents: [{jwks: k, audience: a}]", "c.yaml:1: /agents/0: tokens of an issuer need issuer\n"},
     {"agents: [{issuer: i, jwks: k}]",
-        "c.yaml:1: /agents/0: wants an audience, or a public_url for the file\n"},
+        "c.yaml:1: /agents/0: needs an audience, or a public_url for the file\n"},
     {"agents: [{issuer: i, audience: a}]",
-        "c.yaml:1: /agents/0/issuer: without jwks this wants to be an https URL, or an http URL on "
+        "c.yaml:1: /agents/0/issuer: without jwks it must be an https URL, or an http URL on "
         "loopback\n"},
     {"agents: [{issuer: \"http://as.example.com\", audience: a}]",
-        "c.yaml:1: /agents/0/issuer: without jwks this wants to be an https URL, or an http URL on "
+        "c.yaml:1: /agents/0/issuer: without jwks it must be an https URL, or an http URL on "
         "loopback\n"},
     {"agents: [{issuer: i, audience: a, jwks: k, scopes: [x]}]",
         "c.yaml:1: /agents/0/scopes: come from the token of an issuer: see claims\n"},
     {"agents: [{issuer: i, audience: a, jwks: k, required_scopes: [ok, \"a b\"]}]",
-        "c.yaml:1: /agents/0/required_scopes: element 1 is no OAuth scope\n"},
+        "c.yaml:1: /agents/0/required_scopes: element 1 is not an OAuth scope\n"},
     {"agents: [{anonymous: true, id: a, required_scopes: [x]}]",
         "c.yaml:1: /agents/0/required_scopes: is only for tokens of an issuer\n"},
     {"agents: [{anonymous: true, id: a, scopes: ['\"']}]",
-        "c.yaml:1: /agents/0/scopes: element 0 is no OAuth scope\n"},
-    {"public_url: gateway.example.com",
-        "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
-        "its end\n"},
-    {"public_url: https://gateway.example.com/",
-        "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
-        "its end\n"},
+        "c.yaml:1: /agents/0/scopes: element 0 is not an OAuth scope\n"},
+    {"public_url: gateway.example.com", "c.yaml:1: /public_url: must be an http or https URL "
+                                        "without query, fragment and a slash at "
+                                        "its end\n"},
+    {"public_url: https://gateway.example.com/", "c.yaml:1: /public_url: must be an http or https "
+                                                 "URL without query, fragment and a slash at "
+                                                 "its end\n"},
     {"public_url: https://gateway.example.com/x?y",
-        "c.yaml:1: /public_url: wants an http or https URL without query, fragment and a slash at "
+        "c.yaml:1: /public_url: must be an http or https URL without query, fragment and a slash "
+        "at "
         "its end\n"},
     {"admin_url: https://gateway.example.com/",
-        "c.yaml:1: /admin_url: wants an http or https URL without query, fragment and a slash at "
+        "c.yaml:1: /admin_url: must be an http or https URL without query, fragment and a slash at "
         "its end\n"},
-    {"upstreams: []", "c.yaml:1: /upstreams: wants a map of at most 256 upstreams\n"},
-    {"upstreams: {a: {}}", "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
+    {"upstreams: []", "c.yaml:1: /upstreams: must be a map of at most 256 upstreams\n"},
+    {"upstreams: {a: {}}", "c.yaml:1: /upstreams/a: needs exactly one of stdio and http\n"},
     {"upstreams: {a: {stdio: [x], http: \"https://h\"}}",
-        "c.yaml:1: /upstreams/a: wants exactly one of stdio and http\n"},
+        "c.yaml:1: /upstreams/a: needs exactly one of stdio and http\n"},
     {"upstreams: {a: {http: \"http://10.0.0.7:3001/mcp\"}}",
         "c.yaml:1: /upstreams/a/http: is plain http beyond loopback, where others can read and "
-        "change calls. Use https, or say insecure: true for a network of your own\n"},
+        "change calls. Use https, or set insecure: true for a network of your own\n"},
     {"upstreams: {a: {http: \"http://127.evil.example/\"}}",
         "c.yaml:1: /upstreams/a/http: is plain http beyond loopback, where others can read and "
-        "change calls. Use https, or say insecure: true for a network of your own\n"},
+        "change calls. Use https, or set insecure: true for a network of your own\n"},
     {"upstreams: {a: {stdio: [x], insecure: true}}",
         "c.yaml:1: /upstreams/a/insecure: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {stdio: []}}", "c.yaml:1: /upstreams/a/stdio: lacks a program\n"},
     {"upstreams: {a: {stdio: x}}",
-        "c.yaml:1: /upstreams/a/stdio: wants a list of texts; this is a text\n"},
+        "c.yaml:1: /upstreams/a/stdio: must be a list of texts, not a text\n"},
     {"upstreams: {a: {stdio: [x], ca: y}}",
         "c.yaml:1: /upstreams/a/ca: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {stdio: [x], credential: {header: y}}}",
         "c.yaml:1: /upstreams/a/credential/header: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {http: \"https://h\", inherit: [y]}}",
         "c.yaml:1: /upstreams/a/inherit: is only for upstreams that speak over stdio\n"},
-    {"upstreams: {a: {http: \"http://u@h/\"}}", "c.yaml:1: /upstreams/a/http: wants an http or "
+    {"upstreams: {a: {http: \"http://u@h/\"}}", "c.yaml:1: /upstreams/a/http: must be an http or "
                                                 "https URL without userinfo and fragment\n"},
     {"upstreams: {a: {insecure: true, http: \"http://h/#f\"}}",
-        "c.yaml:1: /upstreams/a/http: wants an http or "
+        "c.yaml:1: /upstreams/a/http: must be an http or "
         "https URL without userinfo and fragment\n"},
     {"upstreams: {a: {insecure: true, http: \"http://h/\", ca: c}}",
         "c.yaml:1: /upstreams/a/ca: has no effect on an http URL\n"},
     {"upstreams: {a: {insecure: true, http: \"http://h/\", credential: {header: \"a b\"}}}",
-        "c.yaml:1: /upstreams/a/credential: header wants a header's name\n"},
+        "c.yaml:1: /upstreams/a/credential: header must be the name of a header\n"},
     {"upstreams: {a: {stdio: [x], authorization: {file: f}}}",
         "c.yaml:1: /upstreams/a/authorization: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {insecure: true, http: \"http://h/\", authorization: {}}}",
-        "c.yaml:1: /upstreams/a/authorization: wants exactly one of file, variable and key\n"},
+        "c.yaml:1: /upstreams/a/authorization: needs exactly one of file, variable and key\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, variable: v}}}",
-        "c.yaml:1: /upstreams/a/authorization: wants exactly one of file, variable and key\n"},
+        "c.yaml:1: /upstreams/a/authorization: needs exactly one of file, variable and key\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {key: k}}}",
         "c.yaml:1: /upstreams/a/authorization/key: is only for tokens: with client_id\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, scopes: [x], resource: r}}}",
         "c.yaml:1: /upstreams/a/authorization/scopes: is only for tokens: with client_id\n"
         "c.yaml:1: /upstreams/a/authorization/resource: is only for tokens: with client_id\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, client_id: c}}}",
-        "c.yaml:1: /upstreams/a/authorization: client_id wants exactly one of issuer and "
+        "c.yaml:1: /upstreams/a/authorization: client_id needs exactly one of issuer and "
         "token_endpoint\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, client_id: c, issuer: "
      "\"http://as.example\"}}}",
-        "c.yaml:1: /upstreams/a/authorization/issuer: wants an https URL, or an http URL on "
+        "c.yaml:1: /upstreams/a/authorization/issuer: must be an https URL, or an http URL on "
         "loopback\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, client_id: c, token_endpoint: "
      "x}}}",
-        "c.yaml:1: /upstreams/a/authorization/token_endpoint: wants an https URL, or an http URL "
+        "c.yaml:1: /upstreams/a/authorization/token_endpoint: must be an https URL, or an http URL "
         "on loopback\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, header: Mcp-Session-Id}}}",
-        "c.yaml:1: /upstreams/a/authorization: header wants a header's name that nothing else "
-        "has\n"},
+        "c.yaml:1: /upstreams/a/authorization: header must be the name of a header that Writ does "
+        "not set itself\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, header: writ-credential}}}",
-        "c.yaml:1: /upstreams/a/authorization: header wants a header's name that nothing else "
-        "has\n"},
+        "c.yaml:1: /upstreams/a/authorization: header must be the name of a header that Writ does "
+        "not set itself\n"},
     {"upstreams: {a: {http: \"https://h/\", authorization: {file: f, scheme: \"a b\"}}}",
-        "c.yaml:1: /upstreams/a/authorization/scheme: wants one word, or \"\"\n"},
+        "c.yaml:1: /upstreams/a/authorization/scheme: must be one word, or \"\"\n"},
     {"upstreams: {a__b: {stdio: [x]}}",
         "c.yaml:1: /upstreams/a__b: the name of an upstream has 1 to 32 letters, digits, - and "
         "single _, these two inside\n"},
     {"upstreams: {a: {stdio: [x]}}\ntools: {b/t: {scope: s}}",
-        "c.yaml:2: /tools/b~1t: no upstream is called \"b\"\n"},
+        "c.yaml:2: /tools/b~1t: there is no upstream \"b\"\n"},
 };
 
 START_TEST(plain_http_needs_loopback_or_a_word)
@@ -257,7 +258,7 @@ START_TEST(what_a_configuration_leaves_open_is_warned_of)
         {"listen: 0.0.0.0:1", "c.yaml:1: /listen: warning: listens beyond loopback without TLS: "
                               "others on the way can read tokens and calls\n"
                               "c.yaml:1: /listen: warning: listens beyond loopback without hosts: "
-                              "name those under which clients reach it\n"},
+                              "set the names under which clients reach it\n"},
         {"listen: 0.0.0.0:1\nhosts: [a]\ntls: {cert: c, key: k}", ""},
         {"listen: 127.0.0.1:1\nadmin_listen: \"[::1]:2\"", ""},
         {"admin_listen: 10.0.0.1:2", "c.yaml:1: /admin_listen: warning: listens beyond loopback "
@@ -386,14 +387,14 @@ START_TEST(all_faults_are_told_at_once)
 
     ck_assert_str_eq(found.ptr,
         "c.yaml:1: /isuer: unknown option; did you mean \"issuer\"?\n"
-        "c.yaml:2: /loops: wants a whole number\n"
+        "c.yaml:2: /loops: must be a whole number\n"
         "c.yaml:3: /loops: written twice; the first is on line 2\n"
         "c.yaml:4: /agents/0/id: written twice; the first is on line 4\n"
-        "c.yaml:4: /agents/0: wants exactly one of bearer_sha256, issuer, certificate, anonymous\n"
+        "c.yaml:4: /agents/0: needs exactly one of bearer_sha256, issuer, certificate, anonymous\n"
         "c.yaml:5: /upstreams/a/stdio/0: anchors (&name) are not supported: write the value out\n"
         "c.yaml:5: /upstreams/a/stdio/1: aliases (*name) are not supported: write the value out\n"
         "c.yaml:6: /tools/a~1t/scop: unknown option; did you mean \"scope\"?\n"
-        "c.yaml:6: /tools/b: wants a name such as upstream/tool or upstream/read_*\n");
+        "c.yaml:6: /tools/b: must be a name such as upstream/tool or upstream/read_*\n");
 }
 END_TEST
 

@@ -50,19 +50,19 @@ START_TEST(a_faulty_call_is_told)
     static const struct {
         const char *json, *message;
     } cases[] = {
-        {"[]", "the call is no object"},
+        {"[]", "the call is not an object"},
         {"{\"agent\":\"dev\"}", "the call lacks tool, as upstream/tool"},
         {"{\"agent\":\"dev\",\"tool\":\"t\"}", "the call lacks tool, as upstream/tool"},
         {"{\"agent\":\"dev\",\"tool\":\"/t\"}", "the call lacks tool, as upstream/tool"},
         {"{\"agent\":\"dev\",\"tool\":\"u/\"}", "the call lacks tool, as upstream/tool"},
-        {"{\"agent\":\"dev\",\"tool\":5}", "tool is no string"},
+        {"{\"agent\":\"dev\",\"tool\":5}", "tool is not a string"},
         {"{\"tool\":\"u/t\",\"args\":{}}", "the call has an unknown member \"args\""},
         {"{\"agent\":\"dve\",\"tool\":\"u/t\"}",
             "no agent \"dve\" is configured; write {\"id\": ..., \"role\": ...}"},
         {"{\"agent\":{\"role\":\"x\"},\"tool\":\"u/t\"}", "agent lacks id"},
         {"{\"agent\":{\"id\":\"x\",\"name\":\"y\"},\"tool\":\"u/t\"}",
             "agent has an unknown member \"name\""},
-        {"{\"agent\":7,\"tool\":\"u/t\"}", "agent is no object"},
+        {"{\"agent\":7,\"tool\":\"u/t\"}", "agent is not an object"},
     };
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(yaml);
@@ -129,8 +129,8 @@ START_TEST(cases_pass_or_tell_the_difference)
             "\"policy_ok\", constraint is \"a le\", not \"x\", scope is \"s/6\", not \"yy\", "
             "target "
             "is \"t\", not \"z\", shadow is false"},
-        {WRIT_E_INVALID, false, "the expected decision is allow, deny or require_approval"},
-        {WRIT_E_INVALID, false, "the expected reason is none of docs/reasons.md"},
+        {WRIT_E_INVALID, false, "the expected decision must be allow, deny or require_approval"},
+        {WRIT_E_INVALID, false, "the expected reason is not in docs/reasons.md"},
         {WRIT_E_INVALID, false,
             "no agent \"nobody\" is configured; write {\"id\": ..., \"role\": ...}"},
         {WRIT_E_INVALID, false, "expect has an unknown member \"decisoin\""},
@@ -169,12 +169,12 @@ START_TEST(a_faulty_file_of_cases_is_told)
             "f:1: the file lacks config, the name of a configuration\n"},
         {"config: c", "f: the file lacks cases, a list\n"},
         {"config: c\ncases: []", "f:2: the file lacks cases, a list\n"},
-        {"config: c\ncases: [5]", "f:2: /cases/0: a case is no object\n"},
+        {"config: c\ncases: [5]", "f:2: /cases/0: a case is not an object\n"},
         {"config: c\ncases: [{call: {}}]", "f:2: /cases/0: a case lacks call or expect\n"},
         {"config: c\ncases: [{call: {}, expect: deny, nmae: x}]",
             "f:2: /cases/0: a case has an unknown member \"nmae\"\n"},
         {"config: c\ncases: [{call: {}, expect: deny, name: 5}]",
-            "f:2: /cases/0: name is no string\n"},
+            "f:2: /cases/0: name is not a string\n"},
         {"config: c\ncases: [{call: {a: no}, expect: deny}]",
             "f:2: /cases/0/call/a: YAML readers disagree about what this is: write a string in "
             "quotes, a number, true, false and null as JSON does\n"},

@@ -308,9 +308,10 @@ expect_change(const json_t *base, const json_t *change)
         struct writ_view text = writ_view_str(err.text);
 
         ck_assert_msg(result.code == WRIT_E_INVALID, "%s is not refused", path.ptr);
-        ck_assert_msg(writ_view_has_suffix(text, WRIT_LIT(": this needs a restart")) &&
-                          writ_view_equal(writ_view_sub(text, 0, writ_view_find(text, ':')),
-                              writ_buf_view(&path)),
+        ck_assert_msg(
+            writ_view_has_suffix(text, WRIT_LIT(": restart the gateway to change them")) &&
+                writ_view_equal(
+                    writ_view_sub(text, 0, writ_view_find(text, ':')), writ_buf_view(&path)),
             "%s: %s", path.ptr, err.text);
     } else {
         ck_assert_msg(writ_is_ok(result), "%s: %s", path.ptr, err.text);
@@ -430,13 +431,13 @@ START_TEST(an_upstream_that_comes_goes_or_has_another_name_is_refused)
     static const struct {
         const char *text, *why;
     } rows[] = {
-        {AGENTS "upstreams: {" FS "}\n", "upstreams.web.http: this needs a restart"},
+        {AGENTS "upstreams: {" FS "}\n", "upstreams.web.http: restart the gateway to change them"},
         {AGENTS "upstreams: {" FS ", " WEB ", more: {stdio: [more]}}\n",
-            "upstreams.more.stdio: this needs a restart"},
+            "upstreams.more.stdio: restart the gateway to change them"},
         {AGENTS "upstreams: {" FS ", wob: {http: 'https://web.example/mcp'}}\n",
-            "upstreams.wob.http, upstreams.web.http: this needs a restart"},
+            "upstreams.wob.http, upstreams.web.http: restart the gateway to change them"},
         {AGENTS "upstreams: {fs: {http: 'https://web.example/mcp'}, " WEB "}\n",
-            "upstreams.fs.stdio, upstreams.fs.http: this needs a restart"},
+            "upstreams.fs.stdio, upstreams.fs.http: restart the gateway to change them"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -47,16 +47,16 @@ START_TEST(what_is_no_constraint_is_refused)
             "not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, "
             "under, "
             "host_in, each, min_items, max_items, required, forbidden\n"},
-        {"- {arg: a, value: 5}", "f:1: /0: lacks op: What is asked of it (docs/policy.md).\n"},
-        {"- {arg: a, op: le}", "f:1: /0: lacks value: what `le` compares with\n"},
-        {"- {op: le, value: 5}", "f:1: /0: lacks arg: the argument that is meant (\"\" "
+        {"- {arg: a, value: 5}", "f:1: /0: lacks op: The test (docs/policy.md).\n"},
+        {"- {arg: a, op: le}", "f:1: /0: lacks value: set the value that `le` compares with\n"},
+        {"- {op: le, value: 5}", "f:1: /0: lacks arg: name the argument (\"\" "
                                  "means all of them as one object)\n"},
         {"- {arg: /a~2, op: le, value: 5}",
-            "f:1: /0: is no JSON Pointer: ~ is written ~0, / in a name ~1\n"},
+            "f:1: /0: is not a JSON Pointer: ~ is written ~0, / in a name ~1\n"},
         {"- {arg: a, op: le, value: 5, valeu: 6}",
             "f:1: /0/valeu: unknown option; did you mean \"value\"?\n"},
-        {"- a", "f:1: /0: wants a map of options; this is a text\n"},
-        {"a: 1", "f:1: wants a list of constraints, each {arg, op, value}\n"},
+        {"- a", "f:1: /0: must be a map of options, not a text\n"},
+        {"a: 1", "f:1: must be a list of constraints, each {arg, op, value}\n"},
         {"- {arg: a, op: required, value: false}",
             "f:1: /0/value: `required` takes no value (or true)\n"},
         {"- {arg: a, op: forbidden, optional: true}", "f:1: /0: `forbidden` cannot be optional\n"},
@@ -70,35 +70,35 @@ START_TEST(values_of_the_wrong_kind_are_refused)
 {
     static const struct example examples[] = {
         {"- {arg: a, op: le, value: abc}",
-            "f:1: /0/value: wants a number as JSON writes it; this is a text\n"},
-        {"- {arg: a, op: in, value: x}", "f:1: /0/value: `in` wants a list of 1 to 1024 values\n"},
+            "f:1: /0/value: must be a number as JSON writes it, not a text\n"},
+        {"- {arg: a, op: in, value: x}", "f:1: /0/value: `in` needs a list of 1 to 1024 values\n"},
         {"- {arg: a, op: not_in, value: []}",
-            "f:1: /0/value: `not_in` wants a list of 1 to 1024 values\n"},
-        {"- {arg: a, op: type, value: text}",
-            "f:1: /0/value: wants string, number, integer, boolean, null, array, object or any\n"},
-        {"- {arg: a, op: type, value: []}", "f:1: /0/value: wants at least one type\n"},
+            "f:1: /0/value: `not_in` needs a list of 1 to 1024 values\n"},
+        {"- {arg: a, op: type, value: text}", "f:1: /0/value: must be string, number, integer, "
+                                              "boolean, null, array, object or any\n"},
+        {"- {arg: a, op: type, value: []}", "f:1: /0/value: needs at least one type\n"},
         {"- {arg: a, op: max_length, value: -1}",
-            "f:1: /0/value: wants a whole number from 0 to 1099511627776\n"},
+            "f:1: /0/value: must be a whole number from 0 to 1099511627776\n"},
         {"- {arg: a, op: prefix, value: \"\"}",
-            "f:1: /0/value: `prefix` wants a text that is not empty\n"},
+            "f:1: /0/value: `prefix` needs a text that is not empty\n"},
         {"- {arg: a, op: prefix, value: [a]}",
-            "f:1: /0/value: `prefix` wants a text that is not empty\n"},
+            "f:1: /0/value: `prefix` needs a text that is not empty\n"},
         {"- {arg: a, op: matches, value: \"(\"}",
-            "f:1: /0/value: is no regular expression: missing "
+            "f:1: /0/value: is not a regular expression: missing "
             "closing parenthesis at byte 1 of the pattern\n"},
         {"- {arg: a, op: glob, value: \"[a\"}",
-            "f:1: /0/value: is no pattern: a [ is not closed\n"},
+            "f:1: /0/value: is not a pattern: a [ is not closed\n"},
         {"- {arg: a, op: under, value: a/b}",
-            "f:1: /0/value: `under` wants an absolute directory without `.`, `..`, doubled or "
+            "f:1: /0/value: `under` needs an absolute directory without `.`, `..`, doubled or "
             "trailing slash\n"},
         {"- {arg: a, op: host_in, value: [\"https://a\"]}",
-            "f:1: /0/value: `host_in` wants hosts in lower-case ASCII, such as example.com, "
-            "*.example.com, 127.0.0.1 or [::1], each maybe with a port\n"},
-        {"- {arg: a, op: each, value: []}", "f:1: /0/value: wants 1 to 256 constraints\n"},
+            "f:1: /0/value: `host_in` needs hosts in lower-case ASCII, such as example.com, "
+            "*.example.com, 127.0.0.1 or [::1], each with an optional port\n"},
+        {"- {arg: a, op: each, value: []}", "f:1: /0/value: must have 1 to 256 constraints\n"},
         {"- {arg: a, op: each, value: x}",
-            "f:1: /0/value: wants a list of constraints, each {arg, op, value}\n"},
+            "f:1: /0/value: must be a list of constraints, each {arg, op, value}\n"},
         {"- {arg: a, op: each, value: {op: le, value: x}}",
-            "f:1: /0/value/value: wants a number as JSON writes it; this is a text\n"},
+            "f:1: /0/value/value: must be a number as JSON writes it, not a text\n"},
         {"- {arg: a, op: eq, value: no}",
             "f:1: /0/value: YAML readers disagree about what this is: write a string in quotes, a "
             "number, true, false and null as JSON does\n"},
@@ -112,16 +112,17 @@ START_TEST(doubtful_constraints_are_warned_of)
 {
     static const struct example examples[] = {
         {"- {arg: a, op: in, value: [x, /tmp, /var]}",
-            "f:1: /0/value: warning: looks like a path: `in` wants exactly this text; use `under` "
+            "f:1: /0/value: warning: looks like a path: `in` compares with exactly this text; use "
+            "`under` "
             "for what is inside a directory\n"},
-        {"- {arg: a, op: eq, value: /tmp}",
-            "f:1: /0/value: warning: looks like a path: `eq` wants exactly this text; use `under` "
-            "for what is inside a directory\n"},
-        {"- {arg: a, op: eq, value: \"500\"}", "f:1: /0/value: warning: a quoted number is a "
-                                               "string here, and a number never equals it\n"},
-        {"- {arg: a, op: prefix, value: /srv/box}",
-            "f:1: /0/value: warning: looks like a path: a prefix is no containment (/srv/box-evil, "
-            "/srv/box/../x); use `under`\n"},
+        {"- {arg: a, op: eq, value: /tmp}", "f:1: /0/value: warning: looks like a path: `eq` "
+                                            "compares with exactly this text; use `under` "
+                                            "for what is inside a directory\n"},
+        {"- {arg: a, op: eq, value: \"500\"}", "f:1: /0/value: warning: the quoted number "
+                                               "is a string here, and never equals a number\n"},
+        {"- {arg: a, op: prefix, value: /srv/box}", "f:1: /0/value: warning: looks like a path: a "
+                                                    "prefix does not mean inside (/srv/box-evil, "
+                                                    "/srv/box/../x); use `under`\n"},
         {"- {arg: a, op: under, value: /}",
             "f:1: /0/value: warning: every absolute path is under /\n"},
         {"- {arg: a, op: ne, value: /tmp}", ""},

@@ -99,29 +99,31 @@ struct fault {
 };
 
 static const struct fault faults[] = {
-    {"loops: x", "c.yaml:1: /loops: wants a whole number\n"},
-    {"loops: 1.0", "c.yaml:1: /loops: wants a whole number\n"},
-    {"loops: 1e2", "c.yaml:1: /loops: wants a whole number\n"},
-    {"loops: 0x10", "c.yaml:1: /loops: wants a whole number\n"},
-    {"loops: 010", "c.yaml:1: /loops: wants a whole number\n"},
-    {"loops: +1", "c.yaml:1: /loops: wants a whole number\n"},
-    {"loops: [1]", "c.yaml:1: /loops: wants a whole number; this is a list\n"},
-    {"loops:", "c.yaml:1: /loops: wants a whole number; this is nothing\n"},
-    {"loops: 99999999999999999999", "c.yaml:1: /loops: is out of range: wants 0 to 256\n"},
-    {"limits: {body: 1TiB}", "c.yaml:1: /limits/body: wants a size such as 65536, 64KiB or 4MiB\n"},
-    {"limits: {body: 1kib}", "c.yaml:1: /limits/body: wants a size such as 65536, 64KiB or 4MiB\n"},
-    {"limits: {body: 65MiB}", "c.yaml:1: /limits/body: is out of range: wants 1KiB to 64MiB\n"},
+    {"loops: x", "c.yaml:1: /loops: must be a whole number\n"},
+    {"loops: 1.0", "c.yaml:1: /loops: must be a whole number\n"},
+    {"loops: 1e2", "c.yaml:1: /loops: must be a whole number\n"},
+    {"loops: 0x10", "c.yaml:1: /loops: must be a whole number\n"},
+    {"loops: 010", "c.yaml:1: /loops: must be a whole number\n"},
+    {"loops: +1", "c.yaml:1: /loops: must be a whole number\n"},
+    {"loops: [1]", "c.yaml:1: /loops: must be a whole number, not a list\n"},
+    {"loops:", "c.yaml:1: /loops: must be a whole number, not nothing\n"},
+    {"loops: 99999999999999999999", "c.yaml:1: /loops: is out of range: must be 0 to 256\n"},
+    {"limits: {body: 1TiB}",
+        "c.yaml:1: /limits/body: must be a size such as 65536, 64KiB or 4MiB\n"},
+    {"limits: {body: 1kib}",
+        "c.yaml:1: /limits/body: must be a size such as 65536, 64KiB or 4MiB\n"},
+    {"limits: {body: 65MiB}", "c.yaml:1: /limits/body: is out of range: must be 1KiB to 64MiB\n"},
     {"limits: {body: 9223372036854775807GiB}",
-        "c.yaml:1: /limits/body: is out of range: wants 1KiB to 64MiB\n"},
-    {"limits: {idle_timeout: 60}", "c.yaml:1: /limits/idle_timeout: wants a duration such as "
+        "c.yaml:1: /limits/body: is out of range: must be 1KiB to 64MiB\n"},
+    {"limits: {idle_timeout: 60}", "c.yaml:1: /limits/idle_timeout: must be a duration such as "
                                    "500ms, 60s, 10m, 24h or 7d\n"},
-    {"limits: {idle_timeout: 1:30}", "c.yaml:1: /limits/idle_timeout: wants a duration such as "
+    {"limits: {idle_timeout: 1:30}", "c.yaml:1: /limits/idle_timeout: must be a duration such as "
                                      "500ms, 60s, 10m, 24h or 7d\n"},
-    {"limits: {idle_timeout: 60 s}", "c.yaml:1: /limits/idle_timeout: wants a duration such as "
+    {"limits: {idle_timeout: 60 s}", "c.yaml:1: /limits/idle_timeout: must be a duration such as "
                                      "500ms, 60s, 10m, 24h or 7d\n"},
     {"limits: {idle_timeout: 2d}",
-        "c.yaml:1: /limits/idle_timeout: is out of range: wants 100ms to 1d\n"},
-    {"limits: 5", "c.yaml:1: /limits: wants a map of options; this is a text\n"},
+        "c.yaml:1: /limits/idle_timeout: is out of range: must be 100ms to 1d\n"},
+    {"limits: 5", "c.yaml:1: /limits: must be a map of options, not a text\n"},
     {"log: {level: verbose}",
         "c.yaml:1: /log/level: does not know \"verbose\". Use one of: error, warn, info, debug\n"},
     {"log: {level: inof}", "c.yaml:1: /log/level: does not know \"inof\"; did you mean \"info\"? "
@@ -129,11 +131,11 @@ static const struct fault faults[] = {
     {"log: {levle: info}", "c.yaml:1: /log/levle: unknown option; did you mean \"level\"?\n"},
     {"xyzzy: 1", "c.yaml:1: /xyzzy: unknown option\n"},
     {"issuer: \"a\\nb\"", "c.yaml:1: /issuer: has a control character at byte 1\n"},
-    {"issuer: \"\"", "c.yaml:1: /issuer: wants 1 to 512 bytes; these are 0\n"},
-    {"issuer: {a: b}", "c.yaml:1: /issuer: wants a text; this is a map\n"},
-    {"hosts: a", "c.yaml:1: /hosts: wants a list of texts; this is a text\n"},
-    {"hosts: [a, [b]]", "c.yaml:1: /hosts/1: wants a text; this is a list\n"},
-    {"listen: localhost", "c.yaml:1: /listen: wants a literal address and a port, such as "
+    {"issuer: \"\"", "c.yaml:1: /issuer: must have 1 to 512 bytes, not 0\n"},
+    {"issuer: {a: b}", "c.yaml:1: /issuer: must be a text, not a map\n"},
+    {"hosts: a", "c.yaml:1: /hosts: must be a list of texts, not a text\n"},
+    {"hosts: [a, [b]]", "c.yaml:1: /hosts/1: must be a text, not a list\n"},
+    {"listen: localhost", "c.yaml:1: /listen: must be a literal address and a port, such as "
                           "127.0.0.1:8700 or [::1]:8700\n"},
 };
 
