@@ -5,8 +5,10 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define USAGE_TEXT_MAX 1024
@@ -101,6 +103,42 @@ WRIT_RESULT
 writ_cli_read(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err)
 {
     return same(path, "-") ? read_stdin(max, ret, err) : writ_text_file(path, max, ret, err);
+}
+
+bool
+writ_cli_write_all(int fd, struct writ_view text)
+{
+    while (text.len > 0) {
+        ssize_t n = write(fd, text.ptr, text.len);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        text = writ_view_sub(text, (size_t)n, SIZE_MAX);
+    }
+    return true;
+}
+
+WRIT_RESULT
+writ_cli_write_new(const char *path, struct writ_view text, struct writ_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    bool good;
+
+    if (fd < 0) {
+        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s: %s", path,
+            strerrordesc_np(errno));
+    }
+    good = writ_cli_write_all(fd, text) && fsync(fd) == 0;
+    good = close(fd) == 0 && good;
+    if (!good) {
+        (void)unlink(path);
+        WRIT_FAIL(err, WRIT_E_IO, "%s: cannot be written", path);
+    }
+    return WRIT_DONE;
 }
 
 /* ---- answers and failures */

@@ -247,6 +247,12 @@ REQUIRED(hook, "state", "DIR", "Where what was bound is noted until its outcome 
 VALUE(hook, "ca", "FILE", "PEM file of the authority of an https URL; the system's when left out.")
 VALUE(hook, "timeout", "SECONDS", "For one answer of the gateway, 1 to 600; 30 when left out. The agent's own timeout for hooks must be longer.")
 
+COMMAND(token_new, "token new", "AGENT", 1, 1, "make a static bearer token",
+    "Makes a token of 256 random bits and prints it with the entry of `agents` in the configuration "
+    "that takes it. The entry has the token's SHA-256 and not the token: keep the token where the "
+    "agent reads it.")
+VALUE(token_new, "file", "FILE", "Write the token to this new file (mode 0600) instead of standard output.")
+
 COMMAND(keys_new, "keys new", "", 0, 0, "make the keys that a gateway needs",
     "Makes the key directory where there is none (mode 0700) and new active keys in it: one that "
     "signs the credentials and one that signs the ledger's checkpoints, unless there is one already. "

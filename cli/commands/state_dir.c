@@ -4,6 +4,7 @@
 #include "cli/commands/state_dir.h"
 
 #include "base/text.h"
+#include "cli/base/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,23 +53,6 @@ open_folder(const char *folder, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static bool
-write_all(int fd, struct writ_view text)
-{
-    while (text.len > 0) {
-        ssize_t n = write(fd, text.ptr, text.len);
-
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return false;
-        }
-        text = writ_view_sub(text, (size_t)n, SIZE_MAX);
-    }
-    return true;
-}
-
 /* Under a name of its own first: a note is there whole, or not at all. */
 WRIT_RESULT
 writ_state_dir_put(
@@ -90,7 +74,7 @@ writ_state_dir_put(
     if (fd < 0) {
         WRIT_FAIL(err, WRIT_E_IO, "nothing can be noted in the folder of --state");
     }
-    good = write_all(fd, text);
+    good = writ_cli_write_all(fd, text);
     good = close(fd) == 0 && good;
     if (!good || rename(made.ptr, path.ptr) != 0) {
         (void)unlink(made.ptr);

@@ -51,7 +51,7 @@ const LIMITS = {
     '`--skew`, in seconds': ['include/writ/verify.h', 'WRIT_VERIFY_SKEW_MAX_S'],
     'the set of keys that a guard fetches, in bytes': ['core/evidence/jose/jwks.h', 'WRIT_JWKS_BYTES_MAX'],
     'keys in that set': ['core/evidence/jose/jwks.h', 'WRIT_JWKS_KEYS_MAX'],
-    'a status list, in bytes as the gateway signs it': ['gateway/guard/guard.c', 'STATUS_MAX'],
+    'a status list, in bytes as the gateway signs it': ['gateway/guard/guard_run.c', 'STATUS_MAX'],
   },
 };
 

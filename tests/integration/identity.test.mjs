@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { createRequire } from 'node:module';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { bearer, startGateway, until, writ, writeFileSync as write } from '../support/js/gateway.mjs';
+import { bearer, sha256, startGateway, until, writ, writeFileSync as write } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { get } from '../support/js/stream.mjs';
@@ -92,6 +92,33 @@ test('a static token is the agent of its hash, and any other token is refused', 
   }
   assert.equal(up.calls.length, 1, 'nothing of that reached the upstream');
   assert.equal(gw.decisions().length, 1, 'nor the ledger');
+});
+
+test('writ token new makes a token that its entry accepts, and writes it to a new private file alone', async (t) => {
+  const dir = mkdtempSync('/tmp/writ-token-');
+  t.after(() => rmSync(dir, { recursive: true }));
+  const file = `${dir}/token`;
+  const made = JSON.parse(writ(['token', 'new', 'dev', '--file', file, '--json']).out);
+  const token = readFileSync(file, 'utf8');
+  assert.match(token, /^writ_[A-Za-z0-9_-]{43}$/);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(made, { agent: 'dev', bearer_sha256: sha256(token), file,
+    entry: `{id: "dev", bearer_sha256: ${sha256(token)}}` });
+  const again = writ(['token', 'new', 'dev', '--file', file]);
+  assert.equal(again.code, 3);
+  assert.match(again.err, /token: File exists/);
+  assert.equal(readFileSync(file, 'utf8'), token, 'what is there stays');
+
+  const shown = writ(['token', 'new', 'a "quoted" name']);
+  const lines = shown.out.split('\n');
+  assert.equal(lines[2], `  - {id: "a \\"quoted\\" name", bearer_sha256: ${sha256(lines[0].slice('token: '.length))}}`);
+  for (const name of ['', 'x'.repeat(257), 'a\u202eb', 'two\nlines']) {
+    assert.equal(writ(['token', 'new', name]).code, 2, JSON.stringify(name));
+  }
+
+  const { gw } = await setUp(t, [{ id: made.agent, bearer_sha256: made.bearer_sha256 }]);
+  assert.equal((await call(gw, token)).status, 200);
+  assert.equal((await call(gw, `${token}x`)).status, 401);
 });
 
 test('a JWT gives agent, tenant and role, by keys from a file', async (t) => {

@@ -146,7 +146,10 @@ covers(['ledger list', 'ledger show', 'ledger verify', 'ledger export', 'ledger 
   shows('verify timestamp', [checkpoint, join(folder, 'answer'), '--ca', join(folder, 'tsa.pem')]);
 });
 
-covers(['keys new', 'keys list', 'keys rotate', 'keys retire', 'keys revoke', 'keys jwks', 'verify keys', 'verify credential'], ({ put, folder }) => {
+covers(['token new', 'keys new', 'keys list', 'keys rotate', 'keys retire', 'keys revoke', 'keys jwks', 'verify keys',
+  'verify credential'], ({ put, folder }) => {
+  shows('token new', ['dev']);
+  shows('token new', ['dev', '--file', join(folder, 'token')]);
   const dir = ['--dir', join(folder, 'keys')];
   const { kid } = shows('keys new', dir);
   const jwks = put('jwks', JSON.stringify(shows('keys jwks', dir)));
