@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RAW_WAIT_MS   30000 /* patience, not a measure: sanitizers and busy machines are slow */
+#define RAW_WAIT_MS   60000 /* patience, not a measure: sanitizers and busy machines are slow */
 #define RAW_BYTES_MAX (8U << 20)
 
 /** A blocking socket to 127.0.0.1. Aborts when it cannot connect. */

@@ -8,7 +8,7 @@
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
 
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 60000
 
 static void
 short_rest(void)

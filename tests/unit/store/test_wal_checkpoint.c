@@ -8,7 +8,7 @@
 #include <time.h>
 
 #define BUSY_US     1000000
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 static struct writ_wal_state
 rested(struct writ_wal_checkpoint *fold)

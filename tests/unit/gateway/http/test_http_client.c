@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #define BODY_MAX    (16 << 20)
-#define WATCHDOG_US (INT64_C(30) * 1000 * 1000)
+#define WATCHDOG_US (INT64_C(60) * 1000 * 1000)
 #define MS          INT64_C(1000)
 #define REQUEST_MAX 4096
 
