@@ -174,7 +174,7 @@ open_boundary(struct writ_judgement *j)
     }
     WRIT_TRY(writ_boundaries_add(
         &j->ledger->boundaries, j->tag, j->d->tenant, j->name, &boundary, &j->err));
-    writ_boundaries_number(&j->ledger->boundaries, boundary, j->ledger->next_boundary++);
+    writ_boundaries_number(&j->ledger->boundaries, boundary, j->ledger->boundaries.next_id++);
     boundary->fresh = true;
     boundary->active_us = writ_clock_mono_us(j->ledger->options.clock);
     j->boundary = boundary;
@@ -302,7 +302,7 @@ record(struct writ_judgement *j)
 {
     struct writ_ledger *ledger = j->ledger;
     struct writ_buf *bodies = &ledger->group.bodies;
-    uint64_t leaf = ledger->next_leaf + ledger->group.rows_n;
+    uint64_t leaf = ledger->log.next_leaf + ledger->group.rows_n;
     size_t at, end, blocked_at = 0;
     int64_t blocked_us = 0;
     bool blocked = !j->granting && !writ_decision_is(j->d->draft, WRIT_DECISION_REQUIRE_APPROVAL);

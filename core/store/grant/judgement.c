@@ -98,7 +98,7 @@ writ_judgement_begin(struct writ_judgement *j)
 static enum writ_reason
 check_clock(struct writ_judgement *j)
 {
-    bool back = j->wall_us < j->ledger->last_us - j->ledger->options.clock_tolerance_us;
+    bool back = j->wall_us < j->ledger->log.last_us - j->ledger->options.clock_tolerance_us;
 
     return back ? WRIT_REASON_CLOCK_REGRESSION : WRIT_REASON_NONE;
 }
@@ -163,7 +163,8 @@ tell_prior(struct writ_judgement *j, const struct writ_held *held)
         prior->decision_id = writ_view_copy(flight->decision_id, j->arena);
         return prior->decision_id.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
     }
-    WRIT_TRY(prior->leaf < j->ledger->vouched ? read_signed_id(j, prior) : read_prior_id(j, prior));
+    WRIT_TRY(
+        prior->leaf < j->ledger->log.vouched ? read_signed_id(j, prior) : read_prior_id(j, prior));
     if (j->d->duplicates == WRIT_DUPLICATES_REPLAY && prior->outcome == WRIT_OUTCOME_EXECUTED) {
         WRIT_TRY(writ_results_find(j->ledger, prior->leaf, prior->decision_id, j->stamp_us,
             j->arena, &prior->result, &j->err));
@@ -251,7 +252,7 @@ is_released(struct writ_judgement *j)
     struct writ_extension extension = {0};
     writ_auto_buf name = writ_buf_make(WRIT_LEDGER_NAME_MAX * 2);
 
-    if (j->ledger->released.len == 0 ||
+    if (j->ledger->resumed.released.len == 0 ||
         !writ_is_ok(writ_extension_read(&draft->extensions, j->arena, &extension, NULL))) {
         return false;
     }
@@ -261,8 +262,8 @@ is_released(struct writ_judgement *j)
     writ_buf_put(&name, writ_member_view(&draft->tool));
     writ_buf_byte(&name, '\n');
     return writ_is_ok(writ_buf_check(&name, NULL)) &&
-           writ_view_search(writ_buf_view(&j->ledger->released), writ_buf_view(&name)) <
-               j->ledger->released.len;
+           writ_view_search(writ_buf_view(&j->ledger->resumed.released), writ_buf_view(&name)) <
+               j->ledger->resumed.released.len;
 }
 
 static bool
@@ -271,7 +272,7 @@ began_later(const struct writ_judgement *j)
     const struct writ_claim *claim = &j->d->claim;
 
     return !claim->caller_stated &&
-           (j->d->held_until_us > 0 || claim->previous_since_us > j->ledger->resumed_us);
+           (j->d->held_until_us > 0 || claim->previous_since_us > j->ledger->resumed.at_us);
 }
 
 /* A key is known to be unused when it could not be made before the loss: that of a session, which
@@ -282,8 +283,9 @@ may_be_lost(struct writ_judgement *j)
 {
     const struct writ_ledger *ledger = j->ledger;
 
-    return ledger->resumed_us > 0 && j->stamp_us < ledger->resumed_us + ledger->claims_kept_us &&
-           !began_later(j) && !is_released(j);
+    return ledger->resumed.at_us > 0 &&
+           j->stamp_us < ledger->resumed.at_us + ledger->keeping.most_us && !began_later(j) &&
+           !is_released(j);
 }
 
 static enum writ_reason

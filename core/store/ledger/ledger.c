@@ -74,8 +74,8 @@ writ_ledger_create(
 static void
 ledger_free(struct writ_ledger *ledger)
 {
-    writ_scrub_stop(ledger->scrub);
-    writ_wal_checkpoint_stop(ledger->checkpoint);
+    writ_scrub_stop(ledger->beside.scrub);
+    writ_wal_checkpoint_stop(ledger->beside.checkpoint);
     writ_heads_trust_wipe(&ledger->trust);
     writ_rekey_wipe(ledger);
     writ_ending_wipe(ledger);
@@ -88,11 +88,10 @@ ledger_free(struct writ_ledger *ledger)
     writ_manifest_note_wipe(&ledger->manifest);
     writ_budgets_wipe(&ledger->budgets);
     writ_group_wipe(&ledger->group);
-    writ_buf_wipe(&ledger->released);
+    writ_buf_wipe(&ledger->resumed.released);
     writ_disk_close(&ledger->disk);
     writ_file_wipe(&ledger->file); /* last: the lock is held until everything is closed */
-    (void)pthread_cond_destroy(&ledger->wake);
-    (void)pthread_mutex_destroy(&ledger->mutex);
+    writ_inbox_wipe(&ledger->inbox);
     writ_free(ledger);
 }
 
@@ -109,7 +108,6 @@ ledger_new(
     const struct writ_ledger_options *options, struct writ_ledger **ret, struct writ_err *err)
 {
     struct writ_ledger *ledger = writ_alloc(sizeof *ledger);
-    pthread_condattr_t monotonic;
 
     if (ledger == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
@@ -119,14 +117,9 @@ ledger_new(
         ledger->options.clock = writ_clock_system();
     }
     ledger->handed = options->keyring;
-    ledger->released = writ_buf_make(RELEASED_MAX);
-    ledger->queue_end = &ledger->queue;
-    ledger->kept_end = &ledger->kept;
-    (void)pthread_mutex_init(&ledger->mutex, NULL);
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&ledger->wake, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
+    ledger->resumed.released = writ_buf_make(RELEASED_MAX);
+    ledger->kept.end = &ledger->kept.first;
+    writ_inbox_init(&ledger->inbox);
     *ret = ledger;
     return WRIT_DONE;
 }
@@ -172,15 +165,15 @@ open_files(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 static WRIT_RESULT
 start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 {
-    WRIT_TRY(writ_wal_checkpoint_start(path, ledger->options.busy_us, &ledger->checkpoint, err));
+    WRIT_TRY(
+        writ_wal_checkpoint_start(path, ledger->options.busy_us, &ledger->beside.checkpoint, err));
     WRIT_TRY(writ_scrub_start(
-        path, ledger->options.keyring, ledger->options.scrub_us, &ledger->scrub, err));
-    ledger->ticked_us = ledger->pruned_us = writ_clock_mono_us(ledger->options.clock);
+        path, ledger->options.keyring, ledger->options.scrub_us, &ledger->beside.scrub, err));
+    ledger->turn.ticked_us = ledger->turn.pruned_us = writ_clock_mono_us(ledger->options.clock);
     writ_writer_publish(ledger);
     if (pthread_create(&ledger->thread, NULL, writ_writer_run, ledger) != 0) {
         WRIT_FAIL(err, WRIT_E_IO, "no thread for the ledger");
     }
-    ledger->running = true;
     return WRIT_DONE;
 }
 
@@ -195,7 +188,7 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     WRIT_TRY(make_memory(ledger, err));
     WRIT_TRY(open_files(ledger, path, err));
     WRIT_TRY(writ_opening_check(ledger, err));
-    ledger->opened = ledger->edge.size;
+    ledger->log.opened = ledger->log.edge.size;
     WRIT_TRY(writ_load_all(ledger, err));
     WRIT_TRY(start_threads(ledger, path, err));
     *ret = WRIT_TAKE(ledger);
@@ -222,10 +215,7 @@ writ_ledger_close(struct writ_ledger *ledger)
     if (ledger == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&ledger->mutex);
-    ledger->closing = true;
-    (void)pthread_cond_signal(&ledger->wake);
-    (void)pthread_mutex_unlock(&ledger->mutex);
+    writ_inbox_close(&ledger->inbox);
     (void)pthread_join(ledger->thread, NULL);
     ledger_free(ledger);
 }
@@ -247,17 +237,12 @@ are_same(const struct writ_keyring *a, const struct writ_keyring *b)
 void
 writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
 {
-    struct writ_ledger_keys *late = keys; /* nobody wants it any more */
-
-    if (!are_same(ledger->handed, keys->ring)) {
-        (void)pthread_mutex_lock(&ledger->mutex);
-        late = ledger->fresh;
-        ledger->fresh = keys;
-        ledger->handed = keys->ring;
-        (void)pthread_cond_signal(&ledger->wake);
-        (void)pthread_mutex_unlock(&ledger->mutex);
+    if (are_same(ledger->handed, keys->ring)) {
+        writ_ledger_keys_free(keys);
+        return;
     }
-    writ_ledger_keys_free(late);
+    ledger->handed = keys->ring;
+    writ_inbox_put_keys(&ledger->inbox, keys);
 }
 
 /* ---- at any time ---- */
@@ -265,46 +250,17 @@ writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
 void
 writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why)
 {
-    (void)pthread_mutex_lock(&ledger->mutex);
-    if (!ledger->distrusted) {
-        ledger->distrusted = true;
-        ledger->distrust = *why;
-    }
-    (void)pthread_cond_signal(&ledger->wake);
-    (void)pthread_mutex_unlock(&ledger->mutex);
+    writ_inbox_distrust(&ledger->inbox, why);
 }
 
 WRIT_RESULT
 writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n)
 {
-    size_t counted = 0;
-    writ_result result = WRIT_DONE;
-
-    for (size_t i = 0; i < n; i++) {
-        WRIT_INVARIANT(entries[i]->done != NULL);
-        counted += entries[i]->kind == WRIT_ENTRY_OUTCOME ? 0 : 1;
-    }
-    (void)pthread_mutex_lock(&ledger->mutex);
-    if (counted > 0 && ledger->queued + counted > ledger->options.queue_max) {
-        result.code = WRIT_E_BUSY;
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            entries[i]->next = NULL;
-            *ledger->queue_end = entries[i];
-            ledger->queue_end = &entries[i]->next;
-        }
-        ledger->queued += counted;
-        (void)pthread_cond_signal(&ledger->wake);
-    }
-    (void)pthread_mutex_unlock(&ledger->mutex);
-    return result;
+    return writ_inbox_put(&ledger->inbox, entries, n, ledger->options.queue_max);
 }
 
 void
 writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret)
 {
-    (void)pthread_mutex_lock(&ledger->mutex);
-    *ret = ledger->health;
-    ret->queued = ledger->queued;
-    (void)pthread_mutex_unlock(&ledger->mutex);
+    writ_inbox_health(&ledger->inbox, ret);
 }

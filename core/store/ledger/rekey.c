@@ -25,11 +25,11 @@ check_opened(struct rekeying *r, bool *ret)
     struct writ_head head = {0};
     writ_result result;
 
-    *ret = r->ledger->opened == 0;
+    *ret = r->ledger->log.opened == 0;
     if (*ret) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_heads_at(&r->heads, r->ledger->opened - 1, r->arena, &head, r->err));
+    WRIT_TRY(writ_heads_at(&r->heads, r->ledger->log.opened - 1, r->arena, &head, r->err));
     result = writ_heads_believe(&r->trust, head.note, true, &checkpoint, r->err);
     *ret = writ_is_ok(result);
     return result.code == WRIT_E_MISMATCH ? WRIT_DONE : result;
@@ -53,7 +53,7 @@ sign_last(struct rekeying *r)
     struct writ_digest root;
     writ_result result;
 
-    if (r->ledger->edge.size == 0) {
+    if (r->ledger->log.edge.size == 0) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_heads_at(&r->heads, UINT64_MAX, r->arena, &head, r->err));
@@ -62,8 +62,9 @@ sign_last(struct rekeying *r)
         return result;
     }
     WRIT_TRY(writ_heads_believe(&r->trust, head.note, false, &checkpoint, r->err));
-    WRIT_TRY(writ_tree_root(&r->ledger->edge, &root, r->err));
-    if (checkpoint.size != r->ledger->edge.size || !writ_digest_equal(&checkpoint.root, &root)) {
+    WRIT_TRY(writ_tree_root(&r->ledger->log.edge, &root, r->err));
+    if (checkpoint.size != r->ledger->log.edge.size ||
+        !writ_digest_equal(&checkpoint.root, &root)) {
         WRIT_FAIL(r->err, WRIT_E_MISMATCH, "the last checkpoint is not the one that was written");
     }
     WRIT_TRY(writ_note_read(head.note, &note, r->err));
@@ -95,33 +96,6 @@ take(struct rekeying *r, const struct writ_keyring *ring)
     return sign_last(r);
 }
 
-static struct writ_ledger_keys *
-take_fresh(struct writ_ledger *ledger)
-{
-    struct writ_ledger_keys *keys;
-
-    (void)pthread_mutex_lock(&ledger->mutex);
-    keys = ledger->fresh;
-    ledger->fresh = NULL;
-    (void)pthread_mutex_unlock(&ledger->mutex);
-    return keys;
-}
-
-/* To be tried again, unless there are newer ones. */
-static void
-give_back(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
-{
-    struct writ_ledger_keys *late = keys;
-
-    (void)pthread_mutex_lock(&ledger->mutex);
-    if (ledger->fresh == NULL) {
-        ledger->fresh = keys;
-        late = NULL;
-    }
-    (void)pthread_mutex_unlock(&ledger->mutex);
-    writ_ledger_keys_free(late);
-}
-
 void
 writ_rekey_turn(struct writ_ledger *ledger)
 {
@@ -130,7 +104,7 @@ writ_rekey_turn(struct writ_ledger *ledger)
     struct writ_ledger_keys *keys;
     writ_result result;
 
-    keys = ledger->disk.poisoned ? NULL : take_fresh(ledger);
+    keys = ledger->disk.poisoned ? NULL : writ_inbox_take_keys(&ledger->inbox);
     if (keys == NULL) {
         return;
     }
@@ -141,13 +115,13 @@ writ_rekey_turn(struct writ_ledger *ledger)
         writ_heads_trust_wipe(&r.trust);
         ledger->disk.poisoned = ledger->disk.poisoned || result.code == WRIT_E_MISMATCH;
         writ_group_trouble(ledger, &err);
-        give_back(ledger, keys);
+        writ_inbox_return_keys(&ledger->inbox, keys);
         return;
     }
     writ_heads_trust_wipe(&ledger->trust);
     ledger->trust = r.trust;
     ledger->manifest.stale = true;
-    writ_scrub_rekey(ledger->scrub, keys->ring);
+    writ_scrub_rekey(ledger->beside.scrub, keys->ring);
     keys->next = ledger->keys;
     ledger->keys = keys;
 }
@@ -161,5 +135,4 @@ writ_rekey_wipe(struct writ_ledger *ledger)
         writ_ledger_keys_free(ledger->keys);
         ledger->keys = next;
     }
-    writ_ledger_keys_free(ledger->fresh);
 }

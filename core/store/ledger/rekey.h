@@ -14,7 +14,7 @@
  */
 void writ_rekey_turn(struct writ_ledger *ledger);
 
-/** Frees all keys that the ledger was handed, when its threads have ended. */
+/** Frees all keys that were taken, when the threads of the ledger have ended. */
 void writ_rekey_wipe(struct writ_ledger *ledger);
 
 #endif

@@ -20,47 +20,6 @@
 #include "store/write/session_rows.h"
 #include "store/write/waiting.h"
 
-#include <errno.h>
-#include <time.h>
-
-#define US_PER_S  1000000
-#define NS_PER_US 1000
-
-/* ---- waiting ---- */
-
-static void
-wait_for_work(struct writ_ledger *ledger, int64_t most_us)
-{
-    int64_t until_us = writ_clock_mono_us(writ_clock_system()) + most_us;
-    struct timespec until = {
-        .tv_sec = until_us / US_PER_S, .tv_nsec = until_us % US_PER_S * NS_PER_US};
-
-    while (ledger->queue == NULL && !ledger->closing) {
-        if (pthread_cond_timedwait(&ledger->wake, &ledger->mutex, &until) == ETIMEDOUT) {
-            return;
-        }
-    }
-}
-
-static struct writ_entry *
-take_queue(struct writ_ledger *ledger)
-{
-    struct writ_entry *list;
-    int64_t most_us = ledger->refusing && ledger->options.retry_us < WRIT_STORE_TICK_US
-                          ? ledger->options.retry_us
-                          : WRIT_STORE_TICK_US;
-
-    (void)pthread_mutex_lock(&ledger->mutex);
-    wait_for_work(ledger, most_us);
-    list = ledger->queue;
-    ledger->queue = NULL;
-    ledger->queue_end = &ledger->queue;
-    ledger->queued = 0;
-    ledger->stopping = ledger->closing;
-    (void)pthread_mutex_unlock(&ledger->mutex);
-    return list;
-}
-
 /* ---- one group ---- */
 
 const struct writ_participant *const writ_writer_participants[] = {
@@ -200,7 +159,8 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     int before = sqlite3_total_changes(disk->db);
 
-    writ_budgets_prune(&ledger->budgets, ledger->last_us); /* the clock may be ahead, and go back */
+    writ_budgets_prune(
+        &ledger->budgets, ledger->log.last_us); /* the clock may be ahead, and go back */
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(disk, err));
     WRIT_TRY(writ_disk_finish(disk, delete_expired(ledger, now_us, err), err));
@@ -219,7 +179,7 @@ recover(struct writ_ledger *ledger)
     struct writ_err err = {0};
     writ_result result;
 
-    if (ledger->kept != NULL) {
+    if (ledger->kept.first != NULL) {
         (void)writ_ending_flush(ledger).code;
         return;
     }
@@ -228,7 +188,7 @@ recover(struct writ_ledger *ledger)
         result = writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, &err, "i", now_us);
     }
     if (writ_is_ok(result)) {
-        ledger->refusing = false;
+        ledger->trouble.refusing = false;
     } else {
         writ_group_trouble(ledger, &err);
     }
@@ -243,10 +203,10 @@ heed_checkpoint(struct writ_ledger *ledger)
     struct writ_wal_state state;
 
     if (disk->wal_begun) {
-        writ_wal_checkpoint_begun(ledger->checkpoint);
+        writ_wal_checkpoint_begun(ledger->beside.checkpoint);
         disk->wal_begun = false;
     }
-    state = writ_wal_checkpoint_state(ledger->checkpoint, &why);
+    state = writ_wal_checkpoint_state(ledger->beside.checkpoint, &why);
     if (state.poisoned && !disk->poisoned) {
         disk->poisoned = true;
         writ_group_trouble(ledger, &why);
@@ -284,7 +244,7 @@ checkpoint(struct writ_ledger *ledger, bool idle)
     case WRIT_WAL_NOTHING:
         break;
     case WRIT_WAL_PASS:
-        writ_wal_checkpoint_wake(ledger->checkpoint);
+        writ_wal_checkpoint_wake(ledger->beside.checkpoint);
         break;
     case WRIT_WAL_COPY:
         copy_wal(ledger);
@@ -297,9 +257,9 @@ static void
 heed_scrub(struct writ_ledger *ledger)
 {
     struct writ_err why = {0};
-    struct writ_scrub_state state = writ_scrub_look(ledger->scrub, &why);
+    struct writ_scrub_state state = writ_scrub_look(ledger->beside.scrub, &why);
 
-    ledger->scrubs = state.passes;
+    ledger->beside.scrubs = state.passes;
     if (state.found && !ledger->disk.poisoned) {
         ledger->disk.poisoned = true;
         writ_group_trouble(ledger, &why);
@@ -311,13 +271,8 @@ static void
 heed_distrust(struct writ_ledger *ledger)
 {
     struct writ_err why = {0};
-    bool found;
 
-    (void)pthread_mutex_lock(&ledger->mutex);
-    found = ledger->distrusted;
-    why = ledger->distrust;
-    (void)pthread_mutex_unlock(&ledger->mutex);
-    if (found && !ledger->disk.poisoned) {
+    if (writ_inbox_distrusted(&ledger->inbox, &why) && !ledger->disk.poisoned) {
         ledger->disk.poisoned = true;
         writ_group_trouble(ledger, &why);
     }
@@ -332,32 +287,32 @@ tick(struct writ_ledger *ledger, bool idle)
     if (ledger->disk.poisoned) {
         return;
     }
-    if (mono_us - ledger->ticked_us >= WRIT_STORE_TICK_US) {
-        ledger->ticked_us = mono_us;
+    if (mono_us - ledger->turn.ticked_us >= WRIT_STORE_TICK_US) {
+        ledger->turn.ticked_us = mono_us;
         writ_once_sweep(ledger);
         writ_waiting_sweep(ledger);
-        if (ledger->kept != NULL) {
+        if (ledger->kept.first != NULL) {
             WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
         }
-        if (!ledger->refusing) {
+        if (!ledger->trouble.refusing) {
             writ_reviewing_sweep(ledger);
         }
         writ_sealing_sweep(ledger);
     }
-    if (ledger->ready != NULL) {
+    if (ledger->boundaries.ready != NULL) {
         writ_sealing_commit(ledger); /* also while refusing: somebody waits for it */
     }
-    if (ledger->refusing) {
+    if (ledger->trouble.refusing) {
         return;
     }
-    if (mono_us - ledger->pruned_us >= WRIT_STORE_PRUNE_US) {
-        ledger->pruned_us = mono_us;
+    if (mono_us - ledger->turn.pruned_us >= WRIT_STORE_PRUNE_US) {
+        ledger->turn.pruned_us = mono_us;
         if (!writ_is_ok(prune(ledger, &err))) {
             writ_group_trouble(ledger, &err);
         }
     }
     writ_manifest_keep(ledger, idle);
-    if (idle && !ledger->refusing &&
+    if (idle && !ledger->trouble.refusing &&
         !writ_is_ok(writ_manifest_work(ledger, WRIT_STORE_SEGMENTS, &err))) {
         writ_group_trouble(ledger, &err);
     }
@@ -367,12 +322,12 @@ void
 writ_writer_publish(struct writ_ledger *ledger)
 {
     struct writ_ledger_health health = {
-        .state = ledger->disk.poisoned ? WRIT_LEDGER_POISONED
-                 : ledger->refusing    ? WRIT_LEDGER_REFUSING
-                                       : WRIT_LEDGER_READY,
-        .records = ledger->next_leaf,
-        .groups = ledger->groups,
-        .kept_outcomes = ledger->kept_n,
+        .state = ledger->disk.poisoned      ? WRIT_LEDGER_POISONED
+                 : ledger->trouble.refusing ? WRIT_LEDGER_REFUSING
+                                            : WRIT_LEDGER_READY,
+        .records = ledger->log.next_leaf,
+        .groups = ledger->group.committed,
+        .kept_outcomes = ledger->kept.n,
         .claims = writ_once_count(ledger),
         .in_flight = ledger->flights.count,
         .waits = ledger->waits.by_name.count,
@@ -380,18 +335,25 @@ writ_writer_publish(struct writ_ledger *ledger)
         .budgets = ledger->budgets.by_key.count,
         .sessions = ledger->counts.sessions,
         .reviews = ledger->reviews.count,
-        .scrubs = ledger->scrubs,
+        .scrubs = ledger->beside.scrubs,
         .wal_pages = ledger->disk.wal_pages,
-        .last_commit_us = ledger->last_commit_us,
-        .last_time_us = ledger->last_us,
+        .last_commit_us = ledger->group.took_us,
+        .last_time_us = ledger->log.last_us,
     };
 
     if (health.state != WRIT_LEDGER_READY) {
-        health.why = ledger->why;
+        health.why = ledger->trouble.why;
     }
-    (void)pthread_mutex_lock(&ledger->mutex);
-    ledger->health = health;
-    (void)pthread_mutex_unlock(&ledger->mutex);
+    writ_inbox_publish(&ledger->inbox, &health);
+}
+
+/* While refusing, it looks for the end of the trouble without being called. */
+static int64_t
+rest_us(const struct writ_ledger *ledger)
+{
+    return ledger->trouble.refusing && ledger->options.retry_us < WRIT_STORE_TICK_US
+               ? ledger->options.retry_us
+               : WRIT_STORE_TICK_US;
 }
 
 void *
@@ -399,14 +361,15 @@ writ_writer_run(void *arg)
 {
     struct writ_ledger *ledger = arg;
 
-    while (!ledger->stopping) {
-        struct writ_entry *list = take_queue(ledger);
+    while (!ledger->turn.stopping) {
+        struct writ_entry *list =
+            writ_inbox_take(&ledger->inbox, rest_us(ledger), &ledger->turn.stopping);
         bool idle = list == NULL;
 
         heed_scrub(ledger);
         heed_distrust(ledger);
         writ_rekey_turn(ledger);
-        if (idle && ledger->refusing && !ledger->disk.poisoned) {
+        if (idle && ledger->trouble.refusing && !ledger->disk.poisoned) {
             recover(ledger);
         }
         while (list != NULL) {
@@ -414,11 +377,11 @@ writ_writer_run(void *arg)
         }
         tick(ledger, idle);
         checkpoint(ledger, idle);
-        if (ledger->stopping) {
+        if (ledger->turn.stopping) {
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
             writ_watching_end_all(ledger, WRIT_E_BUSY);
         }
-        writ_watching_tell(ledger, ledger->stopping);
+        writ_watching_tell(ledger, ledger->turn.stopping);
         writ_writer_publish(ledger);
         tell_over(ledger);
     }

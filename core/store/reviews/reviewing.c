@@ -217,7 +217,7 @@ change_for(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     const struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary,
     bool granted, struct writ_arena *arena, struct writ_err *err)
 {
-    int64_t now_us = ledger->last_us;
+    int64_t now_us = ledger->log.last_us;
     bool lives = reviewing->review != NULL &&
                  writ_review_phase(reviewing->review->story.state) == WRIT_REVIEW_LIVE;
 
@@ -315,7 +315,7 @@ writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry)
     for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
         review->outdated = !has_rules(&entry->review_rules, review->story.review.rules_digest);
     }
-    ledger->ticked_us -= WRIT_STORE_TICK_US; /* they end in this turn */
+    ledger->turn.ticked_us -= WRIT_STORE_TICK_US; /* they end in this turn */
     return WRIT_DONE;
 }
 

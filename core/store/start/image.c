@@ -130,9 +130,9 @@ void
 writ_image_put(const struct writ_ledger *ledger, struct writ_buf *buf)
 {
     writ_packed_put_number(buf, ledger->segments.next_id);
-    writ_packed_put_number(buf, ledger->next_boundary);
-    writ_packed_put_number(buf, ledger->facts_n);
-    writ_packed_put_number(buf, (uint64_t)ledger->charges_us);
+    writ_packed_put_number(buf, ledger->boundaries.next_id);
+    writ_packed_put_number(buf, ledger->log.facts_n);
+    writ_packed_put_number(buf, (uint64_t)ledger->budgets.known_us);
     writ_segments_put(&ledger->segments, buf);
     put_boundaries(ledger, buf);
     put_claims(ledger, buf);
@@ -311,7 +311,7 @@ take_budget(struct taking *t)
     if (window_us <= 0) {
         CONTRADICTS(t, "a budget has no window");
     }
-    return window != t->ledger->last_us / window_us
+    return window != t->ledger->log.last_us / window_us
                ? WRIT_DONE
                : writ_budgets_count(&t->ledger->budgets, tag, window_us, window, &spent, t->err);
 }
@@ -340,7 +340,7 @@ check_facts(struct taking *t, uint64_t facts_n)
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_FACTS_COUNT, &row, t->err, "u", t->leaf));
     WRIT_TRY(check_count(t, WRIT_SQL_FACTS_COUNT, facts_n, "facts"));
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_FACTS_COUNT, &row, t->err, "i", INT64_MAX));
-    return check_count(t, WRIT_SQL_FACTS_COUNT, t->ledger->facts_n, "facts");
+    return check_count(t, WRIT_SQL_FACTS_COUNT, t->ledger->log.facts_n, "facts");
 }
 
 static WRIT_RESULT
@@ -376,9 +376,9 @@ take_numbers(struct taking *t)
     ledger->segments.next_id = writ_packed_number(&t->in);
     next_boundary = writ_packed_number(&t->in);
     facts_n = writ_packed_number(&t->in);
-    ledger->charges_us = writ_packed_time(&t->in);
+    ledger->budgets.known_us = writ_packed_time(&t->in);
     WRIT_TRY(writ_packed_check(&t->in, t->err));
-    if (next_boundary > ledger->next_boundary) {
+    if (next_boundary > ledger->boundaries.next_id) {
         CONTRADICTS(t, "boundaries are missing: see `writ ledger verify`");
     }
     return check_facts(t, facts_n);

@@ -1,6 +1,6 @@
-/* `claims_noted_us` holds from the last WRIT_FACT_KEPT on. `claims_kept_us` is at least the promise
- * of every claim that stands by its time: it is the longest of what the options say, of what holds,
- * and of each earlier time whose last claim can still stand. */
+/* `keeping.noted_us` holds from the last WRIT_FACT_KEPT on. `keeping.most_us` is at least the
+ * promise of every claim that stands by its time: it is the longest of what the options say, of
+ * what holds, and of each earlier time whose last claim can still stand. */
 #include "store/start/keeping.h"
 
 #include "evidence/json/write.h"
@@ -23,14 +23,14 @@ longest_s(const struct writ_ledger_options *options)
 static void
 take(struct writ_ledger *ledger, int64_t kept_us)
 {
-    ledger->claims_kept_us = kept_us > ledger->claims_kept_us ? kept_us : ledger->claims_kept_us;
+    ledger->keeping.most_us = kept_us > ledger->keeping.most_us ? kept_us : ledger->keeping.most_us;
 }
 
 void
 writ_keeping_begin(struct writ_ledger *ledger)
 {
-    ledger->claims_noted_us = UNNOTED_S * US_PER_S;
-    ledger->claims_kept_us = longest_s(&ledger->options) * US_PER_S;
+    ledger->keeping.noted_us = UNNOTED_S * US_PER_S;
+    ledger->keeping.most_us = longest_s(&ledger->options) * US_PER_S;
 }
 
 WRIT_RESULT
@@ -46,17 +46,17 @@ writ_keeping_hear(struct writ_ledger *ledger, const struct writ_fact *fact, stru
         WRIT_FAIL(err, WRIT_E_MISMATCH, "fact %llu is not readable: see `writ ledger verify`",
             (unsigned long long)fact->n);
     }
-    if (fact->at_us > ledger->last_us - ledger->claims_noted_us) {
-        take(ledger, ledger->claims_noted_us); /* claims of right before it stand */
+    if (fact->at_us > ledger->log.last_us - ledger->keeping.noted_us) {
+        take(ledger, ledger->keeping.noted_us); /* claims of right before it stand */
     }
-    ledger->claims_noted_us = seconds * US_PER_S;
+    ledger->keeping.noted_us = seconds * US_PER_S;
     return WRIT_DONE;
 }
 
 void
 writ_keeping_end(struct writ_ledger *ledger)
 {
-    take(ledger, ledger->claims_noted_us);
+    take(ledger, ledger->keeping.noted_us);
 }
 
 WRIT_RESULT
@@ -66,7 +66,7 @@ writ_keeping_record(struct writ_ledger *ledger)
     struct writ_write w = writ_write_to(&data);
     int64_t seconds = longest_s(&ledger->options);
 
-    if (seconds * US_PER_S == ledger->claims_noted_us) {
+    if (seconds * US_PER_S == ledger->keeping.noted_us) {
         return WRIT_DONE;
     }
     writ_write_object_begin(&w);
@@ -74,6 +74,6 @@ writ_keeping_record(struct writ_ledger *ledger)
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
     WRIT_TRY(writ_facts_record(ledger, WRIT_FACT_KEPT, writ_buf_view(&data)));
-    ledger->claims_noted_us = seconds * US_PER_S;
+    ledger->keeping.noted_us = seconds * US_PER_S;
     return WRIT_DONE;
 }

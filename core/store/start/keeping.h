@@ -18,11 +18,11 @@ void writ_keeping_begin(struct writ_ledger *ledger);
 WRIT_RESULT writ_keeping_hear(
     struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err);
 
-/** After the last fact: `claims_kept_us` is then the longest time that a claim can still stand. */
+/** After the last fact: `keeping.most_us` is then the longest time that a claim can still stand. */
 void writ_keeping_end(struct writ_ledger *ledger);
 
 /** Before anything is granted: records the time of the options when it is not the one that holds.
- * What fails is in ledger->why. WRIT_E_IO, WRIT_E_NOMEM. */
+ * What fails is in ledger->trouble.why. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_keeping_record(struct writ_ledger *ledger);
 
 #endif

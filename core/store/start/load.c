@@ -50,16 +50,17 @@ load_head(struct loading *l)
 
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_LAST_RECORD, &row, l->err, ""));
     if (row) {
-        ledger->next_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 0) + 1;
-        ledger->last_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
+        ledger->log.next_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 0) + 1;
+        ledger->log.last_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
     }
     writ_disk_end(disk, WRIT_SQL_LAST_RECORD);
-    if (ledger->last_us >= WRIT_TIME_MOST_US) { /* the next one could not be after it */
+    if (ledger->log.last_us >= WRIT_TIME_MOST_US) { /* the next one could not be after it */
         CONTRADICTS(l, "record %llu has a time that no clock shows: see `writ ledger verify`",
-            (unsigned long long)ledger->next_leaf - 1);
+            (unsigned long long)ledger->log.next_leaf - 1);
     }
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_BOUNDARY_LAST, &row, l->err, ""));
-    ledger->next_boundary = row ? (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_LAST, 0) + 1 : 1;
+    ledger->boundaries.next_id =
+        row ? (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_LAST, 0) + 1 : 1;
     writ_disk_end(disk, WRIT_SQL_BOUNDARY_LAST);
     return WRIT_DONE;
 }
@@ -169,8 +170,9 @@ load_claim(struct loading *l, const struct writ_row *row, const struct writ_said
         .made_us = row->time_us,
         .kept_us = said->claimed_us};
 
-    if (held.kept_us > l->ledger->claims_kept_us &&
-        held.made_us > l->ledger->last_us - held.kept_us) { /* others like it may be further back */
+    if (held.kept_us > l->ledger->keeping.most_us &&
+        held.made_us >
+            l->ledger->log.last_us - held.kept_us) { /* others like it may be further back */
         CONTRADICTS(l,
             "record %llu claims its key for %lld seconds, longer than the ledger notes: see `writ "
             "ledger verify`, or start once with ledger.claims_kept at least so long",
@@ -390,7 +392,7 @@ replay(struct loading *l, struct writ_reread *records)
         WRIT_TRY(make_room(l, records));
         WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
     }
-    return writ_reread_end(records, &l->ledger->edge, l->err);
+    return writ_reread_end(records, &l->ledger->log.edge, l->err);
 }
 
 static WRIT_RESULT
@@ -457,7 +459,7 @@ check_reviewed(struct loading *l, const struct writ_row *row, const struct writ_
     bool found = false;
     writ_result result;
 
-    if (row->leaf >= l->ledger->vouched) {
+    if (row->leaf >= l->ledger->log.vouched) {
         return WRIT_DONE;
     }
     if (arena == NULL) {
@@ -574,9 +576,9 @@ find_first(struct loading *l)
     }
     /* not from the clock, which may be ahead and go back: every later call is after the last record
      */
-    l->since_us = l->ledger->last_us - l->ledger->claims_kept_us;
+    l->since_us = l->ledger->log.last_us - l->ledger->keeping.most_us;
     return writ_disk_since(
-        &l->ledger->disk, l->ledger->next_leaf, l->since_us, &l->first_leaf, l->err);
+        &l->ledger->disk, l->ledger->log.next_leaf, l->since_us, &l->first_leaf, l->err);
 }
 
 static WRIT_RESULT
@@ -623,7 +625,7 @@ load(struct loading *l)
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */
     WRIT_TRY(take_image(l));
     WRIT_TRY(writ_once_begin(l->ledger, l->err));
-    l->ledger->vouched = l->first_leaf > 0 ? l->first_leaf - 1 : 0;
+    l->ledger->log.vouched = l->first_leaf > 0 ? l->first_leaf - 1 : 0;
     if (options->resume) {
         WRIT_TRY(writ_resuming_forget_sessions(l->ledger, l->err));
     }
@@ -632,8 +634,8 @@ load(struct loading *l)
     WRIT_TRY(load_records(l));
     WRIT_TRY(load_waits(l));
     WRIT_TRY(load_reviews(l));
-    if (l->ledger->next_leaf > 0) {
-        l->ledger->reviews.changed = l->ledger->reviews.forgotten = l->ledger->next_leaf - 1;
+    if (l->ledger->log.next_leaf > 0) {
+        l->ledger->reviews.changed = l->ledger->reviews.forgotten = l->ledger->log.next_leaf - 1;
     }
     WRIT_TRY(writ_charges_go_on(l->ledger, l->manifest_leaf, l->err));
     WRIT_TRY(writ_charges_know(l->ledger, options->budget_window_us, l->err));
@@ -666,10 +668,10 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
             result = writ_keeping_record(ledger);
         }
         if (!writ_is_ok(result) && err != NULL) {
-            *err = ledger->why;
+            *err = ledger->trouble.why;
         }
     }
-    ledger->loaded = writ_is_ok(result);
+    ledger->log.loaded = writ_is_ok(result);
     writ_buf_wipe(&l.image);
     writ_free(l.past);
     return result;

@@ -31,13 +31,13 @@ begin(struct writ_ledger *ledger)
     m->bytes = writ_buf_make(WRIT_MANIFEST_BYTES_MAX);
     writ_image_put(ledger, &m->bytes);
     if (!writ_is_ok(writ_buf_check(&m->bytes, NULL)) ||
-        !writ_is_ok(writ_tree_root(&ledger->edge, &m->root, NULL)) ||
+        !writ_is_ok(writ_tree_root(&ledger->log.edge, &m->root, NULL)) ||
         !writ_is_ok(writ_digest_stream_init(&m->digest, NULL))) {
         abandon(m); /* tried again later */
         return;
     }
     m->tried = (m->tried > m->number ? m->tried : m->number) + 1;
-    m->next_leaf = ledger->next_leaf;
+    m->next_leaf = ledger->log.next_leaf;
     for (struct writ_segment *at = ledger->segments.list; at != NULL; at = at->next) {
         at->named = m->tried; /* keeps (2) */
     }
@@ -50,15 +50,15 @@ is_due(const struct writ_ledger *ledger, bool idle)
     size_t things = THINGS_PER * writ_image_things(ledger);
     size_t most = ledger->options.manifest_records;
 
-    return ledger->next_leaf - m->leaf >= (things > most ? things : most) ||
+    return ledger->log.next_leaf - m->leaf >= (things > most ? things : most) ||
            (idle && m->number > 0 && (m->stale || writ_once_is_held_up(ledger)));
 }
 
 void
 writ_manifest_keep(struct writ_ledger *ledger, bool idle)
 {
-    if (ledger->manifest.bytes.len == 0 && !ledger->disk.poisoned && !ledger->refusing &&
-        ledger->next_leaf > 0 && is_due(ledger, idle)) {
+    if (ledger->manifest.bytes.len == 0 && !ledger->disk.poisoned && !ledger->trouble.refusing &&
+        ledger->log.next_leaf > 0 && is_due(ledger, idle)) {
         begin(ledger);
     }
 }
@@ -187,8 +187,8 @@ writ_manifest_close(struct writ_ledger *ledger)
     struct writ_manifest *m = &ledger->manifest;
     writ_result result = WRIT_DONE;
 
-    if (ledger->disk.poisoned || ledger->next_leaf == 0 ||
-        (m->number > 0 && m->leaf == ledger->next_leaf && !m->stale)) {
+    if (ledger->disk.poisoned || ledger->log.next_leaf == 0 ||
+        (m->number > 0 && m->leaf == ledger->log.next_leaf && !m->stale)) {
         return;
     }
     begin(ledger);
@@ -229,7 +229,7 @@ check_root(
     struct writ_digest root;
     writ_result result;
 
-    if (stated->leaf == 0 || stated->leaf > ledger->edge.size) {
+    if (stated->leaf == 0 || stated->leaf > ledger->log.edge.size) {
         DOES_NOT_HOLD(err, "is over more records than there are");
     }
     WRIT_TRY(writ_heads_open(ledger->disk.db, &heads, err));

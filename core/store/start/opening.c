@@ -38,8 +38,8 @@ check_head(struct opening *o)
         REFUSE(o, "the last checkpoint is over %llu records, and stands where %llu are",
             (unsigned long long)checkpoint.size, (unsigned long long)o->head.size);
     }
-    WRIT_TRY(writ_tree_edge_of(&source, o->head.size, &ledger->edge, o->err));
-    WRIT_TRY(writ_tree_root(&ledger->edge, &root, o->err));
+    WRIT_TRY(writ_tree_edge_of(&source, o->head.size, &ledger->log.edge, o->err));
+    WRIT_TRY(writ_tree_root(&ledger->log.edge, &root, o->err));
     if (!writ_digest_equal(&root, &checkpoint.root)) {
         REFUSE(o, "the tree over the records has not the root that was signed: see `writ ledger "
                   "verify`");
@@ -85,11 +85,11 @@ check_pinned(struct opening *o)
         return WRIT_DONE;
     }
     WRIT_TRY(writ_heads_believe(&ledger->trust, ledger->options.pinned, true, &pinned, o->err));
-    if (pinned.size > ledger->edge.size) {
+    if (pinned.size > ledger->log.edge.size) {
         REFUSE(o,
             "the ledger was rolled back: it has %llu records, and the pinned checkpoint is over "
             "%llu",
-            (unsigned long long)ledger->edge.size, (unsigned long long)pinned.size);
+            (unsigned long long)ledger->log.edge.size, (unsigned long long)pinned.size);
     }
     WRIT_TRY(writ_tree_edge_of(&source, pinned.size, &edge, o->err));
     WRIT_TRY(writ_tree_root(&edge, &root, o->err));
@@ -112,15 +112,15 @@ compare(struct opening *o, const struct writ_checkpoint *had)
     struct writ_tree_edge edge;
     struct writ_digest root;
 
-    if (had->size > ledger->had) {
-        ledger->had = had->size;
+    if (had->size > ledger->log.had) {
+        ledger->log.had = had->size;
     }
     if (ledger->options.resume) {
         return WRIT_DONE;
     }
-    if (had->size > ledger->edge.size) {
+    if (had->size > ledger->log.edge.size) {
         REFUSE(o, "ROLLBACK: the ledger has %llu records, and had %llu" RESUME_HINT,
-            (unsigned long long)ledger->edge.size, (unsigned long long)had->size);
+            (unsigned long long)ledger->log.edge.size, (unsigned long long)had->size);
     }
     WRIT_TRY(writ_tree_edge_of(&source, had->size, &edge, o->err));
     WRIT_TRY(writ_tree_root(&edge, &root, o->err));

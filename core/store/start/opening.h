@@ -9,7 +9,7 @@
  * the last checkpoint is signed by a key of the ring and is over all records, the edge has its
  * root, the records of the last group are those of the tree, and what is pinned is contained.
  *
- * @return WRIT_OK          ledger->trust and ledger->edge are there
+ * @return WRIT_OK          ledger->trust and ledger->log.edge are there
  *         WRIT_E_INVALID   there is no key to sign with
  *         WRIT_E_MISMATCH  any of it does not hold
  *         WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO

@@ -52,8 +52,8 @@ record_loss(struct writ_ledger *ledger)
     struct writ_write w = writ_write_to(&data);
 
     writ_write_object_begin(&w);
-    writ_write_count(&w, "had", ledger->had);
-    writ_write_count(&w, "has", ledger->opened);
+    writ_write_count(&w, "had", ledger->log.had);
+    writ_write_count(&w, "has", ledger->log.opened);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
     return writ_facts_record(ledger, WRIT_FACT_RESUMED, writ_buf_view(&data));
@@ -71,13 +71,13 @@ WRIT_RESULT
 writ_resuming_hear(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
 {
     if (fact->event == WRIT_FACT_RESUMED) { /* of an earlier loss nothing is released any more */
-        ledger->resumed_us = fact->at_us;
-        writ_buf_clear(&ledger->released);
+        ledger->resumed.at_us = fact->at_us;
+        writ_buf_clear(&ledger->resumed.released);
     } else if (fact->event == WRIT_FACT_RELEASED) {
-        writ_buf_byte(&ledger->released, '\n');
-        writ_buf_put(
-            &ledger->released, writ_json_string(writ_json_get(fact->data, WRIT_LIT("tool"))));
-        writ_buf_byte(&ledger->released, '\n');
+        writ_buf_byte(&ledger->resumed.released, '\n');
+        writ_buf_put(&ledger->resumed.released,
+            writ_json_string(writ_json_get(fact->data, WRIT_LIT("tool"))));
+        writ_buf_byte(&ledger->resumed.released, '\n');
     }
-    return writ_buf_check(&ledger->released, err);
+    return writ_buf_check(&ledger->resumed.released, err);
 }

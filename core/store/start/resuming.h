@@ -11,7 +11,7 @@
 WRIT_RESULT writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err);
 
 /** When nothing is in flight any more: ends reviews, seals runs, and records the loss. What fails
- * is in ledger->why. WRIT_E_IO, WRIT_E_NOMEM. */
+ * is in ledger->trouble.why. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_resuming_end_all(struct writ_ledger *ledger);
 
 /** Takes note of a fact when the ledger opens. WRIT_E_LIMIT, WRIT_E_NOMEM. */

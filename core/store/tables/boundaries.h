@@ -46,6 +46,8 @@ struct writ_boundaries {
     struct writ_shares shares;
     struct writ_boundary *ring;   /* any one of them: where the next sweep goes on */
     struct writ_boundary *recent; /* the one that was found last, or NULL */
+    struct writ_boundary *ready;  /* to be sealed, by next_ready */
+    uint64_t next_id;             /* of the next row */
 };
 
 /** WRIT_E_NOMEM, WRIT_E_CRYPTO. */

@@ -36,6 +36,7 @@ struct writ_budgets {
     size_t most;
     struct writ_counter *all;
     struct writ_counter *touched;
+    int64_t known_us; /* windows up to this length are counted: charges.h */
 };
 
 /** WRIT_E_NOMEM, WRIT_E_CRYPTO. */

@@ -1,6 +1,7 @@
 /* 1. A charge counts when its window is the present one. It is counted once: by writ_budgets_book
- *    when it is made, or here; `charges_us` says up to which window length all of them are counted.
- *    Every record of it is one that was signed (reread.h), and so is the time of the one before it.
+ *    when it is made, or here; `budgets.known_us` says up to which window length all of them are
+ * counted. Every record of it is one that was signed (reread.h), and so is the time of the one
+ * before it.
  * 2. Additions and subtractions commute, so an outcome may be met before, or without, the decision
  *    whose charges it gives back. */
 #include "store/write/charges.h"
@@ -218,12 +219,12 @@ count_all(struct counting *c, struct writ_reread *records)
 
     c->leaf = c->from > 0 ? c->from - 1 : c->begin;
     WRIT_TRY(writ_reread_begin(records, &c->ledger->disk, c->leaf, c->err));
-    for (; c->leaf < c->ledger->edge.size; c->leaf++) {
+    for (; c->leaf < c->ledger->log.edge.size; c->leaf++) {
         writ_arena_reset(c->arena);
         WRIT_TRY(writ_reread_body(records, &body, c->err));
         WRIT_TRY(c->leaf < c->begin ? check_before(c, body) : count_body(c, body));
     }
-    return writ_reread_end(records, &c->ledger->edge, c->err);
+    return writ_reread_end(records, &c->ledger->log.edge, c->err);
 }
 
 static WRIT_RESULT
@@ -277,7 +278,7 @@ book_flights(struct counting *c)
         for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
             struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
 
-            if (flight->leaf < c->ledger->opened && flight->leaf >= c->from) {
+            if (flight->leaf < c->ledger->log.opened && flight->leaf >= c->from) {
                 /* of a process before this one */
                 WRIT_TRY(book_flight(c, flight));
             }
@@ -293,14 +294,14 @@ count(struct counting *c)
     struct writ_ledger *ledger = c->ledger;
     writ_result result;
 
-    c->now_us = ledger->last_us; /* not the clock: it may be ahead, and go back */
+    c->now_us = ledger->log.last_us; /* not the clock: it may be ahead, and go back */
     c->arena = writ_arena_new(CHARGES_ARENA);
     if (c->arena == NULL) {
         WRIT_FAIL(c->err, WRIT_E_NOMEM, "no memory to count budgets");
     }
     result = count_records(c);
     if (writ_is_ok(result)) {
-        ledger->charges_us = c->window_us;
+        ledger->budgets.known_us = c->window_us;
         result = book_flights(c); /* one that gets none gives nothing back */
     } else {
         writ_budgets_drop(&ledger->budgets, c->known_us);
@@ -313,22 +314,22 @@ WRIT_RESULT
 writ_charges_go_on(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err)
 {
     struct counting c = {
-        .ledger = ledger, .window_us = ledger->charges_us, .begin = leaf, .err = err};
+        .ledger = ledger, .window_us = ledger->budgets.known_us, .begin = leaf, .err = err};
 
-    return ledger->charges_us == 0 ? WRIT_DONE : count(&c);
+    return ledger->budgets.known_us == 0 ? WRIT_DONE : count(&c);
 }
 
 WRIT_RESULT
 writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err *err)
 {
     struct counting c = {
-        .ledger = ledger, .known_us = ledger->charges_us, .window_us = window_us, .err = err};
+        .ledger = ledger, .known_us = ledger->budgets.known_us, .window_us = window_us, .err = err};
 
-    if (window_us <= ledger->charges_us) {
+    if (window_us <= ledger->budgets.known_us) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_disk_since(
-        &ledger->disk, ledger->next_leaf, ledger->last_us - window_us, &c.from, err));
+        &ledger->disk, ledger->log.next_leaf, ledger->log.last_us - window_us, &c.from, err));
     c.begin = c.from;
     return count(&c);
 }

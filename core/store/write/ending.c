@@ -27,7 +27,7 @@ find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
     }
     flight = writ_flights_find(&ledger->flights, o->leaf);
     /* one whose decision is not on disk yet was not told to anybody */
-    if (flight == NULL || flight->ending || flight->leaf >= ledger->next_leaf ||
+    if (flight == NULL || flight->ending || flight->leaf >= ledger->log.next_leaf ||
         !writ_view_equal(flight->decision_id, o->decision->decision_id.view)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the decision is not in flight");
     }
@@ -115,9 +115,9 @@ keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_r
     kept->given_up = given_up;
     kept->row = *row;
     kept->row.body = writ_view_place(body, kept->body);
-    *ledger->kept_end = kept;
-    ledger->kept_end = &kept->next;
-    ledger->kept_n++;
+    *ledger->kept.end = kept;
+    ledger->kept.end = &kept->next;
+    ledger->kept.n++;
     flight->ending = true;
     return WRIT_DONE;
 }
@@ -160,13 +160,13 @@ report(struct writ_ledger *ledger, const struct writ_kept *kept)
 static void
 kept_pop(struct writ_ledger *ledger)
 {
-    struct writ_kept *kept = ledger->kept;
+    struct writ_kept *kept = ledger->kept.first;
 
-    ledger->kept = kept->next;
-    if (ledger->kept == NULL) {
-        ledger->kept_end = &ledger->kept;
+    ledger->kept.first = kept->next;
+    if (ledger->kept.first == NULL) {
+        ledger->kept.end = &ledger->kept.first;
     }
-    ledger->kept_n--;
+    ledger->kept.n--;
     writ_free(kept);
 }
 
@@ -213,7 +213,7 @@ static void
 finish_kept(struct writ_ledger *ledger, const struct writ_op *op)
 {
     finish_op(ledger, op);
-    WRIT_INVARIANT(ledger->kept == op->kept);
+    WRIT_INVARIANT(ledger->kept.first == op->kept);
     report(ledger, op->kept);
     kept_pop(ledger);
 }
@@ -270,8 +270,8 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
 void
 writ_ending_kept(struct writ_ledger *ledger)
 {
-    for (struct writ_kept *kept = ledger->kept; kept != NULL && writ_group_has_room(&ledger->group);
-         kept = kept->next) {
+    for (struct writ_kept *kept = ledger->kept.first;
+         kept != NULL && writ_group_has_room(&ledger->group); kept = kept->next) {
         struct writ_op *op = writ_group_op(ledger, &kept_steps, NULL);
 
         op->kept = kept;
@@ -283,7 +283,7 @@ writ_ending_kept(struct writ_ledger *ledger)
 WRIT_RESULT
 writ_ending_flush(struct writ_ledger *ledger)
 {
-    while (ledger->kept != NULL) {
+    while (ledger->kept.first != NULL) {
         writ_ending_kept(ledger);
         WRIT_TRY(writ_group_commit(ledger)); /* takes what it wrote off the list */
     }
@@ -293,7 +293,7 @@ writ_ending_flush(struct writ_ledger *ledger)
 void
 writ_ending_wipe(struct writ_ledger *ledger)
 {
-    while (ledger->kept != NULL) {
+    while (ledger->kept.first != NULL) {
         kept_pop(ledger);
     }
 }

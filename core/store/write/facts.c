@@ -1,5 +1,5 @@
-/* `facts_n` is the number of the next one. It grows when a record is prepared, and goes back when
- * its group fails. */
+/* `log.facts_n` is the number of the next one. It grows when a record is prepared, and goes back
+ * when its group fails. */
 #include "store/write/facts.h"
 
 #include "store/tables/body.h"
@@ -12,7 +12,7 @@ static void
 undo_op(struct writ_ledger *ledger, const struct writ_op *op)
 {
     (void)op;
-    ledger->facts_n--;
+    ledger->log.facts_n--;
 }
 
 static const struct writ_op_steps steps = {.undo = undo_op}; /* its record is all */
@@ -31,7 +31,7 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
         return (writ_result){WRIT_E_INVALID};
     }
     at = writ_group_body(ledger);
-    result = writ_fact_put(f->event, ledger->facts_n, now_us, f->data, bodies, NULL);
+    result = writ_fact_put(f->event, ledger->log.facts_n, now_us, f->data, bodies, NULL);
     if (writ_is_ok(result) && bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
         result = (writ_result){WRIT_E_LIMIT};
     }
@@ -44,7 +44,7 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     row->body_at = at;
     row->body_len = bodies->len - at;
     row->row.kind = WRIT_ROW_FACT;
-    row->row.seq = ledger->facts_n++;
+    row->row.seq = ledger->log.facts_n++;
     row->row.time_us = now_us;
     f->leaf = row->row.leaf;
     return WRIT_DONE;
@@ -76,11 +76,11 @@ load_one(struct writ_ledger *ledger, hear_function *hear, const struct writ_tree
     WRIT_TRY(writ_vouch_signed(ledger, source, leaf, body, err));
     WRIT_TRY(writ_body_json(body, arena, &value, err));
     WRIT_TRY(writ_fact_read(value, &fact, err));
-    if (fact.n != ledger->facts_n) {
+    if (fact.n != ledger->log.facts_n) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "fact %llu is missing: see `writ ledger verify`",
-            (unsigned long long)ledger->facts_n);
+            (unsigned long long)ledger->log.facts_n);
     }
-    ledger->facts_n++;
+    ledger->log.facts_n++;
     return hear(ledger, &fact, err);
 }
 

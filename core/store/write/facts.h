@@ -13,7 +13,7 @@
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry);
 
-/** Records one in a group of its own, while the ledger opens. What fails is in ledger->why.
+/** Records one in a group of its own, while the ledger opens. What fails is in ledger->trouble.why.
  * WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_facts_record(
     struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data);

@@ -52,7 +52,7 @@ writ_group_row(struct writ_ledger *ledger)
 
     WRIT_INVARIANT(group->rows_n < group->rows_max);
     *row = (struct writ_group_row){.body_at = SIZE_MAX};
-    row->row.leaf = ledger->next_leaf + group->rows_n;
+    row->row.leaf = ledger->log.next_leaf + group->rows_n;
     group->rows_n++;
     return row;
 }
@@ -87,8 +87,8 @@ writ_group_stamp(struct writ_ledger *ledger)
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
 
     /* a time that was given and not used is no harm: times only have to grow */
-    ledger->last_us = now_us > ledger->last_us ? now_us : ledger->last_us + 1;
-    return ledger->last_us;
+    ledger->log.last_us = now_us > ledger->log.last_us ? now_us : ledger->log.last_us + 1;
+    return ledger->log.last_us;
 }
 
 void
@@ -100,7 +100,7 @@ writ_group_touch(struct writ_ledger *ledger, struct writ_boundary *boundary)
         boundary->next_touched = ledger->group.touched;
         ledger->group.touched = boundary;
         if (boundary->fresh) {
-            boundary->first_leaf = ledger->next_leaf + ledger->group.rows_n;
+            boundary->first_leaf = ledger->log.next_leaf + ledger->group.rows_n;
         }
     }
 }
@@ -108,11 +108,11 @@ writ_group_touch(struct writ_ledger *ledger, struct writ_boundary *boundary)
 void
 writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
 {
-    ledger->refusing = true;
-    if (!ledger->why_stays) {
-        ledger->why = *err;
+    ledger->trouble.refusing = true;
+    if (!ledger->trouble.stays) {
+        ledger->trouble.why = *err;
     }
-    ledger->why_stays = ledger->disk.poisoned;
+    ledger->trouble.stays = ledger->disk.poisoned;
 }
 
 writ_result
@@ -203,7 +203,7 @@ grow(struct writ_ledger *ledger, struct writ_err *err)
     struct writ_group *group = &ledger->group;
 
     writ_buf_clear(&group->nodes);
-    group->edge = ledger->edge;
+    group->edge = ledger->log.edge;
     for (size_t i = 0; i < group->rows_n; i++) {
         struct writ_digest leaf;
 
@@ -224,7 +224,7 @@ write_head(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(grow(ledger, err));
     writ_buf_clear(&group->note);
     WRIT_TRY(writ_heads_sign(&ledger->trust, &group->edge, &group->note, err));
-    return writ_disk_run(&ledger->disk, WRIT_SQL_APPEND_HEAD, err, "uubb", ledger->edge.size,
+    return writ_disk_run(&ledger->disk, WRIT_SQL_APPEND_HEAD, err, "uubb", ledger->log.edge.size,
         group->edge.size, writ_buf_view(&group->nodes), writ_buf_view(&group->note));
 }
 
@@ -302,9 +302,9 @@ finish(struct writ_ledger *ledger)
     struct writ_group *group = &ledger->group;
 
     if (group->rows_n > 0) {
-        ledger->edge = group->edge;
+        ledger->log.edge = group->edge;
     }
-    ledger->next_leaf += group->rows_n;
+    ledger->log.next_leaf += group->rows_n;
     for (size_t i = 0; i < group->ops_n; i++) {
         const struct writ_op *op = &group->ops[i];
 
@@ -321,7 +321,7 @@ finish(struct writ_ledger *ledger)
             group->participants[i]->finish(ledger);
         }
     }
-    ledger->groups++;
+    ledger->group.committed++;
 }
 
 static void
@@ -367,9 +367,9 @@ writ_group_commit(struct writ_ledger *ledger)
         int64_t began_us = writ_clock_mono_us(ledger->options.clock);
 
         result = transact(ledger, &err);
-        ledger->last_commit_us = writ_clock_mono_us(ledger->options.clock) - began_us;
+        ledger->group.took_us = writ_clock_mono_us(ledger->options.clock) - began_us;
         if (writ_is_ok(result)) {
-            ledger->refusing = false;
+            ledger->trouble.refusing = false;
             finish(ledger);
         } else {
             result.code = result.code == WRIT_E_NOMEM ? WRIT_E_NOMEM : WRIT_E_IO;

@@ -29,7 +29,7 @@ void writ_group_touch(struct writ_ledger *ledger, struct writ_boundary *boundary
  * write. */
 bool writ_group_prepare(struct writ_ledger *ledger, size_t records);
 /** Writes the group in one transaction and finishes its ops, or undoes them. Leaves it empty.
- * WRIT_E_IO, WRIT_E_NOMEM; ledger->why says more. */
+ * WRIT_E_IO, WRIT_E_NOMEM; ledger->trouble.why says more. */
 WRIT_RESULT writ_group_commit(struct writ_ledger *ledger);
 /** Ends a group that is not written: undoes its ops with that code. */
 void writ_group_abandon(struct writ_ledger *ledger, enum writ_code code);

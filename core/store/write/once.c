@@ -130,7 +130,7 @@ take_part(const struct writ_ledger *ledger, const struct writ_hold **hold, size_
     }
     *ret = (struct writ_making_source){.entries = entries};
     for (size_t i = 0; i < holds; i++, *hold = (*hold)->next) {
-        if (writ_once_stands(ledger, &(*hold)->held, ledger->last_us)) { /* keeps (3) */
+        if (writ_once_stands(ledger, &(*hold)->held, ledger->log.last_us)) { /* keeps (3) */
             writ_segment_put(WRIT_SEGMENT_KEY, (*hold)->by_key.tag, &(*hold)->held,
                 entries + ret->n++ * WRIT_SEGMENT_ENTRY);
             writ_segment_put(WRIT_SEGMENT_INTENT, (*hold)->by_intent.tag, &(*hold)->held,
@@ -185,7 +185,7 @@ begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, si
 static struct writ_segment *
 find_mergeable(const struct writ_ledger *ledger)
 {
-    int64_t span_us = ledger->claims_kept_us / SPAN_PARTS;
+    int64_t span_us = ledger->keeping.most_us / SPAN_PARTS;
     size_t merge = ledger->options.segment_merge;
 
     for (struct writ_segment *first = ledger->segments.list; first != NULL; first = first->next) {
@@ -210,7 +210,7 @@ look_for_due(struct writ_ledger *ledger)
 {
     struct writ_segment *segment = ledger->segments.list;
 
-    while (segment != NULL && segment->due_us > ledger->last_us) { /* keeps (3) */
+    while (segment != NULL && segment->due_us > ledger->log.last_us) { /* keeps (3) */
         segment = segment->next;
     }
     if (segment == NULL) {
@@ -255,7 +255,7 @@ still_stands(void *ctx, const struct writ_held *held)
 {
     const struct writ_ledger *ledger = ctx;
 
-    return writ_once_stands(ledger, held, ledger->last_us);
+    return writ_once_stands(ledger, held, ledger->log.last_us);
 }
 
 static void
@@ -369,9 +369,9 @@ complete(struct writ_ledger *ledger, struct writ_making *build)
     struct writ_segment *made = WRIT_TAKE(build->made);
 
     (void)writ_digest_stream_end(&build->memory, &made->memory, NULL).code; /* it was begun */
-    if (made->due_us <= ledger->last_us) { /* kept for the sake of open boundaries: looked at from
-                                     time to time */
-        made->due_us = ledger->last_us + ledger->claims_kept_us / DUE_PARTS + 1;
+    if (made->due_us <= ledger->log.last_us) { /* kept for the sake of open boundaries: looked at
+                                     from time to time */
+        made->due_us = ledger->log.last_us + ledger->keeping.most_us / DUE_PARTS + 1;
     }
     if (made->entries > 0) {
         writ_segments_add(segments, made, build->sources[0].segment);
@@ -425,7 +425,7 @@ writ_once_sweep(struct writ_ledger *ledger)
     while (hold != NULL && ledger->segments.flush.made == NULL) { /* a flush counts them */
         struct writ_hold *next = hold->next;
 
-        if (!writ_once_stands(ledger, &hold->held, ledger->last_us)) { /* keeps (3) */
+        if (!writ_once_stands(ledger, &hold->held, ledger->log.last_us)) { /* keeps (3) */
             writ_claims_remove(&ledger->claims, hold);
         }
         hold = next;

@@ -16,8 +16,8 @@ writ_sealing_ready(struct writ_ledger *ledger, struct writ_boundary *boundary)
     if (boundary->sealing && !boundary->ready && !boundary->touched && !boundary->fresh &&
         boundary->in_flight == 0) {
         boundary->ready = true;
-        boundary->next_ready = ledger->ready;
-        ledger->ready = boundary;
+        boundary->next_ready = ledger->boundaries.ready;
+        ledger->boundaries.ready = boundary;
     }
 }
 
@@ -150,7 +150,8 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     boundary->sealing = true;
     if (boundary->in_flight > 0) {
-        ledger->ticked_us -= WRIT_STORE_TICK_US; /* what waits in it is looked at in this turn */
+        ledger->turn.ticked_us -=
+            WRIT_STORE_TICK_US; /* what waits in it is looked at in this turn */
     }
     entry->next = boundary->seals;
     boundary->seals = entry;
@@ -188,7 +189,7 @@ writ_sealing_sweep(struct writ_ledger *ledger)
 
         if (boundary->sealing || boundary->in_flight > 0 || boundary->held_until_us > wall_us ||
             mono_us - boundary->active_us < ledger->options.boundary_idle_us ||
-            is_of_today(boundary, ledger->last_us > wall_us ? ledger->last_us : wall_us)) {
+            is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us)) {
             continue;
         }
         boundary->sealing = true;
@@ -206,13 +207,13 @@ writ_sealing_all(struct writ_ledger *ledger)
     for (size_t i = 0; i < open; i++) {
         struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
 
-        if (!is_of_today(boundary, ledger->last_us > wall_us ? ledger->last_us : wall_us)) {
+        if (!is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us)) {
             boundary->sealing = true;
             left++;
             writ_sealing_ready(ledger, boundary);
         }
     }
-    while (ledger->ready != NULL) {
+    while (ledger->boundaries.ready != NULL) {
         open = ledger->boundaries.by_name.count;
         writ_sealing_commit(ledger);
         if (open == ledger->boundaries.by_name.count) { /* none could be sealed */
@@ -295,13 +296,13 @@ void
 writ_sealing_commit(struct writ_ledger *ledger)
 {
     struct writ_arena *arena = writ_arena_new(SEAL_ARENA * WRIT_STORE_SEALS);
-    struct writ_boundary *list = ledger->ready;
+    struct writ_boundary *list = ledger->boundaries.ready;
     struct writ_err err = {0};
 
     if (arena == NULL) {
         return; /* tried again in the next turn */
     }
-    ledger->ready = NULL;
+    ledger->boundaries.ready = NULL;
     for (size_t i = 0; list != NULL; i++) {
         struct writ_boundary *boundary = list;
         size_t at = ledger->group.bodies.len;
@@ -314,7 +315,7 @@ writ_sealing_commit(struct writ_ledger *ledger)
             put_back(ledger, boundary);
         }
     }
-    /* what failed was put back, and ledger->why says why */
+    /* what failed was put back, and ledger->trouble.why says why */
     (void)writ_group_commit(ledger).code;
     writ_arena_free(arena);
 }

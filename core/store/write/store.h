@@ -21,7 +21,7 @@
 #include "store/tables/reviews.h"
 #include "store/tables/segments.h"
 #include "store/tables/waits.h"
-#include "store/write/options.h"
+#include "store/write/inbox.h"
 
 #include <pthread.h>
 
@@ -115,71 +115,102 @@ struct writ_group {
     struct writ_buf nodes, note;   /* its row of `head` */
     struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
     struct writ_ledger_counts before;
+
+    uint64_t committed; /* groups so far */
+    int64_t took_us;    /* the last commit */
+};
+
+/** Outcomes that could not be written yet, in the order of their times. ending.c's. */
+struct writ_kept_list {
+    struct writ_kept *first, **end;
+    size_t n;
+};
+
+/** How far the records are, and what is known of them. group.c lets them grow. */
+struct writ_ledger_log {
+    struct writ_tree_edge edge; /* of the records that are on disk */
+    uint64_t next_leaf;
+    int64_t last_us;  /* time of the last record; never goes back */
+    uint64_t facts_n; /* the next one's number: facts.c */
+    uint64_t opened;  /* records that were there when it was opened */
+    uint64_t had;     /* records that it is known to have had: opening.c */
+    uint64_t
+        vouched; /* records from here on were read again, or written, by this process: vouch.h */
+    bool loaded; /* the memory of the writer is made */
+};
+
+/** For how long keys are claimed. keeping.c's. */
+struct writ_ledger_keeping {
+    int64_t noted_us; /* the longest claim that the ledger notes it makes */
+    int64_t most_us;  /* the longest claim that can still stand */
+};
+
+/** A loss that it went on after. resuming.c's. */
+struct writ_ledger_resumed {
+    int64_t at_us;            /* 0: there was none */
+    struct writ_buf released; /* tools whose keys of the lost time count as unused, each behind a
+                                 line feed and before one */
+};
+
+/** Why it does not write. writ_group_trouble sets it; a write that succeeds clears `refusing`. */
+struct writ_ledger_trouble {
+    bool refusing; /* the last write failed */
+    bool stays;    /* `why` says what poisoned the ledger: what comes of that is no news */
+    struct writ_err why;
 };
 
 struct writ_wal_checkpoint;
 struct writ_scrub;
 
-/** The ledger. Everything but what stands under `mutex` belongs to the writer thread. */
-struct writ_ledger {
-    struct writ_ledger_options options;
-    struct writ_file file;
-    struct writ_disk disk;
+/** The threads beside the writer. */
+struct writ_ledger_beside {
     struct writ_wal_checkpoint *checkpoint;
     struct writ_scrub *scrub;
-    uint64_t scrubs; /* passes of it that found nothing */
+    uint64_t scrubs; /* passes that found nothing */
+};
 
+/** The turns of the writer's thread. writer.c's. */
+struct writ_ledger_turn {
+    int64_t ticked_us, pruned_us; /* monotonic: when what is due was last looked at */
+    bool stopping;
+};
+
+/** The ledger. Everything but `inbox` and `handed` belongs to the writer's thread. */
+struct writ_ledger {
+    struct writ_ledger_options options;
+
+    /* on the disk */
+    struct writ_file file;
+    struct writ_disk disk;
     struct writ_heads_trust trust;
     struct writ_ledger_keys *keys; /* that were taken: the first one is `trust` made of */
-    uint64_t opened;               /* records that were there when it was opened */
-    struct writ_tree_edge edge;    /* of the records that are on disk */
-
-    uint64_t next_leaf, next_boundary;
-    uint64_t facts_n;         /* the next one's number */
-    uint64_t had;             /* records that it is known to have had */
-    int64_t resumed_us;       /* when it went on after a loss; 0: it never did */
-    struct writ_buf released; /* tools whose keys of the lost time count as unused, each behind a
-                                 line feed and before one */
-    int64_t last_us;          /* time of the last record; never goes back */
-    int64_t claims_noted_us;  /* the longest claim that the ledger notes it makes: keeping.h */
-    int64_t claims_kept_us;   /* the longest claim that can still stand */
-    struct writ_claims claims;
-    struct writ_segments segments;
+    struct writ_ledger_log log;
     struct writ_manifest manifest;
-    uint64_t vouched; /* records from here on were read again, or written, by this process */
-    bool loaded;      /* its memory is made */
+
+    /* in memory, made of the log */
     struct writ_boundaries boundaries;
-    struct writ_budgets budgets;
-    int64_t charges_us;      /* windows up to this length are counted: charges.h */
     struct writ_map flights; /* struct writ_flight by leaf */
     struct writ_waits waits;
     struct writ_reviews reviews;
+    struct writ_budgets budgets;
+    struct writ_claims claims;
+    struct writ_segments segments;
+    struct writ_ledger_keeping keeping;
+    struct writ_ledger_resumed resumed;
     struct writ_ledger_counts counts;
-    struct writ_kept *kept, **kept_end; /* in the order of their times */
-    size_t kept_n;
-    struct writ_boundary *ready; /* to be sealed, by next_ready */
-    struct writ_entry *over;     /* SEAL entries whose `done` is due, by `next` */
-    struct writ_group group;
-    int64_t ticked_us, pruned_us; /* monotonic */
-    int64_t last_commit_us;
-    uint64_t groups;
-    bool refusing;  /* the last write failed */
-    bool why_stays; /* `why` says what poisoned the ledger: what comes of that is no news */
-    bool stopping;  /* seen by the writer */
-    struct writ_err why;
 
-    pthread_t thread;
-    bool running;
-    pthread_mutex_t mutex;
-    pthread_cond_t wake;
-    struct writ_entry *queue, **queue_end; /* under mutex */
-    size_t queued;                         /* under mutex; without outcomes */
-    struct writ_ledger_keys *fresh;        /* under mutex; to be taken */
-    const struct writ_keyring *handed;     /* the last one; of who hands them over */
-    bool closing;                          /* under mutex */
-    bool distrusted;                       /* under mutex */
-    struct writ_err distrust;              /* under mutex */
-    struct writ_ledger_health health;      /* under mutex; as of the last turn */
+    /* what is being written */
+    struct writ_group group;
+    struct writ_kept_list kept;
+    struct writ_entry *over; /* entries that waited and whose `done` is due, by `next` */
+    struct writ_ledger_trouble trouble;
+
+    /* threads */
+    struct writ_ledger_turn turn;
+    struct writ_ledger_beside beside;
+    pthread_t thread; /* the writer's */
+    struct writ_inbox inbox;
+    const struct writ_keyring *handed; /* the last one; of the thread that hands them over */
 };
 
 #endif

@@ -80,7 +80,7 @@ writ_waiting_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     struct writ_op *op;
 
     if (w->kind == WRIT_WAIT_NONE || flight == NULL || flight->ending ||
-        flight->leaf >= ledger->next_leaf) {
+        flight->leaf >= ledger->log.next_leaf) {
         return (writ_result){WRIT_E_INVALID};
     }
     if (w->kind == WRIT_WAIT_RUN) {

@@ -53,7 +53,7 @@ static void
 note_held(struct memory *m, const struct writ_ledger *l, enum writ_segment_kind kind,
     struct writ_tag tag, const struct writ_held *held)
 {
-    if (writ_once_stands(l, held, l->last_us)) {
+    if (writ_once_stands(l, held, l->log.last_us)) {
         note(m, "claim %d %llx %llx: call %llx of %llu in %llu at %lld for %lld: %d %d %d",
             (int)kind, (unsigned long long)tag.high, (unsigned long long)tag.low,
             (unsigned long long)held->call.high, (unsigned long long)held->leaf,
@@ -139,7 +139,7 @@ static void
 note_budgets(struct memory *m, const struct writ_ledger *l)
 {
     for (const struct writ_counter *at = l->budgets.all; at != NULL; at = at->next_all) {
-        if (at->window == l->last_us / at->window_us) {
+        if (at->window == l->log.last_us / at->window_us) {
             note(m, "budget %llx in %lld: %llu, %zu booked",
                 (unsigned long long)at->by_key.tag.high, (long long)at->window,
                 (unsigned long long)at->spent.coefficient, at->booked);
@@ -164,8 +164,8 @@ look(const struct writ_kit *kit, const char *path, struct memory *ret, bool *ret
 
     ck_assert_msg(writ_is_ok(opened), "%s", err.text);
     *ret_short = l->manifest.loaded.len > 0;
-    note(ret, "%llu records, %llu boundaries, %llu facts", (unsigned long long)l->next_leaf,
-        (unsigned long long)l->next_boundary, (unsigned long long)l->facts_n);
+    note(ret, "%llu records, %llu boundaries, %llu facts", (unsigned long long)l->log.next_leaf,
+        (unsigned long long)l->boundaries.next_id, (unsigned long long)l->log.facts_n);
     note_boundaries(ret, l);
     note_flights(ret, l);
     note_claims(ret, l);

@@ -1,0 +1,64 @@
+/* inbox.h - what other threads hand to the writer, and what they see of it: entries, keys, the
+ * order to end, and its health.
+ *
+ * All functions are thread-safe, and none blocks for longer than it takes to move pointers, but
+ * writ_inbox_take. */
+#ifndef WRIT_STORE_INBOX_H
+#define WRIT_STORE_INBOX_H
+
+#include "store/tables/entry.h"
+#include "store/write/options.h"
+
+#include <pthread.h>
+
+/** End with writ_inbox_wipe. Everything is under `mutex`. */
+struct writ_inbox {
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct writ_entry *queue, **queue_end;
+    size_t queued;                    /* without outcomes */
+    struct writ_ledger_keys *keys;    /* to be taken; NULL: none */
+    bool closing;                     /* no entry follows */
+    bool distrusted;                  /* for the reason in `distrust` */
+    struct writ_err distrust;         /* the first one */
+    struct writ_ledger_health health; /* as of the last turn of the writer */
+};
+
+void writ_inbox_init(struct writ_inbox *ret);
+/** Frees keys that were not taken. No thread may use it any more. */
+void writ_inbox_wipe(struct writ_inbox *inbox);
+
+/* ---- for other threads ---- */
+
+/** Appends entries, all or none, in order. WRIT_E_BUSY: more than `queued_max` would wait; outcomes
+ * are not counted. */
+WRIT_RESULT writ_inbox_put(
+    struct writ_inbox *inbox, struct writ_entry **entries, size_t n, size_t queued_max);
+/** Hands keys over, in place of those that were not taken yet. They are taken. */
+void writ_inbox_put_keys(struct writ_inbox *inbox, struct writ_ledger_keys *keys);
+/** The ledger is not what it was, for that reason. The first one stays. */
+void writ_inbox_distrust(struct writ_inbox *inbox, const struct writ_err *why);
+/** Tells the writer to end. */
+void writ_inbox_close(struct writ_inbox *inbox);
+/** The health as it was last published, with the entries that wait now. */
+void writ_inbox_health(struct writ_inbox *inbox, struct writ_ledger_health *ret);
+
+/* ---- for the writer ---- */
+
+/**
+ * Waits for entries, or for the order to end, and takes all that there are.
+ *
+ * @param ret_closing  whether this is the last time
+ *
+ * @return the entries, by `next`; NULL: none came
+ */
+struct writ_entry *writ_inbox_take(struct writ_inbox *inbox, int64_t most_us, bool *ret_closing);
+/** The keys that wait to be taken, or NULL; free them, or give them back to be tried again. Those
+ * that are given back make way for newer ones. */
+struct writ_ledger_keys *writ_inbox_take_keys(struct writ_inbox *inbox);
+void writ_inbox_return_keys(struct writ_inbox *inbox, struct writ_ledger_keys *keys);
+/** Whether the ledger is distrusted; `ret_why` gets the reason. */
+bool writ_inbox_distrusted(struct writ_inbox *inbox, struct writ_err *ret_why);
+void writ_inbox_publish(struct writ_inbox *inbox, const struct writ_ledger_health *health);
+
+#endif
