@@ -9,10 +9,12 @@
 #include "gateway/call/task_begin.h"
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/client_stream.h"
+#include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 #include "gateway/review/meet.h"
 
 #include "evidence/json/write.h"
+#include "gateway/request/resume.h"
 #include "policy/decide/output.h"
 
 #define REFUSAL_MAX         65536
@@ -376,7 +378,7 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
     if (request->streaming) {
         return end_stream(request, message);
     }
-    writ_request_finish(request);
+    writ_finish_request(request);
     if (held) {
         writ_exchange_reply_held(x, status, &json_type, 1, message);
     } else {

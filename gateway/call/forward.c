@@ -8,6 +8,7 @@
 #include "gateway/call/client_event.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/call/conclude.h"
+#include "gateway/request/resume.h"
 #include "gateway/review/meet.h"
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/request.h"
@@ -263,14 +264,6 @@ on_rest(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 static const struct writ_upcall_events rest_events = {
     .stream = on_rest, .event = on_event, .end = on_end};
 
-/* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
-static bool
-is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
-{
-    return request->call->resume.asking && !request->call->answered &&
-           answer->end == WRIT_UPCALL_ANSWERED && !answer->is_stream;
-}
-
 static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
@@ -279,23 +272,11 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     bool lost = writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
 
     request->upcall_open = false;
-    request->late.lost = lost && !request->call->resume.asking;
+    request->late.lost = lost && !writ_resume_is_asking(request);
     writ_loop_timer_cancel(&request->timer);
-    if (request->call->resume.asking) {
-        end.sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
+    if (!writ_resume_goes_on(request, &end)) {
+        writ_resume_conclude(request, &end);
     }
-    if (request->call->resume.carried) {
-        end.end = WRIT_UPCALL_ANSWERED;
-        end.status = 200;
-    }
-    if (writ_resume_goes_on(request, &end, &rest_events)) {
-        return;
-    }
-    if (is_refused_rest(request, &end)) {
-        end.end = WRIT_UPCALL_BROKEN;
-        end.detail = "stream_lost";
-    }
-    writ_resume_conclude(request, &end);
 }
 
 /* ---- FORWARD ---- */
@@ -311,6 +292,7 @@ writ_forward_send(struct writ_request *request)
 
     if (!writ_is_ok(
             writ_upcall_request_make(request, call->upstream, call->tool, headers, wanted)) ||
+        !writ_resume_prepare(request, &rest_events) ||
         !writ_is_ok(write_message(request, &wanted->body))) {
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }

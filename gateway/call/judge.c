@@ -4,6 +4,7 @@
  * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
  * granted goes on to BIND, and only BIND makes a permit. */
 #include "evidence/record/derive.h"
+#include "gateway/call/call_key.h"
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
 #include "gateway/call/mrtr.h"
@@ -12,7 +13,6 @@
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"
 #include "gateway/review/review_ask.h"
-#include "gateway/review/review_hold.h"
 #include "gateway/review/review_return.h"
 
 #include "base/id.h"
@@ -79,53 +79,6 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
         own = writ_view_copy(own, request->x->arena); /* the catalog may go */
         call->tool = own.ptr != NULL ? own : call->tool;
     }
-}
-
-/* ---- JUDGE: in which run, under which key ---- */
-
-static writ_result
-window_name(const struct writ_request *request, int64_t start_us, struct writ_view *ret)
-{
-    char start[WRIT_TIME_TEXT];
-    struct writ_buf text = writ_buf_in(request->x->arena, WRIT_LEDGER_NAME_MAX);
-
-    writ_time_format(start_us, start);
-    writ_buf_str(&text, "agent:");
-    writ_buf_put(&text, request->agent.id);
-    writ_buf_str(&text, ":");
-    writ_buf_str(&text, start);
-    WRIT_TRY(writ_buf_check(&text, NULL));
-    *ret = writ_buf_view(&text);
-    return WRIT_DONE;
-}
-
-/* The run that the caller names, else the session, else a window of the agent's time; a duplicate
- * is looked for in the windows beside it as well, so that its edges are no loophole. */
-writ_result
-writ_judge_run(struct writ_request *request)
-{
-    struct writ_call *call = request->call;
-    struct writ_view stated = call->stated_boundary;
-    int64_t window_us = writ_request_config(request)->sessions.window_us;
-    int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
-    int64_t start_us = now_us - now_us % window_us;
-
-    call->next_boundary_id = call->previous_boundary_id = (struct writ_view){NULL, 0};
-    if (call->round.follows) { /* all rounds stand in one run */
-        call->boundary_id = call->round.previous.boundary_id.view;
-        return WRIT_DONE;
-    }
-    if (stated.ptr != NULL) {
-        call->boundary_id = stated;
-        return WRIT_DONE;
-    }
-    if (request->session != NULL) {
-        call->boundary_id = request->session->boundary_id;
-        return WRIT_DONE;
-    }
-    WRIT_TRY(window_name(request, start_us, &call->boundary_id));
-    WRIT_TRY(window_name(request, start_us + window_us, &call->next_boundary_id));
-    return window_name(request, start_us - window_us, &call->previous_boundary_id);
 }
 
 /* ---- JUDGE ---- */
@@ -255,20 +208,6 @@ writ_judge_call(struct writ_request *request)
 
 /* ---- DRAFT: the record ---- */
 
-static writ_result
-digest_member(
-    const struct writ_digest *digest, struct writ_arena *arena, struct writ_member_text *ret)
-{
-    char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
-
-    if (text == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    writ_digest_text(digest, text);
-    *ret = writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
-    return WRIT_DONE;
-}
-
 /* A digest that the caller expects stands for a probe where there is none; where there is one,
  * they must agree (contract 6.7). */
 static void
@@ -333,17 +272,7 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     d->retrieved_policy_refs = writ_member_list(NULL, 0);
     d->revalidate_if =
         writ_member_list(revalidate_if, sizeof revalidate_if / sizeof *revalidate_if);
-    return digest_member(&config->policy_digest, arena, &d->policy_digest);
-}
-
-writ_result
-writ_judge_hash(const struct writ_request *request, struct writ_member_text *ret)
-{
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_json(request->call->arguments,
-        (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
-    return digest_member(&digest, request->x->arena, ret);
+    return writ_call_key_digest(&config->policy_digest, arena, &d->policy_digest);
 }
 
 static writ_result
@@ -354,7 +283,7 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
     if (call->verdict.answer == WRIT_POLICY_DENY && !writ_exact_holds(call->arguments, NULL)) {
         return WRIT_DONE; /* for whatever reason: there is no one value to make digests of */
     }
-    WRIT_TRY(writ_judge_hash(request, &d->params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
     if (call->round.follows) {
@@ -455,16 +384,16 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         ours->shadow = writ_member_flag(true);
     }
     if (call->defined) {
-        WRIT_TRY(digest_member(&call->definition, request->x->arena, &ours->definition));
+        WRIT_TRY(writ_call_key_digest(&call->definition, request->x->arena, &ours->definition));
     }
     if (call->round.has_input) {
-        WRIT_TRY(digest_member(&call->round.input, request->x->arena, &ours->input_digest));
+        WRIT_TRY(writ_call_key_digest(&call->round.input, request->x->arena, &ours->input_digest));
     }
     if (call->round.follows) {
         ours->round = (struct writ_member_number){WRIT_PRESENT, call->round.number};
     }
     if (d->params_hash.is == WRIT_PRESENT) {
-        WRIT_TRY(digest_member(&call->state_free, request->x->arena, &ours->state_free));
+        WRIT_TRY(writ_call_key_digest(&call->state_free, request->x->arena, &ours->state_free));
     }
     return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
 }
@@ -527,7 +456,7 @@ writ_judge_draft(struct writ_request *request)
     writ_result r;
 
     /* after the probe: a window that was chosen before it may be over */
-    r = writ_judge_run(request);
+    r = writ_call_key_run(request);
     if (!writ_is_ok(r)) {
         return no_draft(request, r.code);
     }
@@ -651,7 +580,7 @@ not_granted(struct writ_request *request)
         writ_decision_is(&call->decision, WRIT_DECISION_REQUIRE_APPROVAL)
             ? WRIT_DECISION_REQUIRE_APPROVAL
             : WRIT_DECISION_DENY);
-    return writ_review_hold_wanted(request) ? WRIT_STEP_HOLD : request->endpoint->kind->refused;
+    return WRIT_STEP_HOLD;
 }
 
 /* The call that is about to be sent, from what it will be sent from. */
@@ -670,7 +599,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *authori
         .target_state_digest = call->observed.digest,
     };
 
-    WRIT_TRY(writ_judge_hash(request, &candidate.params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, &candidate.params_hash));
     WRIT_TRY(writ_binding_derive(
         &candidate, authorization, request->worker->gateway->profile, request->x->arena, NULL));
     *ret = candidate;

@@ -13,13 +13,6 @@ void writ_judge_decide(struct writ_request *request, struct writ_call *call);
 bool writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,
     const struct writ_decision *decided);
 
-/** The digest of the call's arguments. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_judge_hash(const struct writ_request *request, struct writ_member_text *ret);
-
-/** Sets the run in which the call stands, and the windows beside it where it has no run of its own.
- * WRIT_E_LIMIT, WRIT_E_NOMEM. */
-WRIT_RESULT writ_judge_run(struct writ_request *request);
-
 /** The time at which an authorization is bound: the clock's, or issued_at, which may be ahead. */
 int64_t writ_judge_now(
     const struct writ_request *request, const struct writ_decision *authorization);

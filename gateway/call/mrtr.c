@@ -3,7 +3,7 @@
 #include "gateway/call/mrtr.h"
 
 #include "evidence/record/derive.h"
-#include "gateway/call/judge.h"
+#include "gateway/call/call_key.h"
 #include "gateway/request/refusal.h"
 
 #include "evidence/json/jcs.h"
@@ -95,7 +95,7 @@ name_of(struct writ_request *request, struct writ_digest *ret)
         .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
     };
 
-    WRIT_TRY(writ_judge_hash(request, &identity.params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, &identity.params_hash));
     WRIT_TRY(writ_decision_state_free(
         &identity, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
     return writ_ledger_round(&call->state_free, call->round.state, ret, NULL);
@@ -116,7 +116,7 @@ state_which(struct writ_request *request, struct writ_entry_waiting *ret)
         ret->keys[ret->keys_n++] = call->key;
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_judge_run(request));
+    WRIT_TRY(writ_call_key_run(request));
     runs[0] = call->boundary_id;
     runs[1] = call->next_boundary_id;
     runs[2] = call->previous_boundary_id;

@@ -1,9 +1,8 @@
-/* observe.c - OBSERVE: the state of a call's target, right before its decision.
+/* observe.c - OBSERVE: the state of a call's target, right before its decision, or before it is
+ * bound: in `call->observed`, or the reason why it is not known.
  *
  * The gateway itself asks (probe.h): a question has no decision, is counted apart, and carries
  * neither the client's credential nor ours. */
-#include "gateway/call/observe.h"
-
 #include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/request.h"
@@ -11,7 +10,6 @@
 
 struct probe {
     struct writ_request *request;
-    enum writ_step self, next; /* the step that asks, and the one that gets what was observed */
     struct writ_probe_request wanted;
     struct writ_upcall upcall;
     struct writ_mcp_message message;
@@ -46,10 +44,10 @@ keep(struct writ_request *request, const struct writ_probe_state *state)
 }
 
 static enum writ_step
-unavailable(struct writ_request *request, enum writ_step next)
+unavailable(struct writ_request *request)
 {
     keep(request, &(struct writ_probe_state){0});
-    return next;
+    return request->endpoint->kind->observed;
 }
 
 /* ---- by an MCP upstream ---- */
@@ -98,11 +96,11 @@ ask_upstream(struct probe *probe)
         writ_upstream_find(request->worker->gateway, probe->wanted.probe->upstream);
 
     if (writ_meet_is_due(request, upstream)) {
-        return writ_meet_start(request, upstream, probe->self);
+        return writ_meet_start(request, upstream, WRIT_STEP_OBSERVE);
     }
     if (upstream == NULL || writ_meet_is_late(request, upstream) ||
         !writ_is_ok(prepare_upcall(probe, upstream))) {
-        return unavailable(request, probe->next);
+        return unavailable(request);
     }
     probe->upcall.request.body_max = probe->upcall.request.event_max = WRIT_PROBE_ANSWER_MAX;
     probe->upcall.request.timeout_us = probe->wanted.probe->timeout_us;
@@ -110,7 +108,7 @@ ask_upstream(struct probe *probe)
     probe->upcall.events = &probe_events;
     probe->upcall.ctx = probe;
     writ_upcall_start(upstream, request->worker, &probe->upcall);
-    return writ_request_wait(request, probe->next);
+    return writ_request_wait(request, request->endpoint->kind->observed);
 }
 
 /* ---- by an HTTP GET ---- */
@@ -133,26 +131,26 @@ ask_http(struct probe *probe)
     probe->get = (struct writ_probe_get){.done = got_page, .ctx = probe};
     return writ_is_ok(writ_probe_get_start(&probe->request->worker->probed, probe->wanted.uri,
                probe->wanted.probe->timeout_us, &probe->get))
-               ? writ_request_wait(probe->request, probe->next)
-               : unavailable(probe->request, probe->next);
+               ? writ_request_wait(probe->request, probe->request->endpoint->kind->observed)
+               : unavailable(probe->request);
 }
 
 /* ---- OBSERVE ---- */
 
 enum writ_step
-writ_observe_target(struct writ_request *request, enum writ_step self, enum writ_step next)
+writ_observe_start(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     struct probe *probe = writ_arena_get(request->x->arena, sizeof *probe);
 
     if (probe == NULL) {
-        return unavailable(request, next);
+        return unavailable(request);
     }
-    *probe = (struct probe){.request = request, .self = self, .next = next};
+    *probe = (struct probe){.request = request};
     writ_metrics_count(request->x->metrics, WRIT_COUNTER_PROBES, 1);
     if (!writ_is_ok(writ_policy_probe(
             call->verdict.rule, call->arguments, request->x->arena, &probe->wanted, NULL))) {
-        return unavailable(request, next);
+        return unavailable(request);
     }
     switch (probe->wanted.probe->kind) {
     case WRIT_PROBE_TOOL:
@@ -163,11 +161,5 @@ writ_observe_target(struct writ_request *request, enum writ_step self, enum writ
     case WRIT_PROBE_NONE:
         break;
     }
-    return unavailable(request, next);
-}
-
-enum writ_step
-writ_observe_start(struct writ_request *request)
-{
-    return writ_observe_target(request, WRIT_STEP_OBSERVE, WRIT_STEP_DRAFT);
+    return unavailable(request);
 }

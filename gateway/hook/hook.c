@@ -9,6 +9,7 @@
 #include "gateway/call/judge.h"
 #include "gateway/hook/openapi.h"
 #include "gateway/request/caller_claims.h"
+#include "gateway/request/finish.h"
 #include "gateway/review/denial_text.h"
 
 #include "base/text.h"
@@ -48,7 +49,7 @@ writ_hook_reply(struct writ_request *request, struct writ_write *w, const struct
     WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer remembers */
     writ_metrics_observe(
         x->metrics, WRIT_HISTOGRAM_CALL_SECONDS, writ_loop_now_us(x->loop) - x->arrived_us);
-    writ_request_finish(request);
+    writ_finish_request(request);
     writ_api_answer_json(x, 200, body);
     return WRIT_STEP_DONE;
 }
@@ -381,11 +382,17 @@ binding_verdict(
     *ret_reason = binding->reason;
 }
 
+static void
+overloaded(struct writ_exchange *x)
+{
+    writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+}
+
 /* The version is for probes: no client has a part in them. */
 #define KIND(...)                                                                                  \
     {                                                                                              \
         .problems = true, .version = WRIT_LIT(WRIT_MCP_MODERN), .read = WRIT_STEP_HOOK,            \
-        .judge = WRIT_STEP_HOOK, .sent = WRIT_STEP_HAND, __VA_ARGS__                               \
+        .judge = WRIT_STEP_HOOK, .sent = WRIT_STEP_HAND, .overloaded = overloaded, __VA_ARGS__     \
     }
 
 /* The routes, in the order of their endpoints. */
@@ -393,9 +400,9 @@ enum { OPENAPI = 0, BEFORE, BIND, AFTER, SEAL };
 
 static const struct writ_endpoint_kind kinds[WRIT_HOOK_ROUTES] = {
     [BEFORE] = KIND(.by = "before", .counted = true, .hook = WRIT_STEP_BEFORE,
-        .refused = WRIT_STEP_AGAIN, .answer = answer_before),
-    [BIND] = KIND(.by = "bind", .hook = WRIT_STEP_CANDIDATE, .answer = writ_hook_bind_answer,
-        .verdict = binding_verdict),
+        .observed = WRIT_STEP_DRAFT, .refused = WRIT_STEP_AGAIN, .answer = answer_before),
+    [BIND] = KIND(.by = "bind", .hook = WRIT_STEP_CANDIDATE, .observed = WRIT_STEP_COMPARE,
+        .answer = writ_hook_bind_answer, .verdict = binding_verdict),
     [AFTER] = KIND(.by = "after", .hook = WRIT_STEP_OUTCOME, .answer = writ_hook_after_answer),
     [SEAL] = KIND(.by = "seal", .hook = WRIT_STEP_SEAL, .answer = answer_before),
 };

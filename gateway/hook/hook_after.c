@@ -10,6 +10,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/extension.h"
 #include "evidence/record/profile.h"
+#include "gateway/request/finish.h"
 
 #define ANSWER_MAX  ((size_t)4 << 20)
 #define FAULTS_MAX  1024
@@ -308,7 +309,7 @@ writ_hook_after_seal(struct writ_request *request)
         return writ_hook_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     writ_buf_put(&body, entry->seal.record);
-    writ_request_finish(request);
+    writ_finish_request(request);
     writ_api_answer_json(x, 200, &body);
     return WRIT_STEP_DONE;
 }

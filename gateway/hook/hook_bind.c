@@ -5,11 +5,11 @@
  * 2. A wrong call, key or state spends nothing: the authorization is spent by the one
  *    request for which every row holds, in the ledger's own order. Drift alone ends it, because it
  *    is good for nothing any more. */
+#include "gateway/call/call_key.h"
 #include "gateway/hook/hook.h"
 
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
-#include "gateway/call/observe.h"
 #include "gateway/request/caller_claims.h"
 #include "gateway/review/denial_text.h"
 
@@ -148,7 +148,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *decisio
                                                                     : decision->idempotency_key,
         .target_state_digest = decision->target_state_digest,
     };
-    WRIT_TRY(writ_judge_hash(request, &candidate->params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, &candidate->params_hash));
     return writ_binding_derive(
         candidate, decision, request->worker->gateway->profile, request->x->arena, NULL);
 }
@@ -238,15 +238,7 @@ writ_hook_bind_look(struct writ_request *request)
     if (refused != WRIT_REASON_NONE) {
         return verdict(request, WRIT_BINDING_DENY, refused);
     }
-    return call->verdict.rule->state != NULL ? WRIT_STEP_STATE : WRIT_STEP_COMPARE;
-}
-
-/* ---- STATE ---- */
-
-enum writ_step
-writ_hook_bind_state(struct writ_request *request)
-{
-    return writ_observe_target(request, WRIT_STEP_STATE, WRIT_STEP_COMPARE);
+    return call->verdict.rule->state != NULL ? WRIT_STEP_OBSERVE : WRIT_STEP_COMPARE;
 }
 
 /* ---- COMPARE ---- */

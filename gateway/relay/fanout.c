@@ -4,6 +4,7 @@
 
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
+#include "gateway/request/finish.h"
 #include "gateway/review/meet.h"
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/relay/pass.h"
@@ -409,7 +410,6 @@ answers_as_stream(const struct writ_request *request)
 enum writ_step
 writ_fanout_answer(struct writ_request *request, struct writ_buf *body, struct writ_header more)
 {
-    struct writ_exchange *x = request->x;
     const struct writ_header headers[] = {WRIT_HEADER_JSON, more};
     bool good = writ_is_ok(writ_buf_check(body, NULL));
 
@@ -417,10 +417,8 @@ writ_fanout_answer(struct writ_request *request, struct writ_buf *body, struct w
     if (good && answers_as_stream(request)) {
         return writ_client_stream_answer(request, more, writ_buf_view(body));
     }
-    writ_request_finish(request);
-    writ_exchange_reply(x, good ? 200 : 500, headers, more.name.len > 0 ? 2 : 1,
+    return writ_finish_reply(request, good ? 200 : 500, headers, more.name.len > 0 ? 2 : 1,
         good ? writ_buf_view(body) : (struct writ_view){NULL, 0});
-    return WRIT_STEP_DONE;
 }
 
 enum writ_step

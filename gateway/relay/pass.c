@@ -4,6 +4,7 @@
 #include "gateway/call/client_event.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
+#include "gateway/request/finish.h"
 #include "gateway/review/meet.h"
 #include "gateway/request/refusal.h"
 #include "gateway/mcp/rewrite.h"
@@ -47,7 +48,6 @@ is_json(const struct writ_upcall_answer *answer)
 enum writ_step
 writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
-    struct writ_exchange *x = request->x;
     struct writ_header headers[2];
     size_t count = 0;
     struct writ_view body = answer->body;
@@ -68,7 +68,7 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
         body.len = 0; /* the status is the answer: clients negotiate by it */
     }
     if (writ_meet_hides(request, status)) {
-        status = body.len > 0 ? 200 : x->method == WRIT_METHOD_GET ? 405 : 502;
+        status = body.len > 0 ? 200 : request->x->method == WRIT_METHOD_GET ? 405 : 502;
     }
     if ((status >= 300 && status < 400) || status < 200 || (body.len > 0 && !is_json(answer)) ||
         (status >= 500 && body.len == 0) || !writ_inspect_clear(request, &body)) {
@@ -84,9 +84,7 @@ writ_pass_answer(struct writ_request *request, const struct writ_upcall_answer *
     if (answer->retry_after.len > 0) {
         headers[count++] = (struct writ_header){WRIT_LIT("Retry-After"), answer->retry_after};
     }
-    writ_request_finish(request);
-    writ_exchange_reply(x, status, headers, count, body);
-    return WRIT_STEP_DONE;
+    return writ_finish_reply(request, status, headers, count, body);
 }
 
 /* ---- what comes back ---- */

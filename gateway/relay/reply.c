@@ -1,5 +1,6 @@
 /* reply.c - REPLY: a client's answer to a server's request. */
 #include "gateway/mcp/server_id.h"
+#include "gateway/request/finish.h"
 #include "gateway/upstream/upstream.h"
 
 #include "gateway/review/meet.h"
@@ -21,16 +22,6 @@ find_asker(struct writ_request *request, struct writ_buf *ret_id_json)
     return request->endpoint->only == NULL || request->endpoint->only == upstream ? upstream : NULL;
 }
 
-static enum writ_step
-swallow(struct writ_request *request)
-{
-    struct writ_exchange *x = request->x;
-
-    writ_request_finish(request);
-    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
-    return WRIT_STEP_DONE;
-}
-
 enum writ_step
 writ_reply_start(struct writ_request *request)
 {
@@ -45,7 +36,8 @@ writ_reply_start(struct writ_request *request)
     }
     if (upstream == NULL ||
         !writ_is_ok(writ_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {
-        return swallow(request); /* to nothing that was asked; a server takes it as well */
+        return writ_finish_accepted(
+            request); /* to nothing that was asked; a server takes it as well */
     }
     copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
     if (copy.ptr == NULL) {

@@ -1,6 +1,7 @@
 /* spread.c - SPREAD: lists (lists.h), notices to all, a resource to the upstream that has it. */
 #include "gateway/relay/fanout.h"
 #include "gateway/relay/lists.h"
+#include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 
 #include "evidence/json/write.h"
@@ -11,12 +12,9 @@ enum writ_step
 writ_spread_gather(struct writ_request *request)
 {
     struct writ_fanout *legs = request->part;
-    struct writ_exchange *x = request->x;
 
     if (request->message.kind == WRIT_MCP_NOTIFICATION) {
-        writ_request_finish(request);
-        writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
-        return WRIT_STEP_DONE;
+        return writ_finish_accepted(request);
     }
     for (size_t i = 0; i < legs->n; i++) {
         if (writ_fanout_result(&legs->legs[i]) != NULL) {

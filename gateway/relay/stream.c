@@ -5,6 +5,7 @@
 #include "gateway/relay/stream_merge.h"
 #include "gateway/relay/fanout.h"
 #include "gateway/relay/pass.h"
+#include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/session_row.h"
 
@@ -46,17 +47,13 @@ writ_stream_left(struct writ_request *request)
 enum writ_step
 writ_stream_forget(struct writ_request *request)
 {
-    struct writ_exchange *x = request->x;
-
     /* only now: before, another request could have brought it back from its row */
     writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    writ_request_finish(request);
-    writ_exchange_reply(x, 200, NULL, 0, (struct writ_view){NULL, 0});
-    return WRIT_STEP_DONE;
+    return writ_finish_reply(request, 200, NULL, 0, (struct writ_view){NULL, 0});
 }
 
 /* ---- STREAM ---- */

@@ -13,6 +13,7 @@
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
 #include "gateway/relay/listen.h"
+#include "gateway/request/resume.h"
 #include "gateway/review/meet.h"
 #include "gateway/relay/pass.h"
 #include "gateway/mcp/event_id.h"

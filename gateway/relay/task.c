@@ -13,6 +13,7 @@
 #include "gateway/mcp/rewrite.h"
 #include "gateway/relay/pass.h"
 #include "gateway/request/client_stream.h"
+#include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
 #include "gateway/review/meet.h"
@@ -80,7 +81,6 @@ static enum writ_step
 undeclared(struct writ_request *request)
 {
     static const struct writ_header json = WRIT_HEADER_JSON;
-    struct writ_exchange *x = request->x;
     writ_auto_buf body = writ_buf_make(OWN_BODY_MAX);
     struct writ_write w = writ_write_to(&body);
 
@@ -95,9 +95,7 @@ undeclared(struct writ_request *request)
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    writ_request_finish(request);
-    writ_exchange_reply(x, 400, &json, 1, writ_buf_view(&body));
-    return WRIT_STEP_DONE;
+    return writ_finish_reply(request, 400, &json, 1, writ_buf_view(&body));
 }
 
 /* On the endpoint of all, the upstreams are asked for in their order. */

@@ -1,17 +1,25 @@
-/* batch.c - runs the parts of a batch as requests of their own and joins their answers.
+/* batch.c - BATCH and WHOLE: several JSON-RPC messages in one POST, which revision 2025-03-26 has.
+ *
+ * Each message is a request of its own, with its own memory and its own way through the steps: it
+ * is read, judged, claimed and recorded as if it had come alone, and all are under way at once. The
+ * answers go back together: as one array, or, as soon as one of them is a stream, as events.
+ *
+ * Refused as a whole, before any of them is looked at: an empty batch, more than MESSAGES_MAX
+ * messages, an initialize or a message of the stateless revision in it, and every batch under a
+ * revision that has none (2025-06-18 and later).
  *
  * Invariants:
  * (1) A part belongs to its request until that has answered, and is counted in `open` until then.
  * (2) The whole is continued once, from a task, when no part is open: nothing of a part is used
  *     after that, and no function that answers a part is on the stack when its memory is freed.
  * (3) What waits in `pending` is whole events. */
-#include "gateway/request/batch.h"
-
+#include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 #include "gateway/http/sse.h"
 
 #include "evidence/json/write.h"
 
+#define MESSAGES_MAX  32
 #define ANSWERS_MAX   ((size_t)64 << 20)
 #define LAST_REVISION "2025-03-26" /* that has batches */
 
@@ -77,11 +85,10 @@ answer_at(const struct batch *batch, size_t nth)
     return writ_view_sub(writ_buf_view(&batch->answers), from, batch->ends[nth] - from);
 }
 
-static void
+static enum writ_step
 answer_whole(struct batch *batch)
 {
     static const struct writ_header json_type = WRIT_HEADER_JSON;
-    struct writ_exchange *x = batch->request->x;
     unsigned status = batch->status;
     writ_auto_buf body = writ_buf_make(ANSWERS_MAX);
 
@@ -96,8 +103,8 @@ answer_whole(struct batch *batch)
         writ_buf_clear(&body);
     }
     writ_buf_wipe(&batch->answers);
-    writ_request_finish(batch->request);
-    writ_exchange_reply(x, status, &json_type, body.len > 0 ? 1 : 0, writ_buf_view(&body));
+    return writ_finish_reply(
+        batch->request, status, &json_type, body.len > 0 ? 1 : 0, writ_buf_view(&body));
 }
 
 static void
@@ -105,22 +112,6 @@ free_parts(struct batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         writ_arena_free(batch->parts[i].x.arena);
-    }
-}
-
-static void
-end_stream(struct batch *batch)
-{
-    struct writ_exchange *x = batch->request->x;
-    bool cut = batch->cut; /* the batch lies in the arena of what ends here */
-
-    writ_buf_wipe(&batch->answers);
-    writ_buf_wipe(&batch->pending);
-    writ_request_finish(batch->request);
-    if (cut) {
-        writ_exchange_abort(x);
-    } else {
-        writ_exchange_end(x);
     }
 }
 
@@ -133,12 +124,12 @@ writ_batch_answer(struct writ_request *request)
         return writ_request_wait(request, WRIT_STEP_WHOLE); /* room_again continues */
     }
     free_parts(batch); /* keeps (2) */
-    if (batch->streaming) {
-        end_stream(batch);
-    } else {
-        answer_whole(batch);
+    if (!batch->streaming) {
+        return answer_whole(batch);
     }
-    return WRIT_STEP_DONE;
+    writ_buf_wipe(&batch->answers);
+    writ_buf_wipe(&batch->pending);
+    return writ_finish_stream(request, !batch->cut);
 }
 
 static void
@@ -309,7 +300,7 @@ fault_of(const struct writ_request *request)
     if (version.ptr != NULL && writ_view_compare(version, WRIT_LIT(LAST_REVISION)) > 0) {
         return "this revision has no batches: send each message alone";
     }
-    if (all->count == 0 || all->count > WRIT_BATCH_MESSAGES_MAX) {
+    if (all->count == 0 || all->count > MESSAGES_MAX) {
         return "a batch has 1 to 32 messages";
     }
     WRIT_JSON_EACH(message, all)

@@ -8,6 +8,8 @@
 #include "gateway/request/client_stream.h"
 
 #include "gateway/mcp/event_id.h"
+#include "gateway/request/finish.h"
+#include "gateway/request/resume.h"
 
 #define HEARTBEAT_MS 15000
 #define PENDING_KEPT 65536 /* bytes of memory that a stream keeps between two events */
@@ -68,20 +70,10 @@ writ_client_stream_end(struct writ_request *request, bool whole)
 enum writ_step
 writ_client_stream_close(struct writ_request *request)
 {
-    struct writ_exchange *x = request->x;
-    bool cut;
-
     if (request->words > 0 || (!request->cut && !flush(request))) {
         return writ_request_wait(request, WRIT_STEP_CLOSE);
     }
-    cut = request->cut;
-    writ_request_finish(request);
-    if (cut) {
-        writ_exchange_abort(x);
-    } else {
-        writ_exchange_end(x);
-    }
-    return WRIT_STEP_DONE;
+    return writ_finish_stream(request, !request->cut);
 }
 
 /* The client has left: what is written is dropped, so there is room for all of it. */

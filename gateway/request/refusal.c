@@ -5,6 +5,7 @@
 #include "gateway/listener/problem.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/auth/resource.h"
+#include "gateway/request/finish.h"
 #include "gateway/request/tally.h"
 
 #define VERSION_MAX 64 /* bytes of a revision's name that are said again */
@@ -68,17 +69,6 @@ put_fault(struct writ_buf *buf, const struct writ_endpoint *endpoint, const stru
         fault->text != NULL ? writ_view_str(fault->text) : writ_reason_sentence(fault->reason));
 }
 
-static void
-reply(struct writ_exchange *x, unsigned status, const struct writ_header *headers, size_t count,
-    const struct writ_buf *body)
-{
-    if (!writ_is_ok(writ_buf_check(body, NULL))) {
-        writ_exchange_reply(x, 500, NULL, 0, (struct writ_view){NULL, 0});
-        return;
-    }
-    writ_exchange_reply(x, status, headers, count, writ_buf_view(body));
-}
-
 /* Ends the request. A stream that has begun has its status: there it is the last event. */
 static enum writ_step
 end_with(struct writ_request *request, unsigned status, const struct writ_header *headers,
@@ -88,16 +78,14 @@ end_with(struct writ_request *request, unsigned status, const struct writ_header
         .event = WRIT_LIT("message"),
         .data = writ_buf_view(body),
         .retry_ms = WRIT_SSE_NO_RETRY};
-    struct writ_exchange *x = request->x;
+    bool good = writ_is_ok(writ_buf_check(body, NULL));
 
     if (request->streaming) {
         return writ_client_stream_end(
-            request, writ_is_ok(writ_buf_check(body, NULL)) &&
-                         writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+            request, good && writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
     }
-    writ_request_finish(request);
-    reply(x, status, headers, count, body);
-    return WRIT_STEP_DONE;
+    return good ? writ_finish_reply(request, status, headers, count, writ_buf_view(body))
+                : writ_finish_reply(request, 500, NULL, 0, (struct writ_view){NULL, 0});
 }
 
 /* What of the data the revision asks for (2026-07-28, UnsupportedProtocolVersionError). */
@@ -171,7 +159,11 @@ writ_refusal_overloaded(struct writ_exchange *x)
 
     writ_refusal_put_error(&body, NULL, WRIT_REASON_OVERLOADED);
     writ_metrics_mark(x->metrics, WRIT_VECTOR_REFUSALS, WRIT_REASON_OVERLOADED);
-    reply(x, 503, headers, 2, &body);
+    if (writ_is_ok(writ_buf_check(&body, NULL))) {
+        writ_exchange_reply(x, 503, headers, 2, writ_buf_view(&body));
+    } else {
+        writ_exchange_reply(x, 500, NULL, 0, (struct writ_view){NULL, 0});
+    }
 }
 
 static unsigned
@@ -250,28 +242,9 @@ writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body)
     return reply_challenge(request, 403, &challenge, body);
 }
 
-struct writ_view
-writ_refusal_wait_name(enum writ_wait_kind kind)
-{
-    switch (kind) {
-    case WRIT_WAIT_INPUT:
-        return WRIT_LIT("input");
-    case WRIT_WAIT_TASK:
-        return WRIT_LIT("task");
-    case WRIT_WAIT_BIND:
-        return WRIT_LIT("bind");
-    case WRIT_WAIT_RUN:
-        return WRIT_LIT("outcome");
-    case WRIT_WAIT_NONE:
-        break;
-    }
-    return writ_view(NULL, 0);
-}
-
 enum writ_step
 writ_refusal_method(struct writ_request *request)
 {
-    struct writ_exchange *x = request->x;
     bool elsewhere = request->endpoint->only == NULL && request->method == WRIT_MCP_UNKNOWN &&
                      writ_method_may_pass(request->message.method);
 
@@ -282,7 +255,5 @@ writ_refusal_method(struct writ_request *request)
                         "it to the endpoint of that server, /mcp/NAME"
                       : "Method not found");
     }
-    writ_request_finish(request); /* no client waits for an answer */
-    writ_exchange_reply(x, 202, NULL, 0, (struct writ_view){NULL, 0});
-    return WRIT_STEP_DONE;
+    return writ_finish_accepted(request);
 }

@@ -35,9 +35,6 @@ void writ_refusal_put_error(
 void writ_refusal_put_fault(struct writ_buf *buf, const struct writ_json *id, int code,
     enum writ_reason reason, struct writ_view text);
 
-/** What a call waits for, as a word: input, task, bind, outcome; empty for none. */
-struct writ_view writ_refusal_wait_name(enum writ_wait_kind kind);
-
 /** Answers 503 before there is even a request. */
 void writ_refusal_overloaded(struct writ_exchange *x);
 

@@ -2,10 +2,6 @@
  * once; when the ledger returns its entry, the request goes on from its loop. */
 #include "gateway/request/request.h"
 
-#include "gateway/listener/api_answer.h"
-#include "gateway/request/refusal.h"
-#include "gateway/request/tally.h"
-
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
 
 static bool
@@ -93,11 +89,7 @@ writ_request_start(struct writ_exchange *x, void *ctx)
     struct writ_request *request = writ_arena_get(x->arena, sizeof *request);
 
     if (request == NULL) {
-        if (endpoint->kind->problems) {
-            writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        } else {
-            writ_refusal_overloaded(x);
-        }
+        endpoint->kind->overloaded(x);
         return;
     }
     *request = (struct writ_request){
@@ -117,40 +109,6 @@ writ_request_answer(struct writ_request *request)
     return request->endpoint->kind->answer(request);
 }
 
-/* Out of worker->streams. */
-static void
-forget_stream(struct writ_request *request)
-{
-    if (request->stream_link == NULL) {
-        return;
-    }
-    *request->stream_link = request->stream_next;
-    if (request->stream_next != NULL) {
-        request->stream_next->stream_link = request->stream_link;
-    }
-    request->stream_link = NULL;
-    writ_loop_timer_cancel(&request->timer);
-}
-
-void
-writ_request_finish(struct writ_request *request)
-{
-    WRIT_INVARIANT(!request->upcall_open && request->words == 0);
-    writ_tally_end(request);
-    forget_stream(request);
-    if (request->call != NULL) {
-        writ_resume_forget(request);
-    }
-    writ_exchange_on_gone(request->x, NULL, NULL);
-    writ_buf_wipe(&request->ahead);
-    writ_buf_wipe(&request->pending);
-    writ_shares_release(&request->worker->shares, &request->charge);
-    writ_session_drop(WRIT_TAKE(request->session));
-    writ_generation_drop(WRIT_TAKE(request->generation));
-    writ_generation_drop(WRIT_TAKE(request->previous));
-    request->magic = 0;
-}
-
 bool
 writ_request_is_merged(const struct writ_request *request)
 {
@@ -161,6 +119,24 @@ const struct writ_config *
 writ_request_config(const struct writ_request *request)
 {
     return request->generation->config;
+}
+
+struct writ_view
+writ_request_wait_name(enum writ_wait_kind kind)
+{
+    switch (kind) {
+    case WRIT_WAIT_INPUT:
+        return WRIT_LIT("input");
+    case WRIT_WAIT_TASK:
+        return WRIT_LIT("task");
+    case WRIT_WAIT_BIND:
+        return WRIT_LIT("bind");
+    case WRIT_WAIT_RUN:
+        return WRIT_LIT("outcome");
+    case WRIT_WAIT_NONE:
+        break;
+    }
+    return writ_view(NULL, 0);
 }
 
 bool

@@ -10,13 +10,13 @@
 #include "evidence/record/record.h"
 #include "gateway/mcp/mcp.h"
 #include "gateway/mcp/method.h"
-#include "gateway/request/resume.h"
 #include "gateway/request/step.h"
 #include "gateway/state/gateway.h"
 #include "gateway/upstream/late.h"
 #include "policy/decide/policy.h"
 
 struct writ_request;
+struct writ_resume;
 
 /** One row of step.tbl.h. */
 typedef enum writ_step writ_step_fn(struct writ_request *request);
@@ -39,7 +39,10 @@ struct writ_endpoint_kind {
     enum writ_step judge;     /* after REJUDGE: where a call that was held is judged again */
     enum writ_step refused;   /* after BIND, when the ledger granted nothing and nothing is held */
     enum writ_step sent;      /* after SIGN */
+    enum writ_step observed;  /* after OBSERVE */
     writ_step_fn *answer;     /* ANSWER */
+    void (*overloaded)(
+        struct writ_exchange *x); /* answers where there is no memory for a request */
     /** What the log says of the verdict and its reason; NULL: what the decision says. */
     void (*verdict)(const struct writ_request *request, struct writ_view *ret_verdict,
         enum writ_reason *ret_reason);
@@ -133,12 +136,11 @@ struct writ_call {
     struct writ_view credential;
     struct writ_outcome outcome;
     struct writ_conclusion end;
-    int64_t total_us; /* how long it may take, in all */
-    struct writ_resume resume;
-    const struct writ_upcall_events *rest; /* resume.c: of the GET that asks for the rest */
-    struct writ_sse_event last;            /* the event that carried the response, on a stream */
-    bool malformed; /* an event that cannot be passed on: the upcall was given up */
-    bool answered;  /* the response arrived; nothing after it is passed on */
+    int64_t total_us;           /* how long it may take, in all */
+    struct writ_resume *resume; /* resume.h: from FORWARD on */
+    struct writ_sse_event last; /* the event that carried the response, on a stream */
+    bool malformed;             /* an event that cannot be passed on: the upcall was given up */
+    bool answered;              /* the response arrived; nothing after it is passed on */
 };
 
 /** One request. Zero-initialised in the arena by writ_request_start. */
@@ -220,15 +222,14 @@ enum writ_step writ_request_together(struct writ_request *request, enum writ_ste
 /** Hands `request->entry` to the ledger and goes on at `next` when it is done. */
 enum writ_step writ_request_submit(struct writ_request *request, enum writ_step next);
 
-/** Lets go of everything that is held, just before the exchange is answered for good. The next
- * thing done with the exchange must be its answer. */
-void writ_request_finish(struct writ_request *request);
-
 /** Whether its endpoint stands for several upstreams. */
 bool writ_request_is_merged(const struct writ_request *request);
 
 /** The configuration that the request began with. */
 const struct writ_config *writ_request_config(const struct writ_request *request);
+
+/** What a call waits for, as a word: input, task, bind, outcome; empty for none. */
+struct writ_view writ_request_wait_name(enum writ_wait_kind kind);
 
 /** Whether policy lets the governed call go, or shadow mode does. */
 bool writ_request_may_pass(const struct writ_request *request);

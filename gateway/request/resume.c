@@ -5,14 +5,40 @@
  * (2) Every ferry that arrived is sent home exactly once. */
 #include "gateway/request/resume.h"
 
-#include "gateway/request/request.h"
-
 #define ID_MAX       1024   /* of an event id; a longer one cannot be resumed from */
 #define ASK_AFTER_US 500000 /* when the server did not say */
 #define RETRY_MIN_MS 50     /* whatever it said */
 #define RETRY_MAX_US 60000000
 #define LEFT_US      2000000 /* for a client that left to come back */
 #define LOOK_US      200000  /* while asking, whether the client has come back */
+
+/* The part of a governed call. Zero-initialised. */
+struct writ_resume {
+    struct writ_buf id; /* of the last event that had one */
+    int64_t retry_us;   /* what the server wants waited; 0: it did not say */
+    int64_t ask_us;     /* when the rest is asked for, by the clock of the loop */
+    struct writ_digest key;
+    bool noted;   /* in the table of answers, until it is settled */
+    bool left;    /* the client has gone */
+    bool asking;  /* the upcall is a GET for the rest */
+    bool carried; /* the answer came on another stream */
+    bool over;    /* the outcome is being recorded */
+    const struct writ_upcall_events *rest;
+    struct writ_ferry *ferries;
+};
+
+bool
+writ_resume_prepare(struct writ_request *request, const struct writ_upcall_events *rest)
+{
+    struct writ_resume *resume = writ_arena_get(request->x->arena, sizeof *resume);
+
+    if (resume == NULL) {
+        return false;
+    }
+    *resume = (struct writ_resume){.rest = rest};
+    request->call->resume = resume;
+    return true;
+}
 
 static int64_t
 until_us(const struct writ_request *request)
@@ -33,7 +59,7 @@ arm(struct writ_request *request, writ_timer_fn *fn, int64_t after_us)
 static bool
 client_is_asking(const struct writ_request *request)
 {
-    return request->call->resume.left && atomic_load(&request->session->resuming) > 0;
+    return request->call->resume->left && atomic_load(&request->session->resuming) > 0;
 }
 
 /* ---- where to go on from ---- */
@@ -55,7 +81,7 @@ enter_progress(struct writ_request *request)
 static void
 enter(struct writ_request *request)
 {
-    struct writ_resume *resume = &request->call->resume;
+    struct writ_resume *resume = request->call->resume;
     struct writ_pending_responses *answers = request->worker->gateway->answers;
 
     if (request->message.era != WRIT_MCP_LEGACY || request->upcall.request.session.len == 0 ||
@@ -72,7 +98,7 @@ enter(struct writ_request *request)
 void
 writ_resume_note(struct writ_request *request, const struct writ_sse_event *event)
 {
-    struct writ_resume *resume = &request->call->resume;
+    struct writ_resume *resume = request->call->resume;
 
     if (event->retry_ms != WRIT_SSE_NO_RETRY) {
         resume->retry_us = (event->retry_ms > RETRY_MIN_MS ? event->retry_ms : RETRY_MIN_MS) * 1000;
@@ -105,7 +131,7 @@ nobody_asked(struct writ_request *request)
     const struct writ_upcall_answer end = {
         .end = WRIT_UPCALL_TIMEOUT, .sent = WRIT_SENT, .detail = "total_timeout"};
 
-    request->call->resume.over = true;
+    request->call->resume->over = true;
     writ_resume_conclude(request, &end);
 }
 
@@ -126,7 +152,7 @@ static void
 ask(struct writ_request *request)
 {
     struct writ_upcall_request *wanted = &request->upcall.request;
-    struct writ_resume *resume = &request->call->resume;
+    struct writ_resume *resume = request->call->resume;
     struct writ_header last = {WRIT_LIT("Last-Event-ID"), writ_buf_view(&resume->id)};
 
     wanted->method = WRIT_METHOD_GET;
@@ -135,7 +161,7 @@ ask(struct writ_request *request)
     wanted->headers = &last;
     wanted->headers_n = 1;
     wanted->total_us = until_us(request) - writ_loop_now_us(request->x->loop);
-    request->upcall.events = request->call->rest;
+    request->upcall.events = resume->rest;
     request->upcall_open = true;
     resume->asking = true;
     writ_upcall_start(request->upstream, request->worker, &request->upcall);
@@ -148,7 +174,7 @@ static void tick(struct writ_timer *timer);
 static void
 wait_on(struct writ_request *request)
 {
-    int64_t until = until_us(request), ask_us = request->call->resume.ask_us;
+    int64_t until = until_us(request), ask_us = request->call->resume->ask_us;
     int64_t left_us = (ask_us < until ? ask_us : until) - writ_loop_now_us(request->x->loop);
 
     arm(request, tick, left_us < LOOK_US ? left_us : LOOK_US);
@@ -162,7 +188,7 @@ tick(struct writ_timer *timer)
 
     if (now_us >= until_us(request) || request->worker->expired) {
         nobody_asked(request);
-    } else if (now_us < request->call->resume.ask_us) {
+    } else if (now_us < request->call->resume->ask_us) {
         wait_on(request);
     } else if (client_is_asking(request)) {
         wait_and_ask(request, ASK_AFTER_US);
@@ -174,7 +200,7 @@ tick(struct writ_timer *timer)
 static void
 wait_and_ask(struct writ_request *request, int64_t after_us)
 {
-    request->call->resume.ask_us = writ_loop_now_us(request->x->loop) + after_us;
+    request->call->resume->ask_us = writ_loop_now_us(request->x->loop) + after_us;
     wait_on(request);
 }
 
@@ -184,7 +210,7 @@ static bool
 may_go_on(const struct writ_request *request, const struct writ_upcall_answer *answer)
 {
     const struct writ_call *call = request->call;
-    const struct writ_resume *resume = &call->resume;
+    const struct writ_resume *resume = call->resume;
 
     if (!resume->noted || resume->id.len == 0 || call->answered || call->malformed ||
         writ_loop_now_us(request->x->loop) >= until_us(request)) {
@@ -209,30 +235,51 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
 }
 
 bool
-writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
-    const struct writ_upcall_events *rest)
+writ_resume_is_asking(const struct writ_request *request)
 {
-    struct writ_resume *resume = &request->call->resume;
+    return request->call->resume->asking;
+}
+
+/* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
+static bool
+is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
+{
+    return request->call->resume->asking && !request->call->answered &&
+           answer->end == WRIT_UPCALL_ANSWERED && !answer->is_stream;
+}
+
+bool
+writ_resume_goes_on(struct writ_request *request, struct writ_upcall_answer *end)
+{
+    struct writ_resume *resume = request->call->resume;
     int64_t after_us = resume->retry_us > 0 ? resume->retry_us : ASK_AFTER_US;
 
-    if (!may_go_on(request, answer)) {
-        resume->over = true;
-        return false;
+    if (resume->asking) {
+        end->sent = WRIT_SENT; /* the call was, whatever became of asking for its answer */
     }
-    request->call->rest = rest;
-    if (resume->left && after_us < LEFT_US) {
-        after_us = LEFT_US;
+    if (resume->carried) {
+        end->end = WRIT_UPCALL_ANSWERED;
+        end->status = 200;
     }
-    wait_and_ask(request, after_us < RETRY_MAX_US ? after_us : RETRY_MAX_US);
-    return true;
+    if (may_go_on(request, end)) {
+        after_us = resume->left && after_us < LEFT_US ? LEFT_US : after_us;
+        wait_and_ask(request, after_us < RETRY_MAX_US ? after_us : RETRY_MAX_US);
+        return true;
+    }
+    resume->over = true;
+    if (is_refused_rest(request, end)) {
+        end->end = WRIT_UPCALL_BROKEN;
+        end->detail = "stream_lost";
+    }
+    return false;
 }
 
 void
 writ_resume_leave(struct writ_request *request)
 {
-    struct writ_resume *resume = &request->call->resume;
+    struct writ_resume *resume = request->call->resume;
 
-    if (!resume->noted || request->call->answered) {
+    if (resume == NULL || !resume->noted || request->call->answered) {
         return; /* its outcome is learned on this stream or not at all */
     }
     resume->left = true;
@@ -265,7 +312,7 @@ take(struct writ_request *request, struct writ_ferry *ferry)
     static const struct writ_upcall_answer end = {
         .status = 200, .is_stream = true, .end = WRIT_UPCALL_ANSWERED, .sent = WRIT_SENT};
     struct writ_call *call = request->call;
-    struct writ_resume *resume = &call->resume;
+    struct writ_resume *resume = call->resume;
 
     ferry->next = resume->ferries;
     resume->ferries = ferry;
@@ -304,7 +351,7 @@ writ_resume_arrive(struct writ_post *post)
 static void
 leave_table(struct writ_request *request, const struct writ_digest *shown)
 {
-    struct writ_resume *resume = &request->call->resume;
+    struct writ_resume *resume = request->call->resume;
 
     if (resume->noted) {
         writ_pending_responses_settle(
@@ -316,12 +363,12 @@ leave_table(struct writ_request *request, const struct writ_digest *shown)
 bool
 writ_resume_settle(struct writ_request *request, struct writ_view message, bool refusal)
 {
-    struct writ_resume *resume = &request->call->resume;
-    struct writ_ferry *ferry = WRIT_TAKE(resume->ferries);
+    struct writ_resume *resume = request->call->resume;
+    struct writ_ferry *ferry = resume != NULL ? WRIT_TAKE(resume->ferries) : NULL;
     bool elsewhere = ferry != NULL;
     struct writ_digest shown;
 
-    if (resume->noted) {
+    if (resume != NULL && resume->noted) {
         bool known = !refusal && writ_is_ok(writ_digest_bytes(message, &shown, NULL));
         leave_table(request, known ? &shown : NULL);
     }
@@ -338,8 +385,11 @@ writ_resume_settle(struct writ_request *request, struct writ_view message, bool 
 void
 writ_resume_forget(struct writ_request *request)
 {
-    struct writ_resume *resume = &request->call->resume;
+    struct writ_resume *resume = request->call != NULL ? request->call->resume : NULL;
 
+    if (resume == NULL) {
+        return;
+    }
     leave_table(request, NULL);
     while (resume->ferries != NULL) {
         struct writ_ferry *next = resume->ferries->next;

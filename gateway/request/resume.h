@@ -10,25 +10,13 @@
 #ifndef WRIT_GATEWAY_RESUME_H
 #define WRIT_GATEWAY_RESUME_H
 
-#include "gateway/state/pending_responses.h"
 #include "gateway/http/sse.h"
-#include "gateway/upstream/upstream.h"
+#include "gateway/request/request.h"
+#include "gateway/state/pending_responses.h"
 
-struct writ_request;
-
-/** The part of a governed call. Zero-initialised. */
-struct writ_resume {
-    struct writ_buf id; /* of the last event that had one */
-    int64_t retry_us;   /* what the server wants waited; 0: it did not say */
-    int64_t ask_us;     /* when the rest is asked for, by the clock of the loop */
-    struct writ_digest key;
-    bool noted;   /* in the table of answers, until it is settled */
-    bool left;    /* the client has gone */
-    bool asking;  /* the upcall is a GET for the rest */
-    bool carried; /* the answer came on another stream */
-    bool over;    /* the outcome is being recorded */
-    struct writ_ferry *ferries;
-};
+/** Before a call is sent: makes `call->resume`. `rest`: the events of the GET that asks for the
+ * rest, where it has to be asked for. False: no memory. */
+bool writ_resume_prepare(struct writ_request *request, const struct writ_upcall_events *rest);
 
 /** Remembers where the stream can be gone on from. */
 void writ_resume_note(struct writ_request *request, const struct writ_sse_event *event);
@@ -36,9 +24,13 @@ void writ_resume_note(struct writ_request *request, const struct writ_sse_event 
 /** The client has left. Gives up the stream when it can be gone on with. */
 void writ_resume_leave(struct writ_request *request);
 
-/** The upcall has ended: true when the call goes on, and writ_resume_conclude will be called. */
-bool writ_resume_goes_on(struct writ_request *request, const struct writ_upcall_answer *answer,
-    const struct writ_upcall_events *events);
+/** Whether the upcall is the GET for the rest, and not the call itself. */
+bool writ_resume_is_asking(const struct writ_request *request);
+
+/** The upcall has ended: true when the call goes on, and is continued later. Else `end` becomes
+ * what the call ended with, where the upcall was the GET for the rest, or the answer came
+ * elsewhere. */
+bool writ_resume_goes_on(struct writ_request *request, struct writ_upcall_answer *end);
 
 /** The call has its answer: keeps it for CHECK, and continues the request. */
 void writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer);

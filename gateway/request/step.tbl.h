@@ -28,11 +28,11 @@
     X(ROUND,        writ_mrtr_find,            "input for a call that waits: which one",                     TO(LATE, DRAFT, ROUND, CLOSE, WAIT, DONE)) \
     X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session",       TO(LEARN, WAIT)) \
     X(LEARN,        writ_tool_discovery_tool,  "what its server says that the tool is; the head agrees",     TO(OBSERVE, DRAFT, LEARN, CLOSE, WAIT, DONE)) \
-    X(OBSERVE,      writ_observe_start,        "the state of the target, by its probe",                      TO(DRAFT, OBSERVE, WAIT)) \
+    X(OBSERVE,      writ_observe_start,        "the state of the target, by its probe",                      TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
     X(DRAFT,        writ_judge_draft,          "the decision record and its digests",                        TO(CLAIM, CLOSE, DONE)) \
     X(CLAIM,        writ_judge_claim,          "claim and record, durable, in one transaction",              TO(BIND, CLOSE, WAIT, DONE)) \
-    X(BIND,         writ_judge_bind,           "the binding check; only it makes a permit",                  TO(SIGN, HOLD, RECORD, ANSWER, AGAIN, WAIT)) \
-    X(HOLD,         writ_review_hold_wait,     "on the open request, for the verdict of its review",         TO(AUTHENTICATE, ANSWER, HOLD, WAIT)) \
+    X(BIND,         writ_judge_bind,           "the binding check; only it makes a permit",                  TO(SIGN, HOLD, RECORD, WAIT)) \
+    X(HOLD,         writ_review_hold_wait,     "not granted: the open request may wait for a verdict",       TO(AUTHENTICATE, ANSWER, AGAIN, HOLD, WAIT)) \
     X(REJUDGE,      writ_review_hold_judge,    "the verdict is there: all is looked at again",               TO(JUDGE, HOOK, CLOSE, DONE)) \
     X(SIGN,         writ_forward_sign,         "the credential, into the judged message",                    TO(FORWARD, HAND, RECORD, SIGN, WAIT)) \
     X(FORWARD,      writ_forward_send,         "once, with the permit",                                      TO(CHECK, RECORD, WAIT)) \
@@ -49,8 +49,7 @@
     X(AGAIN,        writ_hook_again,           "before, refused: perhaps for a call that waits to be bound", TO(ANSWER, SAME, WAIT)) \
     X(SAME,         writ_hook_same,            "before, asked again: the same authorization",                TO(ANSWER)) \
     X(CANDIDATE,    writ_hook_bind_read,       "bind: a candidate, for an authorization",                    TO(LOOK, WAIT, DONE)) \
-    X(LOOK,         writ_hook_bind_look,       "bind: the authorization, as it was recorded",                TO(STATE, COMPARE, ANSWER, DONE)) \
-    X(STATE,        writ_hook_bind_state,      "bind: the state of the target, by its probe",                TO(COMPARE, STATE, WAIT)) \
+    X(LOOK,         writ_hook_bind_look,       "bind: the authorization, as it was recorded",                TO(OBSERVE, COMPARE, ANSWER, DONE)) \
     X(COMPARE,      writ_hook_bind_check,      "bind: the binding check; the call is made once",             TO(RECORD, ANSWER, WAIT)) \
     X(OUTCOME,      writ_hook_after_read,      "after: an outcome",                                          TO(JOIN, WAIT, DONE)) \
     X(JOIN,         writ_hook_after_join,      "after: an outcome and its decision",                         TO(RECORD, DONE)) \

@@ -2,8 +2,6 @@
  * has ids, names and reasons, never a value of the call. */
 #include "gateway/request/tally.h"
 
-#include "gateway/request/refusal.h"
-
 #include "policy/model/rule.h"
 
 #define FIELDS_MAX 24
@@ -152,7 +150,7 @@ put_end(struct line *line, const struct writ_request *request)
             put_text(line, "error_type", call->end.error_type);
         }
     } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_OK) {
-        put_text(line, "waits_for", writ_refusal_wait_name(entry->wait.kind));
+        put_text(line, "waits_for", writ_request_wait_name(entry->wait.kind));
     } else if (entry->kind == WRIT_ENTRY_DECISION && entry->code == WRIT_OK) {
         put_exceeded(line, &entry->decision.exceeded, call->verdict.too_small);
         put_flag(line, "replayed",

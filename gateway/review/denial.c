@@ -17,7 +17,7 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     writ_write_text_if(w, "first_decision_id", prior->decision_id);
     writ_write_text_if(w, "first_outcome",
         prior->in_flight ? WRIT_LIT("in_flight") : writ_outcome_kind_name(prior->outcome));
-    writ_write_text_if(w, "first_waits_for", writ_refusal_wait_name(prior->waits));
+    writ_write_text_if(w, "first_waits_for", writ_request_wait_name(prior->waits));
 }
 
 /* What the voters said, as data: untrusted text, which the program that displays it must escape. */

@@ -1,7 +1,7 @@
-/* review_hold.c - waits for a verdict with a timer that also looks at the client and at the
- * gateway. After the verdict the request starts again from its first check, without what it knew
- * before. */
-#include "gateway/review/review_hold.h"
+/* review_hold.c - HOLD and REJUDGE: a call whose review is open is held on its request, for a time:
+ * with a timer that also looks at the client and at the gateway. After the verdict the request
+ * starts again from its first check, without what it knew before: caller, policy, state of the
+ * target. */
 
 #include "gateway/request/refusal.h"
 #include "gateway/review/review_tell.h"
@@ -22,8 +22,10 @@ hold_us(const struct writ_call *call)
                                               : approval->hold_us;
 }
 
-bool
-writ_review_hold_wanted(struct writ_request *request)
+/* Whether the request waits, or goes on waiting. One whose client has left, or whose gateway stops,
+ * does not: no client would get the result. */
+static bool
+is_wanted(struct writ_request *request)
 {
     const struct writ_call *call = request->call;
     int64_t now_us = writ_loop_now_us(request->x->loop);
@@ -86,6 +88,9 @@ writ_review_hold_wait(struct writ_request *request)
     bool decided =
         came_back && entry->code == WRIT_OK && entry->review_await.state != WRIT_REVIEW_OPEN;
 
+    if (!came_back && !is_wanted(request)) {
+        return request->endpoint->kind->refused;
+    }
     if (!came_back) {
         request->decided = *entry;
         writ_review_tell_begin(request);
@@ -98,5 +103,5 @@ writ_review_hold_wait(struct writ_request *request)
     if (decided && !request->x->gone && !request->worker->ending) {
         return begin_again(request);
     }
-    return writ_review_hold_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;
+    return is_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;
 }
