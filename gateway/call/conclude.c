@@ -6,7 +6,7 @@
 
 #include "gateway/call/after.h"
 #include "gateway/call/mrtr.h"
-#include "gateway/call/task_begin.h"
+#include "gateway/call/task_completion.h"
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/request/finish.h"
@@ -138,7 +138,7 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     if (result != NULL && status < 300) {
         end->outcome = WRIT_OUTCOME_EXECUTED;
         writ_mrtr_look(request, result);
-        writ_task_begin_look(request, result);
+        writ_task_completion_await(request, result);
         writ_after_response(request, response);
         return;
     }

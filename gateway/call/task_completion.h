@@ -1,5 +1,6 @@
-/* task_completion.h - how a task ends: what a message says of it, the rules for results, which hold
- * for what comes of a task as for any other result, and the outcome of the call that began it.
+/* task_completion.h - a call that goes on as a task, and how that ends: what a message says of it,
+ * the rules for results, which hold for what comes of a task as for any other result, and the
+ * outcome of the call that began it.
  *
  * A message that ends a task is read once: the client gets what the rules make of it,
  * and what they did is in the outcome. */
@@ -7,6 +8,12 @@
 #define WRIT_GATEWAY_TASK_COMPLETION_H
 
 #include "gateway/request/upcall_request.h"
+
+#define WRIT_TASK_COMPLETION_ID_MAX 1024 /* bytes of a task id */
+
+/** Looks at the result of a tools/call: when it is a task, the call has no outcome yet. Its
+ * conclusion says under which name it waits for the task's end, and for how long. */
+void writ_task_completion_await(struct writ_request *request, const struct writ_json *result);
 
 /** Where a message says what became of a task. */
 enum writ_task_form {

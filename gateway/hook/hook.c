@@ -10,7 +10,7 @@
 #include "gateway/hook/openapi.h"
 #include "gateway/request/caller_claims.h"
 #include "gateway/request/finish.h"
-#include "gateway/review/denial_text.h"
+#include "gateway/review/denial.h"
 
 #include "base/text.h"
 #include "evidence/json/write.h"
@@ -259,7 +259,7 @@ answer_refused(struct writ_request *request)
         return writ_hook_refuse(request, 503, refusal.reason, NULL);
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
-    writ_denial_text_put(&text, request, &refusal);
+    writ_denial_put_text(&text, request, &refusal);
     writ_hook_put_verdict(
         &w, decided ? call->decision.decision.view : WRIT_LIT("deny"), writ_buf_view(&text));
     writ_denial_put_members(&w, request, &refusal);

@@ -11,7 +11,7 @@
 #include "gateway/call/conclude.h"
 #include "gateway/call/judge.h"
 #include "gateway/request/caller_claims.h"
-#include "gateway/review/denial_text.h"
+#include "gateway/review/denial.h"
 
 #include "evidence/json/write.h"
 #include "evidence/record/extension.h"
@@ -315,7 +315,7 @@ answer(struct writ_request *request)
     if (binding->verdict != WRIT_BINDING_ALLOW) {
         writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, binding->reason);
     }
-    writ_denial_text_put(&text, request, &(struct writ_denial){.reason = binding->reason});
+    writ_denial_put_text(&text, request, &(struct writ_denial){.reason = binding->reason});
     writ_hook_put_verdict(&w, writ_binding_verdict_name(binding->verdict), writ_buf_view(&text));
     writ_write_text_if(&w, "reason", writ_reason_name(binding->reason));
     if (binding->verdict == WRIT_BINDING_ALLOW) {

@@ -8,7 +8,6 @@
 #include "gateway/call/client_event.h"
 #include "gateway/call/inspect.h"
 #include "gateway/call/mrtr.h"
-#include "gateway/call/task_begin.h"
 #include "gateway/call/task_completion.h"
 #include "gateway/mcp/rewrite.h"
 #include "gateway/relay/pass.h"
@@ -175,7 +174,7 @@ begin(struct writ_request *request)
         asked->whose = request->endpoint->only;
         return ask_upstream(asked);
     }
-    if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_BEGIN_ID_MAX) {
+    if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_COMPLETION_ID_MAX) {
         return not_found(request);
     }
     if (!writ_mrtr_is_exact(request, &inexact)) {

@@ -21,6 +21,22 @@ struct writ_denial {
     bool execution_unknown;         /* it was sent, and what became of it is not known */
 };
 
+/** Most bytes of the text. */
+#define WRIT_DENIAL_TEXT_MAX 8192
+
+/** Appends why the call was refused, in words: one line of UTF-8. Clients show a model the message
+ * and the content of an answer, not its data: what helps an honest caller stands in the text too.
+ *
+ * It has no value of the call, and nothing that the policy does not say by itself of what it would
+ * accept: not what it denies, not when it wants an approval (voters learn that:
+ * policy/decide/conditions.h), not how much of a budget is left (docs/policy.md). Words of others
+ * are quoted, attributed and without characters that hide.
+ *
+ * `request` may be NULL when there is no review in it. What
+ * is too long for `buf` is the reason's sentence alone. */
+void writ_denial_put_text(
+    struct writ_buf *buf, const struct writ_request *request, const struct writ_denial *refusal);
+
 /** Writes the members of the facts about a refused call into an object that is begun. */
 void writ_denial_put_members(
     struct writ_write *w, const struct writ_request *request, const struct writ_denial *refusal);

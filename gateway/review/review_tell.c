@@ -7,12 +7,12 @@
 #include "gateway/request/client_stream.h"
 #include "gateway/review/continuation.h"
 #include "gateway/review/review_return.h"
-#include "gateway/review/review_url.h"
 
 #define SINCE_URL    "2025-11-25"
 #define PROGRESS_US  INT64_C(5000000) /* between two notifications */
 #define US_PER_S     1000000
 #define PROGRESS_MAX 8192
+#define PAGE         "/reviews/"
 
 /* Only what a client has declared is sent: others take an input_required for an empty success. */
 enum writ_review_tell
@@ -36,12 +36,24 @@ writ_review_tell_form(const struct writ_request *request, const struct writ_ask 
                : WRIT_REVIEW_TELL_REFUSAL;
 }
 
+void
+writ_review_tell_put_url(struct writ_buf *buf, const struct writ_gateway *gateway,
+    const struct writ_config *config, struct writ_view id)
+{
+    if (gateway->admin_url.len == 0) {
+        return;
+    }
+    writ_buf_put(buf, config->admin_url.len > 0 ? config->admin_url : gateway->admin_url);
+    writ_buf_str(buf, PAGE);
+    writ_buf_put(buf, id);
+}
+
 static void
 put_url(struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
 {
-    writ_auto_buf url = writ_buf_make(WRIT_REVIEW_URL_MAX);
+    writ_auto_buf url = writ_buf_make(WRIT_REVIEW_TELL_URL_MAX);
 
-    writ_review_url_put(&url, request->worker->gateway, writ_request_config(request), ask->id);
+    writ_review_tell_put_url(&url, request->worker->gateway, writ_request_config(request), ask->id);
     writ_write_text(w, "mode", WRIT_LIT("url"));
     writ_write_text(w, "url", writ_buf_view(&url));
     writ_write_text(w, "message",
@@ -117,11 +129,11 @@ put_progress(const struct writ_request *request, const struct writ_json *token, 
     struct writ_buf *ret)
 {
     double whole = (double)(request->hold_until_us - request->hold_from_us) / US_PER_S;
-    writ_auto_buf message = writ_buf_make(WRIT_REVIEW_URL_MAX);
+    writ_auto_buf message = writ_buf_make(WRIT_REVIEW_TELL_URL_MAX);
     struct writ_write w = writ_write_to(ret);
 
     writ_buf_str(&message, "The call waits for an approval. ");
-    writ_review_url_put(&message, request->worker->gateway, writ_request_config(request),
+    writ_review_tell_put_url(&message, request->worker->gateway, writ_request_config(request),
         request->decided.decision.ask->id);
     writ_write_object_begin(&w);
     writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));

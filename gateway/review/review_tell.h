@@ -16,11 +16,19 @@
 /** 2025-11-25, client/elicitation: URLElicitationRequiredError. */
 #define WRIT_REVIEW_TELL_CODE (-32042)
 
+#define WRIT_REVIEW_TELL_URL_MAX 2048 /* bytes of such a URL */
+
 enum writ_review_tell {
     WRIT_REVIEW_TELL_REFUSAL = 0,
     WRIT_REVIEW_TELL_INPUT,       /* input_required */
     WRIT_REVIEW_TELL_ELICITATION, /* URLElicitationRequired */
 };
+
+/** Appends "https://admin.example/reviews/ID": by `admin_url`, or by the address that the admin
+ * listener is bound to. Nothing when there is no such listener. The URL gives no access: the page
+ * asks its reader to log in. */
+void writ_review_tell_put_url(struct writ_buf *buf, const struct writ_gateway *gateway,
+    const struct writ_config *config, struct writ_view id);
 
 /** The form in which a call gets the result of its review. NULL: it has none. */
 enum writ_review_tell writ_review_tell_form(
