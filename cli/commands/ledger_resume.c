@@ -3,7 +3,6 @@
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/service/ledgers.h"
-#include "gateway/stops/journal.h"
 #include "policy/read/load.h"
 
 #define LINE_MAX 4096
@@ -89,7 +88,7 @@ run_release(const struct writ_cli *cli, struct writ_err *err)
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(open_it(cli, false, &r, err));
-    return writ_journal_write(r.ledger, WRIT_FACT_RELEASED, writ_buf_view(&data), err);
+    return writ_ledger_record(r.ledger, WRIT_FACT_RELEASED, writ_buf_view(&data), err);
 }
 
 enum writ_exit

@@ -30,7 +30,6 @@
 #include "gateway/service/reload.h"
 #include "gateway/service/steps.h"
 #include "gateway/state/gateway.h"
-#include "gateway/stops/journal.h"
 #include "policy/read/changes.h"
 #include "store/read/reader.h"
 #include "store/trusted/keydir.h"
@@ -489,7 +488,7 @@ hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
 static writ_result
 open_kills(struct writ_gateway *gateway, struct writ_err *err)
 {
-    const struct writ_stop_rules_log log = {writ_journal_write, gateway->ledger};
+    const struct writ_stop_rules_log log = {writ_ledger_record, gateway->ledger};
     struct writ_ledger_health health;
     writ_auto_reader reader = NULL;
 

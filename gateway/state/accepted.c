@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "evidence/json/write.h"
-#include "gateway/stops/journal.h"
 #include "store/read/reader.h"
 
 #define FACT_MAX 65536
@@ -52,7 +51,7 @@ record(struct writ_ledger *ledger, const struct writ_definition *accepted, struc
     writ_write_text(&w, "tool", accepted->name);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
-    return writ_journal_write(ledger, WRIT_FACT_TOOL_ACCEPTED, writ_buf_view(&data), err);
+    return writ_ledger_record(ledger, WRIT_FACT_TOOL_ACCEPTED, writ_buf_view(&data), err);
 }
 
 /* How much later `a` was accepted than `b`. */

@@ -19,7 +19,7 @@
  * @param ret     new, free with writ_definitions_free
  *
  * As writ_reader_open, writ_reader_facts, writ_definitions_load (but no file is none) and
- * writ_journal_write. Blocks. Not on the writer's thread.
+ * writ_ledger_record. Blocks. Not on the writer's thread.
  */
 WRIT_RESULT writ_accepted_load(const char *store, const struct writ_keyring *keys,
     struct writ_ledger *ledger, struct writ_definitions **ret, struct writ_err *err);

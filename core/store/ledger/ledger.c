@@ -12,8 +12,9 @@
 #include "store/write/store.h"
 
 #include <errno.h>
-#include <string.h>
 #include <fcntl.h>
+#include <semaphore.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -257,6 +258,39 @@ WRIT_RESULT
 writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n)
 {
     return writ_inbox_put(&ledger->inbox, entries, n, ledger->options.queue_max);
+}
+
+static void
+on_recorded(struct writ_entry *entry)
+{
+    (void)sem_post(entry->user);
+}
+
+WRIT_RESULT
+writ_ledger_record(
+    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err)
+{
+    struct writ_ledger *ledger = ctx;
+    sem_t done;
+    struct writ_entry entry = {.kind = WRIT_ENTRY_FACT,
+        .done = on_recorded,
+        .user = &done,
+        .fact = {.event = event, .data = data}};
+    struct writ_entry *entries[] = {&entry};
+    writ_result result;
+
+    (void)sem_init(&done, 0, 0);
+    result = writ_ledger_submit(ledger, entries, 1);
+    if (writ_is_ok(result)) {
+        while (sem_wait(&done) != 0) {
+        }
+        result.code = entry.code;
+    }
+    (void)sem_destroy(&done);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "the ledger could not record it");
+    }
+    return WRIT_DONE;
 }
 
 void

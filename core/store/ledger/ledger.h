@@ -121,6 +121,11 @@ void writ_ledger_close(struct writ_ledger *ledger);
  */
 WRIT_RESULT writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n);
 
+/** Records one fact, which belongs to no call (evidence/record/fact.h), and waits for it; `ctx` is
+ * the ledger. WRIT_E_BUSY, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Not on the writer's thread. */
+WRIT_RESULT writ_ledger_record(
+    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
+
 /**
  * Hands other keys over, which the ledger takes: every group that is submitted later is signed by
  * the active one among them, and those are believed.
