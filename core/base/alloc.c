@@ -132,23 +132,18 @@ writ_arena_new_small(size_t max)
     return arena_of(max, ARENA_SMALL);
 }
 
-static void
-blocks_free(struct block *block)
-{
-    while (block != NULL) {
-        struct block *next = block->next;
-        free(block);
-        block = next;
-    }
-}
-
 void
 writ_arena_free(struct writ_arena *arena)
 {
-    if (arena != NULL) {
-        blocks_free(arena->head);
-        writ_free(arena);
+    if (arena == NULL) {
+        return;
     }
+    while (arena->head != NULL) {
+        struct block *next = arena->head->next;
+        free(arena->head);
+        arena->head = next;
+    }
+    writ_free(arena);
 }
 
 void

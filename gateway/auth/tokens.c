@@ -94,15 +94,6 @@ source_freep(struct source **source)
     source_drop(*source);
 }
 
-static struct source *
-source_hold(struct source *source)
-{
-    if (source != NULL) {
-        atomic_fetch_add(&source->holders, 1);
-    }
-    return source;
-}
-
 static bool
 fetches(const struct source *source)
 {
@@ -285,7 +276,10 @@ refresh(void *ctx, size_t i, const atomic_bool *stop)
     writ_result fetched;
 
     writ_background_lock(tokens->background);
-    source = source_hold(place->source);
+    source = place->source;
+    if (source != NULL) {
+        atomic_fetch_add(&source->holders, 1);
+    }
     writ_background_unlock(tokens->background);
     if (!fetches(source)) {
         return; /* a reload came first, and has set the time */

@@ -13,12 +13,6 @@ static const struct writ_view own_fields[] = {WRIT_LIT("host"), WRIT_LIT("conten
     WRIT_LIT("upgrade"), WRIT_LIT("keep-alive"), WRIT_LIT("expect"), WRIT_LIT("http2-settings")};
 
 static bool
-is_alnum(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool
 is_target(struct writ_view text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -104,7 +98,8 @@ is_host(struct writ_view host)
 {
     for (size_t i = 0; i < host.len; i++) {
         char c = host.ptr[i];
-        if (!is_alnum(c) && c != '-' && c != '.' && c != '_') {
+        bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!alnum && c != '-' && c != '.' && c != '_') {
             return false;
         }
     }

@@ -106,12 +106,6 @@ take_line(struct writ_sse *sse, struct writ_view *input, struct writ_view *ret)
 
 /* ---- fields */
 
-static size_t
-block_bytes(const struct writ_sse *sse)
-{
-    return sse->id.len + sse->event.len + sse->data.len;
-}
-
 static void
 set_value(struct writ_buf *buf, struct writ_view value)
 {
@@ -197,7 +191,7 @@ check_block(struct writ_sse *sse, struct writ_err *err)
     WRIT_TRY(writ_buf_check(&sse->event, err));
     WRIT_TRY(writ_buf_check(&sse->data, err));
     WRIT_TRY(writ_buf_check(&sse->comment, err));
-    if (block_bytes(sse) > sse->limits.event_bytes) {
+    if (sse->id.len + sse->event.len + sse->data.len > sse->limits.event_bytes) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "an event is longer than %zu bytes", sse->limits.event_bytes);
     }
     return WRIT_DONE;

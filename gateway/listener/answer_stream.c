@@ -16,25 +16,17 @@ pending(const struct writ_incoming *request)
     return request->queue.len - request->queue_sent;
 }
 
-/* Copies into memory that libmicrohttpd owns: a buffer that cannot grow, on top of it. */
-static void
-copy_out(char *to, size_t max, struct writ_view bytes)
-{
-    struct writ_buf out = {.ptr = to, .cap = max, .max = max};
-
-    writ_buf_put(&out, bytes);
-    WRIT_INVARIANT(out.len == bytes.len);
-}
-
 static ssize_t
 stream_send(struct writ_incoming *request, char *to, size_t max)
 {
     struct writ_acceptor *acceptor = request->acceptor;
     size_t half = acceptor->options->max_queue_bytes / 2;
+    struct writ_buf out = {.ptr = to, .cap = max, .max = max}; /* it cannot grow */
     struct writ_view bytes =
         writ_view_sub(writ_buf_view(&request->queue), request->queue_sent, max);
 
-    copy_out(to, max, bytes);
+    writ_buf_put(&out, bytes);
+    WRIT_INVARIANT(out.len == bytes.len);
     request->queue_sent += bytes.len;
     request->wrote_us = writ_loop_now_us(acceptor->loop);
     writ_metrics_count(acceptor->metrics, WRIT_COUNTER_RESPONSE_BYTES, bytes.len);

@@ -289,14 +289,6 @@ put_row(struct writ_buf *out, const struct row *row, const char *type)
     writ_buf_fmt(out, "# HELP %s %s\n# TYPE %s %s\n", row->name, row->help, row->name, type);
 }
 
-/* Microseconds as seconds with all six digits: exact, and no locale can change it. */
-static void
-put_seconds(struct writ_buf *out, uint64_t us)
-{
-    writ_buf_fmt(out, "%llu.%06llu\n", (unsigned long long)(us / 1000000),
-        (unsigned long long)(us % 1000000));
-}
-
 static void
 put_histogram(const struct writ_metrics *metrics, enum writ_histogram which, struct writ_buf *out)
 {
@@ -314,8 +306,9 @@ put_histogram(const struct writ_metrics *metrics, enum writ_histogram which, str
     for (size_t i = 0; i < metrics->count; i++) {
         sum_us += get(&metrics->shards[i].histograms[which].sum_us);
     }
-    writ_buf_fmt(out, "%s_sum ", row->name);
-    put_seconds(out, sum_us);
+    /* seconds with all six digits: exact, and no locale can change it */
+    writ_buf_fmt(out, "%s_sum %llu.%06llu\n", row->name, (unsigned long long)(sum_us / 1000000),
+        (unsigned long long)(sum_us % 1000000));
     writ_buf_fmt(out, "%s_count %llu\n", row->name, (unsigned long long)below); /* keeps (2) */
 }
 

@@ -6,13 +6,6 @@
 #define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */
 
 static void
-fail_entry(struct writ_entry *entry)
-{
-    entry->code = WRIT_E_BUSY;
-    entry->done(entry);
-}
-
-static void
 flush_batch(struct writ_task *task)
 {
     struct writ_worker *worker = task->ctx;
@@ -27,7 +20,8 @@ flush_batch(struct writ_task *task)
         /* what has run is recorded, also when nothing new is taken */
         if (entry->kind != WRIT_ENTRY_OUTCOME ||
             !writ_is_ok(writ_ledger_submit(worker->ledger, &entry, 1))) {
-            fail_entry(entry);
+            entry->code = WRIT_E_BUSY;
+            entry->done(entry);
         }
     }
 }
