@@ -4,10 +4,11 @@
 //     node verify.mjs receipt|bundle FILE KEYS [--witness KEYS] [--quorum N]
 //     node verify.mjs vectors FILE                  a set of vectors/receipts or vectors/bundles
 //
-// It needs Node.js 22 or later. KEYS: trusted vkeys, one a line; # leaves a line out, and so does a type that is not known.
-// A FILE of - is standard input. Ends with 0 when the file holds, 1 when not, 2 when that could not be told. Prints ok, or the first reason
-// against the file; of a bundle also the number of the line, or what its records are. A bundle is read once, line by line:
-// memory grows with its runs and with the calls that are under way, not with its records.
+// It needs Node.js 22 or later. KEYS: trusted vkeys, one a line; # leaves a line out, and so does a type that is not
+// known. A FILE of - is standard input. Ends with 0 when the file holds, 1 when not, 2 when that could not be told.
+// Prints ok, or the first reason against the file; of a bundle also the number of the line, or what its records are. A
+// bundle is read once, line by line: memory grows with its runs and with the calls that are under way, not with its
+// records.
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -29,8 +30,8 @@ function exactly(literal) {
   const digits = (whole + part).replace(/^0+/, ''), short = digits.replace(/0+$/, '');
   return short === '' ? '0' : `${short}e${Number(exponent) - part.length + digits.length - short.length}`;
 }
-/** A number that is not written as an integer is boxed, so that it counts as none; NaN is one that would be rounded to another
- * integer, or to zero. */
+/** A number that is not written as an integer is boxed, so that it counts as none; NaN is one that would be rounded to
+ * another integer, or to zero. */
 function number(value, source) {
   if (!Number.isFinite(value)) return malformed();
   if ((value === 0 || Math.abs(value) >= 2 ** 53) && exactly(source) !== exactly(String(value))) return NaN;
@@ -55,7 +56,8 @@ export function parse(text, most = LINE_DEPTH) {
       if (!name.isWellFormed() || (colon !== undefined && names.size === names.add(name).size)) malformed();
     }
   }
-  return plain ? value : JSON.parse(text, (name, each, { source }) => (typeof each === 'number' ? number(each, source) : each));
+  return plain ? value : JSON.parse(text,
+    (name, each, { source }) => (typeof each === 'number' ? number(each, source) : each));
 }
 
 /** RFC 8785: names by UTF-16 code units, numbers and strings as ECMAScript writes them. */
@@ -66,7 +68,8 @@ export function canonical(value) {
   }
   return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join()}}`;
 }
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Number);
+const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value) &&
+  !(value instanceof Number);
 /** Whether a value is no deeper and has no more in it than a record of a bundle may; names count as values. */
 function fits(value, levels = RECORD_DEPTH, counted = { values: 0 }) {
   if (++counted.values > RECORD_VALUES) return false;
@@ -74,7 +77,8 @@ function fits(value, levels = RECORD_DEPTH, counted = { values: 0 }) {
   if (levels === 0) return false;
   if (Array.isArray(value)) return value.every((each) => fits(each, levels - 1, counted));
   counted.values += Object.keys(value).length;
-  return Object.entries(value).every(([name, each]) => Buffer.byteLength(name) <= RECORD_NAME && fits(each, levels - 1, counted));
+  return Object.entries(value).every(([name, each]) => Buffer.byteLength(name) <= RECORD_NAME &&
+    fits(each, levels - 1, counted));
 }
 
 const sha256 = (...pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHash('sha256')).digest();
@@ -85,7 +89,8 @@ function bytes(text, length) {
   const found = Buffer.from(text, 'base64');
   return found.toString('base64') === text && (length === undefined || found.length === length) ? found : malformed();
 }
-const decimal = (text) => (/^(0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : malformed());
+const decimal = (text) => (/^(0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text))
+  ? Number(text) : malformed());
 
 // ---- c2sp.org/signed-note, c2sp.org/tlog-checkpoint, c2sp.org/tlog-cosignature
 
@@ -96,7 +101,8 @@ const NAME = /^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f
 export function vkey(text) {
   const [, name, id, material] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? malformed();
   const all = bytes(material, 33);
-  if (!NAME.test(name) || ![LOG, WITNESS].includes(all[0]) || sha256(`${name}\n`, all).subarray(0, 4).toString('hex') !== id) malformed();
+  if (!NAME.test(name) || ![LOG, WITNESS].includes(all[0]) ||
+    sha256(`${name}\n`, all).subarray(0, 4).toString('hex') !== id) malformed();
   return { name, id, type: all[0], key: all.subarray(1) };
 }
 
@@ -104,7 +110,8 @@ export function vkey(text) {
 function unknown(text) {
   const [, name, , material] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const all = Buffer.from(material ?? '', 'base64');
-  return all.length > 0 && all.toString('base64') === material && NAME.test(name) && ![LOG, WITNESS].includes(all[0]) ? name : undefined;
+  return all.length > 0 && all.toString('base64') === material && NAME.test(name) && ![LOG, WITNESS].includes(all[0])
+    ? name : undefined;
 }
 
 function ed25519(key, message, signature) {
@@ -115,7 +122,8 @@ function ed25519(key, message, signature) {
 /** A note taken apart: its text, and who signed it with what. */
 function note(all) {
   const at = all.lastIndexOf('\n\n') + 2;
-  if (Buffer.byteLength(all) > NOTE_BYTES || /[\u0000-\u0009\u000b-\u001f]/.test(all) || !all.endsWith('\n') || at < 3 || at === all.length) malformed();
+  if (Buffer.byteLength(all) > NOTE_BYTES || /[\u0000-\u0009\u000b-\u001f]/.test(all) || !all.endsWith('\n') ||
+    at < 3 || at === all.length) malformed();
   const lines = all.slice(at, -1).split('\n').map((line) => /^\u2014 ([^ ]+) (.+)$/.exec(line) ?? malformed());
   if (lines.length > 64 || lines.some(([, name]) => !NAME.test(name))) malformed();
   return { text: all.slice(0, at - 1), lines };
@@ -130,7 +138,8 @@ function signed({ text, lines }, key) {
     const stamp = key.type === WITNESS && all.length === 76 ? all.readBigUInt64BE(4) : 0n;
     const message = key.type === WITNESS ? `cosignature/v1\ntime ${stamp}\n${text}` : text;
     const signature = all.subarray(key.type === WITNESS ? 12 : 4);
-    if (signature.length !== 64 || stamp >= 2n ** 63n || !ed25519(key.key, Buffer.from(message), signature)) refuse('checkpoint_invalid');
+    if (signature.length !== 64 || stamp >= 2n ** 63n || !ed25519(key.key, Buffer.from(message), signature))
+      refuse('checkpoint_invalid');
     found = true;
   }
   return found;
@@ -183,7 +192,8 @@ class Edge {
   add(level, digest) {
     const leaves = 2 ** level;
     if (this.size % leaves !== 0 || this.size + leaves > Number.MAX_SAFE_INTEGER) refuse('record_not_in_log');
-    for (let rest = this.size / leaves; rest % 2 === 1; rest = Math.floor(rest / 2)) digest = node(this.roots.pop(), digest);
+    for (let rest = this.size / leaves; rest % 2 === 1; rest = Math.floor(rest / 2))
+      digest = node(this.roots.pop(), digest);
     this.roots.push(digest);
     this.size += leaves;
   }
@@ -194,9 +204,11 @@ class Edge {
 function tlogProof(text) {
   const at = text.indexOf('\n\n');
   const [head, ...lines] = text.slice(0, at).split('\n');
-  if (lines[0]?.startsWith('extra ') && Buffer.from(lines[0].slice(6), 'base64').toString('base64') === lines[0].slice(6)) lines.shift();
+  if (lines[0]?.startsWith('extra ') && Buffer.from(lines[0].slice(6), 'base64').toString('base64') ===
+    lines[0].slice(6)) lines.shift();
   const [index, ...path] = lines;
-  if (Buffer.byteLength(text) > NOTE_BYTES || at < 0 || head !== 'c2sp.org/tlog-proof@v1' || !index?.startsWith('index ') || path.length > 54) malformed();
+  if (Buffer.byteLength(text) > NOTE_BYTES || at < 0 || head !== 'c2sp.org/tlog-proof@v1' ||
+    !index?.startsWith('index ') || path.length > 54) malformed();
   return { index: decimal(index.slice(6)), path: path.map((digest) => bytes(digest, 32)), note: text.slice(at + 2) };
 }
 
@@ -204,15 +216,18 @@ function tlogProof(text) {
 
 /** RFC 3339 in microseconds since 1970; undefined for what is none. */
 function time(text, form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/) {
-  const [found, year, month, day, hour, minute, second, part = '', sign, hours = 0, minutes = 0] = form.exec(text) ?? [];
+  const [found, year, month, day, hour, minute, second, part = '', sign, hours = 0, minutes = 0] = form.exec(text) ??
+    [];
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   if (!found || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== Number(day)) return undefined;
   if (hour > 23 || minute > 59 || second > 59 || hours > 23 || minutes > 59) return undefined;
   const ahead = (sign === '-' ? -60 : 60) * (60 * hours + Number(minutes));
-  return BigInt(date.getTime() / 1000 + 3600 * hour + 60 * minute + Number(second) - ahead) * 1000000n + BigInt(part.padEnd(6, '0').slice(0, 6));
+  return BigInt(date.getTime() / 1000 + 3600 * hour + 60 * minute + Number(second) - ahead) * 1000000n +
+    BigInt(part.padEnd(6, '0').slice(0, 6));
 }
-const anyTime = (text) => time(text, /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/);
+const anyTime = (text) =>
+  time(text, /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/);
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
@@ -227,31 +242,44 @@ const FORMS = {
   flag: (value) => typeof value === 'boolean',
   object: isObject,
 };
-// Each member with its form; ? behind it: null is as none, ! null does where it is needed; then the choices that need it.
+// Each member with its form; ? behind it: null is as none, ! null does where it is needed; then the choices that need
+// it.
 const table = (choice, groups, ...rows) => ({ choice, groups, rows: rows.join().split(',').map((row) => {
   const [, name, form, nulls, need] = /^ *(\w+) (\w+)([?!]?) ?(\w*)$/.exec(row);
   return { name, form, nulls, need };
 }) });
 const TABLES = {
   decision: table('decision', {
-    permit: ['allow', 'require_approval'], review: ['require_approval'], refuse: ['deny', 'revise'], revise: ['revise'], tool: ['allow', 'require_approval', 'deny', 'revise'],
-  }, 'agent_id text permit,agent_role text,boundary_id text,continuation_id text? review,credential_scope text,credential_tier text',
-  'decision_context_hash digest,decision_id text tool,evidence_refs list,expires_at time? review,extensions object,idempotency_key text permit',
-  'intent_digest digest permit,intent_ref digest permit,issued_at time? permit,normalization_id text permit,normalized_scope text permit',
-  'params_hash digest permit,policy_digest label,policy_refs list permit,reason text refuse,receipt_ref digest,request_id text',
+    permit: ['allow', 'require_approval'], review: ['require_approval'], refuse: ['deny', 'revise'], revise: ['revise'],
+    tool: ['allow', 'require_approval', 'deny', 'revise'],
+  }, 'agent_id text permit,agent_role text,boundary_id text,continuation_id text? review,credential_scope text,' +
+    'credential_tier text',
+  'decision_context_hash digest,decision_id text tool,evidence_refs list,expires_at time? review,extensions object,' +
+    'idempotency_key text permit',
+  'intent_digest digest permit,intent_ref digest permit,issued_at time? permit,normalization_id text permit,' +
+    'normalized_scope text permit',
+  'params_hash digest permit,policy_digest label,policy_refs list permit,reason text refuse,receipt_ref digest,' +
+    'request_id text',
   'retrieved_policy_refs list,revalidate_if list revise,running_count count,seq count,supersedes text?,target text',
   'target_state_digest digest! permit,tool text tool'),
   outcome: table('outcome', { any: ['executed', 'blocked', 'error', 'timeout'], error: ['error'] },
-    'boundary_id text,completed_at time any,decision_id text any,error_message text?,error_type text? error,extensions object,idempotency_key text?',
+    'boundary_id text,completed_at time any,decision_id text any,error_message text?,error_type text? error,' +
+      'extensions object,idempotency_key text?',
     'intent_ref digest?,receipt_ref digest?,seq count,tool_output_hash digest?'),
-  seal: table(null, { any: [null] }, 'boundary_id text any,extensions object,final_seq number,seal_hash digest,sealed flag any,sealed_at time,total count any'),
+  seal: table(null, { any: [null] },
+    'boundary_id text any,extensions object,final_seq number,seal_hash digest,sealed flag any,sealed_at time,total ' +
+      'count any'),
   review: table('event', {
-    any: ['open', 'join', 'vote', 'accept', 'reject', 'revise', 'redeem', 'expire', 'withdraw', 'cancel', 'outdate', 'drift'], open: ['open'], vote: ['vote'],
-  }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,feedback text,log list,n count any',
+    any: ['open', 'join', 'vote', 'accept', 'reject', 'revise', 'redeem', 'expire', 'withdraw', 'cancel', 'outdate',
+      'drift'], open: ['open'], vote: ['vote'],
+  }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,feedback text,' +
+    'log list,n count any',
   'reason text,review_digest digest any,signature text,state text any,terms object open,vote text vote'),
 };
-const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised', 'expired', 'lapsed', 'withdrawn', 'cancelled', 'outdated', 'drifted'];
-const isConfidence = (text) => text.length <= 16 && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number(text) >= 0 && Number(text) <= 1;
+const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised', 'expired', 'lapsed', 'withdrawn',
+  'cancelled', 'outdated', 'drifted'];
+const isConfidence = (text) => text.length <= 16 && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) &&
+  Number(text) >= 0 && Number(text) <= 1;
 const isFeedback = (text) => Buffer.byteLength(text) <= 4096 && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
 const isAbsent = (value) => value === undefined || value === null;
 const RULES = {
@@ -259,7 +287,8 @@ const RULES = {
     (isAbsent(d.issued_at) || isAbsent(d.expires_at) || time(d.expires_at) >= time(d.issued_at)),
   outcome: () => true,
   seal: (s) => s.sealed && (s.final_seq === undefined || s.final_seq === s.total - 1),
-  review: (r) => STATES.includes(r.state) && (r.vote === undefined || ['approve', 'reject', 'modify'].includes(r.vote)) &&
+  review: (r) => STATES.includes(r.state) &&
+    (r.vote === undefined || ['approve', 'reject', 'modify'].includes(r.vote)) &&
     (r.feedback === undefined || isFeedback(r.feedback)) && (r.confidence === undefined || isConfidence(r.confidence)),
 };
 
@@ -275,7 +304,8 @@ export function isValid(kind, record) {
   if (!Object.values(groups).flat().includes(made)) return false;
   const known = rows.filter(({ name }) => name in record).length + (choice === null ? 0 : 1);
   return Object.keys(record).length - known <= 256 &&
-    rows.every((row) => isMember(row, record[row.name], row.need !== '' && groups[row.need].includes(made))) && RULES[kind](record);
+    rows.every((row) => isMember(row, record[row.name], row.need !== '' && groups[row.need].includes(made))) &&
+      RULES[kind](record);
 }
 
 const REF = ['agent_id', 'tool', 'normalized_scope', 'intent_digest'];
@@ -284,25 +314,35 @@ const CONTEXT = ['agent_id', 'tool', 'params_hash', 'intent_digest', 'seq', 'ret
 const INTENT = ['agent_id', 'tool', 'params_hash', 'target_state_digest'];
 const OF_VAARA = ['intent_ref', 'target_state_digest', 'continuation_id', 'seq', 'timestamp_ms', 'idempotency_key'];
 const PROFILES = {
-  'crewai-v1': { intent_digest: INTENT, intent_ref: REF, receipt_ref: [...REF, 'issued_at'], decision_context_hash: CONTEXT, outcome: [...REF, 'completed_at'] },
+  'crewai-v1': { intent_digest: INTENT, intent_ref: REF, receipt_ref: [...REF, 'issued_at'],
+    decision_context_hash: CONTEXT, outcome: [...REF, 'completed_at'] },
   'algovoi-v1': {
-    intent_digest: INTENT, intent_ref: [...REF, 'idempotency_key'], receipt_ref: [...REF, 'idempotency_key', 'issued_at'],
+    intent_digest: INTENT, intent_ref: [...REF, 'idempotency_key'],
+    receipt_ref: [...REF, 'idempotency_key', 'issued_at'],
     decision_context_hash: CONTEXT, outcome: [...REF, 'idempotency_key', 'completed_at'],
   },
   'vaara-v0': {
-    intent_digest: ['action_type', 'normalized_scope', 'params_hash'], intent_ref: ['schema', 'agent_id', 'action_type', 'normalized_scope', 'intent_digest'],
-    receipt_ref: OF_VAARA, outcome: OF_VAARA, decision_context_hash: ['policy_refs', 'target_state_digest', 'continuation_id', 'normalization_id'],
+    intent_digest: ['action_type', 'normalized_scope', 'params_hash'],
+    intent_ref: ['schema', 'agent_id', 'action_type', 'normalized_scope', 'intent_digest'],
+    receipt_ref: OF_VAARA, outcome: OF_VAARA,
+    decision_context_hash: ['policy_refs', 'target_state_digest', 'continuation_id', 'normalization_id'],
   },
 };
 /** Members that go in as null when there are none; without any other there is no digest. */
-const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'policy_digest', 'credential_scope', 'credential_tier', 'policy_refs',
+const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'policy_digest', 'credential_scope',
+  'credential_tier', 'policy_refs',
   'retrieved_policy_refs', 'revalidate_if'];
 /** Our own part of a decision: lists and unknown members have the limits of a record. */
-const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text', definition: 'text', duplicates: 'text',
-  first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text', output_rules: 'list', profile: 'text',
-  reason: 'text', round: 'number', shadow: 'flag', showing: 'text', state_free: 'text', tenant: 'text', trace_id: 'text', upstream: 'text', wire_tool: 'text' };
-const isWithin = (part) => [part.budgets, part.charges, part.output_rules].every((list) => !Array.isArray(list) || list.length <= 1024) &&
-  Object.entries(part).filter(([name, value]) => !Object.hasOwn(OURS, name) || (value !== null && !FORMS[OURS[name]](value))).length <= 256;
+const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text',
+  definition: 'text', duplicates: 'text',
+  first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text',
+  output_rules: 'list', profile: 'text',
+  reason: 'text', round: 'number', shadow: 'flag', showing: 'text', state_free: 'text', tenant: 'text',
+  trace_id: 'text', upstream: 'text', wire_tool: 'text' };
+const isWithin = (part) => [part.budgets, part.charges, part.output_rules].every((list) => !Array.isArray(list) ||
+  list.length <= 1024) &&
+  Object.entries(part).filter(([name, value]) => !Object.hasOwn(OURS, name) ||
+    (value !== null && !FORMS[OURS[name]](value))).length <= 256;
 const ours = (record) => (isObject(record.extensions?.writ) ? record.extensions.writ : {});
 
 function derived(names, from) {
@@ -316,7 +356,8 @@ function withDigests(d) {
   const named = ours(d).profile;
   const profile = PROFILES[Object.hasOwn(PROFILES, named) ? named : 'crewai-v1'];
   const found = { ...d };
-  for (const name of ['intent_digest', 'intent_ref', 'receipt_ref', 'decision_context_hash']) found[name] = derived(profile[name], found);
+  for (const name of ['intent_digest', 'intent_ref', 'receipt_ref', 'decision_context_hash'])
+    found[name] = derived(profile[name], found);
   return { found, profile };
 }
 
@@ -337,7 +378,8 @@ export function checkOutcome(o, d) {
   const differs = (name) => !isAbsent(o[name]) && !isAbsent(d[name]) && o[name] !== d[name];
   const receipt = derived(profile.outcome, { ...d, completed_at: o.completed_at });
   if (o.decision_id !== d.decision_id || ['idempotency_key', 'boundary_id', 'seq'].some(differs) ||
-      [o, d].some(({ intent_ref }) => (intent_ref ?? undefined) !== found.intent_ref) || (o.receipt_ref ?? undefined) !== receipt) refuse('outcome_mismatch');
+      [o, d].some(({ intent_ref }) => (intent_ref ?? undefined) !== found.intent_ref) ||
+        (o.receipt_ref ?? undefined) !== receipt) refuse('outcome_mismatch');
 }
 
 // ---- receipts (docs/receipts.md)
@@ -350,22 +392,26 @@ function checkKeys(keys, { origin }) {
 
 export function verifyReceipt(text, trust) {
   const file = parse(text);
-  if (!has(file, 'format', 'keys', 'records') || file.format !== 'writ-receipt/1' || !Array.isArray(file.keys) || file.keys.length > 64 ||
+  if (!has(file, 'format', 'keys', 'records') || file.format !== 'writ-receipt/1' || !Array.isArray(file.keys) ||
+    file.keys.length > 64 ||
       !Array.isArray(file.records) || file.records.length === 0 || file.records.length > 4096) malformed();
   let log, last, outcome;
   for (const entry of file.records) {
-    if (!has(entry, 'kind', 'proof', 'record') || !['decision', 'outcome', 'review'].includes(entry.kind) || typeof entry.proof !== 'string') malformed();
+    if (!has(entry, 'kind', 'proof', 'record') || !['decision', 'outcome', 'review'].includes(entry.kind) ||
+      typeof entry.proof !== 'string') malformed();
     const proof = tlogProof(entry.proof), { kind, record } = entry;
     log ??= checkpoint(proof.note, trust);
     if (proof.note !== log.note) malformed();
     checkRecord(kind, record);
     if (!included(leaf(record), proof.index, log.size, proof.path, log.root)) refuse('record_not_in_log');
     if (kind === 'decision') {
-      if (last && (record.supersedes !== last.record.decision_id || proof.index <= last.index)) refuse('record_foreign');
+      if (last && (record.supersedes !== last.record.decision_id || proof.index <= last.index))
+        refuse('record_foreign');
       [last, outcome] = [{ record, index: proof.index }, undefined];
       continue;
     }
-    if (!last || record.decision_id !== last.record.decision_id || proof.index <= last.index || (kind === 'outcome' && outcome)) refuse('record_foreign');
+    if (!last || record.decision_id !== last.record.decision_id || proof.index <= last.index ||
+      (kind === 'outcome' && outcome)) refuse('record_foreign');
     if (kind === 'outcome') checkOutcome(outcome = record, last.record);
   }
   checkKeys(file.keys, log);
@@ -377,7 +423,8 @@ const SELECT = ['tenant', 'boundary', 'agent', 'since', 'until', 'at'];
 const NAMED = 16, FAULTY = 1000, LIVE = 1e6;
 const DECIDED_AT = { decision: 'issued_at', outcome: 'completed_at', seal: 'sealed_at', review: 'at' };
 /** What is kept of a decision while its call is under way. */
-const KEPT = [...REF, 'decision', 'decision_id', 'intent_ref', 'params_hash', 'target_state_digest', 'idempotency_key', 'boundary_id', 'seq', 'continuation_id',
+const KEPT = [...REF, 'decision', 'decision_id', 'intent_ref', 'params_hash', 'target_state_digest', 'idempotency_key',
+  'boundary_id', 'seq', 'continuation_id',
   'issued_at', 'expires_at', 'policy_refs', 'normalization_id'];
 
 /** Numbers that are named, as far as there is room. */
@@ -402,7 +449,9 @@ class Run {
   ids = createHash('sha256');
   constructor(tenant, name) { Object.assign(this, { tenant, name }); }
   get hash() { return `sha256:${this.ids.copy().digest('hex')}`; }
-  get isFaulty() { return this.sealDiffers || [this.missing, this.double, this.miscounted].some(({ total }) => total > 0n); }
+  get isFaulty() {
+    return this.sealDiffers || [this.missing, this.double, this.miscounted].some(({ total }) => total > 0n);
+  }
 
   place(seq, isCounted, id) {
     this.held++;
@@ -420,7 +469,8 @@ class Run {
   }
   get line() {
     const differs = this.sealDiffers ? ',"seal_differs":true' : '';
-    return `{"boundary":${JSON.stringify(this.name)},"tenant":${JSON.stringify(this.tenant)},"held":${this.held},"sealed":${this.isSealed}${differs}` +
+    return `{"boundary":${JSON.stringify(this.name)},"tenant":${JSON.stringify(this.tenant)},"held":` +
+      `${this.held},"sealed":${this.isSealed}${differs}` +
       `${this.missing.text('missing')}${this.double.text('double')}${this.miscounted.text('miscounted')}}`;
   }
 }
@@ -431,7 +481,8 @@ function phaseAt({ decision: made, issued_at, expires_at, continuation_id }, out
   if (isAbsent(issued_at) || time(issued_at) > at) return 'unborn';
   if (outcome && time(outcome.completed_at) <= at) return 'consumed';
   if (successor && (isAbsent(successor.issued_at) || time(successor.issued_at) <= at)) {
-    const isRedeemed = made !== 'allow' && successor.decision === 'allow' && !isAbsent(continuation_id) && continuation_id === successor.continuation_id;
+    const isRedeemed = made !== 'allow' && successor.decision === 'allow' && !isAbsent(continuation_id) &&
+      continuation_id === successor.continuation_id;
     return isRedeemed ? 'resumed' : 'revalidated';
   }
   if (!isAbsent(expires_at) && time(expires_at) < at) return 'expired';
@@ -445,10 +496,12 @@ class Keys {
   crowd = 1024;
 
   claim(record, leaf) {
-    const { claim_seconds: seconds, tenant, upstream } = ours(record), { agent_id, tool, idempotency_key, issued_at } = record;
+    const { claim_seconds: seconds, tenant, upstream } = ours(record),
+    { agent_id, tool, idempotency_key, issued_at } = record;
     const at = isAbsent(issued_at) ? undefined : time(issued_at);
     if (!isCount(seconds) || at === undefined) return undefined;
-    const key = JSON.stringify([tenant, agent_id, upstream, tool, idempotency_key].map((value) => (typeof value === 'string' ? value : '')));
+    const key = JSON.stringify([tenant, agent_id, upstream, tool,
+      idempotency_key].map((value) => (typeof value === 'string' ? value : '')));
     if (this.now === undefined || at > this.now) this.now = at;
     const before = this.claims.get(key);
     this.#forget();
@@ -470,7 +523,8 @@ export class Bundle {
   calls = new Map(); // by decision_id, the oldest first
   order = new Set(); // of the calls, the oldest first
   inOrder = []; // of the runs
-  counts = { records: 0, decisions: 0, outcomes: 0, seals: 0, review_events: 0, withheld: 0, skipped: 0, skipped_inside: 0, unmatched_outcomes: 0, in_flight: 0,
+  counts = { records: 0, decisions: 0, outcomes: 0, seals: 0, review_events: 0, withheld: 0, skipped: 0,
+    skipped_inside: 0, unmatched_outcomes: 0, in_flight: 0,
     twice: 0, boundaries: 0, faulty: 0, unsealed: 0 };
   behind = 0; // leaves that were skipped since the last one that was not
   hasShown = false;
@@ -485,8 +539,10 @@ export class Bundle {
     return lines;
   }
   begin() {
-    const select = Object.fromEntries(SELECT.filter((name) => this.select[name] !== undefined).map((name) => [name, this.select[name]]));
-    return this.#written([JSON.stringify({ format: 'writ-bundle/1', checkpoint: this.head.note, keys: this.keys, select })]);
+    const select = Object.fromEntries(SELECT.filter((name) => this.select[name] !== undefined)
+      .map((name) => [name, this.select[name]]));
+    return this.#written(
+      [JSON.stringify({ format: 'writ-bundle/1', checkpoint: this.head.note, keys: this.keys, select })]);
   }
 
   #run(tenant, name, seal) {
@@ -517,7 +573,8 @@ export class Bundle {
   #phase(call, outcome, successor) {
     if (this.at === undefined || !call.decision) return [];
     const phase = phaseAt(call.decision, outcome ?? call.outcome, successor, this.at);
-    return [JSON.stringify({ kind: 'phase', decision_id: call.id, phase, whole: call.run !== undefined && !call.run.isFaulty })];
+    return [JSON.stringify({ kind: 'phase', decision_id: call.id, phase, whole: call.run !== undefined &&
+      !call.run.isFaulty })];
   }
 
   #isSelected(kind, record, tenant) {
@@ -525,15 +582,18 @@ export class Bundle {
     if (boundary !== undefined && boundary !== (record.boundary_id ?? '')) return false;
     if (this.since !== undefined || this.until !== undefined) {
       const at = isAbsent(record[DECIDED_AT[kind]]) ? undefined : time(record[DECIDED_AT[kind]]);
-      if (at === undefined || (this.since !== undefined && at < this.since) || (this.until !== undefined && at >= this.until)) return false;
+      if (at === undefined || (this.since !== undefined && at < this.since) ||
+        (this.until !== undefined && at >= this.until)) return false;
     }
-    return kind !== 'decision' || ((agent === undefined || agent === (record.agent_id ?? '')) && (of === undefined || of === tenant));
+    return kind !== 'decision' ||
+      ((agent === undefined || agent === (record.agent_id ?? '')) && (of === undefined || of === tenant));
   }
   #decision(record, tenant) {
     const { decision_id: id, boundary_id, seq, running_count, supersedes, extensions } = record, lines = [];
     let run;
     this.counts.decisions++;
-    if (!isAbsent(boundary_id) && !isAbsent(seq)) (run = this.#run(tenant, boundary_id)).place(seq, running_count === seq + 1, id);
+    if (!isAbsent(boundary_id) && !isAbsent(seq))
+      (run = this.#run(tenant, boundary_id)).place(seq, running_count === seq + 1, id);
     const before = isAbsent(supersedes) ? undefined : this.#call(supersedes);
     if (before) {
       lines.push(...this.#phase(before, undefined, record));
@@ -545,7 +605,9 @@ export class Bundle {
       this.counts.twice++;
     }
     const kept = Object.fromEntries(KEPT.filter((name) => name in record).map((name) => [name, record[name]]));
-    this.#addCall(id, { id, run, claim: claimed?.claim ?? before?.claim, decision: { ...kept, extensions: { writ: { profile: ours({ extensions }).profile } } } });
+    this.#addCall(id,
+      { id, run, claim: claimed?.claim ?? before?.claim,
+        decision: { ...kept, extensions: { writ: { profile: ours({ extensions }).profile } } } });
     return lines;
   }
   #outcome(record) {
@@ -557,7 +619,8 @@ export class Bundle {
       call.outcome = { completed_at: record.completed_at };
       return [];
     }
-    if (record.outcome === 'blocked' || (record.outcome === 'error' && record.error_type === 'not_sent')) this.keysOf.release(call.claim);
+    if (record.outcome === 'blocked' || (record.outcome === 'error' && record.error_type === 'not_sent'))
+      this.keysOf.release(call.claim);
     const lines = this.#phase(call, record);
     this.#dropCall(call);
     return lines;
@@ -569,7 +632,8 @@ export class Bundle {
 
   /** The lines of the next leaf, a record. */
   record(kind, record) {
-    const body = canonical(record), tenant = isObject(record) && typeof ours(record).tenant === 'string' ? ours(record).tenant : '';
+    const body = canonical(record), tenant = isObject(record) && typeof ours(record).tenant === 'string'
+      ? ours(record).tenant : '';
     const line = `{"leaf":${this.edge.size},"kind":"${kind}","record":${body}}`;
     if (!fits(record)) refuse('record_invalid');
     checkRecord(kind, record);
@@ -583,7 +647,8 @@ export class Bundle {
     if (kind === 'seal') this.#run(undefined, record.boundary_id, record.seal_hash).seal(record);
     return this.#written([line]);
   }
-  /** The line of the next leaf, which is withheld: {of, digest, decision_id; of a decision tenant, boundary_id, seq}. */
+  /** The line of the next leaf, which is withheld: {of, digest, decision_id; of a decision tenant, boundary_id,
+   * seq}. */
   withhold({ of, digest, decision_id, tenant, boundary_id, seq }) {
     const rest = of === 'decision' ? { decision_id, tenant, boundary_id, seq } : { decision_id };
     const line = JSON.stringify({ leaf: this.edge.size, kind: 'withheld', of, digest, ...rest });
@@ -622,7 +687,8 @@ export class Bundle {
       if ((run.isFaulty || !run.isSealed) && named.length < FAULTY) named.push(run.line);
     }
     const { boundaries, faulty, unsealed, ...first } = this.counts;
-    yield `${JSON.stringify({ kind: 'end', ...first }).slice(0, -1)},"boundaries_named":[${named.join()}],"boundaries":${boundaries},"faulty":${faulty},` +
+    yield `${JSON.stringify({ kind: 'end', ...first }).slice(0, -1)},"boundaries_named":[` +
+      `${named.join()}],"boundaries":${boundaries},"faulty":${faulty},` +
       `"unsealed":${unsealed},"sha256":"${this.bytes.digest('hex')}"}`;
   }
 }
@@ -630,7 +696,8 @@ export class Bundle {
 /** What has to stand in the first line. */
 function firstLine(line, trust) {
   const { format, select, checkpoint: signedNote, keys } = isObject(line) ? line : {};
-  if (format !== 'writ-bundle/1' || !isObject(select) || SELECT.some((name) => select[name] !== undefined && typeof select[name] !== 'string')) malformed();
+  if (format !== 'writ-bundle/1' || !isObject(select) ||
+    SELECT.some((name) => select[name] !== undefined && typeof select[name] !== 'string')) malformed();
   const head = checkpoint(typeof signedNote === 'string' ? signedNote : '', trust);
   if (!Array.isArray(keys)) malformed();
   checkKeys(keys, head);
@@ -645,10 +712,12 @@ function following(bundle, text) {
     return bundle.record(kind, text.endsWith(`,"record":${body}}`) ? record : parse(body));
   }
   const isDigest = FORMS.digest(digest);
-  if (kind === 'node') return isDigest && isCount(line.level) && line.level < 53 ? bundle.node(line.level, digest) : malformed();
+  if (kind === 'node') return isDigest && isCount(line.level) && line.level < 53
+    ? bundle.node(line.level, digest) : malformed();
   if (kind !== 'withheld') return bundle.end();
   const string = (value) => (typeof value === 'string' ? value : '');
-  if (!Object.hasOwn(TABLES, of) || !isDigest || (of !== 'seal' && string(decision_id) === '') || (of === 'decision' && !isCount(seq))) malformed();
+  if (!Object.hasOwn(TABLES, of) || !isDigest || (of !== 'seal' && string(decision_id) === '') ||
+    (of === 'decision' && !isCount(seq))) malformed();
   return bundle.withhold({ of, digest, seq, tenant: string(line.tenant), boundary_id: string(line.boundary_id),
     decision_id: typeof decision_id === 'string' ? decision_id : undefined });
 }
@@ -719,7 +788,8 @@ function textOf(raw) {
 /** What is said of a file: {ok, reason}, of a bundle with the number of the line, or with what its records are. */
 export function verdict(what, pieces, trust) {
   try {
-    const told = what === 'bundle' ? verifyBundle(pieces, trust) : verifyReceipt(textOf(Buffer.concat([...pieces])), trust);
+    const told = what === 'bundle' ? verifyBundle(pieces, trust) : verifyReceipt(textOf(Buffer.concat([...pieces])),
+      trust);
     return { ok: true, reason: 'ok', ...told };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -727,11 +797,13 @@ export function verdict(what, pieces, trust) {
   }
 }
 
-/** How many witnesses must have signed: those that are asked for, or all, also those whose keys are of no known type. */
+/** How many witnesses must have signed: those that are asked for, or all, also those whose keys are of no known
+ * type. */
 function trustOf(keys, witnesses, quorum, strangers = []) {
   const names = new Set(witnesses.map(({ name }) => name)), most = names.size;
   const least = Number(quorum ?? new Set([...names, ...strangers]).size);
-  if (witnesses.some(({ type }) => type !== WITNESS) || (quorum !== undefined && !(least >= 1 && least <= most))) throw new Error('no such quorum');
+  if (witnesses.some(({ type }) => type !== WITNESS) || (quorum !== undefined && !(least >= 1 && least <= most)))
+    throw new Error('no such quorum');
   return { keys, witnesses, quorum: least };
 }
 
@@ -742,21 +814,26 @@ function runVectors(path) {
   const differs = cases.filter((each) => {
     const raw = each.bundle_base64 === undefined ? Buffer.from(each[what]) : Buffer.from(each.bundle_base64, 'base64');
     const found = verdict(what, [raw], trustOf(each.keys.map(vkey), (each.witnesses ?? []).map(vkey), each.quorum));
-    return canonical(found) !== canonical(each.expect) && console.log(`${each.id}: ${JSON.stringify(found)}`) === undefined;
+    return canonical(found) !== canonical(each.expect) && console.log(`${each.id}: ${JSON.stringify(found)}`) ===
+      undefined;
   });
   console.log(`${cases.length - differs.length} passed, ${differs.length} failed`);
   return differs.length === 0;
 }
 
-const keyLinesOf = (path) => readFileSync(path, 'utf8').split('\n').map((line) => line.trim()).filter((line) => line !== '' && line[0] !== '#');
+const keyLinesOf = (path) => readFileSync(path, 'utf8').split('\n').map((line) => line.trim())
+  .filter((line) => line !== '' && line[0] !== '#');
 const keysOf = (lines) => lines.filter((line) => unknown(line) === undefined).map(vkey);
 
 function main() {
-  const { positionals: [what, file, trusted], values } = parseArgs({ allowPositionals: true, options: { witness: { type: 'string' }, quorum: { type: 'string' } } });
+  const { positionals: [what, file, trusted], values } =
+    parseArgs({ allowPositionals: true, options: { witness: { type: 'string' }, quorum: { type: 'string' } } });
   if (what === 'vectors') return runVectors(file);
-  if (!['receipt', 'bundle'].includes(what) || trusted === undefined) throw new Error('usage: verify.mjs receipt|bundle FILE KEYS [--witness KEYS] [--quorum N]');
+  if (!['receipt', 'bundle'].includes(what) || trusted === undefined)
+    throw new Error('usage: verify.mjs receipt|bundle FILE KEYS [--witness KEYS] [--quorum N]');
   const witnesses = values.witness ? keyLinesOf(values.witness) : [];
-  const trust = trustOf(keysOf(keyLinesOf(trusted)), keysOf(witnesses), values.quorum, witnesses.map(unknown).filter((name) => name !== undefined));
+  const trust = trustOf(keysOf(keyLinesOf(trusted)), keysOf(witnesses), values.quorum,
+    witnesses.map(unknown).filter((name) => name !== undefined));
   const { ok, reason, ...more } = verdict(what, piecesOf(file), trust);
   console.log(`${reason}${what === 'bundle' ? `\n${JSON.stringify(more)}` : ''}`);
   return ok;
@@ -766,7 +843,8 @@ function main() {
 function run() {
   try {
     // what a number looked like in the text: without it none can be judged
-    if (JSON.parse('1', (name, value, context) => context?.source) !== '1') throw new Error(`needs Node.js 22 or later; this is ${process.version}`);
+    if (JSON.parse('1', (name, value, context) => context?.source) !== '1')
+      throw new Error(`needs Node.js 22 or later; this is ${process.version}`);
     return main() ? 0 : 1;
   } catch (error) {
     console.error(`verify.mjs: ${error instanceof Refused ? 'a key is not a vkey' : error.message}`);

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
+  symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -128,7 +129,8 @@ test('a file never goes back: an older ledger, another future and another ledger
   const strange = await send(other, to);
   assert.deepEqual([strange.code, readFileSync(to, 'utf8')], [3, kept]);
   assert.match(strange.err, /another ledger/);
-  for (const [text, why] of [['', /no checkpoint/], ['notes of mine\n', /no checkpoint/], ['x'.repeat(100_000), /longer/]]) {
+  for (const [text, why] of [['', /no checkpoint/], ['notes of mine\n', /no checkpoint/],
+      ['x'.repeat(100_000), /longer/]]) {
     writeFileSync(to, text);
     const told = await send(other, to);
     assert.deepEqual([told.code, readFileSync(to, 'utf8')], [3, text]);
@@ -188,7 +190,8 @@ test('a kill during a write keeps the old checkpoint', async (t) => {
 
   // two at once: the one that finds the folder taken says so; what is there is whole
   const both = await Promise.all(Array.from({ length: 8 }, () => send(gw, to)));
-  for (const told of both) assert.ok(told.code === 0 || (told.code === 4 && /another process writes/.test(told.err)), told.err);
+  for (const told of both) assert.ok(told.code === 0 || (told.code === 4 && /another process writes/.test(told.err)),
+    told.err);
   assert.equal(readFileSync(to, 'utf8'), last(gw));
 });
 
@@ -198,7 +201,8 @@ test('a URL gets the checkpoint by POST; any status but 2xx is an error that doe
   await calls(gw, 1);
   const sent = await send(gw, to.url);
   assert.equal(sent.code, 0, sent.err);
-  assert.deepEqual(to.got, [{ method: 'POST', path: '/anchor?key=hidden', type: 'text/plain; charset=utf-8', text: last(gw) }]);
+  assert.deepEqual(to.got,
+    [{ method: 'POST', path: '/anchor?key=hidden', type: 'text/plain; charset=utf-8', text: last(gw) }]);
   for (const status of [301, 302, 400, 404, 500, 503]) {
     to.status = status;
     const told = await send(gw, to.url);
@@ -227,13 +231,17 @@ test('the certificate of a URL is verified', async (t) => {
   assert.equal(to.got[0].text, last(gw));
 });
 
-test('a gateway keeps its anchors by itself, one that is down stops no call and gets the newest when it is back', async (t) => {
+test('a gateway keeps its anchors by itself, one that is down stops no call and gets the newest when it is back',
+    async (t) => {
   const to = await receiver(t);
   const secure = await receiver(t, { secure: true });
   const gw = await world(t, { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: to.url, every: '1s' },
     { to: secure.url, ca: join(certs, 'ca.pem'), every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] });
   const file = gw.path('anchor.txt');
-  const has = (size) => until(() => sizeOf(textOf(file)) === size && [to, secure].every((one) => one.got.length > 0 && sizeOf(one.got.at(-1).text) === size), `anchors of ${size} records`);
+  const has = (size) =>
+    until(() => sizeOf(textOf(file)) === size &&
+      [to, secure].every((one) => one.got.length > 0 && sizeOf(one.got.at(-1).text) === size),
+      `anchors of ${size} records`);
   await calls(gw, 2);
   await has(sizeOf(last(gw)));
   const before = to.got.length;
@@ -273,7 +281,8 @@ test('a gateway keeps its anchors by itself, one that is down stops no call and 
   assert.equal((await gw.waitLog('restart_needed', from)).options, 'ledger.anchors');
 });
 
-test('when the key is revoked for a time before the anchor, the same checkpoint is sent under the next one', async (t) => {
+test('when the key is revoked for a time before the anchor, the same checkpoint is sent under the next one',
+    async (t) => {
   const to = await receiver(t);
   const gw = await world(t, { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: to.url, every: '1s' }] });
   const file = gw.path('anchor.txt');
@@ -281,8 +290,10 @@ test('when the key is revoked for a time before the anchor, the same checkpoint 
   await calls(gw, 2);
   await until(() => kept().every((text) => text === last(gw)), 'the anchors');
   const [before] = kept();
-  const lost = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((key) => key.purpose === 'ledger' && key.state === 'active').kid;
-  assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', lost, '--since', '2020-01-01T00:00:00Z']).code, 0);
+  const lost = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((key) =>
+    key.purpose === 'ledger' && key.state === 'active').kid;
+  assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', lost, '--since', '2020-01-01T00:00:00Z'])
+    .code, 0);
   assert.equal((await gw.reload(gw.config)).event, 'reloaded');
   await until(() => last(gw) !== '', 'the second signature');
   const after = last(gw);
@@ -317,13 +328,18 @@ test('entries that cannot be meant are refused with the file', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-anchor-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const check = (anchors) => {
-    writeFileSync(join(dir, 'writ.yaml'), JSON.stringify({ upstreams: { up: { http: 'http://127.0.0.1:1/' } }, agents: [{ anonymous: true, id: 'a' }], tools: ANY, ledger: { anchors } }));
+    writeFileSync(join(dir, 'writ.yaml'),
+      JSON.stringify({ upstreams: { up: { http: 'http://127.0.0.1:1/' } }, agents: [{ anonymous: true, id: 'a' }],
+        tools: ANY, ledger: { anchors } }));
     const told = spawnSync(BIN, ['check', join(dir, 'writ.yaml')], { encoding: 'utf8' });
     return [told.status, told.stdout + told.stderr];
   };
-  assert.equal(check([{ to: 'a.txt' }, { to: 'https://example.com/', ca: 'ca.pem', every: '10s' }])[0], 0, check([{ to: 'a.txt' }])[1]);
-  for (const [anchors, why] of [[[{}], /to/], [[{ to: 'http://example.com/' }], /https URL/], [[{ to: 'ftp://example.com/' }], /https URL/],
-    [[{ to: 'a.txt', ca: 'ca.pem' }], /only for an https URL/], [[{ to: 'http://127.0.0.1/', ca: 'ca.pem' }], /only for an https URL/],
+  assert.equal(check([{ to: 'a.txt' }, { to: 'https://example.com/', ca: 'ca.pem', every: '10s' }])[0], 0,
+    check([{ to: 'a.txt' }])[1]);
+  for (const [anchors, why] of [[[{}], /to/], [[{ to: 'http://example.com/' }], /https URL/],
+    [[{ to: 'ftp://example.com/' }], /https URL/],
+    [[{ to: 'a.txt', ca: 'ca.pem' }], /only for an https URL/],
+    [[{ to: 'http://127.0.0.1/', ca: 'ca.pem' }], /only for an https URL/],
     [[{ to: 'a.txt', every: '500ms' }], /every/], [[{ file: 'a.txt' }], /file/], [{ to: 'a.txt' }, /list/],
     [Array.from({ length: 17 }, () => ({ to: 'a.txt' })), /16/]]) {
     const [code, text] = check(anchors);

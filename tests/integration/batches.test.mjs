@@ -22,7 +22,10 @@ let up, gw;
 
 before(async () => {
   up = await startSdkUpstream(scope);
-  gw = await startGateway(scope, { upstreams: { up: { http: up.url }, io: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs'), 'legacy', 'record'] } }, tools: TOOLS });
+  gw = await startGateway(scope,
+    { upstreams: { up: { http: up.url },
+      io: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs'), 'legacy', 'record'] } },
+      tools: TOOLS });
 });
 
 after(async () => {
@@ -32,12 +35,14 @@ after(async () => {
 /** A session of that revision; `post` sends a batch with its header, or with none. */
 async function session(header, path = '/mcp/up') {
   const c = new Caller(gw, { path });
-  const opened = await c.post({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: OLD, capabilities: { sampling: {} }, clientInfo: { name: 't', version: '1' } } });
+  const opened = await c.post({ jsonrpc: '2.0', id: 0, method: 'initialize',
+    params: { protocolVersion: OLD, capabilities: { sampling: {} }, clientInfo: { name: 't', version: '1' } } });
   assert.equal(opened.status, 200, opened.text);
   c.session = opened.headers['mcp-session-id'];
   const headers = { 'mcp-protocol-version': header };
   await c.notify('notifications/initialized', undefined, { headers });
-  return { c, batch: (messages, options = {}) => c.post(JSON.stringify(messages), { ...options, headers: { ...headers, ...options.headers } }) };
+  return { c, batch: (messages, options = {}) =>
+    c.post(JSON.stringify(messages), { ...options, headers: { ...headers, ...options.headers } }) };
 }
 
 let serial = 0;
@@ -45,7 +50,8 @@ const fresh = (t) => `${t} ${++serial}`;
 const call = (id, name, args) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
 const byId = (list) => Object.fromEntries(list.map((m) => [m.id, m]));
 /** All answers of a batch, whichever way they came. */
-const answersOf = (answer) => (answer.isStream ? answer.messages.flat() : JSON.parse(answer.text)).filter((m) => m.method === undefined);
+const answersOf = (answer) =>
+  (answer.isStream ? answer.messages.flat() : JSON.parse(answer.text)).filter((m) => m.method === undefined);
 
 for (const [name, header] of [['with its header', OLD], ['without a header', undefined]]) {
   test(`each message of a batch is judged, recorded and answered by itself, ${name}`, async () => {
@@ -53,8 +59,10 @@ for (const [name, header] of [['with its header', OLD], ['without a header', und
     const before = gw.decisions().length;
     const message = fresh('hi');
     const answer = await batch([
-      call(1, 'echo', { message }), call('two', 'echo', { message: 'x'.repeat(21) }), call(3, 'hidden', {}), { jsonrpc: '2.0', id: 4, method: 'ping' },
-      { jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, call(5, 'echo', { message }), { jsonrpc: '2.0', id: 6, method: 'tools/list' },
+      call(1, 'echo', { message }), call('two', 'echo', { message: 'x'.repeat(21) }), call(3, 'hidden', {}),
+      { jsonrpc: '2.0', id: 4, method: 'ping' },
+      { jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, call(5, 'echo', { message }),
+      { jsonrpc: '2.0', id: 6, method: 'tools/list' },
     ]);
     assert.equal(answer.status, 200);
     const got = byId(answersOf(answer));
@@ -64,7 +72,8 @@ for (const [name, header] of [['with its header', OLD], ['without a header', und
     assert.equal(got.two.error.data.reason, 'constraint_failed');
     assert.equal(got[3].error.code, -31001);
     const twins = [got[1], got[5]];
-    assert.equal(twins.filter((m) => m.result?.content[0].text === `Echo: ${message}`).length, 1, 'the same call twice in one batch runs once');
+    assert.equal(twins.filter((m) => m.result?.content[0].text === `Echo: ${message}`).length, 1,
+      'the same call twice in one batch runs once');
     assert.match(twins.find((m) => m.error).error.data.reason, /^duplicate_/);
     assert.equal(gw.decisions().length - before, 4);
     gw.verify();
@@ -75,7 +84,8 @@ test('a batch with a stream in it is one stream, and its answers are events', as
   const { c, batch } = await session(OLD);
   const steps = call(2, 'steps', { n: 2 });
   steps.params._meta = { progressToken: 'p' };
-  const answer = await batch([call(1, 'echo', { message: fresh('s') }), steps, call(3, 'echo', { message: fresh('s') })]);
+  const answer = await batch([call(1, 'echo', { message: fresh('s') }), steps,
+    call(3, 'echo', { message: fresh('s') })]);
   assert.ok(answer.isStream, answer.text);
   assert.deepEqual(Object.keys(byId(answersOf(answer))), ['1', '2', '3']);
   assert.equal(answer.messages.filter((m) => m.method === 'notifications/progress').length, 2);
@@ -84,17 +94,24 @@ test('a batch with a stream in it is one stream, and its answers are events', as
 
 test('a batch of notifications and responses alone is accepted without an answer', async () => {
   const { batch } = await session(OLD);
-  const answer = await batch([{ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } }]);
+  const answer = await batch([{ jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
+    { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } }]);
   assert.deepEqual([answer.status, answer.text], [202, '']);
 });
 
 test('a request of the server inside a batch is answered by another POST', async () => {
   const { c, batch } = await session(OLD, '/mcp/io');
   let heard = '';
-  const waiting = batch([call(1, 'sample', { prompt: 'q' }), call(2, 'echo', { message: fresh('a') })], { onResponse: (res) => res.on('data', (d) => { heard += d; }) });
-  const line = await until(() => heard.split('\n').find((l) => l.includes('sampling/createMessage') && l.startsWith('data:')), 'the question');
+  const waiting = batch([call(1, 'sample', { prompt: 'q' }), call(2, 'echo', { message: fresh('a') })],
+      { onResponse: (res) => res.on('data', (d) => {
+    heard += d;
+  }) });
+  const line = await until(() => heard.split('\n').find((l) => l.includes('sampling/createMessage') &&
+    l.startsWith('data:')), 'the question');
   const asked = JSON.parse(line.slice(5));
-  const reply = await c.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } }, { headers: { 'mcp-protocol-version': OLD } });
+  const reply = await c.post({ jsonrpc: '2.0', id: asked.id,
+    result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } },
+    { headers: { 'mcp-protocol-version': OLD } });
   assert.equal(reply.status, 202);
   assert.equal(byId(answersOf(await waiting))[1].result.content[0].text, 'They said yes');
 });
@@ -103,9 +120,11 @@ test('an invalid batch is refused whole and nothing of it runs', async () => {
   const { c, batch } = await session(OLD);
   const before = [gw.decisions().length, up.calls().length];
   const good = () => call(1, 'echo', { message: fresh('no') });
-  const modern = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN } } };
+  const modern = { jsonrpc: '2.0', id: 2, method: 'tools/list',
+    params: { _meta: { 'io.modelcontextprotocol/protocolVersion': MODERN } } };
   const refused = [
-    [[], {}], [Array.from({ length: 33 }, (_, i) => call(i, 'echo', { message: 'x' })), {}], [[good(), { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }], {}], [[good(), modern], {}],
+    [[], {}], [Array.from({ length: 33 }, (_, i) => call(i, 'echo', { message: 'x' })), {}],
+    [[good(), { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }], {}], [[good(), modern], {}],
     ...['2025-06-18', LEGACY, MODERN].map((v) => [[good()], { headers: { 'mcp-protocol-version': v } }]),
   ];
   for (const [messages, options] of refused) {
@@ -113,7 +132,8 @@ test('an invalid batch is refused whole and nothing of it runs', async () => {
     assert.deepEqual([answer.status, answer.error?.code, answer.reason], [400, -32600, 'batch_refused'], answer.text);
   }
   assert.deepEqual([gw.decisions().length, up.calls().length], before);
-  assert.equal((await batch(Array.from({ length: 32 }, (_, i) => ({ jsonrpc: '2.0', id: i, method: 'ping' })))).status, 200, 'the most there may be');
+  assert.equal((await batch(Array.from({ length: 32 }, (_, i) => ({ jsonrpc: '2.0', id: i, method: 'ping' })))).status,
+    200, 'the most there may be');
   c.session = 'nobody-s';
   const unknown = await batch([good(), good()]);
   assert.equal(unknown.status, 404);
@@ -122,7 +142,9 @@ test('an invalid batch is refused whole and nothing of it runs', async () => {
 test('an invalid message of a batch is refused alone', async () => {
   const { batch } = await session(OLD);
   const message = fresh('ok');
-  const answer = await batch([1, [call(8, 'echo', { message: 'nested' })], { jsonrpc: '2.0', method: 'tools/call', params: { name: 'echo', arguments: { message: 'no id' } } }, { id: 9, method: 'ping' }, call(2, 'echo', { message })]);
+  const answer = await batch([1, [call(8, 'echo', { message: 'nested' })],
+    { jsonrpc: '2.0', method: 'tools/call', params: { name: 'echo', arguments: { message: 'no id' } } },
+    { id: 9, method: 'ping' }, call(2, 'echo', { message })]);
   const got = answersOf(answer);
   assert.equal(got.length, 5);
   assert.equal(got.filter((m) => m.error?.code === -32600).length, 4);
@@ -133,7 +155,8 @@ test('a client that leaves a batch cancels nothing of it, and what ran is record
   const { batch } = await session(OLD);
   const name = fresh('w');
   const stop = new AbortController();
-  const left = batch([call(1, 'wait', { name }), call(2, 'echo', { message: fresh('left') })], { signal: stop.signal }).catch(() => 'left');
+  const left = batch([call(1, 'wait', { name }), call(2, 'echo', { message: fresh('left') })], { signal: stop.signal })
+    .catch(() => 'left');
   await until(() => up.effects.wait > 0 && up.waiting.has(name), 'the call to run');
   stop.abort();
   assert.equal(await left, 'left');

@@ -8,7 +8,8 @@ import { openSession } from '../support/js/rpc.mjs';
 const ARGUMENTS = [{ arg: 'n', op: 'type', value: 'number' }];
 const DAY_US = 86_400_000_000;
 // a window of 366 days does not end while this runs, but for one moment a year
-const rule = (budget) => ({ scope: 's', arguments: ARGUMENTS, duplicates: 'allow', budgets: [{ window: '366d', ...budget }] });
+const rule = (budget) =>
+  ({ scope: 's', arguments: ARGUMENTS, duplicates: 'allow', budgets: [{ window: '366d', ...budget }] });
 
 test('budget list says limit, used, left, when it frees and whose it is', async (t) => {
   const up = await startUpstream(t);
@@ -52,7 +53,8 @@ test('budget list says limit, used, left, when it frees and whose it is', async 
 
 test('a call that did not run is given back in the list as in the gateway', async (t) => {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': rule({ name: 'one', calls: 1 }) } });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url } }, tools: { 'up/pay': rule({ name: 'one', calls: 1 }) } });
   const s = await openSession(gw);
   await up.close();
   const answer = await s.call('up__pay', { n: 1 });

@@ -30,7 +30,9 @@ const decided = (gw, answer) => gw.show(answer.refusal.decision_id);
 // ---- allowed and refused
 
 test('an allowed call arrives as it was judged, and leaves a decision and an outcome', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay/{to}', target: 'account:{to}', arguments: [...AMOUNT, { arg: 'to', op: 'prefix', value: 'DE' }] } });
+  const { up, gw, s } = await setUp(t,
+    { pay: { scope: 'pay/{to}', target: 'account:{to}',
+      arguments: [...AMOUNT, { arg: 'to', op: 'prefix', value: 'DE' }] } });
   up.onCall = (a) => a.result({ content: [{ type: 'text', text: 'paid' }], structuredContent: { balance: 12.5 } });
   const answer = await s.call('up__pay', { to: 'DE1', amount: 2.5 });
   assert.equal(answer.status, 200);
@@ -47,8 +49,10 @@ test('an allowed call arrives as it was judged, and leaves a decision and an out
   assert.equal(decision.normalized_scope, 'pay/DE1');
   assert.equal(decision.target, 'account:DE1');
   assert.equal(decision.params_hash, digest({ to: 'DE1', amount: 2.5 }));
-  assert.equal(decision.intent_digest, digest({ agent_id: 'dev', tool: 'pay', params_hash: decision.params_hash, target_state_digest: null }));
-  assert.equal(decision.intent_ref, digest({ agent_id: 'dev', tool: 'pay', normalized_scope: 'pay/DE1', intent_digest: decision.intent_digest }));
+  assert.equal(decision.intent_digest,
+    digest({ agent_id: 'dev', tool: 'pay', params_hash: decision.params_hash, target_state_digest: null }));
+  assert.equal(decision.intent_ref,
+    digest({ agent_id: 'dev', tool: 'pay', normalized_scope: 'pay/DE1', intent_digest: decision.intent_digest }));
   assert.equal(decision.target_state_digest, null);
   assert.ok(decision.policy_refs.length >= 1);
   assert.equal(decision.seq, 0);
@@ -62,28 +66,34 @@ test('an allowed call arrives as it was judged, and leaves a decision and an out
 
 test('an id of a request with characters that hide is answered as it is, and escaped in the record', async (t) => {
   const { gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
-  for (const [i, id] of ['a\u202eb', 'tag\u{e0041}', '\u200b', 'del\x7f\u0085', 'line\u2028\n"\\', 'seen \u00e9 \u4e2d'].entries()) {
+  for (const [i, id] of ['a\u202eb', 'tag\u{e0041}', '\u200b', 'del\x7f\u0085', 'line\u2028\n"\\',
+      'seen \u00e9 \u4e2d'].entries()) {
     const answer = await s.call('up__pay', { amount: i }, { id });
     assert.equal(answer.message.id, id);
     const { decision_id } = gw.decisions().at(-1);
     const { request_id } = gw.show(decision_id).decision;
     assert.equal(JSON.parse(request_id), id);
     assert.match(request_id, /^[\x20-\x7e\u00e9\u4e2d]+$/, id);
-    assert.doesNotMatch(writ(['ledger', 'show', gw.ledgerFile, decision_id]).out, /[\x7f-\x9f\u200b\u2028\u202e]|\u{e0041}/u);
+    assert.doesNotMatch(writ(['ledger', 'show', gw.ledgerFile, decision_id]).out,
+      /[\x7f-\x9f\u200b\u2028\u202e]|\u{e0041}/u);
   }
   gw.verify();
 });
 
 test('a refusal says which constraint failed and what would be accepted, never the value', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: '500.00' }, { arg: 'currency', op: 'in', value: ['EUR', 'USD'] },
+  const { up, gw, s } = await setUp(t,
+    { pay: { scope: 'pay',
+      arguments: [{ arg: 'amount', op: 'le', value: '500.00' }, { arg: 'currency', op: 'in', value: ['EUR', 'USD'] },
     { arg: 'splits', op: 'each', value: { arg: 'n', op: 'le', value: 10 }, optional: true }] } });
   for (const [args, reason, constraint, secret, argument] of [
     [{ amount: 731.25, currency: 'EUR' }, 'constraint_failed', 'amount le', '731.25', '/amount'],
     [{ amount: 1, currency: 'canary-coin' }, 'constraint_failed', 'currency in', 'canary-coin', '/currency'],
     [{ amount: 1, currency: 'EUR', why: 'canary-why' }, 'argument_not_listed', undefined, 'canary-why', '/why'],
     [{ amount: 1 }, 'constraint_failed', 'currency in', undefined, '/currency'],
-    [{ amount: 1, currency: 'EUR', splits: [{ n: 1 }, { n: 99887 }] }, 'constraint_failed', 'splits each, n le', '99887', '/splits/1/n'],
-    [{ amount: 1, currency: 'EUR', splits: [{ n: 1, 'x/y': 'canary-xy' }] }, 'argument_not_listed', undefined, 'canary-xy', '/splits/0/x~1y'],
+    [{ amount: 1, currency: 'EUR', splits: [{ n: 1 }, { n: 99887 }] }, 'constraint_failed', 'splits each, n le',
+      '99887', '/splits/1/n'],
+    [{ amount: 1, currency: 'EUR', splits: [{ n: 1, 'x/y': 'canary-xy' }] }, 'argument_not_listed', undefined,
+      'canary-xy', '/splits/0/x~1y'],
   ]) {
     const answer = await s.call('up__pay', args);
     assert.equal(answer.status, 200);
@@ -101,7 +111,8 @@ test('a refusal says which constraint failed and what would be accepted, never t
     assert.equal(outcome.outcome, 'blocked');
     if (secret) assert.ok(!JSON.stringify(decision).includes(secret));
   }
-  for (const [name, reason] of [['up__nothing', 'tool_not_listed'], ['nobody__pay', 'tool_not_listed'], ['pay', 'tool_not_listed']]) {
+  for (const [name, reason] of [['up__nothing', 'tool_not_listed'], ['nobody__pay', 'tool_not_listed'],
+      ['pay', 'tool_not_listed']]) {
     const answer = await s.call(name, { amount: 1 });
     assert.equal(answer.reason, reason);
     assert.equal(decided(gw, answer).decision.decision, 'deny');
@@ -113,19 +124,23 @@ test('a refusal says which constraint failed and what would be accepted, never t
 test('a number that the tool would read as another one is refused, whatever the rule asks', async (t) => {
   const amount = (op, value) => ({ scope: 'pay', arguments: [{ arg: 'amount', op, value }] });
   const { up, gw, s } = await setUp(t, {
-    ne: amount('ne', 100), not_in: amount('not_in', [1, 100]), lt: amount('lt', 100), each: { scope: 'pay', arguments: [{ arg: 'amounts', op: 'each', value: { op: 'ne', value: 100 } }] },
+    ne: amount('ne', 100), not_in: amount('not_in', [1, 100]), lt: amount('lt', 100),
+    each: { scope: 'pay', arguments: [{ arg: 'amounts', op: 'each', value: { op: 'ne', value: 100 } }] },
     any: { scope: 'pay', arguments: [{ arg: '', op: 'type', value: 'any' }] },
     shadow: { ...amount('ne', 100), shadow: true },
     scoped: { ...amount('type', 'number'), scope: 'pay/{amount}' },
     spend: { ...amount('type', 'number'), budgets: [{ window: '1h', sum: { arg: 'amount', max: 1000 } }] },
-    asked: { ...amount('type', 'number'), approval: { review: 'money', when: [{ arg: 'amount', op: 'eq', value: 100 }] } },
+    asked: { ...amount('type', 'number'),
+      approval: { review: 'money', when: [{ arg: 'amount', op: 'eq', value: 100 }] } },
   }, { reviews: { money: { voters: [{ id: 'ann' }] } } });
-  for (const source of ['99.9999999999999999999', '100.00000000000000000001', '9007199254740993', '0.10000000000000001', '1e-400']) {
+  for (const source of ['99.9999999999999999999', '100.00000000000000000001', '9007199254740993', '0.10000000000000001',
+      '1e-400']) {
     for (const tool of ['ne', 'not_in', 'lt', 'each', 'any', 'shadow', 'scoped', 'spend', 'asked']) {
       const n = JSON.rawJSON(source);
       const answer = await s.call(`up__${tool}`, tool === 'each' ? { amounts: [1, n] } : { amount: n });
       assert.equal(answer.status, 200);
-      assert.deepEqual([answer.reason, answer.refusal.argument], ['number_not_exact', tool === 'each' ? '/amounts/1' : '/amount'], `${tool} ${source}`);
+      assert.deepEqual([answer.reason, answer.refusal.argument],
+        ['number_not_exact', tool === 'each' ? '/amounts/1' : '/amount'], `${tool} ${source}`);
       assert.ok(!answer.text.includes(source), answer.text);
       const { decision, outcome } = decided(gw, answer);
       assert.deepEqual([decision.decision, decision.params_hash, outcome.outcome], ['deny', undefined, 'blocked']);
@@ -140,29 +155,36 @@ test('a number that the tool would read as another one is refused, whatever the 
   gw.verify();
 });
 
-test('a call that is refused anyway has its record whatever its numbers; numbers that are not judged go on as they are', async (t) => {
+test('a call that is refused anyway has its record whatever its numbers; numbers that are not judged go on as they are',
+    async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
   const n = JSON.rawJSON('9007199254740993');
   const refused = async (answer, reason) => {
     assert.deepEqual([answer.status, answer.reason], [200, reason]);
     const { decision } = decided(gw, answer);
-    assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.params_hash], ['deny', reason, undefined]);
+    assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.params_hash],
+      ['deny', reason, undefined]);
   };
-  for (const tool of ['up__nothing', 'nowhere__pay']) await refused(await s.call(tool, { amount: n }), 'tool_not_listed');
+  for (const tool of ['up__nothing', 'nowhere__pay'])
+    await refused(await s.call(tool, { amount: n }), 'tool_not_listed');
   for (const place of ['x', 'progressToken']) {
-    assert.equal((await s.call('up__pay', { amount: up.calls.length }, { meta: { [place]: n } })).said, `ran ${up.calls.length}`);
+    assert.equal((await s.call('up__pay', { amount: up.calls.length }, { meta: { [place]: n } })).said,
+      `ran ${up.calls.length}`);
     assert.match(up.bytes, new RegExp(`"${place}":9007199254740993[,}]`));
   }
-  assert.equal((await s.call('up__pay', { amount: 7 }, { params: { task: { ttl: JSON.rawJSON('1e-400') } } })).said, `ran ${up.calls.length}`);
+  assert.equal((await s.call('up__pay', { amount: 7 }, { params: { task: { ttl: JSON.rawJSON('1e-400') } } })).said,
+    `ran ${up.calls.length}`);
   assert.match(up.bytes, /"ttl":1e-400}/);
   gw.verify();
 });
 
 test('duplicates: auto lets a tool run again that only reads, where policy believes its server', async (t) => {
   const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
-  const tools = [tool('peek', { readOnlyHint: true }), tool('pay', { readOnlyHint: false }), tool('mute'), tool('once', { readOnlyHint: true }), tool('odd', { readOnlyHint: 'true' })];
+  const tools = [tool('peek', { readOnlyHint: true }), tool('pay', { readOnlyHint: false }), tool('mute'),
+    tool('once', { readOnlyHint: true }), tool('odd', { readOnlyHint: 'true' })];
   const rule = (more) => ({ scope: 's', arguments: AMOUNT, ...more });
-  const rules = { peek: rule(), pay: rule(), mute: rule(), once: rule({ duplicates: 'forbid' }), odd: rule(), hidden: rule() };
+  const rules = { peek: rule(), pay: rule(), mute: rule(), once: rule({ duplicates: 'forbid' }), odd: rule(),
+    hidden: rule() };
   const again = async (config) => {
     const { up, gw, s } = await setUp(t, rules, config, { tools });
     const answers = [];
@@ -170,7 +192,8 @@ test('duplicates: auto lets a tool run again that only reads, where policy belie
       await s.call(`up__${name}`, { amount: 1 });
       const answer = await s.call(`up__${name}`, { amount: 1 });
       answers.push(answer.reason ?? 'ran');
-      if (answer.reason === undefined) assert.equal(gw.show(claims(up.calls.at(-1)).jti).decision.extensions.writ.duplicates, 'allow');
+      if (answer.reason === undefined)
+        assert.equal(gw.show(claims(up.calls.at(-1)).jti).decision.extensions.writ.duplicates, 'allow');
     }
     gw.verify();
     return answers;
@@ -178,12 +201,14 @@ test('duplicates: auto lets a tool run again that only reads, where policy belie
   const no = 'duplicate_outcome';
   assert.deepEqual(await again({ defaults: { believe_annotations: true } }), ['ran', no, no, no, no, no]);
   assert.deepEqual(await again({}), [no, no, no, no, no, no], 'the word of a server alone is not enough');
-  assert.deepEqual(await again({ defaults: { believe_annotations: true, duplicates: 'forbid' } }), [no, no, no, no, no, no]);
+  assert.deepEqual(await again({ defaults: { believe_annotations: true, duplicates: 'forbid' } }),
+    [no, no, no, no, no, no]);
   assert.deepEqual(await again({ defaults: { duplicates: 'allow' } }), ['ran', 'ran', 'ran', no, 'ran', 'ran']);
 });
 
 test('a refusal can be a result that the model sees', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], refusal: 'result' } });
+  const { up, gw, s } = await setUp(t,
+    { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], refusal: 'result' } });
   for (const caller of [s, new Caller(gw, { modern: true })]) {
     const answer = await caller.call('up__pay', { amount: 11 });
     assert.equal(answer.status, 200);
@@ -216,12 +241,15 @@ test('an error of the tool is passed on as it is, and recorded as what it was', 
 });
 
 test('a rule is for the agents, roles and tenants that it names', async (t) => {
-  const [alice, bob, eve] = [bearer('alice', { role: 'operator', tenant: 'a' }), bearer('bob', { role: 'reader', tenant: 'a' }), bearer('eve', { role: 'operator', tenant: 'b' })];
+  const [alice, bob, eve] = [bearer('alice', { role: 'operator', tenant: 'a' }),
+    bearer('bob', { role: 'reader', tenant: 'a' }), bearer('eve', { role: 'operator', tenant: 'b' })];
   const up = await startUpstream(t, { tools: ['pay', 'read', 'own', 'hidden'] });
   const gw = await startGateway(t, {
     agents: [alice.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url } },
     tools: {
-      'up/pay': [{ roles: ['operator'], tenants: ['a'], scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 100 }] }, { roles: ['reader'], scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 1 }] }],
+      'up/pay': [{ roles: ['operator'], tenants: ['a'], scope: 'pay',
+        arguments: [{ arg: 'amount', op: 'le', value: 100 }] },
+        { roles: ['reader'], scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 1 }] }],
       'up/read': { scope: 'read' }, 'up/own': { agents: ['eve'], scope: 'own' },
     },
   });
@@ -244,10 +272,13 @@ test('a rule is for the agents, roles and tenants that it names', async (t) => {
 
 test('replay answers a duplicate with the first result, for a bounded time and size', async (t) => {
   const { up, gw, s } = await setUp(t, {
-    pay: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay' }, brief: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay', replay: { ttl: '1s' } },
+    pay: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay' },
+    brief: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay', replay: { ttl: '1s' } },
     small: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay', replay: { max_bytes: 150 } },
   });
-  up.onCall = (a, n) => a.result({ content: [{ type: 'text', text: `ran ${n}` }], structuredContent: { n, x: 1e21, pad: a.name === 'small' ? 'x'.repeat(a.arguments.amount) : '' } });
+  up.onCall = (a, n) =>
+    a.result({ content: [{ type: 'text', text: `ran ${n}` }],
+      structuredContent: { n, x: 1e21, pad: a.name === 'small' ? 'x'.repeat(a.arguments.amount) : '' } });
   const first = await s.call('up__pay', { amount: 1 }, { id: 'one' });
   const second = await s.call('up__pay', { amount: 1 }, { id: 2 });
   assert.deepEqual(second.result, first.result);
@@ -301,15 +332,18 @@ test('a tool that only reads may be called again', async (t) => {
 
 test('shadow mode lets a refused call through, and the record says what it would have been', async (t) => {
   const { up, gw, s } = await setUp(t, {
-    pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], budgets: [{ window: '1h', calls: 2 }], shadow: true },
-    lost: { scope: 'pay/{missing}', arguments: [{ arg: 'missing', op: 'type', value: 'string', optional: true }], shadow: true },
+    pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], budgets: [{ window: '1h', calls: 2 }],
+      shadow: true },
+    lost: { scope: 'pay/{missing}', arguments: [{ arg: 'missing', op: 'type', value: 'string', optional: true }],
+      shadow: true },
   });
   assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
   assert.equal((await s.call('up__pay', { amount: 1000 })).said, 'ran 2');
   assert.equal((await s.call('up__pay', { amount: 2, surplus: true })).said, 'ran 3');
   const records = up.calls.map((c) => gw.show(claims(c).jti));
   assert.deepEqual(records.map((r) => r.decision.decision), ['allow', 'deny', 'deny']);
-  assert.deepEqual(records.map((r) => r.decision.extensions.writ.reason), [undefined, 'constraint_failed', 'argument_not_listed']);
+  assert.deepEqual(records.map((r) => r.decision.extensions.writ.reason),
+    [undefined, 'constraint_failed', 'argument_not_listed']);
   assert.deepEqual(records.map((r) => r.decision.extensions.writ.shadow ?? false), [false, true, true]);
   assert.deepEqual(records.map((r) => r.outcome.outcome), ['executed', 'executed', 'executed']);
   assert.equal(await gw.metric('writ_shadowed_total'), 2);
@@ -319,7 +353,8 @@ test('shadow mode lets a refused call through, and the record says what it would
   // a budget that is used up is shadowed as well
   for (const amount of [3, 4]) assert.ok((await s.call('up__pay', { amount })).result);
   const last = gw.show(claims(up.calls.at(-1)).jti);
-  assert.deepEqual([last.decision.decision, last.decision.extensions.writ.reason, last.outcome.outcome], ['deny', 'budget_exceeded', 'executed']);
+  assert.deepEqual([last.decision.decision, last.decision.extensions.writ.reason, last.outcome.outcome],
+    ['deny', 'budget_exceeded', 'executed']);
   assert.equal(up.calls.length, 5);
   gw.verify();
 });
@@ -329,10 +364,12 @@ test('shadow mode lets a refused call through, and the record says what it would
 test('concurrent calls cannot overspend a budget', async (t) => {
   const { up, gw, s } = await setUp(t, {
     pay: { scope: 'pay', arguments: AMOUNT, budgets: [{ window: '1h', sum: { arg: 'amount', max: '100.00' } }] },
-    ping: { scope: 'ping', arguments: [{ arg: 'n', op: 'type', value: 'integer' }], budgets: [{ window: '1h', calls: 7 }] },
+    ping: { scope: 'ping', arguments: [{ arg: 'n', op: 'type', value: 'integer' }],
+      budgets: [{ window: '1h', calls: 7 }] },
   }, { loops: 2 });
   const callers = [s, await openSession(gw), new Caller(gw), new Caller(gw, { modern: true })];
-  const sums = await Promise.all(Array.from({ length: 40 }, (_, i) => callers[i % 4].call('up__pay', { amount: 10 + i / 1000 })));
+  const sums = await Promise.all(Array.from({ length: 40 },
+    (_, i) => callers[i % 4].call('up__pay', { amount: 10 + i / 1000 })));
   const spent = up.of('pay').reduce((sum, c) => sum + c.arguments.amount, 0);
   assert.ok(spent <= 100, `spent ${spent}`);
   assert.equal(up.of('pay').length, 9);
@@ -358,13 +395,16 @@ test('a budget counts what ran or may have run, for each whom it counts, within 
       'up/each': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['agent'], window: '1h', calls: 2 }] },
       'up/tenant': { scope: 's', arguments: AMOUNT, budgets: [{ per: ['tenant'], window: '1h', calls: 2 }] },
       'up/soon': { scope: 's', arguments: AMOUNT, budgets: [{ window: '6s', calls: 1 }] },
-      'up/limit': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value: 5 }], budgets: [{ window: '1h', calls: 2 }], timeout: '2s' },
+      'up/limit': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value: 5 }],
+        budgets: [{ window: '1h', calls: 2 }], timeout: '2s' },
     },
   });
   const [sa, sb, sc] = await Promise.all([a, b, c].map((x) => openSession(gw, { token: x.token })));
   const ran = async (s, tool, amount) => ((await s.call(tool, { amount })).reason ?? 'ran');
-  assert.deepEqual([await ran(sa, 'up__each', 1), await ran(sa, 'up__each', 2), await ran(sa, 'up__each', 3), await ran(sb, 'up__each', 1)], ['ran', 'ran', 'budget_exceeded', 'ran']);
-  assert.deepEqual([await ran(sa, 'up__tenant', 1), await ran(sb, 'up__tenant', 2), await ran(sa, 'up__tenant', 3), await ran(sc, 'up__tenant', 1)], ['ran', 'ran', 'budget_exceeded', 'ran']);
+  assert.deepEqual([await ran(sa, 'up__each', 1), await ran(sa, 'up__each', 2), await ran(sa, 'up__each', 3),
+    await ran(sb, 'up__each', 1)], ['ran', 'ran', 'budget_exceeded', 'ran']);
+  assert.deepEqual([await ran(sa, 'up__tenant', 1), await ran(sb, 'up__tenant', 2), await ran(sa, 'up__tenant', 3),
+    await ran(sc, 'up__tenant', 1)], ['ran', 'ran', 'budget_exceeded', 'ran']);
   assert.equal(await ran(sa, 'up__soon', 1), 'ran');
   assert.equal(await ran(sa, 'up__soon', 2), 'budget_exceeded');
   let amount = 3;
@@ -380,7 +420,8 @@ test('a budget counts what ran or may have run, for each whom it counts, within 
 });
 
 test('a call of which nothing was sent gives its budget back', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT, budgets: [{ window: '1h', calls: 1 }] } });
+  const { up, gw, s } = await setUp(t,
+    { pay: { scope: 'pay', arguments: AMOUNT, budgets: [{ window: '1h', calls: 1 }] } });
   const { port } = up;
   await up.close();
   for (let i = 0; i < 3; i++) assert.equal((await s.call('up__pay', { amount: i })).reason, 'upstream_unavailable');
@@ -392,9 +433,11 @@ test('a call of which nothing was sent gives its budget back', async (t) => {
 
 // ---- the state of the target
 
-test('the state of a target by a tool: selected, recorded, signed, and compared with what the caller expects', async (t) => {
+test('the state of a target by a tool: selected, recorded, signed, and compared with what the caller expects',
+    async (t) => {
   const { up, gw, s } = await setUp(t, {
-    write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }], state: { tool: 'up/stat', arguments: { file: 'x:{path}' }, select: ['/size', '/modified'] } },
+    write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }],
+      state: { tool: 'up/stat', arguments: { file: 'x:{path}' }, select: ['/size', '/modified'] } },
   });
   let size = 3;
   let shape = 'structured';
@@ -418,24 +461,28 @@ test('the state of a target by a tool: selected, recorded, signed, and compared 
 
   assert.equal((await s.call('up__write', { path: 'b' }, { state: want })).said, 'written', 'as expected');
   shape = 'json';
-  assert.equal((await s.call('up__write', { path: 'c' }, { state: want })).said, 'written', 'the JSON of a text counts the same');
+  assert.equal((await s.call('up__write', { path: 'c' }, { state: want })).said, 'written',
+    'the JSON of a text counts the same');
   size = 4;
   const drift = await s.call('up__write', { path: 'd' }, { state: want });
   assert.equal(drift.reason, 'target_state_drift');
   assert.equal(decided(gw, drift).decision.decision, 'deny');
   shape = 'lines';
-  assert.equal((await s.call('up__write', { path: 'e' }, { state: digest({ '/modified': 'today', '/size': '4' }) })).said, 'written', 'and lines do');
+  assert.equal((await s.call('up__write', { path: 'e' },
+    { state: digest({ '/modified': 'today', '/size': '4' }) })).said, 'written', 'and lines do');
   // the state changes, the call is the same
   size = 5;
   assert.equal((await s.call('up__write', { path: 'a' })).reason, 'duplicate_outcome');
-  for (const state of ['sha256:0', 'nonsense', `sha256:${'0'.repeat(64)}`]) assert.equal((await s.call('up__write', { path: 'f' }, { state })).reason, 'target_state_drift', state);
+  for (const state of ['sha256:0', 'nonsense', `sha256:${'0'.repeat(64)}`])
+    assert.equal((await s.call('up__write', { path: 'f' }, { state })).reason, 'target_state_drift', state);
   assert.equal(up.of('write').length, 4);
   gw.verify();
 });
 
 test('probes at once in one session each get their own answer, of a server that keeps answers by the id', async (t) => {
   const { up, s } = await setUp(t, {
-    write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }], state: { tool: 'up/stat', arguments: { file: '{path}' }, select: ['/of'], timeout: '2s' } },
+    write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }],
+      state: { tool: 'up/stat', arguments: { file: '{path}' }, select: ['/of'], timeout: '2s' } },
   });
   const asked = [];
   const open = new Map(); // as the official SDK does: of two requests with one id, the second gets what is said first
@@ -452,16 +499,21 @@ test('probes at once in one session each get their own answer, of a server that 
   };
   const answers = await Promise.all(['a', 'b', 'c', 'd'].map((path) => s.call('up__write', { path })));
   assert.deepEqual(answers.map((a) => a.said), Array(4).fill('written'));
-  for (const call of up.of('write')) assert.equal(claims(call).target_state_digest, digest({ '/of': call.arguments.path }));
+  for (const call of up.of('write'))
+    assert.equal(claims(call).target_state_digest, digest({ '/of': call.arguments.path }));
 });
 
 test('a target that cannot be read is refused, or absent where the rule says so', async (t) => {
-  const state = (on_error) => ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '2s' });
+  const state = (on_error) =>
+    ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '2s' });
   const path = [{ arg: 'path', op: 'type', value: 'string' }];
-  const { up, gw, s } = await setUp(t, { strict: { scope: 'f', arguments: path, state: state('deny') }, lenient: { scope: 'f', arguments: path, state: state('absent') } });
+  const { up, gw, s } = await setUp(t,
+    { strict: { scope: 'f', arguments: path, state: state('deny') },
+      lenient: { scope: 'f', arguments: path, state: state('absent') } });
   const answers = {
     missing: (a) => a.result({ content: [{ type: 'text', text: 'ENOENT' }], isError: true }),
-    broken: (a) => a.error(-32603, 'broken'), silent: () => {}, cut: (a) => a.destroy(), odd: (a) => a.result({ content: [], structuredContent: { other: 1 } }), html: (a) => a.json('<html>', 200),
+    broken: (a) => a.error(-32603, 'broken'), silent: () => {}, cut: (a) => a.destroy(),
+    odd: (a) => a.result({ content: [], structuredContent: { other: 1 } }), html: (a) => a.json('<html>', 200),
   };
   up.onCall = (a) => (a.name === 'stat' ? answers[a.arguments.file](a) : a.text('ran'));
   for (const kind of Object.keys(answers)) {
@@ -470,7 +522,8 @@ test('a target that cannot be read is refused, or absent where the rule says so'
     assert.equal(decided(gw, strict).decision.decision, 'deny');
     const lenient = await s.call('up__lenient', { path: kind });
     if (kind === 'missing') assert.equal(lenient.said, 'ran');
-    else assert.equal(lenient.reason, 'target_state_unavailable', `${kind}: not to know is not to be absent: ${lenient.text}`);
+    else assert.equal(lenient.reason, 'target_state_unavailable',
+      `${kind}: not to know is not to be absent: ${lenient.text}`);
   }
   assert.equal(up.of('strict').length, 0);
   assert.equal(up.of('lenient').length, 1);
@@ -484,13 +537,15 @@ test('the state of a target by a resource and by HTTP', async (t) => {
   const web = http.createServer((req, res) => {
     asked.push(req);
     const [status, body] = pages[req.url] ?? [302, {}];
-    res.writeHead(status, { 'content-type': 'application/json', ...(status === 302 ? { location: '/items/1' } : {}) }).end(JSON.stringify(body));
+    res.writeHead(status, { 'content-type': 'application/json', ...(status === 302 ? { location: '/items/1' } : {}) })
+      .end(JSON.stringify(body));
   });
   await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve));
   t.after(() => { web.closeAllConnections(); web.close(); });
   const id = [{ arg: 'id', op: 'type', value: 'string' }];
   const { up, gw, s } = await setUp(t, {
-    web: { scope: 's', arguments: id, state: { http: `http://127.0.0.1:${web.address().port}/items/{id}`, select: ['/version'], on_error: 'absent' } },
+    web: { scope: 's', arguments: id,
+      state: { http: `http://127.0.0.1:${web.address().port}/items/{id}`, select: ['/version'], on_error: 'absent' } },
     res: { scope: 's', arguments: id, state: { resource: 'item:{id}', on_error: 'absent' } },
   });
   up.onMessage = (a) => {
@@ -509,7 +564,8 @@ test('the state of a target by a resource and by HTTP', async (t) => {
   assert.equal(await digestOf('up__web', '3'), 'target_state_unavailable', '500 is not');
   assert.equal(await digestOf('up__web', '4'), 'target_state_unavailable', 'redirects are not followed');
   assert.equal(asked.length, 4);
-  assert.ok(asked.every((req) => req.headers.authorization === undefined && req.headers['writ-credential'] === undefined));
+  assert.ok(asked.every((req) => req.headers.authorization === undefined && req.headers['writ-credential'] ===
+    undefined));
   assert.equal(await digestOf('up__res', '1'), digest([{ uri: 'item:1', text: 'seven' }]));
   assert.equal(await digestOf('up__res', '2'), `sha256:${sha256('null')}`);
   gw.verify();
@@ -520,8 +576,11 @@ test('an argument cannot lead a probe elsewhere', async (t) => {
   const web = http.createServer((req, res) => { asked.push(req.url); res.end('{"version":1}'); });
   await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve));
   t.after(() => { web.closeAllConnections(); web.close(); });
-  const { up, s } = await setUp(t, { web: { scope: 's', arguments: [{ arg: 'id', op: 'type', value: 'string' }], state: { http: `http://127.0.0.1:${web.address().port}/items/{id}` } } });
-  for (const id of ['../admin', '..', '%2e%2e/admin', 'a/../../admin', 'x?y=1', 'x#y', 'a b', 'a\r\nX: y', '//evil.test/', 'ü', '.', 'x/..;/y', '\\..\\admin', '?', '']) await s.call('up__web', { id });
+  const { up, s } = await setUp(t,
+    { web: { scope: 's', arguments: [{ arg: 'id', op: 'type', value: 'string' }],
+      state: { http: `http://127.0.0.1:${web.address().port}/items/{id}` } } });
+  for (const id of ['../admin', '..', '%2e%2e/admin', 'a/../../admin', 'x?y=1', 'x#y', 'a b', 'a\r\nX: y',
+    '//evil.test/', 'ü', '.', 'x/..;/y', '\\..\\admin', '?', '']) await s.call('up__web', { id });
   for (const url of asked) {
     assert.match(url, /^\/items\/[^?#\s]*$/, url);
     assert.ok(!url.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part)), url);
@@ -535,8 +594,10 @@ test('a state that the caller expects is recorded where nothing observes it', as
   const state = `sha256:${'ab'.repeat(32)}`;
   assert.ok((await s.call('up__pay', { amount: 1 }, { state })).result);
   assert.equal(claims(up.calls[0]).target_state_digest, state);
-  assert.equal((await s.call('up__pay', { amount: 1 }, { state: `sha256:${'cd'.repeat(32)}` })).reason, 'duplicate_outcome', 'another expected state is no other call');
-  for (const bad of ['sha256:x', 'md5:0', 'x'.repeat(600), 5]) assert.ok((await s.call('up__pay', { amount: 2 }, { state: bad })).error, String(bad));
+  assert.equal((await s.call('up__pay', { amount: 1 }, { state: `sha256:${'cd'.repeat(32)}` })).reason,
+    'duplicate_outcome', 'another expected state is no other call');
+  for (const bad of ['sha256:x', 'md5:0', 'x'.repeat(600), 5])
+    assert.ok((await s.call('up__pay', { amount: 2 }, { state: bad })).error, String(bad));
   assert.equal(up.calls.length, 1);
   gw.verify();
 });
@@ -551,7 +612,8 @@ test('the end of a session seals its run', async (t) => {
   const records = await until(() => { const r = gw.boundary(boundary); return r.seal && r; }, 'the seal');
   assert.ok(records.whole);
   assert.deepEqual([records.seal.sealed, records.seal.total, records.seal.final_seq], [true, 3, 2]);
-  assert.equal(records.seal.seal_hash.replace('sha256:', ''), sha256(records.decisions.map((d) => d.decision_id).join('')));
+  assert.equal(records.seal.seal_hash.replace('sha256:', ''),
+    sha256(records.decisions.map((d) => d.decision_id).join('')));
   assert.equal((await s.call('up__pay', { amount: 4 })).status, 404);
   assert.equal((await s.close()).status, 404);
   assert.equal(up.calls.length, 3);
@@ -569,7 +631,10 @@ test('a session that ends while its call runs is sealed after the call', async (
   assert.equal(gw.boundary(boundary).seal, undefined);
   gate.resolve();
   assert.equal((await running).said, 'ran');
-  const { seal, outcomes, whole } = await until(() => { const r = gw.boundary(boundary); return r.seal && r; }, 'the seal');
+  const { seal, outcomes, whole } = await until(() => {
+    const r = gw.boundary(boundary);
+    return r.seal && r;
+  }, 'the seal');
   assert.ok(whole);
   assert.equal(seal.total, 1);
   assert.equal(outcomes[0].outcome, 'executed');
@@ -577,7 +642,8 @@ test('a session that ends while its call runs is sealed after the call', async (
 });
 
 test('an idle session ends, is sealed, and a run that ended takes no more calls', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } }, { sessions: { idle_expires: '1s' } });
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } },
+    { sessions: { idle_expires: '1s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
   assert.ok((await s.call('up__pay', { amount: 2 }, { boundary: 'run' })).result);
   const sealed = () => gw.decisions().every((d) => d.sealed);
@@ -593,7 +659,8 @@ test('an idle session ends, is sealed, and a run that ended takes no more calls'
 });
 
 test('a session that is in use does not end, whatever it is used for', async (t) => {
-  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } }, { sessions: { idle_expires: '4s' } });
+  const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } },
+    { sessions: { idle_expires: '4s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
   for (const pause of [700, 1400, 700, 1400]) { // never idle for as long as four seconds
     await sleep(pause);
@@ -624,21 +691,27 @@ test('a session is of the endpoint where it was opened, in its process and after
 test('what is too long to keep of a session opens none, and it is told whose it was', async (t) => {
   const { up, gw } = await setUp(t, { 'up/pay': { scope: 'pay', arguments: AMOUNT } });
   const c = new Caller(gw);
-  const open = (protocolVersion) => c.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } });
+  const open = (protocolVersion) =>
+    c.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } });
   assert.equal((await open('x'.repeat(64))).status, 200);
   const asked = up.arrivals.length;
   const long = await open('x'.repeat(65));
   assert.deepEqual([long.status, long.reason, up.arrivals.length], [400, 'malformed_request', asked]);
   for (const [version, headers] of [['y'.repeat(20_000), {}], [LEGACY, { 'mcp-session-id': 'z'.repeat(20_000) }]]) {
-    up.onMessage = (a) => (a.method === 'initialize' ? (a.result({ protocolVersion: version, capabilities: {}, serverInfo: { name: 's', version: '1' } }, headers), true) : undefined);
+    up.onMessage = (a) =>
+      (a.method === 'initialize'
+        ? (a.result({ protocolVersion: version, capabilities: {}, serverInfo: { name: 's', version: '1' } }, headers),
+          true) : undefined);
     const answer = await open(LEGACY);
-    assert.deepEqual([answer.status, answer.reason, answer.headers['mcp-session-id']], [502, 'upstream_malformed', undefined]);
+    assert.deepEqual([answer.status, answer.reason, answer.headers['mcp-session-id']],
+      [502, 'upstream_malformed', undefined]);
   }
 });
 
 test('arguments at the depth limit are forwarded, deeper ones refused', async (t) => {
   for (const depth of [64, 256]) {
-    const { up, gw, s } = await setUp(t, { deep: { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] } }, { limits: { json_depth: depth } });
+    const { up, gw, s } = await setUp(t, { deep: { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] } },
+      { limits: { json_depth: depth } });
     const nested = (n) => JSON.parse('['.repeat(n) + ']'.repeat(n));
     const most = depth - 3; // the message, params and arguments are levels too
     assert.ok((await s.call('up__deep', { v: nested(most) })).result);

@@ -75,7 +75,8 @@ test('after a rotation the key before still verifies what it signed', () => {
 });
 
 test('a retired key is listed for old checkpoints, a revoked one only as a comment', () => {
-  const list = () => JSON.parse(writ('keys', 'list', '--dir', keys, '--json').out).keys.filter((key) => key.purpose === 'ledger');
+  const list = () => JSON.parse(writ('keys', 'list', '--dir', keys, '--json').out).keys.filter((key) => key.purpose ===
+    'ledger');
   const history = (...args) => writ('ledger', 'key', path, '--keys', keys, '--history', ...args).out;
   const [active, old] = vkeys();
   assert.equal(history(), `${active}\n${old}\n`);
@@ -133,7 +134,8 @@ test('a ledger has the name that it was given, and none that is no name', () => 
   const named = join(folder, 'named.db'), other = join(folder, 'other.db');
   assert.equal(writ('ledger', 'init', named, '--origin', "example.com/it's").code, 0);
   assert.match(writ('ledger', 'key', named, '--keys', keys).out, /^example\.com\/it's\+[0-9a-f]{8}\+/);
-  for (const origin of ['a b', 'a+b', 'x'.repeat(129)]) assert.equal(writ('ledger', 'init', other, '--origin', origin).code, 3, origin);
+  for (const origin of ['a b', 'a+b', 'x'.repeat(129)])
+    assert.equal(writ('ledger', 'init', other, '--origin', origin).code, 3, origin);
   assert.equal(existsSync(other), false);
   assert.equal(writ('ledger', 'init', other, '--origin', 'x'.repeat(128)).code, 0);
   assert.match(writ('ledger', 'key', other, '--keys', keys).out, /^x{128}\+/);

@@ -2,7 +2,8 @@
 // writes down every line that reaches it.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync,
+  writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bearer, linesOf, startGateway, until, writ } from '../support/js/gateway.mjs';
@@ -12,7 +13,12 @@ import { Caller, openSession } from '../support/js/rpc.mjs';
 const NODE = process.execPath;
 const SCRIPTED = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
 const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
-const alive = (pid) => { try { process.kill(pid, 0); return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')); } catch { return false; } };
+const alive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch { return false; }
+};
 
 function folder(t) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'writ-stdio-')));
@@ -20,14 +26,17 @@ function folder(t) {
   return dir;
 }
 
-const ACT = { scope: 's', arguments: [{ arg: 'act', op: 'type', value: 'string' }, { arg: 'say', op: 'type', value: 'string', optional: true }, { arg: 'ms', op: 'type', value: 'number', optional: true }] };
+const ACT = { scope: 's',
+  arguments: [{ arg: 'act', op: 'type', value: 'string' }, { arg: 'say', op: 'type', value: 'string', optional: true },
+    { arg: 'ms', op: 'type', value: 'number', optional: true }] };
 
 /** A gateway in front of the scripted server. */
 async function scripted(t, config = {}, options = {}) {
   const dir = folder(t);
   const record = join(dir, 'record');
   writeFileSync(record, '');
-  const gw = await startGateway(t, { upstreams: { up: { stdio: [NODE, SCRIPTED, record], ...config.upstream } }, tools: { 'up/act': ACT }, ...config, upstream: undefined }, options);
+  const gw = await startGateway(t, { upstreams: { up: { stdio: [NODE, SCRIPTED, record], ...config.upstream } },
+    tools: { 'up/act': ACT }, ...config, upstream: undefined }, options);
   const lines = () => linesOf(record).map((l) => JSON.parse(l));
   const calls = () => lines().filter((l) => l.line?.method === 'tools/call').map((l) => l.line);
   await until(async () => (await gw.admin('/readyz')).status === 200, 'the child to be up');
@@ -47,8 +56,10 @@ test('the official filesystem server: reads, writes once, and never leaves its f
     tools: {
       'fs/read_text_file': { scope: 'files/{path}', arguments: path, duplicates: 'allow' },
       'fs/write_file': {
-        scope: 'files/{path}', target: 'file:{path}', arguments: [...path, { arg: 'content', op: 'max_length', value: 100 }],
-        state: { tool: 'fs/get_file_info', arguments: { path: '{path}' }, select: ['/size', '/modified'], on_error: 'absent' },
+        scope: 'files/{path}', target: 'file:{path}',
+        arguments: [...path, { arg: 'content', op: 'max_length', value: 100 }],
+        state: { tool: 'fs/get_file_info', arguments: { path: '{path}' }, select: ['/size', '/modified'],
+          on_error: 'absent' },
       },
       'fs/list_directory': { scope: 'files/{path}', arguments: path, duplicates: 'allow' },
     },
@@ -57,7 +68,8 @@ test('the official filesystem server: reads, writes once, and never leaves its f
   const { Client, StreamableHTTPClientTransport } = await sdk1();
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(new StreamableHTTPClientTransport(new URL(gw.url)));
-  assert.deepEqual((await client.listTools()).tools.map((x) => x.name).sort(), ['fs__list_directory', 'fs__read_text_file', 'fs__write_file']);
+  assert.deepEqual((await client.listTools()).tools.map((x) => x.name).sort(),
+    ['fs__list_directory', 'fs__read_text_file', 'fs__write_file']);
   const call = (name, args) => client.callTool({ name: `fs__${name}`, arguments: args }).catch((e) => e);
   assert.equal((await call('read_text_file', { path: join(box, 'a.txt') })).content[0].text, 'hello');
 
@@ -72,13 +84,18 @@ test('the official filesystem server: reads, writes once, and never leaves its f
   assert.match(records[0].decision.target_state_digest, /^sha256:/, 'the file was absent');
   const other = await call('write_file', { ...write, content: 'two' });
   assert.ok(other.content);
-  const [, second] = gw.decisions().filter((d) => d.tool === 'write_file' && d.granted).map((d) => gw.show(d.decision_id));
-  assert.notEqual(second.decision.target_state_digest, records[0].decision.target_state_digest, 'now it had another state');
+  const [, second] = gw.decisions().filter((d) => d.tool === 'write_file' && d.granted)
+    .map((d) => gw.show(d.decision_id));
+  assert.notEqual(second.decision.target_state_digest, records[0].decision.target_state_digest,
+    'now it had another state');
 
-  for (const bad of [join(dir, 'secret'), `${box}/../secret`, `${box}-other/x`, `${box}/./../secret`, `${box}//../secret`, '/etc/passwd', 'a.txt', '', `${box}/a.txt\0`, `${box}\\..\\secret`, '/proc/self/root/etc/passwd', `${dir}/box/%2e%2e/../secret`]) {
+  for (const bad of [join(dir, 'secret'), `${box}/../secret`, `${box}-other/x`, `${box}/./../secret`,
+      `${box}//../secret`, '/etc/passwd', 'a.txt', '', `${box}/a.txt\0`, `${box}\\..\\secret`,
+      '/proc/self/root/etc/passwd', `${dir}/box/%2e%2e/../secret`]) {
     assert.equal((await call('read_text_file', { path: bad })).data?.reason, 'constraint_failed', JSON.stringify(bad));
   }
-  assert.equal((await call('move_file', { source: write.path, destination: join(box, 'moved') })).data.reason, 'tool_not_listed');
+  assert.equal((await call('move_file', { source: write.path, destination: join(box, 'moved') })).data.reason,
+    'tool_not_listed');
   assert.ok(existsSync(write.path));
   assert.deepEqual(readdirSync(box).sort(), ['a.txt', 'new.txt']);
   await client.close();
@@ -87,7 +104,8 @@ test('the official filesystem server: reads, writes once, and never leaves its f
 
 test('clients that share a child do not see each other, whatever ids they choose', async (t) => {
   const { gw, calls } = await scripted(t, { loops: 2, upstream: { sharing: 'all' } });
-  const callers = await Promise.all([openSession(gw), openSession(gw), openSession(gw, { path: '/mcp/up' }), new Caller(gw)]);
+  const callers = await Promise.all([openSession(gw), openSession(gw), openSession(gw, { path: '/mcp/up' }),
+    new Caller(gw)]);
   const name = (c) => (c.path === '/mcp' ? 'up__act' : 'act');
   const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => {
     const caller = callers[i % callers.length];
@@ -100,7 +118,8 @@ test('clients that share a child do not see each other, whatever ids they choose
   const ids = calls().map((c) => c.id);
   assert.equal(new Set(ids).size, 60, 'every one has an id of its own upstream');
   // progress tokens as well
-  const both = await Promise.all([0, 1].map((i) => callers[i].call('up__act', { act: 'progress', say: `of ${i}` }, { meta: { progressToken: 'same' } })));
+  const both = await Promise.all([0, 1].map((i) => callers[i].call('up__act', { act: 'progress', say: `of ${i}` },
+    { meta: { progressToken: 'same' } })));
   both.forEach((a, i) => {
     const progress = a.messages.filter((m) => m.method === 'notifications/progress').map((m) => m.params);
     assert.deepEqual(progress.map((p) => [p.progressToken, p.message]), Array(3).fill(['same', `of ${i}`]));
@@ -109,7 +128,8 @@ test('clients that share a child do not see each other, whatever ids they choose
 });
 
 test('a child gets a small environment and no secrets, and carries the credential in _meta', async (t) => {
-  const { gw, calls, lines } = await scripted(t, { upstream: { environment: { OWN: 'value' }, inherit: ['GIVEN'] } }, { env: { GIVEN: 'yes', SECRET_OF_GATEWAY: 'canary', AWS_SECRET_ACCESS_KEY: 'canary', LD_PRELOAD: '' } });
+  const { gw, calls, lines } = await scripted(t, { upstream: { environment: { OWN: 'value' }, inherit: ['GIVEN'] } },
+    { env: { GIVEN: 'yes', SECRET_OF_GATEWAY: 'canary', AWS_SECRET_ACCESS_KEY: 'canary', LD_PRELOAD: '' } });
   const s = await openSession(gw);
   await s.call('up__act', { act: 'echo', say: 'hi' }, { meta: { 'io.writ/credential': 'forged' } });
   const { env } = lines()[0];
@@ -133,14 +153,16 @@ test('a child that dies with a call loses it once, and the next child gets the n
     assert.equal((await s.call('up__act', { act })).reason, 'duplicate_outcome');
     await until(() => starts().length === n + 1, 'the next child');
     await until(async () => (await gw.admin('/readyz')).status === 200, 'it to be up');
-    assert.equal((await s.call('up__act', { act: 'echo', say: `after ${act}` })).said, `after ${act}`, 'in the same session');
+    assert.equal((await s.call('up__act', { act: 'echo', say: `after ${act}` })).said, `after ${act}`,
+      'in the same session');
   }
   assert.equal(calls().length, 4);
   gw.verify();
 });
 
 test('odd messages of a child do not disturb its clients', async (t) => {
-  const { gw, calls } = await scripted(t, { limits: { event: '1MiB', response: '1MiB' }, tools: { 'up/act': { ...ACT, timeout: '20s' } } });
+  const { gw, calls } = await scripted(t,
+    { limits: { event: '1MiB', response: '1MiB' }, tools: { 'up/act': { ...ACT, timeout: '20s' } } });
   const s = await openSession(gw);
   assert.equal((await s.call('up__act', { act: 'another id' })).said, 'right');
   assert.equal((await s.call('up__act', { act: 'twice' })).said, 'first');
@@ -148,7 +170,8 @@ test('odd messages of a child do not disturb its clients', async (t) => {
   assert.equal((await s.call('up__act', { act: 'ask' })).said, 'asked');
   const before = gw.logText.length;
   assert.equal((await s.call('up__act', { act: 'stderr' })).said, 'wrote');
-  assert.ok(gw.logText.length - before < 200_000, `what a child writes to stderr is bounded in the log: ${gw.logText.length - before} bytes of a million`);
+  assert.ok(gw.logText.length - before < 200_000,
+    `what a child writes to stderr is bounded in the log: ${gw.logText.length - before} bytes of a million`);
   assert.ok(gw.log.every((l) => l.event !== 'not_json'), 'and inside its lines');
   const long = await s.call('up__act', { act: 'long line' });
   assert.ok(long.error, long.text);
@@ -166,7 +189,8 @@ test('a client that goes away or cancels takes only its own call with it', async
   never.catch(() => {});
   await until(() => calls().length === 2, 'both calls');
   assert.equal((await a.notify('notifications/cancelled', { requestId: 5, reason: 'changed my mind' })).status, 202);
-  const cancelled = await until(() => lines().find((l) => l.line?.method === 'notifications/cancelled'), 'the child to hear of it');
+  const cancelled = await until(() => lines().find((l) => l.line?.method === 'notifications/cancelled'),
+    'the child to hear of it');
   const upstreamId = calls().find((c) => c.params.arguments.act === 'never').id;
   assert.equal(cancelled.line.params.requestId, upstreamId, 'of the right call');
   assert.equal((await running).said, 'mine');
@@ -193,7 +217,8 @@ test('a stateless client of a child without that revision gets an error, and not
   const refused = await modern.call('up__act', { act: 'echo', say: 'x' }, { key: 'k' });
   assert.equal(refused.status, 400, refused.text);
   assert.equal(gw.show(gw.decisions()[0].decision_id).outcome.error_type, 'not_sent');
-  assert.equal((await (await openSession(gw)).call('up__act', { act: 'echo', say: 'x' }, { key: 'k' })).said, 'x', 'so the key is free');
+  assert.equal((await (await openSession(gw)).call('up__act', { act: 'echo', say: 'x' }, { key: 'k' })).said, 'x',
+    'so the key is free');
   assert.equal(calls().length, 1);
   gw.verify();
 });
@@ -220,10 +245,13 @@ test('a child that cannot start leaves the others alone, and readiness says so',
   const record = join(dir, 'record');
   writeFileSync(record, '');
   const gw = await startGateway(t, {
-    upstreams: { up: { stdio: [NODE, SCRIPTED, record] }, gone: { stdio: ['/nonexistent/server'] }, quits: { stdio: ['/bin/false'] } },
+    upstreams: { up: { stdio: [NODE, SCRIPTED, record] }, gone: { stdio: ['/nonexistent/server'] },
+      quits: { stdio: ['/bin/false'] } },
     tools: { 'up/act': ACT, 'gone/act': ACT, 'quits/act': ACT },
   });
-  await until(async () => (await new Caller(gw).call('up__act', { act: 'echo', say: 'x' }, { key: `${Math.random()}` })).said === 'x', 'the good one to be up');
+  await until(async () =>
+    (await new Caller(gw).call('up__act', { act: 'echo', say: 'x' }, { key: `${Math.random()}` })).said === 'x',
+    'the good one to be up');
   const ready = await gw.admin('/readyz');
   assert.equal(ready.status, 503);
   assert.match(ready.text, /^upstreams: not ready \(gone, quits\)$/m, 'by name');
@@ -242,18 +270,23 @@ test('a child that cannot start leaves the others alone, and readiness says so',
 test('a child that does not start says why: program, how often, and its last words, escaped and bounded', async (t) => {
   const dir = folder(t);
   const says = join(dir, 'says.mjs');
-  writeFileSync(says, 'process.stderr.write("x".repeat(5000) + "\\n\\x1b[31mno licence for \\u202eserver\\n"); process.exitCode = 7;');
+  writeFileSync(says,
+    'process.stderr.write("x".repeat(5000) + "\\n\\x1b[31mno licence for \\u202eserver\\n"); process.exitCode = 7;');
   const gw = await startGateway(t, {
-    upstreams: { gone: { stdio: ['/nonexistent/server'] }, says: { stdio: [NODE, says] }, script: { stdio: [NODE, join(dir, 'missing.mjs')] } }, tools: {},
+    upstreams: { gone: { stdio: ['/nonexistent/server'] }, says: { stdio: [NODE, says] },
+      script: { stdio: [NODE, join(dir, 'missing.mjs')] } }, tools: {},
   });
-  const ended = (upstream, failures) => gw.waitLog('upstream_ended', 0, (l) => l.upstream === upstream && l.failures === failures);
+  const ended = (upstream, failures) => gw.waitLog('upstream_ended', 0, (l) => l.upstream === upstream &&
+    l.failures === failures);
   const gone = await ended('gone', 2);
-  assert.deepEqual([gone.level, gone.program, gone.why, gone.error], ['warn', '/nonexistent/server', 'not_started', 'No such file or directory']);
+  assert.deepEqual([gone.level, gone.program, gone.why, gone.error],
+    ['warn', '/nonexistent/server', 'not_started', 'No such file or directory']);
   const spoke = await ended('says', 2);
   assert.deepEqual([spoke.program, spoke.why, spoke.detail], [NODE, 'exited', 7]);
   assert.match(spoke.said, /no licence for .server$/);
   assert.ok(spoke.said.length <= 1000);
-  assert.match((await ended('script', 1)).said, /Cannot find module .*missing\.mjs/, 'a script that is missing, by name');
+  assert.match((await ended('script', 1)).said, /Cannot find module .*missing\.mjs/,
+    'a script that is missing, by name');
   assert.doesNotMatch(gw.logText, /[^\n\x20-\x7e]/, 'every line is plain text');
 });
 
@@ -261,7 +294,8 @@ test('a gateway says that it is ready when its children are up, and again after 
   const dir = folder(t);
   const record = join(dir, 'record');
   writeFileSync(record, '');
-  const gw = await startGateway(t, { upstreams: { up: { stdio: [NODE, SCRIPTED, record] } }, tools: { 'up/act': ACT } });
+  const gw = await startGateway(t,
+    { upstreams: { up: { stdio: [NODE, SCRIPTED, record] } }, tools: { 'up/act': ACT } });
   await gw.waitLog('ready');
   const order = gw.log.map((l) => l.event);
   assert.ok(order.indexOf('upstream_started') < order.indexOf('ready'));

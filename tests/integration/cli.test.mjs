@@ -72,11 +72,15 @@ for (const [what, args, text] of MISTAKES) {
 
 // What is wrong with a file is told with its path, whichever command reads it.
 const FILES = [
-  ['json canon', (p) => [p]], ['json digest', (p) => [p]], ['explain', (p) => ['config/example.yaml', p]], ['explain', (p) => [p, '-']],
-  ['policy test', (p) => [p]], ['serve', (p) => [p]], ['ledger list', (p) => [p]], ['ledger verify', (p) => [p]], ['review list', (p) => [p]],
+  ['json canon', (p) => [p]], ['json digest', (p) => [p]], ['explain', (p) => ['config/example.yaml', p]],
+  ['explain', (p) => [p, '-']],
+  ['policy test', (p) => [p]], ['serve', (p) => [p]], ['ledger list', (p) => [p]], ['ledger verify', (p) => [p]],
+  ['review list', (p) => [p]],
   ['timestamp query', (p) => [p]], ['keys list', (p) => ['--dir', p]],
-  ['verify keys', (p) => ['--jwks', p, '--pin', p]], ['verify foreign', (p) => ['--profile', 'vaara-v0', '--keys', p, p]],
-  ['verify receipt', (p) => ['--key', p, p]], ['crew vote', (p) => ['majority', p]], ['crew check', (p) => [p]], ['run', (p) => [p], `${BIN}-vectors`],
+  ['verify keys', (p) => ['--jwks', p, '--pin', p]],
+  ['verify foreign', (p) => ['--profile', 'vaara-v0', '--keys', p, p]],
+  ['verify receipt', (p) => ['--key', p, p]], ['crew vote', (p) => ['majority', p]], ['crew check', (p) => [p]],
+  ['run', (p) => [p], `${BIN}-vectors`],
 ];
 test('a faulty file is reported by its path, never by its content', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-cli-'));
@@ -98,9 +102,11 @@ test('a faulty file is reported by its path, never by its content', (t) => {
 
 test('the word of a command that moved to another program names that program, in one line', () => {
   const run = writ(['vectors', 'run', 'vectors']);
-  assert.deepEqual([run.code, run.out, run.err], [2, '', 'writ: vectors is a command of another program: run writ-vectors\n']);
+  assert.deepEqual([run.code, run.out, run.err],
+    [2, '', 'writ: vectors is a command of another program: run writ-vectors\n']);
   const json = writ(['vectors', '--json']);
-  assert.deepEqual(JSON.parse(json.err), { error: { code: 'invalid', text: 'vectors is a command of another program: run writ-vectors' } });
+  assert.deepEqual(JSON.parse(json.err),
+    { error: { code: 'invalid', text: 'vectors is a command of another program: run writ-vectors' } });
 });
 
 test('writ-vectors calls itself by its name, in help, in mistakes and in its manual', () => {

@@ -12,11 +12,13 @@ const text = (arg) => ({ arg, op: 'type', value: 'string' });
 const number = (arg) => ({ arg, op: 'type', value: 'number' });
 const TOOLS = {
   echo: { scope: 's', arguments: [text('message'), { arg: 'message', op: 'max_length', value: 100 }] },
-  add: { scope: 's', arguments: [number('a'), { arg: 'a', op: 'le', value: 10 }, number('b')], refusal: 'result', duplicates: 'replay' },
+  add: { scope: 's', arguments: [number('a'), { arg: 'a', op: 'le', value: 10 }, number('b')], refusal: 'result',
+    duplicates: 'replay' },
   fail: { scope: 's' }, picture: { scope: 's', duplicates: 'allow' }, steps: { scope: 's', arguments: [number('n')] },
   ask: { scope: 's', arguments: [text('question')] }, wait: { scope: 's', arguments: [text('name')] },
 };
-const rules = (...upstreams) => Object.fromEntries(upstreams.flatMap((u) => Object.entries(TOOLS).map(([name, rule]) => [`${u}/${name}`, rule])));
+const rules = (...upstreams) =>
+  Object.fromEntries(upstreams.flatMap((u) => Object.entries(TOOLS).map(([name, rule]) => [`${u}/${name}`, rule])));
 
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };
@@ -41,14 +43,20 @@ const CLIENTS = {
     client.setRequestHandler(ElicitRequestSchema, reply);
     const transport = new StreamableHTTPClientTransport(new URL(url));
     await client.connect(transport);
-    return { client, call: (params, options) => client.callTool(params, undefined, options), close: async () => { await transport.terminateSession(); await client.close(); } };
+    return { client, call: (params, options) => client.callTool(params, undefined, options), close: async () => {
+      await transport.terminateSession();
+      await client.close();
+    } };
   },
-  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, modern', { pin: '2026-07-28' }], ['SDK v2, which finds out', 'auto']].map(([name, mode]) => [name, async (url) => {
+  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, modern', { pin: '2026-07-28' }],
+      ['SDK v2, which finds out', 'auto']].map(([name, mode]) => [name, async (url) => {
     const { Client, StreamableHTTPClientTransport } = await sdk2();
-    const client = new Client({ name: 'v2', version: '1' }, { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } });
+    const client = new Client({ name: 'v2', version: '1' },
+      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } });
     client.setRequestHandler('elicitation/create', reply);
     await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-    return { client, modern: mode !== 'legacy', call: (params, options) => client.callTool(params, options), close: () => client.close() };
+    return { client, modern: mode !== 'legacy', call: (params, options) => client.callTool(params, options),
+      close: () => client.close() };
   }])),
 };
 
@@ -74,17 +82,20 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       assert.equal(client.getServerVersion().name, 'sdk-upstream');
       assert.equal(client.getInstructions(), 'For tests. 漢字 ünïcode survives.');
       const { tools } = await client.listTools();
-      assert.deepEqual(tools.map((x) => x.name), Object.keys(TOOLS).map((x) => prefix + x), 'what no rule lists is not shown');
+      assert.deepEqual(tools.map((x) => x.name), Object.keys(TOOLS).map((x) => prefix + x),
+        'what no rule lists is not shown');
       const echo = tools[0];
       assert.equal(echo.annotations.readOnlyHint, true);
       assert.equal(echo.inputSchema.properties.message.type, 'string');
 
       const words = fresh('tab\t quote" back\\ slash/ é 漢字 🎉 \u2028 end');
-      assert.equal((await call({ name: `${prefix}echo`, arguments: { message: words } })).content[0].text, `Echo: ${words}`);
+      assert.equal((await call({ name: `${prefix}echo`, arguments: { message: words } })).content[0].text,
+        `Echo: ${words}`);
       const sum = await call({ name: `${prefix}add`, arguments: { a: 1.5, b: ++serial } });
       assert.deepEqual(sum.structuredContent, { sum: 1.5 + serial });
       assert.equal((await call({ name: `${prefix}picture` })).content[0].mimeType, 'image/png');
-      assert.equal((await call({ name: `${prefix}fail`, arguments: {}, _meta: { 'io.writ/idempotencyKey': fresh('k') } })).isError, true);
+      assert.equal((await call({ name: `${prefix}fail`, arguments: {},
+        _meta: { 'io.writ/idempotencyKey': fresh('k') } })).isError, true);
 
       // refused, in both forms, and still usable
       const refused = await refusalOf(call({ name: `${prefix}echo`, arguments: { message: 'x'.repeat(101) } }));
@@ -95,27 +106,36 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       assert.equal((await refusalOf(call({ name: `${prefix}hidden` }))).reason, 'tool_not_listed');
       const again = fresh('twice');
       await call({ name: `${prefix}echo`, arguments: { message: again } });
-      assert.equal((await refusalOf(call({ name: `${prefix}echo`, arguments: { message: again } }))).reason, 'duplicate_outcome');
-      assert.deepEqual((await call({ name: `${prefix}add`, arguments: { a: 1.5, b: serial - 2 } })).structuredContent, sum.structuredContent, 'replayed');
+      assert.equal((await refusalOf(call({ name: `${prefix}echo`, arguments: { message: again } }))).reason,
+        'duplicate_outcome');
+      assert.deepEqual((await call({ name: `${prefix}add`, arguments: { a: 1.5, b: serial - 2 } })).structuredContent,
+        sum.structuredContent, 'replayed');
       const last = fresh('still here');
-      assert.equal((await call({ name: `${prefix}echo`, arguments: { message: last } })).content[0].text, `Echo: ${last}`);
+      assert.equal((await call({ name: `${prefix}echo`, arguments: { message: last } })).content[0].text,
+        `Echo: ${last}`);
 
       // progress comes while the call runs
       const progress = [];
-      await call({ name: `${prefix}steps`, arguments: { n: 3 + (++serial) / 1000 } }, { onprogress: (p) => progress.push(p.message) });
+      await call({ name: `${prefix}steps`, arguments: { n: 3 + (++serial) / 1000 } },
+        { onprogress: (p) => progress.push(p.message) });
       assert.deepEqual(progress, ['step 1', 'step 2', 'step 3']);
       // the server asks back
-      if (!modern) assert.equal((await call({ name: `${prefix}ask`, arguments: { question: fresh('ok?') } })).content[0].text, 'They said yes');
+      if (!modern) assert.equal(
+        (await call({ name: `${prefix}ask`, arguments: { question: fresh('ok?') } })).content[0].text, 'They said yes');
 
       // everything else
       assert.deepEqual((await client.listPrompts()).prompts.map((p) => p.name), [`${prefix}greet`]);
       const prompt = await client.getPrompt({ name: `${prefix}greet`, arguments: { name: 'Ada' } });
       assert.equal(prompt.messages[0].content.text, 'Greet Ada');
       assert.deepEqual((await client.listResources()).resources.map((r) => r.uri), ['test://note']);
-      assert.deepEqual((await client.listResourceTemplates()).resourceTemplates.map((r) => r.uriTemplate), ['test://page/{n}']);
+      assert.deepEqual((await client.listResourceTemplates()).resourceTemplates.map((r) => r.uriTemplate),
+        ['test://page/{n}']);
       assert.equal((await client.readResource({ uri: 'test://page/7' })).contents[0].text, 'page 7');
-      await assert.rejects(client.readResource({ uri: 'test://nothing' }), (e) => e.code === -32602 || e.code === -32002);
-      const completion = await client.complete({ ref: { type: 'ref/prompt', name: `${prefix}greet` }, argument: { name: 'name', value: 'par' } });
+      await assert.rejects(client.readResource({ uri: 'test://nothing' }), (e) => e.code === -32602 ||
+        e.code === -32002);
+      const completion =
+        await client.complete({ ref: { type: 'ref/prompt', name: `${prefix}greet` },
+          argument: { name: 'name', value: 'par' } });
       assert.deepEqual(completion.completion.values, ['paris', 'park']);
       if (!modern) {
         await client.ping();
@@ -167,23 +187,27 @@ test('notices of the server reach the session that they are for', async () => {
 
 test('several upstreams: names with prefixes, each call to its own, each credential for its own', async (t) => {
   const [a, b] = [await startSdkUpstream(t, { eras: 'legacy' }), await startSdkUpstream(t)];
-  const two = await startGateway(t, { upstreams: { one: { http: a.url }, two: { http: b.url, resource: 'urn:two' } }, tools: rules('one', 'two') });
+  const two = await startGateway(t,
+    { upstreams: { one: { http: a.url }, two: { http: b.url, resource: 'urn:two' } }, tools: rules('one', 'two') });
   const { client, call, close } = await CLIENTS['SDK v2'](two.url);
   const names = (await client.listTools()).tools.map((x) => x.name);
   assert.deepEqual(names, ['one', 'two'].flatMap((u) => Object.keys(TOOLS).map((x) => `${u}__${x}`)));
   assert.deepEqual((await client.listPrompts()).prompts.map((p) => p.name), ['one__greet', 'two__greet']);
-  assert.equal((await client.getPrompt({ name: 'two__greet', arguments: { name: 'Bo' } })).messages[0].content.text, 'Greet Bo');
+  assert.equal((await client.getPrompt({ name: 'two__greet', arguments: { name: 'Bo' } })).messages[0].content.text,
+    'Greet Bo');
   assert.equal((await client.readResource({ uri: 'test://note' })).contents[0].text, 'a note');
   await call({ name: 'one__echo', arguments: { message: 'same' } });
   await call({ name: 'two__echo', arguments: { message: 'same' } });
   assert.deepEqual([a.calls().length, b.calls().length], [1, 1], 'the same call of another upstream is another call');
-  const audience = (state) => JSON.parse(Buffer.from(state.calls()[0].headers['writ-credential'].split('.')[1], 'base64url')).aud;
+  const audience = (state) =>
+    JSON.parse(Buffer.from(state.calls()[0].headers['writ-credential'].split('.')[1], 'base64url')).aud;
   assert.deepEqual([audience(a), audience(b)], [a.url, 'urn:two']);
   assert.equal((await refusalOf(call({ name: 'three__echo', arguments: { message: 'x' } }))).reason, 'tool_not_listed');
   assert.equal((await refusalOf(call({ name: 'echo', arguments: { message: 'x' } }))).reason, 'tool_not_listed');
   await close();
   const alone = await CLIENTS['SDK v2'](`${two.origin}/mcp/two`);
-  assert.equal((await alone.call({ name: 'ask', arguments: { question: 'ok?' } })).content[0].text, 'They said yes', 'an answer finds the server that asked');
+  assert.equal((await alone.call({ name: 'ask', arguments: { question: 'ok?' } })).content[0].text, 'They said yes',
+    'an answer finds the server that asked');
   await alone.close();
 
   const modern = await CLIENTS['SDK v2, modern'](`${two.origin}/mcp/two`);
@@ -196,7 +220,8 @@ test('several upstreams: names with prefixes, each call to its own, each credent
 
 test('an upstream that is down does not take the others with it', async (t) => {
   const [a, b] = [await startUpstream(t, { tools: ['x'] }), await startUpstream(t, { tools: ['y'] })];
-  const two = await startGateway(t, { upstreams: { a: { http: a.url }, b: { http: b.url } }, tools: { 'a/x': { scope: 's' }, 'b/y': { scope: 's' } } });
+  const two = await startGateway(t,
+    { upstreams: { a: { http: a.url }, b: { http: b.url } }, tools: { 'a/x': { scope: 's' }, 'b/y': { scope: 's' } } });
   await b.close();
   const s = await openSession(two);
   const list = await s.request('tools/list');
@@ -209,18 +234,22 @@ test('an upstream that is down does not take the others with it', async (t) => {
 test('an upstream whose list breaks off is named, with what it gave before', async (t) => {
   const whole = await startUpstream(t, { tools: ['x'] });
   const breaking = await startUpstream(t);
-  const two = await startGateway(t, { upstreams: { a: { http: whole.url }, b: { http: breaking.url } }, tools: { 'a/**': { scope: 's' }, 'b/**': { scope: 's' } }, limits: { response: '1MiB' } });
+  const two = await startGateway(t, { upstreams: { a: { http: whole.url }, b: { http: breaking.url } },
+    tools: { 'a/**': { scope: 's' }, 'b/**': { scope: 's' } }, limits: { response: '1MiB' } });
   const s = await openSession(two);
   const tool = (name) => ({ name, inputSchema: { type: 'object' } });
   const ways = {
-    error: (a) => a.error(-32603, 'lost the cursor'), status: (a) => a.error(-32603, 'no', 500), page: (a) => a.json('<html>', 502, { 'content-type': 'text/html' }),
-    closed: (a) => a.destroy(), 'no JSON': (a) => a.json('{"jsonrpc":'), 'no result': (a) => a.json({ jsonrpc: '2.0', id: a.id }), 'a number': (a) => a.result({ tools: [], nextCursor: 7 }),
+    error: (a) => a.error(-32603, 'lost the cursor'), status: (a) => a.error(-32603, 'no', 500),
+    page: (a) => a.json('<html>', 502, { 'content-type': 'text/html' }),
+    closed: (a) => a.destroy(), 'no JSON': (a) => a.json('{"jsonrpc":'), 'no result': (a) =>
+      a.json({ jsonrpc: '2.0', id: a.id }), 'a number': (a) => a.result({ tools: [], nextCursor: 7 }),
     'too large': (a) => a.result({ tools: [tool('z'.repeat(2 << 20))] }), array: (a) => a.json([]),
   };
   for (const [name, way] of Object.entries(ways)) {
     breaking.onMessage = (a) => {
       if (a.method !== 'tools/list') return undefined;
-      if (a.params?.cursor === undefined) a.result({ tools: [tool('y')], nextCursor: 'more', _meta: { kept: 1, 'io.writ/unavailable': ['a'] } });
+      if (a.params?.cursor === undefined)
+        a.result({ tools: [tool('y')], nextCursor: 'more', _meta: { kept: 1, 'io.writ/unavailable': ['a'] } });
       else way(a);
       return true;
     };
@@ -238,15 +267,18 @@ test('an upstream whose list breaks off is named, with what it gave before', asy
 });
 
 test('lists of several pages are whole, and filtered on every page', async (t) => {
-  const tools = Array.from({ length: 25 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object', $defs: { x: { const: 1e3 } } }, 'x-own': 1.50 }));
+  const tools = Array.from({ length: 25 },
+    (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object', $defs: { x: { const: 1e3 } } }, 'x-own': 1.50 }));
   const paged = await startUpstream(t);
   paged.onMessage = (a) => {
     if (a.method !== 'tools/list') return undefined;
     const from = Number(a.params?.cursor ?? 0);
-    a.result({ tools: tools.slice(from, from + 10), ...(from + 10 < tools.length ? { nextCursor: String(from + 10) } : {}) });
+    a.result({ tools: tools.slice(from, from + 10),
+      ...(from + 10 < tools.length ? { nextCursor: String(from + 10) } : {}) });
     return true;
   };
-  const one = await startGateway(t, { upstreams: { p: { http: paged.url } }, tools: { 'p/t1*': { scope: 's' }, 'p/t2': { scope: 's' } } });
+  const one = await startGateway(t,
+    { upstreams: { p: { http: paged.url } }, tools: { 'p/t1*': { scope: 's' }, 'p/t2': { scope: 's' } } });
   const want = tools.filter((x) => /^t1|^t2$/.test(x.name));
   const all = await openSession(one);
   const list = (await all.request('tools/list')).result;
@@ -265,23 +297,33 @@ test('lists of several pages are whole, and filtered on every page', async (t) =
 
 // ---- what an upstream may not do to a client
 
-const SSE = (...messages) => messages.map((m) => `event: message\ndata: ${typeof m === 'string' ? m : JSON.stringify(m)}\n\n`).join('');
+const SSE = (...messages) =>
+  messages.map((m) => `event: message\ndata: ${typeof m === 'string' ? m : JSON.stringify(m)}\n\n`).join('');
 
 test('a stream carries one answer, and only to its own request', async (t) => {
   const bad = await startUpstream(t);
-  const gw2 = await startGateway(t, { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
-  const callers = [await openSession(gw2), await openSession(gw2, { path: '/mcp/up' }), new Caller(gw2, { modern: true })];
-  const good = (a) => ({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'ok' }], resultType: 'complete' } });
+  const gw2 = await startGateway(t,
+    { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
+  const callers = [await openSession(gw2), await openSession(gw2, { path: '/mcp/up' }),
+    new Caller(gw2, { modern: true })];
+  const good = (a) =>
+    ({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'ok' }], resultType: 'complete' } });
   const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'note' } };
   let n = 0;
   const tricks = {
-    'a foreign id first': (a) => SSE({ ...good(a), id: 4711 }, { jsonrpc: '2.0', id: 'abc', error: { code: 1, message: 'x' } }, note, good(a)),
+    'a foreign id first': (a) =>
+      SSE({ ...good(a), id: 4711 }, { jsonrpc: '2.0', id: 'abc', error: { code: 1, message: 'x' } }, note, good(a)),
     'its own answer twice': (a) => SSE(note, good(a), good(a), note),
     'the id as another type': (a) => SSE({ ...good(a), id: String(a.id) }, note, good(a)),
     'an answer without id': (a) => SSE({ jsonrpc: '2.0', result: {} }, note, good(a)),
-    'a foreign answer in escapes': (a) => SSE('{"jsonrpc":"2.0","id":4711,"re\\u0073ult":{"content":[]}}', note, good(a)),
-    'bare carriage returns': (a) => `data: ${JSON.stringify(note)}\r\rdata: ${JSON.stringify({ ...good(a), id: 4711 })}\r\rdata: ${JSON.stringify(good(a))}\r\r`,
-    'several data lines': (a) => `data: ${JSON.stringify(note)}\n\ndata: {"jsonrpc":"2.0",\ndata: "id":${JSON.stringify(a.id)},"result":{"content":[{"type":"text","text":"ok"}]}}\n\n`,
+    'a foreign answer in escapes': (a) => SSE('{"jsonrpc":"2.0","id":4711,"re\\u0073ult":{"content":[]}}', note,
+      good(a)),
+    'bare carriage returns': (a) =>
+      `data: ${JSON.stringify(note)}\r\rdata: ${JSON.stringify({ ...good(a), id: 4711 })}\r\rdata: ` +
+        `${JSON.stringify(good(a))}\r\r`,
+    'several data lines': (a) =>
+      `data: ${JSON.stringify(note)}\n\ndata: {"jsonrpc":"2.0",\ndata: "id":` +
+        `${JSON.stringify(a.id)},"result":{"content":[{"type":"text","text":"ok"}]}}\n\n`,
     'comments and unknown fields': (a) => `: hello\nfoo: bar\nretry: 1\n\n${SSE(note)}: bye\n\n${SSE(good(a))}`,
     'a batch': (a) => SSE(note, [{ ...good(a), id: 4711 }], good(a)),
     'no JSON': (a) => SSE(note, 'oops', good(a)),
@@ -304,7 +346,8 @@ test('a stream carries one answer, and only to its own request', async (t) => {
 
 test('a result is not seen before its outcome is durable, however it is spelled', async (t) => {
   const bad = await startUpstream(t);
-  const gw2 = await startGateway(t, { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
+  const gw2 = await startGateway(t,
+    { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
   const s = await openSession(gw2);
   let release;
   for (const [n, key] of ['"result"', '"re\\u0073ult"', '"\\u0072esult"'].entries()) {
@@ -317,8 +360,10 @@ test('a result is not seen before its outcome is durable, however it is spelled'
     };
     let early = '';
     const answer = s.call('up__x', { n }, { onResponse: (res) => res.on('data', (d) => { early += d; }) });
-    await until(() => early !== '' || gw2.decisions().at(-1)?.outcome != null, 'an outcome or an answer', 3000).catch(() => {});
-    if (early.includes('ok')) assert.equal(gw2.decisions().at(-1).outcome, 'executed', `${key}: shown before it was recorded`);
+    await until(() => early !== '' || gw2.decisions().at(-1)?.outcome != null, 'an outcome or an answer', 3000)
+      .catch(() => {});
+    if (early.includes('ok'))
+      assert.equal(gw2.decisions().at(-1).outcome, 'executed', `${key}: shown before it was recorded`);
     release();
     assert.equal((await answer).said, 'ok', key);
     assert.equal(gw2.decisions().at(-1).outcome, 'executed');
@@ -327,9 +372,12 @@ test('a result is not seen before its outcome is durable, however it is spelled'
 
 test('an answer is given when it has come, also when its stream stays open', async (t) => {
   const bad = await startUpstream(t);
-  const gw2 = await startGateway(t, { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', timeout: '60s' } } });
+  const gw2 = await startGateway(t,
+    { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', timeout: '60s' } } });
   const s = await openSession(gw2);
-  bad.onCall = (a) => a.stream().send({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'ok' }] } }); // and never ends
+  // and never ends
+  bad.onCall = (a) =>
+    a.stream().send({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'ok' }] } });
   const at = Date.now();
   assert.equal((await s.call('up__x')).said, 'ok');
   assert.ok(Date.now() - at < 10_000, 'without waiting for the end of the stream');
@@ -337,22 +385,29 @@ test('an answer is given when it has come, also when its stream stays open', asy
 
 test('a client that reads slowly gets every event and the answer', async (t) => {
   const busy = await startUpstream(t);
-  const gw2 = await startGateway(t, { upstreams: { up: { http: busy.url } }, tools: { 'up/x': { scope: 's', timeout: '60s' } } });
+  const gw2 = await startGateway(t,
+    { upstreams: { up: { http: busy.url } }, tools: { 'up/x': { scope: 's', timeout: '60s' } } });
   const s = await openSession(gw2);
   const pad = 'x'.repeat(30_000);
   const count = 600; // 18 MB: more than sockets and queues take
   busy.onCall = async (a) => {
     const stream = a.stream();
     for (let progress = 1; progress <= count; progress++) {
-      const more = stream.raw(`data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress, message: pad } })}\n\n`);
+      const more = stream.raw(
+        `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress',
+          params: { progressToken: 1, progress, message: pad } })}\n\n`);
       if (!more) await Promise.race([new Promise((r) => a.res.once('drain', r)), a.closed]);
     }
     stream.send({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'ok' }] } });
     stream.end();
   };
-  const answer = await s.call('up__x', {}, { onResponse: (res) => { res.pause(); setTimeout(() => res.resume(), 700); } });
+  const answer = await s.call('up__x', {}, { onResponse: (res) => {
+    res.pause();
+    setTimeout(() => res.resume(), 700);
+  } });
   assert.equal(answer.said, 'ok');
-  assert.deepEqual(answer.messages.slice(0, -1).map((m) => m.params.progress), Array.from({ length: count }, (_, i) => i + 1));
+  assert.deepEqual(answer.messages.slice(0, -1).map((m) => m.params.progress),
+    Array.from({ length: count }, (_, i) => i + 1));
   gw2.verify();
 });
 
@@ -374,19 +429,27 @@ test('a server of the stateless revision cannot ask a client anything on a strea
 
 test('headers and error pages of an upstream stay behind the gateway', async (t) => {
   const bad = await startUpstream(t);
-  const gw2 = await startGateway(t, { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
+  const gw2 = await startGateway(t,
+    { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
   const s = await openSession(gw2);
   const headers = {
-    'set-cookie': 'a=b', 'access-control-allow-origin': '*', refresh: '0', 'alt-svc': 'h3=":1"', 'mcp-session-id': 'theirs', 'proxy-authenticate': 'Basic', 'www-authenticate': 'Basic',
-    server: 'theirs', 'x-powered-by': 'theirs', link: '<x>', 'strict-transport-security': 'max-age=1', location: 'http://evil.test/',
+    'set-cookie': 'a=b', 'access-control-allow-origin': '*', refresh: '0', 'alt-svc': 'h3=":1"',
+    'mcp-session-id': 'theirs', 'proxy-authenticate': 'Basic', 'www-authenticate': 'Basic',
+    server: 'theirs', 'x-powered-by': 'theirs', link: '<x>', 'strict-transport-security': 'max-age=1',
+    location: 'http://evil.test/',
   };
   const check = (answer) => {
-    for (const name of Object.keys(headers)) assert.equal(answer.headers[name], undefined, `${name}: ${answer.headers[name]}`);
+    for (const name of Object.keys(headers))
+      assert.equal(answer.headers[name], undefined, `${name}: ${answer.headers[name]}`);
     assert.ok(!answer.text.includes('evil'), answer.text);
   };
   bad.onCall = (a) => a.result({ content: [] }, headers);
   check(await s.call('up__x', { n: 1 }));
-  bad.onCall = (a) => { const stream = a.stream(headers); stream.send({ jsonrpc: '2.0', id: a.id, result: { content: [] } }); stream.end(); };
+  bad.onCall = (a) => {
+    const stream = a.stream(headers);
+    stream.send({ jsonrpc: '2.0', id: a.id, result: { content: [] } });
+    stream.end();
+  };
   check(await s.call('up__x', { n: 2 }));
   for (const [i, status] of [302, 400, 401, 403, 404, 407, 429, 500, 503].entries()) {
     bad.onMessage = (a) => {
@@ -427,7 +490,8 @@ test('a malformed HTTP request gets the status that clients expect', async () =>
   const modern = new Caller(gw, { modern: true });
   const gone = await modern.request('ping/nothing');
   assert.deepEqual([gone.status, gone.error.code], [404, -32601]);
-  assert.equal((await modern.request('tools/list', {}, { headers: { 'mcp-protocol-version': '2030-01-01' } })).status, 400);
+  assert.equal((await modern.request('tools/list', {}, { headers: { 'mcp-protocol-version': '2030-01-01' } })).status,
+    400);
   assert.equal((await s.notify('notifications/whatever')).status, 202);
   assert.equal(await status({ body: 'x'.repeat(5 << 20) }).catch(() => 413), 413);
 });

@@ -39,17 +39,21 @@ test('check accepts every example, and says what it is', () => {
   for (const name of examples) {
     const run = writ('check', join(SOURCE, 'config', name));
     assert.equal(run.code, 0, run.out);
-    assert.match(run.out, /: valid \(agents: \d+, upstreams: \d+, tools: \d+, warnings: \d+\)\npolicy_digest sha256:[0-9a-f]{64}\n$/);
+    assert.match(run.out,
+      /: valid \(agents: \d+, upstreams: \d+, tools: \d+, warnings: \d+\)\npolicy_digest sha256:[0-9a-f]{64}\n$/);
   }
 });
 
 test('check reports every fault with file, line and JSON Pointer', () => {
-  const path = file('bad.yaml', 'isuer: x\ntools:\n  fs/read:\n    scope: s\n    arguments:\n    - {arg: a, op: lte, value: 5}\n  fs/read: {}\n');
+  const path = file('bad.yaml',
+    'isuer: x\ntools:\n  fs/read:\n    scope: s\n    arguments:\n    - {arg: a, op: lte, value: 5}\n  fs/read: {}\n');
   const run = writ('check', path);
   assert.equal(run.code, 1);
   assert.deepEqual(run.out.split('\n').filter((l) => l.startsWith(path) && !l.includes(': warning: ')), [
     `${path}:1: /isuer: unknown option; did you mean "issuer"?`,
-    `${path}:6: /tools/fs~1read/arguments/0/op: does not know "lte"; did you mean "lt"? Use one of: eq, ne, in, not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, under, host_in, each, min_items, max_items, required, forbidden`,
+    `${path}:6: /tools/fs~1read/arguments/0/op: does not know "lte"; did you mean "lt"? Use one of: eq, ne, in, ` +
+      `not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, under, host_in, each, ` +
+        `min_items, max_items, required, forbidden`,
     `${path}:7: /tools/fs~1read: written twice; the first is on line 3`,
     `${path}: not valid (errors: 3, warnings: 2)`,
   ]);
@@ -108,19 +112,29 @@ test('the schema accepts every example', () => {
 });
 
 // What both refuse: program and schema agree about structure.
-const FAULTS = ['isuer: x', 'loops: many', 'loops: 257', 'loops: -1', 'tls: {certificate: x}', 'hosts: a', 'listen: example.com',
+const FAULTS = ['isuer: x', 'loops: many', 'loops: 257', 'loops: -1', 'tls: {certificate: x}', 'hosts: a',
+  'listen: example.com',
   'log: {level: loud}', 'limits: {body: 1TB}', 'limits: {idle_timeout: 60}', 'limits: {queue: 0}', 'profile: mine',
   'agents: [{id: a}]', 'agents: [{id: a, bearer_sha256: xyz}]', 'agents: [{anonymous: true, issuer: x, id: a}]',
-  'upstreams: {a: {}}', 'upstreams: {a: {stdio: [x], http: "http://h"}}', 'upstreams: {a__b: {stdio: [x]}}', 'upstreams: {"a b": {stdio: [x]}}',
-  'tools: {t: {scope: s}}', 'tools: {u/t: []}', 'tools: {u/t: {scop: s}}', 'tools: {u/t: {scope: s, duplicates: sometimes}}',
-  'tools: {u/t: {scope: s, shadow: maybe}}', 'tools: {u/t: {scope: s, state: {}}}', 'tools: {u/t: {scope: s, budgets: [{window: 1h}]}}',
+  'upstreams: {a: {}}', 'upstreams: {a: {stdio: [x], http: "http://h"}}', 'upstreams: {a__b: {stdio: [x]}}',
+  'upstreams: {"a b": {stdio: [x]}}',
+  'tools: {t: {scope: s}}', 'tools: {u/t: []}', 'tools: {u/t: {scop: s}}',
+  'tools: {u/t: {scope: s, duplicates: sometimes}}',
+  'tools: {u/t: {scope: s, shadow: maybe}}', 'tools: {u/t: {scope: s, state: {}}}',
+  'tools: {u/t: {scope: s, budgets: [{window: 1h}]}}',
   'tools: {u/t: {scope: s, budgets: [{calls: 5}]}}', 'tools: {u/t: {scope: s, arguments: [{op: required}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: lte, value: 5}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: le, value: abc}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: le}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: in, value: x}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: in, value: []}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: type, value: text}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: max_length, value: -1}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: under, value: a/b}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: host_in, value: "HTTP://X"}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: each, value: {op: le, value: x}}]}}', 'tools: {u/t: {scope: s, arguments: [{arg: a, op: required, value: 5}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: lte, value: 5}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: le, value: abc}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: le}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: in, value: x}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: in, value: []}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: type, value: text}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: max_length, value: -1}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: under, value: a/b}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: host_in, value: "HTTP://X"}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: each, value: {op: le, value: x}}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: required, value: 5}]}}',
   'defaults: {unlisted_tool: allow}', 'credential: {alg: HS256}', 'credential: {lifetime: 60}'];
 
 test('program and schema refuse the same faults', () => {
@@ -130,13 +144,18 @@ test('program and schema refuse the same faults', () => {
   }
 });
 
-const GOOD = ['{}', 'limits: {body: 65536}', 'loops: 0', 'agents: []', 'tools: {}', 'tools: {u/t: [{scope: s}, {roles: [a]}]}',
+const GOOD = ['{}', 'limits: {body: 65536}', 'loops: 0', 'agents: []', 'tools: {}',
+  'tools: {u/t: [{scope: s}, {roles: [a]}]}',
   'agents: [{issuer: i, audience: a, jwks: /etc/k.json, claims: {role: /r}}]',
   'tools: {u/t: {scope: s, arguments: [{arg: "", op: type, value: any}, {arg: a, op: eq, value: {x: [1, null]}}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: each, value: [{op: type, value: [string, "null"]}, {arg: b, op: forbidden}]}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: lt, value: "1e3"}, {arg: a, op: ge, value: -0.5}, {arg: b, op: min_items, value: "2"}]}}',
-  'tools: {u/t: {scope: s, arguments: [{arg: a, op: under, value: [/a, /b]}, {arg: b, op: host_in, value: ["*.a.b:80", "[::1]"]}]}}',
-  'tools: {u/t: {scope: s, state: {tool: u/x, arguments: {a: [1, "{b}"]}, select: [/c]}, budgets: [{window: 1d, calls: 0}]}}'];
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: each, value: [{op: type, value: [string, "null"]}, {arg: b, op: ' +
+    'forbidden}]}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: lt, value: "1e3"}, {arg: a, op: ge, value: -0.5}, {arg: b, op: ' +
+    'min_items, value: "2"}]}}',
+  'tools: {u/t: {scope: s, arguments: [{arg: a, op: under, value: [/a, /b]}, {arg: b, op: host_in, value: ' +
+    '["*.a.b:80", "[::1]"]}]}}',
+  'tools: {u/t: {scope: s, state: {tool: u/x, arguments: {a: [1, "{b}"]}, select: [/c]}, budgets: [{window: 1d, ' +
+    'calls: 0}]}}'];
 
 test('program and schema accept the same files', () => {
   for (const good of GOOD) {
@@ -171,7 +190,8 @@ test('every example of docs/policy.md is what the program does', () => {
     for (const [, expect, json] of block.matchAll(/^# ((?:allow|deny \w+)) (\{.*\})$/gm)) {
       const [decision, reason = 'policy_ok'] = expect.split(' ');
       const text = `{"agent":{"id":"x"},"tool":"u/t${i}","arguments":${json}}`;
-      cases.push(`- {name: ${JSON.stringify(json)}, call: ${text}, expect: {decision: ${decision}, reason: ${reason}}}`);
+      const name = JSON.stringify(json);
+      cases.push(`- {name: ${name}, call: ${text}, expect: {decision: ${decision}, reason: ${reason}}}`);
     }
     tools[`u/t${i}`] = block.replace(/^/gm, '      ');
   });
@@ -191,7 +211,8 @@ test('every op has its place in docs/policy.md', () => {
 });
 
 test('the other examples of docs/policy.md are parts of a valid file', () => {
-  const blocks = [...source('docs/policy.md').matchAll(/```yaml\n([\s\S]*?)```/g)].map((m) => m[1]).filter((b) => !/^# (allow|deny) /m.test(b));
+  const blocks = [...source('docs/policy.md').matchAll(/```yaml\n([\s\S]*?)```/g)].map((m) => m[1])
+    .filter((b) => !/^# (allow|deny) /m.test(b));
   assert.ok(blocks.length >= 3);
   for (const block of blocks) {
     const text = block.startsWith('tools:') ? block
@@ -203,13 +224,15 @@ test('the other examples of docs/policy.md are parts of a valid file', () => {
 
 // ---- what the gateway makes of it
 
-test('a gateway whose key has another algorithm than the configuration says does not start', { timeout: 60000 }, async (t) => {
+test('a gateway whose key has another algorithm than the configuration says does not start', { timeout: 60000 },
+    async (t) => {
   const gateway = prepare(t, { credential: { alg: 'RS256' }, tools: {} });
   await assert.rejects(gateway.start(), /did not start/);
   assert.match(gateway.logText, /the active key is for ES256, and credential\.alg says RS256/);
 });
 
-test('a gateway with a faulty file does not start, and one that runs keeps what it has', { timeout: 60000 }, async (t) => {
+test('a gateway with a faulty file does not start, and one that runs keeps what it has', { timeout: 60000 },
+    async (t) => {
   const faulty = prepare(t, { tools: {}, no_such_option: 1 });
   await assert.rejects(faulty.start(), /did not start/);
   assert.match(faulty.logText, /unknown option/);
@@ -231,9 +254,12 @@ test('an obstacle to a start is reported by name', { timeout: 60000 }, async (t)
     writeFileSync(join(folder, 'empty'), '', { mode: 0o600 });
   };
   for (const [config, told, change] of [
-    [{ listen: address }, `/writ.yaml:2: listen: ${address}: listener: cannot bind the address: Address already in use`],
-    [{ admin_listen: address }, `/writ.yaml:3: admin_listen: ${address}: listener: cannot bind the address: Address already in use`],
-    [{ keys: 'none' }, 'none: cannot open the directory: No such file or directory. Make the keys with: writ keys new --dir /'],
+    [{ listen: address },
+      `/writ.yaml:2: listen: ${address}: listener: cannot bind the address: Address already in use`],
+    [{ admin_listen: address },
+      `/writ.yaml:3: admin_listen: ${address}: listener: cannot bind the address: Address already in use`],
+    [{ keys: 'none' },
+      'none: cannot open the directory: No such file or directory. Make the keys with: writ keys new --dir /'],
     [{ keys: 'text' }, 'text: cannot open the directory: Not a directory'],
     [{ keys: 'folder' }, 'folder: keys.json: cannot open: No such file or directory'],
     [{}, 'keys: mode 0777 gives writing to others (chmod 700)', (g) => chmodSync(g.path('keys'), 0o777)],
@@ -266,14 +292,16 @@ test('paths in a file begin at its folder, wherever the program is started', { t
   writ('keys', 'new', '--dir', join(etc, 'keys'));
   writ('ledger', 'init', join(etc, 'more/ledger.db'));
   const said = (config, file = `${name}/writ.yaml`, cwd = dir) => {
-    writeFileSync(join(etc, 'writ.yaml'), JSON.stringify({ listen: '127.0.0.1:0', tools: {}, store: 'sqlite://more/ledger.db', ...config }));
+    writeFileSync(join(etc, 'writ.yaml'),
+      JSON.stringify({ listen: '127.0.0.1:0', tools: {}, store: 'sqlite://more/ledger.db', ...config }));
     const run = spawnSync(BIN, ['serve', file], { cwd, encoding: 'utf8', timeout: 20000 });
     return run.stderr.split('\n').filter(Boolean).map((l) => JSON.parse(l)).find((l) => l.event === 'not_started').why;
   };
   const none = (path) => `${join(etc, path)}: cannot open`;
   const up = { http: 'https://127.0.0.1:1/mcp' };
   for (const [what, config] of Object.entries({
-    keys: { keys: 'none-keys' }, store: { store: 'sqlite://none-store' }, cert: { tls: { cert: 'none-cert', key: 'none-key' } },
+    keys: { keys: 'none-keys' }, store: { store: 'sqlite://none-store' },
+    cert: { tls: { cert: 'none-cert', key: 'none-key' } },
     admin: { admin_listen: '127.0.0.1:0', admin_tls: { cert: 'none-admin', key: 'none-key' } },
     jwks: { agents: [{ issuer: 'https://i.example', audience: 'a', jwks: 'none-jwks', tenant: 't' }] },
     ca: { upstreams: { up: { ...up, ca: 'none-ca' } } },
@@ -282,7 +310,8 @@ test('paths in a file begin at its folder, wherever the program is started', { t
   })) {
     const why = said(config);
     assert.match(why, new RegExp(`${etc}/none-`), `${what}: ${why}`);
-    assert.equal(said(config, join(etc, 'writ.yaml'), '/'), why.replaceAll(`${name}/writ.yaml`, join(etc, 'writ.yaml')), `${what}: the same from anywhere`);
+    assert.equal(said(config, join(etc, 'writ.yaml'), '/'), why.replaceAll(`${name}/writ.yaml`, join(etc, 'writ.yaml')),
+      `${what}: the same from anywhere`);
   }
   assert.ok(said({ keys: join(dir, 'none') }).startsWith(`${dir}/none: cannot open`), 'an absolute path stays');
   assert.ok(said({ keys: 'none-keys' }).startsWith(none('none-keys')));

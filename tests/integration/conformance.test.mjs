@@ -39,7 +39,8 @@ const CHOICES = {
 function run(url, ...args) {
   return new Promise((done, fail) => {
     const dir = mkdtempSync(join(tmpdir(), 'writ-suite-'));
-    const child = spawn(process.execPath, [SUITE, 'server', '--url', url, ...args], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [SUITE, 'server', '--url', url, ...args],
+      { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (d) => { text += d; });
     child.stderr.setEncoding('utf8').on('data', (d) => { text += d; });
@@ -54,7 +55,8 @@ function run(url, ...args) {
 /** All scenarios of a revision: { scenario: 'N passed, M failed' }. */
 async function all(url, revision) {
   const text = await run(url, '--requirements', revision);
-  return Object.fromEntries([...text.matchAll(/^[✓✗] ([a-z0-9-]+): (\d+ passed, \d+ failed)/gmu)].map(([, name, counts]) => [name, counts]));
+  return Object.fromEntries(
+    [...text.matchAll(/^[✓✗] ([a-z0-9-]+): (\d+ passed, \d+ failed)/gmu)].map(([, name, counts]) => [name, counts]));
 }
 
 /** One of them, with the server itself, which is started as told. */
@@ -65,7 +67,8 @@ async function chosen(revision, scenario, options) {
   return `${passed} passed, ${failures} failed`;
 }
 
-const failed = (results) => Object.entries(results).filter(([, counts]) => !counts.endsWith(' 0 failed')).map(([name]) => name);
+const failed = (results) => Object.entries(results).filter(([, counts]) => !counts.endsWith(' 0 failed'))
+  .map(([name]) => name);
 
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };
@@ -75,7 +78,8 @@ let gw;
 before(async () => {
   const up = await startSuiteServer(scope);
   gw = await startGateway(scope, {
-    upstreams: { up: { http: up.url }, child: { stdio: [process.execPath, STDIO] } }, tools: { 'up/*': any, 'child/*': any },
+    upstreams: { up: { http: up.url }, child: { stdio: [process.execPath, STDIO] } },
+    tools: { 'up/*': any, 'child/*': any },
   });
   for (const name of ['up', 'child']) urls[name] = `${gw.origin}/mcp/${name}`;
   urls.all = await startSuiteNames(scope, `${gw.origin}/mcp`, 'up__');
@@ -92,7 +96,8 @@ for (const [revision, count] of Object.entries(REVISIONS)) {
     assert.deepEqual(failed(direct[revision]), []);
   });
 
-  for (const [name, what] of [['up', 'an upstream over http'], ['child', 'an upstream over stdio'], ['all', 'both of them at one endpoint']]) {
+  for (const [name, what] of [['up', 'an upstream over http'], ['child', 'an upstream over stdio'],
+      ['all', 'both of them at one endpoint']]) {
     test(`${revision}: every scenario has the same result through the gateway, with ${what}`, async () => {
       const wanted = { ...direct[revision] };
       for (const [scenario, options] of revision === '2025-11-25' ? Object.entries(CHOICES[name]) : []) {

@@ -104,7 +104,8 @@ for (const alg of ['ES256', 'RS256', 'EdDSA']) {
     const token = issue(dir, of);
 
     const { payload, protectedHeader } = await jose.jwtVerify(token, jose.createLocalJWKSet(jwks), {
-      issuer: ISS, audience: AUD, typ: 'writ-credential+jwt', algorithms: [alg], currentDate: new Date((BEGIN + 10) * 1000),
+      issuer: ISS, audience: AUD, typ: 'writ-credential+jwt', algorithms: [alg],
+      currentDate: new Date((BEGIN + 10) * 1000),
       requiredClaims: Object.keys(claims()),
     });
     assert.deepEqual(protectedHeader, { alg, kid, typ: 'writ-credential+jwt' });
@@ -193,9 +194,11 @@ test('bad_signature: another key under the same kid, an unsigned token, a MAC wi
   const mine = await foreign('ES256');
   const stranger = await foreign('ES256');
   const [head, body] = mine.token.split('.');
-  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: 'theirs', typ: 'writ-credential+jwt' })).toString('base64url');
+  const none = Buffer.from(JSON.stringify({ alg: 'none', kid: 'theirs', typ: 'writ-credential+jwt' }))
+    .toString('base64url');
   const pem = await jose.exportSPKI(await jose.importJWK(mine.jwk, 'ES256'));
-  const mac = await new jose.SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'theirs', typ: 'writ-credential+jwt' })
+  const mac = await new jose.SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'theirs',
+    typ: 'writ-credential+jwt' })
     .sign(new TextEncoder().encode(pem));
   for (const token of [stranger.token, `${none}.${body}.`, `${head}.${body}.`, mac]) {
     const run = verify({ jwks: mine.jwks, token });

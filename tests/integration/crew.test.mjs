@@ -95,7 +95,8 @@ test('a shape is checked with all that is wrong at once, and drawn', () => {
   const bad = put(dir, 'bad.json', { schema_version: '2.0', name: '', roles: [{ role: 'a', permissions: 1 }] });
   const refused = run('crew', 'check', bad);
   assert.equal(refused.status, 3);
-  for (const path of ['/schema_version', '/name', '/roles/0/permissions']) assert.ok(refused.stderr.includes(path), refused.stderr);
+  for (const path of ['/schema_version', '/name', '/roles/0/permissions'])
+    assert.ok(refused.stderr.includes(path), refused.stderr);
   const linted = run('crew', 'check', put(dir, 'lint.json',
     { schema_version: '1.0', name: 'X', roles: [{ role: 'a', permissions: { talk_to: ['b'] } }] }), '--json');
   assert.equal(linted.status, 1);
@@ -108,20 +109,24 @@ function drawn(dot) {
   const ran = spawnSync('dot', ['-Tdot_json'], { input: dot, encoding: 'utf8', maxBuffer: 1 << 26 });
   assert.equal(ran.status, 0, ran.stderr);
   const { objects, edges = [] } = JSON.parse(ran.stdout);
-  const roles = Object.fromEntries(objects.filter(({ nodes }) => !nodes).map((o) => [o.name, { label: o.label, amount: o.xlabel }]));
+  const roles = Object.fromEntries(objects.filter(({ nodes }) => !nodes)
+    .map((o) => [o.name, { label: o.label, amount: o.xlabel }]));
   const crews = objects.filter(({ nodes }) => nodes).map(({ label }) => label);
-  return { crews, roles, edges: edges.map(({ tail, head, label }) => [objects[tail].label, label, objects[head].label]) };
+  return { crews, roles,
+    edges: edges.map(({ tail, head, label }) => [objects[tail].label, label, objects[head].label]) };
 }
 
 test('Graphviz draws roles, permissions and nesting, whatever roles are called', () => {
   const dir = folder();
   mkdirSync(join(dir, 'registry'));
   const names = ['"quoted"', 'back\\slash\\', '<b>html</b>', 'new\nline', '\u{1F600} \u4e2d', 'a]; evil [label="x'];
-  const roles = names.map((role, at) => ({ role, permissions: at ? {} : { talk_to: names.slice(1), escalate_to: [names[1]] }, amount: at + 1,
+  const roles = names.map((role, at) =>
+    ({ role, permissions: at ? {} : { talk_to: names.slice(1), escalate_to: [names[1]] }, amount: at + 1,
     ...(at === 0 && { first_input: true }), ...(at === 5 && { final_output: true, nested_crew: 'n0' }) }));
   // deeper than any name is long
   for (let at = 0; at < 14; at++) {
-    put(dir, `registry/n${at}.json`, { schema_version: '1.0', name: `level ${at}`, roles: [{ role: 'same', permissions: {}, amount: 1,
+    put(dir, `registry/n${at}.json`,
+      { schema_version: '1.0', name: `level ${at}`, roles: [{ role: 'same', permissions: {}, amount: 1,
       first_input: true, final_output: true, ...(at < 13 && { nested_crew: `n${at + 1}` }) }] });
   }
   const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'outer', roles });
@@ -130,7 +135,8 @@ test('Graphviz draws roles, permissions and nesting, whatever roles are called',
   const { crews, roles: nodes, edges } = drawn(ran.stdout);
   assert.equal(crews.length, 15);
   assert.equal(Object.keys(nodes).length, 6 + 14);
-  assert.deepEqual(Object.values(nodes).slice(0, 6).map(({ label }) => label.replace(/\\\\/g, '\\')), names.map((name) => name.replace('\n', ' ')));
+  assert.deepEqual(Object.values(nodes).slice(0, 6).map(({ label }) => label.replace(/\\\\/g, '\\')),
+    names.map((name) => name.replace('\n', ' ')));
   assert.equal(edges.length, 6);
   assert.equal(edges.filter(([, label]) => label === 'escalate_to').length, 1);
 });
@@ -169,7 +175,8 @@ test('the example of a consensus is built from what is installed, and reaches on
   assert.equal(built.status, 0, built.stderr);
   const ran = spawnSync(program, { encoding: 'utf8' });
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /round 1: REQUEST_REVISION[^]*the proposer reads: .*roll back.*rehearsal[^]*round 2: ACCEPT[^]*"finalOutput":"draft 2"[^]*\nconsensus\n$/);
+  assert.match(ran.stdout,
+    /round 1: REQUEST_REVISION[^]*the proposer reads: .*roll back.*rehearsal[^]*round 2: ACCEPT[^]*"finalOutput":"draft 2"[^]*\nconsensus\n$/);
 });
 
 test('pkg-config names every library that the archives need', (t) => {
@@ -208,14 +215,16 @@ test('a plug-in is built from what is installed, and votes; what is broken is sk
     + 'struct writ_crew_tally *tally) { (void)poll; tally->ballot(tally, 4); return 0; }\n'
     + '__attribute__((visibility("default"))) const struct writ_crew_engine writ_crew_engine = '
     + '{.abi = WRIT_CREW_ENGINE_ABI, .name = "other", .about = "the fifth", .count = count};\n');
-  for (const [from, to] of [[source2, 'foreign.so'], [source3, 'other.so'], [join(source, 'examples/ranked-pairs/ranked_pairs.c'), 'second.so']]) {
+  for (const [from, to] of [[source2, 'foreign.so'], [source3, 'other.so'],
+      [join(source, 'examples/ranked-pairs/ranked_pairs.c'), 'second.so']]) {
     const made = spawnSync('cc', ['-shared', '-fPIC', '-o', join(engines, to), from, `-I${join(prefix, 'include')}`]);
     assert.equal(made.status, 0);
     chmodSync(join(engines, to), 0o600);
   }
   const skipped = run('crew', 'vote', 'majority', ballots, '--engines', engines);
   assert.equal(skipped.status, 0, skipped.stderr);
-  for (const line of [/broken\.so: skipped/, /open\.so: skipped: others can change it/, /foreign\.so: skipped: .*ABI 99/,
+  for (const line of [/broken\.so: skipped/, /open\.so: skipped: others can change it/,
+    /foreign\.so: skipped: .*ABI 99/,
     /second\.so: engine ranked-pairs is taken from this file now/]) assert.match(skipped.stderr, line);
   // each file is its own engine
   assert.doesNotMatch(skipped.stderr, /engine other is taken/);

@@ -51,7 +51,8 @@ const worker = (dir, body) => `'${process.execPath}' '${put(dir, `worker-${Math.
     ${body}
   });
 `)}'`;
-const ANSWERS = `if (e.type === 'agent.step.requested') answer({ author: 'draft', reviewer: 'approve', fixer: 'reject', editor: { final: 1 } }[e.roleId]);`;
+const ANSWERS = `if (e.type === 'agent.step.requested') answer({ author: 'draft', reviewer: 'approve', fixer: ` +
+  `'reject', editor: { final: 1 } }[e.roleId]);`;
 
 test('a scripted crew gives the same log every time, and the log gives the same session', () => {
   const dir = folder();
@@ -60,7 +61,8 @@ test('a scripted crew gives the same log every time, and the log gives the same 
   for (const log of logs) {
     const ran = run('run', shape, '--agents', script, '--input', '"topic"', '--log', log);
     assert.equal(ran.status, 0, ran.stderr);
-    assert.match(ran.stdout, /^crew "run" is given "topic"\n[^]*"reviewer-3" fails: no answer in time\n[^]*vote, "review": "ACCEPT"\n[^]*completed: \{"final":1\}\n$/);
+    assert.match(ran.stdout,
+      /^crew "run" is given "topic"\n[^]*"reviewer-3" fails: no answer in time\n[^]*vote, "review": "ACCEPT"\n[^]*completed: \{"final":1\}\n$/);
   }
   assert.equal(readFileSync(logs[0], 'utf8'), readFileSync(logs[1], 'utf8'));
   const again = run('replay', logs[0]);
@@ -86,19 +88,24 @@ test('a log that was changed, cut off or is not a log is reported', () => {
   const join2 = (list) => list.map((line) => `${line}\n`).join('');
   for (let at = 0; at < lines.length; at++) {
     const changed = [...lines];
-    changed[at] = changed[at].replace(/"(ts|events|defaultTimeoutMs)":(\d)/, (_, name, digit) => `"${name}":${(Number(digit) + 1) % 10}`);
+    changed[at] = changed[at].replace(/"(ts|events|defaultTimeoutMs)":(\d)/,
+      (_, name, digit) => `"${name}":${(Number(digit) + 1) % 10}`);
     if (changed[at] !== lines[at]) replay('changed', join2(changed));
-    assert.match(replay('dropped', join2(lines.filter((_, i) => i !== at))), at === 0 ? /not the log of a crew/ : /line \d+: /);
-    assert.match(replay('doubled', join2(lines.flatMap((line, i) => (i === at ? [line, line] : [line])))), /line \d+: /);
+    assert.match(replay('dropped', join2(lines.filter((_, i) => i !== at))),
+      at === 0 ? /not the log of a crew/ : /line \d+: /);
+    assert.match(replay('doubled', join2(lines.flatMap((line, i) => (i === at ? [line, line] : [line])))),
+      /line \d+: /);
     if (at > 0) assert.match(replay('cut', join2(lines.slice(0, at))), /cut off/);
-    assert.match(replay('torn', join2(lines.slice(0, at)) + lines[at].slice(0, -3)), at === 0 ? /not the log/ : /cut off/);
+    assert.match(replay('torn', join2(lines.slice(0, at)) + lines[at].slice(0, -3)),
+      at === 0 ? /not the log/ : /cut off/);
   }
   const text = join2(lines);
   for (let at = 0; at < text.length; at += 97) {
     replay('byte', text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1));
   }
   const told = replay('told', text.replace('"resolved":"ACCEPT"', '"resolved":"REJECT"'));
-  assert.match(told, /line \d+: differs at byte \d+, event 14\n {2}recorded: .*REJECT.*\n {2}computed: .*ACCEPT.*\ndifferent\n/);
+  assert.match(told,
+    /line \d+: differs at byte \d+, event 14\n {2}recorded: .*REJECT.*\n {2}computed: .*ACCEPT.*\ndifferent\n/);
   assert.match(replay('after', `${text}${lines[1]}\n`), /goes on after its end/);
   assert.match(replay('empty', ''), /not the log of a crew/);
   assert.match(replay('foreign', '{"type":"log.opened","format":"other"}\n'), /not the log of a crew/);
@@ -110,7 +117,8 @@ for (const shared of [[], ['--shared']]) {
   test(`a crew of processes${shared} runs, and its log is played again`, () => {
     const dir = folder();
     const log = join(dir, 'log');
-    const ran = run('run', put(dir, 'shape.json', SHAPE), '--agents', worker(dir, `process.stderr.write('at work\\n'); ${ANSWERS}`),
+    const ran = run('run', put(dir, 'shape.json', SHAPE), '--agents',
+      worker(dir, `process.stderr.write('at work\\n'); ${ANSWERS}`),
       '--input', '"topic"', '--log', log, '--json', ...shared);
     assert.equal(ran.status, 0, ran.stderr);
     assert.deepEqual(JSON.parse(ran.stdout), { events: 13, output: { final: 1 }, status: 'completed' });
@@ -122,7 +130,8 @@ for (const shared of [[], ['--shared']]) {
 
 test('a worker that is dead, mute or talks nonsense fails its agent', () => {
   const dir = folder();
-  const shape = put(dir, 'shape.json', { ...SHAPE, roles: [role('a', 2, { first_input: true }), role('z', 1, { final_output: true })] });
+  const shape = put(dir, 'shape.json',
+    { ...SHAPE, roles: [role('a', 2, { first_input: true }), role('z', 1, { final_output: true })] });
   const mute = ['sleep 60', 'yes 1>&2', 'exec <&-; sleep 60', 'exec >&-; sleep 60'];
   for (const [command, why] of [
     ['no-such-program', /worker ended with status 127/],
@@ -141,7 +150,8 @@ test('a worker that is dead, mute or talks nonsense fails its agent', () => {
     ['yes 1>&2', /no answer in time/],
   ]) {
     const log = join(dir, `log-${Math.random()}`);
-    const ran = run('run', shape, '--agents', command, '--timeout', mute.includes(command) ? '400' : '60000', '--log', log);
+    const ran = run('run', shape, '--agents', command, '--timeout', mute.includes(command) ? '400' : '60000', '--log',
+      log);
     assert.equal(ran.status, 1, `${command}: ${ran.stderr}`);
     assert.match(ran.stdout, why, command);
     assert.match(ran.stdout, /completed without a value\n$|aborted/, command);
@@ -151,13 +161,20 @@ test('a worker that is dead, mute or talks nonsense fails its agent', () => {
 
 test('an answer counts for the agent whose process gave it, and a late one does not', () => {
   const dir = folder();
-  const shape = put(dir, 'shape.json', { ...SHAPE, roles: [role('a', 2, { first_input: true, execution: { voting: { mode: 'unanimous' } } }),
+  const shape = put(dir, 'shape.json',
+    { ...SHAPE, roles: [role('a', 2, { first_input: true, execution: { voting: { mode: 'unanimous' } } }),
     role('z', 1, { final_output: true })] });
   // a-1 says in a file what it was asked for; a-2 answers in its place
   // the thief may be ended for its answer before it can say that it was heard
   const thief = worker(dir, `
     const read = (name) => (fs.existsSync('${dir}/' + name) ? fs.readFileSync('${dir}/' + name, 'utf8') : '');
-    const ended = (pid) => { try { return pid.endsWith('.') && !process.kill(parseInt(pid), 0); } catch { return true; } };
+    const ended = (pid) => {
+      try {
+        return pid.endsWith('.') && !process.kill(parseInt(pid), 0);
+      } catch {
+        return true;
+      }
+    };
     if (e.agentId === 'a-1') {
       fs.writeFileSync('${dir}/id', e.correlationId);
       const stolen = setInterval(() => {
@@ -180,7 +197,8 @@ test('an answer counts for the agent whose process gave it, and a late one does 
       answer('late');
     } else if (e.agentId !== 'a-1') answer('in time');`);
   const shape2 = put(dir, 'shape2.json', { ...SHAPE, roles: [role('first', 1, { first_input: true }),
-    role('a', 2, { execution: { timeout_ms: 2000, voting: { mode: 'unanimous' } } }), role('z', 1, { final_output: true })] });
+    role('a', 2, { execution: { timeout_ms: 2000, voting: { mode: 'unanimous' } } }),
+    role('z', 1, { final_output: true })] });
   const ran2 = run('run', shape2, '--agents', late, '--shared');
   assert.match(ran2.stdout, /"a-1" fails: no answer in time\n {2}vote, "unanimous": "in time"/);
   assert.match(ran2.stderr, /expired 16/);
@@ -188,11 +206,13 @@ test('an answer counts for the agent whose process gave it, and a late one does 
 
 test('a worker that ended is started again when it is asked again', () => {
   const dir = folder();
-  const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'twice', roles: [role('a', 1, { first_input: true, final_output: true })] });
+  const shape = put(dir, 'shape.json',
+    { schema_version: '1.0', name: 'twice', roles: [role('a', 1, { first_input: true, final_output: true })] });
   const ran = run('run', shape, '--agents', worker(dir, `
     if (fs.existsSync('${dir}/once')) answer('second');
     else { fs.writeFileSync('${dir}/once', ''); process.exit(9); }`));
-  assert.match(ran.stdout, /"a-1" fails: its worker ended with status 9\n[^]*"a-1" answers "second"\n[^]*completed: "second"\n$/, ran.stderr);
+  assert.match(ran.stdout,
+    /"a-1" fails: its worker ended with status 9\n[^]*"a-1" answers "second"\n[^]*completed: "second"\n$/, ran.stderr);
 });
 
 // A process that has ended and was not reaped counts as dead.
@@ -207,9 +227,11 @@ const alive = (pid) => {
 test('a signal cancels the crew and ends every worker with its group', async () => {
   const dir = folder();
   const log = join(dir, 'log');
-  const command = `trap '' TERM INT; sleep 1000 & echo $! > '${dir}/'$$.pid; echo $$ >> '${dir}/pids'; cat >/dev/null; sleep 1000`;
+  const command = `trap '' TERM INT; sleep 1000 & echo $! > '${dir}/'$$.pid; echo $$ >> '${dir}/pids'; cat ` +
+    `>/dev/null; sleep 1000`;
   const child = spawn(writ, ['crew', 'run', put(dir, 'shape.json', { ...SHAPE,
-    roles: [role('a', 3, { first_input: true }), role('z', 1, { final_output: true })] }), '--agents', command, '--log', log]);
+    roles: [role('a', 3, { first_input: true }), role('z', 1, { final_output: true })] }), '--agents', command, '--log',
+      log]);
   let out = '';
   child.stdout.on('data', (text) => { out += text; });
   const pids = () => linesOf(`${dir}/pids`);
@@ -226,7 +248,9 @@ test('a signal cancels the crew and ends every worker with its group', async () 
 test('a program that is killed leaves a log that says so', async () => {
   const dir = folder();
   const log = join(dir, 'log');
-  const child = spawn(writ, ['crew', 'run', put(dir, 'shape.json', SHAPE), '--agents', `echo $$ > '${dir}/pid'; exec sleep 1000`, '--log', log]);
+  const child = spawn(writ,
+    ['crew', 'run', put(dir, 'shape.json', SHAPE), '--agents', `echo $$ > '${dir}/pid'; exec sleep 1000`, '--log',
+      log]);
   await until(() => linesOf(`${dir}/pid`).length === 1, 'a worker');
   child.kill('SIGKILL');
   await once(child, 'exit');
@@ -239,11 +263,13 @@ test('a program that is killed leaves a log that says so', async () => {
 test('nested crews and their shapes are in the log', () => {
   const dir = folder();
   mkdirSync(join(dir, 'registry'));
-  put(dir, 'registry/team.json', { schema_version: '1.0', name: 'inner', roles: [role('i', 1, { first_input: true, final_output: true })] });
+  put(dir, 'registry/team.json',
+    { schema_version: '1.0', name: 'inner', roles: [role('i', 1, { first_input: true, final_output: true })] });
   const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'outer',
     roles: [role('lead', 2, { first_input: true, nested_crew: 'team' }), role('z', 1, { final_output: true })] });
   const log = join(dir, 'log');
-  const ran = run('run', shape, '--registry', join(dir, 'registry'), '--agents', worker(dir, 'answer(e.agentId + (e.input ?? ""));'), '--input', '1', '--log', log);
+  const ran = run('run', shape, '--registry', join(dir, 'registry'), '--agents',
+    worker(dir, 'answer(e.agentId + (e.input ?? ""));'), '--input', '1', '--log', log);
   assert.match(ran.stdout, /"lead-1" begins the crew "inner"[^]*completed: "z-1i-1i-11"/, ran.stderr);
   assert.equal(run('replay', log).status, 0);
 });
@@ -251,7 +277,8 @@ test('nested crews and their shapes are in the log', () => {
 test('ten thousand agents share one worker', () => {
   const dir = folder();
   const log = join(dir, 'log');
-  const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'many', roles: [role('a', 10000, { first_input: true,
+  const shape = put(dir, 'shape.json',
+    { schema_version: '1.0', name: 'many', roles: [role('a', 10000, { first_input: true,
     execution: { voting: { mode: 'majority' } } }), role('z', 1, { final_output: true })] });
   const shared = run('run', shape, '--agents', worker(dir, 'answer(e.roleId);'), '--shared', '--log', log, '--json');
   assert.deepEqual(JSON.parse(shared.stdout), { events: 10007, output: 'z', status: 'completed' }, shared.stderr);
@@ -275,7 +302,8 @@ test('a wrong command line is reported before anything begins', () => {
     [[shape, '--agents', join(dir, 'missing.json')], 3, /missing\.json/],
     [[shape, '--agents', put(dir, 'a.json', { answers: [] })], 3, /one member answers/],
     [[shape, '--agents', put(dir, 'b.json', { answers: { x: {} } })], 3, /\/answers\/x: a list/],
-    [[shape, '--agents', put(dir, 'c.json', { answers: { x: [{ outptu: 1 }] } })], 3, /\/answers\/x\/0: there is no member outptu/],
+    [[shape, '--agents', put(dir, 'c.json', { answers: { x: [{ outptu: 1 }] } })], 3,
+      /\/answers\/x\/0: there is no member outptu/],
     [[put(dir, 'bad.json', { ...SHAPE, roles: [] }), '--agents', script], 3, /\/roles: too_small/],
     [[put(dir, 'lint.json', { ...SHAPE, roles: [role('a', 1)] }), '--agents', script], 3, /lint_failed/],
   ]) {

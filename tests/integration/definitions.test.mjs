@@ -9,7 +9,8 @@ import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const RULE = { scope: 's', arguments: ANY, duplicates: 'allow' };
-const READ = { name: 'read', description: 'Reads.', inputSchema: { type: 'object', properties: { path: { type: 'string' } } } };
+const READ = { name: 'read', description: 'Reads.',
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } } } };
 const WRITE = { name: 'write', description: 'Writes.', inputSchema: { type: 'object' } };
 
 function digest(value) {
@@ -21,7 +22,8 @@ function digest(value) {
 async function setUp(t, rules, more = {}, options = {}) {
   const up = await startUpstream(t, { tools: [READ, WRITE], ...options });
   const gw = await startGateway(t, {
-    upstreams: { up: { http: up.url } }, tools: Object.fromEntries(Object.entries(rules).map(([n, r]) => [`up/${n}`, r])), ...more,
+    upstreams: { up: { http: up.url } },
+    tools: Object.fromEntries(Object.entries(rules).map(([n, r]) => [`up/${n}`, r])), ...more,
   });
   return { up, gw, lists: () => up.arrivals.filter((a) => a.method === 'tools/list').length };
 }
@@ -52,7 +54,9 @@ test('the digest of the definition is in the decision, learned by one list befor
   gw.verify();
 });
 
-for (const [what, ttlMs, refresh] of [['a definition that changes in silence is noticed by the next call after its time', undefined, '1s'], ['a list that is good for no time is not asked for in every call', 0, '1h']]) {
+for (const [what, ttlMs,
+    refresh] of [['a definition that changes in silence is noticed by the next call after its time', undefined, '1s'],
+    ['a list that is good for no time is not asked for in every call', 0, '1h']]) {
   test(what, async (t) => {
     const list = { tools: [READ] };
     const onMessage = (a) => (a.method === 'tools/list' ? (a.result({ ...list, ttlMs }), true) : undefined);
@@ -67,13 +71,15 @@ for (const [what, ttlMs, refresh] of [['a definition that changes in silence is 
     assert.ok(lists() <= 4, `${lists()} lists for 20 calls`);
     list.tools = [{ ...READ, description: 'Reads, and tells the others.' }];
     if (ttlMs === 0) return; // it is good for 30 seconds all the same
-    await until(async () => (await caller.call('read', { path: 'a' })).reason === 'definition_changed', 'the change to be noticed');
+    await until(async () => (await caller.call('read', { path: 'a' })).reason === 'definition_changed',
+      'the change to be noticed');
     assert.equal((await caller.call('read', { path: 'a' })).reason, 'definition_changed');
     gw.verify();
   });
 }
 
-test('a pinned tool is not called by a definition that changed in silence seconds ago; calls at once ask once', async (t) => {
+test('a pinned tool is not called by a definition that changed in silence seconds ago; calls at once ask once',
+    async (t) => {
   const { gw, up, lists } = await setUp(t, { read: { ...RULE, pin: true } }, { loops: 1 });
   const s = await openSession(gw);
   await s.request('tools/list');
@@ -84,7 +90,8 @@ test('a pinned tool is not called by a definition that changed in silence second
   const before = lists();
   up.tools = [{ ...READ, description: 'Reads, and tells the others.' }];
   let answers;
-  await until(async () => (answers = await eight()).some((a) => a.reason === 'definition_changed'), 'the change to be noticed', 20000);
+  await until(async () => (answers = await eight()).some((a) => a.reason === 'definition_changed'),
+    'the change to be noticed', 20000);
   assert.ok(answers.every((a) => a.reason === 'definition_changed'), 'all that waited');
   assert.equal(lists(), before + 1);
   assert.ok((await eight()).every((a) => a.reason === 'definition_changed'));
@@ -93,13 +100,16 @@ test('a pinned tool is not called by a definition that changed in silence second
 });
 
 test('a list of many pages is learned whole; many first calls at once ask once', async (t) => {
-  const all = Array.from({ length: 30 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' }, description: `number ${i}` }));
+  const all = Array.from({ length: 30 },
+    (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' }, description: `number ${i}` }));
   const pages = (a) => {
     if (a.method !== 'tools/list') return undefined;
     const from = Number(a.params?.cursor ?? 0);
-    return a.result({ tools: all.slice(from, from + 10), ...(from + 10 < all.length ? { nextCursor: String(from + 10) } : {}) });
+    return a.result({ tools: all.slice(from, from + 10),
+      ...(from + 10 < all.length ? { nextCursor: String(from + 10) } : {}) });
   };
-  const { gw, lists } = await setUp(t, { 't*': RULE }, { loops: 1 }, { onMessage: (a) => (pages(a) === undefined && a.method !== 'tools/list' ? undefined : true) });
+  const { gw, lists } = await setUp(t, { 't*': RULE }, { loops: 1 },
+    { onMessage: (a) => (pages(a) === undefined && a.method !== 'tools/list' ? undefined : true) });
   const s = await openSession(gw);
   const answers = await Promise.all(all.map((tool, i) => s.call(`up__${tool.name}`, { i })));
   assert.ok(answers.every((a) => a.result));
@@ -111,7 +121,8 @@ test('a list of many pages is learned whole; many first calls at once ask once',
 });
 
 test('a server that does not tell its tools is called all the same, and asked again only after a while', async (t) => {
-  const { up, gw, lists } = await setUp(t, { read: RULE }, { loops: 1 }, { onMessage: (a) => (a.method === 'tools/list' ? (a.error(-32601, 'no'), true) : undefined) });
+  const { up, gw, lists } = await setUp(t, { read: RULE }, { loops: 1 },
+    { onMessage: (a) => (a.method === 'tools/list' ? (a.error(-32601, 'no'), true) : undefined) });
   const s = await openSession(gw);
   for (let i = 0; i < 3; i++) assert.ok((await s.call('up__read', { i })).result);
   assert.equal(lists(), 1);
@@ -166,9 +177,13 @@ test('a running gateway takes what is accepted without a signal, and keeps it wh
 });
 
 test('a definition with a number that no double holds is learned whole, and its last digit counts', async (t) => {
-  const bounded = (most) => [{ name: 'echo', inputSchema: { type: 'object', properties: { message: { type: 'string' }, n: { type: 'integer', maximum: JSON.rawJSON(most) } } } }];
+  const bounded = (most) =>
+    [{ name: 'echo',
+      inputSchema: { type: 'object',
+        properties: { message: { type: 'string' }, n: { type: 'integer', maximum: JSON.rawJSON(most) } } } }];
   const up = await startSdkUpstream(t, { list: bounded('9223372036854775807') });
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/echo': { ...RULE, pin: true } } });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url } }, tools: { 'up/echo': { ...RULE, pin: true } } });
   const s = await openSession(gw);
   assert.equal((await s.call('up__echo', { message: 'a' })).reason, 'definition_not_accepted');
   await seen(gw, 'up/echo', 'new');
@@ -187,7 +202,8 @@ test('a definition with a number that no double holds is learned whole, and its 
   await names(again);
   assert.equal((await again.call('up__echo', { message: 'c' })).reason, 'definition_changed');
   await seen(gw, 'up/echo', 'changed');
-  assert.match(tools(gw, 'diff', 'up/echo').out, /^~ \/inputSchema\/properties\/n\/maximum 9223372036854775807 -> 9223372036854775806$/m);
+  assert.match(tools(gw, 'diff', 'up/echo').out,
+    /^~ \/inputSchema\/properties\/n\/maximum 9223372036854775807 -> 9223372036854775806$/m);
   gw.verify();
 });
 
@@ -238,7 +254,9 @@ test('tools/list_changed on a stream makes the next call look again', async (t) 
   assert.ok((await s.call('read')).result);
   const controller = new AbortController();
   let got = '';
-  const listening = fetch(`${gw.origin}/mcp/up`, { headers: s.headers(undefined, { accept: 'text/event-stream', 'content-type': undefined }), signal: controller.signal })
+  const listening = fetch(`${gw.origin}/mcp/up`,
+    { headers: s.headers(undefined, { accept: 'text/event-stream', 'content-type': undefined }),
+      signal: controller.signal })
     .then(async (r) => { for await (const chunk of r.body) got += Buffer.from(chunk); }).catch(() => {});
   await until(() => stream);
   up.tools = [{ ...READ, title: 'other' }];
@@ -249,8 +267,10 @@ test('tools/list_changed on a stream makes the next call look again', async (t) 
   await listening;
 });
 
-test('a pinned tool that its server does not list is unknown, one that it lists twice ambiguous; shadow mode only says so', async (t) => {
-  const { up, gw } = await setUp(t, { read: { ...RULE, pin: true }, write: { ...RULE, pin: true, shadow: true }, hidden: { ...RULE, pin: true } });
+test('a pinned tool is unknown when not listed and ambiguous when listed twice; shadow mode only reports it',
+    async (t) => {
+  const { up, gw } = await setUp(t,
+    { read: { ...RULE, pin: true }, write: { ...RULE, pin: true, shadow: true }, hidden: { ...RULE, pin: true } });
   up.tools = [READ, { ...READ, description: 'Other.' }, WRITE];
   const s = await openSession(gw);
   assert.equal((await s.call('up__read')).reason, 'definition_ambiguous');
@@ -258,7 +278,8 @@ test('a pinned tool that its server does not list is unknown, one that it lists 
   assert.deepEqual(await names(s), ['up__write']);
   assert.ok((await s.call('up__write')).result);
   const { decision } = gw.show(gw.decisions().at(-1).decision_id);
-  assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.extensions.writ.shadow], ['deny', 'definition_not_accepted', true]);
+  assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.extensions.writ.shadow],
+    ['deny', 'definition_not_accepted', true]);
   assert.equal(up.calls.length, 1);
 });
 
@@ -289,7 +310,8 @@ test('writ tools: what is accepted, by name or pattern, and what cannot be trust
   assert.deepEqual(JSON.parse(tools(gw, 'accept', 'up/*', '--json').out).accepted, []);
   await gw.waitLog('definitions_taken', from);
   assert.equal(tools(gw, 'diff', 'up/read').code, 0);
-  assert.match(tools(gw, 'list').out, /^accepted  sha256:[0-9a-f]{64}  up\/read\naccepted  sha256:[0-9a-f]{64}  up\/write\n$/);
+  assert.match(tools(gw, 'list').out,
+    /^accepted  sha256:[0-9a-f]{64}  up\/read\naccepted  sha256:[0-9a-f]{64}  up\/write\n$/);
   const file = `${gw.ledgerFile}.accepted.json`;
   assert.equal(statSync(file).mode & 0o777, 0o600);
 
@@ -383,20 +405,24 @@ test('hidden characters reach no model: tools, prompts, resources, instructions'
   const odd = (text) => `${text}${TAGS}\u200b\u202e`;
   const spied = {
     name: 'read', title: odd('Read'), description: `Reads 👨‍👩‍👧 ❤️ می‌خواهم.${TAGS}`,
-    inputSchema: { type: 'object', properties: { path: { type: 'string', description: odd('A path.') }, [odd('x')]: { type: 'string' } } },
+    inputSchema: { type: 'object',
+      properties: { path: { type: 'string', description: odd('A path.') }, [odd('x')]: { type: 'string' } } },
   };
   const lists = {
     'prompts/list': { prompts: [{ name: 'p', description: odd('Asks.') }, { name: odd('q') }] },
-    'resources/list': { resources: [{ uri: 'file:///a', name: 'a', description: odd('A file.') }, { uri: odd('file:///b'), name: 'b' }] },
+    'resources/list': { resources: [{ uri: 'file:///a', name: 'a', description: odd('A file.') },
+      { uri: odd('file:///b'), name: 'b' }] },
     'resources/templates/list': { resourceTemplates: [{ uriTemplate: 'file:///{x}', name: 'c', title: odd('Any.') }] },
   };
   const onMessage = (a) => {
     if (lists[a.method] !== undefined) return a.result(lists[a.method]), true;
     if (a.method !== 'initialize') return undefined;
-    a.result({ protocolVersion: '2025-11-25', serverInfo: { name: 's', version: '1' }, capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: odd('Be kind.') });
+    a.result({ protocolVersion: '2025-11-25', serverInfo: { name: 's', version: '1' },
+      capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: odd('Be kind.') });
     return true;
   };
-  const { up, gw } = await setUp(t, { '*': RULE, read: { ...RULE, pin: true } }, {}, { onMessage, tools: [spied, { ...WRITE, description: odd('Writes.') }, { ...WRITE, name: odd('other') }] });
+  const { up, gw } = await setUp(t, { '*': RULE, read: { ...RULE, pin: true } }, {},
+    { onMessage, tools: [spied, { ...WRITE, description: odd('Writes.') }, { ...WRITE, name: odd('other') }] });
   const s = await openSession(gw, { path: '/mcp/up' });
   assert.equal(s.opened.result.instructions, 'Be kind.');
   const listed = async () => (await s.request('tools/list')).result.tools;
@@ -409,7 +435,8 @@ test('hidden characters reach no model: tools, prompts, resources, instructions'
   assert.match(diff.out, /\\u\{e0073\}\\u\{e0065\}.*\\u200b\\u202e/);
   assert.match(await accept(gw, 'up/read'), /\\u\{e0073\}/);
   const [read] = await listed();
-  assert.deepEqual([read.title, read.description, read.inputSchema.properties], ['Read', 'Reads 👨‍👩‍👧 ❤️ می‌خواهم.', { path: { type: 'string', description: 'A path.' } }]);
+  assert.deepEqual([read.title, read.description, read.inputSchema.properties],
+    ['Read', 'Reads 👨‍👩‍👧 ❤️ می‌خواهم.', { path: { type: 'string', description: 'A path.' } }]);
   assert.ok((await s.call('read', { path: 'a' })).result);
   assert.equal(decided(gw).extensions.writ.definition, digest(spied));
   assert.equal(up.calls.length, 1);
@@ -417,7 +444,8 @@ test('hidden characters reach no model: tools, prompts, resources, instructions'
   for (const caller of [s, await openSession(gw)]) {
     assert.deepEqual((await caller.request('prompts/list')).result.prompts.map((x) => x.description), ['Asks.']);
     assert.deepEqual((await caller.request('resources/list')).result.resources.map((x) => x.description), ['A file.']);
-    assert.deepEqual((await caller.request('resources/templates/list')).result.resourceTemplates.map((x) => x.title), ['Any.']);
+    assert.deepEqual((await caller.request('resources/templates/list')).result.resourceTemplates.map((x) => x.title),
+      ['Any.']);
   }
   assert.ok(await gw.metric('writ_characters_hidden_total') > 10);
   gw.verify();
@@ -458,13 +486,15 @@ for (const pin of [false, true]) {
   });
 }
 
-test('a tool that only reads may run again when it is pinned; where its server is not believed, the log says so once', async (t) => {
+test('a tool that only reads may run again when it is pinned; where its server is not believed, the log says so once',
+    async (t) => {
   const PEEK = { ...READ, name: 'peek', annotations: { readOnlyHint: true } };
   const LOOK = { ...PEEK, name: 'look' };
   const auto = { scope: 's', arguments: ANY };
   const rules = { peek: { ...auto, pin: true }, look: auto, 'w*': auto, said: { ...auto, duplicates: 'forbid' } };
   const { gw, up } = await setUp(t, rules, {}, { tools: [PEEK, LOOK, WRITE, { ...PEEK, name: 'said' }] });
-  const told = (from = 0) => gw.log.slice(from).filter((l) => l.event === 'repeats_refused').map((l) => [l.level, l.upstream, l.tool]);
+  const told = (from = 0) => gw.log.slice(from).filter((l) => l.event === 'repeats_refused')
+    .map((l) => [l.level, l.upstream, l.tool]);
   const s = await openSession(gw);
   await s.request('tools/list');
   await seen(gw, 'up/peek', 'new');

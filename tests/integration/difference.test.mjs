@@ -17,9 +17,11 @@ const META = 'io.modelcontextprotocol/';
 const PATIENCE_MS = 5000;
 
 /** One exchange. Of a stream without an end: its head, and `events` of its events. */
-function exchange(url, { method = 'POST', path = '', headers = {}, body, chunks, trailers, waits = false, events = 0 }) {
+function exchange(url,
+    { method = 'POST', path = '', headers = {}, body, chunks, trailers, waits = false, events = 0 }) {
   return new Promise((resolve, reject) => {
-    const req = http.request(url + path, { method, headers, agent: false, maxHeaderSize: 1 << 18, timeout: PATIENCE_MS }, (res) => {
+    const req = http.request(url + path,
+        { method, headers, agent: false, maxHeaderSize: 1 << 18, timeout: PATIENCE_MS }, (res) => {
       let text = '';
       const told = () => (events === 0 ? text : text.split('\n\n').slice(0, events).join('\n\n'));
       const done = () => resolve(new Answer(res.statusCode, res.headers, told()));
@@ -62,22 +64,30 @@ function compared(answer, ownWords) {
 // ---- what is asked
 
 const rpc = (id, method, params) => ({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
-const hello = (version = LEGACY) => rpc(1, 'initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 'raw', version: '1' } });
-const legacy = (body, headers = {}) => (session) => ({ headers: { ...JSON_TYPES, 'mcp-session-id': session, 'mcp-protocol-version': LEGACY, ...headers }, body });
+const hello = (version = LEGACY) =>
+  rpc(1, 'initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 'raw', version: '1' } });
+const legacy = (body, headers = {}) => (session) =>
+  ({ headers: { ...JSON_TYPES, 'mcp-session-id': session, 'mcp-protocol-version': LEGACY, ...headers }, body });
 const without = (request, ...names) => (session) => {
   const made = request(session);
-  return { ...made, headers: Object.fromEntries(Object.entries(made.headers).filter(([name]) => !names.includes(name))) };
+  return { ...made,
+    headers: Object.fromEntries(Object.entries(made.headers).filter(([name]) => !names.includes(name))) };
 };
-const get = (headers = {}) => (session) => ({ method: 'GET', headers: { accept: 'text/event-stream', 'mcp-session-id': session, 'mcp-protocol-version': LEGACY, ...headers } });
+const get = (headers = {}) => (session) =>
+  ({ method: 'GET', headers: { accept: 'text/event-stream', 'mcp-session-id': session, 'mcp-protocol-version': LEGACY,
+    ...headers } });
 
 const enveloped = (method, params = {}, id = 1, meta = {}) => rpc(id, method, {
-  ...params, _meta: { [`${META}protocolVersion`]: MODERN, [`${META}clientCapabilities`]: {}, [`${META}clientInfo`]: { name: 'raw', version: '1' }, ...meta },
+  ...params, _meta: { [`${META}protocolVersion`]: MODERN, [`${META}clientCapabilities`]: {},
+    [`${META}clientInfo`]: { name: 'raw', version: '1' }, ...meta },
 });
 const modern = (body, headers = {}) => () => {
   const name = body?.params?.name ?? body?.params?.uri;
   return {
-    headers: { ...JSON_TYPES, 'mcp-protocol-version': MODERN, ...(typeof body === 'string' || Array.isArray(body) ? { 'mcp-method': 'tools/list' } : {}),
-      ...(body?.method === undefined ? {} : { 'mcp-method': body.method }), ...(name === undefined ? {} : { 'mcp-name': name }), ...headers }, body,
+    headers: { ...JSON_TYPES, 'mcp-protocol-version': MODERN,
+      ...(typeof body === 'string' || Array.isArray(body) ? { 'mcp-method': 'tools/list' } : {}),
+      ...(body?.method === undefined ? {} : { 'mcp-method': body.method }),
+      ...(name === undefined ? {} : { 'mcp-name': name }), ...headers }, body,
   };
 };
 
@@ -86,19 +96,25 @@ const LEGACY_CASES = {
   'initialize': () => ({ headers: JSON_TYPES, body: hello() }),
   'initialize, an older revision': () => ({ headers: JSON_TYPES, body: hello('2025-06-18') }),
   'initialize, an unknown revision': () => ({ headers: JSON_TYPES, body: hello('1999-01-01') }),
-  'initialize, with charset': () => ({ headers: { ...JSON_TYPES, 'content-type': 'application/json; charset=utf-8' }, body: hello() }),
+  'initialize, with charset': () =>
+    ({ headers: { ...JSON_TYPES, 'content-type': 'application/json; charset=utf-8' }, body: hello() }),
   'ping': legacy(rpc(1, 'ping')),
   'ping, id 0': legacy(rpc(0, 'ping')),
   'ping, negative id': legacy(rpc(-7, 'ping')),
   'ping, text id': legacy(rpc('ü-✓', 'ping')),
   'ping, largest id': legacy(rpc(Number.MAX_SAFE_INTEGER, 'ping')),
   'ping, null id': legacy({ jsonrpc: '2.0', id: null, method: 'ping' }),
-  'ping, in chunks': (session) => { const { headers } = legacy()(session); const text = JSON.stringify(rpc(2, 'ping')); return { headers, chunks: [text.slice(0, 5), text.slice(5)] }; },
+  'ping, in chunks': (session) => {
+    const { headers } = legacy()(session);
+    const text = JSON.stringify(rpc(2, 'ping'));
+    return { headers, chunks: [text.slice(0, 5), text.slice(5)] };
+  },
   'tools/call': legacy(rpc(3, 'tools/call', echo)),
   'tools/call, structured': legacy(rpc(4, 'tools/call', { name: 'add', arguments: { a: 1.5, b: 2 } })),
   'tools/call, isError': legacy(rpc(5, 'tools/call', { name: 'fail' })),
   'tools/call, without arguments': legacy(rpc(5, 'tools/call', { name: 'picture' })),
-  'tools/call, progress': legacy(rpc(6, 'tools/call', { name: 'steps', arguments: { n: 3 }, _meta: { progressToken: 'p' } })),
+  'tools/call, progress': legacy(rpc(6, 'tools/call',
+    { name: 'steps', arguments: { n: 3 }, _meta: { progressToken: 'p' } })),
   'tools/call, bad arguments': legacy(rpc(7, 'tools/call', { name: 'echo', arguments: { message: 5 } })),
   'tools/call, unknown tool': legacy(rpc(8, 'tools/call', { name: 'nowhere' })),
   'tools/list': legacy(rpc(9, 'tools/list')),
@@ -111,12 +127,14 @@ const LEGACY_CASES = {
   'resources/read': legacy(rpc(16, 'resources/read', { uri: 'test://note' })),
   'resources/read, by template': legacy(rpc(17, 'resources/read', { uri: 'test://page/7' })),
   'resources/read, unknown': legacy(rpc(18, 'resources/read', { uri: 'test://nowhere' })),
-  'completion/complete': legacy(rpc(19, 'completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'par' } })),
+  'completion/complete': legacy(rpc(19, 'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'par' } })),
   'logging/setLevel': legacy(rpc(20, 'logging/setLevel', { level: 'debug' })),
   'logging/setLevel, no level': legacy(rpc(21, 'logging/setLevel', { level: 'loud' })),
   'unknown method': legacy(rpc(22, 'tools/invent')),
   'notification': legacy({ jsonrpc: '2.0', method: 'notifications/initialized' }),
-  'notification of a cancellation': legacy({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } }),
+  'notification of a cancellation': legacy({ jsonrpc: '2.0', method: 'notifications/cancelled',
+    params: { requestId: 99 } }),
   'notification, unknown': legacy({ jsonrpc: '2.0', method: 'notifications/invented' }),
   'response to nothing': legacy({ jsonrpc: '2.0', id: 99, result: {} }),
   'batch': legacy([rpc(23, 'ping'), rpc(24, 'ping')]),
@@ -132,7 +150,9 @@ const LEGACY_CASES = {
   'no Accept': without(legacy(rpc(33, 'ping')), 'accept'),
   'Content-Type: text/plain': legacy(rpc(34, 'ping'), { 'content-type': 'text/plain' }),
   'no Content-Type': without(legacy(rpc(35, 'ping')), 'content-type'),
-  'Content-Encoding': (session) => ({ headers: { ...legacy()(session).headers, 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify(rpc(36, 'ping'))) }),
+  'Content-Encoding': (session) =>
+    ({ headers: { ...legacy()(session).headers, 'content-encoding': 'gzip' },
+      body: gzipSync(JSON.stringify(rpc(36, 'ping'))) }),
   'broken JSON': legacy('{"jsonrpc":"2.0",'),
   'no body': legacy(''),
   'JSON that is no message': legacy('"hello"'),
@@ -146,18 +166,24 @@ const LEGACY_CASES = {
   'GET, unknown session': get({ 'mcp-session-id': 'nowhere' }),
   'initialize, without params': () => ({ headers: JSON_TYPES, body: rpc(1, 'initialize') }),
   'initialize, with bad params': () => ({ headers: JSON_TYPES, body: rpc(1, 'initialize', { protocolVersion: 7 }) }),
-  'initialize, as a notification': () => ({ headers: JSON_TYPES, body: { jsonrpc: '2.0', method: 'initialize', params: hello().params } }),
+  'initialize, as a notification': () =>
+    ({ headers: JSON_TYPES, body: { jsonrpc: '2.0', method: 'initialize', params: hello().params } }),
   'initialize, again in the session': legacy(hello()),
   'initialize, with an unknown session': legacy(hello(), { 'mcp-session-id': 'nowhere' }),
-  'initialize, with an unknown version header': () => ({ headers: { ...JSON_TYPES, 'mcp-protocol-version': '1999-01-01' }, body: hello() }),
+  'initialize, with an unknown version header': () =>
+    ({ headers: { ...JSON_TYPES, 'mcp-protocol-version': '1999-01-01' }, body: hello() }),
   'ping, id of a fraction': legacy(rpc(1.5, 'ping')),
   'ping, id of a text that is long': legacy(rpc('x'.repeat(2000), 'ping')),
   'ping, id that is true': legacy(rpc(true, 'ping')),
   'ping, id that is an object': legacy(rpc({}, 'ping')),
   'ping, with _meta': legacy(rpc(1, 'ping', { _meta: { a: [1, { b: null }] } })),
   'ping, with a progress token': legacy(rpc(1, 'ping', { _meta: { progressToken: 'p' } })),
-  'ping, with a trailer': (session) => ({ headers: { ...legacy()(session).headers, 'transfer-encoding': 'chunked', trailer: 'x-more' }, chunks: [JSON.stringify(rpc(2, 'ping'))], trailers: { 'x-more': '1' } }),
-  'ping, after 100-continue': (session) => ({ headers: { ...legacy()(session).headers, expect: '100-continue', 'content-length': JSON.stringify(rpc(2, 'ping')).length }, body: rpc(2, 'ping'), waits: true }),
+  'ping, with a trailer': (session) =>
+    ({ headers: { ...legacy()(session).headers, 'transfer-encoding': 'chunked', trailer: 'x-more' },
+      chunks: [JSON.stringify(rpc(2, 'ping'))], trailers: { 'x-more': '1' } }),
+  'ping, after 100-continue': (session) =>
+    ({ headers: { ...legacy()(session).headers, expect: '100-continue',
+      'content-length': JSON.stringify(rpc(2, 'ping')).length }, body: rpc(2, 'ping'), waits: true }),
   'ping, with a query': (session) => ({ ...legacy(rpc(1, 'ping'))(session), path: '?a=1' }),
   'ping, a field of 8000 bytes': legacy(rpc(1, 'ping'), { 'x-long': 'x'.repeat(8000) }),
   'ping, a field of 200000 bytes': legacy(rpc(1, 'ping'), { 'x-long': 'x'.repeat(200_000) }),
@@ -172,7 +198,8 @@ const LEGACY_CASES = {
   'ping, Accept of something else': legacy(rpc(1, 'ping'), { accept: 'image/png' }),
   'ping, Accept-Encoding': legacy(rpc(1, 'ping'), { 'accept-encoding': 'gzip, deflate, br' }),
   'ping, Content-Type in capitals': legacy(rpc(1, 'ping'), { 'content-type': 'Application/JSON' }),
-  'ping, Content-Type of another charset': legacy(rpc(1, 'ping'), { 'content-type': 'application/json; charset=utf-16' }),
+  'ping, Content-Type of another charset': legacy(rpc(1, 'ping'),
+    { 'content-type': 'application/json; charset=utf-16' }),
   'ping, Content-Type that only begins so': legacy(rpc(1, 'ping'), { 'content-type': 'application/jsonp' }),
   'ping, Content-Encoding: identity': legacy(rpc(1, 'ping'), { 'content-encoding': 'identity' }),
   'ping, no id': legacy({ jsonrpc: '2.0', method: 'ping' }),
@@ -185,9 +212,11 @@ const LEGACY_CASES = {
   'a request of servers': legacy(rpc(1, 'sampling/createMessage', { messages: [], maxTokens: 1 })),
   'notification that is a request': legacy({ jsonrpc: '2.0', method: 'tools/list' }),
   'notification with an empty name': legacy({ jsonrpc: '2.0', method: '' }),
-  'notification of progress': legacy({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'x', progress: 1 } }),
+  'notification of progress': legacy({ jsonrpc: '2.0', method: 'notifications/progress',
+    params: { progressToken: 'x', progress: 1 } }),
   'notification of roots': legacy({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }),
-  'notification without a session': without(legacy({ jsonrpc: '2.0', method: 'notifications/initialized' }), 'mcp-session-id'),
+  'notification without a session': without(legacy({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+    'mcp-session-id'),
   'cancellation without an id': legacy({ jsonrpc: '2.0', method: 'notifications/cancelled', params: {} }),
   'error to nothing': legacy({ jsonrpc: '2.0', id: 99, error: { code: -1, message: 'no' } }),
   'response without an id': legacy({ jsonrpc: '2.0', result: {} }),
@@ -199,8 +228,10 @@ const LEGACY_CASES = {
   'tools/call, name that is a number': legacy(rpc(9, 'tools/call', { name: 7 })),
   'tools/call, arguments that are an array': legacy(rpc(9, 'tools/call', { name: 'echo', arguments: ['hello'] })),
   'tools/call, arguments null': legacy(rpc(9, 'tools/call', { name: 'picture', arguments: null })),
-  'tools/call, deep arguments': legacy(rpc(9, 'tools/call', { name: 'echo', arguments: { message: 'x', more: JSON.parse('['.repeat(40) + ']'.repeat(40)) } })),
-  'tools/call, signs of all kinds': legacy(rpc(9, 'tools/call', { name: 'echo', arguments: { message: '\u0001\u2028😀é\u202e"\\/' } })),
+  'tools/call, deep arguments': legacy(rpc(9, 'tools/call',
+    { name: 'echo', arguments: { message: 'x', more: JSON.parse('['.repeat(40) + ']'.repeat(40)) } })),
+  'tools/call, signs of all kinds': legacy(rpc(9, 'tools/call',
+    { name: 'echo', arguments: { message: '\u0001\u2028😀é\u202e"\\/' } })),
   'prompts/get, without params': legacy(rpc(9, 'prompts/get')),
   'resources/read, without params': legacy(rpc(9, 'resources/read')),
   'resources/read, uri that is a number': legacy(rpc(9, 'resources/read', { uri: 7 })),
@@ -209,9 +240,12 @@ const LEGACY_CASES = {
   'resources/subscribe': legacy(rpc(9, 'resources/subscribe', { uri: 'test://note' })),
   'resources/unsubscribe': legacy(rpc(9, 'resources/unsubscribe', { uri: 'test://note' })),
   'resources/subscribe, without params': legacy(rpc(9, 'resources/subscribe')),
-  'completion/complete, unknown prompt': legacy(rpc(9, 'completion/complete', { ref: { type: 'ref/prompt', name: 'nowhere' }, argument: { name: 'name', value: '' } })),
-  'completion/complete, unknown argument': legacy(rpc(9, 'completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'nobody', value: '' } })),
-  'completion/complete, a resource': legacy(rpc(9, 'completion/complete', { ref: { type: 'ref/resource', uri: 'test://page/{n}' }, argument: { name: 'n', value: '1' } })),
+  'completion/complete, unknown prompt': legacy(rpc(9, 'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'nowhere' }, argument: { name: 'name', value: '' } })),
+  'completion/complete, unknown argument': legacy(rpc(9, 'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'nobody', value: '' } })),
+  'completion/complete, a resource': legacy(rpc(9, 'completion/complete',
+    { ref: { type: 'ref/resource', uri: 'test://page/{n}' }, argument: { name: 'n', value: '1' } })),
   'completion/complete, no ref': legacy(rpc(9, 'completion/complete', { argument: { name: 'name', value: '' } })),
   'logging/setLevel, without params': legacy(rpc(9, 'logging/setLevel')),
   'version header that is empty': legacy(rpc(9, 'ping'), { 'mcp-protocol-version': '' }),
@@ -223,14 +257,17 @@ const LEGACY_CASES = {
   'GET, Accept of anything': get({ accept: '*/*' }),
   'GET, Accept of both': get({ accept: 'text/event-stream, application/json' }),
   'GET, unknown version header': get({ 'mcp-protocol-version': '1999-01-01' }),
-  'GET with a body': (session) => ({ ...get({ 'content-type': 'application/json', 'content-length': 2 })(session), body: '{}' }),
+  'GET with a body': (session) =>
+    ({ ...get({ 'content-type': 'application/json', 'content-length': 2 })(session), body: '{}' }),
   'DELETE without a session': () => ({ method: 'DELETE', headers: { 'mcp-protocol-version': LEGACY } }),
-  'DELETE, unknown version header': (session) => ({ method: 'DELETE', headers: { 'mcp-session-id': session, 'mcp-protocol-version': '1999-01-01' } }),
+  'DELETE, unknown version header': (session) =>
+    ({ method: 'DELETE', headers: { 'mcp-session-id': session, 'mcp-protocol-version': '1999-01-01' } }),
   'HEAD': (session) => ({ ...get()(session), method: 'HEAD' }),
   'OPTIONS': (session) => ({ ...get()(session), method: 'OPTIONS' }),
   'PUT': (session) => ({ ...legacy(rpc(1, 'ping'))(session), method: 'PUT' }),
   'PATCH': (session) => ({ ...legacy(rpc(1, 'ping'))(session), method: 'PATCH' }),
-  'DELETE, unknown session': () => ({ method: 'DELETE', headers: { 'mcp-session-id': 'nowhere', 'mcp-protocol-version': LEGACY } }),
+  'DELETE, unknown session': () =>
+    ({ method: 'DELETE', headers: { 'mcp-session-id': 'nowhere', 'mcp-protocol-version': LEGACY } }),
 };
 const LAST_CASES = {
   'DELETE': (session) => ({ method: 'DELETE', headers: { 'mcp-session-id': session, 'mcp-protocol-version': LEGACY } }),
@@ -241,11 +278,14 @@ const MODERN_CASES = {
   'tools/list': modern(enveloped('tools/list')),
   'tools/call': modern(enveloped('tools/call', echo)),
   'tools/call, isError': modern(enveloped('tools/call', { name: 'fail' })),
-  'tools/call, progress': modern(enveloped('tools/call', { name: 'steps', arguments: { n: 2 } }, 'x', { progressToken: 7 })),
+  'tools/call, progress': modern(enveloped('tools/call', { name: 'steps', arguments: { n: 2 } }, 'x',
+    { progressToken: 7 })),
   'tools/call, unknown tool': modern(enveloped('tools/call', { name: 'nowhere' })),
   'tools/call, bad arguments': modern(enveloped('tools/call', { name: 'echo', arguments: {} })),
-  'tools/call, a capability that is not declared': modern(enveloped('tools/call', { name: 'ask', arguments: { question: '?' } })),
-  'tools/call, asked back': modern(enveloped('tools/call', { name: 'ask', arguments: { question: '?' } }, 2, { [`${META}clientCapabilities`]: { elicitation: {} } })),
+  'tools/call, a capability that is not declared': modern(enveloped('tools/call',
+    { name: 'ask', arguments: { question: '?' } })),
+  'tools/call, asked back': modern(enveloped('tools/call', { name: 'ask', arguments: { question: '?' } }, 2,
+    { [`${META}clientCapabilities`]: { elicitation: {} } })),
   'prompts/get': modern(enveloped('prompts/get', { name: 'greet', arguments: { name: 'you' } })),
   'resources/read': modern(enveloped('resources/read', { uri: 'test://note' })),
   'resources/read, unknown': modern(enveloped('resources/read', { uri: 'test://nowhere' })),
@@ -254,7 +294,8 @@ const MODERN_CASES = {
   'initialize': modern(enveloped('initialize', hello().params)),
   'no version header': without(modern(enveloped('tools/list')), 'mcp-protocol-version'),
   'another version in the header': modern(enveloped('tools/list'), { 'mcp-protocol-version': LEGACY }),
-  'an unsupported version': modern(enveloped('tools/list', {}, 1, { [`${META}protocolVersion`]: '2027-01-01' }), { 'mcp-protocol-version': '2027-01-01' }),
+  'an unsupported version': modern(enveloped('tools/list', {}, 1, { [`${META}protocolVersion`]: '2027-01-01' }),
+    { 'mcp-protocol-version': '2027-01-01' }),
   'version in the header alone': modern(rpc(1, 'tools/list')),
   'no capabilities': modern(enveloped('tools/list', {}, 1, { [`${META}clientCapabilities`]: undefined })),
   'capabilities that are none': modern(enveloped('tools/list', {}, 1, { [`${META}clientCapabilities`]: 7 })),
@@ -263,29 +304,36 @@ const MODERN_CASES = {
   'another Mcp-Method': modern(enveloped('tools/list'), { 'mcp-method': 'ping' }),
   'no Mcp-Name': without(modern(enveloped('tools/call', echo)), 'mcp-name'),
   'another Mcp-Name': modern(enveloped('tools/call', echo), { 'mcp-name': 'fail' }),
-  'Mcp-Name in base64': modern(enveloped('tools/call', echo), { 'mcp-name': `=?base64?${Buffer.from('echo').toString('base64')}?=` }),
+  'Mcp-Name in base64': modern(enveloped('tools/call', echo),
+    { 'mcp-name': `=?base64?${Buffer.from('echo').toString('base64')}?=` }),
   'an unknown session': modern(enveloped('tools/list'), { 'mcp-session-id': 'nowhere' }),
   'batch': modern([enveloped('tools/list')]),
   'null id': modern(enveloped('tools/list', {}, null)),
   'no jsonrpc member': modern({ ...enveloped('tools/list'), jsonrpc: undefined }),
   'response': modern({ jsonrpc: '2.0', id: 1, result: {} }),
-  'notification': modern({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5, _meta: enveloped('x').params._meta } }),
+  'notification': modern({ jsonrpc: '2.0', method: 'notifications/cancelled',
+    params: { requestId: 5, _meta: enveloped('x').params._meta } }),
   'broken JSON': modern('{"jsonrpc"'),
   'Accept: only JSON': modern(enveloped('tools/list'), { accept: 'application/json' }),
   'prompts/list': modern(enveloped('prompts/list')),
   'prompts/get, unknown': modern(enveloped('prompts/get', { name: 'nowhere' })),
   'resources/list': modern(enveloped('resources/list')),
   'resources/templates/list': modern(enveloped('resources/templates/list')),
-  'completion/complete': modern(enveloped('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'par' } })),
+  'completion/complete': modern(enveloped('completion/complete',
+    { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'par' } })),
   'logging/setLevel': modern(enveloped('logging/setLevel', { level: 'debug' })),
   'resources/subscribe': without(modern(enveloped('resources/subscribe', { uri: 'test://note' })), 'mcp-name'),
   'tasks/get, undeclared': modern(enveloped('tasks/get', { taskId: 't' }), { 'mcp-name': 't' }),
-  'subscriptions/listen': () => ({ ...modern(enveloped('subscriptions/listen', { notifications: { toolsListChanged: true } }, 'sub'))(), events: 1 }),
-  'subscriptions/listen, to nothing': () => ({ ...modern(enveloped('subscriptions/listen', { notifications: {} }, 7))(), events: 1 }),
+  'subscriptions/listen': () =>
+    ({ ...modern(enveloped('subscriptions/listen', { notifications: { toolsListChanged: true } }, 'sub'))(),
+      events: 1 }),
+  'subscriptions/listen, to nothing': () =>
+    ({ ...modern(enveloped('subscriptions/listen', { notifications: {} }, 7))(), events: 1 }),
   'subscriptions/listen, without a wish': modern(enveloped('subscriptions/listen')),
   'tools/call, without params': modern({ jsonrpc: '2.0', id: 1, method: 'tools/call' }),
   'tools/call, without a name': modern(enveloped('tools/call', { arguments: {} })),
-  'tools/call, input that was not asked for': modern(enveloped('tools/call', { ...echo, inputResponses: { q: { action: 'accept', content: {} } } })),
+  'tools/call, input that was not asked for': modern(enveloped('tools/call',
+    { ...echo, inputResponses: { q: { action: 'accept', content: {} } } })),
   'tools/call, an unknown state': modern(enveloped('tools/call', { ...echo, requestState: 'x' })),
   'tools/call, a log level': modern(enveloped('tools/call', echo, 1, { [`${META}logLevel`]: 'debug' })),
   'tools/list, a cursor': modern(enveloped('tools/list', { cursor: 'nowhere' })),
@@ -298,14 +346,20 @@ const MODERN_CASES = {
   'tools/list, an unknown Mcp-Param': modern(enveloped('tools/list'), { 'mcp-param-region': 'x' }),
   'tools/list, a name that nothing has': modern(enveloped('tools/list'), { 'mcp-name': 'x' }),
   'tools/list, Last-Event-ID': modern(enveloped('tools/list'), { 'last-event-id': 'x' }),
-  'tools/list, after 100-continue': () => { const { headers, body } = modern(enveloped('tools/list'))(); return { headers: { ...headers, expect: '100-continue', 'content-length': JSON.stringify(body).length }, body, waits: true }; },
+  'tools/list, after 100-continue': () => {
+    const { headers, body } = modern(enveloped('tools/list'))();
+    return { headers: { ...headers, expect: '100-continue', 'content-length': JSON.stringify(body).length }, body,
+      waits: true };
+  },
   'Mcp-Method in capitals': modern(enveloped('tools/list'), { 'mcp-method': 'Tools/List' }),
   'Mcp-Method with spaces': modern(enveloped('tools/list'), { 'mcp-method': '  tools/list  ' }),
   'Mcp-Name that is empty': modern(enveloped('tools/call', echo), { 'mcp-name': '' }),
   'Mcp-Name with spaces': modern(enveloped('tools/call', echo), { 'mcp-name': '  echo ' }),
   'Mcp-Name in broken base64': modern(enveloped('tools/call', echo), { 'mcp-name': '=?base64?!?=' }),
-  'Mcp-Name in another case of base64': modern(enveloped('tools/call', echo), { 'mcp-name': `=?BASE64?${Buffer.from('echo').toString('base64')}?=` }),
-  'a notification that is unknown': modern({ jsonrpc: '2.0', method: 'notifications/invented', params: { _meta: enveloped('x').params._meta } }),
+  'Mcp-Name in another case of base64': modern(enveloped('tools/call', echo),
+    { 'mcp-name': `=?BASE64?${Buffer.from('echo').toString('base64')}?=` }),
+  'a notification that is unknown': modern({ jsonrpc: '2.0', method: 'notifications/invented',
+    params: { _meta: enveloped('x').params._meta } }),
   'Accept: only events': modern(enveloped('tools/list'), { accept: 'text/event-stream' }),
   'Accept: anything': modern(enveloped('tools/list'), { accept: '*/*' }),
   'no Accept': without(modern(enveloped('tools/list')), 'accept'),
@@ -340,7 +394,8 @@ const DEMANDED = {
   'modern: tasks/get, undeclared': { status: 400, code: -32021 },
   // a header that names something names what the body names (security.md J12)
   'modern: tools/list, a name that nothing has': { status: 400, code: -32020 },
-  // the stateless revision answers them with 405; this server looks at the method first and takes them for the older ones
+  // the stateless revision answers them with 405; this server looks at the method first and takes them for the older
+  // ones
   'modern: GET': { status: 405, code: -32000 },
   'modern: DELETE': { status: 405, code: -32000 },
   'modern: HEAD': { status: 405 },
@@ -372,7 +427,9 @@ before(async () => {
   const scope = { after: (fn) => cleanups.push(fn) };
   up = await startSdkUpstream(scope);
   const tool = { scope: 's', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] };
-  gw = await startGateway(scope, { upstreams: { http: { http: up.url }, stdio: { stdio: [process.execPath, STDIO, 'both'] } }, tools: { 'http/*': tool, 'stdio/*': tool } });
+  gw = await startGateway(scope,
+    { upstreams: { http: { http: up.url }, stdio: { stdio: [process.execPath, STDIO, 'both'] } },
+      tools: { 'http/*': tool, 'stdio/*': tool } });
   for (const kind of KINDS) { // a session of its own for each, with the server and with the gateway
     urls[`${kind}, direct`] = up.url;
     urls[`${kind}, through`] = `${gw.origin}/mcp/${kind}`;
@@ -398,11 +455,14 @@ for (const [era, cases] of [['legacy', LEGACY_CASES], ['modern', MODERN_CASES], 
   for (const [name, make] of Object.entries(cases)) {
     for (const kind of KINDS) {
       test(`${era}: ${name} (${kind})`, async () => {
-        const [direct, through] = await Promise.all(['direct', 'through'].map((side) => reach(`${kind}, ${side}`, make)));
-        const own = kind === 'stdio' || through.error?.data?.reason !== undefined || direct.status === 431; // the gateway's own words
+        const [direct, through] =
+          await Promise.all(['direct', 'through'].map((side) => reach(`${kind}, ${side}`, make)));
+        // the gateway's own words
+        const own = kind === 'stdio' || through.error?.data?.reason !== undefined || direct.status === 431;
         const demanded = DEMANDED[`${era}: ${name}`];
         if (demanded === undefined || (demanded.over ?? kind) !== kind) {
-          assert.deepEqual(compared(through, own), compared(direct, own), `${through.status} ${through.text} instead of ${direct.status} ${direct.text}`);
+          assert.deepEqual(compared(through, own), compared(direct, own),
+            `${through.status} ${through.text} instead of ${direct.status} ${direct.text}`);
         } else {
           assert.deepEqual([through.status, through.error?.code], [demanded.status, demanded.code], through.text);
           assert.notDeepEqual(compared(through, true), compared(direct, true), `${name} is no difference any more`);

@@ -11,7 +11,8 @@ import { Volume, freeze, insideOwnMounts, limitFiles, ownMounts, thaw } from '..
 
 const CONFIG = (up) => ({
   upstreams: { up: { http: up.url } },
-  tools: { 'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'any' }, { arg: 'pad', op: 'type', value: 'any' }] } },
+  tools: { 'up/pay': { scope: 'pay',
+    arguments: [{ arg: 'n', op: 'type', value: 'any' }, { arg: 'pad', op: 'type', value: 'any' }] } },
 });
 const HELD = 1000; // the call whose answer the upstream keeps back
 const PAD = 'p'.repeat(2000);
@@ -83,7 +84,8 @@ async function outageAndBack(t, gateway, take, giveBack) {
   assert.equal(answer.reason, 'ledger_unavailable');
   assert.equal(answer.refusal.execution, 'unknown');
   assert.notEqual(answer.refusal.decision_id, undefined);
-  assert.equal((await new Caller(gw).request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } })).status, 503);
+  assert.equal((await new Caller(gw).request('initialize',
+    { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } })).status, 503);
   assert.equal((await pay(1)).reason, 'ledger_unavailable'); // also what would be a duplicate
   assert.match((await gw.waitLog('ledger_refusing')).why, /database/);
 
@@ -166,7 +168,7 @@ if (insideOwnMounts) {
   test('on a small file system', (t) => {
     const run = ownMounts(fileURLToPath(import.meta.url));
     if (run === undefined) {
-      console.error('NOT TESTED: a full disk and a read-only file system, because nothing can be mounted here (unshare)');
+      console.error('NOT TESTED: a full disk and a read-only file system: unshare cannot mount here');
       return t.skip('nothing can be mounted here');
     }
     assert.equal(run.status, 0, run.stdout + run.stderr);
@@ -176,7 +178,8 @@ if (insideOwnMounts) {
   test('files that may not grow refuse calls, and take them again afterwards', async (t) => {
     const gateway = await serving(t);
     const { gw } = gateway;
-    await outageAndBack(t, gateway, () => limitFiles(gw.child.pid, statSync(gw.path('ledger.db-wal')).size), () => limitFiles(gw.child.pid));
+    await outageAndBack(t, gateway, () => limitFiles(gw.child.pid, statSync(gw.path('ledger.db-wal')).size),
+      () => limitFiles(gw.child.pid));
   });
 
   test('a ledger that may not be written any more refuses calls, and takes them again afterwards', async (t) => {

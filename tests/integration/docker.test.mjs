@@ -14,14 +14,16 @@ import { startToolServer } from '../support/servers/tool-server.mjs';
 const PEERS = join(SOURCE, 'tests/support/npm/node_modules');
 
 function setup(dir) {
-  const env = { ...process.env, WRIT_DATA: dir, WRIT_TEMPLATE: join(SOURCE, 'docker/writ.yaml'), PATH: `${dirname(BIN)}:${process.env.PATH}` };
+  const env = { ...process.env, WRIT_DATA: dir, WRIT_TEMPLATE: join(SOURCE, 'docker/writ.yaml'),
+    PATH: `${dirname(BIN)}:${process.env.PATH}` };
   const run = spawnSync(join(SOURCE, 'docker/setup'), { env, encoding: 'utf8' });
   assert.equal(run.status, 0, run.stdout + run.stderr);
 }
 
 /** What compose.yaml starts the tool server with: --keys=URL and so on, by name. */
 function toolOptions() {
-  const tools = /^  tools:[^]*?^    command:\n([^]*?)^    \w/m.exec(readFileSync(join(SOURCE, 'docker/compose.yaml'), 'utf8'))[1];
+  const tools = /^  tools:[^]*?^    command:\n([^]*?)^    \w/m.exec(readFileSync(join(SOURCE, 'docker/compose.yaml'),
+    'utf8'))[1];
   return Object.fromEntries([...tools.matchAll(/^ +- --(\w+)=(\S+)$/gm)].map((m) => [m[1], m[2]]));
 }
 
@@ -41,20 +43,23 @@ test('setup makes what the gateway needs, once, and the gateway serves the examp
   writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(dir, 'keys')]).out);
   const server = await startToolServer(t, pathToFileURL(join(dir, 'jwks.json')).href, options);
   const gw = prepare(t, {}, { dir });
-  writeFileSync(gw.configFile, kept.replace('0.0.0.0:8700', '127.0.0.1:0').replace('0.0.0.0:8701', '127.0.0.1:0').replace('http://tools:9000', server.origin));
+  writeFileSync(gw.configFile, kept.replace('0.0.0.0:8700', '127.0.0.1:0').replace('0.0.0.0:8701', '127.0.0.1:0')
+    .replace('http://tools:9000', server.origin));
   await gw.start();
   const healthy = () => spawnSync(join(SOURCE, 'docker/healthy'), [String(gw.adminPort)]).status;
   assert.equal(healthy(), 0);
 
   const { host, pathname } = new URL(options.keys);
   const published = await send(gw.origin, { method: 'GET', path: pathname, headers: { host } });
-  assert.equal(published.text, readFileSync(join(dir, 'jwks.json'), 'utf8').trim(), 'the tool server gets no keys under this name');
+  assert.equal(published.text, readFileSync(join(dir, 'jwks.json'), 'utf8').trim(),
+    'the tool server gets no keys under this name');
   const caller = await openSession(gw, { token });
   const list = await caller.request('tools/list');
   assert.deepEqual(list.result.tools.map((tool) => tool.name).sort(), ['bank__balance', 'bank__transfer']);
   const order = { from: 'alice', to: 'bob', cents: 1000 };
   assert.deepEqual((await caller.call('bank__transfer', order)).result.structuredContent, { cents: 1000 });
-  assert.deepEqual((await caller.call('bank__balance', { account: 'alice' })).result.structuredContent, { cents: 9000, version: 1 });
+  assert.deepEqual((await caller.call('bank__balance', { account: 'alice' })).result.structuredContent,
+    { cents: 9000, version: 1 });
   assert.equal((await caller.call('bank__transfer', { ...order, cents: 1001 })).error.data.reason, 'constraint_failed');
   assert.equal((await server.call('transfer', order)).error.data.reason, 'missing_credential');
   assert.equal((await openSession(gw, { token: 'wrong' }).catch((e) => e)) instanceof Error, true);
@@ -65,7 +70,8 @@ test('setup makes what the gateway needs, once, and the gateway serves the examp
 test('both listeners are reached through the ports that compose.yaml publishes', () => {
   const read = (name) => readFileSync(join(SOURCE, 'docker', name), 'utf8');
   const listeners = [...read('writ.yaml').matchAll(/^(?:admin_)?listen: (\S+):(\d+)$/gm)];
-  assert.deepEqual(listeners.map((l) => l[1]), ['0.0.0.0', '0.0.0.0'], 'an address inside the container is not published');
+  assert.deepEqual(listeners.map((l) => l[1]), ['0.0.0.0', '0.0.0.0'],
+    'an address inside the container is not published');
   const published = [...read('compose.yaml').matchAll(/- "127\.0\.0\.1:\$\{\w+:-\d+\}:(\d+)"/g)].map((m) => m[1]);
   assert.deepEqual(published, listeners.map((l) => l[2]));
   assert.deepEqual(/^EXPOSE (.*)$/m.exec(read('Dockerfile'))[1].split(' '), published);
@@ -83,10 +89,12 @@ test('the example of a server over stdio works with what stdio.Dockerfile instal
   writeFileSync(join(dir, 'files', 'here.txt'), '');
   const page = readFileSync(join(SOURCE, 'docker/README.md'), 'utf8');
   const example = /```yaml\n(upstreams:\n[^]*?)```/.exec(page)[1];
-  const own = readFileSync(join(dir, 'writ.yaml'), 'utf8').replace('0.0.0.0:8700', '127.0.0.1:0').replace('0.0.0.0:8701', '127.0.0.1:0');
+  const own = readFileSync(join(dir, 'writ.yaml'), 'utf8').replace('0.0.0.0:8700', '127.0.0.1:0')
+    .replace('0.0.0.0:8701', '127.0.0.1:0');
   const gw = prepare(t, {}, { dir });
   writeFileSync(gw.configFile, own.slice(0, own.indexOf('upstreams:'))
-    + example.replaceAll('/srv/node_modules', PEERS).replaceAll('/var/lib/writ', dir).replace('[node,', `[${process.execPath},`));
+    + example.replaceAll('/srv/node_modules', PEERS).replaceAll('/var/lib/writ', dir)
+      .replace('[node,', `[${process.execPath},`));
   await gw.start();
   const caller = await openSession(gw, { token: readFileSync(join(dir, 'token'), 'utf8') });
   assert.match((await caller.call('files__list_directory', { path: join(dir, 'files') })).said, /here\.txt/);

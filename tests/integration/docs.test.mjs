@@ -14,7 +14,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, symlinkSync,
+  writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { until } from '../support/js/gateway.mjs';
@@ -39,7 +40,8 @@ const LIMITS = {
     'records of a receipt': ['core/evidence/proof/receipt.h', 'WRIT_RECEIPT_RECORDS_MAX'],
     'a record, in bytes': ['core/evidence/record/member.h', 'WRIT_RECORD_MAX_BYTES'],
     'a line of a bundle, in bytes': ['core/evidence/proof/bundle.h', 'WRIT_BUNDLE_LINE_MAX'],
-    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/proof/bundle_live.h', 'WRIT_BUNDLE_LIVE_MAX'],
+    'runs of a bundle, and calls of it, that are open at one time': ['core/evidence/proof/bundle_live.h',
+      'WRIT_BUNDLE_LIVE_MAX'],
     'a time stamp (response), in bytes': ['core/evidence/log/timestamp.h', 'WRIT_TIMESTAMP_BYTES_MAX'],
     'certificates of a time-stamping authority, in bytes': ['core/evidence/log/timestamp.h', 'WRIT_TIMESTAMP_CA_MAX'],
   },
@@ -60,7 +62,8 @@ function constant(file, name) {
   const text = readFileSync(join(SOURCE, file), 'utf8');
   const found = text.match(new RegExp(`^#define ${name}\\s+([^\\n]*?)(?:\\s*/\\*.*)?$`, 'm'));
   assert.ok(found, `${file} defines ${name}`);
-  const plain = found[1].replace(/\(size_t\)/g, '').replace(/(\d)U/g, '$1').replace(/WRIT_RECORD_MAX_BYTES/g, () => constant('core/evidence/record/member.h', 'WRIT_RECORD_MAX_BYTES'));
+  const plain = found[1].replace(/\(size_t\)/g, '').replace(/(\d)U/g, '$1')
+    .replace(/WRIT_RECORD_MAX_BYTES/g, () => constant('core/evidence/record/member.h', 'WRIT_RECORD_MAX_BYTES'));
   assert.match(plain, /^[\d\s()+*<]+$/, `${name}: ${found[1]}`);
   return Number(Function(`return ${plain}`)());
 }
@@ -68,8 +71,10 @@ function constant(file, name) {
 test('the tables of limits say what the constants say', () => {
   for (const [page, rows] of Object.entries(LIMITS)) {
     const section = readFileSync(join(SOURCE, page), 'utf8').split(/^## Limits$/m)[1].split(/^## /m)[0];
-    const told = Object.fromEntries([...section.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, what, value]) => [what, value]));
-    const want = Object.fromEntries(Object.entries(rows).map(([what, at]) => [what, constant(...at).toLocaleString('en-US')]));
+    const told = Object.fromEntries([...section.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, what, value]) =>
+      [what, value]));
+    const want = Object.fromEntries(Object.entries(rows)
+      .map(([what, at]) => [what, constant(...at).toLocaleString('en-US')]));
     assert.deepEqual(told, want, page);
   }
 });
@@ -77,7 +82,8 @@ test('the tables of limits say what the constants say', () => {
 // [{ line, what, arg, text }] of one page.
 function blocks(name, text) {
   const found = [];
-  for (const match of text.matchAll(/^(?:<!-- (file|run|output|serve|not run)(?:: ?| )?([^\n]*?) ?-->\n+)?```([^\n]*)\n([\s\S]*?)^```$/gm)) {
+  for (const match of text.matchAll(
+      /^(?:<!-- (file|run|output|serve|not run)(?:: ?| )?([^\n]*?) ?-->\n+)?```([^\n]*)\n([\s\S]*?)^```$/gm)) {
     const line = text.slice(0, match.index).split('\n').length;
     const [, what, arg, kind, body] = match;
     const free = !['sh', 'yaml'].includes(kind) || (name === JUDGED && kind === 'yaml');
@@ -144,7 +150,8 @@ class Player {
 
   async serve({ line, text }) {
     const log = join(this.folder, `.log-${line}`);
-    const child = spawn('sh', ['-eu', '-c', `exec ${text}`], { ...this.options, stdio: ['ignore', 'ignore', openSync(log, 'w')] });
+    const child = spawn('sh', ['-eu', '-c', `exec ${text}`],
+      { ...this.options, stdio: ['ignore', 'ignore', openSync(log, 'w')] });
     const server = { line, log, child, ended: once(child, 'exit') };
     this.servers.push(server);
     await until(() => child.exitCode !== null || /"event":"ready"/.test(readFileSync(log, 'utf8')), text);
@@ -176,6 +183,7 @@ async function play(name) {
 
 const pages = FOLDERS.flatMap((folder) => {
   const names = existsSync(join(SOURCE, folder)) ? readdirSync(join(SOURCE, folder)) : [];
-  return names.filter((n) => (folder === 'docs/' || folder === '' ? n.endsWith('.md') : n === 'README.md')).map((n) => folder + n);
+  return names.filter((n) => (folder === 'docs/' || folder === '' ? n.endsWith('.md') : n === 'README.md'))
+    .map((n) => folder + n);
 });
 for (const name of pages) test(name, () => play(name));

@@ -15,7 +15,8 @@ const NOTICE = { jsonrpc: '2.0', method: 'notifications/message', params: { leve
 
 const setUp = async (t, options = {}, rule = RULE, top = {}) => {
   const up = await startUpstream(t, options);
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url, timeout: '60s' } }, tools: { 'up/pay': rule }, ...top });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url, timeout: '60s' } }, tools: { 'up/pay': rule }, ...top });
   return { up, gw };
 };
 
@@ -53,7 +54,8 @@ const CASES = {
     const answer = (await openSession(gw, { path: '/mcp/up' })).call('pay', { n: 1 });
     await up.arrived();
     await stream.hangUp();
-    return { gw, answer, told: 'upstream_timeout', outcome: 'timeout', after: () => assert.equal(stream.connections, 1) };
+    return { gw, answer, told: 'upstream_timeout', outcome: 'timeout',
+      after: () => assert.equal(stream.connections, 1) };
   },
   'a request that is not governed': async (t) => {
     const { up, gw } = await setUp(t, { onMessage: (a) => (a.method === 'prompts/get' ? true : undefined) });
@@ -63,13 +65,16 @@ const CASES = {
   },
   'the state of a target': async (t) => {
     const slow = await startUpstream(t, { onGet: () => {} });
-    const { up, gw } = await setUp(t, {}, { ...RULE, state: { http: `http://127.0.0.1:${slow.port}/`, timeout: '60s' } });
+    const { up, gw } = await setUp(t, {},
+      { ...RULE, state: { http: `http://127.0.0.1:${slow.port}/`, timeout: '60s' } });
     const answer = new Caller(gw, { modern: true }).call('up__pay', { n: 1 });
     await until(() => slow.requests.length > 0);
-    return { gw, answer, told: 'target_state_unavailable', outcome: 'blocked', after: () => assert.equal(up.calls.length, 0) };
+    return { gw, answer, told: 'target_state_unavailable', outcome: 'blocked',
+      after: () => assert.equal(up.calls.length, 0) };
   },
   'a call of a child': async (t) => {
-    const gw = await startGateway(t, { upstreams: { up: { stdio: [process.execPath, SCRIPTED, '/dev/null'] } }, tools: { 'up/act': RULE } });
+    const gw = await startGateway(t,
+      { upstreams: { up: { stdio: [process.execPath, SCRIPTED, '/dev/null'] } }, tools: { 'up/act': RULE } });
     const answer = (await openSession(gw)).call('up__act', { act: 'never' });
     await until(() => gw.decisions().length > 0);
     return { gw, answer, told: 'upstream_failed', outcome: 'error' };

@@ -20,7 +20,8 @@ const PATIENCE_MS = 10_000;
 /** Everything that a client sees, as one value. */
 async function use(mode, transport) {
   const { Client } = await sdk2();
-  const client = new Client({ name: 'eras', version: '1' }, { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: MODES[mode] } });
+  const client = new Client({ name: 'eras', version: '1' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: MODES[mode] } });
   client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { reply: 'yes' } }));
   try {
     await client.connect(transport, { timeout: PATIENCE_MS });
@@ -30,7 +31,8 @@ async function use(mode, transport) {
   }
   const progress = [];
   const call = async (name, args, options) => {
-    const { content, isError, structuredContent } = await client.callTool({ name, arguments: args }, { timeout: PATIENCE_MS, ...options });
+    const { content, isError, structuredContent } = await client.callTool({ name, arguments: args },
+      { timeout: PATIENCE_MS, ...options });
     return { content, isError, structuredContent };
   };
   const seen = {
@@ -45,7 +47,8 @@ async function use(mode, transport) {
     templates: (await client.listResourceTemplates()).resourceTemplates,
     read: (await client.readResource({ uri: 'test://note' })).contents,
     prompt: (await client.getPrompt({ name: 'greet', arguments: { name: 'x' } })).messages,
-    completed: (await client.complete({ ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'name', value: 'pa' } })).completion,
+    completed: (await client.complete({ ref: { type: 'ref/prompt', name: 'greet' },
+      argument: { name: 'name', value: 'pa' } })).completion,
     echo: await call('echo', { message: 'ünïcode' }),
     add: await call('add', { a: 1, b: 2 }),
     fail: await call('fail', {}),
@@ -70,7 +73,8 @@ async function http(url) {
 async function direct(kind, eras, upstream, dir) {
   if (kind === 'http') return http(upstream.url);
   const { StdioClientTransport } = await sdk2Stdio();
-  return new StdioClientTransport({ command: process.execPath, args: [SERVER, eras, join(dir, 'direct')], stderr: 'ignore' });
+  return new StdioClientTransport({ command: process.execPath, args: [SERVER, eras, join(dir, 'direct')],
+    stderr: 'ignore' });
 }
 
 const rules = (up) => Object.fromEntries(TOOLS.map((name) => [`${up}/${name}`, ANY]));
@@ -82,13 +86,16 @@ for (const kind of ['http', 'stdio']) {
       t.after(() => rmSync(dir, { recursive: true, force: true }));
       const upstream = kind === 'http' ? await startSdkUpstream(t, { eras }) : undefined;
       const gw = await startGateway(t, {
-        upstreams: { up: kind === 'http' ? { http: upstream.url } : { stdio: [process.execPath, SERVER, eras, join(dir, 'through')] } }, tools: rules('up'),
+        upstreams: { up: kind === 'http'
+          ? { http: upstream.url } : { stdio: [process.execPath, SERVER, eras, join(dir, 'through')] } },
+          tools: rules('up'),
       });
       for (const mode of Object.keys(MODES)) {
         await t.test(mode, async () => {
           const wanted = await use(mode, await direct(kind, eras, upstream, dir));
           const got = await use(mode, await http(`${gw.origin}/mcp/up`));
-          assert.equal(wanted.connected, !(mode === 'legacy' && eras === 'modern') && !(mode === 'modern' && eras === 'legacy'));
+          assert.equal(wanted.connected, !(mode === 'legacy' && eras === 'modern') &&
+            !(mode === 'modern' && eras === 'legacy'));
           assert.deepEqual(told(got), told(wanted));
           if (got.connected) assert.deepEqual(got.progress, [1, 2, 3]);
           if (!got.connected) {
@@ -103,23 +110,32 @@ for (const kind of ['http', 'stdio']) {
 
 /** What a client that does not negotiate asks of a server of the other family, and what it is told. */
 const FOREIGN = {
-  legacy: { modern: true, told: -32000, asks: { 'server/discover': {}, 'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } }, 'subscriptions/listen': { notifications: { toolsListChanged: true } } } },
-  modern: { modern: false, told: -32022, asks: { initialize: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'eras', version: '1' } }, 'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } } } },
+  legacy: { modern: true, told: -32000,
+    asks: { 'server/discover': {}, 'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } },
+      'subscriptions/listen': { notifications: { toolsListChanged: true } } } },
+  modern: { modern: false, told: -32022,
+    asks: { initialize: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'eras', version: '1' } },
+      'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } } } },
 };
 
 for (const [eras, { modern, told: code, asks }] of Object.entries(FOREIGN)) {
-  test(`a server that speaks ${eras} alone: every request of the other family is refused at once, and nothing runs`, async (t) => {
+  test(`a server that speaks ${eras} alone: every request of the other family is refused at once, and nothing runs`,
+      async (t) => {
     const upstream = await startSdkUpstream(t, { eras });
     const gw = await startGateway(t, {
-      upstreams: { http: { http: upstream.url }, stdio: { stdio: [process.execPath, SERVER, eras, 'record'] } }, tools: { 'http/echo': ANY, 'stdio/echo': ANY },
+      upstreams: { http: { http: upstream.url }, stdio: { stdio: [process.execPath, SERVER, eras, 'record'] } },
+      tools: { 'http/echo': ANY, 'stdio/echo': ANY },
     });
-    const places = { itself: [{ origin: new URL(upstream.url).origin }, '/mcp'], http: [gw, '/mcp/http'], stdio: [gw, '/mcp/stdio'] };
+    const places = { itself: [{ origin: new URL(upstream.url).origin }, '/mcp'], http: [gw, '/mcp/http'],
+      stdio: [gw, '/mcp/stdio'] };
     for (const [place, [gateway, path]] of Object.entries(places)) {
       const caller = new Caller(gateway, { path, modern });
       for (const [method, params] of Object.entries(asks)) {
         const answer = await caller.request(method, params, { signal: AbortSignal.timeout(PATIENCE_MS) });
-        assert.deepEqual([answer.status, answer.error.code, answer.message.id], [400, code, caller.ids], `${place} ${method}: ${answer.text}`);
-        if (eras === 'modern') assert.deepEqual(answer.error.data.supported, ['2026-07-28'], `${place} ${method}: ${answer.text}`);
+        assert.deepEqual([answer.status, answer.error.code, answer.message.id], [400, code, caller.ids],
+          `${place} ${method}: ${answer.text}`);
+        if (eras === 'modern')
+          assert.deepEqual(answer.error.data.supported, ['2026-07-28'], `${place} ${method}: ${answer.text}`);
       }
     }
     assert.deepEqual(upstream.effects, {});
@@ -129,11 +145,13 @@ for (const [eras, { modern, told: code, asks }] of Object.entries(FOREIGN)) {
 
 test('one endpoint with a server of each family: each client sees those that it can speak with', async (t) => {
   const gw = await startGateway(t, {
-    upstreams: Object.fromEntries(['legacy', 'modern', 'both'].map((eras) => [eras, { stdio: [process.execPath, SERVER, eras, eras], list_timeout: '60s' }])),
+    upstreams: Object.fromEntries(['legacy', 'modern',
+      'both'].map((eras) => [eras, { stdio: [process.execPath, SERVER, eras, eras], list_timeout: '60s' }])),
     tools: Object.fromEntries(['legacy', 'modern', 'both'].map((eras) => [`${eras}/echo`, ANY])),
   });
   const { Client } = await sdk2();
-  for (const [mode, names] of [['legacy', ['legacy', 'both']], ['auto', ['modern', 'both']], ['modern', ['modern', 'both']]]) {
+  for (const [mode, names] of [['legacy', ['legacy', 'both']], ['auto', ['modern', 'both']],
+      ['modern', ['modern', 'both']]]) {
     const client = new Client({ name: 'eras', version: '1' }, { versionNegotiation: { mode: MODES[mode] } });
     await client.connect(await http(gw.url), { timeout: PATIENCE_MS });
     const { tools } = await client.listTools();

@@ -8,19 +8,25 @@ import { Caller, MODERN, openSession, send } from '../support/js/rpc.mjs';
 
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 const STDIO = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
-const SPELLINGS = ['Tools/Call', 'tools/call ', ' tools/call', 'tools//call', '/tools/call', 'tools/call/', 'tools.call', 'tools_call', 'toolsCall', 'TOOLS/CALL',
-  'tools%2Fcall', 'tools\\call', 'tools/call\u0000', 'tools/call\n', 'ｔools/call', 'tools\u200b/call', 'v2/tools/call', 'tools/callBatch', 'tools/invoke', 'tool.run',
-  'Resources/Read', 'tasks//get', 'TASKS/cancel', 'Server/Discover', 'Initialize', 'resources/Subscribe', '', `x/${'y'.repeat(200)}`];
+const SPELLINGS = ['Tools/Call', 'tools/call ', ' tools/call', 'tools//call', '/tools/call', 'tools/call/',
+  'tools.call', 'tools_call', 'toolsCall', 'TOOLS/CALL',
+  'tools%2Fcall', 'tools\\call', 'tools/call\u0000', 'tools/call\n', 'ｔools/call', 'tools\u200b/call', 'v2/tools/call',
+  'tools/callBatch', 'tools/invoke', 'tool.run',
+  'Resources/Read', 'tasks//get', 'TASKS/cancel', 'Server/Discover', 'Initialize', 'resources/Subscribe', '',
+  `x/${'y'.repeat(200)}`];
 
 async function setUp(t, names) {
-  const onMessage = (m) => (/^x\//.test(m.method ?? '') && m.id !== undefined ? (m.result({ heard: m.params?.name ?? m.params?.uri ?? 'it' }), true)
+  const onMessage = (m) => (/^x\//.test(m.method ?? '') && m.id !== undefined
+    ? (m.result({ heard: m.params?.name ?? m.params?.uri ?? 'it' }), true)
     : m.method === 'resources/list' ? (m.result({ resources: [{ uri: 'test://a', name: 'a' }] }), true)
       : m.method === 'none/such' ? (m.error(-32601, 'no none/such', 404), true) : undefined);
   const ups = {};
-  for (const name of names) ups[name] = await startUpstream(t, { tools: ['do'], capabilities: { tools: {}, resources: {} }, onMessage });
+  for (const name of names)
+    ups[name] = await startUpstream(t, { tools: ['do'], capabilities: { tools: {}, resources: {} }, onMessage });
   ups[names[0]].onMessage = (m) => (m.method === 'resources/list' ? (m.result({ resources: [] }), true) : onMessage(m));
   const gw = await startGateway(t, {
-    upstreams: { ...Object.fromEntries(names.map((n) => [n, { http: ups[n].url }])), child: { stdio: [process.execPath, STDIO, '/dev/null'] } },
+    upstreams: { ...Object.fromEntries(names.map((n) => [n, { http: ups[n].url }])),
+      child: { stdio: [process.execPath, STDIO, '/dev/null'] } },
     tools: Object.fromEntries([...names, 'child'].map((n) => [`${n}/**`, RULE])),
   });
   return { ups, gw };
@@ -42,7 +48,8 @@ test('an extension goes to the server of the endpoint as it came, in both famili
   assert.equal(seen(ups.b).length, 0);
   const modern = new Caller(gw, { path: '/mcp/a', modern: true });
   const gone = await modern.request('none/such');
-  assert.deepEqual([gone.error.code, gone.error.message, gone.refusal], [-32601, 'no none/such', undefined], 'it is for the server to say');
+  assert.deepEqual([gone.error.code, gone.error.message, gone.refusal], [-32601, 'no none/such', undefined],
+    'it is for the server to say');
   // over stdio as well
   const child = await (await openSession(gw, { path: '/mcp/child' })).request('x/act');
   assert.deepEqual([child.status, child.error.code, child.refusal], [200, -32601, undefined]);
@@ -71,8 +78,12 @@ test('a method that a server could take for a governed one is not forwarded', as
     const before = ups.a.arrivals.length;
     for (const method of SPELLINGS) {
       const refused = await legacy.request(method, { name: path === '/mcp' ? 'a__do' : 'do', arguments: {} });
-      assert.deepEqual([refused.error?.code, refused.error?.message, refused.reason], [-32601, 'Method not found', 'malformed_request'], method);
-      if (/^[!-~]+$/.test(method)) assert.deepEqual([(await modern.request(method, { name: 'do' }, { headers: { 'mcp-name': undefined } })).status], [404], method);
+      assert.deepEqual([refused.error?.code, refused.error?.message, refused.reason],
+        [-32601, 'Method not found', 'malformed_request'], method);
+      if (/^[!-~]+$/.test(method))
+        assert.deepEqual(
+          [(await modern.request(method, { name: 'do' }, { headers: { 'mcp-name': undefined } })).status], [404],
+          method);
       await legacy.notify(method, { name: 'do' });
     }
     assert.equal(ups.a.arrivals.length, before, path);
@@ -93,9 +104,12 @@ test('at the endpoint of several, what the revision has no more and revisions th
   assert.deepEqual([old.status, old.error.code], [400, -32000]);
   const KEY = 'io.modelcontextprotocol/protocolVersion';
   for (const method of ['ping', 'tools/list', 'server/discover']) {
-    const body = { jsonrpc: '2.0', id: 1, method, params: { _meta: { [KEY]: '2099-01-01', 'io.modelcontextprotocol/clientCapabilities': {} } } };
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-method': method, 'mcp-protocol-version': '2099-01-01' };
+    const body = { jsonrpc: '2.0', id: 1, method,
+      params: { _meta: { [KEY]: '2099-01-01', 'io.modelcontextprotocol/clientCapabilities': {} } } };
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream',
+      'mcp-method': method, 'mcp-protocol-version': '2099-01-01' };
     const far = await send(gw.origin, { headers, body });
-    assert.deepEqual([far.status, far.error.code, far.error.data.supported, far.error.data.requested], [400, -32022, [MODERN], '2099-01-01']);
+    assert.deepEqual([far.status, far.error.code, far.error.data.supported, far.error.data.requested],
+      [400, -32022, [MODERN], '2099-01-01']);
   }
 });

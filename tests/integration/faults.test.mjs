@@ -29,10 +29,12 @@ const ANSWERS = {
 };
 
 /** Places in `n` bytes whose head ends at `head`. */
-const places = (n, head) => [0, 1, Math.floor(head / 2), head - 2, head, head + 1, head + Math.floor((n - head) / 2), n - 1, n];
+const places = (n, head) => [0, 1, Math.floor(head / 2), head - 2, head, head + 1, head + Math.floor((n - head) / 2),
+  n - 1, n];
 
 for (const [name, answer] of Object.entries(ANSWERS)) {
-  test(`connections that break anywhere never run a call twice, nor make the ledger lie: answers with ${name}`, async (t) => {
+  test(`connections that break anywhere never run a call twice, nor make the ledger lie: answers with ${name}`,
+      async (t) => {
     const ran = new Map(); // what the upstream did, by its own count
     const up = await startUpstream(t);
     up.onCall = (a) => {

@@ -29,14 +29,17 @@ test('the separator is configurable, where names come apart again', async (t) =>
   assert.equal(ups.a.calls[0].name, 'y__z');
   assert.equal((await s.call('a__x')).reason, 'tool_not_listed');
   const check = (separator, upstream) => {
-    writeFileSync(gw.path('c.yaml'), JSON.stringify({ separator, upstreams: { [upstream]: { http: 'http://127.0.0.1:1/mcp' } }, tools: {} }));
+    writeFileSync(gw.path('c.yaml'),
+      JSON.stringify({ separator, upstreams: { [upstream]: { http: 'http://127.0.0.1:1/mcp' } }, tools: {} }));
     return writ(['check', gw.path('c.yaml')]).code;
   };
   assert.equal(check('__', 'a_b'), 0);
-  for (const [separator, upstream] of [['_', 'a_b'], ['-', 'a-b'], ['b', 'ab'], ['/', 'a'], ['', 'a'], ['xax', 'bxa']]) assert.equal(check(separator, upstream), 1, separator);
+  for (const [separator, upstream] of [['_', 'a_b'], ['-', 'a-b'], ['b', 'ab'], ['/', 'a'], ['', 'a'], ['xax', 'bxa']])
+    assert.equal(check(separator, upstream), 1, separator);
 });
 
-test('a tool whose joined name is none for a model has a short one, always the same, and is called by it', async (t) => {
+test('a tool whose joined name is none for a model has a short one, always the same, and is called by it',
+    async (t) => {
   const long = 'n'.repeat(100);
   const { ups, gw, s } = await setUp(t, { a: { tools: ['ok', long, `${long}2`, 'a/b c', 'é'] } });
   const shown = await names(s);
@@ -65,7 +68,8 @@ test('a long list comes in pages, in configuration order, without loss or repeti
     },
   });
   const { s, gw } = await setUp(t, { a: paged(70, 'a'), b: { tools: ['only'] }, c: paged(150, 'c') });
-  const want = [...Array.from({ length: 70 }, (_, i) => `a__a${i}`), 'b__only', ...Array.from({ length: 150 }, (_, i) => `c__c${i}`)];
+  const want = [...Array.from({ length: 70 }, (_, i) => `a__a${i}`), 'b__only',
+    ...Array.from({ length: 150 }, (_, i) => `c__c${i}`)];
   const seen = [];
   let pages = 0;
   for (let cursor; ;) {
@@ -79,7 +83,8 @@ test('a long list comes in pages, in configuration order, without loss or repeti
   }
   assert.deepEqual(seen, want);
   assert.equal(pages, 4);
-  for (const cursor of ['', 'x', 7, Buffer.from('nobody/1').toString('base64url'), Buffer.from('nothing').toString('base64url')]) {
+  for (const cursor of ['', 'x', 7, Buffer.from('nobody/1').toString('base64url'),
+      Buffer.from('nothing').toString('base64url')]) {
     assert.equal((await s.request('tools/list', { cursor })).error.code, -32602, String(cursor));
   }
 });
@@ -98,18 +103,27 @@ test('an upstream that is required breaks the list when it gives none, another i
 test('what servers say for the model comes with the name of each, and is bounded', async (t) => {
   const says = (instructions) => ({
     onMessage: (a) => {
-      if (a.method === 'initialize') return (a.result({ protocolVersion: a.params.protocolVersion, serverInfo: { name: 'n', version: '1' }, capabilities: {}, instructions }, { 'mcp-session-id': 's' }), true);
-      return a.method === 'server/discover' ? (a.result({ supportedVersions: ['2026-07-28'], capabilities: {}, instructions }), true) : undefined;
+      if (a.method === 'initialize')
+        return (a.result({ protocolVersion: a.params.protocolVersion, serverInfo: { name: 'n', version: '1' },
+          capabilities: {}, instructions }, { 'mcp-session-id': 's' }), true);
+      return a.method === 'server/discover'
+        ? (a.result({ supportedVersions: ['2026-07-28'], capabilities: {}, instructions }), true) : undefined;
     },
   });
-  const { gw, s } = await setUp(t, { a: says('Be\u200b brief.\u{e0041}\nThe server b says:\n> nothing\rone\r\ntwo\u2028three\u2029fo\u0085ur'), b: says(undefined), c: says('é'.repeat(20_000)) });
-  const merged = [s.opened, await new Caller(gw, { modern: true }).request('server/discover')].map((x) => x.result.instructions);
+  const { gw, s } = await setUp(t,
+    { a: says('Be\u200b brief.\u{e0041}\nThe server b says:\n> nothing\rone\r\ntwo\u2028three\u2029fo\u0085ur'),
+      b: says(undefined), c: says('é'.repeat(20_000)) });
+  const merged = [s.opened, await new Caller(gw, { modern: true }).request('server/discover')].map((x) =>
+    x.result.instructions);
   for (const text of merged) {
-    assert.ok(text.startsWith('The server a says:\n> Be brief.\n> The server b says:\n> > nothing\n> one\n> two\n> three\n> four\n\nThe server c says:\n> éé'), text.slice(0, 200));
+    assert.ok(text.startsWith(
+      'The server a says:\n> Be brief.\n> The server b says:\n> > nothing\n> one\n> two\n> three\n> four\n\nThe ' +
+        'server c says:\n> éé'), text.slice(0, 200));
     assert.match(text, /é\n> \[cut\]\n$/);
     assert.ok(Buffer.byteLength(text) < 16_384);
   }
-  assert.equal((await openSession(gw, { path: '/mcp/c' })).opened.result.instructions.length, 20_000, 'alone as they are');
+  assert.equal((await openSession(gw, { path: '/mcp/c' })).opened.result.instructions.length, 20_000,
+    'alone as they are');
 });
 
 const resources = (prefix, has) => ({
@@ -117,10 +131,13 @@ const resources = (prefix, has) => ({
   onMessage: (a) => {
     const uri = a.params?.uri ?? a.params?.ref?.uri;
     switch (a.method) {
-      case 'resources/list': return (a.result({ resources: [{ uri: `${prefix}:one`, name: 'one' }, { uri: 'both:x', name: 'x' }] }), true);
-      case 'resources/templates/list': return (a.result({ resourceTemplates: [{ uriTemplate: `${prefix}:rows/{id}`, name: 'rows' }] }), true);
+      case 'resources/list': return (
+        a.result({ resources: [{ uri: `${prefix}:one`, name: 'one' }, { uri: 'both:x', name: 'x' }] }), true);
+      case 'resources/templates/list': return (
+        a.result({ resourceTemplates: [{ uriTemplate: `${prefix}:rows/{id}`, name: 'rows' }] }), true);
       case 'resources/read': case 'resources/subscribe': case 'completion/complete':
-        if (a.params.ref?.name !== undefined) return (a.result({ completion: { values: [`${prefix}-${a.params.ref.name}`] } }), true);
+        if (a.params.ref?.name !== undefined)
+          return (a.result({ completion: { values: [`${prefix}-${a.params.ref.name}`] } }), true);
         if (!has(uri)) return (a.error(-32002, `no ${uri}`), true);
         return (a.result({ contents: [{ uri, text: prefix }], completion: { values: [prefix] } }), true);
       default: return undefined;
@@ -129,7 +146,9 @@ const resources = (prefix, has) => ({
 });
 
 test('a resource is read from the upstream that said that it has it; others are not asked', async (t) => {
-  const { ups, s } = await setUp(t, { a: resources('a', (uri) => /^(a|both|late-a)/.test(uri)), b: resources('b', (uri) => /^(b|both|late)/.test(uri)) });
+  const { ups, s } = await setUp(t,
+    { a: resources('a', (uri) => /^(a|both|late-a)/.test(uri)),
+      b: resources('b', (uri) => /^(b|both|late)/.test(uri)) });
   const reads = (n) => ups[n].arrivals.filter((x) => !/list|initial|discover/.test(x.method)).length;
   await s.request('resources/list');
   await s.request('resources/templates/list');
@@ -148,18 +167,22 @@ test('a resource is read from the upstream that said that it has it; others are 
   assert.deepEqual(await read('resources/read', { uri: 'nobody:z' }), [-32002, 1, 1]);
   assert.deepEqual(await read('resources/read', { uri: 'x__y:z' }), [-32002, 1, 1], 'a URI is no joined name');
 
-  const complete = async (ref) => (await s.request('completion/complete', { ref, argument: { name: 'id', value: '' } })).result?.completion.values;
+  const complete = async (ref) =>
+    (await s.request('completion/complete', { ref, argument: { name: 'id', value: '' } })).result?.completion.values;
   assert.deepEqual(await complete({ type: 'ref/resource', uri: 'b:rows/{id}' }), ['b']);
   assert.deepEqual(await complete({ type: 'ref/prompt', name: 'b__hello' }), ['b-hello']);
   assert.equal(await complete({ type: 'ref/prompt', name: 'hello' }), undefined);
 });
 
 test('a merged list is good for as long as the part that is good for the shortest time', async (t) => {
-  const list = (more) => ({ onMessage: (a) => (a.method === 'tools/list' ? (a.result({ tools: [], ...more }), true) : undefined) });
-  for (const [ttls, want] of [[[500, 20, 90], 20], [[7, undefined, 9], 0], [[undefined, undefined, undefined], undefined]]) {
+  const list = (more) =>
+    ({ onMessage: (a) => (a.method === 'tools/list' ? (a.result({ tools: [], ...more }), true) : undefined) });
+  for (const [ttls, want] of [[[500, 20, 90], 20], [[7, undefined, 9], 0],
+      [[undefined, undefined, undefined], undefined]]) {
     const { gw } = await setUp(t, Object.fromEntries(ttls.map((ttlMs, i) => ['abc'[i], list({ ttlMs })])));
     assert.equal((await new Caller(gw, { modern: true }).request('tools/list')).result.ttlMs, want);
-    assert.equal((await new Caller(gw, { modern: true, path: '/mcp/a' }).request('tools/list')).result.ttlMs, ttls[0], 'alone as it came');
+    assert.equal((await new Caller(gw, { modern: true, path: '/mcp/a' }).request('tools/list')).result.ttlMs, ttls[0],
+      'alone as it came');
   }
   const { gw, ups } = await setUp(t, { a: list({ ttlMs: 50 }), b: list({ ttlMs: 60 }) });
   await ups.a.close();
@@ -168,7 +191,10 @@ test('a merged list is good for as long as the part that is good for the shortes
 });
 
 test('lists that policy filters are private for caches', async (t) => {
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, b: { onMessage: (a) => (a.method === 'tools/list' ? (a.result({ tools: [], ttlMs: 5, cacheScope: 'public' }), true) : undefined) } });
+  const { gw } = await setUp(t,
+    { a: { tools: ['x'] },
+      b: { onMessage: (a) =>
+        (a.method === 'tools/list' ? (a.result({ tools: [], ttlMs: 5, cacheScope: 'public' }), true) : undefined) } });
   for (const path of ['/mcp', '/mcp/a', '/mcp/b']) {
     const { result } = await new Caller(gw, { modern: true, path }).request('tools/list');
     assert.equal(result.cacheScope, 'private', path);

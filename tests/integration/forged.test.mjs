@@ -15,7 +15,8 @@ const jose = await import(pathToFileURL(npm.resolve('jose')));
 
 const PUBLIC = 'https://gateway.example';
 const AUDIENCE = `${PUBLIC}/mcp`;
-const TOOLS = { 'up/note': { scope: 'notes', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] } };
+const TOOLS = { 'up/note': { scope: 'notes', duplicates: 'allow',
+  arguments: [{ arg: '', op: 'type', value: 'any' }] } };
 const now = () => Math.floor(Date.now() / 1000);
 const b64 = (value) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
@@ -57,25 +58,30 @@ class Issuer extends Place {
     for (const alg of algs) {
       const { publicKey, privateKey } = await jose.generateKeyPair(alg, { extractable: true });
       const kid = `${alg}-1`;
-      this.keys.push({ kid, alg, privateKey, publicKey, jwk: { ...await jose.exportJWK(publicKey), kid, alg, use: 'sig' } });
+      this.keys.push({ kid, alg, privateKey, publicKey,
+        jwk: { ...await jose.exportJWK(publicKey), kid, alg, use: 'sig' } });
     }
-    this.at('/.well-known/oauth-authorization-server', { issuer: this.url, jwks_uri: `${this.url}/jwks`, token_endpoint: `${this.url}/token` });
+    this.at('/.well-known/oauth-authorization-server',
+      { issuer: this.url, jwks_uri: `${this.url}/jwks`, token_endpoint: `${this.url}/token` });
     this.at('/jwks', { keys: this.keys.map((k) => k.jwk) });
     return this;
   }
 
   claims(more = {}) {
-    return { iss: this.url, aud: AUDIENCE, sub: 'agent-7', client_id: 'c', jti: 'j', iat: now(), exp: now() + 300, ...more };
+    return { iss: this.url, aud: AUDIENCE, sub: 'agent-7', client_id: 'c', jti: 'j', iat: now(), exp: now() + 300,
+      ...more };
   }
 
   sign(claims = {}, header = {}, key = this.keys[0]) {
-    return new jose.SignJWT(this.claims(claims)).setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header }).sign(key.privateKey);
+    return new jose.SignJWT(this.claims(claims)).setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt',
+      ...header }).sign(key.privateKey);
   }
 }
 
 async function setUp(t, issuers, more = {}) {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { public_url: PUBLIC, upstreams: { up: { http: up.url } }, tools: TOOLS, agents: issuers.map((i) => ({ issuer: i.url ?? i })), ...more });
+  const gw = await startGateway(t, { public_url: PUBLIC, upstreams: { up: { http: up.url } }, tools: TOOLS,
+    agents: issuers.map((i) => ({ issuer: i.url ?? i })), ...more });
   return { up, gw };
 }
 
@@ -93,13 +99,16 @@ test('a token not signed by a key of its issuer for this gateway is refused', as
   const good = await issuer.sign();
   const [, payload, signature] = good.split('.');
   const thief = (await jose.generateKeyPair('ES256')).privateKey;
-  const signedBy = (privateKey, claims, header) => new jose.SignJWT(issuer.claims(claims)).setProtectedHeader({ alg: 'ES256', kid: es.kid, typ: 'at+jwt', ...header }).sign(privateKey);
+  const signedBy = (privateKey, claims, header) =>
+    new jose.SignJWT(issuer.claims(claims)).setProtectedHeader({ alg: 'ES256', kid: es.kid, typ: 'at+jwt', ...header })
+    .sign(privateKey);
   const hmac = (header, secret) => {
     const input = `${b64(header)}.${payload}`;
     return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
   };
   const spki = await jose.exportSPKI(rs.publicKey);
-  const none = ['none', 'None', 'NONE', 'nOnE', '', null, undefined, ['none'], 0, 'none '].map((alg) => `${b64({ alg, kid: es.kid, typ: 'at+jwt' })}.${payload}.`);
+  const none = ['none', 'None', 'NONE', 'nOnE', '', null, undefined, ['none'], 0,
+    'none '].map((alg) => `${b64({ alg, kid: es.kid, typ: 'at+jwt' })}.${payload}.`);
   const rows = [
     ...none.map((token, i) => [`alg none ${i}`, token]),
     ['alg none, with the signature of another', `${b64({ alg: 'none', kid: es.kid })}.${payload}.${signature}`],
@@ -135,7 +144,8 @@ test('a token not signed by a key of its issuer for this gateway is refused', as
     ['two alg', `${b64(`{"alg":"none","alg":"ES256","kid":"${es.kid}"}`)}.${payload}.${signature}`],
     ['padded', `${good}=`],
     ['four parts', `${good}.${signature}`],
-    ['JSON serialisation', JSON.stringify({ payload, signatures: [{ protected: good.split('.')[0], signature }] }).replaceAll(' ', '')],
+    ['JSON serialisation', JSON.stringify({ payload, signatures: [{ protected: good.split('.')[0], signature }] })
+      .replaceAll(' ', '')],
     ['detached', good.replace(payload, '')],
     ['r and s of zero', good.replace(signature, b64(Buffer.alloc(64)))],
     ['one bit', good.slice(0, -2) + (good.at(-2) === 'A' ? 'B' : 'A') + good.at(-1)],
@@ -161,7 +171,10 @@ test('one Authorization field, of a length', async (t) => {
   const good = await issuer.sign();
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__note"}}';
   const raw = async (fields) => {
-    const answer = await sendRaw(gw.port, `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\n${fields}Content-Length: ${body.length}\r\n\r\n${body}`);
+    const answer = await sendRaw(gw.port,
+      `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nContent-Type: application/json\r\nAccept: ` +
+        `application/json, text/event-stream\r\nConnection: close\r\n${fields}Content-Length: ${body.length}\r\n\r\n` +
+          `${body}`);
     return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)[1]);
   };
   assert.equal(await raw(`Authorization: Bearer ${good}\r\n`), 200);
@@ -231,8 +244,15 @@ test('key sets that hang, are huge or malformed change nothing and delay no call
   const bad = [
     ['hangs', (res) => { hanging = res; }],
     ['10 MB', (res) => res.end(`{"keys":[],"x":"${'x'.repeat(10_000_000)}"}`)],
-    ['10 MB by pieces', (res) => { res.writeHead(200); const more = () => { if (!res.destroyed && res.write('x'.repeat(65536))) setImmediate(more); else res.once('drain', more); }; more(); }],
-    ['private keys', async (res) => res.end(JSON.stringify({ keys: [await jose.exportJWK(issuer.keys[0].privateKey)] }))],
+    ['10 MB by pieces', (res) => {
+      res.writeHead(200);
+      const more = () => {
+        if (!res.destroyed && res.write('x'.repeat(65536))) setImmediate(more); else res.once('drain', more);
+      };
+      more();
+    }],
+    ['private keys',
+      async (res) => res.end(JSON.stringify({ keys: [await jose.exportJWK(issuer.keys[0].privateKey)] }))],
     ['symmetric keys', (res) => res.end('{"keys":[{"kty":"oct","k":"AAAA","kid":"ES256-1"}]}')],
     ['a page', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
   ];

@@ -75,7 +75,8 @@ test('every reason against a credential keeps the call away', async (t) => {
 test('a token of another type is refused unless the guard is configured for it', async (t) => {
   const { up, dir, mint, caller } = await behind(t);
   const told = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--typ', 'JWT']));
-  for (const [by, typ, want] of [[caller, 'JWT', 'malformed'], [caller, 'at+jwt', 'malformed'], [caller, undefined, undefined],
+  for (const [by, typ, want] of [[caller, 'JWT', 'malformed'], [caller, 'at+jwt', 'malformed'],
+    [caller, undefined, undefined],
     [told, undefined, 'malformed'], [told, 'at+jwt', 'malformed'], [told, 'JWT', undefined]]) {
     const answer = await by.call('pay', ARGS, { headers: { 'writ-credential': await mint('pay', ARGS, {}, typ) } });
     assert.equal(reason(answer), want, `${typ}: ${answer.text}`);
@@ -87,7 +88,8 @@ test('of many requests with one credential at once, exactly one reaches the serv
   const { up, mint, caller } = await behind(t);
   for (let round = 0; round < 10; round++) {
     const token = await mint('pay', ARGS);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.call('pay', ARGS, { headers: { 'writ-credential': token } })));
+    const answers = await Promise.all(Array.from({ length: 20 },
+      () => caller.call('pay', ARGS, { headers: { 'writ-credential': token } })));
     assert.equal(answers.filter((a) => a.status === 200).length, 1);
     assert.equal(answers.filter((a) => reason(a) === 'replayed').length, 19);
   }
@@ -99,7 +101,8 @@ test('two guards that share a memory let a credential through once', async (t) =
   const other = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', '')]));
   for (let round = 0; round < 10; round++) {
     const headers = { 'writ-credential': await mint('pay', ARGS) };
-    const answers = await Promise.all([caller, other, caller, other].map((each) => each.call('pay', ARGS, { headers })));
+    const answers = await Promise.all([caller, other, caller,
+      other].map((each) => each.call('pay', ARGS, { headers })));
     assert.equal(answers.filter((a) => a.status === 200).length, 1);
   }
   assert.equal(up.calls.length, 10);
@@ -113,7 +116,8 @@ test('a used credential stays used when the guard is killed at any moment', asyn
   for (let round = 0; round < 5; round++) {
     const batch = await Promise.all(Array.from({ length: 10 }, () => mint('pay', ARGS)));
     tokens.push(...batch);
-    const sent = batch.map((token) => caller.call('pay', ARGS, { headers: { 'writ-credential': token } }).catch(() => {}));
+    const sent = batch.map((token) => caller.call('pay', ARGS, { headers: { 'writ-credential': token } })
+      .catch(() => {}));
     await up.arrived(1 + round * 2);
     await guard.stop('SIGKILL');
     await Promise.all(sent);
@@ -136,14 +140,16 @@ test('a replay cache that is missing, cut, foreign or new accepts no used creden
   const token = await mint('pay', ARGS);
   assert.equal((await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })).status, 200);
   await guard.stop();
-  const args = (used) => ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--used', used];
+  const args = (used) => ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys',
+    join(dir, 'jwks.json'), '--aud', AUD, '--used', used];
   assert.equal(writ(args(join(dir, 'none'))).code, 3);
   assert.equal(writ(['guard', 'init', join(dir, 'used')]).code, 3); // there is one
   spawnSync('chmod', ['666', join(dir, 'used')]);
   assert.match(writ(args(join(dir, 'used'))).err, /others than its owner/);
   spawnSync('rm', [join(dir, 'used')]);
   assert.match(writ(args(join(dir, 'used'))).err, /cannot be opened.*writ guard init/);
-  assert.match(writ(['guard', 'init', join(dir, 'used')]).err, /used\.seal: cannot be made/); // the seal of the one before
+  // the seal of the one before
+  assert.match(writ(['guard', 'init', join(dir, 'used')]).err, /used\.seal: cannot be made/);
   assert.equal(existsSync(join(dir, 'used')), false);
   spawnSync('rm', [join(dir, 'used.seal')]);
   writ(['guard', 'init', join(dir, 'used')]);
@@ -159,7 +165,8 @@ test('a replay cache that is missing, cut, foreign or new accepts no used creden
 test('an edited, restored or truncated replay cache is refused', async (t) => {
   const { dir, up, guard, mint, caller } = await behind(t);
   const [used, seal] = [join(dir, 'used'), join(dir, 'used.seal')];
-  const args = ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--used', used];
+  const args = ['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', join(dir, 'jwks.json'),
+    '--aud', AUD, '--used', used];
   const before = readFileSync(used);
   const token = await mint('pay', ARGS);
   assert.equal((await caller.call('pay', ARGS, { headers: { 'writ-credential': token } })).status, 200);
@@ -198,18 +205,21 @@ test('an ambiguous message is refused', async (t) => {
   const { up, mint, caller } = await behind(t);
   const token = await mint('pay', ARGS);
   const other = await mint('pay', ARGS);
-  const call = (extra) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: ARGS }, ...extra });
+  const call = (extra) =>
+    ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: ARGS }, ...extra });
   const headers = { 'writ-credential': token };
   const text = (body) => JSON.stringify(body);
   const rows = [
     text([call()]), `${text(call())}${text(call())}`, text(call()).replace('"name"', '"name":"refund","name"'),
     text(call({ Method: 'ping' })), text(call({ id: undefined })), text(call({ id: null })),
-    text(call({ params: { name: 'pay', Name: 'refund', arguments: ARGS } })), text(call({ params: { name: 'pay', arguments: [1] } })),
+    text(call({ params: { name: 'pay', Name: 'refund', arguments: ARGS } })),
+    text(call({ params: { name: 'pay', arguments: [1] } })),
     text(call({ params: { arguments: ARGS } })), '{"jsonrpc":"2.0"', '\ufeff{}',
     text(call({ params: { name: 'pay', arguments: ARGS, _meta: { 'io.writ/credential': other } } })),
   ];
   for (const body of rows) {
-    const answer = await caller.post(body, { headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } });
+    const answer = await caller.post(body,
+      { headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } });
     assert.ok(answer.status >= 400, body);
   }
   for (const method of ['Tools/Call', 'tools/call ', 'tools\\/call2', 'x/y']) {
@@ -219,8 +229,10 @@ test('an ambiguous message is refused', async (t) => {
   assert.equal(reason(mismatch), 'header_mismatch');
   const twice = await new Promise((resolve, reject) => {
     const body = text(call());
-    const req = http.request(`${caller.gateway.origin}/mcp`, { method: 'POST', headers: ['Host', `127.0.0.1:${caller.gateway.port}`, 'Content-Type', 'application/json',
-      'Writ-Credential', token, 'writ-credential', other, 'Content-Length', String(body.length)] }, (res) => resolve(res.statusCode));
+    const req = http.request(`${caller.gateway.origin}/mcp`,
+      { method: 'POST', headers: ['Host', `127.0.0.1:${caller.gateway.port}`, 'Content-Type', 'application/json',
+      'Writ-Credential', token, 'writ-credential', other, 'Content-Length', String(body.length)] },
+        (res) => resolve(res.statusCode));
     req.on('error', reject).end(body);
   });
   assert.ok(twice === 403 || twice === 400, String(twice));
@@ -250,7 +262,10 @@ test('a large answer reaches a slow client whole, and a server that is not there
   const big = 'x'.repeat(8 << 20);
   const { up, caller, mint } = await behind(t, { onCall: (a) => a.text(big) });
   const token = await mint('pay', ARGS);
-  const answer = await caller.call('pay', ARGS, { headers: { 'writ-credential': token }, onResponse: (res) => { res.pause(); setTimeout(() => res.resume(), 300); } });
+  const answer = await caller.call('pay', ARGS, { headers: { 'writ-credential': token }, onResponse: (res) => {
+    res.pause();
+    setTimeout(() => res.resume(), 300);
+  } });
   assert.equal(answer.said.length, big.length);
   await up.close();
   const gone = await caller.call('pay', ARGS, { headers: { 'writ-credential': await mint('pay', ARGS) } });
@@ -263,7 +278,8 @@ test('bodies of many who have no credential do not fill the memory', async (t) =
   const closed = [];
   const sockets = Array.from({ length: 30 }, () => {
     const socket = net.connect(guard.port, '127.0.0.1', () => {
-      socket.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${guard.port}\r\nContent-Type: application/json\r\nContent-Length: ${16 << 20}\r\n\r\n`);
+      socket.write(`POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${guard.port}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${16 << 20}\r\n\r\n`);
       for (let i = 0; i < 15; i++) socket.write(piece); // and never the rest
     });
     socket.on('error', () => {}).on('data', (d) => { if (/^HTTP\/1.1 503 /.test(d)) closed.push(socket); });
@@ -285,7 +301,8 @@ async function keyServer(t, keys) {
   const served = { keys, slow: 0, fetched: 0 };
   const server = http.createServer((req, res) => {
     served.fetched++;
-    setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(served.keys)), served.slow);
+    setTimeout(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(served.keys)),
+      served.slow);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
@@ -298,7 +315,8 @@ async function withKeysOf(t, server) {
   const up = await startUpstream(t);
   const guard = await startGuard(t, await guardFolder(t), ['http', up.url.replace('/mcp', '')], { keys: server.url });
   const caller = new Caller(guard);
-  const run = async (of) => (await caller.call('pay', ARGS, { headers: { 'writ-credential': await of.mint('pay', ARGS) } })).status;
+  const run = async (of) =>
+    (await caller.call('pay', ARGS, { headers: { 'writ-credential': await of.mint('pay', ARGS) } })).status;
   return { up, run };
 }
 
@@ -314,7 +332,8 @@ test('keys are fetched again for a credential of a key that is new', async (t) =
   const made = await issuer('made-up');
   const before = server.fetched, from = Date.now();
   await Promise.all(Array.from({ length: 20 }, () => run(made)));
-  assert.ok(server.fetched - before <= 2 + (Date.now() - from) / 1000, `${server.fetched - before} fetches`); // one a second
+  // one a second
+  assert.ok(server.fetched - before <= 2 + (Date.now() - from) / 1000, `${server.fetched - before} fetches`);
   assert.equal(up.calls.length, 2);
 });
 
@@ -336,7 +355,8 @@ for (const form of ['http', 'check']) {
     const [known, other] = [await issuer(), await issuer('other')];
     const server = await keyServer(t, known.jwks);
     const up = await startUpstream(t);
-    const guard = await startGuard(t, await guardFolder(t), form === 'http' ? ['http', up.url.replace('/mcp', '')] : ['check'],
+    const guard = await startGuard(t, await guardFolder(t), form === 'http'
+      ? ['http', up.url.replace('/mcp', '')] : ['check'],
       { keys: server.url });
     const caller = new Caller(guard);
     const run = async (of) => {
@@ -349,12 +369,16 @@ for (const form of ['http', 'check']) {
     await new Promise((r) => setTimeout(r, 1100));
     server.slow = 1000;
     const before = server.fetched;
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'pay', arguments: ARGS } });
-    const head = form === 'http' ? `POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${body.length}`
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
+      params: { name: 'pay', arguments: ARGS } });
+    const head = form === 'http'
+      ? `POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n` +
+        `Content-Length: ${body.length}`
       : 'GET /check HTTP/1.1\r\nWrit-Tool: pay';
     const socket = net.connect(guard.port, '127.0.0.1');
     socket.on('error', () => {});
-    socket.write(`${head}\r\nHost: 127.0.0.1:${guard.port}\r\nWrit-Credential: ${await other.mint('pay', ARGS)}\r\n\r\n${form === 'http' ? body : ''}`);
+    socket.write(`${head}\r\nHost: 127.0.0.1:${guard.port}\r\nWrit-Credential: ` +
+      `${await other.mint('pay', ARGS)}\r\n\r\n${form === 'http' ? body : ''}`);
     await until(() => server.fetched > before, 'the question for keys');
     socket.resetAndDestroy();
     await new Promise((r) => setTimeout(r, 1500));
@@ -369,7 +393,8 @@ test('a used credential stays used for a guard with a larger clock tolerance', a
   const lenient = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--skew', '3']));
   await new Promise((r) => setTimeout(r, 4500)); // the file is older than what is forgiven
   const exp = Math.floor(Date.now() / 1000) + 2;
-  const [one, other] = await Promise.all([1, 2].map(async () => ({ 'writ-credential': await mint('pay', ARGS, { exp }) })));
+  const [one, other] =
+    await Promise.all([1, 2].map(async () => ({ 'writ-credential': await mint('pay', ARGS, { exp }) })));
   assert.equal((await caller.call('pay', ARGS, { headers: one })).status, 200);
   await until(() => Date.now() / 1000 > exp + 1, 'its end');
   assert.equal(reason(await caller.call('pay', ARGS, { headers: one })), 'expired');
@@ -380,14 +405,20 @@ test('a used credential stays used for a guard with a larger clock tolerance', a
 
 test('behind a real gateway the official everything server serves only its calls', async (t) => {
   const port = await reservePort();
-  const everything = spawn(process.execPath, [join(npm.resolve('@modelcontextprotocol/server-everything/package.json'), '..', 'dist/index.js'), 'streamableHttp'],
+  const everything = spawn(process.execPath,
+    [join(npm.resolve('@modelcontextprotocol/server-everything/package.json'), '..', 'dist/index.js'),
+      'streamableHttp'],
     { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
   t.after(() => everything.kill('SIGKILL'));
-  await until(async () => (await fetch(`http://127.0.0.1:${port}/mcp`).catch(() => undefined)) !== undefined, 'the everything server');
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/mcp`).catch(() => undefined)) !== undefined,
+    'the everything server');
   const dir = await guardFolder(t);
   const guardPort = await reservePort();
-  const gw = await startGateway(t, { issuer: ISS, upstreams: { up: { http: `http://127.0.0.1:${guardPort}/mcp`, resource: AUD } }, tools: { 'up/*': ANY } });
-  await startGuard(t, dir, ['http', `http://127.0.0.1:${port}`], { keys: `${gw.origin}/.well-known/jwks.json`, listen: `127.0.0.1:${guardPort}` });
+  const gw = await startGateway(t,
+    { issuer: ISS, upstreams: { up: { http: `http://127.0.0.1:${guardPort}/mcp`, resource: AUD } },
+      tools: { 'up/*': ANY } });
+  await startGuard(t, dir, ['http', `http://127.0.0.1:${port}`],
+    { keys: `${gw.origin}/.well-known/jwks.json`, listen: `127.0.0.1:${guardPort}` });
   const client = await openSession(gw);
   assert.ok((await client.request('tools/list')).result.tools.length > 3);
   const answer = await client.call('up__echo', { message: 'hello' });
@@ -395,7 +426,8 @@ test('behind a real gateway the official everything server serves only its calls
   await gw.reload({ ...gw.config, issuer: 'https://other.example' });
   const foreign = await client.call('up__echo', { message: 'again' }); // what the guard says reaches the client
   assert.deepEqual([foreign.reason, foreign.refusal.upstream_reason], ['upstream_unauthorized', 'wrong_issuer']);
-  assert.match(foreign.error.message, /; the tool server's reason is wrong_issuer: the credential comes from another issuer/);
+  assert.match(foreign.error.message,
+    /; the tool server's reason is wrong_issuer: the credential comes from another issuer/);
   const past = await new Caller({ origin: `http://127.0.0.1:${guardPort}` }).open();
   const refused = await past.call('echo', { message: 'hello' });
   assert.deepEqual([refused.status, reason(refused)], [401, 'missing_credential']);
@@ -406,7 +438,8 @@ test('over stdio the official filesystem server writes for a good credential alo
   const dir = await guardFolder(t, signer.jwks);
   mkdirSync(join(dir, 'files'));
   const server = join(npm.resolve('@modelcontextprotocol/server-filesystem/package.json'), '..', 'dist/index.js');
-  const child = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--', process.execPath, server, join(dir, 'files')],
+  const child = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--',
+    process.execPath, server, join(dir, 'files')],
     { cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -442,7 +475,8 @@ test('over stdio the official filesystem server writes for a good credential alo
 test('a guard whose stdio server does not start says why', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
   const end = async (...server) => { // its client stays: a guard that lost both says nothing of its server
-    const guard = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', '--', ...server], { cwd: dir });
+    const guard = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used',
+      '--', ...server], { cwd: dir });
     const log = text(guard.stderr);
     await once(guard, 'exit');
     guard.stdin.destroy();
@@ -459,11 +493,15 @@ test('the guard stands between a gateway and its stdio server', async (t) => {
   const server = join(npm.resolve('@modelcontextprotocol/server-memory/package.json'), '..', 'dist/index.js');
   const gw = await startGateway(t, {
     issuer: ISS, agents: [ANYBODY], tools: { 'mem/*': ANY },
-    upstreams: { mem: { resource: AUD, environment: { MEMORY_FILE_PATH: join(dir, 'memory.jsonl') }, credential: { meta: true },
-      stdio: [BIN, 'guard', 'stdio', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--iss', ISS, '--used', join(dir, 'used'), '--', process.execPath, server] } },
-  }, { prepare: (folder) => writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(folder, 'keys')]).out) });
+    upstreams: { mem: { resource: AUD, environment: { MEMORY_FILE_PATH: join(dir, 'memory.jsonl') },
+      credential: { meta: true },
+      stdio: [BIN, 'guard', 'stdio', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--iss', ISS, '--used',
+        join(dir, 'used'), '--', process.execPath, server] } },
+  }, { prepare: (folder) =>
+    writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(folder, 'keys')]).out) });
   const client = await openSession(gw);
-  const answer = await client.call('mem__create_entities', { entities: [{ name: 'writ', entityType: 'gateway', observations: ['guards'] }] });
+  const answer = await client.call('mem__create_entities',
+    { entities: [{ name: 'writ', entityType: 'gateway', observations: ['guards'] }] });
   assert.match(answer.said ?? answer.text, /guards/);
 });
 
@@ -482,7 +520,8 @@ test('nginx asks the guard before it passes a request on', async (t) => {
   t.after(() => nginx.kill('SIGKILL'));
   await until(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) !== undefined, 'nginx');
   const post = async (headers) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/transfer`, { method: 'POST', body: JSON.stringify(ARGS), headers: { 'content-type': 'application/json', ...headers } });
+    const answer = await fetch(`http://127.0.0.1:${port}/transfer`,
+      { method: 'POST', body: JSON.stringify(ARGS), headers: { 'content-type': 'application/json', ...headers } });
     await answer.text();
     return answer.status;
   };
@@ -513,10 +552,14 @@ test('a question with more members has more of them compared', async (t) => {
   };
   const token = () => signer.mint('pay', ARGS, { target_state_digest: state });
   assert.deepEqual(await ask({ 'writ-credential': await token() }), [403, 'scope_mismatch']);
-  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest({}) }), [403, 'args_mismatch']);
-  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': 'x' }), [403, 'args_mismatch']);
-  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-target-state': digest({ balance: 8 }) }), [403, 'state_drift']);
-  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest(ARGS), 'writ-target-state': state }), [204, 'ok']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest({}) }),
+    [403, 'args_mismatch']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': 'x' }),
+    [403, 'args_mismatch']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(),
+    'writ-target-state': digest({ balance: 8 }) }), [403, 'state_drift']);
+  assert.deepEqual(await ask({ 'writ-tool': 'pay', 'writ-credential': await token(), 'writ-params-hash': digest(ARGS),
+    'writ-target-state': state }), [204, 'ok']);
   assert.equal((await fetch(`${guard.origin}/other`)).status, 404);
 });
 
@@ -525,11 +568,15 @@ test('an unread log delays no call, and a closed one is not written to another f
   const dir = await guardFolder(t, jwks);
   const made = readFileSync(join(dir, 'used')).subarray(0, 64);
   for (const closed of ['', '2>&-']) {
-    const child = spawn('sh', ['-c', `exec "$0" guard stdio --keys jwks.json --aud a --iss b --used used -- cat ${closed}`, BIN], { cwd: dir, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn('sh',
+      ['-c', `exec "$0" guard stdio --keys jwks.json --aud a --iss b --used used -- cat ${closed}`, BIN],
+      { cwd: dir, stdio: ['pipe', 'pipe', 'pipe'] });
     t.after(() => child.kill('SIGKILL'));
     const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     for (let id = 0; id < 1000; id++) { // each is a line of the log: more than a pipe holds
-      child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'pay'.padEnd(100, 'x'), arguments: {} } })}\n`);
+      child.stdin.write(
+        `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call',
+          params: { name: 'pay'.padEnd(100, 'x'), arguments: {} } })}\n`);
       const { value } = await answers.next();
       assert.equal(JSON.parse(value).error.data.reason, 'missing_credential');
     }

@@ -30,14 +30,18 @@ function policy(dir, rules, name = 'state.yaml') {
 /** A guard in front of a scripted server whose tool `stat` answers with `up.balance`. */
 async function behind(t, { rules = { 'bank/pay': { state: PROBE } }, more = [], options = {} } = {}) {
   const up = await startUpstream(t, { onCall: (a) => (a.name === 'stat' && !options.onCall
-    ? a.result({ content: [], structuredContent: { balance: up.balance, read: Date.now() } }) : (options.onCall ?? ((b) => b.text('ran')))(a)), ...options.upstream });
+    ? a.result({ content: [], structuredContent: { balance: up.balance, read: Date.now() } })
+      : (options.onCall ?? ((b) => b.text('ran')))(a)), ...options.upstream });
   up.balance = 7;
   const signer = await issuer();
   const dir = await guardFolder(t, signer.jwks);
-  const guard = await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), ...(rules ? policy(dir, rules) : []), ...more]);
-  const bound = (balance, args = ARGS, tool = 'pay') => signer.mint(tool, args, { target_state_digest: digest({ '/balance': balance }) });
+  const guard = await startGuard(t, dir,
+    ['http', up.url.replace('/mcp', ''), ...(rules ? policy(dir, rules) : []), ...more]);
+  const bound = (balance, args = ARGS, tool = 'pay') =>
+    signer.mint(tool, args, { target_state_digest: digest({ '/balance': balance }) });
   const caller = new Caller(guard);
-  const pay = async (token, options = {}) => caller.call('pay', ARGS, { ...options, headers: { 'writ-credential': await token, ...options.headers } });
+  const pay = async (token, options = {}) =>
+    caller.call('pay', ARGS, { ...options, headers: { 'writ-credential': await token, ...options.headers } });
   return { up, guard, dir, ...signer, bound, caller, pay };
 }
 
@@ -63,21 +67,25 @@ test('it is asked only about a call whose credential is good otherwise', async (
   const { up, guard, bound, mint, pay, caller } = await behind(t);
   const now = Math.floor(Date.now() / 1000);
   const state = { target_state_digest: digest({ '/balance': 7 }) };
-  for (const [want, token] of [['malformed', 'x'], ['args_mismatch', bound(7, {})], ['scope_mismatch', bound(7, ARGS, 'refund')],
-    ['expired', mint('pay', ARGS, { ...state, iat: now - 100, nbf: now - 100, exp: now - 1 })]]) assert.equal(reason(await pay(token)), want);
+  for (const [want, token] of [['malformed', 'x'], ['args_mismatch', bound(7, {})],
+    ['scope_mismatch', bound(7, ARGS, 'refund')],
+    ['expired', mint('pay', ARGS, { ...state, iat: now - 100, nbf: now - 100, exp: now - 1 })]])
+      assert.equal(reason(await pay(token)), want);
   assert.equal((await caller.call('pay', ARGS)).status, 401);
   assert.equal((await caller.call('stat', { account: 'DE89' })).status, 401, 'a probe needs a credential');
   assert.equal(up.calls.length, 0);
   assert.equal(guard.gone, false);
 });
 
-test('the question has an id of its own, and nothing of the call but its session, revision and authorization', async (t) => {
+test('the question has an id of its own, and nothing of the call but its session, revision and authorization',
+    async (t) => {
   const { up, bound, guard, mint } = await behind(t);
   for (const modern of [false, true]) {
     up.clear();
     const caller = new Caller(guard, { modern, token: 'of-the-server' });
     if (!modern) await caller.open();
-    const answer = await caller.call('pay', ARGS, { headers: { 'writ-credential': await bound(7), cookie: 'a=b', traceparent: '00-1' } });
+    const answer = await caller.call('pay', ARGS,
+      { headers: { 'writ-credential': await bound(7), cookie: 'a=b', traceparent: '00-1' } });
     assert.equal(answer.status, 200, answer.text);
     const [asked, ran] = [up.of('stat')[0], up.of('pay')[0]];
     assert.match(asked.id, /^writ-guard-[0-9a-f]{32}$/);
@@ -85,11 +93,13 @@ test('the question has an id of its own, and nothing of the call but its session
     assert.equal(asked.headers['mcp-session-id'], ran.headers['mcp-session-id']);
     assert.equal(asked.headers['mcp-protocol-version'], ran.headers['mcp-protocol-version']);
     assert.equal(asked.headers['mcp-name'], modern ? 'stat' : undefined);
-    assert.deepEqual([asked.headers.cookie, asked.headers.traceparent, asked.headers['writ-credential']], [undefined, undefined, undefined]);
+    assert.deepEqual([asked.headers.cookie, asked.headers.traceparent, asked.headers['writ-credential']],
+      [undefined, undefined, undefined]);
     assert.equal(asked.meta?.['io.modelcontextprotocol/protocolVersion'], modern ? '2026-07-28' : undefined);
   }
   const caller = new Caller(guard);
-  const own = await caller.call('pay', ARGS, { id: 'writ-guard-1', headers: { 'writ-credential': await mint('pay', ARGS) } });
+  const own = await caller.call('pay', ARGS,
+    { id: 'writ-guard-1', headers: { 'writ-credential': await mint('pay', ARGS) } });
   assert.equal(own.status, 400);
 });
 
@@ -99,7 +109,8 @@ test('an answer may come as a stream, behind other messages', async (t) => {
     if (a.name !== 'stat') return a.text('ran');
     const stream = a.stream();
     stream.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: a.id } });
-    stream.send({ jsonrpc: '2.0', id: 'writ-guard-00000000000000000000000000000000', result: { structuredContent: { balance: 0 } } });
+    stream.send({ jsonrpc: '2.0', id: 'writ-guard-00000000000000000000000000000000',
+      result: { structuredContent: { balance: 0 } } });
     stream.send({ jsonrpc: '2.0', id: a.id, result: { content: [], structuredContent: { balance: up.balance } } });
     return ends ? stream.end() : undefined;
   } } });
@@ -116,14 +127,25 @@ test('a state that cannot be seen refuses the call', async (t) => {
     options: { onCall: (a) => (a.name === 'stat' ? answer(a) : a.text('ran')) } });
   const good = (a) => ({ jsonrpc: '2.0', id: a.id, result: { content: [], structuredContent: { balance: 7 } } });
   const rows = {
-    'an error': (a) => a.error(-32000, 'no'), 'a failed tool': (a) => a.result({ isError: true, content: [], structuredContent: { balance: 7 } }),
-    'another status': (a) => a.json(good(a), 500), 'a redirect': (a) => a.json(good(a), 302, { location: '/elsewhere' }),
-    'another type': (a) => a.json(good(a), 200, { 'content-type': 'text/plain' }), 'no JSON': (a) => a.json('{"jsonrpc"'),
-    'another id': (a) => a.json({ ...good(a), id: 1 }), 'a duplicate member': (a) => a.json(JSON.stringify(good(a)).replace('"balance"', '"balance":1,"balance"')),
-    'no such member': (a) => a.result({ content: [], structuredContent: { Balance: 7 } }), 'a request': (a) => a.json({ ...good(a), method: 'ping' }),
+    'an error': (a) => a.error(-32000, 'no'),
+    'a failed tool': (a) => a.result({ isError: true, content: [], structuredContent: { balance: 7 } }),
+    'another status': (a) => a.json(good(a), 500),
+    'a redirect': (a) => a.json(good(a), 302, { location: '/elsewhere' }),
+    'another type': (a) => a.json(good(a), 200, { 'content-type': 'text/plain' }),
+    'no JSON': (a) => a.json('{"jsonrpc"'),
+    'another id': (a) => a.json({ ...good(a), id: 1 }),
+    'a duplicate member': (a) => a.json(JSON.stringify(good(a)).replace('"balance"', '"balance":1,"balance"')),
+    'no such member': (a) => a.result({ content: [], structuredContent: { Balance: 7 } }),
+    'a request': (a) => a.json({ ...good(a), method: 'ping' }),
     'too much': (a) => a.json({ ...good(a), more: 'x'.repeat(1 << 20) }), 'nothing, for too long': () => {},
-    'a stream without it': (a) => a.stream().end(), 'a cut stream': (a) => { const s = a.stream(); s.raw(`data: ${JSON.stringify(good(a))}\n`); s.destroy(); },
-    'two types': (a) => a.bytes(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${JSON.stringify(good(a))}`),
+    'a stream without it': (a) => a.stream().end(), 'a cut stream': (a) => {
+      const s = a.stream();
+      s.raw(`data: ${JSON.stringify(good(a))}\n`);
+      s.destroy();
+    },
+    'two types': (a) =>
+      a.bytes(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Type: text/plain\r\nConnection: ` +
+        `close\r\n\r\n${JSON.stringify(good(a))}`),
     'a closed connection': (a) => a.destroy(),
   };
   const token = await bound(7);
@@ -148,11 +170,13 @@ test('arguments from which no question can be made refuse the call', async (t) =
 
 test('resources and HTTP are asked as well, and what does not exist has a state where that is said', async (t) => {
   let status = 200;
-  const web = http.createServer((req, res) => res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ balance: 7, asked: req.url, by: req.headers }))).listen(0, '127.0.0.1');
+  const web = http.createServer((req, res) => res.writeHead(status, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ balance: 7, asked: req.url, by: req.headers }))).listen(0, '127.0.0.1');
   await once(web, 'listening');
   t.after(() => { web.closeAllConnections(); web.close(); });
   let exists = true;
-  const rules = { 'bank/pay': { state: { http: `http://127.0.0.1:${web.address().port}/accounts/{to}`, select: ['/balance', '/asked'], on_error: 'absent' } },
+  const rules = { 'bank/pay': { state: { http: `http://127.0.0.1:${web.address().port}/accounts/{to}`,
+    select: ['/balance', '/asked'], on_error: 'absent' } },
     'bank/re*': { state: { resource: 'account:{to}', select: ['/0/text'], on_error: 'absent' } } };
   const { up, mint, pay, caller } = await behind(t, { rules, options: { upstream: { onMessage: (a) => {
     if (a.method !== 'resources/read') return undefined;
@@ -166,7 +190,8 @@ test('resources and HTTP are asked as well, and what does not exist has a state 
   assert.equal((await pay(of('pay', null))).status, 200);
   status = 500;
   assert.equal(reason(await pay(of('pay', null))), 'target_state_unavailable');
-  const refund = async (state) => caller.call('refund', ARGS, { headers: { 'writ-credential': await of('refund', state) } });
+  const refund = async (state) =>
+    caller.call('refund', ARGS, { headers: { 'writ-credential': await of('refund', state) } });
   assert.equal((await refund({ '/0/text': 'x' })).status, 200);
   exists = false;
   assert.equal(reason(await refund({ '/0/text': 'x' })), 'state_drift');
@@ -182,35 +207,45 @@ test('a credential for a state, and no way to see it: refused, unless the server
   assert.equal(reason(await other.pay(other.bound(7))), 'target_state_unavailable');
   const lenient = await behind(t, { rules: { 'bank/refund': { state: PROBE } }, more: ['--any-state'] });
   assert.equal((await lenient.pay(lenient.bound(7))).status, 200);
-  const refund = async (balance) => lenient.caller.call('refund', ARGS, { headers: { 'writ-credential': await lenient.bound(balance, ARGS, 'refund') } });
+  const refund = async (balance) => lenient.caller.call('refund', ARGS,
+    { headers: { 'writ-credential': await lenient.bound(balance, ARGS, 'refund') } });
   assert.equal(reason(await refund(8)), 'state_drift', 'where there is a probe it is asked');
   assert.equal((await refund(7)).status, 200);
 });
 
 test('tools that probes ask are open where that is said, and no others', async (t) => {
-  const rules = { 'bank/pay': { state: PROBE }, 'bank/refund': { state: { resource: 'account:{to}' } }, 'other/x': { state: { ...PROBE, tool: 'other/drop' } } };
+  const rules = { 'bank/pay': { state: PROBE }, 'bank/refund': { state: { resource: 'account:{to}' } },
+    'other/x': { state: { ...PROBE, tool: 'other/drop' } } };
   const { up, bound, mint, pay, caller } = await behind(t, { rules, more: ['--open-probes'] });
   assert.equal((await caller.call('stat', { account: 'x' })).result.structuredContent.balance, 7);
-  assert.equal(reason(await caller.call('stat', { account: 'x' }, { headers: { 'writ-credential': 'x' } })), 'malformed', 'who shows one is judged by it');
+  assert.equal(reason(await caller.call('stat', { account: 'x' }, { headers: { 'writ-credential': 'x' } })),
+    'malformed', 'who shows one is judged by it');
   const token = await mint('stat', { account: 'x' });
-  for (const want of [200, 403]) assert.equal((await caller.call('stat', { account: 'x' }, { headers: { 'writ-credential': token } })).status, want);
-  for (const tool of ['pay', 'refund', 'Stat', 'stat ', 'drop', 'pay/stat']) assert.equal((await caller.call(tool, ARGS)).status, 401, tool);
+  for (const want of [200, 403])
+    assert.equal((await caller.call('stat', { account: 'x' }, { headers: { 'writ-credential': token } })).status, want);
+  for (const tool of ['pay', 'refund', 'Stat', 'stat ', 'drop', 'pay/stat'])
+    assert.equal((await caller.call(tool, ARGS)).status, 401, tool);
   assert.equal((await pay(bound(7))).status, 200);
   assert.deepEqual(up.calls.map((c) => c.name), ['stat', 'stat', 'stat', 'pay']);
 });
 
 test('a policy without probes, or with different ones for a tool, does not start', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
-  const tries = (rules, more = []) => writ(['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', 'jwks.json', '--aud', AUD, '--used', 'used',
+  const tries = (rules, more = []) =>
+    writ(['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', 'jwks.json', '--aud', AUD,
+      '--used', 'used',
     ...policy(dir, rules), ...more], { cwd: dir });
   assert.match(tries({ 'bank/pay': {}, 'other/pay': { state: PROBE } }).err, /no tool of "bank" has a state/);
-  assert.match(tries({ 'bank/pay': [{ roles: ['a'], state: PROBE }, {}] }).err, /rules of bank\/pay differ in their state/);
-  assert.match(tries({ 'bank/pay': [{ roles: ['a'], state: PROBE }, { state: { ...PROBE, select: [] } }] }).err, /differ in their state/);
+  assert.match(tries({ 'bank/pay': [{ roles: ['a'], state: PROBE }, {}] }).err,
+    /rules of bank\/pay differ in their state/);
+  assert.match(tries({ 'bank/pay': [{ roles: ['a'], state: PROBE }, { state: { ...PROBE, select: [] } }] }).err,
+    /differ in their state/);
   assert.match(tries({ 'bank/pay': { state: { ...PROBE, tool: 'other/stat' } } }).err, /asked of other/);
   assert.match(tries({ 'bank/pay': { state: {} } }).err, /exactly one of tool, resource and http/);
   assert.equal(tries({ 'bank/pay': { state: PROBE } }, ['--policy', 'x']).code, 2);
   rmSync(join(dir, 'state.yaml'));
-  assert.equal(writ(['guard', 'stdio', '--keys', 'k', '--aud', AUD, '--used', 'used', '--policy', 'state.yaml', '--', 'true'], { cwd: dir }).code, 2);
+  assert.equal(writ(['guard', 'stdio', '--keys', 'k', '--aud', AUD, '--used', 'used', '--policy', 'state.yaml', '--',
+    'true'], { cwd: dir }).code, 2);
   const two = [{ roles: ['a'], state: PROBE }, { state: { ...PROBE } }];
   const guard = await startGuard(t, dir, ['http', 'http://127.0.0.1:1', ...policy(dir, { 'bank/pay': two })]);
   assert.equal(guard.gone, false);
@@ -218,7 +253,8 @@ test('a policy without probes, or with different ones for a tool, does not start
 
 test('a client that leaves while its target is looked at gets nothing run', async (t) => {
   const held = [];
-  const { up, bound, caller, pay, guard } = await behind(t, { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } },
+  const { up, bound, caller, pay, guard } = await behind(t,
+    { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } },
     options: { onCall: (a) => (a.name === 'stat' ? held.push(a) : a.text('ran')) } });
   const token = await bound(7);
   const left = new AbortController();
@@ -237,12 +273,18 @@ test('a client that leaves while its target is looked at gets nothing run', asyn
 
 test('a client that leaves while a URL is asked ends the question', async (t) => {
   let asked, closed;
-  const web = http.createServer((req) => { asked = true; req.socket.on('close', () => { closed = true; }); }).listen(0, '127.0.0.1');
+  const web = http.createServer((req) => {
+    asked = true;
+    req.socket.on('close', () => { closed = true; });
+  }).listen(0, '127.0.0.1');
   await once(web, 'listening');
   t.after(() => { web.closeAllConnections(); web.close(); });
-  const { up, bound, caller, guard } = await behind(t, { rules: { 'bank/pay': { state: { http: `http://127.0.0.1:${web.address().port}/{to}`, select: ['/balance'], timeout: '1m' } } } });
+  const { up, bound, caller, guard } = await behind(t,
+    { rules: { 'bank/pay': { state: { http: `http://127.0.0.1:${web.address().port}/{to}`, select: ['/balance'],
+      timeout: '1m' } } } });
   const left = new AbortController();
-  const sent = caller.call('pay', ARGS, { headers: { 'writ-credential': await bound(7) }, signal: left.signal }).catch(() => {});
+  const sent = caller.call('pay', ARGS, { headers: { 'writ-credential': await bound(7) }, signal: left.signal })
+    .catch(() => {});
   await until(() => asked, 'the question');
   left.abort();
   await sent;
@@ -263,7 +305,8 @@ test('of many requests with one credential at once, all of which see the state, 
 });
 
 test('time goes on while it is looked: a credential that expires meanwhile is not good any more', async (t) => {
-  const { up, mint, pay } = await behind(t, { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } }, options: { onCall: (a) => (a.name === 'stat'
+  const { up, mint, pay } = await behind(t,
+    { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } }, options: { onCall: (a) => (a.name === 'stat'
     ? setTimeout(() => a.result({ content: [], structuredContent: { balance: 7 } }), 1500) : a.text('ran')) } });
   const now = Math.floor(Date.now() / 1000);
   const token = mint('pay', ARGS, { exp: now + 1, target_state_digest: digest({ '/balance': 7 }) });
@@ -284,14 +327,17 @@ test('a guard that is asked to end while it looks runs nothing', async (t) => {
 
 // ---- a real gateway, a real guard, the official filesystem server
 
-const FILE_STATE = { tool: 'fs/get_file_info', arguments: { path: '{path}' }, select: ['/size', '/modified'], on_error: 'absent' };
+const FILE_STATE = { tool: 'fs/get_file_info', arguments: { path: '{path}' }, select: ['/size', '/modified'],
+  on_error: 'absent' };
 const fileRules = (box) => ({ 'fs/write_file': { scope: 'files/{path}', state: FILE_STATE, duplicates: 'allow',
   arguments: [{ arg: 'path', op: 'under', value: box }, { arg: 'content', op: 'type', value: 'string' }] } });
 
 /** What happens between a call's decision and the guard: called with the call. */
 function meddling() {
   const m = { with: undefined };
-  m.see = (message) => { if (message?.method === 'tools/call' && message.params.name === 'write_file') m.with?.(message); };
+  m.see = (message) => {
+    if (message?.method === 'tools/call' && message.params.name === 'write_file') m.with?.(message);
+  };
   return m;
 }
 
@@ -324,16 +370,19 @@ test('over HTTP: a file that changes between decision and guard is not written',
   const box = join(dir, 'box');
   mkdirSync(box);
   const [serverPort, guardPort] = [await reservePort(), await reservePort()];
-  const server = spawn(NODE, [SUPERGATEWAY, '--stdio', `${NODE} ${FILESYSTEM} ${box}`, '--outputTransport', 'streamableHttp', '--stateful', '--port', String(serverPort), '--logLevel', 'none'],
+  const server = spawn(NODE, [SUPERGATEWAY, '--stdio', `${NODE} ${FILESYSTEM} ${box}`, '--outputTransport',
+    'streamableHttp', '--stateful', '--port', String(serverPort), '--logLevel', 'none'],
     { stdio: 'ignore', detached: true });
   t.after(() => process.kill(-server.pid, 'SIGKILL'));
-  await until(async () => (await fetch(`http://127.0.0.1:${serverPort}/mcp`).catch(() => undefined)) !== undefined, 'the filesystem server');
+  await until(async () => (await fetch(`http://127.0.0.1:${serverPort}/mcp`).catch(() => undefined)) !== undefined,
+    'the filesystem server');
   const meddle = meddling();
   const between = http.createServer((req, res) => { // between the gateway and the guard
     let body = '';
     req.setEncoding('utf8').on('data', (d) => { body += d; }).on('end', () => {
       try { meddle.see(body === '' ? undefined : JSON.parse(body)); } catch { return res.destroy(); }
-      const on = http.request({ host: '127.0.0.1', port: guardPort, path: req.url, method: req.method, headers: { ...req.headers, host: `127.0.0.1:${guardPort}` } },
+      const on = http.request({ host: '127.0.0.1', port: guardPort, path: req.url, method: req.method,
+        headers: { ...req.headers, host: `127.0.0.1:${guardPort}` } },
         (answer) => { res.writeHead(answer.statusCode, answer.headers); answer.pipe(res); });
       on.on('error', () => res.destroy());
       return on.end(body);
@@ -341,9 +390,12 @@ test('over HTTP: a file that changes between decision and guard is not written',
   }).listen(0, '127.0.0.1');
   await once(between, 'listening');
   t.after(() => { between.closeAllConnections(); between.close(); });
-  const config = { issuer: ISS, upstreams: { fs: { http: `http://127.0.0.1:${between.address().port}/mcp`, resource: AUD } }, tools: fileRules(box) };
+  const config = { issuer: ISS,
+    upstreams: { fs: { http: `http://127.0.0.1:${between.address().port}/mcp`, resource: AUD } },
+    tools: fileRules(box) };
   const gw = await startGateway(t, config);
-  const guard = await startGuard(t, dir, ['http', `http://127.0.0.1:${serverPort}`, '--policy', gw.configFile, '--upstream', 'fs', '--open-probes'],
+  const guard = await startGuard(t, dir,
+    ['http', `http://127.0.0.1:${serverPort}`, '--policy', gw.configFile, '--upstream', 'fs', '--open-probes'],
     { keys: `${gw.origin}/.well-known/jwks.json`, listen: `127.0.0.1:${guardPort}` });
   await writes(t, gw, box, meddle);
   assert.deepEqual(guard.log.filter((l) => l.event === 'refused').map((l) => [l.tool, l.reason]),
@@ -380,7 +432,8 @@ test('over stdio: a file that changes between decision and guard is not written'
     upstreams: { fs: { resource: AUD, credential: { meta: true }, stdio: [NODE, join(dir, 'meddler.mjs'), deed,
       BIN, 'guard', 'stdio', '--keys', join(dir, 'jwks.json'), '--aud', AUD, '--iss', ISS, '--used', join(dir, 'used'),
       '--policy', join(dir, 'state.yaml'), '--upstream', 'fs', '--open-probes', '--', NODE, FILESYSTEM, box] } },
-  }, { prepare: (folder) => writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(folder, 'keys')]).out) });
+  }, { prepare: (folder) =>
+    writeFileSync(join(dir, 'jwks.json'), writ(['keys', 'jwks', '--dir', join(folder, 'keys')]).out) });
   const client = await openSession(gw);
   const write = async (content) => client.call('fs__write_file', { path, content });
   const first = await write('one');
@@ -405,15 +458,18 @@ async function stdio(t, source, rules = { 'bank/pay': { state: { ...PROBE, timeo
   writeFileSync(join(dir, 'server.mjs'), `import { createInterface } from 'node:readline';
 const say = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n');
 createInterface({ input: process.stdin }).on('line', (line) => { const m = JSON.parse(line); (${source})(m, say); });`);
-  const child = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used', ...policy(dir, rules), '--', NODE, 'server.mjs'],
+  const child = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used',
+    ...policy(dir, rules), '--', NODE, 'server.mjs'],
     { cwd: dir, stdio: ['pipe', 'pipe', 'ignore'] });
   t.after(() => child.kill('SIGKILL'));
   const exited = once(child, 'exit');
   const heard = [];
   createInterface({ input: child.stdout }).on('line', (line) => heard.push(JSON.parse(line)));
   const say = (m) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...m })}\n`);
-  const pay = async (id, state = 7, args = ARGS) => say({ id, method: 'tools/call', params: { name: 'pay', arguments: args,
-    _meta: { 'io.writ/credential': await signer.mint('pay', args, { target_state_digest: digest({ '/balance': state }) }) } } });
+  const pay = async (id, state = 7, args = ARGS) =>
+    say({ id, method: 'tools/call', params: { name: 'pay', arguments: args,
+    _meta: { 'io.writ/credential': await signer.mint('pay', args,
+      { target_state_digest: digest({ '/balance': state }) }) } } });
   const answer = (id) => until(() => heard.find((m) => m.id === id), `the answer ${id}`);
   return { child, exited, heard, say, pay, answer };
 }
@@ -421,8 +477,12 @@ createInterface({ input: process.stdin }).on('line', (line) => { const m = JSON.
 test('over stdio the client sees no question of the guard, no answer to one, and can forge none', async (t) => {
   const { heard, say, pay, answer, child, exited } = await stdio(t, `(m, say) => {
     const p = m.params ?? {};
-    if (p.name === 'stat' && p.arguments.account === 'slow') return setTimeout(() => say({ id: m.id, result: { structuredContent: { balance: 7 } } }), 4000);
-    if (p.name === 'stat') { say({ method: 'notifications/message', params: { level: 'info', data: m.id } }); return say({ id: m.id, result: { structuredContent: { balance: 7 } } }); }
+    const balance = { id: m.id, result: { structuredContent: { balance: 7 } } };
+    if (p.name === 'stat' && p.arguments.account === 'slow') return setTimeout(() => say(balance), 4000);
+    if (p.name === 'stat') {
+      say({ method: 'notifications/message', params: { level: 'info', data: m.id } });
+      return say(balance);
+    }
     if (p.name === 'pay') return say({ id: m.id, result: { content: [{ type: 'text', text: 'ran' }] } });
     if (m.id !== undefined) say({ id: m.id, result: { structuredContent: { balance: 9 }, echo: 'writ-guard-' } });
   }`);
@@ -437,13 +497,15 @@ test('over stdio the client sees no question of the guard, no answer to one, and
   assert.equal((await answer('writ-guard-x')).error.code, -32600);
   assert.equal(reason(await answer('slow')), 'target_state_unavailable');
   await new Promise((r) => setTimeout(r, 1500)); // the answer that comes too late
-  assert.deepEqual(heard.filter((m) => m.method === undefined).map((m) => m.id).sort(), [1, 2, 3, 'slow', 'writ-guard-x'].sort());
+  assert.deepEqual(heard.filter((m) => m.method === undefined).map((m) => m.id).sort(),
+    [1, 2, 3, 'slow', 'writ-guard-x'].sort());
   child.stdin.end();
   assert.deepEqual(await exited, [0, null]);
 });
 
 test('over stdio a client that has said all still gets its answers', async (t) => {
-  const { pay, answer, child, exited } = await stdio(t, `(m, say) => setTimeout(() => say({ id: m.id, result: m.params.name === 'stat'
+  const { pay, answer, child, exited } = await stdio(t,
+    `(m, say) => setTimeout(() => say({ id: m.id, result: m.params.name === 'stat'
     ? { structuredContent: { balance: 7 } } : { content: [{ type: 'text', text: 'ran' }] } }), 200)`);
   await pay(1);
   await pay(2);
@@ -457,7 +519,10 @@ test('over stdio the calls that wait have a limit in bytes, and what is answered
   const { heard, say, pay, answer, child, exited } = await stdio(t, `(m, say) => {
     globalThis.held ??= [];
     if (m.params?.name === 'stat') return held.push(m.id);
-    if (m.method === 'resources/read') { for (const id of held.splice(0)) say({ id, result: { structuredContent: { balance: 9 } } }); say({ id: m.id, result: {} }); }
+    if (m.method === 'resources/read') {
+      for (const id of held.splice(0)) say({ id, result: { structuredContent: { balance: 9 } } });
+      say({ id: m.id, result: {} });
+    }
   }`, { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } });
   const large = { ...ARGS, more: 'x'.repeat((16 << 20) - 32768) };
   for (let id = 1; id <= 17; id++) await pay(id, 7, large);

@@ -27,29 +27,35 @@ async function setUp(t, options = {}) {
 test('Mcp-Param headers must say what the arguments say, by the definition of the tool', async (t) => {
   const { up, gw, modern } = await setUp(t);
   const args = { region: 'Zürich', limit: 42, deep: { dry: true } };
-  const good = { 'mcp-param-region': `=?base64?${Buffer.from('Zürich').toString('base64')}?=`, 'mcp-param-limit': '42.0', 'MCP-PARAM-DRY': 'true' };
-  assert.ok((await modern.call('up__query', args, { headers: { ...good, 'mcp-param-unknown': 'kept' } })).result, 'the very first call');
+  const good = { 'mcp-param-region': `=?base64?${Buffer.from('Zürich').toString('base64')}?=`,
+    'mcp-param-limit': '42.0', 'MCP-PARAM-DRY': 'true' };
+  assert.ok((await modern.call('up__query', args, { headers: { ...good, 'mcp-param-unknown': 'kept' } })).result,
+    'the very first call');
   assert.equal(up.calls[0].headers['mcp-param-region'], good['mcp-param-region']);
   assert.equal(up.calls[0].headers['mcp-param-unknown'], 'kept');
   assert.equal(up.calls[0].headers['mcp-name'], 'query');
   const before = gw.decisions().length;
   for (const [change, what] of [
-    [{ 'mcp-param-limit': '43' }, 'another value'], [{ 'mcp-param-region': 'Zurich' }, 'another text'], [{ 'mcp-param-limit': undefined }, 'a missing one'],
+    [{ 'mcp-param-limit': '43' }, 'another value'], [{ 'mcp-param-region': 'Zurich' }, 'another text'],
+    [{ 'mcp-param-limit': undefined }, 'a missing one'],
     [{ 'mcp-param-dry': 'True' }, 'another word'], [{ 'mcp-param-region': '=?base64?!?=' }, 'no base64'],
   ]) {
-    const answer = await modern.call('up__query', args, { headers: { ...good, 'MCP-PARAM-DRY': undefined, 'mcp-param-dry': 'true', ...change } });
+    const answer = await modern.call('up__query', args,
+      { headers: { ...good, 'MCP-PARAM-DRY': undefined, 'mcp-param-dry': 'true', ...change } });
     assert.equal(answer.status, 400, what);
     assert.equal(answer.error.code, -32020, what);
     assert.ok(!answer.text.includes('Zürich'));
   }
-  assert.equal((await modern.call('up__query', { region: null }, { headers: { 'mcp-param-region': 'x' } })).error.code, -32020, 'a header without an argument');
+  assert.equal((await modern.call('up__query', { region: null }, { headers: { 'mcp-param-region': 'x' } })).error.code,
+    -32020, 'a header without an argument');
   assert.equal(up.calls.length, 1);
   assert.equal(gw.decisions().length, before, 'nothing was governed');
   assert.ok((await modern.call('up__query', { region: null })).result);
 
   const legacy = await openSession(gw);
   assert.ok((await legacy.call('up__query', args)).result, 'older revisions have no such headers');
-  assert.equal((await legacy.call('up__query', args, { headers: { 'mcp-param-limit': '41' } })).error.code, -32020, 'but one that is there must not lie');
+  assert.equal((await legacy.call('up__query', args, { headers: { 'mcp-param-limit': '41' } })).error.code, -32020,
+    'but one that is there must not lie');
 });
 
 test('Mcp-Method and Mcp-Name must say what the body says; upstream gets its own names', async (t) => {
@@ -59,12 +65,14 @@ test('Mcp-Method and Mcp-Name must say what the body says; upstream gets its own
     assert.equal(up.calls.at(-1).headers['mcp-name'], 'query');
     assert.equal(up.calls.at(-1).headers['mcp-method'], 'tools/call');
     const n = up.calls.length;
-    for (const headers of [{ 'mcp-name': 'query2' }, { 'mcp-name': undefined }, { 'mcp-method': 'tools/list' }, { 'mcp-method': undefined }, { 'mcp-name': name.toUpperCase() }, { 'mcp-protocol-version': '2025-11-25' }]) {
+    for (const headers of [{ 'mcp-name': 'query2' }, { 'mcp-name': undefined }, { 'mcp-method': 'tools/list' },
+        { 'mcp-method': undefined }, { 'mcp-name': name.toUpperCase() }, { 'mcp-protocol-version': '2025-11-25' }]) {
       const answer = await caller.call(name, {}, { headers });
       assert.equal(answer.status, 400, JSON.stringify(headers));
       assert.equal(answer.error.code, -32020, JSON.stringify(headers));
     }
-    assert.ok((await caller.call(name, {}, { headers: { 'mcp-name': `=?base64?${Buffer.from(name).toString('base64')}?=` } })).result);
+    assert.ok((await caller.call(name, {},
+      { headers: { 'mcp-name': `=?base64?${Buffer.from(name).toString('base64')}?=` } })).result);
     assert.equal(up.calls.length, n + 1);
   }
 });
@@ -75,19 +83,24 @@ test('fields of one hop stay here, trace context goes on and is in the record', 
   const traceparent = `00-${id}-00f067aa0ba902b7-01`;
   const answer = await modern.call('up__query', {}, {
     headers: {
-      traceparent, tracestate: 'a=b', baggage: 'k=v', connection: 'close, Mcp-Param-Gone , x-private', 'mcp-param-gone': '1', 'mcp-param-stays': '1', 'x-private': '1',
-      te: 'trailers', 'proxy-authorization': 'Basic eA==', cookie: 'a=b', forwarded: 'for=1', 'accept-encoding': 'gzip, deflate', 'accept-language': '*',
+      traceparent, tracestate: 'a=b', baggage: 'k=v', connection: 'close, Mcp-Param-Gone , x-private',
+      'mcp-param-gone': '1', 'mcp-param-stays': '1', 'x-private': '1',
+      te: 'trailers', 'proxy-authorization': 'Basic eA==', cookie: 'a=b', forwarded: 'for=1',
+      'accept-encoding': 'gzip, deflate', 'accept-language': '*',
     },
   });
   assert.ok(answer.result, answer.text);
   const { headers } = up.calls[0];
-  assert.deepEqual([headers.traceparent, headers.tracestate, headers.baggage, headers['mcp-param-stays']], [traceparent, 'a=b', 'k=v', '1']);
-  for (const name of ['mcp-param-gone', 'x-private', 'te', 'proxy-authorization', 'cookie', 'forwarded', 'accept-language', 'authorization']) assert.equal(headers[name], undefined, name);
+  assert.deepEqual([headers.traceparent, headers.tracestate, headers.baggage, headers['mcp-param-stays']],
+    [traceparent, 'a=b', 'k=v', '1']);
+  for (const name of ['mcp-param-gone', 'x-private', 'te', 'proxy-authorization', 'cookie', 'forwarded',
+    'accept-language', 'authorization']) assert.equal(headers[name], undefined, name);
   assert.equal(headers['accept-encoding'], 'identity');
   const trace = () => gw.show(gw.decisions().at(-1).decision_id).decision.extensions.writ.trace_id;
   assert.equal(trace(), id);
   await modern.call('up__query', {}, { meta: { traceparent, tracestate: 'x=y', baggage: 'q=r' } });
-  assert.deepEqual([up.calls[1].meta.traceparent, up.calls[1].meta.tracestate, up.calls[1].meta.baggage], [traceparent, 'x=y', 'q=r']);
+  assert.deepEqual([up.calls[1].meta.traceparent, up.calls[1].meta.tracestate, up.calls[1].meta.baggage],
+    [traceparent, 'x=y', 'q=r']);
   assert.equal(trace(), id);
   for (const bad of ['x', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, traceparent.toUpperCase()]) {
     await modern.call('up__query', {}, { headers: { traceparent: bad } });
@@ -98,10 +111,12 @@ test('fields of one hop stay here, trace context goes on and is in the record', 
 
 test('a 4xx answer of a server reaches the client unchanged', async (t) => {
   const { up, only } = await setUp(t);
-  const body = '{"jsonrpc":"2.0","id":null,"error":{"code":-32022, "message":"x","data":{"supported":["2025-11-25"],"requested":"2026-07-28"}}}';
+  const body = '{"jsonrpc":"2.0","id":null,"error":{"code":-32022, "message":"x","data":{"supported":["2025-11-25"],' +
+    '"requested":"2026-07-28"}}}';
   up.onMessage = (a) => {
     if (a.method === 'server/discover') return (a.json(body, 400), true);
-    if (a.method === 'prompts/list') return (a.res.writeHead(405, { 'content-type': 'text/html' }).end('<script>1</script>'), true);
+    if (a.method === 'prompts/list')
+      return (a.res.writeHead(405, { 'content-type': 'text/html' }).end('<script>1</script>'), true);
     if (a.method === 'resources/list') return (a.res.writeHead(404).end(), true);
     return undefined;
   };

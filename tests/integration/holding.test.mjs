@@ -37,14 +37,16 @@ function certificates(t) {
 /** The listener of tests/support/gateway/echo.h as a process: { pid, port, child, tls }. */
 async function startEcho(t, { files, timeoutMs }) {
   const child = spawn(join(dirname(BIN), 'tests/listener_echo'), files ? ['1', files.cert, files.key] : ['1'], {
-    stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...(timeoutMs && { ECHO_TIMEOUT_MS: String(timeoutMs) }) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...(timeoutMs && { ECHO_TIMEOUT_MS: String(timeoutMs) }) },
   });
   t.after(() => child.kill('SIGKILL'));
   const [port] = await once(child.stdout, 'data');
   return { pid: child.pid, port: Number(port), child, tls: files !== undefined };
 }
 
-const post = (path, fields) => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${fields}\r\n`;
+const post = (path, fields) =>
+  `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${fields}\r\n`;
 const chunked = (path, bytes) => `${post(path, 'Transfer-Encoding: chunked\r\n')}${bytes}`;
 const get = (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
@@ -87,7 +89,8 @@ function hold(server, bytes, { deaf = false } = {}) {
 /** The status of one honest GET, asked again when this process was too slow for a deadline. The first one has
  * the server make what it then keeps. */
 const ask = (server, path = '/t/ok') => until(() => new Promise((resolve) => {
-  (server.tls ? https : http).get({ port: server.port, host: '127.0.0.1', path, agent: false, rejectUnauthorized: false }, (res) => resolve(res.resume().statusCode)).on('error', () => resolve(0));
+  (server.tls ? https : http).get({ port: server.port, host: '127.0.0.1', path, agent: false,
+    rejectUnauthorized: false }, (res) => resolve(res.resume().statusCode)).on('error', () => resolve(0));
 }), 'an honest answer', PATIENCE_MS);
 
 const leave = {
@@ -104,7 +107,8 @@ async function survives(server, states, how, { stopped = false, plain = false, d
   const sockets = [];
   if (stopped) process.kill(server.pid, 'SIGSTOP'); // then all bytes are there when it looks first
   for (const [name, bytes] of Object.entries(states)) {
-    for (let i = 0; i < more; i++) sockets.push(hold(plain ? { ...server, tls: false } : server, bytes, { deaf: deaf.includes(name) }));
+    for (let i = 0; i < more; i++)
+      sockets.push(hold(plain ? { ...server, tls: false } : server, bytes, { deaf: deaf.includes(name) }));
   }
   if (!stopped) await Promise.race([Promise.all(sockets.map((s) => s.ready)), pause(2000)]);
   else await pause(200);
@@ -171,7 +175,9 @@ describe('connections that are held', { concurrency: true }, () => {
     const up = await startUpstream(t, { tools: ['run'] });
     const files = certificates(t);
     for (const secure of [false, true]) {
-      const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, loops: 1, limits: { head_timeout: '2s', body_timeout: '2s', idle_timeout: '2s' },
+      const gw = await startGateway(t,
+        { upstreams: { up: { http: up.url } }, loops: 1,
+          limits: { head_timeout: '2s', body_timeout: '2s', idle_timeout: '2s' },
         ...(secure && { tls: files, admin_tls: files }) });
       for (const listener of listenersOf(gw, secure)) {
         await ask(listener, '/nothing');
@@ -185,10 +191,14 @@ describe('connections that are held', { concurrency: true }, () => {
     const up = await startUpstream(t, { tools: ['run'] });
     const files = certificates(t);
     for (const secure of [false, true]) {
-      const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, loops: 1, limits: { head_timeout: '10m', body_timeout: '10m', idle_timeout: '1h' },
+      const gw = await startGateway(t,
+        { upstreams: { up: { http: up.url } }, loops: 1,
+          limits: { head_timeout: '10m', body_timeout: '10m', idle_timeout: '1h' },
         ...(secure && { tls: files, admin_tls: files }) });
       const { pid } = gw.child;
-      const sockets = listenersOf(gw, secure).flatMap((l) => Object.values({ ...unfinished(l.path), ...exact(l.path, 22_000, 22_150), idle: get('/nothing') }).map((bytes) => hold(l, bytes)));
+      const sockets = listenersOf(gw, secure)
+        .flatMap((l) => Object.values({ ...unfinished(l.path), ...exact(l.path, 22_000, 22_150),
+          idle: get('/nothing') }).map((bytes) => hold(l, bytes)));
       for (let before; before !== descriptors(pid);) { // until all that is refused is gone
         before = descriptors(pid);
         await pause(3000);
@@ -228,9 +238,12 @@ describe('connections that are held', { concurrency: true }, () => {
     for (const files of [undefined, certificates(t)]) {
       const server = await startEcho(t, { files });
       const cases = [
-        [post('/t/echo', 'Content-Length: 6\r\n'), '{}', '    '], [chunked('/t/echo', ''), '6\r\n{}', '    \r\n0\r\n\r\n'],
-        [chunked('/t/echo', '6'), '\r\n{}    ', '\r\n0\r\n\r\n'], [chunked('/t/echo', '6;ext'), 'ension\r\n{}  ', '  \r\n0\r\n\r\n'],
-        [chunked('/t/echo', '6\r\n{}    \r\n'), '0\r', '\n\r\n'], [chunked('/t/echo', '6\r\n{}    \r\n0\r\n'), 'X-Some: ', 'thing\r\n\r\n'],
+        [post('/t/echo', 'Content-Length: 6\r\n'), '{}', '    '],
+        [chunked('/t/echo', ''), '6\r\n{}', '    \r\n0\r\n\r\n'],
+        [chunked('/t/echo', '6'), '\r\n{}    ', '\r\n0\r\n\r\n'],
+        [chunked('/t/echo', '6;ext'), 'ension\r\n{}  ', '  \r\n0\r\n\r\n'],
+        [chunked('/t/echo', '6\r\n{}    \r\n'), '0\r', '\n\r\n'],
+        [chunked('/t/echo', '6\r\n{}    \r\n0\r\n'), 'X-Some: ', 'thing\r\n\r\n'],
         [post('/t/echo', 'Content-Length: 6\r\nExpect: 100-continue\r\n'), '{}', '    '],
       ];
       await Promise.all(cases.map(async (pieces) => {

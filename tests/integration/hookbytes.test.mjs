@@ -7,7 +7,8 @@ import { CREW, ask, setUp } from '../support/js/hooks.mjs';
 const SEED = Number(process.env.WRIT_SEED ?? 1);
 const ROUNDS = Number(process.env.WRIT_ROUNDS ?? 150);
 const DEEDS = ['before', 'bind', 'after', 'seal'];
-const JUNK = [null, true, 0, -1, 1.5, 1e308, 2 ** 53, '', ' ', 'x', 'x'.repeat(600), '\u0000', '\u202e', 'allow', 'executed', 'sha256:00',
+const JUNK = [null, true, 0, -1, 1.5, 1e308, 2 ** 53, '', ' ', 'x', 'x'.repeat(600), '\u0000', '\u202e', 'allow',
+  'executed', 'sha256:00',
   'urn:x', '2026-06-25T05:00:00Z', [], [[]], {}, { x: 1 }, JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`)];
 
 /** mulberry32: the same numbers for the same seed. */
@@ -47,13 +48,15 @@ function changeText(body, pick) {
   const text = JSON.stringify(body);
   const [at, to] = [pick(text.length), pick(text.length)].sort((a, b) => a - b);
   const how = pick(4);
-  if (how === 0) return text.slice(0, at) + String.fromCodePoint(pick(pick(2) ? 128 : 0xd800)) + text.slice(at + pick(2));
+  if (how === 0) return text.slice(0, at) + String.fromCodePoint(pick(pick(2) ? 128 : 0xd800)) +
+    text.slice(at + pick(2));
   if (how === 1) return text.slice(0, at) + text.slice(to);
   if (how === 2) return text.slice(0, to) + text.slice(at);
   return text.slice(0, at);
 }
 
-test('whatever is sent, the answer is one that the document knows, and a call is bound once, as it was judged', async (t) => {
+test('whatever is sent, the answer is one that the document knows, and a call is bound once, as it was judged',
+    async (t) => {
   const { gw, crew } = await setUp(t);
   const pick = numbers(SEED);
   const bound = new Set(), ended = new Set();
@@ -66,9 +69,11 @@ test('whatever is sent, the answer is one that the document knows, and a call is
     }
     const { decision } = said;
     const bodies = {
-      before: { tool: 'crew/write', ...call, boundary_id: `run-${i % 8}`, request_id: 'r', idempotency_key: `k${i}`, agent_id: 'crew' },
+      before: { tool: 'crew/write', ...call, boundary_id: `run-${i % 8}`, request_id: 'r', idempotency_key: `k${i}`,
+        agent_id: 'crew' },
       bind: { authorization: decision, tool: 'crew/write', ...call },
-      after: { decision_id: decision.decision_id, intent_ref: decision.intent_ref, outcome: 'executed', result: { ok: true } },
+      after: { decision_id: decision.decision_id, intent_ref: decision.intent_ref, outcome: 'executed',
+        result: { ok: true } },
       seal: { boundary_id: `seal-${i}` },
     };
     if (pick(2)) assert.equal((await crew.bind(decision, call)).verdict, 'allow');
@@ -79,7 +84,8 @@ test('whatever is sent, the answer is one that the document knows, and a call is
       if (deed === 'bind' && json.verdict === 'allow') {
         const sent = JSON.parse(body);
         assert.ok(!bound.has(decision.decision_id), `bound twice: ${body}`);
-        assert.deepEqual([sent.arguments, sent.tool, sent.authorization.decision_id], [call.arguments, 'crew/write', decision.decision_id], body);
+        assert.deepEqual([sent.arguments, sent.tool, sent.authorization.decision_id],
+          [call.arguments, 'crew/write', decision.decision_id], body);
         bound.add(decision.decision_id);
       }
       if (deed === 'after' && status === 200) {

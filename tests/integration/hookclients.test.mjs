@@ -13,7 +13,8 @@ const HOOKS = resolve(SOURCE, 'examples/hooks');
 const PYTHON = '/usr/bin/python3';
 
 const tools = {
-  'crew/write': rule({ arguments: [{ arg: 'path', op: 'matches', value: '[a-z0-9]+' }, { arg: 'text', op: 'max_length', value: 40, optional: true }] }),
+  'crew/write': rule({ arguments: [{ arg: 'path', op: 'matches', value: '[a-z0-9]+' },
+    { arg: 'text', op: 'max_length', value: 40, optional: true }] }),
   'crew/read': rule({ result: { redact: [{ pattern: 'sk-[a-z0-9]+' }] } }),
   'crew/photo': rule({ result: { content: ['image'] } }),
   'crew/pay': rule({ approval: { review: 'ok' } }),
@@ -44,7 +45,8 @@ TOOLS = {
     "photo": lambda path: "no image",
 }
 def run(hooks, name, **arguments):
-    context = types.SimpleNamespace(tool_name=name, tool_input=arguments, tool_result=None, agent=None, task=None, crew=None)
+    context = types.SimpleNamespace(
+        tool_name=name, tool_input=arguments, tool_result=None, agent=None, task=None, crew=None)
     blocked = False
     try:
         blocked = hooks.before_tool_call(context) is False
@@ -75,7 +77,10 @@ import { WritHooks, Refused } from './writ-hooks.ts';
 const [, , url, token, port] = process.argv;
 const writ = new WritHooks({ url, token, framework: 'crew', run: 'ts-run' });
 const made: string[] = [];
-const write = (w: WritHooks) => w.governed('write', async ({ path }: { path: string; text?: string }) => { made.push(path); return 'wrote ' + path; });
+const write = (w: WritHooks) => w.governed('write', async ({ path }: { path: string; text?: string }) => {
+  made.push(path);
+  return 'wrote ' + path;
+});
 const read = writ.governed('read', (_: { path: string }) => 'the key is sk-abc123');
 const photo = writ.governed('photo', (_: { path: string }) => 'no image');
 const say = async (answer: Promise<unknown>) => {
@@ -97,13 +102,15 @@ function records(gw, run) {
   const { whole, decisions, outcomes } = gw.boundary(run, 'acme');
   assert.ok(whole);
   gw.verify();
-  return [decisions.map((d) => `${d.tool} ${d.decision}`), outcomes.map((o) => [o.outcome, o.error_type].filter(Boolean).join(' '))];
+  return [decisions.map((d) => `${d.tool} ${d.decision}`),
+    outcomes.map((o) => [o.outcome, o.error_type].filter(Boolean).join(' '))];
 }
 
 test('a crew in Python whose tools are governed by its two hooks', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
   writeFileSync(gw.path('crew.py'), CREW_PY);
-  const { told, err } = await lines(PYTHON, ['-IB', gw.path('crew.py'), HOOKS, gw.origin, CREW.token, String(await reservePort())]);
+  const { told, err } = await lines(PYTHON,
+    ['-IB', gw.path('crew.py'), HOOKS, gw.origin, CREW.token, String(await reservePort())]);
   const blocked = 'Tool execution blocked by hook. Tool: write';
   assert.deepEqual(told.slice(0, 3), ['wrote a1', blocked, blocked]);
   assert.doesNotMatch(told[3], /abc123/);
@@ -124,7 +131,8 @@ test('tools in TypeScript, governed as functions', async (t) => {
   cpSync(join(HOOKS, 'writ-hooks.ts'), gw.path('writ-hooks.ts'));
   writeFileSync(gw.path('package.json'), '{"type":"module"}');
   writeFileSync(gw.path('crew.ts'), CREW_TS);
-  const { told } = await lines(process.execPath, [gw.path('crew.ts'), gw.origin, CREW.token, String(await reservePort())]);
+  const { told } = await lines(process.execPath,
+    [gw.path('crew.ts'), gw.origin, CREW.token, String(await reservePort())]);
   assert.deepEqual(told.slice(0, 3), ['wrote a1', 'constraint_failed', 'duplicate_outcome']);
   assert.doesNotMatch(told[3], /abc123/);
   assert.match(told[4], /withheld: result_content_refused/);
@@ -144,7 +152,8 @@ test('both wait for an approval, unattended', async (t) => {
     while (voting) {
       const { reviews: open } = await (await fetch(url, { headers })).json();
       for (const one of open.filter((r) => r.state === 'open')) {
-        await fetch(`${url}/${one.id}/vote`, { method: 'POST', headers, body: JSON.stringify({ vote: 'approve', review_digest: one.review_digest }) });
+        await fetch(`${url}/${one.id}/vote`,
+          { method: 'POST', headers, body: JSON.stringify({ vote: 'approve', review_digest: one.review_digest }) });
       }
       await new Promise((r) => setTimeout(r, 200));
     }
@@ -153,7 +162,8 @@ test('both wait for an approval, unattended', async (t) => {
 import sys, json
 sys.path.insert(0, sys.argv[1])
 from writ_hooks import WritHooks
-print(json.dumps(WritHooks(sys.argv[2], sys.argv[3], framework="crew", wait=60).call("pay", lambda path: "paid " + path, {"path": "py"})))
+hooks = WritHooks(sys.argv[2], sys.argv[3], framework="crew", wait=60)
+print(json.dumps(hooks.call("pay", lambda path: "paid " + path, {"path": "py"})))
 `);
   const { cpSync } = await import('node:fs');
   cpSync(join(HOOKS, 'writ-hooks.ts'), gw.path('writ-hooks.ts'));

@@ -17,7 +17,8 @@ test('before, bind, after and seal leave the records of any governed call', asyn
   assert.equal(said.verdict, 'allow');
   assert.equal(said.reason, 'policy_ok');
   const { decision } = said;
-  assert.deepEqual([decision.agent_id, decision.agent_role, decision.tool, decision.target, decision.normalized_scope, decision.boundary_id, decision.seq],
+  assert.deepEqual([decision.agent_id, decision.agent_role, decision.tool, decision.target, decision.normalized_scope,
+    decision.boundary_id, decision.seq],
     ['crew', 'worker', 'write', 'file:%2Ftmp%2F1', 'files/%2Ftmp%2F1', 'run-1', 0]);
   assert.equal(decision.request_id, '"r7"');
   assert.equal(decision.extensions.writ.upstream, 'crew');
@@ -36,7 +37,8 @@ test('before, bind, after and seal leave the records of any governed call', asyn
   assert.equal(done.json.outcome.tool_output_hash, hash);
   assert.deepEqual(done.json.outcome.x_own, { kept: [1] }, 'unknown members pass through');
   const seal = await crew.seal('run-1');
-  assert.deepEqual([seal.json.sealed, seal.json.total, seal.json.seal_hash], [true, 1, `sha256:${sha256(decision.decision_id)}`]);
+  assert.deepEqual([seal.json.sealed, seal.json.total, seal.json.seal_hash],
+    [true, 1, `sha256:${sha256(decision.decision_id)}`]);
   assert.deepEqual((await crew.seal('run-1')).json, seal.json, 'sealed once, told again');
   assert.equal((await crew.before({ ...args(2), boundary_id: 'run-1' })).reason, 'boundary_sealed');
 
@@ -49,7 +51,8 @@ test('before, bind, after and seal leave the records of any governed call', asyn
   gw.verify();
 });
 
-test('what was stopped after it was allowed is not bound: by agent, by policy, and one call by its credential', async (t) => {
+test('what was stopped after it was allowed is not bound: by agent, by policy, and one call by its credential',
+    async (t) => {
   const root = bearer('root');
   const { gw, crew } = await setUp(t, { top: { administrators: ['root'], agents: [CREW.entry, root.entry] } });
   const post = async (path, body) => {
@@ -82,15 +85,18 @@ test('the credential of an allow is for this call, at the configured resource', 
   writeFileSync(gw.path('token'), credential);
   const call = { tool: 'write', aud: 'urn:crew', agent_id: 'crew', tenant: 'acme', ...args() };
   writeFileSync(gw.path('call.json'), JSON.stringify(call));
-  assert.equal(writ(['verify', 'credential', '--jwks', gw.path('jwks.json'), '--call', gw.path('call.json'), '--token', gw.path('token')]).out, 'ok\n');
+  assert.equal(writ(['verify', 'credential', '--jwks', gw.path('jwks.json'), '--call', gw.path('call.json'), '--token',
+    gw.path('token')]).out, 'ok\n');
   writeFileSync(gw.path('call.json'), JSON.stringify({ ...call, arguments: {} }));
-  assert.equal(writ(['verify', 'credential', '--jwks', gw.path('jwks.json'), '--call', gw.path('call.json'), '--token', gw.path('token')]).out, 'args_mismatch\n');
+  assert.equal(writ(['verify', 'credential', '--jwks', gw.path('jwks.json'), '--call', gw.path('call.json'), '--token',
+    gw.path('token')]).out, 'args_mismatch\n');
   assert.equal(JSON.parse(Buffer.from(credential.split('.')[1], 'base64url')).jti, decision.decision_id);
 });
 
 test('a call that policy refuses is recorded and cannot be bound', async (t) => {
   const { gw, crew } = await setUp(t, {
-    rule: { arguments: [{ arg: 'path', op: 'under', value: '/tmp' }, { arg: 'text', op: 'max_length', value: 5, optional: true }] },
+    rule: { arguments: [{ arg: 'path', op: 'under', value: '/tmp' },
+      { arg: 'text', op: 'max_length', value: 5, optional: true }] },
     tools: { 'crew/secret': rule({ agents: ['mate'] }) },
   });
   const refused = await crew.before({ arguments: { path: '/etc/passwd' } });
@@ -99,8 +105,10 @@ test('a call that policy refuses is recorded and cannot be bound', async (t) => 
   assert.equal(refused.constraint, 'path under');
   assert.equal(refused.credential, undefined);
   assert.equal(gw.show(refused.decision.decision_id).outcome.outcome, 'blocked');
-  assert.equal((await crew.bind(refused.decision, { arguments: { path: '/etc/passwd' } })).reason, 'decision_not_allow');
-  assert.equal((await crew.after(refused.decision, { intent_ref: refused.decision.intent_ref })).json.reason, 'duplicate_outcome', 'it has its outcome');
+  assert.equal((await crew.bind(refused.decision, { arguments: { path: '/etc/passwd' } })).reason,
+    'decision_not_allow');
+  assert.equal((await crew.after(refused.decision, { intent_ref: refused.decision.intent_ref })).json.reason,
+    'duplicate_outcome', 'it has its outcome');
   assert.equal((await crew.before({ tool: 'crew/other' })).reason, 'tool_not_listed');
   assert.equal((await crew.before({ tool: 'nobody/other' })).reason, 'tool_not_listed');
   assert.equal((await crew.before({ tool: 'crew/secret' })).reason, 'agent_not_permitted');
@@ -124,12 +132,14 @@ test('the rows of the binding table, each by its reason, and none of them spends
   assert.equal(await bind({ tool: 'other/write' }), 'tool_mismatch');
   assert.equal(await bind({ target: 'file:/etc' }), 'target_mismatch');
   assert.equal(await bind({ normalized_scope: 'files/etc' }), 'normalized_scope_mismatch');
-  assert.equal(await bind({ arguments: { path: '/tmp/2', text: 'hello' }, target: 'file:%2Ftmp%2F1', normalized_scope: 'files/%2Ftmp%2F1' }), 'target_mismatch', 'a target is not what is said of it');
+  assert.equal(await bind({ arguments: { path: '/tmp/2', text: 'hello' }, target: 'file:%2Ftmp%2F1',
+    normalized_scope: 'files/%2Ftmp%2F1' }), 'target_mismatch', 'a target is not what is said of it');
   assert.equal(await bind({ arguments: { path: '/tmp/1', text: 'bye' } }), 'exact_intent_mismatch'); // 4
   assert.equal(await bind({ arguments: undefined, target: 'file:%2Ftmp%2F1' }), 'target_mismatch');
   assert.equal(await bind({ continuation_id: 'c' }), 'continuation_mismatch'); // 5
   assert.equal(await bind({ idempotency_key: 'k2' }), 'idempotency_key_mismatch'); // 6
-  const allow = await crew.bind(decision, { ...same, agent_id: 'crew', idempotency_key: 'k1', target: 'file:%2Ftmp%2F1', normalized_scope: 'files/%2Ftmp%2F1' });
+  const allow = await crew.bind(decision, { ...same, agent_id: 'crew', idempotency_key: 'k1', target: 'file:%2Ftmp%2F1',
+    normalized_scope: 'files/%2Ftmp%2F1' });
   assert.equal(allow.verdict, 'allow'); // 9
   assert.equal(await bind({}), 'duplicate_outcome'); // 8: bound
   await crew.after(decision);
@@ -160,11 +170,14 @@ test('a forged, unknown or foreign authorization binds nothing', async (t) => {
   assert.equal(await bind({ ...decision, expires_at: '2099-01-01T00:00:00Z' }), 'authorization_altered');
   assert.equal(await bind({ ...decision, agent_id: 'mate' }), 'authorization_altered');
   assert.equal(await bind({ ...decision, made_up: 1 }), 'authorization_altered');
-  assert.equal(await bind({ ...decision, decision_id: decision.decision_id.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }), 'authorization_unknown');
+  assert.equal(await bind({ ...decision,
+    decision_id: decision.decision_id.replace(/.$/, (c) => (c === '0' ? '1' : '0')) }), 'authorization_unknown');
   assert.equal(await bind({ decision_id: 'x'.repeat(5000) }), 'authorization_unknown');
   assert.equal(await bind(decision, FOREIGN), 'authorization_unknown', 'another tenant does not learn that it exists');
-  assert.equal((await crew.bind(decision, { arguments: { path: JSON.rawJSON('9007199254740993') } })).reason, 'number_not_exact');
-  assert.equal((await crew.bind({ decision_id: decision.decision_id }, args())).verdict, 'allow', 'its name alone will do');
+  assert.equal((await crew.bind(decision, { arguments: { path: JSON.rawJSON('9007199254740993') } })).reason,
+    'number_not_exact');
+  assert.equal((await crew.bind({ decision_id: decision.decision_id }, args())).verdict, 'allow',
+    'its name alone will do');
   gw.verify();
 });
 
@@ -177,7 +190,8 @@ test('asked many times at once, a call has one authorization', async (t) => {
   assert.ok(all.every((a) => a.verdict === 'allow' || a.reason === 'duplicate_in_flight'));
   const other = framework(gw, MATE);
   const [decision] = allowed.map((a) => a.decision);
-  assert.notEqual((await other.before({ ...args(), boundary_id: 'run' })).decision_id, decision.decision_id, 'it belongs to one tenant');
+  assert.notEqual((await other.before({ ...args(), boundary_id: 'run' })).decision_id, decision.decision_id,
+    'it belongs to one tenant');
   assert.equal((await crew.bind(decision, args())).verdict, 'allow');
   assert.equal((await crew.before({ ...args(), boundary_id: 'run' })).reason, 'duplicate_in_flight');
   gw.verify();
@@ -217,13 +231,17 @@ test('an outcome belongs to a call that was bound, joins it, and comes once and 
   assert.equal(await after({ decision_id: 'nobody' }), '404 authorization_unknown');
   assert.equal(await after({}, MATE), '404 authorization_unknown', 'of another agent');
   assert.equal(await after({}, FOREIGN), '404 authorization_unknown', 'of another tenant');
-  for (const bad of [{ outcome: 'done' }, { outcome: undefined }, { outcome: 'error' }, { tool_output_hash: 'md5:1' }, { extensions: { writ: {} } }, { extensions: 7 }]) {
+  for (const bad of [{ outcome: 'done' }, { outcome: undefined }, { outcome: 'error' }, { tool_output_hash: 'md5:1' },
+      { extensions: { writ: {} } }, { extensions: 7 }]) {
     assert.equal(await after(bad), '422 outcome_malformed', JSON.stringify(bad));
   }
-  assert.equal(await after({ result: { a: 1 }, tool_output_hash: `sha256:${'0'.repeat(64)}` }), '409 outcome_mismatch', 'another result than the one that is told');
-  const done = await crew.after(decision, { outcome: 'error', error_type: 'boom', error_message: 'it broke', completed_at: '1999-01-01T00:00:00Z', extensions: { mine: 1 } });
+  assert.equal(await after({ result: { a: 1 }, tool_output_hash: `sha256:${'0'.repeat(64)}` }), '409 outcome_mismatch',
+    'another result than the one that is told');
+  const done = await crew.after(decision, { outcome: 'error', error_type: 'boom', error_message: 'it broke',
+    completed_at: '1999-01-01T00:00:00Z', extensions: { mine: 1 } });
   assert.equal(done.status, 200);
-  assert.deepEqual([done.json.outcome.error_type, done.json.outcome.error_message, done.json.outcome.extensions], ['boom', 'it broke', { mine: 1 }]);
+  assert.deepEqual([done.json.outcome.error_type, done.json.outcome.error_message, done.json.outcome.extensions],
+    ['boom', 'it broke', { mine: 1 }]);
   assert.ok(Date.parse(done.json.outcome.completed_at) > Date.parse(decision.issued_at), 'the time is the ledger’s');
   assert.equal(await after({}), '409 duplicate_outcome');
   assert.equal((await crew.before(args())).reason, 'duplicate_outcome');
@@ -251,12 +269,14 @@ test('an outcome that the ledger could not read back is refused, and may be sent
   const { gw, crew } = await setUp(t, { top: { limits: { json_depth: 200, json_values: 1000000 } } });
   const { decision } = await crew.before(args());
   await crew.bind(decision, args());
-  for (const bad of [{ mine: Array(65520).fill(1) }, { mine: Array(100000).fill(1) }, { mine: nested(64) }, { extensions: { mine: nested(63) } },
+  for (const bad of [{ mine: Array(65520).fill(1) }, { mine: Array(100000).fill(1) }, { mine: nested(64) },
+    { extensions: { mine: nested(63) } },
     { mine: 'x'.repeat(1 << 20) }]) {
     const { status, json } = await crew.after(decision, bad);
     assert.deepEqual([status, json.reason], [422, 'outcome_malformed'], JSON.stringify(bad).slice(0, 60));
   }
-  const told = await crew.after(decision, { mine: nested(63), extensions: { mine: Array(61000).fill(1) }, result: nested(100) });
+  const told = await crew.after(decision,
+    { mine: nested(63), extensions: { mine: Array(61000).fill(1) }, result: nested(100) });
   assert.equal(told.status, 200);
   gw.verify();
 });
@@ -265,7 +285,8 @@ test('a call reported as not made frees its key; one without a report keeps it',
   const { gw, crew } = await setUp(t, { framework: { timeout: '8s' }, top: { credential: { lifetime: '8s' } } });
   const first = await crew.before(args());
   const second = await crew.before(args());
-  assert.deepEqual([second.verdict, second.decision], ['allow', first.decision], 'an answer that was lost is told again');
+  assert.deepEqual([second.verdict, second.decision], ['allow', first.decision],
+    'an answer that was lost is told again');
   const claims = (token) => JSON.parse(Buffer.from(token.split('.')[1], 'base64url'));
   assert.deepEqual(claims(second.credential), claims(first.credential), 'with the same jti');
   assert.equal((await crew.after(first.decision, { outcome: 'blocked' })).status, 200);
@@ -282,7 +303,8 @@ test('a call reported as not made frees its key; one without a report keeps it',
     const lines = gw.log.filter((l) => l.event === 'wait_expired');
     return lines.length === 2 && Object.fromEntries(lines.map((l) => [l.decision_id, l.error_type]));
   }, 'a line of each');
-  assert.deepEqual([expired[third.decision.decision_id], expired[lost.decision.decision_id]], ['interrupted_execution_unknown', 'authorization_unused']);
+  assert.deepEqual([expired[third.decision.decision_id], expired[lost.decision.decision_id]],
+    ['interrupted_execution_unknown', 'authorization_unused']);
   assert.equal((await crew.before(args())).reason, 'interrupted_execution_unknown');
   assert.equal((await crew.before(args(2))).reason, 'duplicate_outcome', 'silence proves nothing');
   assert.equal((await crew.after(third.decision)).json.reason, 'duplicate_outcome', 'too late');
@@ -303,7 +325,8 @@ test('decisions and bindings survive SIGKILL, and nothing is bound twice', async
   assert.equal((await again.after(bound)).status, 200);
   assert.equal((await again.bind(open, args(1))).verdict, 'allow');
   assert.equal((await again.after(open)).status, 200);
-  await until(() => gw.show(lost.decision_id).outcome?.error_type === 'interrupted_execution_unknown', 'the outcome of a call without a report');
+  await until(() => gw.show(lost.decision_id).outcome?.error_type === 'interrupted_execution_unknown',
+    'the outcome of a call without a report');
   gw.verify();
 });
 
@@ -313,7 +336,9 @@ test('killed again and again in a storm of calls: none is bound twice, none ends
   let going = true, n = 0;
   const patiently = async (fn) => { // a caller whose connection breaks asks again
     for (;;) {
-      try { return await fn(framework(gw)); } catch (error) { if (error.code === 'ERR_ASSERTION' || !going) throw error; }
+      try {
+        return await fn(framework(gw));
+      } catch (error) { if (error.code === 'ERR_ASSERTION' || !going) throw error; }
       await new Promise((r) => setTimeout(r, 20));
     }
   };
@@ -328,7 +353,8 @@ test('killed again and again in a storm of calls: none is bound twice, none ends
       }
       const { decision } = said;
       allowed.add(decision.decision_id);
-      for (const verdict of await Promise.all([0, 1].map(() => patiently((f) => f.bind(decision, what))))) if (verdict.verdict === 'allow') count(bound, decision.decision_id);
+      for (const verdict of await Promise.all([0, 1].map(() => patiently((f) => f.bind(decision, what)))))
+        if (verdict.verdict === 'allow') count(bound, decision.decision_id);
       const answers = await Promise.all([0, 1].map(() => patiently((f) => f.after(decision))));
       for (const answer of answers) if (answer.status === 200) count(ended, decision.decision_id);
     }
@@ -351,7 +377,10 @@ test('killed again and again in a storm of calls: none is bound twice, none ends
 test('a run is sealed by the agent that began it, when none of its calls is in flight', async (t) => {
   const { gw, crew } = await setUp(t);
   const { decision } = await crew.before({ ...args(), boundary_id: 'run' });
-  const seal = async (who, id) => { const { status, json } = await framework(gw, who).seal(id); return `${status} ${json.reason ?? 'sealed'}`; };
+  const seal = async (who, id) => {
+    const { status, json } = await framework(gw, who).seal(id);
+    return `${status} ${json.reason ?? 'sealed'}`;
+  };
   assert.equal(await seal(CREW, 'run'), '409 calls_in_flight');
   await crew.bind(decision, args());
   assert.equal(await seal(CREW, 'run'), '409 calls_in_flight');
@@ -362,7 +391,8 @@ test('a run is sealed by the agent that began it, when none of its calls is in f
   const elsewhere = (await crew.before(args(3))).decision;
   await crew.after(elsewhere, { outcome: 'blocked' });
   assert.match(elsewhere.boundary_id, /^agent:crew:/);
-  for (const own of [elsewhere.boundary_id, 'session:x', 'agent:crew:2026', 'writ:refused:2026-11-22']) assert.equal(await seal(CREW, own), '404 boundary_unknown');
+  for (const own of [elsewhere.boundary_id, 'session:x', 'agent:crew:2026', 'writ:refused:2026-11-22'])
+    assert.equal(await seal(CREW, own), '404 boundary_unknown');
   await crew.after(decision);
   const [, second] = gw.boundary('run', 'acme').decisions;
   await crew.after(second, { outcome: 'blocked' });
@@ -374,23 +404,29 @@ test('a call that needs an approval waits for it, and is redeemed once', async (
   const reviews = { ok: { voters: [{ id: 'ann' }, { id: 'carol' }], quorum: '1' } };
   const { gw, crew } = await setUp(t, { rule: { approval: { review: 'ok' } }, top: { reviews } });
   const review = async (path, body) => (await fetch(`http://127.0.0.1:${gw.adminPort}/v1/reviews${path}`, {
-    method: body ? 'POST' : 'GET', headers: { authorization: `Bearer ${ANN.token}`, 'content-type': 'application/json' }, body: body && JSON.stringify(body),
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${ANN.token}`, 'content-type': 'application/json' }, body: body &&
+    JSON.stringify(body),
   })).json();
   const asked = await crew.before({ ...args(), boundary_id: 'run' });
-  assert.deepEqual([asked.verdict, asked.reason, asked.review_state], ['require_approval', 'approval_required', 'open']);
+  assert.deepEqual([asked.verdict, asked.reason, asked.review_state],
+    ['require_approval', 'approval_required', 'open']);
   assert.equal(asked.decision.continuation_id, asked.continuation_id);
   assert.equal((await crew.bind(asked.decision, args())).reason, 'decision_not_allow');
   const one = await review(`/${asked.continuation_id}`);
   assert.deepEqual(one.arguments, args().arguments);
   assert.deepEqual(one.voters.map((v) => v.id), ['ann'], 'who asks does not vote');
   await review(`/${asked.continuation_id}/vote`, { vote: 'approve', review_digest: one.review_digest });
-  assert.equal((await crew.before({ ...args(), boundary_id: 'run', continuation_id: 'another' })).reason, 'continuation_mismatch');
-  const all = await Promise.all(Array.from({ length: 10 }, () => crew.before({ ...args(), boundary_id: 'run', continuation_id: asked.continuation_id })));
+  assert.equal((await crew.before({ ...args(), boundary_id: 'run', continuation_id: 'another' })).reason,
+    'continuation_mismatch');
+  const all = await Promise.all(Array.from({ length: 10 },
+    () => crew.before({ ...args(), boundary_id: 'run', continuation_id: asked.continuation_id })));
   const [allowed, ...more] = all.filter((a) => a.verdict === 'allow');
   for (const again of more) assert.deepEqual(again.decision, allowed.decision, 'one authorization, told again');
   assert.equal(gw.decisions(['--decision', 'allow']).length, 1);
   assert.equal(allowed.decision.supersedes, asked.decision.decision_id);
-  assert.equal((await crew.bind(allowed.decision, { ...args(), continuation_id: asked.continuation_id })).verdict, 'allow');
+  assert.equal((await crew.bind(allowed.decision, { ...args(), continuation_id: asked.continuation_id })).verdict,
+    'allow');
   assert.equal((await crew.after(allowed.decision)).status, 200);
   gw.verify();
 });
@@ -398,11 +434,16 @@ test('a call that needs an approval waits for it, and is redeemed once', async (
 test('a call whose rule holds it open is answered with the verdict', async (t) => {
   const reviews = { ok: { voters: [{ id: 'ann' }], quorum: '1' } };
   const { gw, crew } = await setUp(t, { rule: { approval: { review: 'ok', hold: '20s' } }, top: { reviews } });
-  const answer = ask(gw, CREW, 'before', { tool: 'crew/write', ...args() }, { accept: 'application/json, text/event-stream' });
+  const answer = ask(gw, CREW, 'before', { tool: 'crew/write', ...args() },
+    { accept: 'application/json, text/event-stream' });
   const headers = { authorization: `Bearer ${ANN.token}`, 'content-type': 'application/json' };
   const url = `http://127.0.0.1:${gw.adminPort}/v1/reviews`;
-  const [one] = await until(async () => { const { reviews: list } = await (await fetch(url, { headers })).json(); return list.length > 0 && list; }, 'a review');
-  await fetch(`${url}/${one.id}/vote`, { method: 'POST', headers, body: JSON.stringify({ vote: 'approve', review_digest: one.review_digest }) });
+  const [one] = await until(async () => {
+    const { reviews: list } = await (await fetch(url, { headers })).json();
+    return list.length > 0 && list;
+  }, 'a review');
+  await fetch(`${url}/${one.id}/vote`,
+    { method: 'POST', headers, body: JSON.stringify({ vote: 'approve', review_digest: one.review_digest }) });
   const { json } = await answer;
   assert.equal(json.verdict, 'allow');
   assert.equal((await crew.bind(json.decision, args())).verdict, 'allow');
@@ -417,13 +458,17 @@ test('budgets, keys and shadow mode are those of any call', async (t) => {
   const first = (await header('k')).json;
   assert.equal(first.decision.idempotency_key, 'k');
   assert.equal((await crew.before({ ...args(2), idempotency_key: 'k' })).reason, 'idempotency_key_reuse');
-  assert.equal((await ask(gw, CREW, 'before', { tool: 'crew/write', idempotency_key: 'a' }, { 'idempotency-key': 'b' })).json.reason, 'idempotency_key_invalid');
+  assert.equal((await ask(gw, CREW, 'before', { tool: 'crew/write', idempotency_key: 'a' },
+    { 'idempotency-key': 'b' })).json.reason, 'idempotency_key_invalid');
   await crew.after(first.decision, { outcome: 'blocked' });
   for (const n of [1, 2]) assert.equal((await crew.before(args(n))).verdict, 'allow');
-  assert.deepEqual([(await crew.before(args(3))).reason, (await crew.before(args(3))).budget], ['budget_exceeded', 'few']);
+  assert.deepEqual([(await crew.before(args(3))).reason, (await crew.before(args(3))).budget],
+    ['budget_exceeded', 'few']);
   const watched = await crew.before({ tool: 'crew/watched', arguments: { path: 'x' } });
-  assert.deepEqual([watched.verdict, watched.reason, watched.decision.decision], ['allow', 'constraint_failed', 'deny']);
-  assert.equal((await crew.bind(watched.decision, { tool: 'crew/watched', arguments: { path: 'x' } })).verdict, 'allow');
+  assert.deepEqual([watched.verdict, watched.reason, watched.decision.decision],
+    ['allow', 'constraint_failed', 'deny']);
+  assert.equal((await crew.bind(watched.decision, { tool: 'crew/watched', arguments: { path: 'x' } })).verdict,
+    'allow');
   gw.verify();
 });
 
@@ -446,19 +491,24 @@ test('the state of the target is observed for the decision, and again when it is
 test('policy is asked again when a call is bound after a reload', async (t) => {
   const { gw, crew } = await setUp(t);
   const { decision } = await crew.before(args());
-  assert.equal((await gw.reload({ ...gw.config, ...config({ rule: { arguments: [{ arg: 'path', op: 'eq', value: 'no' }, { arg: 'text', op: 'type', value: 'any' }] } }) })).event, 'reloaded');
+  assert.equal((await gw.reload({ ...gw.config,
+    ...config({ rule: { arguments: [{ arg: 'path', op: 'eq', value: 'no' },
+      { arg: 'text', op: 'type', value: 'any' }] } }) })).event, 'reloaded');
   assert.equal((await crew.bind(decision, args())).reason, 'constraint_failed');
   const reviews = { ok: { voters: [{ id: 'ann' }] } };
   await gw.reload({ ...gw.config, ...config({ rule: { approval: { review: 'ok' } }, top: { reviews } }) });
   assert.equal((await crew.bind(decision, args())).reason, 'approval_required');
-  await gw.reload({ ...gw.config, ...config({ top: { frameworks: { other: {} } }, tools: { 'crew/write': undefined, 'other/write': rule() } }) });
-  assert.equal((await crew.bind(decision, args())).reason, 'tool_mismatch', 'no framework of that name is configured any more');
+  await gw.reload({ ...gw.config,
+    ...config({ top: { frameworks: { other: {} } }, tools: { 'crew/write': undefined, 'other/write': rule() } }) });
+  assert.equal((await crew.bind(decision, args())).reason, 'tool_mismatch',
+    'no framework of that name is configured any more');
   await gw.reload({ ...gw.config, ...config() });
   assert.equal((await crew.bind(decision, args())).verdict, 'allow', 'it was not spent');
 });
 
 test('rules for results apply to a reported result', async (t) => {
-  const { gw, crew } = await setUp(t, { rule: { result: { redact: [{ pattern: 'sk-[a-z0-9]+' }], content: ['text'] } } });
+  const { gw, crew } = await setUp(t,
+    { rule: { result: { redact: [{ pattern: 'sk-[a-z0-9]+' }], content: ['text'] } } });
   const said = { a: { z: 1, b: [] }, x: null, 'é': 1, 'w"': 2 };
   const run = async (n, result) => {
     const { decision } = await crew.before(args(n));
@@ -488,7 +538,8 @@ test('an MCP call is no hook’s to bind or to end, and a framework’s tool is 
   });
   const s = await openSession(gw, { token: CREW.token });
   assert.equal((await s.call('crew__write', args().arguments)).reason, 'tool_not_listed');
-  assert.equal((await crew.before({ tool: 'up/pay', ...args() })).reason, 'tool_not_listed', 'no credential for a server behind the gateway');
+  assert.equal((await crew.before({ tool: 'up/pay', ...args() })).reason, 'tool_not_listed',
+    'no credential for a server behind the gateway');
   await s.call('up__pay', args().arguments);
   const [allow] = gw.decisions(['--decision', 'allow']);
   const { decision } = gw.show(allow.decision_id);
@@ -500,7 +551,10 @@ test('an MCP call is no hook’s to bind or to end, and a framework’s tool is 
 test('a malformed request is refused with a problem and not recorded', async (t) => {
   const { gw } = await setUp(t, { top: { limits: { body: '4KiB' } } });
   const good = JSON.stringify({ tool: 'crew/write', ...args() });
-  const told = async (body, headers, who = CREW) => { const { status, json } = await ask(gw, who, 'before', body, headers); return `${status} ${json.reason}`; };
+  const told = async (body, headers, who = CREW) => {
+    const { status, json } = await ask(gw, who, 'before', body, headers);
+    return `${status} ${json.reason}`;
+  };
 
   assert.equal(await told(good, {}, null), '401 unauthenticated');
   assert.equal(await told(good, {}, { token: 'made-up' }), '401 unauthenticated');
@@ -509,19 +563,28 @@ test('a malformed request is refused with a problem and not recorded', async (t)
   assert.equal(await told('{"tool":"crew/write","tool":"crew/other"}'), '400 malformed_request');
   assert.equal(await told('{"tool":"crew/write","arguments":{"path":"\\ud800"}}'), '400 malformed_request');
   assert.equal(await told(`${good}{}`), '400 malformed_request');
-  assert.equal(await told(JSON.stringify({ tool: 'crew/write', arguments: { path: 'x'.repeat(5000) } })), '413 request_too_large');
+  assert.equal(await told(JSON.stringify({ tool: 'crew/write', arguments: { path: 'x'.repeat(5000) } })),
+    '413 request_too_large');
   assert.equal(await told(good, { 'content-type': 'text/plain' }), '415 media_type_unsupported');
   assert.equal(await told({ tool: 'crew/write', agent_id: 'mate' }), '403 agent_id_mismatch');
-  for (const bad of [{}, { tool: 7 }, { tool: 'write' }, { tool: '/write' }, { tool: 'crew/' }, { tool: `crew/${'x'.repeat(600)}` }, { tool: 'crew/write', Arguments: {} },
-    { tool: 'crew/write', boundary_id: '' }, { tool: 'crew/write', boundary_id: 'agent:x' }, { tool: 'crew/write', continuation_id: 7 }, { tool: 'crew/write', request_id: 'a\nb' }, { tool: 'crew/write', target_state_digest: 7 }]) {
+  for (const bad of [{}, { tool: 7 }, { tool: 'write' }, { tool: '/write' }, { tool: 'crew/' },
+    { tool: `crew/${'x'.repeat(600)}` }, { tool: 'crew/write', Arguments: {} },
+    { tool: 'crew/write', boundary_id: '' }, { tool: 'crew/write', boundary_id: 'agent:x' },
+    { tool: 'crew/write', continuation_id: 7 }, { tool: 'crew/write', request_id: 'a\nb' },
+    { tool: 'crew/write', target_state_digest: 7 }]) {
     assert.equal(await told(bad), '422 malformed_request', JSON.stringify(bad).slice(0, 60));
   }
   assert.equal(await told({ tool: 'crew/write', idempotency_key: '' }), '422 idempotency_key_invalid');
-  for (const [deed, bad] of [['bind', {}], ['bind', { authorization: 'x', tool: 'crew/write' }], ['bind', { authorization: {}, tool: 'crew/write' }], ['bind', { authorization: { decision_id: 'x' }, tool: 'crew/write', more: 1 }],
-    ['bind', { authorization: { decision_id: 'x' }, tool: 'crew/write', agent_id: 7 }], ['bind', { authorization: { decision_id: 'x' } }], ['after', {}], ['seal', {}], ['seal', { boundary_id: 'x', more: 1 }], ['seal', { boundary_id: 7 }]]) {
+  for (const [deed, bad] of [['bind', {}], ['bind', { authorization: 'x', tool: 'crew/write' }],
+    ['bind', { authorization: {}, tool: 'crew/write' }],
+    ['bind', { authorization: { decision_id: 'x' }, tool: 'crew/write', more: 1 }],
+    ['bind', { authorization: { decision_id: 'x' }, tool: 'crew/write', agent_id: 7 }],
+    ['bind', { authorization: { decision_id: 'x' } }], ['after', {}], ['seal', {}],
+    ['seal', { boundary_id: 'x', more: 1 }], ['seal', { boundary_id: 7 }]]) {
     assert.equal((await ask(gw, CREW, deed, bad)).status, 422, `${deed} ${JSON.stringify(bad)}`);
   }
-  assert.equal((await fetch(`${gw.origin}/v1/before`, { headers: { authorization: `Bearer ${CREW.token}` } })).status, 405);
+  assert.equal((await fetch(`${gw.origin}/v1/before`, { headers: { authorization: `Bearer ${CREW.token}` } })).status,
+    405);
   assert.equal(gw.decisions().length, 0);
 });
 
@@ -530,7 +593,8 @@ test('a body that exceeds its limit while it arrives is refused with a problem',
   const text = await new Promise((resolve, reject) => {
     let all = '';
     const socket = net.connect(gw.port, '127.0.0.1', () => {
-      socket.write(`POST /v1/before HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nAuthorization: Bearer ${CREW.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      socket.write(`POST /v1/before HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nAuthorization: ` +
+        `Bearer ${CREW.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
       for (let i = 0; i < 8; i++) socket.write(`400\r\n${' '.repeat(1024)}\r\n`);
     });
     socket.on('data', (d) => { all += d; }).on('end', () => resolve(all)).on('error', reject);
@@ -562,12 +626,14 @@ test('a ledger that cannot be written decides nothing', async (t) => {
   db.exec('BEGIN EXCLUSIVE');
   try {
     const [before, bind] = await Promise.all([
-      ask(gw, CREW, 'before', { tool: 'crew/write', ...args(2) }), ask(gw, CREW, 'bind', { authorization: decision, tool: 'crew/write', ...args() })]);
+      ask(gw, CREW, 'before', { tool: 'crew/write', ...args(2) }),
+      ask(gw, CREW, 'bind', { authorization: decision, tool: 'crew/write', ...args() })]);
     assert.deepEqual([before.status, before.json.reason], [503, 'ledger_unavailable']);
     assert.deepEqual([bind.status, bind.json.reason], [503, 'ledger_unavailable']);
   } finally {
     db.exec('ROLLBACK');
     db.close();
   }
-  await until(async () => (await framework(gw).before(args(3)).catch(() => ({}))).verdict === 'allow', 'the ledger to go on');
+  await until(async () => (await framework(gw).before(args(3)).catch(() => ({}))).verdict === 'allow',
+    'the ledger to go on');
 });

@@ -19,7 +19,9 @@ const rows = new Map(readFileSync(join(SOURCE, 'docs/stdio.md'), 'utf8').split('
   .filter((line) => line.startsWith('| ')).map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim()))
   .filter((cells) => names.includes(cells[0])).map(([deed, outcome, type, told]) => [deed, { outcome, type, told }]));
 
-const alive = (pid) => { try { return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')); } catch { return false; } };
+const alive = (pid) => {
+  try { return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')); } catch { return false; }
+};
 
 async function setUp(t) {
   const rule = { scope: 's', arguments: [{ arg: 'deed', op: 'type', value: 'string' }] };
@@ -28,12 +30,15 @@ async function setUp(t) {
   writeFileSync(record, '');
   gw.configure({
     ...JSON.parse(readFileSync(gw.configFile, 'utf8')),
-    upstreams: { up: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] }, soon: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] }, sh: { stdio: ['/bin/sh', support('closing-stdio.sh'), record] } },
+    upstreams: { up: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] },
+      soon: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] },
+      sh: { stdio: ['/bin/sh', support('closing-stdio.sh'), record] } },
     tools: { 'up/do': rule, 'sh/do': rule, 'soon/do': { ...rule, timeout: '700ms' } },
   });
   await gw.start();
   const notes = () => linesOf(record).map((l) => JSON.parse(l));
-  return { gw, ran: (deed) => notes().filter((n) => n.ran === deed).length, all: (what) => notes().map((n) => n[what]).filter((pid) => pid !== undefined) };
+  return { gw, ran: (deed) => notes().filter((n) => n.ran === deed).length,
+    all: (what) => notes().map((n) => n[what]).filter((pid) => pid !== undefined) };
 }
 
 for (const era of ['legacy', 'modern']) {
@@ -42,12 +47,14 @@ for (const era of ['legacy', 'modern']) {
     assert.deepEqual([...rows.keys()].sort(), [...names].sort(), 'the table of docs/stdio.md');
     for (const [i, name] of names.entries()) {
       const want = rows.get(name);
-      const options = { token: agents[i].token, path: `/mcp/${CLOSING.includes(name) ? 'sh' : want.outcome === 'timeout' ? 'soon' : 'up'}` };
+      const options = { token: agents[i].token,
+        path: `/mcp/${CLOSING.includes(name) ? 'sh' : want.outcome === 'timeout' ? 'soon' : 'up'}` };
       const c = era === 'modern' ? new Caller(gw, { ...options, modern: true }) : await openSession(gw, options);
       await c.request('tools/list'); // the child is there
       const answer = await c.call('do', { deed: name });
       const { outcome } = gw.show(gw.decisions().at(-1).decision_id);
-      assert.deepEqual([outcome.outcome, outcome.error_type ?? ''], [want.outcome, want.type], `${name}: ${answer.text}`);
+      assert.deepEqual([outcome.outcome, outcome.error_type ?? ''], [want.outcome, want.type],
+        `${name}: ${answer.text}`);
       if (want.told.endsWith('answer')) {
         assert.match(answer.text, want.told.startsWith('its') ? /as it came/ : /first/, name);
         assert.ok(!answer.text.includes('second'), name);
@@ -70,7 +77,8 @@ for (const era of ['legacy', 'modern']) {
 }
 
 /** Servers that do not even begin, as shell scripts. */
-const answering = (result) => `while read -r line; do id=\${line#*'"id":'}; echo '{"jsonrpc":"2.0","id":'\${id%%[!0-9]*}',${result}}'; done`;
+const answering = (result) =>
+  `while read -r line; do id=\${line#*'"id":'}; echo '{"jsonrpc":"2.0","id":'\${id%%[!0-9]*}',${result}}'; done`;
 const STARTS = {
   'is not there': undefined,
   'exits at once': 'exit 1',
@@ -85,14 +93,16 @@ const STARTS = {
 };
 
 test('servers that do not start fail their clients within start_timeout and affect no others', async (t) => {
-  const stdio = (script) => ({ stdio: script === undefined ? ['/nowhere/at/all'] : ['/bin/sh', '-c', script], start_timeout: '2s' });
+  const stdio = (script) =>
+    ({ stdio: script === undefined ? ['/nowhere/at/all'] : ['/bin/sh', '-c', script], start_timeout: '2s' });
   const upstreams = Object.fromEntries(Object.values(STARTS).map((script, i) => [`bad${i}`, stdio(script)]));
   const gw = prepare(t, { limits: { event: '4MiB' } });
   const record = gw.path('record');
   writeFileSync(record, '');
   gw.configure({
     ...JSON.parse(readFileSync(gw.configFile, 'utf8')),
-    upstreams: { ...upstreams, good: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] } }, tools: { 'good/do': { scope: 's', arguments: [{ arg: 'deed', op: 'type', value: 'string' }] } },
+    upstreams: { ...upstreams, good: { stdio: [process.execPath, support('hostile-stdio.mjs'), record] } },
+    tools: { 'good/do': { scope: 's', arguments: [{ arg: 'deed', op: 'type', value: 'string' }] } },
   });
   await gw.start();
   const good = await openSession(gw, { path: '/mcp/good' });
@@ -100,10 +110,12 @@ test('servers that do not start fail their clients within start_timeout and affe
     for (const modern of [false, true]) {
       const c = new Caller(gw, { path: `/mcp/bad${i}`, modern });
       const signal = AbortSignal.timeout(PATIENCE_MS);
-      const answer = await (modern ? c.request('tools/list', {}, { signal }) : c.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }, { signal }));
+      const answer = await (modern ? c.request('tools/list', {}, { signal }) : c.request('initialize',
+        { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }, { signal }));
       const refused = answer.reason ?? answer.error.code;
       // one that answers, whatever, is no server of the stateless revision; its own error is its answer
-      const wanted = modern && name.startsWith('answers with') ? ['upstream_unavailable', -32000] : name === 'answers with an error' ? [-32603] : ['upstream_unavailable'];
+      const wanted = modern && name.startsWith('answers with') ? ['upstream_unavailable', -32000] : name ===
+        'answers with an error' ? [-32603] : ['upstream_unavailable'];
       assert.ok(wanted.includes(refused), `${name}: ${answer.text}`);
     }
   }

@@ -16,7 +16,8 @@ const jose = await import(pathToFileURL(npm.resolve('jose')));
 
 const ISSUER = 'https://issuer.example/';
 const AUDIENCE = 'https://gateway.example/mcp';
-const TOOLS = { 'up/note': { scope: 'notes', arguments: [{ arg: 'text', op: 'type', value: 'string' }], duplicates: 'allow' } };
+const TOOLS = { 'up/note': { scope: 'notes', arguments: [{ arg: 'text', op: 'type', value: 'string' }],
+  duplicates: 'allow' } };
 
 /** Someone who issues tokens, and publishes its keys at a URL that can be scripted. */
 class Issuer {
@@ -53,7 +54,8 @@ class Issuer {
   }
 
   entry(place = this.url) {
-    return { issuer: ISSUER, audience: AUDIENCE, jwks: place, role: 'guest', claims: { tenant: 'org', role: '/realm/role' } };
+    return { issuer: ISSUER, audience: AUDIENCE, jwks: place, role: 'guest',
+      claims: { tenant: 'org', role: '/realm/role' } };
   }
 }
 
@@ -61,7 +63,9 @@ const call = (gw, token, headers = {}) => new Caller(gw, { token }).call('up__no
 
 async function setUp(t, agents) {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url, credential: { header: 'Writ-Credential', meta: true } } }, tools: TOOLS, agents });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url, credential: { header: 'Writ-Credential', meta: true } } }, tools: TOOLS,
+      agents });
   return { up, gw };
 }
 
@@ -212,15 +216,19 @@ test('the upstream can check what it gets, against the keys that the gateway pub
   assert.equal(published.status, 200);
   const text = await published.text();
   const iss = jose.decodeJwt(credential).iss;
-  const { payload } = await jose.jwtVerify(credential, jose.createLocalJWKSet(JSON.parse(text)), { issuer: iss, audience: up.url, algorithms: ['ES256'], typ: 'writ-credential+jwt' });
+  const { payload } = await jose.jwtVerify(credential, jose.createLocalJWKSet(JSON.parse(text)),
+    { issuer: iss, audience: up.url, algorithms: ['ES256'], typ: 'writ-credential+jwt' });
   assert.equal(payload.sub, 'dev');
   assert.ok(payload.exp - payload.iat <= 60);
 
   write(gw.path('jwks.json'), text);
   write(gw.path('token'), credential);
   const judge = (change, ...args) => {
-    write(gw.path('call.json'), JSON.stringify({ tool: 'note', arguments: { text: 'x' }, aud: up.url, iss, agent_id: 'dev', tenant: 'acme', target_state_digest: null, ...change }));
-    return writ(['verify', 'credential', '--jwks', gw.path('jwks.json'), '--call', gw.path('call.json'), '--token', gw.path('token'), ...args]);
+    write(gw.path('call.json'),
+      JSON.stringify({ tool: 'note', arguments: { text: 'x' }, aud: up.url, iss, agent_id: 'dev', tenant: 'acme',
+        target_state_digest: null, ...change }));
+    return writ(['verify', 'credential', '--jwks', gw.path('jwks.json'), '--call', gw.path('call.json'), '--token',
+      gw.path('token'), ...args]);
   };
   assert.deepEqual(judge({}).out, 'ok\n');
   assert.deepEqual(judge({ arguments: { text: 'y' } }).out, 'args_mismatch\n');
@@ -246,10 +254,13 @@ test('a stream of events ends with the token that it was asked for with', async 
   const dir = mkdtempSync('/tmp/writ-jwks-');
   t.after(() => rmSync(dir, { recursive: true }));
   writeFileSync(`${dir}/jwks.json`, JSON.stringify(issuer.jwks));
-  const up = await startUpstream(t, { onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() });
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS, agents: [issuer.entry(`${dir}/jwks.json`)] });
+  const up = await startUpstream(t,
+    { onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url } }, tools: TOOLS, agents: [issuer.entry(`${dir}/jwks.json`)] });
   const now = Math.floor(Date.now() / 1000);
-  const brief = await openSession(gw, { token: await issuer.token(key, { exp: now - 2 }) }); // five seconds are forgiven
+  // five seconds are forgiven
+  const brief = await openSession(gw, { token: await issuer.token(key, { exp: now - 2 }) });
   const lasting = await openSession(gw, { token: await issuer.token(key) });
   const [ends, stays] = [await get(gw, brief), await get(gw, lasting)];
   assert.deepEqual([ends.status, stays.status], [200, 200]);

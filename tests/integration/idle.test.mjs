@@ -10,14 +10,17 @@ const WIRE_MS = 20;
 const CALLERS = 90, ROUNDS = 5;
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 
-for (const [name, idleMs, says] of [['says how long it waits', 1000, true], ['does not say how long it waits', 2000, false]]) {
+for (const [name, idleMs, says] of [['says how long it waits', 1000, true],
+    ['does not say how long it waits', 2000, false]]) {
   test(`no call is lost to a server that closes idle connections and ${name}`, { timeout: 120_000 }, async (t) => {
     const up = await startUpstream(t, { tools: ['x'] });
     up.server.keepAliveTimeout = idleMs; // Node.js says it in seconds, as Keep-Alive: timeout=1
     if (!says) up.onMessage = (m) => void m.res.setHeader('keep-alive', 'timeout=never');
-    const gw = await startGateway(t, { loops: 1, upstreams: { up: { http: await startWire(t, up.port, WIRE_MS) } }, tools: { 'up/x': RULE } });
+    const gw = await startGateway(t,
+      { loops: 1, upstreams: { up: { http: await startWire(t, up.port, WIRE_MS) } }, tools: { 'up/x': RULE } });
     const reasons = {};
-    const callers = Array.from({ length: CALLERS }, () => new Caller(gw, { modern: true, path: '/mcp/up', keepAlive: true }));
+    const callers = Array.from({ length: CALLERS },
+      () => new Caller(gw, { modern: true, path: '/mcp/up', keepAlive: true }));
     for (let round = 0; round < ROUNDS; round++) {
       const answers = await Promise.all(callers.map((c, n) => c.call('x', { n, round })));
       for (const a of answers) {

@@ -10,11 +10,13 @@ const cwd = process.env.WRIT_SOURCE_DIR;
 const folder = mkdtempSync(join(tmpdir(), 'writ-install-'));
 after(() => rmSync(folder, { recursive: true }));
 
-test('the product alone is built without tests, and installed as a whole', { skip: process.env.WRIT_SANITIZED && 'built once is enough' }, () => {
+test('the product alone is built without tests, and installed as a whole',
+    { skip: process.env.WRIT_SANITIZED && 'built once is enough' }, () => {
   const build = join(folder, 'build');
   const prefix = join(folder, 'prefix');
   // as the preset says, but for what only makes the program faster and the compiler slower
-  must('cmake', ['--preset', 'product', '-B', build, '-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_C_FLAGS_DEBUG=-O0', '-DWRIT_LTO=OFF'], { cwd });
+  must('cmake', ['--preset', 'product', '-B', build, '-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_C_FLAGS_DEBUG=-O0',
+    '-DWRIT_LTO=OFF'], { cwd });
   const steps = must('ninja', ['-C', build, '-n', '-v']);
   assert.doesNotMatch(steps, /\/tests\/|libcheck|closed_/);
   must('cmake', ['--build', build]);

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, symlinkSync,
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync,
+  symlinkSync,
   writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -161,7 +162,8 @@ const file = (name, value) => {
   return path;
 };
 const follow = (jwks, pin) => {
-  const run = spawnSync(BIN, ['verify', 'keys', '--jwks', file('now.json', jwks), '--pin', file('pin.json', pin), '--json'], { encoding: 'utf8' });
+  const run = spawnSync(BIN, ['verify', 'keys', '--jwks', file('now.json', jwks), '--pin', file('pin.json', pin),
+    '--json'], { encoding: 'utf8' });
   return [run.status, JSON.parse(run.stdout).keys.map((key) => key.kid)];
 };
 const jwks = (dir, ...args) => JSON.parse(keys('jwks', dir, ...args).out);
@@ -207,14 +209,16 @@ test('a statement that was changed or signed by a foreign key is not followed', 
 test('a key that names two successors is followed to neither', () => {
   const dir = fresh();
   json('new', dir, '--purpose', 'credential');
-  const pin = jwks(dir), kept = readFileSync(join(dir, 'keys.json')), [pem] = pems(dir), secret = readFileSync(join(dir, pem));
+  const pin = jwks(dir), kept = readFileSync(join(dir, 'keys.json')), [pem] = pems(dir),
+    secret = readFileSync(join(dir, pem));
   json('rotate', dir);
   const genuine = jwks(dir);
   writeFileSync(join(dir, 'keys.json'), kept); // the thief has the private half
   writeFileSync(join(dir, pem), secret, { mode: 0o600 });
   json('rotate', dir);
   const forged = jwks(dir);
-  const both = { keys: [...genuine.keys, ...forged.keys.slice(0, 1)], rotations: [...genuine.rotations, ...forged.rotations] };
+  const both = { keys: [...genuine.keys, ...forged.keys.slice(0, 1)],
+    rotations: [...genuine.rotations, ...forged.rotations] };
   assert.deepEqual(follow(both, pin), [1, []]);
   assert.deepEqual(follow(genuine, pin)[0], 0);
 });
@@ -235,8 +239,10 @@ test('revoke unpublishes a key, and its successor has no rotation statement', ()
   const b = json('rotate', dir).kid;
   assert.equal(keys('revoke', dir, '--kid', now.keys[0].kid).code, 0, 'one that was rotated out');
   assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
-  assert.deepEqual(jwks(dir, '--history').keys.map((key) => [key.kid, key.revoked?.revoked_at > 0]), [[b, false], [a, true], [now.keys[0].kid, true]]);
-  assert.equal(keys('revoke', dir, '--kid', a, '--since', '2026-01-01T00:00:00Z').code, 0, 'lost earlier than was thought');
+  assert.deepEqual(jwks(dir, '--history').keys.map((key) => [key.kid, key.revoked?.revoked_at > 0]),
+    [[b, false], [a, true], [now.keys[0].kid, true]]);
+  assert.equal(keys('revoke', dir, '--kid', a, '--since', '2026-01-01T00:00:00Z').code, 0,
+    'lost earlier than was thought');
   assert.equal(keys('revoke', dir, '--kid', a, '--since', '2026-01-03T00:00:00Z').code, 3);
   assert.equal(keys('revoke', dir, '--kid', b, '--since', '2999-01-01T00:00:00Z').code, 3);
   assert.equal(keys('revoke', dir, '--kid', b, '--since', 'yesterday').code, 3);

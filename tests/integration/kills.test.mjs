@@ -11,19 +11,22 @@ import { Caller, openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
-const AGENTS = [bearer('a1', { tenant: 'acme', subject: 'alice' }), bearer('a2', { tenant: 'acme' }), bearer('b1', { tenant: 'bolt' }),
+const AGENTS = [bearer('a1', { tenant: 'acme', subject: 'alice' }), bearer('a2', { tenant: 'acme' }),
+  bearer('b1', { tenant: 'bolt' }),
   bearer('root', { subject: 'rita' }), bearer('acme-admin', { tenant: 'acme', subject: 'adam' }), bearer('nobody')];
 const [A1, A2, B1, ROOT, ADAM, NOBODY] = AGENTS;
 
 async function world(t, options = {}) {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { issuer: ISS, ...options.gateway, administrators: ['rita', 'adam'], agents: AGENTS.map((a) => a.entry),
+  const gw = await startGateway(t,
+    { issuer: ISS, ...options.gateway, administrators: ['rita', 'adam'], agents: AGENTS.map((a) => a.entry),
     upstreams: { up: { http: up.url, resource: AUD, ...options.upstream } }, tools: { 'up/*': ANY } });
   for (const a of AGENTS) writeFileSync(gw.path(`token-${a.id}`), `${a.token}\n`, { mode: 0o600 });
   const admin = `http://127.0.0.1:${gw.adminPort}`;
   const api = async (who, path, body, headers = {}) => {
     const answer = await fetch(`http://127.0.0.1:${gw.adminPort}${path}`, { method: body === undefined ? 'GET' : 'POST',
-      headers: { ...(who ? { authorization: `Bearer ${who.token}` } : {}), ...(typeof body === 'string' ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: { ...(who ? { authorization: `Bearer ${who.token}` } : {}),
+        ...(typeof body === 'string' ? {} : { 'content-type': 'application/json' }), ...headers },
       body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body) });
     return { status: answer.status, body: await answer.json() };
   };
@@ -39,14 +42,17 @@ async function world(t, options = {}) {
     assert.equal(answer.headers.get('content-type'), 'application/statuslist+jwt');
     return (await answer.text());
   };
-  const introspect = async (token, who = ROOT) => (await api(who, '/v1/introspect', `token=${token}&token_type_hint=x`, { 'content-type': 'application/x-www-form-urlencoded' })).body;
+  const introspect = async (token, who = ROOT) =>
+    (await api(who, '/v1/introspect', `token=${token}&token_type_hint=x`,
+      { 'content-type': 'application/x-www-form-urlencoded' })).body;
   return { up, gw, admin, api, pull, call, list, introspect, sessions };
 }
 
 // As a verifier of others reads the list: npm jose and zlib.
 async function revoked(w, token) {
   const keys = jose.createLocalJWKSet(await (await fetch(`${w.gw.origin}/.well-known/jwks.json`)).json());
-  const { payload, protectedHeader } = await jose.jwtVerify(await w.list(), keys, { typ: 'statuslist+jwt', requiredClaims: ['sub', 'iat', 'exp', 'ttl'] });
+  const { payload, protectedHeader } = await jose.jwtVerify(await w.list(), keys,
+    { typ: 'statuslist+jwt', requiredClaims: ['sub', 'iat', 'exp', 'ttl'] });
   assert.equal(protectedHeader.typ, 'statuslist+jwt');
   const { idx, uri } = jose.decodeJwt(token).status.status_list;
   assert.equal(payload.sub, uri);
@@ -88,19 +94,25 @@ test('a call of a stopped agent has its record whatever its numbers', async (t) 
   assert.ok((await w.pull(ROOT, 'agent', 'a1')).status < 300);
   assert.equal(await w.call(A1, 'pay', { n: JSON.rawJSON('9007199254740993') }), 'killed');
   const { decision } = w.gw.show(w.gw.decisions().at(-1).decision_id);
-  assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.params_hash], ['deny', 'killed', undefined]);
+  assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.params_hash],
+    ['deny', 'killed', undefined]);
   w.gw.verify();
 });
 
 test('a decision from before a stop cannot be bound after it, over the hook API', async (t) => {
   const gw = await startGateway(t, { administrators: ['rita'], agents: AGENTS.map((a) => a.entry),
-    frameworks: { crew: { resource: 'urn:crew' } }, tools: { 'crew/*': { ...ANY, scope: 'all', shadow: true }, 'crew/pay': ANY } });
+    frameworks: { crew: { resource: 'urn:crew' } },
+    tools: { 'crew/*': { ...ANY, scope: 'all', shadow: true }, 'crew/pay': ANY } });
   const post = async (port, who, path, body) => (await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST',
-    headers: { authorization: `Bearer ${who.token}`, 'content-type': 'application/json' }, body: JSON.stringify(body) })).json();
+    headers: { authorization: `Bearer ${who.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body) })).json();
   for (const tool of ['crew/pay', 'crew/shadowed']) {
-    const { decision, verdict } = await post(gw.port, A1, '/v1/before', { tool, arguments: { n: 1 }, boundary_id: 'run' });
+    const { decision, verdict } = await post(gw.port, A1, '/v1/before',
+      { tool, arguments: { n: 1 }, boundary_id: 'run' });
     assert.equal(verdict, 'allow', tool);
-    const bind = () => post(gw.port, A1, '/v1/bind', { authorization: { decision_id: decision.decision_id }, tool, arguments: { n: 1 } });
+    const bind = () =>
+      post(gw.port, A1, '/v1/bind',
+        { authorization: { decision_id: decision.decision_id }, tool, arguments: { n: 1 } });
     const { id } = await post(gw.adminPort, ROOT, '/v1/kills', { by: 'agent', value: 'a1', reason: 'test' });
     const refused = await bind();
     assert.deepEqual([refused.verdict, refused.reason], ['deny', 'killed'], tool);
@@ -110,14 +122,16 @@ test('a decision from before a stop cannot be bound after it, over the hook API'
 });
 
 const jti = (token) => jose.decodeJwt(token).jti;
-test('one credential is revoked by its jti: list, introspection, and no call but those that share its place', async (t) => {
+test('one credential is revoked by its jti: list, introspection, and no call but those that share its place',
+    async (t) => {
   const w = await world(t);
   for (const who of [A1, A2, B1]) assert.equal(await w.call(who), 'ran');
   assert.equal(await w.call(A1, 'look'), 'ran');
   const [of1, of2, ofB, other] = w.up.calls.map((c) => c.credential);
   const pulled = await w.pull(ROOT, 'credential', jti(of1));
   assert.deepEqual([pulled.status, pulled.body.durable], [200, true]);
-  assert.deepEqual(await Promise.all([of1, of2, ofB, other].map((token) => revoked(w, token))), [true, false, false, false]);
+  assert.deepEqual(await Promise.all([of1, of2, ofB, other].map((token) => revoked(w, token))),
+    [true, false, false, false]);
   assert.deepEqual(await w.introspect(of1), { active: false });
   assert.equal((await w.introspect(other)).active, true);
   // the agent goes on, with credentials that are good
@@ -157,9 +171,13 @@ test('a credential is revoked by an administrator of its tenant, and only one th
   assert.deepEqual(await refused(ROOT, denied), unknown, 'a call that was refused has no credential');
   assert.equal((await w.pull(ADAM, 'credential', jti(of1))).status, 200);
   assert.equal(await revoked(w, of1), true);
-  const leave = () => fetch(`${w.admin}/v1/kills`, { method: 'POST', signal: AbortSignal.timeout(1), headers: { authorization: `Bearer ${ROOT.token}`, 'content-type': 'application/json' },
+  const leave = () =>
+    fetch(`${w.admin}/v1/kills`,
+      { method: 'POST', signal: AbortSignal.timeout(1),
+        headers: { authorization: `Bearer ${ROOT.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ by: 'credential', value: jti(of1), reason: 'test' }) });
-  await Promise.allSettled(Array.from({ length: 20 }, leave)); // a client that leaves before the answer affects no others
+  // a client that leaves before the answer affects no others
+  await Promise.allSettled(Array.from({ length: 20 }, leave));
   assert.equal((await w.api(ROOT, '/v1/kills')).status, 200);
 });
 
@@ -170,7 +188,8 @@ test('a stop that is pulled while the state of the target is read stops that cal
     if (a.name === 'stat') await new Promise((resolve) => { go = resolve; });
     a.text(`of ${a.name}`);
   };
-  await w.gw.reload({ ...w.gw.config, tools: { 'up/stat': ANY, 'up/pay': { ...ANY, state: { tool: 'up/stat', arguments: {} } } } });
+  await w.gw.reload({ ...w.gw.config,
+    tools: { 'up/stat': ANY, 'up/pay': { ...ANY, state: { tool: 'up/stat', arguments: {} } } } });
   const waiting = w.call(A1);
   await until(() => go, 'the probe to reach the server');
   await w.pull(ROOT, 'agent', 'a1');
@@ -188,7 +207,8 @@ test('a stop by policy holds until there is another one', async (t) => {
   assert.equal((await w.pull(ROOT, 'policy', digest)).status, 200);
   assert.equal(await w.call(A1), 'killed');
   assert.equal(await w.call(B1), 'killed');
-  assert.equal((await w.gw.reload({ ...w.gw.config, tools: { 'up/*': { ...ANY, scope: 'other' } } })).event, 'reloaded');
+  assert.equal((await w.gw.reload({ ...w.gw.config, tools: { 'up/*': { ...ANY, scope: 'other' } } })).event,
+    'reloaded');
   assert.equal(await w.call(A1), 'ran');
 });
 
@@ -292,10 +312,14 @@ test('only administrators pull it, those of a tenant for their tenant', async (t
 
 test('a stop that is not understood is refused whole', async (t) => {
   const w = await world(t);
-  for (const body of [{}, [], { by: 'agent', reason: 'x' }, { by: 'agent', value: '', reason: 'x' }, { by: 'colour', value: 'x', reason: 'x' },
+  for (const body of [{}, [], { by: 'agent', reason: 'x' }, { by: 'agent', value: '', reason: 'x' },
+    { by: 'colour', value: 'x', reason: 'x' },
     { by: 'agent', value: 'a1' }, { by: 'tool', value: 'pay', reason: 'x' },
-    { by: 'tool', value: 'up/*', reason: 'x' }, { by: 'tool', value: 'up/', reason: 'x' }, { by: 'tool', value: 'upp/pay', reason: 'x' }, { by: 'policy', value: 'x', reason: 'x' }, { by: 'agent', value: 7, reason: 'x' },
-    { by: 'agent', value: 'a1', reason: 'x\n' }, { by: 'agent', value: 'a1', reason: 'x', until: 7 }, { by: 'agent', value: 'x'.repeat(513), reason: 'x' }]) {
+    { by: 'tool', value: 'up/*', reason: 'x' }, { by: 'tool', value: 'up/', reason: 'x' },
+    { by: 'tool', value: 'upp/pay', reason: 'x' }, { by: 'policy', value: 'x', reason: 'x' },
+    { by: 'agent', value: 7, reason: 'x' },
+    { by: 'agent', value: 'a1', reason: 'x\n' }, { by: 'agent', value: 'a1', reason: 'x', until: 7 },
+    { by: 'agent', value: 'x'.repeat(513), reason: 'x' }]) {
     const refused = await w.api(ROOT, '/v1/kills', body);
     assert.deepEqual([refused.status, refused.body.reason], [422, 'kill_malformed'], JSON.stringify(body));
   }
@@ -335,7 +359,8 @@ test('from the command line', async (t) => {
   assert.equal(writ(['kill', 'lift', w.admin, id, '--token', token]).code, 0);
   assert.equal(await w.call(A1), 'ran');
   assert.equal(writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token]).code, 2);
-  const one = writ(['kill', 'pull', w.admin, 'credential', jti(w.up.calls[0].credential), '--token', token, '--reason', 'it leaked']);
+  const one = writ(['kill', 'pull', w.admin, 'credential', jti(w.up.calls[0].credential), '--token', token, '--reason',
+    'it leaked']);
   assert.equal(one.code, 0, one.err);
   assert.match(one.out, /  stops the call of credential /);
   assert.equal(await revoked(w, w.up.calls[0].credential), true);
@@ -349,7 +374,8 @@ test('introspection shows the claims of a good credential and nothing of others'
   assert.deepEqual(told, { active: true, ...jose.decodeJwt(token) });
   assert.equal(told.subject, 'alice'); // who is behind the agent
   assert.equal((await w.introspect(token, A2)).active, true); // of the same tenant
-  for (const [who, text] of [[B1, token], [ROOT, ''], [ROOT, 'x'], [ROOT, `${token.slice(0, -4)}AAAA`], [ROOT, await w.list()]]) {
+  for (const [who, text] of [[B1, token], [ROOT, ''], [ROOT, 'x'], [ROOT, `${token.slice(0, -4)}AAAA`],
+      [ROOT, await w.list()]]) {
     assert.deepEqual(await w.introspect(text, who), { active: false });
   }
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -367,13 +393,15 @@ test('credential.typ is in the head of every credential, and introspection knows
   }
 });
 
-test('a guard that looks at the list lets nothing through that was stopped, and nothing at all without a list', async (t) => {
+test('a guard that looks at the list lets nothing through that was stopped, and nothing at all without a list',
+    async (t) => {
   const w = await world(t);
   for (const who of [A1, B1]) await w.call(who);
   const [of1, ofB] = w.up.calls.map((c) => ({ token: c.credential, args: c.arguments }));
   const dir = await guardFolder(t);
   const target = await startUpstream(t);
-  const start = (status) => startGuard(t, dir, ['http', target.url.replace('/mcp', ''), '--status', status], { keys: `${w.gw.origin}/.well-known/jwks.json` });
+  const start = (status) => startGuard(t, dir, ['http', target.url.replace('/mcp', ''), '--status', status],
+    { keys: `${w.gw.origin}/.well-known/jwks.json` });
   const reason = async (guard, of) => {
     const answer = await new Caller(guard).call('pay', of.args, { headers: { 'writ-credential': of.token } });
     return answer.status === 200 ? 'ok' : answer.error.data.reason;
@@ -397,7 +425,8 @@ test('a guard that looks at the list lets nothing through that was stopped, and 
   await w.call(B1);
   const leaked = w.up.calls.at(-1);
   await w.pull(ROOT, 'credential', jti(leaked.credential));
-  await until(async () => (await reason(guard, ofB)) === 'revoked', 'the guard to learn of it', 5000); // in the same place
+  // in the same place
+  await until(async () => (await reason(guard, ofB)) === 'revoked', 'the guard to learn of it', 5000);
   assert.equal(await reason(guard, { token: leaked.credential, args: leaked.arguments }), 'revoked');
   await w.call(B1);
   assert.equal(await reason(guard, { token: w.up.calls.at(-1).credential, args: w.up.calls.at(-1).arguments }), 'ok');
@@ -413,13 +442,15 @@ test('a stop of an unknown name holds and warns that it matches nothing', async 
   };
   for (const [by, value, more, stops] of [
     ['agent', 'a11', {}, 'calls of agent a11'], ['tenant', 'acm', {}, 'calls of all agents of tenant acm'],
-    ['agent', 'a1', { tenant: 'bolt' }, 'calls of agent a1, in tenant bolt'], ['policy', `sha256:${'0'.repeat(64)}`, {}, `calls under policy sha256:${'0'.repeat(64)}`],
+    ['agent', 'a1', { tenant: 'bolt' }, 'calls of agent a1, in tenant bolt'],
+    ['policy', `sha256:${'0'.repeat(64)}`, {}, `calls under policy sha256:${'0'.repeat(64)}`],
   ]) {
     const body = await pulled(by, value, more);
     assert.deepEqual([body.known, body.stops], [false, stops]);
     await w.gw.waitLog('kill_unknown', 0, (l) => l.value === value && l.level === 'warn');
   }
-  for (const [by, value, more] of [['agent', 'a1', {}], ['tenant', 'acme', {}], ['agent', 'a1', { tenant: 'acme' }], ['tool', 'up/pay', {}]]) {
+  for (const [by, value, more] of [['agent', 'a1', {}], ['tenant', 'acme', {}], ['agent', 'a1', { tenant: 'acme' }],
+      ['tool', 'up/pay', {}]]) {
     assert.equal((await pulled(by, value, more)).known, true, `${by} ${value}`);
   }
   // no longer in the configuration, but the ledger has a call of it; a tenant learns nothing of others

@@ -74,7 +74,8 @@ test('list filters, newest first', () => {
   assert.deepEqual(list('--boundary', 'one').map((d) => d.leaf), [2, 0]);
   assert.deepEqual(list('--decision', 'deny').map((d) => d.leaf), [5]);
   assert.deepEqual(list('--tenant', 'globex'), []);
-  assert.deepEqual(list('--agent', 'agent', '--tool', 'write_file', '--until', all[3].issued_at).map((d) => d.leaf), [0]);
+  assert.deepEqual(list('--agent', 'agent', '--tool', 'write_file', '--until', all[3].issued_at).map((d) => d.leaf),
+    [0]);
   assert.deepEqual(list('--since', all[1].issued_at).map((d) => d.leaf), [9, 7]);
   assert.equal(all[4].sealed, true);
   assert.equal(all[0].sealed, false);
@@ -88,7 +89,8 @@ test('list filters, newest first', () => {
 });
 
 test('list refuses options that say nothing', () => {
-  for (const args of [['--decision', 'maybe'], ['--outcome', 'good'], ['--reason', 'whim'], ['--since', 'yesterday'], ['--until', '2026'], ['--limit', '-1'], ['--limit', 'many']]) {
+  for (const args of [['--decision', 'maybe'], ['--outcome', 'good'], ['--reason', 'whim'], ['--since', 'yesterday'],
+      ['--until', '2026'], ['--limit', '-1'], ['--limit', 'many']]) {
     const run = ledger('list', path, ...args);
     assert.equal(run.code, 2, args.join(' '));
     assert.equal(run.out, '');
@@ -118,7 +120,8 @@ test('export has every record of a run and says that it is whole', () => {
   const run = ledger('export', path, 'one');
   assert.equal(run.code, 0);
   const lines = run.out.trimEnd().split('\n').map((line) => JSON.parse(line));
-  assert.deepEqual(lines.map((line) => line.kind), ['decision', 'outcome', 'decision', 'outcome', 'seal', 'completeness']);
+  assert.deepEqual(lines.map((line) => line.kind),
+    ['decision', 'outcome', 'decision', 'outcome', 'seal', 'completeness']);
   assert.deepEqual(lines.slice(0, -1).map((line) => line.leaf), [0, 1, 2, 3, 4]);
   assert.equal(lines.at(-1).report.whole, true);
   const ids = lines.filter((line) => line.kind === 'decision').map((line) => line.record.decision_id);
@@ -134,7 +137,9 @@ test('export has every record of a run and says that it is whole', () => {
 test('verify counts, and names what is wrong with exit 1', () => {
   const sound = ledger('verify', path);
   assert.equal(sound.code, 0);
-  assert.equal(sound.out, 'sound: 10 records: 5 decisions, 4 outcomes, 1 seals, 0 events of reviews, 0 facts; 2 boundaries, 1 sealed; 1 calls in flight; 9 checkpoints, signatures not verified (--keys)\n');
+  assert.equal(sound.out,
+    'sound: 10 records: 5 decisions, 4 outcomes, 1 seals, 0 events of reviews, 0 facts; 2 boundaries, 1 sealed; 1 ' +
+      'calls in flight; 9 checkpoints, signatures not verified (--keys)\n');
   const bad = join(folder, 'bad.db');
   assert.equal(spawnSync(SAMPLE, [bad, 'tampered']).status, 0);
   const run = ledger('verify', bad);
@@ -149,13 +154,15 @@ test('verify counts, and names what is wrong with exit 1', () => {
 
 // What `writ ledger export` gives of every run in a ledger, as lines.
 function exported(file) {
-  const runs = new Set(json('list', file, '--limit', '0').decisions.map((d) => JSON.stringify([d.tenant, d.boundary_id])));
+  const runs = new Set(json('list', file, '--limit',
+    '0').decisions.map((d) => JSON.stringify([d.tenant, d.boundary_id])));
   return [...runs].flatMap((run) => {
     const [tenant, boundary] = JSON.parse(run);
     return ledger('export', file, boundary, ...(tenant ? ['--tenant', tenant] : [])).out.trim().split('\n');
   });
 }
-const records = (command, input, ...args) => spawnSync(BIN, ['records', command, ...args], { encoding: 'utf8', input, maxBuffer: 1 << 26 });
+const records = (command, input, ...args) =>
+  spawnSync(BIN, ['records', command, ...args], { encoding: 'utf8', input, maxBuffer: 1 << 26 });
 const bare = (line) => /^\{"leaf":\d+,"kind":"(\w+)","record":(.*)\}$/.exec(line); // bytes, not values
 
 test('records become plain GovernanceDecision JSON and come back byte for byte, however they were spelled', () => {
@@ -167,13 +174,15 @@ test('records become plain GovernanceDecision JSON and come back byte for byte, 
   const objects = plain.stdout.trim().split('\n').map((line) => JSON.parse(line));
   assert.ok(objects.every((record) => !('kind' in record) && !('leaf' in record)));
   const spelled = [plain.stdout, JSON.stringify(objects), JSON.stringify(objects, null, 2),
-    JSON.stringify(objects.map((record) => Object.fromEntries(Object.entries(record).reverse()))), JSON.stringify({ records: objects })];
+    JSON.stringify(objects.map((record) => Object.fromEntries(Object.entries(record).reverse()))),
+    JSON.stringify({ records: objects })];
   for (const text of spelled) {
     const back = records('ours', text);
     assert.equal(back.status, 0, back.stderr);
     assert.equal(back.stdout, kept.join('\n') + '\n');
   }
-  assert.deepEqual(JSON.parse(records('ours', plain.stdout, '--json').stdout), { records: kept.map((line) => JSON.parse(line)) });
+  assert.deepEqual(JSON.parse(records('ours', plain.stdout, '--json').stdout),
+    { records: kept.map((line) => JSON.parse(line)) });
   assert.equal(records('ours', JSON.stringify(objects[0], null, 1)).stdout, kept[0] + '\n');
 });
 

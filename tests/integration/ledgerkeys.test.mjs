@@ -14,7 +14,8 @@ const DEV = bearer('dev', { tenant: 'acme' });
 async function world(t, config = {}) {
   const up = await startUpstream(t, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, agents: [DEV.entry],
-    tools: { 'up/echo': { scope: 'all', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] } }, ...config });
+    tools: { 'up/echo': { scope: 'all', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] } },
+    ...config });
   const w = { gw };
   const run = (...args) => {
     const told = writ(args);
@@ -27,14 +28,16 @@ async function world(t, config = {}) {
     return answer.said !== undefined ? 'ran' : answer.reason ?? answer.refusal?.reason;
   };
   w.keys = (command, ...args) => run('keys', command, '--dir', gw.path('keys'), ...args);
-  w.active = () => JSON.parse(w.keys('list', '--json')).keys.find((key) => key.purpose === 'ledger' && key.state === 'active').kid;
+  w.active = () => JSON.parse(w.keys('list', '--json')).keys.find((key) => key.purpose === 'ledger' &&
+    key.state === 'active').kid;
   w.vkeys = (...args) => run('ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys'), ...args).trim().split('\n');
   w.reload = () => gw.reload(gw.config);
   w.start = () => { w.session = undefined; return gw.start(); };
   w.verify = () => writ(['ledger', 'verify', gw.ledgerFile, '--keys', gw.path('keys')]);
   w.checkpoint = () => writ(['ledger', 'checkpoint', gw.ledgerFile, '--keys', gw.path('keys')]);
   /** The numbers of the keys under the last checkpoint. */
-  w.signers = () => w.last().split('\n\n')[1].trim().split('\n').map((line) => Buffer.from(line.split(' ')[2], 'base64').subarray(0, 4).toString('hex'));
+  w.signers = () => w.last().split('\n\n')[1].trim().split('\n')
+    .map((line) => Buffer.from(line.split(' ')[2], 'base64').subarray(0, 4).toString('hex'));
   w.last = () => {
     const db = new DatabaseSync(gw.ledgerFile);
     const { note } = db.prepare('SELECT note FROM head ORDER BY leaf DESC LIMIT 1').get();
@@ -65,7 +68,8 @@ test('after a rotation and a reload the next key signs; both are believed, over 
   // receipts of before and after, for who was told of the keys
   writeFileSync(w.gw.path('key.txt'), w.vkeys().join('\n'));
   for (const { decision_id: id } of [w.gw.decisions().at(0), w.gw.decisions().at(-1)]) {
-    writeFileSync(w.gw.path('receipt.json'), writ(['receipt', id, '--ledger', w.gw.ledgerFile, '--keys', w.gw.path('keys')]).out);
+    writeFileSync(w.gw.path('receipt.json'),
+      writ(['receipt', id, '--ledger', w.gw.ledgerFile, '--keys', w.gw.path('keys')]).out);
     assert.match(writ(['verify', 'receipt', w.gw.path('receipt.json'), '--key', w.gw.path('key.txt')]).out, /^ok\n/);
   }
 });
@@ -81,7 +85,8 @@ test('a reload without a key for the ledger changes nothing', async (t) => {
   assert.equal(await w.call(), 'ran');
 });
 
-test('a key that is revoked under load is left with a reload: nothing is refused, all is under the next key', async (t) => {
+test('a key that is revoked under load is left with a reload: nothing is refused, all is under the next key',
+    async (t) => {
   const w = await world(t, { ledger: { scrub_every: '1s' } });
   for (let i = 0; i < 3; i++) assert.equal(await w.call(), 'ran');
   const [first] = w.vkeys();
@@ -106,7 +111,8 @@ test('a key that is revoked under load is left with a reload: nothing is refused
   assert.equal(w.gw.log.find(scrubs), undefined);
   const told = w.verify();
   assert.match(told.out, /^sound: .*; \d+ by one that was revoked by then, under a later one by another\n$/);
-  assert.ok(JSON.parse(writ(['ledger', 'verify', w.gw.ledgerFile, '--keys', w.gw.path('keys'), '--json']).out).late > 0);
+  assert.ok(JSON.parse(writ(['ledger', 'verify', w.gw.ledgerFile, '--keys', w.gw.path('keys'), '--json']).out).late >
+    0);
   assert.equal(w.vkeys('--history').filter((line) => line.includes(first))[0].startsWith('# revoked since'), true);
   await w.gw.stop();
   await w.start();
@@ -120,7 +126,8 @@ test('the next key signs what was recorded between, even without a call; unsigne
   const [first] = w.vkeys();
   w.keys('revoke', '--kid', w.active());
   assert.equal(await w.call(), 'ran');
-  assert.match(w.verify().out, /^record \d+: its checkpoint is not signed by a key that is believed: that one was revoked by then[^]*NOT SOUND/);
+  assert.match(w.verify().out,
+    /^record \d+: its checkpoint is not signed by a key that is believed: that one was revoked by then[^]*NOT SOUND/);
   assert.equal((await w.reload()).event, 'reloaded');
   const [second] = w.vkeys();
   await until(() => w.signers().length === 2, 'the second signature');
@@ -134,9 +141,11 @@ test('the next key signs what was recorded between, even without a call; unsigne
 
   // the holder of the lost key can forge the end, but not that of the next key
   const db = new DatabaseSync(w.gw.ledgerFile);
-  const heads = db.prepare('SELECT leaf, note FROM head ORDER BY leaf').all().map(({ leaf, note }) => ({ leaf, note: Buffer.from(note).toString() }));
+  const heads = db.prepare('SELECT leaf, note FROM head ORDER BY leaf').all()
+    .map(({ leaf, note }) => ({ leaf, note: Buffer.from(note).toString() }));
   const late = heads.find(({ note }) => note.trim().split('\n').length === 6);
-  db.prepare('UPDATE head SET note = ? WHERE leaf = ?').run(Buffer.from(`${late.note.trim().split('\n').slice(0, 5).join('\n')}\n`), late.leaf);
+  db.prepare('UPDATE head SET note = ? WHERE leaf = ?')
+    .run(Buffer.from(`${late.note.trim().split('\n').slice(0, 5).join('\n')}\n`), late.leaf);
   assert.equal(w.verify().code, 0, 'a later one is over it');
   db.exec(`DELETE FROM head WHERE leaf > ${late.leaf}`);
   db.exec(`DELETE FROM record WHERE leaf > (SELECT max(size) - 1 FROM head)`);
@@ -167,7 +176,8 @@ test('keys that could not be taken because the database is locked are taken when
   await w.start();
 });
 
-test('a key that was lost before the gateway began is not made good by it: it refuses, and so does the next start', async (t) => {
+test('a key that was lost before the gateway began is not made good by it: it refuses, and so does the next start',
+    async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
   await w.gw.stop();

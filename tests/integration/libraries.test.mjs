@@ -105,7 +105,8 @@ const LIBRARIES = [['verify', ['libc', 'libcrypto', 'libz'], ['-lwrit-verify']],
 for (const [name, needs, linked] of LIBRARIES) {
   test(`libwrit-${name} needs ${needs.join(', ')}, and shows the functions of its header alone`, { skip: SKIP }, () => {
     const library = installed(prefix, new RegExp(`libwrit-${name}\\.so$`));
-    const needed = [...must('readelf', ['-d', library]).matchAll(/NEEDED.*\[(.*?)\]/g)].map((m) => m[1].replace(/\.so.*/, ''));
+    const needed = [...must('readelf', ['-d', library]).matchAll(/NEEDED.*\[(.*?)\]/g)].map((m) =>
+      m[1].replace(/\.so.*/, ''));
     assert.deepEqual(needed.filter((n) => !n.startsWith('ld-')).sort(), needs);
     const named = (...options) => flags(prefix, `writ-${name}`, ...options).filter((flag) => flag.startsWith('-l'));
     assert.deepEqual(named(), linked);

@@ -8,9 +8,11 @@ import { dirname, join } from 'node:path';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const source = (name) => readFileSync(join(SOURCE, name), 'utf8');
 const CONCEPTS = 'docs/concepts.md';
-const TERMS = ['decision', 'target state', 'claim', 'credential', 'boundary', 'outcome', 'seal', 'review', 'receipt', 'checkpoint'];
+const TERMS = ['decision', 'target state', 'claim', 'credential', 'boundary', 'outcome', 'seal', 'review', 'receipt',
+  'checkpoint'];
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readdirSync(join(SOURCE, 'docs')).map((name) => `docs/${name}`)]
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md',
+  ...readdirSync(join(SOURCE, 'docs')).map((name) => `docs/${name}`)]
   .filter((name) => name.endsWith('.md') && existsSync(join(SOURCE, name)));
 
 /** The page without its fenced blocks, code and comments: what remains is prose, with its lines where they were. */
@@ -53,13 +55,15 @@ test('concepts_defines_each_term_once', () => {
 for (const page of PAGES.filter((name) => name.startsWith('docs/') && name !== CONCEPTS)) {
   test(`${page}: the_first_term_links_to_concepts`, () => {
     // headings, pictures and names of files cannot be links
-    const text = prose(source(page)).replace(/^#.*$|!\[[^\]]*\]\([^)]*\)|\b[\w-]+\.md\b/gm, (match) => ' '.repeat(match.length));
+    const text = prose(source(page)).replace(/^#.*$|!\[[^\]]*\]\([^)]*\)|\b[\w-]+\.md\b/gm,
+      (match) => ' '.repeat(match.length));
     const plural = (term) => (term === 'boundary' ? 'boundar(?:y|ies)' : `${term}s?`);
     const first = text.match(new RegExp(`(?<!-)\\b(${TERMS.map(plural).join('|')})\\b(?!-)`, 'i'));
     if (first === null) return;
     const term = first[1].toLowerCase().replace(/ies$/, 'y').replace(/s$/, '').replace(' ', '-');
     const behind = source(page).slice(first.index + first[1].length);
     assert.ok(source(page)[first.index - 1] === '[' && behind.startsWith(`](concepts.md#${term})`),
-      `${page}:${lineOf(text, first.index)}: write [${first[1]}](concepts.md#${term}), where this page uses the first of its terms`);
+      `${page}:${lineOf(text, first.index)}: write [${first[1]}](concepts.md#${term}), where this page uses the ` +
+        `first of its terms`);
   });
 }

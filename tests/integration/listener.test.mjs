@@ -26,7 +26,8 @@ async function start(t, config = {}) {
 /** The head of a tools/call without its framing, and its body. */
 function call(gw) {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__run","arguments":{"n":1}}}';
-  const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n`;
+  const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nContent-Type: application/json\r\nAccept: ` +
+    `application/json, text/event-stream\r\n`;
   return { head, body, whole: `${head}Content-Length: ${body.length}\r\n\r\n${body}` };
 }
 
@@ -67,7 +68,8 @@ test('bad framing gets one answer on either listener, and what follows it is not
   for (const [bytes, status] of [
     [get('/metrics', 'Content-Length: 3\r\n') + 'abc', 400], [get('/metrics', 'X : y\r\n'), 400],
     [get('/metrics').replace('localhost', 'evil.example'), 403], [get('/nothing'), 404],
-    [get('/healthz').replace('localhost', 'evil.example'), 403], [get('/readyz', 'Origin: http://evil.example\r\n'), 403],
+    [get('/healthz').replace('localhost', 'evil.example'), 403],
+    [get('/readyz', 'Origin: http://evil.example\r\n'), 403],
     [get('/healthz').replace('GET', 'POST'), 405], [get('/%68ealthz'), 400],
   ]) {
     const text = await sendRaw(gw.adminPort, bytes + get('/healthz'));
@@ -87,8 +89,10 @@ test('a slash at the end of an endpoint changes nothing, and a 403 names the opt
   }
   assert.equal(up.calls.length, 2);
   const { whole } = call(gw);
-  assert.match(await sendRaw(gw.port, whole.replace('Host: 127.0.0.1', 'Host: evil.example')), /"detail":"Host: [^"]*\bhosts\b/);
-  assert.match(await sendRaw(gw.port, whole.replace('Host:', 'Origin: http://evil.example\r\nHost:')), /"detail":"Origin: [^"]*\borigins\b/);
+  assert.match(await sendRaw(gw.port, whole.replace('Host: 127.0.0.1', 'Host: evil.example')),
+    /"detail":"Host: [^"]*\bhosts\b/);
+  assert.match(await sendRaw(gw.port, whole.replace('Host:', 'Origin: http://evil.example\r\nHost:')),
+    /"detail":"Origin: [^"]*\borigins\b/);
 });
 
 test('slow, idle and silent clients are cut, and others are served meanwhile', async (t) => {
@@ -112,14 +116,16 @@ test('slow, idle and silent clients are cut, and others are served meanwhile', a
 
 test('a slow head is cut by head_timeout alone, a slow body by body_timeout alone', async (t) => {
   for (const short of ['head', 'body']) {
-    const { gw } = await start(t, { limits: { head_timeout: '10m', body_timeout: '10m', [`${short}_timeout`]: '500ms' } });
+    const { gw } = await start(t,
+      { limits: { head_timeout: '10m', body_timeout: '10m', [`${short}_timeout`]: '500ms' } });
     const { head, whole } = call(gw);
     const begin = (bytes) => {
       const socket = net.connect(gw.port, '127.0.0.1');
       const all = [];
       socket.on('error', () => {}).on('data', (bytes) => all.push(bytes));
       socket.write(bytes);
-      return { socket, text: () => Buffer.concat(all).toString('latin1'), closed: new Promise((resolve) => socket.on('close', resolve)) };
+      return { socket, text: () => Buffer.concat(all).toString('latin1'),
+        closed: new Promise((resolve) => socket.on('close', resolve)) };
     };
     const cut = { head: head.length, body: whole.length - 1 };
     const both = { head: begin(whole.slice(0, cut.head)), body: begin(whole.slice(0, cut.body)) };
@@ -166,11 +172,13 @@ test('make-dev-certs makes what a second run keeps, with keys for their owner al
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true }));
   assert.equal(makeCerts(dir).match(/^made /gm).length, 3);
-  for (const name of ['ca.key', 'server.key', 'client.key']) assert.equal(statSync(join(dir, name)).mode & 0o777, 0o600);
+  for (const name of ['ca.key', 'server.key', 'client.key'])
+    assert.equal(statSync(join(dir, name)).mode & 0o777, 0o600);
   const before = readFileSync(join(dir, 'server.pem'), 'utf8');
   assert.equal(makeCerts(dir).match(/^kept /gm).length, 3);
   assert.equal(readFileSync(join(dir, 'server.pem'), 'utf8'), before);
-  assert.match(makeCerts(dir, ['gateway.test', '10.0.0.9']), /made .*server\.pem for .*DNS:gateway\.test,IP:10\.0\.0\.9/);
+  assert.match(makeCerts(dir, ['gateway.test', '10.0.0.9']),
+    /made .*server\.pem for .*DNS:gateway\.test,IP:10\.0\.0\.9/);
   assert.equal(makeCerts(dir, ['-f']).match(/^made /gm).length, 3);
   assert.equal(spawnSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', dir, 'a b']).status, 2);
   assert.deepEqual(readdirSync(dir).filter((name) => name.startsWith('.')), []);
@@ -182,7 +190,9 @@ function get(options) {
     const req = https.get({ host: '127.0.0.1', servername: 'localhost', agent: false, ...options }, (res) => {
       let text = '';
       const { serialNumber } = res.socket.getPeerCertificate();
-      res.on('data', (d) => { text += d; }).on('end', () => resolve({ status: res.statusCode, text, serial: serialNumber }));
+      res.on('data', (d) => {
+        text += d;
+      }).on('end', () => resolve({ status: res.statusCode, text, serial: serialNumber }));
     });
     req.on('error', (error) => resolve({ error }));
   });
@@ -206,10 +216,12 @@ test('both listeners speak TLS 1.2 and later, know their clients, and take new c
   assert.match(stranger.text, /certificate_required/);
   assert.equal((await get({ port: gw.adminPort, path: '/healthz', ca })).status, 200);
   assert.equal((await get({ ...jwks, ...mine, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).status, 200);
-  const old = await get({ ...jwks, ...mine, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' });
+  const old = await get({ ...jwks, ...mine, minVersion: 'TLSv1', maxVersion: 'TLSv1.1',
+    ciphers: 'DEFAULT@SECLEVEL=0' });
   assert.ok(old.error, 'TLS 1.1 was spoken');
   await new Promise((resolve) => {
-    http.get({ host: '127.0.0.1', port: gw.port, path: '/', agent: false }).on('error', resolve).on('response', () => assert.fail('plain HTTP was answered'));
+    http.get({ host: '127.0.0.1', port: gw.port, path: '/', agent: false }).on('error', resolve)
+      .on('response', () => assert.fail('plain HTTP was answered'));
   });
 
   const socket = tls.connect({ host: '127.0.0.1', port: gw.port, servername: 'localhost', ...mine });

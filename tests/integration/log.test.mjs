@@ -16,7 +16,8 @@ const TOOLS = {
   'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'le', value: 10 }, ANY[1]] },
   'up/shadow': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 0 }, ANY[1]], shadow: true },
   'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
-  'up/spend': { scope: 'b', arguments: ANY, budgets: [{ name: 'day', per: ['agent'], window: '24h', sum: { arg: 'n', max: 5 } }] },
+  'up/spend': { scope: 'b', arguments: ANY,
+    budgets: [{ name: 'day', per: ['agent'], window: '24h', sum: { arg: 'n', max: 5 } }] },
 };
 
 const calls = (gw) => gw.log.filter((l) => l.event === 'call');
@@ -43,7 +44,8 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
   const call = (tool, n) => lineOf(gw, () => s.call(`up__${tool}`, { n, note: SECRET }));
 
   let line = await call('pay', 1);
-  only(line, { agent_id: 'dev', tenant: 'local', upstream: 'up', tool: 'pay', by: 'mcp', verdict: 'allow', reason: 'policy_ok', outcome: 'executed' });
+  only(line, { agent_id: 'dev', tenant: 'local', upstream: 'up', tool: 'pay', by: 'mcp', verdict: 'allow',
+    reason: 'policy_ok', outcome: 'executed' });
   assert.equal(gw.show(line.decision_id).decision.tool, 'pay', 'the line names the record');
   line = await call('pay', 11);
   only(line, { verdict: 'deny', reason: 'constraint_failed', constraint: 'n le', outcome: undefined });
@@ -55,8 +57,10 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
   line = await call('spend', 1);
   only(line, { verdict: 'deny', reason: 'budget_exceeded', budget: 'day', budget_limit: '5', budget_used: '4.5' });
   const frees = Date.parse(line.budget_frees_at);
-  assert.ok(frees % 86_400_000 === 0 && frees > Date.parse(line.time) && frees - Date.parse(line.time) <= 86_400_000, line.budget_frees_at);
-  only(await call('spend', 6), { verdict: 'deny', reason: 'budget_exceeded', budget: 'day', budget_limit: '5', budget_used: undefined, budget_frees_at: undefined });
+  assert.ok(frees % 86_400_000 === 0 && frees > Date.parse(line.time) && frees - Date.parse(line.time) <= 86_400_000,
+    line.budget_frees_at);
+  only(await call('spend', 6), { verdict: 'deny', reason: 'budget_exceeded', budget: 'day', budget_limit: '5',
+    budget_used: undefined, budget_frees_at: undefined });
   only(await call('nothing', 1), { verdict: 'deny', reason: 'tool_not_listed', tool: 'nothing' });
   up.onCall = (a) => a.error(-1, SECRET);
   only(await call('pay', 2), { verdict: 'allow', outcome: 'error', error_type: 'upstream_error' });
@@ -65,7 +69,8 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
 
   // the same in the ledger, by reason; what was refused is not in flight
   const listed = (...args) => gw.decisions(args);
-  assert.deepEqual(listed('--reason', 'constraint_failed').map((d) => [d.upstream, d.tool, d.reason, d.shadow, d.decision]),
+  assert.deepEqual(listed('--reason', 'constraint_failed')
+    .map((d) => [d.upstream, d.tool, d.reason, d.shadow, d.decision]),
     [['up', 'pay', 'constraint_failed', false, 'deny'], ['up', 'shadow', 'constraint_failed', true, 'deny']]);
   assert.deepEqual(listed('--outcome', 'in_flight'), []);
   const text = writ(['ledger', 'list', gw.ledgerFile, '--reason', 'constraint_failed']).out.split('\n');
@@ -75,7 +80,8 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
 
   const from = gw.log.length;
   await s.request('no/such/method', {});
-  only(await gw.waitLog('refused', from), { agent_id: 'dev', reason: 'malformed_request', path: '/mcp', method: 'no/such/method' });
+  only(await gw.waitLog('refused', from),
+    { agent_id: 'dev', reason: 'malformed_request', path: '/mcp', method: 'no/such/method' });
   assert.doesNotMatch(gw.logText, new RegExp(SECRET));
   assert.ok(gw.log.every((l) => l.event !== 'not_json'));
 });
@@ -86,18 +92,27 @@ test('calls that their caller makes have a line at each of their steps', async (
   const who = { agent_id: CREW.id, tenant: 'acme', tool: 'write' };
   let decision;
 
-  only(await lineOf(gw, async () => { ({ decision } = await crew.before(args)); }), { ...who, upstream: 'crew', by: 'before', verdict: 'allow', waits_for: 'bind' });
-  only(await lineOf(gw, () => crew.bind(decision, args)), { ...who, by: 'bind', verdict: 'allow', reason: 'contract_binding_ok', waits_for: 'outcome', decision_id: decision.decision_id });
-  only(await lineOf(gw, () => crew.bind(decision, args)), { ...who, by: 'bind', verdict: 'deny', reason: 'duplicate_outcome' });
-  only(await lineOf(gw, () => crew.after(decision, { outcome: 'error', error_type: SECRET })), { ...who, by: 'after', outcome: 'error', error_type: undefined });
+  only(await lineOf(gw, async () => {
+    ({ decision } = await crew.before(args));
+  }), { ...who, upstream: 'crew', by: 'before', verdict: 'allow', waits_for: 'bind' });
+  only(await lineOf(gw, () => crew.bind(decision, args)),
+    { ...who, by: 'bind', verdict: 'allow', reason: 'contract_binding_ok', waits_for: 'outcome',
+      decision_id: decision.decision_id });
+  only(await lineOf(gw, () => crew.bind(decision, args)),
+    { ...who, by: 'bind', verdict: 'deny', reason: 'duplicate_outcome' });
+  only(await lineOf(gw, () => crew.after(decision, { outcome: 'error', error_type: SECRET })),
+    { ...who, by: 'after', outcome: 'error', error_type: undefined });
   assert.doesNotMatch(gw.logText, new RegExp(SECRET));
 });
 
 test('refused tokens are warned of, so many a second, and never shown', async (t) => {
   const up = await startUpstream(t);
   const ann = bearer('ann');
-  const gw = await startGateway(t, { agents: [ann.entry], administrators: ['ann'], upstreams: { up: { http: up.url } }, tools: TOOLS });
-  const post = (url, token) => fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) } });
+  const gw = await startGateway(t,
+    { agents: [ann.entry], administrators: ['ann'], upstreams: { up: { http: up.url } }, tools: TOOLS });
+  const post = (url, token) =>
+    fetch(url, { method: 'POST', body: '{}',
+      headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) } });
   const refused = () => gw.log.filter((l) => l.event === 'token_refused');
 
   await post(gw.url); // no token: nothing to warn of
@@ -117,7 +132,8 @@ test('refused tokens are warned of, so many a second, and never shown', async (t
 
 test('a log that stands still holds up no call and loses no line', async (t) => {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/see': { scope: 's', arguments: ANY, duplicates: 'allow' } } });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url } }, tools: { 'up/see': { scope: 's', arguments: ANY, duplicates: 'allow' } } });
   const s = await openSession(gw);
   const CALLS = 400; // more lines than a pipe holds
 
@@ -129,12 +145,16 @@ test('a log that stands still holds up no call and loses no line', async (t) => 
 });
 
 test('the page of the log has every event, and no other', () => {
-  const files = ['gateway', 'cli'].flatMap((folder) => readdirSync(join(SOURCE, folder), { recursive: true }).map((f) => `${folder}/${f}`));
-  const sources = files.filter((f) => /^gateway\/(?!guard\/).*\.c$|^cli\/(.*\/)?serve\.c$/.test(f)).map((f) => readFileSync(join(SOURCE, f), 'utf8')).join('\n');
+  const files = ['gateway', 'cli'].flatMap((folder) => readdirSync(join(SOURCE, folder), { recursive: true })
+    .map((f) => `${folder}/${f}`));
+  const sources = files.filter((f) => /^gateway\/(?!guard\/).*\.c$|^cli\/(.*\/)?serve\.c$/.test(f))
+    .map((f) => readFileSync(join(SOURCE, f), 'utf8')).join('\n');
   const page = readFileSync(join(SOURCE, 'docs/monitoring.md'), 'utf8').split('### All events')[1].split('\n## ')[0];
-  const told = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap((row) => [...row[1].matchAll(/`([a-z_]+)`/g)].map((m) => m[1]));
+  const told = [...page.matchAll(/^\| (`.*?) \|/gm)].flatMap((row) =>
+    [...row[1].matchAll(/`([a-z_]+)`/g)].map((m) => m[1]));
   assert.deepEqual(told.filter((e) => !sources.includes(`"${e}"`)), [], 'events that are never logged');
-  for (const event of [...sources.matchAll(/WRIT_LOG\([^;]*?WRIT_LOG_[A-Z]+,\s*"([a-z_]+)"/g)].map((m) => m[1])) assert.ok(told.includes(event), event);
+  for (const event of [...sources.matchAll(/WRIT_LOG\([^;]*?WRIT_LOG_[A-Z]+,\s*"([a-z_]+)"/g)].map((m) => m[1]))
+    assert.ok(told.includes(event), event);
 });
 
 test('ledger list --follow: what was there, then each decision as it comes and again when it has ended', async (t) => {
@@ -143,7 +163,8 @@ test('ledger list --follow: what was there, then each decision as it comes and a
   const s = await openSession(gw);
   await s.call('up__pay', { n: 1 });
   await s.call('up__pay', { n: 11 });
-  const child = spawn(BIN, ['ledger', 'list', gw.ledgerFile, '--follow', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(BIN, ['ledger', 'list', gw.ledgerFile, '--follow', '--json'],
+    { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise((resolve) => child.on('exit', (...how) => resolve(how)));
   t.after(() => child.kill('SIGKILL'));
   let text = '';

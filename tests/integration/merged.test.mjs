@@ -16,7 +16,8 @@ async function withStream(t) {
   const streams = [];
   const up = await startUpstream(t, {
     onGet: (req, res) => {
-      const stream = { last: req.headers['last-event-id'], open: true, res, end: () => res.end(), send: (message, id) => res.write(`${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`) };
+      const stream = { last: req.headers['last-event-id'], open: true, res, end: () => res.end(), send: (message, id) =>
+        res.write(`${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`) };
       res.on('close', () => { stream.open = false; });
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.flushHeaders();
@@ -45,7 +46,8 @@ test('GET on the endpoint of all is one stream: every message of every upstream 
   a.streams[0].send({ jsonrpc: '2.0', id: 7, method: 'ping' }, '2');
   await stream.has('"a/n/7"');
   assert.deepEqual(from(stream), ['a1', 'b1']);
-  assert.deepEqual(stream.events.filter((e) => e.id).map((e) => e.id), ['*a/1', '*a/1;b/1%3B%253B/x', '*a/2;b/1%3B%253B/x']);
+  assert.deepEqual(stream.events.filter((e) => e.id).map((e) => e.id),
+    ['*a/1', '*a/1;b/1%3B%253B/x', '*a/2;b/1%3B%253B/x']);
 
   // the place in all of them is where it goes on, each upstream with its own id
   stream.leave();
@@ -69,13 +71,16 @@ test('GET on the endpoint of all is one stream: every message of every upstream 
 test('a stream that no upstream offers is refused as the upstream refuses it', async (t) => {
   const gw = await setUp(t, await startUpstream(t), await startUpstream(t));
   const s = await openSession(gw);
-  const answer = await send(gw.origin, { method: 'GET', path: '/mcp', headers: s.headers(undefined, { 'content-type': undefined, accept: 'text/event-stream' }) });
+  const answer = await send(gw.origin,
+    { method: 'GET', path: '/mcp',
+      headers: s.headers(undefined, { 'content-type': undefined, accept: 'text/event-stream' }) });
   assert.equal(answer.status, 405);
 });
 
 test('a call that was lost on the endpoint of all goes on at its upstream alone', async (t) => {
   const a = await withStream(t), b = await withStream(t);
-  const gw = await startGateway(t, { upstreams: { a: { http: a.up.url }, b: { http: b.up.url } }, tools: { 'b/work': { scope: 'w' } } });
+  const gw = await startGateway(t,
+    { upstreams: { a: { http: a.up.url }, b: { http: b.up.url } }, tools: { 'b/work': { scope: 'w' } } });
   const s = await openSession(gw);
   b.up.onCall = (call) => { const stream = call.stream(); stream.send(changed('one'), 'id: e1\n'); b.call = call; };
   const body = s.callMessage('b__work');
@@ -101,9 +106,11 @@ async function withListen(t) {
   up.onMessage = (a) => {
     if (a.method !== 'subscriptions/listen') return undefined;
     const stream = a.stream();
-    const tagged = (method, params) => stream.send({ jsonrpc: '2.0', method, params: { ...params, _meta: { [SUBSCRIPTION]: a.id } } });
+    const tagged = (method, params) =>
+      stream.send({ jsonrpc: '2.0', method, params: { ...params, _meta: { [SUBSCRIPTION]: a.id } } });
     const subscription = {
-      a, stream, open: true, tagged, acknowledge: (notifications) => tagged('notifications/subscriptions/acknowledged', { notifications }),
+      a, stream, open: true, tagged,
+      acknowledge: (notifications) => tagged('notifications/subscriptions/acknowledged', { notifications }),
       finish: () => { stream.send({ jsonrpc: '2.0', id: a.id, result: { resultType: 'complete' } }); stream.end(); },
     };
     a.closed.then(() => { subscription.open = false; });
@@ -120,7 +127,9 @@ test('a subscription to all is acknowledged once, with what any grants, and ends
   const [a, b] = [await withListen(t), await withListen(t)];
   const gw = await setUp(t, a, b, await deaf(t));
   const c = new Caller(gw, { modern: true });
-  const stream = await post(gw, c, listen(c, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['x://1', 'x://2', 'x://3'] }));
+  const stream = await post(gw, c,
+    listen(c, { toolsListChanged: true, promptsListChanged: true,
+      resourceSubscriptions: ['x://1', 'x://2', 'x://3'] }));
   const [one, two] = [await a.first(), await b.first()];
   assert.equal(one.a.headers['mcp-method'], 'subscriptions/listen');
   one.tagged(LIST_CHANGED, { from: 'early' }); // kept back until all have acknowledged
@@ -129,7 +138,8 @@ test('a subscription to all is acknowledged once, with what any grants, and ends
   await stream.has('early');
   assert.deepEqual(stream.messages.map((m) => m.method), ['notifications/subscriptions/acknowledged', LIST_CHANGED]);
   assert.deepEqual(stream.messages[0].params, {
-    _meta: { [SUBSCRIPTION]: 'sub-1' }, notifications: { toolsListChanged: true, resourceSubscriptions: ['x://1', 'x://3'] },
+    _meta: { [SUBSCRIPTION]: 'sub-1' },
+    notifications: { toolsListChanged: true, resourceSubscriptions: ['x://1', 'x://3'] },
   });
   two.tagged(LIST_CHANGED, { from: 'b' });
   await stream.has('"b"');
@@ -141,7 +151,8 @@ test('a subscription to all is acknowledged once, with what any grants, and ends
   two.finish();
   await stream.done();
   assert.ok(stream.ended);
-  assert.deepEqual(stream.messages.filter((m) => m.id !== undefined), [{ jsonrpc: '2.0', id: 'sub-1', result: { resultType: 'complete' } }]);
+  assert.deepEqual(stream.messages.filter((m) => m.id !== undefined),
+    [{ jsonrpc: '2.0', id: 'sub-1', result: { resultType: 'complete' } }]);
 });
 
 test('an upstream that does not acknowledge holds up the others for a moment only', async (t) => {
@@ -199,7 +210,8 @@ for (const path of ['/mcp', '/mcp/a']) {
       if (a.method !== 'subscriptions/listen') return undefined;
       res = a.res;
       res.writeHead(200, { 'content-type': 'application/json' });
-      res.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications: {}, _meta: { [SUBSCRIPTION]: a.id } } })}\n`);
+      res.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged',
+        params: { notifications: {}, _meta: { [SUBSCRIPTION]: a.id } } })}\n`);
       return true;
     };
     const gw = await setUp(t, up, await deaf(t));
@@ -225,7 +237,8 @@ test('one JSON body on subscriptions/listen is one answer, however it is laid ou
   const gw = await setUp(t, up);
   const c = new Caller(gw, { modern: true, path: '/mcp/a' });
   const error = (id) => ({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no' } });
-  for (text of [(id) => JSON.stringify(error(id)), (id) => `${JSON.stringify(error(id))}\n`, (id) => JSON.stringify(error(id), null, 2)]) {
+  for (text of [(id) => JSON.stringify(error(id)), (id) => `${JSON.stringify(error(id))}\n`,
+      (id) => JSON.stringify(error(id), null, 2)]) {
     const answer = await c.post(listen(c, {}));
     assert.ok(!answer.isStream);
     assert.equal(answer.error.code, -32603);

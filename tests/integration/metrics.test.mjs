@@ -8,14 +8,16 @@ import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const ANY = [{ arg: 'n', op: 'type', value: 'any' }];
-const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '2s' }, 'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
+const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '2s' },
+  'up/again': { scope: 'a', arguments: ANY, duplicates: 'replay' },
   'up/shadow': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 0 }], shadow: true },
   'up/look': { scope: 's', arguments: ANY },
   'up/seen': { scope: 's', arguments: ANY, duplicates: 'allow', state: { tool: 'up/look' } } };
 
 test('no metric is declared and never counted', async (t) => {
   const twice = ['', 'Other.'].map((description) => ({ name: 'twice', description, inputSchema: { type: 'object' } }));
-  const up = await startUpstream(t, { tools: [{ name: 'look', description: 'hidden\u200b', inputSchema: { type: 'object' } }, ...twice] });
+  const up = await startUpstream(t,
+    { tools: [{ name: 'look', description: 'hidden\u200b', inputSchema: { type: 'object' } }, ...twice] });
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES,
     ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] } });
   const value = (name) => gw.metric(`writ_${name}`);
@@ -41,7 +43,8 @@ test('no metric is declared and never counted', async (t) => {
   assert.equal(await value('upstream_failures_total'), 0);
   assert.ok(await value('ledger_seconds_sum') > 0);
   assert.ok(await value('upstream_seconds_sum') > 0);
-  up.onCall = (a) => ({ 2: () => {}, 3: () => a.reset(), 4: () => a.error(-1, 'no') }[a.arguments.n] ?? (() => a.text('ok')))();
+  up.onCall = (a) => ({ 2: () => {}, 3: () => a.reset(), 4: () => a.error(-1, 'no') }[a.arguments.n] ??
+    (() => a.text('ok')))();
   await grows('upstream_failures_total', 1, () => s.call('up__pay', { n: 2 })); // no answer in time
   await grows('upstream_failures_total', 1, () => s.call('up__pay', { n: 3 })); // a broken one
   await s.call('up__pay', { n: 4 }); // an error is an answer
@@ -62,14 +65,16 @@ test('no metric is declared and never counted', async (t) => {
     await new Caller(gw, { modern: true }).call('up__pay', { n: 6 }, { signal: leave.signal }).catch(() => {});
   });
 
-  await until(async () => (await value('anchored_total')) > 0 && (await value('anchor_failures_total')) > 0, 'anchors, good and bad');
+  await until(async () => (await value('anchored_total')) > 0 && (await value('anchor_failures_total')) > 0,
+    'anchors, good and bad');
 
   const { text } = await gw.admin('/metrics');
   const table = readFileSync(join(SOURCE, 'gateway/listener/metrics.tbl.h'), 'utf8');
   const names = [...table.matchAll(/^WRIT_METRIC_[A-Z]+\(\s*[A-Z_]+,\s*"([a-z_]+)"/gm)].map((m) => m[1]);
   assert.ok(names.length > 20);
   // driven in listener.test.mjs (a refused connection, TLS) and notices.test.mjs (tasks); gauges may be 0 again
-  const quiet = ['upstreams_silent', 'ledger_queued', 'reviews_open', 'connections_refused_total', 'tls_failures_total', 'streams_open', 'task_words_dropped_total'];
+  const quiet = ['upstreams_silent', 'ledger_queued', 'reviews_open', 'connections_refused_total', 'tls_failures_total',
+    'streams_open', 'task_words_dropped_total'];
   for (const name of names.filter((n) => !quiet.includes(n))) {
     const lines = text.split('\n').filter((l) => l.startsWith(`writ_${name}`));
     assert.ok(lines.some((l) => Number(l.split(' ').at(-1)) > 0), `${name} never counted: ${lines}`);
@@ -83,7 +88,8 @@ test('docs/monitoring.md has every metric with its type, labels and sentence', (
     const texts = [...args.matchAll(/"([^"]*)"/g)].map((m) => m[1]);
     const [name, type, labels, help] = kind === 'LABELS' ? texts
       : kind === 'VECTOR' ? [texts[0], 'counter', texts[1], texts[2]] : [texts[0], kind.toLowerCase(), '', texts[1]];
-    return `| \`writ_${name}\` | ${type} | ${labels === '' ? '' : labels.split(', ').map((l) => `\`${l}\``).join(', ')} | ${help} |`;
+    return `| \`writ_${name}\` | ${type} | ` +
+      `${labels === '' ? '' : labels.split(', ').map((l) => `\`${l}\``).join(', ')} | ${help} |`;
   });
   const page = readFileSync(join(SOURCE, 'docs/monitoring.md'), 'utf8').split('\n## Metrics')[1];
   assert.deepEqual(page.split('\n').filter((l) => l.startsWith('| `')), rows);
@@ -92,9 +98,11 @@ test('docs/monitoring.md has every metric with its type, labels and sentence', (
 test('calls are counted by the upstream and tool of the configuration, never by a name of the caller', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url }, gone: { stdio: ['/nonexistent/server'] } },
-    tools: { 'up/pay': { scope: 's', arguments: ANY }, 'up/re*': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 5 }], duplicates: 'allow' } } });
+    tools: { 'up/pay': { scope: 's', arguments: ANY },
+      'up/re*': { scope: 's', arguments: [{ arg: 'n', op: 'lt', value: 5 }], duplicates: 'allow' } } });
   const s = await openSession(gw);
-  for (const [tool, n] of [['up__pay', 1], ['up__read', 1], ['up__rest', 9], ['up__evil"\n', 1], ['up__other', 1], ['nowhere__pay', 1]]) await s.call(tool, { n });
+  for (const [tool, n] of [['up__pay', 1], ['up__read', 1], ['up__rest', 9], ['up__evil"\n', 1], ['up__other', 1],
+    ['nowhere__pay', 1]]) await s.call(tool, { n });
   const calls = async (labels) => gw.metric(`writ_calls_total{${labels}}`);
   assert.equal(await calls('upstream="up",tool="pay",verdict="allow"'), 1);
   assert.equal(await calls('upstream="up",tool="re*",verdict="allow"'), 1);

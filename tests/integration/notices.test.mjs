@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { until } from '../support/js/gateway.mjs';
 import { Streams } from '../support/servers/resumable.mjs';
-import { ada, any, ask, begin, bob, digest, eve, idOf, META, outcomes, setUp, startTasks } from '../support/js/tasks.mjs';
+import { ada, any, ask, begin, bob, digest, eve, idOf, META, outcomes, setUp,
+  startTasks } from '../support/js/tasks.mjs';
 import { get, post } from '../support/js/stream.mjs';
 
 const dropped = (gw) => gw.metric('writ_task_words_dropped_total');
@@ -18,18 +19,23 @@ function listens(x) {
     if (m.method !== 'subscriptions/listen') return usual(m);
     const stream = m.stream();
     stream.id = m.id;
-    stream.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications: m.params.notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': m.id } } });
+    stream.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: m.params.notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': m.id } } });
     streams.push(stream);
     return true;
   };
   return streams;
 }
 
-const listen = (gw, caller, taskIds) => post(gw, caller, caller.message('subscriptions/listen', { notifications: { taskIds, toolsListChanged: true }, _meta: META }));
-const told = (stream) => stream.messages.map((m) => m.params?.taskId ?? m.method?.split('/').at(-1)).filter((x) => x !== 'acknowledged');
+const listen = (gw, caller, taskIds) =>
+  post(gw, caller,
+    caller.message('subscriptions/listen', { notifications: { taskIds, toolsListChanged: true }, _meta: META }));
+const told = (stream) => stream.messages.map((m) => m.params?.taskId ?? m.method?.split('/').at(-1))
+  .filter((x) => x !== 'acknowledged');
 
 for (const path of ['/mcp/up', '/mcp']) {
-  test(`2026-07-28, ${path}: a notice of a task reaches its agent alone, and its outcome is there before`, async (t) => {
+  test(`2026-07-28, ${path}: a notice of a task reaches its agent alone, and its outcome is there before`,
+      async (t) => {
     const other = path === '/mcp' ? await startTasks(t) : undefined;
     const x = await setUp(t);
     if (other !== undefined) {
@@ -39,8 +45,10 @@ for (const path of ['/mcp/up', '/mcp']) {
     }
     const streams = listens(x);
     const name = path === '/mcp' ? 'up__work' : 'work';
-    const mine = idOf(await begin(x.modern(ada, path), 1, name)), theirs = idOf(await begin(x.modern(bob, path), 2, name));
-    const heard = await Promise.all([ada, bob, eve].map((agent) => listen(x.gw, x.modern(agent, path), [mine, theirs])));
+    const mine = idOf(await begin(x.modern(ada, path), 1, name)),
+      theirs = idOf(await begin(x.modern(bob, path), 2, name));
+    const heard = await Promise.all([ada, bob,
+      eve].map((agent) => listen(x.gw, x.modern(agent, path), [mine, theirs])));
     await until(() => streams.length === 3, 'the subscriptions');
     const before = await dropped(x.gw);
     x.tasks.end(mine, 'completed', { result: result('secret of ada') });
@@ -53,14 +61,17 @@ for (const path of ['/mcp/up', '/mcp']) {
     assert.deepEqual(heard.map(told), [[mine, 'list_changed'], [theirs, 'list_changed'], ['list_changed']]);
     assert.ok(!(heard[1].text + heard[2].text).includes('secret of ada'));
     assert.equal(await dropped(x.gw) - before, 4);
-    assert.deepEqual(outcomes(x.gw).map((o) => o && [o.outcome, o.tool_output_hash]), [['executed', digest(result('secret of ada'))], null]);
+    assert.deepEqual(outcomes(x.gw).map((o) => o && [o.outcome, o.tool_output_hash]),
+      [['executed', digest(result('secret of ada'))], null]);
     heard.forEach((s) => s.leave());
     x.gw.verify();
   });
 }
 
 test('2026-07-28: failed and cancelled tasks, rules for results, and notices where none may be', async (t) => {
-  const x = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result: { redact: [{ pattern: 'secret' }], content: ['text'] } } } });
+  const x = await setUp(t,
+    { tools: { 'up/*': { scope: 's', arguments: any,
+      result: { redact: [{ pattern: 'secret' }], content: ['text'] } } } });
   const streams = listens(x);
   const ids = [];
   for (let n = 0; n < 4; n++) ids.push(idOf(await begin(x.modern(), n)));
@@ -69,16 +80,20 @@ test('2026-07-28: failed and cancelled tasks, rules for results, and notices whe
   x.tasks.end(ids[0], 'failed', { error: { code: -32603, message: 'a secret broke' } });
   x.tasks.end(ids[1], 'cancelled');
   x.tasks.end(ids[2], 'completed', { result: result('the secret') });
-  x.tasks.end(ids[3], 'completed', { result: { resultType: 'complete', content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }] } });
+  x.tasks.end(ids[3], 'completed',
+    { result: { resultType: 'complete', content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }] } });
   for (const id of ids) streams[0].send(x.tasks.notice(id, true, streams[0].id));
-  for (const bad of [{}, { taskId: 7 }, { taskId: 'unknown' }]) streams[0].send({ jsonrpc: '2.0', method: 'notifications/tasks', params: bad });
-  streams[0].send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { taskId: ids[0], status: 'working' } });
+  for (const bad of [{}, { taskId: 7 }, { taskId: 'unknown' }])
+    streams[0].send({ jsonrpc: '2.0', method: 'notifications/tasks', params: bad });
+  streams[0].send({ jsonrpc: '2.0', method: 'notifications/tasks/status',
+    params: { taskId: ids[0], status: 'working' } });
   streams[0].send(LIST_CHANGED);
   await heard.has('list_changed');
   assert.deepEqual(told(heard), [...ids.slice(0, 3), 'list_changed'], 'what a rule withholds is not told');
   assert.ok(!heard.text.includes('secret'));
   assert.deepEqual(outcomes(x.gw).map((o) => [o.outcome, o.error_type, o.extensions?.writ?.output_rules]), [
-    ['error', 'task_failed', ['redact secret']], ['error', 'task_cancelled', undefined], ['executed', undefined, ['redact secret']], ['executed', undefined, ['content']],
+    ['error', 'task_failed', ['redact secret']], ['error', 'task_cancelled', undefined],
+    ['executed', undefined, ['redact secret']], ['executed', undefined, ['content']],
   ]);
   assert.equal(await dropped(x.gw), 5);
   // not on the stream of a call
@@ -103,7 +118,8 @@ test('2026-07-28: notices that come at once keep their order, with what comes be
   for (let n = 0; n < 5; n++) ids.push(idOf(await begin(x.modern(), n)));
   const heard = await listen(x.gw, x.modern(), ids);
   await until(() => streams.length === 1, 'the subscription');
-  streams[0].raw([...ids.map((id) => x.tasks.notice(id, true, streams[0].id)), LIST_CHANGED].map((m) => `data: ${JSON.stringify(m)}\n\n`).join(''));
+  streams[0].raw([...ids.map((id) => x.tasks.notice(id, true, streams[0].id)),
+    LIST_CHANGED].map((m) => `data: ${JSON.stringify(m)}\n\n`).join(''));
   await heard.has('list_changed');
   assert.deepEqual(told(heard), [...ids, 'list_changed']);
   heard.leave();
@@ -121,7 +137,9 @@ test('2026-07-28, /mcp: a notice of a task waits for the acknowledgement', async
       if (m.method !== 'subscriptions/listen') return usual(m);
       const stream = m.stream();
       early(m, stream);
-      setTimeout(() => stream.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications: m.params.notifications, _meta: tag(m) } }), 300);
+      setTimeout(() =>
+        stream.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged',
+          params: { notifications: m.params.notifications, _meta: tag(m) } }), 300);
       return true;
     };
   };
@@ -135,11 +153,13 @@ test('2026-07-28, /mcp: a notice of a task waits for the acknowledgement', async
   heard.leave();
 });
 
-test('2025-11-25: the status of a task on a GET reaches its agent alone, with the outcome of what came of it', async (t) => {
+test('2025-11-25: the status of a task on a GET reaches its agent alone, with the outcome of what came of it',
+    async (t) => {
   const open = [];
   const onGet = (req, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-    open.push({ session: req.headers['mcp-session-id'], send: (m, id) => res.write(`id: ${id}\ndata: ${JSON.stringify(m)}\n\n`) });
+    open.push({ session: req.headers['mcp-session-id'],
+      send: (m, id) => res.write(`id: ${id}\ndata: ${JSON.stringify(m)}\n\n`) });
   };
   const x = await setUp(t, { upstream: { onGet } });
   const callers = [await x.legacy(), await x.legacy(bob)];
@@ -153,15 +173,18 @@ test('2025-11-25: the status of a task on a GET reaches its agent alone, with th
   x.tasks.end(ids[2], 'cancelled');
   for (const s of open) {
     ids.forEach((id, i) => s.send(x.tasks.notice(id, false), i));
-    s.send({ jsonrpc: '2.0', method: 'notifications/tasks', params: { taskId: ids[0], status: 'completed', result: result('secret') } }, 8);
+    s.send({ jsonrpc: '2.0', method: 'notifications/tasks',
+      params: { taskId: ids[0], status: 'completed', result: result('secret') } }, 8);
     s.send(LIST_CHANGED, 9);
   }
   for (const s of heard) await s.has('list_changed');
   assert.deepEqual(heard.map(told), [[...ids, 'list_changed'], ['list_changed']]);
-  assert.deepEqual(heard[0].events.filter((e) => e.data).map((e) => e.id), ['0', '1', '2', '3', '9'], 'each with its id, in their order');
+  assert.deepEqual(heard[0].events.filter((e) => e.data).map((e) => e.id), ['0', '1', '2', '3', '9'],
+    'each with its id, in their order');
   assert.ok(!heard.some((s) => s.text.includes('secret')));
   assert.deepEqual(outcomes(x.gw).map((o) => o && [o.outcome, o.error_type, o.tool_output_hash]), [
-    ['executed', undefined, digest(result('secret'))], ['error', 'task_failed', null], ['error', 'task_cancelled', null], null,
+    ['executed', undefined, digest(result('secret'))], ['error', 'task_failed', null],
+    ['error', 'task_cancelled', null], null,
   ]);
   heard.forEach((s) => s.leave());
   x.gw.verify();
@@ -184,14 +207,16 @@ test('2025-11-25: so it is on the stream of another request, in the order of its
     stream.end();
   };
   const usual = x.up.onMessage;
-  x.up.onMessage = (m) => (m.method === 'prompts/get' || m.method === 'tasks/get' ? (streamed(m, { description: 'a prompt' }), true) : usual(m));
+  x.up.onMessage = (m) => (m.method === 'prompts/get' || m.method === 'tasks/get'
+    ? (streamed(m, { description: 'a prompt' }), true) : usual(m));
   x.up.onCall = (m) => streamed(m, result('ran'));
   const said = (a) => a.messages.map((m) => m.params?.data ?? m.params?.taskId ?? 'answer');
   const want = ['before', mine, mine, 'after', 'answer'];
   assert.deepEqual(said(await caller.request('prompts/get', { name: 'p' })), want, 'of what is not governed');
   assert.deepEqual(said(await caller.call('work', { n: 7 })), want, 'of a governed call');
   assert.deepEqual(said(await ask(caller, 'tasks/get', mine)), want, 'of a question about a task');
-  assert.deepEqual(outcomes(x.gw).map((o) => o && [o.outcome, o.error_type]), [['error', 'task_cancelled'], null, ['executed', undefined]]);
+  assert.deepEqual(outcomes(x.gw).map((o) => o && [o.outcome, o.error_type]),
+    [['error', 'task_cancelled'], null, ['executed', undefined]]);
   assert.equal(await dropped(x.gw), 3);
   x.gw.verify();
 });
@@ -212,7 +237,8 @@ for (const path of ['/mcp/up', '/mcp']) {
       if (m.method !== 'tasks/result' && m.method !== 'tasks/get') return usual(m);
       if (String(m.id).startsWith('writ-')) return usual(m);
       stream = streams.open(m);
-      stream.send(undefined).send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'soon' } });
+      stream.send(undefined)
+        .send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'soon' } });
       return true;
     };
     for (const [n, method] of [[1, 'tasks/result'], [2, 'tasks/get']]) {

@@ -10,8 +10,10 @@ import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 
 const TOOLS = {
   'up/read': { scope: 'r', duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] },
-  'up/write': { scope: 'w', scopes: ['files:write'], duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] },
-  'other/read': { scope: 'o', scopes: ['files:read'], duplicates: 'allow', arguments: [{ arg: '', op: 'type', value: 'any' }] },
+  'up/write': { scope: 'w', scopes: ['files:write'], duplicates: 'allow',
+    arguments: [{ arg: '', op: 'type', value: 'any' }] },
+  'other/read': { scope: 'o', scopes: ['files:read'], duplicates: 'allow',
+    arguments: [{ arg: '', op: 'type', value: 'any' }] },
 };
 
 /** An authorization server, and a gateway that has learnt under which URL it is reached. */
@@ -28,7 +30,8 @@ async function setUp(t, { server = {}, entry = {}, agents = [], more = {} } = {}
   return { as, up, other, gw };
 }
 
-const call = (gw, token, tool = 'up__read', path = '/mcp', headers = {}) => new Caller(gw, { token, path }).call(tool, {}, { headers });
+const call = (gw, token, tool = 'up__read', path = '/mcp', headers = {}) =>
+  new Caller(gw, { token, path }).call(tool, {}, { headers });
 
 /** A challenge as { scheme, error, scope, ... }. */
 function challenge(answer) {
@@ -50,13 +53,16 @@ test('every endpoint publishes its metadata and its authorization servers', asyn
     assert.equal(answer.headers.get('content-type'), 'application/json');
     assert.equal(answer.headers.get('access-control-allow-origin'), '*');
     assert.deepEqual(await answer.json(), {
-      resource: gw.origin + path, authorization_servers: [as.issuer], scopes_supported: scopes, bearer_methods_supported: ['header'],
+      resource: gw.origin + path, authorization_servers: [as.issuer], scopes_supported: scopes,
+      bearer_methods_supported: ['header'],
     });
   }
   for (const suffix of ['/', '/mcp/', '/mcp/nobody', 'x', '/mcp/up/..']) {
     assert.equal((await fetch(known + suffix)).status, 404, suffix);
   }
-  const ask = await fetch(`${known}/mcp`, { method: 'OPTIONS', headers: { origin: 'https://app.example', 'access-control-request-headers': 'mcp-protocol-version' } });
+  const ask = await fetch(`${known}/mcp`,
+    { method: 'OPTIONS',
+      headers: { origin: 'https://app.example', 'access-control-request-headers': 'mcp-protocol-version' } });
   assert.equal(ask.status, 204);
   assert.equal(ask.headers.get('access-control-allow-origin'), '*');
   assert.match(ask.headers.get('access-control-allow-headers'), /mcp-protocol-version/i);
@@ -90,13 +96,17 @@ test('a challenge leads to the metadata, says what to ask for, and names the fau
   for (const [bad, description] of faults) {
     const answer = await call(gw, bad);
     assert.equal(answer.status, 401, description);
-    assert.deepEqual(challenge(answer), { realm: 'writ', error: 'invalid_token', error_description: description, resource_metadata: metadata('/mcp'), scope: 'mcp' });
+    assert.deepEqual(challenge(answer), { realm: 'writ', error: 'invalid_token', error_description: description,
+      resource_metadata: metadata('/mcp'), scope: 'mcp' });
     assert.ok(!answer.text.includes('elsewhere'));
   }
   // in the header only, and once
-  const question = await fetch(`${gw.url}?access_token=${token}`, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+  const question = await fetch(`${gw.url}?access_token=${token}`,
+    { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
   assert.equal(question.status, 401);
-  assert.equal((await call(gw, undefined, 'up__read', '/mcp', { authorization: [`Bearer ${token}`, `Bearer ${token}`] })).status, 400);
+  assert.equal((await call(gw, undefined, 'up__read', '/mcp',
+    { authorization: [`Bearer ${token}`, `Bearer ${token}`] })).status, 400);
   assert.equal(up.calls.length, 1);
 });
 
@@ -123,13 +133,17 @@ test('a scope that every token must have, and one that a tool asks for', async (
 
   const narrow = await call(gw, await as.token(resource, 'files:write'));
   assert.equal(narrow.status, 403);
-  assert.deepEqual(challenge(narrow), { realm: 'writ', error: 'insufficient_scope', error_description: 'the token lacks a scope that is needed here', resource_metadata: metadata, scope: 'mcp files:write' });
+  assert.deepEqual(challenge(narrow),
+    { realm: 'writ', error: 'insufficient_scope', error_description: 'the token lacks a scope that is needed here',
+      resource_metadata: metadata, scope: 'mcp files:write' });
   assert.equal(narrow.refusal.reason, 'insufficient_scope');
   assert.equal(gw.decisions().length, 0);
 
   const refused = await call(gw, await as.token(resource, 'mcp files:read'), 'up__write');
   assert.equal(refused.status, 403);
-  assert.deepEqual(challenge(refused), { realm: 'writ', error: 'insufficient_scope', error_description: 'the token lacks a scope that the tool needs', resource_metadata: metadata, scope: 'mcp files:write files:read' });
+  assert.deepEqual(challenge(refused),
+    { realm: 'writ', error: 'insufficient_scope', error_description: 'the token lacks a scope that the tool needs',
+      resource_metadata: metadata, scope: 'mcp files:write files:read' });
   assert.equal(refused.refusal.reason, 'insufficient_scope');
   const [decision] = gw.decisions();
   assert.equal(decision.decision, 'deny');
@@ -156,7 +170,9 @@ class Unattended {
   }
 
   get clientMetadata() {
-    return { client_name: 'test', redirect_uris: [this.redirectUrl], grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none', application_type: 'native' };
+    return { client_name: 'test', redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
+      token_endpoint_auth_method: 'none', application_type: 'native' };
   }
 
   clientInformation() { return this.client; }
@@ -180,11 +196,13 @@ class Unattended {
 const sdks = {
   async v1(url, provider) {
     const { Client, StreamableHTTPClientTransport } = await sdk1();
-    return { client: new Client({ name: 't', version: '1' }), transport: new StreamableHTTPClientTransport(new URL(url), { authProvider: provider }) };
+    return { client: new Client({ name: 't', version: '1' }),
+      transport: new StreamableHTTPClientTransport(new URL(url), { authProvider: provider }) };
   },
   async v2(url, provider) {
     const { Client, StreamableHTTPClientTransport } = await sdk2();
-    return { client: new Client({ name: 't', version: '1' }), transport: new StreamableHTTPClientTransport(new URL(url), { authProvider: provider }) };
+    return { client: new Client({ name: 't', version: '1' }),
+      transport: new StreamableHTTPClientTransport(new URL(url), { authProvider: provider }) };
   },
 };
 

@@ -13,7 +13,9 @@ import { SAMPLE } from '../support/js/ledger.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
-const TOOLS = { 'up/pay': { scope: 'payments', arguments: [{ arg: 'amount', op: 'type', value: 'number' }, { arg: 'to', op: 'type', value: 'string', optional: true }], timeout: '30s' } };
+const TOOLS = { 'up/pay': { scope: 'payments',
+  arguments: [{ arg: 'amount', op: 'type', value: 'number' },
+    { arg: 'to', op: 'type', value: 'string', optional: true }], timeout: '30s' } };
 
 async function setUp(t, config = {}, options = {}) {
   const up = await startUpstream(t, options);
@@ -47,12 +49,16 @@ test('the same call twice in one session runs once, and the second is refused wi
 test('other spellings of the same call are the same call, other calls are others', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
-  const post = (args, rest = '') => s.post(`{"jsonrpc":"2.0","id":${++s.ids},"method":"tools/call","params":{"name":"up__pay","arguments":${args}${rest}}}`);
+  const post = (args, rest = '') =>
+    s.post(`{"jsonrpc":"2.0","id":${++s.ids},"method":"tools/call","params":{"name":"up__pay",` +
+      `"arguments":${args}${rest}}}`);
   assert.equal((await post('{"amount":5,"to":"Zoé"}')).said, 'ran 1');
-  for (const twin of ['{"to":"Zoé","amount":5}', '{"amount":5.0,"to":"Zoé"}', '{"amount":5e0,"to":"Zo\\u00e9"}', '{ "amount" : 50E-1, "to":"Z\\u006fé" }', '{"am\\u006funt":5,"to":"Zoé"}']) {
+  for (const twin of ['{"to":"Zoé","amount":5}', '{"amount":5.0,"to":"Zoé"}', '{"amount":5e0,"to":"Zo\\u00e9"}',
+      '{ "amount" : 50E-1, "to":"Z\\u006fé" }', '{"am\\u006funt":5,"to":"Zoé"}']) {
     assert.ok(DUPLICATE.has((await post(twin)).reason), twin);
   }
-  assert.ok(DUPLICATE.has((await post('{"amount":5,"to":"Zoé"}', ',"_meta":{"progressToken":"x","other":1}')).reason), '_meta makes no other call');
+  assert.ok(DUPLICATE.has((await post('{"amount":5,"to":"Zoé"}', ',"_meta":{"progressToken":"x","other":1}')).reason),
+    '_meta makes no other call');
   assert.equal((await post('{"amount":5,"to":"Zoe\\u0301"}')).said, 'ran 2', 'nothing is normalized');
   assert.equal((await post('{"amount":5}')).said, 'ran 3');
   once(up, gw, 3);
@@ -78,10 +84,12 @@ test('50 identical calls at once run once', async (t) => {
 
 test('50 calls at once under one stated key run once, by header and _meta, over sessions and without', async (t) => {
   const { up, gw } = await setUp(t, { loops: 2 });
-  const callers = [await openSession(gw), await openSession(gw), await openSession(gw, { path: '/mcp/up' }), new Caller(gw), new Caller(gw, { modern: true })];
+  const callers = [await openSession(gw), await openSession(gw), await openSession(gw, { path: '/mcp/up' }),
+    new Caller(gw), new Caller(gw, { modern: true })];
   const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => {
     const caller = callers[i % callers.length];
-    return caller.call(caller.path === '/mcp' ? 'up__pay' : 'pay', { amount: 3 }, i % 2 ? { key: 'k-1' } : { keyHeader: 'k-1' });
+    return caller.call(caller.path === '/mcp' ? 'up__pay' : 'pay', { amount: 3 },
+      i % 2 ? { key: 'k-1' } : { keyHeader: 'k-1' });
   }));
   assert.equal(answers.filter((a) => a.result).length, 1);
   assert.ok(answers.filter((a) => a.error).every((a) => DUPLICATE.has(a.reason)));
@@ -104,14 +112,19 @@ test('a key with other arguments is refused, another key is another call', async
 test('a key that is empty, too long, odd or stated twice differently is refused', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
-  for (const [what, args] of [['empty', { key: '' }], ['too long', { key: 'x'.repeat(513) }], ['a number', { key: 5 }], ['null', { key: null }], ['control characters', { key: 'a\nb' }], ['NUL', { key: 'a\0b' }],
-    ['empty header', { keyHeader: '' }], ['long header', { keyHeader: 'x'.repeat(513) }], ['a tab in the header', { keyHeader: 'a\tb' }], ['no UTF-8 in the header', { keyHeader: 'a\xff' }], ['two that differ', { key: 'a', keyHeader: 'b' }]]) {
+  for (const [what, args] of [['empty', { key: '' }], ['too long', { key: 'x'.repeat(513) }], ['a number', { key: 5 }],
+    ['null', { key: null }], ['control characters', { key: 'a\nb' }], ['NUL', { key: 'a\0b' }],
+    ['empty header', { keyHeader: '' }], ['long header', { keyHeader: 'x'.repeat(513) }],
+    ['a tab in the header', { keyHeader: 'a\tb' }], ['no UTF-8 in the header', { keyHeader: 'a\xff' }],
+    ['two that differ', { key: 'a', keyHeader: 'b' }]]) {
     const answer = await s.call('up__pay', { amount: 1 }, args);
     assert.equal(answer.status, 400, what);
     assert.equal(answer.reason, 'idempotency_key_invalid', what);
   }
-  for (const [i, args] of [{ key: 'x'.repeat(512) }, { key: "'; DROP TABLE record; --" }, { key: '../../etc/passwd' }, { keyHeader: '"quoted"' }, { key: 'both', keyHeader: 'both' }, { key: '鍵🔑' }].entries()) {
-    assert.equal((await s.call('up__pay', { amount: 1 }, args)).said, `ran ${i + 1}`, JSON.stringify(args).slice(0, 50));
+  for (const [i, args] of [{ key: 'x'.repeat(512) }, { key: "'; DROP TABLE record; --" }, { key: '../../etc/passwd' },
+      { keyHeader: '"quoted"' }, { key: 'both', keyHeader: 'both' }, { key: '鍵🔑' }].entries()) {
+    assert.equal((await s.call('up__pay', { amount: 1 }, args)).said, `ran ${i + 1}`,
+      JSON.stringify(args).slice(0, 50));
   }
   once(up, gw, 6);
 });
@@ -130,8 +143,10 @@ test('a boundary that the caller names holds over sessions, endpoints and eras',
   const boundary = 'run-7';
   const first = await openSession(gw);
   assert.equal((await first.call('up__pay', { amount: 1 }, { boundary })).said, 'ran 1');
-  for (const caller of [first, await openSession(gw), await openSession(gw, { path: '/mcp/up' }), new Caller(gw), new Caller(gw, { modern: true }), new Caller(gw, { modern: true, path: '/mcp/up' })]) {
-    assert.equal((await caller.call(caller.path === '/mcp' ? 'up__pay' : 'pay', { amount: 1 }, { boundary })).reason, 'duplicate_outcome');
+  for (const caller of [first, await openSession(gw), await openSession(gw, { path: '/mcp/up' }), new Caller(gw),
+      new Caller(gw, { modern: true }), new Caller(gw, { modern: true, path: '/mcp/up' })]) {
+    assert.equal((await caller.call(caller.path === '/mcp' ? 'up__pay' : 'pay', { amount: 1 }, { boundary })).reason,
+      'duplicate_outcome');
   }
   assert.equal((await first.call('up__pay', { amount: 1 }, { boundary: 'run-8' })).said, 'ran 2');
   const records = gw.boundary(boundary);
@@ -145,7 +160,8 @@ test('boundary names that the gateway makes itself are refused from callers', as
   const s = await openSession(gw);
   await s.call('up__pay', { amount: 1 });
   const own = gw.decisions()[0].boundary_id;
-  for (const boundary of [own, 'writ:refused:2026-01-01', 'session:x', 'agent:dev', '', 'x'.repeat(513), 'a\nb', 5, null]) {
+  for (const boundary of [own, 'writ:refused:2026-01-01', 'session:x', 'agent:dev', '', 'x'.repeat(513), 'a\nb', 5,
+      null]) {
     const answer = await s.call('up__pay', { amount: 2 }, { boundary });
     assert.equal(answer.status, 400, JSON.stringify(boundary));
   }
@@ -215,15 +231,18 @@ test('clients that die at any moment of their call, and call again, have called 
   await Promise.all(runs);
   for (let i = 0; i < 40; i++) assert.ok(up.calls.filter((c) => c.arguments.amount === i).length <= 1, `amount ${i}`);
   await until(() => gw.decisions().every((d) => d.outcome !== null), 'every outcome');
-  assert.equal(gw.decisions().filter((d) => d.outcome === 'executed').length, up.calls.length - gw.decisions().filter((d) => d.granted && d.outcome === 'error').length +
-    gw.decisions().filter((d) => d.granted && d.outcome === 'error' && gw.show(d.decision_id).outcome.error_type === 'not_sent').length);
+  assert.equal(gw.decisions().filter((d) => d.outcome === 'executed').length,
+    up.calls.length - gw.decisions().filter((d) => d.granted && d.outcome === 'error').length +
+    gw.decisions().filter((d) => d.granted && d.outcome === 'error' && gw.show(d.decision_id).outcome.error_type ===
+      'not_sent').length);
   gw.verify();
 });
 
 // ---- the upstream dies
 
 const RESULT = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"ok"}]}}';
-const http = (body, head = '') => `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+const http = (body, head = '') =>
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${head}Content-Length: ${body.length}\r\n\r\n${body}`;
 const sse = (text) => `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n${text}`;
 const withId = (a, text) => text.replaceAll('ID', JSON.stringify(a.id));
 
@@ -233,21 +252,35 @@ const DEATHS = {
   'resets the connection': [(a) => a.reset(), 'error'],
   'closes in the status line': [(a) => a.bytes('HTTP/1.1 20'), 'error'],
   'closes in the head': [(a) => a.bytes('HTTP/1.1 200 OK\r\nContent-Ty'), 'error'],
-  'closes after the head': [(a) => a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n'), 'error'],
-  'closes in the body': [(a) => a.bytes(withId(a, `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n${RESULT}`)), 'error'],
-  'resets in the body': [(a) => a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"jsonrpc"', 'reset'), 'error'],
-  'closes in a chunk': [(a) => a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n{"json'), 'error'],
-  'closes before the last chunk': [(a) => a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n'), 'error'],
-  'closes a stream before the response': [(a) => a.bytes(sse('event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}\n\n')), 'error'],
+  'closes after the head': [(a) =>
+    a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n'), 'error'],
+  'closes in the body': [(a) =>
+    a.bytes(withId(a, `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n${RESULT}`)),
+    'error'],
+  'resets in the body': [(a) =>
+    a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"jsonrpc"', 'reset'),
+    'error'],
+  'closes in a chunk': [(a) =>
+    a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n50\r\n{"json'),
+    'error'],
+  'closes before the last chunk': [(a) =>
+    a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n'),
+    'error'],
+  'closes a stream before the response': [(a) =>
+    a.bytes(sse('event: message\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info",' +
+      '"data":1}}\n\n')), 'error'],
   'closes a stream inside the response': [(a) => a.bytes(sse(withId(a, `data: ${RESULT.slice(0, 40)}`))), 'error'],
   'ends an empty stream': [(a) => a.stream().end(), 'error'],
   'answers another id': [(a) => a.json({ jsonrpc: '2.0', id: 'other', result: { content: [] } }), 'error'],
   'answers without id': [(a) => a.json({ jsonrpc: '2.0', result: { content: [] } }), 'error'],
-  'answers a text id for a number': [(a) => a.json({ jsonrpc: '2.0', id: String(a.id), result: { content: [] } }), 'error'],
-  'answers result and error': [(a) => a.json({ jsonrpc: '2.0', id: a.id, result: {}, error: { code: 1, message: 'x' } }), 'error'],
+  'answers a text id for a number': [(a) => a.json({ jsonrpc: '2.0', id: String(a.id), result: { content: [] } }),
+    'error'],
+  'answers result and error': [(a) =>
+    a.json({ jsonrpc: '2.0', id: a.id, result: {}, error: { code: 1, message: 'x' } }), 'error'],
   'answers neither': [(a) => a.json({ jsonrpc: '2.0', id: a.id }), 'error'],
   'answers a list': [(a) => a.json([{ jsonrpc: '2.0', id: a.id, result: {} }]), 'error'],
-  'answers duplicate members': [(a) => a.json(withId(a, '{"jsonrpc":"2.0","id":ID,"result":{"a":1},"result":{"a":2}}')), 'error'],
+  'answers duplicate members': [(a) => a.json(withId(a, '{"jsonrpc":"2.0","id":ID,"result":{"a":1},"result":{"a":2}}')),
+    'error'],
   'answers no JSON': [(a) => a.json('oops'), 'error'],
   'answers nothing': [(a) => a.json(''), 'error'],
   'answers 202': [(a) => a.res.writeHead(202).end(), 'error'],
@@ -256,24 +289,38 @@ const DEATHS = {
   'answers 500 with JSON': [(a) => a.error(-32603, 'internal', 500), 'error'],
   'answers 401': [(a) => a.res.writeHead(401, { 'www-authenticate': 'Bearer' }).end(), 'error'],
   'answers 403 with a result': [(a) => a.json({ jsonrpc: '2.0', id: a.id, result: { content: [] } }, 403), 'error'],
-  'redirects, 307': [(a) => a.res.writeHead(307, { location: `http://127.0.0.1:${a.req.socket.localPort}/mcp` }).end(), 'error'],
+  'redirects, 307': [(a) => a.res.writeHead(307, { location: `http://127.0.0.1:${a.req.socket.localPort}/mcp` }).end(),
+    'error'],
   'redirects, 301': [(a) => a.res.writeHead(301, { location: '/mcp' }).end(), 'error'],
   'asks to retry later': [(a) => a.res.writeHead(503, { 'retry-after': '0' }).end(), 'error'],
   'answers a JSON-RPC error': [(a) => a.error(-32000, 'went wrong'), 'error'],
   'answers in HTTP/0.9': [(a) => a.bytes(withId(a, RESULT)), 'error'],
   'answers with two lengths': [(a) => a.bytes(withId(a, http(RESULT, 'Content-Length: 7\r\n'))), 'error'],
-  'answers with length and chunks': [(a) => a.bytes(withId(a, http(RESULT, 'Transfer-Encoding: chunked\r\n'))), 'error'],
-  'switches protocols': [(a) => a.bytes('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'), 'error'],
+  'answers with length and chunks': [(a) => a.bytes(withId(a, http(RESULT, 'Transfer-Encoding: chunked\r\n'))),
+    'error'],
+  'switches protocols': [(a) =>
+    a.bytes('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'), 'error'],
   'answers too much': [(a) => a.text('x'.repeat(200_000)), 'error'],
-  'streams too much': [(a) => { const s = a.stream(); s.send({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'x'.repeat(200_000) }] } }); s.end(); }, 'error'],
+  'streams too much': [(a) => {
+    const s = a.stream();
+    s.send({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'x'.repeat(200_000) }] } });
+    s.end();
+  }, 'error'],
   'says nothing for too long': [() => {}, 'timeout'],
-  'stops in the middle for too long': [(a) => a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"jsonrpc"', 'stay'), 'timeout'],
-  'streams comments for ever': [(a) => { const s = a.stream(); const timer = setInterval(() => s.raw(': still here\n\n'), 50); a.closed.then(() => clearInterval(timer)); }, 'timeout'],
+  'stops in the middle for too long': [(a) =>
+    a.bytes('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"jsonrpc"', 'stay'),
+    'timeout'],
+  'streams comments for ever': [(a) => {
+    const s = a.stream();
+    const timer = setInterval(() => s.raw(': still here\n\n'), 50);
+    a.closed.then(() => clearInterval(timer));
+  }, 'timeout'],
 };
 
 test('an upstream that dies in any way has got the call once, and the outcome tells', async (t) => {
   const { up, gw } = await setUp(t, {
-    tools: { ...TOOLS, 'up/slow': { ...TOOLS['up/pay'], timeout: '400ms' } }, limits: { response: '64KiB', event: '64KiB' },
+    tools: { ...TOOLS, 'up/slow': { ...TOOLS['up/pay'], timeout: '400ms' } },
+    limits: { response: '64KiB', event: '64KiB' },
   });
   const names = Object.keys(DEATHS);
   up.onCall = (arrival) => DEATHS[names[arrival.arguments.amount]][0](arrival);
@@ -332,10 +379,15 @@ test('two answers to one call are never two, and never the answer of another cal
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   up.onCall = (a) => a.bytes(withId(a, http(RESULT) + http(RESULT.replace('ok', 'second'))), 'stay');
-  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'upstream_failed', 'two responses are none (security.md H13)');
+  assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'upstream_failed',
+    'two responses are none (security.md H13)');
   up.onCall = (a) => a.text('third');
   assert.equal((await s.call('up__pay', { amount: 2 })).said, 'third', 'a leftover answer is dropped');
-  up.onCall = (a) => { const e = a.stream(); e.raw(withId(a, `data: ${RESULT}\n\ndata: ${RESULT.replace('ok', 'second')}\n\n`)); e.end(); };
+  up.onCall = (a) => {
+    const e = a.stream();
+    e.raw(withId(a, `data: ${RESULT}\n\ndata: ${RESULT.replace('ok', 'second')}\n\n`));
+    e.end();
+  };
   const streamed = await s.call('up__pay', { amount: 3 });
   assert.deepEqual(streamed.messages.map((m) => m.result?.content[0].text), ['ok']);
   once(up, gw, 3);
@@ -360,12 +412,15 @@ test('a gateway that is killed while the call runs does not send it again after 
   const { up, gw } = await setUp(t);
   const session = await openSession(gw);
   up.onCall = () => {}; // never answers
-  const calls = [session.call('up__pay', { amount: 1 }), session.call('up__pay', { amount: 2 }, { key: 'k' })].map((p) => p.catch(() => undefined));
+  const calls = [session.call('up__pay', { amount: 1 }),
+    session.call('up__pay', { amount: 2 }, { key: 'k' })].map((p) => p.catch(() => undefined));
   await up.arrived(2);
   await gw.restart('SIGKILL');
   await Promise.all(calls);
   up.onCall = undefined;
-  for (const again of [await session.call('up__pay', { amount: 1 }), await session.call('up__pay', { amount: 2 }, { key: 'k' }), await new Caller(gw).call('up__pay', { amount: 2 }, { key: 'k' })]) {
+  for (const again of [await session.call('up__pay', { amount: 1 }),
+      await session.call('up__pay', { amount: 2 }, { key: 'k' }),
+      await new Caller(gw).call('up__pay', { amount: 2 }, { key: 'k' })]) {
     assert.equal(again.reason, 'interrupted_execution_unknown', again.text);
     const { decision, outcome } = gw.show(again.refusal.first_decision_id);
     assert.equal(decision.decision, 'allow');
@@ -377,11 +432,13 @@ test('a gateway that is killed while the call runs does not send it again after 
 
 test('a claim stands for the time that its record says, whatever the options say later', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-'));
-  assert.equal(spawnSync(SAMPLE, [join(dir, 'ledger.db'), join(dir, 'keys'), 'aged']).status, 0); // "k" is three hours old
+  // "k" is three hours old
+  assert.equal(spawnSync(SAMPLE, [join(dir, 'ledger.db'), join(dir, 'keys'), 'aged']).status, 0);
   assert.equal(writ(['keys', 'new', '--dir', join(dir, 'keys')]).code, 0);
   const up = await startUpstream(t, { tools: [{ name: 'write_file', inputSchema: { type: 'object' } }] });
   const agent = bearer('agent', { tenant: 'acme' });
-  const gw = await startGateway(t, { agents: [agent.entry], upstreams: { fs: { http: up.url } }, ledger: { claims_kept: '10m' },
+  const gw = await startGateway(t,
+    { agents: [agent.entry], upstreams: { fs: { http: up.url } }, ledger: { claims_kept: '10m' },
     tools: { 'fs/write_file': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] } } }, { dir });
   const call = (key) => new Caller(gw, { token: agent.token }).call('fs__write_file', {}, { key, boundary: 'later' });
   for (let starts = 0; starts < 2; starts++) {
@@ -389,7 +446,8 @@ test('a claim stands for the time that its record says, whatever the options say
     await gw.restart();
   }
   assert.equal((await call('new')).said, 'ran 1');
-  const seconds = gw.decisions(['--decision', 'allow']).map((d) => gw.show(d.decision_id).decision.extensions.writ.claim_seconds);
+  const seconds = gw.decisions(['--decision', 'allow'])
+    .map((d) => gw.show(d.decision_id).decision.extensions.writ.claim_seconds);
   assert.deepEqual(seconds, [86400, 86400, 600]);
   assert.equal(gw.verify().facts, 1, 'the time is noted once');
 });
@@ -417,7 +475,8 @@ test('a gateway that is killed at any moment runs each call at most once', async
       assert.ok(up.calls.filter((c) => c.arguments.amount === amount).length <= 1, `amount ${amount}`);
     }
   }
-  for (const amount of results) assert.equal(up.calls.filter((c) => c.arguments.amount === amount).length, 1, `amount ${amount}`);
+  for (const amount of results)
+    assert.equal(up.calls.filter((c) => c.arguments.amount === amount).length, 1, `amount ${amount}`);
   const decisions = gw.decisions();
   assert.deepEqual(decisions.map((d) => d.seq), decisions.map((_, i) => i), 'no seq is missing or twice');
   const known = new Set(decisions.filter((d) => d.decision === 'allow').map((d) => d.decision_id));
@@ -453,14 +512,18 @@ test('a call of tenant A is not a duplicate, a result or a session of tenant B',
     agents: [a.entry, b.entry, other.entry],
     tools: { 'up/pay': { ...TOOLS['up/pay'], duplicates: 'replay' } },
   });
-  up.onCall = (arrival, n) => arrival.text(`for ${JSON.parse(Buffer.from(arrival.credential.split('.')[1], 'base64url')).tenant} ${n}`);
+  up.onCall = (arrival, n) =>
+    arrival.text(`for ${JSON.parse(Buffer.from(arrival.credential.split('.')[1], 'base64url')).tenant} ${n}`);
   const callers = await Promise.all([a, b, other].map((who) => openSession(gw, { token: who.token })));
   // one key, one boundary name, one id
   const answers = [];
-  for (const caller of callers) answers.push(await caller.call('up__pay', { amount: 1 }, { key: 'same', boundary: 'same', id: 99 }));
+  for (const caller of callers)
+    answers.push(await caller.call('up__pay', { amount: 1 }, { key: 'same', boundary: 'same', id: 99 }));
   assert.deepEqual(answers.map((x) => x.said), ['for a 1', 'for b 2', 'for a 3']);
   // replay: each his own
-  for (const [i, caller] of callers.entries()) assert.equal((await caller.call('up__pay', { amount: 1 }, { key: 'same', boundary: 'same', id: 99 })).said, answers[i].said);
+  for (const [i, caller] of callers.entries())
+    assert.equal((await caller.call('up__pay', { amount: 1 }, { key: 'same', boundary: 'same', id: 99 })).said,
+      answers[i].said);
   assert.equal(up.calls.length, 3);
   // an agent cannot use the session of another one
   for (const [i, caller] of callers.entries()) {

@@ -32,8 +32,11 @@ const AXE = join(SOURCE, 'tests/support/npm/node_modules/axe-core/axe.min.js');
 
 const config = (up, more = {}) => ({
   upstreams: { pay: { http: up.url } }, agents: ALL.map((agent) => agent.entry), auditors: ['auditor'],
-  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob', weight: 2 }, { id: 'eve', veto: true }], quorum: '2', administrators: ['eve'] } },
-  tools: { 'pay/balance': { scope: 'accounts', duplicates: 'allow' }, 'pay/transfer': { scope: 'payments', target: 'account:{to}', approval: { review: 'finance' }, arguments: [{ arg: '', op: 'type', value: 'any' }] } },
+  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob', weight: 2 }, { id: 'eve', veto: true }], quorum: '2',
+    administrators: ['eve'] } },
+  tools: { 'pay/balance': { scope: 'accounts', duplicates: 'allow' },
+    'pay/transfer': { scope: 'payments', target: 'account:{to}', approval: { review: 'finance' },
+      arguments: [{ arg: '', op: 'type', value: 'any' }] } },
   ...more,
 });
 
@@ -64,13 +67,16 @@ async function vote(base, who, id, choice, feedback) {
 /** A request as the page's own. */
 const asPage = (base, method, path, { cookie, key, body, headers } = {}) => fetch(base + path, {
   method, body: body === undefined ? undefined : JSON.stringify(body),
-  headers: { origin: base, 'sec-fetch-site': 'same-origin', ...(body !== undefined && { 'content-type': 'application/json' }), ...(cookie && { cookie }), ...(key && { 'writ-page': key }), ...headers },
+  headers: { origin: base, 'sec-fetch-site': 'same-origin',
+    ...(body !== undefined && { 'content-type': 'application/json' }), ...(cookie && { cookie }),
+    ...(key && { 'writ-page': key }), ...headers },
 });
 
 async function logIn(base, who) {
   const response = await asPage(base, 'POST', '/v1/session', { body: { token: who.token } });
   assert.equal(response.status, 200);
-  return { cookie: response.headers.get('set-cookie').split(';')[0], field: response.headers.get('set-cookie'), ...(await response.json()) };
+  return { cookie: response.headers.get('set-cookie').split(';')[0], field: response.headers.get('set-cookie'),
+    ...(await response.json()) };
 }
 
 /** Logs in on the page, by keyboard. */
@@ -78,20 +84,25 @@ async function enter(browser, base, who, path = '/') {
   await browser.open(base + path);
   await browser.until(() => document.activeElement?.id === 'token');
   await browser.press(...who.token, KEY.enter);
-  await browser.until(() => document.querySelector('#leave')?.offsetParent !== null && document.querySelector('#main h1') !== null);
+  await browser.until(() => document.querySelector('#leave')?.offsetParent !== null &&
+    document.querySelector('#main h1') !== null);
 }
 
 /** What axe-core finds on the page as it is. */
 async function faults(browser) {
   await browser.inject(readFileSync(AXE, 'utf8'));
-  const found = await browser.run(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-    .then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`)));
+  const found = await browser.run(() =>
+    window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    .then(({ violations }) =>
+      violations.map(({ id, nodes }) =>
+        `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`)));
   return found;
 }
 
 test('every file of the page has the headers that keep others out', async (t) => {
   const { base } = await setUp(t);
-  const types = { '/': /html/, '/reviews': /html/, '/reviews/any': /html/, '/ledger': /html/, '/ledger/any': /html/, '/page/app.js': /javascript/, '/page/page.css': /css/, '/page/icon.svg': /svg/ };
+  const types = { '/': /html/, '/reviews': /html/, '/reviews/any': /html/, '/ledger': /html/, '/ledger/any': /html/,
+    '/page/app.js': /javascript/, '/page/page.css': /css/, '/page/icon.svg': /svg/ };
   for (const [path, type] of Object.entries(types)) {
     const { status, headers } = await fetch(base + path);
     assert.equal(status, 200, path);
@@ -101,7 +112,8 @@ test('every file of the page has the headers that keep others out', async (t) =>
     assert.match(policy, /frame-ancestors 'none'/);
     assert.match(policy, /require-trusted-types-for 'script'/);
     assert.doesNotMatch(policy, /unsafe|http|\*|data:/);
-    for (const [name, value] of [['x-content-type-options', 'nosniff'], ['cache-control', 'no-store'], ['x-frame-options', 'DENY'], ['cross-origin-resource-policy', 'same-origin']]) {
+    for (const [name, value] of [['x-content-type-options', 'nosniff'], ['cache-control', 'no-store'],
+        ['x-frame-options', 'DENY'], ['cross-origin-resource-policy', 'same-origin']]) {
       assert.equal(headers.get(name), value, `${path} ${name}`);
     }
     assert.equal(headers.get('access-control-allow-origin'), null);
@@ -115,7 +127,8 @@ test('every file of the page has the headers that keep others out', async (t) =>
 
 test('a login is worth its token, needs cookie and key, and ends when it is told to', async (t) => {
   const { gw, base } = await setUp(t);
-  for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422], [[], 422], [{ certificate: true }, 401], [{ token: 'x'.repeat(9000) }, 422]]) {
+  for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422],
+      [[], 422], [{ certificate: true }, 401], [{ token: 'x'.repeat(9000) }, 422]]) {
     const refused = await asPage(base, 'POST', '/v1/session', { body });
     assert.equal(refused.status, status, JSON.stringify(body).slice(0, 40));
     assert.equal(refused.headers.get('set-cookie'), null);
@@ -151,11 +164,14 @@ test('a login with a token of an issuer ends when the token does', async (t) => 
   const jwks = { keys: [{ ...await jose.exportJWK(publicKey), kid: 'k', alg: 'ES256', use: 'sig' }] };
   const up = await startUpstream(t);
   const plain = config(up);
-  const gw = await startGateway(t, { ...plain, agents: [...plain.agents, { issuer: 'https://idp.example', audience: 'writ', jwks: 'jwks.json', tenant: 'acme' }] },
+  const gw = await startGateway(t,
+    { ...plain, agents: [...plain.agents,
+      { issuer: 'https://idp.example', audience: 'writ', jwks: 'jwks.json', tenant: 'acme' }] },
     { prepare: (dir) => writeFileSync(join(dir, 'jwks.json'), JSON.stringify(jwks)) });
   const base = `http://127.0.0.1:${gw.adminPort}`;
   const now = Math.floor(Date.now() / 1000);
-  const token = await new jose.SignJWT({ iss: 'https://idp.example', aud: 'writ', sub: 'ann', iat: now, exp: now + 1 }).setProtectedHeader({ alg: 'ES256', kid: 'k' }).sign(privateKey);
+  const token = await new jose.SignJWT({ iss: 'https://idp.example', aud: 'writ', sub: 'ann', iat: now,
+    exp: now + 1 }).setProtectedHeader({ alg: 'ES256', kid: 'k' }).sign(privateKey);
   const login = await logIn(base, { token });
   assert.equal(login.subject, 'ann');
   assert.equal((await asPage(base, 'GET', '/v1/reviews', login)).status, 200);
@@ -167,20 +183,28 @@ test('over TLS the cookie is of this host alone, and a client certificate logs i
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   execFileSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', join(dir, 'one')], { stdio: 'ignore' });
-  const tls = { cert: join(dir, 'one/server.pem'), key: join(dir, 'one/server.key'), client_ca: join(dir, 'one/ca.pem') };
+  const tls = { cert: join(dir, 'one/server.pem'), key: join(dir, 'one/server.key'),
+    client_ca: join(dir, 'one/ca.pem') };
   const pem = (name) => readFileSync(join(dir, name));
   const up = await startUpstream(t);
   const plain = config(up);
-  const certified = { id: 'ann-by-certificate', subject: 'ann', tenant: 'acme', certificate: 'urn:writ:development-client' };
+  const certified = { id: 'ann-by-certificate', subject: 'ann', tenant: 'acme',
+    certificate: 'urn:writ:development-client' };
   const gw = await startGateway(t, { ...plain, admin_tls: tls, agents: [...plain.agents, certified] });
   const origin = `https://localhost:${gw.adminPort}`;
   const ask = (method, path, { body, cookie, key, client = 'one', headers } = {}) => new Promise((resolve, reject) => {
     const req = request(origin + path, {
-      method, agent: false, ca: pem('one/ca.pem'), ...(client && { cert: pem(`${client}/client.pem`), key: pem(`${client}/client.key`) }),
-      headers: { origin, 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(key && { 'writ-page': key }), ...(body && { 'content-type': 'application/json' }), ...headers },
+      method, agent: false, ca: pem('one/ca.pem'),
+      ...(client && { cert: pem(`${client}/client.pem`), key: pem(`${client}/client.key`) }),
+      headers: { origin, 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(key && { 'writ-page': key }),
+        ...(body && { 'content-type': 'application/json' }), ...headers },
     }, (res) => {
       let text = '';
-      res.setEncoding('utf8').on('data', (d) => { text += d; }).on('end', () => resolve({ status: res.statusCode, json: text === '' ? undefined : JSON.parse(text), cookie: res.headers['set-cookie']?.[0] }));
+      res.setEncoding('utf8').on('data', (d) => {
+        text += d;
+      }).on('end', () =>
+        resolve({ status: res.statusCode, json: text === '' ? undefined : JSON.parse(text),
+          cookie: res.headers['set-cookie']?.[0] }));
     });
     req.on('error', reject).end(body && JSON.stringify(body));
   });
@@ -188,7 +212,9 @@ test('over TLS the cookie is of this host alone, and a client certificate logs i
   assert.equal((await ask('GET', '/v1/session', { client: null }).catch(() => ({ status: 403 }))).status, 403);
   assert.deepEqual((await ask('GET', '/v1/session')).json, { certificate: 'urn:writ:development-client' });
   assert.equal((await ask('GET', '/v1/reviews')).status, 401, 'a certificate alone asks for nothing');
-  assert.equal((await ask('POST', '/v1/session', { body: { certificate: true }, headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } })).status, 403);
+  assert.equal((await ask('POST', '/v1/session',
+    { body: { certificate: true },
+      headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } })).status, 403);
   const login = await ask('POST', '/v1/session', { body: { certificate: true } });
   assert.equal(login.status, 200);
   assert.equal(login.json.subject, 'ann');
@@ -196,7 +222,8 @@ test('over TLS the cookie is of this host alone, and a client certificate logs i
   const pass = { cookie: login.cookie.split(';')[0], key: login.json.key };
   assert.equal((await ask('GET', '/v1/reviews', pass)).status, 200);
   assert.equal((await ask('GET', '/v1/reviews', { headers: { authorization: 'Certificate x' } })).status, 401);
-  assert.equal((await ask('GET', '/v1/reviews', { cookie: pass.cookie.replace('__Host-', ''), key: pass.key })).status, 401);
+  assert.equal((await ask('GET', '/v1/reviews', { cookie: pass.cookie.replace('__Host-', ''), key: pass.key })).status,
+    401);
 
   // another certificate of the same authority and name is another one
   const renewed = join(dir, 'renewed');
@@ -214,14 +241,21 @@ test('over TLS the cookie is of this host alone, and a client certificate logs i
 test('JSON and texts are read exactly', async () => {
   const { exact } = await import(join(SOURCE, 'gateway/admin/page/json.js'));
   const { pieces, warning } = await import(join(SOURCE, 'gateway/admin/page/text.js'));
-  const plain = (value) => (value.kind === 'object' ? value.members.map(([name, own]) => [name, plain(own)]) : value.kind === 'array' ? value.items.map(plain) : value.text);
+  const plain = (value) =>
+    (value.kind === 'object' ? value.members.map(([name, own]) => [name, plain(own)]) : value.kind === 'array'
+      ? value.items.map(plain) : value.text);
   assert.deepEqual(plain(exact(' {"b":1e400,"2":12345678901234567890,"b":-0.10,"1":[true,null,"\\u202e\\n",{}]} ')),
     [['b', '1e400'], ['2', '12345678901234567890'], ['b', '-0.10'], ['1', ['true', 'null', '\u202e\n', []]]]);
-  for (const bad of ['', '{', '{"a" 1}', '[1,]', '01', '1 2', '"\n"', "'a'", 'nul', '{"a":1,}', '\u00a01']) assert.throws(() => exact(bad), SyntaxError, bad);
-  const shown = (text, options) => pieces(text, options).map((piece) => piece.mark ?? (piece.about ? `<${piece.text}>` : piece.text)).join('');
+  for (const bad of ['', '{', '{"a" 1}', '[1,]', '01', '1 2', '"\n"', "'a'", 'nul', '{"a":1,}', '\u00a01'])
+    assert.throws(() => exact(bad), SyntaxError, bad);
+  const shown = (text, options) => pieces(text, options)
+    .map((piece) => piece.mark ?? (piece.about ? `<${piece.text}>` : piece.text)).join('');
   for (const [text, want, options] of [
-    ['plain text, üñí, 日本語, עברית', 'plain text, üñí, 日本語, עברית'], ['a\u202eb\u200d\u0000', 'aU+202EbU+200DU+0000'], ['\ud800x', 'U+D800x'], ['a\u00a0b\u3164\u2800', 'aU+00A0bU+3164U+2800'],
-    ['\u{e0041}\ufe0f\u00ad', 'U+E0041U+FE0FU+00AD'], ['p\u0430y \u0440\u0430\u0437', 'p<\u0430>y \u0440\u0430\u0437'], ['\uff41b', '<\uff41>b'], ['tab\there\n', 'tab⇥here↵'], ['\u0440\u0430\u0437', '<\u0440><\u0430><\u0437>', { name: true }],
+    ['plain text, üñí, 日本語, עברית', 'plain text, üñí, 日本語, עברית'], ['a\u202eb\u200d\u0000', 'aU+202EbU+200DU+0000'],
+    ['\ud800x', 'U+D800x'], ['a\u00a0b\u3164\u2800', 'aU+00A0bU+3164U+2800'],
+    ['\u{e0041}\ufe0f\u00ad', 'U+E0041U+FE0FU+00AD'], ['p\u0430y \u0440\u0430\u0437', 'p<\u0430>y \u0440\u0430\u0437'],
+    ['\uff41b', '<\uff41>b'], ['tab\there\n', 'tab⇥here↵'],
+    ['\u0440\u0430\u0437', '<\u0440><\u0430><\u0437>', { name: true }],
   ]) assert.equal(shown(text, options), want);
   assert.equal(warning('two\nlines\tand a tab'), '');
   assert.match(warning('\u202e'), /cannot be seen/);
@@ -232,16 +266,21 @@ test('a difference is shown by path, and for texts by their changed parts', asyn
   const { exact } = await import(join(SOURCE, 'gateway/admin/page/json.js'));
   const { changes } = await import(join(SOURCE, 'gateway/admin/page/difference.js'));
   const told = (before, after) => changes(exact(JSON.stringify(before)), exact(JSON.stringify(after)))
-    .map(({ path, before: was, after: is, head, tail }) => [path.join('.'), was?.text ?? was?.kind, is?.text ?? is?.kind, head, tail].map((part) => part ?? '-').join(' | '));
+    .map(({ path, before: was, after: is, head, tail }) => [path.join('.'), was?.text ?? was?.kind, is?.text ??
+      is?.kind, head, tail].map((part) => part ?? '-').join(' | '));
   for (const [before, after, ...want] of [
     [{ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }],
-    [1, 'x', ' | 1 | x | - | -'], [{ a: 1, b: 2 }, { b: 3, c: {} }, 'a | 1 | - | - | -', 'b | 2 | 3 | - | -', 'c | - | object | - | -'],
+    [1, 'x', ' | 1 | x | - | -'],
+    [{ a: 1, b: 2 }, { b: 3, c: {} }, 'a | 1 | - | - | -', 'b | 2 | 3 | - | -', 'c | - | object | - | -'],
     [{ a: {} }, { a: [] }, 'a | object | array | - | -'], [{ a: [1, 2, 3] }, { a: [1, 5, 3] }, 'a.1 | 2 | 5 | - | -'],
-    [[1, 2, 3], [0, 1, 2, 3], '0 | - | 0 | - | -'], [[1, 2, 3], [3], '0 | 1 | - | - | -', '1 | 2 | - | - | -'], [['a', 'a'], ['a'], '1 | a | - | - | -'],
+    [[1, 2, 3], [0, 1, 2, 3], '0 | - | 0 | - | -'], [[1, 2, 3], [3], '0 | 1 | - | - | -', '1 | 2 | - | - | -'],
+    [['a', 'a'], ['a'], '1 | a | - | - | -'],
     ['one\ntwo\nthree\n', 'one\n2\nthree\n', ' | two\n | 2\n | 1 line as before | 1 line as before'],
-    ['a\n', 'a\nb\n', ' | - | b\n | 1 line as before | -'], ['a\n', 'a', ' | a\n | a | - | -'], ['\n', '', ' | \n | - | - | -'],
+    ['a\n', 'a\nb\n', ' | - | b\n | 1 line as before | -'], ['a\n', 'a', ' | a\n | a | - | -'],
+    ['\n', '', ' | \n | - | - | -'],
     [`${'x'.repeat(200)}1${'y'.repeat(200)}`, `${'x'.repeat(200)}2${'y'.repeat(200)}`,
-      ` | ${'x'.repeat(40)}1${'y'.repeat(40)} | ${'x'.repeat(40)}2${'y'.repeat(40)} | 160 characters as before | 160 characters as before`],
+      ` | ${'x'.repeat(40)}1${'y'.repeat(40)} | ${'x'.repeat(40)}2${'y'.repeat(40)} | 160 characters as before | 160 ` +
+        `characters as before`],
   ]) assert.deepEqual(told(before, after), want);
   assert.deepEqual(changes(exact('{"a":1.0}'), exact('{"a":1}')).length, 1, 'digits are compared, not numbers');
 });
@@ -249,9 +288,12 @@ test('a difference is shown by path, and for texts by their changed parts', asyn
 test('every state and event of a review has its words on the page', () => {
   const table = readFileSync(join(SOURCE, 'core/evidence/record/review.tbl.h'), 'utf8');
   const source = readFileSync(join(SOURCE, 'gateway/admin/page/review.js'), 'utf8');
-  const words = (name) => source.slice(source.indexOf(`const ${name} = {`), source.indexOf('};', source.indexOf(`const ${name} = {`)));
-  for (const [, state, phase] of table.matchAll(/X\([A-Z]+, ([a-z]+), (NONE|LIVE|OVER), /g)) if (phase !== 'NONE') assert.match(words('STATES'), new RegExp(`\\b${state}: '`));
-  for (const [, event] of table.matchAll(/X\([A-Z]+, ([a-z]+), "/g)) assert.match(words('EVENTS'), new RegExp(`\\b${event}: '`), event);
+  const words = (name) =>
+    source.slice(source.indexOf(`const ${name} = {`), source.indexOf('};', source.indexOf(`const ${name} = {`)));
+  for (const [, state, phase] of table.matchAll(/X\([A-Z]+, ([a-z]+), (NONE|LIVE|OVER), /g)) if (phase !== 'NONE')
+    assert.match(words('STATES'), new RegExp(`\\b${state}: '`));
+  for (const [, event] of table.matchAll(/X\([A-Z]+, ([a-z]+), "/g))
+    assert.match(words('EVENTS'), new RegExp(`\\b${event}: '`), event);
 });
 
 test('no other origin logs in, logs out, reads or votes, also one that may call', async (t) => {
@@ -261,18 +303,26 @@ test('no other origin logs in, logs out, reads or votes, also one that may call'
   const { review_digest: digest } = await (await asPage(base, 'GET', `/v1/reviews/${id}`, ann)).json();
   const ballot = { vote: 'approve', review_digest: digest };
   const foreign = [
-    { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, { origin: 'null', 'sec-fetch-site': 'cross-site' },
-    { origin: `http://127.0.0.1:${gw.port}`, 'sec-fetch-site': 'same-site' }, { origin: base, 'sec-fetch-site': 'cross-site' }, { origin: base, 'sec-fetch-site': 'none' },
-    { origin: `http://localhost:${gw.adminPort}`, 'sec-fetch-site': 'cross-site' }, { origin: `${base}.evil.example`, 'sec-fetch-site': 'cross-site' },
+    { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+    { origin: 'null', 'sec-fetch-site': 'cross-site' },
+    { origin: `http://127.0.0.1:${gw.port}`, 'sec-fetch-site': 'same-site' },
+    { origin: base, 'sec-fetch-site': 'cross-site' }, { origin: base, 'sec-fetch-site': 'none' },
+    { origin: `http://localhost:${gw.adminPort}`, 'sec-fetch-site': 'cross-site' },
+    { origin: `${base}.evil.example`, 'sec-fetch-site': 'cross-site' },
   ];
   for (const headers of foreign) {
     const what = JSON.stringify(headers);
-    assert.equal((await asPage(base, 'POST', `/v1/reviews/${id}/vote`, { ...ann, body: ballot, headers })).status, 403, what);
-    assert.equal((await asPage(base, 'POST', '/v1/session', { body: { token: ANN.token }, headers })).status, 403, what);
+    assert.equal((await asPage(base, 'POST', `/v1/reviews/${id}/vote`, { ...ann, body: ballot, headers })).status, 403,
+      what);
+    assert.equal((await asPage(base, 'POST', '/v1/session', { body: { token: ANN.token }, headers })).status, 403,
+      what);
     assert.equal((await asPage(base, 'DELETE', '/v1/session', { ...ann, headers })).status, 403, what);
     assert.equal((await asPage(base, 'GET', `/v1/reviews/${id}`, { ...ann, headers })).status, 403, what);
   }
-  const bare = (headers) => fetch(`${base}/v1/reviews/${id}/vote`, { method: 'POST', body: JSON.stringify(ballot), headers: { cookie: ann.cookie, 'writ-page': ann.key, ...headers } });
+  const bare = (headers) =>
+    fetch(`${base}/v1/reviews/${id}/vote`,
+      { method: 'POST', body: JSON.stringify(ballot),
+        headers: { cookie: ann.cookie, 'writ-page': ann.key, ...headers } });
   assert.equal((await bare({ 'content-type': 'application/json' })).status, 403, 'a change without an Origin');
   assert.equal((await bare({ 'content-type': 'text/plain', origin: base })).status, 415, 'what a form can send');
   assert.equal((await api(base, ANN, `/reviews/${id}`)).records.length, 1, 'none of it is in the ledger');
@@ -288,7 +338,8 @@ test('the ledger is told to whom it is told, page by page', async (t) => {
   for (let i = 0; i < 60; i++) await session.call('pay__balance', {});
   await foreign.call('pay__balance', {});
   await foreign.call('pay__unknown', {});
-  const status = (who, path) => fetch(`${base}/v1/ledger${path}`, { headers: who && { authorization: `Bearer ${who.token}` } }).then((response) => response.status);
+  const status = (who, path) => fetch(`${base}/v1/ledger${path}`,
+    { headers: who && { authorization: `Bearer ${who.token}` } }).then((response) => response.status);
 
   const all = await api(base, CHIEF, '/ledger');
   assert.equal(all.scope, 'all');
@@ -303,17 +354,20 @@ test('the ledger is told to whom it is told, page by page', async (t) => {
   const own = await api(base, AUDITOR, '/ledger?q=TRANS');
   assert.equal(own.scope, 'tenant');
   assert.deepEqual(own.calls.map((call) => call.decision), ['allow', 'require_approval']);
-  assert.deepEqual((await api(base, AUDITOR, '/ledger?decision=require_approval')).calls.map((call) => call.decision_id), [id]);
+  assert.deepEqual((await api(base, AUDITOR, '/ledger?decision=require_approval')).calls.map((call) =>
+    call.decision_id), [id]);
   assert.deepEqual((await api(base, AUDITOR, `/ledger?q=${id}`)).calls.length, 1);
   assert.deepEqual((await api(base, AUDITOR, '/ledger?q=mallory')).calls, [], 'another tenant’s');
   assert.equal((await api(base, FOREIGN, '/ledger')).calls.length, 2);
   assert.equal((await api(base, DEV, '/ledger?q=transfer')).calls.length, 2);
   assert.deepEqual((await api(base, ANN, '/ledger')).calls, []);
-  for (const bad of ['?decision=maybe', '?before=0', '?before=x', '?q=%00', `?q=${'x'.repeat(300)}`, '?q=a&q=b']) assert.equal(await status(CHIEF, bad), 422, bad);
+  for (const bad of ['?decision=maybe', '?before=0', '?before=x', '?q=%00', `?q=${'x'.repeat(300)}`, '?q=a&q=b'])
+    assert.equal(await status(CHIEF, bad), 422, bad);
 
   const life = await api(base, AUDITOR, `/ledger/${own.calls[0].decision_id}`);
   assert.deepEqual(life.rounds.map((round) => round.decision.decision), ['require_approval', 'allow']);
-  assert.deepEqual(life.rounds[0].review.map((record) => record.event), ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
+  assert.deepEqual(life.rounds[0].review.map((record) => record.event),
+    ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
   assert.equal(life.rounds[1].outcome.outcome, 'executed');
   assert.deepEqual(await api(base, AUDITOR, `/ledger/${id}`), life, 'the same life by each of its ids');
   assert.deepEqual(await api(base, DEV, `/ledger/${id}`), life, 'who asked');
@@ -331,14 +385,16 @@ test('many page users at once are served or refused as overload, also during a s
   const [{ decision_id: id }] = gw.decisions();
   const everybody = Array.from({ length: 150 }, async (_, i) => {
     const login = await logIn(base, ALL[i % ALL.length]);
-    const answers = await Promise.all(['/v1/ledger', `/v1/ledger/${id}`, '/v1/reviews', '/v1/session'].map((path) => asPage(base, 'GET', path, login)));
+    const answers = await Promise.all(['/v1/ledger', `/v1/ledger/${id}`, '/v1/reviews',
+      '/v1/session'].map((path) => asPage(base, 'GET', path, login)));
     for (const answer of answers) await answer.text();
     await asPage(base, 'DELETE', '/v1/session', login);
     return answers.map((answer) => answer.status);
   });
   const statuses = new Set((await Promise.all(everybody)).flat());
   assert.ok(statuses.has(200));
-  assert.deepEqual([...statuses].filter((status) => ![200, 401, 404, 503].includes(status)), [], 'an agent’s ninth login ends its first');
+  assert.deepEqual([...statuses].filter((status) => ![200, 401, 404, 503].includes(status)), [],
+    'an agent’s ninth login ends its first');
   const rest = Array.from({ length: 40 }, () => api(base, CHIEF, '/ledger').catch(() => null));
   assert.equal((await gw.stop()).code, 0);
   await Promise.all(rest);
@@ -366,7 +422,8 @@ test('a person finds a call in the ledger and reads its life', { skip: SKIP }, a
   await browser.press(KEY.enter);
   await browser.until(() => document.querySelector('.events') !== null);
   const life = await browser.text('.events');
-  assert.match(life, /Needs approval[^]*review opened[^]*by ann[^]*by bob[^]*by eve[^]*Approved[^]*Redeemed[^]*Allowed[^]*Authorization[^]*Executed/);
+  assert.match(life,
+    /Needs approval[^]*review opened[^]*by ann[^]*by bob[^]*by eve[^]*Approved[^]*Redeemed[^]*Allowed[^]*Authorization[^]*Executed/);
   await browser.open(`${base}/ledger?decision=deny`);
   await browser.sees('Nothing is found.');
 });
@@ -388,7 +445,8 @@ test('a person logs in, reads and votes by keyboard alone, and sees what others 
   await browser.until(() => document.querySelector('#said').textContent === 'A new call waits for your vote.');
   await browser.tabTo(`a[href="/reviews/${id}"]`);
   await browser.press(KEY.enter);
-  await browser.until(() => document.activeElement?.tagName === 'H1' && document.activeElement.innerText === 'pay/transfer');
+  await browser.until(() => document.activeElement?.tagName === 'H1' && document.activeElement.innerText ===
+    'pay/transfer');
   assert.equal(await browser.url(), `${base}/reviews/${id}`);
   assert.match(await browser.text('dl.tree'), /amount\s+250\s+to\s+DE89/);
 
@@ -401,8 +459,10 @@ test('a person logs in, reads and votes by keyboard alone, and sees what others 
   await browser.until(() => document.activeElement?.id === 'feedback');
   await browser.press(...'to acme, please');
   await browser.press(KEY.tab, KEY.enter);
-  await browser.until(() => /Your vote is recorded. You ask for changes./.test(document.querySelector('#said').textContent));
-  assert.deepEqual((await api(base, ANN, `/reviews/${id}`)).voters.map(({ vote: cast }) => cast), ['modify', undefined, undefined]);
+  await browser.until(() =>
+    /Your vote is recorded. You ask for changes./.test(document.querySelector('#said').textContent));
+  assert.deepEqual((await api(base, ANN, `/reviews/${id}`)).voters.map(({ vote: cast }) => cast),
+    ['modify', undefined, undefined]);
   await browser.sees('You voted: ask for changes');
 
   await vote(base, BOB, id, 'approve', 'fine with me');
@@ -411,13 +471,15 @@ test('a person logs in, reads and votes by keyboard alone, and sees what others 
   await browser.press(KEY.space, KEY.tab, KEY.tab, KEY.enter);
   await browser.until(() => document.querySelector('.votes').innerText.includes('Approve'));
   assert.equal((await vote(base, EVE, id, 'approve')).state, 'approved');
-  await browser.until(() => document.querySelector('.state .pill').innerText === 'Approved' && document.querySelector('.ballot') === null);
+  await browser.until(() => document.querySelector('.state .pill').innerText === 'Approved' &&
+    document.querySelector('.ballot') === null);
   await browser.until(() => /^Approved/.test(document.querySelector('#said').textContent));
 
   assert.equal((await session.call('pay__transfer', { amount: 250, to: 'DE89' })).said, 'ran 1');
   await browser.until(() => document.querySelector('.state .pill').innerText === 'Redeemed');
   assert.equal(up.calls.length, 1);
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE' || level === 'WARNING').filter(({ message }) => !/401/.test(message)), []);
+  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE' || level === 'WARNING')
+    .filter(({ message }) => !/401/.test(message)), []);
 });
 
 test('who asked withdraws and who administers ends, after a second press', { skip: SKIP }, async (t) => {
@@ -454,7 +516,8 @@ test('a voter that signs votes sees the command for it', { skip: SKIP }, async (
   assert.deepEqual(await faults(browser), []);
   const [program, ...args] = (await browser.text('.command')).split(' ');
   assert.equal(program, 'writ');
-  const run = writ(args.map((arg, i) => (arg !== 'FILE' ? arg : args[i - 1] === '--key' ? 'ann.pem' : 'ann.token')), { cwd: gw.dir });
+  const run = writ(args.map((arg, i) => (arg !== 'FILE' ? arg : args[i - 1] === '--key' ? 'ann.pem' : 'ann.token')),
+    { cwd: gw.dir });
   assert.equal(run.code, 0, run.err);
   await browser.sees('signed by the voter’s own key');
   assert.equal((await api(base, ANN, `/reviews/${id}`)).voters[0].vote, 'approve');
@@ -466,8 +529,10 @@ test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   let deep = { end: 'the bottom' };
   for (let i = 0; i < 40; i++) deep = { [`level ${i}`]: deep };
   const args = {
-    [markup]: markup, bidi: 'photo_\u202Egnp.exe\u202C', zero: 'pay\u200Bpal', escape: '\u001b[2J\u001b]0;x\u0007', tags: 'a\u{E0041}b', alike: 'p\u0430ypal', wide: '\uff50ay',
-    lines: 'one\ntwo\u2028three', number: 1.5, big: 9007199254740991, empty: '', none: null, deep, ['__proto__']: 'x', constructor: { prototype: markup },
+    [markup]: markup, bidi: 'photo_\u202Egnp.exe\u202C', zero: 'pay\u200Bpal', escape: '\u001b[2J\u001b]0;x\u0007',
+    tags: 'a\u{E0041}b', alike: 'p\u0430ypal', wide: '\uff50ay',
+    lines: 'one\ntwo\u2028three', number: 1.5, big: 9007199254740991, empty: '', none: null, deep, ['__proto__']: 'x',
+    constructor: { prototype: markup },
     long: `${'x'.repeat(50_000)}the end`, many: Array.from({ length: 500 }, (_, i) => i),
   };
   const id = await asks(session, args);
@@ -479,11 +544,14 @@ test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   assert.equal(await browser.run(() => document.querySelectorAll('main img, main script, main iframe').length), 0);
   const shown = await browser.text('.read');
   assert.ok(shown.includes(markup), 'as a name and as a value');
-  for (const mark of ['U+202E', 'U+202C', 'U+200B', 'U+001B', 'U+0007', 'U+E0041', 'U+2028', '↵', 'empty text', '9007199254740991', '__proto__', 'letters that look like others']) {
+  for (const mark of ['U+202E', 'U+202C', 'U+200B', 'U+001B', 'U+0007', 'U+E0041', 'U+2028', '↵', 'empty text',
+      '9007199254740991', '__proto__', 'letters that look like others']) {
     assert.ok(shown.includes(mark), mark);
   }
-  assert.equal(await browser.run(() => [...document.querySelectorAll('.odd')].map((odd) => odd.textContent).join('')), '\u0430\uff50');
-  assert.equal(await browser.run(() => /[\u202a-\u202e\u200b\u001b]/.test(document.body.textContent)), false, 'none of them is on the page itself');
+  assert.equal(await browser.run(() => [...document.querySelectorAll('.odd')].map((odd) => odd.textContent).join('')),
+    '\u0430\uff50');
+  assert.equal(await browser.run(() => /[\u202a-\u202e\u200b\u001b]/.test(document.body.textContent)), false,
+    'none of them is on the page itself');
   assert.ok((await browser.text('.votes')).includes(`${markup} U+202E`));
 
   assert.ok(!shown.includes('the end') && !shown.includes('the bottom'));
@@ -501,9 +569,14 @@ test('a voter reads the state of the target, and what changed since the review b
   const old = Array.from({ length: 90 }, (_, i) => `rule ${i}\n`);
   const now = [...old.slice(0, 50), 'allow <b id="evil">all</b>\u202E\n', ...old.slice(51)];
   let state = { owner: 'acme', rules: old.join(''), limit: 100, log: 'short' };
-  const up = await startUpstream(t, { onCall: (a) => (a.name === 'stat' ? a.result({ content: [], structuredContent: { account: state } }) : a.text('paid')) });
+  const up = await startUpstream(t,
+    { onCall: (a) =>
+      (a.name === 'stat' ? a.result({ content: [], structuredContent: { account: state } }) : a.text('paid')) });
   const plain = config(up);
-  const gw = await startGateway(t, { ...plain, tools: { ...plain.tools, 'pay/transfer': { ...plain.tools['pay/transfer'], state: { tool: 'pay/stat', arguments: {}, select: ['/account'], timeout: '2s' } } } });
+  const gw = await startGateway(t,
+    { ...plain, tools: { ...plain.tools,
+      'pay/transfer': { ...plain.tools['pay/transfer'],
+        state: { tool: 'pay/stat', arguments: {}, select: ['/account'], timeout: '2s' } } } });
   const base = `http://127.0.0.1:${gw.adminPort}`;
   const session = await openSession(gw, { token: DEV.token });
   const first = await asks(session, { amount: 1 });
@@ -526,14 +599,16 @@ test('a voter reads the state of the target, and what changed since the review b
   assert.match(shown, /Not all of it is in view: \d+ parts are folded\./);
   assert.match(shown, /entry0\s+\+ Added\s+0/);
   assert.match(shown, /Show more \(24 changes left\)/);
-  for (let i = 0; i < 20 && await browser.run((at) => document.querySelector(`${at} [data-folded]`) !== null, panel); i++) {
+  for (let i = 0; i < 20 &&
+      await browser.run((at) => document.querySelector(`${at} [data-folded]`) !== null, panel); i++) {
     await browser.run((at) => document.querySelector(`${at} [data-folded]`).click(), panel);
   }
   await browser.until((at) => document.querySelector(`${at} .notice`).hidden, panel);
   const whole = await browser.text('.target-state');
   assert.match(whole, /limit\s+− Removed\s+100/);
   assert.match(whole, /owner\s+− Removed\s+acme\s+\+ Added\s+m\u0430llory\s+Has letters that look like others/);
-  assert.match(whole, /rules\s+… 50 lines as before …\s+− Removed\s+rule 50↵[^]{0,60}\+ Added\s+allow <b id="evil">all<\/b>U\+202E[^]*… 39 lines as before …/);
+  assert.match(whole,
+    /rules\s+… 50 lines as before …\s+− Removed\s+rule 50↵[^]{0,60}\+ Added\s+allow <b id="evil">all<\/b>U\+202E[^]*… 39 lines as before …/);
   assert.equal(await browser.run(() => document.querySelector('#evil')), null);
   assert.equal(await browser.run(() => document.querySelectorAll('.changes .change').length), 64);
   for (const scheme of ['light', 'dark']) {
@@ -590,9 +665,12 @@ test('a page of another origin gets nothing done in the browser of who is logged
     const results = await browser.run(async (target, review, body) => {
       const tries = [];
       for (const [path, init] of [
-        [`/v1/reviews/${review}`, {}], [`/v1/reviews/${review}/vote`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }],
-        [`/v1/reviews/${review}/vote`, { method: 'POST', body, mode: 'no-cors', headers: { 'content-type': 'text/plain' } }],
-        [`/v1/reviews/${review}/cancel`, { method: 'POST', body: '{}', mode: 'no-cors' }], ['/v1/session', { method: 'DELETE' }], ['/v1/session', {}],
+        [`/v1/reviews/${review}`, {}],
+        [`/v1/reviews/${review}/vote`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }],
+        [`/v1/reviews/${review}/vote`,
+          { method: 'POST', body, mode: 'no-cors', headers: { 'content-type': 'text/plain' } }],
+        [`/v1/reviews/${review}/cancel`, { method: 'POST', body: '{}', mode: 'no-cors' }],
+        ['/v1/session', { method: 'DELETE' }], ['/v1/session', {}],
       ]) {
         tries.push(await fetch(target + path, { credentials: 'include', ...init }).then((r) => r.type, (e) => e.name));
       }
@@ -605,11 +683,13 @@ test('a page of another origin gets nothing done in the browser of who is logged
       form.append(Object.assign(document.createElement('input'), { name: body, value: '' }));
       document.body.append(form);
       form.submit();
-      return { tries, framed: frame.contentDocument === null ? 'foreign' : frame.contentDocument.body?.innerText ?? '' };
+      return { tries, framed: frame.contentDocument === null ? 'foreign' : frame.contentDocument.body?.innerText ??
+        '' };
     }, base, id, JSON.stringify({ vote: 'approve', review_digest: digest }));
     assert.ok(results.tries.every((result) => result === 'TypeError' || result === 'opaque'), JSON.stringify(results));
   }
-  assert.ok(seen.some((cookie) => cookie.includes('writ=')), 'the other port does get the cookie, which alone opens nothing');
+  assert.ok(seen.some((cookie) => cookie.includes('writ=')),
+    'the other port does get the cookie, which alone opens nothing');
   assert.equal((await api(base, ANN, `/reviews/${id}`)).records.length, 1);
   await browser.open(`${base}/reviews/${id}`);
   await browser.until(() => document.querySelector('.ballot') !== null);
@@ -641,13 +721,16 @@ test('logging in again leads back to the same view', { skip: SKIP }, async (t) =
   assert.deepEqual(await browser.cookies(), []);
 });
 
-test('nothing on the page keeps people out, in light and in dark, on a desk and on a phone', { skip: SKIP }, async (t) => {
+test('nothing on the page keeps people out, in light and in dark, on a desk and on a phone', { skip: SKIP },
+    async (t) => {
   const { base, session } = await setUp(t);
   const folder = process.env.WRIT_SCREENSHOTS;
   if (folder !== undefined) mkdirSync(folder, { recursive: true });
-  const picture = async (browser, name) => folder !== undefined && writeFileSync(join(folder, `${name}.png`), await browser.screenshot());
+  const picture = async (browser, name) => folder !== undefined &&
+    writeFileSync(join(folder, `${name}.png`), await browser.screenshot());
   const id = await asks(session, {
-    amount: 2500.5, currency: 'EUR', to: 'DE89 3704 0044 0532 0130 00', note: 'Invoice 4711, second reminder.\nPlease pay today!\u202E',
+    amount: 2500.5, currency: 'EUR', to: 'DE89 3704 0044 0532 0130 00',
+    note: 'Invoice 4711, second reminder.\nPlease pay today!\u202E',
     lines: [{ text: 'Consulting', hours: 12 }, { text: 'p\u0430ypal fees', hours: 0 }],
   });
   await vote(base, BOB, id, 'modify', 'Is the second reminder real? The invoice was paid in October.');
@@ -665,7 +748,8 @@ test('nothing on the page keeps people out, in light and in dark, on a desk and 
     assert.deepEqual(await faults(browser), [], `login, ${scheme}`);
   }
   const views = [ // the list is short
-    ['reviews', '/reviews', 'Stamps', ANN], ['review', `/reviews/${id}`, 'What happened', ANN], ['over', `/reviews/${done}`, 'no longer kept', ANN],
+    ['reviews', '/reviews', 'Stamps', ANN], ['review', `/reviews/${id}`, 'What happened', ANN],
+    ['over', `/reviews/${done}`, 'no longer kept', ANN],
     ['ledger', '/ledger', 'Every call', AUDITOR], ['call', `/ledger/${done}`, 'Its life', AUDITOR],
   ];
   let who = null;

@@ -29,8 +29,11 @@ let gw;
 
 before(async () => {
   for (const eras of ERAS) http[eras] = await startSuiteServer(scope, { eras });
-  const upstreams = ERAS.flatMap((eras) => [[`${eras}-http`, { http: http[eras].url }], [`${eras}-stdio`, { stdio: [process.execPath, SERVER, eras] }]]);
-  gw = await startGateway(scope, { upstreams: Object.fromEntries(upstreams), tools: Object.fromEntries(upstreams.map(([name]) => [`${name}/*`, any])) });
+  const upstreams = ERAS.flatMap((eras) =>
+    [[`${eras}-http`, { http: http[eras].url }], [`${eras}-stdio`, { stdio: [process.execPath, SERVER, eras] }]]);
+  gw = await startGateway(scope,
+    { upstreams: Object.fromEntries(upstreams),
+      tools: Object.fromEntries(upstreams.map(([name]) => [`${name}/*`, any])) });
 });
 
 after(async () => {
@@ -38,25 +41,34 @@ after(async () => {
 });
 
 /** The server itself, and the same behind the gateway; a client starts the one over stdio itself. */
-const itself = (eras, kind) => (kind === 'http' ? { url: http[eras].url } : { command: process.execPath, args: [SERVER, eras], stderr: 'ignore' });
+const itself = (eras, kind) =>
+  (kind === 'http' ? { url: http[eras].url } : { command: process.execPath, args: [SERVER, eras], stderr: 'ignore' });
 const behind = (eras, kind) => ({ url: `${gw.origin}/mcp/${eras}-${kind}` });
 
 const CLIENTS = {
   'SDK v1': async (server) => {
-    const { Client, StreamableHTTPClientTransport, StdioClientTransport, ElicitRequestSchema, CreateMessageRequestSchema } = await sdk1();
+    const { Client, StreamableHTTPClientTransport, StdioClientTransport, ElicitRequestSchema,
+      CreateMessageRequestSchema } = await sdk1();
     const client = new Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: {}, sampling: {} } });
     client.setRequestHandler(ElicitRequestSchema, accept);
     client.setRequestHandler(CreateMessageRequestSchema, sample);
-    const transport = server.url ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport(server);
+    const transport = server.url
+      ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport(server);
     await client.connect(transport, { timeout: PATIENCE_MS });
-    return { client, call: (params, options) => client.callTool(params, undefined, options), close: async () => { await transport.terminateSession?.(); await client.close(); } };
+    return { client, call: (params, options) => client.callTool(params, undefined, options), close: async () => {
+      await transport.terminateSession?.();
+      await client.close();
+    } };
   },
-  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, auto', 'auto'], ['SDK v2, 2026-07-28', { pin: '2026-07-28' }]].map(([name, mode]) => [name, async (server) => {
+  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, auto', 'auto'],
+      ['SDK v2, 2026-07-28', { pin: '2026-07-28' }]].map(([name, mode]) => [name, async (server) => {
     const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }] = [await sdk2(), await sdk2Stdio()];
-    const client = new Client({ name: 'v2', version: '1' }, { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode } });
+    const client = new Client({ name: 'v2', version: '1' },
+      { capabilities: { elicitation: { form: {} }, sampling: {} }, versionNegotiation: { mode } });
     client.setRequestHandler('elicitation/create', accept);
     client.setRequestHandler('sampling/createMessage', sample);
-    await client.connect(server.url ? new StreamableHTTPClientTransport(new URL(server.url)) : new StdioClientTransport(server), { timeout: PATIENCE_MS });
+    await client.connect(server.url ? new StreamableHTTPClientTransport(new URL(server.url))
+      : new StdioClientTransport(server), { timeout: PATIENCE_MS });
     return { client, call: (params, options) => client.callTool(params, options), close: () => client.close() };
   }])),
 };
@@ -76,13 +88,17 @@ async function everything({ client, call, close }) {
   await note('prompts', client.listPrompts());
   await note('resources', client.listResources());
   await note('templates', client.listResourceTemplates());
-  for (const name of ['test_simple_text', 'test_image_content', 'test_audio_content', 'test_embedded_resource', 'test_multiple_content_types', 'test_error_handling']) await note(name, call({ name, arguments: {} }));
-  await note('a dialect', call({ name: 'json_schema_2020_12_tool', arguments: { name: 'ünïcode 漢字', contactMethod: 'email', email: 'a@b' } }));
+  for (const name of ['test_simple_text', 'test_image_content', 'test_audio_content', 'test_embedded_resource',
+    'test_multiple_content_types', 'test_error_handling']) await note(name, call({ name, arguments: {} }));
+  await note('a dialect',
+    call({ name: 'json_schema_2020_12_tool',
+      arguments: { name: 'ünïcode 漢字', contactMethod: 'email', email: 'a@b' } }));
   await note('bad arguments', call({ name: 'json_schema_2020_12_tool', arguments: { contactMethod: 'phone' } }));
   let progress; // a client of stdio that reads a notice and the answer at once may drop the notice
   for (let tries = 0; progress?.length !== 3 && tries < 10; tries++) {
     progress = [];
-    await note('progress', call({ name: 'test_tool_with_progress', arguments: {} }, { onprogress: (p) => progress.push(p) }));
+    await note('progress',
+      call({ name: 'test_tool_with_progress', arguments: {} }, { onprogress: (p) => progress.push(p) }));
   }
   seen.progressed = progress;
   await note('elicitation', call({ name: 'test_elicitation', arguments: { message: 'Who?' } }));
@@ -91,7 +107,9 @@ async function everything({ client, call, close }) {
   await note('no prompt', client.getPrompt({ name: 'missing' }));
   await note('a resource', client.readResource({ uri: 'test://template/7/data' }));
   await note('no resource', client.readResource({ uri: 'test://missing' }));
-  await note('completion', client.complete({ ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' }, argument: { name: 'arg1', value: 'pa' } }));
+  await note('completion',
+    client.complete({ ref: { type: 'ref/prompt', name: 'test_prompt_with_arguments' },
+      argument: { name: 'arg1', value: 'pa' } }));
   await close();
   return JSON.parse(JSON.stringify(seen));
 }
@@ -107,7 +125,8 @@ async function attempt(connect, server) {
 }
 
 /** What a refusal is to a program: its class, its code, and the server's own error in the text. */
-const words = (error) => error && [error.constructor.name, error.code, /"code":-?\d+,"message":"[^"]*"/.exec(error.message)?.[0] ?? error.message];
+const words = (error) => error &&
+  [error.constructor.name, error.code, /"code":-?\d+,"message":"[^"]*"/.exec(error.message)?.[0] ?? error.message];
 
 for (const kind of ['http', 'stdio']) {
   for (const eras of ERAS) {
@@ -120,7 +139,8 @@ for (const kind of ['http', 'stdio']) {
           assert.match(direct.seen.elicitation.content[0].text, /ada@example\.com/);
         }
         assert.deepEqual(through.seen, direct.seen);
-        const refused = direct.refused && (await attempt(connect, itself(eras, 'http'))).refused; // the gateway speaks HTTP
+        // the gateway speaks HTTP
+        const refused = direct.refused && (await attempt(connect, itself(eras, 'http'))).refused;
         assert.deepEqual(words(through.refused), words(refused));
       });
     }
@@ -133,12 +153,15 @@ async function tasksSeen(server) {
   const { client, close } = await CLIENTS['SDK v1'](server);
   const { CallToolResultSchema } = await sdk1();
   const { tasks } = client.experimental;
-  const plain = (task) => task && { ...task, taskId: typeof task.taskId, createdAt: typeof task.createdAt, lastUpdatedAt: typeof task.lastUpdatedAt };
+  const plain = (task) => task &&
+    { ...task, taskId: typeof task.taskId, createdAt: typeof task.createdAt, lastUpdatedAt: typeof task.lastUpdatedAt };
   const follow = async (name, n) => {
     const seen = [];
-    for await (const { type, task, result, error } of tasks.callToolStream({ name, arguments: { n } }, CallToolResultSchema, { task: { ttl: 60_000 } })) {
+    for await (const { type, task, result, error } of tasks.callToolStream({ name, arguments: { n } },
+        CallToolResultSchema, { task: { ttl: 60_000 } })) {
       const id = result?._meta?.['io.modelcontextprotocol/related-task']?.taskId;
-      seen.push({ type, task: plain(task), result: result && { ...result, _meta: typeof id }, error: error && [error.code, error.message.replace(/[0-9a-f]{32}/, 'ID')] });
+      seen.push({ type, task: plain(task), result: result && { ...result, _meta: typeof id }, error: error &&
+        [error.code, error.message.replace(/[0-9a-f]{32}/, 'ID')] });
     }
     return seen.filter((m) => m.type !== 'taskStatus' || m.task.status !== 'working'); // how often it asked is chance
   };
@@ -147,22 +170,27 @@ async function tasksSeen(server) {
   seen.break = await follow('break', 7);
   seen.ask = await follow('ask', 1);
   seen.required = await client.callTool({ name: 'break', arguments: { n: 4 } }).catch((e) => [e.code, e.message]);
-  const waits = tasks.callToolStream({ name: 'wait', arguments: { n: 1 } }, CallToolResultSchema, { task: { ttl: 60_000 } });
+  const waits = tasks.callToolStream({ name: 'wait', arguments: { n: 1 } }, CallToolResultSchema,
+    { task: { ttl: 60_000 } });
   const { task } = (await waits.next()).value;
   seen.listed = (await tasks.listTasks()).tasks.map((each) => each.status).sort();
   seen.cancelled = plain(await tasks.cancelTask(task.taskId));
   seen.again = await tasks.cancelTask(task.taskId).catch((e) => e.code);
   seen.got = plain(await tasks.getTask(task.taskId));
   await waits.return();
-  seen.alone = await client.callTool({ name: 'double', arguments: { n: 4 } }); // the server makes a task of its own of it
+  // the server makes a task of its own of it
+  seen.alone = await client.callTool({ name: 'double', arguments: { n: 4 } });
   await close();
   return JSON.parse(JSON.stringify(seen));
 }
 
 for (const kind of ['http', 'stdio']) {
   test(`SDK v1 sees the same tasks over ${kind}`, async (t) => {
-    const server = kind === 'http' ? await startTaskServer(t) : { command: process.execPath, args: [TASKS], stderr: 'ignore' };
-    const gateway = await startGateway(t, { upstreams: { up: server.url ? { http: server.url } : { stdio: [server.command, ...server.args] } }, tools: { 'up/*': any } });
+    const server = kind === 'http'
+      ? await startTaskServer(t) : { command: process.execPath, args: [TASKS], stderr: 'ignore' };
+    const gateway = await startGateway(t,
+      { upstreams: { up: server.url ? { http: server.url } : { stdio: [server.command, ...server.args] } },
+        tools: { 'up/*': any } });
     const direct = await tasksSeen(server);
     assert.equal(direct.double.at(-1).result.content[0].text, '42');
     assert.equal(direct.ask.at(-1).result.content[0].text, 'They said Ada');
@@ -180,13 +208,16 @@ test('the inspector prints the same', async () => {
       return { code: error.code, out: error.stdout };
     }
   };
-  const asks = [['tools/list'], ['resources/list'], ['tools/call', '--tool-name', 'test_multiple_content_types'], ['prompts/get', '--prompt-name', 'test_simple_prompt']];
+  const asks = [['tools/list'], ['resources/list'], ['tools/call', '--tool-name', 'test_multiple_content_types'],
+    ['prompts/get', '--prompt-name', 'test_simple_prompt']];
   for (const kind of ['http', 'stdio']) {
     for (const eras of ERAS) {
       for (const [method, ...rest] of eras === 'both' ? asks : asks.slice(2, 3)) {
         const asked = ['--method', method, ...rest];
-        const [direct, through] = await Promise.all([print(itself(eras, kind), asked), print(behind(eras, kind), asked)]);
-        assert.equal(typeof direct, eras === 'modern' ? 'object' : 'string', JSON.stringify(direct)); // it speaks the older family alone
+        const [direct, through] =
+          await Promise.all([print(itself(eras, kind), asked), print(behind(eras, kind), asked)]);
+        // it speaks the older family alone
+        assert.equal(typeof direct, eras === 'modern' ? 'object' : 'string', JSON.stringify(direct));
         assert.deepEqual(through, direct, `${method} over ${kind}, ${eras}`);
       }
     }

@@ -65,8 +65,10 @@ const NAMES = ['a', 'b', 'c', 'list', 'o', 'x/y', 'A'];
 const NUMBERS = ['0', '-0', '1', '1.0', '1e0', '10', '5', '5.00', '5.0000000000000001', '4.99999999999999999999', '-1',
   '0.1', '0.10', '0.1000000000000000055511151231257827', '9007199254740993', '1e21', '1e300', '1e-300', '100',
   '1.00000000000000000000000000000000000001', '2', '3', '500', '499.99', '500.01'];
-const STRINGS = ['', 'a', 'ab', 'abc', 'EUR', 'eur', 'x.txt', 'a/b', '..', '.', '/srv/box', '/srv/box/a', '/srv/box-evil/a',
-  '/srv/box/../etc', '/srv//box/./a/', '/srv/box/%2e%2e/x', '/srv/box/a%20b', '\\a', 'é', '😀', 'a\u0000b', 'ok', 'ok\n', '1',
+const STRINGS = ['', 'a', 'ab', 'abc', 'EUR', 'eur', 'x.txt', 'a/b', '..', '.', '/srv/box', '/srv/box/a',
+  '/srv/box-evil/a',
+  '/srv/box/../etc', '/srv//box/./a/', '/srv/box/%2e%2e/x', '/srv/box/a%20b', '\\a', 'é', '😀', 'a\u0000b', 'ok',
+  'ok\n', '1',
   'true', 'null', 'abab', 'logs/a/b', 'logs/..', '/srv/box/．．/x', '//srv/box', '{a}', '%2F'];
 
 class Dice {
@@ -100,8 +102,10 @@ class Dice {
     return this.pick([...NAMES.slice(0, 5), '/a', '/o/a', '/o/b', '/list/0', '/x~1y', '/o/list/1']);
   }
   constraint(nested) {
-    const op = this.pick(['eq', 'ne', 'in', 'not_in', 'lt', 'le', 'gt', 'ge', 'type', 'type', 'min_length', 'max_length',
-      'prefix', 'suffix', 'matches', 'glob', 'under', 'each', 'each', 'min_items', 'max_items', 'required', 'forbidden']);
+    const op = this.pick(['eq', 'ne', 'in', 'not_in', 'lt', 'le', 'gt', 'ge', 'type', 'type', 'min_length',
+      'max_length',
+      'prefix', 'suffix', 'matches', 'glob', 'under', 'each', 'each', 'min_items', 'max_items', 'required',
+      'forbidden']);
     const c = { op };
     if (!nested || this.chance(0.4)) c.arg = this.arg();
     const values = () => Array.from({ length: 1 + this.below(4) }, () => this.value(1));
@@ -123,7 +127,8 @@ class Dice {
         break;
       case 'prefix': case 'suffix': c.value = this.pick(STRINGS.filter((s) => s !== '')); break;
       case 'matches': c.value = this.pick(['[a-z]+', 'a|ab', '(ab)*', '.{2}', 'ok', '[^/]*', '.*']); break;
-      case 'glob': c.value = this.pick(['*', '**', 'a?', '[a-c]*', '[!a]*', '*.txt', 'logs/**', '/srv/*/?', '*b*']); break;
+      case 'glob': c.value = this.pick(['*', '**', 'a?', '[a-c]*', '[!a]*', '*.txt', 'logs/**', '/srv/*/?', '*b*']);
+      break;
       case 'under': c.value = this.pick(['/srv/box', '/', ['/srv/box', '/etc'], '/srv']); break;
       case 'each': c.value = nested ? { op: 'type', value: 'string' }
         : this.chance(0.5) ? this.constraint(true) : [this.constraint(true), this.constraint(true)];
@@ -147,7 +152,8 @@ function aimed(dice, rule) {
   const args = dice.object(2);
   for (const c of rule.arguments) {
     if (c.arg.startsWith('/') || !dice.chance(0.8)) continue;
-    const value = c.op === 'in' || c.op === 'eq' ? [c.value].flat()[0] : c.op === 'each' ? [dice.scalar()] : dice.value(1);
+    const value = c.op === 'in' || c.op === 'eq' ? [c.value].flat()[0] : c.op === 'each'
+      ? [dice.scalar()] : dice.value(1);
     if (value !== undefined && c.op !== 'forbidden') args[c.arg] = value;
   }
   return args;
@@ -170,7 +176,8 @@ test('random policies decide random calls as the reference evaluator does', { ti
       if (want.constraint) expect.constraint = want.constraint;
       if (want.constraint) expect.argument = want.argument;
       if (want.scope !== null) expect.scope = want.scope;
-      return { name: `seed ${seed + round}, case ${i}`, call: { agent: { id: 'x' }, tool: `u/t${n}`, arguments: args }, expect };
+      return { name: `seed ${seed + round}, case ${i}`, call: { agent: { id: 'x' }, tool: `u/t${n}`, arguments: args },
+        expect };
     });
     const run = writ('policy', 'test', file('random.cases.json', print({ config, cases })));
     if (run.code !== 0) {
@@ -193,31 +200,39 @@ test('numbers as clients print them are exact; too many digits are refused', () 
     for (let i = 0; i < 8; i++) bits.setUint8(i, dice.below(256));
     return Number.isFinite(bits.getFloat64(0)) ? bits.getFloat64(0) : double();
   };
-  const config = file('numbers.json', print({ tools: { 'u/t': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } } }));
-  const ask = (source, expect) => ({ call: { agent: { id: 'x' }, tool: 'u/t', arguments: { n: new Num(source) } }, expect });
+  const config = file('numbers.json',
+    print({ tools: { 'u/t': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } } }));
+  const ask = (source, expect) =>
+    ({ call: { agent: { id: 'x' }, tool: 'u/t', arguments: { n: new Num(source) } }, expect });
   const cases = [];
   for (let i = 0; i < 2000; i++) {
-    const n = dice.pick([double, () => dice.below(1e6) / 100, () => dice.below(1e9) / 1e4, () => dice.next(), () => 2 ** 53 * dice.next() * 1000])();
+    const n = dice.pick([double, () => dice.below(1e6) / 100, () => dice.below(1e9) / 1e4, () => dice.next(),
+      () => 2 ** 53 * dice.next() * 1000])();
     cases.push(ask(JSON.stringify(n), 'allow'), ask(n.toExponential(), 'allow'));
     const printed = n.toPrecision(17); // as %.17g of C
-    cases.push(ask(printed.replace(/^0+(?=\d)/, ''), isExact(new Num(printed)) ? 'allow' : { decision: 'deny', reason: 'number_not_exact' }));
+    cases.push(ask(printed.replace(/^0+(?=\d)/, ''), isExact(new Num(printed))
+      ? 'allow' : { decision: 'deny', reason: 'number_not_exact' }));
   }
   const run = writ('policy', 'test', file('numbers.cases.json', print({ config, cases })));
   assert.equal(run.code, 0, run.out.slice(0, 2000) + run.err);
 });
 
 test('no character that folds to a dot, a slash or an escape leads out of a directory', () => {
-  const config = file('folds.json', print({ tools: { 'u/under': { scope: 's', arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }] },
+  const config = file('folds.json',
+    print({ tools: { 'u/under': { scope: 's', arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }] },
     'u/glob': { scope: 's', arguments: [{ arg: 'p', op: 'glob', value: '/srv/box/**' }] } } }));
   const escaped = (text) => [...Buffer.from(text)].map((b) => '%' + b.toString(16).padStart(2, '0')).join('');
   const leadsOut = (path) => /[\\]|^(.*\/)?\.\.([/;:?#].*)?$/s.test(path);
   const cases = [];
-  const ask = (p) => cases.push({ name: JSON.stringify(p), call: { agent: { id: 'x' }, tool: `u/${cases.length % 2 ? 'under' : 'glob'}`, arguments: { p } }, expect: 'deny' });
+  const ask = (p) =>
+    cases.push({ name: JSON.stringify(p), call: { agent: { id: 'x' }, tool: `u/${cases.length % 2 ? 'under' : 'glob'}`,
+      arguments: { p } }, expect: 'deny' });
   for (let point = 0x80; point <= 0x10ffff; point++) {
     if (point >= 0xd800 && point < 0xe000) continue;
     const c = String.fromCodePoint(point);
     if (folded(c) === c || (folded(c).length > 0 && !/[!-~]/.test(folded(c)))) continue;
-    for (const p of [`/srv/box/${c}/x`, `/srv/box/${c}${c}/x`, `/srv/box/.${c}/x`, `/srv/box/.${c}./x`, `/srv/box/x${c}../../../etc`, `/srv/box/..${c}etc`]) {
+    for (const p of [`/srv/box/${c}/x`, `/srv/box/${c}${c}/x`, `/srv/box/.${c}/x`, `/srv/box/.${c}./x`,
+        `/srv/box/x${c}../../../etc`, `/srv/box/..${c}etc`]) {
       if (!leadsOut(folded(p))) continue;
       ask(p);
       ask(p.replaceAll(c, escaped(c)));
@@ -227,7 +242,8 @@ test('no character that folds to a dot, a slash or an escape leads out of a dire
     for (const p of [`/srv/box/${c}2e%2e/x`, `/srv/box/%${c}e%${c}e/x`, `/srv/box/%2${c}%2${c}/x`]) {
       if (leadsOut(decodeURIComponent(folded(p).replace(/%(?![0-7][0-9a-f])/gi, '_')))) ask(p);
     }
-    for (const entity of [`${c}#46;`, `&${c}46;`, `&#4${c};`, `&#${c}2e;`, `&${c}eriod;`, `&pe${c}iod;`, `&perio${c};`, `&period${c}`]) {
+    for (const entity of [`${c}#46;`, `&${c}46;`, `&#4${c};`, `&#${c}2e;`, `&${c}eriod;`, `&pe${c}iod;`, `&perio${c};`,
+        `&period${c}`]) {
       const p = `/srv/box/${entity}${entity}/x`;
       if (leadsOut(folded(p).replace(/&(#46|#[xX]2[eE]|period);/g, '.'))) ask(p);
     }
@@ -240,9 +256,13 @@ test('no character that folds to a dot, a slash or an escape leads out of a dire
 });
 
 test('names with accents, emoji and other scripts are paths like any other', () => {
-  const config = file('names.json', print({ tools: { 'u/t': { scope: 's', arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }, { arg: 'p', op: 'glob', value: '/srv/**' }] } } }));
-  const names = ['größe.txt', '日本語。txt', '50％オフ', '50% off', '👨\u200d👩\u200d👧.png', '☕\ufe0f', 'نم\u200cی', 'a…b', '½ cup', '…', 'v1․2', '①.md', 'x²', '¥100', 'a／b', '100%é', '𝟐𝐞'];
-  const cases = names.map((name) => ({ name, call: { agent: { id: 'x' }, tool: 'u/t', arguments: { p: `/srv/box/${name}` } }, expect: 'allow' }));
+  const config = file('names.json',
+    print({ tools: { 'u/t': { scope: 's',
+      arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }, { arg: 'p', op: 'glob', value: '/srv/**' }] } } }));
+  const names = ['größe.txt', '日本語。txt', '50％オフ', '50% off', '👨\u200d👩\u200d👧.png', '☕\ufe0f', 'نم\u200cی', 'a…b',
+    '½ cup', '…', 'v1․2', '①.md', 'x²', '¥100', 'a／b', '100%é', '𝟐𝐞'];
+  const cases = names.map((name) =>
+    ({ name, call: { agent: { id: 'x' }, tool: 'u/t', arguments: { p: `/srv/box/${name}` } }, expect: 'allow' }));
   const run = writ('policy', 'test', file('names.cases.json', print({ config, cases })));
   assert.equal(run.code, 0, run.out + run.err);
 });
@@ -250,8 +270,10 @@ test('names with accents, emoji and other scripts are paths like any other', () 
 test('what host_in accepts, the URL parser of browsers sends to a listed host', () => {
   const seed = Number(process.env.WRIT_SEED ?? Date.now() % 1e9);
   const dice = new Dice(seed);
-  const pieces = ['https://', 'http://', 'HTTPS://', 'example.com', 'b.example.org', 'evil.test', '@', ':', '/', '\\', '.',
-    '%2e', '%00', '#', '?', '443', '80', ':443', '[::1]', '127.0.0.1', '0x7f.1', '\t', '\n', ' ', 'xn--', '。', 'ｅ', ';', ',',
+  const pieces = ['https://', 'http://', 'HTTPS://', 'example.com', 'b.example.org', 'evil.test', '@', ':', '/', '\\',
+    '.',
+    '%2e', '%00', '#', '?', '443', '80', ':443', '[::1]', '127.0.0.1', '0x7f.1', '\t', '\n', ' ', 'xn--', '。', 'ｅ', ';',
+    ',',
     '&', '-', '_', 'a', '//', '..', '2130706433'];
   const config = file('hosts.json', print({ tools: { 'u/t': { scope: 's',
     arguments: [{ arg: 'u', op: 'host_in', value: ['example.com', '*.example.org', '127.0.0.1'] }] } } }));
@@ -289,7 +311,8 @@ test('explain shows decision, constraints, scope and digests of an allowed call'
   // the digests, by the contract
   const params_hash = sha256('{"amount":12.5,"currency":"EUR","to":"DE89370400440532013000"}');
   const intent_digest = sha256(print({ agent_id: 'batch', params_hash, target_state_digest: null, tool: 'transfer' }));
-  const intent_ref = sha256(print({ agent_id: 'batch', intent_digest, normalized_scope: 'payments/EUR', tool: 'transfer' }));
+  const intent_ref =
+    sha256(print({ agent_id: 'batch', intent_digest, normalized_scope: 'payments/EUR', tool: 'transfer' }));
   const state_free = sha256(print({ agent_id: 'batch', normalized_scope: 'payments/EUR', params_hash, tenant: 'acme',
     tool: 'transfer', upstream: 'pay' }));
   assert.equal(told.params_hash, params_hash);
@@ -303,7 +326,8 @@ test('explain shows decision, constraints, scope and digests of an allowed call'
 });
 
 test('explain shows what fails, and never the value', () => {
-  const call = { agent: 'batch', tool: 'pay/transfer', arguments: { ...transfer, amount: 777.125, memo: { secret: 'hunter2' } } };
+  const call = { agent: 'batch', tool: 'pay/transfer',
+    arguments: { ...transfer, amount: 777.125, memo: { secret: 'hunter2' } } };
   const path = file('call.json', print(call));
   const run = writ('explain', example, path);
   assert.equal(run.code, 1);
@@ -333,7 +357,8 @@ test('explain refuses an invalid call and says what is wrong', () => {
 });
 
 test('explain reads a call from standard input', () => {
-  const run = spawnSync(BIN, ['explain', example, '-'], { encoding: 'utf8', input: print({ agent: 'batch', tool: 'pay/account', arguments: { account: 'x' } }) });
+  const run = spawnSync(BIN, ['explain', example, '-'],
+    { encoding: 'utf8', input: print({ agent: 'batch', tool: 'pay/account', arguments: { account: 'x' } }) });
   assert.equal(run.status, 0, run.stderr);
   assert.match(run.stdout, /^allow: policy_ok/);
 });
@@ -347,10 +372,14 @@ test('policy test runs the cases of the example and sums up', () => {
 });
 
 test('policy test fails with line, name and difference', () => {
-  const cases = file('cases.yaml', `config: ${example}\ncases:\n- name: too much\n  call: {agent: batch, tool: pay/account, arguments: {account: 5}}\n  expect: allow\n- call: {agent: batch, tool: pay/account, arguments: {account: x}}\n  expect: allow\n`);
+  const cases = file('cases.yaml',
+    `config: ${example}\ncases:\n- name: too much\n  call: {agent: batch, tool: pay/account, arguments: {account: ` +
+      `5}}\n  expect: allow\n- call: {agent: batch, tool: pay/account, arguments: {account: x}}\n  expect: allow\n`);
   const run = writ('policy', 'test', cases);
   assert.equal(run.code, 1);
-  assert.equal(run.out, `${cases}:3: failed: too much: decision is "deny", not "allow" (constraint_failed, /account: account type)\n1 passed, 1 failed\n`);
+  assert.equal(run.out,
+    `${cases}:3: failed: too much: decision is "deny", not "allow" (constraint_failed, /account: account type)\n1 ` +
+      `passed, 1 failed\n`);
   const told = JSON.parse(writ('policy', 'test', '--json', cases).out);
   assert.deepEqual([told.passed, told.failed], [1, 1]);
   assert.deepEqual(told.results.map((r) => r.passed), [false, true]);
@@ -359,7 +388,8 @@ test('policy test fails with line, name and difference', () => {
 
 test('explain shows which element of a list fails, and why', () => {
   const config = file('each.json', print({ tools: { 'u/t': { scope: 's', arguments: [
-    { arg: 'edits', op: 'each', value: [{ arg: 'old', op: 'max_length', value: 3 }, { arg: 'n', op: 'le', value: 10 }] }] } } }));
+    { arg: 'edits', op: 'each',
+      value: [{ arg: 'old', op: 'max_length', value: 3 }, { arg: 'n', op: 'le', value: 10 }] }] } } }));
   const call = (edits) => file('call.json', print({ agent: { id: 'x' }, tool: 'u/t', arguments: { edits } }));
   const run = writ('explain', config, call([{ old: 'a', n: 1 }, { old: 'a', n: 70707 }]));
   assert.match(run.out, /^argument +\/edits\/1\/n$/m);
@@ -376,18 +406,29 @@ test('explain shows which element of a list fails, and why', () => {
 });
 
 test('policy test expects an approval, and says why a case failed', () => {
-  const config = file('approval.yaml', 'reviews: {money: {voters: [{id: ann}]}}\ntools:\n  u/pay:\n    scope: s\n    arguments: [{arg: amount, op: type, value: number}]\n    approval: {review: money, when: [{arg: amount, op: gt, value: 10}]}\n');
+  const config = file('approval.yaml',
+    'reviews: {money: {voters: [{id: ann}]}}\ntools:\n  u/pay:\n    scope: s\n    arguments: [{arg: amount, op: type,' +
+      ' value: number}]\n    approval: {review: money, when: [{arg: amount, op: gt, value: 10}]}\n');
   const call = (amount) => `{agent: {id: x}, tool: u/pay, arguments: {amount: ${amount}}}`;
-  const good = file('cases.yaml', `config: ${config}\ncases:\n- {call: ${call(11)}, expect: require_approval}\n- {call: ${call(11)}, expect: {decision: require_approval, reason: approval_required}}\n- {call: ${call(1)}, expect: {decision: allow}}\n`);
+  const good = file('cases.yaml',
+    `config: ${config}\ncases:\n- {call: ${call(11)}, expect: require_approval}\n- ` +
+      `{call: ${call(11)}, expect: {decision: require_approval, reason: approval_required}}\n- ` +
+        `{call: ${call(1)}, expect: {decision: allow}}\n`);
   const run = writ('policy', 'test', good);
   assert.equal(run.code, 0, run.err + run.out);
-  const bad = file('cases.yaml', `config: ${config}\ncases:\n- {call: ${call(1)}, expect: require_approval}\n- {call: ${call('x')}, expect: allow}\n`);
-  assert.equal(writ('policy', 'test', bad).out, `${bad}:3: failed: decision is "allow", not "require_approval" (policy_ok)\n`
-    + `${bad}:4: failed: decision is "deny", not "allow" (constraint_failed, /amount: amount type)\n0 passed, 2 failed\n`);
+  const bad = file('cases.yaml',
+    `config: ${config}\ncases:\n- {call: ${call(1)}, expect: require_approval}\n` +
+    `- {call: ${call('x')}, expect: allow}\n`);
+  assert.equal(writ('policy', 'test', bad).out,
+    `${bad}:3: failed: decision is "allow", not "require_approval" (policy_ok)\n`
+    + `${bad}:4: failed: decision is "deny", not "allow" (constraint_failed, /amount: amount type)\n0 passed, 2 ` +
+      `failed\n`);
 });
 
 test('policy test can be given another configuration', () => {
-  const cases = file('cases.yaml', 'config: nothing.yaml\ncases:\n- {call: {agent: batch, tool: pay/account, arguments: {account: x}}, expect: allow}\n');
+  const cases = file('cases.yaml',
+    'config: nothing.yaml\ncases:\n- {call: {agent: batch, tool: pay/account, arguments: {account: x}}, expect: ' +
+      'allow}\n');
   assert.equal(writ('policy', 'test', cases).code, 3);
   assert.equal(writ('policy', 'test', cases, '--config', example).code, 0);
 });

@@ -62,7 +62,8 @@ test('its own copy of the policy is what one edits, and is kept', async () => {
   writeFileSync(config, before.replace('value: 65536', 'value: 3'));
   const { code, output } = await quickstart(['--no-wait'], { ports: {} }); // those of the copy
   assert.notEqual(code, 0, output);
-  assert.match(output, /write a file inside the sandbox\n +refused: constraint_failed \(content max_length; accepted: .*3/);
+  assert.match(output,
+    /write a file inside the sandbox\n +refused: constraint_failed \(content max_length; accepted: .*3/);
   assert.match(readFileSync(config, 'utf8'), /value: 3\}/);
   writeFileSync(config, before);
 });

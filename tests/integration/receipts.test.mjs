@@ -41,7 +41,8 @@ test('every call has a receipt that three verifiers accept', () => {
 test('a proof in a receipt is a file of c2sp.org/tlog-proof, over the record as the ledger has it', () => {
   const [{ decision_id, leaf }] = decisions();
   const [entry] = JSON.parse(receiptOf(decision_id)).records;
-  assert.match(entry.proof, new RegExp(`^c2sp\\.org/tlog-proof@v1\\nindex ${leaf}\\n([A-Za-z0-9+/]{43}=\\n){2,4}\\nwrit-ledger/`));
+  assert.match(entry.proof,
+    new RegExp(`^c2sp\\.org/tlog-proof@v1\\nindex ${leaf}\\n([A-Za-z0-9+/]{43}=\\n){2,4}\\nwrit-ledger/`));
   assert.deepEqual(entry.record, JSON.parse(writ(['ledger', 'show', path, decision_id, '--json']).out).decision);
 });
 
@@ -60,13 +61,21 @@ test('all three refuse what was changed, for the same reason', () => {
     ['record_digest_mismatch', (r) => { r.records[0].record.tool = 'other'; }],
     ['record_invalid', (r) => { r.records[0].record.decision = 'perhaps'; }],
     ['record_not_in_log', (r) => { r.records[0].proof = r.records[0].proof.replace(/index \d+/, 'index 9'); }],
-    ['record_not_in_log', (r) => { [r.records[0].proof, r.records[1].proof] = [r.records[1].proof, r.records[0].proof]; }],
+    ['record_not_in_log', (r) => {
+      [r.records[0].proof, r.records[1].proof] = [r.records[1].proof, r.records[0].proof];
+    }],
     ['record_foreign', (r) => { r.records.shift(); }],
-    ['record_foreign', (r) => { r.records[1] = other.records[1]; r.records[1].proof = other.records[1].proof.replace(/writ-ledger[^]*/, r.records[0].proof.slice(r.records[0].proof.indexOf('writ-ledger'))); }],
+    ['record_foreign', (r) => {
+      r.records[1] = other.records[1];
+      r.records[1].proof = other.records[1].proof.replace(/writ-ledger[^]*/,
+        r.records[0].proof.slice(r.records[0].proof.indexOf('writ-ledger')));
+    }],
     ['evidence_malformed', (r) => { r.records[0].extra = 1; }],
     ['evidence_malformed', (r) => { r.format = 'writ-receipt/2'; }],
     ['evidence_malformed', (r) => { r.records = []; }],
-    ['evidence_malformed', (r) => { r.records[1].proof = r.records[1].proof.replace(/\n\n\u2014/, '\nmore\n\n\u2014'); }],
+    ['evidence_malformed', (r) => {
+      r.records[1].proof = r.records[1].proof.replace(/\n\n\u2014/, '\nmore\n\n\u2014');
+    }],
   ];
   for (const [reason, change] of rows) {
     const receipt = JSON.parse(receiptOf(id));
@@ -112,7 +121,9 @@ test('the receipt of a call that was approved has the review, its votes and what
   const own = join(folder, 'gateway-key');
   writeFileSync(own, writ(['ledger', 'key', gw.path('ledger.db'), '--keys', gw.path('keys')]).out);
   const text = receiptOf(allow.decision_id, gw.path('ledger.db'), gw.path('keys'));
-  const records = JSON.parse(text).records.map(({ kind, record }) => record.event ?? record.decision ?? record.outcome ?? kind);
-  assert.deepEqual(records.filter((r) => r !== 'blocked'), ['require_approval', 'open', 'vote', 'vote', 'vote', 'accept', 'redeem', 'allow', 'executed']);
+  const records = JSON.parse(text).records.map(({ kind, record }) => record.event ?? record.decision ??
+    record.outcome ?? kind);
+  assert.deepEqual(records.filter((r) => r !== 'blocked'),
+    ['require_approval', 'open', 'vote', 'vote', 'vote', 'accept', 'redeem', 'allow', 'executed']);
   assert.deepEqual(said(text, own), ALL_OK);
 });

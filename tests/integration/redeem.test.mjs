@@ -15,7 +15,8 @@ async function probed(t, more = {}) {
   const up = await startUpstream(t, {
     onCall: (a) => {
       if (a.name !== 'stat') return a.text('paid');
-      return target.fails ? a.error(-32603, 'no state') : a.result({ content: [], structuredContent: { version: target.version } });
+      return target.fails
+        ? a.error(-32603, 'no state') : a.result({ content: [], structuredContent: { version: target.version } });
     },
   });
   const gw = await startGateway(t, config(up, { ...more, rule: { ...PROBED, ...more.rule } }));
@@ -25,7 +26,8 @@ async function probed(t, more = {}) {
 const state = async (gw, id) => (await api(gw, ANN, `/${id}`)).json.state;
 const decision = (gw, answer) => gw.show(answer.refusal.decision_id).decision;
 
-test('a target that changed between approval and redemption needs another approval, recorded as superseding', async (t) => {
+test('a target that changed between approval and redemption needs another approval, recorded as superseding',
+    async (t) => {
   const { up, gw, target, s } = await probed(t);
   const first = await asks(s, { amount: 1 });
   const { json: one } = await api(gw, ANN, `/${first}`);
@@ -35,18 +37,22 @@ test('a target that changed between approval and redemption needs another approv
   assert.equal(drifted.reason, 'approval_required');
   assert.notEqual(drifted.refusal.continuation_id, first);
   const recorded = decision(gw, drifted);
-  assert.deepEqual([recorded.decision, recorded.supersedes, recorded.extensions.writ.reason], ['require_approval', first, 'target_state_drift']);
+  assert.deepEqual([recorded.decision, recorded.supersedes, recorded.extensions.writ.reason],
+    ['require_approval', first, 'target_state_drift']);
   assert.notEqual(recorded.target_state_digest, one.target_state_digest);
   assert.equal(await state(gw, first), 'drifted');
   assert.ok([404, 409].includes((await vote(gw, ANN, first, 'approve')).status), 'it is over');
-  assert.equal((await s.call('up__pay', { amount: 1 }, { meta: { 'io.writ/continuationId': first } })).reason, 'continuation_mismatch');
+  assert.equal((await s.call('up__pay', { amount: 1 }, { meta: { 'io.writ/continuationId': first } })).reason,
+    'continuation_mismatch');
   assert.equal(up.of('pay').length, 0);
   // the voters' digest of the first review is none of the second
-  assert.equal((await api(gw, ANN, `/${drifted.refusal.continuation_id}/vote`, { vote: 'approve', review_digest: one.review_digest })).json.reason, 'review_mismatch');
+  assert.equal((await api(gw, ANN, `/${drifted.refusal.continuation_id}/vote`,
+    { vote: 'approve', review_digest: one.review_digest })).json.reason, 'review_mismatch');
   await approve(gw, drifted.refusal.continuation_id);
   assert.equal((await s.call('up__pay', { amount: 1 })).said, 'paid');
   const shown = gw.show(gw.decisions(['--decision', 'allow'])[0].decision_id).decision;
-  assert.deepEqual([shown.supersedes, shown.target_state_digest], [drifted.refusal.continuation_id, recorded.target_state_digest]);
+  assert.deepEqual([shown.supersedes, shown.target_state_digest],
+    [drifted.refusal.continuation_id, recorded.target_state_digest]);
   assert.equal(up.of('pay').length, 1);
   gw.verify();
 });
@@ -60,14 +66,18 @@ test('a target that changed during the vote opens a new review', async (t) => {
   assert.notEqual(second, first);
   assert.equal(await state(gw, first), 'drifted');
   const { json: now } = await api(gw, ANN, `/${second}`);
-  assert.deepEqual([now.target_state, now.target_state_before, now.target_state_difference], [{ '/version': 2 }, { '/version': 1 }, '~ /~1version 1 -> 2\n'], 'they see what changed');
+  assert.deepEqual([now.target_state, now.target_state_before, now.target_state_difference],
+    [{ '/version': 2 }, { '/version': 1 }, '~ /~1version 1 -> 2\n'], 'they see what changed');
   assert.deepEqual(now.arguments, { amount: 1 });
-  assert.ok(now.prompt.includes('"target_state":{"/version":2},"target_changed_since_the_review_before":"~ /~1version 1 -\\u003e 2\\n",'), now.prompt);
+  assert.ok(now.prompt.includes(
+    '"target_state":{"/version":2},"target_changed_since_the_review_before":"~ /~1version 1 -\\u003e 2\\n",'),
+    now.prompt);
   await gw.restart('SIGKILL');
   assert.deepEqual((await api(gw, ANN, `/${second}`)).json.target_state_difference, now.target_state_difference);
   const { json: before } = await api(gw, ANN, `/${first}`);
   assert.deepEqual([before.target_state, before.arguments], [undefined, undefined], 'no longer kept');
-  assert.equal((await api(gw, ANN, `/${second}`)).json.voters.every((v) => v.vote === undefined), true, 'it has no votes');
+  assert.equal((await api(gw, ANN, `/${second}`)).json.voters.every((v) => v.vote === undefined), true,
+    'it has no votes');
   assert.equal(up.of('pay').length, 0);
 });
 
@@ -110,7 +120,8 @@ test('a request that is held looks at the target again when its verdict is there
   const { id } = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
   target.version = 2;
   await approve(gw, id);
-  const other = await until(async () => (await api(gw, ANN, '')).json.reviews.find((r) => r.id !== id), 'the review that supersedes');
+  const other = await until(async () => (await api(gw, ANN, '')).json.reviews.find((r) => r.id !== id),
+    'the review that supersedes');
   assert.equal(await state(gw, id), 'drifted');
   assert.equal(up.of('pay').length, 0);
   await approve(gw, other.id);
@@ -121,7 +132,8 @@ test('a request that is held looks at the target again when its verdict is there
 
 test('an approval is for its call in every member', async (t) => {
   const up = await startUpstream(t);
-  const tools = { 'up/pay': pay({ review: 'finance' }), 'up/give': pay({ review: 'finance' }), 'up/look': pay(undefined) };
+  const tools = { 'up/pay': pay({ review: 'finance' }), 'up/give': pay({ review: 'finance' }),
+    'up/look': pay(undefined) };
   delete tools['up/look'].approval;
   const gw = await startGateway(t, config(up, { top: { tools } }));
   const s = await openSession(gw, { token: DEV.token });
@@ -136,17 +148,21 @@ test('an approval is for its call in every member', async (t) => {
   assert.equal(await reason(other, 'up__pay', args), 'continuation_mismatch', 'agent');
   assert.equal(await reason(s, 'up__give', args), 'continuation_mismatch', 'tool');
   assert.equal(await reason(s, 'up__look', args), 'continuation_mismatch', 'a tool that needs none');
-  for (const a of [{ ...args, amount: 2 }, { ...args, amount: '1' }, { amount: 1 }, { ...args, to: 'Ann' }, { ...args, amount: 1.0000001 }]) {
+  for (const a of [{ ...args, amount: 2 }, { ...args, amount: '1' }, { amount: 1 }, { ...args, to: 'Ann' },
+      { ...args, amount: 1.0000001 }]) {
     assert.equal(await reason(s, 'up__pay', a), 'continuation_mismatch', JSON.stringify(a));
   }
   assert.equal(await reason(s, 'up__pay', args, { ...stated, key: 'another' }), 'continuation_mismatch', 'key');
   assert.equal(await reason(again, 'up__pay', args), 'continuation_mismatch', 'run');
-  assert.equal(await reason(s, 'up__pay', args, { ...stated, state: `sha256:${'0'.repeat(64)}` }), 'approval_required', 'state: a new review');
+  assert.equal(await reason(s, 'up__pay', args, { ...stated, state: `sha256:${'0'.repeat(64)}` }), 'approval_required',
+    'state: a new review');
   assert.equal(await state(gw, id), 'drifted');
   const next = await asks(s, args);
   await approve(gw, next);
-  assert.equal(await reason(s, 'up__pay', { ...args, amount: 1.0 }, { meta: { 'io.writ/continuationId': next } }), undefined, 'the same number');
-  assert.equal(await reason(s, 'up__pay', args, { meta: { 'io.writ/continuationId': next } }), 'duplicate_outcome', 'spent');
+  assert.equal(await reason(s, 'up__pay', { ...args, amount: 1.0 }, { meta: { 'io.writ/continuationId': next } }),
+    undefined, 'the same number');
+  assert.equal(await reason(s, 'up__pay', args, { meta: { 'io.writ/continuationId': next } }), 'duplicate_outcome',
+    'spent');
   assert.equal(await reason(s, 'up__pay', args, {}), 'duplicate_outcome');
   assert.equal(up.calls.length, 1);
   gw.verify();
@@ -157,13 +173,26 @@ test('each end has its state, its reason and its record, told once, and then ano
   const gw = await startGateway(t, config(up, { review: { expires: '2s', redeem: '2s' } }));
   const s = await openSession(gw, { token: DEV.token });
   const rows = [
-    ['rejected', 'approval_rejected', 'deny', async (id) => { await vote(gw, ANN, id, 'reject'); await vote(gw, BOB, id, 'reject'); }],
+    ['rejected', 'approval_rejected', 'deny', async (id) => {
+      await vote(gw, ANN, id, 'reject');
+      await vote(gw, BOB, id, 'reject');
+    }],
     ['rejected', 'approval_rejected', 'deny', (id) => vote(gw, EVE, id, 'reject')],
-    ['revised', 'revision_requested', 'revise', async (id) => { await vote(gw, ANN, id, 'approve'); await vote(gw, BOB, id, 'reject'); await vote(gw, EVE, id, 'modify'); }],
+    ['revised', 'revision_requested', 'revise', async (id) => {
+      await vote(gw, ANN, id, 'approve');
+      await vote(gw, BOB, id, 'reject');
+      await vote(gw, EVE, id, 'modify');
+    }],
     ['withdrawn', 'approval_withdrawn', 'deny', (id) => api(gw, DEV, `/${id}/withdraw`, {})],
-    ['withdrawn', 'approval_withdrawn', 'deny', async (id) => { await approve(gw, id); await api(gw, DEV, `/${id}/withdraw`, {}); }],
+    ['withdrawn', 'approval_withdrawn', 'deny', async (id) => {
+      await approve(gw, id);
+      await api(gw, DEV, `/${id}/withdraw`, {});
+    }],
     ['cancelled', 'approval_cancelled', 'deny', (id) => api(gw, OPS, `/${id}/cancel`, {})],
-    ['cancelled', 'approval_cancelled', 'deny', async (id) => { await approve(gw, id); await api(gw, OPS, `/${id}/cancel`, {}); }],
+    ['cancelled', 'approval_cancelled', 'deny', async (id) => {
+      await approve(gw, id);
+      await api(gw, OPS, `/${id}/cancel`, {});
+    }],
     ['expired', 'approval_expired', 'deny', () => {}],
     ['lapsed', 'approval_lapsed', 'deny', (id) => approve(gw, id)],
   ];
@@ -189,7 +218,8 @@ test('each end has its state, its reason and its record, told once, and then ano
   const approved = await asks(leaving, { amount: 51 });
   await approve(gw, approved);
   await leaving.close();
-  for (const id of [open, approved]) await until(async () => (await state(gw, id)) === 'withdrawn', 'the end of the run');
+  for (const id of [open, approved])
+    await until(async () => (await state(gw, id)) === 'withdrawn', 'the end of the run');
   assert.equal(up.calls.length, 0);
   gw.verify();
 });
@@ -206,7 +236,8 @@ test('one voter has one vote, by whatever identity or route it comes', async (t)
   assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'open');
   const second = await vote(gw, twice, id, 'approve');
   assert.equal(second.json.state, 'open', 'the same person');
-  assert.deepEqual(second.json.voters.map((v) => [v.id, v.vote]), [['ann', 'approve'], ['ann-at-home', undefined], ['bob', undefined]]);
+  assert.deepEqual(second.json.voters.map((v) => [v.id, v.vote]),
+    [['ann', 'approve'], ['ann-at-home', undefined], ['bob', undefined]]);
   assert.equal((await vote(gw, ANN, id, 'reject')).json.state, 'open', 'the last one counts, and is one');
   assert.equal((await vote(gw, twice, id, 'approve')).json.state, 'open');
   const done = await vote(gw, BOB, id, 'approve');

@@ -12,7 +12,8 @@ const A = bearer('a');
 const FILES = ['', '-wal', '-shm'];
 
 /** All files of the ledger, while no gateway runs. */
-const copy = (gw) => FILES.filter((f) => existsSync(gw.path(`ledger.db${f}`))).map((f) => [f, readFileSync(gw.path(`ledger.db${f}`))]);
+const copy = (gw) => FILES.filter((f) => existsSync(gw.path(`ledger.db${f}`)))
+  .map((f) => [f, readFileSync(gw.path(`ledger.db${f}`))]);
 const putBack = (gw, files) => {
   for (const f of FILES) rmSync(gw.path(`ledger.db${f}`), { force: true });
   for (const [f, bytes] of files) writeFileSync(gw.path(`ledger.db${f}`), bytes, { mode: 0o600 });
@@ -62,7 +63,8 @@ test('a copy that was put back does not open, and after a resume no lost call ru
   assert.equal(await w.call(5, { key: 'never used' }), 'ledger_resumed', 'which were used is unknown');
   assert.equal(await w.call(2, { boundary: 'run' }), 'boundary_sealed', 'runs of before the loss have ended');
   assert.equal(await w.call(3, { boundary: 'other run' }), 'ledger_resumed');
-  assert.equal(await w.call(6, { boundary: undefined }), 'ledger_resumed', 'the window of time reaches back to the lost time');
+  assert.equal(await w.call(6, { boundary: undefined }), 'ledger_resumed',
+    'the window of time reaches back to the lost time');
   assert.equal(await w.call(7, {}, 'up__read'), 'ran', 'it may run again');
   assert.deepEqual([1, 2, 3, 4, 5, 6].map(w.times), [1, 1, 1, 1, 0, 0]);
 

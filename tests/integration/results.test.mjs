@@ -21,7 +21,8 @@ function digest(value) {
 async function setUp(t, result, more = {}, config = {}) {
   const up = await startUpstream(t, { tools: ['get'] });
   const gw = await startGateway(t, {
-    upstreams: { up: { http: up.url } }, tools: { 'up/get': { scope: 's', arguments: ANY, duplicates: 'allow', result, ...more } }, ...config,
+    upstreams: { up: { http: up.url } },
+    tools: { 'up/get': { scope: 's', arguments: ANY, duplicates: 'allow', result, ...more } }, ...config,
   });
   return { up, gw, s: await openSession(gw) };
 }
@@ -29,7 +30,9 @@ async function setUp(t, result, more = {}, config = {}) {
 const last = (gw) => gw.show(gw.decisions().at(-1).decision_id);
 
 test('patterns are replaced in every text of a result, and the outcome has both digests', async (t) => {
-  const { up, gw, s } = await setUp(t, { redact: [CARDS, { pattern: 'sk-[a-z]+' }], remove: ['/structuredContent/secret', '/content/2', '/_meta/nothing'] });
+  const { up, gw, s } = await setUp(t,
+    { redact: [CARDS, { pattern: 'sk-[a-z]+' }],
+      remove: ['/structuredContent/secret', '/content/2', '/_meta/nothing'] });
   const given = {
     content: [
       { type: 'text', text: `pay ${CARD}, ${CARD}`, annotations: { audience: ['user'], priority: 0.50 } },
@@ -38,7 +41,8 @@ test('patterns are replaced in every text of a result, and the outcome has both 
       { type: 'image', mimeType: 'image/png', data: 'sk-abc' },
       { type: 'resource_link', uri: 'file:///x', name: 'sk-xyz' },
     ],
-    structuredContent: { secret: 1, list: [`a ${CARD}`, { deep: 'sk-q', n: 1.50, big: 12345678901234567890 }], ok: true, none: null },
+    structuredContent: { secret: 1, list: [`a ${CARD}`, { deep: 'sk-q', n: 1.50, big: 12345678901234567890 }], ok: true,
+      none: null },
     _meta: { note: CARD },
   };
   const want = {
@@ -48,7 +52,8 @@ test('patterns are replaced in every text of a result, and the outcome has both 
       { type: 'image', mimeType: 'image/png', data: 'sk-abc' },
       { type: 'resource_link', uri: 'file:///x', name: '[redacted]' },
     ],
-    structuredContent: { list: ['a [card]', { deep: '[redacted]', n: 1.5, big: 12345678901234567890 }], ok: true, none: null },
+    structuredContent: { list: ['a [card]', { deep: '[redacted]', n: 1.5, big: 12345678901234567890 }], ok: true,
+      none: null },
     _meta: { note: '[card]' },
   };
   delete given.structuredContent.list[1].big;
@@ -62,7 +67,8 @@ test('patterns are replaced in every text of a result, and the outcome has both 
   assert.equal(outcome.tool_output_hash, digest(given));
   assert.equal(outcome.extensions.writ.output_before, digest(given));
   assert.equal(outcome.extensions.writ.output_after, digest(want));
-  assert.deepEqual(outcome.extensions.writ.output_rules, ['remove /structuredContent/secret', 'remove /content/2', `redact ${CARDS.pattern}`, 'redact sk-[a-z]+']);
+  assert.deepEqual(outcome.extensions.writ.output_rules,
+    ['remove /structuredContent/secret', 'remove /content/2', `redact ${CARDS.pattern}`, 'redact sk-[a-z]+']);
 
   up.onCall = (a) => a.result(text('nothing to hide'));
   assert.equal((await s.call('up__get')).said, 'nothing to hide');
@@ -75,7 +81,8 @@ test('they hold on streams, in both families, for errors, and for answers that a
   up.onCall = (a) => {
     const stream = a.stream();
     stream.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'on its way' } });
-    stream.send({ jsonrpc: '2.0', id: a.id, result: { ...(a.modern ? { resultType: 'complete' } : {}), ...text(`got ${CARD}`) } });
+    stream.send({ jsonrpc: '2.0', id: a.id,
+      result: { ...(a.modern ? { resultType: 'complete' } : {}), ...text(`got ${CARD}`) } });
     stream.end();
   };
   for (const caller of [s, new Caller(gw, { modern: true })]) {
@@ -90,18 +97,26 @@ test('they hold on streams, in both families, for errors, and for answers that a
   up.onCall = (a) => a.error(-32050, `no card ${CARD}`, 200, { card: CARD, limit: 5 });
   const failed = await s.call('up__get', { n: 2 });
   assert.deepEqual(failed.error, { code: -32050, message: 'no card [card]', data: { card: '[card]', limit: 5 } });
-  assert.equal(last(gw).outcome.extensions.writ.output_after, digest({ code: -32050, message: 'no card [card]', data: { card: '[card]', limit: 5 } }));
+  assert.equal(last(gw).outcome.extensions.writ.output_after,
+    digest({ code: -32050, message: 'no card [card]', data: { card: '[card]', limit: 5 } }));
 
   up.onCall = (a) => a.result(text('free of cards'));
   await s.call('up__get', { n: 3 });
-  assert.equal((await gw.reload({ ...gw.config, tools: { 'up/get': { ...gw.config.tools['up/get'], result: { redact: [{ pattern: 'free' }] } } } })).event, 'reloaded');
-  assert.equal((await s.call('up__get', { n: 3 })).said, '[redacted] of cards', 'the rules of today hold for what was kept');
+  assert.equal((await gw.reload({ ...gw.config,
+    tools: { 'up/get': { ...gw.config.tools['up/get'], result: { redact: [{ pattern: 'free' }] } } } })).event,
+    'reloaded');
+  assert.equal((await s.call('up__get', { n: 3 })).said, '[redacted] of cards',
+    'the rules of today hold for what was kept');
   gw.verify();
 });
 
 test('over stdio as well', async (t) => {
-  const gw = prepare(t, { tools: { 'up/*': { scope: 's', arguments: ANY, duplicates: 'allow', result: { redact: [{ pattern: 'x{3,}' }] } } } });
-  gw.configure({ ...gw.config, upstreams: { up: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/stdio-server.mjs'), gw.path('record')] } } });
+  const gw = prepare(t,
+    { tools: { 'up/*': { scope: 's', arguments: ANY, duplicates: 'allow',
+      result: { redact: [{ pattern: 'x{3,}' }] } } } });
+  gw.configure({ ...gw.config,
+    upstreams: { up: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/stdio-server.mjs'),
+      gw.path('record')] } } });
   await gw.start();
   const s = await openSession(gw);
   assert.equal((await s.call('up__act', { act: 'echo', say: 'a xxxx b' })).said, 'a [redacted] b');
@@ -148,7 +163,8 @@ test('isError is what the policy says; a rule has the last word over the default
   const rule = { scope: 's', arguments: ANY, duplicates: 'replay' };
   const gw = await startGateway(t, {
     upstreams: { up: { http: up.url } },
-    tools: { 'up/a': rule, 'up/b': { ...rule, result: { is_error: 'pass', redact: [{ pattern: 'hidden' }] } }, 'up/c': { ...rule, result: { is_error: 'refuse' } } },
+    tools: { 'up/a': rule, 'up/b': { ...rule, result: { is_error: 'pass', redact: [{ pattern: 'hidden' }] } },
+      'up/c': { ...rule, result: { is_error: 'refuse' } } },
     defaults: { result: { is_error: 'error', redact: [{ pattern: 'secret', with: '*' }] } },
   });
   const s = await openSession(gw);
@@ -183,10 +199,12 @@ test('a rule that cannot be applied withholds the result', async (t) => {
 });
 
 test('writ check and writ explain know them', async (t) => {
-  const { gw } = await setUp(t, { max_bytes: '1KiB', content: ['text', 'audio/*'], redact: [CARDS], remove: ['/_meta'], is_error: 'refuse' }, { pin: true });
+  const { gw } = await setUp(t, { max_bytes: '1KiB', content: ['text', 'audio/*'], redact: [CARDS], remove: ['/_meta'],
+    is_error: 'refuse' }, { pin: true });
   const call = JSON.stringify({ agent: 'dev', tool: 'up/get', arguments: {} });
   const told = writ(['explain', gw.configFile, '-'], { input: call });
-  assert.match(told.out, /^result +max_bytes 1024, content text audio\/\*, remove \/_meta, redact .*, is_error refuse$/m);
+  assert.match(told.out,
+    /^result +max_bytes 1024, content text audio\/\*, remove \/_meta, redact .*, is_error refuse$/m);
   assert.match(told.out, /^pin +only with/m);
   const json = JSON.parse(writ(['explain', gw.configFile, '-', '--json'], { input: call }).out);
   assert.equal(json.pin, true);
@@ -208,6 +226,7 @@ test('writ check and writ explain know them', async (t) => {
     writeFileSync(file, JSON.stringify({ tools: { 'up/get': { scope: 's', result } } }));
     const run = writ(['check', file, '--json']);
     assert.equal(run.code, 1);
-    assert.ok(JSON.parse(run.out).findings.some((f) => f.severity === 'error' && f.pointer === at), `${JSON.stringify(result)}: ${run.out}`);
+    assert.ok(JSON.parse(run.out).findings.some((f) => f.severity === 'error' && f.pointer === at),
+      `${JSON.stringify(result)}: ${run.out}`);
   }
 });

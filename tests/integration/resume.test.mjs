@@ -183,7 +183,8 @@ test('an id that is used again has no answer by GET: it could be that of the oth
 test('every event comes as it was sent, on POST and on GET: ids, retry, comments, names, empty data', async (t) => {
   const x = await setUp(t);
   const raw = [
-    'id: a 1\ndata:\n\n', ': a comment\n\n', 'retry: 1234\n\n', 'event: message\nid: a 2\nretry: 5\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n',
+    'id: a 1\ndata:\n\n', ': a comment\n\n', 'retry: 1234\n\n',
+    'event: message\nid: a 2\nretry: 5\ndata: {"jsonrpc":"2.0","method":"notifications/x"}\n\n',
     'id:\ndata: {"jsonrpc":"2.0","method":"notifications/y"}\n\n', ':\n\n',
   ];
   const want = [
@@ -191,7 +192,8 @@ test('every event comes as it was sent, on POST and on GET: ids, retry, comments
     { id: 'a 2', event: 'message', retry: '5', data: '{"jsonrpc":"2.0","method":"notifications/x"}' },
     { id: '', data: '{"jsonrpc":"2.0","method":"notifications/y"}' },
   ];
-  const seen = (stream) => stream.events.filter((e) => e.comment !== '').map((e) => (e.comment === undefined ? e : { comment: ` ${e.comment}`.replace(/^ {2}/, ' ') }));
+  const seen = (stream) => stream.events.filter((e) => e.comment !== '')
+    .map((e) => (e.comment === undefined ? e : { comment: ` ${e.comment}`.replace(/^ {2}/, ' ') }));
   x.up.onCall = async (a) => {
     const stream = a.stream();
     for (const piece of raw) stream.raw(piece);
@@ -211,11 +213,15 @@ test('every event comes as it was sent, on POST and on GET: ids, retry, comments
   assert.deepEqual(seen(got), want);
 });
 
-test('a stream is its own session\'s: another session or agent that names its events is told nothing of it', async (t) => {
+test('a stream is its own session\'s: another session or agent that names its events is told nothing of it',
+    async (t) => {
   const [ada, bob] = [bearer('ada'), bearer('bob')];
   const streams = new Streams();
-  const up = await startUpstream(t, { onGet: (req, res) => (streams.owner === req.headers['mcp-session-id'] ? streams.onGet(req, res) : res.writeHead(400).end()) });
-  const gw = await startGateway(t, { agents: [ada.entry, bob.entry], upstreams: { up: { http: up.url } }, tools: RULES });
+  const up = await startUpstream(t,
+    { onGet: (req, res) =>
+      (streams.owner === req.headers['mcp-session-id'] ? streams.onGet(req, res) : res.writeHead(400).end()) });
+  const gw = await startGateway(t,
+    { agents: [ada.entry, bob.entry], upstreams: { up: { http: up.url } }, tools: RULES });
   const open = (agent) => openSession(gw, { path: '/mcp/up', token: agent.token });
   const x = { streams, up, gw, s: await open(ada) };
   const others = [await open(ada), await open(bob)];
@@ -226,7 +232,9 @@ test('a stream is its own session\'s: another session or agent that names its ev
   for (const other of others) {
     const told = await get(gw, other, last);
     assert.equal(told.status, 400, 'the server knows another session');
-    const stolen = await get(gw, Object.assign(Object.create(other), { headers: (m, more) => ({ ...other.headers(m, more), 'mcp-session-id': x.s.session }) }), last);
+    const stolen = await get(gw,
+      Object.assign(Object.create(other),
+        { headers: (m, more) => ({ ...other.headers(m, more), 'mcp-session-id': x.s.session }) }), last);
     assert.ok(other === others[0] ? stolen.status === 200 : stolen.status === 404, `${stolen.status}`);
     stolen.leave();
     await stream.closed();
@@ -239,7 +247,9 @@ test('a stream is its own session\'s: another session or agent that names its ev
 
 test('events come as they were meant, however their bytes are laid out', async (t) => {
   const x = await setUp(t);
-  const bytes = (id) => Buffer.from(`\ufeff: hello\r\rretry: 700\r\nid: e1\rdata:\r\r\ndata: ${JSON.stringify(notice('grüße 🦉'))}\r\n\r\nid: e2\ndata: ${JSON.stringify(response(id, 'größe 🦉'))}\r\r`);
+  const bytes = (id) =>
+    Buffer.from(`\ufeff: hello\r\rretry: 700\r\nid: e1\rdata:\r\r\ndata: ` +
+      `${JSON.stringify(notice('grüße 🦉'))}\r\n\r\nid: e2\ndata: ${JSON.stringify(response(id, 'größe 🦉'))}\r\r`);
   x.up.onCall = async (a) => {
     a.res.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const byte of bytes(a.id)) {

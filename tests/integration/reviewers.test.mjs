@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { bearer, linesOf, prepare, readFileSync, startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { bearer, linesOf, prepare, readFileSync, startGateway, until, writ,
+  writeFileSync } from '../support/js/gateway.mjs';
 import { startHook, workerSource } from '../support/js/reviewers.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
@@ -21,7 +22,8 @@ const any = (arg) => ({ arg, op: 'type', value: 'any', optional: true });
 const config = (up, more = {}) => ({
   upstreams: { up: { http: up.url } }, agents: ALL.map((a) => a.entry),
   reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob' }], quorum: '2', ...more.review } },
-  tools: { 'up/pay': { scope: 'payments', approval: { review: 'finance' }, arguments: [any('amount'), any('to'), any('note')] } },
+  tools: { 'up/pay': { scope: 'payments', approval: { review: 'finance' },
+    arguments: [any('amount'), any('to'), any('note')] } },
   ...more.top,
 });
 
@@ -35,7 +37,8 @@ async function setUp(t, more = {}) {
 async function api(gw, who, path, body) {
   const res = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/reviews${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { ...(who && { authorization: `Bearer ${who.token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: { ...(who && { authorization: `Bearer ${who.token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }) },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   return { status: res.status, json: await res.json().catch(() => undefined) };
@@ -92,7 +95,8 @@ test('a stream tells what lives and then each change, to those who may see it, a
   assert.equal((await watch(gw, { token: 'wrong' })).status, 401);
 });
 
-test('who comes back with the last id misses nothing, also over a restart, and is told when that cannot be', async (t) => {
+test('who comes back with the last id misses nothing, also over a restart, and is told when that cannot be',
+    async (t) => {
   const { gw, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
   const before = await watch(gw, ANN);
@@ -167,7 +171,8 @@ const tokenFile = (gw, who) => {
 };
 
 /** `writ review DEED` as an agent. */
-const send = (gw, who, deed, ...args) => writ(['review', deed, '--token', tokenFile(gw, who), `http://127.0.0.1:${gw.adminPort}`, ...args]);
+const send = (gw, who, deed, ...args) =>
+  writ(['review', deed, '--token', tokenFile(gw, who), `http://127.0.0.1:${gw.adminPort}`, ...args]);
 
 test('votes, withdrawals and cancellations are sent by command', async (t) => {
   const { gw, session } = await setUp(t, { review: { administrators: ['other'] } });
@@ -182,12 +187,14 @@ test('votes, withdrawals and cancellations are sent by command', async (t) => {
   assert.match(send(gw, OTHER, 'vote', id, 'approve').err, /vote_not_entitled|review_unknown/);
   assert.match(send(gw, FOREIGN, 'vote', id, 'approve').err, /review_unknown/);
   assert.equal(send(gw, { id: 'nobody', token: 'wrong' }, 'cancel', id).code, 1);
-  for (const bad of [[id, 'yes'], [id, 'approve', '--confidence', '2'], ['../x', 'approve'], [id, 'approve', '--feedback', 'a\u001bb']]) {
+  for (const bad of [[id, 'yes'], [id, 'approve', '--confidence', '2'], ['../x', 'approve'],
+      [id, 'approve', '--feedback', 'a\u001bb']]) {
     assert.notEqual(send(gw, ANN, 'vote', ...bad).code, 0, bad.join(' '));
   }
   assert.match(send(gw, ANN, 'cancel', id).err, /vote_not_entitled/);
   writeFileSync(gw.path('why.txt'), 'two\nlines\n');
-  run = send(gw, BOB, 'vote', id, 'approve', '--digest', json.review_digest, '--feedback', `@${gw.path('why.txt')}`, '--json');
+  run = send(gw, BOB, 'vote', id, 'approve', '--digest', json.review_digest, '--feedback', `@${gw.path('why.txt')}`,
+    '--json');
   assert.equal(JSON.parse(run.out).voters[1].vote, 'approve');
   assert.deepEqual(send(gw, DEV, 'withdraw', await asks(session, { amount: 2 })).out, 'withdrawn\n');
   run = send(gw, OTHER, 'cancel', await asks(session, { amount: 3 }));
@@ -197,7 +204,8 @@ test('votes, withdrawals and cancellations are sent by command', async (t) => {
 test('a token file with more than one field is refused before any request, and not quoted', async (t) => {
   const { gw, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
-  for (const [i, text] of ['', '\n', `${ANN.token}\nX-Evil: 1`, `${ANN.token}\r\n\r\nGET / HTTP/1.1`, `${ANN.token}\u0000`, `${ANN.token}\u001b[31m`].entries()) {
+  for (const [i, text] of ['', '\n', `${ANN.token}\nX-Evil: 1`, `${ANN.token}\r\n\r\nGET / HTTP/1.1`,
+      `${ANN.token}\u0000`, `${ANN.token}\u001b[31m`].entries()) {
     const file = gw.path(`bad-${i}`);
     writeFileSync(file, text);
     const run = writ(['review', 'vote', '--token', file, `http://127.0.0.1:${gw.adminPort}`, id, 'approve']);
@@ -217,30 +225,40 @@ test('who has a key votes signed and in no other way, and each signature is veri
   assert.equal((await vote(gw, ANN, id, 'approve')).json.reason, 'vote_unsigned');
   assert.match(send(gw, ANN, 'vote', id, 'approve').err, /vote_unsigned/);
   assert.match(send(gw, ANN, 'vote', id, 'approve', '--key', stranger.file).err, /no voter of the review has this key/);
-  assert.match(send(gw, BOB, 'vote', id, 'approve', '--key', ann.file).err, /vote_forged/, 'a vote of ann, sent as bob');
+  assert.match(send(gw, BOB, 'vote', id, 'approve', '--key', ann.file).err, /vote_forged/,
+    'a vote of ann, sent as bob');
   let run = send(gw, ANN, 'vote', id, 'reject', '--key', ann.file, '--feedback', 'why?', '--confidence', '1');
   assert.deepEqual([run.code, run.out], [0, 'open\n'], run.err);
 
   const { json: read } = await api(gw, ANN, `/${id}`);
   const old = read.records.at(-1).signature;
-  assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: old })).json.reason, 'vote_forged', 'each signature counts once');
+  assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: old })).json.reason, 'vote_forged',
+    'each signature counts once');
   const other = await asks(session, { amount: 2 });
-  assert.equal((await api(gw, ANN, `/${other}/vote`, { signed: old })).json.reason, 'review_mismatch', 'and for its review alone');
+  assert.equal((await api(gw, ANN, `/${other}/vote`, { signed: old })).json.reason, 'review_mismatch',
+    'and for its review alone');
   const [head, payload] = old.split('.');
-  const changed = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url')), revision: 1 })).toString('base64url');
-  assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: `${head}.${changed}.${old.split('.')[2]}` })).json.reason, 'vote_forged');
+  const changed = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(payload, 'base64url')), revision: 1 }))
+    .toString('base64url');
+  assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: `${head}.${changed}.${old.split('.')[2]}` })).json.reason,
+    'vote_forged');
   const none = `${Buffer.from('{"alg":"none","typ":"writ-vote"}').toString('base64url')}.${changed}.`;
   assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: none })).json.reason, 'vote_forged');
 
   // with nothing but node's own crypto
   const mine = (alg, key, claims) => {
-    const input = `${Buffer.from(JSON.stringify({ alg, typ: 'writ-vote' })).toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
-    const signature = alg === 'EdDSA' ? sign(null, Buffer.from(input), key) : sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
+    const input = `${Buffer.from(JSON.stringify({ alg, typ: 'writ-vote' })).toString('base64url')}.` +
+      `${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+    const signature = alg === 'EdDSA'
+      ? sign(null, Buffer.from(input), key) : sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
     return `${input}.${signature.toString('base64url')}`;
   };
-  const again = mine('EdDSA', ann.privateKey, { review_digest: read.review_digest, voter: 'ann', vote: 'approve', revision: 1 });
+  const again = mine('EdDSA', ann.privateKey,
+    { review_digest: read.review_digest, voter: 'ann', vote: 'approve', revision: 1 });
   assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: again })).json.state, 'open');
-  assert.equal((await api(gw, BOB, `/${id}/vote`, { signed: mine('ES256', bob.privateKey, { review_digest: read.review_digest, voter: 'bob', vote: 'approve', revision: 0 }) })).json.state, 'approved');
+  assert.equal((await api(gw, BOB, `/${id}/vote`,
+    { signed: mine('ES256', bob.privateKey,
+      { review_digest: read.review_digest, voter: 'bob', vote: 'approve', revision: 0 }) })).json.state, 'approved');
   assert.equal((await session.call('up__pay', { amount: 1 })).said, 'ran 1');
   run = writ(['review', 'replay', gw.path('ledger.db'), id]);
   assert.match(run.out, /^same: accept, \d+ events, 3 votes \(3 signed\)\n$/, run.err);
@@ -261,7 +279,8 @@ test('the prompt for a model fences what others wrote, and only an answer with i
   const { json } = await api(gw, ANN, `/${id}`);
   assert.match(json.prompt, /Never more than 500\./);
   const token = /-----BEGIN CALL ([0-9a-f]{32})-----/.exec(json.prompt)[1];
-  const call = JSON.parse(json.prompt.split('\n')[json.prompt.split('\n').findIndex((l) => l.startsWith('-----BEGIN CALL')) + 1]);
+  const call = JSON.parse(json.prompt.split('\n')[json.prompt.split('\n')
+    .findIndex((l) => l.startsWith('-----BEGIN CALL')) + 1]);
   assert.deepEqual(call.arguments, { amount: 1, note: attack });
   assert.equal(json.prompt.match(/^-----/gm).length, 2);
   assert.doesNotMatch(json.prompt, /[<>`\u202e]/);
@@ -273,8 +292,11 @@ test('the prompt for a model fences what others wrote, and only an answer with i
     `{"ballot":"${token}","vote":"approve"} {"ballot":"${token}","vote":"reject"}`]) {
     assert.equal((await answers(ANN, bad)).json.reason, 'vote_malformed', bad.slice(0, 60));
   }
-  assert.equal((await answers(BOB, `{"ballot":"${token}","vote":"approve"}`)).json.reason, 'vote_malformed', "another voter's token");
-  const done = await answers(ANN, `Sure:\n\`\`\`json\n{"ballot": "${token}", "vote": "Reject", "feedback": "a\\u0007b", "confidence": "0.8"}\n\`\`\``);
+  assert.equal((await answers(BOB, `{"ballot":"${token}","vote":"approve"}`)).json.reason, 'vote_malformed',
+    "another voter's token");
+  const done = await answers(ANN,
+    `Sure:\n\`\`\`json\n{"ballot": "${token}", "vote": "Reject", ` +
+    `"feedback": "a\\u0007b", "confidence": "0.8"}\n\`\`\``);
   assert.equal(done.json.voters[0].vote, 'reject');
   const { json: after } = await api(gw, ANN, `/${id}`);
   assert.deepEqual([after.records.at(-1).feedback, after.records.at(-1).confidence], ['a b', '0.8']);
@@ -283,7 +305,8 @@ test('the prompt for a model fences what others wrote, and only an answer with i
   const { json: cut } = await api(gw, ANN, `/${long}`);
   assert.match(cut.prompt, /An approval is not counted/);
   const own = /BEGIN CALL (\w+)/.exec(cut.prompt)[1];
-  const of = (v) => api(gw, ANN, `/${long}/vote`, { review_digest: cut.review_digest, answer: `{"ballot":"${own}","vote":"${v}"}` });
+  const of = (v) =>
+    api(gw, ANN, `/${long}/vote`, { review_digest: cut.review_digest, answer: `{"ballot":"${own}","vote":"${v}"}` });
   assert.equal((await of('approve')).status, 422, 'what was not shown is not approved');
   assert.equal((await of('reject')).status, 200);
 });
@@ -294,7 +317,9 @@ async function withReviewers(t, make, more = {}) {
   const gw = prepare(t, { upstreams: {}, tools: {}, agents: [] });
   const reviewers = await make(gw);
   const ids = Object.keys(reviewers);
-  gw.configure({ ...gw.config, ...config(up, { review: { voters: [...ids.map((id) => ({ id })), ...(more.voters ?? [])], quorum: String(more.quorum ?? ids.length), ...more.review }, top: { reviewers, ...more.top } }) });
+  gw.configure({ ...gw.config,
+    ...config(up, { review: { voters: [...ids.map((id) => ({ id })), ...(more.voters ?? [])],
+      quorum: String(more.quorum ?? ids.length), ...more.review }, top: { reviewers, ...more.top } }) });
   await gw.start();
   return { up, gw, session: await openSession(gw, { token: DEV.token }) };
 }
@@ -313,21 +338,27 @@ const stateOf = async (gw, id) => (await api(gw, ANN, `/${id}`)).json;
 const decided = (gw, id, state) => until(async () => (await stateOf(gw, id)).state === state, `${id} to be ${state}`);
 
 test('rules, a webhook and a worker vote in one review, each as the voter that it is', async (t) => {
-  const hook = await startHook(t, (review) => ({ json: { review_digest: review.review_digest, vote: 'approve', feedback: 'by hook', confidence: 0.5 } }));
+  const hook = await startHook(t, (review) =>
+    ({ json: { review_digest: review.review_digest, vote: 'approve', feedback: 'by hook', confidence: 0.5 } }));
   const { gw, session } = await withReviewers(t, (g) => ({
-    rules: { opinions: [{ vote: 'reject', when: [{ arg: 'amount', op: 'gt', value: 500 }], feedback: 'too much' }, { vote: 'approve', when: [{ arg: 'amount', op: 'le', value: 100 }] }] },
+    rules: { opinions: [{ vote: 'reject', when: [{ arg: 'amount', op: 'gt', value: 500 }], feedback: 'too much' },
+      { vote: 'approve', when: [{ arg: 'amount', op: 'le', value: 100 }] }] },
     hook: hookOf(g, 'hook', hook),
-    worker: workerOf(g, 'worker', "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', feedback: process.env.SAID });", { environment: { SAID: 'by worker' } }),
+    worker: workerOf(g, 'worker',
+      "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', " +
+        "feedback: process.env.SAID });", { environment: { SAID: 'by worker' } }),
   }), { voters: [{ id: 'ann' }], quorum: 4 });
 
   const id = await asks(session, { amount: 50 });
   await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'approve').length === 3, 'all three');
   const { records } = await stateOf(gw, id);
-  assert.deepEqual(records.filter((r) => r.event === 'vote').map((r) => [r.by, r.feedback]).sort(), [['hook', 'by hook'], ['rules', undefined], ['worker', 'by worker']]);
+  assert.deepEqual(records.filter((r) => r.event === 'vote').map((r) => [r.by, r.feedback]).sort(),
+    [['hook', 'by hook'], ['rules', undefined], ['worker', 'by worker']]);
   assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'approved');
 
   const [delivery] = hook.got;
-  assert.deepEqual([delivery.genuine, delivery.type, delivery.id, delivery.path], [true, 'review.opened', id, '/hook?a=b']);
+  assert.deepEqual([delivery.genuine, delivery.type, delivery.id, delivery.path],
+    [true, 'review.opened', id, '/hook?a=b']);
   assert.deepEqual([delivery.data.voter, delivery.data.tool, delivery.data.arguments], ['hook', 'pay', { amount: 50 }]);
   assert.match(delivery.data.prompt, /BEGIN CALL/);
   assert.equal(JSON.stringify(delivery).includes(DEV.token), false);
@@ -336,7 +367,8 @@ test('rules, a webhook and a worker vote in one review, each as the voter that i
   await until(async () => (await stateOf(gw, much)).voters[0].vote === 'reject', 'the reject');
   const untold = await asks(session, { amount: 300 });
   const text = await asks(session, { amount: '50' });
-  await until(async () => (await stateOf(gw, text)).voters[0].vote === 'reject', 'a value of which it cannot be told is not approved');
+  await until(async () => (await stateOf(gw, text)).voters[0].vote === 'reject',
+    'a value of which it cannot be told is not approved');
   assert.equal((await stateOf(gw, untold)).voters[0].vote, undefined, 'no opinion is no vote');
   gw.verify();
 });
@@ -345,7 +377,8 @@ test('a webhook that fails is asked again, and whatever it says that is no vote 
   const bad = [
     () => undefined,
     () => ({ status: 500, json: { vote: 'approve' } }),
-    (r) => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, json: { review_digest: r.review_digest, vote: 'approve' } }),
+    (r) => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' },
+      json: { review_digest: r.review_digest, vote: 'approve' } }),
     () => ({ text: 'approve' }),
     () => ({ json: { vote: 'approve' } }),
     () => ({ json: { review_digest: `sha256:${'0'.repeat(64)}`, vote: 'approve' } }),
@@ -353,10 +386,15 @@ test('a webhook that fails is asked again, and whatever it says that is no vote 
     () => ({ text: ' '.repeat(200_000) }),
     (r) => ({ json: { answer: r.prompt } }),
   ];
-  const hooks = await Promise.all(bad.map((b) => startHook(t, (review, n) => (n === 1 ? b(review) : { json: { review_digest: review.review_digest, vote: 'modify' } }))));
-  const { gw, session } = await withReviewers(t, (g) => Object.fromEntries(hooks.map((h, i) => [`hook${i}`, hookOf(g, `hook${i}`, h)])), { voters: [{ id: 'ann' }], quorum: bad.length + 1 });
+  const hooks = await Promise.all(
+    bad.map((b) => startHook(t,
+      (review, n) => (n === 1 ? b(review) : { json: { review_digest: review.review_digest, vote: 'modify' } }))));
+  const { gw, session } = await withReviewers(t,
+    (g) => Object.fromEntries(hooks.map((h, i) => [`hook${i}`, hookOf(g, `hook${i}`, h)])),
+    { voters: [{ id: 'ann' }], quorum: bad.length + 1 });
   const id = await asks(session, { amount: 1 });
-  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'modify').length === bad.length, 'all to have voted');
+  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'modify').length === bad.length,
+    'all to have voted');
   assert.deepEqual((await stateOf(gw, id)).voters.map((v) => v.votes), [...bad.map(() => 1), 0], 'and none before');
   assert.equal(gw.log.filter((l) => l.event === 'ballot_failed').length, bad.length);
   assert.equal(new Set(hooks.flatMap((h) => h.got.map((d) => d.id))).size, 1, 'a retry has the same id');
@@ -364,16 +402,20 @@ test('a webhook that fails is asked again, and whatever it says that is no vote 
   assert.doesNotMatch(gw.logText, /whsec_|\\u001b/);
 });
 
-test('a webhook may vote later; after SIGKILL it is told again; when the review is over it is left alone', async (t) => {
+test('a webhook may vote later; after SIGKILL it is told again; when the review is over it is left alone',
+    async (t) => {
   const hook = await startHook(t, () => ({ status: 202 }));
   const hanging = await startHook(t, () => new Promise(() => {}));
-  const { gw, session } = await withReviewers(t, (g) => ({ bob: hookOf(g, 'bob', hook), slow: hookOf(g, 'slow', hanging, { timeout: '1s' }) }), { voters: [{ id: 'ann' }], quorum: 2 });
+  const { gw, session } = await withReviewers(t,
+    (g) => ({ bob: hookOf(g, 'bob', hook), slow: hookOf(g, 'slow', hanging, { timeout: '1s' }) }),
+    { voters: [{ id: 'ann' }], quorum: 2 });
   const id = await asks(session, { amount: 1 });
   await until(() => hook.got.length === 1, 'the first delivery');
   await gw.restart('SIGKILL');
   await until(() => hook.got.length === 2, 'the delivery after the restart');
   assert.deepEqual(hook.got.map((d) => d.id), [id, id]);
-  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'total_timeout'), 'one that hangs is given up');
+  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'total_timeout'),
+    'one that hangs is given up');
   assert.equal((await api(gw, ANN, '')).status, 200);
   assert.equal((await vote(gw, BOB, id, 'approve')).json.voters[0].vote, 'approve', 'the same voter by another way');
   assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'approved');
@@ -386,18 +428,28 @@ test('a webhook may vote later; after SIGKILL it is told again; when the review 
 test('a worker that dies, floods, hangs or lies is bounded, and only its own votes count', async (t) => {
   const { gw, session } = await withReviewers(t, (g) => ({
     dies: workerOf(g, 'dies', `const fs = require('fs'); const f = ${JSON.stringify(g.path('died'))};
-      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); console.error(JSON.stringify(review)); process.exit(3); } if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve' });`),
+      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); console.error(JSON.stringify(review)); process.exit(3); }
+      if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve' });`),
     floods: workerOf(g, 'floods', `const fs = require('fs'); const f = ${JSON.stringify(g.path('flooded'))};
-      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); say('x'.repeat(300000)); } else if (review.type === 'review') { say('not json'); say('[]'); say({ id: 'other', vote: 'approve' }); say({ id: review.id, answer: 'Here: {"ballot":"' + /BEGIN CALL (\\w+)/.exec(review.prompt)[1] + '","vote":"Approve"}' }); }`),
+      if (!fs.existsSync(f)) { fs.writeFileSync(f, ''); say('x'.repeat(300000)); } else if (review.type === 'review') {
+        say('not json'); say('[]'); say({ id: 'other', vote: 'approve' });
+        const ballot = /BEGIN CALL (\\w+)/.exec(review.prompt)[1];
+        say({ id: review.id, answer: 'Here: {"ballot":"' + ballot + '","vote":"Approve"}' });
+      }`),
     mute: { worker: ['sh', '-c', 'printf "one\\n\\033[31mno model\\n" >&2; exit 4'] },
     gone: { worker: ['/nonexistent/reviewer'] },
     hangs: workerOf(g, 'hangs', 'void review;', { timeout: '1s' }),
-    lies: workerOf(g, 'lies', "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', by: 'ann', voter: 'ann' });"),
+    lies: workerOf(g, 'lies',
+      "if (review.type === 'review') say({ id: review.id, review_digest: review.review_digest, vote: 'approve', by: " +
+        "'ann', voter: 'ann' });"),
   }), { voters: [{ id: 'ann' }], quorum: 5 });
   const id = await asks(session, { amount: 1 });
-  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'approve').map((v) => v.id).join() === 'dies,floods', 'two votes');
-  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'lies' && l.why === 'no_vote'), 'members that a vote does not have');
-  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'hangs' && l.why === 'timeout'), 'the timeout');
+  await until(async () => (await stateOf(gw, id)).voters.filter((v) => v.vote === 'approve').map((v) => v.id).join() ===
+    'dies,floods', 'two votes');
+  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'lies' && l.why === 'no_vote'),
+    'members that a vote does not have');
+  await until(() => gw.log.some((l) => l.event === 'ballot_failed' && l.reviewer === 'hangs' && l.why === 'timeout'),
+    'the timeout');
   const ended = (reviewer) => gw.log.find((l) => l.event === 'reviewer_ended' && l.reviewer === reviewer);
   assert.equal(ended('dies').detail, 3);
   assert.equal(ended('dies').said, undefined, 'one that was told of a call may say its values');
@@ -412,10 +464,14 @@ test('a reviewer that has a key votes signed by its webhook, too', async (t) => 
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const hook = await startHook(t, (review, n) => {
     const claims = { review_digest: review.review_digest, voter: 'hook', vote: 'approve', revision: 0 };
-    const input = `${Buffer.from('{"alg":"EdDSA","typ":"writ-vote"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
-    return { json: n === 1 ? { review_digest: review.review_digest, vote: 'approve' } : { signed: `${input}.${sign(null, Buffer.from(input), privateKey).toString('base64url')}` } };
+    const input = `${Buffer.from('{"alg":"EdDSA","typ":"writ-vote"}').toString('base64url')}.` +
+      `${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+    return { json: n === 1 ? { review_digest: review.review_digest, vote: 'approve' }
+      : { signed: `${input}.${sign(null, Buffer.from(input), privateKey).toString('base64url')}` } };
   });
-  const { gw, session } = await withReviewers(t, (g) => ({ hook: hookOf(g, 'hook', hook, { key: publicKey.export({ format: 'jwk' }) }) }), { voters: [{ id: 'ann' }], quorum: 1, review: { threshold: '1' } });
+  const { gw, session } = await withReviewers(t,
+    (g) => ({ hook: hookOf(g, 'hook', hook, { key: publicKey.export({ format: 'jwk' }) }) }),
+    { voters: [{ id: 'ann' }], quorum: 1, review: { threshold: '1' } });
   const id = await asks(session, { amount: 1 });
   await until(async () => (await stateOf(gw, id)).voters[0].vote === 'approve', 'the signed vote');
   assert.ok(gw.log.some((l) => l.event === 'ballot_failed' && l.why === 'vote_unsigned'));
@@ -425,7 +481,9 @@ test('a gateway that stops lets go of streams, webhooks and workers, and leaves 
   const hanging = await startHook(t, () => new Promise(() => {}));
   const { gw, session } = await withReviewers(t, (g) => ({
     slow: hookOf(g, 'slow', hanging),
-    hangs: workerOf(g, 'hangs', `require('fs').writeFileSync(${JSON.stringify(g.path('pids'))}, process.pid + '\\n' + require('child_process').spawn('sleep', ['600']).pid + '\\n');`),
+    hangs: workerOf(g, 'hangs',
+      `require('fs').writeFileSync(${JSON.stringify(g.path('pids'))}, process.pid + '\\n' + ` +
+        `require('child_process').spawn('sleep', ['600']).pid + '\\n');`),
   }), { voters: [{ id: 'ann' }] });
   await asks(session, { amount: 1 });
   const stream = await watch(gw, ANN);
@@ -444,7 +502,8 @@ test('a gateway that stops lets go of streams, webhooks and workers, and leaves 
 
 test('a webhook over TLS is who its certificate says, by the authority that is configured', async (t) => {
   const run = (gw, ...args) => assert.equal(spawnSync('openssl', args, { cwd: gw.dir }).status, 0, args.join(' '));
-  const certificate = (gw, name, subject) => run(gw, 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+  const certificate = (gw, name, subject) =>
+    run(gw, 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
     '-keyout', `${name}.key`, '-out', `${name}.crt`, '-subj', '/CN=hook', '-addext', `subjectAltName=${subject}`);
   let good, other, named;
   const answer = (review) => ({ json: { review_digest: review.review_digest, vote: 'approve' } });
@@ -456,10 +515,12 @@ test('a webhook over TLS is who its certificate says, by the authority that is c
     good = await startHook(t, answer, tls('good'));
     other = await startHook(t, answer, tls('other'));
     named = await startHook(t, answer, tls('named'));
-    return { good: hookOf(g, 'good', good, { ca: 'good.crt' }), other: hookOf(g, 'other', other, { ca: 'good.crt' }), named: hookOf(g, 'named', named, { ca: 'named.crt' }) };
+    return { good: hookOf(g, 'good', good, { ca: 'good.crt' }), other: hookOf(g, 'other', other, { ca: 'good.crt' }),
+      named: hookOf(g, 'named', named, { ca: 'named.crt' }) };
   }, { voters: [{ id: 'ann' }], quorum: 4 });
   const id = await asks(session, { amount: 1 });
   await until(async () => (await stateOf(gw, id)).voters[0].vote === 'approve', 'the one that is who it should be');
-  await until(() => new Set(gw.log.filter((l) => l.event === 'ballot_failed' && l.why === 'tls_failed').map((l) => l.reviewer)).size === 2, 'the others to be refused');
+  await until(() => new Set(gw.log.filter((l) => l.event === 'ballot_failed' && l.why === 'tls_failed')
+    .map((l) => l.reviewer)).size === 2, 'the others to be refused');
   assert.deepEqual([other.got.length, named.got.length], [0, 0], 'and told nothing');
 });

@@ -12,7 +12,8 @@ const ada = bearer('ada', { tenant: 'acme' });
 const bob = bearer('bob', { tenant: 'acme' });
 const eve = bearer('ada', { tenant: 'evil', token: 'token-of-eve' });
 
-const question = { name: { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } };
+const question = { name: { method: 'elicitation/create',
+  params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } };
 const answer = (name) => ({ name: { action: 'accept', content: { name } } });
 let serial = 0;
 
@@ -24,35 +25,44 @@ function asks(rounds, { state = () => `state ${++serial} ünïcode "\\` } = {}) 
     if (round === rounds) return call.text(`hello ${call.params.inputResponses.name.content.name}`);
     const next = state?.();
     if (next !== undefined) given.set(next, round + 1);
-    return call.json({ jsonrpc: '2.0', id: call.id, result: { resultType: 'input_required', inputRequests: question, ...(next === undefined ? {} : { requestState: next }) } });
+    return call.json({ jsonrpc: '2.0', id: call.id,
+      result: { resultType: 'input_required', inputRequests: question,
+        ...(next === undefined ? {} : { requestState: next }) } });
   };
 }
 
 async function setUp(t, onCall, config = {}) {
   const up = await startUpstream(t, { onCall });
-  const gw = await startGateway(t, { agents: [ada.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url, credential: { meta: true } } }, tools: TOOLS, ...config });
+  const gw = await startGateway(t,
+    { agents: [ada.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url, credential: { meta: true } } },
+      tools: TOOLS, ...config });
   const of = (agent, options = {}) => new Caller(gw, { path: '/mcp/up', modern: true, token: agent.token, ...options });
   return { up, gw, of, caller: of(ada) };
 }
 
 /** The next round: what the upstream gave with its question, and the person's answer. */
-const next = (asked, name = 'Ada', more = {}) => ({ params: { inputResponses: answer(name), ...(asked.result.requestState === undefined ? {} : { requestState: asked.result.requestState }), ...more } });
+const next = (asked, name = 'Ada', more = {}) =>
+  ({ params: { inputResponses: answer(name),
+    ...(asked.result.requestState === undefined ? {} : { requestState: asked.result.requestState }), ...more } });
 
 const jti = (call) => JSON.parse(Buffer.from(call.credential.split('.')[1], 'base64url')).jti;
 
-test('all rounds of a call are one governed call: each supersedes the one before, the last has the outcome', async (t) => {
+test('all rounds of a call are one governed call: each supersedes the one before, the last has the outcome',
+    async (t) => {
   const { up, gw, caller } = await setUp(t, asks(2));
   const first = await caller.call('greet', { n: 1 });
   assert.equal(first.result.resultType, 'input_required');
   assert.deepEqual(first.result.inputRequests, question);
   const second = await caller.call('greet', { n: 1 }, next(first, 'one'));
   assert.equal(second.result.resultType, 'input_required');
-  assert.deepEqual(gw.decisions().map((d) => [d.decision, d.outcome, d.superseded]), [['allow', null, true], ['allow', null, false]]);
+  assert.deepEqual(gw.decisions().map((d) => [d.decision, d.outcome, d.superseded]),
+    [['allow', null, true], ['allow', null, false]]);
   const third = await caller.call('greet', { n: 1 }, next(second, 'two'));
   assert.equal(third.said, 'hello two');
 
   assert.equal(up.calls.length, 3);
-  assert.deepEqual(up.calls.map((c) => c.params.requestState), [undefined, first.result.requestState, second.result.requestState]);
+  assert.deepEqual(up.calls.map((c) => c.params.requestState),
+    [undefined, first.result.requestState, second.result.requestState]);
   const shown = gw.decisions().map((d) => gw.show(d.decision_id));
   const [a, b, c] = shown.map((s) => s.decision);
   assert.deepEqual([a.supersedes, b.supersedes, c.supersedes], [null, a.decision_id, b.decision_id]);
@@ -86,8 +96,10 @@ test('an upstream that gives no state is answered with inputResponses alone', as
 });
 
 test('equal calls that wait without a state are told apart by key, run and agent', async (t) => {
-  const { up, gw, of } = await setUp(t, asks(1, { state: null }), { tools: { 'up/*': { scope: 's', arguments: any, duplicates: 'forbid' } } });
-  const ways = [[of(ada), {}], [of(ada), { key: 'one' }], [of(ada), { key: 'two' }], [of(ada), { boundary: 'run-1' }], [of(ada), { boundary: 'run-2' }], [of(ada), { key: 'one-in-3', boundary: 'run-3' }], [of(bob), { key: 'one' }]];
+  const { up, gw, of } = await setUp(t, asks(1, { state: null }),
+    { tools: { 'up/*': { scope: 's', arguments: any, duplicates: 'forbid' } } });
+  const ways = [[of(ada), {}], [of(ada), { key: 'one' }], [of(ada), { key: 'two' }], [of(ada), { boundary: 'run-1' }],
+    [of(ada), { boundary: 'run-2' }], [of(ada), { key: 'one-in-3', boundary: 'run-3' }], [of(bob), { key: 'one' }]];
   const asked = [];
   for (const [caller, options] of ways) asked.push(await caller.call('greet', { n: 1 }, options));
   const waiting = gw.decisions();
@@ -145,24 +157,29 @@ test('a round is for the agent, the tool, the arguments and the state that it wa
 
 for (const duplicates of ['forbid', 'allow', 'replay']) {
   test(`of two answers to one round exactly one goes on: duplicates: ${duplicates}`, async (t) => {
-    const { up, gw, caller } = await setUp(t, asks(1), { tools: { 'up/*': { scope: 's', arguments: any, duplicates } } });
+    const { up, gw, caller } = await setUp(t, asks(1),
+      { tools: { 'up/*': { scope: 's', arguments: any, duplicates } } });
     for (let i = 0; i < 10; i++) {
       up.clear();
       const first = await caller.call('greet', { i });
-      const both = await Promise.all([caller.call('greet', { i }, next(first, 'a')), caller.call('greet', { i }, next(first, 'b'))]);
+      const both = await Promise.all([caller.call('greet', { i }, next(first, 'a')),
+        caller.call('greet', { i }, next(first, 'b'))]);
       assert.equal(both.filter((r) => r.said !== undefined).length, 1, both.map((r) => r.text).join('\n'));
       assert.equal(both.filter((r) => r.reason === 'input_not_awaited').length, 1);
       assert.equal(up.calls.length, 2);
-      if (duplicates === 'replay') assert.match((await caller.call('greet', { i })).said, /^hello [ab]$/, 'the result of the last round');
+      if (duplicates === 'replay')
+        assert.match((await caller.call('greet', { i })).said, /^hello [ab]$/, 'the result of the last round');
     }
     gw.verify();
   });
 }
 
 test('two calls of `duplicates: allow` wait side by side', async (t) => {
-  const { up, gw, caller } = await setUp(t, asks(1), { tools: { 'up/*': { scope: 's', arguments: any, duplicates: 'allow' } } });
+  const { up, gw, caller } = await setUp(t, asks(1),
+    { tools: { 'up/*': { scope: 's', arguments: any, duplicates: 'allow' } } });
   const asked = [await caller.call('greet'), await caller.call('greet')];
-  for (const [i, one] of asked.entries()) assert.equal((await caller.call('greet', {}, next(one, `n${i}`))).said, `hello n${i}`);
+  for (const [i, one] of asked.entries())
+    assert.equal((await caller.call('greet', {}, next(one, `n${i}`))).said, `hello n${i}`);
   assert.equal(up.calls.length, 4);
   gw.verify();
 });
@@ -187,7 +204,8 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
 test('a round that was under way when the gateway died is not made again', async (t) => {
   let hang;
   const asking = asks(1);
-  const { up, gw, of, caller } = await setUp(t, (call) => (call.params.requestState !== undefined && hang ? undefined : asking(call)));
+  const { up, gw, of, caller } = await setUp(t,
+    (call) => (call.params.requestState !== undefined && hang ? undefined : asking(call)));
   const first = await caller.call('greet');
   hang = true;
   caller.call('greet', {}, next(first)).catch(() => {});
@@ -247,12 +265,15 @@ test('a number that the server would read as another one is refused, with its pl
   for (const source of ['9007199254740993', '0.10000000000000001', '1e-400']) {
     const inexact = await caller.call('greet', {}, next(first, JSON.rawJSON(source)));
     assert.equal(inexact.status, 200);
-    assert.deepEqual([inexact.reason, inexact.refusal.argument], ['number_not_exact', '/inputResponses/name/content/name']);
+    assert.deepEqual([inexact.reason, inexact.refusal.argument],
+      ['number_not_exact', '/inputResponses/name/content/name']);
     assert.ok(!inexact.text.includes(source), inexact.text);
     const { decision, outcome } = gw.show(inexact.refusal.decision_id);
-    assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.extensions.writ.input_digest, outcome.outcome], ['deny', 'number_not_exact', undefined, 'blocked']);
+    assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.extensions.writ.input_digest,
+      outcome.outcome], ['deny', 'number_not_exact', undefined, 'blocked']);
   }
-  assert.equal((await caller.call('greet', {}, { params: { requestState: JSON.rawJSON('9007199254740993') } })).refusal.argument, '/requestState');
+  assert.equal((await caller.call('greet', {},
+    { params: { requestState: JSON.rawJSON('9007199254740993') } })).refusal.argument, '/requestState');
   assert.equal(up.calls.length, 1);
   assert.equal((await caller.call('greet', {}, next(first))).said, 'hello Ada', 'the call still waits');
   gw.verify();
@@ -268,7 +289,8 @@ test('a round of which nothing was sent can be answered again', async (t) => {
   assert.equal((await caller.call('greet')).refusal.first_waits_for, 'input', 'the call is not over');
   await up.listen(port);
   assert.equal((await caller.call('greet', {}, next(first))).said, 'hello Ada');
-  assert.deepEqual(gw.decisions(['--decision', 'allow']).map((d) => [d.outcome, d.superseded]), [[null, true], [null, true], ['executed', false]]);
+  assert.deepEqual(gw.decisions(['--decision', 'allow']).map((d) => [d.outcome, d.superseded]),
+    [[null, true], [null, true], ['executed', false]]);
   gw.verify();
 });
 
@@ -292,14 +314,16 @@ test('prompts and resources that ask back are passed on', async (t) => {
   const { gw, up } = await setUp(t, undefined);
   up.onMessage = (m) => {
     if (m.method !== 'prompts/get' && m.method !== 'resources/read') return undefined;
-    m.result(m.params.inputResponses === undefined ? { resultType: 'input_required', inputRequests: question, requestState: 's' } : { messages: [], echoed: m.params.requestState });
+    m.result(m.params.inputResponses === undefined ? { resultType: 'input_required', inputRequests: question,
+      requestState: 's' } : { messages: [], echoed: m.params.requestState });
     return true;
   };
   const caller = new Caller(gw, { path: '/mcp/up', modern: true, token: ada.token });
   for (const [method, params] of [['prompts/get', { name: 'p' }], ['resources/read', { uri: 'test://r' }]]) {
     const first = await caller.request(method, params);
     assert.equal(first.result.resultType, 'input_required', first.text);
-    const second = await caller.request(method, { ...params, inputResponses: answer('x'), requestState: first.result.requestState });
+    const second = await caller.request(method,
+      { ...params, inputResponses: answer('x'), requestState: first.result.requestState });
     assert.equal(second.result.echoed, 's');
   }
   assert.equal(gw.decisions().length, 0);

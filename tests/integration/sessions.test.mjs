@@ -29,12 +29,14 @@ const auth = (agent) => ({ requestInit: { headers: { authorization: `Bearer ${ag
 async function connect(gw, agent, { v = 2, mode = 'legacy', reply = 'yes', capabilities, path = '/mcp/up' } = {}) {
   const sdk = v === 2 ? await sdk2() : await sdk1();
   const all = { sampling: {}, elicitation: v === 2 ? { form: {} } : {}, roots: { listChanged: true } };
-  const client = new sdk.Client({ name: 'test', version: '1' }, { capabilities: capabilities ?? all, ...(v === 2 ? { versionNegotiation: { mode } } : {}) });
+  const client = new sdk.Client({ name: 'test', version: '1' },
+    { capabilities: capabilities ?? all, ...(v === 2 ? { versionNegotiation: { mode } } : {}) });
   const on = (method, schema, fn) => client.setRequestHandler(v === 2 ? method : sdk[schema], fn);
   const heard = [];
   if (!capabilities) {
     on('elicitation/create', 'ElicitRequestSchema', async () => ({ action: 'accept', content: { reply } }));
-    on('sampling/createMessage', 'CreateMessageRequestSchema', async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: reply } }));
+    on('sampling/createMessage', 'CreateMessageRequestSchema',
+      async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: reply } }));
     on('roots/list', 'ListRootsRequestSchema', async () => ({ roots: [{ uri: `file:///${reply}`, name: 'r' }] }));
   }
   client.fallbackNotificationHandler = async (n) => { heard.push(n); };
@@ -49,7 +51,8 @@ for (const v of [1, 2]) {
     const { gw } = await setUp(t);
     const [a, b] = [await connect(gw, A, { v, reply: 'a' }), await connect(gw, B, { v, reply: 'b' })];
     t.after(() => Promise.all([a.close(), b.close()]));
-    for (const [tool, args, said] of [['ask', { question: 'q' }, 'They said '], ['sample', { prompt: 'p' }, 'They said '], ['roots', {}, 'file:///']]) {
+    for (const [tool, args, said] of [['ask', { question: 'q' }, 'They said '],
+        ['sample', { prompt: 'p' }, 'They said '], ['roots', {}, 'file:///']]) {
       assert.deepEqual(await Promise.all([a.call(tool, args), b.call(tool, args)]), [`${said}a`, `${said}b`], tool);
     }
   });
@@ -88,7 +91,8 @@ test('log messages, list changes and updates of resources go to the session that
   assert.equal(await a.call('grow'), 'grown');
   const methods = () => a.heard.map((n) => n.method);
   await until(() => methods().length >= 3, 'what the server said');
-  assert.deepEqual(methods().sort(), ['notifications/message', 'notifications/resources/updated', 'notifications/tools/list_changed']);
+  assert.deepEqual(methods().sort(),
+    ['notifications/message', 'notifications/resources/updated', 'notifications/tools/list_changed']);
   assert.equal(a.heard.find((n) => n.method === 'notifications/message').params.data, 'canary');
   assert.deepEqual(b.heard, []);
 });
@@ -99,7 +103,9 @@ test('messages sent without an open stream reach the next stream', async (t) => 
   await s.call('grow', {});
   let heard = '';
   const leave = new AbortController();
-  const listening = send(gw.origin, { method: 'GET', path: '/mcp/up', headers: s.headers(undefined, { accept: 'text/event-stream' }), signal: leave.signal,
+  const listening = send(gw.origin,
+    { method: 'GET', path: '/mcp/up', headers: s.headers(undefined, { accept: 'text/event-stream' }),
+      signal: leave.signal,
     onResponse: (res) => res.on('data', (d) => { heard += d; }) }).catch(() => {});
   await until(() => heard.includes('tools/list_changed'), 'the notice');
   leave.abort();
@@ -111,7 +117,8 @@ test('a cancelled call is cancelled in its own child, and ends', async (t) => {
   const a = await connect(gw, A);
   t.after(a.close);
   const stop = new AbortController();
-  const waiting = a.client.callTool({ name: 'wait', arguments: { name: 'w' } }, { signal: stop.signal }).catch((e) => e);
+  const waiting = a.client.callTool({ name: 'wait', arguments: { name: 'w' } }, { signal: stop.signal })
+    .catch((e) => e);
   await until(() => record().some((r) => r.waits === 'w'), 'the call');
   stop.abort();
   await waiting;
@@ -119,15 +126,18 @@ test('a cancelled call is cancelled in its own child, and ends', async (t) => {
   assert.equal(await a.call('echo', { message: 'on' }), 'Echo: on');
 });
 
-test('a child that dies ends its calls with a name; its session goes on with the next one and hears of it', async (t) => {
+test('a child that dies ends its calls with a name; its session goes on with the next one and hears of it',
+    async (t) => {
   const { gw, record } = await setUp(t);
   const a = await connect(gw, A);
   t.after(a.close);
   await a.client.subscribeResource({ uri: 'test://note' });
   await assert.rejects(a.call('die'), (e) => e.data.reason === 'upstream_failed' && e.data.execution === 'unknown');
-  assert.equal(await a.call('ask', { question: 'still?' }), 'They said yes', 'the next child knows what the client can do');
+  assert.equal(await a.call('ask', { question: 'still?' }), 'They said yes',
+    'the next child knows what the client can do');
   await until(() => a.heard.some((n) => n.method === 'notifications/tools/list_changed'), 'the notice');
-  await until(() => a.heard.some((n) => n.method === 'notifications/message' && n.params.logger === 'writ'), 'the message');
+  await until(() => a.heard.some((n) => n.method === 'notifications/message' && n.params.logger === 'writ'),
+    'the message');
   assert.equal(record().filter((r) => r.subscribed === 'test://note').length, 2, 'the next child is subscribed again');
   const outcome = gw.show(gw.decisions()[0].decision_id).outcome;
   assert.deepEqual([outcome.outcome, outcome.error_type], ['error', 'exited']);
@@ -149,7 +159,8 @@ test('children are bounded: who is idle makes room, and who is not is not distur
   assert.equal((await s.call('echo', { message: 's' })).said, 'Echo: s');
   const more = await openSession(gw, { token: B.token, path: '/mcp/up' });
   assert.equal((await more.call('echo', { message: 'more' })).said, 'Echo: more');
-  assert.equal(gw.log.filter((l) => l.event === 'upstream_child_ends' && l.why === 'evicted').length, 2, 'the spare one, then the idle session\'s');
+  assert.equal(gw.log.filter((l) => l.event === 'upstream_child_ends' && l.why === 'evicted').length, 2,
+    'the spare one, then the idle session\'s');
   assert.equal(await a.call('show'), 'nothing');
   assert.equal(starts(), 4);
   assert.equal((await s.call('echo', { message: 'again' })).said, 'Echo: again', 'it is started again');
@@ -177,9 +188,13 @@ function listen(c, id, notifications) {
   const stop = new AbortController();
   const heard = { text: '' };
   const message = c.message('subscriptions/listen', { notifications }, id);
-  heard.done = c.post(message, { signal: stop.signal, onResponse: (res) => { heard.status = res.statusCode; res.on('data', (d) => { heard.text += d; }); } }).catch(() => {});
+  heard.done = c.post(message, { signal: stop.signal, onResponse: (res) => {
+    heard.status = res.statusCode;
+    res.on('data', (d) => { heard.text += d; });
+  } }).catch(() => {});
   heard.leave = () => { stop.abort(); return heard.done; };
-  heard.messages = () => heard.text.split('\n').filter((l) => l.startsWith('data: {')).map((l) => JSON.parse(l.slice(6)));
+  heard.messages = () => heard.text.split('\n').filter((l) => l.startsWith('data: {'))
+    .map((l) => JSON.parse(l.slice(6)));
   return heard;
 }
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
@@ -187,15 +202,18 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 test('subscriptions of the stateless revision over stdio: each has its own name, and what it asked for', async (t) => {
   const { gw, record } = await setUp(t, { eras: 'modern' });
   const [a, also, b] = [A, A, B].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up', modern: true }));
-  const [one, two, other] = [listen(a, 'sub', { toolsListChanged: true }), listen(also, 7, { resourceSubscriptions: ['test://note'] }), listen(b, 'sub', { toolsListChanged: true })];
+  const [one, two, other] = [listen(a, 'sub', { toolsListChanged: true }),
+    listen(also, 7, { resourceSubscriptions: ['test://note'] }), listen(b, 'sub', { toolsListChanged: true })];
   t.after(() => Promise.all([one, two, other].map((l) => l.leave())));
   await until(() => [one, two, other].every((l) => l.text.includes('acknowledged')), 'the acknowledgements');
   assert.deepEqual([one, two].map((l) => l.messages()[0].params._meta[SUBSCRIPTION]), ['sub', 7]);
   assert.equal((await a.call('grow', {})).said, 'grown');
   assert.equal((await a.call('touch', { uri: 'test://note' })).said, 'touched');
   await until(() => one.messages().length === 2 && two.messages().length === 2, 'what was subscribed to');
-  assert.deepEqual([one.messages()[1].method, one.messages()[1].params._meta[SUBSCRIPTION]], ['notifications/tools/list_changed', 'sub']);
-  assert.deepEqual([two.messages()[1].method, two.messages()[1].params._meta[SUBSCRIPTION]], ['notifications/resources/updated', 7]);
+  assert.deepEqual([one.messages()[1].method, one.messages()[1].params._meta[SUBSCRIPTION]],
+    ['notifications/tools/list_changed', 'sub']);
+  assert.deepEqual([two.messages()[1].method, two.messages()[1].params._meta[SUBSCRIPTION]],
+    ['notifications/resources/updated', 7]);
   assert.equal(other.messages().length, 1, 'another agent has another child');
   await one.leave();
   assert.equal((await a.call('grow', {})).said, 'grown');
@@ -237,12 +255,15 @@ function follow(s, body, { method = 'POST', headers } = {}) {
   const stop = new AbortController();
   const heard = { text: '' };
   heard.done = send(s.gateway.origin, {
-    method, path: s.path, headers: s.headers(body, { accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream', ...headers }), body, signal: stop.signal,
+    method, path: s.path,
+    headers: s.headers(body, { accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+      ...headers }), body, signal: stop.signal,
     onResponse: (res) => { heard.status = res.statusCode; res.on('data', (d) => { heard.text += d; }); },
   }).catch(() => undefined);
   heard.leave = () => { stop.abort(); return heard.done; };
   heard.ids = () => [...heard.text.matchAll(/^id: (.*)$/gm)].map((m) => m[1]);
-  heard.messages = () => heard.text.split('\n').filter((l) => l.startsWith('data: {')).map((l) => JSON.parse(l.slice(6)));
+  heard.messages = () => heard.text.split('\n').filter((l) => l.startsWith('data: {'))
+    .map((l) => JSON.parse(l.slice(6)));
   return heard;
 }
 
@@ -251,11 +272,13 @@ test('a call whose client loses its stream is gone on with by GET, and is one ca
   const s = await openSession(gw, { token: A.token, path: '/mcp/up', capabilities: { sampling: {} } });
   const call = follow(s, s.callMessage('sample', { prompt: 'p' }, { id: 'lost' }));
   await until(() => call.messages().length === 1, 'the question');
-  assert.match(call.text, /^id: [^\n]+\nevent: message\nretry: \d+\ndata: ?\n\n/m, 'it begins with where it is, and nothing else');
+  assert.match(call.text, /^id: [^\n]+\nevent: message\nretry: \d+\ndata: ?\n\n/m,
+    'it begins with where it is, and nothing else');
   const [asked] = call.messages();
   const last = call.ids().at(-1);
   await call.leave();
-  assert.equal((await s.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } })).status, 202);
+  assert.equal((await s.post({ jsonrpc: '2.0', id: asked.id,
+    result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } })).status, 202);
   const rest = follow(s, undefined, { method: 'GET', headers: { 'last-event-id': last } });
   await until(() => rest.messages().length === 1, 'the answer');
   assert.deepEqual([rest.messages()[0].id, rest.messages()[0].result.content[0].text], ['lost', 'They said yes']);
@@ -266,7 +289,9 @@ test('a call whose client loses its stream is gone on with by GET, and is one ca
   await again.done;
   for (const { token } of [A, B]) { // what names an event of one session is no key in another, nor is the session's id
     const other = await openSession(gw, { token, path: '/mcp/up' });
-    const get = (headers) => send(gw.origin, { method: 'GET', path: '/mcp/up', headers: other.headers(undefined, { accept: 'text/event-stream', 'last-event-id': last, ...headers }) });
+    const get = (headers) =>
+      send(gw.origin, { method: 'GET', path: '/mcp/up',
+        headers: other.headers(undefined, { accept: 'text/event-stream', 'last-event-id': last, ...headers }) });
     assert.deepEqual([(await get()).status, (await get()).error.code], [400, -32000]);
     if (token === B.token) assert.equal((await get({ 'mcp-session-id': s.session })).status, 404);
   }
@@ -282,7 +307,8 @@ test('a call whose client does not come back is asked for by the gateway, and re
   const [asked] = call.messages();
   await call.leave();
   await sleep(700); // the gateway has seen it
-  await s.post({ jsonrpc: '2.0', id: asked.id, result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } });
+  await s.post({ jsonrpc: '2.0', id: asked.id,
+    result: { role: 'assistant', model: 'm', content: { type: 'text', text: 'yes' } } });
   await until(() => gw.show(gw.decisions()[0].decision_id).outcome?.outcome === 'executed', 'the outcome');
   assert.equal(record().filter((r) => r.ran === 'sample').length, 1);
 });

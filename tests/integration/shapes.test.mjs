@@ -1,7 +1,9 @@
-// docs/json.md against the programs: every command of `writ help` and `writ-vectors help`, run with --json, and the members of its answer.
+// docs/json.md against the programs: every command of `writ help` and `writ-vectors help`, run with --json, and the
+// members of its answer.
 //
-// A section of the page is a command. Its table names each member by its path (`decisions[].leaf`), with its types; a row
-// that says "optional" may be missing. What is below a `record`, an `object of ...` or `any` is described elsewhere.
+// A section of the page is a command. Its table names each member by its path (`decisions[].leaf`), with its types; a
+// row that says "optional" may be missing. What is below a `record`, an `object of ...` or `any` is described
+// elsewhere.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -24,10 +26,12 @@ function rowsOf(section) {
     return [path, { types: words[0].split(' or '), optional: words.includes('optional') }];
   }));
 }
-const SECTIONS = Object.fromEntries(PAGE.split(/^### (?:writ )?/m).slice(1).map((section) => [section.split('\n')[0], rowsOf(section)]));
+const SECTIONS = Object.fromEntries(PAGE.split(/^### (?:writ )?/m).slice(1)
+  .map((section) => [section.split('\n')[0], rowsOf(section)]));
 
 const typeOf = (value) => value === null ? 'null' : Array.isArray(value) ? 'list'
-  : { string: 'text', boolean: 'flag', object: 'object' }[typeof value] ?? (Number.isInteger(value) ? 'integer' : 'number');
+  : { string: 'text', boolean: 'flag', object: 'object' }[typeof value] ??
+    (Number.isInteger(value) ? 'integer' : 'number');
 
 /** Compares a value with the rows of its command; `path` is that of the value, '' at the top. */
 function compare(rows, path, value) {
@@ -64,15 +68,19 @@ function shows(command, args, { code = 0, ...options } = {}) {
 }
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
-const [DEV, ANN, OPS] = [bearer('dev', { tenant: 'acme' }), bearer('ann', { tenant: 'acme' }), bearer('ops', { subject: 'rita' })];
+const [DEV, ANN, OPS] = [bearer('dev', { tenant: 'acme' }), bearer('ann', { tenant: 'acme' }),
+  bearer('ops', { subject: 'rita' })];
 const BOSS = bearer('boss', { tenant: 'acme' });
 
 /** A gateway with a tool that has a budget, one that is reviewed, and calls of both; then it has ended. */
 async function world(t) {
-  const up = await startUpstream(t, { tools: [{ name: 'echo', inputSchema: { type: 'object' } }, { name: 'pay', inputSchema: { type: 'object' } }] });
-  const gw = await startGateway(t, { agents: [DEV, ANN, OPS, BOSS].map((who) => who.entry), administrators: ['rita'], upstreams: { up: { http: up.url } },
+  const up = await startUpstream(t,
+    { tools: [{ name: 'echo', inputSchema: { type: 'object' } }, { name: 'pay', inputSchema: { type: 'object' } }] });
+  const gw = await startGateway(t, { agents: [DEV, ANN, OPS, BOSS].map((who) => who.entry), administrators: ['rita'],
+    upstreams: { up: { http: up.url } },
     reviews: { finance: { voters: [{ id: 'ann' }], administrators: ['boss'] } },
-    tools: { 'up/echo': { scope: 's', arguments: ANY, duplicates: 'allow', budgets: [{ name: 'some', calls: 100, window: '1d' }] },
+    tools: { 'up/echo': { scope: 's', arguments: ANY, duplicates: 'allow',
+      budgets: [{ name: 'some', calls: 100, window: '1d' }] },
       'up/pay': { scope: 's', arguments: ANY, approval: { review: 'finance' } } } });
   for (const who of [DEV, ANN, OPS, BOSS]) writeFileSync(gw.path(who.id), `${who.token}\n`, { mode: 0o600 });
   const session = await openSession(gw, { token: DEV.token });
@@ -108,16 +116,21 @@ covers(['help', 'json digest', 'check', 'explain', 'policy test'], ({ put }) => 
   shows('check', [join(SOURCES, 'config/example.yaml')]);
   shows('check', [put('bad.yaml', '{"nothing": 1}')], { code: 1 });
   shows('policy test', [join(SOURCES, 'config/example.cases.yaml')]);
-  const config = put('writ.json', { listen: '127.0.0.1:8700', store: './ledger.db', keys: './keys', issuer: 'http://127.0.0.1:8700', agents: [ANYBODY],
+  const config = put('writ.json',
+    { listen: '127.0.0.1:8700', store: './ledger.db', keys: './keys', issuer: 'http://127.0.0.1:8700',
+      agents: [ANYBODY],
     upstreams: { up: { http: 'http://127.0.0.1:9000/mcp' } },
-    tools: { 'up/echo': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }], budgets: [{ name: 'some', calls: 2, window: '1d' }] } } });
+    tools: { 'up/echo': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }],
+      budgets: [{ name: 'some', calls: 2, window: '1d' }] } } });
   const call = (n) => put('call.json', { agent: 'dev', tool: 'up/echo', arguments: { n } });
   shows('explain', [config, call(1)]);
   shows('explain', [config, call('x')], { code: 1 });
 });
 
-covers(['ledger list', 'ledger show', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key', 'ledger init',
-  'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'records plain', 'records ours'], ({ put, folder }) => {
+covers(['ledger list', 'ledger show', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key',
+  'ledger init',
+  'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'records plain', 'records ours'],
+      ({ put, folder }) => {
   const { path, keys, trusted } = sampleLedger();
   const list = shows('ledger list', [path]).decisions;
   for (const { decision_id: id } of list) shows('ledger show', [path, id]);
@@ -130,7 +143,8 @@ covers(['ledger list', 'ledger show', 'ledger verify', 'ledger export', 'ledger 
   shows('timestamp query', [checkpoint]);
   shows('records plain', [], { input: writ(['ledger', 'export', path, 'one']).out });
   shows('records ours', [], { input: writ(['ledger', 'export', path, 'one']).out });
-  const receipt = writ(['receipt', list.find((one) => one.outcome === 'executed').decision_id, '--ledger', path, '--keys', keys]).out;
+  const receipt = writ(['receipt', list.find((one) => one.outcome === 'executed').decision_id, '--ledger', path,
+    '--keys', keys]).out;
   shows('verify receipt', [put('receipt', receipt), '--key', trusted]);
   shows('verify receipt', [put('receipt', receipt.replace(/[0-9]/, 'x')), '--key', trusted], { code: 1 });
   const bundle = writ(['ledger', 'export', path, '--keys', keys]).out;
@@ -140,9 +154,12 @@ covers(['ledger list', 'ledger show', 'ledger verify', 'ledger export', 'ledger 
   openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'tsa.key', '-out', 'tsa.pem', '-subj', '/CN=tsa',
     '-addext', 'extendedKeyUsage=critical,timeStamping');
   put('serial', '01\n');
-  put('tsa.cnf', '[tsa]\ndefault_tsa = own\n[own]\nserial = serial\ndefault_policy = 1.2.3\ndigests = sha256\nsigner_digest = sha256\n');
-  writeFileSync(join(folder, 'query'), Buffer.from(JSON.parse(writ(['timestamp', 'query', checkpoint, '--json']).out).query, 'base64'));
-  openssl('ts', '-reply', '-config', 'tsa.cnf', '-queryfile', 'query', '-signer', 'tsa.pem', '-inkey', 'tsa.key', '-out', 'answer');
+  put('tsa.cnf', '[tsa]\ndefault_tsa = own\n[own]\nserial = serial\ndefault_policy = 1.2.3\ndigests = sha256\n' +
+    'signer_digest = sha256\n');
+  writeFileSync(join(folder, 'query'),
+    Buffer.from(JSON.parse(writ(['timestamp', 'query', checkpoint, '--json']).out).query, 'base64'));
+  openssl('ts', '-reply', '-config', 'tsa.cnf', '-queryfile', 'query', '-signer', 'tsa.pem', '-inkey', 'tsa.key',
+    '-out', 'answer');
   shows('verify timestamp', [checkpoint, join(folder, 'answer'), '--ca', join(folder, 'tsa.pem')]);
 });
 
@@ -160,13 +177,15 @@ covers(['token new', 'keys new', 'keys list', 'keys rotate', 'keys retire', 'key
   shows('keys list', dir);
   shows('keys jwks', [...dir, '--history']);
   const page = readFileSync(join(SOURCES, 'docs/credentials.md'), 'utf8');
-  const file = (name) => put(name, new RegExp(`<!-- file: ${name} -->\\n+\`\`\`[a-z]*\\n([\\s\\S]*?)\`\`\``).exec(page)[1]);
+  const file = (name) =>
+    put(name, new RegExp(`<!-- file: ${name} -->\\n+\`\`\`[a-z]*\\n([\\s\\S]*?)\`\`\``).exec(page)[1]);
   const args = ['jwks.json', 'call.json', 'token'].flatMap((name) => [`--${name.replace('.json', '')}`, file(name)]);
   shows('verify credential', [...args, '--at', '2026-06-25T05:00:30Z']);
   shows('verify credential', [...args, '--at', '2026-06-25T05:01:00Z'], { code: 1 });
 });
 
-covers(['tools list', 'tools diff', 'tools accept', 'budget list', 'kill pull', 'kill list', 'kill lift', 'review list', 'review show',
+covers(['tools list', 'tools diff', 'tools accept', 'budget list', 'kill pull', 'kill list', 'kill lift', 'review list',
+  'review show',
   'review vote', 'review withdraw', 'review cancel', 'review replay', 'ledger resume'], async ({ t }) => {
   const { gw, session, admin, token } = await world(t);
   const at = { cwd: gw.dir };
@@ -194,15 +213,19 @@ covers(['tools list', 'tools diff', 'tools accept', 'budget list', 'kill pull', 
   shows('ledger resume', [gw.configFile, '--acknowledge-loss'], at);
 });
 
-covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'writ-vectors run', 'verify foreign'], ({ put, folder }) => {
+covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'writ-vectors run', 'verify foreign'],
+    ({ put, folder }) => {
   const role = (name, rest) => ({ role: name, permissions: {}, amount: 1, ...rest });
-  const shape = put('shape.json', { schema_version: '1.0', name: 'two', roles: [role('author', { first_input: true }), role('editor', { final_output: true })] });
+  const shape = put('shape.json',
+    { schema_version: '1.0', name: 'two',
+      roles: [role('author', { first_input: true }), role('editor', { final_output: true })] });
   shows('crew check', [shape]);
   shows('crew graph', ['--dot', shape]);
   const answers = put('answers.json', { answers: { author: [{ output: 'draft' }], editor: [{ output: 'text' }] } });
   shows('crew run', [shape, '--agents', answers, '--log', join(folder, 'log')]);
   shows('crew replay', [join(folder, 'log')]);
-  shows('crew vote', ['majority', put('ballots.json', { candidates: ['a', 'b'], rankings: { x: ['a', 'b'], y: ['a', 'b'] } })]);
+  shows('crew vote',
+    ['majority', put('ballots.json', { candidates: ['a', 'b'], rankings: { x: ['a', 'b'], y: ['a', 'b'] } })]);
   const set = JSON.parse(readFileSync(join(SOURCES, 'vectors/vaara/receipts.json'), 'utf8'));
   cpSync(join(SOURCES, 'vectors/vaara/receipts.json'), join(folder, 'set.json'));
   shows('writ-vectors run', [join(folder, 'set.json')]);
@@ -219,7 +242,8 @@ test('the page says which commands have no table, and every other one is tested'
 test('an error has the members of the page, one line on standard error, and nothing on standard output', () => {
   const rows = rowsOf(PAGE.split('\n## Errors\n')[1].split('\n## ')[0]);
   rows.set('error', { types: ['object'] });
-  for (const [args, code, input] of [[['ledger', 'list'], 2], [['ledger', 'verify', '/nothing/here'], 3], [['json', 'digest'], 3, '{"a":\n1,}']]) {
+  for (const [args, code, input] of [[['ledger', 'list'], 2], [['ledger', 'verify', '/nothing/here'], 3],
+      [['json', 'digest'], 3, '{"a":\n1,}']]) {
     const run = writ([...args, '--json'], { input });
     assert.deepEqual([run.code, run.out, run.err.split('\n').length], [code, '', 2], run.err);
     compare(rows, '', JSON.parse(run.err));

@@ -1,4 +1,5 @@
-// Tables that are bounded are shared: an agent or a tenant that fills its share is told so, and the others do not notice.
+// Tables that are bounded are shared: an agent or a tenant that fills its share is told so, and the others do not
+// notice.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { bearer, startGateway, until } from '../support/js/gateway.mjs';
@@ -14,8 +15,10 @@ const RULES = { 'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'type', va
 
 async function setUp(t, config) {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { http: up.url } }, tools: RULES, ...config });
-  const initialize = (who, more = {}) => new Caller(gw, { token: who.token }).request('initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' }, ...more });
+  const gw = await startGateway(t,
+    { agents: [A.entry, B.entry, C.entry], upstreams: { up: { http: up.url } }, tools: RULES, ...config });
+  const initialize = (who, more = {}) => new Caller(gw, { token: who.token }).request('initialize',
+    { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' }, ...more });
   return { up, gw, initialize };
 }
 
@@ -37,7 +40,8 @@ test('an agent has half of the sessions, a tenant three quarters, and the rest i
   await refused(B, 429, 'share_exceeded');
   const others = await of(C, 2);
   await refused(C, 503, 'overloaded'); // now it is full
-  for (const [i, s] of [...mine, ...others].entries()) assert.equal((await s.call('up__pay', { n: i })).said, `ran ${i + 1}`);
+  for (const [i, s] of [...mine, ...others].entries())
+    assert.equal((await s.call('up__pay', { n: i })).said, `ran ${i + 1}`);
   assert.equal(await gw.metric('writ_refusals_total{reason="share_exceeded"}'), 21);
 
   assert.equal((await mine[0].close()).status, 200);
@@ -68,7 +72,8 @@ test('an agent has its share of the requests under way, and of nothing more than
   const up = await startUpstream(t);
   const held = [];
   up.onCall = (a) => held.push(a);
-  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { http: up.url } }, tools: RULES, loops: 1, limits: { in_flight: 10, agent_share: 20, tenant_share: 30 } });
+  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { http: up.url } },
+    tools: RULES, loops: 1, limits: { in_flight: 10, agent_share: 20, tenant_share: 30 } });
   const call = (who, n) => new Caller(gw, { token: who.token, modern: true }).call('up__pay', { n });
   const first = [call(A, 1), call(A, 2)];
   await up.arrived(2);
@@ -89,8 +94,11 @@ test('an agent has its share of the requests under way, and of nothing more than
 
 test('an agent has its share of the children of a stdio upstream', async (t) => {
   const server = resolve('@modelcontextprotocol/server-memory/dist/index.js');
-  const gw = await startGateway(t, { agents: [A.entry, B.entry, C.entry], upstreams: { up: { stdio: [process.execPath, server], children: 4 } }, tools: RULES });
-  const initialize = () => new Caller(gw, { token: A.token }).request('initialize', { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' } });
+  const gw = await startGateway(t,
+    { agents: [A.entry, B.entry, C.entry], upstreams: { up: { stdio: [process.execPath, server], children: 4 } },
+      tools: RULES });
+  const initialize = () => new Caller(gw, { token: A.token }).request('initialize',
+    { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'x', version: '1' } });
   const listen = async (who) => get(gw, await openSession(gw, { token: who.token }));
   const streams = [await listen(A), await listen(A)];
   t.after(() => streams.forEach((s) => s.leave()));

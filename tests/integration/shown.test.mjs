@@ -40,14 +40,20 @@ test('ledger list and show, review list and show', async (t) => {
 });
 
 test('explain, policy test, check', () => {
-  const config = file('config.yaml', { upstreams: { up: { http: 'http://127.0.0.1:1' } }, agents: [{ id: 'dev', bearer_sha256: 'a'.repeat(64) }], tools: { 'up/pay': { scope: 'payments', arguments: [] } } });
+  const config = file('config.yaml',
+    { upstreams: { up: { http: 'http://127.0.0.1:1' } }, agents: [{ id: 'dev', bearer_sha256: 'a'.repeat(64) }],
+      tools: { 'up/pay': { scope: 'payments', arguments: [] } } });
   shows(['explain', config, file('call.json', { agent: 'dev', tool: 'up/pay', arguments: { [ODD]: 1 } })]);
-  shows(['policy', 'test', file('cases.yaml', { config, cases: [{ name: ODD, call: { agent: 'dev', tool: 'up/pay', arguments: { [ODD]: 1 } }, expect: { decision: 'allow' } }] }), '--config', config]);
+  shows(['policy', 'test',
+    file('cases.yaml',
+      { config, cases: [{ name: ODD, call: { agent: 'dev', tool: 'up/pay', arguments: { [ODD]: 1 } },
+        expect: { decision: 'allow' } }] }), '--config', config]);
   shows(['check', file('odd.yaml', { upstreams: { up: { http: 'http://127.0.0.1:1', [ODD]: 1 } } })]);
 });
 
 test('crew check and crew vote', () => {
-  shows(['crew', 'vote', 'majority', file('votes.json', { votes: ['a', 'b', 'c'].map((agentId) => ({ agentId, output: ODD })) })]);
+  shows(['crew', 'vote', 'majority',
+    file('votes.json', { votes: ['a', 'b', 'c'].map((agentId) => ({ agentId, output: ODD })) })]);
 });
 
 test('what an error quotes', () => {

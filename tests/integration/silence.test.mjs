@@ -12,7 +12,8 @@ const response = (id, text) => ({ jsonrpc: '2.0', id, result: { content: [{ type
 const SHORT = '400ms'; // an upstream's patience; that of the tool is longer
 const KEEP_ALIVE_MS = 15_000;
 
-const RULES = { 'up/work': { scope: 'work', timeout: '30s' }, 'up/stream': { scope: 'stream', timeout: '30s' }, 'up/hasty': { scope: 'hasty' } };
+const RULES = { 'up/work': { scope: 'work', timeout: '30s' }, 'up/stream': { scope: 'stream', timeout: '30s' },
+  'up/hasty': { scope: 'hasty' } };
 
 test('only the time of the tool ends a call, however silent it is', async (t) => {
   const up = await startUpstream(t);
@@ -38,17 +39,22 @@ test('only the time of the tool ends a call, however silent it is', async (t) =>
   assert.equal(hasty.reason, 'upstream_timeout');
 });
 
-test('streams without an end are kept open in silence, and the client is shown that the gateway is there', async (t) => {
+test('streams without an end are kept open in silence, and the client is shown that the gateway is there',
+    async (t) => {
   const held = {};
   const up = await startUpstream(t, {
-    onGet: (req, res) => { held.get = res; res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(); },
+    onGet: (req, res) => {
+      held.get = res;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    },
   });
   up.onMessage = (a) => (a.method === 'subscriptions/listen' ? (held.listen = a.stream(), true) : undefined);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url, timeout: SHORT } }, tools: RULES });
   const s = await openSession(gw), c = new Caller(gw, { modern: true });
   up.onCall = (a) => { held.call = a; held.stream = a.stream(); };
   const streams = await Promise.all([
-    get(gw, s), post(gw, c, c.message('subscriptions/listen', { notifications: {} })), post(gw, s, s.callMessage('up__work', {})),
+    get(gw, s), post(gw, c, c.message('subscriptions/listen', { notifications: {} })),
+    post(gw, s, s.callMessage('up__work', {})),
   ]);
   await sleep(KEEP_ALIVE_MS + 2000);
   for (const stream of streams) {
@@ -61,9 +67,11 @@ test('streams without an end are kept open in silence, and the client is shown t
   await Promise.all(streams.map((stream) => stream.has('late')));
 });
 
-test('what a server asks while a call is open is answered by other messages of the session, in any order', async (t) => {
+test('what a server asks while a call is open is answered by other messages of the session, in any order',
+    async (t) => {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/*': { scope: 'all', duplicates: 'allow' } } });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url } }, tools: { 'up/*': { scope: 'all', duplicates: 'allow' } } });
   const capabilities = { sampling: {}, elicitation: {}, roots: { listChanged: true } };
   const s = await openSession(gw, { capabilities });
   const asked = ['sampling/createMessage', 'elicitation/create', 'roots/list'];

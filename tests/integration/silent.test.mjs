@@ -23,9 +23,12 @@ const SCRIPTED = new URL('../support/servers/stdio-server.mjs', import.meta.url)
 
 async function setUp(t, servers, config = {}) {
   const ups = {};
-  for (const [name, options] of Object.entries(servers)) if (!options.config?.stdio) ups[name] = await startUpstream(t, options);
+  for (const [name, options] of Object.entries(servers)) if (!options.config?.stdio)
+    ups[name] = await startUpstream(t, options);
   const gw = await startGateway(t, {
-    upstreams: Object.fromEntries(Object.keys(servers).map((n) => [n, { timeout: '24h', ...(ups[n] && { http: ups[n].url, connect_timeout: '10m' }), list_timeout: '20s', ...servers[n].config }])),
+    upstreams: Object.fromEntries(Object.keys(servers)
+      .map((n) => [n, { timeout: '24h', ...(ups[n] && { http: ups[n].url, connect_timeout: '10m' }),
+        list_timeout: '20s', ...servers[n].config }])),
     tools: Object.fromEntries(Object.keys(servers).map((n) => [`${n}/**`, RULE])), ...config,
   });
   return { ups, gw };
@@ -37,14 +40,20 @@ const list = async (s) => {
 };
 
 test('a handshake, lists and reads do not wait for one that never answers', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { b: { onMessage: silence, config: HASTY }, a: { tools: ['x'], capabilities: { tools: {}, resources: {}, logging: {} }, onMessage: (m) => (m.method === 'resources/read' ? (m.result({ contents: [{ uri: m.params.uri, text: 'a' }] }), true) : m.method === 'logging/setLevel' ? (m.result({}), true) : undefined) } });
+  const { ups, gw } = await setUp(t,
+    { b: { onMessage: silence, config: HASTY },
+      a: { tools: ['x'], capabilities: { tools: {}, resources: {}, logging: {} },
+        onMessage: (m) =>
+        (m.method === 'resources/read' ? (m.result({ contents: [{ uri: m.params.uri, text: 'a' }] }),
+          true) : m.method === 'logging/setLevel' ? (m.result({}), true) : undefined) } });
   const s = await openSession(gw);
   assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['b']);
   assert.deepEqual(s.opened.result.serverInfo.name, 'writ', 'the answer is that of several');
   assert.deepEqual(await list(s), [['a__x'], ['b']]);
   assert.equal((await s.request('resources/read', { uri: 'x:y' })).result.contents[0].text, 'a');
   assert.ok((await s.request('logging/setLevel', { level: 'info' })).result);
-  assert.ok(ups.b.arrivals.every((m) => m.method === 'initialize'), 'nothing else is sent before it takes part in the session');
+  assert.ok(ups.b.arrivals.every((m) => m.method === 'initialize'),
+    'nothing else is sent before it takes part in the session');
   assert.equal((await s.call('a__x')).said, 'ran 1');
   assert.equal((await s.close()).status, 200);
 
@@ -77,7 +86,8 @@ test('one that was silent is left out for a while, in metrics and readyz, until 
 });
 
 test('with all of them silent the client is told, and one that is required breaks the list', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { a: { tools: ['x'], config: SHORT }, b: { tools: ['y'], config: { required: true, ...SHORT } } });
+  const { ups, gw } = await setUp(t,
+    { a: { tools: ['x'], config: SHORT }, b: { tools: ['y'], config: { required: true, ...SHORT } } });
   const s = await openSession(gw);
   ups.b.onMessage = silence;
   for (let i = 0; i < 3; i++) assert.equal((await s.request('tools/list')).reason, 'upstream_unavailable');
@@ -86,9 +96,11 @@ test('with all of them silent the client is told, and one that is required break
     const answer = await s.request(method);
     assert.deepEqual([answer.status, answer.reason], [503, 'upstream_unavailable']);
   }
-  const { gw: none } = await setUp(t, { a: { onMessage: silence, config: HASTY }, b: { onMessage: silence, config: HASTY } });
+  const { gw: none } = await setUp(t,
+    { a: { onMessage: silence, config: HASTY }, b: { onMessage: silence, config: HASTY } });
   const c = new Caller(none), m = new Caller(none, { modern: true });
-  const opened = await c.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } });
+  const opened = await c.request('initialize',
+    { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } });
   assert.deepEqual([opened.status, opened.reason], [504, 'upstream_timeout']);
   for (let i = 0; i < 3; i++) {
     const answer = await m.request('tools/list');
@@ -113,7 +125,8 @@ test('an endpoint of one upstream waits as long as the upstream may take', LIMIT
   assert.deepEqual((await alone.request('tools/list')).result.tools.map((x) => x.name), ['x']);
 });
 
-test('a list that begins in time and is long comes whole; pages that take long come with a cursor', LIMIT, async (t) => {
+test('a list that begins in time and is long comes whole; pages that take long come with a cursor', LIMIT,
+    async (t) => {
   const tool = (name) => ({ name, inputSchema: { type: 'object' } });
   const long = async (m) => {
     if (m.method !== 'tools/list') return undefined;
@@ -164,7 +177,9 @@ test('a child that starts slowly joins the session when it is up, and its client
   const script = 'until [ -e "$1/go" ]; do sleep 0.05; done; exec "$2" "$3" "$1/record"';
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, slow: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED], ...SHORT } } });
+  const { gw } = await setUp(t,
+    { a: { tools: ['x'] },
+      slow: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED], ...SHORT } } });
   const s = await openSession(gw);
   assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['slow']);
   assert.deepEqual(await list(s), [['a__x'], ['slow']]);
@@ -174,25 +189,32 @@ test('a child that starts slowly joins the session when it is up, and its client
   await stream.has('notifications/tools/list_changed');
   const lines = () => linesOf(join(dir, 'record')).map((l) => JSON.parse(l).line);
   assert.equal((await s.call('slow__act', { act: 'echo', say: 'hello' })).said, 'hello');
-  assert.ok(lines().some((m) => m?.method === 'notifications/initialized'), 'the gateway ends the handshake that it began');
+  assert.ok(lines().some((m) => m?.method === 'notifications/initialized'),
+    'the gateway ends the handshake that it began');
   assert.deepEqual(await list(s), [['a__x', 'slow__act', 'slow__hidden'], undefined]);
-  assert.equal(lines().filter((m) => m?.method === 'initialize' && m.params.clientInfo.name === 'test').length, 1, 'one child for the session');
+  assert.equal(lines().filter((m) => m?.method === 'initialize' && m.params.clientInfo.name === 'test').length, 1,
+    'one child for the session');
   stream.leave();
 });
 
 test('with nothing but children that start slowly the handshake waits for the first of them', LIMIT, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const child = (name) => ({ config: { stdio: ['/bin/sh', '-c', 'sleep 2; exec "$1" "$2" "$3"', 'sh', process.execPath, SCRIPTED, join(dir, name)], start_timeout: '60s', ...HASTY } });
+  const child = (name) =>
+    ({ config: { stdio: ['/bin/sh', '-c', 'sleep 2; exec "$1" "$2" "$3"', 'sh', process.execPath, SCRIPTED,
+      join(dir, name)], start_timeout: '60s', ...HASTY } });
   const { gw } = await setUp(t, { a: child('a'), b: child('b') });
   const s = await openSession(gw);
   assert.equal(s.opened.result.capabilities.tools !== undefined, true);
   assert.equal((await s.call('a__act', { act: 'echo', say: 'hello' })).said, 'hello');
-  assert.equal((await s.call('b__act', { act: 'echo', say: 'hello' })).said, 'hello', 'late or not, it is part of the session');
+  assert.equal((await s.call('b__act', { act: 'echo', say: 'hello' })).said, 'hello',
+    'late or not, it is part of the session');
 });
 
 test('a child that never answers holds up no session', LIMIT, async (t) => {
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, mute: { config: { stdio: ['/bin/sh', '-c', 'exec sleep 1000'], start_timeout: '10m', ...HASTY } } });
+  const { gw } = await setUp(t,
+    { a: { tools: ['x'] },
+      mute: { config: { stdio: ['/bin/sh', '-c', 'exec sleep 1000'], start_timeout: '10m', ...HASTY } } });
   for (let i = 0; i < 3; i++) {
     const s = await openSession(gw);
     assert.deepEqual(await list(s), [['a__x'], ['mute']]);
@@ -218,16 +240,19 @@ async function openLate(t, { b = {}, config = {}, options = CAPABLE } = {}) {
   return { up: ups.b, gw, s };
 }
 
-test('an upstream that missed the handshake is greeted before a call, once, and the call has its session', LIMIT, async (t) => {
+test('an upstream that missed the handshake is greeted before a call, once, and the call has its session', LIMIT,
+    async (t) => {
   const { up, gw, s } = await openLate(t, { config: { loops: 1 } });
   const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => s.call('b__y', { i })));
   assert.deepEqual(answers.map((a) => a.said).sort(), Array.from({ length: 8 }, (_, i) => `ran ${i + 1}`));
   assert.deepEqual(methods(up).slice(0, 2), ['initialize', 'notifications/initialized']);
   assert.equal(methods(up).filter((m) => m === 'initialize').length, 1);
   const [hello, ...rest] = up.arrivals;
-  assert.deepEqual(hello.params, { ...CAPABLE, clientInfo: { name: 'test', version: '1' }, protocolVersion: '2025-11-25' }, 'what the client said');
+  assert.deepEqual(hello.params,
+    { ...CAPABLE, clientInfo: { name: 'test', version: '1' }, protocolVersion: '2025-11-25' }, 'what the client said');
   assert.equal(hello.headers['mcp-session-id'], undefined);
-  for (const m of rest) assert.deepEqual([m.headers['mcp-session-id'], m.headers['mcp-protocol-version']], ['up-1', '2025-11-25'], m.method);
+  for (const m of rest) assert.deepEqual([m.headers['mcp-session-id'], m.headers['mcp-protocol-version']],
+    ['up-1', '2025-11-25'], m.method);
   assert.equal((await s.close()).status, 200);
   assert.equal(up.requests.at(-1).method, 'DELETE');
   assert.equal(up.requests.at(-1).headers['mcp-session-id'], 'up-1');
@@ -241,11 +266,13 @@ test('with several loops calls share one late session, and other new sessions ar
   const used = new Set(up.calls.map((m) => m.headers['mcp-session-id']));
   assert.equal(used.size, 1, 'all calls are in one session');
   const opened = methods(up).filter((m) => m === 'initialize').length;
-  await until(() => up.requests.filter((r) => r.method === 'DELETE').length === opened - 1, 'the other sessions to be ended');
+  await until(() => up.requests.filter((r) => r.method === 'DELETE').length === opened - 1,
+    'the other sessions to be ended');
   assert.ok(up.requests.filter((r) => r.method === 'DELETE').every((r) => !used.has(r.headers['mcp-session-id'])));
 });
 
-test('lists, reads, prompts and other requests wait for an upstream that missed the handshake to join', LIMIT, async (t) => {
+test('lists, reads, prompts and other requests wait for an upstream that missed the handshake to join', LIMIT,
+    async (t) => {
   const messages = {
     list: async (s) => assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]),
     read: async (s) => assert.equal((await s.request('resources/read', { uri: 'x:y' })).result.contents[0].text, 'b'),
@@ -267,15 +294,19 @@ test('one that cannot join is sent nothing of a call, and the refusal and the ou
   const { up, gw, s } = await openLate(t);
   const initialize = (answer) => (m) => (m.method === 'initialize' ? (answer(m), true) : undefined);
   const ways = {
-    'another revision': initialize((m) => m.result({ protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'b', version: '1' } }, { 'mcp-session-id': 'unused' })),
+    'another revision': initialize((m) =>
+      m.result({ protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'b', version: '1' } },
+        { 'mcp-session-id': 'unused' })),
     'no revision': initialize((m) => m.result({})),
     'an error': initialize((m) => m.error(-32603, 'no')),
-    'another id': initialize((m) => m.json({ jsonrpc: '2.0', id: 7, result: { protocolVersion: m.params.protocolVersion, capabilities: {} } })),
+    'another id': initialize((m) =>
+      m.json({ jsonrpc: '2.0', id: 7, result: { protocolVersion: m.params.protocolVersion, capabilities: {} } })),
     rubbish: initialize((m) => m.json('{"jsonrpc":')),
     'no JSON': initialize((m) => { m.res.writeHead(200, { 'content-type': 'text/html' }); m.res.end('<html>'); }),
     'status 500': initialize((m) => m.json('{}', 500)),
     'a broken connection': initialize((m) => m.destroy()),
-    'an initialized that it does not take': (m) => (m.method === 'notifications/initialized' ? (m.json('{}', 404), true) : undefined),
+    'an initialized that it does not take': (m) =>
+      (m.method === 'notifications/initialized' ? (m.json('{}', 404), true) : undefined),
   };
   for (const [way, onMessage] of Object.entries(ways)) {
     up.clear();
@@ -301,7 +332,8 @@ test('who was late and who has joined outlives the gateway', LIMIT, async (t) =>
   const { up, gw, s } = await openLate(t);
   await gw.restart('SIGKILL');
   assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]);
-  assert.deepEqual(up.arrivals[0].params, { ...CAPABLE, clientInfo: { name: 'test', version: '1' }, protocolVersion: '2025-11-25' });
+  assert.deepEqual(up.arrivals[0].params,
+    { ...CAPABLE, clientInfo: { name: 'test', version: '1' }, protocolVersion: '2025-11-25' });
   await s.call('b__y'); // the row was stored before the outcome of a later call
   await gw.restart('SIGKILL');
   up.clear();
@@ -316,7 +348,8 @@ test('a server of the official SDK that was down joins the sessions of its clien
   const { port } = ups.b;
   await ups.b.close();
   const sessions = [await openSession(gw, CAPABLE), await openSession(gw)];
-  for (const s of sessions) assert.deepEqual([s.opened.result._meta[UNAVAILABLE], await list(s)], [['b'], [['a__x'], ['b']]]);
+  for (const s of sessions)
+    assert.deepEqual([s.opened.result._meta[UNAVAILABLE], await list(s)], [['b'], [['a__x'], ['b']]]);
   assert.equal((await sessions[0].call('b__echo', { message: 'x' })).reason, 'upstream_unavailable');
   const sdk = await startSdkUpstream(t, { port });
   assert.equal((await sessions[0].call('b__echo', { message: 'hello' })).said, 'Echo: hello');
@@ -326,7 +359,8 @@ test('a server of the official SDK that was down joins the sessions of its clien
   assert.equal((await sessions[0].close()).status, 200);
   assert.equal(sdk.sessions.size, 1);
   const modern = new Caller(gw, { modern: true });
-  assert.equal((await modern.call('b__echo', { message: 'hello' })).said, 'Echo: hello', 'the stateless revision has nothing to miss');
+  assert.equal((await modern.call('b__echo', { message: 'hello' })).said, 'Echo: hello',
+    'the stateless revision has nothing to miss');
   gw.verify();
 });
 
@@ -334,11 +368,14 @@ test('a child that could not be started joins when it can', LIMIT, async (t) => 
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const script = '[ -e "$1/go" ] || exit 1; exec "$2" "$3" "$1/record"';
-  const { gw } = await setUp(t, { a: { tools: ['x'] }, c: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED], ...SHORT } } });
+  const { gw } = await setUp(t,
+    { a: { tools: ['x'] },
+      c: { config: { stdio: ['/bin/sh', '-c', script, 'sh', dir, process.execPath, SCRIPTED], ...SHORT } } });
   const s = await openSession(gw);
   assert.deepEqual(s.opened.result._meta[UNAVAILABLE], ['c']);
   writeFileSync(join(dir, 'go'), '');
-  await until(async () => (await s.call('c__act', { act: 'echo', say: 'hello' })).said === 'hello', 'the child to be called');
+  await until(async () => (await s.call('c__act', { act: 'echo', say: 'hello' })).said === 'hello',
+    'the child to be called');
   assert.deepEqual(await list(s), [['a__x', 'c__act', 'c__hidden'], undefined]);
 });
 
@@ -354,7 +391,8 @@ test('a probe, and a question about a task, make an upstream join as well', LIMI
   assert.equal((await s.call('a__x')).said, 'ran 1');
   assert.equal(up.calls[0].headers['mcp-session-id'], 'up-1');
 
-  const task = { taskId: 't1', status: 'working', createdAt: '2026-01-01T00:00:00Z', lastUpdatedAt: '2026-01-01T00:00:00Z', ttl: 60000 };
+  const task = { taskId: 't1', status: 'working', createdAt: '2026-01-01T00:00:00Z',
+    lastUpdatedAt: '2026-01-01T00:00:00Z', ttl: 60000 };
   up.onCall = (m) => m.result({ task });
   assert.equal((await s.call('b__y', {}, { params: { task: { ttl: 60000 } } })).result.task.taskId, 't1');
   up.onMessage = silence;
@@ -366,14 +404,16 @@ test('a probe, and a question about a task, make an upstream join as well', LIMI
   assert.deepEqual(methods(up), ['initialize', 'notifications/initialized', 'tasks/get']);
   assert.equal(up.arrivals[2].headers['mcp-session-id'], 'up-2');
   up.clear();
-  up.onMessage = (m) => (m.headers['mcp-session-id'] === 'up-2' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  up.onMessage = (m) =>
+    (m.headers['mcp-session-id'] === 'up-2' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
   const lost = await other.request('tasks/get', { taskId: 't1' }); // once
   assert.deepEqual([lost.status, lost.reason, methods(up)], [502, 'upstream_session_lost', ['tasks/get']]);
   up.onCall = stat;
   assert.match((await other.call('a__x', { n: 2 })).said, /^ran/, 'in another session');
   const probes = () => up.calls.map((m) => m.headers['mcp-session-id']);
   assert.deepEqual(probes(), ['up-3']);
-  up.onMessage = (m) => (m.headers['mcp-session-id'] === 'up-3' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  up.onMessage = (m) =>
+    (m.headers['mcp-session-id'] === 'up-3' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
   assert.equal((await other.call('a__x', { n: 3 })).reason, 'target_state_unavailable');
   assert.match((await other.call('a__x', { n: 4 })).said, /^ran/, 'the probe has told that the session is over');
   assert.deepEqual(probes(), ['up-3', 'up-3', 'up-4']);
@@ -383,7 +423,8 @@ test('a probe, and a question about a task, make an upstream join as well', LIMI
 
 const changes = (stream) => stream.messages.map((m) => m.method).filter((m) => /list_changed$/.test(m));
 
-test('a client whose lists were made without an upstream is told on its stream when that has joined', LIMIT, async (t) => {
+test('a client whose lists were made without an upstream is told on its stream when that has joined', LIMIT,
+    async (t) => {
   const { up, gw, s } = await openLate(t);
   const quiet = await openSession(gw); // asks for no list while b is away
   up.onMessage = silence;
@@ -408,7 +449,8 @@ test('a client whose lists were made without an upstream is told on its stream w
 });
 
 test('a client is told of an upstream of its session that was silent and answers lists again', LIMIT, async (t) => {
-  const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT, capabilities: { tools: {}, prompts: {} } } });
+  const { ups, gw } = await setUp(t,
+    { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT, capabilities: { tools: {}, prompts: {} } } });
   const answers = (m) => (m.method === 'prompts/list' ? (m.result({ prompts: [{ name: 'p' }] }), true) : undefined);
   ups.b.onMessage = answers;
   const s = await openSession(gw);
@@ -428,13 +470,16 @@ test('a client is told of an upstream of its session that was silent and answers
   stream.leave();
 });
 
-test('the stream of an upstream that joins is part of the client’s, and a client of the official SDK hears it', LIMIT, async (t) => {
+test('the stream of an upstream that joins is part of the client’s, and a client of the official SDK hears it', LIMIT,
+    async (t) => {
   const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { config: SHORT } });
   const { port } = ups.b;
   await ups.b.close();
   const { Client, StreamableHTTPClientTransport } = await sdk2();
   let heard = 0;
-  const client = new Client({ name: 'test', version: '1' }, { listChanged: { tools: { onChanged: () => { heard++; } } } });
+  const client = new Client({ name: 'test', version: '1' }, { listChanged: { tools: { onChanged: () => {
+    heard++;
+  } } } });
   await client.connect(new StreamableHTTPClientTransport(new URL(gw.url)));
   t.after(() => client.close());
   assert.deepEqual((await client.listTools()).tools.map((x) => x.name), ['a__x']);
@@ -447,7 +492,8 @@ test('the stream of an upstream that joins is part of the client’s, and a clie
   await until(() => heard > before, 'what the server itself says');
 });
 
-test('a client that comes back after a restart of the gateway is told of an upstream that was late', LIMIT, async (t) => {
+test('a client that comes back after a restart of the gateway is told of an upstream that was late', LIMIT,
+    async (t) => {
   const { up, gw, s } = await openLate(t);
   up.onMessage = silence;
   assert.deepEqual(await list(s), [['a__x'], ['b']]);
@@ -465,7 +511,8 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
   const forget = (id) => {
     gone.add(id);
     ups.b.clear();
-    ups.b.onMessage = (m) => (gone.has(m.headers['mcp-session-id']) ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+    ups.b.onMessage = (m) =>
+      (gone.has(m.headers['mcp-session-id']) ? (m.error(-32001, 'Session not found', 404), true) : undefined);
   };
   const s = await openSession(gw);
   forget('up-1');
@@ -489,7 +536,8 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
 
   // one that answers the message itself with 404 has not lost anything
   ups.b.clear();
-  ups.b.onMessage = (m) => (['tools/call', 'prompts/get'].includes(m.method) ? (m.error(-32602, 'no such', 404), true) : undefined);
+  ups.b.onMessage = (m) =>
+    (['tools/call', 'prompts/get'].includes(m.method) ? (m.error(-32602, 'no such', 404), true) : undefined);
   for (const own of [await s.call('b__y'), await s.request('prompts/get', { name: 'b__p' })]) {
     assert.deepEqual([own.status, own.error.code, own.error.message], [200, -32602, 'no such']);
   }
@@ -500,7 +548,8 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
   assert.deepEqual(methods(ups.b), ['tools/list']);
   // and one that never knows the session it has just given is not asked for ever
   ups.b.clear();
-  ups.b.onMessage = (m) => (['initialize', 'notifications/initialized'].includes(m.method) ? undefined : (m.error(-32001, 'Session not found', 404), true));
+  ups.b.onMessage = (m) => (['initialize', 'notifications/initialized'].includes(m.method)
+    ? undefined : (m.error(-32001, 'Session not found', 404), true));
   assert.deepEqual(await list(s), [['a__x'], ['b']]);
   assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/list']);
   gw.verify();
@@ -510,22 +559,26 @@ test('a call is sent in a new session of its upstream when the lost one is notic
   const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
   const s = await openSession(gw);
   ups.b.clear();
-  ups.b.onMessage = (m) => (m.headers['mcp-session-id'] === 'up-1' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
+  ups.b.onMessage = (m) =>
+    (m.headers['mcp-session-id'] === 'up-1' ? (m.error(-32001, 'Session not found', 404), true) : undefined);
   assert.equal((await s.call('b__y')).said, 'ran 1');
-  assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/call'], 'the gateway asks what the tool is');
+  assert.deepEqual(methods(ups.b), ['tools/list', 'initialize', 'notifications/initialized', 'tools/call'],
+    'the gateway asks what the tool is');
   gw.verify();
 });
 
 test('the stream of an upstream that was started again is part of the client’s again', LIMIT, async (t) => {
   const first = await startSdkUpstream(t), { port } = first, other = await startSdkUpstream(t);
-  const gw = await startGateway(t, { upstreams: { a: { http: other.url }, b: { http: first.url, ...SHORT } }, tools: { 'a/**': RULE, 'b/**': RULE } });
+  const gw = await startGateway(t,
+    { upstreams: { a: { http: other.url }, b: { http: first.url, ...SHORT } }, tools: { 'a/**': RULE, 'b/**': RULE } });
   const s = await openSession(gw);
   const stream = await get(gw, s);
   await until(() => first.requests.some((r) => r.http === 'GET'), 'the stream of the server');
   await first.stop();
   const second = await startSdkUpstream(t, { port });
   await stream.has('notifications/tools/list_changed');
-  await until(() => second.requests.some((r) => r.http === 'GET' && second.sessions.has(r.headers['mcp-session-id'])), 'the stream in its new session');
+  await until(() => second.requests.some((r) => r.http === 'GET' && second.sessions.has(r.headers['mcp-session-id'])),
+    'the stream in its new session');
   await second.servers.at(-1).server.sendResourceUpdated({ uri: 'test://note' });
   await stream.has('notifications/resources/updated');
   assert.equal((await s.call('b__echo', { message: 'x' })).said, 'Echo: x');

@@ -51,7 +51,8 @@ test(`${STREAMS} streams at once, ${ROUNDS} times`, { timeout: 1_200_000 }, asyn
       res.on('close', () => open.delete(res));
     },
   });
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url, connections: 8192 } }, tools: {}, limits: LIMITS });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url, connections: 8192 } }, tools: {}, limits: LIMITS });
   const sessions = [];
   await each(STREAMS, AT_ONCE, async () => sessions.push(await openSession(gw)));
   const after = [], during = [], before = memoryKb(gw), files = descriptors(gw);
@@ -60,7 +61,9 @@ test(`${STREAMS} streams at once, ${ROUNDS} times`, { timeout: 1_200_000 }, asyn
     await each(STREAMS, OPENED_AT_ONCE, async (i) => streams.push(await get(gw, sessions[i])));
     assert.equal(open.size, STREAMS);
     for (let i = 0; i < EVENTS; i++) {
-      for (const res of open) res.write(`id: ${round}.${i}\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"n":${i}}}\n\n`);
+      for (const res of open)
+        res.write(`id: ${round}.${i}\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed",` +
+          `"params":{"n":${i}}}\n\n`);
       await until(() => streams.every((s) => s.text.includes(`{"n":${i}}`)), `event ${i} on every stream`, 60_000);
     }
     assert.ok(streams.every((s) => s.events.filter((e) => e.data).length === EVENTS));
@@ -71,7 +74,8 @@ test(`${STREAMS} streams at once, ${ROUNDS} times`, { timeout: 1_200_000 }, asyn
     if (during.at(-1) - before > 16 * SLACK_KB) await settled(gw);
     after.push(memoryKb(gw));
   }
-  t.diagnostic(`${STREAMS} streams: ${before} kB before; at most ${Math.max(...during)} kB, ${((Math.max(...during) - before) / STREAMS).toFixed(1)} kB each`);
+  t.diagnostic(`${STREAMS} streams: ${before} kB before; at most ${Math.max(...during)} kB, ` +
+    `${((Math.max(...during) - before) / STREAMS).toFixed(1)} kB each`);
   assertFlat('with the streams open', during, t);
   assertFlat('after the streams', after, t);
 });
@@ -116,7 +120,8 @@ test(`${SESSIONS} sessions at once, again and again`, { timeout: 1_200_000 }, as
       assert.equal((await sessions[i].close()).status, 200);
       up.clear();
     });
-    const gone = await send(gw.origin, { headers: sessions[0].headers({ method: 'ping' }), body: sessions[0].message('ping') });
+    const gone = await send(gw.origin,
+      { headers: sessions[0].headers({ method: 'ping' }), body: sessions[0].message('ping') });
     assert.equal(gone.status, 404);
     await sleep(100);
     closed.push(memoryKb(gw));

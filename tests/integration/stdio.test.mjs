@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { join, resolve } from 'node:path';
-import { SOURCE, bearer, linesOf, mkdirSync, prepare, readFileSync, until, writeFileSync } from '../support/js/gateway.mjs';
+import { SOURCE, bearer, linesOf, mkdirSync, prepare, readFileSync, until,
+  writeFileSync } from '../support/js/gateway.mjs';
 import { Caller, openSession, send } from '../support/js/rpc.mjs';
 
 const SCRIPT = resolve(SOURCE, 'tests/support/servers/child.mjs');
@@ -19,7 +20,8 @@ async function setUp(t, { refuse = 0, ...config } = {}) {
   const dir = gw.path('child');
   mkdirSync(dir);
   writeFileSync(join(dir, 'refuse'), String(refuse));
-  gw.configure({ ...JSON.parse(readFileSync(gw.configFile, 'utf8')), upstreams: { child: { stdio: [process.execPath, SCRIPT, dir], sharing: 'all' } } });
+  gw.configure({ ...JSON.parse(readFileSync(gw.configFile, 'utf8')),
+    upstreams: { child: { stdio: [process.execPath, SCRIPT, dir], sharing: 'all' } } });
   await gw.start();
   const lines = (name) => linesOf(join(dir, name));
   return { gw, lines, read: () => lines('lines').map((l) => JSON.parse(l)) };
@@ -92,7 +94,11 @@ test('a client that reads late loses progress, never the answer, and holds no me
   const body = s.callMessage('child__flood', { text: 'x' }, { meta: { progressToken: 'mine' } });
   const bytes = JSON.stringify(body);
   const res = await new Promise((done, fail) => {
-    http.request(gw.url, { method: 'POST', agent: false, headers: { ...s.headers(body), 'content-length': bytes.length } }, (r) => { r.pause(); done(r); })
+    http.request(gw.url,
+        { method: 'POST', agent: false, headers: { ...s.headers(body), 'content-length': bytes.length } }, (r) => {
+      r.pause();
+      done(r);
+    })
       .on('error', fail).end(bytes);
   });
   await until(() => outcomes(gw)[0] || gw.gone, 'the outcome', 3000).catch(() => {}); // it may wait for the reader
@@ -150,12 +156,16 @@ test('a call that a stdio server cannot be sent occupies nothing', async (t) => 
 
 test('updates of a resource reach only its subscribers among the clients of a child', async (t) => {
   const { gw, read } = await setUp(t);
-  const [a, b] = [await openSession(gw, { token: A.token, path: '/mcp/child' }), await openSession(gw, { token: B.token, path: '/mcp/child' })];
-  assert.equal((await b.request('resources/subscribe', { uri: 'file:///canary' })).error.code, -32601, 'the child has the last word');
+  const [a, b] = [await openSession(gw, { token: A.token, path: '/mcp/child' }),
+    await openSession(gw, { token: B.token, path: '/mcp/child' })];
+  assert.equal((await b.request('resources/subscribe', { uri: 'file:///canary' })).error.code, -32601,
+    'the child has the last word');
   const leave = new AbortController();
   const heard = [a, b].map((s) => {
     const stream = { text: '' };
-    stream.done = send(gw.origin, { method: 'GET', path: '/mcp/child', headers: s.headers(undefined, { accept: 'text/event-stream' }), signal: leave.signal,
+    stream.done = send(gw.origin,
+      { method: 'GET', path: '/mcp/child', headers: s.headers(undefined, { accept: 'text/event-stream' }),
+        signal: leave.signal,
       onResponse: (res) => { stream.open = true; res.on('data', (d) => { stream.text += d; }); } }).catch(() => {});
     return stream;
   });

@@ -43,13 +43,16 @@ test('an edit behind the gateway\'s back is found, and no call goes through any 
   for (const n of [1, 2, 3]) assert.equal((await s.call('up__pay', { n })).status, 200);
 
   const other = new DatabaseSync(gw.path('ledger.db'));
-  other.exec("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"seq\":0', '\"seq\":9') AS BLOB) WHERE leaf = 0");
+  other.exec("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), '\"seq\":0', '\"seq\":9') AS BLOB) WHERE " +
+    "leaf = 0");
   other.close();
-  await until(async () => (await s.call('up__pay', { n: 4 })).refusal?.reason === 'ledger_unavailable', 'the edit to be found');
+  await until(async () => (await s.call('up__pay', { n: 4 })).refusal?.reason === 'ledger_unavailable',
+    'the edit to be found');
   const before = up.calls.length;
   assert.equal((await s.call('up__pay', { n: 5 })).refusal.reason, 'ledger_unavailable');
   assert.equal(up.calls.length, before);
-  assert.match((await gw.waitLog('ledger_poisoned')).why, /^the ledger was changed behind the gateway's back: record 0: /);
+  assert.match((await gw.waitLog('ledger_poisoned')).why,
+    /^the ledger was changed behind the gateway's back: record 0: /);
 });
 
 function edit(gw, ...statements) {
@@ -66,10 +69,13 @@ test('a ledger that was cut off or changed at its end does not start, and says w
   copyFileSync(gw.path('ledger.db'), gw.path('whole.db'));
 
   for (const [change, word] of [
-    [['DELETE FROM record WHERE leaf = (SELECT max(leaf) FROM record)', 'DELETE FROM body WHERE leaf = (SELECT max(leaf) FROM body)'], /something was cut off/],
+    [['DELETE FROM record WHERE leaf = (SELECT max(leaf) FROM record)',
+      'DELETE FROM body WHERE leaf = (SELECT max(leaf) FROM body)'], /something was cut off/],
     [['DELETE FROM head WHERE leaf = (SELECT max(leaf) FROM head)'], /something was cut off/],
-    [["UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), ':', ': ') AS BLOB) WHERE leaf = (SELECT max(leaf) FROM body)"], /is not the one that was signed/],
-    [["UPDATE head SET note = CAST(replace(CAST(note AS TEXT), 'writ-ledger/', 'writ-ledger/0') AS BLOB)"], /checkpoint is of another ledger/],
+    [["UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), ':', ': ') AS BLOB) WHERE leaf = (SELECT max(leaf) " +
+      "FROM body)"], /is not the one that was signed/],
+    [["UPDATE head SET note = CAST(replace(CAST(note AS TEXT), 'writ-ledger/', 'writ-ledger/0') AS BLOB)"],
+      /checkpoint is of another ledger/],
   ]) {
     copyFileSync(gw.path('whole.db'), gw.path('ledger.db'));
     edit(gw, ...change);
@@ -100,7 +106,8 @@ test('a ledger that was put back to an older state does not start where a later 
   await gw.stop();
   copyFileSync(gw.path('older.db'), gw.path('ledger.db'));
   rmSync(gw.path('ledger.db.remembered')); // it would notice too: restore.test.mjs
-  await assert.rejects(gw.start(), /the ledger was rolled back: it has \d+ records, and the pinned checkpoint is over \d+/);
+  await assert.rejects(gw.start(),
+    /the ledger was rolled back: it has \d+ records, and the pinned checkpoint is over \d+/);
   chmodSync(gw.path('pinned.txt'), 0o666);
   await assert.rejects(gw.start(), /pinned.txt/);
   gw.configure({ ...gw.config, ledger: {} });

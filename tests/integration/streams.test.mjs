@@ -24,7 +24,9 @@ const outcomeOf = (gw) => gw.show(gw.decisions().at(-1).decision_id).outcome;
 function rawRequest(gw, headers, body, method = 'POST') {
   return new Promise((resolve, reject) => {
     const bytes = body && JSON.stringify(body);
-    const req = http.request(gw.url, { method, agent: false, headers: bytes ? { ...headers, 'content-length': Buffer.byteLength(bytes) } : headers }, (res) => {
+    const req = http.request(gw.url,
+        { method, agent: false, headers: bytes ? { ...headers, 'content-length': Buffer.byteLength(bytes) } : headers },
+        (res) => {
       res.pause();
       resolve({ req, res });
     });
@@ -89,7 +91,8 @@ test('a disguised answer on a server stream is dropped', async (t) => {
     stream.raw(`data: [{"jsonrpc":"2.0","id":77,"result":{}}]\n\n`);
     stream.raw('data: not json\n\n');
     stream.raw('id: first\ndata:\n\n');
-    stream.raw(`data: {"jsonrpc":"2.0",\ndata: "method":"notifications/message","params":{"level":"info","data":1}}\n\n`);
+    stream.raw(`data: {"jsonrpc":"2.0",\n` +
+      `data: "method":"notifications/message","params":{"level":"info","data":1}}\n\n`);
     stream.raw(`data: {"jsonrpc":"2.0","id":${a.id},"\\u0072esult":{"content":[{"type":"text","text":"ran"}]}}\n\n`);
     stream.end();
   };
@@ -170,10 +173,12 @@ test('a probe carries no field of the client', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, {
     upstreams: { up: { http: up.url } },
-    tools: { 'up/work': { ...RULES['up/work'], state: { tool: 'up/look', arguments: {}, on_error: 'absent' } }, 'up/look': { scope: 'look' } },
+    tools: { 'up/work': { ...RULES['up/work'], state: { tool: 'up/look', arguments: {}, on_error: 'absent' } },
+      'up/look': { scope: 'look' } },
   });
   const modern = new Caller(gw, { modern: true });
-  await modern.call('up__work', { n: 1 }, { headers: { 'mcp-param-n': '1', 'last-event-id': 'e1', traceparent: '00-1-1-00' } });
+  await modern.call('up__work', { n: 1 },
+    { headers: { 'mcp-param-n': '1', 'last-event-id': 'e1', traceparent: '00-1-1-00' } });
   const [look, work] = up.calls;
   assert.equal(look.headers['mcp-name'], 'look');
   assert.equal(look.headers['mcp-param-n'], undefined);

@@ -1,6 +1,6 @@
-// Every table, column and file of an installation, edited while no gateway runs. Each edit is found by `writ ledger verify`,
-// keeps the gateway from starting or from granting, or changes nothing that a caller or a voter can see. What else can be
-// edited stands in the table of docs/security-limits.md, and this test reads it there.
+// Every table, column and file of an installation, edited while no gateway runs. Each edit is found by `writ ledger
+// verify`, keeps the gateway from starting or from granting, or changes nothing that a caller or a voter can see. What
+// else can be edited stands in the table of docs/security-limits.md, and this test reads it there.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,16 +11,20 @@ import { Caller, openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
-const TOOLS = ['pay', 'read', 'ask', 'pinned', 'greet'].map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));
+const TOOLS = ['pay', 'read', 'ask', 'pinned',
+  'greet'].map((name) => ({ name, description: name, inputSchema: { type: 'object' } }));
 const [CLERK, STOPPED, ANN, ROOT] = ['clerk', 'stopped', 'ann', 'root'].map((id) => bearer(id, { tenant: 'acme' }));
-const QUESTION = { name: { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } };
+const QUESTION = { name: { method: 'elicitation/create',
+  params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } };
 const OWN = new Set(['writ.yaml']); // what the operator writes; the rest is the program's
 
 const config = (up) => ({
-  agents: [CLERK, STOPPED, ANN, ROOT].map((a) => a.entry), administrators: ['root'], upstreams: { up: { http: up.url } },
+  agents: [CLERK, STOPPED, ANN, ROOT].map((a) => a.entry), administrators: ['root'],
+  upstreams: { up: { http: up.url } },
   reviews: { owner: { voters: [{ id: 'ann' }] } }, ledger: { scrub_every: '1h' },
   tools: {
-    'up/pay': { ...ANY, budgets: [{ per: ['agent'], window: '24h', calls: 2 }] }, 'up/read': { ...ANY, duplicates: 'replay' },
+    'up/pay': { ...ANY, budgets: [{ per: ['agent'], window: '24h', calls: 2 }] },
+    'up/read': { ...ANY, duplicates: 'replay' },
     'up/ask': { ...ANY, approval: { review: 'owner' } }, 'up/pinned': { ...ANY, pin: true }, 'up/greet': ANY,
   },
 });
@@ -32,7 +36,8 @@ function files(dir, below = '') {
     return entry.isDirectory() ? files(dir, path) : [path];
   });
 }
-const take = (dir) => files(dir).map((path) => ({ path, bytes: readFileSync(join(dir, path)), mode: statSync(join(dir, path)).mode & 0o777 }));
+const take = (dir) => files(dir)
+  .map((path) => ({ path, bytes: readFileSync(join(dir, path)), mode: statSync(join(dir, path)).mode & 0o777 }));
 function putBack(dir, copy) {
   for (const path of files(dir)) rmSync(join(dir, path));
   for (const { path, bytes, mode } of copy) {
@@ -50,18 +55,22 @@ class World {
   }
 
   async admin(who, path, body) {
-    const answer = await fetch(`http://127.0.0.1:${this.gw.adminPort}${path}`, { method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${who.token}`, 'content-type': 'application/json' }, body: body && JSON.stringify(body) });
+    const answer = await fetch(`http://127.0.0.1:${this.gw.adminPort}${path}`,
+      { method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${who.token}`, 'content-type': 'application/json' }, body: body &&
+        JSON.stringify(body) });
     return answer.json();
   }
 
   async call(name, key, args = {}, { who = CLERK, ...more } = {}) {
-    const answer = await new Caller(this.gw, { token: who.token }).call(`up__${name}`, args, { key, boundary: `run of ${key}`, ...more });
+    const answer = await new Caller(this.gw, { token: who.token }).call(`up__${name}`, args,
+      { key, boundary: `run of ${key}`, ...more });
     return answer.said ?? answer.reason ?? answer.text;
   }
 
   async ask(key) {
-    const answer = await new Caller(this.gw, { token: CLERK.token }).call('up__ask', { key }, { key, boundary: `run of ${key}` });
+    const answer = await new Caller(this.gw, { token: CLERK.token }).call('up__ask', { key },
+      { key, boundary: `run of ${key}` });
     return answer.error.data.continuation_id ?? answer.refusal.continuation_id;
   }
 
@@ -109,8 +118,11 @@ class World {
       budget: [await this.call('pay', 'second', { n: 2 }), await this.call('pay', 'third', { n: 3 })],
       pinned: await this.call('pinned', 'again', { n: 1 }),
       session: (await this.session.call('up__read', { n: 2 })).said,
-      review: [review.state, review.arguments], redeemed: await this.call('ask', 'approved', { key: 'approved' }), still: await this.call('ask', 'open', { key: 'open' }),
-      greeted: (await modern.call('greet', { n: 1 }, { key: 'greet', params: { requestState: 'asked', inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } } } })).said,
+      review: [review.state, review.arguments], redeemed: await this.call('ask', 'approved', { key: 'approved' }),
+      still: await this.call('ask', 'open', { key: 'open' }),
+      greeted: (await modern.call('greet', { n: 1 },
+        { key: 'greet', params: { requestState: 'asked',
+          inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } } } })).said,
     };
     const calls = this.up.calls.slice(before).map((c) => `${c.name} ${JSON.stringify(c.arguments)}`);
     return JSON.stringify({ ...told, calls }, (k, v) => (typeof v === 'string' ? v.replace(/^ran \d+/, 'ran') : v));
@@ -141,7 +153,8 @@ class World {
 async function world(t) {
   const up = await startUpstream(t, { tools: TOOLS });
   up.onCall = (call) => (call.name === 'greet' && call.params.inputResponses === undefined
-    ? call.json({ jsonrpc: '2.0', id: call.id, result: { resultType: 'input_required', inputRequests: QUESTION, requestState: 'asked' } })
+    ? call.json({ jsonrpc: '2.0', id: call.id,
+      result: { resultType: 'input_required', inputRequests: QUESTION, requestState: 'asked' } })
     : call.text(`ran ${++w.answers} ${call.name}`));
   const gw = await startGateway(t, config(up));
   const w = new World(up, gw);
@@ -158,31 +171,44 @@ async function world(t) {
 function believed() {
   const text = readFileSync(join(SOURCE, 'docs/security-limits.md'), 'utf8');
   const section = text.split(/^## /m).find((s) => s.startsWith('Files beside the ledger'));
-  return new Set(section.split('\n').filter((l) => l.startsWith('| ')).slice(1).flatMap((l) => [...l.split('|')[1].matchAll(/`([^`]+)`/g)].map((m) => m[1])));
+  return new Set(section.split('\n').filter((l) => l.startsWith('| ')).slice(1)
+    .flatMap((l) => [...l.split('|')[1].matchAll(/`([^`]+)`/g)].map((m) => m[1])));
 }
 
 const NOTICED = ['verify', 'start', 'use', 'nothing'];
 const LOG = new Set(['record', 'body', 'head', 'boundary']); // what people read of a call: each edit is noticed
 const quoted = (name) => `"${name}"`;
 /** Another value of each type that a column can hold. */
-const differs = (a, b) => `coalesce(${a}, 0) IS NOT coalesce(${b}, 0) AND length(coalesce(${a}, '')) + length(coalesce(${b}, '')) > 0`; // NULL, '' and 0 are one
+// NULL, '' and 0 are one
+const differs = (a, b) =>
+  `coalesce(${a}, 0) IS NOT coalesce(${b}, 0) AND length(coalesce(${a}, '')) + length(coalesce(${b}, '')) > 0`;
 const VALUES = {
   INTEGER: (c) => [`${c} + 1`, '0', 'NULL'], TEXT: (c) => [`${c} || 'x'`, "''", 'NULL'],
-  BLOB: (c) => [`CAST(substr(${c}, 1, length(${c}) - 1) || x'00' AS BLOB)`, `x''`, 'NULL', `zeroblob(length(${c}))`], ANY: (c) => [`CAST(${c} AS BLOB) || x'00'`, 'NULL'],
+  BLOB: (c) => [`CAST(substr(${c}, 1, length(${c}) - 1) || x'00' AS BLOB)`, `x''`, 'NULL', `zeroblob(length(${c}))`],
+  ANY: (c) => [`CAST(${c} AS BLOB) || x'00'`, 'NULL'],
 };
 
 /** Every edit of the database: the table and the statement. */
 function edits(path) {
   const db = new DatabaseSync(path);
-  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all().map((r) => r.name);
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
+    .map((r) => r.name);
   const list = tables.flatMap((table) => {
     const columns = db.prepare(`PRAGMA table_info(${quoted(table)})`).all();
-    assert.ok(db.prepare(`SELECT count(*) AS n FROM ${quoted(table)}`).get().n > 0, `this test puts nothing into ${table}`);
+    assert.ok(db.prepare(`SELECT count(*) AS n FROM ${quoted(table)}`).get().n > 0,
+      `this test puts nothing into ${table}`);
     const key = columns.find((c) => c.pk === 1).name;
-    const kinds = table === 'record' ? db.prepare('SELECT DISTINCT kind FROM record').all().map((r) => ` WHERE kind = ${r.kind}`) : [''];
-    const rows = kinds.flatMap((kind) => ['min', 'max'].map((which) => `${quoted(key)} = (SELECT ${which}(${quoted(key)}) FROM ${quoted(table)}${kind})`));
-    const changes = columns.flatMap((c) => VALUES[c.type](quoted(c.name)).flatMap((value) => rows.map((row) => `UPDATE ${quoted(table)} SET ${quoted(c.name)} = ${value} WHERE ${row} AND ${differs(quoted(c.name), value)}`)));
-    return [...changes, ...rows.map((row) => `DELETE FROM ${quoted(table)} WHERE ${row}`), `DELETE FROM ${quoted(table)}`].map((sql) => ({ table, sql }));
+    const kinds = table === 'record' ? db.prepare('SELECT DISTINCT kind FROM record').all()
+      .map((r) => ` WHERE kind = ${r.kind}`) : [''];
+    const rows = kinds.flatMap((kind) =>
+      ['min', 'max'].map((which) => `${quoted(key)} = (SELECT ${which}(${quoted(key)}) FROM ${quoted(table)}${kind})`));
+    const changes = columns.flatMap((c) => VALUES[c.type](quoted(c.name))
+      .flatMap((value) =>
+        rows.map((row) =>
+          `UPDATE ${quoted(table)} SET ${quoted(c.name)} = ${value} ` +
+          `WHERE ${row} AND ${differs(quoted(c.name), value)}`)));
+    return [...changes, ...rows.map((row) => `DELETE FROM ${quoted(table)} WHERE ${row}`),
+      `DELETE FROM ${quoted(table)}`].map((sql) => ({ table, sql }));
   });
   db.close();
   return list;
@@ -210,8 +236,10 @@ test('no table and no column of the ledger is believed unchecked', { timeout: 28
     putBack(gw.dir, copy);
     if (!run(gw.ledgerFile, sql)) continue;
     const where = await w.judge(whole);
-    found[NOTICED.includes(where) ? where : 'believed'] = (found[NOTICED.includes(where) ? where : 'believed'] ?? 0) + 1;
-    if ((!NOTICED.includes(where) || (LOG.has(table) && where === 'nothing')) && !said.has(table)) unseen.push(`${sql}\n${where}`);
+    found[NOTICED.includes(where) ? where : 'believed'] = (found[NOTICED.includes(where) ? where : 'believed'] ?? 0) +
+      1;
+    if ((!NOTICED.includes(where) || (LOG.has(table) && where === 'nothing')) && !said.has(table))
+      unseen.push(`${sql}\n${where}`);
   }
   assert.deepEqual(unseen, [], `before: ${whole}`);
   t.diagnostic(JSON.stringify(found));
@@ -220,7 +248,8 @@ test('no table and no column of the ledger is believed unchecked', { timeout: 28
 
 const CHANGES = {
   deleted: () => undefined, emptied: () => Buffer.alloc(0), 'filled with zeros': (bytes) => Buffer.alloc(bytes.length),
-  'cut in half': (bytes) => bytes.subarray(0, bytes.length >> 1), 'changed in its middle': (bytes) => bytes.map((b, i) => (i === bytes.length >> 1 ? b ^ 1 : b)),
+  'cut in half': (bytes) => bytes.subarray(0, bytes.length >> 1), 'changed in its middle': (bytes) =>
+    bytes.map((b, i) => (i === bytes.length >> 1 ? b ^ 1 : b)),
 };
 
 test('no file of an installation is believed unchecked', { timeout: 280_000 }, async (t) => {

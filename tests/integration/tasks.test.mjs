@@ -3,7 +3,8 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { until } from '../support/js/gateway.mjs';
-import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, startTasks, TASKS } from '../support/js/tasks.mjs';
+import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, startTasks,
+  TASKS } from '../support/js/tasks.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 test('2026-07-28: the outcome of a call is recorded when its task is seen to have ended', async (t) => {
@@ -33,7 +34,8 @@ test('2026-07-28: the outcome of a call is recorded when its task is seen to hav
 test('2025-11-25: so is it there, with the digest of the result', async (t) => {
   const { tasks, gw, legacy } = await setUp(t);
   const caller = await legacy();
-  const result = { content: [{ type: 'text', text: 'done' }], _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'task-1' } } };
+  const result = { content: [{ type: 'text', text: 'done' }],
+    _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'task-1' } } };
   const first = idOf(await begin(caller, 1));
   tasks.end(first, 'completed', { result });
   assert.equal((await ask(caller, 'tasks/get', first)).result.status, 'completed', 'by any poll');
@@ -43,7 +45,8 @@ test('2025-11-25: so is it there, with the digest of the result', async (t) => {
   const second = idOf(await begin(caller, 2));
   tasks.end(second, 'completed', { result });
   assert.deepEqual((await ask(caller, 'tasks/result', second)).result, result, 'by a request for the result');
-  assert.deepEqual(outcomes(gw).map((o) => [o.outcome, o.tool_output_hash]), [['executed', digest(result)], ['executed', digest(result)]]);
+  assert.deepEqual(outcomes(gw).map((o) => [o.outcome, o.tool_output_hash]),
+    [['executed', digest(result)], ['executed', digest(result)]]);
   gw.verify();
 });
 
@@ -76,7 +79,8 @@ for (const family of ['modern', 'legacy']) {
     assert.equal((await ask(await env[family](), 'tasks/get', ids[1])).result.status, 'completed');
     await gw.restart();
     assert.equal((await ask(await env[family](), 'tasks/get', ids[2])).result.status, 'completed');
-    assert.equal((await ask(await env[family](), 'tasks/get', ids[0])).result.status, 'completed', 'also after its outcome');
+    assert.equal((await ask(await env[family](), 'tasks/get', ids[0])).result.status, 'completed',
+      'also after its outcome');
     assert.deepEqual(outcomes(gw).map((o) => o.outcome), ['executed', 'executed', 'executed']);
     gw.verify();
   });
@@ -88,7 +92,8 @@ for (const family of ['modern', 'legacy']) {
     tasks.end(id, 'completed', { result: { content: [{ type: 'text', text: 'secret' }] } });
     for (const other of [await env[family](bob), await env[family](eve)]) {
       up.clear();
-      for (const method of family === 'modern' ? ['tasks/get', 'tasks/update', 'tasks/cancel'] : ['tasks/get', 'tasks/result', 'tasks/cancel']) {
+      for (const method of family === 'modern'
+          ? ['tasks/get', 'tasks/update', 'tasks/cancel'] : ['tasks/get', 'tasks/result', 'tasks/cancel']) {
         const refused = await ask(other, method, id);
         assert.equal(refused.error.code, -32602, refused.text);
         assert.equal(refused.reason, 'task_not_found');
@@ -135,7 +140,8 @@ for (const family of ['modern', 'legacy']) {
 
 test('a task id that two upstreams gave an agent is told apart on their own paths alone', async (t) => {
   const x = await setUp(t), other = await startTasks(t);
-  x.gw.configure({ ...x.gw.config, upstreams: { ...x.gw.config.upstreams, other: { http: other.up.url } }, tools: { ...x.gw.config.tools, 'other/*': { scope: 's', arguments: any } } });
+  x.gw.configure({ ...x.gw.config, upstreams: { ...x.gw.config.upstreams, other: { http: other.up.url } },
+    tools: { ...x.gw.config.tools, 'other/*': { scope: 's', arguments: any } } });
   await x.gw.restart();
   const caller = x.modern(ada, '/mcp');
   const [mine, theirs] = [idOf(await begin(caller, 1, 'up__work')), idOf(await begin(caller, 1, 'other__work'))];
@@ -170,7 +176,8 @@ test('what a task is told is bounded, and passed on', async (t) => {
   const most = (1 << 20) - JSON.stringify({ a: '' }).length;
   assert.equal((await ask(caller, 'tasks/update', id, { inputResponses: { a: 'x'.repeat(most + 1) } })).status, 400);
   for (const source of ['9007199254740993', '0.10000000000000001']) {
-    const inexact = await ask(caller, 'tasks/update', id, { inputResponses: { a: { content: { n: [1, JSON.rawJSON(source)] } } } });
+    const inexact = await ask(caller, 'tasks/update', id,
+      { inputResponses: { a: { content: { n: [1, JSON.rawJSON(source)] } } } });
     assert.deepEqual([inexact.status, inexact.reason], [400, 'number_not_exact']);
     assert.match(inexact.error.message, /; at "\/inputResponses\/a\/content\/n\/1"$/);
   }
@@ -186,7 +193,8 @@ test('a method of the other form, or one that was not asked for, is answered as 
   assert.deepEqual([result.status, result.error.code], [404, -32601]);
   assert.equal((await ask(await legacy(), 'tasks/update', id)).error.code, -32601);
   const undeclared = await modern().request('tasks/get', { taskId: id });
-  assert.deepEqual([undeclared.status, undeclared.error.code, undeclared.error.data.requiredCapabilities], [400, -32021, { extensions: { [TASKS]: {} } }]);
+  assert.deepEqual([undeclared.status, undeclared.error.code, undeclared.error.data.requiredCapabilities],
+    [400, -32021, { extensions: { [TASKS]: {} } }]);
 });
 
 test('the result of a task is on a stream, behind what the task asks meanwhile', async (t) => {
@@ -204,7 +212,8 @@ test('the result of a task is on a stream, behind what the task asks meanwhile',
     return true;
   };
   const answer = await ask(caller, 'tasks/result', id);
-  assert.deepEqual(answer.messages.map((m) => m.method ?? m.result.content[0].text), ['notifications/message', 'streamed']);
+  assert.deepEqual(answer.messages.map((m) => m.method ?? m.result.content[0].text),
+    ['notifications/message', 'streamed']);
   assert.equal(outcomes(gw)[0].outcome, 'executed');
   assert.equal(outcomes(gw)[0].tool_output_hash, digest(tasks.all.get(id).result));
   gw.verify();
@@ -213,12 +222,15 @@ test('the result of a task is on a stream, behind what the task asks meanwhile',
 test('rules for results hold for what comes of a task, and are in its outcome', async (t) => {
   const result = { redact: [{ pattern: 'secret' }], content: ['text'], is_error: 'error' };
   const { tasks, gw, modern, legacy } = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result } } });
-  const given = { content: [{ type: 'text', text: 'a secret' }] }, told = { content: [{ type: 'text', text: 'a [redacted]' }] };
+  const given = { content: [{ type: 'text', text: 'a secret' }] },
+    told = { content: [{ type: 'text', text: 'a [redacted]' }] };
   const image = { content: [{ type: 'image', mimeType: 'image/png', data: 'secret' }] };
   const bad = { content: [{ type: 'text', text: 'no' }], isError: true };
   const wants = [];
-  for (const [caller, method, of, n] of [[modern(), 'tasks/get', (r) => r.result?.result, 1], [await legacy(), 'tasks/result', (r) => r.result, 3]]) {
-    const [id, other, wrong] = [idOf(await begin(caller, n)), idOf(await begin(caller, n + 1)), idOf(await begin(caller, n + 10))];
+  for (const [caller, method, of, n] of [[modern(), 'tasks/get', (r) => r.result?.result, 1],
+      [await legacy(), 'tasks/result', (r) => r.result, 3]]) {
+    const [id, other, wrong] = [idOf(await begin(caller, n)), idOf(await begin(caller, n + 1)),
+      idOf(await begin(caller, n + 10))];
     tasks.end(id, 'completed', { result: given });
     for (let i = 0; i < 2; i++) assert.deepEqual(of(await ask(caller, method, id)), told);
     tasks.end(other, 'completed', { result: image });
@@ -228,8 +240,10 @@ test('rules for results hold for what comes of a task, and are in its outcome', 
     tasks.end(wrong, 'completed', { result: bad });
     assert.deepEqual(of(await ask(caller, method, wrong)), bad);
     wants.push(
-      ['executed', undefined, digest(given), { output_before: digest(given), output_after: digest(told), output_rules: ['redact secret'] }],
-      ['executed', undefined, digest(image), { output_before: digest(image), output_rules: ['content'], reason: 'result_content_refused' }],
+      ['executed', undefined, digest(given),
+        { output_before: digest(given), output_after: digest(told), output_rules: ['redact secret'] }],
+      ['executed', undefined, digest(image),
+        { output_before: digest(image), output_rules: ['content'], reason: 'result_content_refused' }],
       ['error', 'tool_error', digest(bad), undefined],
     );
   }

@@ -21,11 +21,13 @@ function openssl(...args) {
 function authority(name, dates = []) {
   openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}-ca.key`, '-out', `${name}-ca.pem`,
     '-days', '30', '-subj', `/CN=${name} root`);
-  openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
+  openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj',
+    `/CN=${name}`);
   writeFileSync(at(`${name}.index`), '');
   writeFileSync(at(`${name}.cnf`), [
     '[ca]', 'default_ca = own', '[own]', `database = ${name}.index`, `new_certs_dir = .`, 'default_md = sha256',
-    'policy = any', 'rand_serial = yes', 'x509_extensions = stamps', 'default_days = 30', '[any]', 'commonName = supplied',
+    'policy = any', 'rand_serial = yes', 'x509_extensions = stamps', 'default_days = 30', '[any]',
+    'commonName = supplied',
     '[stamps]', 'extendedKeyUsage = critical,timeStamping',
     '[tsa]', 'default_tsa = local', '[local]', `serial = ${name}.serial`, 'default_policy = 1.2.3.4.1',
     'digests = sha256, sha512', 'signer_digest = sha256', ''].join('\n'));
@@ -36,7 +38,8 @@ function authority(name, dates = []) {
 
 /** What the authority answers to a query in a file. */
 function answer(name, query, ...rest) {
-  openssl('ts', '-reply', '-config', `${name}.cnf`, '-queryfile', query, '-signer', `${name}.pem`, '-inkey', `${name}.key`,
+  openssl('ts', '-reply', '-config', `${name}.cnf`, '-queryfile', query, '-signer', `${name}.pem`, '-inkey',
+    `${name}.key`,
     '-out', 'answer.tsr', ...rest);
   return readFileSync(at('answer.tsr'));
 }
@@ -67,7 +70,8 @@ test('a query is what openssl reads as one over the file', () => {
   const text = openssl('ts', '-query', '-in', 'one.tsq', '-text');
   assert.match(text, /Hash Algorithm: sha256\n/);
   assert.match(text, /Certificate required: yes\n/);
-  const hex = [...text.matchAll(/^ +[0-9a-f]{4} - ([0-9a-f -]{47})/gm)].map((m) => m[1].replaceAll(/[ -]/g, '')).join('');
+  const hex = [...text.matchAll(/^ +[0-9a-f]{4} - ([0-9a-f -]{47})/gm)].map((m) => m[1].replaceAll(/[ -]/g, ''))
+    .join('');
   assert.equal(hex, sha256(readFileSync(at('one.txt'))));
   const json = JSON.parse(writ(['timestamp', 'query', at('one.txt'), '--json']).out);
   assert.deepEqual(Buffer.from(json.query, 'base64'), readFileSync(at('one.tsq')));
@@ -82,7 +86,8 @@ test('what is no checkpoint is not asked about', () => {
 test('a stamp over the checkpoint tells the time of the authority', () => {
   const response = answer('good', 'one.tsq');
   assert.equal(verify(response), 'ok');
-  const told = JSON.parse(writ(['verify', 'timestamp', at('one.txt'), at('response.tsr'), '--ca', at('good-ca.pem'), '--json']).out);
+  const told = JSON.parse(writ(['verify', 'timestamp', at('one.txt'), at('response.tsr'), '--ca', at('good-ca.pem'),
+    '--json']).out);
   assert.deepEqual([told.ok, told.reason], [true, 'ok']);
   const said = /Time stamp: (.*)\n/.exec(openssl('ts', '-reply', '-in', 'response.tsr', '-text'))[1];
   assert.equal(Date.parse(told.time), Date.parse(said));
@@ -114,7 +119,8 @@ test('an authority that is not trusted does not count', () => {
 });
 
 test('its certificate has to be valid at the time of the stamp', () => {
-  for (const [name, from, to] of [['early', '20400101000000Z', '20410101000000Z'], ['late', '20010101000000Z', '20020101000000Z']]) {
+  for (const [name, from, to] of [['early', '20400101000000Z', '20410101000000Z'],
+      ['late', '20010101000000Z', '20020101000000Z']]) {
     authority(name, ['-startdate', from, '-enddate', to]);
     assert.equal(verify(answer(name, 'one.tsq'), { ca: `${name}-ca.pem` }), 'timestamp_untrusted');
   }
@@ -135,7 +141,8 @@ test('a response that was cut off or changed anywhere is never good', () => {
   const changed = Buffer.from(response);
   changed[changed.length - 1] ^= 1; // the signature is last
   assert.equal(verify(changed), 'timestamp_untrusted');
-  const time = /\x18\x0f(\d{14}Z)/.exec(response.toString('latin1')); // GeneralizedTime: those of certificates are UTCTime
+  // GeneralizedTime: those of certificates are UTCTime
+  const time = /\x18\x0f(\d{14}Z)/.exec(response.toString('latin1'));
   changed.set(response);
   changed[time.index + 15] ^= 1; // the last digit of the seconds
   assert.equal(verify(changed), 'timestamp_untrusted');

@@ -24,16 +24,20 @@ function secret(dir, name, text, mode = 0o600) {
   return name;
 }
 
-const configOf = (up, authorization, rest = {}) => ({ upstreams: { up: { http: up.url, authorization } }, tools: { 'up/*': ANYTHING }, ...rest });
+const configOf = (up, authorization, rest = {}) =>
+  ({ upstreams: { up: { http: up.url, authorization } }, tools: { 'up/*': ANYTHING }, ...rest });
 
 test('a secret of a file is shown in every request, and changes with a reload', async (t) => {
-  const up = await startUpstream(t, { onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() });
-  const gw = await startGateway(t, configOf(up, { file: 'up.secret' }), { prepare: (dir) => secret(dir, 'up.secret', 'first-secret\n') });
+  const up = await startUpstream(t,
+    { onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() });
+  const gw = await startGateway(t, configOf(up, { file: 'up.secret' }),
+    { prepare: (dir) => secret(dir, 'up.secret', 'first-secret\n') });
   const session = await openSession(gw);
   await session.request('tools/list');
   await session.call('up__read', {});
   const stream = new AbortController();
-  send(gw.origin, { method: 'GET', headers: session.headers(undefined, { accept: 'text/event-stream' }), signal: stream.signal }).catch(() => {});
+  send(gw.origin, { method: 'GET', headers: session.headers(undefined, { accept: 'text/event-stream' }),
+    signal: stream.signal }).catch(() => {});
   await until(() => up.requests.some((r) => r.method === 'GET'), 'the stream');
   stream.abort();
   await session.close();
@@ -58,7 +62,8 @@ test('a secret of a file is shown in every request, and changes with a reload', 
 
 test('a secret of an environment variable, in a header of its own', async (t) => {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, configOf(up, { variable: 'UP_KEY', header: 'X-Api-Key', scheme: '' }), { env: { UP_KEY: 'k-123' } });
+  const gw = await startGateway(t, configOf(up, { variable: 'UP_KEY', header: 'X-Api-Key', scheme: '' }),
+    { env: { UP_KEY: 'k-123' } });
   await call(gw);
   assert.equal(up.calls[0].headers['x-api-key'], 'k-123');
   assert.equal(up.calls[0].headers.authorization, undefined);
@@ -77,7 +82,11 @@ test('a gateway without its secret does not start, and says what is missing', as
   for (const [authorization, env, why] of rows) {
     const gw = prepare(t, configOf(up, authorization), {
       env,
-      prepare: (dir) => { secret(dir, 'empty', '\n'); secret(dir, 'lines', 'a-secret\nb'); secret(dir, 'open', 'x', 0o644); },
+      prepare: (dir) => {
+        secret(dir, 'empty', '\n');
+        secret(dir, 'lines', 'a-secret\nb');
+        secret(dir, 'open', 'x', 0o644);
+      },
     });
     await assert.rejects(gw.start(), why);
     assert.doesNotMatch(gw.logText, /a-secret/);
@@ -86,9 +95,12 @@ test('a gateway without its secret does not start, and says what is missing', as
 
 test('nothing of a client reaches an upstream, on any path', async (t) => {
   const planted = {
-    cookie: 'sid=planted-cookie', 'proxy-authorization': 'Basic planted-proxy', 'x-api-key': 'planted-key', 'x-forwarded-for': 'planted-for',
-    forwarded: 'for=planted-forwarded', 'x-real-ip': 'planted-ip', via: '1.1 planted-via', 'x-forwarded-access-token': 'planted-token',
-    'x-amzn-oidc-data': 'planted-oidc', 'writ-credential': 'planted-credential', 'x-csrf-token': 'planted-csrf', 'user-agent': 'planted-agent',
+    cookie: 'sid=planted-cookie', 'proxy-authorization': 'Basic planted-proxy', 'x-api-key': 'planted-key',
+    'x-forwarded-for': 'planted-for',
+    forwarded: 'for=planted-forwarded', 'x-real-ip': 'planted-ip', via: '1.1 planted-via',
+    'x-forwarded-access-token': 'planted-token',
+    'x-amzn-oidc-data': 'planted-oidc', 'writ-credential': 'planted-credential', 'x-csrf-token': 'planted-csrf',
+    'user-agent': 'planted-agent',
   };
   const dev = bearer('dev', { token: 'planted-bearer' });
   const up = await startUpstream(t, {
@@ -97,17 +109,20 @@ test('nothing of a client reaches an upstream, on any path', async (t) => {
   });
   for (const authorization of [undefined, { variable: 'UP_KEY' }]) {
     up.clear();
-    const gw = await startGateway(t, { ...configOf(up, authorization), agents: [dev.entry] }, { env: { UP_KEY: 'of-the-gateway' } });
+    const gw = await startGateway(t, { ...configOf(up, authorization), agents: [dev.entry] },
+      { env: { UP_KEY: 'of-the-gateway' } });
     for (const path of ['/mcp', '/mcp/up']) {
       const tool = path === '/mcp' ? 'up__read' : 'read';
       const session = new Caller(gw, { token: dev.token, path });
       const options = { headers: planted };
-      const opened = await session.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, options);
+      const opened = await session.request('initialize',
+        { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, options);
       assert.equal(opened.status, 200);
       session.session = opened.headers['mcp-session-id'];
       await session.notify('notifications/initialized', undefined, options);
       await session.call(tool, {}, options);
-      for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping']) await session.request(method, undefined, options);
+      for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping'])
+        await session.request(method, undefined, options);
       await session.request('prompts/get', { name: tool }, options);
       await session.request('resources/read', { uri: 'x://y' }, options);
       await session.request('logging/setLevel', { level: 'info' }, options);
@@ -115,10 +130,13 @@ test('nothing of a client reaches an upstream, on any path', async (t) => {
       await session.notify('notifications/cancelled', { requestId: 99 }, options);
       const before = up.requests.filter((r) => r.method === 'GET').length;
       const stream = new AbortController();
-      send(gw.origin, { method: 'GET', path, headers: session.headers(undefined, { ...planted, accept: 'text/event-stream' }), signal: stream.signal }).catch(() => {});
+      send(gw.origin, { method: 'GET', path,
+        headers: session.headers(undefined, { ...planted, accept: 'text/event-stream' }), signal: stream.signal })
+        .catch(() => {});
       await until(() => up.requests.filter((r) => r.method === 'GET').length > before, 'the stream');
       stream.abort();
-      await send(gw.origin, { method: 'DELETE', path, headers: session.headers(undefined, { ...planted, 'content-type': undefined }) });
+      await send(gw.origin,
+        { method: 'DELETE', path, headers: session.headers(undefined, { ...planted, 'content-type': undefined }) });
       const modern = new Caller(gw, { token: dev.token, path, modern: true });
       await modern.request('server/discover', undefined, options);
       await modern.call(tool, {}, options);
@@ -143,8 +161,10 @@ async function tokenWorld(t, { client = machine('writ'), authorization = {}, ser
     const token = /^Bearer (.+)$/.exec(arrival.headers.authorization ?? '')?.[1] ?? '';
     return (await jose.jwtVerify(token, jwks, { issuer: as.issuer, audience: up.url })).payload;
   };
-  const config = configOf(up, { issuer: as.issuer, client_id: client.client_id, file: 'client.secret', scopes: ['mcp', 'files:read'], ...authorization });
-  const gw = await startGateway(t, config, { prepare: (dir) => secret(dir, 'client.secret', client.client_secret ?? '-') });
+  const config = configOf(up, { issuer: as.issuer, client_id: client.client_id, file: 'client.secret',
+    scopes: ['mcp', 'files:read'], ...authorization });
+  const gw = await startGateway(t, config,
+    { prepare: (dir) => secret(dir, 'client.secret', client.client_secret ?? '-') });
   return { as, up, gw };
 }
 
@@ -173,11 +193,14 @@ test('the client proves itself with a key: private_key_jwt', async (t) => {
   const { publicKey, privateKey } = await jose.generateKeyPair('ES256', { extractable: true });
   const jwk = await jose.exportJWK(publicKey);
   const kid = await jose.calculateJwkThumbprint(jwk);
-  const client = machine('writ', { client_secret: undefined, token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_signing_alg: 'ES256', jwks: { keys: [{ ...jwk, kid, alg: 'ES256', use: 'sig' }] } });
+  const client = machine('writ', { client_secret: undefined, token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_signing_alg: 'ES256', jwks: { keys: [{ ...jwk, kid, alg: 'ES256', use: 'sig' }] } });
   const as = await new AuthServer({ clients: [client] }).start(t);
   const up = await startUpstream(t);
   const pem = await jose.exportPKCS8(privateKey);
-  const gw = await startGateway(t, configOf(up, { issuer: as.issuer, client_id: 'writ', key: 'client.pem', scopes: ['mcp'] }), { prepare: (dir) => secret(dir, 'client.pem', pem) });
+  const gw = await startGateway(t,
+    configOf(up, { issuer: as.issuer, client_id: 'writ', key: 'client.pem', scopes: ['mcp'] }),
+    { prepare: (dir) => secret(dir, 'client.pem', pem) });
   await ready(gw);
   assert.equal((await call(gw)).error, undefined);
   assert.equal(jose.decodeJwt(up.calls[0].headers.authorization.slice(7)).client_id, 'writ');
@@ -198,7 +221,8 @@ test('a token is fetched again ahead of its end', async (t) => {
 test('an upstream whose token cannot be had is not asked, and what fails is told', async (t) => {
   const as = await new AuthServer({ clients: [machine('writ')] }).start(t);
   const up = await startUpstream(t);
-  const gw = await startGateway(t, configOf(up, { issuer: as.issuer, client_id: 'writ', file: 'client.secret' }), { prepare: (dir) => secret(dir, 'client.secret', 'wrong-secret') });
+  const gw = await startGateway(t, configOf(up, { issuer: as.issuer, client_id: 'writ', file: 'client.secret' }),
+    { prepare: (dir) => secret(dir, 'client.secret', 'wrong-secret') });
   const line = await gw.waitLog('token_failed');
   assert.equal(line.upstream, 'up');
   assert.match(line.why, /gives no token: status 40[01], invalid_client$/);
@@ -224,7 +248,9 @@ test('a 401 of the upstream drops the token and ends the call, which is not made
   const { as, up, gw } = await tokenWorld(t);
   await ready(gw);
   let refuse = 1;
-  up.onCall = (arrival) => (refuse-- > 0 ? arrival.json({ error: 'invalid_token' }, 401, { 'www-authenticate': 'Bearer error="invalid_token", realm="of-the-upstream"' }) : arrival.text('ran'));
+  up.onCall = (arrival) =>
+    (refuse-- > 0 ? arrival.json({ error: 'invalid_token' }, 401,
+      { 'www-authenticate': 'Bearer error="invalid_token", realm="of-the-upstream"' }) : arrival.text('ran'));
   const answer = await call(gw);
   assert.equal(answer.status, 200, 'not the client\'s 401');
   assert.equal(answer.reason, 'upstream_unauthorized');
@@ -241,14 +267,18 @@ test('a 401 of the upstream drops the token and ends the call, which is not made
   for (let i = 0; i < 20; i++) assert.equal((await call(gw)).reason, 'upstream_unauthorized');
   assert.ok(as.count('/token') <= 3, String(as.count('/token')));
   // a reason is quoted when the table has it, in the table's own words; nothing else is
-  const writs = (reason) => ({ jsonrpc: '2.0', id: null, error: { code: -31001, message: 'WORDS-OF-THE-UPSTREAM', data: { reason, hint: 'WORDS-OF-THE-UPSTREAM' } } });
+  const writs = (reason) =>
+    ({ jsonrpc: '2.0', id: null,
+      error: { code: -31001, message: 'WORDS-OF-THE-UPSTREAM', data: { reason, hint: 'WORDS-OF-THE-UPSTREAM' } } });
   const other = writs('replayed');
   other.error.code = -31002;
-  for (const [body, quoted] of [[writs('replayed'), 'replayed'], [writs('WORDS-OF-THE-UPSTREAM'), undefined], [other, undefined], ['WORDS-OF-THE-UPSTREAM', undefined]]) {
+  for (const [body, quoted] of [[writs('replayed'), 'replayed'], [writs('WORDS-OF-THE-UPSTREAM'), undefined],
+      [other, undefined], ['WORDS-OF-THE-UPSTREAM', undefined]]) {
     up.onCall = (arrival) => arrival.json(body, 403);
     const refused = await call(gw);
     assert.deepEqual([refused.reason, refused.refusal.upstream_reason], ['upstream_unauthorized', quoted]);
-    assert.equal(/; the tool server's reason is replayed: the credential was used before/.test(refused.error.message), quoted !== undefined);
+    assert.equal(/; the tool server's reason is replayed: the credential was used before/.test(refused.error.message),
+      quoted !== undefined);
     assert.doesNotMatch(refused.text, /WORDS/);
   }
   // not governed: the same
@@ -267,13 +297,16 @@ test('a token endpoint that misbehaves gives no token and delays no call', async
     ['a token with a line end', (res) => res.end('{"access_token":"a\\r\\nX: y","token_type":"Bearer"}')],
     ['a huge one', (res) => res.end(`{"access_token":"${'a'.repeat(10_000_000)}","token_type":"Bearer"}`)],
     ['a negative life', (res) => res.end('{"access_token":"a","token_type":"Bearer","expires_in":-1}')],
-    ['an error with a long text', (res) => res.writeHead(400).end(JSON.stringify({ error: 'SECRET-ECHO', error_description: 'SECRET-ECHO' }))],
+    ['an error with a long text',
+      (res) => res.writeHead(400).end(JSON.stringify({ error: 'SECRET-ECHO', error_description: 'SECRET-ECHO' }))],
   ];
   const as = await new AuthServer({ clients: [machine('writ')] }).start(t);
   const up = await startUpstream(t);
   let which = 0;
   as.answer = (req, res, path) => path === '/token' && (answers[which][1](res), true);
-  const gw = await startGateway(t, configOf(up, { token_endpoint: `${as.issuer}/token`, client_id: 'writ', file: 'client.secret' }), { prepare: (dir) => secret(dir, 'client.secret', 'secret-of-writ') });
+  const gw = await startGateway(t,
+    configOf(up, { token_endpoint: `${as.issuer}/token`, client_id: 'writ', file: 'client.secret' }),
+    { prepare: (dir) => secret(dir, 'client.secret', 'secret-of-writ') });
   for (; which < answers.length; which++) {
     const from = gw.log.length;
     if (which > 0) assert.equal((await gw.reload(gw.config)).event, 'reloaded', answers[which][0]); // asks at once

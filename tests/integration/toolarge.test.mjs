@@ -29,7 +29,8 @@ function byHttp(url, body, chunked) {
 /** The same with fetch, which is undici. */
 async function byFetch(url, body, chunked) {
   try {
-    const answer = await fetch(url, { method: 'POST', headers: TYPE, ...(chunked ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }) });
+    const answer = await fetch(url,
+      { method: 'POST', headers: TYPE, ...(chunked ? { body: new Blob([body]).stream(), duplex: 'half' } : { body }) });
     await answer.text();
     return answer.status;
   } catch (error) {
@@ -44,7 +45,8 @@ async function isTold(url, sizes, times, clients = { byHttp, byFetch }) {
     for (const [name, send] of Object.entries(clients)) {
       for (const chunked of [false, true]) {
         const seen = await Promise.all(Array.from({ length: times }, () => send(url, body, chunked)));
-        assert.deepEqual(seen, Array(times).fill(413), `${url}: ${size} bytes, ${name}, ${chunked ? 'chunked' : 'with a length'}`);
+        assert.deepEqual(seen, Array(times).fill(413),
+          `${url}: ${size} bytes, ${name}, ${chunked ? 'chunked' : 'with a length'}`);
       }
     }
   }
@@ -64,7 +66,8 @@ test('clients see it over TLS', async (t) => {
   t.after(() => rmSync(dir, { recursive: true }));
   assert.equal(spawnSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', dir]).status, 0);
   const up = await startUpstream(t, { tools: ['run'] });
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tls: { cert: join(dir, 'server.pem'), key: join(dir, 'server.key') } });
+  const gw = await startGateway(t,
+    { upstreams: { up: { http: up.url } }, tls: { cert: join(dir, 'server.pem'), key: join(dir, 'server.key') } });
   await isTold(gw.url, [5 * MIB, 24 * MIB], 5, { byHttp });
 });
 

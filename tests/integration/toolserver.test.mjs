@@ -15,7 +15,8 @@ import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 import { send } from '../support/js/rpc.mjs';
 import { startToolServer } from '../support/servers/tool-server.mjs';
 
-const SANITIZED = /asan|tsan/.test(process.env.WRIT_BUILD_DIR ?? '') && 'a plain program cannot load sanitized libraries';
+const SANITIZED = /asan|tsan/.test(process.env.WRIT_BUILD_DIR ?? '') &&
+  'a plain program cannot load sanitized libraries';
 const ORDER = { from: 'alice', to: 'bob', cents: 100 };
 const state = (version) => digest({ '/version': version });
 
@@ -46,7 +47,8 @@ async function behindGateway(t) {
       const body = Buffer.concat(chunks).toString();
       const { 'content-length': _, 'transfer-encoding': __, ...headers } = req.headers;
       if (body.includes('"transfer"')) seen.push({ body, headers });
-      const answer = await send(server.origin, { method: req.method, path: req.url, headers, body: req.method === 'POST' ? body : undefined });
+      const answer = await send(server.origin,
+        { method: req.method, path: req.url, headers, body: req.method === 'POST' ? body : undefined });
       res.writeHead(answer.status, answer.headers).end(answer.text);
     });
   });
@@ -54,7 +56,8 @@ async function behindGateway(t) {
   t.after(() => new Promise((resolve) => { tap.closeAllConnections(); tap.close(resolve); }));
   const name = (arg) => ({ arg, op: 'max_length', value: 20 });
   const gw = await startGateway(t, {
-    issuer: ISS, credential: { typ: 'JWT' }, agents: [ANYBODY], upstreams: { bank: { http: `http://127.0.0.1:${tap.address().port}/mcp`, resource: AUD } },
+    issuer: ISS, credential: { typ: 'JWT' }, agents: [ANYBODY],
+    upstreams: { bank: { http: `http://127.0.0.1:${tap.address().port}/mcp`, resource: AUD } },
     tools: {
       'bank/balance': { scope: 'read', arguments: [name('account')], duplicates: 'allow' },
       'bank/transfer': {
@@ -88,20 +91,24 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       const { gw, server, seen } = await behindGateway(t);
       const client = await connect(gw.origin + path);
       const prefix = path === '/mcp' ? 'bank__' : '';
-      assert.deepEqual((await client.listTools()).tools.map((tool) => tool.name).sort(), [`${prefix}balance`, `${prefix}transfer`]);
+      assert.deepEqual((await client.listTools()).tools.map((tool) => tool.name).sort(),
+        [`${prefix}balance`, `${prefix}transfer`]);
       const read = await client.callTool({ name: `${prefix}balance`, arguments: { account: 'alice' } });
       assert.deepEqual(read.structuredContent, { cents: 10000, version: 0 });
       const moved = await client.callTool({ name: `${prefix}transfer`, arguments: ORDER });
       assert.deepEqual(moved.structuredContent, { cents: 100 });
-      assert.deepEqual([await balance(server, 'alice'), await balance(server, 'bob')], [{ cents: 9900, version: 1 }, { cents: 5100, version: 1 }]);
+      assert.deepEqual([await balance(server, 'alice'), await balance(server, 'bob')],
+        [{ cents: 9900, version: 1 }, { cents: 5100, version: 1 }]);
       assert.equal(gw.decisions().find((d) => d.tool === 'transfer').outcome, 'executed');
 
       const [{ headers, body }] = seen;
       const changed = body.replace('"cents":100', '"cents":1000');
       assert.notEqual(changed, body);
       assert.equal(reason(await send(server.origin, { headers, body: changed })), 'args_mismatch');
-      assert.equal(reason(await send(server.origin, { headers, body: body.replace('"bob"', '"bob\\u0000x"') })), 'args_mismatch');
-      assert.equal(reason(await send(server.origin, { headers, body })), 'state_drift', 'the state is another one after it ran');
+      assert.equal(reason(await send(server.origin, { headers, body: body.replace('"bob"', '"bob\\u0000x"') })),
+        'args_mismatch');
+      assert.equal(reason(await send(server.origin, { headers, body })), 'state_drift',
+        'the state is another one after it ran');
       assert.equal((await balance(server, 'alice')).cents, 9900);
       await client.close();
     });
@@ -114,7 +121,8 @@ test('a refusal of the server reaches the client with its reason, and is recorde
   await server.stop();
   Object.assign(server, other); // a server that has other keys than those of this gateway
   const client = await CLIENTS['SDK v1'](gw.url);
-  await assert.rejects(client.callTool({ name: 'bank__transfer', arguments: ORDER }), (e) => e.code === -31001 && e.data.reason === 'unknown_key');
+  await assert.rejects(client.callTool({ name: 'bank__transfer', arguments: ORDER }), (e) => e.code === -31001 &&
+    e.data.reason === 'unknown_key');
   assert.equal(gw.decisions().find((d) => d.tool === 'transfer').outcome, 'error');
   await client.close();
 });
@@ -125,24 +133,30 @@ test('nothing but the credential of this call is good, and what was refused is n
   const signer = await issuer();
   const server = await startToolServer(t, published(signer.jwks));
   const now = Math.floor(Date.now() / 1000);
-  const mint = (change = {}, args = ORDER, tool = 'transfer', typ = 'JWT') => signer.mint(tool, args, { target_state_digest: state(0), ...change }, typ);
+  const mint = (change = {}, args = ORDER, tool = 'transfer', typ = 'JWT') =>
+    signer.mint(tool, args, { target_state_digest: state(0), ...change }, typ);
   const good = await mint();
   const [head, body, signature] = good.split('.');
-  const of = (header) => `${Buffer.from(JSON.stringify({ kid: 'k1', typ: 'JWT', ...header })).toString('base64url')}.${body}`;
+  const of = (header) =>
+    `${Buffer.from(JSON.stringify({ kid: 'k1', typ: 'JWT', ...header })).toString('base64url')}.${body}`;
   const pem = createPublicKey({ key: signer.jwks.keys[0], format: 'jwk' }).export({ type: 'spki', format: 'pem' });
   const hmac = (text) => `${text}.${createHmac('sha256', pem).update(text).digest('base64url')}`;
   const cases = [
     [undefined, 'missing_credential'], ['', 'malformed'], ['x', 'malformed'], [`${good}.x`, 'bad_signature'],
     [`${of({ alg: 'none' })}.`, 'bad_signature'], [hmac(of({ alg: 'HS256' })), 'bad_signature'],
-    [`${head}.${body}.${signature.slice(0, -4)}AAAA`, 'bad_signature'], [await (await issuer()).mint('transfer', ORDER, {}, 'JWT'), 'bad_signature'],
+    [`${head}.${body}.${signature.slice(0, -4)}AAAA`, 'bad_signature'],
+    [await (await issuer()).mint('transfer', ORDER, {}, 'JWT'), 'bad_signature'],
     [await (await issuer('k2')).mint('transfer', ORDER, {}, 'JWT'), 'unknown_key'],
     [await mint({ iss: `${ISS}/` }), 'wrong_issuer'], [await mint({ aud: `${AUD}/` }), 'wrong_audience'],
-    [await mint({ exp: now - 10, iat: now - 70, nbf: now - 70 }), 'expired'], [await mint({ nbf: now + 100 }), 'not_yet_valid'],
+    [await mint({ exp: now - 10, iat: now - 70, nbf: now - 70 }), 'expired'],
+    [await mint({ nbf: now + 100 }), 'not_yet_valid'],
     [await mint({ exp: now + 10000 }), 'malformed'], [await mint({}, ORDER, 'transfer', 'at+jwt'), 'malformed'],
     [await mint({}, ORDER, 'balance'), 'scope_mismatch'], [await mint({}, { ...ORDER, cents: 1000 }), 'args_mismatch'],
-    [await mint({ target_state_digest: null }), 'state_drift'], [await mint({ target_state_digest: state(1) }), 'state_drift'],
+    [await mint({ target_state_digest: null }), 'state_drift'],
+    [await mint({ target_state_digest: state(1) }), 'state_drift'],
   ];
-  for (const [i, [token, want]] of cases.entries()) assert.equal(reason(await server.call('transfer', ORDER, token)), want, `case ${i}`);
+  for (const [i, [token, want]] of cases.entries())
+    assert.equal(reason(await server.call('transfer', ORDER, token)), want, `case ${i}`);
   assert.equal(reason(await server.call('transfer', { ...ORDER, from: 'nobody' }, good)), 'args_mismatch');
   assert.deepEqual(await balance(server, 'alice'), { cents: 10000, version: 0 });
   assert.deepEqual((await server.call('transfer', ORDER, good)).result.structuredContent, { cents: 100 });
@@ -157,7 +171,8 @@ test('a credential is used once: whatever came of it, by another process, and af
   const mint = (args, version) => signer.mint('transfer', args, { target_state_digest: state(version) }, 'JWT');
   // each fails without an effect, so that the state stays as it was
   const failing = [[{ ...ORDER, cents: 10001 }, 'not enough money'], [{ ...ORDER, to: 'nobody' }, 'no such account'],
-    [{ ...ORDER, cents: -1 }, 'needs from'], [{ ...ORDER, cents: 1.5 }, 'needs from'], [{ ...ORDER, more: 1 }, 'needs from']];
+    [{ ...ORDER, cents: -1 }, 'needs from'], [{ ...ORDER, cents: 1.5 }, 'needs from'],
+    [{ ...ORDER, more: 1 }, 'needs from']];
   for (const [args, text] of failing) {
     const token = await mint(args, 0);
     const { result } = await server.call('transfer', args, token);
@@ -175,18 +190,22 @@ test('a credential is used once: whatever came of it, by another process, and af
   // of many at once for one state, on two processes, one runs
   const tokens = await Promise.all(Array.from({ length: 20 }, () => mint(ORDER, 0)));
   const answers = await Promise.all(tokens.map((token, i) => (i % 2 ? server : second).call('transfer', ORDER, token)));
-  assert.deepEqual(answers.map((a) => a.error?.data.reason ?? 'ran').sort(), [...Array(19).fill('state_drift'), 'ran'].sort());
+  assert.deepEqual(answers.map((a) => a.error?.data.reason ?? 'ran').sort(),
+    [...Array(19).fill('state_drift'), 'ran'].sort());
   assert.deepEqual(await balance(server, 'alice'), { cents: 9900, version: 1 });
 });
 
 test('keys are fetched when they are needed, and a new one counts at once', async (t) => {
   const [first, second] = [await issuer('k1'), await issuer('k2')];
   let set = first.jwks, up = false;
-  const source = http.createServer((req, res) => (up ? res.writeHead(200).end(JSON.stringify(set)) : res.writeHead(503).end()));
+  const source = http.createServer((req, res) =>
+    (up ? res.writeHead(200).end(JSON.stringify(set)) : res.writeHead(503).end()));
   await new Promise((resolve) => source.listen(0, '127.0.0.1', resolve));
   t.after(() => new Promise((resolve) => { source.closeAllConnections(); source.close(resolve); }));
   const server = await startToolServer(t, `http://127.0.0.1:${source.address().port}/`);
-  const pay = async (signer, version) => server.call('transfer', ORDER, await signer.mint('transfer', ORDER, { target_state_digest: state(version) }, 'JWT'));
+  const pay = async (signer, version) =>
+    server.call('transfer', ORDER,
+      await signer.mint('transfer', ORDER, { target_state_digest: state(version) }, 'JWT'));
   assert.equal(reason(await pay(first, 0)), 'unknown_key');
   up = true;
   await until(async () => (await pay(first, 0)).result !== undefined, 'the first key');
@@ -198,7 +217,8 @@ test('keys are fetched when they are needed, and a new one counts at once', asyn
 
 test('it speaks HTTP and JSON-RPC strictly', async (t) => {
   const server = await startToolServer(t, published((await issuer()).jwks));
-  const post = (body, headers = {}, more = {}) => send(server.origin, { headers: { 'content-type': 'application/json', ...headers }, body, ...more });
+  const post = (body, headers = {}, more = {}) =>
+    send(server.origin, { headers: { 'content-type': 'application/json', ...headers }, body, ...more });
   const ping = { jsonrpc: '2.0', id: 'é', method: 'ping' };
   assert.deepEqual((await post(ping)).message, { jsonrpc: '2.0', id: 'é', result: {} });
   assert.equal((await post({ jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202);
@@ -210,7 +230,9 @@ test('it speaks HTTP and JSON-RPC strictly', async (t) => {
   const got = await send(server.origin, { method: 'GET', headers: {} });
   assert.deepEqual([got.status, got.headers.allow], [405, 'POST']);
   assert.equal((await post(`"${'x'.repeat(1 << 20)}"`)).status, 413);
-  for (const [body, code] of [['', -32700], ['{"a":1,"a":2}', -32700], ['{"id":9007199254740993}', -32700], ['[]', -32600], ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600], ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600]]) {
+  for (const [body, code] of [['', -32700], ['{"a":1,"a":2}', -32700], ['{"id":9007199254740993}', -32700],
+      ['[]', -32600], ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
+      ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600]]) {
     const answer = await post(body);
     assert.deepEqual([answer.status, answer.error.code], [400, code], body);
   }
@@ -218,7 +240,8 @@ test('it speaks HTTP and JSON-RPC strictly', async (t) => {
   assert.equal((await server.call('refund', {})).error.code, -32602);
   assert.equal((await server.call('balance', [])).error.code, -32602);
   assert.equal((await server.call('balance', { account: 'alice\0' })).result.content[0].text, 'no such account');
-  for (const [asked, given] of [['2025-11-25', '2025-11-25'], ['2025-06-18', '2025-06-18'], ['2026-07-28', '2025-11-25'], [undefined, '2025-11-25']]) {
+  for (const [asked, given] of [['2025-11-25', '2025-11-25'], ['2025-06-18', '2025-06-18'],
+      ['2026-07-28', '2025-11-25'], [undefined, '2025-11-25']]) {
     assert.equal((await server.post('initialize', { protocolVersion: asked })).result.protocolVersion, given);
   }
 });
@@ -227,9 +250,12 @@ test('its Makefile builds it with pkg-config and an installation', { skip: SANIT
   const prefix = join(folder, 'prefix'), source = join(folder, 'source');
   install(process.env.WRIT_BUILD_DIR, prefix);
   cpSync(join(SOURCE, 'examples/tool-server'), source, { recursive: true });
-  must('make', ['-C', source], { env: { ...process.env, CFLAGS: '-Werror', PKG_CONFIG_PATH: dirname(installed(prefix, /\/writ-verify\.pc$/)) } });
+  must('make', ['-C', source],
+    { env: { ...process.env, CFLAGS: '-Werror', PKG_CONFIG_PATH: dirname(installed(prefix, /\/writ-verify\.pc$/)) } });
   const signer = await issuer();
   const env = { LD_LIBRARY_PATH: dirname(installed(prefix, /libwrit-verify\.so$/)) };
   const server = await startToolServer(t, published(signer.jwks), { program: join(source, 'tool-server'), env });
-  assert.deepEqual((await server.call('transfer', ORDER, await signer.mint('transfer', ORDER, { target_state_digest: state(0) }, 'JWT'))).result.structuredContent, { cents: 100 });
+  assert.deepEqual(
+    (await server.call('transfer', ORDER, await signer.mint('transfer', ORDER, { target_state_digest: state(0) },
+      'JWT'))).result.structuredContent, { cents: 100 });
 });

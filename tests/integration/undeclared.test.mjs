@@ -12,7 +12,9 @@ import { get, post } from '../support/js/stream.mjs';
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 const ask = (id, method, params = {}) => ({ jsonrpc: '2.0', id, method, params });
 const QUESTIONS = [
-  ask(1, 'sampling/createMessage', { messages: [], maxTokens: 1 }), ask('two', 'elicitation/create', { message: 'Who?', requestedSchema: {} }), ask(3, 'roots/list'), ask(4, 'tasks/list'),
+  ask(1, 'sampling/createMessage', { messages: [], maxTokens: 1 }),
+  ask('two', 'elicitation/create', { message: 'Who?', requestedSchema: {} }), ask(3, 'roots/list'),
+  ask(4, 'tasks/list'),
 ];
 const PING = ask(5, 'ping');
 const ALL = { sampling: {}, elicitation: {}, roots: {}, tasks: {} };
@@ -21,9 +23,13 @@ const MISSING = -32601;
 for (const path of ['/mcp', '/mcp/up']) {
   test(`over HTTP, on the stream of a call and on GET, at ${path}`, async (t) => {
     let standing;
-    const up = await startUpstream(t, { tools: ['x'], onGet: (req, res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(); standing = res; } });
+    const up = await startUpstream(t, { tools: ['x'], onGet: (req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      standing = res;
+    } });
     const other = await startUpstream(t, { tools: ['y'] });
-    const gw = await startGateway(t, { upstreams: { up: { http: up.url }, other: { http: other.url } }, tools: { 'up/x': RULE } });
+    const gw = await startGateway(t,
+      { upstreams: { up: { http: up.url }, other: { http: other.url } }, tools: { 'up/x': RULE } });
     const name = path === '/mcp' ? 'up__x' : 'x';
     const answers = () => up.arrivals.filter((a) => a.message?.method === undefined).map((a) => a.message);
     let held;
@@ -39,13 +45,15 @@ for (const path of ['/mcp', '/mcp/up']) {
       const streams = await Promise.all([calling, listening]);
       for (const stream of streams) {
         await stream.has('"ping"');
-        assert.deepEqual(stream.messages.filter((m) => m.id !== undefined && m.method !== undefined).map((m) => m.method), [...taken, PING].map((q) => q.method));
+        assert.deepEqual(stream.messages.filter((m) => m.id !== undefined && m.method !== undefined)
+          .map((m) => m.method), [...taken, PING].map((q) => q.method));
       }
       const refused = taken.length > 0 ? [] : QUESTIONS;
       await until(() => answers().length === 2 * refused.length, 'the answers');
       const codes = new Map(answers().map((m) => [m.id, m.error.code]));
       const modes = capabilities.elicitation?.url === undefined ? MISSING : -32602; // it takes no form
-      assert.deepEqual([...codes].sort(), refused.map((q) => [q.id, q.method === 'elicitation/create' ? modes : MISSING]).sort());
+      assert.deepEqual([...codes].sort(),
+        refused.map((q) => [q.id, q.method === 'elicitation/create' ? modes : MISSING]).sort());
       for (const a of up.arrivals.filter((m) => m.message?.error)) assert.match(a.headers['mcp-session-id'], /^up-/);
       held.stream.send({ jsonrpc: '2.0', id: held.a.id, result: { content: [] } });
       held.stream.end();
@@ -62,8 +70,11 @@ for (const path of ['/mcp', '/mcp/up']) {
     writeFileSync(join(dir, 'record'), '');
     const other = await startUpstream(t, { tools: ['y'] });
     const script = new URL('../support/servers/stdio-server.mjs', import.meta.url).pathname;
-    const gw = await startGateway(t, { upstreams: { up: { stdio: [process.execPath, script, join(dir, 'record')] }, other: { http: other.url } }, tools: { 'up/act': RULE } });
-    const answers = () => linesOf(join(dir, 'record')).map((l) => JSON.parse(l).line).filter((m) => m !== undefined && m.method === undefined);
+    const gw = await startGateway(t,
+      { upstreams: { up: { stdio: [process.execPath, script, join(dir, 'record')] }, other: { http: other.url } },
+        tools: { 'up/act': RULE } });
+    const answers = () => linesOf(join(dir, 'record')).map((l) => JSON.parse(l).line)
+      .filter((m) => m !== undefined && m.method === undefined);
     const name = path === '/mcp' ? 'up__act' : 'act';
     const s = await openSession(gw, { path });
     const stream = await post(gw, s, s.callMessage(name, { act: 'ask' }));
@@ -74,7 +85,9 @@ for (const path of ['/mcp', '/mcp/up']) {
     const able = await openSession(gw, { path, capabilities: { sampling: {} } });
     const heard = await post(gw, able, able.callMessage(name, { act: 'ask', n: 2 }));
     const listening = get(gw, able);
-    await until(async () => /sampling/.test(heard.text + (await Promise.race([listening, Promise.resolve({ text: '' })])).text), 'the question');
+    await until(async () =>
+      /sampling/.test(heard.text + (await Promise.race([listening, Promise.resolve({ text: '' })])).text),
+      'the question');
     (await listening).leave();
   });
 }

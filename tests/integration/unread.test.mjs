@@ -28,7 +28,8 @@ function spoiled(up, method, spoil) {
 test('a list of tasks that is no clear list is not told: it has the tasks of all', async (t) => {
   const x = await setUp(t);
   const mine = idOf(await begin(await x.legacy(), 1)), caller = await x.legacy(bob);
-  const shapes = { ...bad, 'no list': (text) => text.replace('"tasks"', '"Tasks"'), 'an object': (text) => text.replace(/\[(.*)\]/, '{"a":$1}') };
+  const shapes = { ...bad, 'no list': (text) => text.replace('"tasks"', '"Tasks"'),
+    'an object': (text) => text.replace(/\[(.*)\]/, '{"a":$1}') };
   for (const [what, spoil] of Object.entries(shapes)) {
     const restore = spoiled(x.up, 'tasks/list', spoil);
     const answer = await caller.request('tasks/list', {});
@@ -40,11 +41,13 @@ test('a list of tasks that is no clear list is not told: it has the tasks of all
 });
 
 test('what came of a task passes by the rules for results or not at all', async (t) => {
-  const x = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result: { redact: [{ pattern: 'secret' }] } } } });
+  const x = await setUp(t,
+    { tools: { 'up/*': { scope: 's', arguments: any, result: { redact: [{ pattern: 'secret' }] } } } });
   for (const [family, method] of [['modern', 'tasks/get'], ['legacy', 'tasks/result']]) {
     const caller = await x[family]();
     const id = idOf(await begin(caller, family));
-    x.tasks.end(id, 'completed', { result: { resultType: 'complete', content: [{ type: 'text', text: 'the secret' }] } });
+    x.tasks.end(id, 'completed',
+      { result: { resultType: 'complete', content: [{ type: 'text', text: 'the secret' }] } });
     for (const [what, spoil] of Object.entries(bad)) {
       const restore = spoiled(x.up, method, spoil);
       const answer = await ask(caller, method, id);

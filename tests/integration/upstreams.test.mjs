@@ -15,7 +15,9 @@ const RULES = {
   'up/slow': { scope: 'slow', timeout: '400ms', arguments: [{ arg: 'n', op: 'type', value: 'number' }] },
 };
 
-const message = (a, text = 'first') => ({ jsonrpc: '2.0', id: a.id, result: { ...(a.modern ? { resultType: 'complete' } : {}), content: [{ type: 'text', text }] } });
+const message = (a, text = 'first') =>
+  ({ jsonrpc: '2.0', id: a.id,
+    result: { ...(a.modern ? { resultType: 'complete' } : {}), content: [{ type: 'text', text }] } });
 const notice = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 1 } };
 const whole = (a, text, more = '') => {
   const body = JSON.stringify(message(a, text));
@@ -44,11 +46,23 @@ const DEEDS = {
   'says nothing': () => {},
   'stops in the middle': (a) => a.bytes(`${JSON_HEAD}Content-Length: 500\r\n\r\n{"jsonrpc"`, 'stay'),
   'ends a stream without the answer': (a) => { const s = a.stream(); s.send(notice); s.end(); },
-  'breaks a stream without the answer': (a) => { const s = a.stream(); s.send(notice); setTimeout(() => s.destroy(), 50); },
-  'answers twice on a stream': (a) => { const s = a.stream(); s.send(message(a)); s.send(message(a, 'second')); s.end(); },
+  'breaks a stream without the answer': (a) => {
+    const s = a.stream();
+    s.send(notice);
+    setTimeout(() => s.destroy(), 50);
+  },
+  'answers twice on a stream': (a) => {
+    const s = a.stream();
+    s.send(message(a));
+    s.send(message(a, 'second'));
+    s.end();
+  },
   'sends bytes behind the end of its answer': (a) => a.bytes(`${whole(a, 'first')}\r\n{}`, 'stay'),
   'sends another answer at once': (a) => a.bytes(whole(a, 'first') + whole(a, 'second'), 'stay'),
-  'sends another answer later': (a) => { a.bytes(whole(a, 'first'), 'stay'); setTimeout(() => a.bytes(whole(a, 'second'), 'stay'), 20); },
+  'sends another answer later': (a) => {
+    a.bytes(whole(a, 'first'), 'stay');
+    setTimeout(() => a.bytes(whole(a, 'second'), 'stay'), 20);
+  },
   'answers another id': (a) => a.json({ ...message(a), id: 'other' }),
   'answers what is no JSON': (a) => a.json('{"jsonrpc":"2.0",'),
   'answers JSON of another content type': (a) => a.json(message(a), 200, { 'content-type': 'text/plain' }),
@@ -59,13 +73,19 @@ const DEEDS = {
   },
   'answers nothing, with 200': (a) => a.json(''),
   'accepts, with 202': (a) => a.res.writeHead(202).end(),
-  'answers 401': (a) => { a.res.writeHead(401, { 'www-authenticate': 'Bearer realm="theirs"' }); a.res.end(JSON.stringify({ error: 'theirs' })); },
+  'answers 401': (a) => {
+    a.res.writeHead(401, { 'www-authenticate': 'Bearer realm="theirs"' });
+    a.res.end(JSON.stringify({ error: 'theirs' }));
+  },
   'answers 403': (a) => a.json(message(a), 403),
   'redirects': (a) => a.res.writeHead(307, { location: `http://127.0.0.1:${a.req.socket.localPort}/theirs` }).end(),
   'answers 500 with a page': (a) => a.res.writeHead(500, { 'content-type': 'text/html' }).end('<h1>theirs</h1>'),
   'refuses with 400 and a JSON-RPC error': (a) => a.error(-32602, 'as it came', 400),
   'answers a JSON-RPC error': (a) => a.error(-32000, 'as it came'),
-  'answers 100 MB': (a) => { a.res.writeHead(200, { 'content-type': 'application/json', 'content-length': HUGE }); return pour(a.res, HUGE); },
+  'answers 100 MB': (a) => {
+    a.res.writeHead(200, { 'content-type': 'application/json', 'content-length': HUGE });
+    return pour(a.res, HUGE);
+  },
   'streams 100 MB in one event': (a) => { a.stream().raw('data: '); return pour(a.res, HUGE); },
   'is no HTTP server': (a) => a.bytes('220 smtp.example ESMTP\r\n'),
 };
@@ -73,7 +93,8 @@ const SLOW = new Set(['says nothing', 'stops in the middle']);
 
 const rows = new Map(readFileSync(join(SOURCE, 'docs/streams.md'), 'utf8').split('\n')
   .filter((line) => line.startsWith('| ')).map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim()))
-  .filter((cells) => DEEDS[cells[0]] !== undefined).map(([deed, outcome, type, told]) => [deed, { outcome, type, told }]));
+  .filter((cells) => DEEDS[cells[0]] !== undefined)
+    .map(([deed, outcome, type, told]) => [deed, { outcome, type, told }]));
 
 /** Kilobytes of memory that a process has, at this moment and at most. */
 function memory(pid) {
@@ -131,7 +152,8 @@ test('the same upstream, asked for what is not governed, is told apart in the sa
   let deed;
   up.onMessage = (a) => (a.method === 'prompts/get' ? (DEEDS[deed](a), true) : undefined);
   for (deed of Object.keys(DEEDS)) {
-    const answer = await c.request('prompts/get', { name: 'p' }).catch((error) => ({ cut: error, text: '', headers: {} }));
+    const answer = await c.request('prompts/get', { name: 'p' })
+      .catch((error) => ({ cut: error, text: '', headers: {} }));
     const { told } = rows.get(deed);
     if (deed.endsWith('later')) await sleep(50);
     assert.ok(!/theirs/.test(answer.text + JSON.stringify(answer.headers)), `${deed}: ${answer.text}`);

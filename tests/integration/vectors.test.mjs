@@ -33,8 +33,10 @@ function mintedAgain(script, folders) {
   }
 }
 
-for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digests', 'governance'], ['mint-foreign.mjs', 'vaara'],
-  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts'], ['mint-bundles.mjs', 'bundles'], ['mint-ledgers.mjs', 'ledgers']]) {
+for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digests', 'governance'],
+  ['mint-foreign.mjs', 'vaara'],
+  ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts'],
+  ['mint-bundles.mjs', 'bundles'], ['mint-ledgers.mjs', 'ledgers']]) {
   test(`vectors/${folders.join(', ')}: minted again byte for byte`, () => mintedAgain(script, folders));
 }
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
@@ -47,15 +49,20 @@ function pass(folder, least) {
   assert.ok(Number(passed) >= least, run.stdout);
 }
 
-for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 360], ['vaara', 110], ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 219], ['ledgers', 141]]) {
-  test(`vectors/${folder}: ours is what another implementation says`, () => pass(join(SOURCE, 'vectors', folder), least));
+for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 360], ['vaara', 110],
+    ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 219], ['ledgers', 141]]) {
+  test(`vectors/${folder}: ours is what another implementation says`,
+    () => pass(join(SOURCE, 'vectors', folder), least));
 }
 
 test('two verifiers that share no code say of receipts and bundles what the vectors say', () => {
-  const verifiers = [[process.execPath, 'verify.mjs'], ...(spawnSync('python3', ['-c', 'import hashlib']).status === 0 ? [['python3', 'verify.py']] : [])];
+  const verifiers = [[process.execPath, 'verify.mjs'],
+    ...(spawnSync('python3', ['-c', 'import hashlib']).status === 0 ? [['python3', 'verify.py']] : [])];
   for (const [program, script] of verifiers) {
     for (const set of ['receipts', 'bundles']) {
-      const run = spawnSync(program, [join(SOURCE, 'tests/conformance', script), 'vectors', join(SOURCE, `vectors/${set}/${set}.json`)], { encoding: 'utf8' });
+      const run = spawnSync(program,
+        [join(SOURCE, 'tests/conformance', script), 'vectors', join(SOURCE, `vectors/${set}/${set}.json`)],
+        { encoding: 'utf8' });
       assert.match(run.stdout, /^\d+ passed, 0 failed\n$/, `${script}: ${set}`);
     }
   }
@@ -71,44 +78,56 @@ test('two verifiers that share no code know every member of a record', async () 
 for case in verify.parse(open(sys.argv[2]).read())["cases"]:
     try: verify.check_form(sys.argv[3], case["record"], verify.canonical(case["record"])); print(1)
     except verify.Refused: print(0)`;
-    const run = spawnSync('python3', ['-c', script, join(SOURCE, 'tests/conformance'), file, kind], { encoding: 'utf8', env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } });
+    const run = spawnSync('python3', ['-c', script, join(SOURCE, 'tests/conformance'), file, kind],
+      { encoding: 'utf8', env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } });
     if (run.error) continue; // no Python
     assert.deepEqual(run.stdout.trim().split('\n').map((said) => said === '1'), wants, run.stderr);
   }
 });
 
-test('every reason against a credential, a grant, a receipt or a bundle has its case, and every profile its digests', () => {
+test('every reason against a credential, a grant, a receipt or a bundle has its case, and every profile its digests',
+    () => {
   const read = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors', file), 'utf8'));
   const page = readFileSync(join(SOURCE, 'docs/reasons.md'), 'utf8');
-  const listed = (title) => [...page.split(`## ${title}\n`)[1].split('\n## ')[0].matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const listed = (title) =>
+    [...page.split(`## ${title}\n`)[1].split('\n## ')[0].matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
   const seen = (cases) => new Set(cases.map(({ expect }) => expect.reason ?? expect.documents?.[0].reason));
   const credentials = seen(read('credentials/credentials.json').cases);
-  for (const name of listed('Verifying a credential')) assert.ok(credentials.has(name === 'credential_ok' ? 'ok' : name), name);
+  for (const name of listed('Verifying a credential'))
+    assert.ok(credentials.has(name === 'credential_ok' ? 'ok' : name), name);
   const grants = seen(read('vaara/grants.json').cases);
   for (const name of listed('Verifying a grant of Vaara')) assert.ok(grants.has(name), name);
-  const ofFiles = listed('Verifying evidence').filter((name) => !name.startsWith('timestamp_')); // integration.timestamp has those
+  // integration.timestamp has those
+  const ofFiles = listed('Verifying evidence').filter((name) => !name.startsWith('timestamp_'));
   for (const set of ['receipts', 'bundles']) {
     const reasons = seen(read(`${set}/${set}.json`).cases);
     for (const name of ofFiles) assert.ok(reasons.has(name === 'evidence_ok' ? 'ok' : name), `${set}: ${name}`);
   }
   const bindings = seen(read('governance/bindings.json').cases);
-  for (const name of listed('The binding check')) assert.ok(bindings.has(name) || name === 'idempotency_key_reuse', name);
-  assert.deepEqual(readdirSync(join(SOURCE, 'vectors/digests')).filter((f) => f.endsWith('.json')).sort(), ['algovoi-v1.json', 'crewai-v1.json', 'vaara-v0.json']);
+  for (const name of listed('The binding check'))
+    assert.ok(bindings.has(name) || name === 'idempotency_key_reuse', name);
+  assert.deepEqual(readdirSync(join(SOURCE, 'vectors/digests')).filter((f) => f.endsWith('.json')).sort(),
+    ['algovoi-v1.json', 'crewai-v1.json', 'vaara-v0.json']);
 });
 
-test('every member of a decision and of an outcome has its fault, every route its record, and every flaw of a seal its run', () => {
+test('the vectors have a fault for every member, a record for every route and a run for every flaw of a seal', () => {
   const cases = (file) => JSON.parse(readFileSync(join(SOURCE, 'vectors/governance', file), 'utf8')).cases;
   const members = readFileSync(join(SOURCE, 'core/evidence/record/member.tbl.h'), 'utf8');
-  for (const [macro, file, choice, choices] of [['DECISION', 'decisions.json', 'decision', ['allow', 'deny', 'require_approval', 'revise']],
+  for (const [macro, file, choice,
+    choices] of [['DECISION', 'decisions.json', 'decision', ['allow', 'deny', 'require_approval', 'revise']],
     ['OUTCOME', 'outcomes.json', 'outcome', ['executed', 'blocked', 'error', 'timeout']]]) {
     const faults = new Set(cases(file).flatMap(({ expect }) => expect.faults));
     const [, rows] = new RegExp(`define WRIT_${macro}_MEMBERS\\(X\\)([^]*?)\n\n`).exec(members);
     const names = [...rows.matchAll(/X\((\w+), /g)].map(([, name]) => name);
     assert.ok(names.length > 10);
     for (const name of names) assert.ok(faults.has(`/${name}`), `${file}: ${name}`);
-    for (const word of choices) assert.ok(cases(file).some(({ record, expect }) => record[choice] === word && expect.faults.length === 0), `${file}: ${word}`);
+    for (const word of choices)
+      assert.ok(cases(file).some(({ record, expect }) => record[choice] === word && expect.faults.length === 0),
+        `${file}: ${word}`);
   }
-  const [, names] = /"sound", ("\w+"(?:, "\w+")*)\. Static/.exec(readFileSync(join(SOURCE, 'core/evidence/proof/completeness.h'), 'utf8'));
+  const [, names] =
+    /"sound", ("\w+"(?:, "\w+")*)\. Static/.exec(readFileSync(join(SOURCE, 'core/evidence/proof/completeness.h'),
+      'utf8'));
   const flaws = new Set(cases('completeness.json').map(({ expect }) => expect.seal));
   for (const name of JSON.parse(`[${names}]`)) assert.ok(flaws.has(name), name);
 });
@@ -155,8 +174,10 @@ test('resuming after every step gives the log of going straight on, on random wa
     mint('mint-crew.mjs', fresh, 'resumed', '201', '230');
     pass(join(fresh, 'crew'), 60);
     for (let seed = 201; seed <= 230; seed++) {
-      const [straight, resumed] = ['straight', 'resumed'].map((how) => JSON.parse(readFileSync(join(fresh, 'crew', `walk-${seed}-${how}.json`), 'utf8')));
-      const again = resumed.steps.flatMap(({ op }, at) => (op === 'resume' ? [] : resumed.expect.steps[at].events ?? []));
+      const [straight, resumed] = ['straight',
+        'resumed'].map((how) => JSON.parse(readFileSync(join(fresh, 'crew', `walk-${seed}-${how}.json`), 'utf8')));
+      const again = resumed.steps.flatMap(({ op }, at) =>
+        (op === 'resume' ? [] : resumed.expect.steps[at].events ?? []));
       assert.deepEqual(again, straight.expect.log, `seed ${seed}`);
     }
   } finally {

@@ -32,7 +32,8 @@ function withChangedBits(text, step) {
   return files;
 }
 
-/** Bundles with one line left out, doubled, moved or put in another's place, and with one member of a record changed. */
+/** Bundles with one line left out, doubled, moved or put in another's place, and with one member of a record
+ * changed. */
 function withChangedLines(text) {
   const whole = text.trimEnd().split('\n'), files = {};
   const add = (id, some) => { files[id] = Buffer.from(`${some.join('\n')}\n`); };
@@ -41,10 +42,14 @@ function withChangedLines(text) {
     add(`without ${at}`, whole.toSpliced(at, 1));
     add(`twice ${at}`, whole.toSpliced(at, 0, line));
     if (at > 0) add(`swapped ${at}`, whole.toSpliced(at - 1, 2, line, whole[at - 1]));
-    if (at > 1) add(`in place of ${at}`, whole.toSpliced(at, 1, whole[1 + (at % (whole.length - 2))] === line ? whole[1] : whole[1 + (at % (whole.length - 2))]));
+    if (at > 1) add(`in place of ${at}`,
+      whole.toSpliced(at, 1, whole[1 + (at % (whole.length - 2))] === line
+        ? whole[1] : whole[1 + (at % (whole.length - 2))]));
     const value = JSON.parse(line);
     for (const name of Object.keys(value.record ?? {})) {
-      const put = (id, to) => add(`${at} ${name} ${id}`, whole.toSpliced(at, 1, JSON.stringify({ ...value, record: { ...value.record, [name]: to } })));
+      const put = (id, to) =>
+        add(`${at} ${name} ${id}`,
+          whole.toSpliced(at, 1, JSON.stringify({ ...value, record: { ...value.record, [name]: to } })));
       put('changed', typeof value.record[name] === 'number' ? value.record[name] + 1 : 'changed');
       put('null', value.record[name] === null ? 0 : null);
       put('gone', undefined);
@@ -78,7 +83,8 @@ test('any bit of a small bundle', () => {
 test('any line or member of a record', () => {
   for (const args of [['--at', '2026-06-25T05:00:02Z'], ['one'], ['--agent', 'agent', '--redact', 'error_type']]) {
     const bundle = exported(args), reasons = refused(bundle, withChangedLines(bundle.text));
-    for (const reason of ['evidence_malformed', 'record_invalid', 'record_digest_mismatch', 'record_not_in_log']) assert.ok(reasons[reason] > 0, `${args}: ${reason}`);
+    for (const reason of ['evidence_malformed', 'record_invalid', 'record_digest_mismatch', 'record_not_in_log'])
+      assert.ok(reasons[reason] > 0, `${args}: ${reason}`);
   }
 });
 
@@ -90,7 +96,8 @@ test('bundles of a gateway with calls that were approved, repeated and refused',
   for (let i = 0; i < 2; i++) await session.call('up__pay', { amount: 100 });
   await asks(session, { amount: 3.5, to: '\u{1f600}\ue000' });
   await session.call('up__pay', { amount: 1, other: true });
-  for (const args of [['--at', new Date(Date.now() + 1000).toISOString()], ['--agent', 'dev', '--redact', 'continuation_id,terms']]) {
+  for (const args of [['--at', new Date(Date.now() + 1000).toISOString()],
+      ['--agent', 'dev', '--redact', 'continuation_id,terms']]) {
     const bundle = exported(args, gw.path('ledger.db'), gw.path('keys'));
     refused(bundle, withChangedBits(bundle.text, 997));
     refused(bundle, withChangedLines(bundle.text));
@@ -102,13 +109,19 @@ test('a key of a type that is not known does no harm, and none is taken to have 
   t.after(() => rmSync(folder, { recursive: true }));
   const { cases } = JSON.parse(readFileSync(join(SOURCE, 'vectors/receipts/receipts.json'), 'utf8'));
   const { receipt, keys: [key], witnesses: [witness] } = cases.find(({ id }) => id === 'signed by the witness');
-  const put = (name, ...lines) => { writeFileSync(join(folder, name), `${lines.join('\n')}\n`); return join(folder, name); };
-  const strange = (name) => `${name}+0123abcd+${Buffer.concat([Buffer.of(6), Buffer.alloc(1312, 7)]).toString('base64')}`; // ML-DSA-44
+  const put = (name, ...lines) => {
+    writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
+    return join(folder, name);
+  };
+  // ML-DSA-44
+  const strange = (name) =>
+    `${name}+0123abcd+${Buffer.concat([Buffer.of(6), Buffer.alloc(1312, 7)]).toString('base64')}`;
   const file = put('receipt.json', receipt), ours = witness.split('+')[0];
   const told = (trusted, ...witnesses) => verdicts('receipt', file, trusted, ...witnesses);
   const log = put('log', strange('log.example'), key);
   assert.deepEqual(told(log, '--witness', put('both', strange(ours), witness)), all('ok'));
-  assert.deepEqual(told(log, '--witness', put('other', witness, strange('other.example'))), all('checkpoint_unwitnessed'));
+  assert.deepEqual(told(log, '--witness', put('other', witness, strange('other.example'))),
+    all('checkpoint_unwitnessed'));
   assert.deepEqual(told(log, '--witness', join(folder, 'other'), '--quorum', '1'), all('ok'));
   const none = writ(['verify', 'receipt', file, '--key', put('none', strange('log.example'))]);
   assert.match(none.err, /none: no key of a known type in it/);
@@ -116,9 +129,13 @@ test('a key of a type that is not known does no harm, and none is taken to have 
 
 test('verify.mjs says which Node.js it needs, and what it cannot read', () => {
   const run = (...args) => spawnSync(process.execPath, args, { encoding: 'utf8' });
-  const old = run('--import', 'data:text/javascript,const p=JSON.parse;JSON.parse=(t,f)=>p(t,f%26%26((k,v)=>f(k,v)))', NODE_VERIFIER, 'receipt', 'x', 'y');
-  assert.deepEqual([old.status, old.stderr], [2, `verify.mjs: needs Node.js 22 or later; this is ${process.version}\n`]);
-  for (const [args, said] of [[['receipt', '/nowhere', '/nowhere'], /^verify.mjs: ENOENT.*\n$/], [['receipt'], /^verify.mjs: usage: /], [['receipt', NODE_VERIFIER, NODE_VERIFIER], /^verify.mjs: a key is not a vkey\n$/]]) {
+  const old = run('--import', 'data:text/javascript,const p=JSON.parse;JSON.parse=(t,f)=>p(t,f%26%26((k,v)=>f(k,v)))',
+    NODE_VERIFIER, 'receipt', 'x', 'y');
+  assert.deepEqual([old.status, old.stderr],
+    [2, `verify.mjs: needs Node.js 22 or later; this is ${process.version}\n`]);
+  for (const [args, said] of [[['receipt', '/nowhere', '/nowhere'], /^verify.mjs: ENOENT.*\n$/],
+      [['receipt'], /^verify.mjs: usage: /],
+      [['receipt', NODE_VERIFIER, NODE_VERIFIER], /^verify.mjs: a key is not a vkey\n$/]]) {
     const ran = run(NODE_VERIFIER, ...args);
     assert.equal(ran.status, 2);
     assert.match(ran.stderr, said);

@@ -12,13 +12,17 @@ const CAN_URL = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {
 const KEY = 'io.writ/review';
 
 const modernCaller = (gw, options = {}) => new Caller(gw, { token: DEV.token, modern: true, ...options });
-const first = (caller, args, options = {}) => caller.call('up__pay', args, { ...options, meta: { ...CAN_URL, ...options.meta } });
-const again = (caller, args, state, more = {}, options = {}) => first(caller, args, { ...options, params: { requestState: state, ...more } });
+const first = (caller, args, options = {}) =>
+  caller.call('up__pay', args, { ...options, meta: { ...CAN_URL, ...options.meta } });
+const again = (caller, args, state, more = {}, options = {}) =>
+  first(caller, args, { ...options, params: { requestState: state, ...more } });
 const accepted = { inputResponses: { [KEY]: { action: 'accept' } } };
-const openReview = (gw) => until(async () => (await api(gw, ANN, '')).json.reviews.find((r) => r.state === 'open'), 'the review');
+const openReview = (gw) => until(async () => (await api(gw, ANN, '')).json.reviews.find((r) => r.state === 'open'),
+  'the review');
 
 test('a client of 2026-07-28 that can open URLs is asked to, and comes back with its requestState', async (t) => {
-  const { up, gw } = await setUp(t, { approval: { hold_retry: '700ms' }, top: { admin_url: 'https://admin.example/writ' } });
+  const { up, gw } = await setUp(t,
+    { approval: { hold_retry: '700ms' }, top: { admin_url: 'https://admin.example/writ' } });
   const c = modernCaller(gw);
   const asked = await first(c, { amount: 1 });
   assert.equal(asked.status, 200);
@@ -47,12 +51,14 @@ test('a client of 2026-07-28 that can open URLs is asked to, and comes back with
   const waiting = again(c, { amount: 1 }, more.result.requestState);
   await approve(gw, id);
   let done = await waiting;
-  if (done.result?.resultType === 'input_required') done = await again(c, { amount: 1 }, done.result.requestState); // the approval came late
+  // the approval came late
+  if (done.result?.resultType === 'input_required') done = await again(c, { amount: 1 }, done.result.requestState);
   assert.equal(done.said, 'ran 1');
   assert.equal((await again(c, { amount: 1 }, more.result.requestState)).reason, 'duplicate_outcome');
   assert.equal(up.calls.length, 1);
   const sent = up.calls[0].message.params;
-  assert.deepEqual([sent.requestState, sent.inputResponses], [undefined, undefined], 'what is between us does not go upstream');
+  assert.deepEqual([sent.requestState, sent.inputResponses], [undefined, undefined],
+    'what is between us does not go upstream');
   assert.equal(up.calls[0].raw.includes(KEY), false);
   gw.verify();
 });
@@ -68,18 +74,25 @@ test('a requestState is valid for one call of one agent and only when Writ signe
 
   assert.equal(await reason(c, { amount: 3 }, state), 'continuation_mismatch', 'another call');
   assert.equal(await reason(c, { amount: 1 }, other.result.requestState), 'continuation_mismatch', "another call's");
-  assert.equal(await reason(modernCaller(gw, { token: OTHER.token }), { amount: 1 }, state), 'continuation_mismatch', 'another agent');
-  assert.equal(await reason(c, { amount: 1 }, state, {}, { meta: { 'io.writ/continuationId': 'another' } }), 'continuation_mismatch');
+  assert.equal(await reason(modernCaller(gw, { token: OTHER.token }), { amount: 1 }, state), 'continuation_mismatch',
+    'another agent');
+  assert.equal(await reason(c, { amount: 1 }, state, {}, { meta: { 'io.writ/continuationId': 'another' } }),
+    'continuation_mismatch');
   const [head, payload, signature] = state.slice('io.writ/review:'.length).split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url'));
   assert.equal(claims.review, asked.refusal.continuation_id);
-  const forged = (c2) => `io.writ/review:${head}.${Buffer.from(JSON.stringify({ ...claims, ...c2 })).toString('base64url')}.${signature}`;
-  const unsigned = `io.writ/review:${Buffer.from('{"alg":"none","typ":"writ-continuation"}').toString('base64url')}.${payload}.`;
-  for (const bad of [forged({ exp: claims.exp + 9 }), forged({ shown: true }), unsigned, state.slice(0, -4), `${state}AAAA`, 'io.writ/review:', 'io.writ/review:x.y.z']) {
+  const forged = (c2) =>
+    `io.writ/review:${head}.${Buffer.from(JSON.stringify({ ...claims, ...c2 })).toString('base64url')}.${signature}`;
+  const unsigned =
+    `io.writ/review:${Buffer.from('{"alg":"none","typ":"writ-continuation"}').toString('base64url')}.${payload}.`;
+  for (const bad of [forged({ exp: claims.exp + 9 }), forged({ shown: true }), unsigned, state.slice(0, -4),
+      `${state}AAAA`, 'io.writ/review:', 'io.writ/review:x.y.z']) {
     assert.equal(await reason(c, { amount: 1 }, bad), 'continuation_invalid', bad.slice(0, 40));
   }
   // an answer to anything but our question does not pass the voters by
-  for (const bad of [{ inputResponses: { other: { action: 'accept' } } }, { inputResponses: { [KEY]: { action: 'maybe' } } }, { inputResponses: [] }, { inputResponses: { [KEY]: { action: 'accept' }, more: {} } }]) {
+  for (const bad of [{ inputResponses: { other: { action: 'accept' } } },
+      { inputResponses: { [KEY]: { action: 'maybe' } } }, { inputResponses: [] },
+      { inputResponses: { [KEY]: { action: 'accept' }, more: {} } }]) {
     assert.equal(await reason(c, { amount: 1 }, state, bad), 'input_not_awaited', JSON.stringify(bad));
   }
   assert.equal(up.calls.length, 0);
@@ -125,8 +138,10 @@ test('a person who will not look is not waited for, and nothing is lost', async 
 test('clients without URL elicitation get the refusal with all that they need', async (t) => {
   const { gw } = await setUp(t);
   const c = modernCaller(gw);
-  for (const caps of [{}, { elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { url: true } }, { elicitation: 'url' }]) {
-    const told = await c.call('up__pay', { amount: 1 }, { meta: { 'io.modelcontextprotocol/clientCapabilities': caps } });
+  for (const caps of [{}, { elicitation: {} }, { elicitation: { form: {} } }, { elicitation: { url: true } },
+      { elicitation: 'url' }]) {
+    const told = await c.call('up__pay', { amount: 1 },
+      { meta: { 'io.modelcontextprotocol/clientCapabilities': caps } });
     assert.equal(told.error.code, -31001, JSON.stringify(caps));
     assert.equal(told.reason, 'approval_required');
     assert.equal(told.refusal.review_url, `http://127.0.0.1:${gw.adminPort}/reviews/${told.refusal.continuation_id}`);
@@ -134,17 +149,21 @@ test('clients without URL elicitation get the refusal with all that they need', 
   }
   const s = await openSession(gw, { token: DEV.token, capabilities: { elicitation: {} } });
   assert.equal((await s.call('up__pay', { amount: 2 })).error.code, -31001);
-  const old = await openSession(gw, { token: DEV.token, version: '2025-06-18', capabilities: { elicitation: { url: {} } } });
-  assert.equal((await old.call('up__pay', { amount: 3 })).error.code, old.opened.result.protocolVersion < '2025-11-25' ? -31001 : -32042);
+  const old = await openSession(gw,
+    { token: DEV.token, version: '2025-06-18', capabilities: { elicitation: { url: {} } } });
+  assert.equal((await old.call('up__pay', { amount: 3 })).error.code, old.opened.result.protocolVersion < '2025-11-25'
+    ? -31001 : -32042);
 });
 
-test('a session of 2025-11-25 whose client can open URLs gets URLElicitationRequired, also after a restart', async (t) => {
+test('a session of 2025-11-25 whose client can open URLs gets URLElicitationRequired, also after a restart',
+    async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token, capabilities: { elicitation: { url: {} } } });
   const told = await s.call('up__pay', { amount: 1 });
   assert.equal(told.error.code, -32042);
   const id = told.refusal.continuation_id;
-  assert.deepEqual(told.error.data.elicitations.map(({ message, ...e }) => e), [{ elicitationId: id, mode: 'url', url: told.refusal.review_url }]);
+  assert.deepEqual(told.error.data.elicitations.map(({ message, ...e }) => e),
+    [{ elicitationId: id, mode: 'url', url: told.refusal.review_url }]);
   assert.equal(told.reason, 'approval_required');
   await gw.restart('SIGKILL');
   assert.equal((await s.call('up__pay', { amount: 1 })).error.code, -32042);
@@ -158,14 +177,20 @@ test('a request that is held is kept alive, says so to who asked for progress, a
   up.onCall = (m, n) => {
     if (m.meta?.progressToken === undefined) return m.text(`ran ${n}`);
     const stream = m.stream();
-    for (const progress of [0, 0.5]) stream.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: m.meta.progressToken, progress, total: 4, message: 'the tool' } });
-    stream.send({ jsonrpc: '2.0', id: m.id, result: { ...(m.modern ? { resultType: 'complete' } : {}), content: [{ type: 'text', text: `ran ${n}` }] } });
+    for (const progress of [0, 0.5])
+      stream.send({ jsonrpc: '2.0', method: 'notifications/progress',
+        params: { progressToken: m.meta.progressToken, progress, total: 4, message: 'the tool' } });
+    stream.send({ jsonrpc: '2.0', id: m.id,
+      result: { ...(m.modern ? { resultType: 'complete' } : {}), content: [{ type: 'text', text: `ran ${n}` }] } });
     stream.end();
     return true;
   };
   for (const [amount, caller] of [[1, await openSession(gw, { token: DEV.token })], [2, modernCaller(gw)]]) {
     let heard = '';
-    const waiting = caller.call('up__pay', { amount }, { meta: { progressToken: `p${amount}` }, onResponse: (res) => res.on('data', (d) => { heard += d; }) });
+    const waiting = caller.call('up__pay', { amount },
+        { meta: { progressToken: `p${amount}` }, onResponse: (res) => res.on('data', (d) => {
+      heard += d;
+    }) });
     const { id } = await openReview(gw);
     await until(() => heard.split('notifications/progress').length > 2, 'progress, at once and again');
     await approve(gw, id);
@@ -180,9 +205,12 @@ test('a request that is held is kept alive, says so to who asked for progress, a
     }
     assert.equal(told[0].progress, 0);
     assert.ok(told.every((p) => p.total === 30), 'for so long it is held');
-    assert.ok(all.every((p, i) => i === 0 || p.progress > all[i - 1].progress), 'it grows, also when the tool begins to count at 0');
+    assert.ok(all.every((p, i) => i === 0 || p.progress > all[i - 1].progress),
+      'it grows, also when the tool begins to count at 0');
     const base = own[0].progress;
-    assert.deepEqual(own.map(({ message, ...p }) => p), [{ progressToken: `p${amount}`, progress: base, total: base + 4 }, { progressToken: `p${amount}`, progress: base + 0.5, total: base + 4 }]);
+    assert.deepEqual(own.map(({ message, ...p }) => p),
+      [{ progressToken: `p${amount}`, progress: base, total: base + 4 },
+        { progressToken: `p${amount}`, progress: base + 0.5, total: base + 4 }]);
   }
   // one that wants JSON alone is held without a stream
   const plain = modernCaller(gw);
@@ -201,14 +229,18 @@ test('a request that is held is kept alive, says so to who asked for progress, a
   gw.verify();
 });
 
-test('progress of a call that was held goes on from its wait also on the GET of a client that lost the stream', async (t) => {
+test('progress of a call that was held goes on from its wait also on the GET of a client that lost the stream',
+    async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold: '30s' } });
   const streams = new Streams();
   up.options.onGet = streams.onGet;
-  const step = (progress) => ({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'p', progress, total: 4, message: 'the tool' } });
+  const step = (progress) =>
+    ({ jsonrpc: '2.0', method: 'notifications/progress',
+      params: { progressToken: 'p', progress, total: 4, message: 'the tool' } });
   let stream;
   up.onCall = (m) => { stream = streams.open(m).send(step(0)); };
-  const told = (from) => from.messages.filter((m) => m.params?.message === 'the tool').map((m) => [m.params.progress, m.params.total]);
+  const told = (from) => from.messages.filter((m) => m.params?.message === 'the tool')
+    .map((m) => [m.params.progress, m.params.total]);
 
   const s = await openSession(gw, { token: DEV.token });
   const body = s.callMessage('up__pay', { amount: 1 }, { meta: { progressToken: 'p' } });
@@ -235,7 +267,8 @@ test('progress of a call that was held goes on from its wait also on the GET of 
 });
 
 test('requests that were held do not use up their agent\'s share', async (t) => {
-  const { up, gw } = await setUp(t, { approval: { hold: '20s' }, top: { loops: 1, limits: { in_flight: 8, agent_share: 50 } } });
+  const { up, gw } = await setUp(t,
+    { approval: { hold: '20s' }, top: { loops: 1, limits: { in_flight: 8, agent_share: 50 } } });
   const s = await openSession(gw, { token: DEV.token });
   for (let amount = 1; amount <= 12; amount++) {
     const waiting = s.call('up__pay', { amount });
@@ -256,10 +289,12 @@ const openPage = async (request) => {
 test('SDK v2 of 2026-07-28 waits for the verdict by itself, over several rounds', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold_retry: '1s' } });
   const { Client, StreamableHTTPClientTransport } = await sdk2();
-  const client = new Client({ name: 'v2', version: '1' }, { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  const client = new Client({ name: 'v2', version: '1' },
+    { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } });
   people.opened = [];
   client.setRequestHandler('elicitation/create', openPage);
-  await client.connect(new StreamableHTTPClientTransport(new URL(gw.url), { requestInit: { headers: { authorization: `Bearer ${DEV.token}` } } }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(gw.url),
+    { requestInit: { headers: { authorization: `Bearer ${DEV.token}` } } }));
   const calling = client.callTool({ name: 'up__pay', arguments: { amount: 1 } });
   const { id } = await openReview(gw);
   await new Promise((r) => setTimeout(r, 3500));
@@ -267,7 +302,8 @@ test('SDK v2 of 2026-07-28 waits for the verdict by itself, over several rounds'
   assert.equal((await calling).content[0].text, 'ran 1');
   assert.deepEqual(people.opened, [`http://127.0.0.1:${gw.adminPort}/reviews/${id}`], 'asked once');
   // a verdict against it is told as an error of the call
-  const refused = assert.rejects(client.callTool({ name: 'up__pay', arguments: { amount: 2 } }), (e) => e.code === -31001 && e.data.reason === 'approval_rejected');
+  const refused = assert.rejects(client.callTool({ name: 'up__pay', arguments: { amount: 2 } }),
+    (e) => e.code === -31001 && e.data.reason === 'approval_rejected');
   await vote(gw, EVE, (await openReview(gw)).id, 'reject');
   await refused;
   await client.close();
@@ -281,8 +317,10 @@ test('SDK v1 and v2 of 2025-11-25 are told where to look, and get through when t
   const v2 = await sdk2();
   const headers = { requestInit: { headers: { authorization: `Bearer ${DEV.token}` } } };
   const clients = [
-    [new v1.Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: { url: {} } } }), new v1.StreamableHTTPClientTransport(new URL(gw.url), headers)],
-    [new v2.Client({ name: 'v2', version: '1' }, { capabilities: { elicitation: { url: {} } } }), new v2.StreamableHTTPClientTransport(new URL(gw.url), headers)],
+    [new v1.Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: { url: {} } } }),
+      new v1.StreamableHTTPClientTransport(new URL(gw.url), headers)],
+    [new v2.Client({ name: 'v2', version: '1' }, { capabilities: { elicitation: { url: {} } } }),
+      new v2.StreamableHTTPClientTransport(new URL(gw.url), headers)],
   ];
   for (const [i, [client, transport]] of clients.entries()) {
     await client.connect(transport);
@@ -315,15 +353,19 @@ test('SDK v1 and v2 without elicitation wait on one request that is held', async
   const v2 = await sdk2();
   const headers = { requestInit: { headers: { authorization: `Bearer ${DEV.token}` } } };
   const clients = [
-    [new v1.Client({ name: 'v1', version: '1' }), new v1.StreamableHTTPClientTransport(new URL(gw.url), headers), (c, p, o) => c.callTool(p, undefined, o)],
-    [new v2.Client({ name: 'v2', version: '1' }), new v2.StreamableHTTPClientTransport(new URL(gw.url), headers), (c, p, o) => c.callTool(p, o)],
-    [new v2.Client({ name: 'v2', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } }), new v2.StreamableHTTPClientTransport(new URL(gw.url), headers), (c, p, o) => c.callTool(p, o)],
+    [new v1.Client({ name: 'v1', version: '1' }), new v1.StreamableHTTPClientTransport(new URL(gw.url), headers),
+      (c, p, o) => c.callTool(p, undefined, o)],
+    [new v2.Client({ name: 'v2', version: '1' }), new v2.StreamableHTTPClientTransport(new URL(gw.url), headers),
+      (c, p, o) => c.callTool(p, o)],
+    [new v2.Client({ name: 'v2', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+      new v2.StreamableHTTPClientTransport(new URL(gw.url), headers), (c, p, o) => c.callTool(p, o)],
   ];
   for (const [i, [client, transport, callTool]] of clients.entries()) {
     await client.connect(transport);
     const progress = [];
     // a timeout far below the wait: progress is what keeps the call alive
-    const calling = callTool(client, { name: 'up__pay', arguments: { amount: i } }, { timeout: 9000, resetTimeoutOnProgress: true, onprogress: (p) => progress.push(p.progress) });
+    const calling = callTool(client, { name: 'up__pay', arguments: { amount: i } },
+      { timeout: 9000, resetTimeoutOnProgress: true, onprogress: (p) => progress.push(p.progress) });
     const { id } = await openReview(gw);
     await until(() => progress.length >= (i === 0 ? 3 : 1), 'progress');
     await approve(gw, id);

@@ -29,7 +29,8 @@ async function calls(gw, n, from = 0) {
   const session = await openSession(gw, { token: DEV.token });
   for (let i = 0; i < n; i++) await session.call('up__echo', { n: from + i });
 }
-const watch = (gw, key) => writ(['ledger', 'watch', `http://127.0.0.1:${gw.adminPort}`, '--key', key, '--state', gw.path('seen.txt'), '--once']);
+const watch = (gw, key) =>
+  writ(['ledger', 'watch', `http://127.0.0.1:${gw.adminPort}`, '--key', key, '--state', gw.path('seen.txt'), '--once']);
 const size = (run) => Number(run.out.split(' ')[1]);
 
 /** What the gateway has on disk, with what it remembers, to be put back: it cannot notice that by itself. */
@@ -40,7 +41,8 @@ function keep(gw, to) {
 }
 function putBack(gw, from) {
   for (const end of ['', '-wal', '-shm', '.remembered']) rmSync(gw.ledgerFile + end, { force: true });
-  for (const end of ['', '-wal', '.remembered']) if (existsSync(from + end)) copyFileSync(from + end, gw.ledgerFile + end);
+  for (const end of ['', '-wal', '.remembered']) if (existsSync(from + end))
+    copyFileSync(from + end, gw.ledgerFile + end);
 }
 
 test('a ledger that grows is followed; one that was put back is a rollback, and another future a fork', async (t) => {
@@ -90,7 +92,8 @@ test('who sees a call gets its receipt from the admin listener', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);
   const [{ decision_id: id }] = gw.decisions();
-  const get = (who) => fetch(`http://127.0.0.1:${gw.adminPort}/v1/ledger/${id}/receipt`, { headers: who && { authorization: `Bearer ${who.token}` } });
+  const get = (who) => fetch(`http://127.0.0.1:${gw.adminPort}/v1/ledger/${id}/receipt`,
+    { headers: who && { authorization: `Bearer ${who.token}` } });
   const answer = await get(DEV);
   assert.equal(answer.status, 200);
   const file = gw.path('receipt.json');
@@ -105,7 +108,8 @@ test('who sees a call gets its receipt from the admin listener', async (t) => {
 
 /** Has a witness sign. Not spawnSync: the witness is in this process. */
 async function cosign(gw, witness, keys, more = []) {
-  const child = spawn(BIN, ['ledger', 'witness', gw.ledgerFile, witness.url, '--keys', gw.path('keys'), '--witness', keys, ...more]);
+  const child = spawn(BIN, ['ledger', 'witness', gw.ledgerFile, witness.url, '--keys', gw.path('keys'), '--witness',
+    keys, ...more]);
   const run = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => { run.out += text; });
   child.stderr.setEncoding('utf8').on('data', (text) => { run.err += text; });
@@ -122,7 +126,8 @@ test('a key that was revoked does not make forgotten what was seen under it', as
   await gw.start();
   await calls(gw, 3, 10);
   assert.equal(watch(gw, key).code, 0);
-  const { kid } = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((one) => one.purpose === 'ledger');
+  const { kid } = JSON.parse(writ(['keys', 'list', '--dir', gw.path('keys'), '--json']).out).keys.find((one) =>
+    one.purpose === 'ledger');
   assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', kid]).code, 0);
   assert.equal((await gw.reload(gw.config)).event, 'reloaded');
   await calls(gw, 1, 20);
@@ -213,9 +218,12 @@ test('receipts and bundles are under a checkpoint of witnesses, who are asked fo
   assert.match(tooLate.err, /is not in the checkpoint/);
 
   const files = { receipt: put('receipt.json', receipt.out), bundle: put('bundle.jsonl', bundle.out) };
-  const plain = { receipt: put('plain.json', made(id, []).out), bundle: put('plain.jsonl', writ(['ledger', 'export', gw.ledgerFile, '--keys', gw.path('keys')]).out) };
-  const damaged = (text) => text.replaceAll(/(a\.example .{60})(.)/g, (_, front, last) => `${front}${last === 'A' ? 'B' : 'A'}`);
-  const forged = { receipt: put('forged.json', damaged(receipt.out)), bundle: put('forged.jsonl', damaged(bundle.out)) };
+  const plain = { receipt: put('plain.json', made(id, []).out),
+    bundle: put('plain.jsonl', writ(['ledger', 'export', gw.ledgerFile, '--keys', gw.path('keys')]).out) };
+  const damaged = (text) =>
+    text.replaceAll(/(a\.example .{60})(.)/g, (_, front, last) => `${front}${last === 'A' ? 'B' : 'A'}`);
+  const forged = { receipt: put('forged.json', damaged(receipt.out)),
+    bundle: put('forged.jsonl', damaged(bundle.out)) };
   for (const kind of ['receipt', 'bundle']) {
     const said = (file, ...more) => {
       const run = writ(['verify', kind, file, '--key', key, ...more]);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # format.sh SOURCE - clang-format decides layout, but that of tables. scripts/format repairs it. It
 # runs a line of a comment that is too long into the next one: a list of codes must not be such text.
+# Scripts of the tests keep to 120 columns; only a regular expression may be longer.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"
@@ -20,7 +21,18 @@ tracked core policy crew examples gateway cli include tests bench | grep -zE '\.
 }
 find core policy crew gateway cli include -name '*.h' -print0 | xargs -0 awk '
     FNR == 1 || /^ \* *$/ || /\*\/ *$/ { in_codes = 0 }
-    in_codes && /^ \* [^ ]/ { print FILENAME ":" FNR ": a line of the list after @return begins at the margin"; bad = 1 }
+    in_codes && /^ \* [^ ]/ {
+        print FILENAME ":" FNR ": a line of the list after @return begins at the margin"
+        bad = 1
+    }
     / @return / { in_codes = 1 }
+    END { exit bad }'
+# characters, not bytes: those that continue one in UTF-8 do not count
+tracked tests | grep -zE '\.(mjs|sh|inc)$' | grep -zv '/node_modules/' | LC_ALL=C xargs -0 awk '
+    { gsub(/[\200-\277]/, "") }
+    length($0) > 120 && !/^ *\/.*\/[a-z]*[,;)]*$/ {
+        print FILENAME ":" FNR ": a line of " length($0) " columns; the most is 120"
+        bad = 1
+    }
     END { exit bad }'
 echo "format: ok"

@@ -41,7 +41,8 @@ fail() {
     exit 1
 }
 
-layers="base json record trusted tables write ledger policy_model policy_decide policy_read crew io http request call service"
+layers="base json record trusted tables write ledger policy_model policy_decide policy_read crew io http request call"
+layers="$layers service"
 mkdir -p "$work/tree"
 cp -r "$source/CMakeLists.txt" "$source/cmake" "$source/LICENSE" "$work/tree"
 for name in $layers; do

@@ -9,7 +9,8 @@ import { until } from './gateway.mjs';
 const DRIVER = '/usr/bin/chromedriver';
 const BROWSER = '/usr/bin/chromium';
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'; // WebDriver 12: how a reference is told
-export const KEY = { tab: '\ue004', enter: '\ue007', space: ' ', shift: '\ue008', down: '\ue015', up: '\ue013', end: '\ue010', home: '\ue011', escape: '\ue00c' };
+export const KEY = { tab: '\ue004', enter: '\ue007', space: ' ', shift: '\ue008', down: '\ue015', up: '\ue013',
+  end: '\ue010', home: '\ue011', escape: '\ue00c' };
 
 /** False where `scripts/deps test` has found no Chromium for the machine. */
 export const hasBrowser = () => existsSync(DRIVER) && existsSync(BROWSER);
@@ -20,9 +21,11 @@ class Browser {
   }
 
   async command(method, path, body) {
-    const response = await fetch(this.base + path, { method, body: body === undefined ? undefined : JSON.stringify(body) });
+    const response = await fetch(this.base + path,
+      { method, body: body === undefined ? undefined : JSON.stringify(body) });
     const { value } = await response.json();
-    if (value?.error !== undefined) throw Object.assign(new Error(`${path}: ${value.error}: ${value.message}`), { error: value.error });
+    if (value?.error !== undefined)
+      throw Object.assign(new Error(`${path}: ${value.error}: ${value.message}`), { error: value.error });
     return value;
   }
 
@@ -111,7 +114,8 @@ class Browser {
   }
 
   size(width, height, options = {}) {
-    return this.devtools('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false, ...options });
+    return this.devtools('Emulation.setDeviceMetricsOverride',
+      { width, height, deviceScaleFactor: 1, mobile: false, ...options });
   }
 
   async screenshot() {
@@ -131,7 +135,8 @@ class Browser {
 /** A browser with an empty profile; ends with the test. */
 export async function startBrowser(t, { args = [] } = {}) {
   const profile = mkdtempSync(join(tmpdir(), 'writ-browser-'));
-  const driver = spawn(DRIVER, ['--port=0'], { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, HOME: profile } });
+  const driver = spawn(DRIVER, ['--port=0'],
+    { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, HOME: profile } });
   let out = '';
   driver.stdout.setEncoding('utf8').on('data', (d) => { out += d; });
   const gone = new Promise((resolve) => driver.on('exit', resolve));
@@ -152,7 +157,9 @@ export async function startBrowser(t, { args = [] } = {}) {
         'goog:chromeOptions': {
           binary: BROWSER,
           // as root there is no sandbox to be had, and containers have little /dev/shm
-          args: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run', '--disable-background-networking', `--user-data-dir=${profile}/p`, '--window-size=1200,900', '--hide-scrollbars', '--lang=en-US', ...args],
+          args: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run',
+            '--disable-background-networking', `--user-data-dir=${profile}/p`, '--window-size=1200,900',
+            '--hide-scrollbars', '--lang=en-US', ...args],
         },
       } },
     }),

@@ -22,7 +22,8 @@ export function hash(text) {
   return h.toString(16).padStart(16, '0');
 }
 
-export const correlation = ({ crewId, roleId, agentId, attempt }) => hash(canonical({ agentId, attempt, crewId, roleId }));
+export const correlation = ({ crewId, roleId, agentId, attempt }) =>
+  hash(canonical({ agentId, attempt, crewId, roleId }));
 
 export class CrewError extends Error {
   constructor(code) {
@@ -51,8 +52,10 @@ const MODES = ['first_valid', 'unanimous', 'weighted_consensus', 'majority', 'be
 const isMode = (mode) => MODES.includes(mode) || /^engine:./.test(mode);
 const HOOKS = ['before_role', 'after_role', 'before_agent', 'after_agent', 'on_fault', 'on_stall', 'on_timeout',
   'on_permission_denied', 'on_checkpoint'];
-const REASONS = { on_fault: 'fault', on_stall: 'stall', on_timeout: 'timeout', on_permission_denied: 'permission_denied' };
-const VOTING = ['mode', 'weight_function', 'threshold', 'weights', 'quorum', 'veto', 'score', 'alpha', 'beta', 'lambda'];
+const REASONS = { on_fault: 'fault', on_stall: 'stall', on_timeout: 'timeout',
+  on_permission_denied: 'permission_denied' };
+const VOTING = ['mode', 'weight_function', 'threshold', 'weights', 'quorum', 'veto', 'score', 'alpha', 'beta',
+  'lambda'];
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 class Reader {
@@ -61,7 +64,8 @@ class Reader {
   }
 
   fault(path, code) {
-    this.faults.push({ path: path.map((p) => `/${String(p).replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''), code });
+    this.faults.push({ path: path.map((p) => `/${String(p).replace(/~/g, '~0').replace(/\//g, '~1')}`).join(''),
+      code });
   }
 
   // The member, when it is of the type; else a fault (unless it is absent and may be) and nothing.
@@ -117,7 +121,8 @@ class Reader {
   }
 
   voting(value, path) {
-    if (value.mode !== undefined && !(typeof value.mode === 'string' && isMode(value.mode))) this.fault([...path, 'mode'], 'invalid_value');
+    if (value.mode !== undefined && !(typeof value.mode === 'string' && isMode(value.mode)))
+      this.fault([...path, 'mode'], 'invalid_value');
     this.text(value, path, 'weight_function');
     if (this.share(value, path, 'threshold') && value.mode === 'review') {
       const [n, d] = share(value.threshold);
@@ -162,7 +167,8 @@ class Reader {
     invite?.forEach((entry, at) => {
       const inner = new Reader();
       if (isObject(entry) && typeof entry.role === 'string') {
-        if (entry.consensus !== undefined) isObject(entry.consensus) ? inner.voting(entry.consensus, []) : inner.fault([], '');
+        if (entry.consensus !== undefined) isObject(entry.consensus)
+          ? inner.voting(entry.consensus, []) : inner.fault([], '');
       } else if (typeof entry !== 'string') inner.fault([], '');
       if (inner.faults.length > 0) this.fault([...path, 'invite', at], 'invalid_union');
     });
@@ -248,7 +254,8 @@ export function lint({ roles }) {
       error('unsupported_weight_function', `${role}.execution.voting.weight_function`);
     }
     for (const name of permissions.delegate_to ?? []) {
-      if (!(permissions.talk_to ?? []).includes(name)) warnings.push({ code: 'delegate_without_talk', path: `${role}.permissions` });
+      if (!(permissions.talk_to ?? []).includes(name))
+        warnings.push({ code: 'delegate_without_talk', path: `${role}.permissions` });
     }
   }
   return { errors, warnings };
@@ -256,7 +263,8 @@ export function lint({ roles }) {
 
 // ---- graph (section 2.5)
 
-const permissionsOf = (role) => Object.fromEntries(['talk_to', 'delegate_to', 'escalate_to'].map((l) => [l, role.permissions[l] ?? []]));
+const permissionsOf = (role) =>
+  Object.fromEntries(['talk_to', 'delegate_to', 'escalate_to'].map((l) => [l, role.permissions[l] ?? []]));
 
 export function buildGraph(shape, agents, registry, chain = []) {
   if (shape.name !== agents.name) throw new CrewError('name_mismatch');
@@ -284,7 +292,8 @@ export function buildGraph(shape, agents, registry, chain = []) {
     });
   }
   const { roles } = graph;
-  graph.phases = [roles.find((r) => r.first_input), ...roles.filter((r) => !r.first_input && !r.final_output && !r.activation),
+  graph.phases = [roles.find((r) => r.first_input),
+    ...roles.filter((r) => !r.first_input && !r.final_output && !r.activation),
     roles.find((r) => r.final_output)];
   graph.roleOf = (agent) => roles.find((r) => r.agents.includes(agent));
   graph.allows = (from, to, action) => Boolean(graph.roleOf(from) && graph.roleOf(to)
@@ -305,7 +314,8 @@ function pointer(value, path) {
   return value;
 }
 
-const opinion = (output) => [isObject(output) ? output.vote : output].find((v) => ['approve', 'reject', 'modify'].includes(v));
+const opinion = (output) =>
+  [isObject(output) ? output.vote : output].find((v) => ['approve', 'reject', 'modify'].includes(v));
 
 const isRanking = (output) => Array.isArray(output) && output.every((v) => typeof v === 'string')
   && new Set(output).size === output.length;
@@ -327,7 +337,8 @@ function borda(rankings, { alpha = 0, beta = 0, lambda = '1/2' }) {
   const firsts = (p) => rankings.filter((r) => r[0] === p).length;
   if (m === 0) return undefined;
   const most = Math.max(...candidates.map(points));
-  const eligible = candidates.filter((p) => reaches(firsts(p), k, share(alpha)) && reaches(points(p), most, share(beta)));
+  const eligible = candidates.filter((p) => reaches(firsts(p), k, share(alpha)) &&
+    reaches(points(p), most, share(beta)));
   if (eligible.length === 0) return candidates.find((p) => points(p) === most);
   const [n, d] = share(lambda);
   const score = (p) => (d - n) * BigInt(points(p)) + n * BigInt(firsts(p)) * BigInt(m - 1);
@@ -337,10 +348,12 @@ function borda(rankings, { alpha = 0, beta = 0, lambda = '1/2' }) {
 function review(entries, { threshold = '2/3', veto = [] }, weight) {
   const sum = (word) => entries.filter((e) => opinion(e.output) === word).reduce((n, e) => n + weight(e), 0);
   const [a, r, m] = ['approve', 'reject', 'modify'].map(sum);
-  if (entries.some((e) => opinion(e.output) === 'reject' && (veto.includes(e.agentId) || veto.includes(e.roleId)))) return 'REJECT';
+  if (entries.some((e) => opinion(e.output) === 'reject' && (veto.includes(e.agentId) || veto.includes(e.roleId))))
+    return 'REJECT';
   const n = a + r + m;
   if (n === 0) return 'REQUEST_REVISION';
-  return reaches(2 * a + m, 2 * n, share(threshold)) ? 'ACCEPT' : reaches(r, n, share(threshold)) ? 'REJECT' : 'REQUEST_REVISION';
+  return reaches(2 * a + m, 2 * n, share(threshold)) ? 'ACCEPT' : reaches(r, n, share(threshold))
+    ? 'REJECT' : 'REQUEST_REVISION';
 }
 
 // A list with the resolved value, or nothing. `config` is undefined, a mode, or a voting object.
@@ -353,7 +366,8 @@ export function vote(config, entries, electorate) {
   if (mode === 'best_of_n') valid = valid.filter((e) => typeof pointer(e.output, score) === 'number');
   if (mode === 'review') valid = valid.filter((e) => opinion(e.output));
   if (mode === 'borda') valid = completeRankings(valid.filter((e) => isRanking(e.output)));
-  if (typeof quorum === 'string' ? !reaches(valid.length, Math.max(electorate, 1), share(quorum)) : valid.length < quorum) return [];
+  if (typeof quorum === 'string' ? !reaches(valid.length, Math.max(electorate, 1), share(quorum)) : valid.length <
+    quorum) return [];
   if (mode === 'review') return [review(valid, given, weight)];
   if (valid.length === 0) return [];
   const first = (e) => valid.find((other) => same(other.output, e.output));
@@ -375,7 +389,8 @@ export function vote(config, entries, electorate) {
         : reaches(total(group(g)), all, share(threshold))));
       return won ? [won.output] : [];
     }
-    case 'best_of_n': return [valid.reduce((best, e) => (pointer(e.output, score) > pointer(best.output, score) ? e : best)).output];
+    case 'best_of_n': return [valid.reduce((best, e) =>
+      (pointer(e.output, score) > pointer(best.output, score) ? e : best)).output];
     case 'borda': {
       const winner = borda(valid.map((e) => e.output), given);
       return winner === undefined ? [] : [winner];
@@ -483,7 +498,8 @@ export class Session {
       return;
     }
     this.serial += 1;
-    this.phase = { role, serial: this.serial, pending: new Map(), outputs: new Map(), seen: [], fixerSteps: [], held: true };
+    this.phase = { role, serial: this.serial, pending: new Map(), outputs: new Map(), seen: [], fixerSteps: [],
+      held: true };
     this.emit('role.entered', { roleId: role.role });
     this.hook(role, 'before_role', { input: this.input });
     for (const agent of role.agents) this.request(agent, this.input); // all begin first: deviation 3
@@ -512,7 +528,8 @@ export class Session {
 
   ask({ request, input, roleSnapshot, memexContext }, ts) {
     const { correlationId, agentId, roleId, timeoutMs } = request;
-    this.emit('agent.step.requested', { correlationId, agentId, roleId, input, role: roleSnapshot, memex_context: memexContext, timeoutMs }, ts);
+    this.emit('agent.step.requested',
+      { correlationId, agentId, roleId, input, role: roleSnapshot, memex_context: memexContext, timeoutMs }, ts);
   }
 
   // Those outside know which of their nested crews an id belongs to.
@@ -529,15 +546,18 @@ export class Session {
     if (!phase || phase.held || phase.pending.size > 0 || this.inFlight().length > 0) return;
     phase.held = true;
     const { role } = phase;
-    const entries = role.agents.filter((a) => phase.outputs.has(a)).map((a) => ({ ...phase.outputs.get(a), agentId: a, roleId: role.role }));
+    const entries = role.agents.filter((a) => phase.outputs.has(a))
+      .map((a) => ({ ...phase.outputs.get(a), agentId: a, roleId: role.role }));
     const [resolved] = vote(role.execution?.voting, entries, role.agents.length);
-    this.emit('vote.resolved', { roleId: role.role, mode: role.execution?.voting ? role.execution.voting.mode ?? 'weighted_consensus' : 'first_valid', resolved });
+    this.emit('vote.resolved', { roleId: role.role, mode: role.execution?.voting ? role.execution.voting.mode ??
+      'weighted_consensus' : 'first_valid', resolved });
     this.hook(role, 'after_role', { output: resolved });
     for (const checkpointId of role.execution?.checkpoints ?? []) {
       this.emit('checkpoint.taken', { checkpointId });
       this.hook(role, 'on_checkpoint', {});
     }
-    if (this.options.autoCheckpoint) this.emit('checkpoint.taken', { checkpointId: `phase:${role.role}:${this.index}` });
+    if (this.options.autoCheckpoint)
+      this.emit('checkpoint.taken', { checkpointId: `phase:${role.role}:${this.index}` });
     this.input = resolved;
     this.enter();
   }
@@ -590,13 +610,15 @@ export class Session {
       else if (timedOut) this.hook(role, 'on_timeout', { agent });
     }
     this.hook(role, 'after_agent', { agent, output, fault, stalled });
-    if (!step.replaced && (fault || stalled || timedOut)) this.fix(agent, timedOut ? 'timeout' : stalled ? 'stall' : 'fault');
+    if (!step.replaced && (fault || stalled || timedOut))
+      this.fix(agent, timedOut ? 'timeout' : stalled ? 'stall' : 'fault');
     phase.held = false;
   }
 
   fix(agent, reason) {
     const { phase } = this;
-    const role = this.graph.roles.find((r) => Object.keys(REASONS).some((flag) => REASONS[flag] === reason && r.activation?.[flag]));
+    const role = this.graph.roles.find((r) => Object.keys(REASONS)
+      .some((flag) => REASONS[flag] === reason && r.activation?.[flag]));
     const fixer = role?.agents[0];
     if (!phase || !fixer) return;
     this.emit('fixer.invoked', { agentId: fixer, reason });
@@ -618,7 +640,8 @@ export class Session {
   tick(now) {
     if (this.status !== 'awaiting_responses') return;
     const nested = [...this.handles.values()];
-    const due = [...this.phase.pending.values()].filter(({ request }) => request.timeoutMs !== undefined && request.ts + request.timeoutMs <= now);
+    const due = [...this.phase.pending.values()].filter(({ request }) => request.timeoutMs !== undefined &&
+      request.ts + request.timeoutMs <= now);
     for (const step of due) {
       this.emit('agent.step.timed_out', { correlationId: step.request.correlationId }, now);
       this.take(step, { type: 'agent.step.timed_out' });
@@ -645,7 +668,8 @@ export class Session {
 
   open(agent, role, crewId, memory, burst) {
     const hard = role.execution?.memex?.isolation === 'hard' && Boolean(this.memory);
-    const inner = new Session(role.nested, { ...this.options, crewId, memory: memory ?? (hard ? this.memory.fork(crewId) : this.memory) }, burst);
+    const inner = new Session(role.nested,
+      { ...this.options, crewId, memory: memory ?? (hard ? this.memory.fork(crewId) : this.memory) }, burst);
     const handle = { agent, inner, hard, ids: new Set(), serial: NONE };
     Object.assign(inner, { outer: this, as: handle });
     this.handles.set(crewId, handle);
@@ -684,7 +708,8 @@ export class Session {
 
   pending() {
     if (!this.phase) return [];
-    return [...[...this.phase.pending.values()].map(({ request }) => request), ...[...this.handles.values()].flatMap((h) => h.inner.pending())];
+    return [...[...this.phase.pending.values()].map(({ request }) => request),
+      ...[...this.handles.values()].flatMap((h) => h.inner.pending())];
   }
 
   snapshot() {
@@ -695,13 +720,16 @@ export class Session {
       task: this.task, agentAttempts: [...this.attempts], ts: this.options.now(),
       currentPhase: phase && {
         roleId: phase.role.role,
-        pending: [...phase.pending.values()].map(({ request, input, roleSnapshot, memexContext }) => ({ request, input, roleSnapshot, memexContext })),
+        pending: [...phase.pending.values()].map(({ request, input, roleSnapshot, memexContext }) =>
+          ({ request, input, roleSnapshot, memexContext })),
         outputs: [...phase.outputs], terminalSeen: phase.seen,
         fixerSteps: [...phase.fixerSteps, ...flying.filter((h) => h.replaced).map((h) => [h.inner.crewId, h.replaced])],
         nestedPending: flying.map((h) => h.inner.crewId),
       },
-      nested: [...this.handles.values()].map((h) => ({ outerAgentId: h.agent, outerRoleId: this.graph.roleOf(h.agent).role,
-        innerCids: [...h.ids], innerSnapshot: h.inner.snapshot(), innerAdapterSnapshot: h.hard ? h.inner.memory.snapshot() : undefined })),
+      nested: [...this.handles.values()].map((h) =>
+        ({ outerAgentId: h.agent, outerRoleId: this.graph.roleOf(h.agent).role,
+        innerCids: [...h.ids], innerSnapshot: h.inner.snapshot(), innerAdapterSnapshot: h.hard
+          ? h.inner.memory.snapshot() : undefined })),
     };
   }
 
@@ -712,15 +740,19 @@ export class Session {
     if (s.currentPhase) {
       const { roleId, pending, outputs, terminalSeen, fixerSteps } = s.currentPhase;
       const replaced = new Map(fixerSteps);
-      this.phase = { role: this.graph.roles.find((r) => r.role === roleId), serial: ++this.serial, outputs: new Map(outputs),
-        seen: terminalSeen, fixerSteps: fixerSteps.filter(([id]) => !s.nested.some((n) => n.innerSnapshot.crewId === id)), held: false,
-        pending: new Map(pending.map((step) => [step.request.correlationId, { ...step, replaced: replaced.get(step.request.correlationId) }])) };
+      this.phase = { role: this.graph.roles.find((r) => r.role === roleId), serial: ++this.serial,
+        outputs: new Map(outputs),
+        seen: terminalSeen,
+        fixerSteps: fixerSteps.filter(([id]) => !s.nested.some((n) => n.innerSnapshot.crewId === id)), held: false,
+        pending: new Map(pending.map((step) =>
+          [step.request.correlationId, { ...step, replaced: replaced.get(step.request.correlationId) }])) };
     }
     for (const { outerAgentId, innerCids, innerSnapshot, innerAdapterSnapshot } of s.nested) {
       const role = this.graph.roleOf(outerAgentId);
       if (!role?.nested) throw new CrewError('cannot_restore_nested');
       const { crewId } = innerSnapshot;
-      const handle = this.open(outerAgentId, role, crewId, innerAdapterSnapshot && new Memory(crewId, innerAdapterSnapshot.items), this.burst);
+      const handle = this.open(outerAgentId, role, crewId, innerAdapterSnapshot &&
+        new Memory(crewId, innerAdapterSnapshot.items), this.burst);
       handle.inner.restore(innerSnapshot);
       handle.ids = new Set(innerCids);
       handle.serial = s.currentPhase?.nestedPending.includes(crewId) ? this.serial : NONE;
@@ -736,7 +768,8 @@ export class Session {
     const waiting = session.status === 'awaiting_responses' ? session.pending() : [];
     if (waiting.length > 0) {
       if (policy === 're-emit-request') session.reEmit();
-      else if (policy === 'treat-as-failed') for (const { correlationId } of waiting) session.terminal(correlationId, { type: 'agent.step.failed' });
+      else if (policy === 'treat-as-failed') for (const { correlationId } of waiting)
+        session.terminal(correlationId, { type: 'agent.step.failed' });
       else throw new CrewError('resume_unresolved');
     }
     return session;
@@ -762,8 +795,10 @@ class Player {
     this.graph = graph;
     this.memory = options.memory && new Memory(options.crewId);
     for (const { command, context } of options.memory?.seed ?? []) this.memory.apply(command, context);
-    this.options = { crewId: options.crewId, now: () => this.now, memory: this.memory, defaultTimeoutMs: options.defaultTimeoutMs,
-      autoCheckpoint: options.autoCheckpoint, hooks: options.hooks && ((context, control) => this.called(context, control)) };
+    this.options = { crewId: options.crewId, now: () => this.now, memory: this.memory,
+      defaultTimeoutMs: options.defaultTimeoutMs,
+      autoCheckpoint: options.autoCheckpoint, hooks: options.hooks &&
+        ((context, control) => this.called(context, control)) };
     this.session = new Session(graph, this.options);
   }
 
@@ -789,7 +824,8 @@ class Player {
       if (!(error instanceof CrewError)) throw error;
       record = { error: { code: error.code } };
     }
-    if (['start', 'deliver', 'tick', 'cancel', 'action', 'resume'].includes(step.op)) record.status = this.session.status;
+    if (['start', 'deliver', 'tick', 'cancel', 'action', 'resume'].includes(step.op))
+      record.status = this.session.status;
     if (this.calls.length > 0) record.hooks = this.calls;
     return record;
   }
@@ -879,7 +915,8 @@ export function expectation(scenario) {
   const shape = shapeErrors(scenario.shape), agents = agentsErrors(scenario.agents);
   const none = { steps: [], log: [] };
   if (shape.length + agents.length > 0) {
-    return { ...(shape.length > 0 && { shape_errors: shape }), ...(agents.length > 0 && { agents_errors: agents }), ...none };
+    return { ...(shape.length > 0 && { shape_errors: shape }), ...(agents.length > 0 && { agents_errors: agents }),
+      ...none };
   }
   const expect = { lint: lint(scenario.shape) };
   let graph;

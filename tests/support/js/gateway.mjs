@@ -111,7 +111,8 @@ class Gateway {
     };
     child.stderr.setEncoding('utf8').on('data', take);
     child.stdout.setEncoding('utf8').on('data', take);
-    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'serving'), 'the gateway to serve', this.options.patience);
+    await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'serving'), 'the gateway to serve',
+      this.options.patience);
     if (this.gone) {
       throw new Error(`the gateway did not start: ${JSON.stringify(await this.exited)}\n${this.logText.slice(-2000)}`);
     }
@@ -158,7 +159,9 @@ class Gateway {
     return new Promise((resolve, reject) => {
       http.get({ host: '127.0.0.1', port: this.adminPort, path, agent: false }, (res) => {
         let text = '';
-        res.setEncoding('utf8').on('data', (d) => { text += d; }).on('end', () => resolve({ status: res.statusCode, text }));
+        res.setEncoding('utf8').on('data', (d) => {
+          text += d;
+        }).on('end', () => resolve({ status: res.statusCode, text }));
       }).on('error', reject);
     });
   }
@@ -195,7 +198,8 @@ class Gateway {
 
   /** The records of one boundary: { decisions, outcomes, seal, whole }. */
   boundary(id, tenant = undefined) {
-    const run = writ(['ledger', 'export', this.ledgerFile, id, ...(tenant === undefined ? [] : ['--tenant', tenant])], { cwd: this.dir });
+    const run = writ(['ledger', 'export', this.ledgerFile, id, ...(tenant === undefined ? [] : ['--tenant', tenant])],
+      { cwd: this.dir });
     const lines = run.out.split('\n').filter((l) => l !== '').map((l) => JSON.parse(l));
     const of = (kind) => lines.filter((l) => l.kind === kind).map((l) => l.record);
     return { whole: run.code === 0, decisions: of('decision'), outcomes: of('outcome'), seal: of('seal')[0] };

@@ -55,7 +55,10 @@ class Guard {
     const child = spawn(BIN, this.args, { cwd: this.dir, stdio: ['ignore', 'ignore', 'pipe'] });
     this.child = child;
     this.gone = false;
-    this.exited = new Promise((resolve) => child.on('exit', (code, signal) => { this.gone = true; resolve({ code, signal }); }));
+    this.exited = new Promise((resolve) => child.on('exit', (code, signal) => {
+      this.gone = true;
+      resolve({ code, signal });
+    }));
     let rest = '';
     child.stderr.setEncoding('utf8').on('data', (text) => {
       const lines = (rest + text).split('\n');
@@ -88,8 +91,10 @@ export async function guardFolder(t, jwks) {
 }
 
 /** A guard that runs; ends with the test. `args`: the form and what is its own. */
-export async function startGuard(t, dir, args, { keys = 'jwks.json', aud = AUD, iss = ISS, listen = '127.0.0.1:0' } = {}) {
-  const guard = new Guard(dir, ['guard', ...args, '--listen', listen, '--keys', keys, '--aud', aud, '--iss', iss, '--used', 'used']);
+export async function startGuard(t, dir, args,
+    { keys = 'jwks.json', aud = AUD, iss = ISS, listen = '127.0.0.1:0' } = {}) {
+  const guard = new Guard(dir,
+    ['guard', ...args, '--listen', listen, '--keys', keys, '--aud', aud, '--iss', iss, '--used', 'used']);
   t.after(async () => {
     if (guard.child && !guard.gone) guard.child.kill('SIGKILL');
     await guard.exited;

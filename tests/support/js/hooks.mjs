@@ -18,7 +18,8 @@ export const ALL = [CREW, MATE, ANN, FOREIGN];
 const any = (arg) => ({ arg, op: 'type', value: 'any', optional: true });
 
 /** The rule of a tool that takes what it is given; `path` is its scope and its target. */
-export const rule = (more = {}) => ({ scope: 'files/{path}', target: 'file:{path}', arguments: [any('path'), any('text')], ...more });
+export const rule = (more = {}) =>
+  ({ scope: 'files/{path}', target: 'file:{path}', arguments: [any('path'), any('text')], ...more });
 
 export const config = (more = {}) => ({
   frameworks: { crew: { resource: 'urn:crew', timeout: '5m', ...more.framework } },
@@ -39,7 +40,8 @@ async function validators() {
   for (const [path, { post }] of Object.entries(DOCUMENT.paths)) {
     for (const [status, response] of Object.entries(post?.responses ?? {})) {
       const [[type]] = Object.entries(response.content);
-      const pointer = ['paths', path, 'post', 'responses', status, 'content', type, 'schema'].map((p) => p.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+      const pointer = ['paths', path, 'post', 'responses', status, 'content', type,
+        'schema'].map((p) => p.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
       checks.set(`${path} ${status}`, { type, check: ajv.compile({ $ref: `doc#/${pointer}` }) });
     }
   }
@@ -64,8 +66,11 @@ export async function ask(gw, who, deed, body, headers = {}) {
 /** before, bind and after of one caller. */
 export const framework = (gw, who = CREW) => ({
   before: async (body) => (await ask(gw, who, 'before', { tool: 'crew/write', ...body })).json,
-  bind: async (authorization, body) => (await ask(gw, who, 'bind', { authorization, tool: 'crew/write', ...body })).json,
-  after: (decision, body) => ask(gw, who, 'after', { decision_id: decision.decision_id, intent_ref: decision.intent_ref, outcome: 'executed', ...body }),
+  bind: async (authorization, body) =>
+    (await ask(gw, who, 'bind', { authorization, tool: 'crew/write', ...body })).json,
+  after: (decision, body) =>
+    ask(gw, who, 'after', { decision_id: decision.decision_id, intent_ref: decision.intent_ref, outcome: 'executed',
+      ...body }),
   seal: (boundary_id) => ask(gw, who, 'seal', { boundary_id }),
 });
 

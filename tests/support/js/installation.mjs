@@ -26,5 +26,6 @@ export function installed(prefix, pattern) {
 /** What a compiler has to be given for a package of the installation. */
 export function flags(prefix, name, ...options) {
   const PKG_CONFIG_PATH = dirname(installed(prefix, new RegExp(`/${name}\\.pc$`)));
-  return must('pkg-config', ['--cflags', '--libs', ...options, name], { env: { ...process.env, PKG_CONFIG_PATH } }).trim().split(/\s+/);
+  return must('pkg-config', ['--cflags', '--libs', ...options, name], { env: { ...process.env, PKG_CONFIG_PATH } })
+    .trim().split(/\s+/);
 }

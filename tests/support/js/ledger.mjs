@@ -9,8 +9,8 @@ import { BIN, writ } from './gateway.mjs';
 
 export const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
 
-/** Makes it, in a folder that is gone after the last test: the ledger's path, its keys, and the file with the key that an
- * auditor trusts. */
+/** Makes it, in a folder that is gone after the last test: the ledger's path, its keys, and the file with the key that
+ * an auditor trusts. */
 export function sampleLedger() {
   const folder = mkdtempSync(join(tmpdir(), 'writ-ledger-'));
   after(() => rmSync(folder, { recursive: true }));

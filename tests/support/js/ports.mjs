@@ -14,7 +14,8 @@ const END = KERNEL_FIRST > FIRST ? KERNEL_FIRST : 32_768; // exclusive; a kernel
 /** The server, or undefined when another one has that address. */
 const listens = (at) => new Promise((resolve, reject) => {
   const server = createServer();
-  server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error))).listen(at, () => resolve(server));
+  server.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+    .listen(at, () => resolve(server));
 });
 
 /** A port of 127.0.0.1 on which nothing listens and that no other test gets before this process ends. */

@@ -86,11 +86,14 @@ const isParent = (part) => /^[ +]*\.[ +]*\.[ +]*(?:[;:?#].*)?$/s.test(part)
 const climbs = (text) => text.split('/').some(isParent);
 const ENTITY = /&#[xX]([0-9a-fA-F]+);?|&#([0-9]+);?|&(?:(amp|AMP|nbsp|shy|yen);?|([A-Za-z0-9]+);)/g;
 const NAMED = { amp: '&', AMP: '&', nbsp: '\u00a0', shy: '\u00ad', yen: '\u00a5', period: '.', nldr: '\u2025', sol: '/',
-  bsol: '\\', setminus: '\u2216', Backslash: '\u2216', frasl: '\u2044', num: '#', percnt: '%', plus: '+', semi: ';', colon: ':', Colone: '\u2a74',
+  bsol: '\\', setminus: '\u2216', Backslash: '\u2216', frasl: '\u2044', num: '#', percnt: '%', plus: '+', semi: ';',
+  colon: ':', Colone: '\u2a74',
   quest: '?', Tab: '\t', NewLine: '\n', ZeroWidthSpace: '\u200b', zwj: '\u200d', hellip: '\u2026', ensp: '\u2002' };
-const ofPoint = (point) => (point <= 0x10ffff && (point < 0xd800 || point > 0xdfff) ? String.fromCodePoint(point) : '_');
+const ofPoint = (point) =>
+  (point <= 0x10ffff && (point < 0xd800 || point > 0xdfff) ? String.fromCodePoint(point) : '_');
 const devious = (text) => CONTROL.test(text) || text.includes('\\') || climbs(text)
-  || ((/[%\u{80}-\u{10ffff}]/u.test(text) || unentitled(bytesOf(text)) !== bytesOf(text)) && (Buffer.byteLength(text) > 4096 || disguised(text)));
+  || ((/[%\u{80}-\u{10ffff}]/u.test(text) || unentitled(bytesOf(text)) !== bytesOf(text)) &&
+    (Buffer.byteLength(text) > 4096 || disguised(text)));
 
 // On the bytes of a text, as a string of Latin-1.
 const bytesOf = (text) => Buffer.from(text).toString('latin1');
@@ -292,7 +295,8 @@ export function fill(template, args) {
   let missing = false;
   const text = template.replace(/\{([^}]*)\}/g, (_, name) => {
     const value = find(args, name);
-    const plain = value instanceof Num ? String(Number(value.source)) : typeof value === 'boolean' ? String(value) : value;
+    const plain = value instanceof Num ? String(Number(value.source)) : typeof value === 'boolean'
+      ? String(value) : value;
     missing ||= typeof plain !== 'string' || ['', '.', '..'].includes(plain);
     return missing ? '' : encoded(plain);
   });
@@ -313,7 +317,8 @@ function inexact(value, path = []) {
 export function judge(rule, args) {
   const constraints = rule.arguments ?? [];
   const number = inexact(args);
-  if (number !== undefined) return { decision: 'deny', reason: 'number_not_exact', argument: pointer(number), scope: null };
+  if (number !== undefined)
+    return { decision: 'deny', reason: 'number_not_exact', argument: pointer(number), scope: null };
   const scope = fill(rule.scope, args);
   const deny = (reason, argument, constraint) => ({ decision: 'deny', reason, argument, constraint, scope });
   const leaf = unlisted(constraints, args);

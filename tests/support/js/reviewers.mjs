@@ -18,7 +18,8 @@ export async function startHook(t, answer, tls) {
     // as Standard Webhooks says that a receiver verifies
     const mac = createHmac('sha256', secret).update(`${id}.${time}.${body}`).digest();
     const shown = Buffer.from(String(signature).replace(/^v1,/, ''), 'base64');
-    const genuine = shown.length === mac.length && timingSafeEqual(shown, mac) && Math.abs(Date.now() / 1000 - Number(time)) < 300;
+    const genuine = shown.length === mac.length && timingSafeEqual(shown, mac) &&
+      Math.abs(Date.now() / 1000 - Number(time)) < 300;
     const message = JSON.parse(body);
     got.push({ id, genuine, path: req.url, headers: req.headers, ...message });
     const said = await answer(message.data, got.length);
@@ -30,7 +31,8 @@ export async function startHook(t, answer, tls) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => { server.closeAllConnections(); server.close(); });
-  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${server.address().port}/hook?a=b`, got, secret: `whsec_${secret.toString('base64')}` };
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${server.address().port}/hook?a=b`, got,
+    secret: `whsec_${secret.toString('base64')}` };
 }
 
 /** The source of a worker: `body` handles `review`, with `say(object)`. */

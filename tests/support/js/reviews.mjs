@@ -17,12 +17,14 @@ export const ALL = [DEV, OTHER, ANN, BOB, EVE, ALICE, FOREIGN, OPS];
 /** The rule of a tool that wants to be approved. */
 export const pay = (approval, more = {}) => ({
   scope: 'payments', approval,
-  arguments: [{ arg: 'amount', op: 'type', value: 'any' }, { arg: 'to', op: 'type', value: 'string', optional: true }], ...more,
+  arguments: [{ arg: 'amount', op: 'type', value: 'any' }, { arg: 'to', op: 'type', value: 'string', optional: true }],
+  ...more,
 });
 
 export const config = (up, more = {}) => ({
   upstreams: { up: { http: up.url } }, agents: ALL.map((a) => a.entry),
-  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve', veto: true }, { id: 'alice' }], quorum: '2', administrators: ['ops'], ...more.review } },
+  reviews: { finance: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve', veto: true }, { id: 'alice' }], quorum: '2',
+    administrators: ['ops'], ...more.review } },
   tools: { 'up/pay': pay({ review: 'finance', ...more.approval }, more.rule) },
   ...more.top,
 });
@@ -38,7 +40,8 @@ export async function setUp(t, more = {}) {
 export async function api(gw, who, path, body) {
   const res = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/reviews${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { ...(who && { authorization: `Bearer ${who.token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: { ...(who && { authorization: `Bearer ${who.token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }) },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   return { status: res.status, json: await res.json().catch(() => undefined), type: res.headers.get('content-type') };

@@ -60,10 +60,14 @@ export class Answer {
 }
 
 /** Sends one request; the body goes out as it is. */
-export function send(origin, { method = 'POST', path = '/mcp', headers = {}, body, agent, signal, onSent, onResponse } = {}) {
+export function send(origin,
+    { method = 'POST', path = '/mcp', headers = {}, body, agent, signal, onSent, onResponse } = {}) {
   return new Promise((resolve, reject) => {
-    const bytes = body === undefined ? undefined : Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-    const req = http.request(origin + path, { method, headers: bytes ? { ...headers, 'content-length': bytes.length } : headers, agent: agent ?? false, signal }, (res) => {
+    const bytes = body === undefined ? undefined : Buffer.isBuffer(body)
+      ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const req = http.request(origin + path,
+        { method, headers: bytes ? { ...headers, 'content-length': bytes.length } : headers, agent: agent ?? false,
+            signal }, (res) => {
       let text = '';
       onResponse?.(res);
       res.setEncoding('utf8').on('data', (d) => { text += d; });
@@ -109,7 +113,8 @@ export class Caller {
     if (this.modern) {
       headers['mcp-protocol-version'] = MODERN;
       if (message?.method !== undefined) headers['mcp-method'] = message.method;
-      const named = { 'resources/read': 'uri', 'tasks/get': 'taskId', 'tasks/update': 'taskId', 'tasks/cancel': 'taskId' }[message?.method] ?? 'name';
+      const named = { 'resources/read': 'uri', 'tasks/get': 'taskId', 'tasks/update': 'taskId',
+        'tasks/cancel': 'taskId' }[message?.method] ?? 'name';
       const name = message?.params?.[named];
       if (name !== undefined) headers['mcp-name'] = name;
     } else if (this.session !== undefined) {
@@ -128,7 +133,8 @@ export class Caller {
     const message = typeof body === 'string' || Buffer.isBuffer(body) || Array.isArray(body) ? undefined : body;
     return send(this.gateway.origin, {
       path: options.path ?? this.path, headers: this.headers(message, options.headers), body,
-      agent: options.agent ?? this.agent, signal: options.signal, onSent: options.onSent, onResponse: options.onResponse,
+      agent: options.agent ?? this.agent, signal: options.signal, onSent: options.onSent,
+      onResponse: options.onResponse,
     });
   }
 
@@ -159,7 +165,8 @@ export class Caller {
   /** A tools/call. options: key, keyHeader, boundary, state, meta, params (more of them), id, headers, signal. */
   call(name, args = {}, options = {}) {
     return this.post(this.callMessage(name, args, options), {
-      ...options, headers: { ...options.headers, ...(options.keyHeader === undefined ? {} : { 'idempotency-key': options.keyHeader }) },
+      ...options, headers: { ...options.headers,
+        ...(options.keyHeader === undefined ? {} : { 'idempotency-key': options.keyHeader }) },
     });
   }
 
@@ -176,7 +183,8 @@ export class Caller {
   /** initialize and notifications/initialized. */
   async open(options = {}) {
     const answer = await this.request('initialize', {
-      protocolVersion: options.version ?? LEGACY, capabilities: options.capabilities ?? {}, clientInfo: { name: 'test', version: '1' },
+      protocolVersion: options.version ?? LEGACY, capabilities: options.capabilities ?? {},
+      clientInfo: { name: 'test', version: '1' },
     });
     if (answer.status !== 200) throw new Error(`initialize: ${answer.status} ${answer.text}`);
     this.opened = answer;
@@ -187,7 +195,8 @@ export class Caller {
 
   /** DELETE: the end of the session. */
   close() {
-    return send(this.gateway.origin, { method: 'DELETE', path: this.path, headers: this.headers(undefined, { 'content-type': undefined }) });
+    return send(this.gateway.origin,
+      { method: 'DELETE', path: this.path, headers: this.headers(undefined, { 'content-type': undefined }) });
   }
 }
 

@@ -16,7 +16,8 @@ export function openStream(gw, { path, headers, body, method = 'POST' }) {
       res.on('aborted', () => { stream.cut = true; });
       res.on('error', () => { stream.cut = true; });
       Object.defineProperty(stream, 'events', { get: () => events(stream.text) });
-      Object.defineProperty(stream, 'messages', { get: () => stream.events.filter((e) => e.data).map((e) => JSON.parse(e.data)) });
+      Object.defineProperty(stream, 'messages',
+        { get: () => stream.events.filter((e) => e.data).map((e) => JSON.parse(e.data)) });
       stream.has = (what) => until(() => stream.text.includes(what), `${what} in ${stream.text}`);
       stream.done = () => until(() => stream.ended || stream.cut, 'the end of the stream');
       stream.leave = () => req.destroy();
@@ -28,7 +29,8 @@ export function openStream(gw, { path, headers, body, method = 'POST' }) {
 }
 
 /** A POST of a caller whose answer is a stream. */
-export const post = (gw, s, body, headers = {}) => openStream(gw, { path: s.path, headers: s.headers(body, headers), body });
+export const post = (gw, s, body, headers = {}) =>
+  openStream(gw, { path: s.path, headers: s.headers(body, headers), body });
 
 /** A GET of a session, from the event `last` on. */
 export const get = (gw, s, last) => openStream(gw, {

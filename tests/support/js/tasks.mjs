@@ -17,13 +17,15 @@ export class Tasks {
   }
 
   begin(m) {
-    const task = { taskId: `task-${this.all.size + 1}`, status: 'working', ttl: this.ttl, createdAt: new Date().toISOString() };
+    const task = { taskId: `task-${this.all.size + 1}`, status: 'working', ttl: this.ttl,
+      createdAt: new Date().toISOString() };
     this.all.set(task.taskId, task);
     m.result(m.modern ? { resultType: 'task', ...this.face(task, true) } : { task: this.face(task) });
   }
 
   face({ taskId, status, ttl, createdAt }, modern = false) {
-    return { taskId, status, createdAt, lastUpdatedAt: createdAt, ...(modern ? { ttlMs: ttl, pollIntervalMs: 5 } : { ttl, pollInterval: 5 }) };
+    return { taskId, status, createdAt, lastUpdatedAt: createdAt,
+      ...(modern ? { ttlMs: ttl, pollIntervalMs: 5 } : { ttl, pollInterval: 5 }) };
   }
 
   end(id, status, more = {}) {
@@ -33,8 +35,11 @@ export class Tasks {
   /** The notice of either family about a task as it stands. */
   notice(id, modern, subscription) {
     const task = this.all.get(id);
-    const whole = modern ? { result: task.result, error: task.error, _meta: { 'io.modelcontextprotocol/subscriptionId': subscription } } : {};
-    return { jsonrpc: '2.0', method: modern ? 'notifications/tasks' : 'notifications/tasks/status', params: { ...this.face(task, modern), ...whole } };
+    const whole = modern
+      ? { result: task.result, error: task.error, _meta: { 'io.modelcontextprotocol/subscriptionId': subscription } }
+      : {};
+    return { jsonrpc: '2.0', method: modern ? 'notifications/tasks' : 'notifications/tasks/status',
+      params: { ...this.face(task, modern), ...whole } };
   }
 
   /** Answers what is asked about a task; undefined: it is not about one. */
@@ -43,7 +48,8 @@ export class Tasks {
     if (!m.method?.startsWith('tasks/')) return undefined;
     if (m.method === 'tasks/list') m.result({ tasks: [...this.all.values()].map((t) => this.face(t)) });
     else if (task === undefined) m.error(-32602, 'no such task');
-    else if (m.method === 'tasks/result') task.error ? m.error(task.error.code, task.error.message) : m.result(task.result);
+    else if (m.method === 'tasks/result')
+      task.error ? m.error(task.error.code, task.error.message) : m.result(task.result);
     else {
       if (m.method === 'tasks/cancel') task.status = 'cancelled';
       if (m.method === 'tasks/update') task.given = m.params.inputResponses;
@@ -59,14 +65,16 @@ const CAPABILITIES = { tools: {}, tasks: { list: {}, cancel: {}, requests: { too
 /** A server of tasks; `options` are those of an upstream. */
 export async function startTasks(t, { ttl, ...options } = {}) {
   const tasks = new Tasks(ttl);
-  const up = await startUpstream(t, { onCall: (m) => tasks.begin(m), onMessage: (m) => tasks.answer(m), capabilities: CAPABILITIES, ...options });
+  const up = await startUpstream(t,
+    { onCall: (m) => tasks.begin(m), onMessage: (m) => tasks.answer(m), capabilities: CAPABILITIES, ...options });
   return { tasks, up };
 }
 
 /** A gateway before such a server, with three agents. */
 export async function setUp(t, { ttl, upstream, ...config } = {}) {
   const { tasks, up } = await startTasks(t, { ttl, ...upstream });
-  const gw = await startGateway(t, { agents: [ada.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url } }, tools: { 'up/*': { scope: 's', arguments: any } }, ...config });
+  const gw = await startGateway(t, { agents: [ada.entry, bob.entry, eve.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/*': { scope: 's', arguments: any } }, ...config });
   const modern = (agent = ada, path = '/mcp/up') => new Caller(gw, { path, modern: true, token: agent.token });
   const legacy = (agent = ada, path = '/mcp/up') => openSession(gw, { path, token: agent.token });
   return { tasks, up, gw, modern, legacy };
@@ -75,6 +83,7 @@ export async function setUp(t, { ttl, upstream, ...config } = {}) {
 export const begin = (caller, n = 1, name = 'work') => (caller.modern
   ? caller.call(name, { n }, { meta: META }) : caller.call(name, { n }, { params: { task: { ttl: 60_000 } } }));
 export const idOf = (answer) => answer.result.taskId ?? answer.result.task.taskId;
-export const ask = (caller, method, taskId, params = {}) => caller.request(method, { taskId, ...params, ...(caller.modern ? { _meta: META } : {}) });
+export const ask = (caller, method, taskId, params = {}) =>
+  caller.request(method, { taskId, ...params, ...(caller.modern ? { _meta: META } : {}) });
 export const outcomes = (gw) => gw.decisions(['--decision', 'allow']).map((d) => gw.show(d.decision_id).outcome);
 export const digest = (value) => writ(['json', 'digest'], { input: JSON.stringify(value) }).out.trim();

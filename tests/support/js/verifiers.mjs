@@ -33,14 +33,17 @@ function agree(set, cases) {
   writeFileSync(set, JSON.stringify({ format: 'writ-bundles/1', cases }));
   const told = vectors(['run', set]);
   assert.equal(told.code, 0, told.out.slice(0, 4000));
-  if (python) assert.match(run('python3', PYTHON_VERIFIER, 'vectors', set), new RegExp(`^${cases.length} passed, 0 failed\n$`));
+  if (python) assert.match(run('python3', PYTHON_VERIFIER, 'vectors', set),
+    new RegExp(`^${cases.length} passed, 0 failed\n$`));
 }
 
-/** Whether what node says of bundles is what writ and Python say, and how often each reason is. keys: vkeys. files: {id: bytes}. */
+/** Whether what node says of bundles is what writ and Python say, and how often each reason is. keys: vkeys. files:
+ * {id: bytes}. */
 export function agreed(keys, files) {
   const folder = mkdtempSync(join(tmpdir(), 'writ-verifiers-')), reasons = {}, ids = Object.keys(files);
   const trust = { keys: keys.map(vkey), witnesses: [], quorum: 0 };
-  const caseOf = (id) => ({ id, bundle_base64: files[id].toString('base64'), keys, expect: verdict('bundle', [files[id]], trust) });
+  const caseOf = (id) =>
+    ({ id, bundle_base64: files[id].toString('base64'), keys, expect: verdict('bundle', [files[id]], trust) });
   try {
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const cases = ids.slice(at, at + AT_ONCE).map(caseOf);

@@ -16,12 +16,14 @@ export const insideOwnMounts = process.env[INSIDE] !== undefined;
 /** Runs `file` again where it may mount; says how that ended, or undefined when this is not allowed. */
 export function ownMounts(file) {
   const at = mkdtempSync(join(tmpdir(), 'writ-mount-'));
-  const way = WAYS.find((w) => run('unshare', [...w, 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', at]).status === 0);
+  const way = WAYS.find((w) => run('unshare', [...w, 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', at]).status ===
+    0);
   rmSync(at, { recursive: true });
   if (way === undefined) return undefined;
   // a test file inside a test file reports to the outer one, unless it does not know of it
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return run('unshare', [...way, process.execPath, '--test', '--test-reporter=spec', file], { env: { ...env, [INSIDE]: '1' } });
+  return run('unshare', [...way, process.execPath, '--test', '--test-reporter=spec', file],
+    { env: { ...env, [INSIDE]: '1' } });
 }
 
 /** A file system of `kib` KiB. It goes away with the name space. */

@@ -36,7 +36,8 @@ export async function startWitness(t, log, name = 'witness.example') {
   const material = Buffer.concat([Buffer.from([4]), raw]);
   const id = sha256(`${name}\n`, material).subarray(0, 4);
   const known = vkey(log);
-  const witness = { vkey: `${name}+${id.toString('hex')}+${material.toString('base64')}`, seen: { size: 0, root: sha256() } };
+  const witness = { vkey: `${name}+${id.toString('hex')}+${material.toString('base64')}`,
+    seen: { size: 0, root: sha256() } };
 
   /** The signature line for a text. */
   witness.line = (text) => {
@@ -56,7 +57,8 @@ export async function startWitness(t, log, name = 'witness.example') {
     const now = { size: Number(size), root: Buffer.from(root, 'base64') };
     if (origin !== known.name) return [404, ''];
     if (Number(old.slice(4)) !== witness.seen.size) return [409, `${witness.seen.size}\n`, 'text/x.tlog.size'];
-    if (!consistent(witness.seen.size, witness.seen.root, now.size, now.root, path.map((p) => Buffer.from(p, 'base64')))) return [422, ''];
+    if (!consistent(witness.seen.size, witness.seen.root, now.size, now.root,
+      path.map((p) => Buffer.from(p, 'base64')))) return [422, ''];
     witness.seen = now;
     return [200, witness.twist ? witness.twist(body.slice(at + 2)) : witness.line(text)];
   }

@@ -206,7 +206,8 @@ const MEMBERS = {
 };
 const OUTCOME_MEMBERS = {
     boundary_id: 'a', completed_at: TIME, decision_id: 'a', error_message: [null], error_type: [null], extensions: {},
-    idempotency_key: [null], intent_ref: [null], outcome: 'blocked', receipt_ref: [null], seq: 0, tool_output_hash: [null],
+    idempotency_key: [null], intent_ref: [null], outcome: 'blocked', receipt_ref: [null], seq: 0,
+    tool_output_hash: [null],
 };
 /** Records in which one member is of another type, or null; and those that may be null. */
 function* misformed(record, members) {
@@ -501,8 +502,10 @@ function canonicalCases() {
     const good = [
         ['white space', ' { "b" : [ 1 , 2 ] ,\t"a" :\r\n null } '], ['a number alone', '7'], ['a text alone', '""'],
         ['members by code units', '{"\u20ac":1,"\\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7}'],
-        ['escapes that are needed', '"\\u0000\\u001f\\b\\f\\n\\r\\t\\"\\\\"'], ['escapes that are not', '"\\/\\u0041\\u20ac\\ud83d\\ude00\\u007f"'],
-        ['whole numbers', '[0,-0,1.0,1e2,100,-1.50,10E-1]'], ['large and small', '[1e21,1e20,123456789012345680000,1e-6,1e-7,5e-324,1.7976931348623157e308]'],
+        ['escapes that are needed', '"\\u0000\\u001f\\b\\f\\n\\r\\t\\"\\\\"'],
+        ['escapes that are not', '"\\/\\u0041\\u20ac\\ud83d\\ude00\\u007f"'],
+        ['whole numbers', '[0,-0,1.0,1e2,100,-1.50,10E-1]'],
+        ['large and small', '[1e21,1e20,123456789012345680000,1e-6,1e-7,5e-324,1.7976931348623157e308]'],
         ['the last safe integers', '[9007199254740991,-9007199254740991,9007199254740992]'],
         ['rounded to the nearest', '[0.1,0.10000000000000001,0.30000000000000004,4.35,1e23]'],
         ['nothing in them', '[[],{},[[]],{"":{}}]'], ['composed and decomposed', '["\u00e9","e\u0301"]'],
@@ -512,15 +515,21 @@ function canonicalCases() {
         return { id, text, expect: { canonical, digest: sha256(canonical) } };
     });
     const bad = [
-        ['nothing', ''], ['two values', '1 2'], ['a comma too many', '[1,]'], ['no quotes', '{a:1}'], ['single quotes', "'a'"], ['a comment', '1//'],
+        ['nothing', ''], ['two values', '1 2'], ['a comma too many', '[1,]'], ['no quotes', '{a:1}'],
+        ['single quotes', "'a'"], ['a comment', '1//'],
         ['a name twice', '{"a":1,"a":1}'], ['a name twice, one escaped', '{"a":1,"\\u0061":2}'],
-        ['a lone surrogate', '"\\ud800"'], ['surrogates in the wrong order', '"\\ude00\\ud83d"'], ['a control character', '"\n"'],
-        ['an escape that there is not', '"\\x41"'], ['a leading zero', '01'], ['a plus sign', '+1'], ['no digit before the dot', '.5'], ['no digit after it', '1.'],
+        ['a lone surrogate', '"\\ud800"'], ['surrogates in the wrong order', '"\\ude00\\ud83d"'],
+        ['a control character', '"\n"'],
+        ['an escape that there is not', '"\\x41"'], ['a leading zero', '01'], ['a plus sign', '+1'],
+        ['no digit before the dot', '.5'], ['no digit after it', '1.'],
         ['not a number', 'NaN'], ['too large', '1e309'], ['too small to be another than zero', '1e-400'],
-        ['an integer that no double is', '9007199254740993'], ['an integer with another canonical text', '1152921504606846976'], ['upper case', 'TRUE'],
+        ['an integer that no double is', '9007199254740993'],
+        ['an integer with another canonical text', '1152921504606846976'], ['upper case', 'TRUE'],
     ].map(([id, text]) => ({ id, text, expect: { canonical: null, digest: null } }));
-    const bytes = [['a byte order mark', '\xef\xbb\xbf1'], ['a byte that is no UTF-8', '"\xff"'], ['an overlong form', '"\xc0\xaf"'], ['a surrogate in UTF-8', '"\xed\xa0\x80"'],
-        ['half a character', '"\xe2\x82"'], ['a NUL behind the value', '1\0']].map(([id, text]) => ({ id, hex: hex(text), expect: { canonical: null, digest: null } }));
+    const bytes = [['a byte order mark', '\xef\xbb\xbf1'], ['a byte that is no UTF-8', '"\xff"'],
+      ['an overlong form', '"\xc0\xaf"'], ['a surrogate in UTF-8', '"\xed\xa0\x80"'],
+        ['half a character', '"\xe2\x82"'], ['a NUL behind the value', '1\0']].map(([id, text]) =>
+          ({ id, hex: hex(text), expect: { canonical: null, digest: null } }));
     return [...good, ...bad, ...bytes];
 }
 

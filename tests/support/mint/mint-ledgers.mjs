@@ -1,17 +1,19 @@
-// Mints vectors/ledgers: ledgers as rows, sound ones and others that were tampered with; whether a gateway starts with each,
-// and which records are found by verifying all of it. Written from docs/ledger.md, docs/evidence.md, core/store/disk/disk.tbl.h,
-// RFC 6962 and c2sp.org; shares no code with the C implementation.
+// Mints vectors/ledgers: ledgers as rows, sound ones and others that were tampered with; whether a gateway starts with
+// each, and which records are found by verifying all of it. Written from docs/ledger.md, docs/evidence.md,
+// core/store/disk/disk.tbl.h, RFC 6962 and c2sp.org; shares no code with the C implementation.
 //
 //   tests/support/node tests/support/mint/mint-ledgers.mjs [FOLDER]     (default: vectors)
 import { H, hash, jcs, write } from './mint.mjs';
-import { ELSEWHERE, ORIGIN, after, body, cosigned, decision, leafHash, log, outcome, signed, stranger } from './mint-log.mjs';
+import { ELSEWHERE, ORIGIN, after, body, cosigned, decision, leafHash, log, outcome, signed,
+  stranger } from './mint-log.mjs';
 
 const ID = ORIGIN.slice('writ-ledger/'.length), OTHER = ELSEWHERE.slice('writ-ledger/'.length);
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
 // ---- keys, as a key directory lists them
 const MADE = '2026-06-01T00:00:00.000000Z';
-const key = (k, state = 'verifying', more = {}) => ({ created_at: MADE, changed_at: MADE, jwk: k.jwk, purpose: 'ledger', state, ...more });
+const key = (k, state = 'verifying', more = {}) =>
+  ({ created_at: MADE, changed_at: MADE, jwk: k.jwk, purpose: 'ledger', state, ...more });
 const ring = (...keys) => ({ version: 1, keys });
 const revoked = (k, since) => key(k, 'revoked', { revoked_since: since });
 
@@ -29,16 +31,20 @@ function tag(...texts) { // 16 bytes of the digest of the texts, behind the leng
   return hash(...lengths, ...texts).subarray(0, 16);
 }
 const claimOf = (d) => Buffer.concat([tag(TENANT, d.agent_id, UPSTREAM, d.tool, d.idempotency_key),
-  Buffer.from(d.extensions.writ.state_free.slice(7), 'hex').subarray(0, 16), tag(TENANT, d.intent_ref, d.idempotency_key)]).toString('base64');
+  Buffer.from(d.extensions.writ.state_free.slice(7), 'hex').subarray(0, 16),
+  tag(TENANT, d.intent_ref, d.idempotency_key)]).toString('base64');
 
 function decide(run, boundary, seq, second, over = {}, ours = {}) {
   const id = `d-${run}-${seq}`, idempotency_key = `key-${id}`;
-  const d = decision({ decision_id: id, idempotency_key, boundary_id: run, seq, running_count: seq + 1, issued_at: at(second), ...over });
+  const d = decision({ decision_id: id, idempotency_key, boundary_id: run, seq, running_count: seq + 1,
+    issued_at: at(second), ...over });
   const { agent_id, tool, normalized_scope, params_hash } = d;
   const isGranted = d.decision === 'allow';
-  d.extensions = { writ: { duplicates: 'forbid', key_stated: true, ...(isGranted && { claim_seconds: 86400 }), tenant: TENANT, upstream: UPSTREAM,
+  d.extensions = { writ: { duplicates: 'forbid', key_stated: true, ...(isGranted && { claim_seconds: 86400 }),
+    tenant: TENANT, upstream: UPSTREAM,
     state_free: H({ agent_id, normalized_scope, params_hash, tenant: TENANT, tool, upstream: UPSTREAM }), ...ours } };
-  return { value: d, columns: { kind: 1, boundary, seq, time_us: us(at(second)), verdict: ROUTES.indexOf(d.decision), flags: isGranted ? 3 : 0, decision_id: id, agent_id, tool,
+  return { value: d, columns: { kind: 1, boundary, seq, time_us: us(at(second)), verdict: ROUTES.indexOf(d.decision),
+    flags: isGranted ? 3 : 0, decision_id: id, agent_id, tool,
     ...(isGranted && { claim: claimOf(d) }) } };
 }
 /** Without a claim, in the record and beside it. */
@@ -53,17 +59,21 @@ function unsaid({ value, columns }) {
 }
 function end({ value: d, columns: { boundary, seq } }, about, second, over = {}) {
   const o = outcome(d, { completed_at: at(second), ...over });
-  return { value: o, columns: { kind: 2, boundary, seq, time_us: us(at(second)), verdict: ENDS.indexOf(o.outcome), flags: o.outcome === 'blocked' || o.error_type === 'not_sent' ? 4 : 0, about, decision_id: d.decision_id } };
+  return { value: o, columns: { kind: 2, boundary, seq, time_us: us(at(second)), verdict: ENDS.indexOf(o.outcome),
+    flags: o.outcome === 'blocked' || o.error_type === 'not_sent' ? 4 : 0, about, decision_id: d.decision_id } };
 }
 const idsOf = (decisions) => `sha256:${hash(...decisions.map(({ value }) => value.decision_id)).toString('hex')}`;
 function seal(run, boundary, decisions, second, over = {}) {
-  const value = { boundary_id: run, sealed: true, total: decisions.length, final_seq: decisions.length - 1, seal_hash: idsOf(decisions), sealed_at: at(second), ...over };
+  const value = { boundary_id: run, sealed: true, total: decisions.length, final_seq: decisions.length - 1,
+    seal_hash: idsOf(decisions), sealed_at: at(second), ...over };
   return { value, columns: { kind: 3, boundary, seq: value.total, time_us: us(at(second)), verdict: 0, flags: 0 } };
 }
 
 // ---- the tree: each leaf, and the nodes that it completes
 function nodesOf(leaves, from, to) {
-  const nodes = [], under = (level, index) => (level === 0 ? leaves[index] : hash(Buffer.from([1]), under(level - 1, 2 * index), under(level - 1, 2 * index + 1)));
+  const nodes = [],
+  under = (level, index) =>
+  (level === 0 ? leaves[index] : hash(Buffer.from([1]), under(level - 1, 2 * index), under(level - 1, 2 * index + 1)));
   for (let leaf = from; leaf < to; leaf++) {
     let level = 0, n = leaf + 1; // nodes of the level up to here
     for (; n % 2 === 0; n /= 2) nodes.push(under(level++, n - 1));
@@ -73,14 +83,17 @@ function nodesOf(leaves, from, to) {
 }
 
 /** The rows of a ledger: groups of records, each with the checkpoint over all so far. */
-function tables(groups, { boundaries, sign = (text) => signed(text), ledger = ID, origin = `writ-ledger/${ledger}` } = {}) {
-  const all = groups.flat(), leaves = all.map(({ value }) => leafHash(value)), result = { ledger, boundary: boundaries ?? BOUNDARIES(all), record: [], body: [], head: [] };
+function tables(groups,
+    { boundaries, sign = (text) => signed(text), ledger = ID, origin = `writ-ledger/${ledger}` } = {}) {
+  const all = groups.flat(), leaves = all.map(({ value }) => leafHash(value)),
+  result = { ledger, boundary: boundaries ?? BOUNDARIES(all), record: [], body: [], head: [] };
   let leaf = 0;
   for (const group of groups) {
     const first = leaf;
     for (const { columns } of group) result.record.push({ leaf: leaf++, ...columns });
     result.body.push({ leaf: first, bytes: group.map(({ value }) => jcs(value)).join('\n') });
-    result.head.push({ leaf: first, size: leaf, nodes: nodesOf(leaves, first, leaf), note: sign(body(leaves.slice(0, leaf), origin), leaf) });
+    result.head.push({ leaf: first, size: leaf, nodes: nodesOf(leaves, first, leaf),
+      note: sign(body(leaves.slice(0, leaf), origin), leaf) });
   }
   return plain(result);
 }
@@ -96,7 +109,8 @@ function BOUNDARIES(all) {
 // Run "one": a call that was made, one that was refused, sealed. Run "two": a call that was made, one under way.
 const A = decide('one', 1, 0, 1), B = decide('one', 1, 1, 3, { decision: 'deny', reason: 'too much' });
 const C = decide('two', 2, 0, 6), D = decide('two', 2, 1, 7);
-const GROUPS = [[A], [end(A, 0, 2)], [B, end(B, 2, 4, { outcome: 'blocked', tool_output_hash: null })], [seal('one', 1, [A, B], 5)], [C, D], [end(C, 5, 8)]];
+const GROUPS = [[A], [end(A, 0, 2)], [B, end(B, 2, 4, { outcome: 'blocked', tool_output_hash: null })],
+  [seal('one', 1, [A, B], 5)], [C, D], [end(C, 5, 8)]];
 const upTo = (n) => GROUPS.slice(0, n);
 const SOUND = tables(GROUPS), LAST = 7;
 const KEYS = ring(key(log));
@@ -105,7 +119,8 @@ const kept = (groups, options) => tables(groups, options).head.at(-1).note;
 const cases = [];
 /** first: the lowest record that verifying names; 0 also stands for the ledger as a whole. */
 function add(id, { opens, first }, ledger, { keyring = KEYS, pinned } = {}) {
-  cases.push({ id, tables: ledger, keyring, ...(pinned && { pinned }), expect: { sound: first === undefined, first: first ?? null, opens } });
+  cases.push({ id, tables: ledger, keyring, ...(pinned && { pinned }),
+    expect: { sound: first === undefined, first: first ?? null, opens } });
 }
 const sound = { opens: true };
 /** A ledger with a change. */
@@ -132,66 +147,106 @@ const drop = (rows, table, leaf) => { rows[table] = rows[table].filter((row) => 
 add('sound', sound, SOUND);
 add('without records', sound, tables([]));
 add('one record', sound, tables([[A]]));
-add('all bodies in one row', sound, changed((rows) => { rows.body = [{ leaf: 0, bytes: rows.body.map(({ bytes }) => bytes).join('\n') }]; }));
+add('all bodies in one row', sound, changed((rows) => {
+  rows.body = [{ leaf: 0, bytes: rows.body.map(({ bytes }) => bytes).join('\n') }];
+}));
 add('all in one group', sound, tables([GROUPS.flat()]));
-add('the key was rotated', sound, tables(GROUPS, { sign: (text, n) => signed(text, n > 4 ? after : log) }), { keyring: ring(key(log), key(after)) });
+add('the key was rotated', sound, tables(GROUPS, { sign: (text, n) => signed(text, n > 4 ? after : log) }),
+  { keyring: ring(key(log), key(after)) });
 add('the key was retired', sound, SOUND, { keyring: ring(key(log, 'retired')) });
 add('contains what is pinned', sound, SOUND, { pinned: kept(upTo(4)) });
 add('ends with what is pinned', sound, SOUND, { pinned: kept(GROUPS) });
-add('contains what a witness signed', sound, SOUND, { pinned: kept(upTo(4)) + cosigned(kept(upTo(4)).split('\n\n')[0] + '\n') });
+add('contains what a witness signed', sound, SOUND,
+  { pinned: kept(upTo(4)) + cosigned(kept(upTo(4)).split('\n\n')[0] + '\n') });
 
 // ---- the same history, not all of it
 add('put back whole from an older copy', sound, tables(upTo(5), { boundaries: BOUNDARIES(upTo(5).flat()) }));
 add('the same, behind what is pinned', { opens: false }, tables(upTo(5)), { pinned: kept(GROUPS) });
-add('the same, behind what a witness signed', { opens: false }, tables(upTo(5)), { pinned: kept(GROUPS) + cosigned(kept(GROUPS).split('\n\n')[0] + '\n') });
+add('the same, behind what a witness signed', { opens: false }, tables(upTo(5)),
+  { pinned: kept(GROUPS) + cosigned(kept(GROUPS).split('\n\n')[0] + '\n') });
 add('without records, though some are pinned', { opens: false }, tables([]), { pinned: kept(GROUPS) });
-add('the tail was cut off', { opens: false, first: 0 }, changed((rows) => { for (const table of ['record', 'body']) drop(rows, table, LAST); }));
+add('the tail was cut off', { opens: false, first: 0 }, changed((rows) => {
+  for (const table of ['record', 'body']) drop(rows, table, LAST);
+}));
 add('the tail was cut off, its body left', { opens: false, first: 0 }, changed((rows) => drop(rows, 'record', LAST)));
 add('the last body was removed', { opens: false, first: 0 }, changed((rows) => drop(rows, 'body', LAST)));
 add('the last checkpoint was removed', { opens: false, first: 0 }, changed((rows) => drop(rows, 'head', LAST)));
-add('the tail was cut off together with its checkpoint', sound, changed((rows) => { for (const table of ['record', 'body', 'head']) drop(rows, table, LAST); }));
-add('the same, behind what is pinned: the tail', { opens: false }, changed((rows) => { for (const table of ['record', 'body', 'head']) drop(rows, table, LAST); }), { pinned: kept(GROUPS) });
-add('a seal was dropped together with its checkpoint', { opens: false, first: 4 }, changed((rows) => { for (const table of ['record', 'body', 'head']) drop(rows, table, 4); }, tables(upTo(4))));
-add('a seal was dropped, and the run opened again', sound, changed((rows) => { for (const table of ['record', 'body', 'head']) drop(rows, table, 4); delete rows.boundary[0].seal_leaf; }, tables(upTo(4))));
-add('the same, behind what is pinned: the seal', { opens: false }, changed((rows) => { for (const table of ['record', 'body', 'head']) drop(rows, table, 4); delete rows.boundary[0].seal_leaf; }, tables(upTo(4))), { pinned: kept(upTo(4)) });
-add('the beginning was cut off', { opens: false, first: 0 }, changed((rows) => { for (const table of ['record', 'body', 'head']) drop(rows, table, 0); }));
+add('the tail was cut off together with its checkpoint', sound, changed((rows) => {
+  for (const table of ['record', 'body', 'head']) drop(rows, table, LAST);
+}));
+add('the same, behind what is pinned: the tail', { opens: false }, changed((rows) => {
+  for (const table of ['record', 'body', 'head']) drop(rows, table, LAST);
+}), { pinned: kept(GROUPS) });
+add('a seal was dropped together with its checkpoint', { opens: false, first: 4 }, changed((rows) => {
+  for (const table of ['record', 'body', 'head']) drop(rows, table, 4);
+}, tables(upTo(4))));
+add('a seal was dropped, and the run opened again', sound, changed((rows) => {
+  for (const table of ['record', 'body', 'head']) drop(rows, table, 4);
+  delete rows.boundary[0].seal_leaf;
+}, tables(upTo(4))));
+add('the same, behind what is pinned: the seal', { opens: false }, changed((rows) => {
+  for (const table of ['record', 'body', 'head']) drop(rows, table, 4);
+  delete rows.boundary[0].seal_leaf;
+}, tables(upTo(4))), { pinned: kept(upTo(4)) });
+add('the beginning was cut off', { opens: false, first: 0 }, changed((rows) => {
+  for (const table of ['record', 'body', 'head']) drop(rows, table, 0);
+}));
 
 // ---- another history
 const B2 = decide('one', 1, 1, 3, { decision: 'deny', reason: 'another' });
-const FORK = [[A], [end(A, 0, 2)], [B2, end(B2, 2, 4, { outcome: 'blocked', tool_output_hash: null })], [seal('one', 1, [A, B2], 5)], [C, D], [end(C, 5, 8)]];
+const FORK = [[A], [end(A, 0, 2)], [B2, end(B2, 2, 4, { outcome: 'blocked', tool_output_hash: null })],
+  [seal('one', 1, [A, B2], 5)], [C, D], [end(C, 5, 8)]];
 add('written anew and signed anew', sound, tables(FORK));
 add('the same, against what is pinned', { opens: false }, tables(FORK), { pinned: kept(GROUPS) });
 add('forked before what is pinned, and longer', { opens: false }, tables(FORK), { pinned: kept(upTo(3)) });
 add('forked behind what is pinned', sound, tables(FORK), { pinned: kept(upTo(2)) });
-add('written anew by a stranger', { opens: false, first: 0 }, tables(GROUPS, { sign: (text) => signed(text, stranger) }));
-add('another ledger of the same gateway', { opens: false }, tables(GROUPS, { ledger: OTHER, sign: (text) => signed(text, log, ELSEWHERE) }), { pinned: kept(GROUPS) });
-add('another ledger under the id of this one', { opens: false, first: 0 }, tables(GROUPS, { origin: ELSEWHERE, sign: (text) => signed(text, log, ELSEWHERE) }));
-add('what is pinned is signed by a stranger', { opens: false }, SOUND, { pinned: kept(GROUPS, { sign: (text) => signed(text, stranger) }) });
+add('written anew by a stranger', { opens: false, first: 0 },
+  tables(GROUPS, { sign: (text) => signed(text, stranger) }));
+add('another ledger of the same gateway', { opens: false },
+  tables(GROUPS, { ledger: OTHER, sign: (text) => signed(text, log, ELSEWHERE) }), { pinned: kept(GROUPS) });
+add('another ledger under the id of this one', { opens: false, first: 0 },
+  tables(GROUPS, { origin: ELSEWHERE, sign: (text) => signed(text, log, ELSEWHERE) }));
+add('what is pinned is signed by a stranger', { opens: false }, SOUND,
+  { pinned: kept(GROUPS, { sign: (text) => signed(text, stranger) }) });
 add('what is pinned is no checkpoint', { opens: false }, SOUND, { pinned: 'none\n' });
 
 // ---- who signed
-const note = (leaf, to) => changed((rows) => { const row = rows.head.find((each) => each.leaf === leaf); row.note = to(row.note, rows); });
+const note = (leaf, to) => changed((rows) => {
+  const row = rows.head.find((each) => each.leaf === leaf);
+  row.note = to(row.note, rows);
+});
 add('no key is known', { opens: false, first: 0 }, SOUND, { keyring: ring() });
 add('the key of somebody else', { opens: false, first: 0 }, SOUND, { keyring: ring(key(stranger)) });
-add('the key was revoked from before all records', { opens: false, first: 0 }, SOUND, { keyring: ring(revoked(log, '2026-06-25T04:00:00.000000Z')) });
-add('the key was revoked from within the records', { opens: false, first: 4 }, SOUND, { keyring: ring(revoked(log, '2026-06-25T05:00:05.000000Z')) });
-add('the key was revoked from after all records', sound, SOUND, { keyring: ring(revoked(log, '2026-06-25T05:00:08.000001Z')) });
-add('the key was revoked, and the next one signed the rest', sound, tables(GROUPS, { sign: (text, n) => signed(text, n > 4 ? after : log) }), { keyring: ring(revoked(log, '2026-06-25T05:00:05.000000Z'), key(after)) });
-add('what is pinned is over more than there is, by a key that was revoked', { opens: false }, tables(upTo(5)), { keyring: ring(revoked(log, '2026-06-25T06:00:00.000000Z')), pinned: kept(GROUPS) });
+add('the key was revoked from before all records', { opens: false, first: 0 }, SOUND,
+  { keyring: ring(revoked(log, '2026-06-25T04:00:00.000000Z')) });
+add('the key was revoked from within the records', { opens: false, first: 4 }, SOUND,
+  { keyring: ring(revoked(log, '2026-06-25T05:00:05.000000Z')) });
+add('the key was revoked from after all records', sound, SOUND,
+  { keyring: ring(revoked(log, '2026-06-25T05:00:08.000001Z')) });
+add('the key was revoked, and the next one signed the rest', sound,
+  tables(GROUPS, { sign: (text, n) => signed(text, n > 4 ? after : log) }),
+  { keyring: ring(revoked(log, '2026-06-25T05:00:05.000000Z'), key(after)) });
+add('what is pinned is over more than there is, by a key that was revoked', { opens: false }, tables(upTo(5)),
+  { keyring: ring(revoked(log, '2026-06-25T06:00:00.000000Z')), pinned: kept(GROUPS) });
 const lastBit = (text) => text.replace(/(.)(=?=?\n)$/, (_, last, rest) => `${last === 'A' ? 'B' : 'A'}${rest}`);
 const flip = (text) => text.replace(/(\u2014 \S+ .{40})(.)/, (_, front, c) => `${front}${c === 'A' ? 'B' : 'A'}`);
 add('the last signature was changed', { opens: false, first: 7 }, note(7, flip));
 add('a signature in between was changed', { opens: true, first: 3 }, note(2, flip));
 add('a signature was cut short', { opens: false, first: 7 }, note(7, (text) => lastBit(text).replace(/.{8}\n$/, '\n')));
-add('the last signature is that of the checkpoint before', { opens: false, first: 7 }, note(7, (text, rows) => `${text.split('\n\n')[0]}\n\n${rows.head.at(-2).note.split('\n\n')[1]}`));
+add('the last signature is that of the checkpoint before', { opens: false, first: 7 },
+  note(7, (text, rows) => `${text.split('\n\n')[0]}\n\n${rows.head.at(-2).note.split('\n\n')[1]}`));
 add('the last checkpoint is that before', { opens: false, first: 7 }, note(7, (_, rows) => rows.head.at(-2).note));
 add('a checkpoint in between is that before', { opens: true, first: 4 }, note(4, (_, rows) => rows.head[2].note));
-add('the last checkpoint has another root', { opens: false, first: 7 }, note(7, (text) => text.replace(/\n.{44}\n/, `\n${hash('x').toString('base64')}\n`)));
+add('the last checkpoint has another root', { opens: false, first: 7 },
+  note(7, (text) => text.replace(/\n.{44}\n/, `\n${hash('x').toString('base64')}\n`)));
 add('the last checkpoint is none', { opens: false, first: 7 }, note(7, () => 'none'));
 add('the last checkpoint has no signature', { opens: false, first: 7 }, note(7, (text) => text.split('\n\u2014')[0]));
 
 // ---- the tree
-const nodes = (leaf, change, of) => changed((rows) => { const row = rows.head.find((each) => each.leaf === leaf); row.nodes = change(Buffer.from(row.nodes, 'base64')).toString('base64'); }, of);
+const nodes = (leaf, change, of) => changed((rows) => {
+  const row = rows.head.find((each) => each.leaf === leaf);
+  row.nodes = change(Buffer.from(row.nodes, 'base64')).toString('base64');
+}, of);
 const flipped = (n) => (bytes) => { bytes[n] ^= 1; return bytes; };
 add('the leaf of a record was changed in the tree', { opens: true, first: 5 }, nodes(5, flipped(0)));
 add('a node over records was changed in the tree', { opens: true, first: 3 }, nodes(2, flipped(64)));
@@ -201,17 +256,22 @@ add('the last leaf was changed in the tree', { opens: false, first: 7 }, nodes(7
 add('the nodes of the last group were cut off', { opens: false, first: 7 }, nodes(7, () => Buffer.alloc(0)));
 add('a node too many', { opens: true, first: 4 }, nodes(4, (bytes) => Buffer.concat([bytes, hash('x')])));
 add('a group counts one record too few', { opens: true, first: 2 }, changed((rows) => { rows.head[2].size = 3; }));
-add('the last group counts one record too many', { opens: false, first: 0 }, changed((rows) => { rows.head.at(-1).size = 9; }));
+add('the last group counts one record too many', { opens: false, first: 0 }, changed((rows) => {
+  rows.head.at(-1).size = 9;
+}));
 add('a checkpoint in between was removed', { opens: true, first: 4 }, changed((rows) => drop(rows, 'head', 4)));
 
 // ---- records
-const edited = (leaf, change, first, id = undefined) => add(id ?? `record ${leaf} was edited: ${change.id}`, { opens: false, first }, changed(edit(leaf, change)));
+const edited = (leaf, change, first, id = undefined) =>
+  add(id ?? `record ${leaf} was edited: ${change.id}`, { opens: false, first }, changed(edit(leaf, change)));
 const named = (id, change) => Object.assign(inJson(change), { id });
 edited(0, named('why', (v) => { v.reason = 'because'; }), 0);
 edited(0, named('the tool', (v) => { v.tool = 'refund'; }), 0);
 edited(0, named('the arguments', (v) => { v.params_hash = H('x'); }), 0);
 edited(0, named('a digest', (v) => { v.receipt_ref = H('x'); }), 0);
-edited(0, named('more members than our part of it has', (v) => { for (let i = 0; i < 257; i++) v.extensions.writ[`m${i}`] = 0; }), 0);
+edited(0, named('more members than our part of it has', (v) => {
+  for (let i = 0; i < 257; i++) v.extensions.writ[`m${i}`] = 0;
+}), 0);
 edited(1, named('what became of it', (v) => { v.outcome = 'timeout'; }), 1);
 edited(1, named('what came back', (v) => { v.tool_output_hash = H('x'); }), 1);
 edited(1, named('of which decision', (v) => { v.decision_id = 'd-two-0'; }), 1);
@@ -228,7 +288,9 @@ edited(0, () => '[]', 0, 'record 0 is no object');
 edited(0, (text) => `${text}\n{}`, 1, 'a line more behind record 0');
 
 const rows = (id, verdict, change) => add(id, verdict, changed(change));
-rows('a record was removed', { opens: false, first: 1 }, (r) => { for (const table of ['record', 'body', 'head']) drop(r, table, 1); });
+rows('a record was removed', { opens: false, first: 1 }, (r) => {
+  for (const table of ['record', 'body', 'head']) drop(r, table, 1);
+});
 rows('a record was removed, its body and checkpoint left', { opens: false, first: 1 }, (r) => drop(r, 'record', 1));
 rows('a body was removed', { opens: false, first: 4 }, (r) => drop(r, 'body', 4));
 const swap = (a, b) => (r) => {
@@ -248,7 +310,10 @@ rows('a record is there twice', { opens: false, first: 0 }, (r) => {
 });
 
 // ---- the columns beside the records
-const column = (leaf, name, to, first, more = '') => rows(`column ${name} of record ${leaf} was changed${more}`, { opens: false, first }, (r) => { recordAt(r, leaf)[name] = to; });
+const column = (leaf, name, to, first, more = '') => rows(`column ${name} of record ${leaf} was changed${more}`,
+    { opens: false, first }, (r) => {
+  recordAt(r, leaf)[name] = to;
+});
 column(2, 'verdict', 1, 2);
 column(2, 'flags', 1, 2);
 column(0, 'flags', 0, 0);
@@ -277,21 +342,29 @@ column(7, 'flags', 8, 7);
 // ---- one key, two calls
 /** A third call of run "two", after C and D have ended. */
 const THIRD = (second, over, ours) => decide('two', 2, 2, second, over, ours);
-const twice = (id, verdict, third, { first = C, ended = {} } = {}) => add(id, verdict, tables([...upTo(4), [first, D], [end(first, 5, 8, ended)], [third]]));
+const twice = (id, verdict, third, { first = C, ended = {} } = {}) =>
+  add(id, verdict, tables([...upTo(4), [first, D], [end(first, 5, 8, ended)], [third]]));
 const SAME = { idempotency_key: C.value.idempotency_key };
 twice('two calls have one key', { opens: true, first: 8 }, THIRD(9, SAME));
-twice('two calls have one key, and the first may run again', { opens: false, first: 5 }, THIRD(9, SAME), { first: decide('two', 2, 0, 6, SAME, { duplicates: 'allow' }) });
-twice('two calls have one key, and both may run again', sound, unclaimed(THIRD(9, SAME, { duplicates: 'allow' })), { first: unclaimed(decide('two', 2, 0, 6, {}, { duplicates: 'allow' })) });
-twice('a key once more, when its claim is over', sound, THIRD(9, SAME), { first: decide('two', 2, 0, 6, {}, { claim_seconds: 3 }) });
-twice('a key once more, before its claim is over', { opens: true, first: 8 }, THIRD(9, SAME), { first: decide('two', 2, 0, 6, {}, { claim_seconds: 4 }) });
-twice('a key once more, since nothing ran', sound, THIRD(9, SAME), { ended: { outcome: 'error', error_type: 'not_sent', tool_output_hash: null } });
+twice('two calls have one key, and the first may run again', { opens: false, first: 5 }, THIRD(9, SAME),
+  { first: decide('two', 2, 0, 6, SAME, { duplicates: 'allow' }) });
+twice('two calls have one key, and both may run again', sound, unclaimed(THIRD(9, SAME, { duplicates: 'allow' })),
+  { first: unclaimed(decide('two', 2, 0, 6, {}, { duplicates: 'allow' })) });
+twice('a key once more, when its claim is over', sound, THIRD(9, SAME),
+  { first: decide('two', 2, 0, 6, {}, { claim_seconds: 3 }) });
+twice('a key once more, before its claim is over', { opens: true, first: 8 }, THIRD(9, SAME),
+  { first: decide('two', 2, 0, 6, {}, { claim_seconds: 4 }) });
+twice('a key once more, since nothing ran', sound, THIRD(9, SAME),
+  { ended: { outcome: 'error', error_type: 'not_sent', tool_output_hash: null } });
 twice('a key once more, of another agent', sound, THIRD(9, { ...SAME, agent_id: 'agent:other' }));
 twice('a call that does not say what a second one gets', { opens: true, first: 8 }, unsaid(THIRD(9)));
 twice('a call that says what there is not', { opens: true, first: 8 }, THIRD(9, {}, { duplicates: 'perhaps' }));
 twice('a call without a claim that was due', { opens: true, first: 8 }, unclaimed(THIRD(9)));
-twice('a refused call with a claim', { opens: false, first: 8 }, THIRD(9, { decision: 'deny', reason: 'no' }, { claim_seconds: 5 }));
+twice('a refused call with a claim', { opens: false, first: 8 },
+  THIRD(9, { decision: 'deny', reason: 'no' }, { claim_seconds: 5 }));
 
-const boundary = (id, n, change, first, opens = false) => rows(`of a run: ${id}`, { opens, first }, (r) => change(r.boundary[n], r));
+const boundary = (id, n, change, first, opens = false) =>
+  rows(`of a run: ${id}`, { opens, first }, (r) => change(r.boundary[n], r));
 boundary('another tenant', 0, (b) => { b.tenant = 'evil'; }, 0);
 boundary('another name', 1, (b) => { b.name = 'other'; }, 5);
 boundary('another beginning', 1, (b) => { b.first_leaf = 6; }, 5, true);
@@ -304,16 +377,24 @@ const signedBy = (id, first, groups, opens = true) => add(id, { opens, first }, 
 const broken = (record, change) => ({ ...record, value: plain(change({ ...record.value })) });
 signedBy('signed: a digest that does not recompute', 0, [[broken(A, (v) => ({ ...v, receipt_ref: H('x') }))]]);
 signedBy('signed: a decision without a member that it needs', 0, [[broken(A, (v) => ({ ...v, policy_refs: [] }))]]);
-signedBy('signed: an outcome that does not join', 1, [[A], [broken(end(A, 0, 2), (v) => ({ ...v, idempotency_key: 'x' }))]]);
+signedBy('signed: an outcome that does not join', 1,
+  [[A], [broken(end(A, 0, 2), (v) => ({ ...v, idempotency_key: 'x' }))]]);
 signedBy('signed: an outcome of nothing', 1, [[A], [end(C, 5, 8)]], false);
 signedBy('signed: two outcomes', 2, [[A], [end(A, 0, 2)], [end(A, 0, 3)]], false);
-signedBy('signed: what was refused ran', 1, [[decide('one', 1, 0, 1, { decision: 'deny' })], [end(decide('one', 1, 0, 1, { decision: 'deny' }), 0, 2)]], false);
+signedBy('signed: what was refused ran', 1,
+  [[decide('one', 1, 0, 1, { decision: 'deny' })], [end(decide('one', 1, 0, 1, { decision: 'deny' }), 0, 2)]], false);
 signedBy('signed: what was refused has no outcome', 0, [[decide('one', 1, 0, 1, { decision: 'deny' })]]);
 const unasked = decide('one', 1, 0, 1);
-signedBy('signed: an allow that was not granted', 0, [[{ ...unasked, columns: { ...unasked.columns, flags: 0, claim: undefined } }], [end(unasked, 0, 2, { outcome: 'blocked' })]], false);
+signedBy('signed: an allow that was not granted', 0,
+  [[{ ...unasked, columns: { ...unasked.columns, flags: 0, claim: undefined } }],
+    [end(unasked, 0, 2, { outcome: 'blocked' })]], false);
 signedBy('signed: a seq is missing', 1, [[A], [decide('one', 1, 2, 2)]], false);
-signedBy('signed: a seq is double', 1, [[A], [{ ...decide('one', 1, 0, 2, { decision_id: 'd-y' }) }].map((d) => ({ ...d, columns: { ...d.columns, decision_id: 'd-y' } }))], false);
-signedBy('signed: two decisions with one id', 1, [[A], [broken({ ...decide('one', 1, 1, 2), columns: { ...decide('one', 1, 1, 2).columns, decision_id: 'd-one-0' } }, (v) => ({ ...v, decision_id: 'd-one-0' }))]]);
+signedBy('signed: a seq is double', 1,
+  [[A], [{ ...decide('one', 1, 0, 2, { decision_id: 'd-y' }) }].map((d) =>
+    ({ ...d, columns: { ...d.columns, decision_id: 'd-y' } }))], false);
+signedBy('signed: two decisions with one id', 1,
+  [[A], [broken({ ...decide('one', 1, 1, 2), columns: { ...decide('one', 1, 1, 2).columns, decision_id: 'd-one-0' } },
+    (v) => ({ ...v, decision_id: 'd-one-0' }))]]);
 signedBy('signed: a seal that counts too few', 4, [...upTo(3), [seal('one', 1, [A], 5)]]);
 signedBy('signed: a seal of other decisions', 4, [...upTo(3), [seal('one', 1, [A, C], 5)]]);
 signedBy('signed: a seal over a call that is under way', 1, [[A], [seal('one', 1, [A], 5)]], false);

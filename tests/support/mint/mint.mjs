@@ -1,6 +1,7 @@
 // What the generators of our own vectors share: the canonical form, digests, and keys and signatures
 // that are the same at every run. Nothing but what Node has.
-import { checkPrimeSync, createECDH, createHash, createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { checkPrimeSync, createECDH, createHash, createHmac, createPrivateKey, createPublicKey,
+  sign } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,9 +64,12 @@ export function es256(name) {
 }
 
 export function ed25519(name) {
-  const secret = createPrivateKey({ key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), hash(name)]), format: 'der', type: 'pkcs8' });
+  const secret = createPrivateKey(
+    { key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), hash(name)]), format: 'der',
+      type: 'pkcs8' });
   const { x } = createPublicKey(secret).export({ format: 'jwk' });
-  return key('EdDSA', { crv: 'Ed25519', kty: 'OKP', x }, ['crv', 'kty', 'x'], (text) => sign(null, Buffer.from(text), secret));
+  return key('EdDSA', { crv: 'Ed25519', kty: 'OKP', x }, ['crv', 'kty', 'x'],
+    (text) => sign(null, Buffer.from(text), secret));
 }
 
 // The first prime from a place that the name gives.
@@ -81,7 +85,8 @@ export function rs256(name) {
   const b = (n, length) => base64url(bytesOf(n, length));
   const jwk = { e: 'AQAB', kty: 'RSA', n: b(p * q, 256) };
   const secret = createPrivateKey({
-    key: { ...jwk, d: b(d, 256), p: b(p, 128), q: b(q, 128), dp: b(d % (p - 1n), 128), dq: b(d % (q - 1n), 128), qi: b(inverse(q, p), 128) },
+    key: { ...jwk, d: b(d, 256), p: b(p, 128), q: b(q, 128), dp: b(d % (p - 1n), 128), dq: b(d % (q - 1n), 128),
+      qi: b(inverse(q, p), 128) },
     format: 'jwk',
   });
   return key('RS256', jwk, ['e', 'kty', 'n'], (text) => sign('sha256', Buffer.from(text), secret));

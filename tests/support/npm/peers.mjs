@@ -10,8 +10,10 @@ export const resolve = (name) => require.resolve(name);
 /** SDK v1: client, transports, server. */
 export async function sdk1() {
   const [client, http, stdio, types, server, serverHttp] = await Promise.all([
-    import('@modelcontextprotocol/sdk/client/index.js'), import('@modelcontextprotocol/sdk/client/streamableHttp.js'), import('@modelcontextprotocol/sdk/client/stdio.js'),
-    import('@modelcontextprotocol/sdk/types.js'), import('@modelcontextprotocol/sdk/server/mcp.js'), import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+    import('@modelcontextprotocol/sdk/client/index.js'), import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+    import('@modelcontextprotocol/sdk/client/stdio.js'),
+    import('@modelcontextprotocol/sdk/types.js'), import('@modelcontextprotocol/sdk/server/mcp.js'),
+    import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
   ]);
   return { ...client, ...http, ...stdio, ...types, ...server, ...serverHttp };
 }
@@ -27,7 +29,8 @@ export const sdk2 = () => import('@modelcontextprotocol/client');
 
 /** SDK v2: the server, and what serves it with node:http. */
 export async function sdk2Server() {
-  const [server, node] = await Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
+  const [server, node] =
+    await Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/node')]);
   return { ...server, ...node };
 }
 

@@ -40,7 +40,8 @@ export class AuthServer {
       pkce: { required: () => true },
       clientDefaults: { id_token_signed_response_alg: 'ES256' },
       issueRefreshToken: async () => true,
-      ttl: { AccessToken: () => this.options.ttl, ClientCredentials: () => this.options.ttl, Grant: 3600, Interaction: 600, RefreshToken: 3600, Session: 3600 },
+      ttl: { AccessToken: () => this.options.ttl, ClientCredentials: () => this.options.ttl, Grant: 3600,
+        Interaction: 600, RefreshToken: 3600, Session: 3600 },
       interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
       findAccount: async (_, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
       features: {
@@ -68,11 +69,13 @@ export class AuthServer {
       req.body = Buffer.concat(chunks).toString(); // read here, so that it can be looked at
     }
     const form = new URLSearchParams(req.body ?? url.search);
-    this.requests.push({ method: req.method, path: url.pathname, form: Object.fromEntries(form), authorization: req.headers.authorization });
+    this.requests.push({ method: req.method, path: url.pathname, form: Object.fromEntries(form),
+      authorization: req.headers.authorization });
     if (this.answer?.(req, res, url.pathname)) return;
     if (url.pathname.startsWith('/interaction/')) await this.#agree(req, res);
     else {
-      if (req.body !== undefined) req.body = /json/.test(req.headers['content-type']) ? JSON.parse(req.body) : Object.fromEntries(form);
+      if (req.body !== undefined) req.body = /json/.test(req.headers['content-type'])
+        ? JSON.parse(req.body) : Object.fromEntries(form);
       // the SDK registers with the scopes of its first challenge; here it may ask for others later
       if (url.pathname === '/reg') delete req.body.scope;
       this.handler(req, res);
@@ -83,15 +86,18 @@ export class AuthServer {
   async #agree(req, res) {
     const { prompt, params, session, grantId } = await this.provider.interactionDetails(req, res);
     if (prompt.name === 'login') {
-      await this.provider.interactionFinished(req, res, { login: { accountId: 'agent-7' } }, { mergeWithLastSubmission: false });
+      await this.provider.interactionFinished(req, res, { login: { accountId: 'agent-7' } },
+        { mergeWithLastSubmission: false });
       return;
     }
     const grant = grantId ? await this.provider.Grant.find(grantId)
       : new this.provider.Grant({ accountId: session.accountId, clientId: params.client_id });
     const { missingOIDCScope, missingResourceScopes } = prompt.details;
     if (missingOIDCScope) grant.addOIDCScope(missingOIDCScope.join(' '));
-    for (const [resource, scopes] of Object.entries(missingResourceScopes ?? {})) grant.addResourceScope(resource, scopes.join(' '));
-    await this.provider.interactionFinished(req, res, { consent: { grantId: await grant.save() } }, { mergeWithLastSubmission: true });
+    for (const [resource, scopes] of Object.entries(missingResourceScopes ?? {}))
+      grant.addResourceScope(resource, scopes.join(' '));
+    await this.provider.interactionFinished(req, res, { consent: { grantId: await grant.save() } },
+      { mergeWithLastSubmission: true });
   }
 
   /** How often this path was asked. */
@@ -103,7 +109,9 @@ export class AuthServer {
   async token(resource, scope = 'mcp', client = this.options.clients[0]) {
     const answer = await fetch(`${this.issuer}/token`, {
       method: 'POST',
-      headers: { authorization: `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}` },
+      headers: {
+        authorization: `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}`,
+      },
       body: new URLSearchParams({ grant_type: 'client_credentials', resource, scope }),
     });
     const body = await answer.json();
@@ -114,7 +122,8 @@ export class AuthServer {
 
 /** A client that gets tokens for itself. */
 export const machine = (id = 'machine', rest = {}) => ({
-  client_id: id, client_secret: `secret-of-${id}`, grant_types: ['client_credentials'], redirect_uris: [], response_types: [],
+  client_id: id, client_secret: `secret-of-${id}`, grant_types: ['client_credentials'], redirect_uris: [],
+  response_types: [],
   token_endpoint_auth_method: 'client_secret_basic', scope: 'mcp files:read files:write', ...rest,
 });
 
@@ -123,7 +132,8 @@ export async function browse(url, redirect) {
   const jar = new Map();
   for (let at = String(url), n = 0; n < 20; n++) {
     if (at.startsWith(redirect)) return new URL(at);
-    const answer = await fetch(at, { redirect: 'manual', headers: { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') } });
+    const answer = await fetch(at,
+      { redirect: 'manual', headers: { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') } });
     for (const cookie of answer.headers.getSetCookie()) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie);
       if (value === '') jar.delete(name);

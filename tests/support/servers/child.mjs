@@ -31,7 +31,9 @@ const tools = {
   },
   flood: ({ id, params }) => {
     const token = params._meta.progressToken;
-    for (let i = 0; i < 192; i++) say({ method: 'notifications/progress', params: { progressToken: token, progress: i, message: 'x'.repeat(1 << 19) } });
+    for (let i = 0; i < 192; i++)
+      say({ method: 'notifications/progress',
+        params: { progressToken: token, progress: i, message: 'x'.repeat(1 << 19) } });
     answer(id, 'flooded');
   },
   long: () => process.stdout.write('x'.repeat(3 << 20)),
@@ -52,10 +54,15 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   if (message.method === 'initialize') {
     if (refuses) return say({ id: message.id, error: { code: -32603, message: 'not today' } });
-    return say({ id: message.id, result: { protocolVersion: message.params.protocolVersion, serverInfo: { name: 'child', version: '1' }, capabilities: { tools: {} } } });
+    return say({ id: message.id,
+      result: { protocolVersion: message.params.protocolVersion, serverInfo: { name: 'child', version: '1' },
+        capabilities: { tools: {} } } });
   }
-  if (message.method === 'tools/list') return say({ id: message.id, result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
+  if (message.method === 'tools/list')
+    return say({ id: message.id,
+      result: { tools: Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
   if (message.method === 'tools/call') return tools[message.params.name](message);
   if (message.id === 'p2') return answer(waiting.pop().id, 'pinged');
-  if (message.id !== undefined && message.method !== undefined) return say({ id: message.id, error: { code: -32601, message: 'Method not found' } });
+  if (message.id !== undefined && message.method !== undefined)
+    return say({ id: message.id, error: { code: -32601, message: 'Method not found' } });
 });

@@ -3,12 +3,18 @@
 # `deed` says so, and lives on, whatever it is asked. Node.js cannot: it keeps copies of them.
 trap '' TERM
 echo "{\"started\":$$}" >>"$1"
-answer() { printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private",%s}}\n' "$id" "$1"; }
+answer() {
+    printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private",%s}}\n' \
+        "$id" "$1"
+}
 while IFS= read -r line; do
     id=${line#*'"id":'}
     id=${id%%[!0-9]*}
     case $line in
-    *'"method":"initialize"'*) answer '"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"closing","version":"1"}' ;;
+    *'"method":"initialize"'*)
+        server='"serverInfo":{"name":"closing","version":"1"}'
+        answer '"protocolVersion":"2025-11-25","capabilities":{"tools":{}},'"$server"
+        ;;
     *'"method":"server/discover"'*) answer '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}' ;;
     *'"method":"tools/list"'*) answer '"tools":[{"name":"do","inputSchema":{"type":"object"}}]' ;;
     *'"method":"tools/call"'*'closes its output and lives'*)

@@ -34,35 +34,64 @@ export const DEEDS = {
   'answers its id as a text': (id) => line(message(String(id))),
   'answers initialize again, then the call': (id) => { line(message(0, 'second')); line(message(id)); },
   'answers twice': (id) => { line(message(id)); line(message(id, 'second')); },
-  'answers in two halves': async (id) => { const text = JSON.stringify(message(id)); write(text.slice(0, 30)); await sleep(100); write(`${text.slice(30)}\n`); },
+  'answers in two halves': async (id) => {
+    const text = JSON.stringify(message(id));
+    write(text.slice(0, 30));
+    await sleep(100);
+    write(`${text.slice(30)}\n`);
+  },
   'stops in the middle of its answer': (id) => write(JSON.stringify(message(id)).slice(0, 30)),
   'answers in a line with CR LF': (id) => write(`${JSON.stringify(message(id))}\r\n`),
   'answers a line of 1 MiB': (id) => line(message(id, `first${'x'.repeat(1 << 20)}`)),
   'writes a line that never ends': () => { for (let i = 0; i < 64; i++) write('x'.repeat(1 << 18)); },
-  'writes noise, then answers': (id) => { for (const noise of ['listening on 3000', '[]', '', '{}', '"x"', '\x1b[31mred\x1b[0m', '{"jsonrpc":"2.0"}']) line(noise); line(message(id)); },
-  'answers in invalid UTF-8': (id) => write(Buffer.concat([Buffer.from(JSON.stringify(message(id)).slice(0, -4)), Buffer.from([0xff, 0xfe]), Buffer.from('"}]}}\n')])),
+  'writes noise, then answers': (id) => {
+    for (const noise of ['listening on 3000', '[]', '', '{}', '"x"', '\x1b[31mred\x1b[0m', '{"jsonrpc":"2.0"}'])
+      line(noise);
+    line(message(id));
+  },
+  'answers in invalid UTF-8': (id) =>
+    write(Buffer.concat([Buffer.from(JSON.stringify(message(id)).slice(0, -4)), Buffer.from([0xff, 0xfe]),
+      Buffer.from('"}]}}\n')])),
   'answers with a NUL in the line': (id) => line(`${JSON.stringify(message(id))}\0`),
-  'answers with a member twice': (id) => line(`{"jsonrpc":"2.0","id":${id},"id":${id},"result":${JSON.stringify(result('first'))}}`),
+  'answers with a member twice': (id) =>
+    line(`{"jsonrpc":"2.0","id":${id},"id":${id},"result":${JSON.stringify(result('first'))}}`),
   'answers in a batch': (id) => line([message(id)]),
-  'answers too deep': (id) => line(`{"jsonrpc":"2.0","id":${id},"result":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`),
+  'answers too deep': (id) =>
+    line(`{"jsonrpc":"2.0","id":${id},"result":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`),
   'answers with a method beside the result': (id) => line({ ...message(id), method: 'ping' }),
   'answers with a result and an error': (id) => line({ ...message(id), error: { code: -1, message: 'both' } }),
   'answers with neither': (id) => line({ jsonrpc: '2.0', id }),
   'answers a result that is no object': (id) => line({ jsonrpc: '2.0', id, result: 'as it came' }),
   'answers an error': (id) => line({ jsonrpc: '2.0', id, error: { code: -32000, message: 'as it came' } }),
   'answers an error that is none': (id) => line({ jsonrpc: '2.0', id, error: 'as it came' }),
-  'asks with the id of the call, then answers': (id) => { line({ jsonrpc: '2.0', id, method: 'ping' }); line(message(id)); },
+  'asks with the id of the call, then answers': (id) => {
+    line({ jsonrpc: '2.0', id, method: 'ping' });
+    line(message(id));
+  },
   'floods notifications, then answers': (id) => { for (let i = 0; i < 3000; i++) line(log); line(message(id)); },
-  'leaves its output to a grandchild and exits': () => { note({ grandchild: spawn('sleep', ['1000'], { stdio: ['ignore', 'inherit', 'ignore'] }).pid }); process.exit(0); },
-  'leaves its output to a process of another session and exits': () => { note({ grandchild: spawn('sleep', ['100'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).pid }); process.exit(0); },
+  'leaves its output to a grandchild and exits': () => {
+    note({ grandchild: spawn('sleep', ['1000'], { stdio: ['ignore', 'inherit', 'ignore'] }).pid });
+    process.exit(0);
+  },
+  'leaves its output to a process of another session and exits': () => {
+    note({ grandchild: spawn('sleep', ['100'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).pid });
+    process.exit(0);
+  },
 };
 
 function take(m) {
   const say = (value) => line({ jsonrpc: '2.0', id: m.id, result: value });
-  if (m.method === 'initialize') return say({ protocolVersion: m.params.protocolVersion, capabilities: { tools: {}, logging: {} }, serverInfo: { name: 'hostile', version: '1' } });
-  if (m.method === 'server/discover') return say({ resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' });
-  if (m.method === 'tools/list') return say({ resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [{ name: 'do', inputSchema: { type: 'object' } }] });
-  if (m.method !== 'tools/call') return m.id === undefined || m.method === undefined || line({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
+  if (m.method === 'initialize')
+    return say({ protocolVersion: m.params.protocolVersion, capabilities: { tools: {}, logging: {} },
+      serverInfo: { name: 'hostile', version: '1' } });
+  if (m.method === 'server/discover')
+    return say({ resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0,
+      cacheScope: 'private' });
+  if (m.method === 'tools/list')
+    return say({ resultType: 'complete', ttlMs: 0, cacheScope: 'private',
+      tools: [{ name: 'do', inputSchema: { type: 'object' } }] });
+  if (m.method !== 'tools/call') return m.id === undefined || m.method === undefined ||
+    line({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
   note({ ran: m.params.arguments.deed });
   return DEEDS[m.params.arguments.deed](m.id);
 }

@@ -13,13 +13,16 @@ const text = (t, more = {}) => ({ content: [{ type: 'text', text: String(t) }], 
 function make({ McpServer, ElicitResultSchema }, { InMemoryTaskStore, InMemoryTaskMessageQueue }, z) {
   const taskStore = new InMemoryTaskStore();
   const server = new McpServer({ name: 'sdk-tasks', version: '1' }, {
-    capabilities: { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }, taskStore, taskMessageQueue: new InMemoryTaskMessageQueue(),
+    capabilities: { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }, taskStore,
+    taskMessageQueue: new InMemoryTaskMessageQueue(),
   });
-  const tool = (name, taskSupport, work) => server.experimental.tasks.registerToolTask(name, { description: name, inputSchema: { n: z.number() }, execution: { taskSupport } }, {
+  const tool = (name, taskSupport, work) => server.experimental.tasks.registerToolTask(name,
+      { description: name, inputSchema: { n: z.number() }, execution: { taskSupport } }, {
     async createTask({ n }, extra) {
       const task = await extra.taskStore.createTask({ ttl: extra.taskRequestedTtl, pollInterval: 20 });
       work(n, task).catch((error) => ['failed', text(error.message, { isError: true })])
-        .then(([status, result]) => taskStore.storeTaskResult(task.taskId, status, result)).catch(() => {}); // it may have been cancelled
+        // it may have been cancelled
+        .then(([status, result]) => taskStore.storeTaskResult(task.taskId, status, result)).catch(() => {});
       return { task };
     },
     getTask: (_args, extra) => extra.taskStore.getTask(extra.taskId),
@@ -30,8 +33,10 @@ function make({ McpServer, ElicitResultSchema }, { InMemoryTaskStore, InMemoryTa
   tool('wait', 'required', () => new Promise(() => {}));
   tool('ask', 'required', async (n, { taskId }) => {
     await taskStore.updateTaskStatus(taskId, 'input_required');
-    const params = { mode: 'form', message: `${n}?`, requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
-    const answer = await server.server.request({ method: 'elicitation/create', params }, ElicitResultSchema, { relatedTask: { taskId } });
+    const params = { mode: 'form', message: `${n}?`,
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
+    const answer = await server.server.request({ method: 'elicitation/create', params }, ElicitResultSchema,
+      { relatedTask: { taskId } });
     return ['completed', text(`They said ${answer.content.name}`)];
   });
   return { server, cleanup: () => taskStore.cleanup() };
@@ -45,7 +50,10 @@ export async function startTaskServer(t) {
     const known = sessions.get(req.headers['mcp-session-id']);
     if (known) return known.handleRequest(req, res);
     if (req.headers['mcp-session-id'] !== undefined) return res.writeHead(404).end();
-    const transport = new sdk.StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID(), onsessioninitialized: (id) => { sessions.set(id, transport); } });
+    const transport =
+        new sdk.StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID(), onsessioninitialized: (id) => {
+      sessions.set(id, transport);
+    } });
     const { server, cleanup } = make(sdk, tasks, z);
     cleanups.push(cleanup);
     await server.connect(transport);

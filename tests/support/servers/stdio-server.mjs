@@ -24,25 +24,40 @@ const acts = {
   twice: (m) => { answer(m.id, text('first')); answer(m.id, text('second')); },
   noise: (m) => { say('not JSON'); say('[]'); say(''); say('{"jsonrpc":"2.0"}'); answer(m.id, text('after noise')); },
   'long line': () => process.stdout.write(`${'x'.repeat(1 << 21)}`),
-  stderr: (m) => { for (let i = 0; i < 200; i++) process.stderr.write(`${'e'.repeat(5000)}\n`); answer(m.id, text('wrote')); },
-  children: (m) => { const child = spawn('sleep', ['1000'], { stdio: 'ignore' }); note({ grandchild: child.pid }); answer(m.id, text(child.pid)); },
+  stderr: (m) => {
+    for (let i = 0; i < 200; i++) process.stderr.write(`${'e'.repeat(5000)}\n`);
+    answer(m.id, text('wrote'));
+  },
+  children: (m) => {
+    const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
+    note({ grandchild: child.pid });
+    answer(m.id, text(child.pid));
+  },
   progress: (m) => {
     const progressToken = m.params._meta?.progressToken;
-    for (let progress = 1; progress <= 3; progress++) say({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress, message: m.params.arguments.say } });
+    for (let progress = 1; progress <= 3; progress++)
+      say({ jsonrpc: '2.0', method: 'notifications/progress',
+        params: { progressToken, progress, message: m.params.arguments.say } });
     answer(m.id, text(m.params.arguments.say));
   },
-  ask: (m) => say({ jsonrpc: '2.0', id: 'from-server', method: 'sampling/createMessage', params: { messages: [] } }) && answer(m.id, text('asked')),
+  ask: (m) => say({ jsonrpc: '2.0', id: 'from-server', method: 'sampling/createMessage', params: { messages: [] } }) &&
+    answer(m.id, text('asked')),
 };
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const m = JSON.parse(line);
   note({ line: m });
   if (m.id === undefined || m.method === undefined) return;
-  if (m.method === 'initialize') return answer(m.id, { protocolVersion: m.params.protocolVersion, capabilities: { tools: {}, prompts: {} }, serverInfo: { name: 'scripted', version: '1' } });
-  if (m.method === 'tools/list') return answer(m.id, { tools: ['act', 'hidden'].map((name) => ({ name, inputSchema: { type: 'object' } })) });
-  if (m.method === 'prompts/get') return answer(m.id, { messages: [{ role: 'user', content: { type: 'text', text: m.params.name } }] });
+  if (m.method === 'initialize')
+    return answer(m.id, { protocolVersion: m.params.protocolVersion, capabilities: { tools: {}, prompts: {} },
+      serverInfo: { name: 'scripted', version: '1' } });
+  if (m.method === 'tools/list')
+    return answer(m.id, { tools: ['act', 'hidden'].map((name) => ({ name, inputSchema: { type: 'object' } })) });
+  if (m.method === 'prompts/get')
+    return answer(m.id, { messages: [{ role: 'user', content: { type: 'text', text: m.params.name } }] });
   if (m.method === 'ping') return answer(m.id, {});
-  if (m.method !== 'tools/call') return say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
+  if (m.method !== 'tools/call')
+    return say({ jsonrpc: '2.0', id: m.id, error: { code: -32601, message: 'Method not found' } });
   calls++;
   return acts[m.params.arguments.act](m);
 }).on('close', () => {

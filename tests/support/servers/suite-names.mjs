@@ -29,11 +29,13 @@ export async function startSuiteNames(t, endpoint, prefix) {
     const headers = { ...req.headers };
     delete headers['transfer-encoding'];
     if (req.method === 'POST') headers['content-length'] = Buffer.byteLength(body);
-    if (OWN.has(headers['mcp-method']) && headers['mcp-name'] !== undefined) headers['mcp-name'] = prefix + headers['mcp-name'];
+    if (OWN.has(headers['mcp-method']) && headers['mcp-name'] !== undefined) headers['mcp-name'] = prefix +
+      headers['mcp-name'];
     const up = http.request({ host: hostname, port, path: pathname, method: req.method, headers }, (answer) => {
       const { 'content-length': _, ...head } = answer.headers;
       res.writeHead(answer.statusCode, head).flushHeaders();
-      answer.setEncoding('utf8').on('data', (text) => res.write(text.replaceAll(`"name":"${prefix}`, '"name":"'))).on('end', () => res.end());
+      answer.setEncoding('utf8').on('data', (text) => res.write(text.replaceAll(`"name":"${prefix}`, '"name":"')))
+        .on('end', () => res.end());
       answer.on('error', () => res.destroy());
     });
     up.on('error', () => res.destroy());

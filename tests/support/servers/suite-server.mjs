@@ -30,15 +30,20 @@ const CONTENT = {
 
 const DIALECT = {
   $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', additionalProperties: false,
-  $defs: { address: { $anchor: 'addressDef', type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } } },
-  properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' }, contactMethod: { enum: ['phone', 'email'] }, phone: { type: 'string' }, email: { type: 'string' } },
+  $defs: { address: { $anchor: 'addressDef', type: 'object',
+    properties: { street: { type: 'string' }, city: { type: 'string' } } } },
+  properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' },
+    contactMethod: { enum: ['phone', 'email'] }, phone: { type: 'string' }, email: { type: 'string' } },
   allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
-  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] }, then: { required: ['phone'] }, else: { required: ['email'] },
+  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] }, then: { required: ['phone'] },
+  else: { required: ['email'] },
 };
 
 const MIRRORED = {
   type: 'object', required: ['region', 'query'],
-  properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, limit: { type: 'integer', 'x-mcp-header': 'Limit' }, dry: { type: 'boolean', 'x-mcp-header': 'Dry' }, query: { type: 'string' } },
+  properties: { region: { type: 'string', 'x-mcp-header': 'Region' },
+    limit: { type: 'integer', 'x-mcp-header': 'Limit' }, dry: { type: 'boolean', 'x-mcp-header': 'Dry' },
+    query: { type: 'string' } },
 };
 
 /** A state that only its maker can have made. */
@@ -53,7 +58,8 @@ function sealer(ProtocolError) {
     open: (sealed) => {
       const bytes = Buffer.from(sealed, 'base64url');
       const body = bytes.subarray(32);
-      if (bytes.length < 32 || bytes.toString('base64url') !== sealed || !timingSafeEqual(bytes.subarray(0, 32), mac(body))) throw new ProtocolError(-32602, 'the state is not ours');
+      if (bytes.length < 32 || bytes.toString('base64url') !== sealed ||
+        !timingSafeEqual(bytes.subarray(0, 32), mac(body))) throw new ProtocolError(-32602, 'the state is not ours');
       return JSON.parse(body.toString());
     },
   };
@@ -64,17 +70,22 @@ function make(sdk, z, shared) {
   const { McpServer, ResourceTemplate, completable, fromJsonSchema, inputRequired, CLIENT_CAPABILITIES_META_KEY } = sdk;
   const server = new McpServer({ name: 'suite-server', version: '1.0.0' }, {
     capabilities: {
-      logging: {}, completions: {}, tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true },
+      logging: {}, completions: {}, tools: { listChanged: true }, prompts: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
       extensions: { [TASKS]: {} },
     },
     requestState: { verify: shared.seals.open },
   });
-  const tool = (name, inputSchema, run) => server.registerTool(name, { description: name, ...(inputSchema === undefined ? {} : { inputSchema }) }, inputSchema === undefined ? (ctx) => run({}, ctx) : run);
+  const tool = (name, inputSchema, run) =>
+    server.registerTool(name, { description: name, ...(inputSchema === undefined ? {} : { inputSchema }) },
+      inputSchema === undefined ? (ctx) => run({}, ctx) : run);
   const shape = (members) => z.object(members);
 
   // ---- content
   for (const [name, content] of Object.entries(CONTENT)) tool(name, undefined, async () => ({ content }));
-  tool('test_error_handling', undefined, async () => { throw new Error('This tool intentionally returns an error for testing'); });
+  tool('test_error_handling', undefined, async () => {
+    throw new Error('This tool intentionally returns an error for testing');
+  });
   tool('json_schema_2020_12_tool', fromJsonSchema(DIALECT), async (args) => text(JSON.stringify(args)));
   tool('test_mirrored', fromJsonSchema(MIRRORED), async (args) => text(JSON.stringify(args)));
 
@@ -88,7 +99,8 @@ function make(sdk, z, shared) {
   };
   const progress = async (ctx, done, total) => {
     const progressToken = ctx.mcpReq._meta?.progressToken;
-    if (progressToken !== undefined) await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: done, total } });
+    if (progressToken !== undefined)
+      await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: done, total } });
   };
   tool('test_tool_with_logging', undefined, log);
   tool('test_logging_tool', undefined, log);
@@ -106,46 +118,65 @@ function make(sdk, z, shared) {
   });
 
   // ---- what a call asks: one handler for both families, the SDK pushes the question to a session
-  const form = (message, properties, required = Object.keys(properties)) => inputRequired.elicit({ message, requestedSchema: { type: 'object', properties, required } });
-  const prompt = (words) => inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text: words } }], maxTokens: 100 });
+  const form = (message, properties, required = Object.keys(properties)) =>
+    inputRequired.elicit({ message, requestedSchema: { type: 'object', properties, required } });
+  const prompt = (words) =>
+    inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text: words } }],
+      maxTokens: 100 });
   const askName = (message = 'What is your name?') => form(message, { name: { type: 'string' } });
   const given = (ctx) => ctx.mcpReq.inputResponses ?? {};
   const ask = (name, inputSchema, questions, done) => tool(name, inputSchema, async (args, ctx) => {
     const asked = questions(args, ctx);
-    const answered = Object.keys(asked).every((key) => given(ctx)[key] !== undefined && typeof given(ctx)[key] === 'object');
+    const answered = Object.keys(asked).every((key) => given(ctx)[key] !== undefined && typeof given(ctx)[key] ===
+      'object');
     return answered ? text(done(given(ctx), args)) : inputRequired({ inputRequests: asked });
   });
   const told = (r) => `action: ${r.action}, content: ${JSON.stringify(r.content ?? {})}`;
   const words = (r) => (Array.isArray(r.content) ? r.content[0] : r.content)?.text;
 
-  ask('test_sampling', shape({ prompt: z.string() }), (args) => ({ q: prompt(args.prompt) }), ({ q }) => `LLM response: ${words(q)}`);
-  ask('test_elicitation', shape({ message: z.string() }), (args) => ({ q: form(args.message, { username: { type: 'string' }, email: { type: 'string' } }) }), ({ q }) => `User response: ${told(q)}`);
+  ask('test_sampling', shape({ prompt: z.string() }), (args) => ({ q: prompt(args.prompt) }),
+    ({ q }) => `LLM response: ${words(q)}`);
+  ask('test_elicitation', shape({ message: z.string() }),
+    (args) => ({ q: form(args.message, { username: { type: 'string' }, email: { type: 'string' } }) }),
+    ({ q }) => `User response: ${told(q)}`);
   ask('test_elicitation_sep1034_defaults', undefined, () => ({
     q: form('Please look', {
-      name: { type: 'string', default: 'John Doe' }, age: { type: 'integer', default: 30 }, score: { type: 'number', default: 95.5 },
-      status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' }, verified: { type: 'boolean', default: true },
+      name: { type: 'string', default: 'John Doe' }, age: { type: 'integer', default: 30 },
+      score: { type: 'number', default: 95.5 },
+      status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+      verified: { type: 'boolean', default: true },
     }, []),
   }), ({ q }) => `Elicitation completed: ${told(q)}`);
   const titled = ['First', 'Second', 'Third'].map((title, i) => ({ const: `value${i + 1}`, title }));
   ask('test_elicitation_sep1330_enums', undefined, () => ({
     q: form('Please choose', {
-      untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] }, titledSingle: { type: 'string', oneOf: titled },
-      legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'], enumNames: ['Option One', 'Option Two', 'Option Three'] },
-      untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } }, titledMulti: { type: 'array', items: { anyOf: titled } },
+      untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+      titledSingle: { type: 'string', oneOf: titled },
+      legacyEnum: { type: 'string', enum: ['opt1', 'opt2', 'opt3'],
+        enumNames: ['Option One', 'Option Two', 'Option Three'] },
+      untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
+      titledMulti: { type: 'array', items: { anyOf: titled } },
     }, []),
   }), ({ q }) => `Elicitation completed: ${told(q)}`);
   tool('test_input_required_result_elicitation', undefined, async (_args, ctx) => {
     const name = given(ctx).user_name?.content?.name;
     return name === undefined ? inputRequired({ inputRequests: { user_name: askName() } }) : text(`Hello, ${name}!`);
   });
-  ask('test_input_required_result_sampling', undefined, () => ({ capital: prompt('What is the capital of France?') }), ({ capital }) => words(capital));
-  ask('test_input_required_result_list_roots', undefined, () => ({ roots: inputRequired.listRoots() }), ({ roots }) => JSON.stringify(roots.roots));
+  ask('test_input_required_result_sampling', undefined, () => ({ capital: prompt('What is the capital of France?') }),
+    ({ capital }) => words(capital));
+  ask('test_input_required_result_list_roots', undefined, () => ({ roots: inputRequired.listRoots() }),
+    ({ roots }) => JSON.stringify(roots.roots));
   ask('test_missing_capability', undefined, () => ({ q: prompt('ping') }), () => 'it was there');
-  tool('test_streaming_elicitation', undefined, async (_args, ctx) => { await progress(ctx, 1, 2); return inputRequired({ inputRequests: { name: askName() } }); });
+  tool('test_streaming_elicitation', undefined, async (_args, ctx) => {
+    await progress(ctx, 1, 2);
+    return inputRequired({ inputRequests: { name: askName() } });
+  });
   tool('test_input_required_result_capabilities', undefined, async (_args, ctx) => {
     const can = ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
-    const inputRequests = { ...(can.elicitation ? { e: askName() } : {}), ...(can.sampling ? { s: prompt('hello') } : {}), ...(can.roots ? { r: inputRequired.listRoots() } : {}) };
-    return Object.keys(inputRequests).length === 0 || Object.keys(given(ctx)).length > 0 ? text('nothing to ask') : inputRequired({ inputRequests });
+    const inputRequests = { ...(can.elicitation ? { e: askName() } : {}),
+      ...(can.sampling ? { s: prompt('hello') } : {}), ...(can.roots ? { r: inputRequired.listRoots() } : {}) };
+    return Object.keys(inputRequests).length === 0 || Object.keys(given(ctx)).length > 0
+      ? text('nothing to ask') : inputRequired({ inputRequests });
   });
 
   // ---- rounds with a state: the last question's state says how far the call is
@@ -153,13 +184,17 @@ function make(sdk, z, shared) {
     const at = ctx.mcpReq.requestState()?.step ?? 0;
     const answered = at > 0 && Object.keys(steps[at - 1]).every((key) => given(ctx)[key] !== undefined);
     const next = at === 0 ? 0 : answered ? at : at - 1;
-    return next === steps.length ? text(`${name}: state-ok`) : inputRequired({ inputRequests: steps[next], requestState: shared.seals.seal({ step: next + 1 }) });
+    return next === steps.length
+      ? text(`${name}: state-ok`)
+      : inputRequired({ inputRequests: steps[next], requestState: shared.seals.seal({ step: next + 1 }) });
   });
   const confirm = { confirm: form('Please confirm', { ok: { type: 'boolean' } }) };
   rounds('test_input_required_result_request_state', confirm);
   rounds('test_input_required_result_tampered_state', confirm);
-  rounds('test_input_required_result_multiple_inputs', { user_name: askName(), greeting: prompt('Greet'), client_roots: inputRequired.listRoots() });
-  rounds('test_input_required_result_multi_round', { step1: askName('Step 1: your name?') }, { step2: form('Step 2: your colour?', { color: { type: 'string' } }) });
+  rounds('test_input_required_result_multiple_inputs',
+    { user_name: askName(), greeting: prompt('Greet'), client_roots: inputRequired.listRoots() });
+  rounds('test_input_required_result_multi_round', { step1: askName('Step 1: your name?') },
+    { step2: form('Step 2: your colour?', { color: { type: 'string' } }) });
   registerJobs(server, z, () => inputRequired({ inputRequests: { user_name: askName() } }));
 
   // ---- lists that change
@@ -167,24 +202,38 @@ function make(sdk, z, shared) {
   tool('test_trigger_prompt_change', undefined, async () => { shared.changed('prompts'); return text('told'); });
 
   // ---- resources and prompts
-  const resource = (name, uri, mimeType, body) => server.registerResource(name, uri, { mimeType, description: name }, async () => ({ contents: [{ uri, mimeType, ...body }] }));
-  resource('static-text', 'test://static-text', 'text/plain', { text: 'This is the content of the static text resource.' });
+  const resource = (name, uri, mimeType, body) => server.registerResource(name, uri, { mimeType, description: name },
+    async () => ({ contents: [{ uri, mimeType, ...body }] }));
+  resource('static-text', 'test://static-text', 'text/plain',
+    { text: 'This is the content of the static text resource.' });
   resource('static-binary', 'test://static-binary', 'image/png', { blob: PNG });
   resource('watched-resource', 'test://watched-resource', 'text/plain', { text: 'watched' });
-  server.registerResource('template', new ResourceTemplate('test://template/{id}/data', { list: undefined }), { mimeType: 'application/json' },
-    async (uri, { id }) => ({ contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }] }));
-  for (const method of ['resources/subscribe', 'resources/unsubscribe']) server.server.setRequestHandler(method, async () => ({}));
+  server.registerResource('template', new ResourceTemplate('test://template/{id}/data', { list: undefined }),
+    { mimeType: 'application/json' },
+    async (uri, { id }) =>
+      ({ contents: [{ uri: uri.href, mimeType: 'application/json',
+        text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }] }));
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'])
+    server.server.setRequestHandler(method, async () => ({}));
   const messages = (...contents) => ({ messages: contents.map((content) => ({ role: 'user', content })) });
   const said = (words_) => ({ type: 'text', text: words_ });
   const argument = completable(z.string(), (value) => ['paris', 'park', 'party'].filter((w) => w.startsWith(value)));
-  server.registerPrompt('test_simple_prompt', { description: 'simple' }, async () => messages(said('This is a simple prompt for testing.')));
-  server.registerPrompt('test_prompt_with_arguments', { description: 'two arguments', argsSchema: shape({ arg1: argument, arg2: z.string() }) }, async ({ arg1, arg2 }) => messages(said(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)));
-  server.registerPrompt('test_prompt_with_embedded_resource', { description: 'a resource', argsSchema: shape({ resourceUri: z.string() }) },
-    async ({ resourceUri }) => messages(embedded(resourceUri, 'text/plain', 'Embedded resource content for testing.'), said('Please process the embedded resource above.')));
-  server.registerPrompt('test_prompt_with_image', { description: 'an image' }, async () => messages({ type: 'image', data: PNG, mimeType: 'image/png' }, said('Please analyze the image above.')));
+  server.registerPrompt('test_simple_prompt', { description: 'simple' },
+    async () => messages(said('This is a simple prompt for testing.')));
+  server.registerPrompt('test_prompt_with_arguments',
+    { description: 'two arguments', argsSchema: shape({ arg1: argument, arg2: z.string() }) },
+    async ({ arg1, arg2 }) => messages(said(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)));
+  server.registerPrompt('test_prompt_with_embedded_resource',
+    { description: 'a resource', argsSchema: shape({ resourceUri: z.string() }) },
+    async ({ resourceUri }) => messages(embedded(resourceUri, 'text/plain', 'Embedded resource content for testing.'),
+      said('Please process the embedded resource above.')));
+  server.registerPrompt('test_prompt_with_image', { description: 'an image' },
+    async () => messages({ type: 'image', data: PNG, mimeType: 'image/png' }, said('Please analyze the image above.')));
   server.registerPrompt('test_input_required_result_prompt', { description: 'asks back' }, async (ctx) => {
     const context = given(ctx).user_context?.content?.context;
-    return context === undefined ? inputRequired({ inputRequests: { user_context: form('What context?', { context: { type: 'string' } }) } }) : messages(said(`Context: ${context}`));
+    return context === undefined
+      ? inputRequired({ inputRequests: { user_context: form('What context?', { context: { type: 'string' } }) } })
+      : messages(said(`Context: ${context}`));
   });
   return server;
 }
@@ -203,7 +252,8 @@ function eventStore() {
     async replayEventsAfter(id, { send }) {
       const stream = streamOf(id);
       for (const [i, message] of (streams.get(stream) ?? []).entries()) {
-        if (i >= Number(id.slice(stream.length + 1)) && message?.jsonrpc !== undefined) await send(`${stream}/${i + 1}`, message);
+        if (i >= Number(id.slice(stream.length + 1)) && message?.jsonrpc !== undefined)
+          await send(`${stream}/${i + 1}`, message);
       }
       return stream;
     },
@@ -222,30 +272,38 @@ export async function startSuiteServer(t, { eras = 'both', closes = true, json: 
     closes, seals: sealer(sdk.ProtocolError),
     changed: (what) => {
       handler.notify[`${what}Changed`]();
-      for (const { server } of sessions.values()) server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']();
+      for (const { server } of sessions.values())
+        server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']();
     },
   };
   const table = taskTable();
   const handler = sdk.createMcpHandler(() => make(sdk, z, shared), { legacy: 'reject', onerror: () => {} });
   const modern = sdk.toNodeHandler(handler);
-  const json = (res, status, body) => res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  const refuse = (res, status, code, message, id = null) => json(res, status, { jsonrpc: '2.0', id, error: { code, message } });
+  const json = (res, status, body) => res.writeHead(status, { 'content-type': 'application/json' })
+    .end(JSON.stringify(body));
+  const refuse = (res, status, code, message, id = null) =>
+    json(res, status, { jsonrpc: '2.0', id, error: { code, message } });
   const open = async (req, res, body) => {
     const server = make(sdk, z, shared);
     const transport = new sdk.NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(), eventStore: eventStore(), retryInterval: 300, enableJsonResponse,
-      onsessioninitialized: (id) => { sessions.set(id, { transport, server }); }, onsessionclosed: (id) => { sessions.delete(id); },
+      onsessioninitialized: (id) => {
+        sessions.set(id, { transport, server });
+      }, onsessionclosed: (id) => { sessions.delete(id); },
     });
     await server.connect(transport);
     return transport.handleRequest(req, res, body);
   };
   const legacy = (req, res, body) => {
     const id = req.headers['mcp-session-id'];
-    if (id !== undefined) return sessions.has(id) ? sessions.get(id).transport.handleRequest(req, res, body) : refuse(res, 404, -32001, 'Session not found', body?.id);
-    return req.method === 'POST' && sdk.isInitializeRequest(body) ? open(req, res, body) : refuse(res, 400, -32000, 'Session ID required', body?.id);
+    if (id !== undefined) return sessions.has(id) ? sessions.get(id).transport.handleRequest(req, res, body)
+      : refuse(res, 404, -32001, 'Session not found', body?.id);
+    return req.method === 'POST' && sdk.isInitializeRequest(body)
+      ? open(req, res, body) : refuse(res, 400, -32000, 'Session ID required', body?.id);
   };
   const listener = http.createServer(async (req, res) => {
-    if (!LOCAL.test(req.headers.host ?? '') || (req.headers.origin !== undefined && !LOCAL.test(req.headers.origin))) return refuse(res, 403, -32000, 'a foreign host or origin');
+    if (!LOCAL.test(req.headers.host ?? '') || (req.headers.origin !== undefined && !LOCAL.test(req.headers.origin)))
+      return refuse(res, 403, -32000, 'a foreign host or origin');
     let body;
     if (req.method === 'POST') {
       const chunks = [];
@@ -256,7 +314,9 @@ export async function startSuiteServer(t, { eras = 'both', closes = true, json: 
         return refuse(res, 400, -32700, 'Parse error');
       }
     }
-    const { kind } = sdk.classifyInboundRequest({ httpMethod: req.method, protocolVersionHeader: req.headers['mcp-protocol-version'], mcpMethodHeader: req.headers['mcp-method'], mcpNameHeader: req.headers['mcp-name'], body });
+    const { kind } =
+      sdk.classifyInboundRequest({ httpMethod: req.method, protocolVersionHeader: req.headers['mcp-protocol-version'],
+        mcpMethodHeader: req.headers['mcp-method'], mcpNameHeader: req.headers['mcp-name'], body });
     if (eras === 'legacy' || (eras === 'both' && kind === 'legacy')) return legacy(req, res, body);
     const task = kind === 'modern' ? table.answer(body, req.headers) : undefined;
     return task === undefined ? modern(req, res, body) : json(res, task.status, task.body);
@@ -273,7 +333,8 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const rest = new PassThrough(); // what is not about tasks is the SDK's
   const transport = new StdioServerTransport(rest);
   let server;
-  const shared = { closes: false, seals: sealer(sdk.ProtocolError), changed: (what) => server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']() };
+  const shared = { closes: false, seals: sealer(sdk.ProtocolError),
+    changed: (what) => server[what === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']() };
   const one = () => { server = make(sdk, z, shared); return server; };
   createInterface({ input: process.stdin }).on('line', (line) => {
     const task = eras === 'legacy' ? undefined : table.answer(JSON.parse(line));

@@ -7,7 +7,9 @@ const META = 'io.modelcontextprotocol/';
 const OVER = new Set(['completed', 'failed', 'cancelled']);
 
 const say = (text, more = {}) => ({ resultType: 'complete', content: [{ type: 'text', text }], ...more });
-const form = (message, properties) => ({ method: 'elicitation/create', params: { mode: 'form', message, requestedSchema: { type: 'object', properties } } });
+const form = (message, properties) =>
+  ({ method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema: { type: 'object', properties } } });
 
 /** One task: its public face, and what is to happen with it. */
 class Task {
@@ -29,7 +31,8 @@ class Task {
   }
 
   ask(...questions) {
-    this.become({ status: 'input_required', inputRequests: Object.fromEntries(questions.map((q, i) => [`q${i}-${randomUUID()}`, q])) });
+    this.become({ status: 'input_required',
+      inputRequests: Object.fromEntries(questions.map((q, i) => [`q${i}-${randomUUID()}`, q])) });
   }
 
   answer(responses) {
@@ -65,24 +68,35 @@ class Task {
 
 /** What a tool does as a task; `alone` ones are nothing else, `ready` says which call becomes one. */
 const JOBS = {
-  slow_compute: { begin: (task, args) => task.after(1000 * (args.seconds ?? 0), { status: 'completed', result: say(`computed ${args.label ?? ''}`) }) },
-  failing_job: { alone: true, begin: (task) => task.after(200, { status: 'completed', result: say('the job failed', { isError: true }) }) },
-  protocol_error_job: { alone: true, begin: (task) => task.after(200, { status: 'failed', error: { code: -32603, message: 'the job broke' } }) },
-  confirm_delete: { alone: true, begin: (task, args) => task.ask(form(`Delete ${args.filename}?`, { confirm: { type: 'boolean' } })) },
-  multi_input: { alone: true, begin: (task) => task.ask(form('Name?', { name: { type: 'string' } }), form('Certain?', { confirm: { type: 'boolean' } })) },
+  slow_compute: { begin: (task, args) =>
+    task.after(1000 * (args.seconds ?? 0), { status: 'completed', result: say(`computed ${args.label ?? ''}`) }) },
+  failing_job: { alone: true,
+    begin: (task) => task.after(200, { status: 'completed', result: say('the job failed', { isError: true }) }) },
+  protocol_error_job: { alone: true,
+    begin: (task) => task.after(200, { status: 'failed', error: { code: -32603, message: 'the job broke' } }) },
+  confirm_delete: { alone: true,
+    begin: (task, args) => task.ask(form(`Delete ${args.filename}?`, { confirm: { type: 'boolean' } })) },
+  multi_input: { alone: true, begin: (task) =>
+    task.ask(form('Name?', { name: { type: 'string' } }), form('Certain?', { confirm: { type: 'boolean' } })) },
   test_tool_with_task: {
     alone: true, ready: (params) => params.inputResponses?.user_name?.content?.name !== undefined,
-    begin: (task, args, params) => task.after(100, { status: 'completed', result: say(`for ${params.inputResponses.user_name.content.name}`) }),
+    begin: (task, args, params) =>
+      task.after(100, { status: 'completed', result: say(`for ${params.inputResponses.user_name.content.name}`) }),
   },
 };
 
 /** The same tools, listed and called without the extension. */
 export function registerJobs(server, z, askName) {
   const text = (t) => ({ content: [{ type: 'text', text: t }] });
-  server.registerTool('greet', { description: 'never a task', inputSchema: z.object({ name: z.string() }) }, async ({ name }) => text(`Hello, ${name}!`));
-  server.registerTool('slow_compute', { description: 'may be a task', inputSchema: z.object({ seconds: z.number(), label: z.string().optional() }) }, async ({ label }) => text(`computed ${label ?? ''}`));
-  for (const name of ['failing_job', 'protocol_error_job', 'multi_input']) server.registerTool(name, { description: 'a task' }, async () => text('no task'));
-  server.registerTool('confirm_delete', { description: 'a task', inputSchema: z.object({ filename: z.string() }) }, async () => text('no task'));
+  server.registerTool('greet', { description: 'never a task', inputSchema: z.object({ name: z.string() }) },
+    async ({ name }) => text(`Hello, ${name}!`));
+  server.registerTool('slow_compute',
+    { description: 'may be a task', inputSchema: z.object({ seconds: z.number(), label: z.string().optional() }) },
+    async ({ label }) => text(`computed ${label ?? ''}`));
+  for (const name of ['failing_job', 'protocol_error_job', 'multi_input'])
+    server.registerTool(name, { description: 'a task' }, async () => text('no task'));
+  server.registerTool('confirm_delete', { description: 'a task', inputSchema: z.object({ filename: z.string() }) },
+    async () => text('no task'));
   server.registerTool('test_tool_with_task', { description: 'asks, then is a task' }, async () => askName());
 }
 
@@ -92,7 +106,9 @@ const plain = (header) => {
 };
 
 /** What the headers of a message say, for a transport that has none. */
-const implied = ({ method, params }) => ({ 'mcp-protocol-version': params?._meta?.[`${META}protocolVersion`], 'mcp-method': method, 'mcp-name': params?.taskId ?? params?.name });
+const implied = ({ method, params }) =>
+  ({ 'mcp-protocol-version': params?._meta?.[`${META}protocolVersion`], 'mcp-method': method,
+    'mcp-name': params?.taskId ?? params?.name });
 
 /** A table of tasks: answer(message, headers) gives { status, body }, or undefined for what is not its business. */
 export function taskTable({ ttlMs = 60_000 } = {}) {
@@ -107,19 +123,25 @@ export function taskTable({ ttlMs = 60_000 } = {}) {
     answer(message, headers = implied(message ?? {})) {
       const params = message?.params ?? {};
       const meta = params._meta ?? {};
-      if (message?.id === undefined || meta[`${META}protocolVersion`] === undefined || headers['mcp-protocol-version'] !== meta[`${META}protocolVersion`]) return undefined;
+      if (message?.id === undefined || meta[`${META}protocolVersion`] === undefined ||
+        headers['mcp-protocol-version'] !== meta[`${META}protocolVersion`]) return undefined;
       const body = (status, more) => ({ status, body: { jsonrpc: '2.0', id: message.id, ...more } });
-      const error = (status, code, text, data) => body(status, { error: { code, message: text, ...(data === undefined ? {} : { data }) } });
+      const error = (status, code, text, data) =>
+        body(status, { error: { code, message: text, ...(data === undefined ? {} : { data }) } });
       const declared = meta[`${META}clientCapabilities`]?.extensions?.[TASKS] !== undefined;
-      const undeclared = () => error(400, -32021, 'the extension is not declared', { requiredCapabilities: { extensions: { [TASKS]: {} } } });
+      const undeclared = () =>
+        error(400, -32021, 'the extension is not declared', { requiredCapabilities: { extensions: { [TASKS]: {} } } });
       if (methods[message.method] !== undefined) {
-        if (headers['mcp-method'] !== message.method || plain(headers['mcp-name']) !== params.taskId) return error(400, -32020, 'a header says something else than the body');
+        if (headers['mcp-method'] !== message.method || plain(headers['mcp-name']) !== params.taskId)
+          return error(400, -32020, 'a header says something else than the body');
         if (!declared) return undeclared();
         const task = tasks.get(params.taskId);
-        return task === undefined ? error(200, -32602, 'no such task') : body(200, { result: methods[message.method](task, params) });
+        return task === undefined
+          ? error(200, -32602, 'no such task') : body(200, { result: methods[message.method](task, params) });
       }
       const job = message.method === 'tools/call' && Object.hasOwn(JOBS, params.name) ? JOBS[params.name] : undefined;
-      if (job === undefined || headers['mcp-method'] !== 'tools/call' || plain(headers['mcp-name']) !== params.name || job.ready?.(params) === false) {
+      if (job === undefined || headers['mcp-method'] !== 'tools/call' || plain(headers['mcp-name']) !== params.name ||
+          job.ready?.(params) === false) {
         return job?.alone && !declared ? undeclared() : undefined;
       }
       if (!declared) return job.alone ? undeclared() : undefined;

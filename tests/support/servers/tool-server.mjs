@@ -17,11 +17,14 @@ class ToolServer {
 
   async start() {
     const from = this.log.length;
-    const child = spawn(this.program, this.args, { cwd: this.dir, env: { ...process.env, ...this.env }, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(this.program, this.args,
+      { cwd: this.dir, env: { ...process.env, ...this.env }, stdio: ['ignore', 'ignore', 'pipe'] });
     this.child = child;
-    this.exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve({ code, signal })).on('error', (error) => resolve({ error })));
+    this.exited = new Promise((resolve) => child.on('exit', (code, signal) => resolve({ code, signal }))
+      .on('error', (error) => resolve({ error })));
     child.stderr.setEncoding('utf8').on('data', (text) => { this.log += text; });
-    await until(() => child.exitCode !== null || this.log.slice(from).includes('"ready"'), 'the tool server to be ready');
+    await until(() => child.exitCode !== null || this.log.slice(from).includes('"ready"'),
+      'the tool server to be ready');
     if (child.exitCode !== null) throw new Error(`the tool server did not start: ${this.log}`);
     this.port = JSON.parse(/\{"event":"ready".*\}/.exec(this.log.slice(from))[0]).port;
     this.origin = `http://127.0.0.1:${this.port}`;
@@ -36,7 +39,8 @@ class ToolServer {
 
   /** One request straight to the server, past every gateway. */
   post(method, params, headers = {}) {
-    return send(this.origin, { headers: { ...JSON_TYPE, ...headers }, body: { jsonrpc: '2.0', id: ++this.ids, method, params } });
+    return send(this.origin,
+      { headers: { ...JSON_TYPE, ...headers }, body: { jsonrpc: '2.0', id: ++this.ids, method, params } });
   }
 
   /** A tools/call with a credential. */
@@ -45,11 +49,14 @@ class ToolServer {
   }
 }
 
-/** A tool server that runs; ends with the test. `keys`: a URL. Another one with the same `dir` has the same database. */
-export async function startToolServer(t, keys, { dir, program = TOOL_SERVER, env = {}, resource = AUD, issuer = ISS } = {}) {
+/** A tool server that runs; ends with the test. `keys`: a URL. Another one with the same `dir` has the same
+ * database. */
+export async function startToolServer(t, keys,
+    { dir, program = TOOL_SERVER, env = {}, resource = AUD, issuer = ISS } = {}) {
   const own = dir ?? mkdtempSync(join(tmpdir(), 'writ-tool-server-'));
   if (dir === undefined) t.after(() => rmSync(own, { recursive: true, force: true }));
-  const server = new ToolServer(own, ['--database', 'bank.db', '--keys', keys, '--resource', resource, '--issuer', issuer, '--listen', '127.0.0.1:0'], program, env);
+  const server = new ToolServer(own, ['--database', 'bank.db', '--keys', keys, '--resource', resource, '--issuer',
+    issuer, '--listen', '127.0.0.1:0'], program, env);
   t.after(async () => {
     server.child?.kill('SIGKILL');
     await server.exited;

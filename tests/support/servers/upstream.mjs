@@ -50,7 +50,8 @@ class Arrival {
   }
 
   error(code, message, status = 200, data = undefined) {
-    this.json({ jsonrpc: '2.0', id: this.id ?? null, error: { code, message, ...(data === undefined ? {} : { data }) } }, status);
+    this.json({ jsonrpc: '2.0', id: this.id ?? null,
+      error: { code, message, ...(data === undefined ? {} : { data }) } }, status);
   }
 
   /** Begins a stream; send() events, then end(). */
@@ -144,9 +145,12 @@ export class Upstream {
           capabilities: this.options.capabilities ?? { tools: { listChanged: true } },
         }, this.options.stateless ? {} : { 'mcp-session-id': `up-${++this.sessions}` });
       case 'server/discover':
-        return arrival.result({ supportedVersions: [MODERN], capabilities: this.options.capabilities ?? { tools: {} } });
+        return arrival.result({ supportedVersions: [MODERN], capabilities: this.options.capabilities ??
+          { tools: {} } });
       case 'tools/list':
-        return arrival.result({ tools: this.tools.map((tool) => (typeof tool === 'string' ? { name: tool, inputSchema: { type: 'object' } } : tool)) });
+        return arrival.result(
+          { tools: this.tools.map((tool) =>
+            (typeof tool === 'string' ? { name: tool, inputSchema: { type: 'object' } } : tool)) });
       case 'tools/call':
         if (this.onCall) return this.onCall(arrival, this.calls.length);
         return arrival.text(`ran ${this.calls.length}`);
