@@ -200,10 +200,10 @@ pass_on(struct writ_flight *from, struct writ_flight *to)
 
 /* Nobody else goes on with this round from here on. */
 static void
-hand_over(struct writ_ledger *ledger, struct writ_flight *before, struct writ_flight *flight)
+hand_over(struct writ_waits *waits, struct writ_flight *before, struct writ_flight *flight)
 {
     before->ending = true;
-    writ_waits_take(&ledger->waits, before->wait);
+    writ_waits_take(waits, before->wait);
     pass_on(before, flight);
 }
 
@@ -219,7 +219,7 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
         WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a call");
     }
     if (j->before != NULL) {
-        hand_over(ledger, j->before, flight);
+        hand_over(&ledger->waits, j->before, flight);
     } else if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
         struct writ_held held = {.call = writ_tag_of(&j->d->claim.call),
             .leaf = leaf,
@@ -310,12 +310,12 @@ record(struct writ_judgement *j)
     struct writ_op *op;
 
     WRIT_TRY(open_boundary(j));
-    at = writ_group_body(ledger);
+    at = writ_group_body(&ledger->group);
     WRIT_TRY(write_decision(j));
     end = bodies->len;
     WRIT_TRY(fits(j, end - at));
     if (blocked) {
-        blocked_at = writ_group_body(ledger);
+        blocked_at = writ_group_body(&ledger->group);
         WRIT_TRY(write_blocked(j, &blocked_us));
     }
     if (j->asking) {
@@ -326,7 +326,7 @@ record(struct writ_judgement *j)
         WRIT_TRY(take(j, leaf, &flight));
     }
 
-    op = writ_group_op(ledger, &steps, j->entry);
+    op = writ_group_op(&ledger->group, &steps, j->entry);
     op->boundary = j->boundary;
     op->flight = flight;
     op->before = j->granting ? j->before : NULL;

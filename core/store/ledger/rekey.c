@@ -86,7 +86,7 @@ take(struct rekeying *r, const struct writ_keyring *ring)
     WRIT_TRY(writ_heads_trust(r->ledger->disk.db, ring, &r->trust, r->err));
     WRIT_TRY(check_opened(r, &is_believed));
     if (is_believed) {
-        WRIT_TRY(writ_manifest_holds(r->ledger, &r->trust, &is_believed, r->err));
+        WRIT_TRY(writ_manifest_holds(&r->ledger->manifest, &r->trust, &is_believed, r->err));
     }
     if (!is_believed) {
         WRIT_FAIL(r->err, WRIT_E_MISMATCH,

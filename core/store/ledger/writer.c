@@ -167,7 +167,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     if (sqlite3_total_changes(disk->db) == before) {
         return WRIT_DONE;
     }
-    writ_waiting_prune(ledger, now_us);
+    writ_waiting_prune(&ledger->waits, now_us);
     return count_rows(ledger, err);
 }
 

@@ -38,7 +38,7 @@ note_showing(struct writ_view bytes, struct writ_arena *arena, struct writ_membe
 }
 
 static WRIT_RESULT
-put_record(struct writ_ledger *ledger, const struct writ_reviewed *review,
+put_record(struct writ_group *group, const struct writ_reviewed *review,
     const struct writ_reviews_event *event, enum writ_review_state next, int64_t now_us,
     struct writ_arena *arena, struct writ_err *err)
 {
@@ -72,7 +72,7 @@ put_record(struct writ_ledger *ledger, const struct writ_reviewed *review,
     if (faults.count > 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the record of a review is not valid");
     }
-    return writ_review_record_put(&record, &ledger->group.bodies, err);
+    return writ_review_record_put(&record, &group->bodies, err);
 }
 
 /* keeps (2) */
@@ -114,12 +114,12 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
 }
 
 static void
-take_back(
-    struct writ_ledger *ledger, struct writ_reviewed *review, const struct writ_reviews_before *was)
+take_back(struct writ_reviews *reviews, struct writ_reviewed *review,
+    const struct writ_reviews_before *was)
 {
     if (was->fresh) {
         review->boundary->in_flight--;
-        writ_reviews_remove(&ledger->reviews, review);
+        writ_reviews_remove(reviews, review);
         return;
     }
     if (was->voter != NULL) {
@@ -148,8 +148,8 @@ writ_review_changes_make(struct writ_ledger *ledger, struct writ_reviewed *revie
     if (!writ_review_move(review->story.state, event->event, &next)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "that cannot happen to the review");
     }
-    at = writ_group_body(ledger);
-    result = put_record(ledger, review, event, next, now_us, arena, err);
+    at = writ_group_body(&ledger->group);
+    result = put_record(&ledger->group, review, event, next, now_us, arena, err);
     if (writ_is_ok(result) && bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
         result = (writ_result){WRIT_E_LIMIT};
     }
@@ -171,7 +171,7 @@ void
 writ_review_changes_revert(struct writ_ledger *ledger, const struct writ_reviews_changes *changes)
 {
     for (size_t i = changes->n; i-- > 0;) {
-        take_back(ledger, changes->list[i].review, &changes->list[i].was);
+        take_back(&ledger->reviews, changes->list[i].review, &changes->list[i].was);
     }
 }
 
@@ -232,7 +232,7 @@ let_boundary_go(struct writ_ledger *ledger, struct writ_reviewed *review)
         review->boundary = NULL;
         boundary->in_flight--;
         boundary->active_us = writ_clock_mono_us(ledger->options.clock);
-        writ_sealing_ready(ledger, boundary);
+        writ_sealing_ready(&ledger->boundaries, boundary);
     }
 }
 
@@ -256,7 +256,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
 static void
 undo_op(struct writ_ledger *ledger, const struct writ_op *op)
 {
-    take_back(ledger, op->review, &op->was);
+    take_back(&ledger->reviews, op->review, &op->was);
 }
 
 static const struct writ_op_steps steps = {.write = write_op, .finish = finish_op, .undo = undo_op};
@@ -268,7 +268,8 @@ writ_review_changes_settle(struct writ_ledger *ledger, const struct writ_reviews
     for (size_t i = 0; i < changes->n; i++) {
         const struct writ_reviews_change *change = &changes->list[i];
         struct writ_reviewed *review = change->review;
-        struct writ_op *op = writ_group_op(ledger, &steps, i + 1 == changes->n ? entry : NULL);
+        struct writ_op *op =
+            writ_group_op(&ledger->group, &steps, i + 1 == changes->n ? entry : NULL);
         struct writ_group_row *row;
 
         op->review = review;
@@ -288,7 +289,7 @@ writ_review_changes_settle(struct writ_ledger *ledger, const struct writ_reviews
 void
 writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *review)
 {
-    struct writ_op *op = writ_group_op(ledger, &steps, NULL);
+    struct writ_op *op = writ_group_op(&ledger->group, &steps, NULL);
 
     op->review = review;
     op->was = (struct writ_reviews_before){

@@ -140,9 +140,8 @@ add_changed(
 }
 
 static WRIT_RESULT
-tell_changes(struct writ_ledger *ledger, struct writ_entry *entry)
+tell_changes(struct writ_reviews *reviews, struct writ_entry *entry)
 {
-    const struct writ_reviews *reviews = &ledger->reviews;
     const struct writ_reviewed *review = reviews->ring;
     struct writ_entry_review_watch *watch = &entry->review_watch;
     struct writ_review_told *items =
@@ -185,7 +184,7 @@ ends_watch(struct writ_ledger *ledger, struct writ_entry *entry, int64_t now_us)
         entry->code = WRIT_OK;
         return watch->until_us <= now_us;
     }
-    entry->code = tell_changes(ledger, entry).code;
+    entry->code = tell_changes(&ledger->reviews, entry).code;
     return true;
 }
 

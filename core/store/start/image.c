@@ -58,10 +58,10 @@ put_hold(const struct writ_hold *hold, struct writ_buf *buf)
 }
 
 static void
-put_claims(const struct writ_ledger *ledger, struct writ_buf *buf)
+put_claims(const struct writ_claims *claims, struct writ_buf *buf)
 {
-    writ_packed_put_number(buf, ledger->claims.concluded);
-    for (const struct writ_hold *at = ledger->claims.first; at != NULL; at = at->next) {
+    writ_packed_put_number(buf, claims->concluded);
+    for (const struct writ_hold *at = claims->first; at != NULL; at = at->next) {
         put_hold(at, buf);
     }
 }
@@ -79,10 +79,8 @@ put_flight(const struct writ_flight *flight, struct writ_buf *buf)
 }
 
 static void
-put_flights(const struct writ_ledger *ledger, struct writ_buf *buf)
+put_flights(const struct writ_map *flights, struct writ_buf *buf)
 {
-    const struct writ_map *flights = &ledger->flights;
-
     writ_packed_put_number(buf, flights->count);
     for (size_t i = 0; i < flights->bucket_count; i++) {
         for (struct writ_map_node *at = flights->buckets[i]; at != NULL; at = at->next) {
@@ -92,10 +90,10 @@ put_flights(const struct writ_ledger *ledger, struct writ_buf *buf)
 }
 
 static void
-put_budgets(const struct writ_ledger *ledger, struct writ_buf *buf)
+put_budgets(const struct writ_budgets *budgets, struct writ_buf *buf)
 {
-    writ_packed_put_number(buf, ledger->budgets.by_key.count);
-    for (const struct writ_counter *at = ledger->budgets.all; at != NULL; at = at->next_all) {
+    writ_packed_put_number(buf, budgets->by_key.count);
+    for (const struct writ_counter *at = budgets->all; at != NULL; at = at->next_all) {
         writ_packed_put_tag(buf, writ_budgets_tag(at));
         writ_packed_put_number(buf, (uint64_t)at->window_us);
         writ_packed_put_number(buf, (uint64_t)at->window);
@@ -108,12 +106,12 @@ put_budgets(const struct writ_ledger *ledger, struct writ_buf *buf)
 
 /* Their records are in the log: how many, so that none is missed. */
 static void
-put_reviews(const struct writ_ledger *ledger, struct writ_buf *buf)
+put_reviews(const struct writ_reviews *reviews, struct writ_buf *buf)
 {
-    const struct writ_reviewed *review = ledger->reviews.ring;
+    const struct writ_reviewed *review = reviews->ring;
 
-    writ_packed_put_number(buf, ledger->reviews.count);
-    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+    writ_packed_put_number(buf, reviews->count);
+    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
         writ_packed_put_text(buf, review->story.review.id);
         writ_packed_put_number(buf, review->story.n);
     }
@@ -135,10 +133,10 @@ writ_image_put(const struct writ_ledger *ledger, struct writ_buf *buf)
     writ_packed_put_number(buf, (uint64_t)ledger->budgets.known_us);
     writ_segments_put(&ledger->segments, buf);
     put_boundaries(ledger, buf);
-    put_claims(ledger, buf);
-    put_flights(ledger, buf);
-    put_budgets(ledger, buf);
-    put_reviews(ledger, buf);
+    put_claims(&ledger->claims, buf);
+    put_flights(&ledger->flights, buf);
+    put_budgets(&ledger->budgets, buf);
+    put_reviews(&ledger->reviews, buf);
 }
 
 /* ---- reading ---- */

@@ -21,9 +21,9 @@ longest_s(const struct writ_ledger_options *options)
 }
 
 static void
-take(struct writ_ledger *ledger, int64_t kept_us)
+take(struct writ_ledger_keeping *keeping, int64_t kept_us)
 {
-    ledger->keeping.most_us = kept_us > ledger->keeping.most_us ? kept_us : ledger->keeping.most_us;
+    keeping->most_us = kept_us > keeping->most_us ? kept_us : keeping->most_us;
 }
 
 void
@@ -47,7 +47,7 @@ writ_keeping_hear(struct writ_ledger *ledger, const struct writ_fact *fact, stru
             (unsigned long long)fact->n);
     }
     if (fact->at_us > ledger->log.last_us - ledger->keeping.noted_us) {
-        take(ledger, ledger->keeping.noted_us); /* claims of right before it stand */
+        take(&ledger->keeping, ledger->keeping.noted_us); /* claims of right before it stand */
     }
     ledger->keeping.noted_us = seconds * US_PER_S;
     return WRIT_DONE;
@@ -56,7 +56,7 @@ writ_keeping_hear(struct writ_ledger *ledger, const struct writ_fact *fact, stru
 void
 writ_keeping_end(struct writ_ledger *ledger)
 {
-    take(ledger, ledger->keeping.noted_us);
+    take(&ledger->keeping, ledger->keeping.noted_us);
 }
 
 WRIT_RESULT

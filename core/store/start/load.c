@@ -608,7 +608,7 @@ static writ_result
 hear_fact(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
 {
     WRIT_TRY(writ_keeping_hear(ledger, fact, err));
-    return writ_resuming_hear(ledger, fact, err);
+    return writ_resuming_hear(&ledger->resumed, fact, err);
 }
 
 static WRIT_RESULT
@@ -627,7 +627,7 @@ load(struct loading *l)
     WRIT_TRY(writ_once_begin(l->ledger, l->err));
     l->ledger->log.vouched = l->first_leaf > 0 ? l->first_leaf - 1 : 0;
     if (options->resume) {
-        WRIT_TRY(writ_resuming_forget_sessions(l->ledger, l->err));
+        WRIT_TRY(writ_resuming_forget_sessions(&l->ledger->disk, l->err));
     }
     WRIT_TRY(load_sessions(l));
     WRIT_TRY(load_results(l));

@@ -200,10 +200,9 @@ writ_manifest_close(struct writ_ledger *ledger)
 /* ---- at the start ---- */
 
 static WRIT_RESULT
-read_row(struct writ_ledger *ledger, uint64_t id, struct writ_buf *ret, bool *ret_row,
-    struct writ_err *err)
+read_row(
+    struct writ_disk *disk, uint64_t id, struct writ_buf *ret, bool *ret_row, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
     writ_result result = writ_disk_query(disk, WRIT_SQL_SEGMENT_BLOCK, ret_row, err, "u", id);
 
     if (writ_is_ok(result) && *ret_row) {
@@ -253,7 +252,7 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
 
     *ret = writ_buf_make(WRIT_MANIFEST_BYTES_MAX + WRIT_MANIFEST_PIECE);
     for (uint64_t i = 0; row && ret->len < stated->bytes; i++) {
-        WRIT_TRY(read_row(ledger, writ_manifest_note_row(stated->area, i), ret, &row, err));
+        WRIT_TRY(read_row(&ledger->disk, writ_manifest_note_row(stated->area, i), ret, &row, err));
     }
     WRIT_TRY(writ_digest_bytes(writ_buf_view(ret), &digest, err));
     if (ret->len != stated->bytes || !writ_digest_equal(&digest, &stated->digest)) {
@@ -264,9 +263,9 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
 
 /* Deletes the note: it is not believed, and the rows that it names are about to be deleted. */
 static WRIT_RESULT
-forget(struct writ_ledger *ledger, struct writ_err *err)
+forget(struct writ_disk *disk, struct writ_err *err)
 {
-    return writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
+    return writ_disk_run(disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
         WRIT_MANIFEST_NOTE + 1, UINT64_C(1));
 }
 
@@ -301,7 +300,7 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
     *ret_leaf = 0;
     m->loaded = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     m->loaded_us = writ_clock_wall_us(ledger->options.clock);
-    result = read_row(ledger, WRIT_MANIFEST_NOTE, &m->loaded, &row, err);
+    result = read_row(&ledger->disk, WRIT_MANIFEST_NOTE, &m->loaded, &row, err);
     if (result.code == WRIT_E_LIMIT) {
         DOES_NOT_HOLD(err, "has no readable note");
     }
@@ -314,7 +313,7 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
     }
     if (who == WRIT_HEADS_REVOKED) {
         writ_buf_clear(&m->loaded);
-        return forget(ledger, err);
+        return forget(&ledger->disk, err);
     }
     WRIT_TRY(check_root(ledger, &stated, err));
     WRIT_TRY(read_bytes(ledger, &stated, ret_bytes, err));
@@ -326,10 +325,9 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
 }
 
 WRIT_RESULT
-writ_manifest_holds(const struct writ_ledger *ledger, const struct writ_heads_trust *trust,
-    bool *ret, struct writ_err *err)
+writ_manifest_holds(const struct writ_manifest *m, const struct writ_heads_trust *trust, bool *ret,
+    struct writ_err *err)
 {
-    const struct writ_manifest *m = &ledger->manifest;
     enum writ_heads_signed who = WRIT_HEADS_SIGNED;
     struct writ_note note;
 

@@ -55,8 +55,8 @@ WRIT_RESULT writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf,
 
 /** Whether what the start believed is believed with other keys too, of which one may be revoked
  * since before. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_manifest_holds(const struct writ_ledger *ledger,
-    const struct writ_heads_trust *trust, bool *ret, struct writ_err *err);
+WRIT_RESULT writ_manifest_holds(const struct writ_manifest *m, const struct writ_heads_trust *trust,
+    bool *ret, struct writ_err *err);
 
 /** The three of them in every group. */
 extern const struct writ_participant writ_manifest_participant;

@@ -9,9 +9,9 @@
 #define DATA_MAX 256
 
 WRIT_RESULT
-writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err)
+writ_resuming_forget_sessions(struct writ_disk *disk, struct writ_err *err)
 {
-    return writ_disk_run(&ledger->disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
+    return writ_disk_run(disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
 }
 
 static size_t
@@ -68,16 +68,17 @@ writ_resuming_end_all(struct writ_ledger *ledger)
 }
 
 WRIT_RESULT
-writ_resuming_hear(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
+writ_resuming_hear(
+    struct writ_ledger_resumed *resumed, const struct writ_fact *fact, struct writ_err *err)
 {
     if (fact->event == WRIT_FACT_RESUMED) { /* of an earlier loss nothing is released any more */
-        ledger->resumed.at_us = fact->at_us;
-        writ_buf_clear(&ledger->resumed.released);
+        resumed->at_us = fact->at_us;
+        writ_buf_clear(&resumed->released);
     } else if (fact->event == WRIT_FACT_RELEASED) {
-        writ_buf_byte(&ledger->resumed.released, '\n');
-        writ_buf_put(&ledger->resumed.released,
-            writ_json_string(writ_json_get(fact->data, WRIT_LIT("tool"))));
-        writ_buf_byte(&ledger->resumed.released, '\n');
+        writ_buf_byte(&resumed->released, '\n');
+        writ_buf_put(
+            &resumed->released, writ_json_string(writ_json_get(fact->data, WRIT_LIT("tool"))));
+        writ_buf_byte(&resumed->released, '\n');
     }
-    return writ_buf_check(&ledger->resumed.released, err);
+    return writ_buf_check(&resumed->released, err);
 }

@@ -8,7 +8,7 @@
 
 /** Before they are read: drops the sessions of before the loss. WRIT_E_IO,
  * WRIT_E_NOMEM. */
-WRIT_RESULT writ_resuming_forget_sessions(struct writ_ledger *ledger, struct writ_err *err);
+WRIT_RESULT writ_resuming_forget_sessions(struct writ_disk *disk, struct writ_err *err);
 
 /** When nothing is in flight any more: ends reviews, seals runs, and records the loss. What fails
  * is in ledger->trouble.why. WRIT_E_IO, WRIT_E_NOMEM. */
@@ -16,6 +16,6 @@ WRIT_RESULT writ_resuming_end_all(struct writ_ledger *ledger);
 
 /** Takes note of a fact when the ledger opens. WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_resuming_hear(
-    struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err);
+    struct writ_ledger_resumed *resumed, const struct writ_fact *fact, struct writ_err *err);
 
 #endif

@@ -103,7 +103,7 @@ add_row(struct writ_ledger *ledger, const struct writ_row *from, struct writ_gro
 /* ---- with its group ---- */
 
 static WRIT_RESULT
-keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_row *row,
+keep(struct writ_kept_list *list, struct writ_flight *flight, const struct writ_row *row,
     struct writ_view body, enum writ_reason given_up)
 {
     struct writ_kept *kept = writ_alloc(sizeof *kept + body.len);
@@ -115,9 +115,9 @@ keep(struct writ_ledger *ledger, struct writ_flight *flight, const struct writ_r
     kept->given_up = given_up;
     kept->row = *row;
     kept->row.body = writ_view_place(body, kept->body);
-    *ledger->kept.end = kept;
-    ledger->kept.end = &kept->next;
-    ledger->kept.n++;
+    *list->end = kept;
+    list->end = &kept->next;
+    list->n++;
     flight->ending = true;
     return WRIT_DONE;
 }
@@ -132,7 +132,7 @@ undo_op(struct writ_ledger *ledger, const struct writ_op *op)
     /* poisoned: nothing will be written any more; recovery will say "interrupted" when the ledger
      * is opened. No memory: the submitter may try again */
     op->flight->ending = false;
-    op->entry->outcome.kept = !ledger->disk.poisoned && writ_is_ok(keep(ledger, op->flight,
+    op->entry->outcome.kept = !ledger->disk.poisoned && writ_is_ok(keep(&ledger->kept, op->flight,
                                                             &row->row, body, WRIT_REASON_NONE));
 }
 
@@ -158,15 +158,15 @@ report(struct writ_ledger *ledger, const struct writ_kept *kept)
 }
 
 static void
-kept_pop(struct writ_ledger *ledger)
+kept_pop(struct writ_kept_list *list)
 {
-    struct writ_kept *kept = ledger->kept.first;
+    struct writ_kept *kept = list->first;
 
-    ledger->kept.first = kept->next;
-    if (ledger->kept.first == NULL) {
-        ledger->kept.end = &ledger->kept.first;
+    list->first = kept->next;
+    if (list->first == NULL) {
+        list->end = &list->first;
     }
-    ledger->kept.n--;
+    list->n--;
     writ_free(kept);
 }
 
@@ -206,7 +206,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
     boundary->active_us = writ_clock_mono_us(ledger->options.clock);
     writ_waits_end(&ledger->waits, flight);
     writ_flights_remove(&ledger->flights, flight);
-    writ_sealing_ready(ledger, boundary);
+    writ_sealing_ready(&ledger->boundaries, boundary);
 }
 
 static void
@@ -215,7 +215,7 @@ finish_kept(struct writ_ledger *ledger, const struct writ_op *op)
     finish_op(ledger, op);
     WRIT_INVARIANT(ledger->kept.first == op->kept);
     report(ledger, op->kept);
-    kept_pop(ledger);
+    kept_pop(&ledger->kept);
 }
 
 static const struct writ_op_steps steps = {
@@ -246,14 +246,14 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
     o->kept = false;
     WRIT_TRY(find_flight(ledger, o, &flight, NULL));
     now_us = writ_group_stamp(ledger);
-    at = writ_group_body(ledger);
+    at = writ_group_body(&ledger->group);
     result = write_outcome(
         o->outcome, flight, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
     if (!writ_is_ok(result)) {
         writ_buf_cut(bodies, before);
         return result;
     }
-    op = writ_group_op(ledger, &steps, entry);
+    op = writ_group_op(&ledger->group, &steps, entry);
     op->flight = flight;
     flight->ending = true;
     row = writ_group_row(ledger);
@@ -272,7 +272,7 @@ writ_ending_kept(struct writ_ledger *ledger)
 {
     for (struct writ_kept *kept = ledger->kept.first;
          kept != NULL && writ_group_has_room(&ledger->group); kept = kept->next) {
-        struct writ_op *op = writ_group_op(ledger, &kept_steps, NULL);
+        struct writ_op *op = writ_group_op(&ledger->group, &kept_steps, NULL);
 
         op->kept = kept;
         op->flight = kept->flight;
@@ -294,7 +294,7 @@ void
 writ_ending_wipe(struct writ_ledger *ledger)
 {
     while (ledger->kept.first != NULL) {
-        kept_pop(ledger);
+        kept_pop(&ledger->kept);
     }
 }
 
@@ -343,7 +343,7 @@ give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason
     outcome.error_message = writ_member_text(writ_reason_sentence(reason));
     WRIT_TRY(write_outcome(&outcome, flight, &decision, profile, now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
-    return keep(ledger, flight, &row, writ_buf_view(&body),
+    return keep(&ledger->kept, flight, &row, writ_buf_view(&body),
         flight->wait != NULL ? reason : WRIT_REASON_NONE);
 }
 

@@ -30,7 +30,7 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     if (f->event == WRIT_FACT_NONE || f->data.len == 0) {
         return (writ_result){WRIT_E_INVALID};
     }
-    at = writ_group_body(ledger);
+    at = writ_group_body(&ledger->group);
     result = writ_fact_put(f->event, ledger->log.facts_n, now_us, f->data, bodies, NULL);
     if (writ_is_ok(result) && bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
         result = (writ_result){WRIT_E_LIMIT};
@@ -39,7 +39,7 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
         writ_buf_cut(bodies, before);
         return result;
     }
-    (void)writ_group_op(ledger, &steps, entry);
+    (void)writ_group_op(&ledger->group, &steps, entry);
     row = writ_group_row(ledger);
     row->body_at = at;
     row->body_len = bodies->len - at;
@@ -73,7 +73,7 @@ load_one(struct writ_ledger *ledger, hear_function *hear, const struct writ_tree
     const struct writ_json *value = NULL;
     struct writ_fact fact = {0};
 
-    WRIT_TRY(writ_vouch_signed(ledger, source, leaf, body, err));
+    WRIT_TRY(writ_vouch_signed(&ledger->log.edge, source, leaf, body, err));
     WRIT_TRY(writ_body_json(body, arena, &value, err));
     WRIT_TRY(writ_fact_read(value, &fact, err));
     if (fact.n != ledger->log.facts_n) {

@@ -58,9 +58,9 @@ writ_group_row(struct writ_ledger *ledger)
 }
 
 size_t
-writ_group_body(struct writ_ledger *ledger)
+writ_group_body(struct writ_group *group)
 {
-    struct writ_buf *bodies = &ledger->group.bodies;
+    struct writ_buf *bodies = &group->bodies;
 
     if (bodies->len > 0) {
         writ_buf_byte(bodies, '\n');
@@ -69,10 +69,8 @@ writ_group_body(struct writ_ledger *ledger)
 }
 
 struct writ_op *
-writ_group_op(
-    struct writ_ledger *ledger, const struct writ_op_steps *steps, struct writ_entry *entry)
+writ_group_op(struct writ_group *group, const struct writ_op_steps *steps, struct writ_entry *entry)
 {
-    struct writ_group *group = &ledger->group;
     struct writ_op *op = &group->ops[group->ops_n];
 
     WRIT_INVARIANT(group->ops_n < group->rows_max);

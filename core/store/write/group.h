@@ -17,10 +17,10 @@ bool writ_group_has_room(const struct writ_group *group);
 struct writ_group_row *writ_group_row(struct writ_ledger *ledger);
 /** Where the next body begins in `bodies`: behind a line feed, unless it is the first. When it is
  * not made after all, cut `bodies` to the length that it had before this. */
-size_t writ_group_body(struct writ_ledger *ledger);
+size_t writ_group_body(struct writ_group *group);
 /** The next op. `steps` outlives the group. */
 struct writ_op *writ_group_op(
-    struct writ_ledger *ledger, const struct writ_op_steps *steps, struct writ_entry *entry);
+    struct writ_group *group, const struct writ_op_steps *steps, struct writ_entry *entry);
 /** The time of the next record: the clock's, and later than every record before. */
 int64_t writ_group_stamp(struct writ_ledger *ledger);
 /** Notes that the present group appends to the boundary. */

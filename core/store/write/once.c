@@ -16,10 +16,11 @@
 #define SPAN_PARTS   4 /* a merge spans at most this part of the time for which claims are kept */
 
 bool
-writ_once_stands(const struct writ_ledger *ledger, const struct writ_held *held, int64_t now_us)
+writ_once_stands(
+    const struct writ_boundaries *boundaries, const struct writ_held *held, int64_t now_us)
 {
     return held->in_flight || held->made_us + held->kept_us > now_us ||
-           writ_boundaries_at(&ledger->boundaries, held->boundary) != NULL;
+           writ_boundaries_at(boundaries, held->boundary) != NULL;
 }
 
 /* ---- blocks on the disk ---- */
@@ -85,7 +86,7 @@ writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind, struct w
                                        ? writ_claims_by_key(&ledger->claims, tag)
                                        : writ_claims_by_intent(&ledger->claims, tag);
 
-    *ret_found = hold != NULL && writ_once_stands(ledger, &hold->held, now_us);
+    *ret_found = hold != NULL && writ_once_stands(&ledger->boundaries, &hold->held, now_us);
     if (*ret_found) {
         *ret = hold->held;
         return WRIT_DONE;
@@ -94,7 +95,7 @@ writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind, struct w
          segment = segment->next) {
         if (segment->newest_us >= since_us && writ_segment_may_have(segment, tag)) {
             WRIT_TRY(find_in(ledger, segment, kind, tag, ret, ret_found, err));
-            *ret_found = *ret_found && writ_once_stands(ledger, ret, now_us);
+            *ret_found = *ret_found && writ_once_stands(&ledger->boundaries, ret, now_us);
         }
     }
     return WRIT_DONE;
@@ -110,10 +111,10 @@ writ_once_count(const struct writ_ledger *ledger)
 
 /* What was written of it is deleted; nothing else has changed. */
 static void
-give_up(struct writ_ledger *ledger, struct writ_making *build)
+give_up(struct writ_segments *segments, struct writ_making *build)
 {
     if (build->made != NULL) {
-        writ_segments_discard(&ledger->segments, build->made);
+        writ_segments_discard(segments, build->made);
     }
     writ_making_wipe(build);
 }
@@ -130,7 +131,8 @@ take_part(const struct writ_ledger *ledger, const struct writ_hold **hold, size_
     }
     *ret = (struct writ_making_source){.entries = entries};
     for (size_t i = 0; i < holds; i++, *hold = (*hold)->next) {
-        if (writ_once_stands(ledger, &(*hold)->held, ledger->log.last_us)) { /* keeps (3) */
+        if (writ_once_stands(
+                &ledger->boundaries, &(*hold)->held, ledger->log.last_us)) { /* keeps (3) */
             writ_segment_put(WRIT_SEGMENT_KEY, (*hold)->by_key.tag, &(*hold)->held,
                 entries + ret->n++ * WRIT_SEGMENT_ENTRY);
             writ_segment_put(WRIT_SEGMENT_INTENT, (*hold)->by_intent.tag, &(*hold)->held,
@@ -164,9 +166,9 @@ begin_flush(struct writ_ledger *ledger, size_t holds)
 
 /* Begins to make one of `n` segments in the list, from `first` on. */
 static void
-begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, size_t level)
+begin_merge(struct writ_segments *segments, struct writ_segment *first, size_t n, size_t level)
 {
-    struct writ_making *build = &ledger->segments.merge;
+    struct writ_making *build = &segments->merge;
     size_t entries = 0;
 
     for (size_t i = 0; i < n; i++, first = first->next) {
@@ -174,7 +176,7 @@ begin_merge(struct writ_ledger *ledger, struct writ_segment *first, size_t n, si
         entries += first->entries;
     }
     build->sources_n = n;
-    if (writ_making_begin(build, ledger->segments.next_id++, entries)) {
+    if (writ_making_begin(build, segments->next_id++, entries)) {
         build->made->level = level;
     }
 }
@@ -219,7 +221,7 @@ look_for_due(struct writ_ledger *ledger)
     if (writ_boundaries_oldest(&ledger->boundaries) > segment->boundary_most) {
         writ_segments_drop(&ledger->segments, segment);
     } else {
-        begin_merge(ledger, segment, 1, segment->level);
+        begin_merge(&ledger->segments, segment, 1, segment->level);
     }
 }
 
@@ -236,7 +238,7 @@ begin(struct writ_ledger *ledger)
         struct writ_segment *first = find_mergeable(ledger);
 
         if (first != NULL) {
-            begin_merge(ledger, first, ledger->options.segment_merge, first->level + 1);
+            begin_merge(&ledger->segments, first, ledger->options.segment_merge, first->level + 1);
         } else {
             look_for_due(ledger);
         }
@@ -255,7 +257,7 @@ still_stands(void *ctx, const struct writ_held *held)
 {
     const struct writ_ledger *ledger = ctx;
 
-    return writ_once_stands(ledger, held, ledger->log.last_us);
+    return writ_once_stands(&ledger->boundaries, held, ledger->log.last_us);
 }
 
 static void
@@ -265,7 +267,7 @@ advance(struct writ_ledger *ledger, struct writ_making *build, size_t most)
     struct writ_err err = {0};
 
     if (build->made != NULL && !writ_is_ok(writ_making_blocks(&means, build, most, &err))) {
-        give_up(ledger, build); /* begun again in a later turn */
+        give_up(&ledger->segments, build); /* begun again in a later turn */
         if (ledger->disk.poisoned) {
             writ_group_trouble(ledger, &err);
         }
@@ -274,9 +276,9 @@ advance(struct writ_ledger *ledger, struct writ_making *build, size_t most)
 
 /* Keeps (2). */
 static bool
-is_named(const struct writ_ledger *ledger, const struct writ_segment *segment)
+is_named(const struct writ_manifest *manifest, const struct writ_segment *segment)
 {
-    return segment->named != 0 && segment->named >= ledger->manifest.number;
+    return segment->named != 0 && segment->named >= manifest->number;
 }
 
 static struct writ_segment *
@@ -284,7 +286,7 @@ droppable(const struct writ_ledger *ledger)
 {
     struct writ_segment *segment = ledger->segments.gone;
 
-    while (segment != NULL && is_named(ledger, segment)) {
+    while (segment != NULL && is_named(&ledger->manifest, segment)) {
         segment = segment->next;
     }
     return segment;
@@ -313,7 +315,7 @@ writ_once_turn(struct writ_ledger *ledger, size_t records)
 /* ---- on disk ---- */
 
 static WRIT_RESULT
-write_pieces(struct writ_ledger *ledger, struct writ_making *build, struct writ_err *err)
+write_pieces(struct writ_disk *disk, struct writ_making *build, struct writ_err *err)
 {
     uint8_t bytes[WRIT_SEGMENT_PIECE];
 
@@ -323,7 +325,7 @@ write_pieces(struct writ_ledger *ledger, struct writ_making *build, struct writ_
         struct writ_view view = writ_view(bytes, writ_segment_put_piece(build->made, piece, bytes));
 
         WRIT_TRY(writ_digest_stream_add(&build->memory_next, view, err));
-        WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
+        WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SEGMENT_PUT, err, "ub",
             writ_segments_piece_row(build->made, piece), view));
     }
     return WRIT_DONE;
@@ -341,7 +343,7 @@ write_build(struct writ_ledger *ledger, struct writ_making *build, struct writ_e
             writ_segments_block_row(build->made, block),
             writ_view(build->bytes + i * WRIT_SEGMENT_BLOCK, n * WRIT_SEGMENT_ENTRY)));
     }
-    return write_pieces(ledger, build, err);
+    return write_pieces(&ledger->disk, build, err);
 }
 
 WRIT_RESULT
@@ -425,7 +427,8 @@ writ_once_sweep(struct writ_ledger *ledger)
     while (hold != NULL && ledger->segments.flush.made == NULL) { /* a flush counts them */
         struct writ_hold *next = hold->next;
 
-        if (!writ_once_stands(ledger, &hold->held, ledger->log.last_us)) { /* keeps (3) */
+        if (!writ_once_stands(
+                &ledger->boundaries, &hold->held, ledger->log.last_us)) { /* keeps (3) */
             writ_claims_remove(&ledger->claims, hold);
         }
         hold = next;
@@ -435,10 +438,9 @@ writ_once_sweep(struct writ_ledger *ledger)
 /* ---- at the start ---- */
 
 static WRIT_RESULT
-read_piece(struct writ_ledger *ledger, struct writ_segment *segment, size_t piece,
+read_piece(struct writ_disk *disk, struct writ_segment *segment, size_t piece,
     struct writ_digest_stream *memory, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
     bool row = false, taken = false;
     writ_result result = writ_disk_query(
         disk, WRIT_SQL_SEGMENT_BLOCK, &row, err, "u", writ_segments_piece_row(segment, piece));
@@ -466,7 +468,7 @@ read_pieces(struct writ_ledger *ledger, struct writ_segment *segment, struct wri
 
     WRIT_TRY(writ_digest_stream_init(&memory, err));
     for (size_t i = 0; i < writ_segment_pieces(segment); i++) {
-        WRIT_TRY(read_piece(ledger, segment, i, &memory, err));
+        WRIT_TRY(read_piece(&ledger->disk, segment, i, &memory, err));
     }
     WRIT_TRY(writ_digest_stream_end(&memory, &digest, err));
     if (!writ_digest_equal(&digest, &segment->memory)) {

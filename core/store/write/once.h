@@ -34,7 +34,7 @@ WRIT_RESULT writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind ki
 
 /** Whether a claim is of a call in flight, or its time has not passed, or its boundary is open. */
 bool writ_once_stands(
-    const struct writ_ledger *ledger, const struct writ_held *held, int64_t now_us);
+    const struct writ_boundaries *boundaries, const struct writ_held *held, int64_t now_us);
 /** Copies a block of a segment. Fails as writ_once_find. */
 WRIT_RESULT writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment,
     size_t block, uint8_t ret[WRIT_SEGMENT_BLOCK], size_t *ret_len, struct writ_err *err);

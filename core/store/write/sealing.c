@@ -11,13 +11,13 @@
 #define SEAL_ARENA 4096 /* bytes to make one seal */
 
 void
-writ_sealing_ready(struct writ_ledger *ledger, struct writ_boundary *boundary)
+writ_sealing_ready(struct writ_boundaries *boundaries, struct writ_boundary *boundary)
 {
     if (boundary->sealing && !boundary->ready && !boundary->touched && !boundary->fresh &&
         boundary->in_flight == 0) {
         boundary->ready = true;
-        boundary->next_ready = ledger->boundaries.ready;
-        ledger->boundaries.ready = boundary;
+        boundary->next_ready = boundaries->ready;
+        boundaries->ready = boundary;
     }
 }
 
@@ -108,11 +108,11 @@ tell_sealed(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_er
 
 /* Whether that boundary may be sealed for who asks, now. */
 static enum writ_code
-may_seal(const struct writ_ledger *ledger, const struct writ_boundary *boundary,
+may_seal(const struct writ_boundaries *boundaries, const struct writ_boundary *boundary,
     struct writ_entry_seal *seal)
 {
-    if (seal->of_agent && !writ_shares_is_of(&ledger->boundaries.shares, &boundary->charge,
-                              seal->tenant, seal->agent_id)) {
+    if (seal->of_agent &&
+        !writ_shares_is_of(&boundaries->shares, &boundary->charge, seal->tenant, seal->agent_id)) {
         return WRIT_E_ABSENT;
     }
     if (seal->at_once && boundary->in_flight > 0) {
@@ -144,7 +144,7 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
         }
         return false;
     }
-    entry->code = may_seal(ledger, boundary, seal);
+    entry->code = may_seal(&ledger->boundaries, boundary, seal);
     if (entry->code != WRIT_OK) {
         return false;
     }
@@ -155,7 +155,7 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     entry->next = boundary->seals;
     boundary->seals = entry;
-    writ_sealing_ready(ledger, boundary);
+    writ_sealing_ready(&ledger->boundaries, boundary);
     return true;
 }
 
@@ -193,7 +193,7 @@ writ_sealing_sweep(struct writ_ledger *ledger)
             continue;
         }
         boundary->sealing = true;
-        writ_sealing_ready(ledger, boundary);
+        writ_sealing_ready(&ledger->boundaries, boundary);
     }
 }
 
@@ -210,7 +210,7 @@ writ_sealing_all(struct writ_ledger *ledger)
         if (!is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us)) {
             boundary->sealing = true;
             left++;
-            writ_sealing_ready(ledger, boundary);
+            writ_sealing_ready(&ledger->boundaries, boundary);
         }
     }
     while (ledger->boundaries.ready != NULL) {
@@ -230,7 +230,7 @@ static void
 put_back(struct writ_ledger *ledger, struct writ_boundary *boundary)
 {
     boundary->ready = false;
-    writ_sealing_ready(ledger, boundary);
+    writ_sealing_ready(&ledger->boundaries, boundary);
 }
 
 static WRIT_RESULT
@@ -277,10 +277,10 @@ prepare(struct writ_ledger *ledger, struct writ_boundary *boundary, struct writ_
     WRIT_TRY(writ_seal_make(boundary->name, &boundary->hash, now_us, arena, &seal, err));
     writ_seal_validate(&seal, &faults);
     WRIT_INVARIANT(faults.count == 0);
-    at = writ_group_body(ledger);
+    at = writ_group_body(&ledger->group);
     WRIT_TRY(writ_seal_put(&seal, bodies, err));
 
-    op = writ_group_op(ledger, &steps, NULL);
+    op = writ_group_op(&ledger->group, &steps, NULL);
     op->boundary = boundary;
     row = writ_group_row(ledger);
     row->body_at = at;
@@ -341,7 +341,7 @@ finish_group(struct writ_ledger *ledger)
         struct writ_boundary *next = untouch(boundary);
 
         boundary->fresh = false;
-        writ_sealing_ready(ledger, boundary);
+        writ_sealing_ready(&ledger->boundaries, boundary);
         boundary = next;
     }
 }

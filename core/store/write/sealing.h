@@ -8,7 +8,7 @@
  * what became of it. */
 bool writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry);
 /** Notes that a boundary can be sealed, when that is so. */
-void writ_sealing_ready(struct writ_ledger *ledger, struct writ_boundary *boundary);
+void writ_sealing_ready(struct writ_boundaries *boundaries, struct writ_boundary *boundary);
 /** Closes boundaries that have been idle for too long. */
 void writ_sealing_sweep(struct writ_ledger *ledger);
 /** Closes and seals all that are open, but that of today's refused calls. WRIT_E_IO: something of

@@ -10,12 +10,11 @@ hash_of(const struct writ_entry *entry)
 }
 
 static WRIT_RESULT
-exists(struct writ_ledger *ledger, const struct writ_entry *entry, bool *ret, struct writ_err *err)
+exists(struct writ_disk *disk, const struct writ_entry *entry, bool *ret, struct writ_err *err)
 {
-    writ_result result =
-        writ_disk_query(&ledger->disk, WRIT_SQL_SESSION_GET, ret, err, "b", hash_of(entry));
+    writ_result result = writ_disk_query(disk, WRIT_SQL_SESSION_GET, ret, err, "b", hash_of(entry));
 
-    writ_disk_end(&ledger->disk, WRIT_SQL_SESSION_GET);
+    writ_disk_end(disk, WRIT_SQL_SESSION_GET);
     return result;
 }
 
@@ -35,7 +34,7 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
     const struct writ_entry_session *s = &op->entry->session;
     bool known = false;
 
-    WRIT_TRY(exists(ledger, op->entry, &known, err));
+    WRIT_TRY(exists(&ledger->disk, op->entry, &known, err));
     if (op->entry->kind == WRIT_ENTRY_SESSION_DROP) {
         ledger->counts.sessions -= known ? 1 : 0;
         return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_DROP, err, "b", hash_of(op->entry));
@@ -77,19 +76,19 @@ writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
         struct writ_err err = {0};
         bool known = false;
 
-        WRIT_TRY(note_trouble(ledger, exists(ledger, entry, &known, &err), &err));
+        WRIT_TRY(note_trouble(ledger, exists(&ledger->disk, entry, &known, &err), &err));
         if (!known) {
             return (writ_result){WRIT_E_LIMIT};
         }
     }
-    (void)writ_group_op(ledger, &steps, entry);
+    (void)writ_group_op(&ledger->group, &steps, entry);
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_session_rows_drop(struct writ_ledger *ledger, struct writ_entry *entry)
 {
-    (void)writ_group_op(ledger, &steps, entry);
+    (void)writ_group_op(&ledger->group, &steps, entry);
     return WRIT_DONE;
 }
 

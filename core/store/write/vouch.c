@@ -3,7 +3,7 @@
 #include "store/write/group.h"
 
 WRIT_RESULT
-writ_vouch_signed(const struct writ_ledger *ledger, const struct writ_tree_source *source,
+writ_vouch_signed(const struct writ_tree_edge *edge, const struct writ_tree_source *source,
     uint64_t leaf, struct writ_view body, struct writ_err *err)
 {
     struct writ_tree_proof proof;
@@ -11,11 +11,10 @@ writ_vouch_signed(const struct writ_ledger *ledger, const struct writ_tree_sourc
     writ_result result;
 
     WRIT_TRY(writ_tree_leaf(body, &digest, err));
-    WRIT_TRY(writ_tree_root(&ledger->log.edge, &root, err));
-    result = writ_tree_prove_inclusion(source, leaf, ledger->log.edge.size, &proof, err);
+    WRIT_TRY(writ_tree_root(edge, &root, err));
+    result = writ_tree_prove_inclusion(source, leaf, edge->size, &proof, err);
     if (writ_is_ok(result)) {
-        result =
-            writ_tree_check_inclusion(&digest, leaf, ledger->log.edge.size, &proof, &root, err);
+        result = writ_tree_check_inclusion(&digest, leaf, edge->size, &proof, &root, err);
     }
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_INVALID) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
@@ -37,7 +36,7 @@ writ_vouch(struct writ_ledger *ledger, uint64_t leaf, struct writ_view body, str
     }
     WRIT_TRY(writ_heads_open(ledger->disk.db, &heads, err));
     source = writ_heads_source(&heads);
-    result = writ_vouch_signed(ledger, &source, leaf, body, err);
+    result = writ_vouch_signed(&ledger->log.edge, &source, leaf, body, err);
     writ_heads_close(&heads);
     return result.code == WRIT_E_MISMATCH && ledger->log.loaded
                ? writ_group_poison(ledger, leaf, "it is not the one that was signed", err)

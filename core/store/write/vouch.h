@@ -8,9 +8,9 @@
 
 #include "store/write/store.h"
 
-/** Whether the record with this body is in the tree of the ledger at its place, of whatever time it
- * is. WRIT_E_MISMATCH: it is not; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_vouch_signed(const struct writ_ledger *ledger,
+/** Whether the record with this body is in the tree with that edge at its place, of whatever time
+ * it is. WRIT_E_MISMATCH: it is not; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_vouch_signed(const struct writ_tree_edge *edge,
     const struct writ_tree_source *source, uint64_t leaf, struct writ_view body,
     struct writ_err *err);
 

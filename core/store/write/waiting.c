@@ -63,7 +63,7 @@ bind_call(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_flig
         wait->until_us <= writ_clock_wall_us(ledger->options.clock)) {
         return (writ_result){WRIT_E_INVALID};
     }
-    op = writ_group_op(ledger, &bind_steps, entry);
+    op = writ_group_op(&ledger->group, &bind_steps, entry);
     op->flight = flight;
     op->until_us = wait->until_us;
     wait->kind = WRIT_WAIT_RUN;
@@ -95,7 +95,7 @@ writ_waiting_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     wait->until_us = w->until_us;
     wait->flight = flight;
     flight->wait = wait;
-    op = writ_group_op(ledger, &steps, entry);
+    op = writ_group_op(&ledger->group, &steps, entry);
     op->flight = flight;
     return WRIT_DONE;
 }
@@ -210,9 +210,9 @@ writ_waiting_find(struct writ_ledger *ledger, struct writ_entry *entry)
 /* ---- a decision, and how far its call is ---- */
 
 static enum writ_call_stage
-stage_of(const struct writ_ledger *ledger, uint64_t leaf)
+stage_of(const struct writ_map *flights, uint64_t leaf)
 {
-    const struct writ_flight *flight = writ_flights_find(&ledger->flights, leaf);
+    const struct writ_flight *flight = writ_flights_find(flights, leaf);
 
     if (flight == NULL || flight->ending || flight->wait == NULL) {
         return WRIT_CALL_OVER;
@@ -276,7 +276,7 @@ writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *entry)
         result.code = WRIT_E_IO;
     }
     WRIT_TRY(result);
-    entry->call.stage = stage_of(ledger, entry->call.leaf);
+    entry->call.stage = stage_of(&ledger->flights, entry->call.leaf);
     return WRIT_DONE;
 }
 
@@ -337,16 +337,16 @@ writ_waiting_stale(struct writ_ledger *ledger, int64_t now_us, struct writ_err *
 }
 
 void
-writ_waiting_prune(struct writ_ledger *ledger, int64_t now_us)
+writ_waiting_prune(struct writ_waits *waits, int64_t now_us)
 {
-    struct writ_wait *wait = ledger->waits.ring;
+    struct writ_wait *wait = waits->ring;
 
-    for (size_t i = ledger->waits.by_name.count; i > 0; i--) {
+    for (size_t i = waits->by_name.count; i > 0; i--) {
         struct writ_wait *next = wait->next;
 
         if (is_stale(wait, now_us)) {
-            writ_waits_take(&ledger->waits, wait);
-            writ_waits_free(&ledger->waits, wait);
+            writ_waits_take(waits, wait);
+            writ_waits_free(waits, wait);
         }
         wait = next;
     }

@@ -18,6 +18,6 @@ void writ_waiting_sweep(struct writ_ledger *ledger);
 /** Deletes the rows of tasks that have their outcome and whose time has passed; then forgets them.
  */
 WRIT_RESULT writ_waiting_stale(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err);
-void writ_waiting_prune(struct writ_ledger *ledger, int64_t now_us);
+void writ_waiting_prune(struct writ_waits *waits, int64_t now_us);
 
 #endif

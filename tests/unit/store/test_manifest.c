@@ -53,7 +53,7 @@ static void
 note_held(struct memory *m, const struct writ_ledger *l, enum writ_segment_kind kind,
     struct writ_tag tag, const struct writ_held *held)
 {
-    if (writ_once_stands(l, held, l->log.last_us)) {
+    if (writ_once_stands(&l->boundaries, held, l->log.last_us)) {
         note(m, "claim %d %llx %llx: call %llx of %llu in %llu at %lld for %lld: %d %d %d",
             (int)kind, (unsigned long long)tag.high, (unsigned long long)tag.low,
             (unsigned long long)held->call.high, (unsigned long long)held->leaf,
