@@ -1,3 +1,6 @@
+/* Every statement goes through step(): after an error that poisons, nothing is read or written any
+ * more. A file from elsewhere brings no code along, and its schema must be ours to the letter. The
+ * numbers of columns and kinds are on disk and do not change. */
 #include "store/disk/disk.h"
 
 #include "base/id.h"

@@ -1,3 +1,5 @@
+/* Files are compared by device and inode. What cannot be looked at is refused: an unknown file is
+ * never taken for the one that was opened. */
 #include "store/disk/file.h"
 
 #include "base/clock.h"

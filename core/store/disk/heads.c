@@ -1,3 +1,5 @@
+/* A checkpoint is believed when a key that was in force signed it and no signature of a key of the
+ * ledger fails. Nodes are found by their place in the row of the group that completed them. */
 #include "store/disk/heads.h"
 
 #include "store/disk/disk.h"

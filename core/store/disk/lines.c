@@ -1,3 +1,5 @@
+/* A line is found by counting line feeds, which canonical JSON does not contain. The bytes are
+ * borrowed from the row. */
 #include "store/disk/lines.h"
 
 struct writ_view

@@ -1,3 +1,4 @@
+/* A note that is read is written again and compared, so that one note has one spelling. */
 #include "store/disk/manifest_note.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* Two statements walk side by side, rows of records and rows of bodies; record `edge.size` is the
+ * next one of both. A body that was given is in the tree. */
 #include "store/disk/reread.h"
 
 #define RECORD_ARENA (8 << 20) /* memory to look at one record */

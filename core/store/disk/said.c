@@ -1,3 +1,5 @@
+/* A record that no ledger would write is refused, never read as something near it: columns made of
+ * it would then stand for a record that does not say them. */
 #include "store/disk/said.h"
 
 #include "evidence/record/duplicates.h"

@@ -1,3 +1,5 @@
+/* The draft is changed in place, and the record says why. Only a review that approved the call
+ * makes an allow of a draft that was none. */
 #include "store/grant/draft.h"
 
 #include "evidence/record/duplicates.h"

@@ -1,3 +1,6 @@
+/* The checks are rows of two tables, walked in their order; the first one that gives a reason ends
+ * the walk. Checks look and do not change anything, except the last one, which books. When it
+ * cannot be said whether a call may run, that is an error and not a reason. */
 #include "store/grant/judgement.h"
 
 #include "evidence/record/extension.h"

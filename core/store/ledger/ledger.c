@@ -1,3 +1,6 @@
+/* Opening goes bottom-up: memory, files, what was closed, what is to be remembered, threads. What
+ * fails on the way frees all that was made, the lock last. Callers only reach the inbox; the rest
+ * belongs to the writer. */
 #include "store/ledger/ledger.h"
 
 #include "evidence/log/note.h"

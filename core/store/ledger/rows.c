@@ -1,3 +1,5 @@
+/* Each table is a row of columns with a kind; a value of another kind is refused. Nothing is
+ * checked for sense: tampered ledgers are made here. */
 #include "store/ledger/rows.h"
 
 #include "store/disk/disk.h"

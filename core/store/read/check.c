@@ -1,3 +1,4 @@
+/* A problem is counted always and kept while there is room; it never ends the verification. */
 #include "store/read/check.h"
 
 #include <stdarg.h>

@@ -1,3 +1,6 @@
+/* Each record is read strictly out of its body, then compared with its columns, its boundary and
+ * the decision that it is about. What was wrong is said once; memory is freed when a call has its
+ * outcome and a boundary its seal. */
 #include "store/read/check_record.h"
 
 #include "evidence/json/jcs.h"

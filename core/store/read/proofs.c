@@ -1,3 +1,5 @@
+/* The head is the last row that this connection sees, or the checkpoint that was pinned. All proofs
+ * of one answer are under that head. */
 #include "store/read/proofs.h"
 
 #include "store/disk/disk.h"

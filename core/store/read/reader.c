@@ -1,3 +1,6 @@
+/* An answer of several statements is one transaction, so that they see one state of the ledger.
+ * Statements are reset on every path, because one that stands at a row holds the write-ahead
+ * log. */
 #include "store/read/reader.h"
 
 #include "evidence/record/review.h"

@@ -1,3 +1,6 @@
+/* A change is made in memory when it is prepared, and its op undoes or finishes it with the group;
+ * `was` has all that undoing needs. The boundary of a review waits from its opening until its end
+ * is on disk. */
 #include "store/reviews/review_changes.h"
 
 #include "evidence/record/extension.h"

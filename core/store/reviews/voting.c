@@ -1,3 +1,5 @@
+/* Everything is checked before anything changes: the review, the event, the vote's digest, voter,
+ * form and signature. A refusal is an answer, with its reason in `refused`. */
 #include "store/reviews/voting.h"
 
 #include "evidence/record/ballot.h"

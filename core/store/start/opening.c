@@ -1,3 +1,6 @@
+/* A ledger opens when nothing contradicts it: the last checkpoint, the edge under it, the records
+ * of the last group, and every checkpoint that is known from outside. A look at any of these that
+ * fails is a refusal. */
 #include "store/start/opening.h"
 
 #define HEAD_ARENA (8 << 20) /* memory for the last row of `head` */

@@ -1,3 +1,5 @@
+/* Nothing of before a loss goes on: sessions, reviews and runs end first, and then the loss is
+ * recorded. Tools are released by facts that follow it. */
 #include "store/start/resuming.h"
 
 #include "evidence/json/write.h"

@@ -1,3 +1,5 @@
+/* The limits of a record hold for reading too: what the writer would not have written is not
+ * read. */
 #include "store/tables/body.h"
 
 #include "evidence/record/extension.h"

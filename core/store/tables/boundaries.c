@@ -1,3 +1,5 @@
+/* A boundary is in the ring and in both maps from its first record until it is removed; by number
+ * only once it has a row. `recent` never points to one that was removed. */
 #include "store/tables/boundaries.h"
 
 #include "store/tables/entry.h"

@@ -1,3 +1,4 @@
+/* One charge has one spelling. A text that is not exactly of that form is no charge. */
 #include "store/tables/charge.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* The lengths of the parts are digested with them, so that no two lists of parts have the same
+ * bytes. */
 #include "store/tables/entry.h"
 
 WRIT_RESULT

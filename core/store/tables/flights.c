@@ -1,3 +1,5 @@
+/* A flight counts in its boundary from its add until its removal, so that no boundary is sealed
+ * under it. */
 #include "store/tables/flights.h"
 
 struct writ_flight *

@@ -1,3 +1,5 @@
+/* A review is found by id and by name, and stands in the ring by age. What it keeps has a maximum,
+ * whatever its voters send. */
 #include "store/tables/reviews.h"
 
 #include "store/tables/body.h"

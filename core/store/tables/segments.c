@@ -1,3 +1,5 @@
+/* A segment is in one place: on the list, among those that go, or being made. It is freed when its
+ * rows are deleted. */
 #include "store/tables/segments.h"
 
 #define PIECES (UINT64_C(1) << 23) /* number of the first piece, behind those of blocks */

@@ -1,3 +1,5 @@
+/* A share exists while something is charged to it. What is charged is released once, to the same
+ * two owners. */
 #include "store/tables/shares.h"
 
 #include "base/alloc.h"

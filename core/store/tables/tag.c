@@ -1,3 +1,5 @@
+/* Tags are compared and stored with the highest byte first, so that their order on disk is that of
+ * their numbers. */
 #include "store/tables/tag.h"
 
 struct writ_tag

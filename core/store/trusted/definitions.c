@@ -1,3 +1,5 @@
+/* The list is sorted by name. A file is read as a whole or not at all: every digest and the
+ * signature over all of them are checked before the first definition is used. */
 #include "store/trusted/definitions.h"
 
 #include "evidence/jose/jws.h"

@@ -1,3 +1,5 @@
+/* Each option is a row with its range. Keys that are handed over have an active key that can
+ * sign. */
 #include "store/write/options.h"
 
 #include "store/tables/making.h"

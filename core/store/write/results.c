@@ -1,3 +1,5 @@
+/* A result is kept only with a digest in the signed outcome, and given only after it was compared
+ * with that digest. */
 #include "store/write/results.h"
 
 #include "evidence/record/extension.h"

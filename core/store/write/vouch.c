@@ -1,3 +1,5 @@
+/* A record is compared with the tree of the last group, which this process signed or believed.
+ * Before the ledger is loaded a mismatch stops the start; afterwards it poisons. */
 #include "store/write/vouch.h"
 
 #include "store/write/group.h"

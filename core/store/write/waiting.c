@@ -1,3 +1,5 @@
+/* A wait goes into the table when its row is on disk. A call that waits to be bound is bound once:
+ * the mark is set in memory when it is prepared, and taken back with its group. */
 #include "store/write/waiting.h"
 
 #include "store/tables/body.h"
