@@ -35,13 +35,6 @@ check_opened(struct rekeying *r, bool *ret)
     return result.code == WRIT_E_MISMATCH ? WRIT_DONE : result;
 }
 
-static WRIT_RESULT
-put_note(struct rekeying *r, const struct writ_head *head, struct writ_view note)
-{
-    WRIT_TRY(writ_file_same(&r->ledger->file, r->err));
-    return writ_disk_run(&r->ledger->disk, WRIT_SQL_SIGN_HEAD, r->err, "bu", note, head->leaf);
-}
-
 /* The signature that is there stays: who verifies with the keys so far goes on. */
 static WRIT_RESULT
 sign_last(struct rekeying *r)
@@ -70,7 +63,9 @@ sign_last(struct rekeying *r)
     WRIT_TRY(writ_note_read(head.note, &note, r->err));
     writ_buf_put(&signed_too, head.note);
     WRIT_TRY(writ_note_sign(note.text, r->trust.own, r->trust.signer, 0, &signed_too, r->err));
-    return put_note(r, &head, writ_buf_view(&signed_too));
+    WRIT_TRY(writ_file_same(&r->ledger->file, r->err));
+    return writ_disk_run(
+        &r->ledger->disk, WRIT_SQL_SIGN_HEAD, r->err, "bu", writ_buf_view(&signed_too), head.leaf);
 }
 
 static WRIT_RESULT

@@ -82,15 +82,6 @@ tell(struct writ_entry *list)
     }
 }
 
-static void
-tell_over(struct writ_ledger *ledger)
-{
-    struct writ_entry *over = ledger->over;
-
-    ledger->over = NULL;
-    tell(over);
-}
-
 /* Makes one group of the first entries of the list, and gives back the rest. */
 static struct writ_entry *
 one_group(struct writ_ledger *ledger, struct writ_entry *list)
@@ -383,7 +374,7 @@ writ_writer_run(void *arg)
         }
         writ_watching_tell(ledger, ledger->turn.stopping);
         writ_writer_publish(ledger);
-        tell_over(ledger);
+        tell(WRIT_TAKE(ledger->over));
     }
     writ_manifest_close(ledger);
     return NULL;

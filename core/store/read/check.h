@@ -1,6 +1,6 @@
 /* check.h - what the checks of a ledger share: where a verification stands, and what it found.
  *
- * Only core/store includes this. */
+ * Only this room includes this. */
 #ifndef WRIT_STORE_CHECK_H
 #define WRIT_STORE_CHECK_H
 

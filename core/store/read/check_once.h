@@ -4,7 +4,7 @@
  * is remembered is bounded: when more claims than WRIT_CHECK_ONCE_MOST stand at one time, one
  * verification looks at a part of all keys, by chance, and another one at another.
  *
- * Only core/store includes this. */
+ * Only this room includes this. */
 #ifndef WRIT_STORE_CHECK_ONCE_H
 #define WRIT_STORE_CHECK_ONCE_H
 

@@ -1,6 +1,6 @@
 /* check_story.h - the checks of reviews: each of their records follows from those before it.
  *
- * Only check.c includes this. */
+ * Only check_record.c includes this. */
 #ifndef WRIT_STORE_CHECK_STORY_H
 #define WRIT_STORE_CHECK_STORY_H
 

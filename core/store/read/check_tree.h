@@ -1,7 +1,7 @@
 /* check_tree.h - the checks of the tree over the records: each group has the nodes that are stored
  * for it, and a checkpoint over them that is believed.
  *
- * Only check.c includes this. */
+ * Only check_record.c includes this. */
 #ifndef WRIT_STORE_CHECK_TREE_H
 #define WRIT_STORE_CHECK_TREE_H
 

@@ -1,4 +1,5 @@
-/* store.h - what the files of the ledger share. Nobody outside core/store includes this.
+/* store.h - what the files of the ledger share. Only the rooms of core/store from here up include
+ * this.
  *
  * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
  * memory alone: grant.c decisions, reviewing.c reviews, waiting.c calls that wait, ending.c
