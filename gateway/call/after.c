@@ -85,7 +85,7 @@ take_changed(struct writ_request *request, const struct writ_json *response,
     (void)hash(request, value, &after, &kept);
     call->end.after_hash = after;
     call->end.result = call->end.waits == WRIT_WAIT_NONE ? kept : (struct writ_view){NULL, 0};
-    call->last.data = message;
+    call->reply.last.data = message;
 }
 
 static void
@@ -138,7 +138,7 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
     }
     if (request->call->verdict.rule->result != NULL) {
         /* without a canonical form it is as long as it came */
-        apply(request, response, member, bytes > 0 ? bytes : request->call->last.data.len);
+        apply(request, response, member, bytes > 0 ? bytes : request->call->reply.last.data.len);
     }
 }
 

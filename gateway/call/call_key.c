@@ -12,7 +12,7 @@ window_name(const struct writ_request *request, int64_t start_us, struct writ_vi
 
     writ_time_format(start_us, start);
     writ_buf_str(&text, "agent:");
-    writ_buf_put(&text, request->agent.id);
+    writ_buf_put(&text, request->identity.agent.id);
     writ_buf_str(&text, ":");
     writ_buf_str(&text, start);
     WRIT_TRY(writ_buf_check(&text, NULL));
@@ -26,27 +26,27 @@ writ_result
 writ_call_key_run(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    struct writ_view stated = call->stated_boundary;
+    struct writ_view stated = call->stated.boundary;
     int64_t window_us = writ_request_config(request)->sessions.window_us;
     int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
     int64_t start_us = now_us - now_us % window_us;
 
-    call->next_boundary_id = call->previous_boundary_id = (struct writ_view){NULL, 0};
+    call->run.next = call->run.previous = (struct writ_view){NULL, 0};
     if (call->round.follows) { /* all rounds stand in one run */
-        call->boundary_id = call->round.previous.boundary_id.view;
+        call->run.id = call->round.previous.boundary_id.view;
         return WRIT_DONE;
     }
     if (stated.ptr != NULL) {
-        call->boundary_id = stated;
+        call->run.id = stated;
         return WRIT_DONE;
     }
     if (request->session != NULL) {
-        call->boundary_id = request->session->boundary_id;
+        call->run.id = request->session->boundary_id;
         return WRIT_DONE;
     }
-    WRIT_TRY(window_name(request, start_us, &call->boundary_id));
-    WRIT_TRY(window_name(request, start_us + window_us, &call->next_boundary_id));
-    return window_name(request, start_us - window_us, &call->previous_boundary_id);
+    WRIT_TRY(window_name(request, start_us, &call->run.id));
+    WRIT_TRY(window_name(request, start_us + window_us, &call->run.next));
+    return window_name(request, start_us - window_us, &call->run.previous);
 }
 
 writ_result
@@ -68,7 +68,7 @@ writ_call_key_arguments(const struct writ_request *request, struct writ_member_t
 {
     struct writ_digest digest;
 
-    WRIT_TRY(writ_digest_json(request->call->arguments,
+    WRIT_TRY(writ_digest_json(request->call->callee.arguments,
         (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
     return writ_call_key_digest(&digest, request->x->arena, ret);
 }

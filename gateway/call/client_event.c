@@ -20,7 +20,7 @@ writ_client_event_task(
     writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
     struct writ_sse_event told = *event;
     const struct writ_task_notification word = {.request = request,
-        .from = request->upstream,
+        .from = request->forward.upstream,
         .form = writ_task_notification_form(request),
         .event = &told,
         .told = word_told,
@@ -28,7 +28,7 @@ writ_client_event_task(
 
     told.data = data;
     told.id = writ_client_stream_event_id(request, event->id, &id);
-    if (request->words == WORDS_MAX) {
+    if (request->stream.held == WORDS_MAX) {
         writ_task_notification_drop(request);
     } else if (writ_is_ok(writ_task_notification_take(&word))) {
         writ_client_stream_hold(request);
@@ -39,7 +39,7 @@ bool
 writ_client_event_pass(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
 {
-    switch (writ_inspect_event(request, request->upstream, event, ret)) {
+    switch (writ_inspect_event(request, request->forward.upstream, event, ret)) {
     case WRIT_INSPECTED_FOREIGN:
     case WRIT_INSPECTED_ANSWER:
         return false;

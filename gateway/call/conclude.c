@@ -155,8 +155,8 @@ static void
 check(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    const struct writ_upcall_answer *answer = &request->answer;
-    struct writ_view text = call->answered ? call->last.data : answer->body;
+    const struct writ_upcall_answer *answer = &request->forward.answer;
+    struct writ_view text = call->reply.answered ? call->reply.last.data : answer->body;
     const struct writ_json_limits limits = {
         .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
         .depth = writ_json_limits_default.depth,
@@ -168,11 +168,11 @@ check(struct writ_request *request)
     const struct writ_json *response;
     writ_result r;
 
-    if (call->malformed) {
+    if (call->reply.malformed) {
         malformed_answer(&call->end);
         return;
     }
-    if (answer->end != WRIT_UPCALL_ANSWERED && !call->answered) {
+    if (answer->end != WRIT_UPCALL_ANSWERED && !call->reply.answered) {
         no_answer(&call->end, answer);
         return;
     }
@@ -184,19 +184,19 @@ check(struct writ_request *request)
         session_lost(&call->end);
         return;
     }
-    if (!call->answered) {
+    if (!call->reply.answered) {
         if (text.len == 0 ||
             !writ_header_has_type(answer->content_type, WRIT_LIT("application/json"))) {
             malformed_answer(&call->end);
             return;
         }
         text = writ_view_copy(text, request->x->arena); /* the answer's own dies with `end` */
-        call->last.data = text;
+        call->reply.last.data = text;
     }
     r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
     if (writ_is_ok(r)) {
         r = writ_meta_namespace_clear(&limits, request->x->arena, &text, &response);
-        call->last.data = text;
+        call->reply.last.data = text;
     }
     if (r.code == WRIT_E_LIMIT || r.code == WRIT_E_NOMEM || text.ptr == NULL) {
         large_answer(&call->end);
@@ -237,9 +237,9 @@ enum writ_step
 writ_conclude_give_up(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    bool sent = request->sent_us > 0;
+    bool sent = request->forward.sent_us > 0;
 
-    if (call == NULL || !call->owes) {
+    if (call == NULL || !call->grant.owes) {
         return writ_refusal_http(
             request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }
@@ -268,10 +268,10 @@ record_wait(struct writ_request *request)
 {
     struct writ_call *call = request->call;
 
-    call->owes = false;
+    call->grant.owes = false;
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_WAIT,
-        .wait = {.leaf = call->leaf,
+        .wait = {.leaf = call->record.leaf,
             .kind = call->end.waits,
             .name = call->end.name,
             .until_us = writ_clock_wall_us(request->worker->gateway->clock) + call->end.wait_us},
@@ -294,8 +294,8 @@ writ_conclude_record(struct writ_request *request)
     if (end->waits != WRIT_WAIT_NONE) {
         return record_wait(request);
     }
-    call->owes = false;
-    call->outcome = writ_outcome_for(&call->decision, end->outcome);
+    call->grant.owes = false;
+    call->outcome = writ_outcome_for(&call->record.decision, end->outcome);
     if (end->outcome == WRIT_OUTCOME_ERROR) {
         call->outcome.error_type = writ_member_text(end->error_type);
     }
@@ -312,8 +312,8 @@ writ_conclude_record(struct writ_request *request)
     }
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_OUTCOME,
-        .outcome = {.leaf = call->leaf,
-            .decision = &call->decision,
+        .outcome = {.leaf = call->record.leaf,
+            .decision = &call->record.decision,
             .profile = request->worker->gateway->profile,
             .outcome = &call->outcome,
             .result = end->result,
@@ -353,7 +353,7 @@ static const struct writ_header json_type = WRIT_HEADER_JSON;
 static enum writ_step
 end_stream(struct writ_request *request, struct writ_view message)
 {
-    const struct writ_sse_event *with = &request->call->last;
+    const struct writ_sse_event *with = &request->call->reply.last;
     const struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
         .id = with->id,
         .event = with->event.ptr != NULL ? with->event : WRIT_LIT("message"),
@@ -361,7 +361,7 @@ end_stream(struct writ_request *request, struct writ_view message)
         .retry_ms = WRIT_SSE_NO_RETRY};
 
     return writ_client_stream_end(
-        request, writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+        request, writ_is_ok(writ_sse_put(&request->stream.pending, &last, NULL)));
 }
 
 /* One message to the client: as the last event of its stream, or as the body. Ends the request. */
@@ -375,7 +375,7 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
     if (writ_resume_settle(request, message, request->call->end.refusal != WRIT_REASON_NONE)) {
         return writ_client_stream_end(request, true);
     }
-    if (request->streaming) {
+    if (request->stream.open) {
         return end_stream(request, message);
     }
     writ_finish_request(request);
@@ -400,7 +400,7 @@ is_duplicate(enum writ_reason reason)
 static enum writ_step
 refuse_without_words(struct writ_request *request)
 {
-    if (!request->streaming) {
+    if (!request->stream.open) {
         return writ_refusal_http(request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_OVERLOADED, NULL);
     }
     return writ_client_stream_end(request, false);
@@ -416,12 +416,12 @@ writ_conclude_refusal(const struct writ_request *request)
     return (struct writ_denial){
         .reason = call->end.refusal,
         .theirs = call->end.theirs,
-        .decision_id = call->decision.decision_id.view,
+        .decision_id = call->record.decision.decision_id.view,
         .argument = decided ? call->verdict.argument : (struct writ_view){NULL, 0},
         .constraint = decided ? call->verdict.constraint : (struct writ_view){NULL, 0},
         .accepted = decided ? call->verdict.accepted : (struct writ_view){NULL, 0},
         .hint = decided ? call->verdict.hint : (struct writ_view){NULL, 0},
-        .ask = decided && call->asks ? &call->ask : NULL,
+        .ask = decided && call->review.asks ? &call->review.ask : NULL,
         .budget = decided ? entry->exceeded.budget : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
         /* also what ran and is not on disk: told nothing, a client would think that it did not */
@@ -442,7 +442,7 @@ answer_refusal(struct writ_request *request)
     if (!writ_is_ok(writ_buf_check(&body, NULL))) {
         return refuse_without_words(request);
     }
-    if (refusal.reason == WRIT_REASON_INSUFFICIENT_SCOPE && request->issuer != NULL) {
+    if (refusal.reason == WRIT_REASON_INSUFFICIENT_SCOPE && request->identity.issuer != NULL) {
         return writ_refusal_step_up(request, &body); /* he can ask his issuer for more */
     }
     return deliver(request, 200, writ_buf_view(&body), false);
@@ -490,6 +490,7 @@ writ_conclude_mcp(struct writ_request *request)
         return answer_refusal(request);
     }
     return deliver(request,
-        writ_meet_hides(request, request->answer.status) ? 200 : request->answer.status,
-        call->last.data, true);
+        writ_meet_hides(request, request->forward.answer.status) ? 200
+                                                                 : request->forward.answer.status,
+        call->reply.last.data, true);
 }

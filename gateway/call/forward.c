@@ -36,12 +36,12 @@ find_place(
     int64_t lasts_s = config->credential.lifetime_us / US_PER_S + 1;
     char policy[WRIT_DIGEST_TEXT];
     const struct writ_kill_call seen = {
-        .agent_id = request->agent.id,
-        .tenant = request->agent.tenant,
-        .upstream = call->upstream_name,
-        .tool = call->tool,
+        .agent_id = request->identity.agent.id,
+        .tenant = request->identity.agent.tenant,
+        .upstream = call->callee.name,
+        .tool = call->callee.tool,
         .policy = {policy, WRIT_DIGEST_TEXT - 1},
-        .decision_id = call->authorization.decision_id.view,
+        .decision_id = call->record.authorization.decision_id.view,
     };
     struct writ_buf uri =
         writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_STOP_RULES_WELL_KNOWN);
@@ -63,19 +63,20 @@ writ_forward_credential(struct writ_request *request)
     struct writ_call *call = request->call;
     const struct writ_config *config = writ_request_config(request);
     struct writ_credential_request wanted = {
-        .decision = &call->authorization,
+        .decision = &call->record.authorization,
         .issuer = config->issuer.len > 0 ? config->issuer : request->worker->gateway->issuer,
-        .audience = call->framework != NULL ? call->framework->resource
-                                            : writ_upstream_config(call->upstream)->resource,
-        .tenant = request->agent.tenant,
+        .audience = call->callee.framework != NULL
+                        ? call->callee.framework->resource
+                        : writ_upstream_config(call->callee.upstream)->resource,
+        .tenant = request->identity.agent.tenant,
         .typ = config->credential.typ,
-        .subject = request->agent.subject,
+        .subject = request->identity.agent.subject,
     };
     struct writ_buf token = writ_buf_in(request->x->arena, WRIT_JWS_BYTES_MAX);
 
     WRIT_TRY(find_place(request, wanted.issuer, &wanted.status));
     WRIT_TRY(writ_credential_issue(request->generation->signer, &wanted, &token, NULL));
-    call->credential = writ_buf_view(&token);
+    call->grant.credential = writ_buf_view(&token);
     return WRIT_DONE;
 }
 
@@ -84,10 +85,11 @@ writ_forward_sign(struct writ_request *request)
 {
     writ_result issued;
 
-    if (writ_meet_is_due(request, request->call->upstream)) { /* it was lost since LATE */
-        return writ_meet_start(request, request->call->upstream, WRIT_STEP_SIGN);
+    if (writ_meet_is_due(request, request->call->callee.upstream)) { /* it was lost since LATE */
+        return writ_meet_start(request, request->call->callee.upstream, WRIT_STEP_SIGN);
     }
-    if (writ_meet_is_late(request, request->call->upstream)) { /* it does not know the session */
+    if (writ_meet_is_late(
+            request, request->call->callee.upstream)) { /* it does not know the session */
         return writ_conclude_unsent(request, writ_meet_fault(request));
     }
     issued = writ_forward_credential(request);
@@ -137,8 +139,8 @@ static void
 put_params(struct writ_write *w, const struct writ_request *request)
 {
     const struct writ_call *call = request->call;
-    bool in_meta = writ_upstream_config(call->upstream)->credential_meta;
-    struct writ_view credential = in_meta ? call->credential : (struct writ_view){NULL, 0};
+    bool in_meta = writ_upstream_config(call->callee.upstream)->credential_meta;
+    struct writ_view credential = in_meta ? call->grant.credential : (struct writ_view){NULL, 0};
 
     writ_write_object_begin(w);
     if (in_meta && request->message.meta == NULL) {
@@ -156,7 +158,7 @@ put_params(struct writ_write *w, const struct writ_request *request)
         if (writ_view_is(key, "_meta")) {
             put_meta(w, request->message.meta, credential);
         } else if (writ_view_is(key, "name")) {
-            writ_write_string(w, call->tool);
+            writ_write_string(w, call->callee.tool);
         } else if (writ_view_is(key, "task")) {
             writ_write_verbatim(w, writ_json_value(name));
         } else {
@@ -169,8 +171,8 @@ put_params(struct writ_write *w, const struct writ_request *request)
 static writ_result
 write_message(const struct writ_request *request, struct writ_view *ret)
 {
-    bool in_meta = writ_upstream_config(request->call->upstream)->credential_meta;
-    size_t likely = request->x->body.len + (in_meta ? request->call->credential.len : 0);
+    bool in_meta = writ_upstream_config(request->call->callee.upstream)->credential_meta;
+    size_t likely = request->x->body.len + (in_meta ? request->call->grant.credential.len : 0);
     /* "1e20" has 21 digits in canonical form: nothing grows more */
     struct writ_buf body = writ_buf_in(request->x->arena, 6 * likely + 65536);
     struct writ_write w = writ_write_to(&body);
@@ -200,7 +202,7 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_request *request = upcall->ctx;
 
     (void)answer;
-    if (!request->streaming) { /* else it was held */
+    if (!request->stream.open) { /* else it was held */
         writ_client_stream_begin(request);
     }
 }
@@ -217,7 +219,7 @@ stop_listening(struct writ_timer *timer)
 {
     struct writ_request *request = timer->ctx;
 
-    writ_upcall_cancel(&request->upcall, false);
+    writ_upcall_cancel(&request->forward.upcall, false);
 }
 
 /* The response is kept back until its outcome is durable; what comes after it is not passed on. */
@@ -229,23 +231,23 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
     writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
 
-    if (call->answered) {
+    if (call->reply.answered) {
         return;
     }
     writ_resume_note(request, event);
     if (!writ_client_event_pass(request, event, &data)) {
         return;
     }
-    call->answered = true;
+    call->reply.answered = true;
     writ_loop_timer_cancel(&request->timer);
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
     writ_loop_timer_set(
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
-    call->last = *event;
-    call->last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
-    call->last.id =
+    call->reply.last = *event;
+    call->reply.last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
+    call->reply.last.id =
         copy_or_absent(writ_client_stream_event_id(request, event->id, &id), request->x->arena);
-    call->last.event = copy_or_absent(event->event, request->x->arena);
+    call->reply.last.event = copy_or_absent(event->event, request->x->arena);
 }
 
 static void on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer);
@@ -269,9 +271,9 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
     struct writ_upcall_answer end = *answer;
-    bool lost = writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
+    bool lost = writ_meet_is_lost(request, request->forward.upstream, &upcall->request, answer);
 
-    request->upcall_open = false;
+    request->forward.open = false;
     request->late.lost = lost && !writ_resume_is_asking(request);
     writ_loop_timer_cancel(&request->timer);
     if (!writ_resume_goes_on(request, &end)) {
@@ -285,25 +287,25 @@ enum writ_step
 writ_forward_send(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    const struct writ_upstream_config *to = writ_upstream_config(call->upstream);
+    const struct writ_upstream_config *to = writ_upstream_config(call->callee.upstream);
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
-    struct writ_upcall_request *wanted = &request->upcall.request;
+    struct writ_upcall_request *wanted = &request->forward.upcall.request;
     const struct writ_tool_rule *rule = call->verdict.rule;
 
-    if (!writ_is_ok(
-            writ_upcall_request_make(request, call->upstream, call->tool, headers, wanted)) ||
+    if (!writ_is_ok(writ_upcall_request_make(
+            request, call->callee.upstream, call->callee.tool, headers, wanted)) ||
         !writ_resume_prepare(request, &rest_events) ||
         !writ_is_ok(write_message(request, &wanted->body))) {
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }
     if (to->credential_header.len > 0) {
         headers[wanted->headers_n++] =
-            (struct writ_header){to->credential_header, call->credential};
+            (struct writ_header){to->credential_header, call->grant.credential};
     }
     if (rule->timeout_us > 0) {
         wanted->timeout_us = rule->timeout_us;
     }
-    wanted->total_us = call->total_us = wanted->timeout_us;
+    wanted->total_us = call->reply.total_us = wanted->timeout_us;
     wanted->once = true;
     if (request->worker->expired) { /* the gateway stops and would not see the answer */
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
@@ -312,13 +314,13 @@ writ_forward_send(struct writ_request *request)
         return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
     }
     /* the only place from which a governed call goes out, and it takes the permit away */
-    WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
-    request->sent_us = writ_loop_now_us(request->x->loop);
-    request->upcall.events = &call_events;
-    request->upcall.ctx = request;
-    request->upstream = call->upstream;
-    request->upcall_open = true;
+    WRIT_INVARIANT(writ_binding_spend(&call->grant.permit, NULL));
+    request->forward.sent_us = writ_loop_now_us(request->x->loop);
+    request->forward.upcall.events = &call_events;
+    request->forward.upcall.ctx = request;
+    request->forward.upstream = call->callee.upstream;
+    request->forward.open = true;
     writ_client_stream_watch(request);
-    writ_upcall_start(call->upstream, request->worker, &request->upcall);
+    writ_upcall_start(call->callee.upstream, request->worker, &request->forward.upcall);
     return writ_request_wait(request, WRIT_STEP_CHECK);
 }

@@ -168,9 +168,9 @@ moved_by(const struct writ_request *request, const struct writ_upstream *from,
             writ_json_get(message, WRIT_LIT("method")), WRIT_LIT("notifications/progress"))) {
         return 0;
     }
-    if (request->progress > 0 &&
+    if (request->hold.progress > 0 &&
         writ_json_equal(token, writ_json_get(request->message.meta, WRIT_LIT("progressToken")))) {
-        return request->progress;
+        return request->hold.progress;
     }
     if (request->x->method != WRIT_METHOD_GET || token == NULL ||
         !writ_is_ok(writ_pending_responses_progress_key(

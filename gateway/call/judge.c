@@ -62,22 +62,23 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
     struct writ_worker *worker = request->worker;
     struct writ_view separator = writ_request_config(request)->separator, name, own;
 
-    call->wire_tool = call->tool = request->message.name;
-    call->upstream = request->endpoint->only;
-    if (call->upstream == NULL && writ_tool_name_split(separator, call->wire_tool, &name, &own)) {
-        call->upstream = writ_upstream_find(worker->gateway, name);
-        call->tool = own;
+    call->callee.wire_tool = call->callee.tool = request->message.name;
+    call->callee.upstream = request->endpoint->only;
+    if (call->callee.upstream == NULL &&
+        writ_tool_name_split(separator, call->callee.wire_tool, &name, &own)) {
+        call->callee.upstream = writ_upstream_find(worker->gateway, name);
+        call->callee.tool = own;
     }
-    if (call->upstream == NULL) {
+    if (call->callee.upstream == NULL) {
         return;
     }
-    call->upstream_name = writ_upstream_config(call->upstream)->name;
+    call->callee.name = writ_upstream_config(call->callee.upstream)->name;
     if (request->endpoint->only == NULL) {
-        own = writ_tool_name_tool(separator, call->upstream_name, call->tool,
-            writ_catalog_snapshot_look(writ_upstream_shelf(call->upstream),
-                &worker->shelves[writ_upstream_index(call->upstream)]));
+        own = writ_tool_name_tool(separator, call->callee.name, call->callee.tool,
+            writ_catalog_snapshot_look(writ_upstream_shelf(call->callee.upstream),
+                &worker->shelves[writ_upstream_index(call->callee.upstream)]));
         own = writ_view_copy(own, request->x->arena); /* the catalog may go */
-        call->tool = own.ptr != NULL ? own : call->tool;
+        call->callee.tool = own.ptr != NULL ? own : call->callee.tool;
     }
 }
 
@@ -88,10 +89,10 @@ is_stopped_under(const struct writ_request *request, const struct writ_call *cal
     struct writ_view policy, struct writ_view decision_id)
 {
     const struct writ_kill_call seen = {
-        .agent_id = request->agent.id,
-        .tenant = request->agent.tenant,
-        .upstream = call->upstream_name,
-        .tool = call->tool,
+        .agent_id = request->identity.agent.id,
+        .tenant = request->identity.agent.tenant,
+        .upstream = call->callee.name,
+        .tool = call->callee.tool,
         .policy = policy,
         .decision_id = decision_id,
     };
@@ -117,14 +118,14 @@ void
 writ_judge_decide(struct writ_request *request, struct writ_call *call)
 {
     const struct writ_policy_call policy_call = {
-        .agent = &request->agent,
-        .upstream = call->upstream_name,
-        .tool = call->tool,
-        .arguments = call->arguments,
+        .agent = &request->identity.agent,
+        .upstream = call->callee.name,
+        .tool = call->callee.tool,
+        .arguments = call->callee.arguments,
     };
     struct writ_view inexact;
 
-    if (call->upstream == NULL && call->framework == NULL) {
+    if (call->callee.upstream == NULL && call->callee.framework == NULL) {
         call->verdict = (struct writ_verdict){.reason = WRIT_REASON_TOOL_NOT_LISTED};
         return;
     }
@@ -174,27 +175,27 @@ writ_judge_call(struct writ_request *request)
             "params of a tools/call have no other members than name, arguments, _meta, task, "
             "inputResponses and requestState, and a name of at most 512 bytes");
     }
-    if (!writ_caller_claims_key(
-            request->x, request->message.meta, WRIT_LIT("io.writ/idempotencyKey"), &call->key)) {
+    if (!writ_caller_claims_key(request->x, request->message.meta,
+            WRIT_LIT("io.writ/idempotencyKey"), &call->stated.key)) {
         return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
     if (!writ_caller_claims_name(
             request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
         writ_caller_claims_is_reserved(boundary) ||
         !writ_caller_claims_name(
-            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated_state) ||
-        !writ_caller_claims_name(
-            request->message.meta, WRIT_LIT("io.writ/continuationId"), &call->continuation)) {
+            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated.state) ||
+        !writ_caller_claims_name(request->message.meta, WRIT_LIT("io.writ/continuationId"),
+            &call->stated.continuation)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
             "of 1 to 512 bytes that can all be seen, and no boundary begins with writ:, session: "
             "or agent:");
     }
-    call->stated_boundary = boundary;
+    call->stated.boundary = boundary;
     request->call = call;
     resolve_tool(request, call);
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
-    call->arguments = arguments != NULL ? arguments : &no_arguments;
+    call->callee.arguments = arguments != NULL ? arguments : &no_arguments;
     call->returned = writ_review_return_read(request);
     writ_judge_decide(request, call);
     if (call->returned.state.ptr == NULL) {
@@ -215,14 +216,14 @@ compare_stated_state(struct writ_call *call)
 {
     struct writ_digest digest;
 
-    if (call->stated_state.ptr == NULL || call->observed.fault != WRIT_REASON_NONE) {
+    if (call->stated.state.ptr == NULL || call->observed.fault != WRIT_REASON_NONE) {
         return;
     }
-    if (!writ_is_ok(writ_digest_read(call->stated_state, &digest, NULL))) {
+    if (!writ_is_ok(writ_digest_read(call->stated.state, &digest, NULL))) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
     } else if (call->verdict.rule == NULL || call->verdict.rule->state == NULL) {
-        call->observed.digest = writ_member_text(call->stated_state);
-    } else if (!writ_view_equal(call->observed.digest.view, call->stated_state)) {
+        call->observed.digest = writ_member_text(call->stated.state);
+    } else if (!writ_view_equal(call->observed.digest.view, call->stated.state)) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
     }
 }
@@ -243,7 +244,7 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
 {
     struct writ_arena *arena = request->x->arena;
     const struct writ_config *config = writ_request_config(request);
-    const struct writ_agent *agent = &request->agent;
+    const struct writ_agent *agent = &request->identity.agent;
     char *id = writ_arena_get(arena, WRIT_ID_TEXT);
     struct writ_buf request_id = writ_buf_in(arena, ID_TEXT_MAX);
 
@@ -260,10 +261,10 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     d->agent_role = writ_member_text_or_absent(agent->role);
     d->credential_scope = writ_member_text_or_absent(agent->credential_scope);
     d->credential_tier = writ_member_text_or_absent(agent->credential_tier);
-    d->tool = writ_member_text(call->tool);
+    d->tool = writ_member_text(call->callee.tool);
     d->target = writ_member_text_or_absent(call->verdict.target);
     d->normalized_scope = writ_member_text_or_absent(call->verdict.scope);
-    d->boundary_id = writ_member_text(call->boundary_id);
+    d->boundary_id = writ_member_text(call->run.id);
     d->target_state_digest = call->observed.digest;
     d->continuation_id = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
     d->supersedes = call->round.follows ? call->round.previous.decision_id
@@ -280,19 +281,20 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
 {
     struct writ_arena *arena = request->x->arena;
 
-    if (call->verdict.answer == WRIT_POLICY_DENY && !writ_exact_holds(call->arguments, NULL)) {
+    if (call->verdict.answer == WRIT_POLICY_DENY &&
+        !writ_exact_holds(call->callee.arguments, NULL)) {
         return WRIT_DONE; /* for whatever reason: there is no one value to make digests of */
     }
     WRIT_TRY(writ_call_key_arguments(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
-        d, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
+        d, request->identity.agent.tenant, call->callee.name, &call->record.state_free, NULL));
     if (call->round.follows) {
         d->idempotency_key = call->round.previous.idempotency_key;
-    } else if (call->key.ptr != NULL) {
-        d->idempotency_key = writ_member_text(call->key);
+    } else if (call->stated.key.ptr != NULL) {
+        d->idempotency_key = writ_member_text(call->stated.key);
     } else {
         WRIT_TRY(writ_decision_auto_key(
-            call->boundary_id, &call->state_free, arena, &d->idempotency_key, NULL));
+            call->run.id, &call->record.state_free, arena, &d->idempotency_key, NULL));
     }
     return writ_decision_derive(d, request->worker->gateway->profile, arena, NULL);
 }
@@ -336,7 +338,7 @@ duplicates_of(const struct writ_call *call)
 {
     const struct writ_tool_rule *rule = call->verdict.rule;
 
-    if (call->repeats) {
+    if (call->learned.repeats) {
         return WRIT_DUPLICATES_ALLOW;
     }
     return rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID;
@@ -347,8 +349,8 @@ static struct writ_member_number
 claim_seconds(const struct writ_request *request, const struct writ_call *call, bool is_allowed)
 {
     const struct writ_config *config = writ_request_config(request);
-    int64_t kept_us =
-        call->key.ptr != NULL ? config->ledger.claims_kept_us : 2 * config->sessions.window_us;
+    int64_t kept_us = call->stated.key.ptr != NULL ? config->ledger.claims_kept_us
+                                                   : 2 * config->sessions.window_us;
 
     if (!is_allowed || call->round.follows || duplicates_of(call) == WRIT_DUPLICATES_ALLOW) {
         return (struct writ_member_number){WRIT_ABSENT, 0};
@@ -360,18 +362,18 @@ static writ_result
 extend(struct writ_request *request, struct writ_call *call, enum writ_reason refused,
     struct writ_decision *d)
 {
-    struct writ_extension *ours = &call->extension;
+    struct writ_extension *ours = &call->record.extension;
 
     *ours = (struct writ_extension){
-        .tenant = writ_member_text_or_absent(request->agent.tenant),
-        .upstream = writ_member_text_or_absent(call->upstream_name),
-        .wire_tool = writ_member_text_or_absent(call->wire_tool),
+        .tenant = writ_member_text_or_absent(request->identity.agent.tenant),
+        .upstream = writ_member_text_or_absent(call->callee.name),
+        .wire_tool = writ_member_text_or_absent(call->callee.wire_tool),
         .profile = writ_member_text(request->worker->gateway->profile->name),
         .argument = writ_member_text_or_absent(call->verdict.argument),
         .constraint = writ_member_text_or_absent(call->verdict.constraint),
         .claim_seconds = claim_seconds(
             request, call, refused == WRIT_REASON_NONE || call->shadowed != WRIT_REASON_NONE),
-        .key_stated = writ_member_flag(call->key.ptr != NULL),
+        .key_stated = writ_member_flag(call->stated.key.ptr != NULL),
         .duplicates = writ_member_text(writ_duplicates_word(duplicates_of(call))),
         .trace_id = writ_member_text_or_absent(trace_id(request)),
         .budgets = budget_names(request, call),
@@ -383,8 +385,8 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
     if (call->shadowed != WRIT_REASON_NONE) {
         ours->shadow = writ_member_flag(true);
     }
-    if (call->defined) {
-        WRIT_TRY(writ_call_key_digest(&call->definition, request->x->arena, &ours->definition));
+    if (call->learned.known) {
+        WRIT_TRY(writ_call_key_digest(&call->learned.digest, request->x->arena, &ours->definition));
     }
     if (call->round.has_input) {
         WRIT_TRY(writ_call_key_digest(&call->round.input, request->x->arena, &ours->input_digest));
@@ -393,7 +395,8 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         ours->round = (struct writ_member_number){WRIT_PRESENT, call->round.number};
     }
     if (d->params_hash.is == WRIT_PRESENT) {
-        WRIT_TRY(writ_call_key_digest(&call->state_free, request->x->arena, &ours->state_free));
+        WRIT_TRY(
+            writ_call_key_digest(&call->record.state_free, request->x->arena, &ours->state_free));
     }
     return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
 }
@@ -432,7 +435,7 @@ draft_reason(const struct writ_call *call)
         return WRIT_REASON_INPUT_NOT_AWAITED;
     }
     /* a caller who names an approval where none is needed means another call */
-    if ((call->continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
+    if ((call->stated.continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
         call->verdict.approval == NULL) {
         return WRIT_REASON_CONTINUATION_MISMATCH;
     }
@@ -442,16 +445,16 @@ draft_reason(const struct writ_call *call)
 static writ_result
 fill_draft(struct writ_request *request, struct writ_call *call, enum writ_reason refused)
 {
-    WRIT_TRY(describe(request, call, &call->decision));
-    WRIT_TRY(identify(request, call, &call->decision));
-    return extend(request, call, refused, &call->decision);
+    WRIT_TRY(describe(request, call, &call->record.decision));
+    WRIT_TRY(identify(request, call, &call->record.decision));
+    return extend(request, call, refused, &call->record.decision);
 }
 
 enum writ_step
 writ_judge_draft(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    struct writ_decision *d = &call->decision;
+    struct writ_decision *d = &call->record.decision;
     enum writ_reason refused;
     writ_result r;
 
@@ -487,28 +490,29 @@ key_in(const struct writ_request *request, struct writ_view boundary_id, struct 
     const struct writ_call *call = request->call;
     struct writ_member_text key;
 
-    WRIT_TRY(writ_decision_auto_key(boundary_id, &call->state_free, request->x->arena, &key, NULL));
-    return writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
-        call->tool, key.view, ret, NULL);
+    WRIT_TRY(writ_decision_auto_key(
+        boundary_id, &call->record.state_free, request->x->arena, &key, NULL));
+    return writ_ledger_claim(request->identity.agent.tenant, request->identity.agent.id,
+        call->callee.name, call->callee.tool, key.view, ret, NULL);
 }
 
 static writ_result
 make_claim(
     const struct writ_request *request, const struct writ_call *call, struct writ_claim *claim)
 {
-    const struct writ_decision *d = &call->decision;
+    const struct writ_decision *d = &call->record.decision;
 
-    claim->call = call->state_free;
-    claim->caller_stated = call->key.ptr != NULL;
-    WRIT_TRY(writ_ledger_claim(request->agent.tenant, request->agent.id, call->upstream_name,
-        call->tool, d->idempotency_key.view, &claim->key, NULL));
-    if (claim->caller_stated || call->previous_boundary_id.ptr == NULL) {
+    claim->call = call->record.state_free;
+    claim->caller_stated = call->stated.key.ptr != NULL;
+    WRIT_TRY(writ_ledger_claim(request->identity.agent.tenant, request->identity.agent.id,
+        call->callee.name, call->callee.tool, d->idempotency_key.view, &claim->key, NULL));
+    if (claim->caller_stated || call->run.previous.ptr == NULL) {
         return WRIT_DONE;
     }
     claim->previous_since_us = writ_clock_wall_us(request->worker->gateway->clock) -
                                writ_request_config(request)->sessions.window_us;
-    WRIT_TRY(key_in(request, call->next_boundary_id, &claim->next));
-    return key_in(request, call->previous_boundary_id, &claim->previous);
+    WRIT_TRY(key_in(request, call->run.next, &claim->next));
+    return key_in(request, call->run.previous, &claim->previous);
 }
 
 /* A session keeps its run open as long as its row lives. */
@@ -517,7 +521,7 @@ held_until(const struct writ_request *request)
 {
     const struct writ_session *session = request->session;
 
-    return session != NULL && writ_view_equal(session->boundary_id, request->call->boundary_id)
+    return session != NULL && writ_view_equal(session->boundary_id, request->call->run.id)
                ? atomic_load(&session->stored_us)
                : 0;
 }
@@ -528,16 +532,16 @@ writ_judge_claim(struct writ_request *request)
     struct writ_call *call = request->call;
     const struct writ_tool_rule *rule = call->verdict.rule;
     struct writ_entry_decision decision = {
-        .draft = &call->decision,
+        .draft = &call->record.decision,
         .profile = request->worker->gateway->profile,
-        .tenant = request->agent.tenant,
+        .tenant = request->identity.agent.tenant,
         .lifetime_us = writ_request_config(request)->credential.lifetime_us,
         .held_until_us = held_until(request),
         .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request) &&
                   call->round.fault == WRIT_REASON_NONE,
         .follows = call->round.follows,
         .before = call->round.before,
-        .ask = call->asks ? &call->ask : NULL,
+        .ask = call->review.asks ? &call->review.ask : NULL,
         .duplicates = duplicates_of(call),
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,
@@ -572,12 +576,12 @@ not_granted(struct writ_request *request)
 
     if (entry->code != WRIT_OK) {
         call->end.refusal = WRIT_REASON_LEDGER_UNAVAILABLE;
-        call->decision.decision_id.view.len = 0; /* there is no such record */
+        call->record.decision.decision_id.view.len = 0; /* there is no such record */
     } else if (entry->decision.refused != WRIT_REASON_NONE) {
         call->end.refusal = entry->decision.refused;
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS,
-        writ_decision_is(&call->decision, WRIT_DECISION_REQUIRE_APPROVAL)
+        writ_decision_is(&call->record.decision, WRIT_DECISION_REQUIRE_APPROVAL)
             ? WRIT_DECISION_REQUIRE_APPROVAL
             : WRIT_DECISION_DENY);
     return WRIT_STEP_HOLD;
@@ -590,8 +594,8 @@ make_candidate(struct writ_request *request, const struct writ_decision *authori
 {
     struct writ_call *call = request->call;
     struct writ_candidate candidate = {
-        .agent_id = writ_member_text(request->agent.id),
-        .tool = writ_member_text(call->tool),
+        .agent_id = writ_member_text(request->identity.agent.id),
+        .tool = writ_member_text(call->callee.tool),
         .target = writ_member_text_or_absent(call->verdict.target),
         .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
         .continuation_id = authorization->continuation_id,
@@ -621,7 +625,7 @@ enum writ_step
 writ_judge_bind(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    struct writ_decision *d = &call->authorization;
+    struct writ_decision *d = &call->record.authorization;
     struct writ_candidate candidate;
     struct writ_binding binding;
 
@@ -630,9 +634,9 @@ writ_judge_bind(struct writ_request *request)
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_ALLOW);
     call->end.refusal = WRIT_REASON_NONE;
-    call->leaf = request->entry.decision.leaf;
-    call->owes = true;
-    *d = call->decision;
+    call->record.leaf = request->entry.decision.leaf;
+    call->grant.owes = true;
+    *d = call->record.decision;
     if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
         d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     }
@@ -644,6 +648,6 @@ writ_judge_bind(struct writ_request *request)
     if (binding.verdict != WRIT_BINDING_ALLOW) {
         return writ_conclude_unsent(request, binding.reason);
     }
-    call->permit = binding.permit;
+    call->grant.permit = binding.permit;
     return writ_request_together(request, WRIT_STEP_SIGN);
 }

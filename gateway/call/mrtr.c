@@ -90,15 +90,15 @@ name_of(struct writ_request *request, struct writ_digest *ret)
 {
     struct writ_call *call = request->call;
     struct writ_decision identity = {
-        .agent_id = writ_member_text(request->agent.id),
-        .tool = writ_member_text(call->tool),
+        .agent_id = writ_member_text(request->identity.agent.id),
+        .tool = writ_member_text(call->callee.tool),
         .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
     };
 
     WRIT_TRY(writ_call_key_arguments(request, &identity.params_hash));
-    WRIT_TRY(writ_decision_state_free(
-        &identity, request->agent.tenant, call->upstream_name, &call->state_free, NULL));
-    return writ_ledger_round(&call->state_free, call->round.state, ret, NULL);
+    WRIT_TRY(writ_decision_state_free(&identity, request->identity.agent.tenant, call->callee.name,
+        &call->record.state_free, NULL));
+    return writ_ledger_round(&call->record.state_free, call->round.state, ret, NULL);
 }
 
 /* The run and the key that the caller states are those of the call that it goes on with. Of equal
@@ -110,18 +110,19 @@ state_which(struct writ_request *request, struct writ_entry_waiting *ret)
     struct writ_view runs[WRIT_WAITING_KEYS];
     struct writ_member_text key;
 
-    ret->boundary = call->stated_boundary;
-    ret->keyed = call->key.ptr != NULL;
+    ret->boundary = call->stated.boundary;
+    ret->keyed = call->stated.key.ptr != NULL;
     if (ret->keyed) {
-        ret->keys[ret->keys_n++] = call->key;
+        ret->keys[ret->keys_n++] = call->stated.key;
         return WRIT_DONE;
     }
     WRIT_TRY(writ_call_key_run(request));
-    runs[0] = call->boundary_id;
-    runs[1] = call->next_boundary_id;
-    runs[2] = call->previous_boundary_id;
+    runs[0] = call->run.id;
+    runs[1] = call->run.next;
+    runs[2] = call->run.previous;
     for (size_t i = 0; i < WRIT_WAITING_KEYS && runs[i].ptr != NULL; i++) {
-        WRIT_TRY(writ_decision_auto_key(runs[i], &call->state_free, request->x->arena, &key, NULL));
+        WRIT_TRY(writ_decision_auto_key(
+            runs[i], &call->record.state_free, request->x->arena, &key, NULL));
         ret->keys[ret->keys_n++] = key.view;
     }
     return WRIT_DONE;
@@ -190,8 +191,8 @@ writ_mrtr_look(struct writ_request *request, const struct writ_json *result)
 
     if (request->message.era != WRIT_MCP_ERA_MODERN ||
         !writ_json_is(writ_json_get(result, WRIT_LIT("resultType")), WRIT_LIT("input_required")) ||
-        !writ_is_ok(
-            writ_ledger_round(&call->state_free, writ_json_string(state), &call->end.name, NULL))) {
+        !writ_is_ok(writ_ledger_round(
+            &call->record.state_free, writ_json_string(state), &call->end.name, NULL))) {
         return;
     }
     call->end.waits = WRIT_WAIT_INPUT;

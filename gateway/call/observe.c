@@ -149,7 +149,7 @@ writ_observe_start(struct writ_request *request)
     *probe = (struct probe){.request = request};
     writ_metrics_count(request->x->metrics, WRIT_COUNTER_PROBES, 1);
     if (!writ_is_ok(writ_policy_probe(
-            call->verdict.rule, call->arguments, request->x->arena, &probe->wanted, NULL))) {
+            call->verdict.rule, call->callee.arguments, request->x->arena, &probe->wanted, NULL))) {
         return unavailable(request);
     }
     switch (probe->wanted.probe->kind) {

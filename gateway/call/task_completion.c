@@ -44,8 +44,8 @@ writ_task_completion_await(struct writ_request *request, const struct writ_json 
                : writ_json_get(request->message.params, WRIT_LIT("task")) != NULL;
 
     if (!is_task || id.len == 0 || id.len > WRIT_TASK_COMPLETION_ID_MAX ||
-        !writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id, call->upstream_name,
-            id, &call->end.name, NULL))) {
+        !writ_is_ok(writ_ledger_task(request->identity.agent.tenant, request->identity.agent.id,
+            call->callee.name, id, &call->end.name, NULL))) {
         return;
     }
     call->end.waits = WRIT_WAIT_TASK;

@@ -173,7 +173,7 @@ found(struct held *held)
     }
     held->end = (struct writ_task_completion){.config = writ_request_config(request),
         .clock = request->worker->gateway->clock,
-        .agent = &request->agent,
+        .agent = &request->identity.agent,
         .upstream = writ_upstream_config(held->from)->name,
         .arena = held->arena,
         .call = held->entry.waiting};
@@ -192,7 +192,7 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
 static writ_result
 name_task(struct held *held, const struct writ_digest *task)
 {
-    const struct writ_agent *agent = &held->request->agent;
+    const struct writ_agent *agent = &held->request->identity.agent;
     struct writ_digest *name = &held->entry.waiting.name;
     const struct writ_json *message = parse(held);
     bool is_status = held->form == WRIT_TASK_STATUS;

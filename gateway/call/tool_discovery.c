@@ -105,7 +105,7 @@ head_fault(const struct writ_request *request, const struct writ_params *params)
 
     for (size_t i = 0; i < params->n; i++) {
         struct writ_view value = writ_exchange_header(request->x, params->items[i].header);
-        switch (writ_param_check(&params->items[i], request->call->arguments, value)) {
+        switch (writ_param_check(&params->items[i], request->call->callee.arguments, value)) {
         case WRIT_PARAM_AGREES:
             break;
         case WRIT_PARAM_MISSING:
@@ -142,8 +142,9 @@ use_definition(struct writ_request *request)
 {
     struct writ_call *call = request->call;
     const struct writ_catalog_tool *tool =
-        call->upstream != NULL ? writ_catalog_find(catalog_of(request, call->upstream), call->tool)
-                               : NULL;
+        call->callee.upstream != NULL
+            ? writ_catalog_find(catalog_of(request, call->callee.upstream), call->callee.tool)
+            : NULL;
 
     if (tool != NULL) {
         const char *fault = head_fault(request, &tool->params);
@@ -151,22 +152,23 @@ use_definition(struct writ_request *request)
             return writ_refusal_http(
                 request, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
         }
-        call->definition = tool->digest;
-        call->hints = tool->hints;
-        call->defined = true;
+        call->learned.digest = tool->digest;
+        call->learned.hints = tool->hints;
+        call->learned.known = true;
         ask_nobody_unless_annotated(call, tool);
     }
     if (!writ_request_may_pass(request)) {
         return WRIT_STEP_DRAFT;
     }
-    call->observed.fault = writ_tool_discovery_judge(request, call->verdict.rule,
-        call->upstream_name, call->tool, tool != NULL ? &tool->digest : NULL);
-    if (call->upstream != NULL &&
-        writ_catalog_is_doubled(catalog_of(request, call->upstream), call->tool)) {
+    call->observed.fault = writ_tool_discovery_judge(request, call->verdict.rule, call->callee.name,
+        call->callee.tool, tool != NULL ? &tool->digest : NULL);
+    if (call->callee.upstream != NULL &&
+        writ_catalog_is_doubled(catalog_of(request, call->callee.upstream), call->callee.tool)) {
         call->observed.fault = WRIT_REASON_DEFINITION_AMBIGUOUS;
     }
-    call->repeats = tool != NULL && call->observed.fault == WRIT_REASON_NONE &&
-                    call->verdict.rule->repeats_reads && (tool->hints & WRIT_HINT_READ_ONLY) != 0;
+    call->learned.repeats = tool != NULL && call->observed.fault == WRIT_REASON_NONE &&
+                            call->verdict.rule->repeats_reads &&
+                            (tool->hints & WRIT_HINT_READ_ONLY) != 0;
     return call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->state != NULL
                ? WRIT_STEP_OBSERVE
                : WRIT_STEP_DRAFT;
@@ -178,7 +180,7 @@ static void
 go_on(struct writ_request *request, bool known)
 {
     struct writ_worker *worker = request->worker;
-    size_t index = writ_upstream_index(request->call->upstream);
+    size_t index = writ_upstream_index(request->call->callee.upstream);
     struct writ_request *waiting = worker->learners[index];
 
     if (!known) {
@@ -187,7 +189,7 @@ go_on(struct writ_request *request, bool known)
     worker->learners[index] = NULL;
     while (waiting != NULL) { /* the one that asked is the last of them */
         struct writ_request *next = waiting->learn_next;
-        waiting->call->learned = true;
+        waiting->call->learned.asked = true;
         writ_request_continue(waiting);
         waiting = next;
     }
@@ -230,13 +232,13 @@ ask(struct learner *learner, struct writ_view cursor)
     struct writ_view body;
 
     WRIT_TRY(list_body(request, cursor, &body));
-    WRIT_TRY(writ_upcall_request_own(
-        request, request->call->upstream, body, &learner->message, learner->headers, wanted));
+    WRIT_TRY(writ_upcall_request_own(request, request->call->callee.upstream, body,
+        &learner->message, learner->headers, wanted));
     wanted->body_max = wanted->event_max = LIST_BYTES_MAX;
     wanted->timeout_us = wanted->total_us = TIMEOUT_US;
     learner->upcall.events = &list_events;
     learner->upcall.ctx = learner;
-    writ_upcall_start(request->call->upstream, request->worker, &learner->upcall);
+    writ_upcall_start(request->call->callee.upstream, request->worker, &learner->upcall);
     return WRIT_DONE;
 }
 
@@ -266,7 +268,7 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
         }
     }
     stale_us = writ_tool_discovery_stale_us(
-        learner->request->x->loop, learner->request->call->upstream, result);
+        learner->request->x->loop, learner->request->call->callee.upstream, result);
     learner->stale_us = stale_us < learner->stale_us ? stale_us : learner->stale_us;
     cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
     *ret_cursor = cursor.ptr != NULL ? writ_view_copy(cursor, learner->request->x->arena) : cursor;
@@ -300,7 +302,7 @@ tell(const struct learner *learner, const struct writ_err *err)
     const struct writ_request *request = learner->request;
 
     WRIT_LOG(request->worker->gateway->log, WRIT_LOG_WARN, "definitions_not_learned",
-        writ_log_text("upstream", request->call->upstream_name), writ_log_str("why", err->text));
+        writ_log_text("upstream", request->call->callee.name), writ_log_str("why", err->text));
 }
 
 static void
@@ -318,7 +320,8 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     }
     good = good && cursor.ptr == NULL;
     if (good) {
-        struct writ_catalog_snapshot *shelf = writ_upstream_shelf(learner->request->call->upstream);
+        struct writ_catalog_snapshot *shelf =
+            writ_upstream_shelf(learner->request->call->callee.upstream);
         writ_catalog_seal(learner->catalog);
         writ_catalog_snapshot_put(shelf, WRIT_TAKE(learner->catalog));
         writ_catalog_snapshot_settle(shelf, learner->doubts, learner->asked_us, learner->stale_us);
@@ -333,7 +336,7 @@ static enum writ_step
 start(struct writ_request *request)
 {
     struct writ_worker *worker = request->worker;
-    size_t index = writ_upstream_index(request->call->upstream);
+    size_t index = writ_upstream_index(request->call->callee.upstream);
     struct learner *learner = writ_arena_get(request->x->arena, sizeof *learner);
     bool asked = worker->learners[index] != NULL;
 
@@ -348,7 +351,8 @@ start(struct writ_request *request)
     *learner = (struct learner){.request = request,
         .asked_us = writ_loop_now_us(request->x->loop),
         .stale_us = INT64_MAX,
-        .doubts = writ_catalog_snapshot_doubts(writ_upstream_shelf(request->call->upstream))};
+        .doubts =
+            writ_catalog_snapshot_doubts(writ_upstream_shelf(request->call->callee.upstream))};
     if (!writ_is_ok(writ_catalog_new(&learner->catalog)) ||
         !writ_is_ok(ask(learner, (struct writ_view){NULL, 0}))) {
         writ_catalog_drop(WRIT_TAKE(learner->catalog));
@@ -371,12 +375,12 @@ has_to_ask(const struct writ_request *request)
     struct writ_catalog_snapshot *shelf;
     bool may_ask;
 
-    if (call->upstream == NULL || call->learned || !writ_request_may_pass(request) ||
-        writ_meet_is_late(request, call->upstream)) {
+    if (call->callee.upstream == NULL || call->learned.asked || !writ_request_may_pass(request) ||
+        writ_meet_is_late(request, call->callee.upstream)) {
         return false;
     }
-    shelf = writ_upstream_shelf(call->upstream);
-    may_ask = now_us >= request->worker->learn_after_us[writ_upstream_index(call->upstream)];
+    shelf = writ_upstream_shelf(call->callee.upstream);
+    may_ask = now_us >= request->worker->learn_after_us[writ_upstream_index(call->callee.upstream)];
     if (writ_catalog_snapshot_is_doubtful(shelf, now_us)) {
         return call->verdict.rule->pin || may_ask;
     }

@@ -93,7 +93,7 @@ writ_hook_is_of_tenant(const struct writ_request *request, const struct writ_dec
     struct writ_extension ours;
 
     return writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL)) &&
-           writ_view_equal(writ_member_view(&ours.tenant), request->agent.tenant);
+           writ_view_equal(writ_member_view(&ours.tenant), request->identity.agent.tenant);
 }
 
 /* What a probe tells an upstream of the gateway, in the place of a client that speaks MCP. */
@@ -121,9 +121,9 @@ read_tool(const struct writ_request *request, struct writ_call *call)
     if (name.len == 0 || name.len > TOOL_MAX || slash == 0 || slash + 1 >= name.len) {
         return false;
     }
-    call->upstream_name = writ_view_sub(name, 0, slash);
-    call->tool = writ_view_sub(name, slash + 1, name.len);
-    call->framework = writ_config_framework(writ_request_config(request), call->upstream_name);
+    call->callee.name = writ_view_sub(name, 0, slash);
+    call->callee.tool = writ_view_sub(name, slash + 1, name.len);
+    call->callee.framework = writ_config_framework(writ_request_config(request), call->callee.name);
     return true;
 }
 
@@ -139,14 +139,14 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
         return false;
     }
     *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}},
-        .arguments = arguments != NULL ? arguments : &no_arguments};
+        .callee = {.arguments = arguments != NULL ? arguments : &no_arguments}};
     if (!read_tool(request, call)) {
         *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "tool wants a framework and its tool, as framework/tool, of at most 545 bytes");
         return false;
     }
     if (!writ_caller_claims_name(
-            hook->body, WRIT_LIT("target_state_digest"), &call->stated_state)) {
+            hook->body, WRIT_LIT("target_state_digest"), &call->stated.state)) {
         *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "target_state_digest is a digest; it is left out where there is none");
         return false;
@@ -176,19 +176,19 @@ writ_hook_before(struct writ_request *request)
         return step;
     }
     call = request->call;
-    if (!writ_caller_claims_key(request->x, body, WRIT_LIT("idempotency_key"), &call->key)) {
+    if (!writ_caller_claims_key(request->x, body, WRIT_LIT("idempotency_key"), &call->stated.key)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
-    if (!writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &call->stated_boundary) ||
-        writ_caller_claims_is_reserved(call->stated_boundary) ||
-        !writ_caller_claims_name(body, WRIT_LIT("continuation_id"), &call->continuation) ||
+    if (!writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &call->stated.boundary) ||
+        writ_caller_claims_is_reserved(call->stated.boundary) ||
+        !writ_caller_claims_name(body, WRIT_LIT("continuation_id"), &call->stated.continuation) ||
         !writ_caller_claims_name(body, WRIT_LIT("request_id"), &request_id) ||
         !writ_caller_claims_name(body, WRIT_LIT("agent_id"), &agent_id)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "agent_id, boundary_id, continuation_id and request_id are strings of 1 to 512 bytes, "
             "and no boundary begins with writ:, session: or agent:");
     }
-    if (agent_id.ptr != NULL && !writ_view_equal(agent_id, request->agent.id)) {
+    if (agent_id.ptr != NULL && !writ_view_equal(agent_id, request->identity.agent.id)) {
         return writ_hook_refuse(request, 403, WRIT_REASON_AGENT_ID_MISMATCH, NULL);
     }
     request->message.id = writ_json_get(body, WRIT_LIT("request_id"));
@@ -203,17 +203,18 @@ enum writ_step
 writ_hook_hand(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    struct writ_entry_wait wait = {.leaf = call->leaf, .kind = WRIT_WAIT_BIND};
+    struct writ_entry_wait wait = {.leaf = call->record.leaf, .kind = WRIT_WAIT_BIND};
 
     if (request->x->gone) {
         return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
     }
-    if (!writ_member_time(call->authorization.expires_at.view, &wait.until_us) ||
-        !writ_is_ok(writ_digest_bytes(call->authorization.decision_id.view, &wait.name, NULL))) {
+    if (!writ_member_time(call->record.authorization.expires_at.view, &wait.until_us) ||
+        !writ_is_ok(
+            writ_digest_bytes(call->record.authorization.decision_id.view, &wait.name, NULL))) {
         return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
     }
     /* leave to make the call goes to its caller, who has to bind it */
-    WRIT_INVARIANT(writ_binding_spend(&call->permit, NULL));
+    WRIT_INVARIANT(writ_binding_spend(&call->grant.permit, NULL));
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAIT, .wait = wait};
     return writ_request_submit(request, WRIT_STEP_HANDED);
 }
@@ -255,15 +256,15 @@ answer_refused(struct writ_request *request)
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
 
-    if (call->decision.decision_id.view.len == 0) { /* there is no record */
+    if (call->record.decision.decision_id.view.len == 0) { /* there is no record */
         return writ_hook_refuse(request, 503, refusal.reason, NULL);
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_REFUSALS, refusal.reason);
     writ_denial_put_text(&text, request, &refusal);
     writ_hook_put_verdict(
-        &w, decided ? call->decision.decision.view : WRIT_LIT("deny"), writ_buf_view(&text));
+        &w, decided ? call->record.decision.decision.view : WRIT_LIT("deny"), writ_buf_view(&text));
     writ_denial_put_members(&w, request, &refusal);
-    put_record(&w, &call->decision);
+    put_record(&w, &call->record.decision);
     return writ_hook_reply(request, &w, &body);
 }
 
@@ -278,9 +279,9 @@ answer_allowed(struct writ_request *request)
 
     writ_hook_put_verdict(&w, WRIT_LIT("allow"), writ_reason_sentence(reason));
     writ_write_text_if(&w, "reason", writ_reason_name(reason));
-    writ_write_text_if(&w, "decision_id", call->decision.decision_id.view);
-    writ_write_text_if(&w, "credential", call->credential);
-    put_record(&w, &call->decision);
+    writ_write_text_if(&w, "decision_id", call->record.decision.decision_id.view);
+    writ_write_text_if(&w, "credential", call->grant.credential);
+    put_record(&w, &call->record.decision);
     return writ_hook_reply(request, &w, &body);
 }
 
@@ -302,7 +303,7 @@ writ_hook_again(struct writ_request *request)
     if (!is_asked_again(entry)) {
         return WRIT_STEP_ANSWER;
     }
-    request->decided = *entry;
+    request->hold.decided = *entry;
     return writ_hook_find(request, entry->decision.prior.decision_id, WRIT_STEP_SAME);
 }
 
@@ -312,14 +313,14 @@ writ_hook_same(struct writ_request *request)
     const struct writ_entry found = request->entry;
     struct writ_call *call = request->call;
 
-    request->entry = request->decided;
+    request->entry = request->hold.decided;
     if (found.code != WRIT_OK || found.call.stage != WRIT_CALL_BINDS) {
         return WRIT_STEP_ANSWER; /* it was bound meanwhile */
     }
-    call->authorization = found.call.decision;
-    call->authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+    call->record.authorization = found.call.decision;
+    call->record.authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     if (writ_is_ok(writ_forward_credential(request))) {
-        call->decision = found.call.decision;
+        call->record.decision = found.call.decision;
         writ_hook_of(request)->is_same = true;
     }
     return WRIT_STEP_ANSWER;

@@ -141,13 +141,13 @@ look_at_result(struct writ_request *request, const struct writ_extension *ours)
     struct writ_call *call = request->call;
     const struct writ_member_text *told = &hook->outcome.tool_output_hash;
 
-    call->verdict.rule = writ_policy_find(writ_request_config(request), &request->agent,
-        writ_member_view(&ours->upstream), call->decision.tool.view, NULL);
+    call->verdict.rule = writ_policy_find(writ_request_config(request), &request->identity.agent,
+        writ_member_view(&ours->upstream), call->record.decision.tool.view, NULL);
     if (hook->result == NULL || call->verdict.rule == NULL) {
         call->end.output_hash = writ_member_view(told);
         return true;
     }
-    call->last.data = request->x->body;
+    call->reply.last.data = request->x->body;
     writ_after_response(request, hook->body);
     call->end.result = (struct writ_view){NULL, 0}; /* what a caller has, he need not be given */
     return told->is != WRIT_PRESENT || writ_view_equal(told->view, call->end.before_hash);
@@ -162,8 +162,8 @@ record(struct writ_request *request, const struct writ_extension *ours)
     if (call == NULL) {
         return writ_hook_refuse(request, 503, WRIT_REASON_OVERLOADED, NULL);
     }
-    *call = (struct writ_call){.decision = request->entry.call.decision,
-        .leaf = request->entry.call.leaf,
+    *call = (struct writ_call){
+        .record = {.decision = request->entry.call.decision, .leaf = request->entry.call.leaf},
         .end = {.outcome = kind_of(&hook->outcome),
             .said = &hook->outcome,
             .error_type = hook->outcome.error_type.view}};
@@ -187,7 +187,7 @@ writ_hook_after_join(struct writ_request *request)
         return writ_hook_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     if (entry->code != WRIT_OK || !writ_hook_is_of_tenant(request, decision) ||
-        !writ_view_equal(decision->agent_id.view, request->agent.id) ||
+        !writ_view_equal(decision->agent_id.view, request->identity.agent.id) ||
         !writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL))) {
         return writ_hook_refuse(request, 404, WRIT_REASON_AUTHORIZATION_UNKNOWN, NULL);
     }
@@ -211,7 +211,7 @@ put_result(struct writ_write *w, struct writ_request *request)
 {
     const struct writ_json *body = NULL;
 
-    if (writ_is_ok(writ_mcp_parse(request->call->last.data, request->x->arena, &body))) {
+    if (writ_is_ok(writ_mcp_parse(request->call->reply.last.data, request->x->arena, &body))) {
         writ_write_name(w, WRIT_LIT(MEMBER_KEPT));
         writ_write_value(w, writ_json_get(body, WRIT_LIT(MEMBER_KEPT)));
     }
@@ -221,7 +221,7 @@ static enum writ_step
 answer(struct writ_request *request)
 {
     const struct writ_call *call = request->call;
-    writ_auto_buf body = writ_buf_make(ANSWER_MAX + call->last.data.len * 6);
+    writ_auto_buf body = writ_buf_make(ANSWER_MAX + call->reply.last.data.len * 6);
     writ_auto_buf record = writ_buf_make(WRIT_RECORD_MAX_BYTES);
     struct writ_write w = writ_write_to(&body);
 
@@ -284,10 +284,10 @@ writ_hook_after_read_seal(struct writ_request *request)
         return writ_hook_refuse(request, 404, WRIT_REASON_BOUNDARY_UNKNOWN, NULL);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_SEAL,
-        .seal = {.tenant = request->agent.tenant,
+        .seal = {.tenant = request->identity.agent.tenant,
             .boundary_id = boundary_id,
             .of_agent = true,
-            .agent_id = request->agent.id,
+            .agent_id = request->identity.agent.id,
             .at_once = true}};
     return writ_request_submit(request, WRIT_STEP_SEALED);
 }

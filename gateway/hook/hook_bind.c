@@ -121,11 +121,10 @@ tool_of(const struct writ_request *request, const struct writ_decision *decision
     struct writ_extension ours = {0};
     bool same =
         writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL)) &&
-        ours.upstream.is == WRIT_PRESENT &&
-        writ_view_equal(ours.upstream.view, call->upstream_name);
+        ours.upstream.is == WRIT_PRESENT && writ_view_equal(ours.upstream.view, call->callee.name);
 
-    return same && call->framework != NULL
-               ? call->tool
+    return same && call->callee.framework != NULL
+               ? call->callee.tool
                : writ_json_string(writ_json_get(writ_hook_of(request)->body, WRIT_LIT("tool")));
 }
 
@@ -137,7 +136,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *decisio
     struct writ_candidate *candidate = &hook->candidate;
 
     *candidate = (struct writ_candidate){
-        .agent_id = chosen(&hook->agent_id, request->agent.id, &decision->agent_id),
+        .agent_id = chosen(&hook->agent_id, request->identity.agent.id, &decision->agent_id),
         .tool = writ_member_text(tool_of(request, decision)),
         .target = chosen(&hook->target, call->verdict.target, &decision->target),
         .normalized_scope =
@@ -168,7 +167,7 @@ static void
 check(struct writ_request *request, bool bindable)
 {
     struct writ_hook *hook = writ_hook_of(request);
-    const struct writ_decision *d = &request->call->authorization;
+    const struct writ_decision *d = &request->call->record.authorization;
 
     hook->binding = writ_binding_check(d, &hook->candidate, writ_judge_now(request, d),
         (struct writ_binding_lookup){as_the_ledger_says, &bindable});
@@ -184,7 +183,8 @@ refused_now(const struct writ_call *call)
     if (call->verdict.answer != WRIT_POLICY_ALLOW) {
         return call->verdict.reason;
     }
-    return call->verdict.approval != NULL && call->authorization.continuation_id.is != WRIT_PRESENT
+    return call->verdict.approval != NULL &&
+                   call->record.authorization.continuation_id.is != WRIT_PRESENT
                ? WRIT_REASON_APPROVAL_REQUIRED
                : WRIT_REASON_NONE;
 }
@@ -193,10 +193,10 @@ static void
 ask_policy(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    const struct writ_policy_call question = {.agent = &request->agent,
-        .upstream = call->upstream_name,
-        .tool = call->tool,
-        .arguments = call->arguments};
+    const struct writ_policy_call question = {.agent = &request->identity.agent,
+        .upstream = call->callee.name,
+        .tool = call->callee.tool,
+        .arguments = call->callee.arguments};
 
     writ_policy_decide(writ_request_config(request), &question, request->x->arena, &call->verdict);
 }
@@ -214,16 +214,16 @@ writ_hook_bind_look(struct writ_request *request)
     if (entry->code != WRIT_OK || !writ_hook_is_of_tenant(request, &entry->call.decision)) {
         return verdict(request, WRIT_BINDING_DENY, WRIT_REASON_AUTHORIZATION_UNKNOWN);
     }
-    call->decision = call->authorization = entry->call.decision;
-    call->leaf = entry->call.leaf;
-    if (!agrees(request, &call->decision)) {
+    call->record.decision = call->record.authorization = entry->call.decision;
+    call->record.leaf = entry->call.leaf;
+    if (!agrees(request, &call->record.decision)) {
         return verdict(request, WRIT_BINDING_DENY, WRIT_REASON_AUTHORIZATION_ALTERED);
     }
     if (entry->call.stage != WRIT_CALL_OVER) { /* granted, also where shadow mode let it go */
-        call->authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
+        call->record.authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     }
     ask_policy(request);
-    if (!writ_is_ok(make_candidate(request, &call->decision))) {
+    if (!writ_is_ok(make_candidate(request, &call->record.decision))) {
         if (call->verdict.reason == WRIT_REASON_NUMBER_NOT_EXACT) {
             return writ_hook_refuse(request, 422, WRIT_REASON_NUMBER_NOT_EXACT, NULL);
         }
@@ -250,12 +250,12 @@ claim(struct writ_request *request)
     struct writ_hook *hook = writ_hook_of(request);
     const struct writ_call *call = request->call;
     int64_t timeout_us = call->verdict.rule->timeout_us > 0 ? call->verdict.rule->timeout_us
-                                                            : call->framework->timeout_us;
+                                                            : call->callee.framework->timeout_us;
 
     WRIT_INVARIANT(writ_binding_spend(&hook->binding.permit, NULL));
     hook->until_us = writ_clock_wall_us(request->worker->gateway->clock) + timeout_us;
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAIT,
-        .wait = {.leaf = call->leaf, .kind = WRIT_WAIT_RUN, .until_us = hook->until_us}};
+        .wait = {.leaf = call->record.leaf, .kind = WRIT_WAIT_RUN, .until_us = hook->until_us}};
     return writ_request_submit(request, WRIT_STEP_ANSWER);
 }
 
@@ -275,9 +275,9 @@ writ_hook_bind_check(struct writ_request *request)
 {
     struct writ_hook *hook = writ_hook_of(request);
     struct writ_call *call = request->call;
-    struct writ_member_text said = writ_member_text_or_absent(call->stated_state);
+    struct writ_member_text said = writ_member_text_or_absent(call->stated.state);
 
-    if (writ_judge_is_stopped(request, call, &call->decision)) { /* since it was decided */
+    if (writ_judge_is_stopped(request, call, &call->record.decision)) { /* since it was decided */
         return verdict(request, WRIT_BINDING_DENY, WRIT_REASON_KILLED);
     }
     if (call->observed.fault != WRIT_REASON_NONE) {
@@ -320,8 +320,8 @@ answer(struct writ_request *request)
     writ_write_text_if(&w, "reason", writ_reason_name(binding->reason));
     if (binding->verdict == WRIT_BINDING_ALLOW) {
         writ_time_format(writ_hook_of(request)->until_us, until);
-        writ_write_text_if(&w, "decision_id", call->decision.decision_id.view);
-        writ_write_text_if(&w, "intent_ref", call->decision.intent_ref.view);
+        writ_write_text_if(&w, "decision_id", call->record.decision.decision_id.view);
+        writ_write_text_if(&w, "intent_ref", call->record.decision.intent_ref.view);
         writ_write_text_if(&w, "outcome_due", writ_view_str(until));
     }
     writ_write_text_if(&w, "hint", writ_reason_hint(binding->reason));

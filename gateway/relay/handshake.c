@@ -380,7 +380,7 @@ make_session(
 {
     writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
 
-    WRIT_TRY(writ_session_new(&request->agent, request->endpoint->path,
+    WRIT_TRY(writ_session_new(&request->identity.agent, request->endpoint->path,
         request->worker->gateway->clock, &request->session, NULL));
     WRIT_TRY(fill_session(request->session, legs));
     WRIT_TRY(keep_client(request));
@@ -409,7 +409,7 @@ store_session(struct writ_request *request, struct writ_view row)
 
     if (!writ_is_ok(writ_sessions_add(
             gateway->sessions, request->session, writ_loop_now_us(request->x->loop)))) {
-        crowded = writ_sessions_crowded(gateway->sessions, &request->agent);
+        crowded = writ_sessions_crowded(gateway->sessions, &request->identity.agent);
         return failed(request, crowded != WRIT_REASON_NONE ? crowded : WRIT_REASON_OVERLOADED);
     }
     writ_session_row_put(&request->entry, request->session, row, gateway->clock,
@@ -473,9 +473,10 @@ writ_handshake_start(struct writ_request *request)
         return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "protocolVersion is longer than 64 bytes");
     }
-    crowded = request->method == WRIT_MCP_INITIALIZE
-                  ? writ_sessions_crowded(request->worker->gateway->sessions, &request->agent)
-                  : WRIT_REASON_NONE;
+    crowded =
+        request->method == WRIT_MCP_INITIALIZE
+            ? writ_sessions_crowded(request->worker->gateway->sessions, &request->identity.agent)
+            : WRIT_REASON_NONE;
     if (crowded != WRIT_REASON_NONE) { /* before it costs the upstreams a session */
         return failed(request, crowded);
     }

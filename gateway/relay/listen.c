@@ -139,7 +139,7 @@ acknowledge_if_all(struct writ_stream_merge *lanes)
 {
     struct writ_loop *loop = lanes->request->x->loop;
 
-    if (lanes->acked || !lanes->request->streaming) {
+    if (lanes->acked || !lanes->request->stream.open) {
         return;
     }
     for (size_t i = 0; i < lanes->n; i++) {

@@ -64,7 +64,8 @@ is_callable(const struct writ_leg *leg, struct writ_view name, const struct writ
     struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
     const struct writ_tool_rule *rule;
 
-    rule = writ_policy_find(writ_request_config(request), &request->agent, upstream, name, NULL);
+    rule = writ_policy_find(
+        writ_request_config(request), &request->identity.agent, upstream, name, NULL);
     return rule != NULL && (rule->shadow || writ_tool_discovery_judge(request, rule, upstream, name,
                                                 digest) == WRIT_REASON_NONE);
 }

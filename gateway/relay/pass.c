@@ -102,12 +102,12 @@ note(struct writ_request *request)
 {
     struct writ_digest key;
 
-    if (!request->noted && request->session != NULL && request->message.id != NULL &&
+    if (!request->forward.noted && request->session != NULL && request->message.id != NULL &&
         writ_is_ok(writ_pending_responses_key(request->session,
-            writ_upstream_config(request->upstream)->name, request->message.id, &key)) &&
+            writ_upstream_config(request->forward.upstream)->name, request->message.id, &key)) &&
         writ_is_ok(writ_pending_responses_note(
             request->worker->gateway->answers, &key, NULL, request->x->loop))) {
-        request->noted = true;
+        request->forward.noted = true;
     }
 }
 
@@ -120,7 +120,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (event->id.len > 0) {
         note(request);
     }
-    switch (writ_inspect_event(request, request->upstream, event, &data)) {
+    switch (writ_inspect_event(request, request->forward.upstream, event, &data)) {
     case WRIT_INSPECTED_FOREIGN:
         return;
     case WRIT_INSPECTED_TASK:
@@ -139,9 +139,10 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
 
-    request->upcall_open = false;
-    request->late.lost = writ_meet_is_lost(request, request->upstream, &upcall->request, answer);
-    request->answer = *answer;
+    request->forward.open = false;
+    request->late.lost =
+        writ_meet_is_lost(request, request->forward.upstream, &upcall->request, answer);
+    request->forward.answer = *answer;
     writ_request_continue(request);
 }
 
@@ -153,12 +154,12 @@ static const struct writ_upcall_events pass_events = {
 enum writ_step
 writ_pass_relay(struct writ_request *request)
 {
-    const struct writ_upcall_answer *answer = &request->answer;
+    const struct writ_upcall_answer *answer = &request->forward.answer;
 
-    if (request->streaming) {
+    if (request->stream.open) {
         return writ_client_stream_end(request, answer->end == WRIT_UPCALL_ANSWERED);
     }
-    if (writ_inspect_is_another(request, request->upstream, answer)) {
+    if (writ_inspect_is_another(request, request->forward.upstream, answer)) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }
@@ -234,18 +235,18 @@ writ_pass_send(struct writ_request *request, struct writ_upstream *upstream, str
 {
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
 
-    if (!writ_is_ok(
-            writ_upcall_request_make(request, upstream, name, headers, &request->upcall.request))) {
+    if (!writ_is_ok(writ_upcall_request_make(
+            request, upstream, name, headers, &request->forward.upcall.request))) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    request->upcall.request.body = body;
-    request->upcall.events = &pass_events;
-    request->upcall.ctx = request;
-    request->upstream = upstream;
-    request->upcall_open = true;
+    request->forward.upcall.request.body = body;
+    request->forward.upcall.events = &pass_events;
+    request->forward.upcall.ctx = request;
+    request->forward.upstream = upstream;
+    request->forward.open = true;
     writ_client_stream_watch(request);
-    writ_upcall_start(upstream, request->worker, &request->upcall);
+    writ_upcall_start(upstream, request->worker, &request->forward.upcall);
     return writ_request_wait(request, WRIT_STEP_RELAY);
 }
 

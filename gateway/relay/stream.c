@@ -95,9 +95,9 @@ static void
 watch_token(struct writ_request *request)
 {
     const struct writ_clock *clock = request->worker->gateway->clock;
-    int64_t left_us = request->token_expires_us - writ_clock_wall_us(clock);
+    int64_t left_us = request->identity.expires_us - writ_clock_wall_us(clock);
 
-    if (request->token_expires_us > 0) {
+    if (request->identity.expires_us > 0) {
         request->timer = (struct writ_timer){.fn = token_is_over, .ctx = request};
         writ_loop_timer_set(request->worker->loop, &request->timer,
             writ_loop_now_us(request->worker->loop) + (left_us > 0 ? left_us : 0));

@@ -50,8 +50,8 @@ writ_stream_merge_ended(struct writ_request *request)
     if (lanes->resumes) {
         (void)atomic_fetch_sub(&request->session->resuming, 1);
     }
-    return request->streaming ? writ_client_stream_end(request, lanes->whole)
-                              : writ_pass_answer(request, &lanes->refusal);
+    return request->stream.open ? writ_client_stream_end(request, lanes->whole)
+                                : writ_pass_answer(request, &lanes->refusal);
 }
 
 void
@@ -455,9 +455,9 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     lane->streams = true;
     lane->conflicts = 0;
     lane->again_us = AGAIN_US;
-    if (!request->streaming) {
+    if (!request->stream.open) {
         writ_client_stream_begin(request);
-        request->room = resume_all;
+        request->stream.room = resume_all;
     }
 }
 
@@ -623,7 +623,7 @@ client_left(struct writ_exchange *x, void *ctx)
     struct writ_request *request = ctx;
 
     (void)x;
-    if (request->closing) { /* all lanes are over */
+    if (request->stream.closing) { /* all lanes are over */
         writ_client_stream_left(request);
     } else {
         writ_stream_merge_cancel(request->part);
@@ -724,7 +724,7 @@ look_for_missed(struct writ_stream_merge *lanes)
     if (lanes->waits) {
         lanes->live++;
         writ_client_stream_begin(request);
-        request->room = resume_all;
+        request->stream.room = resume_all;
     }
 }
 

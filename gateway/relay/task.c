@@ -122,7 +122,7 @@ ask_ledger(struct asked *asked)
         return asked->whose != NULL ? ask_upstream(asked) : not_found(request);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
-    if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
+    if (!writ_is_ok(writ_ledger_task(request->identity.agent.tenant, request->identity.agent.id,
             writ_upstream_config(upstream)->name, task_id(request), &request->entry.waiting.name,
             NULL))) {
         return writ_refusal_http(
@@ -210,7 +210,7 @@ writ_task_find(struct writ_request *request)
         asked->whose = candidate(asked);
         asked->end = (struct writ_task_completion){.clock = request->worker->gateway->clock,
             .config = writ_request_config(request),
-            .agent = &request->agent,
+            .agent = &request->identity.agent,
             .upstream = writ_upstream_config(asked->whose)->name,
             .arena = request->x->arena,
             .call = request->entry.waiting};
@@ -284,7 +284,7 @@ stop_listening(struct writ_timer *timer)
 {
     struct writ_request *request = timer->ctx;
 
-    writ_upcall_cancel(&request->upcall, false);
+    writ_upcall_cancel(&request->forward.upcall, false);
 }
 
 static struct writ_view
@@ -356,9 +356,9 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_request *request = upcall->ctx;
 
-    request->upcall_open = false;
-    request->late.lost =
-        writ_meet_is_lost(request, request->upstream, &request->upcall.request, answer);
+    request->forward.open = false;
+    request->late.lost = writ_meet_is_lost(
+        request, request->forward.upstream, &request->forward.upcall.request, answer);
     writ_loop_timer_cancel(&request->timer);
     keep(request->part, answer);
     writ_request_continue(request);
@@ -382,16 +382,16 @@ ask_upstream(struct asked *asked)
         return writ_meet_refuse(request);
     }
     if (!writ_is_ok(writ_upcall_request_make(request, asked->whose, request->message.name,
-            asked->headers, &request->upcall.request))) {
+            asked->headers, &request->forward.upcall.request))) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    request->upcall.events = lists ? &list_events : &task_events;
-    request->upcall.ctx = request;
-    request->upstream = asked->whose;
-    request->upcall_open = true;
+    request->forward.upcall.events = lists ? &list_events : &task_events;
+    request->forward.upcall.ctx = request;
+    request->forward.upstream = asked->whose;
+    request->forward.open = true;
     writ_client_stream_watch(request);
-    writ_upcall_start(asked->whose, request->worker, &request->upcall);
+    writ_upcall_start(asked->whose, request->worker, &request->forward.upcall);
     return writ_request_wait(request, lists ? WRIT_STEP_LIST : WRIT_STEP_STATUS);
 }
 
@@ -428,7 +428,7 @@ writ_task_status(struct writ_request *request)
 {
     struct asked *asked = request->part;
 
-    if (!request->streaming) {
+    if (!request->stream.open) {
         return !is_usable(asked)         ? refuse_unusable(asked)
                : is_good(&asked->answer) ? learn(asked, &asked->answer.body)
                                          : WRIT_STEP_REPORT;
@@ -519,7 +519,7 @@ writ_task_filter(struct writ_request *request)
     }
     task = asked->listed[asked->looked_at];
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
-    if (!writ_is_ok(writ_ledger_task(request->agent.tenant, request->agent.id,
+    if (!writ_is_ok(writ_ledger_task(request->identity.agent.tenant, request->identity.agent.id,
             writ_upstream_config(asked->whose)->name,
             writ_json_string(writ_json_get(task, WRIT_LIT("taskId"))), &request->entry.waiting.name,
             NULL))) {
@@ -550,13 +550,13 @@ writ_task_report(struct writ_request *request)
     enum writ_reason withheld = asked->withheld;
 
     writ_task_completion_tell(request, &asked->end, &request->entry);
-    if (withheld != WRIT_REASON_NONE && !request->streaming) {
+    if (withheld != WRIT_REASON_NONE && !request->stream.open) {
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }
     if (withheld != WRIT_REASON_NONE) {
         return writ_client_stream_end(request, false);
     }
-    if (!request->streaming) {
+    if (!request->stream.open) {
         return writ_task_completion_is_settled(&request->entry)
                    ? writ_pass_answer(request, &asked->answer)
                    : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
@@ -564,5 +564,5 @@ writ_task_report(struct writ_request *request)
     }
     return writ_client_stream_end(
         request, writ_task_completion_is_settled(&request->entry) &&
-                     writ_is_ok(writ_sse_put(&request->pending, &asked->last, NULL)));
+                     writ_is_ok(writ_sse_put(&request->stream.pending, &asked->last, NULL)));
 }

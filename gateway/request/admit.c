@@ -30,11 +30,9 @@ writ_admit_agent(struct writ_request *request)
     if (identity.answer != WRIT_IDENTITY_KNOWN) {
         return writ_refusal_identity(request, &identity);
     }
-    request->agent = identity.agent;
-    request->issuer = identity.issuer;
-    request->token_expires_us = identity.expires_us;
-    taken = writ_shares_take(
-        &request->worker->shares, request->agent.tenant, request->agent.id, &request->charge, NULL);
+    request->identity = identity;
+    taken = writ_shares_take(&request->worker->shares, request->identity.agent.tenant,
+        request->identity.agent.id, &request->charge, NULL);
     if (!writ_is_ok(taken)) {
         return crowded(request, taken.code);
     }
@@ -149,7 +147,7 @@ static enum writ_step
 use_session(struct writ_request *request, struct writ_session *session)
 {
     request->session = session;
-    if (!writ_session_is_of(session, &request->agent) ||
+    if (!writ_session_is_of(session, &request->identity.agent) ||
         !writ_view_equal(session->endpoint, request->endpoint->path)) {
         return session_unknown(request);
     }
@@ -191,7 +189,7 @@ session_from_row(struct writ_request *request, struct writ_view id)
     if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
         writ_session_drop(session);
         return writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
-            writ_sessions_crowded(sessions, &request->agent) == WRIT_REASON_SHARE_EXCEEDED
+            writ_sessions_crowded(sessions, &request->identity.agent) == WRIT_REASON_SHARE_EXCEEDED
                 ? WRIT_REASON_SHARE_EXCEEDED
                 : WRIT_REASON_OVERLOADED,
             NULL);

@@ -3,7 +3,7 @@
  * Invariants:
  * 1. Events reach the client in the order in which they were written: what its queue does not take
  *    waits in `pending`, and all later events wait behind it.
- * 2. A notice about a task goes before all that came after it: while one is not settled (`words`)
+ * 2. A notice about a task goes before all that came after it: while one is not settled (`held`)
  *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
 #include "gateway/request/client_stream.h"
 
@@ -20,24 +20,24 @@ flush(struct writ_request *request)
 {
     writ_result r;
 
-    if (request->words > 0) {
+    if (request->stream.held > 0) {
         return false;
     }
-    if (request->pending.len == 0) {
+    if (request->stream.pending.len == 0) {
         return true;
     }
-    r = writ_exchange_write(request->x, writ_buf_view(&request->pending));
+    r = writ_exchange_write(request->x, writ_buf_view(&request->stream.pending));
     if (r.code == WRIT_E_NOMEM) { /* no callback would come when there is room again */
-        request->cut = true;
+        request->stream.cut = true;
     }
-    if (!writ_is_ok(r) && !request->cut) {
+    if (!writ_is_ok(r) && !request->stream.cut) {
         return false;
     }
-    if (request->pending.cap > PENDING_KEPT) {
-        writ_buf_wipe(&request->pending);
-        request->pending = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    if (request->stream.pending.cap > PENDING_KEPT) {
+        writ_buf_wipe(&request->stream.pending);
+        request->stream.pending = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
     }
-    writ_buf_clear(&request->pending);
+    writ_buf_clear(&request->stream.pending);
     return true;
 }
 
@@ -50,30 +50,30 @@ room_again(struct writ_exchange *x, void *ctx)
     if (!flush(request)) {
         return;
     }
-    if (request->closing) {
+    if (request->stream.closing) {
         writ_request_continue(request);
-    } else if (request->room != NULL) {
-        request->room(request);
-    } else if (request->upcall_open) {
-        writ_upcall_resume(&request->upcall);
+    } else if (request->stream.room != NULL) {
+        request->stream.room(request);
+    } else if (request->forward.open) {
+        writ_upcall_resume(&request->forward.upcall);
     }
 }
 
 enum writ_step
 writ_client_stream_end(struct writ_request *request, bool whole)
 {
-    request->closing = true;
-    request->cut = request->cut || !whole;
+    request->stream.closing = true;
+    request->stream.cut = request->stream.cut || !whole;
     return WRIT_STEP_CLOSE;
 }
 
 enum writ_step
 writ_client_stream_close(struct writ_request *request)
 {
-    if (request->words > 0 || (!request->cut && !flush(request))) {
+    if (request->stream.held > 0 || (!request->stream.cut && !flush(request))) {
         return writ_request_wait(request, WRIT_STEP_CLOSE);
     }
-    return writ_finish_stream(request, !request->cut);
+    return writ_finish_stream(request, !request->stream.cut);
 }
 
 /* The client has left: what is written is dropped, so there is room for all of it. */
@@ -85,10 +85,10 @@ reader_left(struct writ_exchange *x, void *ctx)
 
     if (request->call != NULL && !modern) {
         writ_resume_leave(request);
-    } else if (request->upcall_open) {
-        writ_upcall_cancel(&request->upcall, modern);
+    } else if (request->forward.open) {
+        writ_upcall_cancel(&request->forward.upcall, modern);
     }
-    if (request->streaming) {
+    if (request->stream.open) {
         room_again(x, request);
     }
 }
@@ -119,8 +119,8 @@ begin(struct writ_request *request, struct writ_header more)
     };
     size_t count = sizeof headers / sizeof *headers;
 
-    request->pending = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
-    request->streaming = true;
+    request->stream.pending = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    request->stream.open = true;
     writ_exchange_stream(request->x, 200, headers, more.name.len > 0 ? count : count - 1);
     writ_exchange_heartbeat(request->x, HEARTBEAT_MS);
     writ_exchange_probe(request->x, WRIT_CLIENT_PROBE_MS);
@@ -157,9 +157,9 @@ static void
 give_up(struct writ_request *request)
 {
     if (request->call != NULL) {
-        request->call->malformed = true;
+        request->call->reply.malformed = true;
     }
-    writ_upcall_cancel(&request->upcall, false);
+    writ_upcall_cancel(&request->forward.upcall, false);
 }
 
 struct writ_view
@@ -170,7 +170,7 @@ writ_client_stream_event_id(
         return id;
     }
     writ_buf_clear(scratch);
-    writ_event_id_put(scratch, writ_upstream_config(request->upstream)->name, id);
+    writ_event_id_put(scratch, writ_upstream_config(request->forward.upstream)->name, id);
     return writ_is_ok(writ_buf_check(scratch, NULL)) ? writ_buf_view(scratch)
                                                      : (struct writ_view){NULL, 0};
 }
@@ -178,34 +178,36 @@ writ_client_stream_event_id(
 writ_result
 writ_client_stream_write(struct writ_request *request, struct writ_view events)
 {
-    writ_buf_put(&request->pending, events);
-    WRIT_TRY(writ_buf_check(&request->pending, NULL));
+    writ_buf_put(&request->stream.pending, events);
+    WRIT_TRY(writ_buf_check(&request->stream.pending, NULL));
     return flush(request) ? WRIT_DONE : (writ_result){WRIT_E_BUSY};
 }
 
 void
 writ_client_stream_hold(struct writ_request *request)
 {
-    request->ahead = request->words++ > 0 ? request->ahead : writ_buf_make(WRIT_CLIENT_EVENT_MAX);
-    writ_upcall_pause(&request->upcall);
+    request->stream.ahead =
+        request->stream.held++ > 0 ? request->stream.ahead : writ_buf_make(WRIT_CLIENT_EVENT_MAX);
+    writ_upcall_pause(&request->forward.upcall);
 }
 
 void
 writ_client_stream_settle(struct writ_request *request, const struct writ_sse_event *event)
 {
-    request->words--;
-    if (event != NULL && !writ_is_ok(writ_sse_put(&request->ahead, event, NULL))) {
-        request->cut = true;
+    request->stream.held--;
+    if (event != NULL && !writ_is_ok(writ_sse_put(&request->stream.ahead, event, NULL))) {
+        request->stream.cut = true;
     }
-    if (request->words > 0) {
+    if (request->stream.held > 0) {
         return;
     }
-    writ_buf_put(&request->ahead, writ_buf_view(&request->pending));
-    request->cut = request->cut || !writ_is_ok(writ_buf_check(&request->ahead, NULL));
-    writ_buf_wipe(&request->pending);
-    request->pending = request->ahead;
-    request->ahead = (struct writ_buf){0};
-    if (request->cut && !request->closing && request->upcall_open) {
+    writ_buf_put(&request->stream.ahead, writ_buf_view(&request->stream.pending));
+    request->stream.cut =
+        request->stream.cut || !writ_is_ok(writ_buf_check(&request->stream.ahead, NULL));
+    writ_buf_wipe(&request->stream.pending);
+    request->stream.pending = request->stream.ahead;
+    request->stream.ahead = (struct writ_buf){0};
+    if (request->stream.cut && !request->stream.closing && request->forward.open) {
         give_up(request);
     }
     room_again(request->x, request);
@@ -229,7 +231,7 @@ writ_client_stream_event(
         r = writ_client_stream_write(request, writ_buf_view(&text));
     }
     if (r.code == WRIT_E_BUSY) {
-        writ_upcall_pause(&request->upcall);
+        writ_upcall_pause(&request->forward.upcall);
     } else if (!writ_is_ok(r)) {
         give_up(request);
     }

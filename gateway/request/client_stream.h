@@ -43,7 +43,7 @@ struct writ_view writ_client_stream_event_id(
     const struct writ_request *request, struct writ_view id, struct writ_buf *scratch);
 
 /** Writes whole events, as writ_sse_put made them. WRIT_E_BUSY: they were taken, but the client is
- * slow, and `request->room` is called when it is not. Else: they cannot be passed on. */
+ * slow, and `request->stream.room` is called when it is not. Else: they cannot be passed on. */
 WRIT_RESULT writ_client_stream_write(struct writ_request *request, struct writ_view events);
 
 /** For a step: nothing more is written. Gives CLOSE, which ends the stream behind what still waits

@@ -23,13 +23,13 @@ forget_stream(struct writ_request *request)
 void
 writ_finish_request(struct writ_request *request)
 {
-    WRIT_INVARIANT(!request->upcall_open && request->words == 0);
+    WRIT_INVARIANT(!request->forward.open && request->stream.held == 0);
     writ_tally_end(request);
     forget_stream(request);
     writ_resume_forget(request);
     writ_exchange_on_gone(request->x, NULL, NULL);
-    writ_buf_wipe(&request->ahead);
-    writ_buf_wipe(&request->pending);
+    writ_buf_wipe(&request->stream.ahead);
+    writ_buf_wipe(&request->stream.pending);
     writ_shares_release(&request->worker->shares, &request->charge);
     writ_session_drop(WRIT_TAKE(request->session));
     writ_generation_drop(WRIT_TAKE(request->generation));

@@ -80,9 +80,9 @@ end_with(struct writ_request *request, unsigned status, const struct writ_header
         .retry_ms = WRIT_SSE_NO_RETRY};
     bool good = writ_is_ok(writ_buf_check(body, NULL));
 
-    if (request->streaming) {
+    if (request->stream.open) {
         return writ_client_stream_end(
-            request, good && writ_is_ok(writ_sse_put(&request->pending, &last, NULL)));
+            request, good && writ_is_ok(writ_sse_put(&request->stream.pending, &last, NULL)));
     }
     return good ? writ_finish_reply(request, status, headers, count, writ_buf_view(body))
                 : writ_finish_reply(request, 500, NULL, 0, (struct writ_view){NULL, 0});
@@ -235,7 +235,7 @@ writ_refusal_step_up(struct writ_request *request, const struct writ_buf *body)
     const struct writ_resource_challenge challenge = {
         .error = "insufficient_scope",
         .description = "the token lacks a scope that the tool needs",
-        .agent = &request->agent,
+        .agent = &request->identity.agent,
         .wanted = &request->call->verdict.rule->scopes,
     };
 

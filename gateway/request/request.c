@@ -31,13 +31,13 @@ is_allowed(struct writ_log *log, enum writ_step from, enum writ_step to)
 static enum writ_step
 give_up(struct writ_request *request)
 {
-    request->broken = request->away || request->upcall_open;
-    if (!request->broken) {
+    request->drive.broken = request->drive.away || request->forward.open;
+    if (!request->drive.broken) {
         writ_loop_timer_cancel(&request->timer);
         return request->worker->gateway->steps->give_up(request);
     }
-    if (request->upcall_open) {
-        writ_upcall_cancel(&request->upcall, false);
+    if (request->forward.open) {
+        writ_upcall_cancel(&request->forward.upcall, false);
     }
     return WRIT_STEP_WAIT;
 }
@@ -51,8 +51,8 @@ run(struct writ_request *request, enum writ_step step)
     while (!is_end(step)) {
         enum writ_step next;
 
-        request->at = step;
-        request->next = WRIT_STEP_DONE;
+        request->drive.at = step;
+        request->drive.next = WRIT_STEP_DONE;
         next = gateway->steps->fn[step](request);
         step = is_allowed(gateway->log, step, next) || is_end(next) ? next : give_up(request);
     }
@@ -61,21 +61,22 @@ run(struct writ_request *request, enum writ_step step)
 enum writ_step
 writ_request_wait(struct writ_request *request, enum writ_step next)
 {
-    request->next = next;
+    request->drive.next = next;
     return WRIT_STEP_WAIT;
 }
 
 void
 writ_request_continue(struct writ_request *request)
 {
-    enum writ_step step = request->next;
+    enum writ_step step = request->drive.next;
 
     WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
-    if (!request->broken && is_end(step)) {
-        log_broken(request->worker->gateway->log, request->at, step); /* it waits for nothing */
+    if (!request->drive.broken && is_end(step)) {
+        log_broken(
+            request->worker->gateway->log, request->drive.at, step); /* it waits for nothing */
     }
-    if (request->broken || is_end(step) ||
-        !is_allowed(request->worker->gateway->log, request->at, step)) {
+    if (request->drive.broken || is_end(step) ||
+        !is_allowed(request->worker->gateway->log, request->drive.at, step)) {
         step = give_up(request);
     }
     run(request, step);
@@ -151,19 +152,19 @@ go_together(struct writ_task *task)
 {
     struct writ_request *request = task->ctx;
 
-    request->away = false;
+    request->drive.away = false;
     writ_request_continue(request);
 }
 
 void
 writ_request_continue_later(struct writ_request *request)
 {
-    if (request->away) {
+    if (request->drive.away) {
         return;
     }
-    request->away = true;
-    request->turn = (struct writ_task){.fn = go_together, .ctx = request};
-    writ_loop_defer(request->worker->loop, &request->turn, WRIT_LOOP_SOON);
+    request->drive.away = true;
+    request->drive.turn = (struct writ_task){.fn = go_together, .ctx = request};
+    writ_loop_defer(request->worker->loop, &request->drive.turn, WRIT_LOOP_SOON);
 }
 
 enum writ_step
@@ -178,10 +179,10 @@ back_on_loop(struct writ_post *post)
 {
     struct writ_request *request = post->ctx;
 
-    request->away = false;
+    request->drive.away = false;
     if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET) {
         writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,
-            writ_loop_now_us(request->x->loop) - request->submitted_us);
+            writ_loop_now_us(request->x->loop) - request->drive.submitted_us);
     }
     writ_request_continue(request);
 }
@@ -192,18 +193,18 @@ entry_done(struct writ_entry *entry)
 {
     struct writ_request *request = entry->user;
 
-    writ_loop_answer(request->worker->loop, &request->post);
+    writ_loop_answer(request->worker->loop, &request->drive.post);
 }
 
 enum writ_step
 writ_request_submit(struct writ_request *request, enum writ_step next)
 {
-    request->away = true;
-    request->submitted_us = writ_loop_now_us(request->x->loop);
+    request->drive.away = true;
+    request->drive.submitted_us = writ_loop_now_us(request->x->loop);
     request->entry.done = entry_done;
     request->entry.user = request;
     request->entry.arena = request->x->arena;
-    request->post = (struct writ_post){.fn = back_on_loop, .ctx = request};
+    request->drive.post = (struct writ_post){.fn = back_on_loop, .ctx = request};
     writ_worker_submit(request->worker, &request->entry);
     return writ_request_wait(request, next);
 }

@@ -8,15 +8,16 @@
 
 #include "evidence/record/binding.h"
 #include "evidence/record/record.h"
+#include "gateway/auth/identity.h"
 #include "gateway/mcp/mcp.h"
 #include "gateway/mcp/method.h"
+#include "gateway/request/call.h"
 #include "gateway/request/step.h"
 #include "gateway/state/gateway.h"
 #include "gateway/upstream/late.h"
 #include "policy/decide/policy.h"
 
 struct writ_request;
-struct writ_resume;
 
 /** One row of step.tbl.h. */
 typedef enum writ_step writ_step_fn(struct writ_request *request);
@@ -56,91 +57,44 @@ struct writ_endpoint {
     struct writ_upstream *only; /* NULL: all, with names "upstream__tool" */
 };
 
-/** How the observation of a target's state ended. */
-struct writ_observed {
-    struct writ_member_text digest; /* NULL without a probe */
-    struct writ_view text;          /* what it is of, canonical; empty: not known, or too long */
-    enum writ_reason fault;         /* NONE when it is good */
+/** The driver's: which step runs, and how an answer comes back. request.c alone. */
+struct writ_drive {
+    enum writ_step at;     /* the step that runs, or waits */
+    enum writ_step next;   /* while it waits: where it goes on; else DONE */
+    bool away;             /* with the ledger, or among those that go on together */
+    bool broken;           /* a defect was found while something was under way: given up then */
+    struct writ_post post; /* the way of `entry` back to the loop */
+    struct writ_task turn; /* its place among those that go on together */
+    int64_t submitted_us;  /* monotonic */
 };
 
-/** A call that brings input, and the call that it goes on with (mrtr.h). */
-struct writ_mrtr {
-    bool has_input, answers;       /* answers: it may be for a call that waits */
-    struct writ_digest input;      /* of inputResponses and requestState */
-    struct writ_view state;        /* the requestState, or ptr NULL */
-    struct writ_digest name;       /* under which the call waits */
-    enum writ_reason fault;        /* why no call goes on with it, or NONE */
-    bool follows;                  /* there is such a call: */
-    uint64_t before;               /* leaf of its decision */
-    struct writ_decision previous; /* its decision, as recorded */
-    int64_t number;                /* rounds before this one */
+/** What it sent to one upstream. FORWARD, PASS, REPLY, TASK; the next step reads the answer. */
+struct writ_forward {
+    struct writ_upstream *upstream; /* of `upcall` */
+    struct writ_upcall upcall;
+    bool open;                        /* the upcall */
+    struct writ_upcall_answer answer; /* of the upcall; its views are good in the next step alone */
+    int64_t sent_us;                  /* when a governed call was sent; monotonic */
+    bool noted;                       /* pass.c: the answer may come by GET */
 };
 
-/** What a caller brings back that was told to (review_return.h). */
-struct writ_returned {
-    struct writ_view state; /* its requestState; ptr NULL: none of ours */
-    bool shown, declined;   /* a person has agreed to open the page of the review, or has not */
-    enum writ_reason fault; /* why it is not taken, or NONE */
+/** The answer to its client, where that is a stream of events (client_stream.h). */
+struct writ_client_stream {
+    bool open;               /* it has begun */
+    bool closing, cut;       /* it ends behind `pending`, whole or cut */
+    struct writ_buf pending; /* events that the client's queue did not take yet */
+    struct writ_buf ahead;   /* events that go before those of `pending` */
+    size_t held;             /* notices about tasks that are not settled yet */
+    void (*room)(struct writ_request *request); /* the client takes events again */
 };
 
-/** What became of a governed call, and what the client gets. */
-struct writ_conclusion {
-    enum writ_outcome_kind outcome;
-    const struct writ_outcome *said; /* what its caller says of a call that he made, or NULL */
-    bool not_sent;                   /* nothing reached the upstream: the claim is released */
-    struct writ_view error_type;     /* for outcome error; empty else */
-    struct writ_view output_hash;    /* of the result, or empty */
-    struct writ_view before_hash;    /* of the result or error that came; after.c */
-    struct writ_view after_hash;     /* of what is sent in its place, when rules changed it */
-    struct writ_views output_rules;  /* those that changed or refused it */
-    enum writ_reason refusal;        /* NONE: the upstream's answer is passed on */
-    enum writ_reason theirs;         /* UPSTREAM_UNAUTHORIZED: why, as the upstream says; or NONE */
-    struct writ_view result;         /* the member `result` of the answer, for replay */
-    const struct writ_json *response; /* the parsed response, or NULL */
-    enum writ_wait_kind waits;        /* the answer does not end the call: what it waits for */
-    struct writ_digest name;          /* under which it waits */
-    int64_t wait_us;                  /* how long */
-};
-
-/** The governed part of a request. */
-struct writ_call {
-    struct writ_upstream *upstream;                /* NULL: there is none, or a framework */
-    const struct writ_framework_config *framework; /* whose call its caller makes; or NULL */
-    struct writ_view upstream_name, tool, wire_tool;
-    const struct writ_json *arguments;
-    struct writ_verdict verdict;
-    enum writ_reason shadowed; /* the reason that shadow mode overrode, or NONE */
-    struct writ_view boundary_id;
-    struct writ_view previous_boundary_id, next_boundary_id; /* stateless windows only */
-    struct writ_view key;                                    /* idempotency key that was stated */
-    struct writ_view stated_boundary;                        /* run that the caller names */
-    struct writ_view stated_state;                           /* digest that the caller expects */
-    struct writ_digest state_free;
-    struct writ_digest definition; /* of the tool, when `defined` */
-    unsigned hints;                /* of that definition: enum writ_hint */
-    bool defined, learned;         /* learned: the server's list was asked for, for this call */
-    struct writ_mrtr round;
-    struct writ_returned returned;
-    struct writ_observed observed;
-    struct writ_decision decision;
-    struct writ_decision authorization; /* the decision as placed, which is bound and signed */
-    struct writ_extension extension;    /* what decision.extensions is made from */
-    uint64_t leaf;                      /* of the decision */
-    struct writ_view continuation;      /* the review that the caller names; ptr NULL: none */
-    struct writ_review terms;           /* of the review that it needs, when `asks` */
-    struct writ_ask ask;
-    bool asks;
-    bool repeats; /* duplicates: auto, and the tool only reads */
-    bool owes;    /* it was granted, and its outcome is not with the ledger yet */
-    struct writ_permit permit;
-    struct writ_view credential;
-    struct writ_outcome outcome;
-    struct writ_conclusion end;
-    int64_t total_us;           /* how long it may take, in all */
-    struct writ_resume *resume; /* resume.h: from FORWARD on */
-    struct writ_sse_event last; /* the event that carried the response, on a stream */
-    bool malformed;             /* an event that cannot be passed on: the upcall was given up */
-    bool answered;              /* the response arrived; nothing after it is passed on */
+/** While it is held for a verdict (review_hold.c). HOLD. */
+struct writ_request_hold {
+    struct writ_entry decided; /* of its decision, while another entry is asked; also AGAIN */
+    int64_t until_us;          /* monotonic; 0: it has not been held yet */
+    int64_t from_us;           /* monotonic, when it began */
+    int64_t told_us;           /* when its caller was told last; 0: never */
+    double progress;           /* of the tool's own progress, what its caller was told before */
 };
 
 /** One request. Zero-initialised in the arena by writ_request_start. */
@@ -149,49 +103,23 @@ struct writ_request {
     struct writ_exchange *x;
     struct writ_worker *worker;
     struct writ_generation *generation; /* held until the answer */
-    struct writ_generation *previous;   /* review_hold.c: that of a call that is judged again */
+    struct writ_generation *previous;   /* HOLD to REJUDGE: that of a call that is judged again */
     const struct writ_endpoint *endpoint;
-    struct writ_agent agent;
-    const struct writ_identity_config *issuer; /* whose token the caller showed, or NULL */
-    int64_t token_expires_us;                  /* wall clock; 0: never */
-    struct writ_charge charge;                 /* among the requests of its loop */
-    struct writ_session *session;              /* held until the answer; NULL: none */
-    struct writ_mcp_message message;
-    enum writ_mcp_method method;
-    enum writ_step at;   /* the step that runs, or waits */
-    enum writ_step next; /* while it waits: where it goes on; else DONE */
-    bool away;           /* with the ledger, or among those that go on together */
-    bool broken;         /* a defect was found while something was under way: it is given up then */
-
+    struct writ_drive drive;
+    struct writ_identity_result identity; /* AUTHENTICATE: who is calling */
+    struct writ_charge charge;            /* AUTHENTICATE: among the requests of its loop */
+    struct writ_mcp_message message;      /* READ, CLASSIFY */
+    enum writ_mcp_method method;          /* CLASSIFY */
+    struct writ_session *session;         /* SESSION; held until the answer; NULL: none */
+    struct writ_call *call;               /* governed calls (call.h) */
+    struct writ_late late;                /* of the upstream that it is waiting for (meet.h) */
+    struct writ_request_hold hold;
     struct writ_entry entry; /* one piece of work for the ledger at a time */
-    struct writ_post post;   /* its way back to the loop */
-    struct writ_task turn;   /* its place among those that go on together */
-    int64_t submitted_us;    /* monotonic */
-
-    struct writ_timer timer;        /* forward.c */
-    int64_t sent_us;                /* when a governed call was sent; monotonic */
-    struct writ_upstream *upstream; /* of `upcall` */
-    struct writ_upcall upcall;
-    bool upcall_open;
-    struct writ_upcall_answer answer; /* of the upcall; its views are good in the next step alone */
-    bool cancels;                     /* the client's leaving cancels the upcall */
-    bool streaming;                   /* the answer to the client is a stream that has begun */
-    struct writ_buf pending;          /* events that the client's queue did not take yet */
-    struct writ_buf ahead; /* client_stream.c: events that go before those of `pending` */
-    size_t words;          /* client_stream.c: notices about tasks that are not settled yet */
-    bool closing, cut;     /* client_stream.c: the stream ends behind `pending`, whole or cut */
-    bool noted;            /* pass.c: the answer may come by GET */
-    void (*room)(struct writ_request *request); /* the client takes events again */
-    struct writ_call *call;                     /* governed calls */
-    struct writ_entry
-        decided;           /* review_hold.c: that of the decision, while the verdict is awaited */
-    int64_t hold_until_us; /* monotonic; 0: it has not been held yet */
-    int64_t hold_from_us;  /* monotonic, when it began */
-    int64_t hold_told_us;  /* when its caller was told last; 0: never */
-    double progress;       /* of the tool's own progress, what its caller was told before */
-    struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL */
-    struct writ_request *learn_next; /* tool_discovery.c: who waits for the same list */
-    struct writ_late late;           /* of the upstream that it is waiting for */
+    struct writ_forward forward;
+    struct writ_timer timer; /* of its upcall (FORWARD, TASK), or of its stream (STREAM) */
+    struct writ_client_stream stream;
+    struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL: STREAM */
+    struct writ_request *learn_next; /* LEARN: the next that waits for the same list */
     void *part;                      /* of the module that has the request, such as its legs */
     enum writ_reason refused;        /* by writ_refusal_http; NONE: it was not */
 };

@@ -36,14 +36,14 @@ writ_resume_prepare(struct writ_request *request, const struct writ_upcall_event
         return false;
     }
     *resume = (struct writ_resume){.rest = rest};
-    request->call->resume = resume;
+    request->call->reply.resume = resume;
     return true;
 }
 
 static int64_t
 until_us(const struct writ_request *request)
 {
-    return request->sent_us + request->call->total_us;
+    return request->forward.sent_us + request->call->reply.total_us;
 }
 
 static void
@@ -59,7 +59,7 @@ arm(struct writ_request *request, writ_timer_fn *fn, int64_t after_us)
 static bool
 client_is_asking(const struct writ_request *request)
 {
-    return request->call->resume->left && atomic_load(&request->session->resuming) > 0;
+    return request->call->reply.resume->left && atomic_load(&request->session->resuming) > 0;
 }
 
 /* ---- where to go on from ---- */
@@ -72,21 +72,22 @@ enter_progress(struct writ_request *request)
     struct writ_digest key;
 
     if (token != NULL && writ_is_ok(writ_pending_responses_progress_key(
-                             request->session, request->call->upstream_name, token, &key))) {
-        WRIT_IGNORE(writ_pending_responses_note_progress(
-            request->worker->gateway->answers, &key, request->progress)); /* no memory: unmoved */
+                             request->session, request->call->callee.name, token, &key))) {
+        WRIT_IGNORE(writ_pending_responses_note_progress(request->worker->gateway->answers, &key,
+            request->hold.progress)); /* no memory: unmoved */
     }
 }
 
 static void
 enter(struct writ_request *request)
 {
-    struct writ_resume *resume = request->call->resume;
+    struct writ_resume *resume = request->call->reply.resume;
     struct writ_pending_responses *answers = request->worker->gateway->answers;
 
-    if (request->message.era != WRIT_MCP_LEGACY || request->upcall.request.session.len == 0 ||
+    if (request->message.era != WRIT_MCP_LEGACY ||
+        request->forward.upcall.request.session.len == 0 ||
         !writ_is_ok(writ_pending_responses_key(
-            request->session, request->call->upstream_name, request->message.id, &resume->key)) ||
+            request->session, request->call->callee.name, request->message.id, &resume->key)) ||
         !writ_is_ok(
             writ_pending_responses_note(answers, &resume->key, request, request->x->loop))) {
         return;
@@ -98,7 +99,7 @@ enter(struct writ_request *request)
 void
 writ_resume_note(struct writ_request *request, const struct writ_sse_event *event)
 {
-    struct writ_resume *resume = request->call->resume;
+    struct writ_resume *resume = request->call->reply.resume;
 
     if (event->retry_ms != WRIT_SSE_NO_RETRY) {
         resume->retry_us = (event->retry_ms > RETRY_MIN_MS ? event->retry_ms : RETRY_MIN_MS) * 1000;
@@ -117,7 +118,7 @@ writ_resume_note(struct writ_request *request, const struct writ_sse_event *even
 void
 writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer)
 {
-    request->answer = *answer;
+    request->forward.answer = *answer;
     writ_request_continue(request);
 }
 
@@ -131,7 +132,7 @@ nobody_asked(struct writ_request *request)
     const struct writ_upcall_answer end = {
         .end = WRIT_UPCALL_TIMEOUT, .sent = WRIT_SENT, .detail = "total_timeout"};
 
-    request->call->resume->over = true;
+    request->call->reply.resume->over = true;
     writ_resume_conclude(request, &end);
 }
 
@@ -142,7 +143,7 @@ look(struct writ_timer *timer)
     struct writ_request *request = timer->ctx;
 
     if (client_is_asking(request)) {
-        writ_upcall_cancel(&request->upcall, false);
+        writ_upcall_cancel(&request->forward.upcall, false);
     } else {
         arm(request, look, LOOK_US);
     }
@@ -151,8 +152,8 @@ look(struct writ_timer *timer)
 static void
 ask(struct writ_request *request)
 {
-    struct writ_upcall_request *wanted = &request->upcall.request;
-    struct writ_resume *resume = request->call->resume;
+    struct writ_upcall_request *wanted = &request->forward.upcall.request;
+    struct writ_resume *resume = request->call->reply.resume;
     struct writ_header last = {WRIT_LIT("Last-Event-ID"), writ_buf_view(&resume->id)};
 
     wanted->method = WRIT_METHOD_GET;
@@ -161,10 +162,10 @@ ask(struct writ_request *request)
     wanted->headers = &last;
     wanted->headers_n = 1;
     wanted->total_us = until_us(request) - writ_loop_now_us(request->x->loop);
-    request->upcall.events = resume->rest;
-    request->upcall_open = true;
+    request->forward.upcall.events = resume->rest;
+    request->forward.open = true;
     resume->asking = true;
-    writ_upcall_start(request->upstream, request->worker, &request->upcall);
+    writ_upcall_start(request->forward.upstream, request->worker, &request->forward.upcall);
     arm(request, look, LOOK_US);
 }
 
@@ -174,7 +175,7 @@ static void tick(struct writ_timer *timer);
 static void
 wait_on(struct writ_request *request)
 {
-    int64_t until = until_us(request), ask_us = request->call->resume->ask_us;
+    int64_t until = until_us(request), ask_us = request->call->reply.resume->ask_us;
     int64_t left_us = (ask_us < until ? ask_us : until) - writ_loop_now_us(request->x->loop);
 
     arm(request, tick, left_us < LOOK_US ? left_us : LOOK_US);
@@ -188,7 +189,7 @@ tick(struct writ_timer *timer)
 
     if (now_us >= until_us(request) || request->worker->expired) {
         nobody_asked(request);
-    } else if (now_us < request->call->resume->ask_us) {
+    } else if (now_us < request->call->reply.resume->ask_us) {
         wait_on(request);
     } else if (client_is_asking(request)) {
         wait_and_ask(request, ASK_AFTER_US);
@@ -200,7 +201,7 @@ tick(struct writ_timer *timer)
 static void
 wait_and_ask(struct writ_request *request, int64_t after_us)
 {
-    request->call->resume->ask_us = writ_loop_now_us(request->x->loop) + after_us;
+    request->call->reply.resume->ask_us = writ_loop_now_us(request->x->loop) + after_us;
     wait_on(request);
 }
 
@@ -210,9 +211,9 @@ static bool
 may_go_on(const struct writ_request *request, const struct writ_upcall_answer *answer)
 {
     const struct writ_call *call = request->call;
-    const struct writ_resume *resume = call->resume;
+    const struct writ_resume *resume = call->reply.resume;
 
-    if (!resume->noted || resume->id.len == 0 || call->answered || call->malformed ||
+    if (!resume->noted || resume->id.len == 0 || call->reply.answered || call->reply.malformed ||
         writ_loop_now_us(request->x->loop) >= until_us(request)) {
         return false;
     }
@@ -221,7 +222,7 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
         return answer->is_stream || (resume->asking && answer->status == 409);
     case WRIT_UPCALL_BROKEN: /* a child that ended has nothing to go on with */
         return answer->is_stream && !request->worker->ending &&
-               writ_upstream_config(request->upstream)->kind == WRIT_UPSTREAM_HTTP;
+               writ_upstream_config(request->forward.upstream)->kind == WRIT_UPSTREAM_HTTP;
     case WRIT_UPCALL_CANCELLED:
         return resume->left && !request->worker->ending;
     case WRIT_UPCALL_NO_TOKEN: /* there may be one again in time */
@@ -237,21 +238,21 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
 bool
 writ_resume_is_asking(const struct writ_request *request)
 {
-    return request->call->resume->asking;
+    return request->call->reply.resume->asking;
 }
 
 /* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
 static bool
 is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
 {
-    return request->call->resume->asking && !request->call->answered &&
+    return request->call->reply.resume->asking && !request->call->reply.answered &&
            answer->end == WRIT_UPCALL_ANSWERED && !answer->is_stream;
 }
 
 bool
 writ_resume_goes_on(struct writ_request *request, struct writ_upcall_answer *end)
 {
-    struct writ_resume *resume = request->call->resume;
+    struct writ_resume *resume = request->call->reply.resume;
     int64_t after_us = resume->retry_us > 0 ? resume->retry_us : ASK_AFTER_US;
 
     if (resume->asking) {
@@ -277,14 +278,14 @@ writ_resume_goes_on(struct writ_request *request, struct writ_upcall_answer *end
 void
 writ_resume_leave(struct writ_request *request)
 {
-    struct writ_resume *resume = request->call->resume;
+    struct writ_resume *resume = request->call->reply.resume;
 
-    if (resume == NULL || !resume->noted || request->call->answered) {
+    if (resume == NULL || !resume->noted || request->call->reply.answered) {
         return; /* its outcome is learned on this stream or not at all */
     }
     resume->left = true;
-    if (request->upcall_open) {
-        writ_upcall_cancel(&request->upcall, false);
+    if (request->forward.open) {
+        writ_upcall_cancel(&request->forward.upcall, false);
     }
 }
 
@@ -312,20 +313,20 @@ take(struct writ_request *request, struct writ_ferry *ferry)
     static const struct writ_upcall_answer end = {
         .status = 200, .is_stream = true, .end = WRIT_UPCALL_ANSWERED, .sent = WRIT_SENT};
     struct writ_call *call = request->call;
-    struct writ_resume *resume = call->resume;
+    struct writ_resume *resume = call->reply.resume;
 
     ferry->next = resume->ferries;
     resume->ferries = ferry;
-    if (resume->over || call->answered) {
+    if (resume->over || call->reply.answered) {
         return; /* it gets what the call's own stream brought */
     }
-    call->answered = resume->carried = true;
-    call->last = (struct writ_sse_event){.kind = WRIT_SSE_EVENT,
+    call->reply.answered = resume->carried = true;
+    call->reply.last = (struct writ_sse_event){.kind = WRIT_SSE_EVENT,
         .data = writ_view_copy(writ_buf_view(&ferry->message), request->x->arena),
         .retry_ms = WRIT_SSE_NO_RETRY};
     writ_loop_timer_cancel(&request->timer);
-    if (request->upcall_open) {
-        writ_upcall_cancel(&request->upcall, false); /* its end concludes */
+    if (request->forward.open) {
+        writ_upcall_cancel(&request->forward.upcall, false); /* its end concludes */
         return;
     }
     resume->over = true;
@@ -351,7 +352,7 @@ writ_resume_arrive(struct writ_post *post)
 static void
 leave_table(struct writ_request *request, const struct writ_digest *shown)
 {
-    struct writ_resume *resume = request->call->resume;
+    struct writ_resume *resume = request->call->reply.resume;
 
     if (resume->noted) {
         writ_pending_responses_settle(
@@ -363,7 +364,7 @@ leave_table(struct writ_request *request, const struct writ_digest *shown)
 bool
 writ_resume_settle(struct writ_request *request, struct writ_view message, bool refusal)
 {
-    struct writ_resume *resume = request->call->resume;
+    struct writ_resume *resume = request->call->reply.resume;
     struct writ_ferry *ferry = resume != NULL ? WRIT_TAKE(resume->ferries) : NULL;
     bool elsewhere = ferry != NULL;
     struct writ_digest shown;
@@ -385,7 +386,7 @@ writ_resume_settle(struct writ_request *request, struct writ_view message, bool 
 void
 writ_resume_forget(struct writ_request *request)
 {
-    struct writ_resume *resume = request->call != NULL ? request->call->resume : NULL;
+    struct writ_resume *resume = request->call != NULL ? request->call->reply.resume : NULL;
 
     if (resume == NULL) {
         return;

@@ -14,8 +14,8 @@
 #include "gateway/request/request.h"
 #include "gateway/state/pending_responses.h"
 
-/** Before a call is sent: makes `call->resume`. `rest`: the events of the GET that asks for the
- * rest, where it has to be asked for. False: no memory. */
+/** Before a call is sent: makes `call->reply.resume`. `rest`: the events of the GET that asks for
+ * the rest, where it has to be asked for. False: no memory. */
 bool writ_resume_prepare(struct writ_request *request, const struct writ_upcall_events *rest);
 
 /** Remembers where the stream can be gone on from. */

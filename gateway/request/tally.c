@@ -47,8 +47,8 @@ put_reason(struct line *line, enum writ_reason reason)
 static void
 put_agent(struct line *line, const struct writ_request *request)
 {
-    put_text(line, "agent_id", request->agent.id);
-    put_text(line, "tenant", request->agent.tenant);
+    put_text(line, "agent_id", request->identity.agent.id);
+    put_text(line, "tenant", request->identity.agent.tenant);
 }
 
 static void
@@ -70,14 +70,15 @@ write_line(const struct writ_request *request, const char *event, const struct l
 static bool
 is_decided(const struct writ_call *call)
 {
-    return call->decision.decision_id.view.len > 0;
+    return call->record.decision.decision_id.view.len > 0;
 }
 
 static struct writ_view
 verdict_of(const struct writ_call *call)
 {
-    return is_decided(call) && call->decision.decision.view.len > 0 ? call->decision.decision.view
-                                                                    : WRIT_LIT("deny");
+    return is_decided(call) && call->record.decision.decision.view.len > 0
+               ? call->record.decision.decision.view
+               : WRIT_LIT("deny");
 }
 
 static enum writ_reason
@@ -165,15 +166,17 @@ log_call(const struct writ_request *request)
     const struct writ_call *call = request->call;
     struct line line = {.n = 0};
 
-    put_text(&line, "decision_id", call->decision.decision_id.view);
+    put_text(&line, "decision_id", call->record.decision.decision_id.view);
     put_agent(&line, request);
-    put_text(&line, "upstream", call->upstream_name);
-    put_text(&line, "tool", call->tool.len > 0 ? call->tool : call->decision.tool.view);
+    put_text(&line, "upstream", call->callee.name);
+    put_text(&line, "tool",
+        call->callee.tool.len > 0 ? call->callee.tool : call->record.decision.tool.view);
     put(&line, writ_log_str("by", request->endpoint->kind->by));
     put_verdict(&line, request);
     put_text(&line, "constraint", call->verdict.constraint);
     put_flag(&line, "shadow", call->shadowed != WRIT_REASON_NONE);
-    put_text(&line, "review", call->asks ? call->ask.id : (struct writ_view){NULL, 0});
+    put_text(
+        &line, "review", call->review.asks ? call->review.ask.id : (struct writ_view){NULL, 0});
     put_end(&line, request);
     put_time(&line, request);
     write_line(request, "call", &line);
@@ -236,12 +239,12 @@ static void
 count_call(const struct writ_request *request)
 {
     const struct writ_call *call = request->call;
-    bool known = call->upstream != NULL || call->framework != NULL;
+    bool known = call->callee.upstream != NULL || call->callee.framework != NULL;
     enum writ_decision_route route = WRIT_DECISION_DENY;
 
-    (void)writ_decision_route_of(&call->decision, &route);
+    (void)writ_decision_route_of(&call->record.decision, &route);
     writ_labels_count(request->worker->gateway->labels,
-        known ? call->upstream_name : (struct writ_view){NULL, 0}, call->verdict.rule, route);
+        known ? call->callee.name : (struct writ_view){NULL, 0}, call->verdict.rule, route);
 }
 
 void

@@ -126,7 +126,7 @@ fill(struct writ_request *request, struct writ_upstream *upstream,
         .event_max = (size_t)writ_request_config(request)->limits.event_bytes,
         .timeout_us = to->timeout_us,
         .scope = request->session != NULL ? request->session->id : NULL,
-        .agent = &request->agent,
+        .agent = &request->identity.agent,
         .client = request->session != NULL ? request->session->client : (struct writ_view){NULL, 0},
     };
 }

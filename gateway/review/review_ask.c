@@ -24,8 +24,8 @@ text_or_empty(const struct writ_member_text *member)
 static writ_result
 refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
 {
-    struct writ_extension *ours = &call->extension;
-    struct writ_decision *d = &call->decision;
+    struct writ_extension *ours = &call->record.extension;
+    struct writ_decision *d = &call->record.decision;
 
     d->decision = writ_decision_route_text(WRIT_DECISION_DENY);
     d->reason = writ_member_text(writ_reason_sentence(reason));
@@ -38,7 +38,7 @@ static writ_result
 fill_terms(struct writ_request *request, struct writ_call *call)
 {
     struct writ_arena *arena = request->x->arena;
-    struct writ_review *terms = &call->terms;
+    struct writ_review *terms = &call->review.terms;
     char *rules = writ_arena_get(arena, WRIT_DIGEST_TEXT);
 
     if (rules == NULL) {
@@ -46,9 +46,9 @@ fill_terms(struct writ_request *request, struct writ_call *call)
     }
     writ_digest_text(&call->verdict.approval->rules, rules);
     terms->rules_digest = writ_view_str(rules);
-    terms->id = call->decision.decision_id.view;
-    terms->intent_digest = text_or_empty(&call->decision.intent_digest);
-    terms->target_state_digest = text_or_empty(&call->decision.target_state_digest);
+    terms->id = call->record.decision.decision_id.view;
+    terms->intent_digest = text_or_empty(&call->record.decision.intent_digest);
+    terms->target_state_digest = text_or_empty(&call->record.decision.target_state_digest);
     return WRIT_DONE;
 }
 
@@ -57,31 +57,33 @@ make_ask(struct writ_request *request, struct writ_call *call)
 {
     struct writ_buf arguments =
         writ_buf_in(request->x->arena, (size_t)writ_request_config(request)->limits.body_bytes);
-    struct writ_view boundary = call->boundary_id, conditions;
+    struct writ_view boundary = call->run.id, conditions;
 
-    if (call->previous_boundary_id.ptr != NULL) { /* a window of time: any later one will do */
+    if (call->run.previous.ptr != NULL) { /* a window of time: any later one will do */
         boundary = (struct writ_view){NULL, 0};
     }
-    WRIT_TRY(writ_jcs_put(&arguments, call->arguments, NULL));
+    WRIT_TRY(writ_jcs_put(&arguments, call->callee.arguments, NULL));
     WRIT_TRY(writ_buf_check(&arguments, NULL));
-    WRIT_TRY(writ_conditions_make(call->verdict.approval, call->defined ? &call->hints : NULL,
-        call->arguments, request->x->arena, &conditions, NULL));
-    call->ask = (struct writ_ask){
-        .terms = &call->terms,
+    WRIT_TRY(writ_conditions_make(call->verdict.approval,
+        call->learned.known ? &call->learned.hints : NULL, call->callee.arguments,
+        request->x->arena, &conditions, NULL));
+    call->review.ask = (struct writ_ask){
+        .terms = &call->review.terms,
         .arguments = writ_buf_view(&arguments),
         .target_state = call->observed.text,
         .conditions = conditions,
-        .continuation = call->continuation,
+        .continuation = call->stated.continuation,
     };
-    return writ_ledger_review(&call->state_free, boundary, call->key, &call->ask.name, NULL);
+    return writ_ledger_review(
+        &call->record.state_free, boundary, call->stated.key, &call->review.ask.name, NULL);
 }
 
 writ_result
 writ_review_ask_make(struct writ_request *request, struct writ_call *call)
 {
-    struct writ_decision *d = &call->decision;
+    struct writ_decision *d = &call->record.decision;
     writ_result r = writ_approval_terms(
-        call->verdict.approval, &request->agent, request->x->arena, &call->terms);
+        call->verdict.approval, &request->identity.agent, request->x->arena, &call->review.terms);
     enum writ_reason fault;
 
     if (r.code == WRIT_E_INVALID) { /* no voter is left who could decide */
@@ -97,6 +99,6 @@ writ_review_ask_make(struct writ_request *request, struct writ_call *call)
     d->decision = writ_decision_route_text(WRIT_DECISION_REQUIRE_APPROVAL);
     d->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_REQUIRED));
     call->end.refusal = WRIT_REASON_APPROVAL_REQUIRED;
-    call->asks = true;
+    call->review.asks = true;
     return WRIT_DONE;
 }

@@ -8,8 +8,8 @@
 bool writ_review_ask_needed(const struct writ_call *call);
 
 /**
- * Makes `call->ask` out of the draft, which becomes a `require_approval`. It becomes a deny when no
- * voter could decide, or when the returned requestState is not for this call.
+ * Makes `call->review.ask` out of the draft, which becomes a `require_approval`. It becomes a deny
+ * when no voter could decide, or when the returned requestState is not for this call.
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE, WRIT_E_LIMIT  the arguments have no canonical form, or are too large

@@ -30,17 +30,17 @@ is_wanted(struct writ_request *request)
     const struct writ_call *call = request->call;
     int64_t now_us = writ_loop_now_us(request->x->loop);
 
-    if (!call->asks || hold_us(call) == 0 || request->entry.kind != WRIT_ENTRY_DECISION ||
-        request->entry.code != WRIT_OK || call->ask.state != WRIT_REVIEW_OPEN || request->x->gone ||
-        request->worker->ending) {
+    if (!call->review.asks || hold_us(call) == 0 || request->entry.kind != WRIT_ENTRY_DECISION ||
+        request->entry.code != WRIT_OK || call->review.ask.state != WRIT_REVIEW_OPEN ||
+        request->x->gone || request->worker->ending) {
         return false;
     }
-    if (request->hold_until_us == 0) {
-        request->hold_from_us = now_us;
-        request->hold_until_us = now_us + hold_us(call);
+    if (request->hold.until_us == 0) {
+        request->hold.from_us = now_us;
+        request->hold.until_us = now_us + hold_us(call);
         writ_exchange_probe(request->x, PROBE_MS);
     }
-    return now_us < request->hold_until_us;
+    return now_us < request->hold.until_us;
 }
 
 /* From the start, by the configuration of now: the verdict is bound to what it was asked about, and
@@ -61,7 +61,8 @@ enum writ_step
 writ_review_hold_judge(struct writ_request *request)
 {
     writ_generation_drop(WRIT_TAKE(request->previous));
-    if (request->session != NULL && !writ_session_is_of(request->session, &request->agent)) {
+    if (request->session != NULL &&
+        !writ_session_is_of(request->session, &request->identity.agent)) {
         return writ_refusal_http(
             request, 404, WRIT_RPC_SERVER_ERROR, WRIT_REASON_SESSION_UNKNOWN, NULL);
     }
@@ -71,11 +72,11 @@ writ_review_hold_judge(struct writ_request *request)
 static enum writ_step
 await(struct writ_request *request)
 {
-    int64_t left_us = request->hold_until_us - writ_loop_now_us(request->x->loop);
+    int64_t left_us = request->hold.until_us - writ_loop_now_us(request->x->loop);
     int64_t slice_us = left_us < SLICE_US ? left_us : SLICE_US;
 
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_AWAIT,
-        .review_await = {.id = request->call->ask.id,
+        .review_await = {.id = request->call->review.ask.id,
             .until_us = writ_clock_wall_us(request->worker->gateway->clock) + slice_us}};
     return writ_request_submit(request, WRIT_STEP_HOLD);
 }
@@ -92,14 +93,14 @@ writ_review_hold_wait(struct writ_request *request)
         return request->endpoint->kind->refused;
     }
     if (!came_back) {
-        request->decided = *entry;
+        request->hold.decided = *entry;
         writ_review_tell_begin(request);
     }
     writ_review_tell_progress(request);
     if (!came_back) {
         return await(request);
     }
-    request->entry = request->decided;
+    request->entry = request->hold.decided;
     if (decided && !request->x->gone && !request->worker->ending) {
         return begin_again(request);
     }

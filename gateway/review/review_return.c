@@ -68,12 +68,12 @@ writ_review_return_check(const struct writ_request *request, struct writ_call *c
             now_s, request->x->arena, &continuation, NULL))) {
         return WRIT_REASON_CONTINUATION_INVALID;
     }
-    if (!writ_digest_equal(&continuation.call, &call->ask.name) ||
-        (call->continuation.ptr != NULL &&
-            !writ_view_equal(call->continuation, continuation.review))) {
+    if (!writ_digest_equal(&continuation.call, &call->review.ask.name) ||
+        (call->stated.continuation.ptr != NULL &&
+            !writ_view_equal(call->stated.continuation, continuation.review))) {
         return WRIT_REASON_CONTINUATION_MISMATCH;
     }
     call->returned.shown = call->returned.shown || continuation.shown;
-    call->ask.continuation = continuation.review;
+    call->review.ask.continuation = continuation.review;
     return WRIT_REASON_NONE;
 }

@@ -12,7 +12,7 @@
 struct writ_returned writ_review_return_read(const struct writ_request *request);
 
 /**
- * Whether what came back is for this very call: then its review is named by `ask->continuation`.
+ * Whether what came back is for this very call: then `call->review.ask` names its review.
  *
  * @return NONE, or why it is not: CONTINUATION_INVALID, CONTINUATION_MISMATCH
  */

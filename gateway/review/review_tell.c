@@ -68,7 +68,7 @@ writ_review_tell_state(
     const struct writ_continuation continuation = {
         .review = ask->id,
         .call = ask->name,
-        .expires_s = (ask->until_us + call->terms.redeem_us) / US_PER_S + 1,
+        .expires_s = (ask->until_us + call->review.terms.redeem_us) / US_PER_S + 1,
         .shown = call->returned.shown,
     };
 
@@ -117,7 +117,7 @@ writ_review_tell_begin(struct writ_request *request)
 {
     struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
 
-    if (!request->streaming && !request->x->http_1_0 && request->endpoint->kind->streams &&
+    if (!request->stream.open && !request->x->http_1_0 && request->endpoint->kind->streams &&
         writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len) {
         writ_client_stream_begin(request);
     }
@@ -128,13 +128,13 @@ static WRIT_RESULT
 put_progress(const struct writ_request *request, const struct writ_json *token, double waited,
     struct writ_buf *ret)
 {
-    double whole = (double)(request->hold_until_us - request->hold_from_us) / US_PER_S;
+    double whole = (double)(request->hold.until_us - request->hold.from_us) / US_PER_S;
     writ_auto_buf message = writ_buf_make(WRIT_REVIEW_TELL_URL_MAX);
     struct writ_write w = writ_write_to(ret);
 
     writ_buf_str(&message, "The call waits for an approval. ");
     writ_review_tell_put_url(&message, request->worker->gateway, writ_request_config(request),
-        request->decided.decision.ask->id);
+        request->hold.decided.decision.ask->id);
     writ_write_object_begin(&w);
     writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
     writ_write_text(&w, "method", WRIT_LIT("notifications/progress"));
@@ -155,22 +155,23 @@ writ_review_tell_progress(struct writ_request *request)
 {
     const struct writ_json *token = writ_json_get(request->message.meta, WRIT_LIT("progressToken"));
     int64_t now_us = writ_loop_now_us(request->x->loop);
-    double waited = (double)((now_us - request->hold_from_us) / US_PER_S);
+    double waited = (double)((now_us - request->hold.from_us) / US_PER_S);
     writ_auto_buf data = writ_buf_make(PROGRESS_MAX);
     struct writ_sse_event event = {
         .kind = WRIT_SSE_EVENT, .event = WRIT_LIT("message"), .retry_ms = WRIT_SSE_NO_RETRY};
 
-    if (!request->streaming || request->hold_until_us <= now_us ||
-        (request->hold_told_us != 0 && now_us - request->hold_told_us < PROGRESS_US) ||
+    if (!request->stream.open || request->hold.until_us <= now_us ||
+        (request->hold.told_us != 0 && now_us - request->hold.told_us < PROGRESS_US) ||
         (writ_json_type(token) != WRIT_JSON_STRING && writ_json_type(token) != WRIT_JSON_NUMBER)) {
         return;
     }
-    request->hold_told_us = now_us;
+    request->hold.told_us = now_us;
     if (!writ_is_ok(put_progress(request, token, waited, &data))) {
         return; /* a notification may be lost */
     }
-    request->progress = waited + 1; /* a tool begins to count at 0, and the number has to grow */
+    request->hold.progress =
+        waited + 1; /* a tool begins to count at 0, and the number has to grow */
     event.data = writ_buf_view(&data);
-    WRIT_IGNORE(writ_sse_put(&request->pending, &event, NULL));
+    WRIT_IGNORE(writ_sse_put(&request->stream.pending, &event, NULL));
     WRIT_IGNORE(writ_client_stream_write(request, (struct writ_view){NULL, 0}));
 }

@@ -83,7 +83,7 @@ record(struct writ_request *request)
 {
     ck_assert_int_eq(request->call->end.outcome, WRIT_OUTCOME_ERROR);
     ck_assert_int_eq(request->call->end.refusal, WRIT_REASON_INTERNAL_ERROR);
-    request->call->owes = false;
+    request->call->grant.owes = false;
     test.recorded++;
     return WRIT_STEP_WAIT;
 }
@@ -91,7 +91,8 @@ record(struct writ_request *request)
 static enum writ_step
 never(struct writ_request *request)
 {
-    ck_abort_msg("a step runs that the table does not let follow %s", writ_step_name(request->at));
+    ck_abort_msg(
+        "a step runs that the table does not let follow %s", writ_step_name(request->drive.at));
     return WRIT_STEP_DONE;
 }
 
@@ -231,10 +232,10 @@ break_governed(int64_t sent_us, const char *error_type)
     test.then = WRIT_STEP_SESSION;
     test.steps.fn[WRIT_STEP_SESSION] = wait_for_bind;
     test.steps.fn[WRIT_STEP_RECORD] = record;
-    test.call = (struct writ_call){.owes = true};
+    test.call = (struct writ_call){.grant = {.owes = true}};
     request = start();
     request->call = &test.call;
-    request->sent_us = sent_us;
+    request->forward.sent_us = sent_us;
     writ_request_continue(request);
     ck_assert_uint_eq(test.recorded, 1);
     ck_assert(test.call.end.not_sent == (sent_us == 0));
