@@ -1,5 +1,5 @@
-/* http_parts.h - what an HTTP client consists of. For http_client.c, http_call.c, http_conn.c and
- * http_pool.c alone; all other code uses http_client.h.
+/* http_parts.h - what an HTTP client consists of. For http_client.c, http_call.c and
+ * http_conn.c alone; all other code uses http_client.h.
  *
  * Invariants
  * (1) A call is WAITING (in waiting, no connection), BUSY (it and its connection point to each
@@ -67,7 +67,7 @@ struct writ_http_conn {
     TAILQ_ENTRY(writ_http_conn) idle_link;
 };
 
-struct writ_http_dialing; /* an attempt to connect, of http_pool.c */
+struct writ_http_dialing; /* an attempt to connect, of http_client.c */
 
 /** The pool of one loop to one upstream. */
 struct writ_http_client {
