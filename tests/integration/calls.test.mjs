@@ -643,7 +643,7 @@ test('a session that ends while its call runs is sealed after the call', async (
 
 test('an idle session ends, is sealed, and a run that ended takes no more calls', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } },
-    { sessions: { idle_expires: '1s' } });
+    { sessions: { idle_expires: '3s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
   assert.ok((await s.call('up__pay', { amount: 2 }, { boundary: 'run' })).result);
   const sealed = () => gw.decisions().every((d) => d.sealed);
@@ -660,9 +660,9 @@ test('an idle session ends, is sealed, and a run that ended takes no more calls'
 
 test('a session that is in use does not end, whatever it is used for', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } },
-    { sessions: { idle_expires: '4s' } });
+    { sessions: { idle_expires: '8s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
-  for (const pause of [700, 1400, 700, 1400]) { // never idle for as long as four seconds
+  for (const pause of [2000, 2500, 2000, 2500]) { // never idle for as long as eight seconds
     await sleep(pause);
     assert.equal((await s.request('ping')).status, 200);
   }

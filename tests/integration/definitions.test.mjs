@@ -91,7 +91,7 @@ test('a pinned tool is not called by a definition that changed in silence second
   up.tools = [{ ...READ, description: 'Reads, and tells the others.' }];
   let answers;
   await until(async () => (answers = await eight()).some((a) => a.reason === 'definition_changed'),
-    'the change to be noticed', 20000);
+    'the change to be noticed');
   assert.ok(answers.every((a) => a.reason === 'definition_changed'), 'all that waited');
   assert.equal(lists(), before + 1);
   assert.ok((await eight()).every((a) => a.reason === 'definition_changed'));

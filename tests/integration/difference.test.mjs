@@ -14,7 +14,7 @@ const STDIO = fileURLToPath(new URL('../support/servers/sdk-stdio.mjs', import.m
 const LEGACY = '2025-11-25', MODERN = '2026-07-28';
 const JSON_TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const META = 'io.modelcontextprotocol/';
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 60_000;
 
 /** One exchange. Of a stream without an end: its head, and `events` of its events. */
 function exchange(url,

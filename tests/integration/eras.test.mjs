@@ -15,7 +15,7 @@ const SERVER = resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs');
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 const TOOLS = ['echo', 'add', 'fail', 'picture', 'steps', 'ask'];
 const MODES = { legacy: 'legacy', auto: 'auto', modern: { pin: '2026-07-28' } };
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 /** Everything that a client sees, as one value. */
 async function use(mode, transport) {

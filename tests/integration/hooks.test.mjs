@@ -117,7 +117,7 @@ test('a call that policy refuses is recorded and cannot be bound', async (t) => 
 });
 
 test('the rows of the binding table, each by its reason, and none of them spends the authorization', async (t) => {
-  const { gw, crew } = await setUp(t, { top: { credential: { lifetime: '2s' } }, tools: { 'crew/read': rule() } });
+  const { gw, crew } = await setUp(t, { top: { credential: { lifetime: '8s' } }, tools: { 'crew/read': rule() } });
   const denied = (await crew.before({ tool: 'crew/none' })).decision;
   const key = { idempotency_key: 'k1', target_state_digest: `sha256:${'0'.repeat(64)}` };
   const { decision } = await crew.before({ ...args(), ...key });

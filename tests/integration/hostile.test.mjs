@@ -11,7 +11,7 @@ import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const support = (name) => fileURLToPath(new URL(`../support/servers/${name}`, import.meta.url));
 const CLOSING = ['closes its output and lives', 'closes its input, then answers']; // closing-stdio.sh
-const PATIENCE_MS = 20_000; // start_timeout is 2 s
+const PATIENCE_MS = 60_000; // start_timeout is 2 s
 const names = [...Object.keys(DEEDS), ...CLOSING];
 const agents = names.map((_, i) => bearer(`agent-${i}`)); // so that each deed meets a server of its own
 

@@ -13,7 +13,7 @@ import { startSuiteServer } from '../support/servers/suite-server.mjs';
 
 const INSPECTOR = resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const run = promisify(execFile);
 const accept = async () => ({ action: 'accept', content: { username: 'ada', email: 'ada@example.com', name: 'Ada' } });
 const sample = async () => ({ role: 'assistant', model: 'm', content: { type: 'text', text: 'sampled' } });

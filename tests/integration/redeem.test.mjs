@@ -170,7 +170,7 @@ test('an approval is for its call in every member', async (t) => {
 
 test('each end has its state, its reason and its record, told once, and then another review opens', async (t) => {
   const up = await startUpstream(t);
-  const gw = await startGateway(t, config(up, { review: { expires: '2s', redeem: '2s' } }));
+  const gw = await startGateway(t, config(up, { review: { expires: '5s', redeem: '5s' } }));
   const s = await openSession(gw, { token: DEV.token });
   const rows = [
     ['rejected', 'approval_rejected', 'deny', async (id) => {
@@ -200,7 +200,7 @@ test('each end has its state, its reason and its record, told once, and then ano
     const amount = i + 1;
     const id = await asks(s, { amount });
     await how(id);
-    await until(async () => (await state(gw, id)) === end, `${end} (row ${i})`, 10_000);
+    await until(async () => (await state(gw, id)) === end, `${end} (row ${i})`);
     const told = await s.call('up__pay', { amount });
     assert.deepEqual([told.reason, told.refusal.review_state, told.refusal.continuation_id], [reason, end, id]);
     assert.deepEqual([decision(gw, told).decision, decision(gw, told).supersedes], [route, id]);

@@ -435,7 +435,7 @@ test('nothing that the voters did not see goes upstream with a call that they ap
 });
 
 test('silence is told as such, and a new review may be asked for', async (t) => {
-  const { up, gw } = await setUp(t, { review: { expires: '1s', redeem: '1s' } });
+  const { up, gw } = await setUp(t, { review: { expires: '4s', redeem: '4s' } });
   const s = await openSession(gw, { token: DEV.token });
   const id = await asks(s, { amount: 1 });
   await vote(gw, ANN, id, 'approve');
