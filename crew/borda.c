@@ -1,5 +1,5 @@
-/* Constrained Hybrid Borda (semantics 16.5). The poll holds complete strict rankings alone, and its
- * candidates are in the order of UTF-16 code units, in which ties are decided. */
+/* Constrained Hybrid Borda (semantics 16.5). The poll holds only complete strict rankings. Its
+ * candidates are in the order of UTF-16 code units, which also decides ties. */
 #include "crew/count.h"
 #include "evidence/json/jcs.h"
 

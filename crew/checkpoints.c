@@ -1,4 +1,5 @@
-/* Snapshots by id, in memory (semantics 10). */
+/* Snapshots by id, in memory (semantics 10). A snapshot never changes, and its id is its address in
+ * the tree. */
 #include "crew/value.h"
 #include "crew/vec.h"
 

@@ -8,7 +8,7 @@
 
 #define SHOWN_MAX 48 /* bytes of an output in an explanation */
 
-/* An output and how many gave it: one line of an explanation. */
+/* An output and the number of ballots with it: one line of an explanation. */
 static void
 explain_group(const struct writ_count *count, struct writ_tally *tally, size_t at, int64_t weight)
 {
@@ -98,8 +98,8 @@ writ_count_majority(
     return WRIT_DONE;
 }
 
-/* Without weights, and with a threshold that is written as a number, the comparison is the one of
- * the public library, in doubles (semantics 6); else it is exact (19). */
+/* Without weights, and with a threshold written as a number, the comparison is the one of the
+ * public library, in doubles (semantics 6); else it is exact (19). */
 static bool
 reaches(const struct writ_crew_voting *voting, int64_t weight, int64_t all)
 {

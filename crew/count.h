@@ -14,7 +14,7 @@ enum writ_count_opinion {
     WRIT_COUNT_MODIFY,
 };
 
-/** A valid ballot, as the modes see it. `seen` is what an engine is shown of it. */
+/** A valid ballot, as the modes see it. `seen` is the part that an engine sees. */
 struct writ_count_ballot {
     int64_t weight;
     size_t first; /* the first ballot with an equal output */

@@ -1,4 +1,5 @@
-/* Choosing the handler of a task by asking the agents (semantics 16.2 to 16.4). */
+/* Chooses the handler of a task by asking the agents (semantics 16.2 to 16.4). An answer is
+ * untrusted text: only names of the present roles count in it. */
 #include "base/hidden.h"
 #include "base/shortest.h"
 #include "base/utf8.h"
@@ -18,7 +19,7 @@ put_begin(struct writ_buf *buf, struct writ_view text)
 
     for (size_t n = 0; n < WRIT_CREW_DESCRIPTION_MAX && text.len > 0; n++) {
         size_t len = writ_utf8_character(text, &point);
-        /* what is not UTF-8 is a question mark */
+        /* invalid UTF-8 becomes a question mark */
         writ_buf_put(&begin, len == 0 ? WRIT_LIT("?") : writ_view_sub(text, 0, len));
         text = writ_view_sub(text, len == 0 ? 1 : len, text.len);
     }
@@ -28,7 +29,7 @@ put_begin(struct writ_buf *buf, struct writ_view text)
     }
 }
 
-/* Nothing in it ends the fence around it. */
+/* The text cannot end the fence around it. */
 static void
 put_fenced(struct writ_buf *buf, struct writ_view text)
 {
@@ -312,7 +313,7 @@ bound(const struct writ_names *names, size_t from, size_t to, size_t depth, int 
     return from;
 }
 
-/* Notes all names that begin the text, as named at `position`. */
+/* Records all names that the text begins with, as named at `position`. */
 static void
 note_names(
     const struct writ_names *names, struct writ_view text, size_t position, struct naming *namings)
@@ -417,7 +418,7 @@ writ_crew_prompt_parse(struct writ_view answer, const struct writ_view *list, si
 
 /* ---- the choice */
 
-/** A choosing. */
+/** The state of one choice. */
 struct choice {
     struct options options; /* of the voter whose answer is read */
     struct writ_arena *arena;

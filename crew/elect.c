@@ -1,5 +1,5 @@
-/* One of several candidates, by rankings (semantics 16.1). The built-in ways are rows of a table;
- * engines that were added come before them, so that a plug-in can replace a built-in. */
+/* Elects one of several candidates by rankings (semantics 16.1). The built-in ways are rows of a
+ * table; added engines come before them, so that a plug-in can replace a built-in. */
 #include "base/text.h"
 #include "crew/count.h"
 #include "crew/engines.h"
@@ -29,7 +29,7 @@ candidate_of(const struct election *e, struct writ_view name)
     return writ_names_find(&e->names, name);
 }
 
-/* Names the entries of a ranking that are no candidates, sorted. */
+/* Names the entries of a ranking that are not candidates, sorted. */
 static writ_result
 refuse_unknown(const struct election *e, const struct writ_crew_ranking *ranking)
 {
@@ -221,7 +221,7 @@ elect_by_engine(struct election *e, const struct writ_crew_engine *engine)
     return WRIT_DONE;
 }
 
-/* Says which engines there are: the built-in ones, then those that were added. */
+/* Lists the known engines: the built-in ones, then the added ones. */
 static writ_result
 refuse_engine(
     const struct election *e, struct writ_view name, const struct writ_crew_engines *engines)
@@ -252,7 +252,7 @@ find_built_in(struct writ_view name)
     return NULL;
 }
 
-/* The engine is looked for first: rankings that nobody can count are not judged. */
+/* The lookup of the engine comes first: without one the rankings are not judged. */
 static WRIT_RESULT
 run_election(struct election *e, struct writ_view name, const struct writ_crew_engines *engines)
 {

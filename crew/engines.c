@@ -1,5 +1,5 @@
-/* A list of engines that the caller owns. A name stands in it once: adding the name again replaces
- * its engine. */
+/* A list of engines that the caller owns. A name is in it once: adding the name again replaces its
+ * engine. */
 #include "crew/engines.h"
 
 #include "crew/failure.h"

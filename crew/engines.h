@@ -1,4 +1,4 @@
-/* engines.h - the voting engines of others, by name. */
+/* engines.h - added voting engines, by name. */
 #ifndef WRIT_CREW_ENGINES_H
 #define WRIT_CREW_ENGINES_H
 

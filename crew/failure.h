@@ -1,16 +1,16 @@
-/* failure.h - how a function of the crew library says why it failed. */
+/* failure.h - the errors of the crew library. */
 #ifndef WRIT_CREW_FAILURE_H
 #define WRIT_CREW_FAILURE_H
 
 #include "base/result.h"
 #include "writ/crew.h"
 
-/** Fills `err` (which may be NULL) and gives `code` back. */
+/** Fills `err` (which may be NULL) and returns `code`. */
 writ_result writ_failure_set(struct writ_crew_err *err, enum writ_code code,
     enum writ_crew_error error, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /** The same for a failure of a lower layer: MALFORMED, LIMIT_EXCEEDED or NO_MEMORY, by its code.
- * `below` is what that layer said. */
+ * `below` is the error of that layer. */
 writ_result writ_failure_below(
     struct writ_crew_err *err, writ_result failed, const struct writ_err *below);
 

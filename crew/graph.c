@@ -1,5 +1,5 @@
-/* Builds the graph of a crew (semantics 2.5). Crews that are nested are built once per role: their
- * graphs never change, so the agents of the role share one. */
+/* Builds the graph of a crew (semantics 2.5). Nested crews are built once per role: their graphs
+ * never change, so the agents of the role share one. */
 #include "crew/graph.h"
 
 #include "base/text.h"
@@ -7,14 +7,14 @@
 #include "crew/names.h"
 #include "evidence/json/write.h"
 
-/** The crews from the outermost one to the one that is being built. */
+/** The crews from the outermost to the one under construction. */
 struct chain {
     struct writ_view name;
     const struct chain *outer;
     size_t depth;
 };
 
-/** A building. */
+/** The state of one construction. */
 struct build {
     const struct writ_crew_plan *plan;
     const struct writ_crew_limits *limits;
@@ -23,7 +23,7 @@ struct build {
     struct writ_crew_err *err;
 };
 
-/** Who works in a role. */
+/** The agents of a role. */
 struct staffing {
     double amount;
     struct writ_view prompt;
@@ -154,7 +154,8 @@ snapshot_role(const struct writ_shape_role *role, struct writ_view system_prompt
     return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
-/* What the agents file makes of each role: the last entry counts, for each member by itself. */
+/* The settings of the agents file for each role: the last entry counts, for each member by
+ * itself. */
 static WRIT_RESULT
 amend(const struct build *build, const struct writ_crew_shape *shape,
     const struct writ_crew_agents *agents, struct staffing *staff)
@@ -404,7 +405,7 @@ writ_crew_graph_build(
     return build_graph(&build, plan->shape, plan->agents, NULL, ret);
 }
 
-/* ---- looking */
+/* ---- lookups */
 
 struct writ_view
 writ_crew_graph_name(const struct writ_crew_graph *graph)

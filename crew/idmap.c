@@ -1,7 +1,7 @@
 /* 1. Every live entry is found from the slot of its id on, before a free slot.
- * 2. Entries that are gone keep their slots until the table is made anew, which happens when it is
- *    three quarters full: then the list is packed, so that it is never more than a few times as
- *    long as what is live. */
+ * 2. Removed entries keep their slots until the table is rebuilt, which happens when it is three
+ * quarters full: then the list is packed, so that it is at most a few times as long as its live
+ * part. */
 #include "crew/idmap.h"
 
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
-/* idmap.h - finds things by correlation id, and keeps the order in which the ids came.
+/* idmap.h - finds entries by correlation id, and keeps the order in which the ids came.
  *
- * Zeroed: empty. One thread. Ids are 64-bit hashes, so they are their own hash; who chooses names
- * can make them collide in the table, which makes it slower and never wrong. */
+ * Zeroed: empty. One thread. Ids are 64-bit hashes, so they are their own hash; an agent that
+ * chooses names can make them collide in the table, which makes it slower and never wrong. */
 #ifndef WRIT_CREW_IDMAP_H
 #define WRIT_CREW_IDMAP_H
 
@@ -23,13 +23,13 @@ struct writ_idmap {
 
 void writ_idmap_wipe(struct writ_idmap *map);
 
-/** Adds an id at the end, or gives one that is there another value in its place. WRIT_E_NOMEM. */
+/** Adds an id at the end, or replaces the value of an existing one. WRIT_E_NOMEM. */
 WRIT_RESULT writ_idmap_put(struct writ_idmap *map, uint64_t id, size_t value);
 
 /** False when the id is not there; `ret` (may be NULL) is then untouched. */
 bool writ_idmap_get(const struct writ_idmap *map, uint64_t id, size_t *ret);
 
-/** An id that is not there is fine. */
+/** Without the id it does nothing. */
 void writ_idmap_remove(struct writ_idmap *map, uint64_t id);
 
 #endif

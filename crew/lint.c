@@ -1,11 +1,12 @@
-/* What a well-formed shape says wrongly, in the order of semantics 2.4. */
+/* The findings about a well-formed shape, in the order of semantics 2.4. Every finding has a place,
+ * and lint never stops at the first. */
 #include "base/alloc.h"
 #include "crew/engines.h"
 #include "crew/found.h"
 #include "crew/names.h"
 #include "crew/shape.h"
 
-/** A linting. */
+/** The state of one run. */
 struct lint {
     const struct writ_crew_shape *shape;
     const struct writ_crew_engines *engines;
@@ -15,7 +16,7 @@ struct lint {
     bool exhausted;
 };
 
-/* Notes a finding at "role.rest"; without a rest at the role, without a role nowhere. */
+/* Adds a finding at "role.rest"; without a rest at the role, without a role at no place. */
 static void
 note(struct lint *lint, struct writ_crew_findings *to, const char *code, struct writ_view role,
     const char *rest)
@@ -97,7 +98,7 @@ lint_voting(struct lint *lint, const struct writ_shape_role *role)
     }
 }
 
-/* Each delegation to a role that is not talked to. */
+/* Each delegation to a role outside of the communication rules. */
 static void
 lint_delegation(struct lint *lint, const struct writ_shape_role *role)
 {

@@ -23,14 +23,14 @@ struct writ_step {
     bool done;
 };
 
-/** What stands in a slot: an agent's answer, or the one of the fixer that replaced it. */
+/** The content of a slot: an agent's answer, or the one of the fixer that replaced it. */
 struct writ_output {
     size_t slot;
     struct writ_crew_value *output;
     bool fault, has_stalled, stalled;
 };
 
-/** What a terminal event says. */
+/** The contents of a terminal event. */
 struct writ_terminal {
     struct writ_crew_value *output; /* borrowed */
     bool fault, stalled, timed_out;
@@ -69,7 +69,7 @@ struct writ_handle {
     struct writ_crew_memory memory;
 };
 
-/** Where the output of an agent is, when `phase` is the running one. */
+/** The place of an agent's output while `phase` runs. */
 struct writ_slot {
     uint64_t phase;
     size_t at;
@@ -119,7 +119,7 @@ WRIT_RESULT writ_machine_new(const struct writ_crew_options *options,
     struct writ_event_writer *writer, struct writ_machine **ret);
 void writ_machine_free(struct writ_machine *m);
 
-/* Failures go to the event writer, which is looked at when the call ends. */
+/* Failures go to the event writer, which is checked at the end of the call. */
 
 /** Puts an answer into a slot of the running phase; takes `output`. */
 void writ_machine_output(struct writ_machine *m, struct writ_output output);
@@ -146,7 +146,7 @@ void writ_machine_remove(struct writ_machine *m, struct writ_handle *handle);
 /** Frees a nested crew that was taken out, or never added; NULL is fine. */
 void writ_machine_handle_free(struct writ_handle *handle);
 
-/** Makes the ids of a step's request known, or forgotten, outside. */
+/** Registers the ids of a step's request in the outer machines, or removes them. */
 void writ_machine_publish(struct writ_machine *m, uint64_t id);
 void writ_machine_forget(struct writ_machine *m, uint64_t id);
 

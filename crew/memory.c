@@ -1,8 +1,9 @@
 /* The reference memory: an ordered list of items, each an object with an "id".
  *
  * 1. The tree has every item of the list once, by id; an item without one has the absent id.
- * 2. An item's id never changes, so what is taken out of its text when it is put stays true.
- * 3. What agents say never makes it fail: beyond its limits nothing changes (writ/crew.h). */
+ * 2. An item's id never changes, so the fields that are read from its text when it is put stay
+ * true.
+ * 3. No command of an agent makes it fail: beyond its limits nothing changes (writ/crew.h). */
 #include "crew/value.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -10,11 +11,11 @@
 #include <search.h>
 #include <stdlib.h>
 
-/** An item, and of its text what a retrieval asks for. */
+/** An item, and the fields of its text that a retrieval compares. */
 struct item {
     struct item *previous, *next;
     struct writ_crew_value *value;
-    /* canonical texts: its "id", and of its "meta" who wrote it; absent: it has none */
+    /* canonical texts: its "id", and from its "meta" the writer; absent: none */
     struct writ_crew_value *id, *agent_id, *crew_id, *role;
     double authority, conviction, importance;
 };
@@ -28,7 +29,7 @@ struct memory {
 
 /* ---- reading values again */
 
-/** A value taken apart; wipe it. */
+/** The parts of a value; wipe it. */
 struct reading {
     struct writ_arena *arena;
     const struct writ_json *json;
@@ -258,7 +259,7 @@ is_empty(const struct writ_json *value)
            (writ_json_type(value) == WRIT_JSON_STRING && value->len == 0);
 }
 
-/** A member that stands in place of an object's own. */
+/** A member that replaces an object's own. */
 struct member {
     const char *name;
     struct writ_view json; /* absent: the object's own */

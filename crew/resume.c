@@ -1,5 +1,5 @@
-/* A session that goes on from a snapshot (semantics 12): restored, then what came since, then what
- * to do about steps that nobody answered. */
+/* Resumes a session from a snapshot (semantics 12): restores it, delivers the later events, then
+ * treats the steps without an answer. A fault before the end leaves no session. */
 #include "crew/event.h"
 #include "crew/event_writer.h"
 #include "crew/phase.h"
@@ -7,7 +7,7 @@
 #include "crew/snapshot.h"
 #include "crew/vec.h"
 
-/** Ids, collected before anything is done about them. */
+/** Ids, collected before any of them is treated. */
 struct ids {
     uint64_t *list;
     size_t n, cap;

@@ -1,8 +1,8 @@
-/* scan.h - checks a JSON value against what a shape or agents file may say, and takes it apart.
+/* scan.h - checks a JSON value against the form of a shape or agents file, and reads it.
  *
- * All that is wrong is noted, with a JSON Pointer and a kind; whatever has the wrong type is not
- * looked into. Each function takes one member of an object, gives a default where it is absent and
- * the zero of its type where it is wrong, so that a reader is a plain list of what there is. */
+ * Every fault is noted, with a JSON Pointer and a kind; a value of the wrong type is not read
+ * further. Each function takes one member of an object, gives a default where it is absent and the
+ * zero of its type where it is wrong, so that a reader is a plain list of what there is. */
 #ifndef WRIT_CREW_SCAN_H
 #define WRIT_CREW_SCAN_H
 
@@ -30,7 +30,7 @@ struct writ_scan_texts {
 struct writ_scan {
     struct writ_crew_findings *faults; /* borrowed; may be NULL */
     size_t n;                          /* faults found */
-    const char *first;                 /* the kind of the first, and where it is */
+    const char *first;                 /* the kind and the place of the first */
     struct writ_view first_path;
     struct writ_arena *arena; /* borrowed; strings are copied to it */
     struct writ_buf path;
@@ -47,7 +47,7 @@ struct writ_scan writ_scan_begin(struct writ_crew_findings *faults, struct writ_
 /** WRIT_OK; WRIT_E_INVALID (SCHEMA) with faults; WRIT_E_NOMEM. */
 WRIT_RESULT writ_scan_end(struct writ_scan *scan, struct writ_crew_err *err);
 
-/** Goes down to a member or an element; writ_scan_leave takes back what it gave. */
+/** Enters a member or an element; writ_scan_leave takes its result. */
 size_t writ_scan_enter(struct writ_scan *scan, struct writ_view member);
 size_t writ_scan_enter_at(struct writ_scan *scan, size_t element);
 void writ_scan_leave(struct writ_scan *scan, size_t entered);

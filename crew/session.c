@@ -1,5 +1,5 @@
-/* What callers see of a crew (writ/crew.h): each call runs the machine, then looks whether anything
- * failed half way. If so the session is broken and stays so. */
+/* The calls of a crew (writ/crew.h): each runs the machine, then checks for a failure in the
+ * middle. After one the session is broken and stays so. */
 #include "crew/session.h"
 
 #include "base/utf8.h"
@@ -35,7 +35,7 @@ writ_session_machine(struct writ_crew_session *session)
 
 /* ---- a call */
 
-/* Begins one; gives an error when the session is broken. */
+/* Begins one; fails when the session is broken. */
 static WRIT_RESULT
 call_begin(struct writ_crew_session *session, struct writ_crew_err *err)
 {
@@ -150,7 +150,7 @@ writ_crew_session_start(struct writ_crew_session *session, struct writ_view inpu
     return writ_session_events(session, ret, err);
 }
 
-/* What a terminal event says, `output` apart; false: it is another event. */
+/* Reads the members of a terminal event, `output` apart; false: another event. */
 static bool
 read_terminal(const struct writ_json *event, uint64_t *ret_id, struct writ_terminal *ret,
     const struct writ_json **ret_output)

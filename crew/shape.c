@@ -1,5 +1,5 @@
-/* Reads shapes and agents files (semantics 2.1 to 2.3). Members are looked at in the order of the
- * table there, which is the order of the faults. */
+/* Reads shapes and agents files (semantics 2.1 to 2.3). The order of the table there is the order
+ * of the members, and so of the faults. */
 #include "crew/shape.h"
 
 /* ---- a role */
@@ -35,7 +35,7 @@ read_invited(struct writ_scan *scan, const struct writ_json *entry, struct writ_
         return false;
     }
     if (consensus != NULL) {
-        trial = writ_scan_begin(NULL, scan->arena); /* only whether it fits is of interest */
+        trial = writ_scan_begin(NULL, scan->arena); /* only its form matters */
         writ_voting_scan(&trial, consensus, &voting);
         fits = writ_json_type(consensus) == WRIT_JSON_OBJECT && trial.n == 0;
         scan->exhausted |= trial.exhausted;

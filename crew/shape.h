@@ -25,7 +25,7 @@ enum writ_shape_hook {
         WRIT_SHAPE_HOOKS_N,
 };
 
-/** X(NAME, activation flag, reason): why a fixer is invoked. */
+/** X(NAME, activation flag, reason): the reasons to invoke a fixer. */
 #define WRIT_SHAPE_REASONS(X)                                                                      \
     X(FAULT, "on_fault", "fault")                                                                  \
     X(STALL, "on_stall", "stall")                                                                  \

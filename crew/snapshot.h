@@ -1,16 +1,16 @@
-/* snapshot.h - all there is to know about a machine, as one canonical value; and back. */
+/* snapshot.h - the complete state of a machine as one canonical value; and back. */
 #ifndef WRIT_CREW_SNAPSHOT_H
 #define WRIT_CREW_SNAPSHOT_H
 
 #include "crew/machine.h"
 
-/** WRIT_E_NOMEM, or what the memory says. */
+/** WRIT_E_NOMEM, or a failure of the memory. */
 WRIT_RESULT writ_snapshot_take(struct writ_machine *m, struct writ_crew_value **ret);
 
 /**
  * Fills an idle machine.
  *
- * @param m         new; of no use after a failure
+ * @param m         new; unusable after a failure
  * @param snapshot  what writ_snapshot_take wrote
  *
  * @return WRIT_OK

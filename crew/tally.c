@@ -23,7 +23,7 @@ writ_tally_candidate(struct writ_tally *tally, size_t candidate)
     tally->index = candidate;
 }
 
-/* What agents and plug-ins say is in it, so it is made safe to show. */
+/* The text may come from agents and plug-ins, so it is made safe to show. */
 __attribute__((format(printf, 2, 0))) static void
 explain(struct writ_tally *tally, const char *fmt, va_list args)
 {
@@ -48,7 +48,7 @@ writ_tally_explain(struct writ_tally *tally, const char *fmt, ...)
     va_end(args);
 }
 
-/* ---- the same for engines of others */
+/* ---- the same for added engines */
 
 static void
 face_ballot(struct writ_crew_tally *face, size_t ballot)

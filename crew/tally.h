@@ -1,4 +1,4 @@
-/* tally.h - what a count came to, and its explanation. */
+/* tally.h - the result of a count, and its explanation. */
 #ifndef WRIT_CREW_TALLY_H
 #define WRIT_CREW_TALLY_H
 
@@ -9,12 +9,12 @@ enum writ_tally_winner {
     WRIT_TALLY_NOBODY = 0,
     WRIT_TALLY_BALLOT,    /* the value of ballot `index` */
     WRIT_TALLY_CANDIDATE, /* the name of candidate `index` */
-    WRIT_TALLY_WORD,      /* `word`: a verdict of the mode's own */
+    WRIT_TALLY_WORD,      /* `word`: a verdict that only this mode has */
 };
 
 /** Make it with writ_tally_make; wipe `why`. */
 struct writ_tally {
-    struct writ_crew_tally face; /* what an engine of others is given; the first member */
+    struct writ_crew_tally face; /* the view for an added engine; the first member */
     enum writ_tally_winner winner;
     size_t index;
     const char *word; /* static storage */

@@ -1,8 +1,8 @@
 /* value.h - the values of a crew: canonical JSON texts, shared and never changed.
  *
- * Everything that agents say is carried as the canonical text it will be written as, so that
- * equal values are equal bytes, a vote compares bytes, and an event is put together and not
- * printed. NULL is the absent value, which equals only itself. */
+ * Answers of agents are kept as the canonical text that events will contain, so that equal values
+ * are equal bytes, a vote compares bytes, and an event is assembled from texts. NULL is the absent
+ * value, which equals only itself. */
 #ifndef WRIT_CREW_VALUE_H
 #define WRIT_CREW_VALUE_H
 
@@ -20,7 +20,7 @@ WRIT_RESULT writ_value_of_text(struct writ_view canonical, struct writ_crew_valu
 /** A value that was read; NULL gives the absent one. WRIT_E_NOMEM. */
 WRIT_RESULT writ_value_of_json(const struct writ_json *json, struct writ_crew_value **ret);
 
-/** Puts another value in its place; `to` takes `value`, of which one owner is given up. */
+/** Replaces the value in `to`, which takes `value` and drops one owner of the old one. */
 void writ_value_replace(struct writ_crew_value **to, struct writ_crew_value *value);
 
 static inline bool
@@ -44,7 +44,7 @@ struct writ_arena *writ_value_arena(size_t max);
 WRIT_RESULT writ_value_parse(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err);
 
-/** The same for a snapshot, in which values stand deeper than when they were handed in. */
+/** The same for a snapshot, which nests values deeper than its inputs. */
 WRIT_RESULT writ_value_parse_snapshot(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err);
 

@@ -6,10 +6,10 @@
 #include "base/result.h"
 
 /**
- * Makes room for one element more.
+ * Makes room for one more element.
  *
  * @param list  the address of the array's pointer, which may move; NULL inside: empty
- * @param cap   elements there is room for; changed on success
+ * @param cap   capacity in elements; changed on success
  * @param n     elements in use
  * @param size  bytes of one element
  *

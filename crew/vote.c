@@ -1,9 +1,9 @@
-/* From entries to a verdict: who is valid, the quorum, then the row of voting.tbl.h.
+/* From entries to a verdict: the valid ballots, the quorum, then the row of voting.tbl.h.
  *
- * 1. What a mode cannot use is left out before the quorum is asked for, and the explanation says
- *    so: an answer that is no ballot must not count as one.
+ * 1. An entry that a mode cannot use is left out before the quorum is checked, and the explanation
+ * says so: an unusable answer must not count as a ballot.
  * 2. Nothing depends on the order of memory or of a hash: ballots keep the order of the entries,
- *    candidates are sorted. */
+ * candidates are sorted. */
 #include "base/text.h"
 #include "crew/count.h"
 #include "crew/engines.h"
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/** A vote being prepared. */
+/** A vote under preparation. */
 struct vote {
     const struct writ_crew_voting *voting;
     const struct writ_crew_entry *entries;
@@ -26,7 +26,7 @@ struct vote {
     bool exhausted; /* memory ran out */
 };
 
-/* ---- what an entry says */
+/* ---- the contents of an entry */
 
 static bool
 has_veto(const struct writ_crew_voting *voting, const struct writ_crew_entry *entry)
@@ -59,7 +59,8 @@ opinion_of(const struct writ_json *output)
                                                     : WRIT_COUNT_NO_OPINION;
 }
 
-/* Takes the names of an array of different strings, best first. False: it is none, or too long. */
+/* Takes the names of an array of different strings, best first. False: another form, or too
+ * long. */
 static bool
 take_ranking(struct vote *vote, const struct writ_json *output, struct writ_crew_ballot *seen)
 {
@@ -96,7 +97,7 @@ take_ranking(struct vote *vote, const struct writ_json *output, struct writ_crew
     return true;
 }
 
-/* What the mode needs of an output; false: it is not there, and why. */
+/* The part of an output that the mode needs; false: it is missing, with the reason. */
 static bool
 usable(struct vote *vote, const struct writ_json *output, struct writ_count_ballot *ballot,
     struct writ_crew_ballot *seen, const char **why)
@@ -117,7 +118,7 @@ usable(struct vote *vote, const struct writ_json *output, struct writ_count_ball
         *why = "is no ranking, or too long";
         return take_ranking(vote, output, seen);
     case WRIT_VOTING_ENGINE:
-        (void)take_ranking(vote, output, seen); /* the engine sees whether it is one */
+        (void)take_ranking(vote, output, seen); /* the engine checks it */
         return true;
     case WRIT_VOTING_NONE:
     case WRIT_VOTING_FIRST_VALID:
@@ -255,8 +256,8 @@ compare_sets_first(const void *a, const void *b, void *user)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* Borda takes complete rankings of the same candidates: of those that most ballots rank (tie: the
- * ones that were ranked first), so that one voter who adds a name does not put out the others. */
+/* Borda needs complete rankings of the same candidates: of those that most ballots rank (tie: the
+ * first ones), so that one voter who adds a name does not exclude the others. */
 static WRIT_RESULT
 keep_complete(struct vote *vote)
 {
@@ -412,7 +413,7 @@ vote_run(struct vote *vote, struct writ_crew_verdict *ret, struct writ_crew_err 
     if (empty) {
         writ_tally_explain(&vote->tally, "no entry is valid");
     }
-    /* without votes a review asks for a revision (semantics 17), all else for nothing */
+    /* without votes a review asks for a revision (semantics 17); other modes need at least one */
     if (quorum && (!empty || vote->voting->mode == WRIT_VOTING_REVIEW)) {
         WRIT_TRY(run_mode(vote, err));
     }

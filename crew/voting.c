@@ -23,7 +23,7 @@ const struct writ_crew_voting writ_voting_default = {
 
 /* ---- members */
 
-/* A misspelt quorum would fail open, so nothing unknown is let pass. */
+/* A misspelt quorum would fail open, so an unknown member is refused. */
 static void
 refuse_unknown(struct writ_scan *scan, const struct writ_json *object)
 {

@@ -1,4 +1,4 @@
-/* voting.h - how a role votes: a mode of the table and its parameters. */
+/* voting.h - the voting of a role: a mode of the table and its parameters. */
 #ifndef WRIT_CREW_VOTING_H
 #define WRIT_CREW_VOTING_H
 
@@ -20,7 +20,7 @@ struct writ_voting_weight {
     int64_t weight;
 };
 
-/** Everything a vote needs to know. Views live in the arena it was read into. */
+/** The parameters of a vote. Views live in the arena it was read into. */
 struct writ_crew_voting {
     enum writ_voting_mode mode;
     struct writ_view mode_text; /* as written */
@@ -38,10 +38,10 @@ struct writ_crew_voting {
     struct writ_arena *own; /* of one that was read by itself; else NULL */
 };
 
-/** What a role without a voting object does: first_valid. */
+/** The voting of a role without a voting object: first_valid. */
 extern const struct writ_crew_voting writ_voting_default;
 
-/** The weight that is given for an agent or role by name, or NULL. */
+/** The weight of an agent or role by name, or NULL. */
 const struct writ_voting_weight *writ_voting_weight_of(
     const struct writ_crew_voting *voting, struct writ_view id);
 

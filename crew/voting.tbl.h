@@ -1,6 +1,6 @@
-/* voting.tbl.h - the ways to vote, as a table.
+/* voting.tbl.h - the modes of voting, as a table.
  *
- * X(NAME, text, function, what it does) - the function is in count.h; it gets the valid ballots, at
+ * X(NAME, text, function, sentence) - the function is in count.h; it gets the valid ballots, at
  * least one, and names a winner or none. */
 #ifndef WRIT_CREW_VOTING_TBL_H
 #define WRIT_CREW_VOTING_TBL_H

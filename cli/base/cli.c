@@ -41,9 +41,9 @@ writ_cli_given(const struct writ_cli *cli, const struct writ_option *option)
     return NULL;
 }
 
-/* ---- what commands ask for */
+/* ---- the interface of commands */
 
-/* A name that the command's rows do not have is a mistake of ours, never of the user. */
+/* A name outside of the command's rows is a programming error, never the user's. */
 static const struct writ_option *
 option_of(const struct writ_cli *cli, const char *name)
 {
@@ -147,7 +147,7 @@ void
 writ_cli_put(struct writ_view text)
 {
     if (text.len > 0) {
-        /* a failure stays in the stream's error flag: run_finish looks at it once. keeps (2) */
+        /* a failure stays in the stream's error flag: run_finish checks it once. keeps (2) */
         (void)fwrite(text.ptr, 1, text.len, stdout);
     }
 }

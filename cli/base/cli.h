@@ -15,8 +15,8 @@
 
 #define WRIT_CLI_ANSWER_MAX (1U << 20) /* bytes of one help text, or of one failure */
 
-/** What the exit code says (exit.tbl.h). 0 is success because shells will have it so; nothing in
- * here grants anything by it. */
+/** The exit codes (exit.tbl.h). 0 is success because shells require it; it never grants anything
+ * here. */
 enum writ_exit {
 #define WRIT_EXIT_ROW(name, value, sentence) WRIT_EXIT_##name = (value),
 #include "cli/base/exit.tbl.h"
@@ -34,7 +34,7 @@ enum writ_option_kind {
 struct writ_option {
     const char *command; /* id of the command */
     const char *name;    /* without the two dashes */
-    const char *arg;     /* how help calls the value; NULL for a flag */
+    const char *arg;     /* the value's name in help; NULL for a flag */
     const char *sentence;
     enum writ_option_kind kind;
 };
@@ -52,19 +52,19 @@ struct writ_command {
     enum writ_exit (*run)(const struct writ_cli *cli);
 };
 
-/** An option as it was given. */
+/** A given option. */
 struct writ_given {
     const struct writ_option *option;
     struct writ_view value; /* empty for a flag */
 };
 
-/** A first word that is a command of another program now. Static storage. */
+/** A first word that is now a command of another program. Static storage. */
 struct writ_moved {
     const char *word, *program;
 };
 
-/** A program: what it is called, for people and in its manual, and its tables, each ended by a row
- * of zeros. Static storage; command.inc makes the tables. */
+/** A program: its name, for people and in its manual, and its tables, each ended by a row of zeros.
+ * Static storage; command.inc makes the tables. */
 struct writ_program {
     const char *name;
     const char *summary; /* a few words */
@@ -94,11 +94,11 @@ const struct writ_option *writ_cli_option(const struct writ_cli *cli, struct wri
 const struct writ_given *writ_cli_given(
     const struct writ_cli *cli, const struct writ_option *option);
 
-/** True when the option was given. An option that the command's rows do not have is an invariant
- * failure, here and in the function below. */
+/** True when the option was given. An option outside of the command's rows is an invariant failure,
+ * here and in the function below. */
 bool writ_cli_has(const struct writ_cli *cli, const char *name);
 
-/** The option's value; a view with ptr NULL when it was not given. */
+/** The option's value; a view with ptr NULL when it is absent. */
 struct writ_view writ_cli_get(const struct writ_cli *cli, const char *name);
 
 /** The n-th operand, or the empty view. */
@@ -119,17 +119,17 @@ WRIT_RESULT writ_cli_write_new(const char *path, struct writ_view text, struct w
 void writ_cli_put(struct writ_view text);
 void writ_cli_print(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** Reports a failure on standard error, and gives the exit code that goes with `result`:
+/** Reports a failure on standard error, and returns the exit code for `result`:
  *     return writ_cli_fail(cli, result, &err);
  * Every code but WRIT_OK: ABSENT, INVALID, PARSE, LIMIT and MISMATCH are the input's fault, the
  * others the environment's. */
 enum writ_exit writ_cli_fail(
     const struct writ_cli *cli, writ_result result, const struct writ_err *err);
 
-/** The exit code that goes with `result`; nothing is reported. */
+/** The exit code for `result`; reports nothing. */
 enum writ_exit writ_cli_exit(writ_result result);
 
-/** Runs a command's work: reports a failure of it with writ_cli_fail. */
+/** Runs a command's work; reports its failure with writ_cli_fail. */
 enum writ_exit writ_cli_do(const struct writ_cli *cli,
     WRIT_RESULT (*work)(const struct writ_cli *cli, struct writ_err *err));
 

@@ -1,5 +1,5 @@
 /* command.tbl.h - the commands that each program has; the table of a program begins with them. The
- * first lines of cli/commands/command.tbl.h say what a row is. */
+ * first lines of cli/commands/command.tbl.h explain the rows. */
 /* clang-format off */
 
 COMMAND(help, "help", "[COMMAND]", 0, 2, "show how a command is used", "")

@@ -117,7 +117,7 @@ writ_help_overview(struct writ_buf *ret, const struct writ_program *program, con
             put_wrapped(ret, command->summary, 23, 23);
         }
     }
-    writ_buf_fmt(ret, "\n`%s help COMMAND` tells more. `%s --version` names the version.\n",
+    writ_buf_fmt(ret, "\n`%s help COMMAND` explains a command. `%s --version` names the version.\n",
         program->name, program->name);
     put_exit_codes(ret);
 }
@@ -161,7 +161,7 @@ writ_help_command(
 /* ---- the manual */
 
 /* Text for man(7), without a newline at its end: a backslash, a dash and a leading dot or quote
- * mean something there. */
+ * need escapes. */
 static void
 put_roff(struct writ_buf *ret, const char *text)
 {

@@ -1,5 +1,5 @@
-/* Names and values in lines for people. What comes from outside is written so that a terminal
- * acts on none of it, and a name is cut; a value is whole. */
+/* Names and values in lines for people. Foreign text is written so that a terminal acts on none of
+ * it, and a name is cut; a value is complete. */
 #include "cli/base/print.h"
 
 #include "base/text.h"

@@ -1,18 +1,18 @@
-/* put.h - what commands write for people: names, and why something does not hold. */
+/* print.h - names, values and refusals in lines for people. */
 #ifndef WRIT_CLI_PRINT_H
 #define WRIT_CLI_PRINT_H
 
 #include "evidence/json/json.h"
 #include "evidence/record/reason.h"
 
-/** A name in a line for people: as it is when it is plain, else as a JSON string, cut off, without
- * anything that a terminal would act on. */
+/** A name in a line for people: unchanged when it is plain, else as a JSON string, cut, without
+ * bytes that a terminal would act on. */
 void writ_print_plain(struct writ_buf *line, struct writ_view name);
 
-/** A value as JSON for people, whole: what hides in its texts is written by its number. */
+/** A value as JSON for people, complete: hidden characters are written by their numbers. */
 void writ_print_json(struct writ_buf *line, const struct writ_json *value);
 
-/** The line that names why something does not hold; what is wrong goes to standard error. */
+/** The line that names the reason of a negative answer; the details go to standard error. */
 void writ_print_refusal(struct writ_buf *out, enum writ_reason why, const char *text);
 
 #endif

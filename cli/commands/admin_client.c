@@ -22,7 +22,7 @@ writ_admin_client_begin(struct writ_admin_client *ret, const struct writ_cli *cl
         .authorization = writ_buf_make(WRIT_BEARER_FIELD_MAX),
         .answer = writ_buf_make(ANSWER_MAX)};
     if (ret->arena == NULL) {
-        WRIT_FAIL(&ret->err, WRIT_E_NOMEM, "no memory to ask the gateway");
+        WRIT_FAIL(&ret->err, WRIT_E_NOMEM, "no memory for a request to the gateway");
     }
     return writ_bearer_read(writ_cli_get(cli, "token").ptr, &ret->authorization, &ret->err);
 }
@@ -68,8 +68,8 @@ read_answer(struct writ_admin_client *client, long status)
     if (!writ_is_ok(writ_json_read(writ_buf_view(&client->answer), &writ_json_limits_default,
             client->arena, &answer, NULL)) ||
         writ_json_type(answer) != WRIT_JSON_OBJECT) {
-        WRIT_FAIL(&client->err, WRIT_E_IO, "status %ld, and no JSON: is this the admin listener?",
-            status);
+        WRIT_FAIL(&client->err, WRIT_E_IO,
+            "status %ld, and no JSON: check that the URL is that of the admin listener", status);
     }
     if (status == 200) {
         client->value = answer;

@@ -1,4 +1,4 @@
-/* admin_client.h - what a command asks of the admin listener of a running gateway:
+/* admin_client.h - the requests of a command to the admin listener of a running gateway:
  *
  *     WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) client;
  *     writ_result result = writ_admin_client_begin(&client, cli);
@@ -20,12 +20,12 @@ struct writ_admin_client {
     struct writ_buf authorization; /* a whole field; a secret */
     struct writ_buf answer;
     const struct writ_json *value; /* the answer, an object; until the next one */
-    bool refused;                  /* by the gateway, or because of what it says */
+    bool refused;                  /* by the gateway, or because of its answer */
     struct writ_err err;
 };
 
-/** Reads the token. `ret` is to be wiped also after a failure; why is in its `err`. As
- * writ_bearer_read, WRIT_E_NOMEM. */
+/** Reads the token. Wipe `ret` also after a failure; its `err` has the reason. As writ_bearer_read,
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_admin_client_begin(struct writ_admin_client *ret, const struct writ_cli *cli);
 void writ_admin_client_wipe(struct writ_admin_client *client);
 
@@ -39,13 +39,13 @@ void writ_admin_client_wipe(struct writ_admin_client *client);
 WRIT_RESULT writ_admin_client_check_id(struct writ_view id, const char *what, struct writ_err *err);
 
 /**
- * Asks for a path of the listener.
+ * Requests a path of the listener.
  *
  * @param body  JSON, NUL-terminated: a POST; NULL: a GET
  *
- * @return WRIT_OK          `answer` and `value` are there
+ * @return WRIT_OK          `answer` and `value` are set
  *         WRIT_E_MISMATCH  refused; `err` has the reason of the problem (RFC 9457)
- *         WRIT_E_IO        nobody answers, or no JSON
+ *         WRIT_E_IO        no answer, or not JSON
  *         WRIT_E_LIMIT     the URL is too long
  *         WRIT_E_NOMEM
  */

@@ -1,5 +1,5 @@
-/* Reads a bearer token out of its file. The token is one line that a field of HTTP can carry, so
- * that no file adds a field of its own. It is in no error, and the copy made here is wiped. */
+/* Reads a bearer token from its file. The token is one line that an HTTP field can carry, so that
+ * no file adds a field of its own. It is in no error, and the copy made here is wiped. */
 #include "cli/commands/bearer.h"
 
 #include "base/secret.h"
@@ -17,8 +17,7 @@ writ_bearer_read(const char *path, struct writ_buf *ret, struct writ_err *err)
         text.len--;
     }
     if (writ_is_ok(result) && (text.len == 0 || !writ_text_is_field(text))) {
-        result =
-            writ_fail(err, WRIT_E_INVALID, "%s: there is no token in it, alone on one line", path);
+        result = writ_fail(err, WRIT_E_INVALID, "%s: not a token alone on one line", path);
     }
     if (writ_is_ok(result)) {
         writ_buf_str(ret, "Authorization: Bearer ");

@@ -1,4 +1,4 @@
-/* bearer.h - the bearer token with which a command asks a running gateway. */
+/* bearer.h - the bearer token of a command's requests to a running gateway. */
 #ifndef WRIT_CLI_BEARER_H
 #define WRIT_CLI_BEARER_H
 
@@ -11,9 +11,9 @@
  * Reads the file of a token (- for standard input), without the line ends after it.
  *
  * @param ret  a buffer for WRIT_BEARER_FIELD_MAX bytes: the whole field, "Authorization: Bearer
- *             ...", NUL-terminated; a secret, to be wiped as one. Untouched on failure
+ *             ...", NUL-terminated; a secret: wipe it. Untouched on failure
  *
- * @return WRIT_OK, WRIT_E_INVALID (nothing that can be a token), as writ_cli_read
+ * @return WRIT_OK, WRIT_E_INVALID (not a token), as writ_cli_read
  */
 WRIT_RESULT writ_bearer_read(const char *path, struct writ_buf *ret, struct writ_err *err);
 

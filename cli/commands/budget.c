@@ -1,5 +1,5 @@
-/* writ budget list: what the budgets of a configuration have left. It counts the charges of the
- * ledger by the same code as the gateway; it changes nothing. */
+/* writ budget list: the rest of each budget of a configuration. It counts the charges of the ledger
+ * by the same code as the gateway; it changes nothing. */
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
@@ -18,12 +18,12 @@
 #define COUNTERS_MAX ((size_t)1 << 24)
 #define HEADER       "BUDGET  USED  LEFT  LIMIT  FREES  AGENT  TENANT  UPSTREAM  TOOL\n"
 
-/* One counter of a budget; of a budget that nothing was taken from: the budget alone. */
+/* One counter of a budget; for an untouched budget the budget alone. */
 struct row {
     struct row *next;
     const struct writ_budget *budget;
     const struct writ_counter *counter; /* NULL: nothing was taken */
-    struct writ_view agent_id, tenant;  /* {NULL, 0}: the budget is not kept per that */
+    struct writ_view agent_id, tenant;  /* {NULL, 0}: the budget is not separated by it */
     struct writ_view upstream, tool;
 };
 
@@ -100,7 +100,7 @@ collect_budgets(struct account *a)
     return WRIT_DONE;
 }
 
-/* ---- what the records took out of them */
+/* ---- the charges of the records */
 
 static WRIT_RESULT
 add_row(struct account *a, const struct writ_budget *budget, const struct writ_counter *counter,
@@ -127,7 +127,7 @@ add_row(struct account *a, const struct writ_budget *budget, const struct writ_c
     return WRIT_DONE;
 }
 
-/* The budget whose counter for that call the charge names; NULL: it is not in the configuration. */
+/* The budget whose counter for that call the charge names; NULL: not in the configuration. */
 static WRIT_RESULT
 find_budget(struct account *a, const struct writ_budget_charge *charge,
     const struct writ_policy_call *call, const struct writ_budget **ret)
@@ -174,7 +174,7 @@ count_charges(struct account *a, const struct writ_member_list *charges,
     for (size_t i = 0; charges->is == WRIT_PRESENT && i < charges->count; i++) {
         if (!writ_charge_read(charges->items[i], &charge)) {
             WRIT_FAIL(&a->err, WRIT_E_MISMATCH,
-                "a record has charges that are not readable: see `writ ledger verify`");
+                "a record has unreadable charges: run `writ ledger verify`");
         }
         if (charge.window == a->now_us / charge.window_us) {
             struct writ_decimal back = writ_decimal_negate(&charge.amount);
@@ -289,7 +289,7 @@ take_account(struct account *a)
 
 /* ---- as text and as JSON */
 
-/* What is left; none when more was taken than the limit is now. */
+/* The rest; none when more was taken than the present limit. */
 static struct writ_decimal
 left_of(const struct row *row)
 {

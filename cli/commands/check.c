@@ -1,5 +1,5 @@
-/* writ check: what is wrong with a configuration file. It reads the file as the gateway would
- * and opens nothing that the file names. */
+/* writ check: the faults of a configuration file. It reads the file as the gateway would and opens
+ * no file that it names. */
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "policy/model/rule.h"
@@ -28,7 +28,7 @@ put_finding(struct writ_write *w, const struct writ_finding *finding)
     writ_write_object_end(w);
 }
 
-/* What the configuration is, when it is one. */
+/* The contents of a valid configuration. */
 static void
 put_summary(struct writ_write *w, const struct writ_config *config)
 {
@@ -97,7 +97,7 @@ check_file(const struct writ_cli *cli)
     writ_result result = writ_load_file(file.ptr, &findings, &config, &err);
 
     if (!writ_is_ok(result) && findings.errors == 0) {
-        return writ_cli_fail(cli, result, &err); /* not even read */
+        return writ_cli_fail(cli, result, &err); /* not even readable */
     }
     if (cli->json) {
         put_json(file, &findings, config, &output);

@@ -1,27 +1,26 @@
-/* command.tbl.h - every command of `writ` and its options: dispatch, option parsing, --help and
- * the manual page docs/writ.1 are made from this table. In the order in which help shows them. The
- * tables of cli/crew and cli/vectors (`writ-vectors`, docs/writ-vectors.1) have the same rows.
+/* command.tbl.h - every command of `writ` and its options: dispatch, option parsing, --help and the
+ * manual page docs/writ.1 are made from this table. In the order of the help. The tables of
+ * cli/crew and cli/vectors (`writ-vectors`, docs/writ-vectors.1) have the same rows.
  *
  * COMMAND(id, "words", "OPERANDS", least, most, "summary", "text")
- *     id        writ_command_<id> runs it, in <first word>.c beside the table
- *     words     one or two words, as typed
- *     OPERANDS  how help shows what is not an option; least..most of them are accepted
- *     summary   a few words, no full stop
- *     text      whole sentences; "" when the summary says it all
- *
+ * id        writ_command_<id> runs it, in <first word>.c beside the table
+ * words     one or two words, as typed
+ * OPERANDS  the operands in help; least..most of them are accepted
+ * summary   a few words, no full stop
+ * text      whole sentences; "" when the summary is enough
  * FLAG(id, "name", "sentence")                 an option without a value
  * VALUE(id, "name", "ARG", "sentence")         at most once
  * REQUIRED(id, "name", "ARG", "sentence")      exactly once
  *
- * --json and --help are options of every command and not in here. */
+ * --json and --help are options of every command and not in this table. */
 /* clang-format off */
 
 #include "cli/base/command.tbl.h"
 
 COMMAND(serve, "serve", "CONFIG", 1, 1, "run the gateway",
-    "Serves as the configuration file says, until SIGTERM or SIGINT. SIGHUP reads the file again: "
-    "policy, agents and keys change at once for new calls; a bad file changes nothing and is told "
-    "in the log. The ledger must exist (writ ledger init) and the key directory must hold an "
+    "Serves by the configuration file until SIGTERM or SIGINT. SIGHUP reads the file again: "
+    "policy, agents and keys change at once for new calls; a bad file changes nothing and is logged. "
+    "The ledger must exist (writ ledger init) and the key directory must hold an "
     "active key (writ keys new).")
 
 COMMAND(json_canon, "json canon", "[FILE]", 0, 1, "print the canonical form of a JSON text",
@@ -35,53 +34,53 @@ COMMAND(json_digest, "json digest", "[FILE]", 0, 1, "print the digest of a JSON 
     "hexadecimal, the digest that records and credentials carry.")
 
 COMMAND(check, "check", "[CONFIG]", 0, 1, "validate a configuration file",
-    "Reads CONFIG as the gateway would and tells everything that is wrong or doubtful with it, "
-    "one line each: file:line: /json/pointer: message. Nothing that the file names is opened. "
-    "Exit 0 means that the gateway would accept it (there may be warnings), 1 that it would not.")
+    "Reads CONFIG as the gateway would and prints every error and warning, "
+    "one line each: file:line: /json/pointer: message. It opens no file that CONFIG names. "
+    "Exit 0 means that the gateway would accept it (possibly with warnings), 1 that it would not.")
 FLAG(check, "schema", "Print the JSON Schema of the configuration file (config/writ.schema.json).")
 FLAG(check, "manual", "Print the list of all options (docs/configuration.md).")
 
-COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how a call would be decided",
+COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how the policy decides a call",
     "Judges the call in CALL (- for standard input), a JSON object {agent, tool, arguments} with "
     "optional target_state_digest, boundary_id and idempotency_key, and prints the decision, every "
     "constraint with hold or fail, scope, target, and the digests. agent is the id of a configured "
-    "agent, or an object {id, tenant, role}. Exit 0 means allow, 1 deny. What only a ledger knows "
-    "(duplicates, what is left of budgets) is not judged.")
+    "agent, or an object {id, tenant, role}. Exit 0 means allow, 1 deny. Facts of a ledger alone "
+    "(duplicates, the rest of budgets) are not judged.")
 
 COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy",
     "CASES is a YAML or JSON file {config, cases: [{name, call, expect}]}: config is a "
     "configuration file, relative to CASES; call is as for explain; expect is allow, deny, or an "
-    "object of decision, reason, constraint, scope, target, shadow. Prints what failed and a "
+    "object of decision, reason, constraint, scope, target, shadow. Prints the failed cases and a "
     "summary; with --json every verdict. Exit 1 when a case failed.")
 VALUE(policy_test, "config", "FILE", "Use this configuration in place of the one that CASES names.")
 
-COMMAND(tools_list, "tools list", "CONFIG", 1, 1, "show the definitions of tools and which are accepted",
-    "Shows what the gateway of CONFIG saw last and what was accepted, from the files beside its "
-    "ledger. States: accepted, changed (another than the accepted one), new (never accepted), gone "
-    "(accepted, and not seen any more).")
+COMMAND(tools_list, "tools list", "CONFIG", 1, 1, "show the definitions of tools and their acceptance",
+    "Shows the definitions that the gateway of CONFIG saw last and those that were accepted, from the files beside its "
+    "ledger. States: accepted, changed (differs from the accepted one), new (never accepted), gone "
+    "(accepted, but no longer listed).")
 COMMAND(tools_diff, "tools diff", "CONFIG UPSTREAM/TOOL", 2, 2,
     "show how a definition differs from the accepted one",
     "One line for each place, by its JSON Pointer: + was added, - was removed, ~ was changed. Exit 0 "
-    "when there is no difference, 1 when there is one.")
+    "without a difference, 1 with one.")
 COMMAND(tools_accept, "tools accept", "CONFIG UPSTREAM/TOOL", 2, 2,
-    "accept the definition of a tool as it was seen last",
-    "Shows the difference to what was accepted before and stores the definition beside the ledger, "
+    "accept the last definition of a tool",
+    "Shows the difference to the definition accepted before and stores the new one beside the ledger, "
     "signed with its key. "
     "The name may be a pattern as in a policy, such as fs/read_*. Calls of pinned tools are refused "
-    "until their definition is accepted; a running gateway takes it, and records that in the ledger, "
-    "when it reloads (SIGHUP), another one when it starts.")
+    "until their definition is accepted; a running gateway loads it, and records it in the ledger, "
+    "when it reloads (SIGHUP), a stopped one when it starts.")
 VALUE(tools_accept, "digest", "DIGEST",
-    "Accept only this definition: what was looked at before, whatever was seen since.")
+    "Accept only this definition: the one you reviewed, even if another was seen since.")
 
 COMMAND(ledger_init, "ledger init", "PATH", 1, 1, "create an empty ledger",
     "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "
-    "not exist; its directory must not be writable by everybody. The file gets mode 0600.")
+    "not exist; its directory must not be writable by all users. The file gets mode 0600.")
 VALUE(ledger_init, "origin", "NAME",
-    "The name of the ledger in its checkpoints and keys, such as example.com/ledger: one that no other "
+    "The name of the ledger in its checkpoints and keys, such as example.com/ledger: a name that no other "
     "ledger ever has. writ-ledger/ and a random id by default.")
 COMMAND(ledger_list, "ledger list", "PATH", 1, 1, "list decisions, newest first",
     "Works while a gateway writes the ledger. Each line has time, verdict (shadow: it was recorded, and the "
-    "call went on), outcome (in_flight: the call may run), agent, upstream, tool, reason of a refusal, run and "
+    "call ran), outcome (in_flight: the call may run), agent, upstream, tool, reason of a refusal, run and "
     "decision. Without --limit the newest 50 are listed. Times are "
     "RFC 3339, such as 2026-06-25T05:00:00Z.")
 VALUE(ledger_list, "tenant", "TENANT", "Only decisions of this tenant.")
@@ -95,157 +94,157 @@ VALUE(ledger_list, "since", "TIME", "Only decisions made at this time or later."
 VALUE(ledger_list, "until", "TIME", "Only decisions made before this time.")
 VALUE(ledger_list, "limit", "N", "List at most N decisions; 0 lists all.")
 FLAG(ledger_list, "follow",
-    "List the oldest first, and go on with decisions as they are recorded; one that was in_flight comes again when "
-    "it has ended. --limit is for what was there before. Ends with SIGINT or SIGTERM. With --json each line is one "
+    "List the oldest first, and continue with decisions as they are recorded; one that was in_flight is listed again when "
+    "it has ended. --limit limits the earlier decisions. Ends with SIGINT or SIGTERM. With --json each line is one "
     "JSON object.")
 COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call with its records",
     "Prints the decision, its outcome, and whether its run or session is sealed.")
 COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",
     "Checks indexes, times, canonical bytes, validity, every digest, seq and running_count, that "
     "each call has one decision and at most one outcome that joins it, that the records of a review "
-    "follow from each other, every seal, the tree over all records and every checkpoint. Names what "
-    "is wrong by the index of the record. Exit 1 when anything is. A suffix that was cut off "
-    "together with its checkpoints is seen by who kept one: see ledger.pinned.")
+    "follow from each other, every seal, the tree over all records and every checkpoint. Names each "
+    "fault by the index of its record. Exit 1 for any fault. A suffix that was cut off "
+    "together with its checkpoints is detected with a checkpoint kept elsewhere: see ledger.pinned.")
 VALUE(ledger_verify, "keys", "DIR",
-    "The key directory: verifies the signature of every checkpoint. Nothing secret is opened.")
+    "The key directory: verifies the signature of every checkpoint. Opens no private key.")
 COMMAND(ledger_export, "ledger export", "PATH [BOUNDARY]", 1, 2, "export records, with their proofs",
-    "Prints all records of the run or session as JSON lines {leaf, kind, record}, record being the "
-    "canonical bytes that are in the ledger, and a last line {kind: completeness, report}. Exit 1 "
-    "when its decisions are not whole. With --json all of it is one JSON object. With --keys it is a "
+    "Prints all records of the run or session as JSON lines {leaf, kind, record}, where record is the "
+    "canonical form in the ledger, and a last line {kind: completeness, report}. Exit 1 "
+    "when its decisions are incomplete. With --json all of it is one JSON object. With --keys it is a "
     "bundle (docs/receipts.md): of the run, of an agent, of a time, or of all, which writ verify "
     "bundle checks without the ledger.")
-VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several have one of that name.")
+VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several tenants have a run of that name.")
 VALUE(ledger_export, "keys", "DIR",
     "Make a bundle under the last checkpoint, which a key of this directory must have signed. "
-    "Nothing secret is opened.")
+    "Opens no private key.")
 VALUE(ledger_export, "agent", "ID", "A bundle of the calls of this agent.")
 VALUE(ledger_export, "since", "TIME", "A bundle of records of this time or later.")
-VALUE(ledger_export, "until", "TIME", "A bundle of records of before this time.")
-VALUE(ledger_export, "at", "TIME", "Tell the phase of every decision in the bundle at this time.")
+VALUE(ledger_export, "until", "TIME", "A bundle of records before this time.")
+VALUE(ledger_export, "at", "TIME", "Add the phase of every decision in the bundle at this time.")
 VALUE(ledger_export, "redact", "NAMES",
     "Withhold records of the bundle that have one of these members, such as target,error_message: "
     "their digests stay, and all proofs hold.")
 VALUE(ledger_export, "checkpoint", "FILE",
-    "Make the bundle under this checkpoint, such as one that witnesses signed, of the records that it has.")
+    "Make the bundle under this checkpoint, such as one that witnesses signed, from the records it covers.")
 COMMAND(ledger_checkpoint, "ledger checkpoint", "PATH", 1, 1, "print the last checkpoint, or send it",
     "Prints a checkpoint (c2sp.org/tlog-checkpoint): the origin of the ledger, the number of its "
-    "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. Whoever "
-    "keeps one can show later that what it covers was changed or cut off. Works while a gateway "
+    "records, and the root of the tree over them (RFC 6962), signed with the ledger's key. A kept checkpoint "
+    "proves later that a record it covers was changed or cut off. Works while a gateway "
     "writes the ledger.")
 REQUIRED(ledger_checkpoint, "keys", "DIR",
-    "The key directory: one of its keys must have signed. Nothing secret is opened.")
+    "The key directory: one of its keys must have signed. Opens no private key.")
 VALUE(ledger_checkpoint, "to", "WHERE",
-    "Put it into a file, whole or not at all, or post it to an https URL (http on loopback), and print "
-    "origin and size. A file is left as it is, with exit 3, when it holds something else than a "
+    "Write it to a file, completely or not at all, or post it to an https URL (http on loopback), and print "
+    "origin and size. Leaves a file unchanged, with exit 3, when it holds anything but a "
     "checkpoint that the ledger still contains.")
 VALUE(ledger_checkpoint, "ca", "FILE", "PEM file of the authorities of the URL's certificate.")
 COMMAND(ledger_key, "ledger key", "PATH", 1, 1, "print the keys that sign the ledger's checkpoints",
-    "One line for each key that verifies, that which signs first: a vkey of c2sp.org/signed-note, "
-    "<origin>+<id>+<key>. Give them to those who verify, by a way that they trust.")
+    "One line for each verifying key, the signing one first: a vkey of c2sp.org/signed-note, "
+    "<origin>+<id>+<key>. Give them to verifiers by a way that they trust.")
 REQUIRED(ledger_key, "keys", "DIR", "The key directory.")
 FLAG(ledger_key, "history",
-    "Retired keys too, for receipts of their time; and revoked ones, behind a #, which trusts none of them.")
+    "Retired keys too, for receipts of their time; and revoked ones, behind a #, so that no reader trusts them.")
 COMMAND(ledger_rebuild, "ledger rebuild", "PATH", 1, 1,
-    "let the next start read the records",
-    "For a ledger whose start says that the table `segment` does not hold, while no gateway runs. Drops what "
-    "the ledger keeps there to start quickly; no record is touched. The next start reads the records "
-    "instead, which takes longer, and makes it again. Run `writ ledger verify` first.")
-COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "go on with a ledger that lost records",
-    "For a ledger that was put back from a copy, while no gateway runs. Ends every run, review and call in "
-    "flight that it has, forgets its sessions, records the loss, and replaces what `ledger.remember` and the "
-    "files of `ledger.anchors` have; the former files stay, as NAME.lost-TIME. For `ledger.claims_kept` the "
+    "make the next start read the records",
+    "For a ledger whose start reports a broken table `segment`, while no gateway runs. Drops the data that "
+    "the ledger keeps there for a quick start; no record is touched. The next start reads the records "
+    "instead, which takes longer, and builds the table again. Run `writ ledger verify` first.")
+COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "continue with a ledger that lost records",
+    "For a ledger that was put back from a copy, while no gateway runs. Ends all its runs, reviews and calls in "
+    "flight, forgets its sessions, records the loss, and replaces the checkpoints of `ledger.remember` and of the "
+    "files of `ledger.anchors`; the former files stay, as NAME.lost-TIME. For `ledger.claims_kept` the "
     "gateway then refuses calls whose key may have been used in the lost time (`ledger_resumed`).")
-FLAG(ledger_resume, "acknowledge-loss", "Calls that the ledger lost were looked for at their targets. Required.")
+FLAG(ledger_resume, "acknowledge-loss", "Confirms that you searched the targets for the calls that the ledger lost. Required.")
 COMMAND(ledger_release, "ledger release", "CONFIG UPSTREAM/TOOL", 2, 2,
     "let a tool run again after a loss",
-    "Records that no call of the tool in the lost time can do harm when it runs again: after a "
-    "`ledger resume` its calls are no longer refused with `ledger_resumed`. While no gateway runs.")
+    "Records that no call of the tool from the lost time can do harm when it runs again: after a "
+    "`ledger resume` its calls are no longer refused with `ledger_resumed`. Run it while no gateway runs.")
 COMMAND(ledger_watch, "ledger watch", "URL", 1, 1, "follow a gateway's checkpoints",
-    "Asks the admin listener at URL again and again for its last checkpoint, and for the proof that it "
-    "only appends to the one seen before, which is kept in a file. Prints origin and size when there is "
-    "a new one. When a checkpoint is not signed by a key that is trusted, has fewer records "
-    "(ROLLBACK) or other ones (FORK), it says so and ends with exit 1.")
-REQUIRED(ledger_watch, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
-REQUIRED(ledger_watch, "state", "FILE", "Where the last good checkpoint is kept; may be absent.")
-VALUE(ledger_watch, "every", "S", "Seconds between two looks; 10 by default.")
-FLAG(ledger_watch, "once", "Look once.")
+    "Requests the last checkpoint from the admin listener at URL repeatedly, with the proof that it "
+    "only appends to the one seen before, which is kept in a file. Prints origin and size of each "
+    "new one. When a checkpoint is not signed by a trusted key, has fewer records "
+    "(ROLLBACK) or other ones (FORK), it prints that and ends with exit 1.")
+REQUIRED(ledger_watch, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
+REQUIRED(ledger_watch, "state", "FILE", "File for the last good checkpoint; may be absent.")
+VALUE(ledger_watch, "every", "S", "Seconds between two requests; 10 by default.")
+FLAG(ledger_watch, "once", "Request one checkpoint and end.")
 COMMAND(ledger_witness, "ledger witness", "PATH URL", 2, 2, "have a witness sign the last checkpoint",
     "Sends the last checkpoint to the witness at URL (c2sp.org/tlog-witness), with the proof that the "
-    "log only appended to what the witness has seen. Prints the checkpoint with the signature of the "
-    "witness under it, which is verified. A witness that has seen more than the ledger has is told as "
+    "log only appended to the one the witness knows. Prints the checkpoint with the signature of the "
+    "witness under it, after verifying it. A witness that has seen more records than the ledger has is reported as "
     "ROLLBACK.")
 REQUIRED(ledger_witness, "keys", "DIR",
-    "The key directory: one of its keys must have signed. Nothing secret is opened.")
+    "The key directory: one of its keys must have signed. Opens no private key.")
 REQUIRED(ledger_witness, "witness", "FILE", "Keys of the witness, one a line: vkeys of type 4.")
 VALUE(ledger_witness, "checkpoint", "FILE",
-    "Have this one signed, and not the last, such as one that another witness signed before.")
+    "Have this one signed, not the last, such as one that another witness signed before.")
 COMMAND(timestamp_query, "timestamp query", "CHECKPOINT", 1, 1,
-    "ask a time-stamping authority about a checkpoint",
+    "make the query for a time stamp of a checkpoint",
     "Prints the query (RFC 3161, in DER) for a stamp over the checkpoint in the file CHECKPOINT, byte for "
-    "byte, to be sent to an authority as application/timestamp-query. With --json it is in base64.")
+    "byte, to send to an authority as application/timestamp-query. With --json it is in base64.")
 COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
     "Prints one JSON file (docs/receipts.md) with the records of the call, from its first decision to "
     "its outcome, votes included, each with its proof under the last checkpoint, and the keys of the "
-    "ledger. Whoever has one of the keys can verify it without the ledger: writ verify receipt.")
+    "ledger. A holder of one of the keys can verify it without the ledger: writ verify receipt.")
 REQUIRED(receipt, "ledger", "PATH", "The ledger; a gateway may be writing it.")
 REQUIRED(receipt, "keys", "DIR",
-    "The key directory: one of its keys must have signed. Nothing secret is opened.")
+    "The key directory: one of its keys must have signed. Opens no private key.")
 VALUE(receipt, "checkpoint", "FILE",
-    "Make it under this checkpoint, such as one that witnesses signed; it must have the call's last record.")
+    "Make it under this checkpoint, such as one that witnesses signed; it must cover the call's last record.")
 #define REVIEW_SOURCE(id)                                                                          \
     VALUE(id, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")     \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")
 
-COMMAND(review_list, "review list", "PATH|URL", 1, 1, "list calls that are under review",
-    "Reviews that live or have just ended, the oldest first: id, state, name, agent, tool and how many "
-    "have voted. PATH is the ledger; a gateway may be writing it. URL is that of an admin listener, "
-    "which gives those that live and that the caller sees. Exit 1 when the gateway refuses.")
+COMMAND(review_list, "review list", "PATH|URL", 1, 1, "list calls under review",
+    "Open and just ended reviews, the oldest first: id, state, name, agent, tool and the number of "
+    "votes. PATH is the ledger; a gateway may be writing it. URL is that of an admin listener, "
+    "which gives the open reviews that the caller may see. Exit 1 when the gateway refuses.")
 REVIEW_SOURCE(review_list)
 COMMAND(review_show, "review show", "PATH|URL ID", 2, 2, "show one review",
-    "Its terms, its votes and what became of it; the arguments of the call while it lives. With --json "
-    "the decision and all records as they stand in the ledger. Exit 1 when the gateway refuses.")
+    "Its terms, its votes and its result; the arguments of the call while it is open. With --json "
+    "the decision and all records in the form of the ledger. Exit 1 when the gateway refuses.")
 REVIEW_SOURCE(review_show)
 #undef REVIEW_SOURCE
 COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of a review again",
-    "Takes the terms and the votes out of the ledger, counts them again, and compares every event of the "
-    "crew session with the one that was recorded, byte for byte. The signatures of voters that have a "
-    "key in the terms are verified. Exit 1 when there is no verdict or another one, or a signature "
-    "does not hold.")
+    "Takes the terms and the votes from the ledger, counts them again, and compares every event of the "
+    "crew session with the recorded one, byte for byte. The signatures of voters with a "
+    "key in the terms are verified. Exit 1 for a missing or different verdict, or a wrong "
+    "signature.")
 #define REVIEW_CALLER(id)                                                                          \
     REQUIRED(id, "token", "FILE", "File with the bearer token of an entry of agents.")             \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")
 
-COMMAND(review_vote, "review vote", "URL ID VOTE", 3, 3, "vote on a call that is under review",
+COMMAND(review_vote, "review vote", "URL ID VOTE", 3, 3, "vote on a call under review",
     "URL is that of the admin listener; VOTE is approve, reject or modify. The vote is bound to the "
-    "review as it is read right before, or to --digest. Voting again replaces the vote, as long as the "
+    "review as the command reads it, or to --digest. Voting again replaces the vote while the "
     "review is open. Exit 1 when the gateway refuses.")
 REVIEW_CALLER(review_vote)
-VALUE(review_vote, "digest", "DIGEST", "Vote only when this is the review_digest: what was looked at.")
-VALUE(review_vote, "feedback", "TEXT", "What is said with the vote, at most 4096 bytes; @FILE reads it from a file.")
+VALUE(review_vote, "digest", "DIGEST", "Vote only if this is the review_digest: the review that you read.")
+VALUE(review_vote, "feedback", "TEXT", "The text of the vote, at most 4096 bytes; @FILE reads it from a file.")
 VALUE(review_vote, "confidence", "NUMBER", "How sure the voter is, from 0 to 1.")
 VALUE(review_vote, "key", "FILE", "Sign the vote with this private key (PEM).")
 COMMAND(review_withdraw, "review withdraw", "URL ID", 2, 2, "give up a call that is under review",
-    "For the agent that asked for the call. Exit 1 when the gateway refuses.")
+    "For the agent that made the call. Exit 1 when the gateway refuses.")
 REVIEW_CALLER(review_withdraw)
 COMMAND(review_cancel, "review cancel", "URL ID", 2, 2, "end a review without a verdict",
     "For an administrator of the review. Exit 1 when the gateway refuses.")
 REVIEW_CALLER(review_cancel)
 #undef REVIEW_CALLER
 COMMAND(hook, "hook", "", 0, 0, "govern the tool uses of a coding agent",
-    "For agents that run a command before and after each tool use: the event comes as JSON on standard "
+    "For agents that run a command before and after each tool use. The event comes as JSON on standard "
     "input (hook_event_name, session_id, tool_name, tool_input, tool_use_id, tool_response). Before a "
-    "use (PreToolUse, BeforeTool) the hook API of a gateway is asked for a decision, which is bound; "
-    "after it (PostToolUse, PostToolUseFailure, AfterTool) the gateway is told the outcome; SessionEnd "
-    "seals the run. Exit 0: nothing stands against the use, and the agent's own rules go on; {} on "
-    "standard output. Exit 2: it is not to be made, the reason on standard error, and as the agent's "
-    "JSON on standard output. There is no other exit code: whatever fails, a command line that is wrong "
-    "included, is a 2.")
+    "use (PreToolUse, BeforeTool) the hook requests a decision from a gateway and binds it; "
+    "after it (PostToolUse, PostToolUseFailure, AfterTool) it reports the outcome; SessionEnd "
+    "seals the run. Exit 0: the gateway permits the use, and the agent's own rules apply; {} on "
+    "standard output. Exit 2: the agent must not make it; the reason is on standard error, and as the agent's "
+    "JSON on standard output. Every failure is a 2, a wrong command line "
+    "included.")
 REQUIRED(hook, "url", "URL", "The gateway: https, or http to this machine.")
 REQUIRED(hook, "token", "FILE", "The bearer token of the agent.")
 REQUIRED(hook, "framework", "NAME", "The entry of frameworks under which the agent's tools have their rules.")
-REQUIRED(hook, "state", "DIR", "Where what was bound is noted until its outcome is told; made if it is not there, for its owner alone.")
-VALUE(hook, "ca", "FILE", "PEM file of the authority of an https URL; the system's when left out.")
-VALUE(hook, "timeout", "SECONDS", "For one answer of the gateway, 1 to 600; 30 when left out. The agent's own timeout for hooks must be longer.")
+REQUIRED(hook, "state", "DIR", "Folder for the bound uses until their outcomes are reported; created, for its owner alone, if absent.")
+VALUE(hook, "ca", "FILE", "PEM file of the authority of an https URL; default: the system's.")
+VALUE(hook, "timeout", "SECONDS", "Time limit of one answer of the gateway, 1 to 600; default: 30. The agent's own timeout for hooks must be longer.")
 
 COMMAND(token_new, "token new", "AGENT", 1, 1, "make a static bearer token",
     "Makes a token of 256 random bits and prints it with the entry of `agents` in the configuration "
@@ -254,122 +253,122 @@ COMMAND(token_new, "token new", "AGENT", 1, 1, "make a static bearer token",
 VALUE(token_new, "file", "FILE", "Write the token to this new file (mode 0600) instead of standard output.")
 
 COMMAND(keys_new, "keys new", "", 0, 0, "make the keys that a gateway needs",
-    "Makes the key directory where there is none (mode 0700) and new active keys in it: one that "
-    "signs the credentials and one that signs the ledger's checkpoints, unless there is one already. "
-    "Neither ever does what the other is for. With --purpose only that key is made.")
+    "Makes the key directory if it is absent (mode 0700) and new active keys in it: one that "
+    "signs the credentials and one that signs the ledger's checkpoints, unless it has them already. "
+    "Neither key ever does the work of the other. With --purpose only that key is made.")
 REQUIRED(keys_new, "dir", "DIR", "The key directory.")
-VALUE(keys_new, "purpose", "WHAT", "credential or ledger; both that are missing by default.")
+VALUE(keys_new, "purpose", "WHAT", "credential or ledger; by default both that are missing.")
 VALUE(keys_new, "alg", "ALG",
     "For credentials: ES256 (the default), RS256 or EdDSA (Ed25519). A ledger is signed with EdDSA.")
 
-COMMAND(keys_list, "keys list", "", 0, 0, "show the keys and what each may do",
-    "Opens no private key. States: active signs and verifies, verifying verifies what it signed "
-    "before, retired verifies nothing new, revoked is not believed at all.")
+COMMAND(keys_list, "keys list", "", 0, 0, "show the keys and their states",
+    "Opens no private key. States: active signs and verifies, verifying verifies its earlier "
+    "signatures, retired verifies nothing new, revoked is rejected.")
 REQUIRED(keys_list, "dir", "DIR", "The key directory.")
 
-COMMAND(keys_rotate, "keys rotate", "", 0, 0, "put a new key in the place of the active one",
-    "The key before goes on verifying until it is retired; its private half is removed. A running "
-    "gateway takes the new key when it reloads (SIGHUP).")
+COMMAND(keys_rotate, "keys rotate", "", 0, 0, "replace the active key by a new one",
+    "The previous key verifies until it is retired; its private half is removed. A running "
+    "gateway loads the new key when it reloads (SIGHUP).")
 REQUIRED(keys_rotate, "dir", "DIR", "The key directory.")
 VALUE(keys_rotate, "purpose", "WHAT", "credential (the default) or ledger.")
-VALUE(keys_rotate, "alg", "ALG", "ES256, RS256 or EdDSA; that of the key before by default.")
+VALUE(keys_rotate, "alg", "ALG", "ES256, RS256 or EdDSA; that of the previous key by default.")
 
-COMMAND(keys_retire, "keys retire", "", 0, 0, "let a rotated key verify nothing any more",
-    "Do it when nothing that the key signed is needed any more: for credentials, when their "
+COMMAND(keys_retire, "keys retire", "", 0, 0, "stop a rotated key from verifying",
+    "Do it when no signature of the key is needed any more: for credentials, when their "
     "lifetime has passed since the rotation.")
 REQUIRED(keys_retire, "dir", "DIR", "The key directory.")
 REQUIRED(keys_retire, "kid", "KID", "The key, as writ keys list names it.")
 
-COMMAND(keys_revoke, "keys revoke", "", 0, 0, "let nobody believe a key any more",
-    "For a key that fell into other hands. What it signed is refused from now on, whatever time it "
-    "states; who asks about a time before --since still believes what was signed before. In the place of an "
-    "active key comes a new one, for which nobody vouches: who followed the rotations has to be given it "
-    "anew. A running gateway takes the change when it reloads (SIGHUP). A revoked key can be revoked once "
-    "more, since an earlier time.")
+COMMAND(keys_revoke, "keys revoke", "", 0, 0, "reject all signatures of a key",
+    "For a compromised key. All its signatures are rejected from now on, whatever time they "
+    "claim; a check as of a time before --since still accepts earlier ones. A new key replaces an "
+    "active one, without a statement of the old one: give it again to verifiers that followed the "
+    "rotations. A running gateway takes the change when it reloads (SIGHUP). A revoked key can be revoked "
+    "again, since an earlier time.")
 REQUIRED(keys_revoke, "dir", "DIR", "The key directory.")
 REQUIRED(keys_revoke, "kid", "KID", "The key, as writ keys list names it.")
-VALUE(keys_revoke, "since", "TIME", "When it was lost (RFC 3339); now by default.")
+VALUE(keys_revoke, "since", "TIME", "When it was compromised (RFC 3339); now by default.")
 
 COMMAND(keys_jwks, "keys jwks", "", 0, 0, "print the public keys as a JWKS (RFC 7517)",
     "Active and verifying keys of one purpose, with the time in which each signs (nbf, exp), the kids "
-    "that are revoked, and the statements by which one key names the next: what the gateway publishes "
+    "that are revoked, and the statements by which one key names the next: the key set that the gateway publishes "
     "at /.well-known/jwks.json.")
 REQUIRED(keys_jwks, "dir", "DIR", "The key directory.")
 VALUE(keys_jwks, "purpose", "WHAT", "credential (the default) or ledger.")
 FLAG(keys_jwks, "history",
-    "Retired and revoked keys too: to check what was signed long ago, not to let calls pass.")
+    "Retired and revoked keys too: for checks of old signatures, never for admitting calls.")
 
 COMMAND(verify_receipt, "verify receipt", "FILE", 1, 1, "check a receipt without its ledger",
-    "Prints ok and what the receipt shows, or the first reason against it, in the order of "
+    "Prints ok and the contents of the receipt, or the first reason against it, in the order of "
     "docs/receipts.md. Keys that the file itself names are not trusted. Exit 1 when it does not hold.")
-REQUIRED(verify_receipt, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+REQUIRED(verify_receipt, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
 VALUE(verify_receipt, "witness", "FILE",
-    "Keys of witnesses, one a line: vkeys of type 4. The checkpoint must be signed by them too.")
+    "Keys of witnesses, one a line: vkeys of type 4. The witnesses must have signed the checkpoint too.")
 VALUE(verify_receipt, "quorum", "N",
-    "So many of the witnesses must have signed; all by default. Keys of one name are one witness.")
+    "The number of witnesses that must have signed; all by default. Keys of one name are one witness.")
 COMMAND(verify_bundle, "verify bundle", "FILE", 1, 1, "check a bundle without its ledger",
-    "Reads FILE (- for standard input) once, line by line, and prints ok and what the bundle holds and "
-    "lacks, or the first reason against it and the number of the line, in the order of "
+    "Reads FILE (- for standard input) once, line by line, and prints ok with the contents and gaps of "
+    "the bundle, or the first reason against it and the number of the line, in the order of "
     "docs/receipts.md. Exit 1 when it does not hold.")
-REQUIRED(verify_bundle, "key", "FILE", "Keys that are trusted, one a line, as writ ledger key prints them.")
+REQUIRED(verify_bundle, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
 VALUE(verify_bundle, "witness", "FILE",
-    "Keys of witnesses, one a line: vkeys of type 4. The checkpoint must be signed by them too.")
+    "Keys of witnesses, one a line: vkeys of type 4. The witnesses must have signed the checkpoint too.")
 VALUE(verify_bundle, "quorum", "N",
-    "So many of the witnesses must have signed; all by default. Keys of one name are one witness.")
+    "The number of witnesses that must have signed; all by default. Keys of one name are one witness.")
 COMMAND(verify_timestamp, "verify timestamp", "CHECKPOINT RESPONSE", 2, 2,
     "check the time stamp of a checkpoint",
-    "Prints ok and the time (UTC) at which the checkpoint in the file CHECKPOINT was there, as the "
-    "authority's RESPONSE (RFC 3161, in DER) says, or the first reason against it, in the order of "
-    "docs/receipts.md. Who signed the checkpoint is not looked at. Exit 1 when it does not hold.")
-REQUIRED(verify_timestamp, "ca", "FILE", "PEM file of the root certificates of the authorities that are trusted.")
+    "Prints ok and the time (UTC) at which the checkpoint in the file CHECKPOINT existed, by the "
+    "authority's RESPONSE (RFC 3161, in DER), or the first reason against it, in the order of "
+    "docs/receipts.md. The signatures of the checkpoint are not checked. Exit 1 when the stamp does not hold.")
+REQUIRED(verify_timestamp, "ca", "FILE", "PEM file of the root certificates of the trusted authorities.")
 COMMAND(verify_credential, "verify credential", "", 0, 0, "check a credential against a call",
     "Prints ok, or the first reason against it, in the order of docs/credentials.md. The call is a "
-    "JSON object: tool, arguments, and, where they are known and to be compared, aud, iss, "
+    "JSON object: tool, arguments, and, to compare them too, aud, iss, "
     "agent_id, tenant (a string or null), target_state_digest (a string or null) and at (the "
-    "time). Whether the credential was used before is not looked at.")
+    "time). An earlier use of the credential is not checked.")
 REQUIRED(verify_credential, "jwks", "FILE", "The public keys of the gateway.")
-REQUIRED(verify_credential, "call", "FILE", "The call, as the tool server got it.")
+REQUIRED(verify_credential, "call", "FILE", "The call, as the tool server received it.")
 REQUIRED(verify_credential, "token", "FILE", "The credential.")
 VALUE(verify_credential, "pin", "FILE",
-    "A JWKS that was trusted before: of the public keys only those count that are in it, or that its "
-    "keys lead to by their statements of rotation.")
+    "A JWKS that was trusted before: only those public keys count that are in it, or that its "
+    "keys reach by their statements of rotation.")
 VALUE(verify_credential, "at", "TIME",
     "Judge at this time: seconds since 1970, or RFC 3339. Now by default.")
-VALUE(verify_credential, "aud", "URI", "Who the credential must be for, if the call does not say.")
-VALUE(verify_credential, "iss", "URI", "Who must have issued it; by default whoever has the keys.")
+VALUE(verify_credential, "aud", "URI", "The audience that the credential must have, if the call does not give it.")
+VALUE(verify_credential, "iss", "URI", "The issuer that it must have; by default any holder of the keys.")
 VALUE(verify_credential, "typ", "TYPE",
     "The typ of its header, `credential.typ` of the gateway; writ-credential+jwt by default.")
 VALUE(verify_credential, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")
 VALUE(verify_credential, "max-lifetime", "SECONDS",
     "Longest lifetime to accept; 3600 by default, and at most.")
 
-COMMAND(verify_keys, "verify keys", "", 0, 0, "follow the rotations of keys from one that is trusted",
-    "Prints the keys of a JWKS that are in the one that was trusted before, or that its keys lead to: each "
-    "key that was rotated out has signed which key comes after it. Exit 1 when no key is left, or when "
+COMMAND(verify_keys, "verify keys", "", 0, 0, "follow the rotations from a trusted key",
+    "Prints the keys of a JWKS that are in the trusted one, or that its keys reach: each "
+    "key that was rotated out signed a statement with its successor. Exit 1 when no key is left, or when "
     "a key names two successors.")
-REQUIRED(verify_keys, "jwks", "FILE", "The public keys as they are now.")
+REQUIRED(verify_keys, "jwks", "FILE", "The present public keys.")
 REQUIRED(verify_keys, "pin", "FILE", "A JWKS that was trusted before.")
 
-COMMAND(verify_foreign, "verify foreign", "FILE|DIR...", 1, 65536, "check evidence in the format of others",
+COMMAND(verify_foreign, "verify foreign", "FILE|DIR...", 1, 65536, "check evidence in other formats",
     "Checks signed governance records, authorizations, grants, verdicts, attestations and outcome "
-    "records of the profile vaara-v0, one JSON value in each file: what each is, whether its signatures "
-    "and digests hold, and what a gateway has to say to it. A folder stands for its *.json files. "
+    "records of the profile vaara-v0, one JSON value in each file: its kind, whether its signatures "
+    "and digests hold, and the verdict of a gateway on it. A folder stands for its *.json files. "
     "Together the files are one set: records must belong to the same call where they say so, a call has "
-    "one outcome, and nothing of a run may be missing. Exit 1 when anything speaks against them. "
+    "one outcome, and a run must be complete. Exit 1 for any contradiction. "
     "docs/interop.md has the kinds of files and the deviations.")
 REQUIRED(verify_foreign, "profile", "NAME", "The format: vaara-v0.")
 VALUE(verify_foreign, "keys", "FILE",
-    "The public keys of whoever signed: one in PEM, or a JWKS. Without them no signature holds.")
+    "The public keys of the signer: one in PEM, or a JWKS. Without them no signature holds.")
 VALUE(verify_foreign, "secret", "FILE", "The bytes of the secret of HS256 signatures.")
 VALUE(verify_foreign, "revoked", "ID@TIME",
     "Grants of this issuer, or under this secretVersion, count as revoked if they were issued at "
     "this time or later.")
 
-COMMAND(budget_list, "budget list", "CONFIG", 1, 1, "show what the budgets have left",
-    "Counts what the calls in the ledger took out of the budgets of the configuration in their present "
-    "windows, as the gateway counts it. Works while a gateway writes the ledger. Each line has the budget, what is used, "
-    "left and allowed, when all of it is free again (the end of the window), and whose counter it is: agent, "
-    "tenant, upstream and tool, as far as the budget is kept per them. A budget that no call drew on has one line.")
+COMMAND(budget_list, "budget list", "CONFIG", 1, 1, "show the rest of each budget",
+    "Counts the charges of the calls in the ledger against the budgets of the configuration in their present "
+    "windows, as the gateway does. Works while a gateway writes the ledger. Each line has the budget, the amounts used, "
+    "left and allowed, the end of the window, which frees all of it, and the owner of the counter: agent, "
+    "tenant, upstream and tool, if the budget is separated by them. A budget without charges has one line.")
 
 #define KILL_CALLER(id)                                                                            \
     REQUIRED(id, "token", "FILE", "File with the bearer token of an administrator.")               \
@@ -378,81 +377,81 @@ COMMAND(budget_list, "budget list", "CONFIG", 1, 1, "show what the budgets have 
 COMMAND(kill_pull, "kill pull", "URL KIND VALUE", 3, 3, "stop calls of an agent, tool, tenant or policy, or one credential",
     "URL is that of the admin listener; KIND is agent, tool, tenant, policy or credential; VALUE is the "
     "agent_id, upstream/tool, the tenant, the digest of the policy, or the credential's jti, which is the "
-    "decision_id. From then on no such call is allowed, and credentials that were issued for such calls are "
-    "on the list of revoked ones. It holds until it is lifted, also over a restart; that of a credential "
-    "until the credential is over. Prints the id of the stop and what it stops; a stop that names nothing that "
-    "the gateway knows is warned of. Exit 1 when the gateway refuses.")
+    "decision_id. From then on the gateway allows no such call, and credentials of such calls are "
+    "revoked in the status list. The stop holds until it is lifted, also over a restart; that of a credential "
+    "until the credential expires. Prints the id of the stop and what it stops, with a warning if the gateway "
+    "does not know the name. Exit 1 when the gateway refuses.")
 KILL_CALLER(kill_pull)
-REQUIRED(kill_pull, "reason", "TEXT", "Why, for people.")
+REQUIRED(kill_pull, "reason", "TEXT", "The reason, for people.")
 VALUE(kill_pull, "tenant", "TENANT", "Only calls of this tenant.")
 
-COMMAND(kill_list, "kill list", "URL", 1, 1, "show what is stopped",
-    "One line for each: id, since when, what, by whom and why.")
+COMMAND(kill_list, "kill list", "URL", 1, 1, "list the stops",
+    "One line for each: id, time, kind and value, subject and reason.")
 KILL_CALLER(kill_list)
 
-COMMAND(kill_lift, "kill lift", "URL ID", 2, 2, "let calls go again that were stopped",
+COMMAND(kill_lift, "kill lift", "URL ID", 2, 2, "permit stopped calls again",
     "Credentials that were revoked stay revoked. Exit 1 when the gateway refuses.")
 KILL_CALLER(kill_lift)
 #undef KILL_CALLER
 
-/* what every guard is told */
+/* options of every guard */
 #define GUARD_OPTIONS(id)                                                                          \
     REQUIRED(id, "keys", "KEYS",                                                                   \
         "The public keys of the gateway: a file, or a URL such as "                                \
         "https://gateway.example.com/.well-known/jwks.json.")                                      \
-    REQUIRED(id, "aud", "URI", "Who the credentials must be for: `resource` of the upstream.")     \
-    REQUIRED(id, "used", "FILE", "Remembers which credentials were used: writ guard init.")        \
-    VALUE(id, "iss", "URI", "Who must have issued them; by default whoever has the keys.")         \
+    REQUIRED(id, "aud", "URI", "The audience that credentials must have: `resource` of the upstream.") \
+    REQUIRED(id, "used", "FILE", "The file of used credentials: writ guard init.")                 \
+    VALUE(id, "iss", "URI", "The issuer that they must have; by default any holder of the keys.")  \
     VALUE(id, "typ", "TYPE",                                                                       \
-        "The typ of their header, `credential.typ` of the gateway; writ-credential+jwt by default.")\
+        "The typ of their header, `credential.typ` of the gateway; writ-credential+jwt by default.") \
     VALUE(id, "skew", "SECONDS", "Difference of clocks to forgive; 0 by default.")                 \
     VALUE(id, "status", "LIST",                                                                    \
         "The list of revoked credentials: a file, or the gateway's URL and "                       \
-        "/.well-known/writ-status-list. Then no credential is good without a current list that "   \
-        "has it.")
-/* what those are told that see calls */
+        "/.well-known/writ-status-list. A credential is then accepted only with a current list that " \
+        "contains it.")
+/* options of guards that see calls */
 #define GUARD_STATE(id)                                                                            \
     VALUE(id, "policy", "FILE",                                                                    \
         "A configuration file, of the gateway or with `tools` alone. By `state` of the rules of "  \
-        "--upstream the target of a call is observed right before it, and compared with the "      \
-        "state that its credential is for.")                                                       \
-    VALUE(id, "upstream", "NAME", "What the tool server is called in --policy; needed with it.")   \
+        "--upstream the guard observes the target of a call right before it, and compares it with the " \
+        "state in the credential.")                                                                \
+    VALUE(id, "upstream", "NAME", "The name of the tool server in --policy; needed with it.")      \
     FLAG(id, "any-state",                                                                          \
-        "Where --policy has no state for a tool, let its calls through whatever state their "      \
-        "credential is for: the server compares it. Without this they are refused.")               \
+        "Where --policy has no state for a tool, pass its calls with any state in their "          \
+        "credential: the server compares it. Without this they are refused.")                      \
     FLAG(id, "open-probes",                                                                        \
-        "Let calls of the tools that --policy names in a state through without a credential: so "  \
-        "the gateway asks them. Anybody can then call them.")
+        "Pass calls of the tools that --policy uses as state probes without a credential: the "    \
+        "gateway calls them so. Every client can then call them.")
 #define GUARD_LISTENS(id)                                                                          \
     VALUE(id, "listen", "ADDRESS", "Where to listen; 127.0.0.1:9100 by default.")                  \
-    VALUE(id, "host", "NAME", "A further Host that is served, besides the address.")               \
-    VALUE(id, "header", "NAME", "The field that has the credential; Writ-Credential by default.")
+    VALUE(id, "host", "NAME", "A further Host that is accepted, besides the address.")             \
+    VALUE(id, "header", "NAME", "The header field with the credential; Writ-Credential by default.")
 
 COMMAND(guard_init, "guard init", "PATH", 1, 1, "create the file of used credentials",
-    "A guard never creates one, so that a wrong path cannot make used credentials new. PATH must not "
+    "A guard never creates one, so that a wrong path cannot make used credentials valid again. PATH must not "
     "exist. It and its seal, PATH.seal, get mode 0600, take 25 MiB, and never grow; guards of one machine may "
     "share them.")
 
-COMMAND(guard_http, "guard http", "URL", 1, 1, "let only calls with a credential through to a tool server",
-    "A reverse proxy in front of the MCP server URL (http://127.0.0.1:9000, without a path: paths are "
-    "passed on). A tools/call needs a credential for exactly this call that was not used before; what is "
-    "refused never reaches the server. Other messages pass. Ends with SIGTERM or SIGINT.")
+COMMAND(guard_http, "guard http", "URL", 1, 1, "pass only calls with a credential to a tool server",
+    "A reverse proxy in front of the MCP server URL (http://127.0.0.1:9000, without a path: it keeps the "
+    "path of a request). A tools/call needs an unused credential for exactly this call; a "
+    "refused call never reaches the server. Other messages pass. Ends with SIGTERM or SIGINT.")
 GUARD_LISTENS(guard_http)
 GUARD_OPTIONS(guard_http)
 GUARD_STATE(guard_http)
 
-COMMAND(guard_check, "guard check", "", 0, 0, "answer another proxy that asks whether a request may pass",
-    "Answers GET /check with 204, or with 401 or 403 and the reason in Writ-Reason, as the auth_request "
-    "of nginx wants it. The proxy says in Writ-Tool which tool is called, and, where it knows them, in "
-    "Writ-Params-Hash and Writ-Target-State the digests to compare; the claims come back in fields of the "
-    "answer. A credential is used up by a good answer.")
+COMMAND(guard_check, "guard check", "", 0, 0, "check requests for another proxy",
+    "Answers GET /check with 204, or with 401 or 403 and the reason in Writ-Reason, for auth_request "
+    "of nginx. The proxy sends the tool in Writ-Tool, and, where it knows them, in "
+    "Writ-Params-Hash and Writ-Target-State the digests to compare; fields of the answer have the "
+    "claims. A positive answer uses the credential up.")
 GUARD_LISTENS(guard_check)
 GUARD_OPTIONS(guard_check)
 
 COMMAND(guard_stdio, "guard stdio", "-- CMD...", 1, 256,
-    "start a tool server and let only calls with a credential through to it",
-    "Stands between the standard streams of the client and those of the server. A tools/call needs a "
-    "credential in params._meta[\"io.writ/credential\"]. Ends when either of them does.")
+    "start a tool server and pass only calls with a credential to it",
+    "Runs between the standard streams of the client and those of the server. A tools/call needs a "
+    "credential in params._meta[\"io.writ/credential\"]. Ends when either of them ends.")
 GUARD_OPTIONS(guard_stdio)
 GUARD_STATE(guard_stdio)
 #undef GUARD_OPTIONS
@@ -462,11 +461,11 @@ GUARD_STATE(guard_stdio)
 #include "cli/crew/command.tbl.h"
 
 COMMAND(records_plain, "records plain", "[FILE]", 0, 1, "print records as plain GovernanceDecision JSON",
-    "Takes what writ ledger export prints, from FILE or standard input, and prints the records alone, "
+    "Reads the output of writ ledger export, from FILE or standard input, and prints the records alone, "
     "one JSON object in a line: GovernanceDecision, GovernanceOutcome and GovernanceSeal of the "
-    "contract. What is ours is in the member extensions.")
+    "contract. The member extensions has our own additions.")
 COMMAND(records_ours, "records ours", "[FILE]", 0, 1, "check plain records and print them in our form",
-    "Takes plain records, in lines, as a list or alone, however they are spelled, and prints "
-    "{kind, record} for each, in a line, record being its canonical form. A record that is not valid, or "
-    "has a digest that does not recompute, is not printed and told on standard error, with everything "
-    "that is wrong; exit 1. Members that nobody knows pass through.")
+    "Reads plain records, as lines, as a list or alone, in any spelling, and prints "
+    "{kind, record} for each, in a line, where record is its canonical form. A record that is not valid, or "
+    "has a digest that does not recompute, is reported on standard error with all its "
+    "faults, and not printed; exit 1. Unknown members pass through.")

@@ -1,5 +1,5 @@
-/* writ explain: how a call would be decided, and why. It judges by the same policy code as the
- * gateway; nothing is recorded. */
+/* writ explain: the decision about a call, and its reasons. It judges by the same policy code as
+ * the gateway and records nothing. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
@@ -20,7 +20,7 @@
 #define ARENA_MAX     ((size_t)64 << 20)
 #define CANONICAL_MAX (8 * 1024 * 1024)
 
-/* Everything that is told about one call. */
+/* All facts about one call. */
 struct story {
     const struct writ_cli *cli;
     struct writ_config *config;
@@ -66,7 +66,7 @@ derive(struct story *s, struct writ_err *err)
 
     writ_digest_text(&s->config->policy_digest, s->policy_digest);
     if (!writ_exact_holds(s->call.arguments, NULL)) {
-        return WRIT_DONE; /* a decision about it has none */
+        return WRIT_DONE; /* without a digest the decision has none */
     }
     WRIT_TRY(writ_digest_json(s->call.arguments, CANONICAL_MAX, &digest, err));
     writ_digest_text(&digest, s->params_hash);
@@ -116,7 +116,7 @@ holds_word(const struct story *s, const struct writ_constraint *constraint,
     return "error";
 }
 
-/* The first leaf of the arguments that nothing names; empty when all are named. */
+/* The first leaf of the arguments without a constraint; empty when all have one. */
 static void
 put_unlisted(const struct story *s, struct writ_buf *ret)
 {
@@ -279,7 +279,7 @@ put_budgets(const struct story *s, struct writ_buf *ret)
     }
 }
 
-/* What the rule asks for that only a gateway knows: definitions and results. */
+/* The parts of a rule that only a gateway can check: definitions and results. */
 static void
 put_rule(const struct writ_tool_rule *rule, struct writ_buf *ret)
 {
@@ -329,7 +329,7 @@ put_text(const struct story *s, struct writ_buf *ret)
     const struct writ_verdict *v = &s->verdict;
 
     writ_buf_fmt(ret, "%s%s: " WRIT_VIEW_FMT " (" WRIT_VIEW_FMT ")\n", writ_case_decision(v),
-        v->shadow ? ", in shadow: the call would go through" : "",
+        v->shadow ? ", in shadow: the call would run" : "",
         WRIT_VIEW_ARG(writ_reason_name(writ_case_reason(v))),
         WRIT_VIEW_ARG(writ_reason_sentence(writ_case_reason(v))));
     put_review(v->approval, ret);

@@ -1,5 +1,5 @@
-/* Options of `writ ledger export` to an order for a bundle. The lines go to standard output as
- * they are made; after a failure they are not a bundle, and the exit code says so. */
+/* Turns options of `writ ledger export` into an order for a bundle. The lines go to standard output
+ * as they are made; after a failure they are not a bundle, and the exit code shows it. */
 #include "cli/commands/exports.h"
 
 #include "store/read/bundles.h"

@@ -4,7 +4,7 @@
 
 #include "cli/base/cli.h"
 
-/** True when an option was given that only a bundle has. */
+/** True with an option that only a bundle has. */
 bool writ_exports_is_asked(const struct writ_cli *cli);
 
 /** Makes the bundle and prints it. */

@@ -1,4 +1,5 @@
-/* writ verify keys: from keys that were trusted before to those of today. */
+/* writ verify keys: follows rotations from trusted keys to present ones. Only a statement signed by
+ * a reached key leads to another. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/jose/rotation.h"

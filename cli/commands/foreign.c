@@ -1,4 +1,5 @@
-/* writ verify foreign: evidence in the formats of others. */
+/* writ verify foreign: evidence in other formats. The answer is positive only when every file holds
+ * alone and all hold together. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/crew/roster.h"
@@ -83,7 +84,7 @@ read_secret(struct foreign *f, struct writ_err *err)
 {
     f->secret = writ_buf_make(SECRET_MAX);
     if (writ_cli_has(f->cli, "secret")) {
-        (void)writ_buf_reserve(&f->secret, SECRET_MAX); /* so that it never moves */
+        (void)writ_buf_reserve(&f->secret, SECRET_MAX); /* its address must stay */
         WRIT_TRY(writ_cli_read(writ_cli_get(f->cli, "secret").ptr, SECRET_MAX, &f->secret, err));
         f->terms.keys.secret = writ_buf_view(&f->secret);
     }
@@ -339,7 +340,7 @@ writ_command_verify_foreign(const struct writ_cli *cli)
     writ_result result;
 
     if (!writ_view_is(writ_cli_get(cli, "profile"), PROFILE)) {
-        return writ_cli_usage(cli, "--profile is none that is known: " PROFILE);
+        return writ_cli_usage(cli, "--profile is unknown: use " PROFILE);
     }
     result = look(&f, &err);
     if (writ_is_ok(result)) {

@@ -1,4 +1,5 @@
-/* writ guard ...: in front of a tool server. */
+/* writ guard ...: options of the guards in front of a tool server. A guard never starts with an
+ * incomplete set of options. */
 #include "cli/commands/command.h"
 
 #include "base/text.h"
@@ -51,7 +52,7 @@ run(const struct writ_cli *cli, struct writ_guard_options options)
     return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
 }
 
-/* Of those who see calls: how they observe the targets. */
+/* For guards that see calls: how they observe the targets. */
 static enum writ_exit
 observe_and_run(const struct writ_cli *cli, struct writ_guard_options *options)
 {

@@ -1,10 +1,10 @@
 /* writ hook: a coding agent's event on standard input, its verdict as exit code and on standard
  * output.
  *
- * 1. Exit 0 before a tool use only after the binding check allowed it, and it is noted: every other
- *    way out is 2. Agents take any third code as "go on".
- * 2. It narrows what the agent would do and never widens it: an allow says nothing, so that the
- *    agent's own rules and its user are asked as ever. */
+ * 1. Exit 0 before a tool use only after the binding check allowed it and the use was noted: every
+ * other way out is 2. Agents take a third code as "go on".
+ * 2. It narrows the agent's rules and never widens them: an allow says nothing, so that the agent's
+ * own rules and its user still decide. */
 #include "base/secret.h"
 #include "base/text.h"
 #include "cli/commands/bearer.h"
@@ -21,12 +21,11 @@
 #define EVENT_MAX  ((size_t)16 << 20) /* bytes of an event */
 #define ANSWER_MAX ((size_t)16 << 20)
 #define RESULT_MAX                                                                                 \
-    ((size_t)256 << 10) /* longest result that is sent; of a longer one its digest                 \
-                         */
+    ((size_t)256 << 10) /* longest result that is sent; a longer one is sent as its digest */
 #define URL_MAX     4096
 #define TIMEOUT_S   30
 #define TIMEOUT_MAX 600
-#define MESSAGE_MAX 8192 /* bytes of why a call is refused */
+#define MESSAGE_MAX 8192 /* bytes of the reason of a refusal */
 #define LINE_TEXT   600  /* bytes of a text that people or a model see */
 #define EXIT_GO     WRIT_EXIT_OK
 #define EXIT_STOP   WRIT_EXIT_USAGE /* 2 */
@@ -57,8 +56,9 @@ struct hook {
     bool decides;
     struct writ_view name, session, tool, use;
     const struct writ_json *input;
-    char note[WRIT_STATE_DIR_NAME]; /* under which the use is noted */
-    struct writ_view told;          /* why the gateway refuses, safe to show; in the arena */
+    char note[WRIT_STATE_DIR_NAME]; /* the name of the note */
+    struct writ_view told;          /* the gateway's reason of a refusal, safe to show; in the
+                                     * arena */
     struct writ_err err;
 };
 
@@ -78,7 +78,7 @@ read_options(struct hook *h)
     uint64_t seconds = TIMEOUT_S;
 
     if (timeout.ptr != NULL && !writ_is_ok(writ_text_u64(timeout, 1, TIMEOUT_MAX, &seconds))) {
-        WRIT_FAIL(&h->err, WRIT_E_INVALID, "--timeout wants 1 to %d seconds", TIMEOUT_MAX);
+        WRIT_FAIL(&h->err, WRIT_E_INVALID, "--timeout must be 1 to %d seconds", TIMEOUT_MAX);
     }
     h->timeout_ms = (int64_t)seconds * 1000;
     return writ_bearer_read(writ_cli_get(h->cli, "token").ptr, &h->authorization, &h->err);
@@ -111,7 +111,7 @@ read_event(struct hook *h)
     h->use = writ_json_string(writ_json_get(h->body, WRIT_LIT("tool_use_id")));
     h->input = writ_json_get_typed(h->body, WRIT_LIT("tool_input"), WRIT_JSON_OBJECT);
     if (h->event == EVENT_UNKNOWN) {
-        WRIT_FAIL(&h->err, WRIT_E_INVALID, "hook_event_name is none that is known");
+        WRIT_FAIL(&h->err, WRIT_E_INVALID, "hook_event_name is unknown");
     }
     if (h->session.len == 0 || (h->event != EVENT_END && (h->tool.len == 0 || h->input == NULL))) {
         WRIT_FAIL(&h->err, WRIT_E_INVALID,
@@ -120,7 +120,7 @@ read_event(struct hook *h)
     return WRIT_DONE;
 }
 
-/* The use as the agent names it; where it has no name, what it is. */
+/* The use by the agent's own id; without an id, by its contents. */
 static WRIT_RESULT
 name_note(struct hook *h)
 {
@@ -144,7 +144,7 @@ name_note(struct hook *h)
 
 /* ---- the gateway ---- */
 
-/* Asks, and gives the answer as an object; a problem is told by its reason. */
+/* Sends a request, and returns the answer as an object; a problem becomes its reason. */
 static WRIT_RESULT
 ask(struct hook *h, const char *deed, struct writ_buf *body, const struct writ_json **ret)
 {
@@ -173,7 +173,8 @@ ask(struct hook *h, const char *deed, struct writ_buf *body, const struct writ_j
     limits.bytes = limits.string_bytes = ANSWER_MAX;
     if (!writ_is_ok(writ_json_read(writ_buf_view(&text), &limits, h->arena, &answer, NULL)) ||
         writ_json_type(answer) != WRIT_JSON_OBJECT) {
-        WRIT_FAIL(&h->err, WRIT_E_IO, "status %ld, and no JSON: is this the gateway?", status);
+        WRIT_FAIL(&h->err, WRIT_E_IO,
+            "status %ld, and no JSON: check that the URL is that of the gateway", status);
     }
     if (status != 200) {
         writ_auto_buf safe = writ_buf_make(4 * LINE_TEXT);
@@ -193,7 +194,7 @@ is_allow(const struct writ_json *answer)
     return writ_json_is(writ_json_get(answer, WRIT_LIT("verdict")), WRIT_LIT("allow"));
 }
 
-/* Which call it is: tool and arguments. */
+/* The call: tool and arguments. */
 static void
 put_call(struct hook *h, struct writ_write *w)
 {
@@ -207,7 +208,7 @@ put_call(struct hook *h, struct writ_write *w)
     writ_write_value(w, h->input);
 }
 
-/* Why not, for the model and its user: the reason's name, and the gateway's text. */
+/* The refusal, for the model and its user: the reason's name, and the gateway's text. */
 static WRIT_RESULT
 refused(struct hook *h, const struct writ_json *answer)
 {
@@ -264,7 +265,7 @@ bind_call(struct hook *h, const struct writ_json *decision)
     return is_allow(answer) ? WRIT_DONE : refused(h, answer);
 }
 
-/* What has to be said again of the decision when its outcome is told. */
+/* The members of the decision that the report of its outcome repeats. */
 static WRIT_RESULT
 note(struct hook *h, const struct writ_json *decision)
 {
@@ -285,7 +286,7 @@ note(struct hook *h, const struct writ_json *decision)
 
 /* ---- after ---- */
 
-/* As a result of MCP: what rules for results know. Of a long one the digest. */
+/* As a result of MCP, for the rules of results. A long one as its digest. */
 static WRIT_RESULT
 put_result(struct hook *h, struct writ_write *w)
 {
@@ -340,7 +341,7 @@ tell(struct hook *h, struct writ_view noted, const char *outcome, bool with_resu
     if (writ_json_get(answer, WRIT_LIT("withheld")) != NULL ||
         writ_json_get(answer, WRIT_LIT("result")) != NULL) {
         WRIT_FAIL(&h->err, WRIT_E_MISMATCH,
-            "a rule for results does not let this result through as it is: do not use it");
+            "a rule for results does not permit this result unchanged: do not use it");
     }
     return WRIT_DONE;
 }
@@ -353,7 +354,7 @@ after(struct hook *h)
     writ_result result =
         writ_state_dir_take(writ_cli_get(h->cli, "state").ptr, h->note, &text, &h->err);
 
-    if (result.code == WRIT_E_ABSENT) { /* it was refused, or never asked for */
+    if (result.code == WRIT_E_ABSENT) { /* it was refused, or never requested */
         return WRIT_DONE;
     }
     WRIT_TRY(result);
@@ -371,19 +372,18 @@ before(struct hook *h)
     WRIT_TRY(decide(h, &decision));
     WRIT_TRY(bind_call(h, decision));
     noted = note(h, decision);
-    if (!writ_is_ok(noted)) { /* keeps (1): nobody could tell its outcome */
+    if (!writ_is_ok(noted)) { /* keeps (1): without a note its outcome could not be reported */
         writ_auto_buf text = writ_buf_make(WRIT_STATE_DIR_MAX);
         struct writ_err why = h->err;
 
         WRIT_IGNORE(writ_jcs_put(&text, decision, NULL));
-        WRIT_IGNORE(tell(h, writ_buf_view(&text), "blocked", false)); /* else it expires */
+        WRIT_IGNORE(tell(h, writ_buf_view(&text), "blocked", false)); /* otherwise it expires */
         h->err = why;
     }
     return noted;
 }
 
-/* A run that is not there, or that has calls of which nobody spoke, is sealed when its time comes.
- */
+/* A run that does not exist, or that has calls without an outcome, is sealed at its time limit. */
 static WRIT_RESULT
 end(struct hook *h)
 {
@@ -426,7 +426,7 @@ run(struct hook *h)
 
 /* ---- the verdict ---- */
 
-/* Whether anybody reads it or not: the exit code stays what it is. keeps (1) */
+/* Errors in writing are ignored: the exit code stays. keeps (1) */
 static void
 say(int fd, struct writ_view text)
 {
@@ -455,7 +455,7 @@ put_deny(const struct hook *h, struct writ_view why)
         writ_write_object_end(&w);
     }
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the exit code says it too */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the exit code has the verdict too */
     writ_buf_byte(&line, '\n');
     say(STDOUT_FILENO, writ_buf_view(&line));
 }

@@ -1,5 +1,5 @@
-/* writ json ...: the strict reader and the canonical form as tools. What the reader refuses has
- * no canonical form and no digest here either. */
+/* writ json ...: the strict reader and the canonical form as tools. A text that the reader refuses
+ * has no canonical form and no digest here either. */
 #include "cli/commands/command.h"
 #include "evidence/json/digest.h"
 #include "evidence/json/jcs.h"
@@ -10,7 +10,7 @@
 #define CANONICAL_MAX (6 * TEXT_MAX) /* every byte of a string may need \u00XX */
 #define ARENA_MAX     ((size_t)512 << 20)
 
-/* A file someone hands to the tool may be longer than a message, but no less strict. */
+/* The tool's files may be longer than messages, but are read as strictly. */
 static const struct writ_json_limits limits = {
     .bytes = TEXT_MAX,
     .depth = 64,

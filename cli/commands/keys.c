@@ -1,4 +1,5 @@
-/* writ keys ...: the key directory of a gateway. */
+/* writ keys ...: the key directory of a gateway. A change is written completely or not at all, and
+ * no private key is ever printed. */
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "store/trusted/keydir.h"
@@ -21,7 +22,7 @@ path_of(const struct writ_cli *cli)
     return writ_cli_get(cli, "dir").ptr; /* of argv, so NUL-terminated */
 }
 
-/* --purpose; `credential` without it, NONE for a word that is no purpose. */
+/* --purpose; `credential` without it, NONE for an unknown word. */
 static enum writ_key_purpose
 purpose_of(const struct writ_cli *cli)
 {
@@ -29,7 +30,7 @@ purpose_of(const struct writ_cli *cli)
                                         : WRIT_KEY_PURPOSE_CREDENTIAL;
 }
 
-/* What a key of this purpose is for by default: checkpoints are signed with Ed25519 alone
+/* The default algorithm of a purpose: checkpoints are signed with Ed25519 only
  * (c2sp.org/tlog-checkpoint). */
 static enum writ_jwk_alg
 alg_for(enum writ_key_purpose purpose)
@@ -37,7 +38,7 @@ alg_for(enum writ_key_purpose purpose)
     return purpose == WRIT_KEY_PURPOSE_LEDGER ? WRIT_JWK_ALG_EDDSA : WRIT_JWK_ALG_ES256;
 }
 
-/* --alg; `otherwise` without it, NONE for a word that is no algorithm. */
+/* --alg; `otherwise` without it, NONE for an unknown word. */
 static enum writ_jwk_alg
 alg_of(const struct writ_cli *cli, enum writ_jwk_alg otherwise)
 {
@@ -48,7 +49,7 @@ static bool
 purpose_is_right(const struct writ_cli *cli)
 {
     if (purpose_of(cli) == WRIT_KEY_PURPOSE_NONE) {
-        (void)writ_cli_usage(cli, "--purpose is neither credential nor ledger");
+        (void)writ_cli_usage(cli, "--purpose must be credential or ledger");
         return false;
     }
     return true;
@@ -60,11 +61,11 @@ alg_is_right(const struct writ_cli *cli)
     enum writ_jwk_alg alg = alg_of(cli, alg_for(purpose_of(cli)));
 
     if (alg == WRIT_JWK_ALG_NONE) {
-        (void)writ_cli_usage(cli, "--alg is none of ES256, RS256 and EdDSA");
+        (void)writ_cli_usage(cli, "--alg must be ES256, RS256 or EdDSA");
         return false;
     }
     if (purpose_of(cli) == WRIT_KEY_PURPOSE_LEDGER && alg != WRIT_JWK_ALG_EDDSA) {
-        (void)writ_cli_usage(cli, "a ledger is signed with EdDSA (Ed25519) alone");
+        (void)writ_cli_usage(cli, "a ledger is signed with EdDSA (Ed25519) only");
         return false;
     }
     return true;
@@ -72,7 +73,7 @@ alg_is_right(const struct writ_cli *cli)
 
 /* ---- showing keys */
 
-/* A time that not every key has. */
+/* An optional time. */
 static void
 write_time(struct writ_write *w, const char *name, int64_t wall_us)
 {
@@ -119,7 +120,7 @@ put_row(struct writ_buf *ret, const struct writ_keyring_key *key)
 {
     char changed[WRIT_TIME_TEXT];
 
-    /* of a revoked key it matters since when it is not believed, not when somebody noticed */
+    /* for a revoked key the time of the compromise, not of the command */
     writ_time_format(key->revoked_us != 0 ? key->revoked_us : key->changed_us, changed);
     writ_buf_fmt(ret, WRIT_VIEW_FMT "  %-5s  %-10s  %-9s  since %.19sZ\n",
         WRIT_VIEW_ARG(writ_jwk_kid(key->public)), writ_jwk_alg_name(writ_jwk_alg(key->public)),
@@ -154,7 +155,7 @@ show_all(const struct writ_cli *cli, const struct writ_keyring *ring, struct wri
     return WRIT_DONE;
 }
 
-/* Answers with one key, and with that of the ledger which was made beside it, if one was. */
+/* Answers with one key, and with the ledger's key if it was made too. */
 static WRIT_RESULT
 show(const struct writ_cli *cli, const struct writ_keyring_key *key,
     const struct writ_keyring_key *ledger, struct writ_err *err)
@@ -212,7 +213,7 @@ add_key(const struct writ_cli *cli, struct writ_keydir *dir, enum writ_key_purpo
     return WRIT_DONE;
 }
 
-/* Without --purpose, what a gateway needs: of both purposes the key that is missing. */
+/* Without --purpose, makes the missing key of each purpose. */
 static WRIT_RESULT
 run_new(const struct writ_cli *cli, struct writ_err *err)
 {
@@ -230,8 +231,7 @@ run_new(const struct writ_cli *cli, struct writ_err *err)
             cli, dir, WRIT_KEY_PURPOSE_LEDGER, alg_for(WRIT_KEY_PURPOSE_LEDGER), &ledger, err));
     }
     if (key == NULL && ledger == NULL) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "there is an active key for purpose %s already: use writ keys rotate",
+        WRIT_FAIL(err, WRIT_E_INVALID, "purpose %s has an active key already: use writ keys rotate",
             writ_keyring_purpose_name(purpose));
     }
     WRIT_TRY(writ_keydir_save(dir, err));
@@ -297,7 +297,7 @@ since_of(const struct writ_cli *cli, int64_t now_us, int64_t *ret, struct writ_e
     *ret = now_us;
     if (writ_cli_has(cli, "since") &&
         !writ_is_ok(writ_time_read(writ_cli_get(cli, "since"), ret))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--since is no time of RFC 3339");
+        WRIT_FAIL(err, WRIT_E_INVALID, "--since is not a time of RFC 3339");
     }
     return WRIT_DONE;
 }

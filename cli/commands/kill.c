@@ -1,4 +1,5 @@
-/* writ kill ...: stops calls at a running gateway, by its admin listener. */
+/* writ kill ...: stops calls at a running gateway, through its admin listener. A stop that the
+ * gateway did not confirm is a failure. */
 #include "base/text.h"
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
@@ -43,7 +44,7 @@ print_pulled(const struct writ_json *answer)
     writ_text_safe(
         &line, writ_json_string(writ_json_get(answer, WRIT_LIT("stops"))), 2 * LINE_TEXT);
     writ_buf_str(&line,
-        is_true(answer, "durable") ? "\n" : "; it could not be written: a restart forgets it\n");
+        is_true(answer, "durable") ? "\n" : "; it could not be written: a restart loses it\n");
     writ_cli_put(writ_buf_view(&line));
     if (!is_true(answer, "known")) {
         (void)fputs("writ kill pull: warning: the stop holds, but names nothing that the gateway "

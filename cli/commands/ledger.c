@@ -1,5 +1,5 @@
-/* writ ledger init, rebuild, verify, checkpoint, key: the ledger as a whole. ledger_calls.c has
- * what is in it. */
+/* writ ledger init, rebuild, verify, checkpoint, key: the ledger as a whole. ledger_calls.c prints
+ * its records. Only init and rebuild write to it. */
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
@@ -61,7 +61,7 @@ writ_command_ledger_rebuild(const struct writ_cli *cli)
 
 /* ---- verify ---- */
 
-/* On a terminal one line that is written over again. */
+/* On a terminal one line that is overwritten. */
 static bool
 show_progress(void *ctx, uint64_t done, uint64_t all)
 {
@@ -227,8 +227,8 @@ run_checkpoint(const struct writ_cli *cli, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* The revoked keys of the ledger, with `w` as members of an array; else as lines that no reader of
- * keys takes for a key. */
+/* The revoked keys of the ledger, with `w` as members of an array; else as lines that no reader
+ * takes for a key. */
 static WRIT_RESULT
 put_revoked(struct writ_buf *out, struct writ_write *w, const struct writ_keyring *ring,
     struct writ_view origin, struct writ_err *err)
@@ -259,7 +259,7 @@ put_revoked(struct writ_buf *out, struct writ_write *w, const struct writ_keyrin
     return WRIT_DONE;
 }
 
-/* `ring` NULL: nothing is said of revoked keys. */
+/* `ring` NULL: without revoked keys. */
 static WRIT_RESULT
 key_json(struct writ_buf *out, struct writ_view lines, const struct writ_keyring *ring,
     struct writ_view origin, struct writ_err *err)
@@ -304,7 +304,7 @@ run_key(const struct writ_cli *cli, struct writ_err *err)
     WRIT_TRY(writ_checkpoint_keys(ring, origin, history, &lines, err));
     if (lines.len == 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
-            "no key for the ledger in the key directory: make one with `writ keys new`");
+            "the key directory has no key for the ledger: make one with `writ keys new`");
     }
     if (cli->json) {
         WRIT_TRY(key_json(&json, writ_buf_view(&lines), history ? ring : NULL, origin, err));

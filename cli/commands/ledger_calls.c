@@ -59,7 +59,7 @@ show_record(struct writ_buf *out, struct writ_view title, uint64_t leaf, struct 
     writ_buf_fmt(
         out, WRIT_VIEW_FMT " (record %llu)\n", WRIT_VIEW_ARG(title), (unsigned long long)leaf);
     if (!writ_is_ok(writ_json_read(record, &writ_json_limits_default, arena, &value, NULL))) {
-        writ_buf_str(out, "  not readable: see `writ ledger verify`\n");
+        writ_buf_str(out, "  not readable: run `writ ledger verify`\n");
         return;
     }
     WRIT_JSON_EACH(name, value)
@@ -132,7 +132,7 @@ struct export
     writ_result failed;
 };
 
-/* What stands before the next element; nothing is printed before there is something to print. */
+/* The text before the next element; nothing is printed before the first one. */
 static struct writ_view
 separator(const struct export *export)
 {

@@ -1,5 +1,5 @@
-/* writ ledger list: the decisions of a ledger, and with --follow those that come. The ledger is
- * read and never changed; a gateway may be writing to it. */
+/* writ ledger list: the decisions of a ledger, and with --follow the later ones. The ledger is read
+ * and never changed; a gateway may be writing to it. */
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
@@ -20,9 +20,9 @@
     "DECISION\n"
 #define LIMIT      50
 #define LIMIT_MOST 1000000000
-#define LOOK_NS    500000000L /* --follow: between two looks */
+#define LOOK_NS    500000000L /* --follow: between two reads */
 
-/* A call that may still run: its line comes again when it has ended. */
+/* A call that may still run: its line is printed again when it has ended. */
 struct flight {
     struct flight *next;
     uint64_t leaf;
@@ -36,7 +36,7 @@ struct text {
 
 struct listing {
     const struct writ_cli *cli;
-    struct writ_reader *records;      /* where the record of a decision is looked up */
+    struct writ_reader *records;      /* for lookups of a decision's record */
     struct writ_view reason, outcome; /* only these; empty: any */
     uint64_t count, most;             /* most: of a list; 0: all */
     bool follows;
@@ -47,14 +47,14 @@ struct listing {
     writ_result failed;
 };
 
-/* A line of a list: what the row says, and what the record of the decision adds. */
+/* A line of a list: the fields of the row, and those of the decision's record. */
 struct line {
     const struct writ_reader_item *item;
     struct writ_view upstream, reason; /* of the arena; empty where the record has none */
     bool shadow;
 };
 
-/* What stands before the next element; nothing is printed before there is something to print. */
+/* The text before the next element; nothing is printed before the first one. */
 static struct writ_view
 separator(const struct listing *listing)
 {
@@ -82,7 +82,7 @@ outcome_of(const struct writ_reader_item *item)
     return item->granted ? WRIT_LIT("in_flight") : writ_view(NULL, 0);
 }
 
-/* A record that cannot be read adds nothing: `writ ledger verify` says what is wrong with it. */
+/* An unreadable record adds nothing: `writ ledger verify` reports its fault. */
 static struct line
 line_of(
     const struct listing *listing, const struct writ_reader_item *item, struct writ_arena *arena)
@@ -244,7 +244,7 @@ read_route(struct writ_view word, struct writ_reader_filter *filter, struct writ
     if (filter->has_route) {
         return WRIT_DONE;
     }
-    WRIT_FAIL(err, WRIT_E_INVALID, "--decision is allow, deny, require_approval or revise");
+    WRIT_FAIL(err, WRIT_E_INVALID, "--decision must be allow, deny, require_approval or revise");
 }
 
 static writ_result
@@ -256,10 +256,10 @@ read_wanted(const struct writ_cli *cli, struct listing *ret, struct writ_err *er
     if (outcome.ptr != NULL && !writ_outcome_kind_find(outcome, &kind) &&
         !writ_view_is(outcome, "in_flight") && !writ_view_is(outcome, "replaced")) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "--outcome is executed, error, blocked, timeout, in_flight or replaced");
+            "--outcome must be executed, error, blocked, timeout, in_flight or replaced");
     }
     if (reason.ptr != NULL && writ_reason_find(reason) == WRIT_REASON_NONE) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--reason is a name of docs/reasons.md");
+        WRIT_FAIL(err, WRIT_E_INVALID, "--reason must be a name of docs/reasons.md");
     }
     ret->outcome = outcome;
     ret->reason = reason;
@@ -284,13 +284,13 @@ read_filter(const struct writ_cli *cli, struct writ_reader_filter *ret, size_t *
         WRIT_TRY(read_route(route, ret, err));
     }
     if (since.ptr != NULL && !writ_is_ok(writ_time_read(since, &ret->since_us))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--since is a time such as 2026-06-25T05:00:00Z");
+        WRIT_FAIL(err, WRIT_E_INVALID, "--since must be a time such as 2026-06-25T05:00:00Z");
     }
     if (until.ptr != NULL && !writ_is_ok(writ_time_read(until, &ret->until_us))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--until is a time such as 2026-06-25T05:00:00Z");
+        WRIT_FAIL(err, WRIT_E_INVALID, "--until must be a time such as 2026-06-25T05:00:00Z");
     }
     if (limit.ptr != NULL && !writ_is_ok(writ_text_u64(limit, 0, LIMIT_MOST, &most))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--limit is a number from 0 to %d", LIMIT_MOST);
+        WRIT_FAIL(err, WRIT_E_INVALID, "--limit must be a number from 0 to %d", LIMIT_MOST);
     }
     *ret_most = (size_t)most;
     return WRIT_DONE;
@@ -336,7 +336,7 @@ has_landed(void *ctx, const struct writ_reader_item *item)
     return false;
 }
 
-/* Calls that were in flight and are not: their lines again. */
+/* Calls that were in flight and have ended: their lines again. */
 static WRIT_RESULT
 list_landed(struct listing *listing, struct writ_reader *reader, struct writ_err *err)
 {
@@ -359,7 +359,7 @@ list_landed(struct listing *listing, struct writ_reader *reader, struct writ_err
     return WRIT_DONE;
 }
 
-/* What came since the last look; `next` is the index of the record to go on with. */
+/* The records since the last read; `next` is the index of the next record. */
 static WRIT_RESULT
 look(struct listing *listing, struct writ_reader *reader, struct writ_reader_filter *filter,
     uint64_t *next, struct writ_err *err)
@@ -402,7 +402,7 @@ follow(struct listing *listing, struct writ_reader *reader, struct writ_reader_f
     writ_cli_put(listing->cli->json ? WRIT_LIT("") : WRIT_LIT(HEADER));
     do {
         WRIT_TRY(look(listing, reader, filter, &next, err));
-        listing->most = 0; /* the limit is for what was there before */
+        listing->most = 0; /* the limit applies to the earlier decisions */
     } while (sigtimedwait(&ends, NULL, &pause) < 0);
     return WRIT_DONE;
 }

@@ -1,4 +1,5 @@
-/* writ ledger resume, release: a ledger that lost records goes on. No gateway runs meanwhile. */
+/* writ ledger resume, release: continues with a ledger that lost records. Both refuse while a
+ * gateway runs. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
@@ -45,8 +46,8 @@ print_resumed(const struct writ_cli *cli, uint64_t records)
         writ_buf_byte(&line, '\n');
     } else {
         writ_buf_fmt(&line,
-            "resumed with %llu records. Stops, budgets and accepted definitions are those that the "
-            "ledger has: look at them before calls are made.\n",
+            "resumed with %llu records. Stops, budgets and accepted definitions are those of "
+            "this ledger: check them before calls are made.\n",
             (unsigned long long)records);
     }
     writ_cli_put(writ_buf_view(&line));

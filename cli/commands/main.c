@@ -1,5 +1,5 @@
-/* The program `writ`: its table of commands, that of crews in it, and its name. The frame does
- * the rest: nothing here depends on which command runs. */
+/* The program `writ`: its table of commands, that of crews in it, and its name. The frame does the
+ * rest: nothing here depends on the command. */
 #include "cli/base/program.h"
 #include "cli/commands/command.h"
 

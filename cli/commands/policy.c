@@ -1,4 +1,5 @@
-/* writ policy ...: test cases for policies. */
+/* writ policy ...: test cases for policies, judged by the gateway's own code. A case that cannot be
+ * read fails. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"

@@ -1,4 +1,5 @@
-/* writ receipt: one file that shows what became of a call. */
+/* writ receipt: one file that proves the history of a call. It is complete or an error, and the
+ * ledger is only read. */
 #include "cli/commands/command.h"
 #include "store/read/receipts.h"
 #include "store/trusted/keydir.h"

@@ -1,4 +1,5 @@
-/* writ records ...: our records and plain GovernanceDecision JSON. */
+/* writ records ...: converts between our records and plain GovernanceDecision JSON. A record with
+ * any fault is reported and never printed in our form. */
 #include "cli/commands/command.h"
 #include "evidence/record/derive.h"
 #include "evidence/record/extension.h"
@@ -42,7 +43,7 @@ kind_of(const struct writ_json *record)
                                                                 : WRIT_DETACHED_RECORD_NONE;
 }
 
-/* The profile that the record names, or what the contract derives by. */
+/* The profile that the record names, or the default of the contract. */
 static const struct writ_profile *
 profile_of(const struct writ_decision *decision, struct writ_arena *arena)
 {
@@ -67,7 +68,7 @@ check_decision(const struct writ_json *record, struct writ_arena *arena, struct 
     return writ_decision_recompute(&decision, profile_of(&decision, arena), ret, err);
 }
 
-/* Everything that is wrong with a record. */
+/* All faults of a record. */
 static WRIT_RESULT
 check_record(const struct writ_json *record, struct writ_arena *arena, struct writ_faults *ret,
     struct writ_err *err)
@@ -94,12 +95,12 @@ check_record(const struct writ_json *record, struct writ_arena *arena, struct wr
     case WRIT_DETACHED_RECORD_NONE:
         break;
     }
-    writ_faults_add(ret, "", "is no decision, outcome, seal or review");
+    writ_faults_add(ret, "", "is not a decision, outcome, seal or review");
     return WRIT_DONE;
 }
 
-/* The record in a line of `writ ledger export`, or the value itself. NULL for a line that holds
- * none. */
+/* The record in a line of `writ ledger export`, or the value itself. NULL for a line without a
+ * record. */
 static const struct writ_json *
 unwrapped(const struct writ_json *value)
 {
@@ -141,7 +142,7 @@ take(struct records *run, const struct writ_json *value, struct writ_arena *aren
     struct writ_faults faults = {0};
 
     if (record == NULL) {
-        return WRIT_DONE; /* what an export says of its completeness is no record */
+        return WRIT_DONE; /* the completeness report of an export is not a record */
     }
     if (run->ours) {
         WRIT_TRY(check_record(record, arena, &faults, err));
@@ -185,7 +186,7 @@ take_lines(struct records *run, struct writ_view text, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* One value, which may be spread over lines: a record, or a list of them. */
+/* One value, possibly over several lines: a record, or a list of them. */
 static WRIT_RESULT
 take_value(struct records *run, struct writ_view text, struct writ_err *err)
 {
@@ -207,7 +208,7 @@ take_value(struct records *run, struct writ_view text, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Lines, when the first line is a value that is no list. */
+/* Lines, when the first line is a value other than a list. */
 static bool
 is_lines(struct writ_view text)
 {

@@ -1,4 +1,4 @@
-/* writ review ...: looks at calls under review, in a ledger or at a running gateway, and computes
+/* writ review ...: reads calls under review, from a ledger or a running gateway, and computes
  * verdicts again. */
 #include "base/text.h"
 #include "cli/base/print.h"
@@ -20,7 +20,7 @@
 /** One command while it runs. */
 struct looking {
     const struct writ_cli *cli;
-    struct writ_reader *reader; /* of the ledger; NULL: a gateway is asked */
+    struct writ_reader *reader; /* of the ledger; NULL: through a gateway */
     struct writ_admin_client client;
     struct writ_arena *arena;
     struct writ_buf out;
@@ -28,7 +28,8 @@ struct looking {
     struct writ_review_story story;
     size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
     struct writ_view tool;    /* of the call */
-    const struct writ_json *conditions; /* that want the approval; NULL: none, or not kept */
+    const struct writ_json *conditions; /* those that require the approval; NULL: none, or not
+                                         * kept */
     struct writ_err err;
     writ_result failed;
 };
@@ -62,7 +63,7 @@ is_url(const struct writ_cli *cli)
     return writ_anchor_is_url(writ_cli_operand(cli, 0));
 }
 
-/* Whether the options fit what is asked: a gateway wants a token, a ledger knows none. */
+/* Whether the options fit the source: a gateway needs a token, a ledger has none. */
 static bool
 is_usable(const struct writ_cli *cli)
 {
@@ -96,7 +97,7 @@ finish(struct looking *l, writ_result result)
 
 /* ---- reading ---- */
 
-/* A member of the gateway's answer as it stands in the ledger. */
+/* A member of the gateway's answer in the form of the ledger. */
 static WRIT_RESULT
 take_canonical(struct looking *l, const struct writ_json *value, struct writ_view *ret)
 {
@@ -114,7 +115,7 @@ count_of(const struct writ_json *list)
     return list != NULL ? list->count : 0;
 }
 
-/* The same as is read out of a ledger: its records, from which the rest is computed. */
+/* The records of a review, as from a ledger; the rest is computed from them. */
 static WRIT_RESULT
 ask_review(struct looking *l, struct writ_view id)
 {
@@ -139,7 +140,8 @@ ask_review(struct looking *l, struct writ_view id)
         WRIT_TRY(take_canonical(l, record, &items[n++]));
     }
     if (n == 0) {
-        WRIT_FAIL(&l->err, WRIT_E_IO, "an answer without records: is this the admin listener?");
+        WRIT_FAIL(&l->err, WRIT_E_IO,
+            "an answer without records: check that the URL is that of the admin listener");
     }
     if (arguments != NULL) {
         WRIT_TRY(take_canonical(l, arguments, &l->found.arguments));
@@ -150,7 +152,7 @@ ask_review(struct looking *l, struct writ_view id)
         l, writ_json_get(l->client.value, WRIT_LIT("decision")), &l->found.decision);
 }
 
-/* Reads one review out of its records; `before_verdict`: only what came before the verdict. */
+/* Reads one review from its records; `before_verdict`: only those before the verdict. */
 static WRIT_RESULT
 read_story(struct looking *l, struct writ_view id, bool before_verdict)
 {
@@ -186,7 +188,7 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
     return WRIT_DONE;
 }
 
-/* For people: nothing of it that a terminal would act on. */
+/* For people: without bytes that a terminal would act on. */
 static void
 put_safe(struct writ_buf *out, struct writ_view text)
 {
@@ -252,7 +254,7 @@ list_one(void *ctx, struct writ_view id)
         writ_write_object_begin(&w);
         put_summary(l, &w);
         writ_write_object_end(&w);
-        WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+        WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     } else {
         list_text(l);
     }
@@ -274,7 +276,7 @@ is_gone(struct looking *l)
     return true;
 }
 
-/* Those that live, as the caller sees them. One that ends between two answers is left out. */
+/* Open reviews that the caller may see. One that ends between two answers is left out. */
 static WRIT_RESULT
 list_asked(struct looking *l)
 {
@@ -396,7 +398,7 @@ show_json(struct looking *l)
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(&l->out, '\n');
 }
 
@@ -425,7 +427,7 @@ writ_command_review_show(const struct writ_cli *cli)
 
 /* ---- replay ---- */
 
-/* The first event that is another one; the number of events when none is. */
+/* The first event that differs; the number of events without a difference. */
 static size_t
 first_difference(const struct writ_member_list *recorded, const struct writ_review_finding *again)
 {
@@ -468,7 +470,7 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(&l->out, '\n');
 }
 

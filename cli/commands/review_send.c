@@ -1,4 +1,5 @@
-/* writ review vote, withdraw, cancel: what is sent to the admin listener of a running gateway. */
+/* writ review vote, withdraw, cancel: requests to the admin listener of a running gateway. A vote
+ * is bound to the digest of the review that was read. */
 #include "base/secret.h"
 #include "base/text.h"
 #include "cli/commands/admin_client.h"
@@ -9,7 +10,7 @@
 #define PATH_MAX  4096
 #define LINE_TEXT 200 /* bytes of a text in a line for people */
 
-/* Asks about the review; `deed` "": reads it. */
+/* Requests for the review; `deed` "": reads it. */
 static WRIT_RESULT
 ask(struct writ_admin_client *s, const char *deed, const char *body)
 {
@@ -38,7 +39,7 @@ read_feedback(struct writ_admin_client *s, struct writ_view *ret)
     }
     if (ret->ptr != NULL && !writ_review_is_feedback(*ret)) {
         WRIT_FAIL(&s->err, WRIT_E_INVALID,
-            "feedback is text of at most %d bytes without control characters",
+            "feedback must be text of at most %d bytes without control characters",
             WRIT_REVIEW_FEEDBACK_MAX);
     }
     return WRIT_DONE;
@@ -52,17 +53,17 @@ read_ballot(struct writ_admin_client *s, struct writ_ballot *ret)
         .confidence = writ_cli_get(s->cli, "confidence")};
 
     if (ballot.vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a vote is approve, reject or modify");
+        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a vote must be approve, reject or modify");
     }
     if (ballot.confidence.ptr != NULL && !writ_review_is_confidence(ballot.confidence)) {
-        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a confidence is a decimal from 0 to 1");
+        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a confidence must be a decimal from 0 to 1");
     }
     WRIT_TRY(read_feedback(s, &ballot.feedback));
     *ret = ballot;
     return WRIT_DONE;
 }
 
-/* Which of the voters the key belongs to, and how often it has voted. */
+/* The voter of the key, and its number of votes so far. */
 static WRIT_RESULT
 find_voter(struct writ_admin_client *s, const struct writ_json *review,
     const struct writ_signer *signer, struct writ_ballot *ballot)

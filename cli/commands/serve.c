@@ -1,4 +1,4 @@
-/* writ serve CONFIG: everything that it says is a line of its log, also why it does not start. */
+/* writ serve CONFIG: every message is a line of its log, also the reason why it does not start. */
 #include "cli/commands/command.h"
 
 #include "base/log.h"

@@ -1,6 +1,5 @@
-/* Notes as files of a folder that only this user can write to. A note is there whole or not at
- * all, and is taken once: it is written and taken under a name of the process's own, and
- * renamed. */
+/* Notes as files of a folder that only this user can write to. A note is complete or absent, and is
+ * taken once: it is written and taken under a name of the process's own, and renamed. */
 #include "cli/commands/state_dir.h"
 
 #include "base/text.h"
@@ -43,17 +42,17 @@ open_folder(const char *folder, struct writ_err *err)
     struct stat st;
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        WRIT_FAIL(err, WRIT_E_IO, "the folder of --state cannot be made");
+        WRIT_FAIL(err, WRIT_E_IO, "the folder of --state cannot be created");
     }
     if (lstat(folder, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
         (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "--state wants a folder of this user's, to which nobody else can write");
+            "--state needs a folder of this user that no other user can write to");
     }
     return WRIT_DONE;
 }
 
-/* Under a name of its own first: a note is there whole, or not at all. */
+/* First under its own name, then renamed: a note is complete or absent. */
 WRIT_RESULT
 writ_state_dir_put(
     const char *folder, const char *name, struct writ_view text, struct writ_err *err)
@@ -72,18 +71,18 @@ writ_state_dir_put(
     WRIT_TRY(path_of(folder, name, own, &made, err));
     fd = open(made.ptr, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "nothing can be noted in the folder of --state");
+        WRIT_FAIL(err, WRIT_E_IO, "the folder of --state cannot be written");
     }
     good = writ_cli_write_all(fd, text);
     good = close(fd) == 0 && good;
     if (!good || rename(made.ptr, path.ptr) != 0) {
         (void)unlink(made.ptr);
-        WRIT_FAIL(err, WRIT_E_IO, "nothing can be noted in the folder of --state");
+        WRIT_FAIL(err, WRIT_E_IO, "the folder of --state cannot be written");
     }
     return WRIT_DONE;
 }
 
-/* Taken away first: of two that come for it, one gets it. */
+/* First renamed, then read: of two processes only one gets it. */
 WRIT_RESULT
 writ_state_dir_take(
     const char *folder, const char *name, struct writ_buf *ret, struct writ_err *err)
@@ -99,7 +98,7 @@ writ_state_dir_take(
         if (errno == ENOENT) {
             return (writ_result){WRIT_E_ABSENT};
         }
-        WRIT_FAIL(err, WRIT_E_IO, "what was noted in the folder of --state cannot be taken");
+        WRIT_FAIL(err, WRIT_E_IO, "a note in the folder of --state cannot be taken");
     }
     result = writ_text_file(mine.ptr, WRIT_STATE_DIR_MAX, ret, err);
     (void)unlink(mine.ptr);

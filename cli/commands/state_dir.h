@@ -1,4 +1,4 @@
-/* noted.h - small notes in a folder, between two runs of a command: a file for each. */
+/* state_dir.h - small notes in a folder, between two runs of a command: a file for each. */
 #ifndef WRIT_CLI_STATE_DIR_H
 #define WRIT_CLI_STATE_DIR_H
 
@@ -7,16 +7,16 @@
 #define WRIT_STATE_DIR_NAME 65    /* of a note, with its NUL */
 #define WRIT_STATE_DIR_MAX  65536 /* bytes of a note */
 
-/** The name of a note: what the digest is of. */
+/** The name of a note, from a digest. */
 void writ_state_dir_name(const struct writ_digest *digest, char ret[WRIT_STATE_DIR_NAME]);
 
 /**
- * Writes a note, mode 0600, in place of one that has its name.
+ * Writes a note, mode 0600; replaces one of the same name.
  *
- * @param folder  made with mode 0700 when it is not there; its own folder must be
+ * @param folder  created with mode 0700 if absent; its parent must exist
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  the folder is somebody else's, or others can write to it
+ *         WRIT_E_INVALID  the folder belongs to another user, or others can write to it
  *         WRIT_E_LIMIT    longer than WRIT_STATE_DIR_MAX
  *         WRIT_E_IO
  */

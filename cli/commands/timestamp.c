@@ -1,6 +1,5 @@
-/* writ timestamp query, writ verify timestamp: checkpoints and time-stamping authorities (RFC
- * 3161).
- */
+/* writ timestamp query, writ verify timestamp: time stamps of checkpoints (RFC 3161). A stamp
+ * covers the bytes of a checkpoint with all its signatures. */
 #include "evidence/log/timestamp.h"
 
 #include "cli/base/print.h"
@@ -13,8 +12,8 @@
 #define QUERY_MAX  1024
 #define ANSWER_MAX 8192
 
-/* Reads the operand that is a checkpoint. What is stamped are its bytes with all signatures; that
- * they have the form of one keeps people from stamping another file. */
+/* Reads the operand, a checkpoint. The stamp covers its bytes with all signatures; the check of its
+ * form protects people from stamping another file. */
 static WRIT_RESULT
 read_checkpoint(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
 {
@@ -80,7 +79,7 @@ answer_json(struct writ_buf *out, const char *time, enum writ_reason why, const 
     writ_write_text(&w, "sentence", writ_reason_sentence(why));
     writ_write_text(&w, ok ? "time" : "detail", writ_view_str(ok ? time : detail));
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
 }
 

@@ -1,4 +1,5 @@
-/* writ tools ...: definitions of tools, and which of them are accepted. */
+/* writ tools ...: definitions of tools, and their acceptance. Only accept writes, and it accepts
+ * exactly the definition that it shows. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/difference.h"
@@ -50,7 +51,7 @@ open_tools(struct tools *tools, bool signs, struct writ_err *err)
     return writ_accepted_load(config->store.ptr, tools->keys, NULL, &tools->accepted, err);
 }
 
-/* ---- what is told about one tool */
+/* ---- the state of one tool */
 
 static const char *
 state_of(const struct writ_definition *seen, const struct writ_definition *accepted)
@@ -156,7 +157,7 @@ list_all(struct tools *tools)
     if (tools->cli->json) {
         writ_write_array_end(&w);
         writ_write_object_end(&w);
-        WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+        WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
         writ_buf_byte(&tools->output, '\n');
     }
 }
@@ -201,7 +202,7 @@ never_seen(struct writ_view name, struct writ_err *err)
         WRIT_VIEW_ARG(name));
 }
 
-/* From what was accepted to what was seen last. */
+/* From the accepted definition to the last one seen. */
 static WRIT_RESULT
 put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret, size_t *ret_lines,
     struct writ_err *err)
@@ -218,12 +219,12 @@ put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret,
         return never_seen(name, err);
     }
     if (seen != NULL && accepted != NULL && writ_digest_equal(&seen->digest, &accepted->digest)) {
-        *ret_lines = 0; /* also when the text of what was accepted is not known any more */
+        *ret_lines = 0; /* also when the text of the accepted one is no longer known */
         return WRIT_DONE;
     }
     WRIT_TRY(parse(accepted, arena, &before, err));
     WRIT_TRY(parse(seen, arena, &after, err));
-    *ret_lines = writ_difference_put(before, after, SIZE_MAX, ret); /* nothing is left unseen */
+    *ret_lines = writ_difference_put(before, after, SIZE_MAX, ret); /* everything was shown */
     return WRIT_DONE;
 }
 
@@ -244,7 +245,7 @@ put_diff_json(struct tools *tools, struct writ_view name, struct writ_view lines
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(&tools->output, '\n');
 }
 
@@ -293,13 +294,13 @@ check_digest(const struct tools *tools, const struct writ_definition *seen, stru
     }
     WRIT_TRY(writ_digest_read(text, &wanted, err));
     if (!writ_digest_equal(&wanted, &seen->digest)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "another definition was seen since: look again");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the definition changed since: review it again");
     }
     return WRIT_DONE;
 }
 
-/* Later than what was accepted before of this tool, wherever the clock went: a gateway takes what
- * is later. */
+/* Later than the previous acceptance of this tool, wherever the clock went: a gateway takes the
+ * later one. */
 static int64_t
 time_after(const struct tools *tools, struct writ_view name)
 {

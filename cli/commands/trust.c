@@ -1,10 +1,10 @@
-/* Keys out of files of trusted keys. A line that is not a key refuses the file, and so does a
- * file without a key of a known type: an empty list never stands for trust. Keys of unknown
- * types are only counted. */
+/* Keys from files of trusted keys. A line that is not a key refuses the file, and so does a file
+ * without a key of a known type: an empty list never stands for trust. Keys of unknown types are
+ * only counted. */
 #include "cli/commands/trust.h"
 
-#define REMARK_MAX 64                /* what may stand before a key that is not trusted */
-#define LINE_MAX_  ((size_t)8 << 10) /* keys of types that are not known are longer than ours */
+#define REMARK_MAX 64                /* marks a key that is not trusted */
+#define LINE_MAX_  ((size_t)8 << 10) /* keys of unknown types are longer than ours */
 #define FILE_MAX   ((size_t)WRIT_TRUST_KEYS_MAX * (LINE_MAX_ + REMARK_MAX))
 
 void
@@ -56,7 +56,7 @@ is_known(const struct writ_trust *trust, struct writ_view name)
     return false;
 }
 
-/* Names that nothing can be verified of. A name counts once: with its first line. */
+/* Names without a usable key. A name counts once: at its first line. */
 static size_t
 count_unknown(const struct writ_trust *trust, struct writ_view text)
 {
@@ -88,7 +88,7 @@ read_lines(struct writ_trust *trust, struct writ_view text, const char *path, st
     }
     trust->unknown = count_unknown(trust, text);
     if (trust->n == 0) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s: no key of a known type in it", path);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: the file has no key of a known type", path);
     }
     return WRIT_DONE;
 }
@@ -119,7 +119,7 @@ writ_trust_read_witnesses(const char *path, struct writ_trust *ret, struct writ_
     for (size_t i = 0; i < trust.n; i++) {
         if (writ_note_key_type(trust.keys[i]) != WRIT_NOTE_COSIGNATURE) {
             writ_trust_wipe(&trust);
-            WRIT_FAIL(err, WRIT_E_INVALID, "%s: a key is none of a witness (type 4)", path);
+            WRIT_FAIL(err, WRIT_E_INVALID, "%s: a key is not of a witness (type 4)", path);
         }
     }
     *ret = trust;

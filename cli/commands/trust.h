@@ -1,4 +1,4 @@
-/* trust.h - the keys that a verification trusts, out of files that its user names. */
+/* trust.h - the trusted keys of a verification, from files that its user names. */
 #ifndef WRIT_CLI_TRUST_H
 #define WRIT_CLI_TRUST_H
 
@@ -11,15 +11,15 @@
 struct writ_trust {
     struct writ_note_key *keys[WRIT_TRUST_KEYS_MAX];
     size_t n;
-    size_t unknown; /* names of which there are only keys of types that are not known */
+    size_t unknown; /* names with keys of unknown types only */
 };
 
-/** Reads vkeys, one a line; empty lines, and those that begin with #, are left out, and so are keys
- * of a type that is not known. A file without any is refused. WRIT_E_INVALID with the number of the
- * line; WRIT_E_LIMIT for more than WRIT_TRUST_KEYS_MAX; as writ_cli_read. */
+/** Reads vkeys, one a line; skips empty lines, lines that begin with #, and keys of an unknown
+ * type. A file without any key is refused. WRIT_E_INVALID with the number of the line; WRIT_E_LIMIT
+ * for more than WRIT_TRUST_KEYS_MAX; as writ_cli_read. */
 WRIT_RESULT writ_trust_read(const char *path, struct writ_trust *ret, struct writ_err *err);
 
-/** As writ_trust_read, of witnesses: WRIT_E_INVALID for a key of another type than
+/** As writ_trust_read, for witnesses: WRIT_E_INVALID for a key of another type than
  * WRIT_NOTE_COSIGNATURE too. */
 WRIT_RESULT writ_trust_read_witnesses(
     const char *path, struct writ_trust *ret, struct writ_err *err);

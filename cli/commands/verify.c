@@ -1,4 +1,5 @@
-/* writ verify ...: what a tool server does with a credential, as a tool. */
+/* writ verify ...: a tool server's check of a credential, as a command. The options and the call
+ * together must give every value to compare. */
 #include "cli/commands/command.h"
 
 #include "base/text.h"
@@ -11,8 +12,7 @@
 
 #define CALL_MAX ((size_t)16 << 20)
 #define TOKEN_MAX                                                                                  \
-    ((size_t)16 << 20) /* longer than any token: too long is a verdict, not a fault                \
-                        */
+    ((size_t)16 << 20) /* longer than every token: the length is a verdict, not a fault */
 #define ARENA_MAX ((size_t)512 << 20)
 #define SECOND_US 1000000
 
@@ -25,7 +25,7 @@ static const struct writ_json_limits call_limits = {
     .number_bytes = WRIT_NUMBER_MAX,
 };
 
-/* Everything that one verification reads. */
+/* The input of one verification. */
 struct inputs {
     struct writ_arena *arena;
     struct writ_verify *verify;
@@ -62,7 +62,7 @@ read_keys(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Keys that were trusted before: what they lead to is what is left. */
+/* Trusted keys: only those that they reach remain. */
 static WRIT_RESULT
 read_pin(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
 {
@@ -117,7 +117,7 @@ read_time(struct writ_view text, int64_t *ret, struct writ_err *err)
     WRIT_FAIL(err, WRIT_E_INVALID, "a time is neither seconds since 1970 nor of RFC 3339");
 }
 
-/* One member of the call; false when it is not of its form. */
+/* One member of the call; false when it is malformed. */
 static bool
 take_member(const struct writ_json *name, struct writ_verify_call *call,
     const struct writ_json **ret_arguments)
@@ -183,7 +183,7 @@ take_call(const struct writ_json *call, struct inputs *in, const char *path, str
             writ_auto_buf shown = writ_buf_make(1024);
             writ_text_json_safe(&shown, writ_json_text(name), 64);
             WRIT_FAIL(err, WRIT_E_INVALID,
-                "%s: the member " WRIT_VIEW_FMT " is unknown or not of its form", path,
+                "%s: the member " WRIT_VIEW_FMT " is unknown or malformed", path,
                 WRIT_VIEW_ARG(writ_buf_view(&shown)));
         }
     }
@@ -213,7 +213,7 @@ read_call(const struct writ_cli *cli, struct inputs *in, struct writ_err *err)
     return take_call(call, in, path, err);
 }
 
-/* A number of seconds, where the option is given. */
+/* A number of seconds, if the option is given. */
 static bool
 take_seconds(
     const struct writ_cli *cli, const char *name, uint64_t least, uint64_t most, int64_t *ret)
@@ -232,7 +232,7 @@ take_seconds(
     return true;
 }
 
-/* What the command line says goes before what the call says. */
+/* Options of the command line override members of the call. */
 static bool
 take_options(const struct writ_cli *cli, struct writ_verify_call *call)
 {
@@ -249,8 +249,7 @@ take_options(const struct writ_cli *cli, struct writ_verify_call *call)
         return false;
     }
     if (call->audience.len == 0) {
-        (void)writ_cli_usage(
-            cli, "who the credential is for must be said: --aud, or \"aud\" in the call");
+        (void)writ_cli_usage(cli, "missing audience: pass --aud, or \"aud\" in the call");
         return false;
     }
     call->typ = writ_cli_get(cli, "typ");

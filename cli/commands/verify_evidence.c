@@ -1,5 +1,5 @@
-/* writ verify receipt, bundle: checks evidence without its ledger. Only keys and witnesses that
- * the options name are trusted; the answer is `ok` or the first reason against the file. */
+/* writ verify receipt, bundle: checks evidence without its ledger. Only keys and witnesses that the
+ * options name are trusted; the answer is `ok` or the first reason against the file. */
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/command.h"
@@ -18,9 +18,9 @@
 #define ANSWER_MAX ((size_t)1 << 20)
 #define SAFE_MAX   200 /* bytes of one name in a line for people */
 #define READ_BYTES ((size_t)256 << 10)
-#define PROGRESS   ((uint64_t)16 << 20) /* bytes between two looks at how far it is */
+#define PROGRESS   ((uint64_t)16 << 20) /* bytes between two reports of progress */
 
-/* Who must have signed the checkpoint, by the options. */
+/* The required signers of the checkpoint, by the options. */
 struct signers {
     struct writ_trust logs, witnesses;
     struct writ_checkpoint_trust trust;
@@ -51,7 +51,8 @@ signers_read(const struct writ_cli *cli, struct signers *ret, struct writ_err *e
     most = writ_checkpoint_witnesses(trust->witnesses, trust->witnesses_n);
     least = most + ret->witnesses.unknown; /* all: also those that cannot be checked */
     if (quorum.ptr != NULL && !writ_is_ok(writ_text_u64(quorum, 1, most, &least))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--quorum is a number from 1 to that of the witnesses, %llu",
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "--quorum must be a number from 1 to that of the witnesses, %llu",
             (unsigned long long)most);
     }
     trust->quorum = (size_t)least;
@@ -93,7 +94,7 @@ receipt_json(struct writ_buf *out, const struct writ_receipt *receipt, enum writ
         writ_write_text(&w, "root", writ_view_str(root));
     }
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
 }
 
@@ -122,7 +123,8 @@ receipt_text(struct writ_buf *out, const struct writ_receipt *receipt)
         put_safe(out, "at", &receipt->outcome.outcome.completed_at);
         writ_buf_fmt(out, "  record %llu\n", (unsigned long long)receipt->outcome_index);
     } else {
-        writ_buf_str(out, "outcome   none in this receipt: it does not say how the call ended\n");
+        writ_buf_str(
+            out, "outcome   none in this receipt: it does not cover the end of the call\n");
     }
     if (receipt->reviews > 0) {
         writ_buf_fmt(out, "review    %zu events\n", receipt->reviews);
@@ -168,7 +170,7 @@ struct lines {
     int fd;
     uint64_t size, done, told; /* bytes; size 0: not known */
     uint64_t number;           /* of the line */
-    struct writ_buf rest;      /* what was read, from the begin of a line on */
+    struct writ_buf rest;      /* the input read so far, from the beginning of a line on */
     enum writ_reason why;
     struct writ_err more;
 };
@@ -208,7 +210,7 @@ lines_open(const char *path, struct lines *ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* On a terminal one line that is written over again. */
+/* On a terminal one line that is overwritten. */
 static void
 show_progress(struct lines *lines, bool is_last)
 {
@@ -221,7 +223,7 @@ show_progress(struct lines *lines, bool is_last)
         (unsigned long long)lines->number, is_last ? "\n" : "");
 }
 
-/* Takes the lines that are there as a whole. */
+/* Takes the complete lines. */
 static WRIT_RESULT
 take_lines(struct lines *lines, struct writ_err *err)
 {
@@ -296,7 +298,7 @@ bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_b
         writ_write_text(&w, "detail", writ_view_str(lines->more.text));
     }
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
 }
 
@@ -344,7 +346,7 @@ verify_bundle(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err
     if (lines.why == WRIT_REASON_EVIDENCE_OK &&
         (!writ_bundle_check_ended(check, &report, &head) || lines.rest.len > 0)) {
         lines.why = WRIT_REASON_EVIDENCE_MALFORMED;
-        (void)writ_fail(&lines.more, WRIT_E_INVALID, "the file is cut off");
+        (void)writ_fail(&lines.more, WRIT_E_INVALID, "the file is truncated");
     }
     if (cli->json) {
         bundle_json(&out, &lines, &report, &head);

@@ -1,5 +1,5 @@
-/* writ ledger watch: follows the checkpoints of a gateway, and shouts when one does not append to
- * what was seen before. */
+/* writ ledger watch: follows the checkpoints of a gateway, and fails loudly when one does not
+ * append to those seen before. */
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"
@@ -23,8 +23,8 @@ struct watch {
     const struct writ_cli *cli;
     struct writ_trust trust;
     struct writ_arena *arena;
-    struct writ_buf seen; /* the last checkpoint that was good; empty: none yet */
-    bool is_bad;          /* what came does not append to it */
+    struct writ_buf seen; /* the last good checkpoint; empty: none yet */
+    bool is_bad;          /* the new one does not append to it */
 };
 
 static void
@@ -43,8 +43,8 @@ verify(
         note, (const struct writ_note_key *const *)w->trust.keys, w->trust.n, ret, err);
 }
 
-/* What was seen was verified when it came, and is in a file of our own. It is not verified again: a
- * key that was revoked since shall not make it forgotten. */
+/* A seen checkpoint was verified when it came, and is in a file of our own. It is not verified
+ * again: revoking its key must not make the watch forget it. */
 static WRIT_RESULT
 read_seen(const struct watch *w, struct writ_checkpoint *ret, struct writ_err *err)
 {
@@ -54,7 +54,7 @@ read_seen(const struct watch *w, struct writ_checkpoint *ret, struct writ_err *e
     return writ_checkpoint_read(note.text, ret, err);
 }
 
-/* Reads the checkpoint of the run before, where there was one. */
+/* Reads the checkpoint of an earlier run, if there is one. */
 static WRIT_RESULT
 read_state(struct watch *w, const char *path, struct writ_err *err)
 {
@@ -70,7 +70,7 @@ read_state(struct watch *w, const char *path, struct writ_err *err)
     return writ_fail_in(err, read_seen(w, &checkpoint, err), path);
 }
 
-/* Beside, then renamed: whoever reads it has the whole of one. */
+/* Beside, then renamed: a reader sees a complete checkpoint. */
 static WRIT_RESULT
 write_state(const struct watch *w, const char *path, struct writ_err *err)
 {
@@ -89,12 +89,12 @@ write_state(const struct watch *w, const char *path, struct writ_err *err)
         written = fclose(file) == 0 && written;
     }
     if (!written || rename(beside.ptr, path) != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s: the checkpoint cannot be kept", path);
+        WRIT_FAIL(err, WRIT_E_IO, "%s: the checkpoint cannot be written", path);
     }
     return WRIT_DONE;
 }
 
-/* ---- one look */
+/* ---- one request */
 
 static bool
 read_proof(const struct writ_json *list, struct writ_tree_proof *ret)
@@ -114,7 +114,7 @@ read_proof(const struct writ_json *list, struct writ_tree_proof *ret)
     return writ_json_type(list) == WRIT_JSON_ARRAY;
 }
 
-/* True when the new one only appends to what was seen; says what is wrong else. */
+/* True when the new one only appends to the seen one; else reports the fault. */
 static WRIT_RESULT
 compare(struct watch *w, const struct writ_json *answer, const struct writ_checkpoint *now,
     struct writ_err *err)
@@ -201,7 +201,7 @@ read_every(const struct writ_cli *cli, uint64_t *ret)
     *ret = EVERY_S;
     if (writ_cli_has(cli, "every") &&
         !writ_is_ok(writ_text_u64(writ_cli_get(cli, "every"), 1, EVERY_MOST, ret))) {
-        (void)writ_cli_usage(cli, "--every is a number of seconds from 1 to %d", EVERY_MOST);
+        (void)writ_cli_usage(cli, "--every must be a number of seconds from 1 to %d", EVERY_MOST);
         return false;
     }
     return true;
@@ -232,7 +232,8 @@ writ_command_ledger_watch(const struct writ_cli *cli)
         if (writ_cli_has(cli, "once")) {
             break;
         }
-        if (result.code == WRIT_E_IO) { /* it may be starting anew: that alone says nothing */
+        if (result.code == WRIT_E_IO) { /* the gateway may be restarting: that alone proves
+                                         * nothing */
             (void)fprintf(stderr, "%s\n", err.text);
             result = WRIT_DONE;
         }

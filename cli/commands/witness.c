@@ -11,7 +11,7 @@
 #define REQUEST_MAX  (WRIT_NOTE_BYTES_MAX + 8192)
 #define TIMEOUT_MS   10000
 #define STATUS_OK    200
-#define STATUS_OTHER 409 /* the witness has seen another size, which it says */
+#define STATUS_OTHER 409 /* the witness has seen another size and states it */
 
 struct asking {
     const struct writ_cli *cli;
@@ -32,8 +32,8 @@ asking_wipe(struct asking *a)
     writ_buf_wipe(&a->answer);
 }
 
-/* Appends the request: what the witness has seen, the proof that the log grew from there, and the
- * checkpoint. */
+/* Appends the request: the size that the witness has seen, the proof that the log grew from there,
+ * and the checkpoint. */
 static WRIT_RESULT
 put_request(struct asking *a, uint64_t old, struct writ_buf *ret, struct writ_err *err)
 {
@@ -71,7 +71,8 @@ post(struct asking *a, uint64_t old, long *ret_status, struct writ_err *err)
     return writ_fetch_ask(url.ptr, &request, TIMEOUT_MS, NULL, ret_status, &a->answer, err);
 }
 
-/* Asks as if the witness had seen nothing; one that has says how much, and is asked again. */
+/* First claims size 0; a witness that knows the log answers with its size, and the request is
+ * repeated. */
 static WRIT_RESULT
 cosign(struct asking *a, struct writ_err *err)
 {
@@ -85,7 +86,7 @@ cosign(struct asking *a, struct writ_err *err)
 
         said = writ_view_sub(said, 0, writ_view_find(said, '\n'));
         if (!writ_is_ok(writ_text_u64(said, 0, WRIT_TREE_SIZE_MAX, &old))) {
-            WRIT_FAIL(err, WRIT_E_PARSE, "the witness does not say what it has seen");
+            WRIT_FAIL(err, WRIT_E_PARSE, "the witness does not state the size that it has seen");
         }
         if (old > a->head.size && writ_cli_has(a->cli, "checkpoint")) {
             WRIT_FAIL(err, WRIT_E_MISMATCH,
@@ -106,7 +107,7 @@ cosign(struct asking *a, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Puts what the witness signed under the checkpoint, when it verifies under one of its keys. */
+/* Puts the signature of the witness under the checkpoint, if it verifies under one of its keys. */
 static WRIT_RESULT
 put_signed(const struct asking *a, struct writ_buf *ret, uint64_t *ret_time_s, struct writ_err *err)
 {
@@ -117,9 +118,9 @@ put_signed(const struct asking *a, struct writ_buf *ret, uint64_t *ret_time_s, s
     writ_buf_put(ret, writ_buf_view(&a->answer));
     WRIT_TRY(writ_buf_check(ret, err));
     WRIT_TRY(writ_note_read(writ_buf_view(ret), &note, err));
-    /* a blank line would make what was signed so far a part of another text */
+    /* a blank line would make the earlier signatures part of another text */
     if (!writ_view_equal(note.text, asked.text)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the witness answered with more than signatures");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the witness returned more than signatures");
     }
     for (size_t i = 0; i < a->witness.n; i++) {
         writ_result result;
@@ -129,7 +130,7 @@ put_signed(const struct asking *a, struct writ_buf *ret, uint64_t *ret_time_s, s
             return result;
         }
     }
-    WRIT_FAIL(err, WRIT_E_MISMATCH, "the witness signed with another key than it should");
+    WRIT_FAIL(err, WRIT_E_MISMATCH, "the witness signed with another key");
 }
 
 static WRIT_RESULT

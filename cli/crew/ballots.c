@@ -1,5 +1,5 @@
-/* Counts votes or rankings out of a file with the engines of the crew library. The file only has
- * the inputs: every rule of counting is the library's. */
+/* Counts votes or rankings from a file with the engines of the crew library. The file only has the
+ * inputs: every rule of counting is the library's. */
 #include "cli/crew/ballots.h"
 
 #include "evidence/json/jcs.h"
@@ -64,7 +64,7 @@ read_entry(const struct writ_json *vote, struct entries *to, struct writ_err *er
     return WRIT_DONE;
 }
 
-/* The voting object: the members that were given, and the mode. */
+/* The voting object: the given members, and the mode. */
 static WRIT_RESULT
 read_voting(const struct writ_json *given, struct writ_view mode, struct writ_crew_voting **ret,
     struct writ_err *err)
@@ -93,7 +93,7 @@ read_voting(const struct writ_json *given, struct writ_view mode, struct writ_cr
         if (!writ_is_ok(read) && faults != NULL && writ_crew_findings_count(faults) > 0) {
             const struct writ_crew_finding *first = writ_crew_findings_at(faults, 0);
             WRIT_IGNORE(writ_fail(err, read.code, "voting" WRIT_VIEW_FMT ": %s",
-                WRIT_VIEW_ARG(first->path), first->code)); /* gives its code back */
+                WRIT_VIEW_ARG(first->path), first->code)); /* returns its code */
         } else if (!writ_is_ok(read)) {
             WRIT_IGNORE(fail_below(err, read, &below)); /* likewise */
         }
@@ -124,7 +124,7 @@ count_votes(const struct writ_json *ballots, const struct writ_json *votes, stru
     }
     if (electorate != NULL &&
         !writ_is_ok(writ_json_integer(electorate, votes->count, INT32_MAX, &voters))) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "electorate is a number, of all votes at least");
+        WRIT_FAIL(err, WRIT_E_PARSE, "electorate must be a number, at least that of the votes");
     }
     WRIT_JSON_EACH(vote, votes)
     {
@@ -182,14 +182,14 @@ count_rankings(const struct writ_json *ballots, const struct writ_json *rankings
     }
     candidates = read_names(arena, writ_json_get(ballots, WRIT_LIT("candidates")), &candidates_n);
     if (candidates == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "candidates is a list of names");
+        WRIT_FAIL(err, WRIT_E_PARSE, "candidates must be a list of names");
     }
     WRIT_JSON_EACH(voter, rankings)
     {
         list[n].voter = writ_json_string(voter);
         list[n].list = read_names(arena, writ_json_value(voter), &list[n].n);
         if (list[n++].list == NULL) {
-            WRIT_FAIL(err, WRIT_E_PARSE, "each ranking is a list of names, best first");
+            WRIT_FAIL(err, WRIT_E_PARSE, "each ranking must be a list of names, best first");
         }
     }
     counted = writ_crew_elect(

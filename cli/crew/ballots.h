@@ -5,7 +5,7 @@
 #include "evidence/json/json.h"
 #include "writ/crew.h"
 
-/** What a count came to. Wipe `value` and `why`. */
+/** The result of a count. Wipe `value` and `why`. */
 struct writ_ballots_result {
     bool resolved;
     struct writ_crew_value *value; /* NULL with `resolved`: the absent output */
@@ -16,8 +16,8 @@ struct writ_ballots_result {
  * Counts.
  *
  * @param ballots  an array of votes {agentId, roleId, output, fault, stalled}; or {votes, voting,
- *                 electorate}, where `voting` has the members of a voting object but the mode; or
- *                 {candidates, rankings: {voter: [name, ...]}}
+ *                 electorate}, where `voting` has the members of a voting object except the mode;
+ *                 or {candidates, rankings: {voter: [name, ...]}}
  * @param engine   a mode of voting; for rankings "majority", "borda" or the name of an engine
  * @param engines  NULL: the built-in ones
  *

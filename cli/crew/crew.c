@@ -1,5 +1,5 @@
-/* writ crew check, graph, vote: crews without a gateway. Nothing runs here: a shape is checked
- * or drawn, or votes are counted. */
+/* writ crew check, graph, vote: crews without a gateway. Nothing runs here: a shape is checked or
+ * drawn, or votes are counted. */
 #include "base/text.h"
 #include "cli/crew/ballots.h"
 #include "cli/crew/command.h"
@@ -10,7 +10,7 @@
 #define ARENA_MAX    ((size_t)1 << 30)
 #define OUTPUT_MAX   ((size_t)64 << 20)
 
-/* ---- what several commands read */
+/* ---- input that several commands read */
 
 /* Everything but the graph. */
 static WRIT_RESULT
@@ -52,7 +52,7 @@ put_lint(const struct writ_crew_findings *findings, const char *severity, bool j
     }
 }
 
-/* Tells what lint and the graph say; false: the crew cannot run. */
+/* Prints the findings of lint and of the graph; false: the crew cannot run. */
 static bool
 tell_check(const struct writ_cli *cli, struct writ_roster *crew)
 {
@@ -117,7 +117,7 @@ put_quoted(struct writ_buf *buf, const char *prefix, struct writ_view text)
     writ_buf_byte(buf, '"');
 }
 
-/* One crew, with `prefix` before the names of its roles, and those that it nests. */
+/* One crew, with `prefix` before the names of its roles, and its nested crews. */
 static void
 put_dot(struct writ_buf *buf, const struct writ_crew_graph *graph, const char *prefix, int depth)
 {

@@ -1,10 +1,10 @@
-/* Reads JSON lines of crews, one at a time into one arena. A value that was given lives until
+/* Reads JSON lines of crews, one at a time into one arena. A value that was returned lives until
  * the next line is read. */
 #include "cli/crew/event.h"
 
 #include "evidence/json/jcs.h"
 
-#define ARENA_MAX  ((size_t)16 << 30) /* address space, taken as it is needed */
+#define ARENA_MAX  ((size_t)16 << 30) /* address space, used as needed */
 #define VALUES_MAX ((size_t)128 << 20)
 
 static const struct writ_json_limits limits = {.bytes = WRIT_JSON_BYTES_MAX,

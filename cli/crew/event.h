@@ -5,7 +5,7 @@
 
 #include "evidence/json/json.h"
 
-/** Reads lines one after the other; what it gives lives until the next one. Zero-initialise; wipe.
+/** Reads lines one after the other; a value lives until the next line. Zero-initialise; wipe.
  */
 struct writ_event_reader {
     struct writ_arena *arena;
@@ -23,8 +23,8 @@ struct writ_view writ_event_text(const struct writ_json *event, const char *memb
 /** A member that is a number; `otherwise` for anything else. */
 double writ_event_number(const struct writ_json *event, const char *member, double otherwise);
 
-/** The canonical text of a member, appended to `buf`; absent when there is none. Borrowed from
- * `buf`, whose failure is to be checked. */
+/** The canonical text of a member, appended to `buf`; absent without one. Borrowed from `buf`;
+ * check its failure. */
 struct writ_view writ_event_json(
     const struct writ_json *event, const char *member, struct writ_buf *buf);
 

@@ -1,6 +1,6 @@
-/* A session of a crew that writes each input and what came out as a line of its log, with a
- * digest over all lines. Members are in canonical order, so that the same inputs give the same
- * bytes: a replay compares them. */
+/* A session of a crew that writes each input and each event as a line of its log, with a digest
+ * over all lines. Members are in canonical order, so that the same inputs give the same bytes: a
+ * replay compares them. */
 #include "cli/crew/recording.h"
 
 #include "base/text.h"
@@ -175,7 +175,7 @@ writ_recording_status(const struct writ_recording *recording)
 
 /* ---- inputs */
 
-/* The value as the log has it, which is also what the crew gets. */
+/* The value in the form of the log, which the crew gets too. */
 static WRIT_RESULT
 read_value(
     const char *what, struct writ_view json, struct writ_crew_value **ret, struct writ_err *err)

@@ -1,4 +1,4 @@
-/* recording.h - a session of a crew that writes down what went in and what came out.
+/* recording.h - a session of a crew that logs its inputs and events.
  *
  * The log is canonical JSON, one object a line:
  *
@@ -9,8 +9,8 @@
  *   {"type":"log.closed","digest":"sha256:...",...}  how it ended, and the SHA-256 of all lines
  *                                                    before, each with its line feed
  *
- * The same inputs give the same log, byte for byte: the clock stands still while an input is
- * worked on, and is written down with it. So a log can be played again from itself alone. */
+ * The same inputs give the same log, byte for byte: the clock stands still while an input is worked
+ * on, and is written down with it. So a log alone is enough for a replay. */
 #ifndef WRIT_CLI_RECORDING_H
 #define WRIT_CLI_RECORDING_H
 
@@ -21,7 +21,7 @@
 /** Takes one line without its line feed. A failure ends the recording. */
 typedef writ_result writ_recording_sink(void *user, struct writ_view line, struct writ_err *err);
 
-/** What a session is made of, and where its log goes. Borrowed until the recording is freed. */
+/** The parts of a session, and the sink of its log. Borrowed until the recording is freed. */
 struct writ_recording_options {
     const struct writ_roster *roster; /* with its graph */
     struct writ_view crew_id;
@@ -33,22 +33,22 @@ struct writ_recording_options {
 struct writ_recording;
 
 /** Opens a session, with the reference memory, and begins its log. WRIT_E_INVALID, WRIT_E_NOMEM,
- * and what the sink gives. */
+ * and the failures of the sink. */
 WRIT_RESULT writ_recording_open(const struct writ_recording_options *options,
     struct writ_recording **ret, struct writ_err *err);
 void writ_recording_free(struct writ_recording *recording);
 
 enum writ_crew_status writ_recording_status(const struct writ_recording *recording);
 
-/* Inputs. `now_ms` is what the clock says while they are worked on. Events are borrowed until the
- * next call. What the crew refuses is not in the log. */
+/* Inputs. `now_ms` is the clock while they are processed. Events are borrowed until the next call.
+ * An input that the crew refuses is not in the log. */
 
 WRIT_RESULT writ_recording_start(struct writ_recording *recording, double now_ms,
     struct writ_view input, struct writ_view task, struct writ_crew_events *ret,
     struct writ_err *err);
 WRIT_RESULT writ_recording_deliver(struct writ_recording *recording, double now_ms,
     struct writ_view event, struct writ_crew_events *ret, struct writ_err *err);
-/** Without events nothing is written down: nothing has changed. */
+/** Without events nothing is logged: nothing has changed. */
 WRIT_RESULT writ_recording_tick(struct writ_recording *recording, double now_ms,
     struct writ_crew_events *ret, struct writ_err *err);
 WRIT_RESULT writ_recording_cancel(struct writ_recording *recording, double now_ms,

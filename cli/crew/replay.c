@@ -1,7 +1,7 @@
-/* writ crew replay: the session is recorded once more, from the inputs of its log, and what would
- * be written is compared with what was, line by line.
+/* writ crew replay: records the session again, from the inputs of its log, and compares each line
+ * with the log.
  *
- * (1) `at` is where the line begins that must come next. */
+ * (1) `at` is the beginning of the line that must come next. */
 #include "base/text.h"
 #include "cli/crew/command.h"
 #include "cli/crew/event.h"
@@ -16,12 +16,12 @@
 struct replay {
     const struct writ_cli *cli;
     struct writ_buf log;
-    size_t at, line; /* lines that were the same */
+    size_t at, line; /* equal lines */
     uint64_t events; /* of them */
     struct writ_roster roster;
     struct writ_recording *recording;
     struct writ_event_reader reader;
-    bool is_event; /* the line that comes next is one, not an input */
+    bool is_event; /* the next line is an event, not an input */
     bool differs, closed;
     struct writ_buf why;
 };
@@ -38,7 +38,7 @@ replay_wipe(struct replay *replay)
 
 /* ---- lines */
 
-/* The line that comes next; false: none, or one that was cut off. */
+/* The next line; false: none, or a truncated one. */
 static bool
 next_line(const struct replay *replay, struct writ_view *ret)
 {
@@ -49,7 +49,7 @@ next_line(const struct replay *replay, struct writ_view *ret)
     return end < rest.len;
 }
 
-/* Notes why the log is not the session's. */
+/* Notes the difference between the log and the session. */
 static void __attribute__((format(printf, 2, 3)))
 differ(struct replay *replay, const char *fmt, ...)
 {
@@ -71,7 +71,7 @@ put_part(struct replay *replay, const char *name, struct writ_view line, size_t 
     writ_buf_str(&replay->why, line.len - from > SHOWN ? "...\n" : "\n");
 }
 
-/* Both lines, from a little before the first byte that differs. */
+/* Both lines, from shortly before the first byte that differs. */
 static void
 differ_lines(struct replay *replay, struct writ_view recorded, struct writ_view computed)
 {
@@ -96,7 +96,7 @@ compare_line(void *user, struct writ_view line, struct writ_err *err)
     bool whole = next_line(replay, &was);
 
     if (!whole) {
-        differ(replay, "the log is cut off: the session goes on with");
+        differ(replay, "the log is truncated: the session continues with");
         put_part(replay, "computed", line, 0);
     } else if (!writ_view_equal(was, line)) {
         differ_lines(replay, was, line);
@@ -107,7 +107,7 @@ compare_line(void *user, struct writ_view line, struct writ_err *err)
     replay->at += was.len + 1; /* keeps (1) */
     replay->line++;
     replay->events += replay->is_event ? 1 : 0;
-    replay->is_event = true; /* what follows an input */
+    replay->is_event = true; /* the lines that follow an input */
     return WRIT_DONE;
 }
 
@@ -180,7 +180,7 @@ input_of(const struct writ_json *line)
     return NULL;
 }
 
-/* Does again what a line says. Fails for what is no matter of the log: memory. */
+/* Repeats the input of a line. Fails only for causes outside of the log: memory. */
 static WRIT_RESULT
 again(struct replay *replay, struct writ_view text, struct writ_err *err)
 {
@@ -195,7 +195,7 @@ again(struct replay *replay, struct writ_view text, struct writ_err *err)
         return WRIT_DONE;
     }
     if (writ_is_ok(result) && input == NULL) {
-        differ(replay, "the session does not give this here");
+        differ(replay, "the session does not give this line here");
         put_part(replay, "recorded", text, 0);
         return WRIT_DONE;
     }
@@ -228,7 +228,7 @@ open_nested(struct replay *replay, const struct writ_json *head, struct writ_err
     return WRIT_DONE;
 }
 
-/* The first line: what the session is made of. */
+/* The first line: the parts of the session. */
 static WRIT_RESULT
 open_session(struct replay *replay, struct writ_err *err)
 {
@@ -243,7 +243,7 @@ open_session(struct replay *replay, struct writ_err *err)
         !writ_view_is(writ_event_text(head, "format"), WRIT_RECORDING_FORMAT)) {
         writ_event_reader_wipe(&reader);
         WRIT_FAIL(err, WRIT_E_PARSE,
-            "not the log of a crew: its first line is no log.opened of " WRIT_RECORDING_FORMAT);
+            "not the log of a crew: its first line is not log.opened of " WRIT_RECORDING_FORMAT);
     }
     options.crew_id = writ_event_text(head, "crewId");
     options.default_timeout_ms = writ_event_number(head, "defaultTimeoutMs", 0);
@@ -280,9 +280,9 @@ replay_log(struct replay *replay, struct writ_err *err)
         WRIT_TRY(again(replay, line, err));
     }
     if (!replay->differs && !replay->closed) {
-        differ(replay, "the log is cut off: it has no end; what is there is identical");
+        differ(replay, "the log is truncated: it has no end; the lines so far are identical");
     } else if (!replay->differs && replay->at < replay->log.len) {
-        differ(replay, "the log goes on after its end");
+        differ(replay, "the log continues after its end");
     }
     return WRIT_DONE;
 }

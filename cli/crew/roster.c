@@ -1,5 +1,5 @@
-/* A crew out of files, part by part: engines, shape, agents, nested shapes, and then the graph.
- * Each text is kept as it was read, because the log of the crew carries it. */
+/* A crew from files, part by part: engines, shape, agents, nested shapes, and then the graph. Each
+ * text is kept as it was read, because the log of the crew contains it. */
 #include "cli/crew/roster.h"
 
 #include "base/text.h"
@@ -100,7 +100,7 @@ writ_roster_engines(struct writ_roster *roster, struct writ_view folder, struct 
                      (struct writ_plugins_warn){warn_engine, NULL}, &roster->plugins, err);
 }
 
-/* Names the file and all that is wrong with it, as far as a line goes. Gives the code back. */
+/* Names the file and its faults, as many as fit a line. Returns the code. */
 static writ_result
 refuse_file(const char *name, writ_result result, const struct writ_crew_findings *faults,
     const struct writ_crew_err *below, struct writ_err *err)
@@ -151,7 +151,7 @@ writ_roster_shape(
     return parse_shape(name, text, &roster->shape, err);
 }
 
-/* An agents file that leaves everything to the shape. */
+/* An agents file that leaves all choices to the shape. */
 static void
 put_nobody(struct writ_buf *text, struct writ_view crew)
 {
@@ -226,7 +226,7 @@ writ_roster_read(struct writ_roster *roster, struct writ_view registry, const ch
     writ_buf_clear(&text);
     WRIT_TRY(writ_cli_read(agents, WRIT_ROSTER_TEXT_MAX, &text, err));
     return writ_roster_agents(roster, agents, text.len > 0 ? writ_buf_view(&text) : WRIT_LIT(""),
-        err); /* an empty file is no file less */
+        err); /* an empty file is still a file */
 }
 
 WRIT_RESULT

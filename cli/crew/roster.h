@@ -1,6 +1,5 @@
-/* roster.h - a crew out of files: its shape, its agents, the shapes that it may nest, the engines
- * that it may vote with, and the graph of all that. The texts are kept as they were, so that a log
- * can carry them. */
+/* roster.h - a crew from files: its shape, its agents, the shapes that it may nest, its voting
+ * engines, and the graph of them. The texts are kept unchanged, so that a log can contain them. */
 #ifndef WRIT_CLI_ROSTER_H
 #define WRIT_CLI_ROSTER_H
 
@@ -22,7 +21,7 @@ struct writ_roster_nested {
     struct writ_crew_shape *shape;
 };
 
-/** Zero-initialise; wipe. What is not there yet is NULL or empty. */
+/** Zero-initialise; wipe. Parts that are not read yet are NULL or empty. */
 struct writ_roster {
     struct writ_crew_engines *engines;
     struct writ_plugins *plugins;
@@ -36,10 +35,10 @@ struct writ_roster {
 
 void writ_roster_wipe(struct writ_roster *roster);
 
-/* Failures name the file and all that is wrong with it. */
+/* A failure names the file and its faults. */
 
-/** The built-in engines, and those of a folder (absent: none). Tells on standard error what was
- * skipped. */
+/** The built-in engines, and those of a folder (absent: none). Reports skipped engines on standard
+ * error. */
 WRIT_RESULT writ_roster_engines(
     struct writ_roster *roster, struct writ_view folder, struct writ_err *err);
 
@@ -47,7 +46,7 @@ WRIT_RESULT writ_roster_engines(
 WRIT_RESULT writ_roster_shape(
     struct writ_roster *roster, const char *name, struct writ_view text, struct writ_err *err);
 
-/** The agents; absent: the shape alone says how many there are. After the shape. */
+/** The agents; absent: the shape alone gives their number. Call it after the shape. */
 WRIT_RESULT writ_roster_agents(
     struct writ_roster *roster, const char *name, struct writ_view text, struct writ_err *err);
 
@@ -60,7 +59,7 @@ WRIT_RESULT writ_roster_nest(struct writ_roster *roster, struct writ_view key, c
 WRIT_RESULT writ_roster_read(struct writ_roster *roster, struct writ_view registry,
     const char *shape, const char *agents, struct writ_err *err);
 
-/** The graph, from what there is. */
+/** The graph, from the parts so far. */
 WRIT_RESULT writ_roster_build(struct writ_roster *roster, struct writ_err *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* writ crew run: a crew whose agents are processes, or a script.
  *
- * (1) The session is called from here alone, and never while its events are being worked on: those
- *     live until the next call. Whatever fails meanwhile waits for the loop's next task.
+ * (1) The session is called only from here, and never while its events are processed: those live
+ * until the next call. A failure meanwhile waits for the loop's next task.
  * (2) Every open step of the session is in `steps`, and no other.
  * (3) Time is the wall's at the beginning and the monotonic clock's from then on, in whole
- *     milliseconds, so that it never goes back. A script's is a count of its inputs. */
+ * milliseconds, so that it never goes back. A script's is a count of its inputs. */
 #include "base/text.h"
 #include "cli/crew/command.h"
 #include "cli/crew/event.h"
@@ -41,7 +41,7 @@ struct run {
     struct writ_buf input, task, output;
     bool resolved; /* the crew has completed, with a value */
     uint64_t events;
-    writ_result failed; /* WRIT_E_UNSET while nothing has */
+    writ_result failed; /* WRIT_E_UNSET without a failure */
     struct writ_err err;
 
     struct writ_script *script; /* or */
@@ -71,7 +71,7 @@ run_wipe(struct run *run)
     writ_buf_wipe(&run->task);
     writ_buf_wipe(&run->output);
     if (run->log != NULL) {
-        (void)fclose(run->log); /* flushed, and looked at, before */
+        (void)fclose(run->log); /* flushed and checked before */
     }
 }
 
@@ -102,7 +102,7 @@ now_ms(const struct run *run)
     return (double)ms;
 }
 
-/* ---- what the crew says */
+/* ---- events of the crew */
 
 static void on_deadline(struct writ_timer *timer);
 
@@ -169,7 +169,7 @@ take_event(struct run *run, struct writ_view text)
 static void end_run(struct run *run);
 static void cancel(struct run *run);
 
-/* Works on what a call of the session gave, and ends the run when that was the last. */
+/* Processes the events of one call of the session, and ends the run after the last. */
 static void
 take_events(struct run *run, writ_result called, struct writ_crew_events events)
 {
@@ -187,7 +187,7 @@ take_events(struct run *run, writ_result called, struct writ_crew_events events)
     if (has_failed(run) || !waits) {
         end_run(run);
     } else if (TAILQ_EMPTY(&run->steps.open)) {
-        cancel(run); /* nobody is left who could answer */
+        cancel(run); /* no worker is left that could answer */
         return;
     }
     if (run->log != NULL && fflush(run->log) != 0) {
@@ -197,7 +197,7 @@ take_events(struct run *run, writ_result called, struct writ_crew_events events)
     (void)fflush(stdout); /* a failure is found at the end */
 }
 
-/* ---- what the crew hears */
+/* ---- inputs of the crew */
 
 static void
 deliver_failure(struct run *run, struct writ_view id, const char *why)
@@ -233,7 +233,7 @@ fail_step(struct run *run, struct writ_step *step, const char *why)
     deliver_failure(run, writ_buf_view(&id), why);
 }
 
-/* Hands an answer on. One that the crew refuses (too long, too deep) fails the agent. */
+/* Passes an answer on. One that the crew refuses (too long, too deep) fails the agent. */
 static void
 answer_step(
     struct run *run, struct writ_step *step, struct writ_view text, const struct writ_json *answer)
@@ -347,7 +347,7 @@ on_gone(void *ctx)
     writ_loop_stop(((const struct run *)ctx)->loop);
 }
 
-/* The first one ends the crew and its workers step by step, the second one at once. */
+/* The first signal ends the crew and its workers step by step, the second one at once. */
 static void
 on_signal(struct writ_watch *watch, uint32_t events)
 {
@@ -407,7 +407,7 @@ run_workers(struct run *run, const char *command)
 
 /* ---- with a script */
 
-/* The first step that has an answer gets it; when none has, time goes on to the next deadline. */
+/* The first step with an answer gets it; without one, time advances to the next deadline. */
 static void
 run_script(struct run *run)
 {
@@ -450,7 +450,7 @@ run_script(struct run *run)
     }
 }
 
-/* ---- opening and telling */
+/* ---- opening and reporting */
 
 static WRIT_RESULT
 write_line(void *user, struct writ_view line, struct writ_err *err)
@@ -463,7 +463,7 @@ write_line(void *user, struct writ_view line, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Never over a log that is there. */
+/* Never overwrites a log. */
 static WRIT_RESULT
 open_log(struct run *run)
 {
@@ -473,7 +473,7 @@ open_log(struct run *run)
     if (path.ptr == NULL) {
         return WRIT_DONE;
     }
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not a signal */
     fd = open(path.ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     run->log = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (run->log == NULL) {
@@ -592,7 +592,7 @@ writ_command_crew_run(const struct writ_cli *cli)
     writ_steps_init(&run.steps);
     if (timeout.ptr != NULL &&
         !writ_is_ok(writ_text_u64(timeout, 0, TIMEOUT_MAX_MS, &timeout_ms))) {
-        return writ_cli_usage(cli, "--timeout is a number of milliseconds");
+        return writ_cli_usage(cli, "--timeout must be a number of milliseconds");
     }
     result = play(&run, &script, timeout_ms);
     if (!writ_is_ok(result)) {

@@ -1,5 +1,5 @@
-/* Answers of agents out of a file that was checked as a whole when it was read. The k-th request
- * to an agent gets the k-th answer of its list, and never another one. */
+/* Answers of agents from a file that was checked completely when it was read. The k-th request to
+ * an agent gets the k-th answer of its list, and never another one. */
 #include "cli/crew/script.h"
 
 #include "cli/crew/event.h"
@@ -7,7 +7,7 @@
 #include "evidence/json/write.h"
 #include "writ/crew.h"
 
-/** How many answers an agent has had. */
+/** The number of answers that an agent has had. */
 struct turn {
     struct writ_buf agent;
     size_t asked;
@@ -19,7 +19,7 @@ struct writ_script {
     const struct writ_json *answers;
     struct turn *turns;
     size_t n, cap;
-    struct writ_idmap by_hash; /* of agent ids: the turn that was made last */
+    struct writ_idmap by_hash; /* of agent ids: the newest turn */
 };
 
 static const char *const members[] = {
@@ -58,20 +58,21 @@ check_list(struct writ_view agent, const struct writ_json *list, struct writ_err
     size_t at = 0;
 
     if (writ_json_type(list) != WRIT_JSON_ARRAY) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "/answers/" WRIT_VIEW_FMT ": a list of answers",
+        WRIT_FAIL(err, WRIT_E_INVALID, "/answers/" WRIT_VIEW_FMT ": must be a list of answers",
             WRIT_VIEW_ARG(agent));
     }
     WRIT_JSON_EACH(answer, list)
     {
         if (writ_json_type(answer) != WRIT_JSON_OBJECT) {
-            WRIT_FAIL(err, WRIT_E_INVALID, "/answers/" WRIT_VIEW_FMT "/%zu: an answer is an object",
-                WRIT_VIEW_ARG(agent), at);
+            WRIT_FAIL(err, WRIT_E_INVALID,
+                "/answers/" WRIT_VIEW_FMT "/%zu: an answer must be an object", WRIT_VIEW_ARG(agent),
+                at);
         }
         WRIT_JSON_EACH(name, answer)
         {
             if (!is_member(writ_json_string(name))) {
                 WRIT_FAIL(err, WRIT_E_INVALID,
-                    "/answers/" WRIT_VIEW_FMT "/%zu: there is no member " WRIT_VIEW_FMT,
+                    "/answers/" WRIT_VIEW_FMT "/%zu: unknown member " WRIT_VIEW_FMT,
                     WRIT_VIEW_ARG(agent), at, WRIT_VIEW_ARG(writ_json_string(name)));
             }
         }
@@ -98,7 +99,7 @@ writ_script_read(struct writ_view text, struct writ_script **ret, struct writ_er
     WRIT_TRY(writ_event_read(&script->reader, text, &json, err));
     script->answers = writ_json_get_typed(json, WRIT_LIT("answers"), WRIT_JSON_OBJECT);
     if (script->answers == NULL || json->count != 1) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a script is an object with the one member answers");
+        WRIT_FAIL(err, WRIT_E_INVALID, "a script must be an object with the one member answers");
     }
     WRIT_JSON_EACH(agent, script->answers)
     {
@@ -121,7 +122,7 @@ hash_of(struct writ_view agent)
     return hash;
 }
 
-/* Counts one request more; gives how many there were before. */
+/* Counts a request; returns the number of earlier ones. */
 static WRIT_RESULT
 take_turn(struct writ_script *script, struct writ_view agent, size_t *ret)
 {
@@ -147,7 +148,7 @@ take_turn(struct writ_script *script, struct writ_view agent, size_t *ret)
     return writ_buf_check(&turn->agent, NULL);
 }
 
-/* An inbound event with what the script says. */
+/* An inbound event with the answer of the script. */
 static void
 put_answer(struct writ_write *w, const struct writ_json *answer)
 {

@@ -1,12 +1,12 @@
-/* script.h - answers of agents that are written down beforehand.
+/* script.h - answers of agents, written in advance.
  *
  *   { "answers": { "author-1": [ {"output": "draft"}, {"fault": true} ],
  *                  "reviewer": [ {"output": "approve"} ] } }
  *
  * The k-th request to an agent gets the k-th answer of the list under its id, or else under its
  * role. An answer has the members of agent.step.completed (output, memex_commands, fault, stalled),
- * or "failed" with a text, or "silent": true: none comes before the time limit. A list that is used
- * up, or that is not there, fails the agent. */
+ * or "failed" with a text, or "silent": true: no answer before the time limit. A list that is used
+ * up, or absent, fails the agent. */
 #ifndef WRIT_CLI_SCRIPT_H
 #define WRIT_CLI_SCRIPT_H
 
@@ -14,16 +14,16 @@
 
 struct writ_script;
 
-/** Reads a script; `text` is borrowed until it is freed. WRIT_E_PARSE, WRIT_E_INVALID (names what
- * is wrong by its JSON Pointer), WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Reads a script; `text` is borrowed until it is freed. WRIT_E_PARSE, WRIT_E_INVALID (names the
+ * fault by its JSON Pointer), WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_script_read(struct writ_view text, struct writ_script **ret, struct writ_err *err);
 void writ_script_free(struct writ_script *script);
 
 /**
- * The next answer of the agent that a step asks.
+ * The next answer of the agent of a step.
  *
  * @param ret         the inbound event is appended to it
- * @param ret_silent  true: there is none, until the time limit
+ * @param ret_silent  true: no answer before the time limit
  *
  * @return WRIT_OK, WRIT_E_NOMEM
  */

@@ -1,6 +1,6 @@
-/* Steps that wait for an answer. `list` has a place for each step that there ever was, by its
- * correlation id: the open step, or NULL once it is closed. `open` has the open ones in the
- * order of their requests. */
+/* Steps that wait for an answer. `list` has a place for each step of the session, by its
+ * correlation id: the open step, or NULL once it is closed. `open` has the open ones in the order
+ * of their requests. */
 #include "cli/crew/steps.h"
 
 #include "cli/crew/event.h"
@@ -41,7 +41,7 @@ writ_steps_wipe(struct writ_steps *steps)
     writ_idmap_wipe(&steps->by_id);
 }
 
-/* False: no correlation id. */
+/* False: not a correlation id. */
 static bool
 number_of(struct writ_view id, uint64_t *ret)
 {

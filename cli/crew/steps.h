@@ -1,5 +1,4 @@
-/* steps.h - the steps of a crew that wait for an answer, in the order in which they were asked for.
- */
+/* steps.h - the steps of a crew that wait for an answer, in the order of their requests. */
 #ifndef WRIT_CLI_STEPS_H
 #define WRIT_CLI_STEPS_H
 
@@ -9,16 +8,16 @@
 
 #include <sys/queue.h>
 
-/** One request that nobody has answered yet. */
+/** One unanswered request. */
 struct writ_step {
-    TAILQ_ENTRY(writ_step) all, mine; /* of all steps; of those that one worker has */
+    TAILQ_ENTRY(writ_step) all, mine; /* of all steps; of those of one worker */
     struct writ_buf id, agent, role;
     struct writ_buf request; /* the event */
     double deadline_ms;      /* of the crew's clock; infinite: none */
-    void *owner;             /* whoever is to answer, or NULL */
+    void *owner;             /* the worker that must answer, or NULL */
     bool sent;               /* to the owner */
-    const char *failed;      /* why it will get no answer; borrowed, NULL: it may get one */
-    struct writ_timer timer; /* for whoever has a loop */
+    const char *failed;      /* why no answer will come; borrowed, NULL: one may come */
+    struct writ_timer timer; /* for an owner with a loop */
 };
 
 /** Zero-initialise, then writ_steps_init; wipe. */
@@ -36,7 +35,7 @@ void writ_steps_wipe(struct writ_steps *steps);
 WRIT_RESULT writ_steps_open(struct writ_steps *steps, const struct writ_json *event,
     struct writ_view text, struct writ_step **ret, struct writ_err *err);
 
-/** The open step of this id, or NULL; `ret_was` says whether there ever was one. */
+/** The open step of this id, or NULL; `ret_was`: it exists or existed. */
 struct writ_step *writ_steps_find(
     const struct writ_steps *steps, struct writ_view id, bool *ret_was);
 

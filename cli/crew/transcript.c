@@ -1,5 +1,5 @@
-/* Events of a crew in lines for people: one row per type of event says what its line shows. A
- * value is cut, and nothing in it acts on a terminal. */
+/* Events of a crew in lines for people: one row per type of event gives its line. A value is cut,
+ * and nothing in it acts on a terminal. */
 #include "cli/crew/transcript.h"
 
 #include "base/text.h"

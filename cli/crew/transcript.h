@@ -1,4 +1,4 @@
-/* transcript.h - what happens in a crew, in lines for people. */
+/* transcript.h - the events of a crew, in lines for people. */
 #ifndef WRIT_CLI_TRANSCRIPT_H
 #define WRIT_CLI_TRANSCRIPT_H
 
@@ -7,10 +7,10 @@
 /** Bytes of a value that a line shows. */
 #define WRIT_TRANSCRIPT_SHOWN 200
 
-/** Says on standard output what an event of the crew says. */
+/** Prints an event of the crew. */
 void writ_transcript_event(const struct writ_json *event);
 
-/** Says what an agent answered. */
+/** Prints the answer of an agent. */
 void writ_transcript_answer(struct writ_view agent, const struct writ_json *answer);
 
 /** Says that an agent did not answer, and why. */

@@ -66,7 +66,7 @@ test('a changed line is reported by its number', () => {
   assert.equal(told.reason, 'record_not_in_log');
   assert.deepEqual(verified(text.replace('"decision":"allow"', '"decision":"perhaps"')).reason, 'record_invalid');
   const cut = verified(text.slice(0, text.lastIndexOf('{"kind":"end"')));
-  assert.deepEqual([cut.reason, cut.detail], ['evidence_malformed', 'the file is cut off']);
+  assert.deepEqual([cut.reason, cut.detail], ['evidence_malformed', 'the file is truncated']);
   assert.equal(verified(`${text}{}\n`).reason, 'evidence_malformed');
   assert.equal(verified('').reason, 'evidence_malformed');
 });

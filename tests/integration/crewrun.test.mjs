@@ -95,9 +95,9 @@ test('a log that was changed, cut off or is not a log is reported', () => {
       at === 0 ? /not the log of a crew/ : /line \d+: /);
     assert.match(replay('doubled', join2(lines.flatMap((line, i) => (i === at ? [line, line] : [line])))),
       /line \d+: /);
-    if (at > 0) assert.match(replay('cut', join2(lines.slice(0, at))), /cut off/);
+    if (at > 0) assert.match(replay('cut', join2(lines.slice(0, at))), /truncated/);
     assert.match(replay('torn', join2(lines.slice(0, at)) + lines[at].slice(0, -3)),
-      at === 0 ? /not the log/ : /cut off/);
+      at === 0 ? /not the log/ : /truncated/);
   }
   const text = join2(lines);
   for (let at = 0; at < text.length; at += 97) {
@@ -106,7 +106,7 @@ test('a log that was changed, cut off or is not a log is reported', () => {
   const told = replay('told', text.replace('"resolved":"ACCEPT"', '"resolved":"REJECT"'));
   assert.match(told,
     /line \d+: differs at byte \d+, event 14\n {2}recorded: .*REJECT.*\n {2}computed: .*ACCEPT.*\ndifferent\n/);
-  assert.match(replay('after', `${text}${lines[1]}\n`), /goes on after its end/);
+  assert.match(replay('after', `${text}${lines[1]}\n`), /continues after its end/);
   assert.match(replay('empty', ''), /not the log of a crew/);
   assert.match(replay('foreign', '{"type":"log.opened","format":"other"}\n'), /not the log of a crew/);
   assert.match(replay('bytes', Buffer.from([0xff, 0xfe, 0, 10]).toString('latin1')), /not the log of a crew/);
@@ -256,7 +256,7 @@ test('a program that is killed leaves a log that says so', async () => {
   await once(child, 'exit');
   const ran = run('replay', log);
   assert.equal(ran.status, 1);
-  assert.match(ran.stdout, /line 6: the log is cut off: it has no end; what is there is identical/);
+  assert.match(ran.stdout, /line 6: the log is truncated: it has no end; the lines so far are identical/);
   await until(() => !alive(readFileSync(`${dir}/pid`, 'utf8').trim()), 'the worker has gone with it');
 });
 
@@ -301,9 +301,9 @@ test('a wrong command line is reported before anything begins', () => {
     [[shape, '--agents', script, '--input', 'x'], 3, /input: .*not a JSON value/],
     [[shape, '--agents', join(dir, 'missing.json')], 3, /missing\.json/],
     [[shape, '--agents', put(dir, 'a.json', { answers: [] })], 3, /one member answers/],
-    [[shape, '--agents', put(dir, 'b.json', { answers: { x: {} } })], 3, /\/answers\/x: a list/],
+    [[shape, '--agents', put(dir, 'b.json', { answers: { x: {} } })], 3, /\/answers\/x: must be a list/],
     [[shape, '--agents', put(dir, 'c.json', { answers: { x: [{ outptu: 1 }] } })], 3,
-      /\/answers\/x\/0: there is no member outptu/],
+      /\/answers\/x\/0: unknown member outptu/],
     [[put(dir, 'bad.json', { ...SHAPE, roles: [] }), '--agents', script], 3, /\/roles: too_small/],
     [[put(dir, 'lint.json', { ...SHAPE, roles: [role('a', 1)] }), '--agents', script], 3, /lint_failed/],
   ]) {

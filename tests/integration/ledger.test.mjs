@@ -194,7 +194,7 @@ test('an invalid plain record is reported with all faults and not passed on', ()
   const run = records('ours', JSON.stringify([stranger, wrong, { foo: 1 }]));
   assert.equal(run.status, 1);
   assert.deepEqual(JSON.parse(run.stdout).record, stranger, 'unknown members pass through');
-  assert.match(run.stderr, /^record 1: .*\/seq .*\nrecord 2: {2}is no decision, outcome, seal or review\n$/s);
+  assert.match(run.stderr, /^record 1: .*\/seq .*\nrecord 2: {2}is not a decision, outcome, seal or review\n$/s);
   assert.match(run.stderr, /\/intent_digest does not recompute/);
   assert.equal(records('ours', 'no JSON').status, 3);
 });

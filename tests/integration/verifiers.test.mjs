@@ -124,7 +124,7 @@ test('a key of a type that is not known does no harm, and none is taken to have 
     all('checkpoint_unwitnessed'));
   assert.deepEqual(told(log, '--witness', join(folder, 'other'), '--quorum', '1'), all('ok'));
   const none = writ(['verify', 'receipt', file, '--key', put('none', strange('log.example'))]);
-  assert.match(none.err, /none: no key of a known type in it/);
+  assert.match(none.err, /none: the file has no key of a known type/);
 });
 
 test('verify.mjs says which Node.js it needs, and what it cannot read', () => {
