@@ -107,8 +107,7 @@ writ_http_call_requeue(struct writ_http_call *call)
     call->state = WRIT_HTTP_CALL_WAITING;
     TAILQ_INSERT_HEAD(&client->waiting, call, link);
     client->stats.waiting++;
-    writ_loop_timer_set(
-        client->loop, &call->timer, writ_loop_now_us(client->loop) + client->options.connect_us);
+    waiting_arm(call);
 }
 
 /* ---- what the response's reader tells */
