@@ -231,6 +231,9 @@ client_left(struct writ_exchange *whole, void *ctx)
             fn(&part->x, part->on_gone_ctx);
         }
     }
+    if (batch->open == 0) { /* it waits for room, of which a client that has left makes no more */
+        writ_request_continue_later(batch->request);
+    }
 }
 
 static void

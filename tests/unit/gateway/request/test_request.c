@@ -5,6 +5,7 @@
 #include "support/evidence/value.h"
 
 #include "gateway/call/conclude.h"
+#include "gateway/request/finish.h"
 #include "gateway/state/generation.h"
 
 #include <fcntl.h>
@@ -256,9 +257,107 @@ START_TEST(a_granted_call_that_is_given_up_releases_its_claim)
 }
 END_TEST
 
+/* ---- a batch: BATCH and WHOLE as they are ---- */
+
+static struct {
+    bool is_slow, ended;
+    void (*gone)(struct writ_exchange *x, void *ctx);
+    void *ctx;
+} client;
+
+static void
+client_stream(struct writ_exchange *x)
+{
+    (void)x;
+}
+
+static writ_result
+client_write(struct writ_exchange *x, struct writ_view bytes)
+{
+    (void)x;
+    (void)bytes;
+    return (writ_result){client.is_slow ? WRIT_E_BUSY : WRIT_OK};
+}
+
+static void
+client_end(struct writ_exchange *x, bool whole)
+{
+    (void)x;
+    ck_assert(whole);
+    client.ended = true;
+}
+
+static void
+client_on_gone(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx)
+{
+    (void)x;
+    client.gone = fn;
+    client.ctx = ctx;
+}
+
+static const struct writ_exchange_hooks client_hooks = {.stream = client_stream,
+    .write = client_write,
+    .end = client_end,
+    .on_gone = client_on_gone,
+    .on_room = on_gone};
+
+static enum writ_step
+answer_part_or_read(struct writ_request *request)
+{
+    if (request->x->whole != NULL) {
+        writ_exchange_stream(request->x, 200, NULL, 0);
+        return writ_finish_reply(request, 200, NULL, 0, WRIT_LIT("{}"));
+    }
+    ck_assert_ok(writ_json_read(WRIT_LIT("[1,2]"), &writ_json_limits_default, request->x->arena,
+        &request->message.body, NULL));
+    return WRIT_STEP_READ;
+}
+
+static enum writ_step
+go_to_classify(struct writ_request *request)
+{
+    (void)request;
+    return WRIT_STEP_CLASSIFY;
+}
+
+static enum writ_step
+go_to_batch(struct writ_request *request)
+{
+    (void)request;
+    return WRIT_STEP_BATCH;
+}
+
+START_TEST(batch_of_a_client_that_leaves_unread_events_ends)
+{
+    begin(answer_part_or_read);
+    test.config.limits.body_bytes = 65536;
+    test.config.limits.request_bytes = 1 << 20;
+    test.x.hooks = &client_hooks;
+    test.steps.fn[WRIT_STEP_READ] = go_to_classify;
+    test.steps.fn[WRIT_STEP_CLASSIFY] = go_to_batch;
+    test.steps.fn[WRIT_STEP_BATCH] = writ_batch_start;
+    test.steps.fn[WRIT_STEP_WHOLE] = writ_batch_answer;
+    client.is_slow = true;
+    (void)start();
+    turn();
+    ck_assert(!client.ended);
+    client.is_slow = false; /* what is written for one that has left is dropped */
+    test.x.gone = true;
+    client.gone(&test.x, client.ctx);
+    turn();
+    ck_assert(client.ended);
+    ck_assert_uint_eq(atomic_load(&test.generation.holders), 1);
+    writ_arena_free(test.x.arena);
+    writ_loop_free(test.worker.loop);
+    (void)close(test.lines);
+    (void)close(test.log.fd);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("request", a_step_that_goes_where_the_table_does_not_is_refused_once,
     a_step_that_is_none_is_refused, wait_for_a_step_that_the_table_does_not_allow_is_refused,
     continue_of_a_request_that_waits_for_no_step_is_refused,
     what_is_under_way_comes_back_before_the_refusal,
     a_sent_call_that_is_given_up_gets_the_outcome_unknown,
-    a_granted_call_that_is_given_up_releases_its_claim)
+    a_granted_call_that_is_given_up_releases_its_claim,
+    batch_of_a_client_that_leaves_unread_events_ends)
