@@ -1,12 +1,15 @@
-/* check.h - what the checks of a ledger share: where a verification stands, and what it found.
+/* check.h - the checks of a verification: where it stands, what it found, and each check by the
+ * file that makes it. verify.c walks the log with them.
  *
- * Only this room includes this. */
+ * Every check returns WRIT_OK whatever is wrong with the ledger, and says what is wrong by
+ * writ_check_problem; an error means that it could not look. Only this room includes this. */
 #ifndef WRIT_STORE_CHECK_H
 #define WRIT_STORE_CHECK_H
 
 #include "evidence/record/record.h"
 #include "store/disk/disk.h"
 #include "store/disk/heads.h"
+#include "store/disk/said.h"
 #include "store/read/check.tbl.h"
 #include "store/read/verify_report.h"
 #include "store/tables/map.h"
@@ -42,7 +45,7 @@ struct writ_check {
         struct writ_map keys; /* that are claimed at the present record */
         unsigned halvings;
         uint64_t drawn;
-    } once;                      /* check_once.h */
+    } once;                      /* check_once.c */
     uint64_t facts;              /* seen so far */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
     struct writ_row row;
@@ -59,5 +62,63 @@ void writ_check_expect(struct writ_check *v, bool holds, const char *what);
 /** Steps a statement: true in *ret when there is a row. */
 WRIT_RESULT writ_check_next(
     struct writ_check *v, enum writ_check_statement which, bool *ret, struct writ_err *err);
+
+/* ---- check_record.c: one record after the other; it calls those of tree, once and story ---- */
+
+/** Looks at the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever
+ * is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf);
+
+/** What is left when the last record was seen. `last_now`: the last one that there is by now, in a
+ * ledger that is written meanwhile. */
+void writ_check_record_rest(struct writ_check *v, uint64_t last, uint64_t last_now);
+
+/** Frees what the checks remember. */
+void writ_check_record_wipe(struct writ_check *v);
+
+/* ---- check_tree.c: each group has its nodes, and a checkpoint over them that is believed ---- */
+
+/** Adds the body of the present record, number `leaf`, to the tree; at the end of a group looks at
+ * its checkpoint. After a gap there is no telling, and nothing more is said. WRIT_OK whatever is
+ * wrong; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf);
+
+/** After the last record: names the checkpoints that no later one vouches for. */
+void writ_check_tree_end(struct writ_check *v);
+
+/* ---- check_once.c: no key was granted to two calls while it was claimed ---- */
+
+/** Claims that are remembered, at most. A claim stands for as long as its record says, unless its
+ * outcome proves that nothing ran. When more stand at one time, one verification looks at a part of
+ * all keys, by chance, and another one at another. */
+#define WRIT_CHECK_ONCE_MOST (1 << 18)
+
+/** The present record makes a claim, or none. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_once_claim(struct writ_check *v, const struct writ_said *said);
+/** The call that claimed the key did not run. */
+void writ_check_once_release(struct writ_check *v, struct writ_tag key);
+/** Frees what is remembered. */
+void writ_check_once_wipe(struct writ_check *v);
+
+/* ---- check_story.c: each record of a review follows from those before it ---- */
+
+/** Hears the present record, whose `body` is not in the arena of the record. What contradicts its
+ * review is said once; what comes after it cannot be judged. WRIT_OK whatever is wrong;
+ * WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body);
+
+/** Frees what is remembered of reviews that are not over. */
+void writ_check_story_wipe(struct writ_check *v);
+
+/* ---- check_manifest.c: what the ledger keeps for its start (manifest.h) ---- */
+
+/** Looks at the note, the bytes under it, and every block of every segment that they name.
+ *
+ * A gateway may write another note meanwhile; what the former one named is then not looked at any
+ * further. Whether the bytes say what the records say is not looked at: they are signed. Nothing is
+ * wrong when there is no note. WRIT_E_BUSY: `progress` (may be NULL) stopped it; WRIT_E_IO,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_manifest(
+    struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx);
 
 #endif

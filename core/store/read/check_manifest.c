@@ -1,6 +1,6 @@
 /* The note, the bytes and the pieces of segments are read in one transaction, so that they belong
  * together; blocks, which may be many, one by one. */
-#include "store/read/check_manifest.h"
+#include "store/read/check.h"
 
 #include "store/disk/manifest_note.h"
 #include "store/tables/segments.h"

@@ -1,9 +1,8 @@
 /* A claim that is over is forgotten by the next sweep. When too many stand, a half of the keys,
  * drawn by chance, is not looked at any further: memory stays bounded. */
-#include "store/read/check_once.h"
+#include "store/read/check.h"
 
 #include "base/id.h"
-#include "store/read/check.h"
 
 /** A key that is claimed. */
 struct once {

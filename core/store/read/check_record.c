@@ -1,16 +1,13 @@
 /* Each record is read strictly out of its body, then compared with its columns, its boundary and
  * the decision that it is about. What was wrong is said once; memory is freed when a call has its
  * outcome and a boundary its seal. */
-#include "store/read/check_record.h"
+#include "store/read/check.h"
 
 #include "evidence/json/jcs.h"
 #include "evidence/record/derive.h"
 #include "evidence/record/duplicates.h"
 #include "evidence/record/fact.h"
 #include "evidence/record/review_record.h"
-#include "store/read/check_once.h"
-#include "store/read/check_story.h"
-#include "store/read/check_tree.h"
 #include "store/tables/body.h"
 #include "store/tables/charge.h"
 #include "store/tables/entry.h"

@@ -1,6 +1,6 @@
 /* A story stays in memory until its review is over. One that contradicts itself is reported and
  * then not judged any further. */
-#include "store/read/check_story.h"
+#include "store/read/check.h"
 
 #include "store/tables/reviews.h"
 

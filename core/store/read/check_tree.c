@@ -1,6 +1,6 @@
 /* The tree grows with every body. At the end of a group its nodes are compared with those that are
  * stored, and its root with the checkpoint. After a gap nothing more can be said of the tree. */
-#include "store/read/check_tree.h"
+#include "store/read/check.h"
 
 /* The head of the group that begins with the present record. */
 static WRIT_RESULT

@@ -4,8 +4,7 @@
 
 #include "evidence/record/profile.h"
 #include "store/disk/file.h"
-#include "store/read/check_manifest.h"
-#include "store/read/check_record.h"
+#include "store/read/check.h"
 
 #define BATCH        512
 #define NODES_MAX    (64 << 20) /* digests of one group */
