@@ -15,10 +15,9 @@ log_findings(struct writ_log *log, const struct writ_findings *findings, struct 
         const struct writ_finding *finding = &findings->items[i];
         bool error = finding->severity == WRIT_SEVERITY_ERROR;
 
-        WRIT_LOG(log, error ? WRIT_LOG_ERROR : WRIT_LOG_WARN,
-            error ? "configuration_error" : "configuration_warning", writ_log_text("file", file),
-            writ_log_int("line", (int64_t)finding->line), writ_log_text("at", finding->pointer),
-            writ_log_text("why", finding->message));
+        WRIT_LOG(log, error ? WRIT_EVENT_CONFIGURATION_ERROR : WRIT_EVENT_CONFIGURATION_WARNING,
+            writ_log_text("file", file), writ_log_int("line", (int64_t)finding->line),
+            writ_log_text("at", finding->pointer), writ_log_text("why", finding->message));
     }
 }
 
@@ -54,7 +53,7 @@ writ_command_serve(const struct writ_cli *cli)
     result = serve(&log, &config, file, &err);
     writ_config_drop(config);
     if (!writ_is_ok(result)) {
-        WRIT_LOG(&log, WRIT_LOG_ERROR, "not_started", writ_log_text("file", file),
+        WRIT_LOG(&log, WRIT_EVENT_NOT_STARTED, writ_log_text("file", file),
             writ_log_str("code", writ_code_name(result.code)), writ_log_str("why", err.text));
     }
     return writ_cli_exit(result);

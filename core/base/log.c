@@ -10,6 +10,18 @@
 #define TAIL_MAX  64 /* what end_line appends */
 #define SECOND_US (INT64_C(1000) * 1000)
 
+struct event_row {
+    const char *name;
+    enum writ_log_level level;
+};
+
+static const struct event_row events[] = {
+#define EVENT_ROW(NAME, name_, programs, level_, members, meaning)                                 \
+    [WRIT_EVENT_##NAME] = {#name_, WRIT_LOG_##level_},
+    WRIT_LOG_EVENTS(EVENT_ROW)
+#undef EVENT_ROW
+};
+
 void
 writ_log_init(
     struct writ_log *log, int fd, enum writ_log_level level, const struct writ_clock *clock)
@@ -167,9 +179,10 @@ send_line(struct writ_log *log, struct writ_view line)
 }
 
 void
-writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
-    const struct writ_log_field *fields, size_t count)
+writ_log_write(
+    struct writ_log *log, enum writ_event event, const struct writ_log_field *fields, size_t count)
 {
+    const struct event_row *row = &events[event];
     char memory[WRIT_LOG_LINE_MAX];
     struct writ_buf line = writ_buf_over(memory, sizeof memory - TAIL_MAX);
     char time[WRIT_TIME_TEXT];
@@ -177,13 +190,13 @@ writ_log_write(struct writ_log *log, enum writ_log_level level, const char *even
     unsigned long lost;
     int saved = errno;
 
-    if (level > log->level) {
+    if (row->level > log->level) {
         return;
     }
     writ_time_format(writ_clock_wall_us(log->clock), time);
     put_text(&line, "time", writ_view_str(time));
-    put_text(&line, "level", writ_view_str(writ_log_level_name(level)));
-    put_text(&line, "event", writ_view_str(event));
+    put_text(&line, "level", writ_view_str(writ_log_level_name(row->level)));
+    put_text(&line, "event", writ_view_str(row->name));
     for (size_t i = 0; i < count; i++) {
         cut = !put_field(&line, &fields[i]) || cut;
     }

@@ -14,6 +14,7 @@
 
 #include "base/backlog.h"
 #include "base/clock.h"
+#include "base/log_event.tbl.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,6 +29,13 @@ enum writ_log_level {
     WRIT_LOG_WARN,
     WRIT_LOG_INFO,
     WRIT_LOG_DEBUG,
+};
+
+/** The events: one for each row of log_event.tbl.h, with the level that the row gives it. */
+enum writ_event {
+#define WRIT_EVENT_ENUM(NAME, name, programs, level, members, meaning) WRIT_EVENT_##NAME,
+    WRIT_LOG_EVENTS(WRIT_EVENT_ENUM)
+#undef WRIT_EVENT_ENUM
 };
 
 /** Where lines go. Owned by the caller. `fd` is borrowed. After writ_log_init any thread may use
@@ -72,17 +80,18 @@ struct writ_log_field writ_log_str(const char *key, const char *value);
 struct writ_log_field writ_log_int(const char *key, int64_t value);
 struct writ_log_field writ_log_bool(const char *key, bool value);
 
-/** Writes one line: time, level, event, then the fields in order. Fields that do not fit
+/** Writes one line: time, level, event, then the fields in order, which are members of the event's
+ * row. Fields that do not fit
  * WRIT_LOG_LINE_MAX are left out and the line says "cut":true. Does not block after writ_log_start.
  * Without it, blocks for at most WRIT_LOG_PATIENCE_MS in WRIT_LOG_PATIENCE_S while the pipe is
  * full; where another process fills the same pipe or terminal between our look and our write, as
  * long as write(2) does. */
-void writ_log_write(struct writ_log *log, enum writ_log_level level, const char *event,
-    const struct writ_log_field *fields, size_t count);
+void writ_log_write(
+    struct writ_log *log, enum writ_event event, const struct writ_log_field *fields, size_t count);
 
-/** WRIT_LOG(log, WRIT_LOG_INFO, "request", writ_log_str("tool", name), ...), one field at least. */
-#define WRIT_LOG(log, level, event, ...)                                                           \
-    writ_log_write((log), (level), (event), (const struct writ_log_field[]){__VA_ARGS__},          \
+/** WRIT_LOG(log, WRIT_EVENT_RELOADED, writ_log_str("file", name), ...), one field at least. */
+#define WRIT_LOG(log, event, ...)                                                                  \
+    writ_log_write((log), (event), (const struct writ_log_field[]){__VA_ARGS__},                   \
         sizeof((const struct writ_log_field[]){__VA_ARGS__}) / sizeof(struct writ_log_field))
 
 /** So many lines a second, for those that a stranger can cause. For one thread. Zero-initialise,

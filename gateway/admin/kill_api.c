@@ -181,9 +181,9 @@ is_within(const struct asked *a, struct writ_kill *kill)
 }
 
 static void
-tell(const struct asked *a, const char *event, const struct writ_kill *kill)
+tell(const struct asked *a, enum writ_event event, const struct writ_kill *kill)
 {
-    WRIT_LOG(a->gateway->log, WRIT_LOG_WARN, event, writ_log_text("id", kill->id),
+    WRIT_LOG(a->gateway->log, event, writ_log_text("id", kill->id),
         writ_log_text("by", writ_kill_by_name(kill->by)), writ_log_text("value", kill->value),
         writ_log_text("tenant", kill->tenant), writ_log_text("who", kill->who));
 }
@@ -215,8 +215,8 @@ seen(struct writ_post *post)
 
     WRIT_INVARIANT(s->magic == MAGIC);
     if (!s->known) {
-        WRIT_LOG(s->asked.gateway->log, WRIT_LOG_WARN, "kill_unknown",
-            writ_log_text("id", s->kill.id), writ_log_text("by", writ_kill_by_name(s->kill.by)),
+        WRIT_LOG(s->asked.gateway->log, WRIT_EVENT_KILL_UNKNOWN, writ_log_text("id", s->kill.id),
+            writ_log_text("by", writ_kill_by_name(s->kill.by)),
             writ_log_text("value", s->kill.value), writ_log_text("tenant", s->kill.tenant));
     }
     answer_pulled(&s->asked, &s->kill, s->durable, s->known);
@@ -279,10 +279,10 @@ pull(struct asked *a, const struct writ_kill *kill)
     }
     pulled = *kill;
     pulled.id = writ_view_copy(writ_view_str(id), a->x->arena);
-    tell(a, "kill_pulled", &pulled);
+    tell(a, WRIT_EVENT_KILL_PULLED, &pulled);
     if (!writ_is_ok(result)) {
-        WRIT_LOG(a->gateway->log, WRIT_LOG_ERROR, "kill_not_durable",
-            writ_log_text("id", pulled.id), writ_log_str("why", err.text));
+        WRIT_LOG(a->gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", pulled.id),
+            writ_log_str("why", err.text));
     }
     if (writ_kill_known_is_configured(a->generation->config, &pulled) ||
         !look_whether_seen(a, &pulled, writ_is_ok(result))) {
@@ -448,7 +448,7 @@ handle_one(struct writ_exchange *x, void *ctx)
         refuse(&a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
         return;
     }
-    tell(&a, "kill_lifted", &kill);
+    tell(&a, WRIT_EVENT_KILL_LIFTED, &kill);
     writ_write_object_begin(&w);
     writ_write_text(&w, "id", kill.id);
     writ_write_object_end(&w);

@@ -129,11 +129,10 @@ note(const struct writ_exchange *x, struct writ_worker *worker, enum writ_reason
     uint64_t dropped;
 
     if (reason == WRIT_REASON_NONE) {
-        WRIT_LOG(log, WRIT_LOG_INFO, "login", writ_log_text("agent_id", agent->id),
+        WRIT_LOG(log, WRIT_EVENT_LOGIN, writ_log_text("agent_id", agent->id),
             writ_log_text("tenant", agent->tenant), writ_log_text("peer", x->peer->address));
     } else if (writ_log_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
-        WRIT_LOG(log, WRIT_LOG_WARN, "login_refused",
-            writ_log_text("reason", writ_reason_name(reason)),
+        WRIT_LOG(log, WRIT_EVENT_LOGIN_REFUSED, writ_log_text("reason", writ_reason_name(reason)),
             writ_log_text("peer", x->peer->address), writ_log_int("dropped", (int64_t)dropped));
     }
 }

@@ -217,8 +217,8 @@ refresh(void *ctx, size_t i, const atomic_bool *stop)
     }
     writ_background_unlock(issuers->background);
     if (!writ_is_ok(fetched) && !atomic_load(stop) && issuers->log != NULL) {
-        WRIT_LOG(issuers->log, WRIT_LOG_WARN, "keys_failed",
-            writ_log_text("issuer", place->at.issuer), writ_log_str("why", err.text));
+        WRIT_LOG(issuers->log, WRIT_EVENT_KEYS_FAILED, writ_log_text("issuer", place->at.issuer),
+            writ_log_str("why", err.text));
     }
 }
 

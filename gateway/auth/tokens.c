@@ -218,7 +218,7 @@ static void
 tell(struct writ_tokens *tokens, const struct source *source, const struct writ_err *err)
 {
     if (tokens->log != NULL) {
-        WRIT_LOG(tokens->log, WRIT_LOG_WARN, "token_failed",
+        WRIT_LOG(tokens->log, WRIT_EVENT_TOKEN_FAILED,
             writ_log_text("upstream", source->upstream->name), writ_log_str("why", err->text));
     }
 }

@@ -34,20 +34,19 @@ tell(const struct writ_gateway *gateway, const struct writ_definition *definitio
     char digest[WRIT_DIGEST_TEXT];
 
     writ_digest_text(&definition->digest, digest);
-    WRIT_LOG(gateway->log, changed ? WRIT_LOG_WARN : WRIT_LOG_DEBUG,
-        changed ? "definition_changed" : "definition_seen", writ_log_text("tool", definition->name),
-        writ_log_str("digest", digest));
+    WRIT_LOG(gateway->log, changed ? WRIT_EVENT_DEFINITION_CHANGED : WRIT_EVENT_DEFINITION_SEEN,
+        writ_log_text("tool", definition->name), writ_log_str("digest", digest));
     if (hides > 0) {
-        WRIT_LOG(gateway->log, WRIT_LOG_WARN, "definition_hides",
-            writ_log_text("tool", definition->name), writ_log_int("characters", (int64_t)hides));
+        WRIT_LOG(gateway->log, WRIT_EVENT_DEFINITION_HIDES, writ_log_text("tool", definition->name),
+            writ_log_int("characters", (int64_t)hides));
     }
 }
 
 static void
 tell_doubled(const struct writ_gateway *gateway, struct writ_view upstream, struct writ_view tool)
 {
-    WRIT_LOG(gateway->log, WRIT_LOG_WARN, "definition_ambiguous",
-        writ_log_text("upstream", upstream), writ_log_text("tool", tool));
+    WRIT_LOG(gateway->log, WRIT_EVENT_DEFINITION_AMBIGUOUS, writ_log_text("upstream", upstream),
+        writ_log_text("tool", tool));
 }
 
 static writ_result
@@ -173,7 +172,6 @@ writ_definition_cache_keep(const struct writ_gateway *gateway, const struct writ
     struct writ_err err = {{0}, 0, 0};
 
     if (is_new(gateway, keys, seen) && !writ_is_ok(keep(gateway, keys, seen, &err))) {
-        WRIT_LOG(
-            gateway->log, WRIT_LOG_ERROR, "definitions_not_kept", writ_log_str("why", err.text));
+        WRIT_LOG(gateway->log, WRIT_EVENT_DEFINITIONS_NOT_KEPT, writ_log_str("why", err.text));
     }
 }

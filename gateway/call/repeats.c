@@ -45,8 +45,8 @@ tell_upstream(const struct writ_gateway *gateway, const struct writ_generation *
         if ((tool->hints & WRIT_HINT_READ_ONLY) != 0 &&
             writ_rule_doubts_reads(generation->config->policy, name, tool->name) &&
             is_first(name, tool->name, repeats)) {
-            WRIT_LOG(gateway->log, WRIT_LOG_WARN, "repeats_refused",
-                writ_log_text("upstream", name), writ_log_text("tool", tool->name),
+            WRIT_LOG(gateway->log, WRIT_EVENT_REPEATS_REFUSED, writ_log_text("upstream", name),
+                writ_log_text("tool", tool->name),
                 writ_log_str("why",
                     "the tool says readOnlyHint: true and is not believed, so an identical call "
                     "is refused. Pin the tool, or say duplicates in its rule"));

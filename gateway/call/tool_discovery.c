@@ -301,7 +301,7 @@ tell(const struct learner *learner, const struct writ_err *err)
 {
     const struct writ_request *request = learner->request;
 
-    WRIT_LOG(request->worker->gateway->log, WRIT_LOG_WARN, "definitions_not_learned",
+    WRIT_LOG(request->worker->gateway->log, WRIT_EVENT_DEFINITIONS_NOT_LEARNED,
         writ_log_text("upstream", request->call->callee.name), writ_log_str("why", err->text));
 }
 

@@ -58,7 +58,7 @@ judge(struct writ_guard *guard, struct writ_guard_ask *ask)
     writ_verify_wipe(&ask->answer);
     result = writ_verify_credential(guard->verify, ask->token, &call, &ask->answer, &err);
     if (!writ_is_ok(result)) {
-        WRIT_LOG(options->log, WRIT_LOG_ERROR, "not_verified", writ_log_str("why", err.text));
+        WRIT_LOG(options->log, WRIT_EVENT_GUARD_NOT_VERIFIED, writ_log_str("why", err.text));
         return WRIT_REASON_INTERNAL_ERROR;
     }
     return ask->answer.ok ? WRIT_REASON_CREDENTIAL_OK
@@ -75,9 +75,9 @@ finish(struct writ_guard *guard, struct writ_guard_ask *ask)
     }
     ok = ask->reason == WRIT_REASON_CREDENTIAL_OK;
     ask->ok = ok; /* keeps (1) */
-    WRIT_LOG(guard->options->log, ok ? WRIT_LOG_DEBUG : WRIT_LOG_WARN,
-        ok ? "let_through" : "refused", writ_log_text("reason", writ_reason_name(ask->reason)),
-        writ_log_text("tool", ask->tool), writ_log_text("jti", ask->answer.jti));
+    WRIT_LOG(guard->options->log, ok ? WRIT_EVENT_GUARD_LET_THROUGH : WRIT_EVENT_GUARD_REFUSED,
+        writ_log_text("reason", writ_reason_name(ask->reason)), writ_log_text("tool", ask->tool),
+        writ_log_text("jti", ask->answer.jti));
     ask->done(ask);
 }
 
@@ -152,7 +152,7 @@ told_status(struct writ_guard *guard, const struct writ_buf *text)
         text == NULL || writ_is_ok(writ_verify_status(guard->verify, writ_buf_view(text), &err));
 
     if (!good && !guard->status_refused) {
-        WRIT_LOG(guard->options->log, WRIT_LOG_ERROR, "status_refused",
+        WRIT_LOG(guard->options->log, WRIT_EVENT_GUARD_STATUS_REFUSED,
             writ_log_str("place", guard->options->status), writ_log_str("why", err.text));
     }
     guard->status_refused = !good;
@@ -170,7 +170,7 @@ writ_guard_ask_told(void *ctx, size_t place, const struct writ_buf *text)
         return;
     }
     if (text != NULL && !writ_is_ok(writ_verify_keys(guard->verify, writ_buf_view(text), &err))) {
-        WRIT_LOG(guard->options->log, WRIT_LOG_ERROR, "keys_refused",
+        WRIT_LOG(guard->options->log, WRIT_EVENT_GUARD_KEYS_REFUSED,
             writ_log_str("place", guard->options->keys), writ_log_str("why", err.text));
     }
     while (guard->waiting != NULL) {

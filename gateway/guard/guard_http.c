@@ -567,7 +567,7 @@ writ_guard_http_open(struct writ_guard *guard, void **ret, struct writ_err *err)
         .max_bodies_bytes = BODIES_MAX,
     };
     WRIT_TRY(writ_listener_open(&listener, &guard->loop, 1, &http->listener, err));
-    WRIT_LOG(options->log, WRIT_LOG_INFO, "listening", writ_log_text("address", options->listen),
+    WRIT_LOG(options->log, WRIT_EVENT_LISTENING, writ_log_text("address", options->listen),
         writ_log_int("port", writ_listener_port(http->listener)));
     return WRIT_DONE;
 }

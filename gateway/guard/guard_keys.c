@@ -118,7 +118,7 @@ work(void *ctx, size_t i, const atomic_bool *stop)
     writ_background_unlock(keys->background);
     got = writ_is_ok(get(&fetched->place, stop, &text, &err));
     if (!got && !was_failing && !atomic_load(stop)) {
-        WRIT_LOG(keys->log, WRIT_LOG_WARN, "fetch_failed",
+        WRIT_LOG(keys->log, WRIT_EVENT_GUARD_FETCH_FAILED,
             writ_log_str("place", fetched->place.place), writ_log_str("why", err.text));
     }
     writ_background_lock(keys->background);

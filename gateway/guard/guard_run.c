@@ -107,14 +107,12 @@ run_form(struct writ_guard *guard, const struct form *form, const sigset_t *sign
         result = writ_loop_start(guard->loop, err);
     }
     if (writ_is_ok(result)) {
-        WRIT_LOG(
-            guard->options->log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
+        WRIT_LOG(guard->options->log, WRIT_EVENT_READY, writ_log_str("version", WRIT_VERSION));
         wait_for_end(form, opened, signals);
         form->drain(opened);
         writ_loop_stop(guard->loop);
         result = writ_loop_join(guard->loop, err);
-        WRIT_LOG(
-            guard->options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
+        WRIT_LOG(guard->options->log, WRIT_EVENT_STOPPED, writ_log_str("version", WRIT_VERSION));
     }
     writ_probe_get_close(&guard->probed); /* the asker is still there */
     form->close(opened);

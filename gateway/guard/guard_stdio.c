@@ -317,7 +317,7 @@ on_up(void *ctx, struct writ_child *child)
     if (!writ_is_ok(writ_loop_watch(
             pipe->guard->loop, &pipe->input, STDIN_FILENO, EPOLLIN, on_input, pipe, &err))) {
         WRIT_LOG(
-            pipe->guard->options->log, WRIT_LOG_ERROR, "no_input", writ_log_str("why", err.text));
+            pipe->guard->options->log, WRIT_EVENT_GUARD_NO_INPUT, writ_log_str("why", err.text));
         atomic_store(&pipe->over, true);
     }
 }
@@ -342,7 +342,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
         struct writ_log_field fields[WRIT_CHILD_LOG_FIELDS];
         size_t n = writ_child_log_end(end, true, fields); /* its lines are logged in any case */
 
-        writ_log_write(pipe->guard->options->log, WRIT_LOG_ERROR, "server_ended", fields, n);
+        writ_log_write(pipe->guard->options->log, WRIT_EVENT_GUARD_SERVER_ENDED, fields, n);
         writ_loop_unwatch(&pipe->input);
         writ_child_stop(child); /* keeps (3) */
     } else {
@@ -357,7 +357,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     struct pipe *pipe = ctx;
 
     (void)child;
-    WRIT_LOG(pipe->guard->options->log, WRIT_LOG_INFO, "server_says", writ_log_text("line", line),
+    WRIT_LOG(pipe->guard->options->log, WRIT_EVENT_GUARD_SERVER_SAYS, writ_log_text("line", line),
         writ_log_int("dropped", (int64_t)dropped));
 }
 

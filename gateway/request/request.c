@@ -13,7 +13,7 @@ is_end(enum writ_step step)
 static void
 log_broken(struct writ_log *log, enum writ_step from, enum writ_step to)
 {
-    WRIT_LOG(log, WRIT_LOG_ERROR, "step_broken", writ_log_str("from", writ_step_name(from)),
+    WRIT_LOG(log, WRIT_EVENT_STEP_BROKEN, writ_log_str("from", writ_step_name(from)),
         writ_log_str("to", writ_step_name(to)));
 }
 

@@ -60,9 +60,9 @@ put_time(struct line *line, const struct writ_request *request)
 }
 
 static void
-write_line(const struct writ_request *request, const char *event, const struct line *line)
+write_line(const struct writ_request *request, enum writ_event event, const struct line *line)
 {
-    writ_log_write(request->worker->gateway->log, WRIT_LOG_INFO, event, line->fields, line->n);
+    writ_log_write(request->worker->gateway->log, event, line->fields, line->n);
 }
 
 /* ---- a governed call ---- */
@@ -179,7 +179,7 @@ log_call(const struct writ_request *request)
         &line, "review", call->review.asks ? call->review.ask.id : (struct writ_view){NULL, 0});
     put_end(&line, request);
     put_time(&line, request);
-    write_line(request, "call", &line);
+    write_line(request, WRIT_EVENT_CALL, &line);
 }
 
 void
@@ -199,7 +199,7 @@ writ_tally_task(const struct writ_request *request, const struct writ_tally_task
     put_text(&line, "outcome",
         entry->code == WRIT_OK ? writ_outcome_kind_name(task->kind) : WRIT_LIT("not_recorded"));
     put_text(&line, "error_type", task->error_type);
-    write_line(request, "task_ended", &line);
+    write_line(request, WRIT_EVENT_TASK_ENDED, &line);
 }
 
 void
@@ -216,8 +216,9 @@ writ_tally_given_up(void *ctx, const struct writ_decision *decision,
     put_text(&line, "tool", decision->tool.view);
     put_text(&line, "outcome", writ_outcome_kind_name(WRIT_OUTCOME_ERROR));
     put_text(&line, "error_type", writ_reason_name(reason));
-    writ_log_write(gateway->log, WRIT_LOG_INFO,
-        reason == WRIT_REASON_TASK_EXPIRED ? "task_ended" : "wait_expired", line.fields, line.n);
+    writ_log_write(gateway->log,
+        reason == WRIT_REASON_TASK_EXPIRED ? WRIT_EVENT_TASK_ENDED : WRIT_EVENT_WAIT_EXPIRED,
+        line.fields, line.n);
 }
 
 /* ---- what was no call ---- */
@@ -232,7 +233,7 @@ log_refused(const struct writ_request *request)
     put_text(&line, "path", request->endpoint->path);
     put_text(&line, "method", request->message.method);
     put_time(&line, request);
-    write_line(request, "refused", &line);
+    write_line(request, WRIT_EVENT_REFUSED, &line);
 }
 
 static void
@@ -274,7 +275,7 @@ writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,
         !writ_log_rate_take(&worker->strangers, writ_loop_now_us(x->loop), &dropped)) {
         return;
     }
-    WRIT_LOG(worker->gateway->log, WRIT_LOG_WARN, "token_refused",
+    WRIT_LOG(worker->gateway->log, WRIT_EVENT_TOKEN_REFUSED,
         writ_log_str("why", identity->description), writ_log_text("path", x->path),
         writ_log_text("peer", x->peer->address), writ_log_int("dropped", (int64_t)dropped));
 }

@@ -91,7 +91,7 @@ writ_review_request_failed(struct writ_review_request *errand, const char *why)
     }
     pause_us = pause_us < LONGEST_US ? pause_us : LONGEST_US;
     errand->tries++;
-    WRIT_LOG(reviewer->gateway->log, WRIT_LOG_WARN, "ballot_failed",
+    WRIT_LOG(reviewer->gateway->log, WRIT_EVENT_BALLOT_FAILED,
         writ_log_text("reviewer", reviewer->config->id), writ_log_text("review", errand->id),
         writ_log_str("why", why), writ_log_int("tries", (int64_t)errand->tries),
         writ_log_bool("last", errand->tries >= TRIES));

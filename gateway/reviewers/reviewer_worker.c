@@ -68,7 +68,7 @@ log_end(const struct writ_reviewer *reviewer, const struct writ_child_end *end)
     };
     size_t n = 3 + writ_child_log_end(end, !reviewer->told, fields + 3);
 
-    writ_log_write(reviewer->gateway->log, WRIT_LOG_WARN, "reviewer_ended", fields, n);
+    writ_log_write(reviewer->gateway->log, WRIT_EVENT_REVIEWER_ENDED, fields, n);
 }
 
 static void
@@ -93,7 +93,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     struct writ_reviewer *reviewer = ctx;
 
     (void)child;
-    WRIT_LOG(reviewer->gateway->log, WRIT_LOG_DEBUG, "reviewer_stderr",
+    WRIT_LOG(reviewer->gateway->log, WRIT_EVENT_REVIEWER_STDERR,
         writ_log_text("reviewer", reviewer->config->id), writ_log_text("line", line),
         writ_log_int("dropped", (int64_t)dropped));
 }

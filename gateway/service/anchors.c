@@ -80,10 +80,10 @@ tell(const struct writ_anchors *anchors, struct place *place, bool failed, const
 
     to = writ_view_sub(to, 0, (size_t)writ_fetch_named(to.ptr));
     if (failed) {
-        WRIT_LOG(anchors->log, WRIT_LOG_ERROR, "anchor_failed", writ_log_text("to", to),
+        WRIT_LOG(anchors->log, WRIT_EVENT_ANCHOR_FAILED, writ_log_text("to", to),
             writ_log_str("why", why));
     } else if (place->failing) {
-        WRIT_LOG(anchors->log, WRIT_LOG_INFO, "anchor_works", writ_log_text("to", to),
+        WRIT_LOG(anchors->log, WRIT_EVENT_ANCHOR_WORKS, writ_log_text("to", to),
             writ_log_int("size", (int64_t)place->size));
     }
     place->failing = failed;

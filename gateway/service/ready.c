@@ -111,10 +111,9 @@ writ_ready_look(struct writ_ready *ready)
     ready->is = writ_admin_is_ready(&ready->gateway->admin, NULL, &missing);
     ready->looks = ready->is ? 0 : ready->looks + 1;
     if (ready->is && !was) {
-        WRIT_LOG(log, WRIT_LOG_INFO, "ready", writ_log_str("version", WRIT_VERSION));
+        WRIT_LOG(log, WRIT_EVENT_READY, writ_log_str("version", WRIT_VERSION));
     } else if (was ? !ready->is : ready->looks == PATIENT_LOOKS) {
-        WRIT_LOG(
-            log, WRIT_LOG_WARN, "not_ready", writ_log_text("missing", writ_buf_view(&missing)));
+        WRIT_LOG(log, WRIT_EVENT_NOT_READY, writ_log_text("missing", writ_buf_view(&missing)));
     }
     return ready->is;
 }

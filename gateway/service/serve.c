@@ -427,9 +427,8 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     WRIT_TRY(writ_pem_read(tls, &pem, &options.tls, err));
     WRIT_TRY(in_option(serve, address,
         writ_listener_open(&options, serve->loops, serve->gateway.workers_n, ret, err), err));
-    WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "listening",
-        writ_log_text("address", address->text), writ_log_int("port", writ_listener_port(*ret)),
-        writ_log_bool("tls", tls->cert.len > 0),
+    WRIT_LOG(serve->options->log, WRIT_EVENT_LISTENING, writ_log_text("address", address->text),
+        writ_log_int("port", writ_listener_port(*ret)), writ_log_bool("tls", tls->cert.len > 0),
         writ_log_bool("admin", address == &config->admin_listen));
     return WRIT_DONE;
 }
@@ -675,13 +674,13 @@ reload_and_say(struct serve *serve)
 
     if (!writ_is_ok(writ_reload_run(
             &serve->gateway, options->config_file, &serve->generation, &waits, &err))) {
-        WRIT_LOG(options->log, WRIT_LOG_ERROR, "reload_refused",
+        WRIT_LOG(options->log, WRIT_EVENT_RELOAD_REFUSED,
             writ_log_str("file", options->config_file), writ_log_str("why", err.text));
         return;
     }
-    WRIT_LOG(options->log, WRIT_LOG_INFO, "reloaded", writ_log_str("file", options->config_file));
+    WRIT_LOG(options->log, WRIT_EVENT_RELOADED, writ_log_str("file", options->config_file));
     if (waits.len > 0) {
-        WRIT_LOG(options->log, WRIT_LOG_WARN, "restart_needed",
+        WRIT_LOG(options->log, WRIT_EVENT_RESTART_NEEDED,
             writ_log_text("options", writ_buf_view(&waits)));
     }
 }
@@ -698,10 +697,10 @@ take_accepted(struct serve *serve)
         return;
     }
     if (writ_is_ok(writ_reload_accepted(&serve->gateway, &serve->generation, &err))) {
-        WRIT_LOG(log, WRIT_LOG_INFO, "definitions_taken",
+        WRIT_LOG(log, WRIT_EVENT_DEFINITIONS_TAKEN,
             writ_log_int("accepted", (int64_t)serve->generation->accepted->n));
     } else {
-        WRIT_LOG(log, WRIT_LOG_ERROR, "definitions_refused", writ_log_str("why", err.text));
+        WRIT_LOG(log, WRIT_EVENT_DEFINITIONS_REFUSED, writ_log_str("why", err.text));
     }
 }
 
@@ -729,16 +728,16 @@ tell_of_ledger(struct serve *serve)
     serve->ledger_was = health.state;
     switch (health.state) {
     case WRIT_LEDGER_READY:
-        WRIT_LOG(serve->options->log, WRIT_LOG_INFO, "ledger_ready",
+        WRIT_LOG(serve->options->log, WRIT_EVENT_LEDGER_READY,
             writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
         return;
     case WRIT_LEDGER_REFUSING:
-        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "ledger_refusing",
+        WRIT_LOG(serve->options->log, WRIT_EVENT_LEDGER_REFUSING,
             writ_log_str("why", health.why.text),
             writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
         return;
     case WRIT_LEDGER_POISONED:
-        WRIT_LOG(serve->options->log, WRIT_LOG_ERROR, "ledger_poisoned",
+        WRIT_LOG(serve->options->log, WRIT_EVENT_LEDGER_POISONED,
             writ_log_str("why", health.why.text),
             writ_log_int("kept_outcomes", (int64_t)health.kept_outcomes));
         return;
@@ -828,11 +827,11 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     serve->ledger_was = WRIT_LEDGER_READY;
     r = open_all(serve, err);
     if (writ_is_ok(r)) {
-        WRIT_LOG(options->log, WRIT_LOG_INFO, "serving", writ_log_str("version", WRIT_VERSION));
+        WRIT_LOG(options->log, WRIT_EVENT_SERVING, writ_log_str("version", WRIT_VERSION));
         wait_for_end(serve);
         drain(serve);
         writ_definition_cache_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
-        WRIT_LOG(options->log, WRIT_LOG_INFO, "stopped", writ_log_str("version", WRIT_VERSION));
+        WRIT_LOG(options->log, WRIT_EVENT_STOPPED, writ_log_str("version", WRIT_VERSION));
     }
     close_all(serve);
     writ_free(serve);

@@ -48,7 +48,7 @@ on_up(void *ctx, struct writ_child *child)
 {
     struct writ_instance *instance = ctx;
 
-    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_INFO, "upstream_started",
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_STARTED,
         writ_log_text("upstream", instance->stdio->config->name),
         writ_log_int("pid", writ_child_pid(child)));
     writ_stdio_handshake_begin(instance);
@@ -117,7 +117,7 @@ log_end(const struct writ_instance *instance, const struct writ_child_end *end, 
         fields[n++] = writ_log_int("failures", instance->failures);
     }
     n += writ_child_log_end(end, !was_up, fields + n);
-    writ_log_write(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_ended", fields, n);
+    writ_log_write(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_ENDED, fields, n);
 }
 
 static void
@@ -154,7 +154,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     struct writ_instance *instance = ctx;
 
     (void)child;
-    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_DEBUG, "upstream_stderr",
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_STDERR,
         writ_log_text("upstream", instance->stdio->config->name), writ_log_text("line", line),
         writ_log_int("dropped", (int64_t)dropped));
 }
@@ -291,7 +291,7 @@ writ_instance_new(struct writ_stdio *stdio, enum writ_instance_kind kind, struct
     r = fill(instance, key, hello);
     r = writ_is_ok(r) ? open_child(instance, &err) : r;
     if (!writ_is_ok(r)) {
-        WRIT_LOG(stdio->gateway->log, WRIT_LOG_ERROR, "upstream_not_started",
+        WRIT_LOG(stdio->gateway->log, WRIT_EVENT_UPSTREAM_NOT_STARTED,
             writ_log_text("upstream", stdio->config->name), writ_log_str("why", err.text));
         writ_instance_free(instance);
         return r;
@@ -326,7 +326,7 @@ writ_instance_end(struct writ_instance *instance, const char *why)
     writ_shares_release(&stdio->shares, &instance->charge);
     writ_loop_timer_cancel(&instance->idle);
     writ_loop_timer_cancel(&instance->handshake);
-    WRIT_LOG(stdio->gateway->log, WRIT_LOG_INFO, "upstream_child_ends",
+    WRIT_LOG(stdio->gateway->log, WRIT_EVENT_UPSTREAM_CHILD_ENDS,
         writ_log_text("upstream", stdio->config->name), writ_log_str("why", why),
         writ_log_int("pid", writ_child_pid(instance->child)));
     break_flights(instance, UINT64_MAX, true, why); /* keeps (2) */
@@ -437,7 +437,7 @@ writ_instance_refused(struct writ_instance *instance, const struct writ_json *er
 void
 writ_instance_reject(struct writ_instance *instance, const char *why)
 {
-    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_malformed",
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_MALFORMED,
         writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why));
     writ_loop_timer_cancel(&instance->handshake);
     writ_child_reject(instance->child);

@@ -36,7 +36,7 @@ note(struct writ_instance *instance, const char *why)
         return;
     }
     instance->noted++;
-    WRIT_LOG(instance->stdio->gateway->log, WRIT_LOG_WARN, "upstream_malformed",
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_MALFORMED,
         writ_log_text("upstream", instance->stdio->config->name), writ_log_str("why", why),
         writ_log_int("dropped", (int64_t)instance->unnoted));
     instance->unnoted = 0;

@@ -75,7 +75,7 @@ writ_upcall_end(struct writ_upcall *call, const struct writ_upcall_answer *answe
     struct writ_metrics_shard *metrics = call->worker->metrics;
 
     if (has_spoken(call, answer) && writ_breaker_answered(&call->upstream->breaker)) {
-        WRIT_LOG(call->worker->gateway->log, WRIT_LOG_INFO, "upstream_answers",
+        WRIT_LOG(call->worker->gateway->log, WRIT_EVENT_UPSTREAM_ANSWERS,
             writ_log_text("upstream", call->upstream->config->name));
     }
     if (is_failure(answer->end)) {
@@ -654,7 +654,7 @@ void
 writ_upstream_was_silent(struct writ_upstream *upstream, const struct writ_worker *worker)
 {
     if (writ_breaker_silent(&upstream->breaker, writ_loop_now_us(worker->loop))) {
-        WRIT_LOG(worker->gateway->log, WRIT_LOG_WARN, "upstream_silent",
+        WRIT_LOG(worker->gateway->log, WRIT_EVENT_UPSTREAM_SILENT,
             writ_log_text("upstream", upstream->config->name),
             writ_log_str("why", "it is left out of lists until it answers"));
     }

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkLine } from './log-events.mjs';
 
 export const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
 export const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
@@ -104,7 +105,9 @@ class Gateway {
           this.log.push(JSON.parse(line));
         } catch {
           this.log.push({ event: 'not_json', line });
+          continue;
         }
+        checkLine('serve', this.log.at(-1));
         // a defect of Writ in whatever test it shows itself: the test fails
         if (this.log.at(-1).event === 'step_broken') throw new Error(line);
       }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BIN, until, writ } from './gateway.mjs';
+import { checkLine } from './log-events.mjs';
 
 const npm = createRequire(new URL('../npm/package.json', import.meta.url));
 export const jose = await import(pathToFileURL(npm.resolve('jose')));
@@ -63,7 +64,9 @@ class Guard {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       const lines = (rest + text).split('\n');
       rest = lines.pop();
-      this.log.push(...lines.map((l) => (l.startsWith('{') ? JSON.parse(l) : { event: 'not_json', line: l })));
+      const own = lines.map((l) => (l.startsWith('{') ? JSON.parse(l) : { event: 'not_json', line: l }));
+      this.log.push(...own);
+      for (const line of own) if (line.event !== 'not_json') checkLine('guard', line);
     });
     await until(() => this.gone || this.log.slice(from).some((l) => l.event === 'ready'), 'the guard to be ready');
     if (this.gone) throw new Error(`the guard did not start: ${JSON.stringify(this.log)}`);

@@ -62,15 +62,15 @@ START_TEST(a_line_is_one_json_object)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
 
-    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_str("tool", "fs__write"),
+    WRIT_LOG(&f.log, WRIT_EVENT_CALL, writ_log_str("tool", "fs__write"),
         writ_log_int("took_us", -5), writ_log_bool("allowed", false),
         writ_log_text("id", writ_view("a\0b", 3)));
     ck_assert_str_eq(written(&f),
-        "{\"time\":\"2026-11-21T22:20:00.123456Z\",\"level\":\"info\",\"event\":\"request\","
+        "{\"time\":\"2026-11-21T22:20:00.123456Z\",\"level\":\"info\",\"event\":\"call\","
         "\"tool\":\"fs__write\",\"took_us\":-5,\"allowed\":false,\"id\":\"a\\u0000b\"}\n");
-    writ_log_write(&f.log, WRIT_LOG_WARN, "bare", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_NOT_READY, NULL, 0);
     ck_assert_str_eq(written(&f),
-        "{\"time\":\"2026-11-21T22:20:00.123456Z\",\"level\":\"warn\",\"event\":\"bare\"}\n");
+        "{\"time\":\"2026-11-21T22:20:00.123456Z\",\"level\":\"warn\",\"event\":\"not_ready\"}\n");
 }
 END_TEST
 
@@ -78,11 +78,11 @@ START_TEST(less_urgent_lines_are_not_written)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_WARN);
 
-    writ_log_write(&f.log, WRIT_LOG_INFO, "quiet", NULL, 0);
-    writ_log_write(&f.log, WRIT_LOG_DEBUG, "quiet", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_UPSTREAM_STDERR, NULL, 0);
     ck_assert_str_eq(written(&f), "");
-    writ_log_write(&f.log, WRIT_LOG_WARN, "told", NULL, 0);
-    writ_log_write(&f.log, WRIT_LOG_ERROR, "told", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_NOT_READY, NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_NOT_STARTED, NULL, 0);
     ck_assert_ptr_nonnull(strstr(written(&f), "\"error\""));
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(hostile_text_stays_inside_its_value)
         WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
         const char *line;
         json_auto_t *value = NULL;
-        WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_str("tool", texts[i]));
+        WRIT_LOG(&f.log, WRIT_EVENT_CALL, writ_log_str("tool", texts[i]));
         line = written(&f);
         ck_assert_ptr_eq(strchr(line, '\n'), line + strlen(line) - 1);
         for (const char *c = line; *c != '\n'; c++) {
@@ -104,7 +104,7 @@ START_TEST(hostile_text_stays_inside_its_value)
         }
         value = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         ck_assert_ptr_nonnull(value);
-        ck_assert_str_eq(json_string_value(json_object_get(value, "event")), "request");
+        ck_assert_str_eq(json_string_value(json_object_get(value, "event")), "call");
     }
 }
 END_TEST
@@ -116,7 +116,7 @@ START_TEST(a_line_has_a_longest_length_and_says_when_it_was_cut)
     json_auto_t *value = NULL;
 
     memset(controls, 1, sizeof controls); /* six bytes each */
-    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_int("before", 1),
+    WRIT_LOG(&f.log, WRIT_EVENT_CALL, writ_log_int("before", 1),
         writ_log_text("huge", writ_view(controls, sizeof controls)), writ_log_int("after", 2));
     ck_assert_uint_le(strlen(written(&f)), WRIT_LOG_LINE_MAX);
     value = json_loads(f.text, JSON_REJECT_DUPLICATES, NULL);
@@ -135,7 +135,7 @@ START_TEST(a_text_is_shown_up_to_its_limit)
     json_auto_t *value = NULL;
 
     memset(text, 'x', sizeof text);
-    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_text("a", writ_view(text, sizeof text - 1)),
+    WRIT_LOG(&f.log, WRIT_EVENT_CALL, writ_log_text("a", writ_view(text, sizeof text - 1)),
         writ_log_text("b", writ_view(text, sizeof text)));
     value = json_loads(written(&f), JSON_REJECT_DUPLICATES, NULL);
     ck_assert_uint_eq(json_string_length(json_object_get(value, "a")), WRIT_LOG_TEXT_MAX);
@@ -150,13 +150,13 @@ START_TEST(lost_lines_are_counted_by_the_next_one)
 
     f.log.fd = -1;
     errno = 5;
-    writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
-    writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
     ck_assert_int_eq(errno, 5); /* logging does not disturb what is logged */
     f.log.fd = fd;
-    writ_log_write(&f.log, WRIT_LOG_INFO, "found", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_STOPPED, NULL, 0);
     ck_assert_ptr_nonnull(strstr(written(&f), "\"lines_lost\":2}"));
-    writ_log_write(&f.log, WRIT_LOG_INFO, "found", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_STOPPED, NULL, 0);
     ck_assert_ptr_null(strstr(written(&f), "lines_lost"));
 }
 END_TEST
@@ -175,14 +175,14 @@ START_TEST(a_pipe_that_nobody_reads_loses_lines_and_is_waited_for_once)
     f.out = fds[0];
 
     began_us = writ_clock_mono_us(writ_clock_system());
-    writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
     waited_us = writ_clock_mono_us(writ_clock_system()) - began_us;
     ck_assert_int_ge(waited_us, WRIT_LOG_PATIENCE_MS * 1000 - 1000);
     for (int i = 0; i < 100; i++) { /* a second each would be more than the test has */
-        writ_log_write(&f.log, WRIT_LOG_INFO, "lost", NULL, 0);
+        writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
     }
     ck_assert_int_eq(read(f.out, full, sizeof full), sizeof full);
-    writ_log_write(&f.log, WRIT_LOG_INFO, "found", NULL, 0);
+    writ_log_write(&f.log, WRIT_EVENT_STOPPED, NULL, 0);
     ck_assert_int_eq(fcntl(f.out, F_SETFL, O_NONBLOCK), 0);
     ck_assert_ptr_nonnull(strstr(written(&f), "\"lines_lost\":101}"));
     fixture_wipe(&f);
@@ -194,7 +194,7 @@ START_TEST(nothing_is_allocated_for_a_line)
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
 
     writ_fault_arm(1);
-    WRIT_LOG(&f.log, WRIT_LOG_INFO, "request", writ_log_str("tool", "x"));
+    WRIT_LOG(&f.log, WRIT_EVENT_CALL, writ_log_str("tool", "x"));
     ck_assert(!writ_fault_disarm());
 }
 END_TEST
@@ -205,7 +205,7 @@ static void *
 log_lines(void *arg)
 {
     for (int i = 0; i < LINES; i++) {
-        WRIT_LOG(arg, WRIT_LOG_INFO, "request", writ_log_int("i", i));
+        WRIT_LOG(arg, WRIT_EVENT_CALL, writ_log_int("i", i));
     }
     return NULL;
 }
