@@ -70,10 +70,7 @@ take_scopes(struct writ_options *o, const struct writ_raw_agent *raw, const stru
     writ_auto_buf list = writ_buf_make(WRIT_SCOPES_MAX);
 
     (void)writ_option_scopes(o, writ_option_of(node, "scopes"), &raw->scopes);
-    if (raw->required_scopes.n > 0) {
-        WRIT_OPTION_FAULT(
-            o, writ_option_of(node, "required_scopes"), "is only for tokens of an issuer");
-    }
+    (void)writ_option_together(o, WRIT_SECTION_agent, node);
     if (raw->scopes.n == 0) {
         return;
     }
@@ -108,8 +105,7 @@ read_agent(struct writ_options *o, const struct writ_config *config, const struc
         .required_scopes = raw.required_scopes};
     switch (ret->kind) {
     case WRIT_IDENTITY_NONE:
-        WRIT_OPTION_FAULT(
-            o, node, "needs exactly one of bearer_sha256, issuer, certificate, anonymous");
+        writ_option_needs_one(o, WRIT_SECTION_agent, node);
         return;
     case WRIT_IDENTITY_JWT:
         ret->claims.id = raw.claims.id.len > 0 ? raw.claims.id : WRIT_LIT("sub");

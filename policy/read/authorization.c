@@ -70,22 +70,7 @@ check_secret(
     int n = (raw->file.len > 0) + (raw->variable.len > 0) + (raw->key.len > 0);
 
     if (n != 1) {
-        WRIT_OPTION_FAULT(o, node, "needs exactly one of file, variable and key");
-    }
-}
-
-/* Without a client the gateway cannot request tokens. */
-static void
-check_plain(struct writ_options *o, const struct writ_yaml *node)
-{
-    static const char *const names[] = {
-        "key", "issuer", "token_endpoint", "scopes", "resource", NULL};
-
-    for (size_t i = 0; names[i] != NULL; i++) {
-        if (writ_option_of(node, names[i]) != NULL) {
-            WRIT_OPTION_FAULT(
-                o, writ_option_of(node, names[i]), "is only for tokens: with client_id");
-        }
+        writ_option_needs_one(o, WRIT_SECTION_authorization, node);
     }
 }
 
@@ -138,20 +123,15 @@ writ_authorization_read(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_yaml *own = writ_option_of(node, "authorization");
     struct writ_authorization_config *ret;
 
-    if (own == NULL || own->type != WRIT_YAML_MAP) {
-        return NULL;
-    }
-    if (to->kind != WRIT_UPSTREAM_HTTP) {
-        WRIT_OPTION_FAULT(o, own, "is only for upstreams that speak over HTTP");
-        return NULL;
+    if (own == NULL || own->type != WRIT_YAML_MAP || to->kind != WRIT_UPSTREAM_HTTP) {
+        return NULL; /* upstreams.c reports it */
     }
     check_header(o, own, raw, to);
     check_secret(o, own, raw);
     if (raw->client_id.len > 0) {
         check_client(o, own, raw);
-    } else {
-        check_plain(o, own);
     }
+    (void)writ_option_together(o, WRIT_SECTION_authorization, own);
     warn_plain_http(o, own, to);
     ret = writ_option_memory(o, 1, sizeof *ret);
     if (ret == NULL) {

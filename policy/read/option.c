@@ -602,6 +602,52 @@ writ_option_of(const struct writ_yaml *map, const char *name)
     return writ_yaml_get(map, writ_view_str(name));
 }
 
+void
+writ_option_needs_one(
+    struct writ_options *o, enum writ_section section, const struct writ_yaml *map)
+{
+    writ_auto_buf list = writ_buf_make(WRIT_FINDING_TEXT_MAX);
+    size_t n;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *const *names = groups[i].names;
+        if (groups[i].section != section || groups[i].with != NULL) {
+            continue;
+        }
+        for (size_t k = 0; names[k] != NULL; k++) {
+            writ_buf_str(&list, k == 0 ? "" : names[k + 1] == NULL ? " and " : ", ");
+            writ_buf_str(&list, names[k]);
+        }
+    }
+    WRIT_OPTION_FAULT(
+        o, map, "needs exactly one of " WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&list)));
+}
+
+bool
+writ_option_together(struct writ_options *o, enum writ_section section, const struct writ_yaml *map)
+{
+    size_t n;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
+    bool good = true;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_setting_group *group = &groups[i];
+        if (group->section != section || group->with == NULL ||
+            writ_option_of(map, group->with) != NULL) {
+            continue;
+        }
+        for (const char *const *name = group->names; *name != NULL; name++) {
+            const struct writ_yaml *option = writ_option_of(map, *name);
+            if (option != NULL) {
+                WRIT_OPTION_FAULT(o, option, "%s", group->fault);
+                good = false;
+            }
+        }
+    }
+    return good;
+}
+
 struct writ_view
 writ_option_join(struct writ_options *o, const char *before, struct writ_view text)
 {

@@ -23,6 +23,16 @@ void writ_option_read(
 /** The option of that name in a section, NULL when it is absent or `map` is not a map. */
 const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *name);
 
+/** Tells of `map`, which gives none or several of those options of the section of which it needs
+ * exactly one. */
+void writ_option_needs_one(
+    struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
+
+/** Tells of each option in `map` that needs another one of the section beside it, which is not
+ * there. False when there was one. */
+bool writ_option_together(
+    struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
+
 /** A copy of the two one after the other, in o->arena; ptr NULL (and o->nomem) without memory. */
 struct writ_view writ_option_join(
     struct writ_options *o, const char *before, struct writ_view text);

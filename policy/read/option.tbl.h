@@ -17,6 +17,9 @@
  * DIGEST(section, "name", field, reload, "sentence")  64 hex digits
  * INNER(section, "name", field, inner section, "sentence")  its options have defaults
  * NODE(section, "name", field, reload, shape, fallback, "sentence")  read by the owner of the shape
+ * ONE_OF(section, "name", ...)  exactly one of these options is given
+ * WITH(section, "other", "what is wrong else", "name", ...)  options that need the other one beside
+ *                                                            them
  *
  * `reload` is the effect of a reload on a changed value (changes.h):
  * LIVE     takes it
@@ -72,6 +75,13 @@
 #endif
 #ifndef NODE
 #define NODE(...)
+#endif
+
+#ifndef ONE_OF
+#define ONE_OF(...)
+#endif
+#ifndef WITH
+#define WITH(...)
 #endif
 
 #define REQUIRED "!"
@@ -178,6 +188,8 @@ TEXTS(agent, "scopes", scopes, LIVE, 64,
 INNER(agent, "claims", claims, claims, "The claims that identify the agent.")
 SWITCH(agent, "anonymous", anonymous, LIVE, "false",
     "Every caller is this agent. For development: all listeners must then be on loopback.")
+ONE_OF(agent, "bearer_sha256", "issuer", "certificate", "anonymous")
+WITH(agent, "issuer", "is only for tokens of an issuer", "required_scopes")
 
 SECTION(claims, "claims", struct writ_claim_names,
     "Names of claims, or JSON Pointers into the claims. Without a claim the entry's own value is used.")
@@ -230,6 +242,11 @@ SWITCH(upstream, "required", required, RESTART, "false",
     "Whether a list of several upstreams fails without this one; else _meta names it.")
 DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
     "Time limit of a call, unless the tool's rule sets another.")
+ONE_OF(upstream, "stdio", "http")
+WITH(upstream, "stdio", "is only for upstreams that speak over stdio",
+    "environment", "inherit", "directory", "sharing", "start_timeout", "children", "idle")
+WITH(upstream, "http", "is only for upstreams that speak over HTTP",
+    "ca", "connections", "connect_timeout", "insecure", "authorization")
 
 SECTION(framework, "a framework", struct writ_raw_framework,
     "A program that runs tools itself. Its tools are those of the rules under its name.")
@@ -267,6 +284,9 @@ TEXTS(authorization, "scopes", scopes, LIVE, 64, "Scopes that tokens are request
 TEXT(authorization, "resource", resource, LIVE, 0, 2048, NONE,
     "Resource that tokens are requested for (RFC 8707); default: that of the upstream, \"\" for "
     "none.")
+ONE_OF(authorization, "file", "variable", "key")
+WITH(authorization, "client_id", "is only for tokens: with client_id",
+    "key", "issuer", "token_endpoint", "scopes", "resource")
 
 SECTION(rule, "a rule", struct writ_raw_rule, "The permitted calls of a tool, by whom.")
 TEXTS(rule, "agents", agents, LIVE, 1024, "Only these agent ids; default: every agent.")
@@ -372,6 +392,9 @@ TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
     "Instructions to a model on how to vote, in the prompt that the gateway makes.")
 DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
     "Time limit of the webhook or worker for one answer.")
+WITH(reviewer, "webhook", "has no effect on a reviewer of this kind", "secret", "ca")
+WITH(reviewer, "worker", "has no effect on a reviewer of this kind",
+    "environment", "inherit", "directory")
 
 SECTION(voter_key, "a key", struct writ_raw_voter_key, "A public key as a JWK: EC (P-256) or OKP (Ed25519).")
 TEXT(voter_key, "kty", kty, LIVE, 1, 16, NONE, "EC or OKP.")
@@ -433,6 +456,8 @@ WORD(state, "on_error", on_error, LIVE, on_error_words, "deny",
     "The effect of an unreadable target: deny, or absent (which is then its state).")
 DURATION(state, "timeout", timeout_us, LIVE, 1 * MS, 10 * MINUTE, "5s",
     "Time limit of the answer.")
+ONE_OF(state, "tool", "resource", "http")
+WITH(state, "http", "is only for a state over http", "insecure")
 
 SECTION(constraint, "a constraint", struct writ_raw_constraint, "One condition on an argument.")
 TEXT(constraint, "arg", arg, LIVE, 0, 1024, NONE,
@@ -455,6 +480,7 @@ DURATION(budget, "window", window_us, LIVE, 1 * SECOND, 366 * DAY, REQUIRED,
     "Length of a window. Windows follow each other from 1970 on.")
 COUNT(budget, "calls", calls, LIVE, 0, 1000000000000LL, NONE, "Most calls in a window.")
 NODE(budget, "sum", sum, LIVE, SHAPE_SUM, NONE, "Largest sum of an argument in a window.")
+ONE_OF(budget, "calls", "sum")
 
 SECTION(sum, "sum", struct writ_raw_sum, "The sum of a numeric argument.")
 TEXT(sum, "arg", arg, LIVE, 1, 1024, REQUIRED, "Name of the argument, or JSON Pointer.")
@@ -572,6 +598,8 @@ WORD(log, "level", level, RESTART, level_words, "info",
 #undef DIGEST
 #undef INNER
 #undef NODE
+#undef ONE_OF
+#undef WITH
 #undef REQUIRED
 #undef NONE
 #undef KIB

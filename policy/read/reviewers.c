@@ -137,30 +137,6 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
 
 /* ---- all of them */
 
-/* Options without an effect on this way of asking. */
-static void
-refuse_lost(struct writ_options *o, const struct writ_yaml *node, enum writ_reviewer_kind kind)
-{
-    static const struct {
-        const char *name;
-        enum writ_reviewer_kind kind;
-    } rows[] = {
-        {"secret", WRIT_REVIEWER_WEBHOOK},
-        {"ca", WRIT_REVIEWER_WEBHOOK},
-        {"environment", WRIT_REVIEWER_WORKER},
-        {"inherit", WRIT_REVIEWER_WORKER},
-        {"directory", WRIT_REVIEWER_WORKER},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct writ_yaml *option = writ_option_of(node, rows[i].name);
-
-        if (option != NULL && rows[i].kind != kind) {
-            WRIT_OPTION_FAULT(o, option, "has no effect on a reviewer of this kind");
-        }
-    }
-}
-
 static void
 read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_reviewer_config *ret,
     struct writ_pattern_list **patterns)
@@ -196,7 +172,7 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
         WRIT_OPTION_FAULT(o, node, "needs at most one of webhook, worker and opinions");
         return;
     }
-    refuse_lost(o, node, ret->kind);
+    (void)writ_option_together(o, WRIT_SECTION_reviewer, node);
     if (key != NULL && opinions != NULL) {
         WRIT_OPTION_FAULT(o, key, "the gateway's own opinions are not signed: leave key out");
     } else if (key != NULL) {

@@ -91,12 +91,10 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
     const struct writ_yaml *http = writ_yaml_get(node, WRIT_LIT("http"));
 
     if ((tool != NULL) + (resource != NULL) + (http != NULL) != 1) {
-        WRIT_OPTION_FAULT(m->o, node, "needs exactly one of tool, resource and http");
+        writ_option_needs_one(m->o, WRIT_SECTION_state, node);
         return false;
     }
-    if (http == NULL && writ_yaml_get(node, WRIT_LIT("insecure")) != NULL) {
-        WRIT_OPTION_FAULT(
-            m->o, writ_yaml_get(node, WRIT_LIT("insecure")), "is only for a state over http");
+    if (!writ_option_together(m->o, WRIT_SECTION_state, node)) {
         return false;
     }
     if (tool != NULL) {
@@ -248,7 +246,7 @@ read_budget(struct making *m, const struct writ_yaml *node, size_t rule, struct 
         return false;
     }
     if (calls == (raw.sum != NULL)) {
-        WRIT_OPTION_FAULT(m->o, node, "needs exactly one of calls and sum");
+        writ_option_needs_one(m->o, WRIT_SECTION_budget, node);
         return false;
     }
     *ret = (struct writ_budget){

@@ -551,24 +551,15 @@ op_rule(struct writ_write *w, const struct writ_op_row *op)
 static void
 section_extra(struct writ_write *w, enum writ_section section)
 {
-    static const char *const identities[] = {
-        "bearer_sha256", "issuer", "certificate", "anonymous", NULL};
-    static const char *const upstreams[] = {"stdio", "http", NULL};
-    static const char *const secrets[] = {"file", "variable", "key", NULL};
-    static const char *const probes[] = {"tool", "resource", "http", NULL};
-    static const char *const budgets[] = {"calls", "sum", NULL};
+    size_t n;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
 
-    if (section == WRIT_SECTION_agent) {
-        one_of(w, identities);
-    } else if (section == WRIT_SECTION_upstream) {
-        one_of(w, upstreams);
-    } else if (section == WRIT_SECTION_authorization) {
-        one_of(w, secrets);
-    } else if (section == WRIT_SECTION_state) {
-        one_of(w, probes);
-    } else if (section == WRIT_SECTION_budget) {
-        one_of(w, budgets);
-    } else if (section == WRIT_SECTION_constraint) {
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].section == section && groups[i].with == NULL) {
+            one_of(w, groups[i].names);
+        }
+    }
+    if (section == WRIT_SECTION_constraint) {
         member(w, "allOf");
         writ_write_array_begin(w);
         for (enum writ_op op = WRIT_OP_EQ; op < WRIT_OP_COUNT; op++) {

@@ -90,6 +90,18 @@ static const struct writ_setting settings[] = {
 #include "policy/read/option.tbl.h"
 };
 
+#define NAMES(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+static const struct writ_setting_group groups[] = {
+#define ONE_OF(of, ...)            {.section = WRIT_SECTION_##of, .names = NAMES(__VA_ARGS__)},
+#define WITH(of, other, text, ...) {WRIT_SECTION_##of, (other), (text), NAMES(__VA_ARGS__)},
+#include "policy/read/option.tbl.h"
+};
+
 const struct writ_section_row *
 writ_setting_section(enum writ_section section)
 {
@@ -102,6 +114,13 @@ writ_setting_all(size_t *ret_n)
 {
     *ret_n = sizeof settings / sizeof settings[0];
     return settings;
+}
+
+const struct writ_setting_group *
+writ_setting_groups(size_t *ret_n)
+{
+    *ret_n = sizeof groups / sizeof groups[0];
+    return groups;
 }
 
 const char *

@@ -79,6 +79,14 @@ struct writ_setting {
     const char *sentence;
 };
 
+/** Options of a section that depend on each other. Static storage. */
+struct writ_setting_group {
+    enum writ_section section;
+    const char *with;  /* they need this one beside them; NULL: exactly one of them is given */
+    const char *fault; /* what is wrong without it */
+    const char *const *names; /* ended by NULL */
+};
+
 struct writ_section_row {
     const char *id, *title, *sentence;
 };
@@ -88,6 +96,9 @@ const struct writ_section_row *writ_setting_section(enum writ_section section);
 
 /** The settings of all sections in the order of the table. */
 const struct writ_setting *writ_setting_all(size_t *ret_n);
+
+/** The groups of all sections. */
+const struct writ_setting_group *writ_setting_groups(size_t *ret_n);
 
 /** "live", "restart" or "refused". */
 const char *writ_setting_reload_word(enum writ_reload reload);

@@ -20,26 +20,11 @@ is_upstream_name(struct writ_view name)
 }
 
 static void
-refuse_options(struct writ_options *o, const struct writ_yaml *node, const char *const *names,
-    const char *kind)
-{
-    for (; *names != NULL; names++) {
-        const struct writ_yaml *option = writ_option_of(node, *names);
-        if (option != NULL) {
-            WRIT_OPTION_FAULT(o, option, "is only for upstreams that speak over %s", kind);
-        }
-    }
-}
-
-static void
 read_http(struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw,
     struct writ_upstream_config *ret)
 {
-    static const char *const only_stdio[] = {"environment", "inherit", "directory", "sharing",
-        "start_timeout", "children", "idle", NULL};
     struct writ_url url = {0};
 
-    refuse_options(o, node, only_stdio, "stdio");
     if (raw->http.len == 0) {
         return;
     }
@@ -68,13 +53,10 @@ static void
 read_stdio(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
 {
-    static const char *const only_http[] = {
-        "ca", "connections", "connect_timeout", "insecure", NULL};
     const struct writ_yaml *program = writ_option_of(node, "stdio");
     const struct writ_yaml *header = writ_option_of(writ_option_of(node, "credential"), "header");
     bool nameless = raw->stdio.n > 0 && raw->stdio.items[0].len == 0;
 
-    refuse_options(o, node, only_http, "HTTP");
     if (header != NULL) {
         WRIT_OPTION_FAULT(o, header, "is only for upstreams that speak over HTTP");
     }
@@ -118,9 +100,10 @@ read_upstream(
         return;
     }
     if (stdio == http) {
-        WRIT_OPTION_FAULT(o, node, "needs exactly one of stdio and http");
+        writ_option_needs_one(o, WRIT_SECTION_upstream, node);
         return;
     }
+    (void)writ_option_together(o, WRIT_SECTION_upstream, node);
     if (!writ_authorization_is_header(raw.credential.header)) {
         WRIT_OPTION_FAULT(
             o, writ_option_of(node, "credential"), "header must be the name of a header");

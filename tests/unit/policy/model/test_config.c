@@ -123,7 +123,7 @@ static const struct fault faults[] = {
         "c.yaml:1: /origins: element 0 is not an origin such as https://app.example.com\n"},
     {"agents: {}", "c.yaml:1: /agents: must be a list of at most 4096 agents\n"},
     {"agents: [{id: a}]", "c.yaml:1: /agents/0: needs exactly one of bearer_sha256, issuer, "
-                          "certificate, anonymous\n"},
+                          "certificate and anonymous\n"},
     {"agents: [{id: a, certificate: x}]",
         "c.yaml:1: /agents/0/certificate: needs admin_tls with client_ca, which asks for "
         "certificates\n"},
@@ -390,7 +390,8 @@ START_TEST(all_faults_are_told_at_once)
         "c.yaml:2: /loops: must be a whole number\n"
         "c.yaml:3: /loops: written twice; the first is on line 2\n"
         "c.yaml:4: /agents/0/id: written twice; the first is on line 4\n"
-        "c.yaml:4: /agents/0: needs exactly one of bearer_sha256, issuer, certificate, anonymous\n"
+        "c.yaml:4: /agents/0: needs exactly one of bearer_sha256, issuer, certificate and "
+        "anonymous\n"
         "c.yaml:5: /upstreams/a/stdio/0: anchors (&name) are not supported: write the value out\n"
         "c.yaml:5: /upstreams/a/stdio/1: aliases (*name) are not supported: write the value out\n"
         "c.yaml:6: /tools/a~1t/scop: unknown option; did you mean \"scope\"?\n"
