@@ -74,17 +74,13 @@ writ_log_bool(const char *key, bool value)
 const char *
 writ_log_level_name(enum writ_log_level level)
 {
-    switch (level) {
-    case WRIT_LOG_ERROR:
-        return "error";
-    case WRIT_LOG_WARN:
-        return "warn";
-    case WRIT_LOG_INFO:
-        return "info";
-    case WRIT_LOG_DEBUG:
-        return "debug";
-    }
-    return "error";
+    static const char *const words[] = {
+#define LEVEL_WORD(NAME, word) word,
+        WRIT_LOG_LEVELS(LEVEL_WORD)
+#undef LEVEL_WORD
+    };
+
+    return words[level];
 }
 
 static void

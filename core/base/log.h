@@ -24,11 +24,17 @@
 #define WRIT_LOG_PATIENCE_MS 1000 /* with who reads the log, */
 #define WRIT_LOG_PATIENCE_S  60   /* once in so long */
 
-enum writ_log_level {
-    WRIT_LOG_ERROR = 0, /* a zeroed log still tells errors */
-    WRIT_LOG_WARN,
-    WRIT_LOG_INFO,
-    WRIT_LOG_DEBUG,
+/** The levels, the most urgent first: X(NAME, "word"). */
+#define WRIT_LOG_LEVELS(X)                                                                         \
+    X(ERROR, "error")                                                                              \
+    X(WARN, "warn")                                                                                \
+    X(INFO, "info")                                                                                \
+    X(DEBUG, "debug")
+
+enum writ_log_level { /* a zeroed log still tells errors */
+#define WRIT_LOG_LEVEL_ENUM(NAME, word) WRIT_LOG_##NAME,
+    WRIT_LOG_LEVELS(WRIT_LOG_LEVEL_ENUM)
+#undef WRIT_LOG_LEVEL_ENUM
 };
 
 /** The events: one for each row of log_event.tbl.h, with the level that the row gives it. */

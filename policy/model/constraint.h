@@ -14,16 +14,22 @@
 #define WRIT_CONSTRAINT_COVER_MAX 8   /* constraints that may name one value at once */
 #define WRIT_CONSTRAINT_DEPTH_MAX 4   /* each inside each */
 
+/** The types of the op `type`: X(NAME, "word", bit). */
+#define WRIT_CONSTRAINT_TYPES(X)                                                                   \
+    X(STRING, "string", 0)                                                                         \
+    X(NUMBER, "number", 1)                                                                         \
+    X(INTEGER, "integer", 2)                                                                       \
+    X(BOOLEAN, "boolean", 3)                                                                       \
+    X(NULL, "null", 4)                                                                             \
+    X(ARRAY, "array", 5)                                                                           \
+    X(OBJECT, "object", 6)                                                                         \
+    X(ANY, "any", 7)
+
 /** The members of `types`, as bits. */
 enum writ_constraint_type {
-    WRIT_CONSTRAINT_NULL = 1 << 0,
-    WRIT_CONSTRAINT_BOOLEAN = 1 << 1,
-    WRIT_CONSTRAINT_INTEGER = 1 << 2,
-    WRIT_CONSTRAINT_NUMBER = 1 << 3,
-    WRIT_CONSTRAINT_STRING = 1 << 4,
-    WRIT_CONSTRAINT_ARRAY = 1 << 5,
-    WRIT_CONSTRAINT_OBJECT = 1 << 6,
-    WRIT_CONSTRAINT_ANY = 1 << 7,
+#define WRIT_CONSTRAINT_BIT(NAME, word, bit) WRIT_CONSTRAINT_##NAME = 1 << (bit),
+    WRIT_CONSTRAINT_TYPES(WRIT_CONSTRAINT_BIT)
+#undef WRIT_CONSTRAINT_BIT
 };
 
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */

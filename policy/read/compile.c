@@ -301,10 +301,11 @@ type_of(struct writ_view word)
     static const struct {
         const char *word;
         unsigned type;
-    } types[] = {{"null", WRIT_CONSTRAINT_NULL}, {"boolean", WRIT_CONSTRAINT_BOOLEAN},
-        {"integer", WRIT_CONSTRAINT_INTEGER}, {"number", WRIT_CONSTRAINT_NUMBER},
-        {"string", WRIT_CONSTRAINT_STRING}, {"array", WRIT_CONSTRAINT_ARRAY},
-        {"object", WRIT_CONSTRAINT_OBJECT}, {"any", WRIT_CONSTRAINT_ANY}};
+    } types[] = {
+#define TYPE_ROW(NAME, word_, bit) {word_, WRIT_CONSTRAINT_##NAME},
+        WRIT_CONSTRAINT_TYPES(TYPE_ROW)
+#undef TYPE_ROW
+    };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (writ_view_is(word, types[i].word)) {

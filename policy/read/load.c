@@ -4,6 +4,7 @@
 #include "policy/read/load.h"
 
 #include "base/text.h"
+#include "evidence/record/profile.h"
 #include "policy/model/host.h"
 #include "policy/read/agents.h"
 #include "policy/read/canonical.h"
@@ -203,8 +204,9 @@ read_top(struct loading *l)
     c->administrators = l->top.administrators;
     c->issuer = l->top.issuer;
     c->keys = l->top.keys;
-    c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR ? profile->text
-                                                                      : WRIT_LIT("crewai-v1");
+    c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR
+                     ? profile->text
+                     : writ_profile_default()->name;
     c->limits = l->top.limits;
     c->sessions = l->top.sessions;
     c->credential = l->top.credential;

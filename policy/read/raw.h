@@ -105,11 +105,17 @@ struct writ_raw_approval {
     const struct writ_yaml *when;
 };
 
+/** The engines that a review may name: X(NAME, "word"). */
+#define WRIT_RAW_ENGINES(X)                                                                        \
+    X(REVIEW, "review")                                                                            \
+    X(UNANIMOUS, "unanimous")                                                                      \
+    X(WEIGHTED, "weighted_consensus")
+
 enum writ_raw_engine {
     WRIT_RAW_ENGINE_NONE = 0,
-    WRIT_RAW_ENGINE_REVIEW,
-    WRIT_RAW_ENGINE_UNANIMOUS,
-    WRIT_RAW_ENGINE_WEIGHTED,
+#define WRIT_RAW_ENGINE_ENUM(NAME, word) WRIT_RAW_ENGINE_##NAME,
+    WRIT_RAW_ENGINES(WRIT_RAW_ENGINE_ENUM)
+#undef WRIT_RAW_ENGINE_ENUM
 };
 
 struct writ_raw_review {
@@ -139,15 +145,8 @@ struct writ_raw_reviewer {
     int64_t timeout_us;
 };
 
-enum writ_raw_vote {
-    WRIT_RAW_VOTE_NONE = 0,
-    WRIT_RAW_VOTE_APPROVE,
-    WRIT_RAW_VOTE_REJECT,
-    WRIT_RAW_VOTE_MODIFY,
-};
-
 struct writ_raw_opinion {
-    int vote;
+    int vote; /* enum writ_review_vote */
     const struct writ_yaml *when;
     struct writ_view feedback;
 };

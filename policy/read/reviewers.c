@@ -95,15 +95,6 @@ read_webhook(struct writ_options *o, const struct writ_yaml *node,
 
 /* ---- opinions */
 
-static enum writ_review_vote
-vote_of(int raw)
-{
-    return raw == WRIT_RAW_VOTE_APPROVE  ? WRIT_REVIEW_APPROVE
-           : raw == WRIT_RAW_VOTE_REJECT ? WRIT_REVIEW_REJECT
-           : raw == WRIT_RAW_VOTE_MODIFY ? WRIT_REVIEW_MODIFY
-                                         : WRIT_REVIEW_NO_VOTE;
-}
-
 static void
 read_opinions(struct writ_options *o, const struct writ_yaml *node,
     struct writ_reviewer_config *ret, struct writ_pattern_list **patterns)
@@ -124,7 +115,7 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
         struct writ_opinion *opinion = &opinions[ret->opinions_n++];
 
         writ_option_read(o, WRIT_SECTION_opinion, element, &raw);
-        *opinion = (struct writ_opinion){.vote = vote_of(raw.vote)};
+        *opinion = (struct writ_opinion){.vote = (enum writ_review_vote)raw.vote};
         if (raw.feedback.len > 0) {
             opinion->feedback = raw.feedback;
         }

@@ -100,9 +100,14 @@ read_voters(struct writ_options *o, const struct writ_yaml *node, const struct w
 static struct writ_view
 engine_name(int engine)
 {
-    return engine == WRIT_RAW_ENGINE_UNANIMOUS  ? WRIT_LIT("unanimous")
-           : engine == WRIT_RAW_ENGINE_WEIGHTED ? WRIT_LIT("weighted_consensus")
-                                                : WRIT_LIT("review");
+    static const struct writ_view names[] = {
+        [WRIT_RAW_ENGINE_NONE] = WRIT_LIT("review"), /* it was faulty */
+#define ENGINE_NAME(NAME, word) [WRIT_RAW_ENGINE_##NAME] = WRIT_LIT(word),
+        WRIT_RAW_ENGINES(ENGINE_NAME)
+#undef ENGINE_NAME
+    };
+
+    return names[engine];
 }
 
 /* Of the review, and of how its voters are asked: both are a part of the policy. */

@@ -421,7 +421,10 @@ static void
 type_name(struct writ_write *w)
 {
     static const char *const names[] = {
-        "string", "number", "integer", "boolean", "null", "array", "object", "any"};
+#define TYPE_WORD(NAME, word, bit) word,
+        WRIT_CONSTRAINT_TYPES(TYPE_WORD)
+#undef TYPE_WORD
+    };
 
     writ_write_object_begin(w);
     member(w, "enum");

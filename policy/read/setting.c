@@ -2,34 +2,28 @@
  * each option that has them. */
 #include "policy/read/setting.h"
 
+#include "evidence/record/review.h"
 #include "policy/decide/output.h"
 #include "policy/model/op.h"
 #include "policy/model/rule.h"
 
-enum profile {
-    PROFILE_NONE = 0,
-    PROFILE_CREWAI_V1,
-    PROFILE_ALGOVOI_V1,
-    PROFILE_VAARA_V0,
-};
-
-static const struct writ_word profile_words[] = {{"crewai-v1", PROFILE_CREWAI_V1},
-    {"algovoi-v1", PROFILE_ALGOVOI_V1}, {"vaara-v0", PROFILE_VAARA_V0}, {NULL, 0}};
+/* Those of evidence/record/profile.h (test_option.c compares); the value is not used. */
+static const struct writ_word profile_words[] = {
+    {"crewai-v1", 1}, {"algovoi-v1", 2}, {"vaara-v0", 3}, {NULL, 0}};
 static const struct writ_word sharing_words[] = {
     {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
 
-static const struct writ_word duplicates_words[] = {{"forbid", WRIT_DUPLICATES_FORBID},
-    {"replay", WRIT_DUPLICATES_REPLAY}, {"allow", WRIT_DUPLICATES_ALLOW},
-    {"auto", WRIT_RAW_DUPLICATES_AUTO}, {NULL, 0}};
+#define DUPLICATES_WORD(NAME, word) {word, WRIT_DUPLICATES_##NAME},
+static const struct writ_word duplicates_words[] = {
+    WRIT_DUPLICATES(DUPLICATES_WORD){"auto", WRIT_RAW_DUPLICATES_AUTO}, {NULL, 0}};
 static const struct writ_word refusal_words[] = {
     {"error", WRIT_REFUSAL_ERROR}, {"result", WRIT_REFUSAL_RESULT}, {NULL, 0}};
 static const struct writ_word on_error_words[] = {
     {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
-static const struct writ_word engine_words[] = {{"review", WRIT_RAW_ENGINE_REVIEW},
-    {"unanimous", WRIT_RAW_ENGINE_UNANIMOUS}, {"weighted_consensus", WRIT_RAW_ENGINE_WEIGHTED},
-    {NULL, 0}};
-static const struct writ_word vote_words[] = {{"approve", WRIT_RAW_VOTE_APPROVE},
-    {"reject", WRIT_RAW_VOTE_REJECT}, {"modify", WRIT_RAW_VOTE_MODIFY}, {NULL, 0}};
+#define ENGINE_WORD(NAME, word) {word, WRIT_RAW_ENGINE_##NAME},
+static const struct writ_word engine_words[] = {WRIT_RAW_ENGINES(ENGINE_WORD){NULL, 0}};
+#define VOTE_WORD(NAME, name) {#name, WRIT_REVIEW_##NAME},
+static const struct writ_word vote_words[] = {WRIT_REVIEW_VOTES(VOTE_WORD){NULL, 0}};
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
     {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
@@ -37,14 +31,16 @@ static const struct writ_word alg_words[] = {
 #define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},
 #include "evidence/jose/alg.tbl.h"
 #undef WRIT_ALG_ROW
-    {NULL, 0}};
-static const struct writ_word level_words[] = {{"error", WRIT_LOG_ERROR}, {"warn", WRIT_LOG_WARN},
-    {"info", WRIT_LOG_INFO}, {"debug", WRIT_LOG_DEBUG}, {NULL, 0}};
+    {NULL, 0},
+};
+#define LEVEL_WORD(NAME, word) {word, WRIT_LOG_##NAME},
+static const struct writ_word level_words[] = {WRIT_LOG_LEVELS(LEVEL_WORD){NULL, 0}};
 static const struct writ_word op_words[] = {
 #define OP(name, word, kind, sentence) {word, WRIT_OP_##name},
 #include "policy/model/op.tbl.h"
 #undef OP
-    {NULL, 0}};
+    {NULL, 0},
+};
 
 /* Only for measuring: a member for each section, so that offsetof finds its fields. */
 union sections {

@@ -5,19 +5,32 @@
 
 #include "base/bytes.h"
 
+/** X(NAME, "word"): the word of the configuration, and of a record's extensions.writ.duplicates.
+ * FORBID: refused with the outcome of the first; REPLAY: answered with the first one's stored
+ * result; ALLOW: runs, for tools that only read. */
+#define WRIT_DUPLICATES(X)                                                                         \
+    X(FORBID, "forbid")                                                                            \
+    X(REPLAY, "replay")                                                                            \
+    X(ALLOW, "allow")
+
 enum writ_duplicates {
-    WRIT_DUPLICATES_FORBID = 0, /* refused with the outcome of the first */
-    WRIT_DUPLICATES_REPLAY,     /* answered with the first one's stored result */
-    WRIT_DUPLICATES_ALLOW,      /* runs: for tools that only read */
+#define WRIT_DUPLICATES_ENUM(NAME, word) WRIT_DUPLICATES_##NAME,
+    WRIT_DUPLICATES(WRIT_DUPLICATES_ENUM)
+#undef WRIT_DUPLICATES_ENUM
 };
 
 /** The word of a record's extensions.writ.duplicates. */
 static inline struct writ_view
 writ_duplicates_word(enum writ_duplicates duplicates)
 {
-    return duplicates == WRIT_DUPLICATES_ALLOW    ? WRIT_LIT("allow")
-           : duplicates == WRIT_DUPLICATES_REPLAY ? WRIT_LIT("replay")
-                                                  : WRIT_LIT("forbid");
+    static const struct writ_view words[] = {
+#define WRIT_DUPLICATES_WORD(NAME, word) WRIT_LIT(word),
+        WRIT_DUPLICATES(WRIT_DUPLICATES_WORD)
+#undef WRIT_DUPLICATES_WORD
+    };
+
+    WRIT_INVARIANT((size_t)duplicates < sizeof words / sizeof words[0]);
+    return words[duplicates];
 }
 
 #endif

@@ -97,11 +97,10 @@ writ_review_move(
 
 /* ---- votes */
 
-static const struct writ_view votes[] = {
-    [WRIT_REVIEW_NO_VOTE] = {"", 0},
-    [WRIT_REVIEW_APPROVE] = {"approve", 7},
-    [WRIT_REVIEW_REJECT] = {"reject", 6},
-    [WRIT_REVIEW_MODIFY] = {"modify", 6},
+static const struct writ_view votes[] = {[WRIT_REVIEW_NO_VOTE] = {"", 0},
+#define VOTE_NAME(NAME, name) [WRIT_REVIEW_##NAME] = {#name, sizeof #name - 1},
+    WRIT_REVIEW_VOTES(VOTE_NAME)
+#undef VOTE_NAME
 };
 
 struct writ_view

@@ -61,9 +61,9 @@ bool writ_review_move(
 
 enum writ_review_vote {
     WRIT_REVIEW_NO_VOTE = 0,
-    WRIT_REVIEW_APPROVE,
-    WRIT_REVIEW_REJECT,
-    WRIT_REVIEW_MODIFY,
+#define WRIT_REVIEW_VOTE_ENUM(NAME, name) WRIT_REVIEW_##NAME,
+    WRIT_REVIEW_VOTES(WRIT_REVIEW_VOTE_ENUM)
+#undef WRIT_REVIEW_VOTE_ENUM
 };
 
 /** "approve"; empty for NO_VOTE. Static storage. */

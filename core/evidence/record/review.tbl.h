@@ -6,6 +6,8 @@
  *
  * WRIT_REVIEW_EVENTS   X(NAME, name, what happens)
  *
+ * WRIT_REVIEW_VOTES    X(NAME, name)
+ *
  * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). A move without a row is refused and changes nothing.
  *                      test_review.c walks every event in every state, and checks the
  *                      table as a whole:
@@ -45,6 +47,11 @@
     X(CANCEL, cancel, "an administrator ends it")                                                  \
     X(OUTDATE, outdate, "the policy of the tool changed")                                          \
     X(DRIFT, drift, "the target is in another state")
+
+#define WRIT_REVIEW_VOTES(X)                                                                       \
+    X(APPROVE, approve)                                                                            \
+    X(REJECT, reject)                                                                              \
+    X(MODIFY, modify)
 
 #define WRIT_REVIEW_MOVES(X)                                                                       \
     X(ABSENT,   OPEN,     OPEN)                                                                    \

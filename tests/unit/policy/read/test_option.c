@@ -1,3 +1,4 @@
+#include "evidence/record/profile.h"
 #include "policy/read/option.h"
 #include "support/policy/ruling.h"
 #include "support/unit.h"
@@ -197,7 +198,59 @@ START_TEST(the_nearest_word_is_near)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("option", every_fallback_is_a_value_that_its_option_accepts,
-    every_option_has_a_sentence_and_a_range,
+START_TEST(the_profiles_of_the_table_are_those_that_there_are)
+{
+    size_t n, k = 0;
+    const struct writ_setting *settings = writ_setting_all(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_word *word = settings[i].words;
+        if (settings[i].section != WRIT_SECTION_top || strcmp(settings[i].name, "profile") != 0) {
+            continue;
+        }
+        for (; writ_profile_at(k) != NULL; k++) {
+            ck_assert_ptr_nonnull(word[k].word);
+            ck_assert_view(writ_profile_at(k)->name, word[k].word);
+        }
+        ck_assert_ptr_null(word[k].word);
+    }
+    ck_assert_uint_gt(k, 0);
+}
+END_TEST
+
+static bool
+has_option(enum writ_section section, const char *name)
+{
+    size_t n;
+    const struct writ_setting *settings = writ_setting_all(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (settings[i].section == section && strcmp(settings[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(every_name_in_a_group_is_an_option_of_its_section)
+{
+    size_t n;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
+
+    ck_assert_uint_gt(n, 0);
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_setting_group *group = &groups[i];
+        ck_assert((group->with == NULL) == (group->fault == NULL));
+        ck_assert(group->with == NULL || has_option(group->section, group->with));
+        for (const char *const *name = group->names; *name != NULL; name++) {
+            ck_assert_msg(has_option(group->section, *name), "%s", *name);
+        }
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("option", the_profiles_of_the_table_are_those_that_there_are,
+    every_name_in_a_group_is_an_option_of_its_section,
+    every_fallback_is_a_value_that_its_option_accepts, every_option_has_a_sentence_and_a_range,
     every_amount_is_accepted_from_least_to_most_and_no_further,
     what_an_option_does_not_accept_is_told, addresses_are_literal, the_nearest_word_is_near)
