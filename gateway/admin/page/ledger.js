@@ -1,10 +1,9 @@
 // ledger.js - the calls in the ledger, the newest first: searched and turned page by page.
 import { calls } from './api.js';
 import { el, fill } from './dom.js';
-import { name, pill, when } from './shown.js';
+import { name, pill, when, word } from './shown.js';
 
 const DECISIONS = ['', 'allow', 'deny', 'require_approval', 'revise'];
-const LABELS = { '': 'Any', allow: 'Allowed', deny: 'Denied', require_approval: 'Needs approval', revise: 'Revise' };
 const FILTERS = ['q', 'decision', 'before'];
 const EVERY_MS = 10_000; // how often the first page is asked for again
 
@@ -20,7 +19,7 @@ function row(call) {
 
 function form(filter, go) {
   const q = el('input', { id: 'q', type: 'search', name: 'q', value: filter.q ?? '', autocomplete: 'off', spellcheck: 'false', maxlength: '200' });
-  const decision = el('select', { id: 'decision', name: 'decision' }, DECISIONS.map((value) => el('option', { value, selected: (filter.decision ?? '') === value }, LABELS[value])));
+  const decision = el('select', { id: 'decision', name: 'decision' }, DECISIONS.map((value) => el('option', { value, selected: (filter.decision ?? '') === value }, value === '' ? 'Any' : word(value))));
   const element = el('form', { class: 'filter', role: 'search', 'aria-label': 'Ledger' },
     el('div', { class: 'field grow' }, el('label', { for: 'q' }, 'Tool, agent, run or id'), q),
     el('div', { class: 'field' }, el('label', { for: 'decision' }, 'Decision'), decision),
