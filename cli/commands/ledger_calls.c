@@ -143,7 +143,7 @@ separator(const struct export *export)
 }
 
 static bool
-export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+export_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     struct export *export = ctx;
     writ_auto_buf line = writ_buf_make(LINE_MAX);
@@ -154,8 +154,7 @@ export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vie
     writ_write_object_begin(&w);
     writ_write_count(&w, "leaf", leaf);
     /* the same numbers: core/store/read/receipts.c asserts it */
-    writ_write_text_or_null(
-        &w, "kind", writ_detached_record_kind_name((enum writ_detached_record_kind)kind));
+    writ_write_text_or_null(&w, "kind", writ_detached_record_kind_name(kind));
     put_record(&w, "record", record);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */

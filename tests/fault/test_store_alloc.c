@@ -104,7 +104,7 @@ START_TEST(verifying_says_all_or_that_it_could_not)
 END_TEST
 
 static bool
-count(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+count(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     (void)leaf;
     (void)kind;

@@ -184,11 +184,11 @@ see(void *ctx, const struct writ_reader_item *item)
 }
 
 static bool
-export_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+export_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     (void)leaf;
     WRIT_INVARIANT(record.ptr != NULL);
-    (*(int *)ctx) += kind == WRIT_READER_DECISION ? 1 : 0;
+    (*(int *)ctx) += kind == WRIT_DETACHED_RECORD_DECISION ? 1 : 0;
     return true;
 }
 

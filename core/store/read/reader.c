@@ -16,10 +16,10 @@
 #define RECORD_ARENA       (64 << 20)        /* memory to read one record */
 #define STORY_ARENA        ((size_t)1 << 30) /* memory to read the decisions of one call */
 
-_Static_assert(WRIT_READER_DECISION == (int)WRIT_ROW_DECISION &&
-                   WRIT_READER_OUTCOME == (int)WRIT_ROW_OUTCOME &&
-                   WRIT_READER_SEAL == (int)WRIT_ROW_SEAL &&
-                   WRIT_READER_REVIEW == (int)WRIT_ROW_REVIEW,
+_Static_assert(WRIT_DETACHED_RECORD_DECISION == (int)WRIT_ROW_DECISION &&
+                   WRIT_DETACHED_RECORD_OUTCOME == (int)WRIT_ROW_OUTCOME &&
+                   WRIT_DETACHED_RECORD_SEAL == (int)WRIT_ROW_SEAL &&
+                   WRIT_DETACHED_RECORD_REVIEW == (int)WRIT_ROW_REVIEW,
     "kinds of records");
 
 enum statement {
@@ -417,7 +417,8 @@ find_path(struct writ_reader *reader, struct writ_arena *arena, struct writ_view
 }
 
 struct telling {
-    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record);
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record);
     void *ctx;
     bool goes_on;
 };
@@ -436,8 +437,8 @@ tell_decision(
         uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
         int kind = sqlite3_column_int(s, 1);
 
-        telling->goes_on =
-            telling->each(telling->ctx, leaf, (enum writ_reader_kind)kind, writ_disk_column(s, 3));
+        telling->goes_on = telling->each(
+            telling->ctx, leaf, (enum writ_detached_record_kind)kind, writ_disk_column(s, 3));
         WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     }
     return WRIT_DONE;
@@ -474,7 +475,8 @@ tell(struct writ_reader *reader, struct writ_arena *arena, const struct writ_vie
 
 WRIT_RESULT
 writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
-    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
     void *ctx, struct writ_err *err)
 {
     struct telling telling = {.each = each, .ctx = ctx, .goes_on = true};
@@ -639,7 +641,8 @@ writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct w
 
 struct exporting {
     struct writ_reader *reader;
-    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record);
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record);
     void *ctx;
     uint64_t boundary, first_leaf, last_leaf;
     struct writ_completeness_set *set;
@@ -726,7 +729,7 @@ export_records(struct exporting *x)
                 x->err, WRIT_E_MISMATCH, "record %llu is not readable", (unsigned long long)leaf);
         }
         WRIT_TRY(counted);
-        if (!x->each(x->ctx, leaf, (enum writ_reader_kind)kind, body)) {
+        if (!x->each(x->ctx, leaf, (enum writ_detached_record_kind)kind, body)) {
             break;
         }
         WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
@@ -751,7 +754,8 @@ export_all(struct exporting *x, struct writ_view tenant, struct writ_view bounda
 WRIT_RESULT
 writ_reader_export(struct writ_reader *reader, struct writ_view tenant,
     struct writ_view boundary_id,
-    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
     void *ctx, struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err)
 {
     struct exporting x = {.reader = reader, .each = each, .ctx = ctx, .arena = arena, .err = err};

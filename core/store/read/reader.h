@@ -7,6 +7,7 @@
 #define WRIT_STORE_READER_H
 
 #include "evidence/proof/completeness.h"
+#include "evidence/proof/detached_record.h"
 #include "evidence/record/fact.h"
 #include "evidence/record/record.h"
 
@@ -81,15 +82,6 @@ struct writ_reader_call {
 WRIT_RESULT writ_reader_show(struct writ_reader *reader, struct writ_view decision_id,
     struct writ_arena *arena, struct writ_reader_call *ret, struct writ_err *err);
 
-/** What a record is. */
-enum writ_reader_kind {
-    WRIT_READER_NONE = 0,
-    WRIT_READER_DECISION,
-    WRIT_READER_OUTCOME,
-    WRIT_READER_SEAL,
-    WRIT_READER_REVIEW,
-};
-
 #define WRIT_READER_STORY_MAX 1024 /* decisions of one call */
 
 /**
@@ -104,7 +96,8 @@ enum writ_reader_kind {
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
-    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
     void *ctx, struct writ_err *err);
 
 /**
@@ -157,7 +150,8 @@ WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
  */
 WRIT_RESULT writ_reader_export(struct writ_reader *reader, struct writ_view tenant,
     struct writ_view boundary_id,
-    bool (*each)(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record),
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
     void *ctx, struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err);
 
 #endif

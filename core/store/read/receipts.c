@@ -5,12 +5,6 @@
 #define RECORDS_ARENA ((size_t)256 << 20) /* the records of one call */
 #define KEYS_MAX      ((size_t)WRIT_RECEIPT_KEYS_MAX * (WRIT_NOTE_KEY_TEXT_MAX + 1))
 
-_Static_assert(WRIT_DETACHED_RECORD_DECISION == (int)WRIT_READER_DECISION &&
-                   WRIT_DETACHED_RECORD_OUTCOME == (int)WRIT_READER_OUTCOME &&
-                   WRIT_DETACHED_RECORD_SEAL == (int)WRIT_READER_SEAL &&
-                   WRIT_DETACHED_RECORD_REVIEW == (int)WRIT_READER_REVIEW,
-    "kinds of records");
-
 struct making {
     struct writ_arena *arena;
     struct writ_receipt_record *records;
@@ -20,7 +14,7 @@ struct making {
 };
 
 static bool
-take_record(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+take_record(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     struct making *m = ctx;
     struct writ_receipt_record *to = &m->records[m->n];
@@ -30,7 +24,7 @@ take_record(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_vi
             m->err, WRIT_E_LIMIT, "the call has more than %d records", WRIT_RECEIPT_RECORDS_MAX);
         return false;
     }
-    *to = (struct writ_receipt_record){.kind = (enum writ_detached_record_kind)kind, .index = leaf};
+    *to = (struct writ_receipt_record){.kind = kind, .index = leaf};
     to->body = writ_view_copy(record, m->arena);
     if (to->body.ptr == NULL) {
         m->failed = writ_fail(m->err, WRIT_E_NOMEM, "no memory for the records of a call");

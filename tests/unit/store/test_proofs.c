@@ -38,7 +38,7 @@ struct leaves {
 };
 
 static bool
-take_leaf(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+take_leaf(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     struct leaves *leaves = ctx;
 

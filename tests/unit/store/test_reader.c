@@ -195,14 +195,16 @@ struct exported {
 };
 
 static bool
-note(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+note(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     struct exported *x = ctx;
 
     ck_assert_uint_lt(x->n + 1, SEEN_MAX);
     ck_assert_uint_gt(record.len, 2);
     ck_assert(leaf < 100);
-    x->kinds[x->n++] = kind == WRIT_READER_DECISION ? 'd' : kind == WRIT_READER_OUTCOME ? 'o' : 's';
+    x->kinds[x->n++] = kind == WRIT_DETACHED_RECORD_DECISION  ? 'd'
+                       : kind == WRIT_DETACHED_RECORD_OUTCOME ? 'o'
+                                                              : 's';
     return x->n != x->stop_after;
 }
 

@@ -235,12 +235,12 @@ wipe_groups(struct writ_kit *kit, call *calls[CROWD])
 }
 
 static bool
-count_one(void *ctx, uint64_t leaf, enum writ_reader_kind kind, struct writ_view record)
+count_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     uint64_t *next = ctx;
 
     ck_assert_uint_eq(leaf, (*next)++);
-    ck_assert(kind == WRIT_READER_DECISION || kind == WRIT_READER_OUTCOME);
+    ck_assert(kind == WRIT_DETACHED_RECORD_DECISION || kind == WRIT_DETACHED_RECORD_OUTCOME);
     ck_assert(writ_view_has_prefix(record, WRIT_LIT("{\"")));
     ck_assert(writ_view_has_suffix(record, WRIT_LIT("}")));
     return true;
