@@ -2,7 +2,9 @@
  * equal values have equal members. No operation rounds: what does not fit is an error. */
 #include "base/decimal.h"
 
-#define ADD_DIGITS 38 /* 10^38 < 2^127: two numbers of so many digits can be added */
+#define PLAIN_MOST  21   /* digits before the point without an exponent */
+#define PLAIN_LEAST (-6) /* and zeros after the point */
+#define ADD_DIGITS  38   /* 10^38 < 2^127: two numbers of so many digits can be added */
 
 struct reader {
     struct writ_view text;
@@ -305,25 +307,9 @@ put_pointed(struct writ_buf *buf, struct writ_view digits, size_t whole)
 }
 
 void
-writ_decimal_put(struct writ_buf *buf, const struct writ_decimal *a)
+writ_decimal_put_digits(struct writ_buf *buf, struct writ_view digits, int point)
 {
-    char text[WRIT_DECIMAL_DIGITS];
-    unsigned __int128 rest = a->coefficient;
-    size_t from = sizeof text;
-    struct writ_view digits;
-    int point; /* where the point stands, counted from the first digit: n of ECMA-262 */
-
-    do {
-        text[--from] = (char)('0' + (int)(rest % 10));
-        rest /= 10;
-    } while (rest > 0 && from > 0);
-    digits = writ_view(text + from, sizeof text - from);
-    point = (int)digits.len + a->exponent;
-
-    if (a->negative) {
-        writ_buf_byte(buf, '-');
-    }
-    if (point > 21 || point <= -6) {
+    if (point > PLAIN_MOST || point <= PLAIN_LEAST) {
         put_pointed(buf, digits, 1);
         writ_buf_str(buf, point > 0 ? "e+" : "e");
         writ_buf_i64(buf, point - 1);
@@ -335,4 +321,22 @@ writ_decimal_put(struct writ_buf *buf, const struct writ_decimal *a)
         put_pointed(buf, digits, (size_t)point < digits.len ? (size_t)point : digits.len);
         put_zeros(buf, point - (int)digits.len);
     }
+}
+
+void
+writ_decimal_put(struct writ_buf *buf, const struct writ_decimal *a)
+{
+    char text[WRIT_DECIMAL_DIGITS];
+    unsigned __int128 rest = a->coefficient;
+    size_t from = sizeof text;
+
+    do {
+        text[--from] = (char)('0' + (int)(rest % 10));
+        rest /= 10;
+    } while (rest > 0 && from > 0);
+    if (a->negative) {
+        writ_buf_byte(buf, '-');
+    }
+    writ_decimal_put_digits(
+        buf, writ_view(text + from, sizeof text - from), (int)(sizeof text - from) + a->exponent);
 }

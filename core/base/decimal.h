@@ -52,4 +52,8 @@ struct writ_decimal writ_decimal_negate(const struct writ_decimal *a);
  * same text for the same value, and what writ_decimal_read reads back. */
 void writ_decimal_put(struct writ_buf *buf, const struct writ_decimal *a);
 
+/** Appends 0.`digits` times 10^`point` in that form (ECMA-262 Number::toString). `digits` is not
+ * empty. */
+void writ_decimal_put_digits(struct writ_buf *buf, struct writ_view digits, int point);
+
 #endif

@@ -172,30 +172,6 @@ perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_stat
     return writ_buf_check(body, err);
 }
 
-WRIT_RESULT
-writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, struct writ_buf *ret,
-    struct writ_err *err)
-{
-    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
-    WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
-    long status = 0;
-
-    (void)pthread_once(&once, init_library);
-    WRIT_TRY(writ_fetch_check(url, err));
-    easy = ready ? curl_easy_init() : NULL;
-    headers = curl_slist_append(NULL, "Accept: application/jwk-set+json, application/json");
-    if (easy == NULL || headers == NULL ||
-        !set_options(easy, url, timeout_ms, stop, headers, ret)) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to fetch " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
-    }
-    WRIT_TRY(perform(easy, url, ret, &status, err));
-    if (status != 200) {
-        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld", WRIT_FETCH_ARG(url),
-            status);
-    }
-    return WRIT_DONE;
-}
-
 static bool
 append(struct curl_slist **list, const char *line)
 {
@@ -208,7 +184,8 @@ append(struct curl_slist **list, const char *line)
 static bool
 set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_slist **headers)
 {
-    return append(headers, "Accept: application/json") &&
+    return append(
+               headers, request->accept != NULL ? request->accept : "Accept: application/json") &&
            append(headers, "Expect:") && /* of 100-continue: what is sent is too short for it */
            (request->type == NULL || append(headers, request->type)) &&
            (request->authorization == NULL || append(headers, request->authorization)) &&
@@ -235,5 +212,21 @@ writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_
     }
     WRIT_TRY(perform(easy, url, ret, &status, err));
     *ret_status = status;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, struct writ_buf *ret,
+    struct writ_err *err)
+{
+    static const struct writ_fetch_request keys = {
+        .accept = "Accept: application/jwk-set+json, application/json"};
+    long status = 0;
+
+    WRIT_TRY(writ_fetch_ask(url, &keys, timeout_ms, stop, &status, ret, err));
+    if (status != 200) {
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld", WRIT_FETCH_ARG(url),
+            status);
+    }
     return WRIT_DONE;
 }

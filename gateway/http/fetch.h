@@ -42,6 +42,7 @@ WRIT_RESULT writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_boo
 
 /** What is asked. NUL-terminated; body and authorization hold secrets, which errors never show. */
 struct writ_fetch_request {
+    const char *accept;        /* a whole field; NULL: "Accept: application/json" */
     const char *body;          /* of a POST; NULL: a GET */
     const char *type;          /* of the body: "Content-Type: ..."; NULL: a form, urlencoded */
     const char *authorization; /* a whole field, "Authorization: Basic ..."; NULL: none */

@@ -9,48 +9,9 @@
 #include <math.h>
 
 #define EXACT_BELOW   9007199254740992.0 /* 2^53: below it every integer is a double */
-#define PLAIN_MOST    21                 /* digits before the point without an exponent */
-#define PLAIN_LEAST   (-6)               /* and zeros after the point */
 #define EXPONENT_MOST 100000             /* more than any double has */
 
 /* ---- numbers (RFC 8785 3.2.2.3: ECMA-262 Number::toString) */
-
-static void
-put_zeros(struct writ_buf *buf, int count)
-{
-    static const char zeros[] = "000000000000000000000";
-
-    WRIT_INVARIANT(count < (int)sizeof zeros);
-    writ_buf_put(buf, writ_view(zeros, (size_t)count));
-}
-
-/* Lays out 0.<digits> * 10^point. */
-static void
-put_digits(struct writ_buf *buf, struct writ_view digits, int point)
-{
-    int count = (int)digits.len;
-
-    if (point > PLAIN_MOST || point <= PLAIN_LEAST) {
-        writ_buf_byte(buf, digits.ptr[0]);
-        if (count > 1) {
-            writ_buf_byte(buf, '.');
-            writ_buf_put(buf, writ_view_sub(digits, 1, digits.len));
-        }
-        writ_buf_str(buf, point > 0 ? "e+" : "e");
-        writ_buf_i64(buf, point - 1);
-    } else if (point <= 0) {
-        writ_buf_str(buf, "0.");
-        put_zeros(buf, -point);
-        writ_buf_put(buf, digits);
-    } else if (point >= count) {
-        writ_buf_put(buf, digits);
-        put_zeros(buf, point - count);
-    } else {
-        writ_buf_put(buf, writ_view_sub(digits, 0, (size_t)point));
-        writ_buf_byte(buf, '.');
-        writ_buf_put(buf, writ_view_sub(digits, (size_t)point, digits.len));
-    }
-}
 
 void
 writ_jcs_number(struct writ_buf *buf, double number)
@@ -67,7 +28,7 @@ writ_jcs_number(struct writ_buf *buf, double number)
     if (number < 0) {
         writ_buf_byte(buf, '-');
     }
-    put_digits(buf, writ_view(digits, (size_t)count), point);
+    writ_decimal_put_digits(buf, writ_view(digits, (size_t)count), point);
 }
 
 size_t
