@@ -14,6 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { bearer, SOURCE, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
+import { rows } from '../support/js/tables.mjs';
 import { hasBrowser, KEY, startBrowser } from '../support/js/browser.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
@@ -285,15 +286,21 @@ test('a difference is shown by path, and for texts by their changed parts', asyn
   assert.deepEqual(changes(exact('{"a":1.0}'), exact('{"a":1}')).length, 1, 'digits are compared, not numbers');
 });
 
-test('every state and event of a review has its words on the page', () => {
-  const table = readFileSync(join(SOURCE, 'core/evidence/record/review.tbl.h'), 'utf8');
-  const source = readFileSync(join(SOURCE, 'gateway/admin/page/review.js'), 'utf8');
-  const words = (name) =>
-    source.slice(source.indexOf(`const ${name} = {`), source.indexOf('};', source.indexOf(`const ${name} = {`)));
-  for (const [, state, phase] of table.matchAll(/X\([A-Z]+, ([a-z]+), (NONE|LIVE|OVER), /g)) if (phase !== 'NONE')
-    assert.match(words('STATES'), new RegExp(`\\b${state}: '`));
-  for (const [, event] of table.matchAll(/X\([A-Z]+, ([a-z]+), "/g))
-    assert.match(words('EVENTS'), new RegExp(`\\b${event}: '`), event);
+test('the page has a word for every state and event of a review, verdict, outcome, vote and engine', () => {
+  const source = (file) => readFileSync(join(SOURCE, 'gateway/admin/page', file), 'utf8');
+  const keys = (file, name) => [...source(file).split(`const ${name} = {`)[1].split('\n};')[0].matchAll(/(\w+): '/g)]
+    .map((m) => m[1]).sort();
+  const names = (file, macro) => rows(file, macro).sort();
+  const review = 'core/evidence/record/review.tbl.h', member = 'core/evidence/record/member.tbl.h';
+  const states = names(review, 'WRIT_REVIEW_STATES').filter((state) => state !== 'absent');
+  const verdicts = names(member, 'WRIT_DECISION_ROUTES'), outcomes = names(member, 'WRIT_OUTCOME_KINDS');
+  const votes = names(review, 'WRIT_REVIEW_VOTES');
+  assert.deepEqual(keys('shown.js', 'WORDS'), [...states, ...verdicts, ...outcomes, ...votes].sort());
+  assert.deepEqual(keys('review.js', 'STATES'), states);
+  assert.deepEqual(keys('review.js', 'EVENTS'), names(review, 'WRIT_REVIEW_EVENTS'));
+  assert.deepEqual(keys('review.js', 'ENGINES'), names('policy/read/raw.h', 'WRIT_RAW_ENGINES'));
+  const filter = /const DECISIONS = \['', (.*)\];/.exec(source('ledger.js'))[1];
+  assert.deepEqual(filter.replaceAll("'", '').split(', ').sort(), verdicts);
 });
 
 test('no other origin logs in, logs out, reads or votes, also one that may call', async (t) => {
