@@ -1,4 +1,4 @@
-# Files of the repository as bytes in the program. A change of one configures anew.
+# Files of the repository as bytes in the program. CMake runs again when one changes.
 include_guard()
 
 # writ_bytes(file ret) - the file as the elements of an array of C.
