@@ -5,7 +5,7 @@
  * (2) A question may outlive its stream; its answer is dropped then. */
 #include "gateway/relay/back.h"
 
-#include "gateway/relay/stream_merge.h"
+#include "gateway/relay/lanes.h"
 #include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 
@@ -27,7 +27,7 @@ struct attempt {
 };
 
 struct writ_back {
-    struct writ_stream_merge *lanes;
+    struct writ_lanes *lanes;
     struct writ_timer timer;
     struct attempt *attempts;
     size_t n;
@@ -88,7 +88,7 @@ in_vain(struct attempt *attempt, enum writ_upcall_end end)
 static void
 tell(struct attempt *attempt)
 {
-    struct writ_stream_merge *lanes = attempt->back->lanes;
+    struct writ_lanes *lanes = attempt->back->lanes;
     unsigned missed = writ_session_take_missed(lanes->request->session, name_of(attempt));
 
     attempt->pause_us = 0;
@@ -99,10 +99,10 @@ tell(struct attempt *attempt)
             .data = kinds[i].changed,
             .retry_ms = WRIT_SSE_NO_RETRY};
         if ((missed & kinds[i].kind) != 0 && !lanes->over) {
-            writ_stream_merge_say(lanes, &event);
+            writ_lanes_say(lanes, &event);
         }
     }
-    writ_stream_merge_let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 /* ---- a question */
@@ -280,7 +280,7 @@ look(struct attempt *attempt)
     if (attempt->late.join != NULL || attempt->question != NULL) { /* keeps (1) */
         return;
     }
-    writ_stream_merge_join(attempt->back->lanes, attempt->upstream);
+    attempt->back->lanes->ops->join(attempt->back->lanes, attempt->upstream);
     if (missed == 0 || writ_loop_now_us(request->worker->loop) < attempt->next_us ||
         !writ_upstream_lets(attempt->upstream, request->worker)) {
         return;
@@ -300,7 +300,7 @@ tick(struct writ_timer *timer)
     struct writ_loop *loop = request->worker->loop;
 
     if (atomic_load(&request->session->left)) { /* no upstream would end the stream any more */
-        writ_stream_merge_stop(request);
+        writ_lanes_cancel(back->lanes);
         return;
     }
     for (size_t i = 0; i < back->n; i++) {
@@ -320,7 +320,7 @@ speaks_for_itself(struct writ_upstream *upstream)
 }
 
 struct writ_back *
-writ_back_start(struct writ_stream_merge *lanes)
+writ_back_start(struct writ_lanes *lanes)
 {
     struct writ_request *request = lanes->request;
     const struct writ_gateway *gateway = request->worker->gateway;

@@ -9,10 +9,10 @@
 #define WRIT_GATEWAY_BACK_H
 
 struct writ_back;
-struct writ_stream_merge;
+struct writ_lanes;
 
 /** Begins to look, until writ_back_stop. In the arena of the lanes' request. NULL: no memory. */
-struct writ_back *writ_back_start(struct writ_stream_merge *lanes);
+struct writ_back *writ_back_start(struct writ_lanes *lanes);
 
 /** It sends no further notices. NULL is fine, and so is a second time. */
 void writ_back_stop(struct writ_back *back);

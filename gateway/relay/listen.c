@@ -12,15 +12,9 @@
 #define ACK_US        2000000 /* for the other upstreams to acknowledge as well */
 
 static bool
-is_merged(const struct writ_stream_merge *lanes)
+is_merged(const struct writ_lanes *lanes)
 {
     return lanes->listens && lanes->merged;
-}
-
-bool
-writ_listen_holds(const struct writ_stream_merge *lanes)
-{
-    return is_merged(lanes) && !lanes->acked;
 }
 
 /* ---- the acknowledgement ---- */
@@ -39,7 +33,7 @@ has_item(const struct writ_json *array, const struct writ_json *wanted)
 
 /* The first lane that grants the member; of an array, the item. */
 static const struct writ_json *
-granted(const struct writ_stream_merge *lanes, struct writ_view name, const struct writ_json *item)
+granted(const struct writ_lanes *lanes, struct writ_view name, const struct writ_json *item)
 {
     for (size_t i = 0; i < lanes->n; i++) {
         const struct writ_json *value = writ_json_get(lanes->all[i].granted, name);
@@ -53,7 +47,7 @@ granted(const struct writ_stream_merge *lanes, struct writ_view name, const stru
 
 /* The part of the client's filter that at least one upstream grants. */
 static void
-put_filter(struct writ_write *w, const struct writ_stream_merge *lanes)
+put_filter(struct writ_write *w, const struct writ_lanes *lanes)
 {
     const struct writ_json *asked = writ_json_get_typed(
         lanes->request->message.params, WRIT_LIT("notifications"), WRIT_JSON_OBJECT);
@@ -84,7 +78,7 @@ put_filter(struct writ_write *w, const struct writ_stream_merge *lanes)
 }
 
 static writ_result
-put_acknowledgement(struct writ_buf *buf, const struct writ_stream_merge *lanes)
+put_acknowledgement(struct writ_buf *buf, const struct writ_lanes *lanes)
 {
     struct writ_write w = writ_write_to(buf);
 
@@ -107,7 +101,7 @@ put_acknowledgement(struct writ_buf *buf, const struct writ_stream_merge *lanes)
 
 /* What the lanes kept back goes on behind it. */
 static void
-acknowledge(struct writ_stream_merge *lanes)
+acknowledge(struct writ_lanes *lanes)
 {
     writ_auto_buf message = writ_buf_make(FILTER_MAX);
     struct writ_sse_event event = {
@@ -115,16 +109,16 @@ acknowledge(struct writ_stream_merge *lanes)
     bool any = false;
 
     writ_loop_timer_cancel(&lanes->ack_timer);
-    lanes->acked = true;
+    lanes->holds = false;
     for (size_t i = 0; i < lanes->n; i++) {
         any = any || lanes->all[i].acked;
     }
     if (any && writ_is_ok(put_acknowledgement(&message, lanes))) {
         event.data = writ_buf_view(&message);
-        writ_stream_merge_say(lanes, &event);
+        writ_lanes_say(lanes, &event);
     }
     for (size_t i = 0; i < lanes->n; i++) {
-        writ_stream_merge_catch_up(&lanes->all[i]);
+        writ_lanes_catch_up(&lanes->all[i]);
     }
 }
 
@@ -135,11 +129,11 @@ waited_enough(struct writ_timer *timer)
 }
 
 static void
-acknowledge_if_all(struct writ_stream_merge *lanes)
+acknowledge_if_all(struct writ_lanes *lanes)
 {
     struct writ_loop *loop = lanes->request->x->loop;
 
-    if (lanes->acked || !lanes->request->stream.open) {
+    if (!lanes->holds || !lanes->request->stream.open) {
         return;
     }
     for (size_t i = 0; i < lanes->n; i++) {
@@ -186,7 +180,7 @@ bool
 writ_listen_takes(
     struct writ_lane *lane, enum writ_inspected kind, const struct writ_sse_event *event)
 {
-    struct writ_stream_merge *lanes = lane->lanes;
+    struct writ_lanes *lanes = lane->lanes;
 
     if (!is_merged(lanes)) {
         return false;
@@ -208,21 +202,21 @@ writ_listen_takes(
 void
 writ_listen_lane_ended(struct writ_lane *lane)
 {
-    struct writ_stream_merge *lanes = lane->lanes;
+    struct writ_lanes *lanes = lane->lanes;
 
     if (!is_merged(lanes)) {
         return;
     }
     if (lane->streams && !lane->done && !lanes->over) {
         lanes->whole = false;
-        writ_stream_merge_cancel(lanes);
+        writ_lanes_cancel(lanes);
     } else {
         acknowledge_if_all(lanes);
     }
 }
 
 void
-writ_listen_finish(struct writ_stream_merge *lanes)
+writ_listen_finish(struct writ_lanes *lanes)
 {
     struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
         .event = WRIT_LIT("message"),
@@ -231,7 +225,7 @@ writ_listen_finish(struct writ_stream_merge *lanes)
 
     writ_loop_timer_cancel(&lanes->ack_timer);
     if (is_merged(lanes) && lanes->whole && lanes->final.len > 0) {
-        writ_stream_merge_put(&lanes->all[0], &event);
+        writ_lanes_put(&lanes->all[0], &event);
     }
     writ_buf_wipe(&lanes->final);
 }

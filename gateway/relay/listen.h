@@ -10,10 +10,7 @@
 #define WRIT_GATEWAY_LISTEN_H
 
 #include "gateway/call/inspect.h"
-#include "gateway/relay/stream_merge.h"
-
-/** Whether events wait for the acknowledgement. */
-bool writ_listen_holds(const struct writ_stream_merge *lanes);
+#include "gateway/relay/lanes.h"
 
 /** Takes an event that the client does not get as it is. */
 bool writ_listen_takes(
@@ -23,6 +20,6 @@ bool writ_listen_takes(
 void writ_listen_lane_ended(struct writ_lane *lane);
 
 /** All are: writes the result, if there was one. */
-void writ_listen_finish(struct writ_stream_merge *lanes);
+void writ_listen_finish(struct writ_lanes *lanes);
 
 #endif

@@ -1,10 +1,8 @@
 /* stream.c - STREAM and LEAVE: streams of events (GET, subscriptions/listen), and the end of a
  * session (DELETE). */
-#include "gateway/relay/stream.h"
-
-#include "gateway/relay/stream_merge.h"
 #include "gateway/relay/fanout.h"
 #include "gateway/relay/pass.h"
+#include "gateway/relay/stream_merge.h"
 #include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/session_row.h"
@@ -59,31 +57,6 @@ writ_stream_forget(struct writ_request *request)
 /* ---- STREAM ---- */
 
 static void
-remember(struct writ_request *request)
-{
-    struct writ_request **head = &request->worker->streams;
-
-    request->stream_next = *head;
-    request->stream_link = head;
-    if (*head != NULL) {
-        (*head)->stream_link = &request->stream_next;
-    }
-    *head = request;
-}
-
-void
-writ_stream_end_all(struct writ_worker *worker)
-{
-    struct writ_request *next;
-
-    worker->ending = true;
-    for (struct writ_request *r = worker->streams; r != NULL; r = next) {
-        next = r->stream_next;
-        writ_stream_merge_stop(r);
-    }
-}
-
-static void
 token_is_over(struct writ_timer *timer)
 {
     writ_stream_merge_stop(timer->ctx);
@@ -119,7 +92,6 @@ writ_stream_open(struct writ_request *request)
         return writ_refusal_http(request, 406, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
             "Not Acceptable: Client must accept text/event-stream");
     }
-    remember(request);
     watch_token(request);
     return writ_stream_merge_open(request);
 }

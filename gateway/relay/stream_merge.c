@@ -1,17 +1,12 @@
-/* stream_merge.c - one stream for the client from the streams of several upstreams (lanes).
- *
- * Invariants:
- * (1) `live` counts the lanes that are not over, and one for each function that looks at all of
- * them: the request goes on when it is 0, and nothing is touched after that. A lane is not over
- * while its upcall is open, its timer set, or its ferry away. (2) What comes behind something that
- * waits (an answer that is away, an acknowledgement for those of the other lanes) waits in
- * `behind`: the events of one lane stay in their order. (3) What comes back while more is away
- * waits in `ahead`, in the order in which it came back. */
+/* stream_merge.c - asks the upstreams, and gives what they send to the lanes: an answer first to
+ * the call that awaits it. A lane is not over while its upcall is open, its timer set, or its ferry
+ * away. keeps (1) of lanes.c */
 #include "gateway/relay/stream_merge.h"
 
 #include "gateway/relay/back.h"
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
+#include "gateway/relay/lanes.h"
 #include "gateway/relay/listen.h"
 #include "gateway/request/resume.h"
 #include "gateway/review/meet.h"
@@ -21,7 +16,6 @@
 #include "gateway/call/task_notification.h"
 #include "gateway/request/upcall_request.h"
 
-#define PLACE_MAX     2048     /* bytes of an upstream's event id; a longer one is no place */
 #define AGAIN_US      1000000  /* before a lane is asked for again, when its server did not say */
 #define AGAIN_MIN_MS  50       /* at least, and */
 #define AGAIN_MAX_US  30000000 /* at most, also when it did */
@@ -37,174 +31,17 @@ static void start(struct writ_lane *lane);
 enum writ_step
 writ_stream_merge_ended(struct writ_request *request)
 {
-    struct writ_stream_merge *lanes = request->part;
+    struct writ_lanes *lanes = request->part;
 
     lanes->live++; /* keeps (1) */
     writ_back_stop(lanes->back);
     writ_listen_finish(lanes);
-    for (size_t i = 0; i < lanes->n; i++) {
-        writ_buf_wipe(&lanes->all[i].place);
-        writ_buf_wipe(&lanes->all[i].ahead);
-        writ_buf_wipe(&lanes->all[i].behind);
-    }
+    writ_lanes_wipe(lanes);
     if (lanes->resumes) {
         (void)atomic_fetch_sub(&request->session->resuming, 1);
     }
     return request->stream.open ? writ_client_stream_end(request, lanes->whole)
                                 : writ_pass_answer(request, &lanes->refusal);
-}
-
-void
-writ_stream_merge_let_go(struct writ_stream_merge *lanes)
-{
-    if (--lanes->live == 0) {
-        writ_request_continue(lanes->request);
-    }
-}
-
-void
-writ_stream_merge_cancel(struct writ_stream_merge *lanes)
-{
-    lanes->over = true;
-    lanes->live++; /* keeps (1) */
-    writ_back_stop(lanes->back);
-    if (lanes->waits) {
-        lanes->waits = false;
-        writ_stream_merge_let_go(lanes);
-    }
-    for (size_t i = 0; i < lanes->n; i++) {
-        struct writ_lane *lane = &lanes->all[i];
-        if (lane->open) {
-            writ_upcall_cancel(&lane->upcall, true);
-        } else if (lane->timer.armed) {
-            writ_loop_timer_cancel(&lane->timer);
-            writ_stream_merge_let_go(lanes);
-        }
-    }
-    writ_stream_merge_let_go(lanes);
-}
-
-void
-writ_stream_merge_stop(struct writ_request *request)
-{
-    writ_stream_merge_cancel(request->part);
-}
-
-/* ---- to the client ---- */
-
-static void
-resume_all(struct writ_request *request)
-{
-    struct writ_stream_merge *lanes = request->part;
-
-    for (size_t i = 0; i < lanes->n; i++) {
-        if (lanes->all[i].open) {
-            writ_upcall_resume(&lanes->all[i].upcall);
-        }
-    }
-}
-
-static void
-write_out(struct writ_stream_merge *lanes, struct writ_view events)
-{
-    writ_result r = writ_client_stream_write(lanes->request, events);
-
-    if (r.code == WRIT_E_BUSY) {
-        for (size_t i = 0; i < lanes->n; i++) {
-            if (lanes->all[i].open) {
-                writ_upcall_pause(&lanes->all[i].upcall);
-            }
-        }
-    } else if (!writ_is_ok(r)) {
-        lanes->whole = false;
-        writ_stream_merge_cancel(lanes);
-    }
-}
-
-/* Where an event waits, or NULL: for nothing. */
-static struct writ_buf *
-waits_in(struct writ_lane *lane)
-{
-    if (lane->back) {
-        return &lane->ahead;
-    }
-    return lane->away > 0 || writ_listen_holds(lane->lanes) ? &lane->behind : NULL;
-}
-
-static void
-put(struct writ_stream_merge *lanes, const struct writ_sse_event *event, struct writ_buf *waits)
-{
-    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
-
-    if (!writ_is_ok(writ_sse_put(&text, event, NULL))) {
-        lanes->whole = false;
-        writ_stream_merge_cancel(lanes);
-    } else if (waits != NULL) {
-        writ_buf_put(waits, writ_buf_view(&text)); /* keeps (2) and (3) */
-    } else {
-        write_out(lanes, writ_buf_view(&text));
-    }
-}
-
-void
-writ_stream_merge_put(struct writ_lane *lane, const struct writ_sse_event *event)
-{
-    put(lane->lanes, event, waits_in(lane));
-}
-
-void
-writ_stream_merge_say(struct writ_stream_merge *lanes, const struct writ_sse_event *event)
-{
-    put(lanes, event, NULL);
-}
-
-void
-writ_stream_merge_catch_up(struct writ_lane *lane)
-{
-    if (lane->away > 0 || writ_listen_holds(lane->lanes)) {
-        return;
-    }
-    writ_buf_put(&lane->ahead, writ_buf_view(&lane->behind));
-    if (!writ_is_ok(writ_buf_check(&lane->behind, NULL)) ||
-        !writ_is_ok(writ_buf_check(&lane->ahead, NULL))) {
-        lane->lanes->whole = false;
-        writ_stream_merge_cancel(lane->lanes);
-    } else if (lane->ahead.len > 0) {
-        write_out(lane->lanes, writ_buf_view(&lane->ahead));
-    }
-    writ_buf_wipe(&lane->ahead);
-    writ_buf_wipe(&lane->behind);
-    lane->ahead = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
-    lane->behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
-}
-
-/* The id that the client gets: where it is in all lanes, or in the one that there is. */
-static struct writ_view
-place_of(struct writ_lane *lane, struct writ_view id, struct writ_buf *scratch)
-{
-    struct writ_stream_merge *lanes = lane->lanes;
-
-    if (id.ptr == NULL) {
-        return id;
-    }
-    writ_buf_clear(&lane->place);
-    if (id.len <= PLACE_MAX) {
-        writ_buf_put(&lane->place, id);
-    }
-    if (id.len == 0 || !writ_request_is_merged(lanes->request)) {
-        return id;
-    }
-    if (!lanes->merged) {
-        writ_event_id_put(scratch, writ_upstream_config(lane->upstream)->name, id);
-    }
-    for (size_t i = 0; lanes->merged && i < lanes->n; i++) {
-        if (lanes->all[i].place.len > 0) {
-            writ_event_id_add(scratch, writ_upstream_config(lanes->all[i].upstream)->name,
-                writ_buf_view(&lanes->all[i].place));
-        }
-    }
-    return writ_is_ok(writ_buf_check(scratch, NULL)) ? writ_buf_view(scratch)
-                                                     : (struct writ_view){NULL, 0};
 }
 
 /* ---- an answer on a GET ---- */
@@ -233,7 +70,7 @@ put_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view m
 {
     const struct writ_sse_event event = answer_event(event_id, message);
 
-    writ_stream_merge_put(lane, &event);
+    writ_lanes_put(lane, &event);
 }
 
 /* It belongs to nothing that is known, or is not what was recorded. The client, who waits for it,
@@ -277,7 +114,7 @@ go_on_behind(struct writ_lane *lane)
     if (lane->away > 0) {
         return;
     }
-    writ_stream_merge_catch_up(lane);
+    writ_lanes_catch_up(lane);
     if (!lane->open && lane->away == 0) {
         lane_ended(lane);
     }
@@ -288,7 +125,7 @@ come_back(struct writ_ferry *ferry)
 {
     struct away *away = ferry->ctx;
     struct writ_lane *lane = away->lane;
-    struct writ_stream_merge *lanes = lane->lanes;
+    struct writ_lanes *lanes = lane->lanes;
 
     is_back(lane);
     lanes->live++; /* keeps (1) */
@@ -299,7 +136,7 @@ come_back(struct writ_ferry *ferry)
     }
     away_free(away);
     go_on_behind(lane);
-    writ_stream_merge_let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 /* To the call that awaits it. False: it could not be, or there is none any more. */
@@ -346,15 +183,15 @@ static void
 word_told(void *ctx, const struct writ_sse_event *event)
 {
     struct writ_lane *lane = ctx;
-    struct writ_stream_merge *lanes = lane->lanes;
+    struct writ_lanes *lanes = lane->lanes;
 
     is_back(lane);
     lanes->live++; /* keeps (1) */
     if (event != NULL && !lanes->over) {
-        writ_stream_merge_put(lane, event);
+        writ_lanes_put(lane, event);
     }
     go_on_behind(lane);
-    writ_stream_merge_let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 /* `task` NULL: a notice. False: it was dropped. */
@@ -456,8 +293,7 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     lane->conflicts = 0;
     lane->again_us = AGAIN_US;
     if (!request->stream.open) {
-        writ_client_stream_begin(request);
-        request->stream.room = resume_all;
+        writ_lanes_begin(lane->lanes);
     }
 }
 
@@ -480,14 +316,14 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     }
     if (event->kind == WRIT_SSE_EVENT) {
         changed.data = data.len > 0 ? writ_buf_view(&data) : event->data;
-        changed.id = place_of(lane, event->id, &place);
+        changed.id = writ_lanes_place(lane, event->id, &place);
     }
     if (kind == WRIT_INSPECTED_ANSWER) {
         take_answer(lane, changed.id, changed.data);
     } else if (kind == WRIT_INSPECTED_TASK) {
         (void)take_word(lane, writ_task_notification_form(lane->lanes->request), NULL, &changed);
     } else if (!writ_listen_takes(lane, kind, &changed)) {
-        writ_stream_merge_put(lane, &changed);
+        writ_lanes_put(lane, &changed);
     }
 }
 
@@ -511,7 +347,7 @@ start_in(struct writ_lane *lane, int64_t after_us)
 static void
 lane_ended(struct writ_lane *lane)
 {
-    struct writ_stream_merge *lanes = lane->lanes;
+    struct writ_lanes *lanes = lane->lanes;
 
     if (lane->again && !lanes->over) {
         start_in(lane, lane->again_us);
@@ -520,11 +356,11 @@ lane_ended(struct writ_lane *lane)
     }
     lane->ended = true;
     writ_listen_lane_ended(lane);
-    writ_stream_merge_let_go(lanes);
+    writ_lanes_let_go(lanes);
 }
 
 static void
-keep_refusal(struct writ_stream_merge *lanes, const struct writ_upcall_answer *answer)
+keep_refusal(struct writ_lanes *lanes, const struct writ_upcall_answer *answer)
 {
     struct writ_arena *arena = lanes->request->x->arena;
 
@@ -566,7 +402,7 @@ static void
 on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct writ_lane *lane = upcall->ctx;
-    struct writ_stream_merge *lanes = lane->lanes;
+    struct writ_lanes *lanes = lane->lanes;
 
     lane->open = false;
     look_whether_lost(lane, answer);
@@ -626,26 +462,22 @@ client_left(struct writ_exchange *x, void *ctx)
     if (request->stream.closing) { /* all lanes are over */
         writ_client_stream_left(request);
     } else {
-        writ_stream_merge_cancel(request->part);
+        writ_lanes_cancel(request->part);
     }
 }
 
-static void
-add(struct writ_stream_merge *lanes, struct writ_upstream *upstream)
+static struct writ_lane *
+add(struct writ_lanes *lanes, struct writ_upstream *upstream)
 {
-    lanes->all[lanes->n++] = (struct writ_lane){
-        .lanes = lanes,
-        .upstream = upstream,
-        .place = writ_buf_make(PLACE_MAX),
-        .ahead = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
-        .behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
-        .again_us = AGAIN_US,
-    };
+    struct writ_lane *lane = writ_lanes_add(lanes, upstream);
+
+    lane->again_us = AGAIN_US;
+    return lane;
 }
 
 /* Which upstreams, and from where on. */
 static void
-choose(struct writ_stream_merge *lanes)
+choose(struct writ_lanes *lanes)
 {
     struct writ_request *request = lanes->request;
     struct writ_gateway *gateway = request->worker->gateway;
@@ -662,22 +494,24 @@ choose(struct writ_stream_merge *lanes)
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         struct writ_upstream *upstream = gateway->upstreams[i];
         struct writ_view name = writ_upstream_config(upstream)->name;
+        struct writ_lane *lane;
+
         if ((only != NULL && upstream != only) ||
             (!lanes->listens && (only == NULL ? !writ_session_has(request->session, name)
                                               : writ_meet_is_late(request, upstream)))) {
             continue;
         }
-        add(lanes, upstream);
+        lane = add(lanes, upstream);
         if (only == NULL) {
-            (void)writ_event_id_find(last, name, &lanes->all[lanes->n - 1].place);
-        } else if (id.len <= PLACE_MAX && !lanes->listens) {
-            writ_buf_put(&lanes->all[lanes->n - 1].place, id);
+            (void)writ_event_id_find(last, name, &lane->place);
+        } else if (id.len <= WRIT_LANES_PLACE_MAX && !lanes->listens) {
+            writ_buf_put(&lane->place, id);
         }
     }
 }
 
 static struct writ_lane *
-find_lane(struct writ_stream_merge *lanes, const struct writ_upstream *upstream)
+find_lane(struct writ_lanes *lanes, const struct writ_upstream *upstream)
 {
     for (size_t i = 0; i < lanes->n; i++) {
         if (lanes->all[i].upstream == upstream) {
@@ -687,8 +521,8 @@ find_lane(struct writ_stream_merge *lanes, const struct writ_upstream *upstream)
     return NULL;
 }
 
-void
-writ_stream_merge_join(struct writ_stream_merge *lanes, struct writ_upstream *upstream)
+static void
+join(struct writ_lanes *lanes, struct writ_upstream *upstream)
 {
     struct writ_lane *lane;
 
@@ -698,8 +532,7 @@ writ_stream_merge_join(struct writ_stream_merge *lanes, struct writ_upstream *up
     }
     lane = find_lane(lanes, upstream);
     if (lane == NULL) {
-        add(lanes, upstream);
-        lane = &lanes->all[lanes->n - 1];
+        lane = add(lanes, upstream);
     } else if (!lane->lost || !lane->ended) {
         return;
     }
@@ -712,7 +545,7 @@ writ_stream_merge_join(struct writ_stream_merge *lanes, struct writ_upstream *up
 /* A client that was answered without an upstream gets a stream in any case, to be told that it is
  * back. */
 static void
-look_for_missed(struct writ_stream_merge *lanes)
+look_for_missed(struct writ_lanes *lanes)
 {
     struct writ_request *request = lanes->request;
 
@@ -723,8 +556,48 @@ look_for_missed(struct writ_stream_merge *lanes)
     lanes->waits = lanes->back != NULL && writ_session_is_short(request->session);
     if (lanes->waits) {
         lanes->live++;
-        writ_client_stream_begin(request);
-        request->stream.room = resume_all;
+        writ_lanes_begin(lanes);
+    }
+}
+
+static void
+stopped(struct writ_lanes *lanes)
+{
+    writ_back_stop(lanes->back);
+}
+
+static const struct writ_lanes_ops lanes_ops = {.join = join, .stopped = stopped};
+
+/* ---- the streams of a worker ---- */
+
+static void
+remember(struct writ_request *request)
+{
+    struct writ_request **head = &request->worker->streams;
+
+    request->stream_next = *head;
+    request->stream_link = head;
+    if (*head != NULL) {
+        (*head)->stream_link = &request->stream_next;
+    }
+    *head = request;
+}
+
+void
+writ_stream_merge_stop(struct writ_request *request)
+{
+    writ_lanes_cancel(request->part);
+}
+
+void
+writ_stream_merge_end_all(struct writ_worker *worker)
+{
+    struct writ_request *next;
+
+    worker->ending = true;
+    for (struct writ_request *r = worker->streams; r != NULL; r = next) {
+        next = r->stream_next;
+        writ_stream_merge_stop(r);
     }
 }
 
@@ -733,10 +606,11 @@ writ_stream_merge_open(struct writ_request *request)
 {
     struct writ_arena *arena = request->x->arena;
     size_t most = request->worker->gateway->upstreams_n;
-    struct writ_stream_merge *lanes = writ_arena_get(arena, sizeof *lanes);
+    struct writ_lanes *lanes = writ_arena_get(arena, sizeof *lanes);
 
     if (lanes != NULL) {
-        *lanes = (struct writ_stream_merge){.request = request,
+        *lanes = (struct writ_lanes){.ops = &lanes_ops,
+            .request = request,
             .whole = true,
             .listens = request->x->method == WRIT_METHOD_POST,
             .all = writ_arena_get(arena, (most + 1) * sizeof *lanes->all)};
@@ -746,11 +620,13 @@ writ_stream_merge_open(struct writ_request *request)
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     choose(lanes);
+    lanes->holds = lanes->listens && lanes->merged;
     if (lanes->n == 0) {
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     }
     request->part = lanes;
+    remember(request);
     lanes->resumes =
         !lanes->listens && writ_exchange_header(request->x, WRIT_LIT("Last-Event-ID")).len > 0;
     if (lanes->resumes) {

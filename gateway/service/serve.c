@@ -19,7 +19,7 @@
 #include "gateway/hook/hook.h"
 #include "gateway/io/memory_trim.h"
 #include "gateway/listener/pem.h"
-#include "gateway/relay/stream.h"
+#include "gateway/relay/stream_merge.h"
 #include "gateway/request/request.h"
 #include "gateway/request/tally.h"
 #include "gateway/reviewers/review_rules.h"
@@ -573,7 +573,7 @@ end_streams(struct writ_post *post)
 {
     struct writ_worker *worker = post->ctx;
 
-    writ_stream_end_all(worker);
+    writ_stream_merge_end_all(worker);
 }
 
 /* Of a call that goes on elsewhere it is recorded that its end is not known, and its client is

@@ -66,7 +66,6 @@ acyclic() {
 # still have cycles; this list only shrinks
 cyclic=$(tr "\n" " " <<-END
 	gateway/upstream
-	gateway/relay
 	END
 )
 while read -r name folder allowed; do
