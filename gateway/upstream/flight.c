@@ -62,7 +62,7 @@ deliver_end(struct writ_flight *flight)
     answer.body = writ_buf_view(&flight->end.data);
     answer.session = writ_buf_view(&flight->session);
     call->state = NULL;
-    writ_upcall_end(call, &answer);
+    call->ended(call, &answer);
     writ_flight_drop(flight);
 }
 

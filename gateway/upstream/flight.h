@@ -10,8 +10,8 @@
 #define WRIT_GATEWAY_FLIGHT_H
 
 #include "gateway/mcp/method.h"
-#include "gateway/upstream/upstream.h"
 #include "gateway/state/worker.h"
+#include "gateway/upstream/upcall.h"
 
 #include <stdatomic.h>
 

@@ -9,10 +9,8 @@
 #include "gateway/upstream/instance.h"
 
 #include "gateway/io/child.h"
+#include "gateway/upstream/stdio_refuse.h"
 #include "gateway/upstream/stdio_send.h"
-#include "gateway/upstream/stdio_handshake.h"
-#include "gateway/upstream/stdio_recv.h"
-#include "gateway/upstream/stdio_route.h"
 #include "gateway/upstream/stdio_stream.h"
 #include "gateway/io/exec_env.h"
 
@@ -51,14 +49,16 @@ on_up(void *ctx, struct writ_child *child)
     WRIT_LOG(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_STARTED,
         writ_log_text("upstream", instance->stdio->config->name),
         writ_log_int("pid", writ_child_pid(child)));
-    writ_stdio_handshake_begin(instance);
+    instance->stdio->ops->started(instance);
 }
 
 static void
 on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
+    struct writ_instance *instance = ctx;
+
     (void)child;
-    writ_stdio_recv_line(ctx, line);
+    instance->stdio->ops->line(instance, line);
 }
 
 /* What was sent and what listens ends with the child; what waits for one waits for the next, unless
@@ -141,7 +141,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     break_flights(instance, end->first_unsent, instance->failures >= WRIT_STDIO_FAILURES_MAX,
         writ_child_why_name(end->why));
     if (instance->kind == WRIT_INSTANCE_SCOUT && instance->failures >= WRIT_STDIO_FAILURES_MAX) {
-        writ_stdio_route_despair(stdio);
+        stdio->ops->hopeless(stdio);
     }
     if (is_given_up(instance)) {
         writ_instance_end(instance, writ_child_why_name(end->why));
@@ -429,7 +429,7 @@ writ_instance_refused(struct writ_instance *instance, const struct writ_json *er
     struct writ_flight *opener = instance->waiting;
 
     if (opener != NULL && opener->name == WRIT_MCP_INITIALIZE) {
-        writ_stdio_send_answer_error(opener, error);
+        writ_stdio_refuse_initialize(opener, error);
     }
     writ_instance_end(instance, "initialize_refused");
 }

@@ -5,8 +5,10 @@
 #include "gateway/upstream/stdio.h"
 
 #include "gateway/upstream/instance.h"
-#include "gateway/upstream/stdio_send.h"
+#include "gateway/upstream/stdio_handshake.h"
+#include "gateway/upstream/stdio_recv.h"
 #include "gateway/upstream/stdio_route.h"
+#include "gateway/upstream/stdio_send.h"
 
 #define REFUSAL_MAX 65536
 
@@ -83,8 +85,11 @@ open_scout(struct writ_post *post)
 
 writ_result
 writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
-    struct writ_stdio **ret, struct writ_err *err)
+    struct writ_catalog_snapshot *shelf, struct writ_stdio **ret, struct writ_err *err)
 {
+    static const struct writ_stdio_ops ops = {.started = writ_stdio_handshake_begin,
+        .line = writ_stdio_recv_line,
+        .hopeless = writ_stdio_route_despair};
     struct writ_stdio *stdio = writ_alloc(sizeof *stdio);
     writ_result shared;
 
@@ -101,6 +106,8 @@ writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config 
         (unsigned)gateway->config->limits.tenant_percent);
     stdio->gateway = gateway;
     stdio->config = config;
+    stdio->ops = &ops;
+    stdio->shelf = shelf;
     stdio->loop = gateway->workers[0].loop;
     stdio->no_legacy = writ_buf_make(REFUSAL_MAX);
     stdio->versions = writ_buf_make(REFUSAL_MAX);

@@ -3,19 +3,13 @@
  * ends a handshake that is not answered. */
 #include "gateway/upstream/stdio_handshake.h"
 
+#include "gateway/state/catalog_snapshot.h"
 #include "gateway/upstream/instance.h"
 #include "gateway/upstream/stdio_route.h"
 
 #include "evidence/json/write.h"
 
 #define DISCOVER_US 2000000 /* for the answer to server/discover, before initialize is sent */
-
-void
-writ_stdio_handshake_doubt_tools(const struct writ_stdio *stdio)
-{
-    writ_catalog_snapshot_doubt(
-        writ_upstream_shelf(writ_upstream_find(stdio->gateway, stdio->config->name)));
-}
 
 static void
 handshake_times_out(struct writ_timer *timer)
@@ -72,7 +66,7 @@ writ_stdio_handshake_begin(struct writ_instance *instance)
 {
     switch (instance->kind) {
     case WRIT_INSTANCE_MODERN:
-        writ_stdio_handshake_doubt_tools(instance->stdio);
+        writ_catalog_snapshot_doubt(instance->stdio->shelf);
         writ_instance_came_up(instance); /* every request says all that the server needs */
         return;
     case WRIT_INSTANCE_SESSION:
@@ -187,8 +181,8 @@ writ_stdio_handshake_initialized(struct writ_instance *instance, const struct wr
     instance->primes =
         writ_view_compare(writ_json_string(writ_json_get(result, WRIT_LIT("protocolVersion"))),
             WRIT_LIT(WRIT_MCP_LATEST_LEGACY)) >= 0;
-    writ_stdio_handshake_doubt_tools(
-        instance->stdio); /* another process, perhaps of another version */
+    writ_catalog_snapshot_doubt(
+        instance->stdio->shelf); /* another process, perhaps of another version */
     if (instance->kind != WRIT_INSTANCE_SESSION || instance->greeted) {
         say(instance, WRIT_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     }

@@ -17,8 +17,4 @@ void writ_stdio_handshake_discovered(
 void writ_stdio_handshake_initialized(
     struct writ_instance *instance, const struct writ_json *message);
 
-/** What was learned of the server's tools is to be asked for again: its process is another one, or
- * it says so. */
-void writ_stdio_handshake_doubt_tools(const struct writ_stdio *stdio);
-
 #endif

@@ -89,9 +89,21 @@ struct writ_instance {
     struct writ_instance *next, **link;
 };
 
+/** What an instance leaves to the modules above it. */
+struct writ_stdio_ops {
+    /** The child has just started: the handshake begins. */
+    void (*started)(struct writ_instance *instance);
+    /** The child wrote a line. */
+    void (*line)(struct writ_instance *instance, struct writ_view line);
+    /** The server does not start: nothing waits for it any more. */
+    void (*hopeless)(struct writ_stdio *stdio);
+};
+
 struct writ_stdio {
     struct writ_gateway *gateway;
     const struct writ_upstream_config *config;
+    const struct writ_stdio_ops *ops;
+    struct writ_catalog_snapshot *shelf; /* borrowed: what was learned of its tools */
     struct writ_loop *loop;
     struct writ_post open, stop;
     atomic_int state;

@@ -5,9 +5,9 @@
  * names. */
 #include "gateway/upstream/stdio_recv.h"
 
-#include "gateway/upstream/instance.h"
 #include "gateway/mcp/line_list.h"
 #include "gateway/mcp/rewrite.h"
+#include "gateway/state/catalog_snapshot.h"
 #include "gateway/upstream/stdio_handshake.h"
 #include "gateway/upstream/stdio_stream.h"
 
@@ -308,7 +308,7 @@ take_notice(struct writ_instance *instance, const struct writ_json *message, str
         return;
     }
     if (writ_view_is(method, "notifications/tools/list_changed")) {
-        writ_stdio_handshake_doubt_tools(instance->stdio);
+        writ_catalog_snapshot_doubt(instance->stdio->shelf);
     }
     switch (instance->kind) {
     case WRIT_INSTANCE_SESSION:

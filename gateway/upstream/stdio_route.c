@@ -4,8 +4,8 @@
 #include "gateway/upstream/stdio_route.h"
 
 #include "gateway/upstream/instance.h"
+#include "gateway/upstream/stdio_refuse.h"
 #include "gateway/upstream/stdio_send.h"
-#include "gateway/upstream/stdio_validate.h"
 
 #define FLIGHTS_MAX   4096 /* requests at once, those that wait for a child included */
 #define LISTENERS_MAX 1024 /* GET streams at once */
@@ -178,7 +178,7 @@ route(struct writ_stdio *stdio, struct writ_flight *flight)
         wait_for_scout(stdio, flight);
         return;
     case WRIT_STDIO_NO:
-        writ_stdio_send_refuse(stdio, flight);
+        writ_stdio_refuse_family(stdio, flight);
         return;
     case WRIT_STDIO_YES:
         break;
@@ -187,7 +187,7 @@ route(struct writ_stdio *stdio, struct writ_flight *flight)
     if (writ_is_ok(r)) {
         writ_instance_take(instance, flight);
     } else if (r.code == WRIT_E_ABSENT) { /* what its client can do is not known any more */
-        writ_stdio_send_forget(flight);
+        writ_stdio_refuse_session(flight);
     } else if (r.code == WRIT_E_LIMIT) {
         writ_flight_break(flight, WRIT_UPCALL_CROWDED, "share_exceeded");
     } else {
@@ -235,7 +235,7 @@ writ_stdio_route_take(struct writ_stdio *stdio, struct writ_flight *flight)
 {
     if (!has_room(stdio, flight) || stdio->stopping) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "busy");
-    } else if (writ_stdio_validate_refuses(flight)) {
+    } else if (writ_stdio_refuse_head(flight)) {
         return;
     } else if (flight->method == WRIT_METHOD_DELETE) {
         leave(stdio, flight);

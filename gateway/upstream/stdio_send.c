@@ -5,6 +5,7 @@
 #include "gateway/upstream/stdio_send.h"
 
 #include "gateway/mcp/line_list.h"
+#include "gateway/upstream/stdio_refuse.h"
 #include "gateway/upstream/stdio_stream.h"
 
 #include "evidence/json/write.h"
@@ -391,128 +392,7 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
     }
 }
 
-/* {"jsonrpc":"2.0","id":<the client's>,"error":, to be followed by the error. */
-static struct writ_write
-begin_error(struct writ_buf *body, const struct writ_flight *flight)
-{
-    const struct writ_mcp_message *message = flight->request->message;
-    struct writ_write w = writ_write_to(body);
-
-    writ_mcp_open(&w, message != NULL ? message->id : NULL);
-    writ_write_name(&w, WRIT_LIT("error"));
-    return w;
-}
-
-void
-writ_stdio_send_error(struct writ_flight *flight, unsigned status, int code, const char *text)
-{
-    writ_auto_buf body = writ_buf_make(8192);
-    struct writ_write w = begin_error(&body, flight);
-
-    writ_mcp_put_error(&w, code, text);
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_flight_answer(flight, status, writ_buf_view(&body));
-}
-
-void
-writ_stdio_send_forget(struct writ_flight *flight)
-{
-    writ_stdio_send_error(flight, 404, WRIT_RPC_SESSION_NOT_FOUND, "Session not found");
-}
-
-void
-writ_stdio_send_answer_error(struct writ_flight *flight, const struct writ_json *error)
-{
-    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
-    struct writ_write w = begin_error(&body, flight);
-    int64_t code = 0;
-    bool old = writ_is_ok(writ_json_integer(
-                   writ_json_get(error, WRIT_LIT("code")), INT64_MIN, INT64_MAX, &code)) &&
-               code == WRIT_RPC_UNSUPPORTED_VERSION;
-
-    writ_write_verbatim(&w, error);
-    writ_write_object_end(&w);
-    if (writ_is_ok(writ_write_end(&w, NULL))) { /* a server of the stateless revision alone: 400 */
-        writ_flight_answer(flight, old ? 400 : 200, writ_buf_view(&body));
-    } else {
-        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "nomem");
-    }
-}
-
-/* A server over stdio may look at the version of the first request alone. Without its list it is
- * left to judge. */
-static bool
-is_supported(const struct writ_flight *flight, struct writ_view version)
-{
-    struct writ_arena *scratch = writ_arena_new(INITIALIZE_MAX);
-    const struct writ_json *versions = NULL;
-    bool found =
-        scratch == NULL || !writ_is_ok(writ_json_read(writ_buf_view(&flight->stdio->versions),
-                               &writ_json_limits_default, scratch, &versions, NULL));
-
-    WRIT_JSON_EACH(each, versions)
-    {
-        found = found || writ_json_is(each, version);
-    }
-    writ_arena_free(scratch);
-    return found;
-}
-
-/* 2026-07-28, basic/versioning. True: it was refused. */
-static bool
-refuse_version(struct writ_flight *flight)
-{
-    struct writ_view version = writ_json_string(
-        writ_json_get(flight->request->message->meta, WRIT_LIT(WRIT_META_VERSION)));
-    writ_auto_buf body = writ_buf_make(INITIALIZE_MAX);
-    struct writ_write w;
-
-    if (flight->era != WRIT_MCP_ERA_MODERN || is_supported(flight, version)) {
-        return false;
-    }
-    w = begin_error(&body, flight);
-    writ_write_object_begin(&w);
-    writ_write_integer(&w, "code", WRIT_RPC_UNSUPPORTED_VERSION);
-    writ_write_text(&w, "message", WRIT_LIT("Unsupported protocol version"));
-    writ_write_name(&w, WRIT_LIT("data"));
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("supported"));
-    writ_write_raw(&w, writ_buf_view(&flight->stdio->versions));
-    writ_write_text(&w, "requested", version);
-    writ_write_object_end(&w);
-    writ_write_object_end(&w);
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
-    writ_flight_answer(flight, 400, writ_buf_view(&body));
-    return true;
-}
-
-/* As a server over HTTP would that has no such family: a client that can falls back to initialize
- * (mcp.md 2.2), and one that only knows initialize gets the list of versions. */
-void
-writ_stdio_send_refuse(struct writ_stdio *stdio, struct writ_flight *flight)
-{
-    bool modern = flight->era == WRIT_MCP_ERA_MODERN;
-    writ_auto_buf body = writ_buf_make(stdio->no_legacy.len + 8192);
-    struct writ_write w;
-
-    if (flight->method != WRIT_METHOD_POST || flight->kind != WRIT_MCP_REQUEST) {
-        writ_flight_answer(
-            flight, flight->method == WRIT_METHOD_POST ? 202 : 405, (struct writ_view){NULL, 0});
-        return;
-    }
-    if (modern) {
-        writ_stdio_send_error(
-            flight, 400, WRIT_RPC_SERVER_ERROR, "Bad Request: this server needs initialize first");
-        return;
-    }
-    w = begin_error(&body, flight);
-    writ_write_raw(&w, writ_buf_view(&stdio->no_legacy));
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL));
-    writ_flight_answer(flight, 400, writ_buf_view(&body));
-}
+/* ---- notifications and answers of the client ---- */
 
 /* It was cancelled by its client: the server may still answer, or not. */
 static void
@@ -619,7 +499,7 @@ begin_message(struct writ_flight *flight)
         answer_initialize(flight, message);
     } else if (is_wanted_by_others(flight, message)) {
         answer_unsubscribed(flight, message);
-    } else if (!refuse_version(flight)) {
+    } else if (!writ_stdio_refuse_version(flight)) {
         send_request(flight, message);
     }
     writ_arena_free(scratch);

@@ -7,19 +7,6 @@
 /** A flight whose instance is up begins: it is answered here, or sent to the child. */
 void writ_stdio_send_begin(struct writ_flight *flight);
 
-/** Answers the session's initialize with the child's own error. */
-void writ_stdio_send_answer_error(struct writ_flight *flight, const struct writ_json *error);
-
-/** Answers with an error of JSON-RPC that a server over HTTP would give. */
-void writ_stdio_send_error(struct writ_flight *flight, unsigned status, int code, const char *text);
-
-/** Answers that there is no such session any more. */
-void writ_stdio_send_forget(struct writ_flight *flight);
-
-/** Refuses a flight of a protocol family that the server does not speak, as such a server over HTTP
- * would. */
-void writ_stdio_send_refuse(struct writ_stdio *stdio, struct writ_flight *flight);
-
 /** What a session's child learns about its client: the params of initialize, as JSON. The flight
  * is that initialize, or belongs to the session that it opened. WRIT_E_ABSENT, WRIT_E_LIMIT,
  * WRIT_E_NOMEM. */

@@ -5,7 +5,7 @@
 #include "gateway/upstream/stdio_stream.h"
 
 #include "gateway/mcp/line_list.h"
-#include "gateway/upstream/stdio_send.h"
+#include "gateway/upstream/stdio_refuse.h"
 
 #include "base/id.h"
 
@@ -273,7 +273,7 @@ is_taken(struct writ_instance *instance, uint64_t stream)
 static void
 refuse_lost(struct writ_flight *flight)
 {
-    writ_stdio_send_error(
+    writ_stdio_refuse(
         flight, 400, WRIT_RPC_SERVER_ERROR, "Bad Request: nothing is known of this event any more");
 }
 

@@ -69,8 +69,8 @@ has_spoken(const struct writ_upcall *call, const struct writ_upcall_answer *answ
                    !writ_view_is(message->method, "initialize")));
 }
 
-void
-writ_upcall_end(struct writ_upcall *call, const struct writ_upcall_answer *answer)
+static void
+ended(struct writ_upcall *call, const struct writ_upcall_answer *answer)
 {
     struct writ_metrics_shard *metrics = call->worker->metrics;
 
@@ -107,7 +107,7 @@ http_end(struct http_upcall *state)
 
     answer.body = writ_buf_view(&state->body);
     call->state = NULL;
-    writ_upcall_end(call, &answer); /* the answer's views live in `state` */
+    ended(call, &answer); /* the answer's views live in `state` */
     http_free(state);
 }
 
@@ -453,7 +453,7 @@ end_unsent(struct writ_task *task)
         .detail = absent ? "no_token" : writ_code_name(call->refused),
     };
 
-    writ_upcall_end(call, &answer);
+    ended(call, &answer);
 }
 
 void
@@ -466,6 +466,7 @@ writ_upcall_start(
     call->upstream = upstream;
     call->worker = worker;
     call->started_us = writ_loop_now_us(worker->loop);
+    call->ended = ended;
     call->state = NULL;
     call->begun = false;
     r = upstream->stdio != NULL ? writ_stdio_start(upstream->stdio, worker, call)
@@ -570,7 +571,7 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
     case WRIT_UPSTREAM_NONE:
         WRIT_FAIL(err, WRIT_E_INVALID, "an upstream is neither http nor stdio");
     case WRIT_UPSTREAM_STDIO:
-        WRIT_TRY(writ_stdio_open(gateway, config, &upstream->stdio, err));
+        WRIT_TRY(writ_stdio_open(gateway, config, &upstream->shelf, &upstream->stdio, err));
         break;
     case WRIT_UPSTREAM_HTTP:
         WRIT_TRY(open_clients(upstream, gateway, err));

@@ -65,7 +65,6 @@ acyclic() {
 }
 # still have cycles; this list only shrinks
 cyclic=$(tr "\n" " " <<-END
-	gateway/upstream
 	END
 )
 while read -r name folder allowed; do

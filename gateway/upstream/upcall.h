@@ -1,0 +1,105 @@
+/* upcall.h - one message to an upstream, with its answer, as both transports see it.
+ *
+ * It looks like streamable HTTP: an answer is either one JSON body, or a stream of server-sent
+ * events.
+ *
+ * An upcall is written at most once and never repeated. Its end says whether a byte of it may have
+ * reached the upstream; zero is the careful answer.
+ *
+ * Upcalls live and end on the loop that started them; nothing blocks. Callbacks come from the
+ * loop, never from inside writ_upcall_start (upstream.h). */
+#ifndef WRIT_GATEWAY_UPCALL_H
+#define WRIT_GATEWAY_UPCALL_H
+
+#include "base/bytes.h"
+#include "gateway/http/sse.h"
+#include "gateway/io/loop.h"
+#include "gateway/listener/exchange.h"
+#include "gateway/mcp/mcp.h"
+
+struct writ_upstream;
+struct writ_upcall;
+struct writ_worker;
+
+/** Whether the upstream may have seen the message. */
+enum writ_sent {
+    WRIT_SENT = 0, /* at least one byte may have reached it: execution unknown unless answered */
+    WRIT_NOT_SENT, /* not one byte did */
+};
+
+/** How an upcall ended. Zero is the careful answer. */
+enum writ_upcall_end {
+    WRIT_UPCALL_BROKEN = 0, /* no whole answer; `detail` says why */
+    WRIT_UPCALL_ANSWERED,   /* the answer arrived whole */
+    WRIT_UPCALL_TIMEOUT,
+    WRIT_UPCALL_CANCELLED, /* by writ_upcall_cancel */
+    WRIT_UPCALL_TOO_LARGE, /* the answer is longer than body_max, an event than event_max */
+    WRIT_UPCALL_CROWDED,   /* not sent: the caller has its whole share of the upstream */
+    WRIT_UPCALL_NO_TOKEN,  /* not sent: there is nothing to show to the upstream now (tokens.h) */
+};
+
+/** What is sent. Everything is borrowed until `end`, but for `headers`: for the call of start. */
+struct writ_upcall_request {
+    enum writ_method method;                /* POST, GET (a stream of a session), DELETE */
+    const struct writ_mcp_message *message; /* POST: what `body` says, for stdio */
+    struct writ_view body;                  /* POST: one JSON message */
+    struct writ_view session;               /* the upstream's own session id, or empty */
+    struct writ_view version;               /* MCP-Protocol-Version, or empty */
+    struct writ_view accept;                /* or empty: all that MCP may answer with */
+    const struct writ_header *headers;      /* further ones, such as Mcp-Name or the credential */
+    size_t headers_n;
+    size_t body_max;    /* longest JSON body */
+    size_t event_max;   /* longest event of a stream */
+    int64_t timeout_us; /* to the head and between events of a stream; 0: none */
+    int64_t total_us;   /* in all; 0: none */
+    bool once;  /* a governed call: lost, it cannot be sent again (http_client.h, fresh_us) */
+    bool lines; /* a JSON body may be several messages, one a line: then it is a stream */
+    const char *scope; /* which client: keeps stdio ids, progress and streams of clients apart;
+                        * the session id, or NULL for one request alone */
+    const struct writ_agent *agent; /* on whose behalf */
+    struct writ_view client; /* params of the session's initialize, or empty: what a stdio server
+                              * that was started again gets */
+};
+
+/** The answer, as it stands when a callback is called. Borrowed until `end` returns. */
+struct writ_upcall_answer {
+    unsigned status;               /* HTTP; 0 before the head */
+    struct writ_view content_type; /* empty also of a body in a content coding */
+    struct writ_view session;      /* Mcp-Session-Id, or empty */
+    struct writ_view retry_after;
+    struct writ_view body; /* at the end, when it was no stream */
+    bool is_stream;
+    /* at the end */
+    enum writ_upcall_end end;
+    enum writ_sent sent;
+    const char *detail; /* a word for logs and outcomes, such as "connect_failed"; static */
+};
+
+/** Callbacks of one upcall; `stream` and `event` may be NULL for one that takes no stream (its
+ * events are then dropped but for the response, which becomes the body). */
+struct writ_upcall_events {
+    /** The answer is a stream: once, before its events. */
+    void (*stream)(struct writ_upcall *call, const struct writ_upcall_answer *answer);
+    /** One event or comment, in order. Borrowed for the call. */
+    void (*event)(struct writ_upcall *call, const struct writ_sse_event *event);
+    /** Exactly once, last: the upcall may be freed or started again from here on. */
+    void (*end)(struct writ_upcall *call, const struct writ_upcall_answer *answer);
+};
+
+/** One message under way. Owned by who starts it, zero-initialised, until `end`. */
+struct writ_upcall {
+    struct writ_upcall_request request; /* filled by the owner */
+    const struct writ_upcall_events *events;
+    void *ctx;
+    struct writ_upstream *upstream; /* set by writ_upcall_start, as the next three */
+    struct writ_worker *worker;
+    int64_t started_us;
+    /** The transport calls it at the end, and touches nothing of the upcall afterwards. */
+    void (*ended)(struct writ_upcall *call, const struct writ_upcall_answer *answer);
+    void *state; /* the transport's own; NULL when there is none any more */
+    bool begun;  /* a part of the answer itself is here, of HTTP its head or its event */
+    struct writ_task unsent; /* its end, when it could not be begun */
+    enum writ_code refused;  /* why */
+};
+
+#endif
