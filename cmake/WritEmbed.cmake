@@ -33,14 +33,13 @@ const size_t writ_page_files_n = ${n};\n" @ONLY)
     target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# writ_embed_text(target file symbol) - the file as `const char symbol[]` and `const size_t
-# symbol_len`, which the header of the file's name declares.
-function(writ_embed_text target file symbol)
+# writ_embed_text(target file header symbol) - the file as `const char symbol[]` and `const size_t
+# symbol_len`, which the header declares.
+function(writ_embed_text target file header symbol)
     set(from ${CMAKE_CURRENT_SOURCE_DIR}/${file})
     if(NOT TARGET ${target} OR NOT EXISTS ${from})
         return()
     endif()
-    string(REGEX REPLACE "\\.[^.]*$" ".h" header ${file})
     writ_bytes(${from} bytes)
     set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)
     file(CONFIGURE OUTPUT ${output} CONTENT "#include \"${header}\"\n

@@ -7,7 +7,6 @@
 #include "gateway/call/conclude.h"
 #include "gateway/call/forward.h"
 #include "gateway/call/judge.h"
-#include "gateway/hook/openapi.h"
 #include "gateway/request/caller_claims.h"
 #include "gateway/request/finish.h"
 #include "gateway/review/denial.h"

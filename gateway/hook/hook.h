@@ -36,6 +36,10 @@ struct writ_hook {
     const struct writ_json *result; /* of the tool; NULL: only its digest was sent */
 };
 
+/** The description of the API (OpenAPI 3.1): gateway/hook/openapi.json as it is. */
+extern const char writ_openapi_json[];
+extern const size_t writ_openapi_json_len;
+
 /** Fills the routes that serve it, with an endpoint for each. */
 void writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
     struct writ_endpoint endpoints[WRIT_HOOK_ROUTES], struct writ_route ret[WRIT_HOOK_ROUTES]);
