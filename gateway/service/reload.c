@@ -5,11 +5,13 @@
 
 #include "gateway/listener/certificate.h"
 #include "gateway/listener/pem.h"
-#include "gateway/reviewers/review_rules.h"
+#include "policy/decide/approval.h"
 #include "policy/read/changes.h"
 #include "policy/read/load.h"
 #include "store/ledger/ledger.h"
 #include "store/trusted/keydir.h"
+
+#define RULES_ARENA ((size_t)64 << 20)
 
 /* What one loop is given; it frees it with what was before. */
 struct handover {
@@ -53,6 +55,35 @@ fresh_wipe(struct fresh *fresh)
     writ_certificate_drop(fresh->certificate);
     writ_certificate_drop(fresh->admin_certificate);
     writ_config_drop(fresh->config);
+}
+
+/* ---- the rules of reviews ---- */
+
+/* On the writer's thread: the entry and all that it names is in its arena. */
+static void
+rules_told(struct writ_entry *entry)
+{
+    writ_arena_free(entry->arena);
+}
+
+void
+writ_reload_tell_rules(struct writ_ledger *ledger, const struct writ_config *config)
+{
+    struct writ_arena *arena = writ_arena_new(RULES_ARENA);
+    struct writ_entry *entry = arena != NULL ? writ_arena_get(arena, sizeof *entry) : NULL;
+    struct writ_views rules = {NULL, 0};
+
+    if (entry == NULL || !writ_is_ok(writ_approval_rules(config, arena, &rules))) {
+        writ_arena_free(arena);
+        return;
+    }
+    *entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_RULES,
+        .done = rules_told,
+        .arena = arena,
+        .review_rules = {rules.items, rules.n}};
+    if (!writ_is_ok(writ_ledger_submit(ledger, &entry, 1))) {
+        writ_arena_free(arena);
+    }
 }
 
 /* ---- what can fail ---- */
@@ -111,13 +142,6 @@ prepare_handover(struct fresh *fresh, struct writ_worker *worker, struct writ_er
 }
 
 static writ_result
-prepare_worker(struct fresh *fresh, struct writ_worker *worker, struct writ_err *err)
-{
-    WRIT_TRY(prepare_handover(fresh, worker, err));
-    return writ_identity_new(fresh->generation->issuers, &fresh->handovers->identity, err);
-}
-
-static writ_result
 prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fresh,
     struct writ_buf *ret_waits, struct writ_err *err)
 {
@@ -135,7 +159,8 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
         writ_generation_new(fresh->config, gateway->clock, gateway->log, &fresh->generation, err));
     WRIT_TRY(prepare_ledger_keys(fresh->config, &fresh->ledger_keys, err));
     for (size_t i = 0; i < gateway->workers_n; i++) {
-        WRIT_TRY(prepare_worker(fresh, &gateway->workers[i], err));
+        WRIT_TRY(prepare_handover(fresh, &gateway->workers[i], err));
+        WRIT_TRY(writ_identity_new(fresh->generation->issuers, &fresh->handovers->identity, err));
     }
     return writ_generation_accept(fresh->generation, gateway->ledger, err);
 }
@@ -203,7 +228,7 @@ writ_reload_run(struct writ_gateway *gateway, const char *file, struct writ_gene
     WRIT_TRY(prepare(gateway, file, &fresh, ret_waits, err));
     writ_identity_keys_inherit(fresh.generation->issuers, (*current)->issuers);
     take(gateway, &fresh);
-    writ_review_rules_tell(gateway->ledger, fresh.generation->config);
+    writ_reload_tell_rules(gateway->ledger, fresh.generation->config);
     become_current(&fresh, current);
     return WRIT_DONE;
 }

@@ -30,4 +30,9 @@ WRIT_RESULT writ_reload_run(struct writ_gateway *gateway, const char *file,
 WRIT_RESULT writ_reload_accepted(
     struct writ_gateway *gateway, struct writ_generation **current, struct writ_err *err);
 
+/** Tells the ledger what policy says, so that reviews by other rules end at once: at the start, and
+ * by itself at a reload. Any thread; does not block. What cannot be told, for want of memory, is
+ * found out when a caller comes back. */
+void writ_reload_tell_rules(struct writ_ledger *ledger, const struct writ_config *config);
+
 #endif

@@ -22,7 +22,6 @@
 #include "gateway/relay/stream_merge.h"
 #include "gateway/request/request.h"
 #include "gateway/request/tally.h"
-#include "gateway/reviewers/review_rules.h"
 #include "gateway/reviewers/reviewers.h"
 #include "gateway/service/anchors.h"
 #include "gateway/service/ledgers.h"
@@ -322,7 +321,7 @@ open_ledger(struct serve *serve, struct writ_err *err)
     serve->reports = (struct writ_ledger_reports){writ_tally_given_up, &serve->gateway};
     WRIT_TRY(writ_ledgers_open(config, serve->options->clock, false, &serve->reports,
         &serve->ledger_keys, &serve->gateway.ledger, err));
-    writ_review_rules_tell(serve->gateway.ledger, config);
+    writ_reload_tell_rules(serve->gateway.ledger, config);
     return WRIT_DONE;
 }
 
