@@ -458,18 +458,14 @@ writ_handshake_opened(struct writ_request *request)
     return answer(request);
 }
 
-static struct writ_view
-asked_version(const struct writ_request *request)
-{
-    return writ_json_string(writ_json_get(request->message.params, WRIT_LIT("protocolVersion")));
-}
-
 enum writ_step
 writ_handshake_start(struct writ_request *request)
 {
+    struct writ_view version =
+        writ_json_string(writ_json_get(request->message.params, WRIT_LIT("protocolVersion")));
     enum writ_reason crowded;
 
-    if (asked_version(request).len > VERSION_MAX) { /* an upstream may say it again */
+    if (version.len > VERSION_MAX) { /* an upstream may say it again */
         return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "protocolVersion is longer than 64 bytes");
     }

@@ -36,12 +36,6 @@ join_free(struct writ_late_join *join)
     writ_free(join);
 }
 
-static struct writ_view
-name_of(const struct writ_late_join *join)
-{
-    return writ_upstream_config(join->upstream)->name;
-}
-
 /* ---- what is sent */
 
 /* What the client said, with the revision that it has agreed to. */
@@ -185,7 +179,8 @@ initialized_end(struct writ_upcall *upcall, const struct writ_upcall_answer *ans
 
     if (answer->end == WRIT_UPCALL_ANSWERED && answer->status < 300 &&
         !atomic_load(&join->session->left)) {
-        joined = writ_session_join(join->session, name_of(join), join->id);
+        joined =
+            writ_session_join(join->session, writ_upstream_config(join->upstream)->name, join->id);
     }
     if (!writ_is_ok(joined) && joined.code != WRIT_E_ABSENT) {
         fail(join, answer);

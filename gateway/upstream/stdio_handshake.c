@@ -85,13 +85,6 @@ writ_stdio_handshake_begin(struct writ_instance *instance)
                  "\"name\":\"writ\",\"version\":\"" WRIT_VERSION "\"}}}}"));
 }
 
-/* A server that answers initialize and not what came before it does not know the latter. */
-static void
-settle_modern(struct writ_stdio *stdio)
-{
-    stdio->modern = stdio->modern == WRIT_STDIO_UNKNOWN ? WRIT_STDIO_NO : stdio->modern;
-}
-
 static void
 keep_versions(struct writ_stdio *stdio, const struct writ_json *versions)
 {
@@ -130,7 +123,9 @@ static void
 settle(struct writ_instance *scout, enum writ_instance_kind kind)
 {
     scout->kind = kind;
-    settle_modern(scout->stdio);
+    if (scout->stdio->modern == WRIT_STDIO_UNKNOWN) { /* it did not answer what came before */
+        scout->stdio->modern = WRIT_STDIO_NO;
+    }
     writ_instance_came_up(scout);
     writ_stdio_route_learnt(scout->stdio);
 }
