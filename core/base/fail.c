@@ -1,5 +1,6 @@
-/* fail.c - fills error texts, and stops the process at a broken invariant: the functions of result.h,
- * apart from it, since they read text. A text is one line without hidden characters. */
+/* fail.c - the functions of result.h: fills error texts, and stops the process at a broken
+ * invariant. They are apart from it, since they read text. A text is one line without hidden
+ * characters. */
 #include "base/result.h"
 
 #include "base/hidden.h"

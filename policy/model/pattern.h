@@ -58,8 +58,9 @@ struct writ_pattern_budget {
  * @param budget  what it draws on
  * @param ret     unusable without an answer
  *
- * @return YES: at least one match. NO: no match, and `ret` has the text as it is. LIMIT: a limit
- * was reached, possibly of the budget, or memory ran out
+ * @return YES    at least one match
+ *         NO     no match, and `ret` has the text as it is
+ *         LIMIT  a limit was reached, possibly of the budget, or memory ran out
  */
 enum writ_pattern_answer writ_pattern_replace(const struct writ_pattern *pattern,
     struct writ_view text, struct writ_view with, struct writ_pattern_budget *budget,
