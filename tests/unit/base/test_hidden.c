@@ -62,7 +62,7 @@ START_TEST(a_character_hides_in_one_way)
 }
 END_TEST
 
-START_TEST(a_text_with_one_that_hides_is_known)
+START_TEST(text_with_a_hidden_character_is_detected)
 {
     static const char *const hide[] = {
         "a\xe2\x80\x8b", "\xf3\xa0\x81\x81z", "\x1b", "a\nb", "\xc2\xa0", "\xff", "ab\xe2\x80"};
@@ -140,5 +140,5 @@ START_TEST(a_text_that_was_stripped_has_nothing_more_to_strip)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("hidden", a_character_hides_in_one_way, a_text_with_one_that_hides_is_known,
+WRIT_UNIT_MAIN("hidden", a_character_hides_in_one_way, text_with_a_hidden_character_is_detected,
     what_a_reader_does_not_see_is_left_out, a_text_that_was_stripped_has_nothing_more_to_strip)

@@ -161,7 +161,7 @@ START_TEST(lost_lines_are_counted_by_the_next_one)
 }
 END_TEST
 
-START_TEST(a_pipe_that_nobody_reads_loses_lines_and_is_waited_for_once)
+START_TEST(unread_pipe_loses_lines_and_is_waited_for_once)
 {
     struct fixture f = {0};
     char full[4096] = {0};
@@ -245,5 +245,5 @@ END_TEST
 WRIT_UNIT_MAIN("log", a_line_is_one_json_object, less_urgent_lines_are_not_written,
     hostile_text_stays_inside_its_value, a_line_has_a_longest_length_and_says_when_it_was_cut,
     a_text_is_shown_up_to_its_limit, lost_lines_are_counted_by_the_next_one,
-    a_pipe_that_nobody_reads_loses_lines_and_is_waited_for_once, nothing_is_allocated_for_a_line,
+    unread_pipe_loses_lines_and_is_waited_for_once, nothing_is_allocated_for_a_line,
     lines_of_threads_are_not_mixed, levels_have_names)

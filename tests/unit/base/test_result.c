@@ -63,7 +63,7 @@ START_TEST(an_error_is_one_line_and_ends)
 }
 END_TEST
 
-START_TEST(a_failure_is_told_with_its_place_once)
+START_TEST(failure_has_its_place_once)
 {
     char place[2 * WRIT_ERR_TEXT];
     struct writ_err err = {.text = "nothing", .line = 3, .offset = 7};
@@ -113,5 +113,4 @@ START_TEST(a_broken_invariant_stops_the_process)
 END_TEST
 
 WRIT_UNIT_MAIN("result", only_ok_is_ok, an_error_says_what_was_wrong, an_error_is_one_line_and_ends,
-    a_failure_is_told_with_its_place_once, every_code_has_its_own_name,
-    a_broken_invariant_stops_the_process)
+    failure_has_its_place_once, every_code_has_its_own_name, a_broken_invariant_stops_the_process)

@@ -229,7 +229,7 @@ START_TEST(a_file_longer_than_one_read_is_read_whole)
 }
 END_TEST
 
-START_TEST(a_file_whose_length_is_not_told_is_limited_too)
+START_TEST(file_of_unknown_length_is_limited)
 {
     writ_auto_buf buf = writ_buf_make(100000);
 
@@ -380,7 +380,7 @@ END_TEST
 WRIT_UNIT_MAIN("text", a_number_is_digits_within_its_range, utf8_is_the_grammar_of_rfc_3629,
     json_strings_have_the_minimal_escapes, text_of_unknown_origin_cannot_leave_its_line,
     text_of_unknown_origin_is_cut_between_characters, a_file_is_read_up_to_its_limit,
-    a_file_longer_than_one_read_is_read_whole, a_file_whose_length_is_not_told_is_limited_too,
+    a_file_longer_than_one_read_is_read_whole, file_of_unknown_length_is_limited,
     only_regular_files_are_read, a_lost_allocation_never_gives_a_part_of_a_file,
     an_escape_is_found_at_every_place, an_escape_is_found_in_texts_of_every_length,
     the_value_of_a_field_has_no_control_byte_but_tab, characters_are_counted_wherever_they_stand)

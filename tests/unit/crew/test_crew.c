@@ -863,7 +863,7 @@ refuse_restore(void *self, struct writ_view snapshot, struct writ_view crew_id, 
     return (writ_result){WRIT_E_INVALID};
 }
 
-START_TEST(a_memory_that_refuses_a_snapshot_is_told_from_no_memory)
+START_TEST(memory_that_refuses_a_snapshot_is_not_out_of_memory)
 {
     static const char shape[] =
         SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"nested_crew\":\"inner\","
@@ -1020,7 +1020,7 @@ WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
     a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
     the_deepest_output_is_read_again_from_a_snapshot,
     an_item_with_huge_numbers_does_not_break_the_crew,
-    a_memory_that_refuses_a_snapshot_is_told_from_no_memory, what_a_crew_is_made_of_has_limits,
+    memory_that_refuses_a_snapshot_is_not_out_of_memory, what_a_crew_is_made_of_has_limits,
     a_role_has_no_more_agents_than_a_vote_has_ballots, an_event_has_a_limit,
     fixers_of_a_phase_have_a_limit, hooks_that_ask_again_do_not_recurse_without_end,
     memory_that_runs_out_never_gives_another_log)

@@ -188,7 +188,7 @@ START_TEST(the_ledger_has_room_for_its_own)
 }
 END_TEST
 
-START_TEST(a_boundary_is_in_the_share_of_who_opened_it)
+START_TEST(boundary_counts_in_the_share_of_its_opener)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_boundary *boundary;
@@ -206,7 +206,7 @@ START_TEST(a_boundary_is_in_the_share_of_who_opened_it)
 END_TEST
 
 WRIT_UNIT_MAIN("boundaries", the_ledger_has_room_for_its_own,
-    a_boundary_is_in_the_share_of_who_opened_it, a_boundary_is_found_by_tenant_and_name,
+    boundary_counts_in_the_share_of_its_opener, a_boundary_is_found_by_tenant_and_name,
     the_one_that_was_found_last_is_at_hand, two_names_of_one_tag_are_two,
     a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
     a_flight_counts_in_its_boundary_until_it_ends)

@@ -207,7 +207,7 @@ START_TEST(so_many_counters_and_no_more_and_two_windows_are_two)
 }
 END_TEST
 
-START_TEST(counters_are_forgotten_when_their_window_has_passed_and_nobody_holds_them)
+START_TEST(counters_are_dropped_after_their_window_when_unused)
 {
     struct writ_budgets budgets = {0};
     struct writ_decimal zero = {0};
@@ -234,4 +234,4 @@ WRIT_UNIT_MAIN("budgets", sums_are_exact_up_to_the_limit, a_call_books_all_of_it
     a_group_that_is_rolled_back_leaves_no_trace, what_cannot_be_a_draw_is_refused,
     a_sum_that_cannot_be_kept_exactly_does_not_fit,
     so_many_counters_and_no_more_and_two_windows_are_two,
-    counters_are_forgotten_when_their_window_has_passed_and_nobody_holds_them)
+    counters_are_dropped_after_their_window_when_unused)

@@ -195,7 +195,7 @@ START_TEST(what_selects_nothing_is_no_bundle)
 }
 END_TEST
 
-START_TEST(the_phase_of_every_decision_is_told)
+START_TEST(phase_of_every_decision_is_reported)
 {
     struct bench b;
     char text[WRIT_TIME_TEXT];
@@ -412,7 +412,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("bundles", a_bundle_of_a_run_is_what_it_says,
     a_bundle_of_an_agent_names_the_seqs_that_are_others, a_bundle_of_a_time_has_all_records_of_it,
-    what_selects_nothing_is_no_bundle, the_phase_of_every_decision_is_told,
+    what_selects_nothing_is_no_bundle, phase_of_every_decision_is_reported,
     what_is_withheld_leaves_its_digest_and_all_proofs_hold,
     every_changed_bit_of_a_bundle_is_noticed, a_record_that_is_left_out_doubled_or_moved_is_noticed,
     changes_of_a_large_bundle_are_noticed_wherever_they_are, a_bundle_needs_a_key_that_is_trusted,

@@ -109,7 +109,7 @@ START_TEST(what_is_put_is_found_in_the_order_of_names)
 }
 END_TEST
 
-START_TEST(what_is_saved_is_loaded_and_nobody_else_may_read_it)
+START_TEST(saved_definitions_are_loaded_and_private)
 {
     struct writ_definitions *definitions = NULL, *again = NULL;
     struct stat status;
@@ -302,7 +302,7 @@ START_TEST(as_many_as_the_limit_says_and_no_more)
 END_TEST
 
 WRIT_UNIT_MAIN("definitions", what_is_put_is_found_in_the_order_of_names,
-    what_is_saved_is_loaded_and_nobody_else_may_read_it, a_file_in_doubt_is_refused_whole,
+    saved_definitions_are_loaded_and_private, a_file_in_doubt_is_refused_whole,
     what_no_key_of_the_ledger_signed_as_this_file_is_refused,
     a_key_that_was_rotated_or_retired_has_signed_and_one_that_was_revoked_has_not,
     what_was_seen_under_a_key_that_was_revoked_counts_as_absent,

@@ -85,7 +85,7 @@ START_TEST(a_draft_that_requires_approval_has_no_outcome)
 }
 END_TEST
 
-START_TEST(the_second_of_two_same_calls_is_told_of_the_first)
+START_TEST(second_of_two_equal_calls_names_the_first)
 {
     struct writ_kit kit;
     call *first, *second;
@@ -732,8 +732,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
     a_draft_that_denies_is_recorded_with_its_outcome_blocked,
-    a_draft_that_requires_approval_has_no_outcome,
-    the_second_of_two_same_calls_is_told_of_the_first,
+    a_draft_that_requires_approval_has_no_outcome, second_of_two_equal_calls_names_the_first,
     what_the_ledger_refuses_stands_in_the_log_as_the_deny_that_it_is,
     two_same_calls_in_one_group_are_one_call,
     other_arguments_other_boundaries_and_other_tenants_are_other_calls,

@@ -114,7 +114,7 @@ START_TEST(removing_what_is_not_there_stops_the_process)
 }
 END_TEST
 
-START_TEST(no_memory_is_told)
+START_TEST(out_of_memory_is_reported)
 {
     struct writ_map map = {.count = 77};
 
@@ -128,4 +128,4 @@ END_TEST
 WRIT_UNIT_MAIN("map", things_are_found_by_their_tag_until_they_are_removed,
     a_second_one_of_a_tag_hides_the_first, buckets_come_into_use_as_the_map_fills,
     a_zeroed_map_finds_nothing_and_can_be_wiped, removing_what_is_not_there_stops_the_process,
-    no_memory_is_told)
+    out_of_memory_is_reported)

@@ -147,7 +147,7 @@ START_TEST(proofs_hold_at_every_place)
 }
 END_TEST
 
-START_TEST(a_checkpoint_that_nobody_trusted_signed_is_none)
+START_TEST(checkpoint_without_a_trusted_signature_is_refused)
 {
     struct writ_checkpoint head = {.size = 7};
     struct writ_proofs *proofs = NULL;
@@ -255,6 +255,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("proofs", an_empty_ledger_has_an_origin_and_no_checkpoint,
     the_head_is_that_of_the_ledger_that_is_being_written, proofs_hold_at_every_place,
-    a_checkpoint_that_nobody_trusted_signed_is_none,
+    checkpoint_without_a_trusted_signature_is_refused,
     an_older_checkpoint_is_pinned_when_it_is_of_these_records,
     a_checkpoint_of_other_records_is_not_pinned, what_is_no_ledger_is_not_opened)

@@ -251,7 +251,7 @@ START_TEST(votes_that_come_together_count_once_each_and_bring_one_verdict)
 END_TEST
 
 /* Both ask for the first time: one review, which both wait for. */
-START_TEST(two_who_ask_at_once_have_one_review)
+START_TEST(two_concurrent_requests_share_one_review)
 {
     for (int round = 0; round < ROUNDS; round++) {
         struct writ_kit kit;
@@ -278,4 +278,4 @@ WRIT_UNIT_MAIN("review_races", many_redeem_one_approval_and_one_call_runs,
     revoking_by_an_administrator_and_redeeming_exclude_each_other,
     a_new_policy_and_redeeming_exclude_each_other, a_vote_counts_before_the_end_or_not_at_all,
     votes_that_come_together_count_once_each_and_bring_one_verdict,
-    two_who_ask_at_once_have_one_review)
+    two_concurrent_requests_share_one_review)

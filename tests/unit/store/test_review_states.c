@@ -283,7 +283,7 @@ still_waits(struct waiting *w)
     return sem_trywait(&w->done) != 0;
 }
 
-START_TEST(who_waits_is_woken_by_the_verdict_and_not_by_a_vote)
+START_TEST(waiter_wakes_on_the_verdict_and_not_on_a_vote)
 {
     struct writ_kit kit;
     struct waiting a, b, over, none;
@@ -307,7 +307,7 @@ START_TEST(who_waits_is_woken_by_the_verdict_and_not_by_a_vote)
 }
 END_TEST
 
-START_TEST(who_waits_is_woken_when_its_time_is_over_or_that_of_the_review_or_of_the_ledger)
+START_TEST(waiter_wakes_on_timeout_expiry_and_close)
 {
     struct writ_kit kit;
     struct waiting brief, lasting, last;
@@ -339,5 +339,4 @@ WRIT_UNIT_MAIN("review_states",
     every_event_in_every_state_does_what_the_table_says_and_nothing_else,
     so_it_does_after_a_restart, of_what_there_is_not_nothing_happens,
     rules_that_are_gone_end_their_reviews_and_others_do_not,
-    who_waits_is_woken_by_the_verdict_and_not_by_a_vote,
-    who_waits_is_woken_when_its_time_is_over_or_that_of_the_review_or_of_the_ledger)
+    waiter_wakes_on_the_verdict_and_not_on_a_vote, waiter_wakes_on_timeout_expiry_and_close)

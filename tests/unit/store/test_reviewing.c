@@ -87,7 +87,7 @@ START_TEST(two_callers_redeem_one_approval_at_the_same_time_and_one_runs)
 }
 END_TEST
 
-START_TEST(each_end_is_told_in_its_own_word_once_and_then_a_new_review_opens)
+START_TEST(review_end_is_reported_once_and_then_a_new_review_opens)
 {
     static const struct {
         enum writ_review_event event;
@@ -225,7 +225,7 @@ watched(struct writ_kit *kit, uint64_t since)
     return ret;
 }
 
-START_TEST(who_watches_is_told_what_lives_and_then_each_change)
+START_TEST(watcher_gets_live_reviews_and_then_each_change)
 {
     struct writ_kit kit;
     struct watched now;
@@ -248,7 +248,7 @@ START_TEST(who_watches_is_told_what_lives_and_then_each_change)
 }
 END_TEST
 
-START_TEST(who_watches_is_told_of_an_end_also_when_the_review_is_forgotten_at_once)
+START_TEST(watcher_gets_the_end_of_a_review_dropped_at_once)
 {
     struct writ_kit kit;
     struct writ_poll_asking *a;
@@ -271,7 +271,7 @@ START_TEST(who_watches_is_told_of_an_end_also_when_the_review_is_forgotten_at_on
 }
 END_TEST
 
-START_TEST(who_watched_before_a_restart_or_another_ledger_begins_anew)
+START_TEST(watcher_starts_again_after_a_restart_or_another_ledger)
 {
     struct writ_kit kit;
     struct watched before, now;
@@ -353,7 +353,7 @@ START_TEST(a_vote_counts_for_its_review_and_its_voter_alone)
 }
 END_TEST
 
-START_TEST(a_call_of_somebody_who_would_vote_on_it_is_refused)
+START_TEST(call_of_one_of_its_voters_is_refused)
 {
     struct writ_kit kit;
 
@@ -434,7 +434,7 @@ START_TEST(reviews_and_votes_survive_a_restart_at_every_point)
 }
 END_TEST
 
-START_TEST(an_end_that_was_not_told_yet_is_told_after_a_restart)
+START_TEST(unreported_end_is_reported_after_a_restart)
 {
     struct writ_kit kit;
     const char *id;
@@ -486,7 +486,7 @@ START_TEST(an_agent_has_so_many_calls_under_review_and_no_more)
 }
 END_TEST
 
-START_TEST(without_anybody_to_count_votes_nothing_is_put_under_review)
+START_TEST(review_without_a_vote_counter_is_not_opened)
 {
     struct writ_kit kit;
 
@@ -621,7 +621,7 @@ START_TEST(a_review_with_many_long_votes_survives_a_restart)
 }
 END_TEST
 
-START_TEST(a_voter_who_votes_again_and_again_takes_no_vote_of_the_others)
+START_TEST(repeated_votes_of_one_voter_displace_no_other_vote)
 {
     struct writ_kit kit;
     struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
@@ -673,7 +673,7 @@ say(struct writ_kit *kit, const char *id, const char *by, enum writ_review_vote 
 }
 
 /* "é" over the end of what is told: it is left out whole. */
-START_TEST(the_caller_is_told_what_each_voter_said_last_and_not_too_much_of_it)
+START_TEST(caller_gets_the_last_feedback_of_each_voter_cut_to_size)
 {
     struct writ_kit kit;
     char text[WRIT_LEDGER_SAID_MAX + 3];
@@ -716,23 +716,21 @@ WRIT_UNIT_MAIN("reviewing",
     the_same_call_joins_the_review_that_is_open_and_another_call_opens_its_own,
     an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate,
     two_callers_redeem_one_approval_at_the_same_time_and_one_runs,
-    each_end_is_told_in_its_own_word_once_and_then_a_new_review_opens,
+    review_end_is_reported_once_and_then_a_new_review_opens,
     what_the_voters_said_of_a_call_holds_for_its_repeats,
     silence_never_approves_and_an_approval_does_not_last,
     drift_and_another_policy_end_a_review_and_open_a_new_one_that_supersedes,
     a_continuation_must_be_of_this_very_call, a_vote_counts_for_its_review_and_its_voter_alone,
-    a_call_of_somebody_who_would_vote_on_it_is_refused,
+    call_of_one_of_its_voters_is_refused,
     records_of_a_review_that_do_not_follow_from_each_other_are_found, a_veto_ends_it_at_once,
-    reviews_and_votes_survive_a_restart_at_every_point,
-    an_end_that_was_not_told_yet_is_told_after_a_restart, the_end_of_a_run_ends_its_reviews,
-    an_agent_has_so_many_calls_under_review_and_no_more,
-    without_anybody_to_count_votes_nothing_is_put_under_review,
-    review_get_of_changed_arguments_poisons,
+    reviews_and_votes_survive_a_restart_at_every_point, unreported_end_is_reported_after_a_restart,
+    the_end_of_a_run_ends_its_reviews, an_agent_has_so_many_calls_under_review_and_no_more,
+    review_without_a_vote_counter_is_not_opened, review_get_of_changed_arguments_poisons,
     open_after_an_edit_of_the_records_of_a_review_is_refused,
     voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
     a_review_with_many_long_votes_survives_a_restart,
-    a_voter_who_votes_again_and_again_takes_no_vote_of_the_others,
-    who_watches_is_told_what_lives_and_then_each_change,
-    who_watches_is_told_of_an_end_also_when_the_review_is_forgotten_at_once,
-    who_watched_before_a_restart_or_another_ledger_begins_anew,
-    the_caller_is_told_what_each_voter_said_last_and_not_too_much_of_it)
+    repeated_votes_of_one_voter_displace_no_other_vote,
+    watcher_gets_live_reviews_and_then_each_change,
+    watcher_gets_the_end_of_a_review_dropped_at_once,
+    watcher_starts_again_after_a_restart_or_another_ledger,
+    caller_gets_the_last_feedback_of_each_voter_cut_to_size)

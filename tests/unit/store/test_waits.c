@@ -96,7 +96,7 @@ START_TEST(the_rounds_of_a_call_have_one_claim_and_one_outcome)
 }
 END_TEST
 
-START_TEST(a_plain_repeat_of_a_call_that_waits_is_told_so)
+START_TEST(repeat_of_a_waiting_call_is_refused_as_waiting)
 {
     struct writ_kit kit;
     call *first, *again;
@@ -221,7 +221,7 @@ START_TEST(what_waits_is_found_by_its_name_after_a_restart_too)
 }
 END_TEST
 
-START_TEST(a_round_that_nobody_answers_gets_its_outcome)
+START_TEST(unanswered_round_gets_its_outcome)
 {
     struct writ_kit kit;
     call *first;
@@ -275,7 +275,7 @@ START_TEST(a_task_is_remembered_after_its_outcome_until_its_time_has_passed)
 }
 END_TEST
 
-START_TEST(a_task_whose_end_nobody_sees_gets_its_outcome_after_a_restart_too)
+START_TEST(unseen_task_end_gets_its_outcome_after_a_restart)
 {
     struct writ_kit kit;
     call *c;
@@ -517,7 +517,7 @@ START_TEST(a_call_of_its_caller_is_as_far_as_it_was_after_a_restart)
 END_TEST
 
 /* Silence proves nothing: the key stays taken. */
-START_TEST(a_call_of_its_caller_that_nobody_speaks_of_may_have_run)
+START_TEST(unreported_call_may_have_run)
 {
     struct writ_kit kit;
     call *first, *second;
@@ -569,16 +569,14 @@ START_TEST(names_differ_by_call_by_state_and_by_owner)
 END_TEST
 
 WRIT_UNIT_MAIN("waits", the_rounds_of_a_call_have_one_claim_and_one_outcome,
-    a_plain_repeat_of_a_call_that_waits_is_told_so, a_round_is_answered_once_also_within_one_group,
+    repeat_of_a_waiting_call_is_refused_as_waiting, a_round_is_answered_once_also_within_one_group,
     a_round_goes_on_with_a_call_that_waits_for_input_in_its_own_boundary,
     only_a_call_in_flight_waits_and_once, what_waits_is_found_by_its_name_after_a_restart_too,
-    a_round_that_nobody_answers_gets_its_outcome,
+    unanswered_round_gets_its_outcome,
     a_task_is_remembered_after_its_outcome_until_its_time_has_passed,
-    a_task_whose_end_nobody_sees_gets_its_outcome_after_a_restart_too,
-    all_rounds_draw_on_a_budget_once, as_many_calls_wait_as_the_limit_says,
-    of_two_calls_with_one_name_the_newest_is_found_first,
+    unseen_task_end_gets_its_outcome_after_a_restart, all_rounds_draw_on_a_budget_once,
+    as_many_calls_wait_as_the_limit_says, of_two_calls_with_one_name_the_newest_is_found_first,
     a_call_is_bound_once_and_then_waits_for_its_outcome,
     of_two_that_bind_a_call_in_one_group_one_does,
-    a_call_of_its_caller_is_as_far_as_it_was_after_a_restart,
-    a_call_of_its_caller_that_nobody_speaks_of_may_have_run,
+    a_call_of_its_caller_is_as_far_as_it_was_after_a_restart, unreported_call_may_have_run,
     names_differ_by_call_by_state_and_by_owner)

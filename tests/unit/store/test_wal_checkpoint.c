@@ -34,7 +34,7 @@ append(struct writ_disk *disk)
     ck_assert_ok(writ_disk_finish(disk, WRIT_DONE, NULL));
 }
 
-START_TEST(a_pass_tells_how_much_it_folded_in_until_the_log_begins_anew)
+START_TEST(pass_reports_frames_copied_until_the_log_restarts)
 {
     struct writ_wal_checkpoint *fold = NULL;
     struct writ_disk disk = {0};
@@ -127,6 +127,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("wal_checkpoint",
     next_of_a_log_is_a_pass_until_the_rest_is_small_or_the_log_too_long,
-    a_pass_tells_how_much_it_folded_in_until_the_log_begins_anew,
+    pass_reports_frames_copied_until_the_log_restarts,
     asking_twice_is_one_pass_and_one_that_never_was_asked_ends,
     without_a_ledger_there_is_nothing_to_fold)

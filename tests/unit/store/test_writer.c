@@ -86,7 +86,7 @@ look_on(void *arg)
     return NULL;
 }
 
-START_TEST(each_key_is_granted_exactly_once_whoever_asks)
+START_TEST(key_is_granted_once_under_concurrent_callers)
 {
     struct writ_verify_report report;
     pthread_t onlooker;
@@ -142,7 +142,7 @@ spend(void *arg)
     return NULL;
 }
 
-START_TEST(a_budget_is_not_overspent_whoever_spends)
+START_TEST(budget_is_not_overspent_by_concurrent_callers)
 {
     writ_kit_start(&shared.kit);
     run_threads(spend);
@@ -151,5 +151,5 @@ START_TEST(a_budget_is_not_overspent_whoever_spends)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("writer", each_key_is_granted_exactly_once_whoever_asks,
-    a_budget_is_not_overspent_whoever_spends)
+WRIT_UNIT_MAIN("writer", key_is_granted_once_under_concurrent_callers,
+    budget_is_not_overspent_by_concurrent_callers)

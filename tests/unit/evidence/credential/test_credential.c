@@ -187,7 +187,7 @@ START_TEST(there_are_no_other_claims_and_no_other_header_members)
 }
 END_TEST
 
-START_TEST(who_is_behind_the_agent_and_its_place_in_a_list_are_said_where_they_are_known)
+START_TEST(subject_and_status_index_are_claims_when_known)
 {
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
     struct writ_credential_request wanted;
@@ -823,7 +823,7 @@ with_header(const char *before_kid, const char *after_kid)
 
 #define TYPED "{\"alg\":\"ES256\",\"typ\":\"" WRIT_CREDENTIAL_TYP "\",\"kid\":\""
 
-START_TEST(faults_of_the_header_are_malformed_whoever_signed)
+START_TEST(faulty_header_is_malformed_under_any_signature)
 {
     static const struct {
         const char *before, *after, *reason;
@@ -978,7 +978,7 @@ cannot_tell(void *ctx, struct writ_view jti, int64_t until_s)
     return WRIT_CREDENTIAL_USE_UNKNOWN;
 }
 
-START_TEST(who_cannot_find_out_about_a_jti_has_no_answer)
+START_TEST(credential_verify_with_an_unknown_use_is_an_io_error)
 {
     struct writ_credential_expect expect;
     enum writ_reason why = WRIT_REASON_NONE;
@@ -1098,7 +1098,7 @@ START_TEST(state_is_compared_as_it_is)
 END_TEST
 
 /* A reader behind the verifier compares one of the two. */
-START_TEST(who_does_not_see_the_arguments_wants_both_places_to_say_the_same)
+START_TEST(credential_verify_without_arguments_needs_equal_digests)
 {
     static const struct change one[] = {{"params_hash", OTHER}, {0}};
     static const struct change both[] = {{"params_hash", OTHER},
@@ -1190,20 +1190,20 @@ END_TEST
 
 WRIT_UNIT_MAIN("credential", what_is_issued_verifies, every_claim_is_that_of_the_decision,
     there_are_no_other_claims_and_no_other_header_members,
-    who_is_behind_the_agent_and_its_place_in_a_list_are_said_where_they_are_known,
-    what_the_decision_does_not_have_is_null, every_algorithm_signs_credentials,
-    only_a_decision_that_allows_gets_one, a_decision_that_lacks_a_claim_gets_none,
-    an_issuer_and_an_audience_are_needed, a_claim_that_would_be_cut_or_be_no_json_is_refused,
-    a_lifetime_has_limits, a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
+    subject_and_status_index_are_claims_when_known, what_the_decision_does_not_have_is_null,
+    every_algorithm_signs_credentials, only_a_decision_that_allows_gets_one,
+    a_decision_that_lacks_a_claim_gets_none, an_issuer_and_an_audience_are_needed,
+    a_claim_that_would_be_cut_or_be_no_json_is_refused, a_lifetime_has_limits,
+    a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
     libjwt_verifies_what_we_issue, we_verify_what_libjwt_issues,
     an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused,
     each_claim_is_held_against_the_call, there_is_no_credential_where_there_is_no_text,
     a_key_that_is_not_in_the_set_is_unknown, a_signature_by_another_key_under_a_known_kid_is_bad,
-    typ_is_that_of_our_credentials, faults_of_the_header_are_malformed_whoever_signed,
+    typ_is_that_of_our_credentials, faulty_header_is_malformed_under_any_signature,
     the_first_reason_in_the_order_wins,
     a_jti_is_used_once_and_burnt_only_by_a_credential_that_holds,
-    who_cannot_find_out_about_a_jti_has_no_answer, an_expectation_of_zeros_is_met_by_nothing,
+    credential_verify_with_an_unknown_use_is_an_io_error, an_expectation_of_zeros_is_met_by_nothing,
     a_skew_is_forgiven_on_both_sides_to_the_second, an_expectation_has_limits,
-    state_is_compared_as_it_is, who_does_not_see_the_arguments_wants_both_places_to_say_the_same,
+    state_is_compared_as_it_is, credential_verify_without_arguments_needs_equal_digests,
     nothing_of_a_key_is_believed_from_its_revocation_on,
     a_token_of_every_length_fits_an_arena_of_64_kib)

@@ -33,7 +33,7 @@ START_TEST(both_ends_of_a_window_are_in_it)
 }
 END_TEST
 
-START_TEST(nobody_believes_a_revoked_key_later_than_its_revocation)
+START_TEST(revoked_key_is_rejected_after_its_revocation)
 {
     const struct writ_key_validity window = {0, INT64_MAX, 150};
 
@@ -83,5 +83,5 @@ START_TEST(what_is_written_is_read_as_it_was)
 END_TEST
 
 WRIT_UNIT_MAIN("key_validity", a_key_without_members_signs_at_any_time,
-    both_ends_of_a_window_are_in_it, nobody_believes_a_revoked_key_later_than_its_revocation,
+    both_ends_of_a_window_are_in_it, revoked_key_is_rejected_after_its_revocation,
     members_of_another_form_are_refused_and_ret_is_left_alone, what_is_written_is_read_as_it_was)

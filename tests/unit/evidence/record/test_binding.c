@@ -272,7 +272,7 @@ END_TEST
 
 /* ---- row 8 */
 
-START_TEST(nobody_to_ask_means_duplicate)
+START_TEST(binding_check_without_a_lookup_is_a_duplicate)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -409,8 +409,9 @@ WRIT_UNIT_MAIN("binding", zero_is_no, the_exact_call_is_allowed, a_permit_is_spe
     an_authorization_without_begin_is_not_alive,
     an_authorization_without_end_lives_on_but_a_bad_end_does_not,
     each_member_of_the_call_has_its_reason, members_that_both_lack_are_equal_only_where_they_may_be,
-    the_first_failure_wins, nobody_to_ask_means_duplicate, every_outcome_from_outside_is_terminal,
-    an_outcome_of_another_key_or_intent_is_no_duplicate, an_outcome_that_states_no_key_counts,
-    a_key_in_the_extensions_of_an_outcome_counts, a_recomputed_candidate_is_the_authorized_one,
+    the_first_failure_wins, binding_check_without_a_lookup_is_a_duplicate,
+    every_outcome_from_outside_is_terminal, an_outcome_of_another_key_or_intent_is_no_duplicate,
+    an_outcome_that_states_no_key_counts, a_key_in_the_extensions_of_an_outcome_counts,
+    a_recomputed_candidate_is_the_authorized_one,
     a_changed_state_shows_as_drift_and_not_as_another_intent,
     changed_arguments_show_as_another_intent)

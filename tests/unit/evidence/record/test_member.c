@@ -119,7 +119,7 @@ START_TEST(a_list_is_written_as_an_array)
 }
 END_TEST
 
-START_TEST(faults_are_told_in_one_line)
+START_TEST(faults_are_reported_in_one_line)
 {
     writ_auto_buf buf = writ_buf_make(200);
     struct writ_faults faults = {0};
@@ -154,4 +154,5 @@ END_TEST
 WRIT_UNIT_MAIN("member", a_time_has_one_spelling, a_time_exists, a_bad_time_leaves_ret_alone,
     a_time_that_was_made_is_read_again, a_time_without_memory_leaves_ret_alone,
     texts_are_equal_by_presence_and_bytes, an_empty_view_can_stand_for_null_or_nothing,
-    a_list_is_written_as_an_array, faults_are_told_in_one_line, faults_over_the_maximum_are_noted)
+    a_list_is_written_as_an_array, faults_are_reported_in_one_line,
+    faults_over_the_maximum_are_noted)

@@ -129,7 +129,7 @@ START_TEST(an_error_says_which)
 }
 END_TEST
 
-START_TEST(all_faults_of_an_outcome_are_told)
+START_TEST(all_faults_of_an_outcome_are_reported)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_outcome outcome = {0};
@@ -323,7 +323,7 @@ END_TEST
 WRIT_UNIT_MAIN("outcome", zero_is_a_kind_that_may_have_run, kinds_have_the_words_of_the_contract,
     kind_find_and_kind_of_give_each_kind_and_no_other,
     only_blocked_and_not_sent_prove_that_nothing_ran, an_outcome_of_ours_is_valid_and_joins,
-    an_error_says_which, all_faults_of_an_outcome_are_told,
+    an_error_says_which, all_faults_of_an_outcome_are_reported,
     the_receipts_of_decision_and_outcome_differ, an_outcome_joins_only_its_own_decision,
     an_intent_ref_that_does_not_recompute_is_refused,
     an_intent_ref_that_is_known_is_compared_with_both, a_changed_decision_no_longer_joins,

@@ -266,7 +266,7 @@ START_TEST(terms_come_back_as_they_were_written_and_their_digest_is_of_all_of_th
 }
 END_TEST
 
-START_TEST(terms_that_let_somebody_vote_who_must_not_are_refused)
+START_TEST(terms_with_a_forbidden_voter_are_refused)
 {
     struct writ_review review = sample();
 
@@ -333,5 +333,4 @@ WRIT_UNIT_MAIN("review", every_event_in_every_state_leads_where_it_should_or_now
     every_state_is_reached_and_every_event_happens_somewhere,
     each_end_has_a_reason_and_a_name_of_its_own, what_is_no_state_event_or_vote_moves_nothing,
     terms_come_back_as_they_were_written_and_their_digest_is_of_all_of_them,
-    terms_that_let_somebody_vote_who_must_not_are_refused,
-    feedback_and_confidence_have_their_limits)
+    terms_with_a_forbidden_voter_are_refused, feedback_and_confidence_have_their_limits)

@@ -109,7 +109,7 @@ START_TEST(a_seal_without_memory_leaves_ret_alone)
 }
 END_TEST
 
-START_TEST(all_faults_of_a_seal_are_told)
+START_TEST(all_faults_of_a_seal_are_reported)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_seal seal = {0};
@@ -135,4 +135,4 @@ END_TEST
 WRIT_UNIT_MAIN("seal", a_running_hash_can_be_asked_at_any_point,
     a_zeroed_hash_can_be_wiped_and_gives_nothing, a_seal_of_ours_is_whole_and_valid,
     an_empty_run_ends_before_its_first_seq, a_seal_without_memory_leaves_ret_alone,
-    all_faults_of_a_seal_are_told)
+    all_faults_of_a_seal_are_reported)

@@ -194,7 +194,7 @@ START_TEST(another_token_is_invalid)
 }
 END_TEST
 
-START_TEST(what_is_no_bearer_field_is_told_apart)
+START_TEST(bearer_field_malformed_or_missing_is_distinguished)
 {
     static const struct {
         const char *text;
@@ -222,7 +222,7 @@ START_TEST(what_is_no_bearer_field_is_told_apart)
 }
 END_TEST
 
-START_TEST(nobody_is_somebody_on_loopback_only_and_only_where_configured)
+START_TEST(anonymous_agent_needs_loopback_and_configuration)
 {
     struct writ_identity_result result;
 
@@ -620,8 +620,8 @@ START_TEST(keys_that_are_not_there_yet_are_a_reason_to_come_again)
 END_TEST
 
 WRIT_UNIT_MAIN("identity", a_static_token_is_known_by_its_hash, another_token_is_invalid,
-    what_is_no_bearer_field_is_told_apart,
-    nobody_is_somebody_on_loopback_only_and_only_where_configured,
+    bearer_field_malformed_or_missing_is_distinguished,
+    anonymous_agent_needs_loopback_and_configuration,
     a_certificate_is_known_by_its_whole_name_and_a_token_comes_first,
     a_jwt_gives_the_agent_by_its_claims, a_jwt_that_is_not_right_is_invalid,
     skew_and_lifetime_have_exact_ends, a_jwt_needs_a_key_of_its_own_entry,

@@ -275,7 +275,7 @@ moving(void *ctx)
 
 static const struct writ_clock clock_moving = {moving, moving, NULL};
 
-START_TEST(a_set_that_is_too_old_serves_nobody)
+START_TEST(key_set_older_than_its_limit_is_not_used)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
     static const struct peer_step hang[] = {PEER_DO(READ), PEER_DO(HANG), PEER_DO(END)};
@@ -357,6 +357,6 @@ END_TEST
 WRIT_UNIT_MAIN("issuers", a_file_is_read_once_and_serves_for_ever,
     a_place_that_is_no_good_is_refused, a_url_is_fetched_at_once_and_again_and_changes_show,
     a_set_goes_on_serving_while_the_url_fails_or_brings_rubbish,
-    a_set_that_is_too_old_serves_nobody, an_unknown_kid_asks_for_one_refresh_per_interval,
+    key_set_older_than_its_limit_is_not_used, an_unknown_kid_asks_for_one_refresh_per_interval,
     failures_make_the_pauses_longer,
     a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)

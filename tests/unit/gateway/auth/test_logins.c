@@ -82,7 +82,7 @@ START_TEST(a_login_is_found_by_its_cookie_and_its_key_together)
 }
 END_TEST
 
-START_TEST(who_leaves_is_out_and_nobody_else)
+START_TEST(logout_ends_only_its_own_login)
 {
     struct writ_logins *logins = table();
     struct writ_logins_pass a = open_for(logins, 1, "Bearer a"),
@@ -136,7 +136,7 @@ START_TEST(an_agent_has_its_share_and_its_oldest_makes_room)
 }
 END_TEST
 
-START_TEST(a_full_table_takes_nobody_until_somebody_is_out)
+START_TEST(login_to_a_full_table_is_refused_until_a_logout)
 {
     struct writ_logins *logins = table();
     struct writ_logins_pass first = open_for(logins, 1, "Bearer 1"), pass = {{'u'}, {0}, 0};
@@ -176,7 +176,6 @@ START_TEST(what_is_shown_has_a_length)
 END_TEST
 
 WRIT_UNIT_MAIN("logins", a_login_is_found_by_its_cookie_and_its_key_together,
-    who_leaves_is_out_and_nobody_else,
-    a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life,
+    logout_ends_only_its_own_login, a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life,
     an_agent_has_its_share_and_its_oldest_makes_room,
-    a_full_table_takes_nobody_until_somebody_is_out, what_is_shown_has_a_length)
+    login_to_a_full_table_is_refused_until_a_logout, what_is_shown_has_a_length)

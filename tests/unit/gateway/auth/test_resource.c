@@ -111,7 +111,7 @@ START_TEST(a_challenge_says_where_to_learn_more_and_what_to_ask_for)
 }
 END_TEST
 
-START_TEST(who_announces_nothing_challenges_with_the_bare_scheme)
+START_TEST(challenge_without_metadata_has_the_bare_scheme)
 {
     struct writ_config *config =
         writ_ruling_config("agents: [{issuer: https://as.example, audience: a}]\n");
@@ -151,5 +151,5 @@ END_TEST
 WRIT_UNIT_MAIN("resource", only_a_public_gateway_with_an_issuer_announces_itself,
     an_endpoint_is_found_at_its_well_known_places, the_metadata_are_those_of_rfc_9728,
     a_challenge_says_where_to_learn_more_and_what_to_ask_for,
-    who_announces_nothing_challenges_with_the_bare_scheme,
+    challenge_without_metadata_has_the_bare_scheme,
     more_scopes_than_a_header_holds_are_left_to_the_metadata)

@@ -69,7 +69,7 @@ START_TEST(a_secret_is_shown_as_basic_and_encoded_first)
 }
 END_TEST
 
-START_TEST(a_key_signs_who_the_client_is)
+START_TEST(client_assertion_is_signed_with_the_key)
 {
     struct peer *peer = server("200 OK", "{\"access_token\":\"abc\",\"token_type\":\"Bearer\"}");
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -177,5 +177,5 @@ START_TEST(a_token_has_a_longest_length)
 END_TEST
 
 WRIT_UNIT_MAIN("token_request", a_secret_is_shown_as_basic_and_encoded_first,
-    a_key_signs_who_the_client_is, an_answer_that_is_no_token_leaves_what_was_there,
+    client_assertion_is_signed_with_the_key, an_answer_that_is_no_token_leaves_what_was_there,
     a_token_has_a_longest_length)

@@ -25,7 +25,7 @@ note_told(void *ctx, size_t place, const struct writ_buf *text)
 }
 
 /* From the end of a fetch until the loop hears of it, who asks has to wait for it too. */
-START_TEST(what_was_fetched_and_is_not_told_yet_still_comes)
+START_TEST(fetched_keys_are_awaited_until_delivered)
 {
     const struct timespec moment = {.tv_nsec = 300000000};
     const struct writ_clock clock = {stands_still, stands_still, NULL};
@@ -54,4 +54,4 @@ START_TEST(what_was_fetched_and_is_not_told_yet_still_comes)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("guard_keys", what_was_fetched_and_is_not_told_yet_still_comes)
+WRIT_UNIT_MAIN("guard_keys", fetched_keys_are_awaited_until_delivered)

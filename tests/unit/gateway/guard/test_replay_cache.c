@@ -349,7 +349,7 @@ START_TEST(places_are_given_away_in_time_and_a_clock_that_goes_back_makes_nothin
 }
 END_TEST
 
-START_TEST(when_there_is_no_room_nobody_knows)
+START_TEST(full_cache_answers_unknown)
 {
     size_t unknown = 0;
     int i = 0;
@@ -395,8 +395,7 @@ WRIT_UNIT_MAIN("guard_used", each_is_fresh_once_also_for_another_who_opened_the_
     a_file_from_the_end_of_time_knows_no_credential_to_be_unused,
     what_was_issued_before_the_machine_started_is_not_known_to_be_unused,
     places_are_given_away_in_time_and_a_clock_that_goes_back_makes_nothing_new,
-    when_there_is_no_room_nobody_knows,
-    files_that_are_no_memory_or_that_others_can_change_are_refused,
+    full_cache_answers_unknown, files_that_are_no_memory_or_that_others_can_change_are_refused,
     an_entry_that_was_zeroed_or_changed_is_noticed, a_header_that_was_changed_is_noticed,
     an_older_file_an_older_seal_and_one_that_is_gone_are_noticed,
     a_use_that_was_begun_is_finished_by_the_next,

@@ -79,7 +79,7 @@ START_TEST(every_address_is_tried_from_the_first_on)
 }
 END_TEST
 
-START_TEST(the_last_failure_is_told_when_no_address_answers)
+START_TEST(dial_without_an_answer_reports_the_last_failure)
 {
     struct writ_addresses addresses = {.count = 0};
     struct told told;
@@ -136,6 +136,6 @@ START_TEST(a_cancelled_dial_calls_nothing)
 END_TEST
 
 WRIT_UNIT_MAIN("dial", every_address_is_tried_from_the_first_on,
-    the_last_failure_is_told_when_no_address_answers,
+    dial_without_an_answer_reports_the_last_failure,
     a_server_that_does_not_shake_hands_costs_only_its_share_of_the_time,
     a_cancelled_dial_calls_nothing)

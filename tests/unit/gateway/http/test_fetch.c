@@ -151,7 +151,7 @@ START_TEST(a_body_may_be_as_long_as_the_buffer)
 }
 END_TEST
 
-START_TEST(nobody_listens)
+START_TEST(fetch_from_a_closed_port_fails)
 {
     struct peer *peer = peer_of(good);
     writ_auto_buf body = writ_buf_make(BODY_MAX);
@@ -189,7 +189,7 @@ stop_after_request(void *arg)
     return NULL;
 }
 
-START_TEST(a_fetch_is_given_up_when_it_is_told_to_stop)
+START_TEST(fetch_ends_when_stopped)
 {
     static const struct peer_step script[] = {PEER_DO(READ), PEER_DO(HANG), PEER_DO(END)};
     struct stopping stopping = {.peer = peer_of(script)};
@@ -251,5 +251,6 @@ END_TEST
 WRIT_UNIT_MAIN("fetch", an_error_names_a_url_without_its_query,
     only_https_and_loopback_may_be_fetched, a_good_answer_is_taken,
     proxies_of_the_environment_are_ignored, localhost_is_loopback, any_other_answer_is_a_failure,
-    a_body_may_be_as_long_as_the_buffer, nobody_listens, a_server_that_says_nothing_is_given_up,
-    a_fetch_is_given_up_when_it_is_told_to_stop, a_form_is_posted_and_every_status_is_an_answer)
+    a_body_may_be_as_long_as_the_buffer, fetch_from_a_closed_port_fails,
+    a_server_that_says_nothing_is_given_up, fetch_ends_when_stopped,
+    a_form_is_posted_and_every_status_is_an_answer)

@@ -146,7 +146,7 @@ START_TEST(a_head_is_accepted_or_refused_with_its_status)
 }
 END_TEST
 
-START_TEST(an_accepted_head_is_told_in_parts)
+START_TEST(parsed_head_has_its_parts)
 {
     struct writ_framing framing = {0};
 
@@ -260,6 +260,6 @@ START_TEST(a_host_is_split_at_its_port)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("framing", a_head_is_accepted_or_refused_with_its_status,
-    an_accepted_head_is_told_in_parts, every_limit_of_a_head_holds_on_both_sides,
-    json_is_json_in_utf8, a_trailer_may_not_say_what_only_a_head_says, a_host_is_split_at_its_port)
+WRIT_UNIT_MAIN("framing", a_head_is_accepted_or_refused_with_its_status, parsed_head_has_its_parts,
+    every_limit_of_a_head_holds_on_both_sides, json_is_json_in_utf8,
+    a_trailer_may_not_say_what_only_a_head_says, a_host_is_split_at_its_port)

@@ -273,7 +273,7 @@ static const struct peer_step serve_hi[] = {PEER_DO(READ), PEER_SAY(SEND, HI), P
 
 /* ---- what goes over the wire */
 
-START_TEST(a_request_is_framed_anew_and_answered)
+START_TEST(request_is_framed_by_the_client_and_answered)
 {
     struct world w;
     struct answer a = {0};
@@ -1275,7 +1275,7 @@ START_TEST(a_tls_stream_that_is_cut_is_not_a_whole_one)
 }
 END_TEST
 
-START_TEST(a_server_without_tls_is_told_nothing)
+START_TEST(server_without_tls_gets_no_request)
 {
     static const struct peer_step babbles[] = {PEER_SAY(SEND, HI), PEER_DO(HANG)};
     static const struct peer_step silent[] = {PEER_DO(HANG)};
@@ -1449,7 +1449,7 @@ START_TEST(a_failed_allocation_is_a_refusal_and_never_another_answer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("http_client", a_request_is_framed_anew_and_answered,
+WRIT_UNIT_MAIN("http_client", request_is_framed_by_the_client_and_answered,
     a_connection_is_reused_and_no_request_is_repeated, many_calls_share_few_connections,
     send_with_fresh_us_takes_no_connection_that_was_idle_for_longer,
     a_connection_is_kept_no_longer_than_its_server_says, a_full_queue_refuses,
@@ -1472,7 +1472,7 @@ WRIT_UNIT_MAIN("http_client", a_request_is_framed_anew_and_answered,
     a_request_head_has_a_limit, the_url_of_an_upstream_is_read_strictly,
     tls_verifies_the_issuer_and_the_name, tls_carries_large_bodies_both_ways_and_pauses,
     tls_shows_a_client_certificate_and_resumes_sessions,
-    a_tls_stream_that_is_cut_is_not_a_whole_one, a_server_without_tls_is_told_nothing,
+    a_tls_stream_that_is_cut_is_not_a_whole_one, server_without_tls_gets_no_request,
     certificates_that_cannot_be_read_stop_the_start,
     under_any_mix_of_faults_a_call_ends_once_and_is_seen_at_most_once,
     without_descriptors_calls_are_refused_until_there_are_some_again,

@@ -109,7 +109,7 @@ START_TEST(the_end_gives_up_what_is_under_way)
 }
 END_TEST
 
-START_TEST(pauses_double_up_to_the_longest_and_begin_anew)
+START_TEST(pauses_double_up_to_the_longest_and_start_again)
 {
     static const int64_t pauses_s[] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
     struct owner owner = {0};
@@ -134,4 +134,4 @@ START_TEST(pauses_double_up_to_the_longest_and_begin_anew)
 END_TEST
 
 WRIT_UNIT_MAIN("background", a_job_is_done_when_it_is_due_and_no_other_is,
-    the_end_gives_up_what_is_under_way, pauses_double_up_to_the_longest_and_begin_anew)
+    the_end_gives_up_what_is_under_way, pauses_double_up_to_the_longest_and_start_again)

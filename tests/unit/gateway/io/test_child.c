@@ -235,7 +235,7 @@ START_TEST(lines_go_both_ways)
 }
 END_TEST
 
-START_TEST(one_that_is_let_finish_is_sent_what_waits_and_is_heard)
+START_TEST(graceful_stop_flushes_input_and_output)
 {
     static char big[300000];
     struct seen seen = {.stop_after_ups = 1};
@@ -538,7 +538,7 @@ END_TEST
 
 /* ---- starts and ends */
 
-START_TEST(a_program_that_cannot_be_started_is_told_with_its_reason)
+START_TEST(spawn_of_a_missing_program_reports_the_reason)
 {
     static const struct {
         const char *program;
@@ -560,7 +560,7 @@ START_TEST(a_program_that_cannot_be_started_is_told_with_its_reason)
 }
 END_TEST
 
-START_TEST(a_directory_that_is_not_there_is_told)
+START_TEST(spawn_in_a_missing_directory_reports_it)
 {
     struct seen seen = {0};
 
@@ -581,7 +581,7 @@ nap(struct writ_task *task)
 }
 
 /* All of its pipes are heard of in one turn, in any order. */
-START_TEST(why_it_was_not_started_is_told_also_when_it_is_over_by_then)
+START_TEST(spawn_failure_is_reported_after_the_child_ended)
 {
     static const char *const argv[] = {"/bin/true", NULL};
     struct writ_child_options options = {
@@ -867,7 +867,7 @@ START_TEST(a_failed_allocation_is_a_failure_and_never_half_a_line)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("child", lines_go_both_ways, one_that_is_let_finish_is_sent_what_waits_and_is_heard,
+WRIT_UNIT_MAIN("child", lines_go_both_ways, graceful_stop_flushes_input_and_output,
     one_that_does_not_finish_is_ended, carriage_returns_and_empty_lines_are_not_lines,
     a_line_that_is_not_one_is_refused, a_large_line_passes_both_ways,
     every_line_arrives_before_the_end_and_half_a_line_does_not, a_line_has_a_limit,
@@ -877,8 +877,8 @@ WRIT_UNIT_MAIN("child", lines_go_both_ways, one_that_is_let_finish_is_sent_what_
     a_long_line_on_standard_error_is_cut_and_the_last_one_is_not_lost,
     the_environment_is_a_few_names_and_what_is_configured,
     it_has_no_descriptor_signal_or_group_of_ours, a_plan_that_cannot_be_is_refused,
-    a_program_that_cannot_be_started_is_told_with_its_reason, a_directory_that_is_not_there_is_told,
-    why_it_was_not_started_is_told_also_when_it_is_over_by_then,
+    spawn_of_a_missing_program_reports_the_reason, spawn_in_a_missing_directory_reports_it,
+    spawn_failure_is_reported_after_the_child_ended,
     a_program_is_found_in_the_path_of_its_own_environment, every_end_has_its_reason,
     a_child_that_exits_at_once_is_started_ever_more_slowly,
     a_child_that_was_up_for_long_is_started_again_soon, many_short_lives_leave_nothing_behind,

@@ -149,7 +149,7 @@ START_TEST(without_memory_nothing_is_sent_or_the_rest_is_given_up)
 }
 END_TEST
 
-START_TEST(a_broken_pipe_is_told)
+START_TEST(write_to_a_broken_pipe_is_reported)
 {
     begin();
     (void)signal(SIGPIPE, SIG_IGN); /* as the loops have it */
@@ -164,4 +164,4 @@ END_TEST
 WRIT_UNIT_MAIN("line_queue", a_line_has_bytes_and_no_ends_in_it,
     what_the_pipe_does_not_take_waits_and_goes_in_order,
     only_a_line_that_was_not_begun_is_taken_back, a_full_queue_refuses_and_sends_nothing,
-    without_memory_nothing_is_sent_or_the_rest_is_given_up, a_broken_pipe_is_told)
+    without_memory_nothing_is_sent_or_the_rest_is_given_up, write_to_a_broken_pipe_is_reported)

@@ -214,7 +214,7 @@ START_TEST(a_reload_is_for_new_connections)
 }
 END_TEST
 
-START_TEST(over_tls_a_client_that_leaves_is_told_from_one_that_half_closes)
+START_TEST(tls_disconnect_is_distinguished_from_half_close)
 {
     struct world w = world_of(false, false);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -283,5 +283,5 @@ END_TEST
 WRIT_UNIT_MAIN("certificate", tls_1_2_and_1_3_are_spoken_and_nothing_older,
     bodies_and_streams_go_over_tls, a_required_client_certificate_is_checked,
     an_optional_client_certificate_is_none_or_good, a_reload_is_for_new_connections,
-    over_tls_a_client_that_leaves_is_told_from_one_that_half_closes,
-    what_is_not_tls_or_not_fast_enough_is_closed, refusals_go_over_tls)
+    tls_disconnect_is_distinguished_from_half_close, what_is_not_tls_or_not_fast_enough_is_closed,
+    refusals_go_over_tls)

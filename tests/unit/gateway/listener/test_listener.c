@@ -468,7 +468,7 @@ START_TEST(a_body_is_limited_by_its_route)
 }
 END_TEST
 
-START_TEST(a_head_is_limited_and_the_client_is_told)
+START_TEST(head_above_the_limit_gets_an_error)
 {
     struct echo *echo = echo_start(1, (struct writ_listener_options){.max_head_bytes = 4096});
 
@@ -606,7 +606,7 @@ START_TEST(a_reset_is_noticed_while_the_exchange_waits)
 }
 END_TEST
 
-START_TEST(a_cut_request_reaches_nobody)
+START_TEST(truncated_request_reaches_no_handler)
 {
     static const char whole[] = POST "Content-Length: 7\r\n\r\n{\"a\":1}";
     struct echo *echo = echo_start(1, standard);
@@ -679,7 +679,7 @@ START_TEST(every_event_is_sent_when_it_is_written)
 }
 END_TEST
 
-START_TEST(a_silent_stream_beats_and_notices_who_leaves)
+START_TEST(silent_stream_sends_heartbeats_and_detects_disconnects)
 {
     struct echo *echo = echo_start(1, standard);
     int fd = raw_connect(echo_port(echo));
@@ -984,7 +984,7 @@ START_TEST(every_loop_serves)
 }
 END_TEST
 
-START_TEST(beyond_the_limits_clients_are_told_to_come_back)
+START_TEST(client_above_the_limits_gets_retry_after)
 {
     struct writ_listener_options options = {.max_exchanges = 2, .max_connections = 4};
     struct echo *echo = echo_start(1, options);
@@ -1045,7 +1045,7 @@ START_TEST(draining_finishes_what_was_begun)
 }
 END_TEST
 
-START_TEST(closing_frees_what_nobody_answered)
+START_TEST(close_frees_unanswered_requests)
 {
     struct echo *echo = echo_start(1, standard);
     int fds[4];
@@ -1180,11 +1180,11 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     what_is_refused_gets_one_answer_and_nothing_after_it_is_read, what_cannot_be_read_on_is_counted,
     nothing_behind_a_trailer_is_read, a_nul_in_a_head_is_refused_wherever_it_is,
     a_refusal_says_why_in_the_shape_of_json_rpc, a_body_is_limited_by_its_route,
-    a_head_is_limited_and_the_client_is_told, many_fields_are_refused,
+    head_above_the_limit_gets_an_error, many_fields_are_refused,
     a_half_closed_client_gets_its_answer, a_half_closed_client_gets_every_answer,
     a_probe_tells_a_half_close_from_a_client_that_left, a_reset_is_noticed_while_the_exchange_waits,
-    a_cut_request_reaches_nobody, storms_of_resets_leave_nothing_behind,
-    every_event_is_sent_when_it_is_written, a_silent_stream_beats_and_notices_who_leaves,
+    truncated_request_reaches_no_handler, storms_of_resets_leave_nothing_behind,
+    every_event_is_sent_when_it_is_written, silent_stream_sends_heartbeats_and_detects_disconnects,
     a_stream_waits_for_a_slow_reader_and_loses_nothing, an_aborted_stream_has_no_end,
     a_stream_is_closed_at_its_end_also_beside_idle_connections,
     slow_requests_are_cut_and_honest_ones_are_not, idle_connections_are_closed_after_their_time,
@@ -1192,8 +1192,7 @@ WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     a_client_that_still_sends_is_not_closed_for_clients_that_are_silent,
     a_client_that_does_not_read_is_cut, a_long_wait_for_an_answer_is_not_cut,
     idle_connections_do_not_keep_others_from_being_served, more_connections_than_one_daemon_takes,
-    every_loop_serves, beyond_the_limits_clients_are_told_to_come_back,
-    draining_finishes_what_was_begun, closing_frees_what_nobody_answered,
-    what_cannot_be_listened_on_is_an_error, ipv6_and_wildcards_work,
-    the_admin_routes_tell_health_readiness_and_metrics,
+    every_loop_serves, client_above_the_limits_gets_retry_after, draining_finishes_what_was_begun,
+    close_frees_unanswered_requests, what_cannot_be_listened_on_is_an_error,
+    ipv6_and_wildcards_work, the_admin_routes_tell_health_readiness_and_metrics,
     the_admin_routes_refuse_another_host_or_origin)

@@ -45,7 +45,7 @@ seven(void *ctx)
     return *(const int64_t *)ctx;
 }
 
-START_TEST(a_gauge_that_somebody_keeps_is_asked_for)
+START_TEST(gauge_with_a_source_is_read_from_it)
 {
     struct writ_metrics *m = metrics_of(2);
     int64_t number = 7;
@@ -176,7 +176,7 @@ START_TEST(threads_count_while_another_reads)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("metrics", shards_are_added_up, a_gauge_that_somebody_keeps_is_asked_for,
+WRIT_UNIT_MAIN("metrics", shards_are_added_up, gauge_with_a_source_is_read_from_it,
     the_text_is_what_prometheus_reads, the_reader_of_the_test_refuses_what_is_not_the_format,
     a_vector_counts_an_unknown_value_as_zero, the_number_of_shards_is_limited,
     threads_count_while_another_reads)

@@ -80,7 +80,7 @@ START_TEST(what_is_no_tool_is_not_added)
 }
 END_TEST
 
-START_TEST(definitions_with_numbers_that_no_double_holds_are_learned_and_told_apart)
+START_TEST(definitions_with_inexact_numbers_are_distinguished)
 {
     static const char *const numbers[] = {"9223372036854775807", "9223372036854775806",
         "9223372036854775808", "1e-400", "1e-401", "0.10000000000000001", "0.1",
@@ -153,6 +153,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("catalog", a_tool_is_found_by_its_name_with_the_digest_of_its_definition,
     a_tool_that_is_listed_with_two_definitions_has_none, what_is_no_tool_is_not_added,
-    definitions_with_numbers_that_no_double_holds_are_learned_and_told_apart,
-    as_many_tools_as_the_limit_says_and_no_more,
+    definitions_with_inexact_numbers_are_distinguished, as_many_tools_as_the_limit_says_and_no_more,
     catalogs_are_equal_when_they_say_the_same_in_any_order)

@@ -123,7 +123,7 @@ START_TEST(a_header_that_disagrees_with_the_body_is_refused_in_every_era)
 }
 END_TEST
 
-START_TEST(requests_notifications_and_responses_are_told_apart)
+START_TEST(requests_notifications_and_responses_are_distinguished)
 {
     static const struct {
         const char *body;
@@ -244,6 +244,6 @@ END_TEST
 WRIT_UNIT_MAIN("mcp", what_is_no_message_is_refused, a_batch_is_refused_whatever_is_in_it,
     a_tools_call_without_an_id_is_refused,
     a_header_that_disagrees_with_the_body_is_refused_in_every_era,
-    requests_notifications_and_responses_are_told_apart, the_body_decides_the_era,
+    requests_notifications_and_responses_are_distinguished, the_body_decides_the_era,
     a_refusal_echoes_a_good_id_and_no_other, header_values_survive_the_way_there_and_back,
     an_envelope_that_differs_by_case_alone_is_ambiguous, methods_are_found_byte_by_byte)

@@ -49,7 +49,7 @@ START_TEST(arguments_that_have_a_header_are_found_where_properties_lead)
 }
 END_TEST
 
-START_TEST(a_definition_that_is_not_as_told_has_none)
+START_TEST(malformed_definition_has_no_parameters)
 {
     static const char *const cases[] = {
         "{\"a\":" HEADER("number", "A") "}",
@@ -136,5 +136,5 @@ START_TEST(head_and_body_agree_or_not)
 END_TEST
 
 WRIT_UNIT_MAIN("param", arguments_that_have_a_header_are_found_where_properties_lead,
-    a_definition_that_is_not_as_told_has_none, as_many_as_the_limit_says_and_no_more,
+    malformed_definition_has_no_parameters, as_many_as_the_limit_says_and_no_more,
     head_and_body_agree_or_not)

@@ -59,7 +59,7 @@ START_TEST(a_stated_name_has_a_maximum)
 }
 END_TEST
 
-START_TEST(runs_that_the_gateway_names_are_nobody_elses)
+START_TEST(reserved_boundary_names_are_recognized)
 {
     ck_assert(writ_caller_claims_is_reserved(WRIT_LIT("session:1")));
     ck_assert(writ_caller_claims_is_reserved(WRIT_LIT("agent:dev:2026")));
@@ -71,4 +71,4 @@ START_TEST(runs_that_the_gateway_names_are_nobody_elses)
 END_TEST
 
 WRIT_UNIT_MAIN("stated", a_stated_name_is_a_text_that_can_be_shown_or_is_not_there,
-    a_stated_name_has_a_maximum, runs_that_the_gateway_names_are_nobody_elses)
+    a_stated_name_has_a_maximum, reserved_boundary_names_are_recognized)

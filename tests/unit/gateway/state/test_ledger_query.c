@@ -104,7 +104,7 @@ stop(void *lookups)
     return NULL;
 }
 
-START_TEST(whoever_waits_when_it_stops_is_told)
+START_TEST(stop_answers_waiting_queries)
 {
     struct writ_kit kit;
     struct question questions[3] = {{.order = 0}};
@@ -139,6 +139,6 @@ START_TEST(whoever_waits_when_it_stops_is_told)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("lookups", whoever_waits_when_it_stops_is_told,
+WRIT_UNIT_MAIN("lookups", stop_answers_waiting_queries,
     questions_are_answered_in_their_order_and_only_so_many_wait,
     without_a_ledger_there_is_no_reader)

@@ -2,7 +2,7 @@
 
 #include "gateway/state/owners.h"
 
-START_TEST(the_owner_is_who_said_so_and_of_several_the_first)
+START_TEST(owners_find_of_several_returns_the_first_upstream)
 {
     struct writ_owners *owners = NULL;
 
@@ -59,6 +59,6 @@ START_TEST(what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("owners", the_owner_is_who_said_so_and_of_several_the_first,
+WRIT_UNIT_MAIN("owners", owners_find_of_several_returns_the_first_upstream,
     a_template_owns_what_begins_as_it_does,
     what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)

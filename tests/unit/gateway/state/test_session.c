@@ -227,7 +227,7 @@ START_TEST(an_upstream_that_is_late_joins_once_and_its_row_is_stored_again)
 }
 END_TEST
 
-START_TEST(a_row_knows_who_is_late_and_who_has_joined)
+START_TEST(session_row_keeps_late_and_joined_upstreams)
 {
     struct writ_session *made = late_session(), *back = NULL;
     writ_auto_buf row = writ_buf_make(65536);
@@ -326,6 +326,7 @@ WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
     what_is_not_used_for_the_idle_time_is_swept, a_row_brings_back_the_same_session,
     a_row_that_is_none_makes_no_session,
     an_upstream_that_is_late_joins_once_and_its_row_is_stored_again,
-    a_row_knows_who_is_late_and_who_has_joined, an_upstream_that_has_lost_the_session_is_late_again,
+    session_row_keeps_late_and_joined_upstreams,
+    an_upstream_that_has_lost_the_session_is_late_again,
     a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it,
     an_id_that_a_row_has_no_room_for_does_not_join)

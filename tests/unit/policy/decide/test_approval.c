@@ -94,7 +94,7 @@ START_TEST(a_call_needs_it_unless_a_condition_clearly_does_not_hold)
 }
 END_TEST
 
-START_TEST(who_asks_is_not_among_the_voters_under_any_of_its_names)
+START_TEST(caller_is_excluded_from_the_voters_under_every_name)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = config_of("{review: finance}");
@@ -248,7 +248,7 @@ START_TEST(annotations_that_no_tool_can_have_are_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("approval", a_call_needs_it_unless_a_condition_clearly_does_not_hold,
-    who_asks_is_not_among_the_voters_under_any_of_its_names,
+    caller_is_excluded_from_the_voters_under_every_name,
     what_could_not_be_decided_is_refused_with_line_and_pointer,
     an_approval_names_a_review_that_there_is,
     a_tool_is_what_its_annotations_say_and_else_what_mcp_takes_it_for,

@@ -24,7 +24,7 @@ set_of(const char *yaml, struct writ_arena *arena)
     return set;
 }
 
-START_TEST(the_first_constraint_that_does_not_hold_is_told)
+START_TEST(first_constraint_that_fails_is_reported)
 {
     static const struct {
         const char *arguments;
@@ -283,7 +283,7 @@ START_TEST(an_op_that_is_none_has_no_word)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("constraint", the_first_constraint_that_does_not_hold_is_told,
+WRIT_UNIT_MAIN("constraint", first_constraint_that_fails_is_reported,
     every_constraint_can_be_asked_alone, more_ways_to_name_a_value_than_are_looked_at_refuse,
     an_empty_set_holds_for_no_arguments, a_failure_names_the_element_and_the_inner_constraint,
     a_pointer_that_is_too_long_is_cut_between_names, null_satisfies_a_nullable_constraint_alone,

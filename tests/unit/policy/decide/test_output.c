@@ -59,7 +59,7 @@ finish(void)
     writ_arena_free(arena);
 }
 
-START_TEST(what_is_let_through_is_what_the_rules_say)
+START_TEST(result_passes_as_the_rules_say)
 {
     static const struct {
         const char *result, *given, *want; /* want NULL: it stays as it is */
@@ -177,7 +177,7 @@ START_TEST(of_an_error_only_texts_are_replaced)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_let_through)
+START_TEST(result_without_memory_is_withheld)
 {
     const struct writ_output_rules *rules;
     struct writ_output output;
@@ -196,7 +196,7 @@ START_TEST(without_memory_nothing_is_let_through)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("output", what_is_let_through_is_what_the_rules_say,
-    what_cannot_be_judged_is_withheld, the_defaults_come_first_and_a_rule_has_the_last_word,
+WRIT_UNIT_MAIN("output", result_passes_as_the_rules_say, what_cannot_be_judged_is_withheld,
+    the_defaults_come_first_and_a_rule_has_the_last_word,
     a_rule_can_do_without_the_redact_of_the_defaults, of_an_error_only_texts_are_replaced,
-    without_memory_nothing_is_let_through)
+    result_without_memory_is_withheld)

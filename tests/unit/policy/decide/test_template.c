@@ -120,7 +120,7 @@ START_TEST(a_filled_text_has_a_maximum)
 }
 END_TEST
 
-START_TEST(a_faulty_template_is_told)
+START_TEST(faulty_template_is_reported)
 {
     static const char *const cases[] = {"t: \"{a\"", "t: \"a}\"", "t: \"{}\"", "t: \"{a{b}}\"",
         "t: \"{+a}/x\"", "t: \"{+}\"", "t: \"{/a~2}\"", "t: [a]", "t:", "t: \"a\\nb\""};
@@ -188,7 +188,7 @@ START_TEST(a_value_cannot_break_out_of_its_string)
 }
 END_TEST
 
-START_TEST(faulty_arguments_are_told)
+START_TEST(faulty_arguments_are_reported)
 {
     static const char *const cases[] = {
         "t: [a]", "t: x", "t: {a: \"{b\"}", "t: {a: no}", "t: {a: }"};
@@ -203,6 +203,6 @@ START_TEST(faulty_arguments_are_told)
 END_TEST
 
 WRIT_UNIT_MAIN("template", a_scope_takes_strings_numbers_and_booleans,
-    no_value_forges_another_scope, a_filled_text_has_a_maximum, a_faulty_template_is_told,
+    no_value_forges_another_scope, a_filled_text_has_a_maximum, faulty_template_is_reported,
     arguments_of_a_probe_are_filled_in_as_they_are, a_value_cannot_break_out_of_its_string,
-    faulty_arguments_are_told)
+    faulty_arguments_are_reported)

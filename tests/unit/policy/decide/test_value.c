@@ -182,7 +182,7 @@ START_TEST(an_amount_is_exact_or_refused)
 }
 END_TEST
 
-START_TEST(equality_without_an_answer_is_told)
+START_TEST(undecided_equality_is_reported)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *one = writ_value_of(arena, WRIT_LIT("[1]"));
@@ -199,4 +199,4 @@ END_TEST
 WRIT_UNIT_MAIN("value", a_value_is_what_json_says, what_yaml_readers_disagree_about_is_refused,
     a_value_keeps_the_digits_of_its_numbers, a_value_has_a_maximum,
     a_bound_is_a_number_quoted_or_not, a_length_is_a_whole_number_in_range,
-    an_amount_is_exact_or_refused, equality_without_an_answer_is_told)
+    an_amount_is_exact_or_refused, undecided_equality_is_reported)

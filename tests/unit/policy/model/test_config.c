@@ -338,7 +338,7 @@ START_TEST(names_of_upstreams_fit_the_wire)
 }
 END_TEST
 
-START_TEST(who_runs_tools_is_an_upstream_or_a_framework)
+START_TEST(tools_run_in_an_upstream_or_a_framework)
 {
     static const char *const bad[] = {
         "upstreams: {a: {stdio: [x]}}\nframeworks: {a: {}}",
@@ -378,7 +378,7 @@ START_TEST(who_runs_tools_is_an_upstream_or_a_framework)
 }
 END_TEST
 
-START_TEST(all_faults_are_told_at_once)
+START_TEST(all_faults_are_reported_at_once)
 {
     writ_auto_buf found = writ_ruling_faults(WRIT_LIT("isuer: a\nloops: x\nloops: 2\n"
                                                       "agents: [{id: a, id: b}]\n"
@@ -537,8 +537,8 @@ END_TEST
 WRIT_UNIT_MAIN("config", a_whole_file_is_read, what_is_left_out_has_its_default,
     an_empty_policy_denies_everything_and_warns, plain_http_needs_loopback_or_a_word,
     what_a_configuration_leaves_open_is_warned_of, what_contradicts_itself_is_refused,
-    names_of_upstreams_fit_the_wire, who_runs_tools_is_an_upstream_or_a_framework,
-    all_faults_are_told_at_once, a_refusal_names_the_first_fault_and_leaves_ret_alone,
+    names_of_upstreams_fit_the_wire, tools_run_in_an_upstream_or_a_framework,
+    all_faults_are_reported_at_once, a_refusal_names_the_first_fault_and_leaves_ret_alone,
     a_file_has_a_maximum, a_file_is_loaded_by_name, the_last_reference_frees,
     the_policy_digest_is_that_of_its_canonical_form,
     the_policy_digest_changes_with_what_can_change_a_decision,

@@ -2,7 +2,7 @@
 #include "policy/model/glob.h"
 #include "support/unit.h"
 
-START_TEST(faulty_patterns_are_told)
+START_TEST(faulty_patterns_are_reported)
 {
     static const struct {
         const char *pattern;
@@ -132,6 +132,6 @@ START_TEST(every_short_pattern_matches_as_trying_everything_does)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("glob", faulty_patterns_are_told, some_patterns_span_slashes,
+WRIT_UNIT_MAIN("glob", faulty_patterns_are_reported, some_patterns_span_slashes,
     a_pattern_has_a_maximum, a_text_has_a_maximum, a_match_that_would_take_long_has_no_answer,
     every_short_pattern_matches_as_trying_everything_does)

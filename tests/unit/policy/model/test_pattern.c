@@ -28,7 +28,7 @@ put(struct writ_buf *buf, char byte, size_t times)
     }
 }
 
-START_TEST(a_faulty_pattern_is_told_with_its_offset)
+START_TEST(faulty_pattern_is_reported_with_its_offset)
 {
     struct writ_pattern *pattern = NULL;
     struct writ_err err = {0};
@@ -280,7 +280,7 @@ END_TEST
 WRIT_UNIT_MAIN("pattern", a_long_text_is_searched_in_slices_and_nothing_is_missed,
     a_search_that_takes_too_long_has_no_answer, every_match_is_replaced_and_nothing_else,
     a_pattern_that_matches_nothing_at_all_is_not_searched_for,
-    a_search_that_hits_a_limit_has_no_answer, a_faulty_pattern_is_told_with_its_offset,
+    a_search_that_hits_a_limit_has_no_answer, faulty_pattern_is_reported_with_its_offset,
     a_pattern_has_a_maximum, a_text_has_a_maximum, a_match_that_takes_long_has_no_answer,
     a_pattern_cannot_raise_its_own_limits, deep_recursion_has_no_answer,
     without_memory_there_is_no_answer, freeing_nothing_does_nothing)

@@ -45,7 +45,7 @@ START_TEST(a_call_is_read)
 }
 END_TEST
 
-START_TEST(a_faulty_call_is_told)
+START_TEST(faulty_call_is_reported)
 {
     static const struct {
         const char *json, *message;
@@ -160,7 +160,7 @@ START_TEST(cases_pass_or_tell_the_difference)
 }
 END_TEST
 
-START_TEST(a_faulty_file_of_cases_is_told)
+START_TEST(faulty_file_of_cases_is_reported)
 {
     static const struct {
         const char *text, *found;
@@ -236,6 +236,6 @@ START_TEST(a_verdict_is_one_json_object)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("case", a_call_is_read, a_faulty_call_is_told,
+WRIT_UNIT_MAIN("case", a_call_is_read, faulty_call_is_reported,
     without_an_anonymous_agent_a_call_needs_one, cases_pass_or_tell_the_difference,
-    a_faulty_file_of_cases_is_told, a_file_has_a_maximum_of_cases, a_verdict_is_one_json_object)
+    faulty_file_of_cases_is_reported, a_file_has_a_maximum_of_cases, a_verdict_is_one_json_object)

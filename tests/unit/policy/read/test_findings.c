@@ -57,7 +57,7 @@ START_TEST(findings_beyond_the_maximum_are_counted)
 }
 END_TEST
 
-START_TEST(what_was_not_kept_is_told)
+START_TEST(dropped_findings_are_counted)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     writ_auto_buf text = writ_buf_make(1 << 20);
@@ -94,5 +94,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("findings", findings_are_printed_in_the_order_of_lines,
     a_finding_is_one_line_whatever_it_quotes, findings_beyond_the_maximum_are_counted,
-    what_was_not_kept_is_told, a_finding_without_memory_is_still_counted,
+    dropped_findings_are_counted, a_finding_without_memory_is_still_counted,
     a_zeroed_value_can_be_wiped)

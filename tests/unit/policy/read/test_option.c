@@ -140,7 +140,7 @@ static const struct fault faults[] = {
                           "127.0.0.1:8700 or [::1]:8700\n"},
 };
 
-START_TEST(what_an_option_does_not_accept_is_told)
+START_TEST(value_that_an_option_rejects_is_reported)
 {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         writ_auto_buf text = writ_buf_make(2000);
@@ -253,4 +253,4 @@ WRIT_UNIT_MAIN("option", the_profiles_of_the_table_are_those_that_there_are,
     every_name_in_a_group_is_an_option_of_its_section,
     every_fallback_is_a_value_that_its_option_accepts, every_option_has_a_sentence_and_a_range,
     every_amount_is_accepted_from_least_to_most_and_no_further,
-    what_an_option_does_not_accept_is_told, addresses_are_literal, the_nearest_word_is_near)
+    value_that_an_option_rejects_is_reported, addresses_are_literal, the_nearest_word_is_near)

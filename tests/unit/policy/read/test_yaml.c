@@ -183,7 +183,7 @@ static const struct fault fatal[] = {
     {"a: \x01\n", "f: not readable as YAML: control characters are not allowed\n"},
 };
 
-START_TEST(what_is_no_yaml_is_told_with_its_line)
+START_TEST(invalid_yaml_is_reported_with_its_line)
 {
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) {
         writ_auto_arena arena = writ_value_arena();
@@ -216,7 +216,7 @@ static const struct fault faults[] = {
     {"?\n: 1\n", "f:1: a key is empty\n"},
 };
 
-START_TEST(faults_are_told_and_reading_goes_on)
+START_TEST(reading_continues_after_a_reported_fault)
 {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         writ_auto_arena arena = writ_value_arena();
@@ -338,7 +338,7 @@ END_TEST
 WRIT_UNIT_MAIN("yaml", a_tree_knows_texts_lines_and_pointers, json_is_yaml,
     strict_json_is_read_by_its_own_rules, what_is_not_strict_json_is_read_as_yaml,
     nothing_is_resolved, a_byte_order_mark_is_skipped, an_empty_value_is_nothing,
-    getting_from_what_is_no_map_gives_nothing, what_is_no_yaml_is_told_with_its_line,
-    faults_are_told_and_reading_goes_on, of_two_members_with_one_name_the_first_stays,
+    getting_from_what_is_no_map_gives_nothing, invalid_yaml_is_reported_with_its_line,
+    reading_continues_after_a_reported_fault, of_two_members_with_one_name_the_first_stays,
     nesting_has_a_limit, the_elements_of_a_list_have_a_limit, the_values_of_a_file_have_a_limit,
     an_exhausted_arena_is_an_error)
