@@ -1,11 +1,19 @@
 /* A failure is formatted once and cut to its field. Without a place for it only the code is
- * returned. */
+ * returned. A list of findings only grows; the paths in it live as long as the list. */
 #include "crew/failure.h"
 
-#include "base/bytes.h"
+#include "crew/vec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+struct writ_crew_findings {
+    struct writ_crew_finding *list;
+    size_t n, cap;
+    struct writ_arena *paths;
+};
+
+/* ---- one failure */
 
 const char *
 writ_crew_error_name(enum writ_crew_error error)
@@ -52,4 +60,58 @@ writ_result
 writ_failure_memory(struct writ_crew_err *err)
 {
     return writ_failure_set(err, WRIT_E_NOMEM, WRIT_CREW_NO_MEMORY, "no memory");
+}
+
+/* ---- findings */
+
+struct writ_crew_findings *
+writ_crew_findings_new(void)
+{
+    struct writ_crew_findings *findings = writ_alloc(sizeof *findings);
+
+    if (findings != NULL && (findings->paths = writ_arena_new(SIZE_MAX)) == NULL) {
+        writ_free(findings);
+        return NULL;
+    }
+    return findings;
+}
+
+void
+writ_crew_findings_free(struct writ_crew_findings *findings)
+{
+    if (findings != NULL) {
+        writ_arena_free(findings->paths);
+        writ_free(findings->list);
+        writ_free(findings);
+    }
+}
+
+size_t
+writ_crew_findings_count(const struct writ_crew_findings *findings)
+{
+    return findings->n;
+}
+
+const struct writ_crew_finding *
+writ_crew_findings_at(const struct writ_crew_findings *findings, size_t at)
+{
+    WRIT_INVARIANT(at < findings->n);
+    return &findings->list[at];
+}
+
+WRIT_RESULT
+writ_failure_find(struct writ_crew_findings *findings, const char *code, struct writ_view path)
+{
+    struct writ_view copy;
+
+    if (findings == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_vec_room(&findings->list, &findings->cap, findings->n, sizeof *findings->list));
+    copy = writ_view_copy(path, findings->paths);
+    if (copy.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    findings->list[findings->n++] = (struct writ_crew_finding){code, copy};
+    return WRIT_DONE;
 }

@@ -1,8 +1,9 @@
-/* failure.h - the errors of the crew library. */
+/* failure.h - the errors of the crew library: why a function failed, and all that a check has
+ * found. */
 #ifndef WRIT_CREW_FAILURE_H
 #define WRIT_CREW_FAILURE_H
 
-#include "base/result.h"
+#include "base/bytes.h"
 #include "writ/crew.h"
 
 /** Fills `err` (which may be NULL) and returns `code`. */
@@ -16,5 +17,10 @@ writ_result writ_failure_below(
 
 /** No memory. */
 writ_result writ_failure_memory(struct writ_crew_err *err);
+
+/** Adds a finding to a list; `code` is static storage, `path` is copied. Into NULL nothing is
+ * added. WRIT_E_NOMEM. */
+WRIT_RESULT writ_failure_find(
+    struct writ_crew_findings *findings, const char *code, struct writ_view path);
 
 #endif

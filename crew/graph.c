@@ -3,7 +3,7 @@
 #include "crew/graph.h"
 
 #include "base/text.h"
-#include "crew/found.h"
+#include "crew/failure.h"
 #include "crew/names.h"
 #include "evidence/json/write.h"
 

@@ -2,7 +2,7 @@
  * and lint never stops at the first. */
 #include "base/alloc.h"
 #include "crew/engines.h"
-#include "crew/found.h"
+#include "crew/failure.h"
 #include "crew/names.h"
 #include "crew/shape.h"
 
@@ -28,7 +28,7 @@ note(struct lint *lint, struct writ_crew_findings *to, const char *code, struct 
         writ_buf_str(&lint->path, rest);
     }
     lint->exhausted |= !writ_is_ok(writ_buf_check(&lint->path, NULL)) ||
-                       !writ_is_ok(writ_found_add(to, code, writ_buf_view(&lint->path)));
+                       !writ_is_ok(writ_failure_find(to, code, writ_buf_view(&lint->path)));
 }
 
 static bool

@@ -2,7 +2,7 @@
  * type, so a reader needs no branches. */
 #include "crew/scan.h"
 
-#include "crew/found.h"
+#include "crew/failure.h"
 
 #include <math.h>
 
@@ -72,7 +72,7 @@ writ_scan_fault(struct writ_scan *scan, const char *kind)
         scan->first = kind;
         scan->first_path = writ_scan_copy(scan, writ_buf_view(&scan->path));
     }
-    if (!writ_is_ok(writ_found_add(scan->faults, kind, writ_buf_view(&scan->path)))) {
+    if (!writ_is_ok(writ_failure_find(scan->faults, kind, writ_buf_view(&scan->path)))) {
         scan->exhausted = true;
     }
 }
