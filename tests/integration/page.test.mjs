@@ -415,7 +415,7 @@ test('a person finds a call in the ledger and reads its life', { skip: SKIP }, a
   for (let i = 0; i < 60; i++) await session.call('pay__balance', {});
   const browser = await startBrowser(t);
   await enter(browser, base, AUDITOR, '/ledger');
-  await browser.sees('Every call of your tenant.');
+  await browser.sees('All calls of your tenant.');
   assert.equal(await browser.run(() => document.querySelectorAll('.calls tbody tr').length), 50);
   await browser.tabTo('.pages a');
   await browser.press(KEY.enter);
@@ -432,7 +432,7 @@ test('a person finds a call in the ledger and reads its life', { skip: SKIP }, a
   assert.match(life,
     /Needs approval[^]*review opened[^]*by ann[^]*by bob[^]*by eve[^]*Approved[^]*Redeemed[^]*Allowed[^]*Authorization[^]*Executed/);
   await browser.open(`${base}/ledger?decision=deny`);
-  await browser.sees('Nothing is found.');
+  await browser.sees('No call found.');
 });
 
 test('a person logs in, reads and votes by keyboard alone, and sees what others do', { skip: SKIP }, async (t) => {
@@ -562,7 +562,7 @@ test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   assert.ok((await browser.text('.votes')).includes(`${markup} U+202E`));
 
   assert.ok(!shown.includes('the end') && !shown.includes('the bottom'));
-  assert.match(shown, /Not all of it is in view: \d+ parts are folded\./);
+  assert.match(shown, /Parts are hidden: \d+ parts are folded\./);
   for (let i = 0; i < 100 && await browser.run(() => document.querySelectorAll('[data-folded]').length > 0); i++) {
     await browser.run(() => document.querySelector('[data-folded]').click());
   }
@@ -591,7 +591,7 @@ test('a voter reads the state of the target, and what changed since the review b
   await enter(browser, base, ANN, `/reviews/${first}`);
   await browser.until(() => document.querySelector('.target-state .tree') !== null);
   const panel = '[aria-labelledby="target"]';
-  assert.match(await browser.text(panel), /Its state, as the tool’s server told it[^]*limit\s+100[^]*owner\s+acme/);
+  assert.match(await browser.text(panel), /Its state, from the tool’s server[^]*limit\s+100[^]*owner\s+acme/);
   assert.doesNotMatch(await browser.text(panel), /What changed/, 'there is no review before');
 
   for (const who of [ANN, BOB, EVE]) await vote(base, who, first, 'approve');
@@ -603,7 +603,7 @@ test('a voter reads the state of the target, and what changed since the review b
   await browser.sees('What changed since the review before');
   const shown = await browser.text(panel);
   assert.match(shown, /64 changes/);
-  assert.match(shown, /Not all of it is in view: \d+ parts are folded\./);
+  assert.match(shown, /Parts are hidden: \d+ parts are folded\./);
   assert.match(shown, /entry0\s+\+ Added\s+0/);
   assert.match(shown, /Show more \(24 changes left\)/);
   for (let i = 0; i < 20 &&
@@ -722,7 +722,7 @@ test('logging in again leads back to the same view', { skip: SKIP }, async (t) =
   await browser.press(...ANN.token, KEY.enter);
   await browser.sees('This token is not accepted.');
   await browser.press(...FOREIGN.token, KEY.enter);
-  await browser.sees('There is nothing here for you');
+  await browser.sees('Page not found for you');
   await browser.click('#leave');
   await browser.until(() => document.querySelector('#token') !== null && localStorage.length === 0);
   assert.deepEqual(await browser.cookies(), []);

@@ -1,9 +1,9 @@
-// api.js - what the page asks of the gateway, and who is logged in.
+// api.js - the requests of the page to the gateway, and the login.
 import { exact, member } from './json.js';
 
 const KEY = 'writ-page'; // goes with the cookie; only pages of this origin can read it
 
-/** What the gateway said no with. */
+/** A refusal of the gateway. */
 export class Refused extends Error {
   constructor(status, problem) {
     super(problem?.title ?? `The gateway answered with status ${status}.`);
@@ -97,7 +97,7 @@ export async function stream(path, last, signal) {
   return response.body;
 }
 
-/** One review; `arguments` and the states of the target as they were written, undefined where they are not (or no longer) kept. */
+/** One review; `arguments` and the states of the target as they were written, undefined when they are not kept. */
 export async function review(id) {
   const { json, text } = await asked('GET', `/v1/reviews/${encodeURIComponent(id)}`);
   const whole = exact(text);
@@ -109,7 +109,7 @@ export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/revi
 
 export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(filter)}`)).json;
 
-/** The life of a call, and the very text of it. */
+/** The records of a call, and their exact text. */
 export async function call(id) {
   const { json, text } = await asked('GET', `/v1/ledger/${encodeURIComponent(id)}`);
   return { ...json, exact: exact(text) };

@@ -1,4 +1,4 @@
-// app.js - which view is shown, who is logged in, and what is around it.
+// app.js - the present view, the logged-in person, and the frame around both.
 import { login, logOut, whoIsIn } from './api.js';
 import { el, fill, say } from './dom.js';
 import { live, start, stop } from './live.js';
@@ -10,12 +10,12 @@ import { ledgerView } from './ledger.js';
 import { reviewView } from './review.js';
 import { reviewsView } from './reviews.js';
 
-const IDLE_MS = 30 * 60 * 1000; // without a key or a pointer, then the person is taken to have left
+const IDLE_MS = 30 * 60 * 1000; // without a key or pointer event: the person is assumed to have left
 
 const main = document.getElementById('main');
 let person = null; // who is logged in
 let view = null; // { title, element, end() }
-let turn = 0; // so that a view that comes late does not take the place of a later one
+let turn = 0; // so that a late view does not replace a newer one
 let idle = null;
 let waiting = 0; // reviews that wait for this person's vote
 
@@ -35,7 +35,7 @@ function decoded(part) {
 }
 
 function missing() {
-  return { title: 'Not found', element: el('section', {}, el('h1', { tabindex: '-1' }, 'There is nothing here'), el('p', {}, el('a', { href: '/reviews' }, 'To the reviews'))) };
+  return { title: 'Not found', element: el('section', {}, el('h1', { tabindex: '-1' }, 'Page not found'), el('p', {}, el('a', { href: '/reviews' }, 'To the reviews'))) };
 }
 
 function entitle() {
@@ -63,9 +63,9 @@ function show(next, focus) {
 function failed(error) {
   return {
     title: 'Refused',
-    element: el('section', {}, el('h1', { tabindex: '-1' }, error.status === 404 ? 'There is nothing here for you' : 'That did not work'),
+    element: el('section', {}, el('h1', { tabindex: '-1' }, error.status === 404 ? 'Page not found' : 'The request failed'),
       el('p', {}, error.message), error.hint && el('p', { class: 'soft' }, error.hint),
-      error.status === 404 && el('p', { class: 'soft' }, 'It does not exist, or it is not for you to see.'),
+      error.status === 404 && el('p', { class: 'soft' }, 'It does not exist, or you may not see it.'),
       el('p', {}, el('a', { href: '/reviews' }, 'To the reviews'))),
   };
 }
@@ -127,14 +127,14 @@ async function leave(why) {
   try {
     await logOut();
   } catch {
-    // the key is gone: what the gateway still has of the login opens nothing
+    // the key is gone: the rest of the login at the gateway opens nothing
   }
   left(why);
 }
 
 function rest() {
   clearTimeout(idle);
-  if (person !== null) idle = setTimeout(() => leave('You were logged out because nothing happened for 30 minutes.'), IDLE_MS);
+  if (person !== null) idle = setTimeout(() => leave('You were logged out after 30 minutes without activity.'), IDLE_MS);
 }
 
 document.addEventListener('click', (event) => {
@@ -167,7 +167,7 @@ live.addEventListener('link', ({ detail: linked }) => {
   const shown = document.getElementById('link');
   shown.textContent = linked ? 'Live' : 'Not connected';
   shown.classList.toggle('lost', !linked);
-  if (!linked) say('The gateway cannot be reached. What you see may be old.');
+  if (!linked) say('The gateway cannot be reached. The page may show old data.');
 });
 
 try {

@@ -1,4 +1,4 @@
-// call.js - the life of one call, as the ledger has it.
+// call.js - the records of one call, from the ledger.
 import { call as read } from './api.js';
 import { el } from './dom.js';
 import { member } from './json.js';
@@ -29,7 +29,7 @@ function decided(decision, exact) {
       record('The record of the decision', exact)));
 }
 
-// what the tool server was shown, where it is one that is shown credentials
+// the credential for the tool server, if it gets credentials
 function authorization({ decision, outcome }) {
   if (decision.decision !== 'allow' || outcome?.outcome === 'blocked') return null;
   return el('li', { class: 'event' }, when(decision.issued_at),
@@ -44,7 +44,7 @@ function ended(outcome, exact) {
   return el('li', { class: 'event' }, when(outcome.completed_at),
     el('div', {}, el('p', {}, el('strong', {}, 'Outcome '), pill(outcome.outcome)),
       facts([
-        ['What went wrong', outcome.error_type && text(outcome.error_type)], ['', outcome.error_message && text(outcome.error_message)],
+        ['Error', outcome.error_type && text(outcome.error_type)], ['', outcome.error_message && text(outcome.error_message)],
         ['Result', typeof outcome.tool_output_hash === 'string' && digest(outcome.tool_output_hash)],
       ]),
       record('The record of the outcome', exact)));

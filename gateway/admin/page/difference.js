@@ -1,5 +1,5 @@
-// difference.js - what is different between two JSON values (json.js), place by place, for reading:
-// what was there, what is there now. Each has a sign and a word; colours only help.
+// difference.js - the differences between two JSON values (json.js), place by place, for reading:
+// the old value, the new value. Each has a sign and a word; colours only help.
 import { el } from './dom.js';
 import { name } from './shown.js';
 import { count, fold, tree } from './tree.js';
@@ -10,7 +10,7 @@ const CONTEXT = 40; // characters around what changed in a longer one
 
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-// how many items two lists have in common at their begin, and of the others at their end
+// the number of equal items at the beginning of two lists, and of the rest at their end
 function common(before, after, equal) {
   const least = Math.min(before.length, after.length);
   let head = 0;
@@ -64,7 +64,7 @@ const equal = (told) => told !== undefined && el('p', { class: 'soft small' }, `
 
 function change({ path, before, after, head, tail }) {
   return el('li', { class: 'change' },
-    el('p', { class: 'place' }, path.length === 0 ? 'The whole of it' : path.map((step, i) => [i > 0 && ' › ', step === '' ? el('span', { class: 'empty' }, 'empty name') : name(step)])),
+    el('p', { class: 'place' }, path.length === 0 ? 'The whole value' : path.map((step, i) => [i > 0 && ' › ', step === '' ? el('span', { class: 'empty' }, 'empty name') : name(step)])),
     equal(head), side('removed', '− Removed', before), side('added', '+ Added', after), equal(tail));
 }
 
@@ -74,5 +74,5 @@ function some(all) {
     rest.length > 0 && fold(`Show more (${count(rest.length, 'change', 'changes')} left)`, () => some(rest))];
 }
 
-/** The layout of what `changes` found. */
+/** The layout of the result of `changes`. */
 export const difference = (found) => el('div', {}, some(found));

@@ -1,4 +1,4 @@
-// dom.js - elements out of tags, attributes and texts. Texts become text nodes and nothing else: the
+// dom.js - elements from tags, attributes and texts. Texts become text nodes and nothing else: the
 // page has no other way to show something (and the browser refuses any other).
 
 /** An element. `attributes`: `on<event>` is a listener, `true` an empty attribute, null and false none. */
@@ -13,12 +13,12 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Puts new children in the place of all old ones. */
+/** Replaces all children. */
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
-/** Tells people who cannot see it what has just happened. */
+/** Announces an event to people who do not see the page. */
 export function say(text) {
   const said = document.getElementById('said');
   said.textContent = '';

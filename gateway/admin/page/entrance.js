@@ -1,9 +1,9 @@
-// entrance.js - where a person logs in.
+// entrance.js - the login form.
 import { certificate, logIn } from './api.js';
 import { el, fill } from './dom.js';
 import { name } from './shown.js';
 
-/** `enter` is called with who it is. */
+/** Calls `enter` with the person. */
 export function entrance(enter) {
   const fault = el('p', { class: 'fault', role: 'alert', id: 'login-fault' });
   const token = el('input', { id: 'token', name: 'token', type: 'password', autocomplete: 'current-password', required: true, spellcheck: 'false', autocapitalize: 'none', 'data-first': true, 'aria-describedby': 'token-help login-fault' });
@@ -11,7 +11,7 @@ export function entrance(enter) {
   const certified = certificate !== null && el('button', { type: 'button', class: 'quiet' }, 'Log in with the certificate ', name(certificate));
   const form = el('form', { class: 'panel login', method: 'post', novalidate: true },
     el('h1', { tabindex: '-1' }, 'Log in'),
-    el('p', { class: 'soft' }, 'Here people decide about calls that agents want to make.'),
+    el('p', { class: 'soft' }, 'People decide here about the calls of agents.'),
     el('input', { type: 'text', name: 'username', autocomplete: 'username', value: 'Writ', hidden: true }), // for password managers
     el('label', { for: 'token' }, 'Your token'),
     token,

@@ -1,5 +1,5 @@
 // json.js - JSON exactly as it was written: digits of numbers, order of members, names that come
-// twice. What people approve has to be what they see; JSON.parse rounds and reorders.
+// twice. People must see exactly what they approve; JSON.parse rounds and reorders.
 
 const SPACE = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;

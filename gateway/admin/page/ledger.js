@@ -57,10 +57,10 @@ export async function ledgerView(person, params, go) {
     title: 'Ledger',
     element: el('section', {},
       el('h1', { tabindex: '-1' }, 'Ledger'),
-      el('p', { class: 'soft' }, { all: 'Every call of every tenant.', tenant: 'Every call of your tenant.', own: 'The calls that you made yourself.' }[found.scope]),
+      el('p', { class: 'soft' }, { all: 'All calls of all tenants.', tenant: 'All calls of your tenant.', own: 'Your own calls.' }[found.scope]),
       form(filter, go),
       found.calls.length === 0
-        ? el('p', { class: 'nothing' }, found.next === undefined ? 'Nothing is found.' : 'Nothing is found so far.')
+        ? el('p', { class: 'nothing' }, found.next === undefined ? 'No call found.' : 'No call found so far.')
         : el('table', { class: 'calls', role: 'table' }, el('caption', { class: 'unseen' }, 'Calls, the newest first'),
           el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, ['When', 'Tool', 'Decision', 'Outcome', 'Agent', 'Run'].map((label) => el('th', { role: 'columnheader', scope: 'col' }, label)))),
           rows),

@@ -1,11 +1,11 @@
 // live.js - reviews as they change: the gateway's stream of events (docs/reviews.md, "Watching"),
-// while the page is seen. It is read with fetch, because an EventSource cannot show the login's key.
-// A browser has few connections to a host, so a hidden page holds none, and asks for the
+// while the page is visible. It is read with fetch, because an EventSource cannot show the login's key.
+// A browser has few connections to a host, so a hidden page holds none, and requests the
 // list from time to time, for the count in its title.
 import { login, reviews, stream } from './api.js';
 
-const AGAIN_MS = 2000; // after a stream that ended or could not be had
-const UNSEEN_MS = 15_000; // between two looks of a page that is not seen
+const AGAIN_MS = 2000; // after a stream that ended or failed
+const UNSEEN_MS = 15_000; // between two requests of a hidden page
 
 /** Fires 'reviews' with the live ones when any has changed, 'review' with each one that has, and
  * 'link' when the gateway was lost or found again. */
@@ -45,7 +45,7 @@ function take(event) {
   if (event.id !== undefined) last = event.id;
 }
 
-/** The events of a text that has whole ones; gives what is left. */
+/** Handles the complete events of a text; returns the rest. */
 function events(text) {
   const blocks = text.split('\n\n');
   const rest = blocks.pop();
@@ -108,7 +108,7 @@ function pause() {
   reading = null;
 }
 
-/** Begins, and waits until the first list is there, or cannot be had. */
+/** Starts, and waits until the first list arrives or fails. */
 export function start() {
   const there = new Promise((resolve) => { first = resolve; });
   pause();

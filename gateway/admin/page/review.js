@@ -1,4 +1,4 @@
-// review.js - one review: what is asked for, why a person is asked, what others said, and the vote.
+// review.js - one review: the call, the reasons for an approval, the votes of others, and the own vote.
 import { act, review as read } from './api.js';
 import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
@@ -9,9 +9,9 @@ import { count, folded, tree } from './tree.js';
 const FEEDBACK_MAX = 4096; // bytes
 
 const CHOICES = [
-  ['approve', 'Approve', 'The call may be made, once, exactly as it stands here.'],
-  ['modify', 'Ask for changes', 'Not like this: say what should be different.'],
-  ['reject', 'Reject', 'The call must not be made.'],
+  ['approve', 'Approve', 'Permit the call once, exactly as shown here.'],
+  ['modify', 'Ask for changes', 'Refuse this call, and say what to change.'],
+  ['reject', 'Reject', 'Refuse the call.'],
 ];
 
 const TOLD = {
@@ -21,26 +21,26 @@ const TOLD = {
 const ENGINES = {
   review: 'Approve counts 1, ask for changes ½, reject 0.',
   weighted_consensus: 'The first opinion whose share is large enough decides.',
-  unanimous: 'All have to be of one opinion.',
+  unanimous: 'All votes must agree.',
 };
 
 const STATES = {
   open: 'The call waits for the verdict.',
-  approved: 'The call may be made once; the caller has not come back for it yet.',
-  redeemed: 'The caller came back and the call was let through.',
+  approved: 'The call may be made once; the caller has not returned yet.',
+  redeemed: 'The caller returned and the call ran.',
   rejected: 'The call was refused.',
   revised: 'The call was refused; the caller was asked to change it.',
-  expired: 'There was no verdict in time: the call was refused.',
-  lapsed: 'It was approved, but the caller did not come back in time.',
-  withdrawn: 'Who asked for it has withdrawn it.',
-  cancelled: 'An administrator has ended it.',
-  outdated: 'The rules for this tool are others now.',
-  drifted: 'What the call is for has changed since it was approved.',
+  expired: 'No verdict in time: the call was refused.',
+  lapsed: 'The call was approved, but the caller did not return in time.',
+  withdrawn: 'The caller withdrew it.',
+  cancelled: 'An administrator ended it.',
+  outdated: 'The rules for this tool changed.',
+  drifted: 'The target of the call changed after the approval.',
 };
 
 const EVENTS = {
   open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Out of time',
-  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was let through', drift: 'The target had changed', outdate: 'The rules had changed', join: 'Asked for again',
+  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call ran', drift: 'The target had changed', outdate: 'The rules had changed', join: 'Asked for again',
 };
 
 /** The records of a review as a list; also part of the life of a call. */
@@ -54,7 +54,7 @@ export function events(records) {
       record.signature !== undefined && el('p', { class: 'soft small' }, 'signed by the voter’s own key'))));
 }
 
-/** Terms and what they mean, one under the other. */
+/** Terms with their meanings, one under the other. */
 export function facts(rows) {
   return el('dl', { class: 'facts' }, rows.filter((row) => row && row[1] !== undefined && row[1] !== null && row[1] !== false).map(([term, value]) => el('div', {}, el('dt', {}, term), el('dd', {}, value))));
 }
@@ -64,25 +64,25 @@ export const tool = (decision) => [decision.extensions?.writ?.upstream !== undef
 function why(review) {
   const { decision } = review;
   return el('section', { class: 'panel', 'aria-labelledby': 'why' },
-    el('h2', { id: 'why' }, 'Why an approval is wanted'),
+    el('h2', { id: 'why' }, 'Why an approval is required'),
     decision.reason !== undefined && el('p', {}, text(decision.reason)),
     facts([
       ['Review', name(review.review)],
       ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
       ['Rules', decision.policy_refs?.length > 0 && el('ul', { class: 'plain' }, decision.policy_refs.map((ref) => el('li', {}, text(ref))))],
       ['Conditions', review.conditions?.length > 0 && el('ul', { class: 'plain' }, review.conditions.map((c) => el('li', {}, text(c.condition), ': ', text(c.wants), ' (', c.found, ')')))],
-      ['Role of who asks', decision.agent_role !== undefined && name(decision.agent_role)],
+      ['Role of the caller', decision.agent_role !== undefined && name(decision.agent_role)],
       ['Run', decision.boundary_id !== undefined && text(decision.boundary_id)],
     ]));
 }
 
-/** Says how much of what is shown is folded, until nothing is. */
+/** Shows the number of folded parts, until none is left. */
 function unread(shown) {
   const notice = el('p', { class: 'notice', hidden: true });
   const tell = () => {
     const left = folded(shown);
     notice.hidden = left === 0;
-    notice.textContent = left === 0 ? '' : `Not all of it is in view: ${left} ${left === 1 ? 'part is' : 'parts are'} folded.`;
+    notice.textContent = left === 0 ? '' : `Parts are hidden: ${left} ${left === 1 ? 'part is' : 'parts are'} folded.`;
   };
   shown.addEventListener('click', () => setTimeout(tell));
   tell();
@@ -93,24 +93,24 @@ function since(review) {
   if (review.target_state_before === undefined) return null;
   const found = changes(review.target_state_before, review.target_state);
   return [
-    el('h3', {}, 'What changed since the review before ', el('span', { class: 'count' }, count(found.length, 'change', 'changes'))),
-    found.length === 0 ? el('p', {}, 'Nothing: it is as it was then.') : difference(found),
+    el('h3', {}, 'Changes since the previous review ', el('span', { class: 'count' }, count(found.length, 'change', 'changes'))),
+    found.length === 0 ? el('p', {}, 'Nothing changed.') : difference(found),
   ];
 }
 
 function target(review) {
   const { decision, target_state: now } = review;
   if (decision.target === undefined && review.target_state_digest === undefined) return null;
-  const shown = now !== undefined && el('div', { class: 'target-state' }, since(review), el('h3', {}, 'Its state, as the tool’s server told it'), tree(now));
+  const shown = now !== undefined && el('div', { class: 'target-state' }, since(review), el('h3', {}, 'Its state, from the tool’s server'), tree(now));
   return el('section', { class: 'panel', 'aria-labelledby': 'target' },
-    el('h2', { id: 'target' }, 'What it is for'),
+    el('h2', { id: 'target' }, 'Target of the call'),
     facts([
       ['Target', decision.target !== undefined && text(decision.target)],
-      ['Its state', review.target_state_digest !== undefined ? digest(review.target_state_digest) : 'not looked at'],
+      ['Its state', review.target_state_digest !== undefined ? digest(review.target_state_digest) : 'not observed'],
     ]),
     shown && unread(shown), shown,
     !shown && review.target_state_digest !== undefined && el('p', { class: 'soft' }, review.arguments === undefined
-      ? 'The review is over: the text of the state is no longer kept.' : 'There is no text of the state: it is too long, or the caller sent the digest alone.'));
+      ? 'The review is over: the text of the state is no longer kept.' : 'The text of the state is missing: it is too long, or the caller sent only the digest.'));
 }
 
 function numbers(review) {
@@ -149,7 +149,7 @@ function ballot(review, person, cast) {
     el('fieldset', {}, el('legend', {}, 'Your vote'),
       CHOICES.map(([value, label, about], i) => el('div', { class: `choice ${value}` }, radios[i], el('label', { for: `vote-${value}` }, label), el('p', { class: 'soft small', id: `about-${value}` }, about)))),
     el('label', { for: 'feedback' }, 'Feedback'), feedback,
-    el('p', { class: 'soft small', id: 'feedback-help' }, 'Kept with your vote in the ledger, and told to the caller.'),
+    el('p', { class: 'soft small', id: 'feedback-help' }, 'The ledger keeps it with your vote, and the caller sees it.'),
     fault, button,
     own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${CHOICES.find(([value]) => value === own.vote)[1].toLowerCase()}. Until the review closes you can vote again; the last vote counts.`));
   form.addEventListener('change', () => {
@@ -228,7 +228,7 @@ export async function reviewView(person, id) {
     const own = review.voters.find((voter) => voter.id === person.subject);
     if (review.may.includes('vote') && own?.key !== undefined) {
       fill(box, el('h2', {}, 'Your votes are signed'),
-        el('p', { class: 'soft' }, 'They count with a signature of your own key alone, which this page does not have. Vote with:'),
+        el('p', { class: 'soft' }, 'Your votes need a signature of your own key, which this page does not have. Vote with:'),
         el('pre', { class: 'command', tabindex: '0' }, `writ review vote ${location.origin} ${review.id} approve --token FILE --key FILE --digest ${review.review_digest}`), deeds(review, renew));
     } else if (review.may.includes('vote')) {
       fill(box, ballot(review, person, cast), deeds(review, renew));

@@ -1,4 +1,4 @@
-// text.js - texts of strangers, shown so that nothing in them hides: what cannot be seen, turns the
+// text.js - untrusted texts, shown so that nothing in them hides: a character that is invisible, turns the
 // direction of writing, or looks like another letter is marked in its place.
 import { HIDDEN } from './hidden.js';
 
@@ -36,7 +36,7 @@ function describe(character) {
   return name === undefined ? code(character) : `${code(character)} ${name}`;
 }
 
-// where words are that mix letters which look alike
+// the places of words that mix letters which look alike
 function mixed(text) {
   const at = new Set();
   for (const { 0: word, index } of text.matchAll(WORD)) {
@@ -47,10 +47,10 @@ function mixed(text) {
 }
 
 /**
- * A text in pieces: { text } as it is, { mark, about } in the place of a character that cannot be seen
- * ({ line: true } when it ends a line), { text, about } for one that is taken for another.
+ * A text in pieces: { text } unchanged, { mark, about } for an invisible character
+ * ({ line: true } when it ends a line), { text, about } for one that looks like another.
  *
- * @param name  it is a name: every letter beyond ASCII is told
+ * @param name  the text is a name: every letter beyond ASCII is marked
  */
 export function pieces(text, { name = false } = {}) {
   const result = [];
@@ -78,7 +78,7 @@ export function pieces(text, { name = false } = {}) {
   return result;
 }
 
-/** What a text holds that a reader should know of, as a sentence; empty when there is nothing. */
+/** A warning about the characters of a text, as a sentence; empty without one. */
 export function warning(text) {
   const kinds = new Set();
   for (const piece of pieces(text)) {
