@@ -143,7 +143,7 @@ void writ_machine_step_done(struct writ_machine *m, struct writ_step *step);
 void writ_machine_add(struct writ_machine *m, struct writ_handle *handle);
 /** Takes it out; what is still asked inside is forgotten here and all the way out. */
 void writ_machine_remove(struct writ_machine *m, struct writ_handle *handle);
-/** Frees a nested crew that was taken out, or never added; NULL is fine. */
+/** Frees a nested crew that was taken out, or never added; NULL is permitted. */
 void writ_machine_handle_free(struct writ_handle *handle);
 
 /** Registers the ids of a step's request in the outer machines, or removes them. */

@@ -1,11 +1,12 @@
-/* prompt.h - what a language model is told that votes on a call, and the token that its answer has
- * to repeat (reply.h). No I/O.
+/* prompt.h - the prompt for a language model that votes on a call, and the token that its answer
+ * must repeat (reply.h). No I/O.
  *
- * What the caller, its tools or anybody else has written stands between two lines with a token, as
+ * Text of the caller, its tools and other parties stands between two lines with a token, as
  * one JSON object in one line: no line of theirs can look like one of ours. `<`, `>`, `&` and
  * backquotes, and all characters that are not seen or change what is seen, are escaped. Its length
  * is capped; a call that is not shown whole cannot be approved by an answer to the prompt
- * (reply.h). The state of the target is not what is approved: when it is cut, its length is told.
+ * (reply.h). An approval does not cover the state of the target: when it is cut, the prompt gives
+ * its length.
  *
  * The token comes from the digest of the terms of the review, which have an id that was made after
  * the call was written: nothing in the call can know it. The same review gives the same prompt. */
@@ -20,7 +21,7 @@
 #define WRIT_PROMPT_FIELD_MAX     2048       /* bytes of any other text of theirs */
 #define WRIT_PROMPT_MAX           ((size_t)1 << 20) /* bytes of a prompt: escapes take six for one */
 
-/** What is told. All borrowed for the call. */
+/** The contents of a prompt. All borrowed for the call. */
 struct writ_prompt {
     struct writ_view voter, review; /* as whom, in which review */
     struct writ_view instructions;  /* of who runs the gateway; may be empty */

@@ -125,7 +125,7 @@ set_why(struct worker *worker, const char *fmt, ...)
 static void
 reject(struct worker *worker, const char *what)
 {
-    set_why(worker, "its worker wrote a line that is no answer: %s", what);
+    set_why(worker, "its worker wrote a line that is not an answer: %s", what);
     writ_child_reject(worker->child);
 }
 
@@ -373,7 +373,8 @@ writ_workers_done(struct writ_workers *workers, struct writ_step *step, struct w
     TAILQ_REMOVE(&worker->steps, step, mine);
     step->owner = NULL;
     if (step->sent && expired.ptr != NULL && worker->child != NULL) {
-        WRIT_IGNORE(writ_child_send(worker->child, expired, &ticket)); /* it is told if it reads */
+        WRIT_IGNORE(
+            writ_child_send(worker->child, expired, &ticket)); /* it learns this if it reads */
     }
 }
 

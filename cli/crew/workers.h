@@ -60,8 +60,8 @@ void writ_workers_free(struct writ_workers *workers);
 /** Hands a step to its worker. Failures come by on_failed. */
 void writ_workers_ask(struct writ_workers *workers, struct writ_step *step);
 
-/** Takes a step away from its worker, which is told so with the event `expired` (absent: it has
- * answered). Call it before the step is closed. */
+/** Takes a step away from its worker, which gets the event `expired` (absent: it has answered).
+ * Call it before the step is closed. */
 void writ_workers_done(
     struct writ_workers *workers, struct writ_step *step, struct writ_view expired);
 

@@ -161,7 +161,7 @@ run_set(struct run *run, const char *path, const struct writ_json *set, bool nam
         return;
     }
     if (fn == NULL && !named) {
-        run->skipped++; /* a set of somebody else's that lies beside */
+        run->skipped++; /* a foreign set in the same folder */
         return;
     }
     if (fn == NULL || cases == NULL || cases->count == 0) {

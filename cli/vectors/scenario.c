@@ -55,7 +55,7 @@ compare_faults(struct scenario *s, const char *member, const struct writ_crew_fi
     }
 }
 
-/* Compares what is wrong with an input; what cannot be read for another reason is told as such. */
+/* Compares the faults of an input; another failure to read it is reported as such. */
 static void
 judge_input(struct scenario *s, const char *member, writ_result read,
     const struct writ_crew_findings *faults, const struct writ_crew_err *err)

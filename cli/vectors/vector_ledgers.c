@@ -67,7 +67,7 @@ read_ring(const struct writ_json *value, struct writ_keyring **ret, struct writ_
     return writ_keyring_read(writ_buf_view(&text), ret, err);
 }
 
-/* Nobody opens a ledger without a key to sign with: one that signed nothing yet. */
+/* A ledger opens only with a key to sign with: one that has signed nothing yet. */
 static WRIT_RESULT
 add_signer(struct writ_keyring *ring, int64_t now_us, struct writ_err *err)
 {

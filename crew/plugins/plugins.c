@@ -75,7 +75,7 @@ plugins_freep(struct writ_plugins **plugins)
     writ_plugins_free(*plugins);
 }
 
-/* Opens a file that nobody else can have prepared. */
+/* Opens a file that no other user can have prepared. */
 static WRIT_RESULT
 open_trusted(int dir, const char *name, int *ret, struct writ_err *err)
 {

@@ -89,7 +89,7 @@ is_administrator(const struct asked *a)
 static void
 reply(struct asked *a, struct writ_write *w, const struct writ_buf *body)
 {
-    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer keeps the failure */
     writ_api_answer_json(a->x, 200, body);
 }
 

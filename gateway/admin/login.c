@@ -79,7 +79,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
         writ_write_text_if(&w, "certificate", x->peer->certificate_name);
     }
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_api_answer_json(x, 200, &body);
 }
 
@@ -171,7 +171,7 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
     writ_write_text_if(&w, "key", writ_view_str(pass.key));
     writ_write_text_if(&w, "expires_at", writ_view_str(expires));
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     reply(x, 200, pass.cookie, &body);
     writ_wipe(&pass, sizeof pass);
 }

@@ -105,7 +105,7 @@ answer_read(struct asked *a)
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     reply(a, &body);
 }
 
@@ -150,7 +150,7 @@ answer_event(struct asked *a)
     writ_write_object_begin(&w);
     writ_review_answer_put(&w, &r->told);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     reply(a, &body);
 }
 

@@ -108,7 +108,7 @@ reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     leave(s);
     writ_api_answer_json(s->x, 200, &body);
 }

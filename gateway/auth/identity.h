@@ -82,7 +82,7 @@ void writ_identity_keys_inherit(
     struct writ_identity_keys *keys, const struct writ_identity_keys *before);
 
 /** Ends the thread (within WRIT_ISSUERS_FETCH_MS of issuers.h) and frees. No struct writ_identity
- * of it may be in use any more. NULL is fine. */
+ * of it may be in use any more. NULL is permitted. */
 void writ_identity_keys_free(struct writ_identity_keys *keys);
 
 /** True when every URL has given a set that is not too old: for readiness. Any thread. */

@@ -62,7 +62,7 @@ WRIT_RESULT writ_issuers_new(const struct writ_issuers_place *places, size_t n,
 void writ_issuers_inherit(struct writ_issuers *issuers, struct writ_issuers *before);
 
 /** Ends the thread, giving up a fetch that is under way, and frees. Sets that are still held stay
- * good. Blocks for a moment. NULL is fine. */
+ * good. Blocks for a moment. NULL is permitted. */
 void writ_issuers_free(struct writ_issuers *issuers);
 
 /** Which version of its set place `i` has: 0 while it has none that serves, else a number that

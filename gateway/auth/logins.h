@@ -34,7 +34,7 @@ struct writ_logins_pass {
 /** `clock` NULL: the system's. WRIT_E_NOMEM. */
 WRIT_RESULT writ_logins_new(
     const struct writ_clock *clock, struct writ_logins **ret, struct writ_err *err);
-/** Wipes what was shown. NULL is fine. */
+/** Wipes what was shown. NULL is permitted. */
 void writ_logins_free(struct writ_logins *logins);
 
 /**

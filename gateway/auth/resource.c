@@ -145,7 +145,7 @@ writ_resource_put_metadata(const struct writ_resource *resource, struct writ_buf
     writ_write_string(&w, WRIT_LIT("header"));
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
 }
 
 /* ---- challenges */

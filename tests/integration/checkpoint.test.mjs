@@ -116,7 +116,7 @@ test('a retired key is listed for old checkpoints, a revoked one only as a comme
   assert.match(run.err, /revoked/);
   const verified = writ('ledger', 'verify', path, '--keys', keys);
   assert.equal(verified.code, 1);
-  assert.match(verified.out + verified.err, /not signed by a key that is believed/);
+  assert.match(verified.out + verified.err, /signed only by a key that was revoked/);
 });
 
 test('of a ledger without records there is none, and another\'s is not passed on', () => {

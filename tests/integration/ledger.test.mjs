@@ -39,13 +39,13 @@ test('init creates one empty ledger for its owner alone, and never over somethin
   assert.equal(json('verify', fresh).sound, true);
 });
 
-test('init refuses a folder that everybody can write to', () => {
+test('init refuses a folder that all users can write to', () => {
   const open = join(folder, 'open');
   mkdirSync(open);
   chmodSync(open, 0o777);
   const run = ledger('init', join(open, 'ledger.db'));
   assert.equal(run.code, 3);
-  assert.match(run.err, /everybody can write/);
+  assert.match(run.err, /all users can write/);
   assert.equal(existsSync(join(open, 'ledger.db')), false);
 });
 

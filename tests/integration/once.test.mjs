@@ -560,7 +560,7 @@ test('a start that finds its manifest changed names the command that drops it', 
   assert.equal((await call()).said, 'ran 1');
   await gw.stop();
   edit("UPDATE segment SET bytes = zeroblob(length(bytes)) WHERE id > 1 << 62");
-  await assert.rejects(gw.start(), /table `segment`.* is not as it was written: see `writ ledger rebuild`/);
+  await assert.rejects(gw.start(), /table `segment`.* has changed since it was written: see `writ ledger rebuild`/);
   assert.equal(writ(['ledger', 'rebuild', gw.ledgerFile]).code, 0);
   await gw.start();
   assert.match(writ(['ledger', 'rebuild', gw.ledgerFile]).err, /another process/);

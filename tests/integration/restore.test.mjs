@@ -124,7 +124,7 @@ test('the file of an anchor is remembered too, and what is remembered cannot be 
   await w.gw.stop();
   const last = readFileSync(w.gw.path('ledger.db.remembered'));
   writeFileSync(w.gw.path('ledger.db.remembered'), '');
-  await assert.rejects(w.gw.start(), /what is remembered is no checkpoint/);
+  await assert.rejects(w.gw.start(), /the remembered checkpoint is not of this ledger/);
   writeFileSync(w.gw.path('ledger.db.remembered'), last);
   putBack(w.gw, files);
   rmSync(w.gw.path('ledger.db.remembered'));

@@ -52,7 +52,7 @@ test('an edit behind the gateway\'s back is found, and no call goes through any 
   assert.equal((await s.call('up__pay', { n: 5 })).refusal.reason, 'ledger_unavailable');
   assert.equal(up.calls.length, before);
   assert.match((await gw.waitLog('ledger_poisoned')).why,
-    /^the ledger was changed behind the gateway's back: record 0: /);
+    /^another program changed the ledger: record 0: /);
 });
 
 function edit(gw, ...statements) {
@@ -73,7 +73,7 @@ test('a ledger that was cut off or changed at its end does not start, and says w
       'DELETE FROM body WHERE leaf = (SELECT max(leaf) FROM body)'], /something was cut off/],
     [['DELETE FROM head WHERE leaf = (SELECT max(leaf) FROM head)'], /something was cut off/],
     [["UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), ':', ': ') AS BLOB) WHERE leaf = (SELECT max(leaf) " +
-      "FROM body)"], /is not the one that was signed/],
+      "FROM body)"], /differs from the signed one/],
     [["UPDATE head SET note = CAST(replace(CAST(note AS TEXT), 'writ-ledger/', 'writ-ledger/0') AS BLOB)"],
       /checkpoint is of another ledger/],
   ]) {

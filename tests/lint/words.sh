@@ -11,7 +11,7 @@ bad=$(tracked | grep -zvE '^(vectors|tests/lint|build)/|/(corpus|node_modules)/'
     xargs -0 grep -nsIE "\\b($left)\\b|$places") || bad=
 
 # Folders whose comments, messages and titles were revised; mint-* has names that vectors/ repeats.
-revised='bench certs cmake config core/base docker docs examples gateway include scripts tests'
+revised='bench certs cli cmake config core crew docker docs examples gateway include policy scripts tests'
 revised="CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md $revised"
 kept='^docs/writ\.1$|^tests/lint/|^tests/support/mint/|/test_config\.c$|/(corpus|node_modules)/'
 # docs/writ.1 is made from cli. A name in quotes, in a path or after "key: " is data, not prose.
@@ -19,9 +19,9 @@ people='(?<!['\''"`/.>_-])(?<!: )(?<!bool )\b([Ww]hoever|[Nn]obody|[Ss]omebody|[
 prose=$(tracked $revised | grep -zvE "$kept" | xargs -0 grep -nsIP "$people") || prose=
 # The same for verbs, in the code alone.
 phrases='\b(is|are) (told|heard)\b|\bwho asks\b|(?<!there )\bis no (answer|message|notification|request)\b'
-phrases=$(tracked core/base gateway include | grep -zE '\.[ch]$' | xargs -0 grep -nsIP "$phrases") || phrases=
+phrases=$(tracked cli core crew gateway include policy | grep -zE '\.[ch]$' | xargs -0 grep -nsIP "$phrases") || phrases=
 # The first comment of a source says what it does and what must hold in it.
-headless=$(tracked core/base gateway | grep -zE '\.c$' |
+headless=$(tracked cli core crew gateway policy tests/support | grep -zE '\.c$' |
     xargs -0 awk 'FNR == 1 && !/^\/\*/ { print FILENAME ":1: begins without a comment" }')
 
 all=$(printf '%s\n' "$bad" "$prose" "$phrases" "$headless" | grep .) || {

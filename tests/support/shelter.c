@@ -1,3 +1,4 @@
+/* A folder in /dev/shm, made at its first use and removed when the process exits. */
 #include "support/shelter.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Runs the tests of one program with Check. The exit code is 0 only when every test passed. */
 #include "support/unit.h"
 
 #include <signal.h>

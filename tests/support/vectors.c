@@ -1,3 +1,5 @@
+/* Calls a function for each file of a folder, in the order of names, so that every run is the
+ * same. */
 #include "support/vectors.h"
 
 #include "base/text.h"

@@ -42,7 +42,7 @@ WRIT_RESULT writ_note_key_read(
 WRIT_RESULT writ_note_key_of(struct writ_view name, enum writ_note_type type,
     const struct writ_jwk *jwk, struct writ_note_key **ret, struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_note_key_free(struct writ_note_key *key);
 
 /** Frees at the end of the scope: writ_auto_note_key x = NULL; */

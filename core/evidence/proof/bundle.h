@@ -63,7 +63,7 @@ struct writ_bundle;
 WRIT_RESULT writ_bundle_begin(const struct writ_bundle_select *select, struct writ_view keys,
     struct writ_view note, const struct writ_checkpoint *head, struct writ_buf *out,
     struct writ_bundle **ret, struct writ_err *err);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_bundle_free(struct writ_bundle *bundle);
 
 /** The index of the next leaf. */

@@ -12,7 +12,7 @@ struct writ_bundle_check;
  * new, free with writ_bundle_check_free. WRIT_E_NOMEM. */
 WRIT_RESULT writ_bundle_check_new(const struct writ_checkpoint_trust *trust,
     struct writ_bundle_check **ret, struct writ_err *err);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_bundle_check_free(struct writ_bundle_check *check);
 
 /**

@@ -55,7 +55,7 @@ struct writ_completeness_set;
 /** A new, empty set for at most `max` records; free with writ_completeness_free. NULL without
  * memory. */
 struct writ_completeness_set *writ_completeness_new(size_t max);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_completeness_free(struct writ_completeness_set *set);
 
 /**

@@ -1,7 +1,10 @@
-#include "evidence/record/derive.h"
+/* Judges one document by its kind: the members that it needs, its digests, and its signatures under
+ * the given keys. Every fault is noted, and a document without a finding of validity stays refused.
+ */
 #include "evidence/vaara/vaara.h"
 
 #include "base/number.h"
+#include "evidence/record/derive.h"
 #include "evidence/vaara/vaara_grant.h"
 #include "evidence/vaara/vaara_read.h"
 #include "evidence/vaara/vaara_receipt.h"

@@ -42,8 +42,8 @@ static const char *const schema[] = {
 
 /* ---- errors ---- */
 
-/* What can pass by itself: the write is refused now and may work later. Whatever is not in this
- * list poisons; a new error code of SQLite therefore does. */
+/* Faults that may pass: the write is refused now and may work later. Every other code poisons, also
+ * an unknown one. */
 static bool
 may_pass(int rc)
 {
@@ -58,7 +58,7 @@ may_pass(int rc)
     case SQLITE_PROTOCOL:
         return true;
     case SQLITE_IOERR:
-        /* after a failed fsync nobody knows what is on disk, and a second one would lie */
+        /* after a failed fsync the state of the disk is unknown, and a second one would lie */
         return rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC &&
                rc != SQLITE_IOERR_CORRUPTFS && rc != SQLITE_IOERR_DATA;
     default:
@@ -130,7 +130,7 @@ number_of(sqlite3 *db, const char *sql, int64_t *ret, struct writ_err *err)
     return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
 }
 
-/* A file from elsewhere can bring no code along: no triggers, views, extensions or functions in
+/* A foreign file must not run code: no triggers, views, extensions or functions in
  * its schema, and no shadow tables that are written behind our back. */
 static void
 harden(sqlite3 *db)
@@ -167,7 +167,7 @@ connect_to(const char *path, int flags, const char *vfs, int64_t busy_us, sqlite
     return WRIT_DONE;
 }
 
-/* The schema must be ours to the letter: a column more or an index less is another program's. */
+/* The schema must match exactly: with one column more or one index less it is another program's. */
 static WRIT_RESULT
 check_schema(sqlite3 *db, struct writ_err *err)
 {
@@ -194,7 +194,8 @@ check_schema(sqlite3 *db, struct writ_err *err)
         return writ_disk_fault(db, rc, NULL, err);
     }
     if (found != SCHEMA_COUNT) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the database has not the tables of a ledger of version %d",
+        WRIT_FAIL(err, WRIT_E_PARSE,
+            "the tables of the database are not those of a ledger of version %d",
             WRIT_DISK_VERSION);
     }
     return WRIT_DONE;
@@ -239,7 +240,8 @@ check_journal(sqlite3 *db, struct writ_err *err)
         return writ_disk_fault(db, rc, NULL, err);
     }
     if (!wal) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the database of a ledger is in WAL mode, and this is not");
+        WRIT_FAIL(
+            err, WRIT_E_PARSE, "the database is not in WAL mode, as that of a ledger must be");
     }
     return WRIT_DONE;
 }
@@ -440,7 +442,7 @@ bind_all(sqlite3_stmt *statement, const char *fmt, va_list args)
     return rc;
 }
 
-/* Everything goes through here: a poisoned log does nothing more. */
+/* Every statement goes through here: a poisoned log does nothing more. */
 static int
 step(struct writ_disk *disk, enum writ_statement statement)
 {

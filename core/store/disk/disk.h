@@ -1,9 +1,9 @@
 /* disk.h - the database of a ledger: SQLite in WAL mode, synchronous FULL, used as a log.
  *
  * Typed functions over the statements of disk.tbl.h, and the one place that knows what an error of
- * SQLite means: something that may pass (disk full, a lock, a read-only file system), or something
- * after which this process must not write any more (a failed fsync, a corrupt or foreign database,
- * a second writer). The second kind poisons the log: every later call fails.
+ * SQLite means: a fault that may pass (disk full, a lock, a read-only file system), or one after
+ * which this process must not write any more (a failed fsync, a corrupt or foreign database, a
+ * second writer). The second kind poisons the log: every later call fails.
  *
  * One thread per log; a reader and a writer are two logs. Everything here blocks. */
 #ifndef WRIT_STORE_DISK_H
@@ -93,8 +93,8 @@ WRIT_RESULT writ_disk_connect(
 /** Closes; a zeroed one is fine. */
 void writ_disk_close(struct writ_disk *disk);
 
-/** What an SQLite result means: fills `err`, says WRIT_E_NOMEM, WRIT_E_BUSY, WRIT_E_PARSE (not a
- * database) or WRIT_E_IO, and sets *ret_poison (may be NULL) when there is no way back. */
+/** Maps an SQLite result: fills `err`, returns WRIT_E_NOMEM, WRIT_E_BUSY, WRIT_E_PARSE (not a
+ * database) or WRIT_E_IO, and sets *ret_poison (may be NULL) for a permanent fault. */
 writ_result writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err);
 
 /** Begins a transaction of several statements; one statement alone needs none. WRIT_E_IO, _BUSY,
@@ -121,7 +121,7 @@ WRIT_RESULT writ_disk_run(struct writ_disk *disk, enum writ_statement statement,
     struct writ_err *err, const char *fmt, ...);
 
 /**
- * As writ_disk_run, and stays at the first row: true in *ret_row when there is one. Read columns
+ * As writ_disk_run, and stops at the first row: *ret_row says whether it exists. Read columns
  * with writ_disk_int and so on, go on with writ_disk_next, and end with writ_disk_end always.
  */
 WRIT_RESULT writ_disk_query(struct writ_disk *disk, enum writ_statement statement, bool *ret_row,

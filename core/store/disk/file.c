@@ -86,8 +86,8 @@ writ_file_path(const struct writ_file *file, enum writ_file_part part)
     return file->paths[part].ptr;
 }
 
-/* Whoever can write to the directory can exchange the files in it, or put a write-ahead log there
- * that SQLite would play back. A sticky bit does not help against the second. */
+/* A user who can write to the directory can exchange the files in it, or put a write-ahead log
+ * there that SQLite would play back. A sticky bit does not help against the second. */
 static WRIT_RESULT
 check_directory(const struct writ_file *file, struct writ_err *err)
 {
@@ -103,7 +103,8 @@ check_directory(const struct writ_file *file, struct writ_err *err)
     }
     if ((st.st_mode & S_IWOTH) != 0) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            "everybody can write to the directory of the ledger, %s: use one of its own", path);
+            "all users can write to the directory of the ledger, %s: use a directory of its own",
+            path);
     }
     return WRIT_DONE;
 }

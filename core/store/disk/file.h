@@ -51,7 +51,7 @@ void writ_file_wipe(struct writ_file *file);
 const char *writ_file_path(const struct writ_file *file, enum writ_file_part part);
 
 /**
- * Refuses what somebody else may have prepared.
+ * Refuses files that another user may have prepared.
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT   there is no database
@@ -73,7 +73,7 @@ WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err)
  * missing, and of the database itself, which may be reached by another path.
  *
  * @return WRIT_OK
- *         WRIT_E_BUSY     somebody has one of them
+ *         WRIT_E_BUSY     another process has one of them
  *         WRIT_E_INVALID  a symbolic link; or a database with a second name (a hard link, a mount
  *                         of the file alone), under which another write-ahead log may lie
  *         WRIT_E_IO       cannot be opened or locked

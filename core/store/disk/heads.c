@@ -195,7 +195,7 @@ writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note, 
         read = writ_checkpoint_read(parts.text, &head, err);
     }
     if (read.code == WRIT_E_PARSE || read.code == WRIT_E_LIMIT || read.code == WRIT_E_INVALID) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "it is no checkpoint");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "it is not a checkpoint");
     }
     WRIT_TRY(read);
     if (!writ_view_equal(head.origin, writ_buf_view(&trust->origin))) {

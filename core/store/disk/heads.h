@@ -20,7 +20,7 @@ struct writ_heads_key {
     int64_t revoked_us; /* not believed from then on; 0: it is not revoked */
 };
 
-/** Who signs the checkpoints of a ledger, and whose signatures are believed. Zeroed: nobody. */
+/** The keys that sign the checkpoints of a ledger, and those that are trusted. Zeroed: none. */
 struct writ_heads_trust {
     sqlite3 *db; /* borrowed: it knows the times of the records */
     struct writ_buf origin;
@@ -82,7 +82,7 @@ enum writ_heads_signed {
 WRIT_RESULT writ_heads_who_signed(const struct writ_heads_trust *trust,
     const struct writ_note *note, int64_t at_us, enum writ_heads_signed *ret, struct writ_err *err);
 
-/** The heads of a ledger, on somebody's connection. */
+/** The heads of a ledger, on the caller's connection. */
 struct writ_heads {
     sqlite3 *db;
     sqlite3_stmt *at;

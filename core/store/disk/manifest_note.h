@@ -1,5 +1,5 @@
-/* manifest_note.h - the note of a manifest (manifest.h), and what the writer knows of the one on
- * the disk and of the one that is being written. Pure. */
+/* manifest_note.h - the note of a manifest (manifest.h), and the writer's state of the stored
+ * manifest and of the one under construction. Pure. */
 #ifndef WRIT_STORE_MANIFEST_NOTE_H
 #define WRIT_STORE_MANIFEST_NOTE_H
 

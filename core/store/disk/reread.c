@@ -127,7 +127,7 @@ read_said(struct writ_reread *reread, const struct writ_row *row, struct writ_sa
     read = writ_said_read(body, reread->arena, ret, err);
     if (read.code == WRIT_E_MISMATCH || (writ_is_ok(read) && !writ_said_same(ret, row))) {
         CONTRADICTS(err,
-            "the columns beside record %llu say something else than the record: see `writ ledger "
+            "the columns beside record %llu differ from the record: see `writ ledger "
             "verify`",
             (unsigned long long)row->leaf);
     }

@@ -1,6 +1,5 @@
-/* said.h - what a record says, as far as the writer remembers it: the columns beside it, and the
- * claim that its call made. The columns are not signed, the record is: who makes memory of them
- * compares them first.
+/* said.h - the parts of a record that the writer keeps: the columns beside it, and the
+ * claim that its call made. The record is signed, the columns are not: compare them before use.
  *
  * Nothing blocks; everything is borrowed from the record. */
 #ifndef WRIT_STORE_SAID_H

@@ -19,7 +19,7 @@ struct writ_wal_checkpoint;
 /** Starts the thread. `path` is copied. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_wal_checkpoint_start(
     const char *path, int64_t busy_us, struct writ_wal_checkpoint **ret, struct writ_err *err);
-/** Waits for the pass at hand and ends the thread. NULL is fine. */
+/** Waits for the pass at hand and ends the thread. NULL is permitted. */
 void writ_wal_checkpoint_stop(struct writ_wal_checkpoint *checkpoint);
 
 /** Asks for one pass. Does nothing while one is running. */

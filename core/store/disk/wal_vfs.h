@@ -6,12 +6,12 @@
  * sync.
  *
  * Why that is safe: with synchronous=FULL a commit is published in the shared memory after the
- * sync, so nobody else reads a frame before it is written, and a process that dies before the sync
- * has told nobody of the commit. Writes reach the disk in their order, and whatever else is done
+ * sync, so no other reader sees a frame before it is written, and a process that dies before the
+ * sync has not reported the commit. Writes reach the disk in their order, and whatever else is done
  * with the log (read, size, truncate, close) writes what is pending first. Do not use it for a
  * connection that commits with less than synchronous=FULL.
  *
- * A write that fails late is told by the sync, or by a later write, with the code of the write. */
+ * The sync, or a later write, reports a write that fails late, with the code of the write. */
 #ifndef WRIT_STORE_WAL_VFS_H
 #define WRIT_STORE_WAL_VFS_H
 

@@ -1,6 +1,6 @@
-/* draft.h - what becomes of the draft of a decision: the deny of a call that is refused, or what
- * its review makes of it. Used by grant.c. All change the draft in place, with memory of the
- * entry's arena, and fail with WRIT_E_NOMEM or WRIT_E_LIMIT; the entry is of no use then. */
+/* draft.h - changes to the draft of a decision: into the deny of a refused call, or by the result
+ * of its review. Used by grant.c. All change the draft in place, with memory of the entry's arena,
+ * and fail with WRIT_E_NOMEM or WRIT_E_LIMIT; the entry is of no use then. */
 #ifndef WRIT_STORE_DRAFT_H
 #define WRIT_STORE_DRAFT_H
 

@@ -198,7 +198,7 @@ pass_on(struct writ_flight *from, struct writ_flight *to)
     from->hold = NULL;
 }
 
-/* Nobody else goes on with this round from here on. */
+/* From here on no other call can continue this round. */
 static void
 hand_over(struct writ_waits *waits, struct writ_flight *before, struct writ_flight *flight)
 {

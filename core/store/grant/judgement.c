@@ -215,7 +215,7 @@ find_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, boo
     return *ret_found ? WRIT_DONE : find_beside(j, ret, ret_found);
 }
 
-/* The call that the draft goes on with waits for that, and for nobody else's turn. */
+/* The call that the draft continues must wait for exactly this round. */
 static enum writ_reason
 check_round(struct writ_judgement *j)
 {
@@ -384,7 +384,7 @@ static enum writ_reason (*const checks[])(struct writ_judgement *) = {
     check_budgets,
 };
 
-/* A call that could not run anyway is not put to anybody: these come before the review. */
+/* A call that could not run anyway needs no review: these checks come first. */
 static enum writ_reason (*const checks_before_review[])(struct writ_judgement *) = {
     check_clock,
     check_boundary,

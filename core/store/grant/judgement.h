@@ -1,8 +1,7 @@
 /* judgement.h - whether a call is granted: the checks, in their order.
  *
- * Used by grant.c, from the writer's thread. A check gives the reason why the call is refused, or
- * NONE; what makes it impossible to say is an error. All of them only look, but for the last one,
- * which books. */
+ * Used by grant.c, from the writer's thread. A check returns the reason of a refusal, or NONE; a
+ * check that cannot decide is an error. Only the last one changes anything: it books. */
 #ifndef WRIT_STORE_JUDGEMENT_H
 #define WRIT_STORE_JUDGEMENT_H
 
@@ -35,7 +34,7 @@ struct writ_judgement {
 };
 
 /** What is asked, looked at; then its boundary, its time, and whether there is room.
- * WRIT_E_INVALID, WRIT_E_LIMIT: it is no draft; WRIT_E_CRYPTO, WRIT_E_IO, WRIT_E_BUSY. */
+ * WRIT_E_INVALID, WRIT_E_LIMIT: not a draft; WRIT_E_CRYPTO, WRIT_E_IO, WRIT_E_BUSY. */
 WRIT_RESULT writ_judgement_begin(struct writ_judgement *j);
 
 /** Finds the boundary `j->name`: open in memory, sealed on disk, or not there yet. WRIT_E_CRYPTO,

@@ -29,7 +29,7 @@
  * - What could not be written is not applied in memory either. After disk full, a lock held by
  *   someone else, a read-only file system or an I/O error entries fail with WRIT_E_IO and the next
  *   ones are tried again; after a failed fsync, a corrupt or an exchanged database nothing is
- *   accepted until the ledger is opened anew.
+ *   accepted until the ledger is opened again.
  * - An outcome is never lost while the process lives: one that could not be written is kept, its
  *   budget and claim with it, and written before any other claim is granted.
  *
@@ -105,8 +105,8 @@ WRIT_RESULT writ_ledger_open(const char *path, const struct writ_ledger_options 
 WRIT_RESULT writ_ledger_rebuild(const char *path, struct writ_err *err);
 
 /** Writes what was submitted, stops the writer and closes. Seals that still wait for calls in
- * flight are not written: their entries end with WRIT_E_BUSY. NULL is fine. No other thread may
- * use the ledger any more. Blocks for one group commit. */
+ * flight are not written: their entries end with WRIT_E_BUSY. NULL is permitted. No other thread
+ * may use the ledger any more. Blocks for one group commit. */
 void writ_ledger_close(struct writ_ledger *ledger);
 
 /* ---- entries ---- */

@@ -154,7 +154,7 @@ put_table(
     WRIT_AUTO(sqlite3_stmt *, end_statement) statement = NULL;
 
     if (writ_json_type(rows) != WRIT_JSON_ARRAY) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "%s is no list of rows", table->name);
+        WRIT_FAIL(err, WRIT_E_PARSE, "%s is not a list of rows", table->name);
     }
     WRIT_TRY(prepare(db, table, &statement, err));
     WRIT_JSON_EACH(row, rows)

@@ -162,7 +162,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     return count_rows(ledger, err);
 }
 
-/* Finds out whether the cause of trouble has gone, also when nobody calls. */
+/* Checks whether the cause of a failure has gone, also without calls. */
 static void
 recover(struct writ_ledger *ledger)
 {
@@ -291,7 +291,7 @@ tick(struct writ_ledger *ledger, bool idle)
         writ_sealing_sweep(ledger);
     }
     if (ledger->boundaries.ready != NULL) {
-        writ_sealing_commit(ledger); /* also while refusing: somebody waits for it */
+        writ_sealing_commit(ledger); /* also while refusing: an entry waits for it */
     }
     if (ledger->trouble.refusing) {
         return;

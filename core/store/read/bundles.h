@@ -1,5 +1,5 @@
-/* bundles.h - makes bundles (evidence/proof/bundle.h) of what a ledger holds, also while a gateway
- * writes it. Memory as there. One thread's; everything blocks on the disk. */
+/* bundles.h - makes bundles (evidence/proof/bundle.h) from the records of a ledger, also while a
+ * gateway writes it. Memory as there. One thread's; everything blocks on the disk. */
 #ifndef WRIT_STORE_BUNDLES_H
 #define WRIT_STORE_BUNDLES_H
 
@@ -8,7 +8,7 @@
 
 #define WRIT_BUNDLES_REDACTED_MAX 32 /* names of members */
 
-/** What to make. */
+/** The order for a bundle. */
 struct writ_bundles_order {
     const char *path;                /* of the ledger */
     const struct writ_keyring *ring; /* one of its keys must have signed; they go along */
@@ -22,11 +22,11 @@ struct writ_bundles_order {
 /**
  * Makes a bundle under the last checkpoint, or the one that is ordered.
  *
- * @param put  takes the next lines; ends the work when it says false
+ * @param put  takes the next lines; false ends the work
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    no record is selected
- *         WRIT_E_INVALID   a time of the selection is none
+ *         WRIT_E_INVALID   a time of the selection is malformed
  *         WRIT_E_MISMATCH  a record is not valid, missing, or not that of the tree: see
  *                          writ_verify_ledger; or no key of the ring signed, or as writ_proofs_pin
  *         WRIT_E_BUSY      `put` ended it, or the ledger is locked

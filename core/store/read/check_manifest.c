@@ -98,7 +98,7 @@ check_bytes(struct checking *c)
     WRIT_TRY(writ_buf_check(&c->bytes, c->v->err));
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&c->bytes), &digest, c->v->err));
     if (c->bytes.len != c->stated.bytes || !writ_digest_equal(&digest, &c->stated.digest)) {
-        say(c, "is not as it was written");
+        say(c, "has changed since it was written");
     }
     return WRIT_DONE;
 }
@@ -123,7 +123,7 @@ take_segment(void *ctx, struct writ_segment *segment)
     }
     WRIT_TRY(writ_digest_stream_end(&memory, &digest, c->v->err));
     if (!whole || !writ_digest_equal(&digest, &segment->memory)) {
-        say(c, "has not the segments that were written");
+        say(c, "does not have the segments that were written");
     }
     return WRIT_DONE;
 }
@@ -171,7 +171,7 @@ doubt(struct checking *c)
     WRIT_TRY(find(c, WRIT_MANIFEST_NOTE, &note));
     c->over = note.ptr == NULL || !writ_view_equal(note, writ_buf_view(&c->note));
     if (!c->over) {
-        say(c, "has not the blocks that were written");
+        say(c, "does not have the blocks that were written");
     }
     return WRIT_DONE;
 }

@@ -79,7 +79,7 @@ writ_check_once_claim(struct writ_check *v, const struct writ_said *said)
     once = WRIT_MAP_OF(writ_map_find(&v->once.keys, key), struct once, by_key);
     if (once != NULL && once->until_us > said->row.time_us) {
         writ_check_problem(v, v->row.leaf,
-            "its key was claimed by record %llu, and it was granted all the same",
+            "it was granted although record %llu had claimed its key",
             (unsigned long long)once->leaf);
     }
     if (once == NULL) {

@@ -176,7 +176,7 @@ check_columns(struct writ_check *v, const struct run *run, const struct writ_dec
     writ_check_expect(v,
         writ_said_same(said, &v->row) && writ_view_equal(said->boundary_id, run->name) &&
             writ_view_equal(said->tenant, run->tenant),
-        "the columns beside the record say something else than the record");
+        "the columns beside the record differ from it");
     writ_check_expect(v, same_number(&decision->seq, run->next_seq), "its seq does not follow");
     writ_check_expect(v, same_number(&decision->running_count, v->row.seq + 1),
         "its running_count is not seq + 1");
@@ -190,7 +190,7 @@ tell(struct writ_check *v, writ_result said, bool *ret)
         WRIT_TRY(said);
     }
     *ret = writ_is_ok(said);
-    writ_check_expect(v, *ret, "no ledger writes such a record");
+    writ_check_expect(v, *ret, "a ledger does not write such a record");
     return WRIT_DONE;
 }
 
@@ -241,8 +241,8 @@ call_free(struct writ_check *v, struct call *call)
     writ_free(call);
 }
 
-/* A decision that follows another one is found by it: what the index hides is not seen by who asks
- * what became of a call. */
+/* A decision that follows another one is found by it: a query for the history of a call does not
+ * see one that the index hides. */
 static WRIT_RESULT
 check_successor(struct writ_check *v)
 {
@@ -396,7 +396,7 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     }
     WRIT_TRY(
         readable(v, writ_extension_read(&decision.extensions, v->arena, &extension, NULL), &read));
-    writ_check_expect(v, read, "its extension has too much of something in it");
+    writ_check_expect(v, read, "its extension exceeds a limit");
     writ_decision_validate(&decision, &faults);
     WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
     WRIT_TRY(writ_decision_recompute(&decision, profile, &faults, v->err));
@@ -435,7 +435,7 @@ check_receipt(struct writ_check *v, const struct writ_outcome *outcome,
     writ_check_expect(v,
         complete ? same_text(&outcome->receipt_ref, writ_view_str(text))
                  : outcome->receipt_ref.is != WRIT_PRESENT,
-        "/receipt_ref is not what its members give");
+        "/receipt_ref does not recompute from its members");
     return WRIT_DONE;
 }
 
@@ -469,8 +469,8 @@ check_outcome_columns(struct writ_check *v, const struct writ_outcome *outcome)
     bool told = false;
 
     WRIT_TRY(tell(v, writ_said_outcome(outcome, &said, NULL), &told));
-    writ_check_expect(v, !told || writ_said_same(&said, &v->row),
-        "the columns beside the record say something else than the record");
+    writ_check_expect(
+        v, !told || writ_said_same(&said, &v->row), "the columns beside the record differ from it");
     return WRIT_DONE;
 }
 
@@ -552,7 +552,7 @@ check_seal(struct writ_check *v, const struct writ_json *value)
     writ_check_expect(v,
         same_text(&seal.boundary_id, run->name) && same_number(&seal.total, v->row.seq) &&
             same_time(&seal.sealed_at, v->row.time_us) && seal_leaf == v->row.leaf,
-        "the columns beside the seal say something else than the seal");
+        "the columns beside the seal differ from it");
     writ_check_expect(v,
         same_number(&seal.total, run->next_seq) && same_text(&seal.seal_hash, writ_view_str(text)),
         "the seal does not count or hash the decisions that are there");
@@ -582,7 +582,7 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     WRIT_TRY(find_first(v, &leaf, &seq));
     WRIT_TRY(readable(v, writ_review_record_read(value, v->arena, &record, NULL), &read));
     if (!read) {
-        writ_check_problem(v, v->row.leaf, "it is no record of a review");
+        writ_check_problem(v, v->row.leaf, "it is not a record of a review");
         return WRIT_DONE;
     }
     writ_review_record_validate(&record, &faults);
@@ -591,7 +591,7 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
         same_text(&record.decision_id, v->row.decision_id) &&
             same_time(&record.at, v->row.time_us) && run != NULL && v->row.seq == seq &&
             same_text(&record.boundary_id, run->name),
-        "the columns beside the record say something else than the record");
+        "the columns beside the record differ from it");
     return writ_check_story_hear(v, body);
 }
 
@@ -612,7 +612,7 @@ check_fact(struct writ_check *v, const struct writ_json *value)
             v->row.verdict == 0 && v->row.flags == 0 && v->row.about == 0 &&
             v->row.decision_id.ptr == NULL && v->row.agent_id.ptr == NULL &&
             v->row.tool.ptr == NULL && v->row.claim == NULL,
-        "the columns beside the fact say something else than the fact");
+        "the columns beside the fact differ from it");
     writ_check_expect(v, fact.n == v->facts, "a fact before it is missing");
     v->facts = fact.n + 1;
 }

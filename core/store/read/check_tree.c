@@ -34,12 +34,11 @@ name_changed(struct writ_check *v, struct writ_view stored)
 
         if (!writ_view_equal(writ_view_sub(found, at, WRIT_DIGEST_BYTES),
                 writ_view_sub(stored, at, WRIT_DIGEST_BYTES))) {
-            writ_check_problem(v, leaf, "it is not the record that the tree has there");
+            writ_check_problem(v, leaf, "it differs from the record in the tree");
             named = true;
         }
     }
-    writ_check_expect(
-        v, named, "the nodes of the tree that are stored with its group are not those over it");
+    writ_check_expect(v, named, "the stored nodes of its group differ from the tree");
 }
 
 /* A checkpoint by a key that was revoked by then says nothing by itself. A later one that is
@@ -75,8 +74,8 @@ believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *che
         judge_late(v, is_late);
     }
     *ret_is_read = writ_is_ok(result);
-    writ_check_expect(v, *ret_is_read,
-        "its checkpoint is none of this ledger, or not signed by a key that is believed");
+    writ_check_expect(
+        v, *ret_is_read, "its checkpoint is of another ledger, or not signed by a trusted key");
     return WRIT_DONE;
 }
 
@@ -136,7 +135,7 @@ writ_check_tree_end(struct writ_check *v)
 {
     if (v->late > 0) {
         writ_check_problem(v, v->late_leaf,
-            "its checkpoint is not signed by a key that is believed: that one was revoked by then, "
-            "and no later checkpoint is by another");
+            "its checkpoint is signed only by a key that was revoked by then, and no later "
+            "checkpoint by another key");
     }
 }

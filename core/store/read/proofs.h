@@ -1,5 +1,5 @@
-/* proofs.h - the tree over the records of a ledger (heads.h), for who proves something with it: a
- * connection of its own, also while a gateway writes the ledger, which holds nobody up.
+/* proofs.h - the tree over the records of a ledger (heads.h), for making proofs: a
+ * connection of its own, also while a gateway writes the ledger, which it never delays.
  *
  * Leaf i is the canonical form of record i (evidence/log/tree.h). What was proved once stays so:
  * the log only grows. One thread's; everything blocks on the disk. */
@@ -16,7 +16,7 @@ struct writ_proofs;
  * without an id. */
 WRIT_RESULT writ_proofs_open(const char *path, const struct writ_keyring *ring,
     struct writ_proofs **ret, struct writ_err *err);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_proofs_close(struct writ_proofs *proofs);
 
 /** Frees at the end of the scope: writ_auto_proofs x = NULL; */
@@ -45,13 +45,13 @@ WRIT_RESULT writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint 
     struct writ_view *ret_note, struct writ_err *err);
 
 /**
- * Reads a checkpoint that somebody kept: what it is over is in the ledger, as it was.
+ * Reads a kept checkpoint: its records must be in the ledger, unchanged.
  *
  * @param is_signed  whether a signature that is believed is asked for
  * @param ret        borrowed from `note`
  *
  * @return WRIT_OK
- *         WRIT_E_MISMATCH  it is no checkpoint, of more records than there are (ROLLBACK) or of
+ *         WRIT_E_MISMATCH  not a checkpoint, of more records than there are (ROLLBACK) or of
  *                          other ones (FORK); or as writ_proofs_head
  *         what else writ_proofs_head says
  */

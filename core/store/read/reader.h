@@ -22,7 +22,7 @@ struct writ_reader;
  *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *err);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_reader_close(struct writ_reader *reader);
 
 /** Frees at the end of the scope: writ_auto_reader x = NULL; */

@@ -99,8 +99,7 @@ pass(struct writ_scrub *scrub, const struct writ_keyring *ring, bool *ret_whole,
     if (!writ_is_ok(result) || scrub->report.problems == 0) {
         return failed(scrub, result, &err, why);
     }
-    (void)writ_fail(why, WRIT_E_MISMATCH,
-        "the ledger was changed behind the gateway's back: record %llu: %s",
+    (void)writ_fail(why, WRIT_E_MISMATCH, "another program changed the ledger: record %llu: %s",
         (unsigned long long)first->leaf, first->what);
     return true;
 }
@@ -121,7 +120,8 @@ run(void *arg)
         (void)pthread_mutex_unlock(&scrub->mutex);
         found = pass(scrub, ring, &whole, &why);
         (void)pthread_mutex_lock(&scrub->mutex);
-        if (found && scrub->ring != ring) { /* by keys of before: what is wrong is found anew */
+        if (found &&
+            scrub->ring != ring) { /* with the former keys: the next pass finds the fault again */
             scrub->fails = 0;
             wait_us = 0;
             continue;

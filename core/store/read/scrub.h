@@ -1,7 +1,7 @@
 /* scrub.h - verifies the whole ledger again and again, beside the work (verify.h).
  *
  * A thread with a connection of its own that reads. It works a twentieth of the time, so that it
- * holds nobody up; what it finds poisons the ledger, and the writer refuses from then on. */
+ * delays no call; a fault poisons the ledger, and the writer refuses from then on. */
 #ifndef WRIT_STORE_SCRUB_H
 #define WRIT_STORE_SCRUB_H
 
@@ -12,7 +12,8 @@
                               */
 #define WRIT_SCRUB_REST 19   /* it rests so many times as long as it worked */
 #define WRIT_SCRUB_FAILS                                                                           \
-    3 /* passes in a row that could not be made: nobody knows what is in there, which is as bad */
+    3 /* passes that failed in a row: an unknown state is as bad as a fault                        \
+       */
 
 struct writ_scrub;
 
@@ -22,7 +23,7 @@ WRIT_RESULT writ_scrub_start(const char *path, const struct writ_keyring *ring, 
     struct writ_scrub **ret, struct writ_err *err);
 /** From the next pass on these keys are believed. */
 void writ_scrub_rekey(struct writ_scrub *scrub, const struct writ_keyring *ring);
-/** Ends it in the middle of its work. NULL is fine. */
+/** Ends it in the middle of its work. NULL is permitted. */
 void writ_scrub_stop(struct writ_scrub *scrub);
 
 struct writ_scrub_state {

@@ -10,8 +10,8 @@
  * and is signed: by a key that is believed for it, or by one that was revoked by then, when a later
  * one is over it that is believed.
  *
- * What only a checkpoint that somebody else kept can show: a suffix that was cut off together with
- * its checkpoints. Without the keys also a history that was written anew, checkpoints and all. */
+ * Only a checkpoint that another party kept can reveal a suffix that was cut off together with
+ * its checkpoints. Without the keys the same holds for a rewritten history with new checkpoints. */
 #ifndef WRIT_STORE_VERIFY_H
 #define WRIT_STORE_VERIFY_H
 
@@ -21,7 +21,7 @@
 /**
  * Verifies the records that are there when it begins.
  *
- * @param ring      keys of the ledger, whose signatures are asked for; NULL: of nobody
+ * @param ring      keys of the ledger, whose signatures are required; NULL: none
  * @param progress  called now and then, stops the work when it says false; may be NULL
  * @param ret       written also when there are problems: then ret->problems is above 0
  *

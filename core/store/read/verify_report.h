@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 
-#define WRIT_VERIFY_PROBLEMS    100     /* problems that are told one by one */
+#define WRIT_VERIFY_PROBLEMS    100     /* problems that are listed */
 #define WRIT_VERIFY_REVIEWS_MAX 65536   /* reviews that live at one time */
 #define WRIT_VERIFY_LIVE_MAX    1000000 /* open boundaries, and calls without outcome, at one time */
 

@@ -149,7 +149,7 @@ writ_review_changes_make(struct writ_ledger *ledger, struct writ_reviewed *revie
 
     WRIT_INVARIANT(changes->n < WRIT_REVIEWS_RECORDS);
     if (!writ_review_move(review->story.state, event->event, &next)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "that cannot happen to the review");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the event is impossible in the state of the review");
     }
     at = writ_group_body(&ledger->group);
     result = put_record(&ledger->group, review, event, next, now_us, arena, err);

@@ -1,4 +1,4 @@
-/* review_changes.h - what happens to a review (reviews.h), as a record and in memory. */
+/* review_changes.h - the changes of a review (reviews.h), as records and in memory. */
 #ifndef WRIT_STORE_REVIEW_CHANGES_H
 #define WRIT_STORE_REVIEW_CHANGES_H
 
@@ -17,7 +17,7 @@
 WRIT_RESULT writ_review_changes_make(struct writ_ledger *ledger, struct writ_reviewed *review,
     const struct writ_reviews_event *event, struct writ_arena *arena,
     struct writ_reviews_changes *changes, struct writ_err *err);
-/** Gives the changes rows and ops. `entry` is told by the last op; NULL: nobody is. */
+/** Gives the changes rows and ops. The last op answers `entry`; NULL: no entry. */
 void writ_review_changes_settle(struct writ_ledger *ledger,
     const struct writ_reviews_changes *changes, struct writ_entry *entry);
 /** Takes one that is over out of table and disk, with the present group. */

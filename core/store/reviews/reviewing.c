@@ -1,7 +1,7 @@
-/* 1. What a call is told is found without any change; the changes that go with it are made behind
+/* 1. The answer to a call is found without any change; the changes that go with it are made after
  *    the body of its decision, and become rows and ops with it.
  * 2. An approval is spent by the change that stands in the same group as the grant, or not at all.
- * 3. An end is told to its caller once, and then forgotten, so that asking again opens a new
+ * 3. Its caller gets an end once; then it is forgotten, so that the next call opens a new
  *    review; but what voters have said about the very call holds as long as it is remembered. */
 #include "store/reviews/reviewing.h"
 
@@ -127,7 +127,7 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
     return WRIT_DONE;
 }
 
-/* ---- and is told ---- */
+/* ---- and its answer ---- */
 
 static WRIT_RESULT
 make_salt(struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
@@ -197,7 +197,7 @@ open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     return WRIT_DONE;
 }
 
-/* The review that stood in the way ends, and is forgotten: its caller is told by this answer. */
+/* The review that stood in the way ends, and is forgotten: this answer informs its caller. */
 static WRIT_RESULT
 end_before(struct writ_ledger *ledger, struct writ_reviewing *reviewing, const struct writ_ask *ask,
     int64_t now_us, struct writ_arena *arena, struct writ_err *err)
@@ -321,7 +321,7 @@ writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- time passes ---- */
 
-/* keeps (3): what nobody came back for is forgotten in its time */
+/* keeps (3): an end that no caller fetched is forgotten in its time */
 static WRIT_RESULT
 sweep_one(struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us,
     struct writ_arena *arena, struct writ_reviews_changes *changes)

@@ -17,7 +17,7 @@ struct writ_reviewing {
     enum writ_reason reason;      /* REFUSES: why. PENDS: why the review before ended, or NONE */
     struct writ_reviewed *review; /* the one that answers; NULL: none */
     struct writ_view before;      /* id of the review that ended for this one; ptr NULL: none */
-    int64_t until_us;             /* of the state it is told */
+    int64_t until_us;             /* of the state in the answer */
     struct writ_reviews_changes changes;
     struct writ_reviewed *told; /* its end was told by this answer: it is forgotten; or NULL */
 };
@@ -44,7 +44,7 @@ void writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *re
 /** WRIT_ENTRY_REVIEW_RULES: reviews under other rules than these end in this turn. */
 WRIT_RESULT writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry);
 
-/** Ends what has had its time, or whose run ends; forgets what nobody asked for any more. A group
+/** Ends reviews whose time or run is over; forgets ends that no caller fetched. A group
  * of its own. */
 void writ_reviewing_sweep(struct writ_ledger *ledger);
 

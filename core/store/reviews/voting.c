@@ -52,9 +52,9 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
                                                   : check_signature(r, review, voter);
 }
 
-/* What somebody can do to a review. The rest follows: from votes, from time, from its call. */
+/* The events that a person or caller can bring. The others follow from votes, time or the call. */
 static bool
-is_somebodys(enum writ_review_event event)
+is_submitted(enum writ_review_event event)
 {
     return event == WRIT_REVIEW_DO_VOTE || event == WRIT_REVIEW_DO_WITHDRAW ||
            event == WRIT_REVIEW_DO_CANCEL || event == WRIT_REVIEW_DO_OUTDATE ||
@@ -73,7 +73,7 @@ check_event(const struct writ_entry_review *r, const struct writ_reviewed *revie
     if (r->agent_id.ptr != NULL && !writ_view_equal(r->agent_id, review->story.review.agent_id)) {
         return WRIT_REASON_REVIEW_UNKNOWN;
     }
-    if (!is_somebodys(r->event)) {
+    if (!is_submitted(r->event)) {
         return WRIT_REASON_VOTE_NOT_ENTITLED;
     }
     if (!writ_review_move(review->story.state, r->event, &next) || review->until_us <= now_us) {

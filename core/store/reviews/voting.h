@@ -1,12 +1,12 @@
-/* voting.h - somebody votes in a review, or ends it. */
+/* voting.h - votes in a review, and requests to end it. */
 #ifndef WRIT_STORE_VOTING_H
 #define WRIT_STORE_VOTING_H
 
 #include "store/write/store.h"
 
 /**
- * WRIT_ENTRY_REVIEW: checks that the review is there for who asks, that the event is one that
- * somebody can bring, and a vote's digest, voter, form and signature; then makes the change, and
+ * WRIT_ENTRY_REVIEW: checks that the caller may see the review, that the event is one that
+ * an entry can bring, and a vote's digest, voter, form and signature; then makes the change, and
  * with a vote the verdict when nothing that is still out can alter it.
  *
  * @return WRIT_OK  made; or refused, with the reason in `refused`

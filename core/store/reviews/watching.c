@@ -1,5 +1,5 @@
-/* Only what is on disk is told: those who watch are ended between two groups. An entry ends once,
- * with its change, its time or the ledger. */
+/* Watchers get only what is on disk: their entries are answered between two groups. An entry ends
+ * once, with its change, its time or the ledger. */
 #include "store/reviews/watching.h"
 
 #include "store/reviews/review_changes.h"

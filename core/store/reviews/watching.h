@@ -1,4 +1,4 @@
-/* watching.h - who looks at reviews: at one with its records, at the end of one, at all changes. */
+/* watching.h - reading reviews: one with its records, the end of one, all changes. */
 #ifndef WRIT_STORE_WATCHING_H
 #define WRIT_STORE_WATCHING_H
 

@@ -329,7 +329,7 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
 
     if (row->leaf < l->first_leaf) { /* it shows that what comes before is of no interest */
         if (row->time_us >= l->since_us) {
-            CONTRADICTS(l, "records before %llu have other times than they say",
+            CONTRADICTS(l, "records before %llu have wrong times in their columns",
                 (unsigned long long)l->first_leaf);
         }
         return WRIT_DONE;
@@ -479,7 +479,7 @@ check_reviewed(struct loading *l, const struct writ_row *row, const struct writ_
         (boundary != NULL && (!writ_view_equal(boundary->tenant, said.tenant) ||
                                  !writ_view_equal(boundary->name, said.boundary_id)))) {
         CONTRADICTS(l,
-            "the columns beside record %llu say something else than the record: see `writ ledger "
+            "the columns beside record %llu differ from the record: see `writ ledger "
             "verify`",
             (unsigned long long)row->leaf);
     }

@@ -256,7 +256,7 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
     }
     WRIT_TRY(writ_digest_bytes(writ_buf_view(ret), &digest, err));
     if (ret->len != stated->bytes || !writ_digest_equal(&digest, &stated->digest)) {
-        DOES_NOT_HOLD(err, "is not as it was written");
+        DOES_NOT_HOLD(err, "has changed since it was written");
     }
     return WRIT_DONE;
 }

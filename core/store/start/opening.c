@@ -44,7 +44,7 @@ check_head(struct opening *o)
     WRIT_TRY(writ_tree_edge_of(&source, o->head.size, &ledger->log.edge, o->err));
     WRIT_TRY(writ_tree_root(&ledger->log.edge, &root, o->err));
     if (!writ_digest_equal(&root, &checkpoint.root)) {
-        REFUSE(o, "the tree over the records has not the root that was signed: see `writ ledger "
+        REFUSE(o, "the root of the tree differs from the signed one: see `writ ledger "
                   "verify`");
     }
     return WRIT_DONE;
@@ -68,7 +68,7 @@ check_record(struct opening *o, uint64_t leaf)
     writ_disk_end(disk, WRIT_SQL_BODY_AT);
     WRIT_TRY(result);
     if (!writ_digest_equal(&wanted, &found)) {
-        REFUSE(o, "record %llu is not the one that was signed: see `writ ledger verify`",
+        REFUSE(o, "record %llu differs from the signed one: see `writ ledger verify`",
             (unsigned long long)leaf);
     }
     return WRIT_DONE;
@@ -146,7 +146,7 @@ check_remembered(struct opening *o)
             writ_heads_believe(&ledger->trust, memory->note, !memory->own, &had, o->err);
 
         if (result.code == WRIT_E_MISMATCH && memory->own && !ledger->options.resume) {
-            REFUSE(o, "FORK: what is remembered is no checkpoint of this ledger" RESUME_HINT);
+            REFUSE(o, "FORK: the remembered checkpoint is not of this ledger" RESUME_HINT);
         }
         if (result.code == WRIT_E_MISMATCH) {
             continue;

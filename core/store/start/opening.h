@@ -1,4 +1,4 @@
-/* opening.h - whether a ledger is the one that was closed, in constant time. */
+/* opening.h - checks in constant time that a ledger is unchanged since it was closed. */
 #ifndef WRIT_STORE_OPENING_H
 #define WRIT_STORE_OPENING_H
 

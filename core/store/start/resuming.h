@@ -1,5 +1,5 @@
-/* resuming.h - a ledger that goes on after it lost records, such as one that was put back from a
- * copy: what ends then, and which calls may not run afterwards (ledger.h: writ_ledger_open). */
+/* resuming.h - continues with a ledger that lost records, such as one that was put back from a
+ * copy: what ends, and which calls must not run afterwards (ledger.h: writ_ledger_open). */
 #ifndef WRIT_STORE_RESUMING_H
 #define WRIT_STORE_RESUMING_H
 

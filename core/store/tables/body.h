@@ -1,5 +1,5 @@
-/* body.h - reads the canonical bytes of a record back. What a ledger holds may have been in other
- * hands, so this is the strict reader with the limits of a record. */
+/* body.h - reads the canonical bytes of a record back. Another program may have changed a ledger,
+ * so this is the strict reader with the limits of a record. */
 #ifndef WRIT_STORE_BODY_H
 #define WRIT_STORE_BODY_H
 
@@ -18,7 +18,7 @@
 WRIT_RESULT writ_body_json(struct writ_view body, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_err *err);
 
-/** Reads a decision. As writ_body_json; WRIT_E_PARSE also when it is no object. */
+/** Reads a decision. As writ_body_json; WRIT_E_PARSE also when it is not an object. */
 WRIT_RESULT writ_body_decision(struct writ_view body, struct writ_arena *arena,
     struct writ_decision *ret, struct writ_err *err);
 

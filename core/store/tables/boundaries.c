@@ -97,7 +97,7 @@ writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_seal_hash hash;
 
     if (own ? boundaries->own >= WRIT_BOUNDARIES_OWN : writ_boundaries_full(boundaries)) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "%zu boundaries are open, and no more may be",
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%zu boundaries are open: the maximum is reached",
             boundaries->by_name.count);
     }
     boundary = writ_alloc(sizeof *boundary + tenant.len + name.len);

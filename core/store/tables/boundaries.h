@@ -1,8 +1,8 @@
 /* boundaries.h - the runs and sessions that are open, in the memory of the writer.
  *
  * A boundary is open from its first decision until its seal. Memory is bounded: a table that is
- * full takes no further boundary but for the ledger's own, and who opened one has it in his share.
- * One thread. */
+ * full takes no further boundary except the ledger's own, and each counts in the share of its
+ * opener. One thread. */
 #ifndef WRIT_STORE_BOUNDARIES_H
 #define WRIT_STORE_BOUNDARIES_H
 
@@ -59,8 +59,8 @@ void writ_boundaries_wipe(struct writ_boundaries *boundaries);
 WRIT_RESULT writ_boundaries_tag(
     struct writ_view tenant, struct writ_view name, struct writ_tag *ret, struct writ_err *err);
 
-/** The boundary that was found last, when it has that name; else NULL. Many calls in a row are of
- * one: it spares them the tag. */
+/** The boundary that was found last, when it has that name; else NULL. Many calls in a row have the
+ * same one: it saves them the tag. */
 struct writ_boundary *writ_boundaries_recent(
     const struct writ_boundaries *boundaries, struct writ_view tenant, struct writ_view name);
 
@@ -74,8 +74,8 @@ bool writ_boundaries_own(struct writ_view name);
 /** True when the table takes no further boundary of a caller. */
 bool writ_boundaries_full(const struct writ_boundaries *boundaries);
 
-/** Adds an open boundary, in nobody's share yet. WRIT_E_LIMIT when the table is full, WRIT_E_NOMEM,
- * WRIT_E_CRYPTO. */
+/** Adds an open boundary, not counted in a share yet. WRIT_E_LIMIT when the table is full,
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
     struct writ_err *err);
@@ -88,7 +88,7 @@ struct writ_boundary *writ_boundaries_at(const struct writ_boundaries *boundarie
 /** The lowest number of an open one; UINT64_MAX: none is open. Looks at all of them. */
 uint64_t writ_boundaries_oldest(const struct writ_boundaries *boundaries);
 
-/** Counts a boundary into the share of who opened it, once; the ledger's own into nobody's.
+/** Counts a boundary into the share of its opener, once; the ledger's own into no share.
  * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_boundaries_charge(struct writ_boundaries *boundaries,
     struct writ_boundary *boundary, struct writ_view agent_id, struct writ_err *err);

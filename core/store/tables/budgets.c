@@ -34,7 +34,8 @@ counter_add(struct writ_budgets *budgets, struct writ_tag tag, int64_t window_us
     struct writ_counter *counter;
 
     if (budgets->by_key.count >= budgets->most) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "%zu budgets are counted, and no more may be", budgets->most);
+        WRIT_FAIL(
+            err, WRIT_E_LIMIT, "%zu budgets are counted: the maximum is reached", budgets->most);
     }
     counter = writ_alloc(sizeof *counter);
     if (counter == NULL) {
@@ -92,7 +93,7 @@ writ_budgets_count(struct writ_budgets *budgets, struct writ_tag key, int64_t wi
     counter->window = window;
     if (!writ_is_ok(writ_decimal_add(&counter->spent, amount, &spent))) {
         WRIT_FAIL(
-            err, WRIT_E_MISMATCH, "the records take more out of a budget than can be counted");
+            err, WRIT_E_MISMATCH, "the charges of the records exceed what a budget can count");
     }
     counter->spent = spent;
     return WRIT_DONE;

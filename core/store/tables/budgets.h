@@ -1,8 +1,8 @@
-/* budgets.h - what has been taken out of each budget in its present window, in the memory of the
- * writer. The disk has no counters: they are counted out of the signed records (charges.h).
+/* budgets.h - the amounts taken from each budget in its present window, in the memory of the
+ * writer. The disk has no counters: they are computed from the signed records (charges.h).
  *
- * Windows are aligned to the epoch. A counter whose window has passed counts from 0 again. What a
- * call has booked is given back only into the window it came from. One thread. */
+ * Windows are aligned to the epoch. A counter whose window has passed counts from 0 again. A booked
+ * amount returns only to the window it came from. One thread. */
 #ifndef WRIT_STORE_BUDGETS_H
 #define WRIT_STORE_BUDGETS_H
 
@@ -24,7 +24,7 @@ struct writ_counter {
     struct writ_decimal spent_before;
 };
 
-/** What one call took from one budget. */
+/** The amount that one call took from one budget. */
 struct writ_booking {
     struct writ_counter *counter;
     int64_t window;
@@ -49,12 +49,12 @@ struct writ_tag writ_budgets_tag(const struct writ_counter *counter);
 struct writ_counter *writ_budgets_find(
     const struct writ_budgets *budgets, struct writ_tag key, int64_t window_us);
 
-/** Counts what a record says: adds `amount`, which may be negative, to what is spent in that
+/** Counts the charge of a record: adds `amount`, which may be negative, to what is spent in that
  * window. For one window length always the same window. WRIT_E_MISMATCH: the sum cannot be kept
  * exactly; WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_budgets_count(struct writ_budgets *budgets, struct writ_tag key, int64_t window_us,
     int64_t window, const struct writ_decimal *amount, struct writ_err *err);
-/** Forgets the counters with a longer window than that, which no call has booked on. */
+/** Frees the unbooked counters with a longer window than that. */
 void writ_budgets_drop(struct writ_budgets *budgets, int64_t window_us);
 
 /**
@@ -74,12 +74,12 @@ WRIT_RESULT writ_budgets_book(struct writ_budgets *budgets,
     const struct writ_reservation *reservations, size_t n, int64_t now_us, struct writ_booking *ret,
     size_t *ret_refused);
 
-/** Gives the amounts back, because the call did not run. The bookings go on; end them when this is
- * on disk. A change of the present group, like those of writ_budgets_book. */
+/** Returns the amounts, because the call did not run. The bookings stay; end them when this is on
+ * disk. A change of the present group, like those of writ_budgets_book. */
 void writ_budgets_return(
     struct writ_budgets *budgets, const struct writ_booking *bookings, size_t n);
 
-/** Ends bookings: nothing more will be given back. */
+/** Ends bookings: their amounts stay spent. */
 void writ_budgets_end(const struct writ_booking *bookings, size_t n);
 
 /** Ends the group: its changes stand. */
@@ -87,8 +87,7 @@ void writ_budgets_commit(struct writ_budgets *budgets);
 /** Ends the group: all counters are as they were before it. */
 void writ_budgets_rollback(struct writ_budgets *budgets);
 
-/** Forgets the counters that are of no more use: their window has passed, and no call in flight
- * booked on them. */
+/** Frees unused counters: their window has passed, and no call in flight has booked on them. */
 void writ_budgets_prune(struct writ_budgets *budgets, int64_t now_us);
 
 #endif

@@ -1,5 +1,5 @@
-/* charge.h - one text of extensions.writ.charges: what a call took out of a budget (charges.h).
- * Pure. */
+/* charge.h - one text of extensions.writ.charges: the amount that a call took from a budget
+ * (charges.h). Pure. */
 #ifndef WRIT_STORE_CHARGE_H
 #define WRIT_STORE_CHARGE_H
 

@@ -1,5 +1,5 @@
-/* claims.h - the keys that are taken: those of calls in flight, and the latest ones beside them, in
- * the memory of the writer.
+/* claims.h - the claimed keys: those of calls in flight, and the latest ones beside them, in the
+ * memory of the writer.
  *
  * A claim stands from the grant of a call until it has been kept for its time and its boundary is
  * sealed, and in any case while the call is in flight. It is found by its key and, because the
@@ -12,7 +12,7 @@
 
 #include "store/tables/map.h"
 
-/** What is known of a claim. */
+/** The known facts about a claim. */
 struct writ_held {
     struct writ_tag call; /* the state-free identity of the call */
     uint64_t leaf;        /* of the decision */

@@ -1,4 +1,4 @@
-/* entry.h - what a ledger takes and gives back: entries, and the digests that name them. */
+/* entry.h - the requests to a ledger and their answers: entries, and the digests that name them. */
 #ifndef WRIT_STORE_ENTRY_H
 #define WRIT_STORE_ENTRY_H
 
@@ -73,7 +73,7 @@ struct writ_prior {
                                 none was stored or it is no longer kept */
 };
 
-#define WRIT_LEDGER_SAID_MAX 1024 /* bytes of a voter's feedback that the caller is told */
+#define WRIT_LEDGER_SAID_MAX 1024 /* bytes of a voter's feedback that the caller gets */
 
 /** What a voter said with its last vote, from the beginning. */
 struct writ_ask_voice {
@@ -82,7 +82,7 @@ struct writ_ask_voice {
 };
 
 /** A draft `require_approval`, put under review: the call joins the review that is open for it,
- * opens one, is granted under one that approved it, or is told how it ended. */
+ * opens one, is granted under one that approved it, or gets the end of one. */
 struct writ_ask {
     const struct writ_review *terms; /* id: the draft's decision_id */
     struct writ_digest name;         /* made with writ_ledger_review */
@@ -186,7 +186,7 @@ struct writ_entry_waiting {
     int64_t until_us;
 };
 
-/** How far a call is that its caller makes himself. Zero: nobody goes on with it. */
+/** The progress of a call that its caller makes itself. Zero: it does not continue. */
 enum writ_call_stage {
     WRIT_CALL_OVER = 0, /* refused, or over, or not the caller's to make */
     WRIT_CALL_BINDS,    /* it waits to be bound */
@@ -218,7 +218,7 @@ struct writ_entry_seal {
     struct writ_view record; /* canonical, when the entry has an arena with room for it */
 };
 
-/** A review as it is told, in the arena of the entry. */
+/** A copy of a review, in the arena of the entry. */
 struct writ_review_told {
     struct writ_review review; /* with the votes as they stand */
     enum writ_review_state state;
@@ -231,7 +231,7 @@ struct writ_review_told {
 /** WRIT_ENTRY_REVIEW. Who may do it is for the submitter to know, but that voters are those of the
  * terms. */
 struct writ_entry_review {
-    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL, OUTDATE or DRIFT: what somebody does */
+    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL, OUTDATE or DRIFT */
     struct writ_view id;
     struct writ_view tenant;   /* the review must be of it; ptr NULL: of any */
     struct writ_view agent_id; /* WITHDRAW: who asked; ptr NULL: not compared */
@@ -276,8 +276,8 @@ struct writ_entry_review_await {
 };
 
 /** WRIT_ENTRY_REVIEW_WATCH. Changes are counted by the place of their record in the log, so that a
- * count holds over a restart. What is told is how a review stands: of two changes shortly after
- * each other only the second may be seen. */
+ * count holds over a restart. The answer is the present state of a review: of two changes shortly
+ * after each other only the second may be seen. */
 struct writ_entry_review_watch {
     uint64_t since;   /* changes up to there are known; 0: nothing is */
     int64_t until_us; /* wall time; it may end up to a second later, with n 0 */

@@ -34,7 +34,7 @@ writ_map_wipe(struct writ_map *map)
     *map = (struct writ_map){0};
 }
 
-/* Multiply and take high bits, by numbers nobody outside knows. */
+/* Multiply and take high bits, by secret random numbers. */
 static uint64_t
 mix(const struct writ_map *map, struct writ_tag tag)
 {

@@ -4,7 +4,7 @@
  * those at once; nothing moves, adding and removing never fails. Buckets come into use one by one
  * as the map fills (linear hashing), so that a map that could hold millions touches no more memory
  * than the things in it need, and no addition takes long. The bucket of a tag depends on a secret
- * of the map, so that nobody who chooses keys can fill one bucket.
+ * of the map, so that a caller that chooses keys cannot fill one bucket.
  *
  * One thread. */
 #ifndef WRIT_STORE_MAP_H

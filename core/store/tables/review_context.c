@@ -78,8 +78,8 @@ writ_review_context_check(struct writ_view opening, struct writ_view bytes,
     writ_digest_text(&digest, text);
     if (extension.showing.is != WRIT_PRESENT || !writ_view_is(extension.showing.view, text)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
-            "what voters are shown is not what the record that opened the review has the digest "
-            "of");
+            "the arguments for voters do not match the digest in the record that opened the "
+            "review");
     }
     return WRIT_DONE;
 }

@@ -143,7 +143,8 @@ writ_reviews_make(struct writ_reviews *reviews, struct writ_view id, struct writ
     struct writ_tag tag;
 
     if (reviews->count >= reviews->most) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "%zu calls are under review, and no more may", reviews->most);
+        WRIT_FAIL(
+            err, WRIT_E_LIMIT, "%zu calls are under review: the maximum is reached", reviews->most);
     }
     WRIT_TRY(tag_id(id, &tag, err));
     arena = writ_arena_new_small(WRIT_REVIEWS_ARENA);
@@ -231,7 +232,7 @@ cut(struct writ_view text)
 }
 
 /* Each voter has one place of the same size, however often it votes: memory is bounded. What there
- * is no memory for is in the record, and the caller is not told. */
+ * is no memory for is in the record, and the caller does not get it. */
 void
 writ_reviews_remember(
     struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback)

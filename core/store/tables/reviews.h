@@ -1,5 +1,5 @@
 /* reviews.h - the reviews that are in the memory of the writer: those that live, and those that are
- * over and whose caller has not been told yet.
+ * over and whose caller has not got the end yet.
  *
  * 1. A review is in the table from its opening on; one whose opening is not on disk yet is taken
  * out again when its group fails.
@@ -18,11 +18,13 @@
 #include "store/tables/boundaries.h"
 #include "store/tables/entry.h"
 
-#define WRIT_REVIEWS_ARENA   (256 << 10)           /* memory of one review */
-#define WRIT_REVIEWS_SCRATCH (16 << 20)            /* to read one record of one */
-#define WRIT_REVIEWS_RECORDS 3                     /* records that one change makes at most */
-#define WRIT_REVIEWS_KEPT_US (INT64_C(3600000000)) /* so long an end is told to who asks again */
-#define WRIT_REVIEWS_PAST    256                   /* in `past` */
+#define WRIT_REVIEWS_ARENA   (256 << 10) /* memory of one review */
+#define WRIT_REVIEWS_SCRATCH (16 << 20)  /* to read one record of one */
+#define WRIT_REVIEWS_RECORDS 3           /* records that one change makes at most */
+#define WRIT_REVIEWS_KEPT_US                                                                       \
+    (INT64_C(3600000000))     /* a repeated call gets the end for this time                        \
+                               */
+#define WRIT_REVIEWS_PAST 256 /* in `past` */
 
 /** The feedback that a voter gave with its last vote, from the beginning. */
 struct writ_reviews_said {
@@ -40,11 +42,11 @@ struct writ_reviewed {
     uint64_t changed;                  /* leaf of its last record on disk */
     struct writ_review_story story;
     int64_t until_us;            /* wall time at which the state is over */
-    bool leaving;                /* the present group takes it out: nobody finds it */
+    bool leaving;                /* the present group takes it out: lookups skip it */
     bool outdated;               /* its rules are there no more: it ends with the next sweep */
     struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
     struct writ_view boundary_id;
-    struct writ_reviews_said *said; /* by voter; NULL: nobody said anything */
+    struct writ_reviews_said *said; /* by voter; NULL: no remark */
     struct writ_arena *arena;       /* its own */
 };
 
@@ -115,12 +117,12 @@ size_t writ_reviews_of(
  * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
-/** Takes it out and frees it; nobody waits for it any more. */
+/** Takes it out and frees it; no entry may still wait for it. */
 void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review);
 /** Takes out one that was told: its changes are over for those who watch. keeps (5) */
 void writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review);
 
-/** A copy for somebody outside. WRIT_E_NOMEM. */
+/** A copy for another thread. WRIT_E_NOMEM. */
 WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
     struct writ_review_told *ret, struct writ_err *err);
 

@@ -334,8 +334,8 @@ writ_segment_check(
     if (bytes.len % WRIT_SEGMENT_ENTRY != 0 ||
         !writ_digest_equal(&digest, &segment->blocks[block].digest)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
-            "block %zu of segment %llu is not as it was written: see `writ ledger rebuild`", block,
-            (unsigned long long)segment->id);
+            "block %zu of segment %llu has changed since it was written: see `writ ledger rebuild`",
+            block, (unsigned long long)segment->id);
     }
     return WRIT_DONE;
 }

@@ -60,7 +60,7 @@ struct writ_segment *writ_segment_new(size_t entries_max);
 struct writ_segment *writ_segment_restore(size_t entries, size_t lines);
 /** Frees what no lookup needs when its rows are about to be deleted. */
 void writ_segment_shed(struct writ_segment *segment);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_segment_free(struct writ_segment *segment);
 
 /** Adds the next block: `n` entries in their order. WRIT_E_CRYPTO. */

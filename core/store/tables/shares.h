@@ -1,4 +1,4 @@
-/* shares.h - how much of a table each agent and each tenant holds, so that nobody takes all of it.
+/* shares.h - how much of a table each agent and each tenant holds, so that none takes all of it.
  *
  * Of a table for `most` things an agent may hold a half and a tenant three quarters, or what the
  * configuration says, rounded up: whatever one of them does, there is room for the others. Who
@@ -21,7 +21,7 @@ struct writ_shares {
     size_t agent_most, tenant_most;
 };
 
-/** Against whom one thing counts. Zeroed: nobody. */
+/** The holder of one thing. Zeroed: none. */
 struct writ_charge {
     struct writ_share *agent, *tenant;
 };

@@ -289,7 +289,7 @@ read_one(struct writ_view name, const struct writ_json *entry, struct writ_defin
     definition.text = writ_buf_view(&text);
     WRIT_TRY(writ_digest_bytes(definition.text, &definition.digest, err));
     if (!writ_digest_equal(&definition.digest, &stated)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "the digest of a definition is another");
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the digest of a definition does not match it");
     }
     return writ_definitions_put(ret, &definition, err);
 }
@@ -310,7 +310,7 @@ read_all(struct writ_view text, enum writ_definitions_kind kind, const struct wr
     tools = writ_json_get_typed(file, WRIT_LIT("tools"), WRIT_JSON_OBJECT);
     if (tools == NULL || !writ_is_ok(writ_json_integer(writ_json_get(file, WRIT_LIT("version")),
                              VERSION, VERSION, &version))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "no file of definitions of version %d", VERSION);
+        WRIT_FAIL(err, WRIT_E_INVALID, "not a file of definitions of version %d", VERSION);
     }
     WRIT_JSON_EACH(name, tools)
     {

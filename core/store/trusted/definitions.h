@@ -1,5 +1,5 @@
-/* definitions.h - definitions of tools that were kept: those that an operator accepted, and those
- * that a gateway saw last.
+/* definitions.h - kept definitions of tools: those that an operator accepted, and those that a
+ * gateway saw last.
  *
  * Both are files beside the ledger, <ledger>.accepted.json and <ledger>.seen.json, readable by us
  * alone and trusted as keys are (trusted.h):
@@ -47,11 +47,11 @@ struct writ_definitions {
 /** None yet; free with writ_definitions_free. WRIT_E_NOMEM. */
 WRIT_RESULT writ_definitions_new(struct writ_definitions **ret, struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_definitions_free(struct writ_definitions *definitions);
 
 /**
- * Puts one in, in place of another of that name. Everything is copied.
+ * Adds one, or replaces another of that name. Everything is copied.
  *
  * @return WRIT_OK
  *         WRIT_E_LIMIT  WRIT_DEFINITIONS_MAX
@@ -80,14 +80,14 @@ const struct writ_definition *writ_definitions_find(
 WRIT_RESULT writ_definitions_load(const char *store, enum writ_definitions_kind kind,
     const struct writ_keyring *keys, struct writ_definitions **ret, struct writ_err *err);
 
-/** Which file it was at the last look. Zero: there was none. */
+/** The file at the last check. Zero: absent. */
 struct writ_definitions_mark {
     uint64_t inode;
     int64_t size, changed_s, changed_ns;
 };
 
-/** Whether the file beside a ledger is another than at the last look, which `mark` keeps. A file
- * that cannot be looked at is none. Blocks. */
+/** Whether the file beside a ledger changed since the last check, which `mark` keeps. A file that
+ * cannot be examined counts as absent. Blocks. */
 bool writ_definitions_changed(
     const char *store, enum writ_definitions_kind kind, struct writ_definitions_mark *mark);
 

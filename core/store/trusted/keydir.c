@@ -38,7 +38,7 @@ dir_freep(struct writ_keydir **dir)
     writ_keydir_close(*dir);
 }
 
-/* Waits a bounded time: whoever holds the other lock is a command that runs for an instant. */
+/* Waits a bounded time: the other lock belongs to a command that runs for an instant. */
 static WRIT_RESULT
 lock_dir(int fd, int operation, struct writ_err *err)
 {
@@ -53,7 +53,7 @@ lock_dir(int fd, int operation, struct writ_err *err)
         }
         (void)nanosleep(&pause, NULL);
     }
-    WRIT_FAIL(err, WRIT_E_BUSY, "the key directory is being changed by somebody else");
+    WRIT_FAIL(err, WRIT_E_BUSY, "another process is changing the key directory: try again");
 }
 
 /* ---- reading: keeps (1) */

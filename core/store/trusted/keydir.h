@@ -3,11 +3,11 @@
  *     keys.json      every key's record and public half (evidence/jose/keyring.h)
  *     <kid>.pem      the private half of an active key, PKCS#8, mode 0600
  *
- * What is trusted must be in nobody else's hands: the directory and its files belong to us or to
+ * Trusted files must be out of reach of other users: the directory and its files belong to us or to
  * root; the directory and keys.json are not writable by group or others; a private key is not even
  * readable by them; nothing is a symbolic link. Anything else is refused and said by name, at every
  * load. Changes are whole or not at all: new private keys first, then keys.json (written beside,
- * synced, renamed, directory synced), then the private keys that nobody needs any more are
+ * synced, renamed, directory synced), then the private keys that are no longer needed are
  * removed. One changer at a time: the directory is locked (flock) while open for change.
  *
  * All functions block on the disk. A struct writ_keydir belongs to one thread. */
@@ -35,8 +35,8 @@ WRIT_RESULT writ_keydir_list(const char *path, struct writ_keyring **ret, struct
 struct writ_keydir;
 
 /** Opens a directory for change and locks it. With `create`, a missing directory is made (mode
- * 0700; its parent must exist) and a missing keys.json is an empty ring. WRIT_E_BUSY when somebody
- * else has it open; else as writ_keydir_load. */
+ * 0700; its parent must exist) and a missing keys.json is an empty ring. WRIT_E_BUSY when another
+ * process else has it open; else as writ_keydir_load. */
 WRIT_RESULT writ_keydir_open(
     const char *path, bool create, struct writ_keydir **ret, struct writ_err *err);
 
@@ -47,7 +47,7 @@ struct writ_keyring *writ_keydir_ring(struct writ_keydir *dir);
  * be, or as it shall be with a private key too many. WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_keydir_save(struct writ_keydir *dir, struct writ_err *err);
 
-/** Unlocks. What was not saved is lost. NULL is fine. */
+/** Unlocks. What was not saved is lost. NULL is permitted. */
 void writ_keydir_close(struct writ_keydir *dir);
 
 #endif

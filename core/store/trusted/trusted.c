@@ -100,7 +100,7 @@ read_all(int fd, const char *name, size_t size, struct writ_buf *ret, struct wri
             return writ_trusted_fail(err, errno, name, "cannot read");
         }
         if (got == 0) {
-            break; /* no room, which the buffer remembers, or shorter than it was */
+            break; /* no room, which the buffer keeps the failure, or shorter than it was */
         }
         if (got > 0) {
             ret->len += (size_t)got;

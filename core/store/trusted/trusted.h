@@ -1,4 +1,4 @@
-/* trusted.h - small files that nobody else can have prepared: keys, accepted definitions.
+/* trusted.h - small files that no other user can have prepared: keys, accepted definitions.
  *
  * A directory and a file are trusted when they belong to us or to root, and their modes keep others
  * out; neither may be a symbolic link. A file is changed as a whole or not at all. */

@@ -46,7 +46,7 @@ count_one(struct counting *c, const struct writ_budget_charge *charge, enum dire
     }
     result = writ_budgets_count(
         &c->ledger->budgets, charge->tag, charge->window_us, charge->window, &amount, c->err);
-    /* a sum that cannot be kept exactly is no contradiction of the ledger */
+    /* a sum that cannot be kept exactly does not contradict the ledger */
     return result.code == WRIT_E_MISMATCH ? (writ_result){WRIT_E_LIMIT} : result;
 }
 
@@ -62,7 +62,7 @@ static WRIT_RESULT
 unlike(const struct counting *c, uint64_t leaf)
 {
     WRIT_FAIL(c->err, WRIT_E_MISMATCH,
-        "the columns beside record %llu say something else than the record: see `writ ledger "
+        "the columns beside record %llu differ from the record: see `writ ledger "
         "verify`",
         (unsigned long long)leaf);
 }
@@ -206,7 +206,7 @@ check_before(struct counting *c, struct writ_view body)
 
     WRIT_TRY(writ_said_read(body, c->arena, &said, c->err));
     if (said.row.time_us >= c->now_us - c->window_us) {
-        WRIT_FAIL(c->err, WRIT_E_MISMATCH, "records before %llu have other times than they say",
+        WRIT_FAIL(c->err, WRIT_E_MISMATCH, "records before %llu have wrong times in their columns",
             (unsigned long long)c->from);
     }
     return WRIT_DONE;

@@ -26,7 +26,7 @@ find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
         WRIT_FAIL(err, WRIT_E_INVALID, "an outcome needs its decision and a profile");
     }
     flight = writ_flights_find(&ledger->flights, o->leaf);
-    /* one whose decision is not on disk yet was not told to anybody */
+    /* one whose decision is not on disk yet was not answered */
     if (flight == NULL || flight->ending || flight->leaf >= ledger->log.next_leaf ||
         !writ_view_equal(flight->decision_id, o->decision->decision_id.view)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the decision is not in flight");
@@ -44,7 +44,7 @@ write_outcome(struct writ_outcome *outcome, const struct writ_flight *flight,
     struct writ_faults faults = {0};
     size_t at = bodies->len;
 
-    if (flight->intent_ref.ptr != NULL) { /* that of the record, which nobody can have changed */
+    if (flight->intent_ref.ptr != NULL) { /* from the signed record */
         WRIT_TRY(writ_outcome_join_known(outcome, decision, flight->intent_ref, err));
     } else {
         WRIT_TRY(writ_outcome_join(outcome, decision, profile, err));

@@ -84,7 +84,7 @@ writ_group_stamp(struct writ_ledger *ledger)
 {
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
 
-    /* a time that was given and not used is no harm: times only have to grow */
+    /* an unused time does no harm: times only have to grow */
     ledger->log.last_us = now_us > ledger->log.last_us ? now_us : ledger->log.last_us + 1;
     return ledger->log.last_us;
 }
@@ -117,8 +117,8 @@ writ_result
 writ_group_changed(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct writ_err why = {0};
-    writ_result result = writ_fail(
-        &why, WRIT_E_IO, "the ledger was changed behind the gateway's back: %s", err->text);
+    writ_result result =
+        writ_fail(&why, WRIT_E_IO, "another program changed the ledger: %s", err->text);
 
     *err = why;
     ledger->disk.poisoned = true;

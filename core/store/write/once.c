@@ -472,7 +472,7 @@ read_pieces(struct writ_ledger *ledger, struct writ_segment *segment, struct wri
     }
     WRIT_TRY(writ_digest_stream_end(&memory, &digest, err));
     if (!writ_digest_equal(&digest, &segment->memory)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "segment %llu is not as it was written",
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "segment %llu has changed since it was written",
             (unsigned long long)segment->id);
     }
     return WRIT_DONE;

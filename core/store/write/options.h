@@ -1,4 +1,4 @@
-/* options.h - how a ledger runs, how it does, and the keys that are handed to it while it is open.
+/* options.h - the options of a ledger, its health, and keys for an open one.
  */
 #ifndef WRIT_STORE_OPTIONS_H
 #define WRIT_STORE_OPTIONS_H
@@ -47,8 +47,8 @@ struct writ_ledger_options {
     size_t reviews_agent_max;             /* live ones of one agent */
     const struct writ_keyring *keyring;   /* its active key for the ledger signs, until others are
                                              handed over; borrowed until the ledger is closed */
-    struct writ_view pinned; /* a checkpoint that somebody kept, as a signed note: the ledger has to
-                                contain what it covers; borrowed for the opening; ptr NULL: none */
+    struct writ_view pinned; /* a kept checkpoint, as a signed note, that the ledger must
+                                contain; borrowed for the opening; ptr NULL: none */
     const struct writ_ledger_memory *remembered; /* checkpoints that it is known to have had;
                                                     borrowed for the opening */
     size_t remembered_n;
@@ -77,7 +77,7 @@ WRIT_RESULT writ_options_check(const struct writ_ledger_options *options, struct
 /* ---- health ---- */
 
 enum writ_ledger_state {
-    WRIT_LEDGER_POISONED = 0, /* refuses all until it is opened anew */
+    WRIT_LEDGER_POISONED = 0, /* refuses all until it is opened again */
     WRIT_LEDGER_REFUSING,     /* the last attempt to write failed; it is tried again */
     WRIT_LEDGER_READY,
 };
@@ -108,7 +108,7 @@ struct writ_ledger_keys {
  * WRIT_E_INVALID when the ring has no active Ed25519 key for the ledger; WRIT_E_NOMEM. */
 WRIT_RESULT writ_ledger_keys_new(
     struct writ_keyring *ring, struct writ_ledger_keys **ret, struct writ_err *err);
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_ledger_keys_free(struct writ_ledger_keys *keys);
 
 #endif

@@ -161,7 +161,7 @@ writ_results_find(struct writ_ledger *ledger, uint64_t leaf, struct writ_view de
     result = compare(ledger, decision_id, found, arena, err);
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
         return writ_group_poison(
-            ledger, leaf, "its kept result is not the one that its outcome has the digest of", err);
+            ledger, leaf, "its kept result does not match the digest in its outcome", err);
     }
     WRIT_TRY(result);
     *ret = found;

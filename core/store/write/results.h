@@ -1,4 +1,4 @@
-/* results.h - results of calls that are kept, for a while, to be told again (`duplicates: replay`).
+/* results.h - results of calls that are kept for a while, for replay (`duplicates: replay`).
  *
  * A kept result is canonical JSON whose digest stands in the signed outcome of its call. It is
  * compared with that digest whenever it is used: a row that was changed is never returned, and ends

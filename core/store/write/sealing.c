@@ -106,7 +106,7 @@ tell_sealed(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_er
     return read_record(ledger, leaf, entry->arena, &seal->record, err);
 }
 
-/* Whether that boundary may be sealed for who asks, now. */
+/* Whether the caller may have that boundary sealed now. */
 static enum writ_code
 may_seal(const struct writ_boundaries *boundaries, const struct writ_boundary *boundary,
     struct writ_entry_seal *seal)

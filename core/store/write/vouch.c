@@ -20,7 +20,7 @@ writ_vouch_signed(const struct writ_tree_edge *edge, const struct writ_tree_sour
     }
     if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_INVALID) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
-            "record %llu is not the one that was signed: see `writ ledger verify`",
+            "record %llu differs from the signed one: see `writ ledger verify`",
             (unsigned long long)leaf);
     }
     return result;
@@ -41,6 +41,6 @@ writ_vouch(struct writ_ledger *ledger, uint64_t leaf, struct writ_view body, str
     result = writ_vouch_signed(&ledger->log.edge, &source, leaf, body, err);
     writ_heads_close(&heads);
     return result.code == WRIT_E_MISMATCH && ledger->log.loaded
-               ? writ_group_poison(ledger, leaf, "it is not the one that was signed", err)
+               ? writ_group_poison(ledger, leaf, "it differs from the signed one", err)
                : result;
 }

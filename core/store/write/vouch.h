@@ -1,5 +1,5 @@
-/* vouch.h - records of before the start that were not read again by it: whether one is as it was
- * signed is asked when it is used.
+/* vouch.h - records of before the start that were not read again by it: each is compared with its
+ * signature when it is used.
  *
  * One thread, the writer's. Blocks on the disk, for some twenty looks into `head`; of a record that
  * this process wrote or read again nothing is asked. */

@@ -54,7 +54,7 @@ undo_bind(struct writ_ledger *ledger, const struct writ_op *op)
 /* In memory it is bound already. */
 static const struct writ_op_steps bind_steps = {.write = write_bind, .undo = undo_bind};
 
-/* Once: whoever comes after it finds a call that was bound. */
+/* Once: a later one finds a call that was bound. */
 static WRIT_RESULT
 bind_call(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_flight *flight)
 {
@@ -284,7 +284,7 @@ writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- its end ---- */
 
-/* What a call is told to have come to when its time has passed. */
+/* The outcome of a call whose time has passed. */
 static enum writ_reason
 given_up_as(enum writ_wait_kind kind)
 {

@@ -1,4 +1,4 @@
-/* waiting.h - calls begin to wait, are found, and are given up (waits.h: the table of them).
+/* waiting.h - begins, finds and gives up waits (waits.h: the table of them).
  *
  * One thread, the writer's. */
 #ifndef WRIT_STORE_WAITING_H

@@ -1,3 +1,5 @@
+/* A small crew that offers every kind of event, and the checks after each call. A check that fails
+ * aborts, so a fuzzer reports it. */
 #include "support/crew/crewkit.h"
 
 #include "base/text.h"

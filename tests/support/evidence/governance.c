@@ -1,3 +1,4 @@
+/* Reads records from vectors and compares digests. Expected values come from the vectors alone. */
 #include "support/evidence/governance.h"
 
 #include "support/unit.h"

@@ -1,3 +1,4 @@
+/* Makes keys at every run. The tree holds no private key, and a failure here fails the test. */
 #include "support/evidence/keys.h"
 
 #include "support/unit.h"

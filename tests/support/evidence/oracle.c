@@ -1,3 +1,4 @@
+/* Reads JSON with jansson and compares the values with ours by their canonical form. */
 #include "support/evidence/oracle.h"
 
 #include "evidence/json/jcs.h"

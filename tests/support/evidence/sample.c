@@ -1,3 +1,5 @@
+/* One valid call and decision. Every test changes one member of it, so that one fault has one
+ * cause. */
 #include "evidence/record/derive.h"
 #include "support/evidence/sample.h"
 

@@ -1,3 +1,4 @@
+/* JSON values without error handling: a failure here fails the test. */
 #include "support/evidence/value.h"
 
 #include "base/text.h"

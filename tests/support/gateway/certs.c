@@ -1,3 +1,4 @@
+/* Makes a CA and certificates with OpenSSL at every run. Nothing of them outlives the test. */
 #include "support/gateway/certs.h"
 
 #include <check.h>

@@ -1,3 +1,5 @@
+/* A listener whose handlers return what they received, so that a test sees exactly what the
+ * listener accepted. */
 #include "support/gateway/echo.h"
 
 #include "base/text.h"

@@ -1,3 +1,5 @@
+/* Parses the Prometheus text format line by line, and refuses every line that the format does not
+ * permit. */
 #include "support/gateway/exposition.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Keeps facts in an array, in their order, and gives them back like a ledger. */
 #include "support/gateway/memo.h"
 
 #define ARENA_MAX ((size_t)8 << 20)

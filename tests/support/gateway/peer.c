@@ -1,3 +1,5 @@
+/* A TCP or TLS server that plays scripts: each connection has its own thread and script, and reads
+ * or sends exactly the scripted bytes. */
 #include "support/gateway/peer.h"
 
 #include <arpa/inet.h>

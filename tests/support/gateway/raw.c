@@ -1,3 +1,4 @@
+/* A socket that sends bytes unchanged and reads until a condition or a timeout. */
 #include "support/gateway/raw.h"
 
 #include "base/text.h"

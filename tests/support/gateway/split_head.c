@@ -1,3 +1,5 @@
+/* Splits the head of a request in place, like libmicrohttpd, so that tests give our checks the same
+ * memory. */
 #include "support/gateway/split_head.h"
 
 void

@@ -1,3 +1,4 @@
+/* Certificates and a TLS client by OpenSSL, made at every run. */
 #include "support/gateway/tls.h"
 
 #include "base/id.h"

@@ -1,3 +1,5 @@
+/* Reads a configuration and decides a call without error handling: a failure here fails the
+ * test. */
 #include "policy/read/findings.h"
 #include "policy/read/load.h"
 #include "support/policy/ruling.h"

@@ -1,3 +1,5 @@
+/* Opens a ledger in its own directory, with a clock that only the test moves, and submits entries
+ * and waits for their answers. */
 #include "evidence/record/derive.h"
 #include "support/store/kit.h"
 

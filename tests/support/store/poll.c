@@ -1,3 +1,5 @@
+/* Opens reviews and votes in them through the entries of a ledger. A failure here fails the
+ * test. */
 #include "support/store/poll.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* An SQLite file system that counts its steps and fails, or kills the process, at a given one. All
+ * other calls go to the system's own. */
 #include "support/store/vfs.h"
 
 #include <signal.h>

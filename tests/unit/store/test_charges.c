@@ -238,7 +238,7 @@ START_TEST(book_after_an_edit_of_old_charges_poisons_the_ledger)
         }
         ck_assert_int_eq(writ_kit_health(&kit).state, WRIT_LEDGER_POISONED);
         ck_assert_ptr_nonnull(
-            strstr(writ_kit_health(&kit).why.text, "changed behind the gateway's back: "));
+            strstr(writ_kit_health(&kit).why.text, "another program changed the ledger: "));
         writ_kit_wipe(&kit);
     }
 }

@@ -144,7 +144,7 @@ START_TEST(what_does_not_fit_the_last_checkpoint_does_not_open)
         {"UPDATE head SET nodes = zeroblob(length(nodes)) WHERE leaf = 4", "root"},
         /* the checkpoint */
         {"UPDATE head SET note = (SELECT note FROM head WHERE leaf = 3) WHERE leaf = 4", "stands"},
-        {"UPDATE head SET note = X'00' WHERE leaf = 4", "no checkpoint"},
+        {"UPDATE head SET note = X'00' WHERE leaf = 4", "not a checkpoint"},
         {"UPDATE meta SET value = '00000000-0000-4000-8000-000000000000' WHERE name = 'ledger'",
             "another ledger"},
         {"DELETE FROM meta WHERE name = 'ledger'", "no id"},
@@ -354,7 +354,7 @@ START_TEST(what_is_pinned_has_to_be_there)
     kit.options.pinned = note_at(&other, 5, arena);
     refused(&kit, WRIT_E_MISMATCH, "another ledger");
     kit.options.pinned = WRIT_LIT("6\n");
-    refused(&kit, WRIT_E_MISMATCH, "no checkpoint");
+    refused(&kit, WRIT_E_MISMATCH, "not a checkpoint");
     /* whole in itself, and older */
     kit.options.pinned = note_at(&kit, 5, arena);
     roll_back(&kit);

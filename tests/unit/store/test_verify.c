@@ -72,12 +72,12 @@ struct tamper {
 
 static const struct tamper tampers[] = {
     /* the bytes of a record */
-    {BODY(0, "\"reason\":\"as the", "\"reason\":\"as  the"), 0, "the tree has"},
+    {BODY(0, "\"reason\":\"as the", "\"reason\":\"as  the"), 0, "in the tree"},
     {BODY(0, "{\"agent_id\":\"agent\"", "{ \"agent_id\":\"agent\""), 0, "canonical"},
     {BODY(0, "{\"agent_id\"", "{\"agent_id\":1,\"agent_id\""), 0, "strict"},
     {BODY(0, "}", ""), 0, "strict"},
     {BODY(0, "\"agent_id\":\"agent\"", "\"agent_id\":\"other\""), 0, ""},
-    {BODY(0, "\"target\":\"file:/tmp/x\"", "\"target\":\"file:/tmp/y\""), 0, "the tree has"},
+    {BODY(0, "\"target\":\"file:/tmp/x\"", "\"target\":\"file:/tmp/y\""), 0, "in the tree"},
     {BODY(2, "\"seq\":1", "\"seq\":2"), 2, ""},
     {BODY(2, "\"running_count\":2", "\"running_count\":3"), 2, "running_count"},
     {BODY(5, "\"decision\":\"deny\"", "\"decision\":\"allow\""), 5, ""},
@@ -124,17 +124,18 @@ static const struct tamper tampers[] = {
     {"UPDATE head SET note = CAST(replace(CAST(note AS TEXT), 'writ-ledger/', 'writ-ledges/') AS "
      "BLOB) "
      "WHERE leaf = 5",
-        6, "none of this ledger"},
+        6, "of another ledger"},
     {"UPDATE head SET note = (SELECT note FROM head WHERE leaf = 4) WHERE leaf = 5", 6,
         "other records"},
-    {"UPDATE head SET note = X'00' WHERE leaf = 5", 6, "none of this ledger"},
+    {"UPDATE head SET note = X'00' WHERE leaf = 5", 6, "of another ledger"},
     {"UPDATE head SET note = CAST(rtrim(CAST(note AS TEXT), '=' || char(10)) || 'A=' || char(10) "
      "AS BLOB) WHERE leaf = 7",
-        7, "none of this ledger"},
-    {"UPDATE head SET nodes = zeroblob(length(nodes)) WHERE leaf = 5", 5, "the tree has"},
-    {"UPDATE head SET nodes = CAST(nodes || X'00' AS BLOB) WHERE leaf = 3", 3, "nodes of the tree"},
+        7, "of another ledger"},
+    {"UPDATE head SET nodes = zeroblob(length(nodes)) WHERE leaf = 5", 5, "in the tree"},
+    {"UPDATE head SET nodes = CAST(nodes || X'00' AS BLOB) WHERE leaf = 3", 3,
+        "differ from the tree"},
     {"UPDATE head SET nodes = substr(nodes, 1, length(nodes) - 1) WHERE leaf = 3", 3, "nodes"},
-    {"UPDATE head SET nodes = X'' WHERE leaf = 0", 0, "the tree has"},
+    {"UPDATE head SET nodes = X'' WHERE leaf = 0", 0, "in the tree"},
     {"UPDATE head SET size = 8 WHERE leaf = 5", 7, "not that of its group"},
     {"UPDATE head SET size = 6 WHERE leaf = 5", 5, ""},
     {"DELETE FROM head WHERE leaf = 3", 3, "no checkpoint"},
