@@ -129,7 +129,7 @@ test('a file never goes back: an older ledger, another future and another ledger
   const strange = await send(other, to);
   assert.deepEqual([strange.code, readFileSync(to, 'utf8')], [3, kept]);
   assert.match(strange.err, /another ledger/);
-  for (const [text, why] of [['', /no checkpoint/], ['notes of mine\n', /no checkpoint/],
+  for (const [text, why] of [['', /not a checkpoint/], ['notes of mine\n', /not a checkpoint/],
       ['x'.repeat(100_000), /longer/]]) {
     writeFileSync(to, text);
     const told = await send(other, to);

@@ -78,6 +78,8 @@ for (const [what, ttlMs,
   });
 }
 
+const FRESH_MS = 5100; // a pinned tool's definition is asked for again after 5 s (FRESH_US in tool_discovery.c)
+
 test('a pinned tool is not called by a definition that changed in silence seconds ago; calls at once ask once',
     async (t) => {
   const { gw, up, lists } = await setUp(t, { read: { ...RULE, pin: true } }, { loops: 1 });
@@ -89,10 +91,8 @@ test('a pinned tool is not called by a definition that changed in silence second
   assert.ok((await eight()).every((a) => a.result));
   const before = lists();
   up.tools = [{ ...READ, description: 'Reads, and tells the others.' }];
-  let answers;
-  await until(async () => (answers = await eight()).some((a) => a.reason === 'definition_changed'),
-    'the change to be noticed');
-  assert.ok(answers.every((a) => a.reason === 'definition_changed'), 'all that waited');
+  await new Promise((done) => setTimeout(done, FRESH_MS)); // longer is as good: what is known of it is too old
+  assert.ok((await eight()).every((a) => a.reason === 'definition_changed'), 'all that waited');
   assert.equal(lists(), before + 1);
   assert.ok((await eight()).every((a) => a.reason === 'definition_changed'));
   assert.ok(lists() <= before + 2, 'not in every call');

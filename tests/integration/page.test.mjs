@@ -592,7 +592,7 @@ test('a voter reads the state of the target, and what changed since the review b
   await browser.until(() => document.querySelector('.target-state .tree') !== null);
   const panel = '[aria-labelledby="target"]';
   assert.match(await browser.text(panel), /Its state, from the tool’s server[^]*limit\s+100[^]*owner\s+acme/);
-  assert.doesNotMatch(await browser.text(panel), /What changed/, 'there is no review before');
+  assert.doesNotMatch(await browser.text(panel), /Changes since/, 'there is no review before');
 
   for (const who of [ANN, BOB, EVE]) await vote(base, who, first, 'approve');
   state = { owner: 'm\u0430llory', rules: now.join(''), log: 'l'.repeat(3000) };
@@ -600,7 +600,7 @@ test('a voter reads the state of the target, and what changed since the review b
   const second = await asks(session, { amount: 1 });
   assert.notEqual(second, first);
   await browser.open(`${base}/reviews/${second}`);
-  await browser.sees('What changed since the review before');
+  await browser.sees('Changes since the previous review');
   const shown = await browser.text(panel);
   assert.match(shown, /64 changes/);
   assert.match(shown, /Parts are hidden: \d+ parts are folded\./);
@@ -722,7 +722,7 @@ test('logging in again leads back to the same view', { skip: SKIP }, async (t) =
   await browser.press(...ANN.token, KEY.enter);
   await browser.sees('This token is not accepted.');
   await browser.press(...FOREIGN.token, KEY.enter);
-  await browser.sees('Page not found for you');
+  await browser.sees('Page not found');
   await browser.click('#leave');
   await browser.until(() => document.querySelector('#token') !== null && localStorage.length === 0);
   assert.deepEqual(await browser.cookies(), []);
@@ -757,7 +757,7 @@ test('nothing on the page keeps people out, in light and in dark, on a desk and 
   const views = [ // the list is short
     ['reviews', '/reviews', 'Stamps', ANN], ['review', `/reviews/${id}`, 'What happened', ANN],
     ['over', `/reviews/${done}`, 'no longer kept', ANN],
-    ['ledger', '/ledger', 'Every call', AUDITOR], ['call', `/ledger/${done}`, 'Its life', AUDITOR],
+    ['ledger', '/ledger', 'All calls of', AUDITOR], ['call', `/ledger/${done}`, 'Its life', AUDITOR],
   ];
   let who = null;
   for (const [name, path, text, person] of views) {

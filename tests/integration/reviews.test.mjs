@@ -123,7 +123,7 @@ test('voters see the conditions that want the approval, and who asks does not', 
   db.close();
   const edited = writ(['review', 'show', gw.ledgerFile, id]);
   assert.notEqual(edited.code, 0);
-  assert.match(edited.err, /what voters are shown is not what/);
+  assert.match(edited.err, /the arguments for voters do not match/);
 });
 
 test('annotations that want the approval are named to voters and to the operator', async (t) => {

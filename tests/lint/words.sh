@@ -19,7 +19,8 @@ people='(?<!['\''"`/.>_-])(?<!: )(?<!bool )\b([Ww]hoever|[Nn]obody|[Ss]omebody|[
 prose=$(tracked $revised | grep -zvE "$kept" | xargs -0 grep -nsIP "$people") || prose=
 # The same for verbs, in the code alone.
 phrases='\b(is|are) (told|heard)\b|\bwho asks\b|(?<!there )\bis no (answer|message|notification|request)\b'
-phrases=$(tracked cli core crew gateway include policy | grep -zE '\.[ch]$' | xargs -0 grep -nsIP "$phrases") || phrases=
+phrases=$(tracked cli core crew gateway include policy | grep -zE '\.[ch]$' |
+    xargs -0 grep -nsIP "$phrases") || phrases=
 # The first comment of a source says what it does and what must hold in it.
 headless=$(tracked cli core crew gateway policy tests/support | grep -zE '\.c$' |
     xargs -0 awk 'FNR == 1 && !/^\/\*/ { print FILENAME ":1: begins without a comment" }')

@@ -27,7 +27,7 @@ const ENGINES = {
 const STATES = {
   open: 'The call waits for the verdict.',
   approved: 'The call may be made once; the caller has not returned yet.',
-  redeemed: 'The caller returned and the call ran.',
+  redeemed: 'The caller returned, and the call was permitted.',
   rejected: 'The call was refused.',
   revised: 'The call was refused; the caller was asked to change it.',
   expired: 'No verdict in time: the call was refused.',
@@ -40,7 +40,7 @@ const STATES = {
 
 const EVENTS = {
   open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Out of time',
-  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call ran', drift: 'The target had changed', outdate: 'The rules had changed', join: 'Asked for again',
+  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was permitted', drift: 'The target had changed', outdate: 'The rules had changed', join: 'Asked for again',
 };
 
 /** The records of a review as a list; also part of the life of a call. */
