@@ -322,7 +322,7 @@ writ_command_help(const struct writ_cli *cli)
     } else if (cli->operand_count == 1 && group_exists(cli->program, cli->operands[0])) {
         writ_help_overview(&text, cli->program, cli->operands[0]);
     } else {
-        return writ_cli_usage(cli, "there is no such command");
+        return writ_cli_usage(cli, "unknown command");
     }
     writ_result made = writ_buf_check(&text, &err);
     if (!writ_is_ok(made)) {

@@ -70,8 +70,7 @@ parse_option(struct parse *parse, struct writ_view text)
 
     parse->refused = true;
     if (option == NULL) {
-        (void)writ_cli_usage(
-            parse->cli, "there is no option --" WRIT_VIEW_FMT, WRIT_VIEW_ARG(name));
+        (void)writ_cli_usage(parse->cli, "unknown option --" WRIT_VIEW_FMT, WRIT_VIEW_ARG(name));
     } else if (option->kind == WRIT_OPTION_FLAG && has_value) {
         (void)writ_cli_usage(parse->cli, "--%s takes no value", option->name);
     } else if (option->kind != WRIT_OPTION_FLAG && !has_value && parse->at >= parse->argc) {
@@ -104,7 +103,7 @@ parse_one(struct parse *parse)
     } else if (writ_view_has_prefix(text, WRIT_LIT("--"))) {
         parse_option(parse, writ_view_sub(text, 2, text.len));
     } else {
-        (void)writ_cli_usage(parse->cli, "there is no option %s", arg);
+        (void)writ_cli_usage(parse->cli, "unknown option %s", arg);
         parse->refused = true;
     }
 }
@@ -243,14 +242,14 @@ run_without_command(struct writ_cli *cli, int argc, const char *const *argv)
         return WRIT_EXIT_USAGE;
     }
     if (!is_group(cli->program, word)) {
-        return writ_cli_usage(cli, "there is no command %s", word);
+        return writ_cli_usage(cli, "unknown command %s", word);
     }
     if (argc == 1 || same(second, "--help") || same(second, "-h")) {
         writ_help_overview(&text, cli->program, word);
         writ_help_show(cli->json, &text);
         return argc > 1 ? WRIT_EXIT_OK : WRIT_EXIT_USAGE;
     }
-    return writ_cli_usage(cli, "there is no command %s %s", word, second);
+    return writ_cli_usage(cli, "unknown command %s %s", word, second);
 }
 
 /* An answer that was lost on its way out is not an answer. */

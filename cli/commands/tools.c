@@ -219,7 +219,7 @@ put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret,
         return never_seen(name, err);
     }
     if (seen != NULL && accepted != NULL && writ_digest_equal(&seen->digest, &accepted->digest)) {
-        *ret_lines = 0; /* also when the text of the accepted one is no longer known */
+        *ret_lines = 0; /* also when the file no longer has the text of the accepted definition */
         return WRIT_DONE;
     }
     WRIT_TRY(parse(accepted, arena, &before, err));

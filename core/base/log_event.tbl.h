@@ -150,9 +150,9 @@
     X(GUARD_FETCH_FAILED, fetch_failed, GUARD, WARN, "place, why",                     \
         "the keys or the status list cannot be read")                                              \
     X(GUARD_KEYS_REFUSED, keys_refused, GUARD, ERROR, "place, why",                    \
-        "what was read is no set of keys")                                                         \
+        "the text at `place` is not a set of keys")                                                         \
     X(GUARD_STATUS_REFUSED, status_refused, GUARD, ERROR, "place, why",                \
-        "what was read is no status list of the issuer")                                           \
+        "the text at `place` is not a status list of the issuer")                                           \
     X(GUARD_SERVER_SAYS, server_says, GUARD, INFO, "line, dropped",                    \
         "a line of the server's standard error (`guard stdio`)")                                   \
     X(GUARD_SERVER_ENDED, server_ended, GUARD, ERROR, "why, detail, error, said",      \

@@ -52,14 +52,14 @@ test('--version names the version, as text and as JSON', () => {
 });
 
 const MISTAKES = [
-  ['an unknown command', ['nonsense'], 'there is no command nonsense'],
-  ['an unknown option', ['help', '--nonsense'], 'there is no option --nonsense'],
-  ['a short option', ['help', '-x'], 'there is no option -x'],
+  ['an unknown command', ['nonsense'], 'unknown command nonsense'],
+  ['an unknown option', ['help', '--nonsense'], 'unknown option --nonsense'],
+  ['a short option', ['help', '-x'], 'unknown option -x'],
   ['a flag with a value', ['help', '--manual=1'], '--manual takes no value'],
   ['a flag given twice', ['help', '--manual', '--manual'], '--manual is given twice'],
   ['too many operands', ['help', 'a', 'b', 'c'], 'one argument too many: c'],
-  ['an operand that looks like an option', ['help', '--', '--manual'], 'there is no such command'],
-  ['an abbreviated option', ['help', '--man'], 'there is no option --man'],
+  ['an operand that looks like an option', ['help', '--', '--manual'], 'unknown command'],
+  ['an abbreviated option', ['help', '--man'], 'unknown option --man'],
 ];
 for (const [what, args, text] of MISTAKES) {
   test(`${what} is refused and named`, () => {
@@ -115,14 +115,14 @@ test('writ-vectors calls itself by its name, in help, in mistakes and in its man
   assert.match(vectors('--help').out, /^usage: writ-vectors COMMAND/);
   assert.match(vectors('run', '--help').out, /^usage: writ-vectors run \[options\] DIR\|FILE\.\.\.\n/);
   assert.match(vectors('help', '--manual').out, /^\.TH WRIT-VECTORS 1 /m);
-  assert.equal(vectors('vectors', 'run').err, 'writ-vectors: there is no command vectors\nTry: writ-vectors --help\n');
+  assert.equal(vectors('vectors', 'run').err, 'writ-vectors: unknown command vectors\nTry: writ-vectors --help\n');
   assert.equal(vectors('run').err, 'writ-vectors run: DIR|FILE... is missing\nTry: writ-vectors run --help\n');
 });
 
 test('a mistake is reported as JSON when JSON was asked for, also after the mistake', () => {
   const run = writ(['help', '--nonsense', '--json']);
   assert.equal(run.code, 2);
-  assert.deepEqual(JSON.parse(run.err), { error: { code: 'invalid', text: 'there is no option --nonsense' } });
+  assert.deepEqual(JSON.parse(run.err), { error: { code: 'invalid', text: 'unknown option --nonsense' } });
 });
 
 test('an answer that cannot be written is not a success', () => {
