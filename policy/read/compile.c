@@ -578,6 +578,9 @@ read_value(struct entry *e)
 {
     enum writ_op_value kind = writ_op_row(e->c->op)->value;
 
+    if (e->raw.value == NULL && writ_yaml_get(e->node, WRIT_LIT("value")) != NULL) {
+        return false; /* refused, with a finding */
+    }
     if (e->raw.value == NULL && kind != WRIT_OP_VALUE_NOTHING) {
         WRIT_OPTION_FAULT(e->m->o, e->node, "lacks value: set the value that `%s` compares with",
             writ_op_row(e->c->op)->word);

@@ -9,6 +9,7 @@
 #include "policy/read/agents.h"
 #include "policy/read/canonical.h"
 #include "policy/read/doubts.h"
+#include "policy/read/placeholder.h"
 #include "policy/read/reviewers.h"
 #include "policy/read/reviews.h"
 #include "policy/read/rules.h"
@@ -245,6 +246,7 @@ read_all(struct loading *l, struct writ_view text)
         WRIT_OPTION_FAULT(&l->o, l->root, "a configuration is a map of options");
         return (writ_result){WRIT_E_INVALID};
     }
+    writ_placeholder_refuse(&l->o, l->root);
     read_top(l);
     writ_agents_read(&l->o, l->root, l->top.agents, l->config);
     writ_upstreams_read(&l->o, l->root, &l->top, l->config);
