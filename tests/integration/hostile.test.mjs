@@ -10,7 +10,7 @@ import { DEEDS } from '../support/servers/hostile-stdio.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const support = (name) => fileURLToPath(new URL(`../support/servers/${name}`, import.meta.url));
-const CLOSING = ['closes its output and lives', 'closes its input, then answers']; // closing-stdio.sh
+const CLOSING = ['closes its output and keeps running', 'closes its input, then answers']; // closing-stdio.sh
 const PATIENCE_MS = 60_000; // start_timeout is 2 s
 const names = [...Object.keys(DEEDS), ...CLOSING];
 const agents = names.map((_, i) => bearer(`agent-${i}`)); // so that each deed meets a server of its own

@@ -64,7 +64,7 @@ const DEEDS = {
     setTimeout(() => a.bytes(whole(a, 'second'), 'stay'), 20);
   },
   'answers another id': (a) => a.json({ ...message(a), id: 'other' }),
-  'answers what is no JSON': (a) => a.json('{"jsonrpc":"2.0",'),
+  'answers invalid JSON': (a) => a.json('{"jsonrpc":"2.0",'),
   'answers JSON of another content type': (a) => a.json(message(a), 200, { 'content-type': 'text/plain' }),
   'answers in gzip, though asked for identity': (a) => {
     assert.equal(a.headers['accept-encoding'], 'identity');
@@ -87,7 +87,7 @@ const DEEDS = {
     return pour(a.res, HUGE);
   },
   'streams 100 MB in one event': (a) => { a.stream().raw('data: '); return pour(a.res, HUGE); },
-  'is no HTTP server': (a) => a.bytes('220 smtp.example ESMTP\r\n'),
+  'is not an HTTP server': (a) => a.bytes('220 smtp.example ESMTP\r\n'),
 };
 const SLOW = new Set(['says nothing', 'stops in the middle']);
 

@@ -17,8 +17,8 @@ while IFS= read -r line; do
         ;;
     *'"method":"server/discover"'*) answer '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}' ;;
     *'"method":"tools/list"'*) answer '"tools":[{"name":"do","inputSchema":{"type":"object"}}]' ;;
-    *'"method":"tools/call"'*'closes its output and lives'*)
-        echo '{"ran":"closes its output and lives"}' >>"$1"
+    *'"method":"tools/call"'*'closes its output and keeps running'*)
+        echo '{"ran":"closes its output and keeps running"}' >>"$1"
         exec 1>&-
         ;;
     *'"method":"tools/call"'*'closes its input, then answers'*)

@@ -31,7 +31,7 @@ export const DEEDS = {
   'answers and exits': (id) => { line(message(id)); process.exit(0); },
   'is killed': () => process.kill(process.pid, 'SIGKILL'),
   'answers another id': (id) => line(message(id + 1000)),
-  'answers its id as a text': (id) => line(message(String(id))),
+  'answers with its id as a string': (id) => line(message(String(id))),
   'answers initialize again, then the call': (id) => { line(message(0, 'second')); line(message(id)); },
   'answers twice': (id) => { line(message(id)); line(message(id, 'second')); },
   'answers in two halves': async (id) => {
@@ -53,18 +53,18 @@ export const DEEDS = {
     write(Buffer.concat([Buffer.from(JSON.stringify(message(id)).slice(0, -4)), Buffer.from([0xff, 0xfe]),
       Buffer.from('"}]}}\n')])),
   'answers with a NUL in the line': (id) => line(`${JSON.stringify(message(id))}\0`),
-  'answers with a member twice': (id) =>
+  'answers with a duplicate member': (id) =>
     line(`{"jsonrpc":"2.0","id":${id},"id":${id},"result":${JSON.stringify(result('first'))}}`),
   'answers in a batch': (id) => line([message(id)]),
-  'answers too deep': (id) =>
+  'answers with too deep nesting': (id) =>
     line(`{"jsonrpc":"2.0","id":${id},"result":{"a":${'['.repeat(5000)}${']'.repeat(5000)}}}`),
   'answers with a method beside the result': (id) => line({ ...message(id), method: 'ping' }),
   'answers with a result and an error': (id) => line({ ...message(id), error: { code: -1, message: 'both' } }),
-  'answers with neither': (id) => line({ jsonrpc: '2.0', id }),
-  'answers a result that is no object': (id) => line({ jsonrpc: '2.0', id, result: 'as it came' }),
+  'answers with neither result nor error': (id) => line({ jsonrpc: '2.0', id }),
+  'answers a result that is not an object': (id) => line({ jsonrpc: '2.0', id, result: 'as it came' }),
   'answers an error': (id) => line({ jsonrpc: '2.0', id, error: { code: -32000, message: 'as it came' } }),
-  'answers an error that is none': (id) => line({ jsonrpc: '2.0', id, error: 'as it came' }),
-  'asks with the id of the call, then answers': (id) => {
+  'answers an error that is not an object': (id) => line({ jsonrpc: '2.0', id, error: 'as it came' }),
+  'sends a request with the id of the call, then answers': (id) => {
     line({ jsonrpc: '2.0', id, method: 'ping' });
     line(message(id));
   },
