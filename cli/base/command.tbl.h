@@ -3,4 +3,5 @@
 /* clang-format off */
 
 COMMAND(help, "help", "[COMMAND]", 0, 2, "show how a command is used", "")
-FLAG(help, "manual", "Print the whole manual page, in the format of man(7).")
+FLAG(help, "manual", "Print the manual page of COMMAND, or of all commands, in the format of man(7).")
+VALUE(help, "completion", "SHELL", "Print the completion script for bash, zsh or fish.")

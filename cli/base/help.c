@@ -2,6 +2,7 @@
  * so it cannot name an option that the program lacks, or leave one out. The same program always
  * gives the same bytes: a lint compares the manual with docs/. */
 #include "cli/base/command.h"
+#include "cli/base/completion.h"
 #include "cli/base/help.h"
 
 #include "base/text.h"
@@ -23,7 +24,7 @@ static const struct exit_row exit_rows[] = {
 
 #define EXIT_ROWS (sizeof(exit_rows) / sizeof(exit_rows[0]))
 
-static const struct writ_option common[] = {
+const struct writ_option writ_common_options[] = {
     {"", "json", NULL, "Answer with one JSON value; report a failure as a JSON object.",
         WRIT_OPTION_FLAG},
     {"", "help", NULL, "Show how the command is used.", WRIT_OPTION_FLAG},
@@ -152,7 +153,7 @@ writ_help_command(
             put_option(ret, option);
         }
     }
-    for (const struct writ_option *option = common; option->name != NULL; option++) {
+    for (const struct writ_option *option = writ_common_options; option->name != NULL; option++) {
         put_option(ret, option);
     }
     put_exit_codes(ret);
@@ -198,16 +199,20 @@ put_roff_option(struct writ_buf *ret, const struct writ_option *option)
 }
 
 static void
-put_roff_command(
+put_roff_words(
     struct writ_buf *ret, const struct writ_program *program, const struct writ_command *command)
 {
-    writ_buf_str(ret, ".SS ");
     put_roff(ret, program->name);
     writ_buf_fmt(ret, " %s", command->words);
     if (command->operands[0] != '\0') {
         writ_buf_fmt(ret, " %s", command->operands);
     }
     writ_buf_byte(ret, '\n');
+}
+
+static void
+put_roff_text(struct writ_buf *ret, const struct writ_command *command)
+{
     put_roff(ret, command->summary);
     writ_buf_str(ret, ".\n");
     if (command->text[0] != '\0') {
@@ -215,6 +220,12 @@ put_roff_command(
         put_roff(ret, command->text);
         writ_buf_byte(ret, '\n');
     }
+}
+
+static void
+put_roff_options(
+    struct writ_buf *ret, const struct writ_program *program, const struct writ_command *command)
+{
     for (const struct writ_option *option = program->options; option->name != NULL; option++) {
         if (belongs(option, command)) {
             put_roff_option(ret, option);
@@ -222,19 +233,45 @@ put_roff_command(
     }
 }
 
+/* The name of a page: words joined by dashes, as `dash`. */
+static void
+put_page_name(struct writ_buf *ret, const char *words, bool upper, const char *dash)
+{
+    for (const char *at = words; *at != '\0'; at++) {
+        if (*at == ' ' || *at == '-') {
+            writ_buf_str(ret, dash);
+        } else {
+            writ_buf_byte(ret, upper && *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at);
+        }
+    }
+}
+
+/* The first lines of the page of a command, or of the program when `command` is NULL. */
+static void
+put_roff_title(
+    struct writ_buf *ret, const struct writ_program *program, const struct writ_command *command)
+{
+    writ_buf_fmt(ret, ".\\\" Made by `%s help --manual` from %s. Do not edit.\n.TH ", program->name,
+        program->source);
+    put_page_name(ret, program->name, true, "-");
+    if (command != NULL) {
+        writ_buf_byte(ret, '-');
+        put_page_name(ret, command->words, true, "-");
+    }
+    writ_buf_fmt(ret, " 1 \"\" \"%s\" \"Writ manual\"\n.SH NAME\n", program->name);
+    put_page_name(ret, program->name, false, "\\-");
+    if (command != NULL) {
+        writ_buf_str(ret, "\\-");
+        put_page_name(ret, command->words, false, "\\-");
+    }
+    writ_buf_str(ret, " \\- ");
+    put_roff(ret, command != NULL ? command->summary : program->summary);
+}
+
 static void
 put_roff_head(struct writ_buf *ret, const struct writ_program *program)
 {
-    writ_buf_fmt(ret, ".\\\" Made by `%s help --manual` from %s. Do not edit.\n", program->name,
-        program->source);
-    writ_buf_str(ret, ".TH ");
-    for (const char *at = program->name; *at != '\0'; at++) {
-        writ_buf_byte(ret, *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at);
-    }
-    writ_buf_fmt(ret, " 1 \"\" \"%s\" \"Writ manual\"\n.SH NAME\n", program->name);
-    put_roff(ret, program->name);
-    writ_buf_str(ret, " \\- ");
-    put_roff(ret, program->summary);
+    put_roff_title(ret, program, NULL);
     writ_buf_str(ret, "\n.SH SYNOPSIS\n.B ");
     put_roff(ret, program->name);
     writ_buf_str(ret, "\n.I COMMAND\n[options]\n.br\n.B ");
@@ -244,23 +281,50 @@ put_roff_head(struct writ_buf *ret, const struct writ_program *program)
     writ_buf_str(ret, "\n.SH COMMANDS\n");
 }
 
-void
-writ_help_manual(struct writ_buf *ret, const struct writ_program *program)
+static void
+put_roff_exits(struct writ_buf *ret)
 {
-    put_roff_head(ret, program);
-    for (const struct writ_command *command = program->commands; command->id != NULL; command++) {
-        put_roff_command(ret, program, command);
-    }
-    writ_buf_str(ret, ".SH OPTIONS OF EVERY COMMAND\n");
-    for (const struct writ_option *option = common; option->name != NULL; option++) {
-        put_roff_option(ret, option);
-    }
     writ_buf_str(ret, ".SH EXIT STATUS\n");
     for (size_t i = 0; i < EXIT_ROWS; i++) {
         writ_buf_fmt(ret, ".TP\n.B %d\n", exit_rows[i].value);
         put_roff(ret, exit_rows[i].sentence);
         writ_buf_byte(ret, '\n');
     }
+}
+
+void
+writ_help_manual(struct writ_buf *ret, const struct writ_program *program)
+{
+    put_roff_head(ret, program);
+    for (const struct writ_command *command = program->commands; command->id != NULL; command++) {
+        writ_buf_str(ret, ".SS ");
+        put_roff_words(ret, program, command);
+        put_roff_text(ret, command);
+        put_roff_options(ret, program, command);
+    }
+    writ_buf_str(ret, ".SH OPTIONS OF EVERY COMMAND\n");
+    for (const struct writ_option *option = writ_common_options; option->name != NULL; option++) {
+        put_roff_option(ret, option);
+    }
+    put_roff_exits(ret);
+}
+
+void
+writ_help_page(
+    struct writ_buf *ret, const struct writ_program *program, const struct writ_command *command)
+{
+    put_roff_title(ret, program, command);
+    writ_buf_str(ret, "\n.SH SYNOPSIS\n.B ");
+    put_roff_words(ret, program, command);
+    writ_buf_str(ret, ".SH DESCRIPTION\n");
+    put_roff_text(ret, command);
+    writ_buf_str(ret, ".SH OPTIONS\n");
+    put_roff_options(ret, program, command);
+    for (const struct writ_option *option = writ_common_options; option->name != NULL; option++) {
+        put_roff_option(ret, option);
+    }
+    put_roff_exits(ret);
+    writ_buf_fmt(ret, ".SH SEE ALSO\n.BR %s (1)\n", program->name);
 }
 
 /* ---- the command */
@@ -311,9 +375,17 @@ writ_command_help(const struct writ_cli *cli)
     writ_auto_buf text = writ_buf_make(MANUAL_MAX);
     const struct writ_command *command =
         command_named(cli->program, writ_cli_operand(cli, 0), writ_cli_operand(cli, 1));
+    struct writ_view shell = writ_cli_get(cli, "completion");
     struct writ_err err = {0};
 
-    if (writ_cli_has(cli, "manual")) {
+    if (shell.ptr != NULL) {
+        writ_result result = writ_completion(&text, cli->program, shell, &err);
+        if (!writ_is_ok(result)) {
+            return writ_cli_fail(cli, result, &err);
+        }
+    } else if (command != NULL && writ_cli_has(cli, "manual")) {
+        writ_help_page(&text, cli->program, command);
+    } else if (cli->operand_count == 0 && writ_cli_has(cli, "manual")) {
         writ_help_manual(&text, cli->program);
     } else if (command != NULL) {
         writ_help_command(&text, cli->program, command);

@@ -14,6 +14,10 @@ void writ_help_command(
 /** The whole manual page in the format of man(7). The same bytes at every run. */
 void writ_help_manual(struct writ_buf *ret, const struct writ_program *program);
 
+/** The manual page of one command, in the same format. */
+void writ_help_page(
+    struct writ_buf *ret, const struct writ_program *program, const struct writ_command *command);
+
 /** Answers with a help text, as it is or as {"help":"..."}. */
 void writ_help_show(bool json, const struct writ_buf *text);
 
