@@ -1,5 +1,5 @@
-/* vectors/algovoi-governance-decision-v1: the profile algovoi-v1, route validation, completeness.
- */
+/* vectors/algovoi-governance-decision-v1: digests of the profile algovoi-v1, validation of routes,
+ * completeness of runs. Every result is the published one. */
 #include "evidence/record/derive.h"
 #include "support/evidence/governance.h"
 #include "support/unit.h"

@@ -1,5 +1,5 @@
-/* Naughty strings as arguments: a constraint that names one accepts that one and no other, no op
- * stumbles, and no string makes a scope that another string makes too. */
+/* Naughty strings as arguments: a constraint that names one accepts that one and no other, every
+ * op handles each of them, and no two strings make the same scope. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/policy.h"
 #include "support/policy/ruling.h"

@@ -1,5 +1,5 @@
-/* docs/evidence.md: the call that the guide tells from its arguments to its seal is what we would
- * have recorded. The page has four JSON texts: arguments, decision, outcome, seal. */
+/* docs/evidence.md: the call that the guide follows from its arguments to its seal is recorded as
+ * Writ records it. The page has four JSON texts: arguments, decision, outcome, seal. */
 #include "evidence/record/derive.h"
 #include "support/evidence/governance.h"
 #include "support/unit.h"

@@ -1,4 +1,5 @@
-/* RFC 8785: vectors/jcs. */
+/* RFC 8785 on vectors/jcs. Each input has the published canonical form, and each number the
+ * published text. */
 #include "support/unit.h"
 #include "support/vectors.h"
 

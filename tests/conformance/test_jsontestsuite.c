@@ -1,5 +1,5 @@
-/* vectors/jsontestsuite: the first letter of a file's name says what must become of it. With one
- * exception: RFC 8259 lets a member name come twice, I-JSON (RFC 7493 2.3) and we do not. */
+/* vectors/jsontestsuite: the first letter of a file's name says whether a reader accepts it. One
+ * exception: RFC 8259 permits duplicate member names, I-JSON (RFC 7493 2.3) and Writ do not. */
 #include "support/unit.h"
 #include "support/vectors.h"
 

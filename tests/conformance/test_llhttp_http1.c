@@ -1,5 +1,5 @@
-/* Requests of llhttp's own tests, sent to a listener whose handler takes every path: as they are,
- * and with a Host where there is none, since without one nothing would get far. */
+/* Requests of llhttp's own tests, sent to a listener whose handler takes every path. Requests
+ * without a Host are sent with one as well, because the listener refuses them otherwise. */
 #include "support/unit.h"
 
 #include "evidence/json/json.h"

@@ -1,4 +1,5 @@
-/* Every op of a constraint, and closed coverage, on the cases of vectors/policy. */
+/* Every op of a constraint, and closed coverage, on the cases of vectors/policy. Each case has the
+ * verdict that the vector says, and each op has a case that holds and one that fails. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/coverage.h"
 #include "policy/decide/evaluate.h"

@@ -1,5 +1,5 @@
-/* `under` against traversal payloads: what it accepts is, taken literally, inside the directory.
- * The oracle resolves a path in another way: it rebuilds it on a stack of components. */
+/* `under` against traversal payloads: an accepted path lies, taken literally, inside the
+ * directory. The oracle resolves a path in another way: it rebuilds it on a stack of components. */
 #include "policy/model/path.h"
 #include "support/unit.h"
 #include "support/vectors.h"

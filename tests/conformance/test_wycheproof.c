@@ -1,4 +1,5 @@
-/* vectors/wycheproof: signatures and key sets that implementations got wrong. */
+/* vectors/wycheproof: signatures and key sets that implementations got wrong. Each verifies, or is
+ * read, exactly as its vector says. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 #include "support/vectors.h"

@@ -1,5 +1,5 @@
-/* Fails the allocations of what leaves the ledger: a bundle is the same or is not made, its check
- * says the same or nothing, and an anchor has the checkpoint before or the one after. */
+/* Fails the allocations of what leaves the ledger. A bundle is complete or is not made, its check
+ * gives the same verdict or none, and an anchor has the checkpoint before or the one after. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,7 +1,7 @@
-/* The n-th allocation fails inside of each entry point of the crew library: there is "no memory",
- * or the very same outcome, never another one. Sessions with everything in them are in unit.crew.
+/* The n-th allocation fails inside each entry point of the crew library: the result is "no memory"
+ * or the very same outcome, never another one. Sessions with every feature are in unit.crew.
  *
- * An operation writes all that it was given into a buffer that never allocates. */
+ * Each operation writes its result into a buffer that never allocates. */
 #include "base/bytes.h"
 #include "support/unit.h"
 #include "writ/crew.h"

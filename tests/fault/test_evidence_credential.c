@@ -1,5 +1,5 @@
-/* Fails the 1st, 2nd, 3rd ... allocation of what reads keys, and issues and verifies credentials.
- */
+/* Fails the 1st, 2nd, 3rd ... allocation of the functions that read keys, and issue and verify
+ * credentials. The result is complete or absent, and running out of memory is never a verdict. */
 #include "support/evidence/keys.h"
 #include "support/evidence/sample.h"
 #include "support/evidence/token.h"

@@ -1,4 +1,5 @@
-/* Fails the 1st, 2nd, 3rd ... allocation of what makes and judges records. */
+/* Fails the 1st, 2nd, 3rd ... allocation of the functions that make and judge records. There is an
+ * error, or the very same record. */
 #include "evidence/record/derive.h"
 #include "support/evidence/sample.h"
 #include "support/unit.h"

@@ -1,5 +1,5 @@
-/* Fails every allocation of a reload: the gateway has all of the old configuration, or all of the
- * new one, and what a failed one made is gone (the asan preset sees it). */
+/* Fails every allocation of a reload. The gateway has all of the old configuration or all of the
+ * new one, and a failed reload leaks nothing (the asan preset checks that). */
 #include "policy/read/load.h"
 #include "support/evidence/keys.h"
 #include "support/store/kit.h"

@@ -1,7 +1,7 @@
 /* Reviews over every durable step: the process is killed, or the step fails, at the n-th write or
- * sync, n = 1, 2, ... until the work gets done. Whatever was told holds afterwards; a vote and the
- * verdict that it brings, and a redemption and its grant, are on disk both or neither; and what was
- * begun can be gone on with, once. */
+ * sync, n = 1, 2, ... until the work completes. Every acknowledged change holds afterwards; a vote
+ * and the verdict that it brings, and a redemption and its grant, are on disk both or neither; and
+ * work that had begun can be continued, once. */
 #include "support/store/poll.h"
 #include "support/unit.h"
 #include "support/store/vfs.h"

@@ -1,5 +1,5 @@
-/* Fails the allocations of what administrators do to stops: a stop that was told to work works, one
- * that was told to be durable is there after a restart, and nothing of those before is lost. */
+/* Fails the allocations of each administrative operation on stops. An acknowledged stop is in
+ * force, an acknowledged durable stop is there after a restart, and no earlier stop is lost. */
 #include "support/evidence/keys.h"
 #include "support/gateway/memo.h"
 #include "support/unit.h"

@@ -1,5 +1,5 @@
-/* Fails the n-th allocation of what the caller's thread does to a ledger: there is an error, or all
- * of it works, and the ledger is never the worse for it. */
+/* Fails the n-th allocation of the caller's thread in each operation on a ledger. The operation
+ * fails or completes, and the ledger stays valid. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

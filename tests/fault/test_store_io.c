@@ -1,7 +1,7 @@
 /* Fails the n-th step of the file system under the ledger, n = 1, 2, ... until it is not reached,
- * once and from then on. Whatever fails: nothing is granted that is not on disk, nothing that was
- * told to be on disk is missing, and when the cause has gone the ledger goes on, by itself or,
- * after what it must not trust any more, when it is opened again. */
+ * once and from then on. Whichever step fails: every granted call is on disk, every acknowledged
+ * entry is on disk, and when the cause has gone the ledger recovers, by itself or, where it can no
+ * longer trust its state, when it is opened again. */
 #include "support/store/kit.h"
 #include "support/store/vfs.h"
 #include "support/unit.h"

@@ -1,6 +1,6 @@
-/* Kills the process at the n-th durable step of its ledger, n = 1, 2, ... until the work gets done,
- * before the step, in the middle of a write, and after it; then opens the ledger and compares it
- * with what the dead process had been told. */
+/* Kills the process at the n-th durable step of its ledger, n = 1, 2, ... until the work
+ * completes: before the step, in the middle of a write, and after it. Then it opens the ledger and
+ * compares it with the answers that the process had got before it died. */
 #include "support/store/kit.h"
 #include "support/store/vfs.h"
 #include "support/unit.h"

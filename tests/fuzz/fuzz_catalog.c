@@ -1,11 +1,10 @@
-/* What a hostile tool server says that its tools are: the input is a JSON array of definitions and,
- * behind a newline, arguments of a call.
+/* The tools that a hostile tool server lists: the input is a JSON array of definitions and, behind
+ * a newline, arguments of a call.
  *
- * Whatever the input: a tool is found by its name unless two definitions of it differ, with the
- * digest of its own definition; the name under which it is shown is one that clients take, leads
- * back to it or to none but a tool of that name, and the same list gives the same catalog. Of its
- * headers each has a place and a name of its own, and one that says what the arguments say
- * agrees. */
+ * For every input: a tool is found by its name unless two definitions of it differ, with the
+ * digest of its own definition; its shown name is one that clients take, and leads back to it or
+ * to a tool of the same name; and the same list gives the same catalog. Each of its headers has
+ * its own argument and name, and a header with the value of the argument agrees. */
 #include "support/fuzz.h"
 
 #include "evidence/json/jcs.h"

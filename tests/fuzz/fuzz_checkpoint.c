@@ -1,10 +1,10 @@
 /* A checkpoint on its way from a log and two witnesses to a verifier, in hostile hands. In the
  * input `$T` stands for the text of the one checkpoint that the log has signed, `$L` for the log's
- * line under it, `$A` and `$B` for the witnesses', `$a` for what the first one signed at another
- * time, `$O` for the log's line under an older checkpoint.
+ * line under it, `$A` and `$B` for the witnesses', `$a` for a signature of the first one at
+ * another time, `$O` for the log's line under an older checkpoint.
  *
- * Whatever is made of them: it is believed only when it is that text with the log's line and those
- * of as many witnesses as were asked for; asking for fewer never makes it worse. */
+ * For every input: it verifies only when it is that text with the log's line and those of as many
+ * witnesses as required; requiring fewer never makes the verdict worse. */
 #include "support/fuzz.h"
 
 #include "evidence/log/checkpoint.h"

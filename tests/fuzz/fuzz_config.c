@@ -1,6 +1,6 @@
-/* Whatever the bytes are, a configuration is refused with a fault that says so, or it is read: then
- * reading it again gives the same policy, calls are judged, and one unknown option more is refused.
- */
+/* For all bytes: a configuration is refused with a fault that says why, or it is read. Then
+ * reading it again gives the same policy, calls are judged, and with one unknown option added it
+ * is refused. */
 #include "policy/read/findings.h"
 #include "policy/read/load.h"
 #include "support/fuzz.h"

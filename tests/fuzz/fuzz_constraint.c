@@ -1,9 +1,9 @@
-/* Untrusted rules about arguments, and untrusted arguments.
- * The first line is a list of constraints as in a policy, in JSON; the rest are the arguments.
+/* Untrusted rules about arguments, and untrusted arguments. The first line is a list of
+ * constraints as in a policy, in JSON; the rest are the arguments.
  *
- * Whatever they are: the rules are refused or compiled. Then the arguments get one verdict, twice
- * the same. What is allowed is covered by the rules as a whole, and each of them holds for it; so
- * is what the canonical form of the arguments gives. A pattern that matches a whole text is found
+ * For every input: the rules are refused or compiled. Then the arguments get one verdict, twice
+ * the same. Allowed arguments are covered by the rules as a whole, and each rule holds for them;
+ * the canonical form of the arguments gives the same. A pattern that matches a whole text is found
  * in it. */
 #include "policy/decide/evaluate.h"
 #include "policy/read/load.h"

@@ -1,6 +1,6 @@
 /* For every text, as a requestState that comes back: it is refused, because it has no valid
- * signature. As the payload of one that was signed: what is read is written and read again as the
- * same one, and is read only before its time is over. Signed as something else it is none. */
+ * signature. As the payload of a signed one: if it is read, it writes and reads back as the same
+ * one, and is read only before it expires. Signed for another purpose it is refused. */
 #include "support/fuzz.h"
 
 #include "evidence/jose/jws.h"

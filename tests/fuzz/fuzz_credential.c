@@ -1,5 +1,5 @@
-/* For every text, as a token: there is an answer; it is yes only for the one credential that was
- * ever signed with the key, or its twin (r, n - s); and a jti is asked about only then. As the
+/* For every text, as a token: the verification ends, it accepts only the one credential that was
+ * ever signed with the key, or its twin (r, n - s), and it asks for a jti only then. As the
  * payload of a token: claims that are read pass the check that the issuer makes. */
 #include "support/fuzz.h"
 #include "support/evidence/token.h"

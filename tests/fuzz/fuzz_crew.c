@@ -1,9 +1,9 @@
-/* A crew in hostile hands: a shape and calls. The input is lines: the first is a shape (empty: one
- * of ours), the others are calls: an inbound event, "T" and a time, "S" and a snapshot to resume
- * from, "A" for an answer to what has waited longest.
+/* A crew in hostile hands: a shape and calls. The input is lines: the first is a shape (empty: a
+ * fixed one), the others are calls: an inbound event, "T" and a time, "S" and a snapshot to resume
+ * from, "A" for an answer to the step that has waited longest.
  *
- * Whatever the input: a clean shape builds or is refused with a reason; every event that comes out
- * is canonical; a snapshot that is resumed gives the same snapshot. */
+ * For every input: a clean shape builds or is refused with a reason; every event that comes out is
+ * canonical; a snapshot that is resumed gives the same snapshot. */
 #include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 

@@ -1,4 +1,4 @@
-/* The whole input is an agents file for a shape of ours. It is refused with a reason, or the crew
+/* The whole input is an agents file for a fixed shape. It is refused with a reason, or the crew
  * builds within its limits and can be started. */
 #include "support/crew/crewkit.h"
 #include "support/fuzz.h"

@@ -1,8 +1,8 @@
-/* The input is inbound events, one a line, for a crew of ours. A dollar sign stands for the id of
+/* The input is inbound events, one a line, for a fixed crew. A dollar sign stands for the id of
  * the step that has waited longest.
  *
- * Whatever comes: what a call gives is canonical, what one refuses changes nothing, and at the end
- * the session goes on from its own snapshot. */
+ * For every input: the output of a call is canonical, a refused call changes nothing, and at the
+ * end the session resumes from its own snapshot. */
 #include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 

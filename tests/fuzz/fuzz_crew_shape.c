@@ -1,4 +1,4 @@
-/* The whole input is a shape. It is refused, with findings when it is JSON and no shape; or it
+/* The whole input is a shape. It is refused, with findings when it is JSON but not a shape; or it
  * lints, and then a crew of it builds exactly when lint has no error, unless a reason of the graph
  * is given, and can be started. */
 #include "support/crew/crewkit.h"

@@ -1,5 +1,6 @@
-/* The whole input is a snapshot of a crew of ours. It is refused, or the session goes on from it:
- * its own snapshot gives itself again, every step can be answered, and all of that ends. */
+/* The whole input is a snapshot of a fixed crew. It is refused, or the session resumes from it:
+ * its own snapshot resumes to the same snapshot, every step can be answered, and the session ends.
+ */
 #include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 

@@ -1,5 +1,5 @@
-/* A decimal that was read has one text, which reads back as the same value; it compares as equal
- * to itself and sums with its negative to zero. The input is two numbers with a space between. */
+/* For two numbers with a space between: a decimal that was read has one text, which reads back as
+ * the same value; it compares as equal to itself and sums with its negative to zero. */
 #include "support/fuzz.h"
 
 #include "base/decimal.h"

@@ -1,6 +1,6 @@
-/* The file of accepted definitions, with untrusted content. Without a signature of the
- * ledger's key it is refused: the input as the file. A signed file of which bytes were changed,
- * four bytes of the input a change (where, and what), is refused, or read as what was signed. */
+/* The file of accepted definitions, with untrusted content. The input as the file is refused,
+ * because the ledger's key did not sign it. A signed file with changed bytes, four bytes of the
+ * input for each change (where, and what), is refused or reads as it was signed. */
 #include "support/fuzz.h"
 #include "support/shelter.h"
 

@@ -1,5 +1,5 @@
-/* For every text: it is unpacked or refused, never longer than allowed, and what was unpacked comes
- * back when it is packed again. */
+/* For every text: it is unpacked or refused, never longer than allowed, and an unpacked text packs
+ * and unpacks to itself. */
 #include "support/fuzz.h"
 
 #include "evidence/credential/deflate.h"

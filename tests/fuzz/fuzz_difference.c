@@ -1,6 +1,6 @@
-/* For two JSON values, a line each: there is a difference exactly when they are not equal; it is as
- * many lines as were told, each with its sign and with nothing in it that a terminal obeys; and the
- * other way around it is as long, with every sign turned. */
+/* For two JSON values, a line each: there is a difference exactly when they are not equal; it has
+ * as many lines as reported, each with its sign and without any control sequence for a terminal;
+ * and in the other direction it is as long, with every sign turned. */
 #include "base/utf8.h"
 #include "support/fuzz.h"
 

@@ -1,8 +1,8 @@
-/* What an authorization server says of itself. The first byte picks the issuer that was asked for
- * and what is wanted of it; the rest is the metadata.
+/* Metadata that an authorization server publishes. The first byte picks the expected issuer and
+ * the member wanted; the rest is the metadata.
  *
- * Whatever they are: a URL comes of them only when they name exactly that issuer, and it is the
- * wanted member, may be fetched, has no NUL, and leads from https to nothing else. */
+ * For every input: a URL comes of them only when they name exactly that issuer, and it is the
+ * wanted member, may be fetched, has no NUL, and never leads from https to another scheme. */
 #include "support/fuzz.h"
 
 #include "evidence/json/json.h"

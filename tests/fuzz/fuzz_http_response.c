@@ -1,5 +1,5 @@
-/* Any bytes of an upstream: cut at any place and paused at any piece, a response ends the same way,
- * with the same head and body, and never with more than the limits allow. */
+/* For any bytes of an upstream: cut at any place and paused at any piece, a response ends the same
+ * way, with the same head and body, and never with more than the limits allow. */
 #include "support/fuzz.h"
 
 #include "gateway/http/http_response.h"

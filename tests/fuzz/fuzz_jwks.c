@@ -1,6 +1,6 @@
 /* For every text: a set that is read, written and read again is the same set; no key has a kid
- * twice; what is written holds no secret, for it reads again. Pinned to itself it keeps its keys.
- */
+ * twice; the written set holds no secret, because it reads again. Pinned to itself it keeps its
+ * keys. */
 #include "support/fuzz.h"
 
 #include "evidence/jose/rotation.h"

@@ -1,5 +1,5 @@
 /* For every text: a token that is read is the one spelling of its parts, and it verifies only when
- * what was signed is what the owner of the key once signed. */
+ * the owner of the key once signed exactly these bytes. */
 #include "support/fuzz.h"
 #include "support/evidence/token.h"
 

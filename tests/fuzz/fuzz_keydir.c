@@ -1,10 +1,10 @@
 /* A key directory that was in other hands. The first byte says which private half lies beside
- * keys.json: the right one, another's, or what stands behind the first NUL; the rest up to there is
- * keys.json.
+ * keys.json: the right one, another one, or the bytes behind the first NUL; the rest up to there
+ * is keys.json.
  *
- * Whatever it is: what is listed is what the text says and is written as the same ring again; a
- * ring is loaded only with the private half of each of its active keys and of no other; a directory
- * that was opened and saved without a change has the ring that it had. */
+ * For every input: the listing says what the text says and is written as the same ring again; a
+ * ring is loaded only with the private half of each of its active keys and of no other; a
+ * directory that was opened and saved without a change has the ring that it had. */
 #include "support/fuzz.h"
 #include "support/shelter.h"
 

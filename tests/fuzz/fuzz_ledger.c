@@ -1,7 +1,8 @@
-/* A ledger that was in other hands: rows changed by SQL, or bytes of the file. Whatever is in it:
- * nothing reads outside of anything, and
- * - a ledger that verifies without a problem can be listed and exported, and what is sealed and
- *   exported from it is whole;
+/* A ledger that was in other hands: rows changed by SQL, or bytes of the file. For every change:
+ * no read leaves its bounds, and
+ *
+ * - a ledger that verifies without a problem can be listed and exported, and a sealed run exported
+ *   from it is complete;
  * - one that opens, opens again. */
 #include "support/fuzz.h"
 #include "support/store/kit.h"

@@ -1,9 +1,10 @@
 /* From the bytes of a request to the message that is judged. The input is three lines (the values
- * of MCP-Protocol-Version, Mcp-Method and Mcp-Name; an empty line is an absent field) and the body.
+ * of MCP-Protocol-Version, Mcp-Method and Mcp-Name; an empty line is an absent field) and the
+ * body.
  *
- * Whatever the input: a governed message has an id and is a lone object; a present header names
- * what the body names; a refusal has a status, a code and a reason; and what is read back from the
- * canonical form of the body is classified the same. */
+ * For every input: a governed message has an id and is a single object; a present header names
+ * what the body names; a refusal has a status, a code and a reason; and the canonical form of the
+ * body is classified the same. */
 #include "support/fuzz.h"
 
 #include "evidence/json/jcs.h"

@@ -1,5 +1,5 @@
-/* For every text, a vkey in its first line and a note or a proof behind it: what is read is written
- * again as the very same bytes, and a note verifies under a key only with its signature in it. */
+/* For every text, a vkey in its first line and a note or a proof behind it: whatever reads back
+ * writes as the very same bytes, and a note verifies under a key only with its signature in it. */
 #include "support/fuzz.h"
 
 #include "evidence/log/checkpoint.h"

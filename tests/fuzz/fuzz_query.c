@@ -1,6 +1,6 @@
-/* What follows '?' in an address, and cursors that come back in the hands of clients. For every
- * text: a parameter that is read is clean UTF-8 of no more than the bytes that were allowed, and
- * reads again from its percent-encoded form; a cursor that is read has one spelling. */
+/* The query of an address, and cursors that clients send back. For every text: a parameter that is
+ * read is clean UTF-8 within its limit, and reads again from its percent-encoded form; a cursor
+ * that is read has one spelling. */
 #include "base/utf8.h"
 #include "support/fuzz.h"
 

@@ -1,7 +1,7 @@
-/* A file of used credentials, or its seal, some of whose bytes were changed: four bytes of
- * the input a change, where, and what. It is refused, or opened. Then no credential that was used
- * before is fresh, whatever was changed, none is fresh twice, also not when the file is opened
- * again in between, and with the bytes back nothing that was used is fresh either. */
+/* A file of used credentials, or its seal, with some bytes changed: four bytes of the input a
+ * change, where, and what. It is refused, or opened. Then no used credential is fresh, whatever
+ * was changed, none is fresh twice, also not when the file is opened again in between, and with
+ * the bytes restored no used credential is fresh either. */
 #include "support/fuzz.h"
 #include "support/shelter.h"
 

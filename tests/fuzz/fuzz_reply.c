@@ -1,6 +1,7 @@
-/* For every answer of a model: a vote is one of three, stands with the token of the ballot, and is
- * no approval of what was not shown; what is kept of it can be kept. For every call: the prompt has
- * one fence, nothing of the call is outside of it, and repeating the prompt is no vote. */
+/* For every answer of a model: a vote is one of three, stands with the token of the ballot, and
+ * never approves a call that was not shown whole; the kept parts of it fit the record. For every
+ * call: the prompt has one fence, no part of the call is outside of it, and repeating the prompt
+ * does not count as a vote. */
 #include "base/utf8.h"
 #include "support/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* For every JSON text with lines: each is read as a record of a review and, when it follows, added
- * to its story. Reading and writing gives the canonical form; terms that were read have the digest
- * that they had; a story never leaves what review.tbl.h allows, no voter votes twice in it, and
- * whatever it came to, the votes can be counted. */
+ * to its story. Reading and writing gives the canonical form; terms that were read keep their
+ * digest; a story never leaves what review.tbl.h allows, no voter votes twice in it, and in every
+ * state the votes can be counted. */
 #include "support/fuzz.h"
 
 #include "crew/panel.h"

@@ -2,8 +2,9 @@
  * a few keys about another one: genuine, for another purpose, of another time, or signed with a
  * wrong key; or a key that is revoked from a time on; or text of the input in place of one.
  *
- * Whatever the set: following it fails because of a fork and leaves the set as it was, or it leaves
- * those keys that a model, which knows who signed what, reaches from the trusted one. */
+ * For every set: following it fails because of a fork and leaves the set as it was, or it leaves
+ * those keys that a model, which has the list of genuine statements, reaches from the trusted one.
+ */
 #include "support/fuzz.h"
 
 #include "evidence/jose/rotation.h"

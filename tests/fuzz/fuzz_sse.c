@@ -1,5 +1,5 @@
-/* Any stream: cut at any place it gives the same events, and an event that was read is written and
- * read again as the same event. */
+/* For every stream: cut at any place it gives the same events, and an event that was read is
+ * written and read again as the same event. */
 #include "support/fuzz.h"
 
 #include "gateway/http/sse.h"

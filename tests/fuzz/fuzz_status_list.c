@@ -1,6 +1,6 @@
 /* For every text, as a token: it is refused, because no list was signed. As the payload of a list
- * that its owner did sign: what is read has a width, times and an answer for each of its places and
- * for none beside them, and is read the same again. */
+ * that its owner did sign: if it is read, it has a width, times and an answer for each of its
+ * places and for no other, and reads the same again. */
 #include "support/fuzz.h"
 
 #include "evidence/credential/status_list.h"

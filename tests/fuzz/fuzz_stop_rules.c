@@ -1,6 +1,6 @@
-/* Records of stops that were in other hands: they are refused, or read. Then every stop that it
- * shows stops what it names, can be lifted by its id, and what is recorded is read again as the
- * same stops. */
+/* Records of stops that were in other hands: they are refused, or read. Then every listed stop
+ * stops what it names, can be lifted by its id, and the recorded rows read again as the same
+ * stops. */
 #include "support/fuzz.h"
 #include "support/gateway/memo.h"
 #include "support/shelter.h"

@@ -1,10 +1,11 @@
-/* What a server says of a task: an answer to a question about it, or a notice that was not asked
- * for. The first byte picks the form, and whether the call has its outcome already; the rest is the
- * message.
+/* Messages of a server about a task: an answer to a question about it, or a notification that no
+ * request asked for. The first byte picks the form, and whether the call has its outcome already;
+ * the rest is the message.
  *
- * Whatever it is: a call that has its outcome gets no other one; a task is over only when the
- * message says so in a place of that form; what is told is JSON, of the same id and method, the
- * message itself where no rule changed it, and without what the rules of the tool take out. */
+ * For every input: a call that has its outcome gets no other one; a task is over only when the
+ * message says so in a place of that form; the forwarded message is JSON, of the same id and
+ * method, the message itself where no rule changed it, and without what the rules of the tool
+ * remove. */
 #include "policy/read/load.h"
 #include "support/fuzz.h"
 

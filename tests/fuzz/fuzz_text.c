@@ -1,5 +1,5 @@
-/* Whatever the bytes, a log-safe string is one line of valid JSON; a well-formed text written as a
- * JSON string reads back as itself. jansson is the oracle. */
+/* For all bytes: a log-safe string is one line of valid JSON; a well-formed text written as a JSON
+ * string reads back as itself. jansson is the oracle. */
 #include "base/utf8.h"
 #include "support/fuzz.h"
 

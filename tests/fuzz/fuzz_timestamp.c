@@ -1,5 +1,5 @@
-/* For every response: one that verifies over a checkpoint tells the one time at which the authority
- * stamped it, each time it is asked, and verifies over nothing else. */
+/* For every response: one that verifies over a checkpoint gives the one time at which the
+ * authority stamped it, in every run, and verifies over no other bytes. */
 #include "support/fuzz.h"
 #include "support/evidence/stamp.h"
 

@@ -1,7 +1,6 @@
 /* For every JSON value, as a document of the profile vaara-v0 and twice in one run: there is a
- * finding, the same both times; nothing is authentic under keys that signed nothing; and what holds
- * is a record of an algorithm that there is no key of. Of two equal outcomes the second is one too
- * many. */
+ * finding, the same both times; under keys that signed nothing, nothing is authentic; and a record
+ * that holds is of an algorithm that no key has. Of two equal outcomes the second is surplus. */
 #include "support/fuzz.h"
 #include "support/evidence/token.h"
 

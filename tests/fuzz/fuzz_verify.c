@@ -1,7 +1,7 @@
 /* For every text, cut at its zero bytes into a key set, arguments and a token: a key set is taken
- * whole or not at all; there is an answer only when the arguments are a JSON object; it is ok only
+ * whole or not at all; there is a verdict only when the arguments are a JSON object; it is ok only
  * for the one credential that was ever signed with the genuine key, with the arguments that it was
- * signed for, and a jti is asked about only then. */
+ * signed for, and a jti is asked for only then. */
 #include "support/fuzz.h"
 #include "support/evidence/token.h"
 

@@ -1,6 +1,6 @@
 /* credential_issue KEY_DIR ISSUER AUDIENCE TENANT < DECISION - prints the credential of a placed
- * decision, as the gateway would issue it; TENANT may be empty. For tests that have to get a
- * credential without a gateway. */
+ * decision, as the gateway would issue it; TENANT may be empty. For tests that need a credential
+ * without a gateway. */
 #include "evidence/credential/credential.h"
 #include "store/trusted/keydir.h"
 

@@ -22,7 +22,7 @@ phrases='\b(is|are) (told|heard)\b|\bwho asks\b|(?<!there )\bis no (answer|messa
 phrases=$(tracked cli core crew gateway include policy | grep -zE '\.[ch]$' |
     xargs -0 grep -nsIP "$phrases") || phrases=
 # The first comment of a source says what it does and what must hold in it.
-headless=$(tracked cli core crew gateway policy tests/support | grep -zE '\.c$' |
+headless=$(tracked cli core crew gateway policy tests | grep -zE '\.c$' |
     xargs -0 awk 'FNR == 1 && !/^\/\*/ { print FILENAME ":1: begins without a comment" }')
 
 all=$(printf '%s\n' "$bad" "$prose" "$phrases" "$headless" | grep .) || {

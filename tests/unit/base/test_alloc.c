@@ -1,3 +1,5 @@
+/* Allocation, wiping and arenas. Memory starts zeroed, an arena gives its maximum and not a byte
+ * more, and an armed fault fails exactly one allocation of its own thread. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,5 @@
+/* A backlog of log lines behind a slow reader. The writer never waits for the reader, and every
+ * line that is not written is counted. */
 #include "support/unit.h"
 
 #include "base/backlog.h"

@@ -1,3 +1,5 @@
+/* Views, buffers, hexadecimal and base64. A view never leaves its bytes, a buffer takes its
+ * maximum and not a byte more and remembers its first failure, and each encoding has one text. */
 #include "support/unit.h"
 
 #include "base/bytes.h"

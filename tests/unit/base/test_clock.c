@@ -1,3 +1,5 @@
+/* Times as text. Every time has one text, which reads back as the same time; any other form is
+ * refused. The C library is the oracle for dates. */
 #include "support/unit.h"
 
 #include "base/clock.h"

@@ -1,3 +1,5 @@
+/* Exact decimal numbers. Equal values have one text, order and sums are exact, and a number beyond
+ * the limits is refused, never rounded. */
 #include "support/unit.h"
 
 #include "base/decimal.h"

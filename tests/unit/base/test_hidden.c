@@ -1,3 +1,5 @@
+/* Characters that a reader does not see. Every one is detected in exactly one way, and a stripped
+ * text has none left. */
 #include "support/unit.h"
 
 #include "base/hidden.h"

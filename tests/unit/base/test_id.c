@@ -1,3 +1,5 @@
+/* Identifiers. They sort in the order in which they were made, in one millisecond and when the
+ * clock steps back, and no two threads make the same one. */
 #include "support/unit.h"
 
 #include "base/id.h"

@@ -1,3 +1,5 @@
+/* Log lines. Each line is one JSON object of limited length whatever the values hold; lost lines
+ * are counted, and writing a line allocates nothing. */
 #include "support/unit.h"
 
 #include "base/log.h"

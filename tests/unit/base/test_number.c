@@ -1,3 +1,5 @@
+/* Reading numbers from JSON text. A literal gives the nearest double in every locale, and anything
+ * else is refused. The C library is the oracle. */
 #include "support/unit.h"
 
 #include "base/number.h"

@@ -1,3 +1,5 @@
+/* Result codes and error texts. Only WRIT_OK is success, an error is one line that says what
+ * failed, and a broken invariant stops the process. */
 #include "support/unit.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Secrets in files and environment variables. A file that others can read or write is refused, and
+ * so is an empty or overlong secret. */
 #include "base/secret.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The shortest decimal digits of a double. They read back as the same double, and no shorter
+ * digits do. */
 #include "support/unit.h"
 
 #include "base/number.h"

@@ -1,3 +1,5 @@
+/* Text from outside. Integers, UTF-8, JSON strings, header values and files are accepted within
+ * their limits only; text of unknown origin never leaves its log line. */
 #include "base/utf8.h"
 #include "support/unit.h"
 

@@ -1,6 +1,6 @@
 /* The crew machine as a whole (writ/crew.h): limits on both sides, deviations that no golden
- * scenario shows, any order of answers, resuming at every step, and memory that runs out anywhere.
- */
+ * scenario shows, answers in any order, a resume at every step, and a failed allocation at every
+ * place. The log never depends on any of them. */
 #include "support/unit.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,6 @@
-/* Choosing a handler (semantics 16): elections before and in the count, prompts, answers, dispatch.
- */
+/* The choice of a handler (semantics 16): elections before and in the count, prompts, answers,
+ * dispatch. An answer counts only in the form that the prompt asks for, and limits hold on both
+ * sides. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

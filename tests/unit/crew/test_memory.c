@@ -1,4 +1,5 @@
-/* The reference memory (semantics 8, vectors/crew-golden/README.md) by itself. */
+/* The reference memory of a crew (semantics 8, vectors/crew-golden/README.md) by itself. Items
+ * keep their order and ids, and a full memory takes no more. */
 #include "support/unit.h"
 
 #include "base/bytes.h"

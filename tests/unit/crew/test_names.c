@@ -1,4 +1,5 @@
-/* Finding names among names (crew/names.h). */
+/* Finding names among names (crew/names.h). The first occurrence is found, in both orders of
+ * names. */
 #include "support/unit.h"
 
 #include "crew/names.h"

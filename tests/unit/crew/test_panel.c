@@ -1,4 +1,5 @@
-/* Counting the votes of a review, and when no vote that is still out can change the verdict. */
+/* Counting the votes of a review. A review is decided exactly when no outstanding vote can change
+ * its verdict, and the same votes give the same events. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* The memory that agents share. */
+/* The memory that agents share. Insights come back whole, statistics count all of them, and what
+ * exceeds the limits is refused. */
 #include "support/unit.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,5 @@
-/* What a model that votes is told: nothing that others have written can look like ours. */
+/* The prompt for a model that votes. Text of others stays between lines with a token that they
+ * cannot know, hidden characters are escaped, and cut text is marked as cut. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* The vote in what a model has answered: tolerant in form, strict in what counts. */
+/* The vote in the answer of a model: tolerant in form, strict in what counts. Anything but one
+ * clear ballot with its token is a failed one. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

@@ -1,5 +1,6 @@
-/* Voting (semantics 6, 16.5, 17 and 19): every mode through writ_crew_vote, against tables and, for
- * reviews, against an oracle that knows no fractions. */
+/* Voting (semantics 6, 16.5, 17 and 19): every mode through writ_crew_vote, against tables and,
+ * for reviews, against an oracle that uses no fractions. Counts are exact, and limits hold on both
+ * sides. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,5 @@
+/* Values of jansson in and out of Writ. Both readers agree on every document, integers stay exact,
+ * and a value without a canonical form is refused. */
 #include "support/evidence/oracle.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

@@ -1,4 +1,5 @@
-/* writ/verify.h: what a tool server asks. */
+/* writ/verify.h as a tool server calls it. Only a genuine credential for exactly this call is
+ * good, each difference has its reason, and hostile input never changes the keys. */
 #include "support/evidence/keys.h"
 #include "support/evidence/token.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* The claims of a credential as a table. Each claim is required, has one type and one range, and
+ * is named when it is missing or wrong. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

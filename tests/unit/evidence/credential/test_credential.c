@@ -1,3 +1,5 @@
+/* Issuing and verifying credentials. A credential verifies for exactly the call and decision that
+ * it was issued for; every difference has its reason, and libjwt agrees in both directions. */
 #include "evidence/record/derive.h"
 #include "support/evidence/keys.h"
 #include "support/evidence/sample.h"

@@ -1,3 +1,5 @@
+/* Compressed status lists. A stream reads back whole or is refused, and no input makes the reader
+ * take more memory than its bound. */
 #include "support/unit.h"
 
 #include "evidence/credential/deflate.h"

@@ -1,3 +1,5 @@
+/* Status lists of revoked credentials. Each place reads back as issued, and lists of other issuers
+ * are read or refused as a whole. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

@@ -1,3 +1,5 @@
+/* ECDSA signatures between the raw form of JOSE and DER. The conversion is exact in both
+ * directions, and other encodings are refused. */
 #include "support/unit.h"
 
 #include "evidence/jose/ecdsa.h"

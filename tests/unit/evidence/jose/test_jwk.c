@@ -1,3 +1,5 @@
+/* One public key as a JWK. Only a key that can verify is read, without private members, and its
+ * kid is the given one or its thumbprint. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

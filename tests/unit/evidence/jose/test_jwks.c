@@ -1,3 +1,5 @@
+/* Sets of public keys. A key is found by its exact kid, unusable keys are counted, and a set with
+ * one untrustworthy key is refused as a whole. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Compact signed tokens. The expected header is compared and never obeyed: unsigned tokens, MACs
+ * keyed with a public key and every changed byte are refused. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Times within which a key may sign. A signature outside the window, or after the revocation of
+ * its key, is rejected. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

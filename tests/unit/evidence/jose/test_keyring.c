@@ -1,3 +1,5 @@
+/* A ring of signing keys. Each purpose has one active key, states only go forward, a revocation is
+ * final, and a failed change leaves the ring as it was. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Public keys from PEM files. Anything that is not one public key within the size limit is
+ * refused. */
 #include "support/unit.h"
 
 #include "evidence/jose/pem.h"

@@ -1,4 +1,5 @@
-/* What verifiers see of it end to end is in tests/integration/keys.test.mjs. */
+/* Statements of rotation in key sets. A verifier follows them from its pinned key to the current
+ * one and no further. tests/integration/keys.test.mjs shows this end to end. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Private keys and signing. A signature verifies with its own key only and has the length of its
+ * algorithm; encrypted, weak and foreign keys are refused by name. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

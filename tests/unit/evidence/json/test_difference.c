@@ -1,3 +1,5 @@
+/* The differences between two JSON values, as lines for a terminal. Each difference has its line,
+ * and no text can send a control sequence or hide a character. */
 #include "support/unit.h"
 
 #include "evidence/json/difference.h"

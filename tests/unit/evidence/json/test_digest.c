@@ -1,3 +1,5 @@
+/* Digests of bytes and of JSON values. Equal values have equal digests, a saved stream continues
+ * where it stopped, and a failure leaves the digest unchanged. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* Canonical JSON (RFC 8785). Equal values have one text; a number that would change its value is
+ * refused, or kept as written in lossless mode. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* The strict JSON reader. Each limit holds on both sides, anything but strict JSON is refused with
+ * its offset, and an error never quotes the input. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

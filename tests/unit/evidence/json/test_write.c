@@ -1,3 +1,5 @@
+/* The JSON writer. It puts commas, colons and brackets in their places; one failure fails the
+ * whole text, and misuse stops the process. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

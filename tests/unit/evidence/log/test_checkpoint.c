@@ -1,3 +1,5 @@
+/* Checkpoints and proofs as text. They read back as written, every changed bit is noticed, and a
+ * proof holds for its own leaf and log only. */
 #include "support/unit.h"
 
 #include "evidence/log/checkpoint.h"

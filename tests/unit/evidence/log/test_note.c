@@ -1,3 +1,5 @@
+/* Signed notes. A note verifies under keys that the reader knows; unknown keys are ignored, and
+ * one bad signature of a known key refuses the note. */
 #include "support/unit.h"
 
 #include "evidence/log/note.h"

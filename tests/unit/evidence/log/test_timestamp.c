@@ -1,3 +1,5 @@
+/* Time stamps (RFC 3161) over checkpoints. A stamp holds for its own bytes and gives one time,
+ * also after its certificate has expired; a changed byte never gives another time. */
 #include "support/unit.h"
 
 #include "base/clock.h"

@@ -1,3 +1,5 @@
+/* The Merkle tree of the log (RFC 9162). Its roots are the published ones; inclusion and
+ * consistency proofs hold for their own leaf and size, and for no other. */
 #include "support/unit.h"
 
 #include "evidence/log/tree.h"

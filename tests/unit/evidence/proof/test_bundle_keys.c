@@ -1,3 +1,5 @@
+/* The table of idempotency keys that the check of a bundle keeps. A key is held exactly as long as
+ * its decision says, and expired keys take no memory. */
 #include "support/unit.h"
 
 #include "evidence/proof/bundle_keys.h"

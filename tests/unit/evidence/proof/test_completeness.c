@@ -1,3 +1,5 @@
+/* Whether the records of a run are complete. Gaps, duplicates, foreign records and a dropped tail
+ * are each reported by name; only a valid seal of the same run proves the end. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

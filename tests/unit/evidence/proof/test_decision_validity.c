@@ -1,3 +1,5 @@
+/* The phase of a decision at a given time. A time that cannot be read never makes a decision
+ * fresher, and only a fresh allow can be spent. */
 #include "evidence/record/derive.h"
 #include "support/evidence/sample.h"
 #include "support/unit.h"

@@ -1,4 +1,5 @@
-/* Votes that are signed by their voters. */
+/* Votes that their voters sign. A vote verifies only with its voter's key and with exactly the
+ * members of a vote. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,5 @@
+/* The check that binds a call to its decision. Only the exact call of a live allow gets a permit,
+ * each permit is spent once, and each difference has its reason. */
 #include "support/evidence/sample.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

@@ -1,3 +1,5 @@
+/* Decision records. Each verdict requires its own members, the references recompute, and a changed
+ * member shows in every digest that covers it. */
 #include "evidence/record/derive.h"
 #include "support/evidence/sample.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Writ's extension of a record. It is canonical, survives the record, and leaves the members of
+ * other vendors untouched. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* Members that records share: times, texts, lists, and the list of faults. Each value has one
+ * spelling, and a failure leaves the output unchanged. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

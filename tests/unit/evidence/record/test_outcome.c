@@ -1,3 +1,5 @@
+/* Outcome records. An outcome joins exactly the decision that it belongs to, and only two kinds of
+ * outcome prove that nothing ran. */
 #include "evidence/record/derive.h"
 #include "support/evidence/sample.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Digest profiles. Each preimage lists its members in canonical order, requires what its profile
+ * requires, and has a limit. */
 #include "support/evidence/sample.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

@@ -1,3 +1,5 @@
+/* The table of reasons. Every reason has a name, a group and a sentence; names are found in both
+ * spellings, and docs/reasons.md equals the table. */
 #include "support/unit.h"
 
 #include "base/text.h"

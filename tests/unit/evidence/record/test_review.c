@@ -1,4 +1,5 @@
-/* The life of a review, every event in every state; its terms; when it is decided. */
+/* The life of a review: every event in every state, its terms, and when it is decided. Only an
+ * acceptance approves, and an approval is redeemed once. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* Seals of runs, and the running hash of decision ids. The hash can be read at any point, a seal
+ * is valid for its own run, and every fault is reported. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,4 +1,5 @@
-/* What holds for all records, shown with decisions, outcomes and seals. */
+/* What holds for all records, shown with decisions, outcomes and seals. They read and write in
+ * canonical form, unknown members pass through, and nothing is cut silently. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* Metadata of authorization servers. The well-known URLs of RFC 8414 and OpenID are tried in
+ * order; metadata that are wrong, redirected, too long or too slow are refused. */
 #include "support/gateway/peer.h"
 #include "support/unit.h"
 

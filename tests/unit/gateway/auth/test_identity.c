@@ -1,3 +1,5 @@
+/* Who a caller is: static tokens, JWTs, client certificates, anonymous agents. Only an exact match
+ * gives an agent, with exact ends for every time. */
 #include "policy/read/load.h"
 #include "support/evidence/keys.h"
 #include "support/unit.h"

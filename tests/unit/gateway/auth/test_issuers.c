@@ -1,3 +1,5 @@
+/* Key sets of issuers, from files and URLs. The last good set serves while its URL fails, until it
+ * is too old; an unknown kid causes one refresh per interval. */
 #include "support/evidence/keys.h"
 #include "support/gateway/peer.h"
 #include "support/unit.h"

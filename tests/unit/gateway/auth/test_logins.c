@@ -1,3 +1,5 @@
+/* Logins of the page for reviewers. A login is found by its cookie and key together, and ends at
+ * its idle time, at its lifetime or at logout. */
 #include "support/unit.h"
 
 #include "gateway/auth/logins.h"

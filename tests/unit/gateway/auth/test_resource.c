@@ -1,3 +1,5 @@
+/* Metadata of the protected resource (RFC 9728) and the challenges that point to them. Only a
+ * public gateway with an issuer announces itself. */
 #include "gateway/auth/resource.h"
 #include "support/policy/ruling.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Requests to token endpoints and their answers. The client authenticates as configured, and an
+ * answer without a usable token keeps the old token. */
 #include "support/evidence/keys.h"
 #include "support/gateway/peer.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Tokens for upstreams. A token is renewed before it expires and never sent after it; a reload
+ * keeps the tokens whose settings did not change. */
 #include "gateway/auth/tokens.h"
 #include "support/gateway/peer.h"
 #include "support/policy/ruling.h"

@@ -1,3 +1,4 @@
+/* Keys of a guard. A request waits until the keys that it needs have been fetched. */
 #include "support/unit.h"
 
 #include "gateway/guard/guard_keys.h"

@@ -1,3 +1,5 @@
+/* The file in which a guard keeps used credentials. A credential is fresh once, across processes,
+ * kills and restarts; a changed, older or missing file never makes a used credential fresh. */
 #include "support/unit.h"
 
 #include "gateway/guard/replay_cache.h"

@@ -1,3 +1,5 @@
+/* Connecting to a server. Every address is tried in order within its share of the time, and a
+ * cancelled attempt calls nothing. */
 #include "support/unit.h"
 
 #include "gateway/http/dial.h"

@@ -1,3 +1,5 @@
+/* One-shot requests for documents. Only HTTPS and loopback are fetched, a good answer of limited
+ * length is taken, and anything else is an error. */
 #include "support/gateway/peer.h"
 #include "support/unit.h"
 

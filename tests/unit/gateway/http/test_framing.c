@@ -1,3 +1,5 @@
+/* Request heads. Each is accepted or refused with its status, and every limit holds on both sides.
+ */
 #include "support/unit.h"
 
 #include "gateway/http/framing.h"

@@ -1,3 +1,5 @@
+/* The HTTP client with its connection pool. Each call ends once, no request is sent twice, and a
+ * failure says whether the request was sent. */
 #include "support/unit.h"
 
 #include "gateway/http/http_client.h"

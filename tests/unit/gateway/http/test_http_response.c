@@ -1,3 +1,5 @@
+/* The parser of responses. The result does not depend on how the bytes were cut, every limit is
+ * enforced, and a bad response ends its connection. */
 #include "support/unit.h"
 
 #include "gateway/http/http_response.h"

@@ -1,3 +1,5 @@
+/* Literal addresses with a port. Each reads and writes alike; anything else is refused, and the
+ * output stays unchanged. */
 #include "support/unit.h"
 
 #include "gateway/http/ipport.h"

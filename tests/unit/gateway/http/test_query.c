@@ -1,3 +1,5 @@
+/* Query strings. A parameter is decoded as forms encode it; a repeated, invalid or overlong one is
+ * refused. */
 #include "support/unit.h"
 
 #include "gateway/http/query.h"

@@ -1,3 +1,5 @@
+/* Server-sent events. The events do not depend on how the stream was cut, limits bound the memory,
+ * and a written event reads back as the same event. */
 #include "support/unit.h"
 
 #include "gateway/http/sse.h"

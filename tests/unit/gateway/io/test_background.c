@@ -1,3 +1,5 @@
+/* Jobs that repeat on a loop. A job runs when it is due, its pauses double after failures up to
+ * the longest, and the end cancels jobs in flight. */
 #include "gateway/io/background.h"
 #include "support/unit.h"
 

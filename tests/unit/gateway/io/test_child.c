@@ -1,3 +1,5 @@
+/* Child processes with lines on their pipes. Lines arrive whole and in order within their limits,
+ * a start that fails is repeated with growing pauses, and no process outlives its stop. */
 #include "support/unit.h"
 
 #include "gateway/io/child.h"

@@ -1,3 +1,5 @@
+/* Lines that wait for a pipe. They are written in order and whole; a full queue refuses, and only
+ * a line that has not begun can be withdrawn. */
 #include "gateway/io/line_queue.h"
 
 #include "support/unit.h"

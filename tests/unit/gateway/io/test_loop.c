@@ -1,3 +1,5 @@
+/* The event loop: timers, tasks, descriptors, and posts from other threads. Each callback runs
+ * once and in order, and a cancelled one never runs. */
 #include "support/unit.h"
 
 #include "base/alloc.h"

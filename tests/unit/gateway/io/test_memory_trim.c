@@ -1,3 +1,4 @@
+/* When memory is returned to the system: once, after half of a large burst has ended. */
 #include "gateway/io/memory_trim.h"
 
 #include "support/unit.h"

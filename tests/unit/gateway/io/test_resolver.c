@@ -1,3 +1,5 @@
+/* Name resolution in a thread. The answer arrives on the loop that asked, and a cancelled question
+ * is never answered. */
 #include "support/unit.h"
 
 #include "gateway/io/resolver.h"

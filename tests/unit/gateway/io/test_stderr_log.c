@@ -1,3 +1,5 @@
+/* Standard error of a child as log lines. Lines are joined and cut at their limit, and lines above
+ * the rate are counted. */
 #include "gateway/io/stderr_log.h"
 
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* TLS on the listener. Only TLS 1.2 and 1.3 are accepted, client certificates are checked as
+ * configured, and a reload changes new connections only. */
 #include "support/unit.h"
 
 #include "support/gateway/echo.h"

@@ -1,5 +1,5 @@
-/* What the listener accepts although RFC 9112 does not: the table of docs/security-limits.md, row
- * by row, in the column of the libmicrohttpd that runs. */
+/* What the listener accepts although RFC 9112 forbids it: the table of docs/security-limits.md,
+ * row by row, in the column of the libmicrohttpd that runs. The table lists all of it. */
 #include "support/unit.h"
 
 #include "base/text.h"

@@ -1,3 +1,6 @@
+/* The HTTP listener end to end, over sockets. Requests are answered in order, bad framing gets one
+ * answer and is read no further, limits and time-outs hold, and draining finishes the requests
+ * that began. */
 #include "support/unit.h"
 
 #include "evidence/record/reason.h"

@@ -1,3 +1,5 @@
+/* Counters, gauges and histograms. Shards are summed while other threads count, and the text is
+ * valid Prometheus exposition. */
 #include "support/unit.h"
 
 #include "evidence/record/decision.h"

@@ -1,3 +1,5 @@
+/* The version of libmicrohttpd. The listener runs with the version that it was built for, and with
+ * later ones of the same series only. */
 #include "support/unit.h"
 
 #include "gateway/listener/mhd.h"

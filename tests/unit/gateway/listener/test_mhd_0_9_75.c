@@ -1,3 +1,5 @@
+/* What depends on the memory layout of libmicrohttpd 0.9.75: memory beside the tokens of a head is
+ * noticed, and a field of the head is never taken for a trailer. */
 #include "support/unit.h"
 
 #include "gateway/listener/mhd.h"

@@ -1,3 +1,5 @@
+/* Hosts, origins and routes of a listener. A request is served only for a host that the listener
+ * has and an origin that is permitted. */
 #include "support/unit.h"
 
 #include "gateway/listener/site.h"

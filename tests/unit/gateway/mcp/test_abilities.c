@@ -1,3 +1,5 @@
+/* Capabilities of MCP clients. A method that needs a capability is refused when the client has not
+ * declared it. */
 #include "support/unit.h"
 
 #include "gateway/mcp/abilities.h"

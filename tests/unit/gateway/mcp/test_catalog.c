@@ -1,3 +1,5 @@
+/* The tools of one upstream. A tool is found with the digest of its definition; a name with two
+ * definitions has none, and the limit holds. */
 #include "support/unit.h"
 
 #include "gateway/mcp/catalog.h"

@@ -1,3 +1,4 @@
+/* Cursors of merged lists. A cursor reads back as written, and anything else is refused. */
 #include "support/unit.h"
 
 #include "gateway/mcp/cursor.h"

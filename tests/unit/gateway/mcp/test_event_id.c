@@ -1,3 +1,4 @@
+/* Ids of events on merged streams. Each upstream gets back exactly its own id. */
 #include "gateway/mcp/event_id.h"
 
 #include "support/unit.h"

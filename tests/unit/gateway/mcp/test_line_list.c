@@ -1,3 +1,5 @@
+/* A list of lines. Order is kept, each line is taken once and whole, and a line that does not fit
+ * changes nothing. */
 #include "gateway/mcp/line_list.h"
 
 #include "support/unit.h"

@@ -1,3 +1,4 @@
+/* Names in merged lists. A name with two definitions is left out. */
 #include "support/unit.h"
 
 #include "gateway/mcp/listed.h"

@@ -1,3 +1,5 @@
+/* MCP messages. A body is one request, notification or response, the headers agree with it, and
+ * anything else is refused. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* Writ's names in `_meta`. They are removed from the params and results of others in any case, and
+ * a message is rewritten whole or not at all. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

@@ -1,3 +1,5 @@
+/* Parameters that are repeated in headers. The definition says which ones, and head and body must
+ * agree. */
 #include "support/unit.h"
 
 #include "gateway/mcp/param.h"

@@ -1,3 +1,5 @@
+/* Tool names with the name of their upstream. A joined or shortened name leads back to exactly one
+ * tool. */
 #include "support/unit.h"
 
 #include "gateway/mcp/tool_name.h"

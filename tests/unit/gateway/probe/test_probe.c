@@ -1,4 +1,5 @@
-/* probe.h: the question, and what counts of an answer. */
+/* probe.h: the question for the state of a target, and the parts of the answer that count. An
+ * answer that does not say the state is an error. */
 #include "gateway/probe/probe.h"
 
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Names that callers state of themselves. Only a text that can be shown is kept, up to its limit,
+ * and reserved boundary names are recognized. */
 #include "support/unit.h"
 #include "support/evidence/value.h"
 

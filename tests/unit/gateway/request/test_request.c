@@ -1,4 +1,5 @@
-/* The driver of the steps, with steps of this file in place of the real ones. */
+/* The driver of the steps, with steps of this file in place of the real ones. A transition that
+ * the table does not have refuses the request, once, and releases what it holds. */
 #include "gateway/request/request.h"
 
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* The table of steps. Every step is reached and reaches an answer, and no path forwards a call
+ * without every check. */
 #include "gateway/request/step.h"
 
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Continuation tokens of reviews. A token verifies until it expires, with its own key and purpose
+ * only, and no changed byte is accepted. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Anchors, which publish checkpoints. The file gets the last checkpoint; a checkpoint that the
+ * ledger does not continue is never overwritten, and each failure is reported. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The catalog that the loops share. Each loop sees a change at its next look, and a list that
+ * changed while it was fetched is fetched again. */
 #include "support/unit.h"
 
 #include "gateway/state/catalog_snapshot.h"

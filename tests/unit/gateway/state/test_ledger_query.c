@@ -1,3 +1,5 @@
+/* Queries of the ledger beside the loops. They are answered in order, limited in number, and all
+ * answered at a stop. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Which upstream a resource belongs to. A lookup returns the first upstream in order, and memory
+ * is limited. */
 #include "support/unit.h"
 
 #include "gateway/state/owners.h"

@@ -1,3 +1,5 @@
+/* Calls whose answers are outstanding. An answer reaches the call that awaits it and no other, and
+ * ungoverned requests never displace governed ones. */
 #include "gateway/state/pending_responses.h"
 
 #include "support/unit.h"

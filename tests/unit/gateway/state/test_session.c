@@ -1,3 +1,5 @@
+/* Sessions. An id is unique, belongs to one agent of one tenant, ends at its idle time, and
+ * survives a restart as a row. */
 #include "support/evidence/value.h"
 #include "support/unit.h"
 

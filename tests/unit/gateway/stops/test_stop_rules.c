@@ -1,3 +1,5 @@
+/* Stops of tools, agents and credentials, with the revocations that they cause. A stop matches
+ * exactly what it names, survives a restart, and a credential once revoked stays revoked. */
 #include "support/evidence/keys.h"
 #include "support/gateway/memo.h"
 #include "support/unit.h"

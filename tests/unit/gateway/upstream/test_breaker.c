@@ -1,3 +1,5 @@
+/* The circuit breaker of an upstream. Unanswered requests in a row open it, one probe at a time
+ * tests the upstream, and an answer closes it. */
 #include "support/unit.h"
 
 #include "gateway/upstream/breaker.h"

@@ -1,3 +1,5 @@
+/* Events kept for resumed streams. A stream resumes after the last event that the client has; the
+ * oldest events make room for new ones. */
 #include "gateway/upstream/replay.h"
 
 #include "support/unit.h"

@@ -1,4 +1,5 @@
-/* Which calls need an approval, and who may give it. */
+/* Which calls need an approval, and which voters may give it. A condition that cannot be decided
+ * needs it. */
 #include "policy/read/load.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

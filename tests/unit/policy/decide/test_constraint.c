@@ -1,5 +1,5 @@
-/* constraint.h: what is told about a call. What each op accepts, and coverage, are in
- * conformance/test_ops.c. */
+/* constraint.h: verdicts on the arguments of a call, and how a failure is reported. What each op
+ * accepts, and coverage, are in conformance/test_ops.c. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/coverage.h"
 #include "policy/decide/evaluate.h"

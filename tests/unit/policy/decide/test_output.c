@@ -1,4 +1,5 @@
-/* output.h. What it does on every way that results come is in integration/results.test.mjs. */
+/* output.h: rules on results. A result passes or is withheld, and one that cannot be judged is
+ * withheld. Results on every way that they come are in integration/results.test.mjs. */
 #include "policy/decide/output.h"
 #include "support/policy/ruling.h"
 #include "support/unit.h"

@@ -1,4 +1,5 @@
-/* policy.h: finding rules, judging calls. The ops have test_constraint.c. */
+/* policy.h: finding rules, judging calls. Each refusal has its reason, and without memory the
+ * verdict is a deny. The ops are in test_constraint.c. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/policy.h"
 #include "support/policy/ruling.h"

@@ -1,4 +1,5 @@
-/* How those are asked who vote, and the reviewer that is a policy. */
+/* How reviewers are asked for votes, and the reviewer that is a policy. An approval needs every
+ * condition to hold; a rejection needs that none clearly fails. */
 #include "policy/decide/opinion.h"
 #include "policy/read/load.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Templates for scopes and for the arguments of probes. A value never changes the structure around
+ * it, and faults are reported with their place. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/template.h"
 #include "policy/read/findings.h"

@@ -1,3 +1,5 @@
+/* Values in the configuration. A value is what JSON says; where readers of YAML disagree, it is
+ * refused, and amounts are exact. */
 #include "evidence/json/jcs.h"
 #include "policy/decide/value.h"
 #include "policy/read/findings.h"

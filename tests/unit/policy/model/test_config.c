@@ -1,3 +1,5 @@
+/* The configuration as a whole: defaults, contradictions, warnings and limits. All faults are
+ * reported at once, and the policy digest changes exactly when a decision can change. */
 #include "policy/model/config.h"
 #include "policy/read/load.h"
 #include "support/policy/ruling.h"

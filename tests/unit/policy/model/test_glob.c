@@ -1,4 +1,5 @@
-/* glob.h. More cases of `glob` are in vectors/policy/ops.json (conformance/test_ops.c). */
+/* glob.h: faulty patterns are reported, and a match that would take long has no answer. More cases
+ * of `glob` are in vectors/policy/ops.json (conformance/test_ops.c). */
 #include "policy/model/glob.h"
 #include "support/unit.h"
 

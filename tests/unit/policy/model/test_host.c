@@ -1,4 +1,5 @@
-/* host.h. The cases of `host_in` are in vectors/policy/ops.json (conformance/test_ops.c). */
+/* host.h: URLs are taken apart or refused, within limits. The cases of `host_in` are in
+ * vectors/policy/ops.json (conformance/test_ops.c). */
 #include "policy/model/host.h"
 #include "support/unit.h"
 

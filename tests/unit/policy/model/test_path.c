@@ -1,4 +1,5 @@
-/* path.h. The cases of `under` are in vectors/policy/ops.json (conformance/test_ops.c). */
+/* path.h: a path that some software reads as leaving its directory is devious. The cases of
+ * `under` are in vectors/policy/ops.json (conformance/test_ops.c). */
 #include "policy/model/path.h"
 #include "support/unit.h"
 

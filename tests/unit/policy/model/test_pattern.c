@@ -1,4 +1,5 @@
-/* pattern.h. More cases of `matches` are in vectors/policy/ops.json (conformance/test_ops.c). */
+/* pattern.h: faulty patterns are reported, limits hold, and a search that hits one has no answer.
+ * More cases of `matches` are in vectors/policy/ops.json (conformance/test_ops.c). */
 #include "policy/model/pattern.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

@@ -1,4 +1,5 @@
-/* rule.h: what is refused in `tools`, and which entry is for which tool. */
+/* rule.h: entries of `tools` that are refused, and which entry applies to which tool. The exact
+ * name wins, then the first pattern. */
 #include "policy/model/rule.h"
 #include "policy/read/load.h"
 #include "support/policy/ruling.h"

@@ -1,3 +1,5 @@
+/* OAuth scopes (RFC 6749). A list is words between single spaces, compared whole and by their
+ * bytes. */
 #include "policy/model/scopes.h"
 #include "support/unit.h"
 

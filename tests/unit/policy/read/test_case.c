@@ -1,3 +1,5 @@
+/* Files of cases for `writ check`. A case passes or tells the difference, and faults are reported
+ * with their place. */
 #include "policy/read/case.h"
 #include "support/policy/ruling.h"
 #include "support/unit.h"

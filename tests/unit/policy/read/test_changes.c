@@ -1,5 +1,5 @@
-/* changes.h, for every row of option.tbl.h: tests/support/policy/options.json has a configuration
- * and a change of each option in it. */
+/* changes.h, for every row of option.tbl.h: a reload takes, keeps or refuses each change as its
+ * row says. tests/support/policy/options.json has a configuration and a change of each option. */
 #include "policy/read/load.h"
 #include "support/unit.h"
 

@@ -1,5 +1,5 @@
-/* compile.h: what is refused, warned of, and told to callers. What constraints accept is in
- * conformance/test_ops.c. */
+/* compile.h: constraints that are refused or warned of, and their description for callers. Which
+ * arguments they accept is in conformance/test_ops.c. */
 #include "policy/decide/coverage.h"
 #include "policy/read/compile.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* The list of findings. They are printed in the order of lines, one line each, and those beyond
+ * the maximum are counted. */
 #include "policy/read/findings.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The table of options. Each fallback is valid, each range holds on both sides, and the tables
+ * agree with each other. */
 #include "evidence/record/profile.h"
 #include "policy/read/option.h"
 #include "support/policy/ruling.h"

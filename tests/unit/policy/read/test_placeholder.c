@@ -1,3 +1,5 @@
+/* placeholder.h: values that a proposed configuration leaves to its reader. Each is one fault with
+ * its place, and a text that only contains the prefix is a value. */
 #include "policy/read/placeholder.h"
 #include "support/policy/ruling.h"
 #include "support/unit.h"

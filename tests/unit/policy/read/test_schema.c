@@ -1,5 +1,6 @@
-/* schema.h: what is made from the tables is what is in the tree. That the schema accepts what the
- * reader accepts is shown with a validator in integration/config.test.mjs. */
+/* schema.h: the schema and the manual in the tree equal those made from the tables.
+ * integration/config.test.mjs shows with a validator that the schema accepts what the reader
+ * accepts. */
 #include "base/text.h"
 #include "policy/read/schema.h"
 #include "support/unit.h"

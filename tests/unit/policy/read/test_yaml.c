@@ -1,3 +1,5 @@
+/* The reader of YAML. It gives texts with lines and pointers, resolves nothing, and refuses what
+ * exceeds its limits. */
 #include "policy/read/yaml.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"

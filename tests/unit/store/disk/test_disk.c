@@ -1,3 +1,5 @@
+/* The database of the ledger with its files and locks. One process writes, a connection that reads
+ * writes nothing, and a database that was moved or exchanged is noticed. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

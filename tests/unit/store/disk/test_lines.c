@@ -1,3 +1,5 @@
+/* The SQL functions over the lines of a record. A line is found by its number, and a schema cannot
+ * call them. */
 #include "support/unit.h"
 
 #include "store/disk/lines.h"

@@ -1,4 +1,5 @@
-/* A write-ahead log is copied into the database beside its writer, which here is the test. */
+/* Copies the write-ahead log into the database beside its writer, which here is the test. A pass
+ * reports its progress, and concurrent requests make one pass. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

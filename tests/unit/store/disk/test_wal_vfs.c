@@ -1,3 +1,5 @@
+/* The VFS that gathers the write-ahead log. A commit is one write and is published only after it;
+ * a late failure fails the transaction. */
 #include "support/store/vfs.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Granting calls. A call is granted only once its decision is on disk; duplicates, budgets,
+ * boundaries and clocks refuse with their reason, and the refusal is recorded. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

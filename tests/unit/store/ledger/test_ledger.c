@@ -1,3 +1,5 @@
+/* Creating, opening and closing a ledger, its queue and its health. A ledger that is not whole,
+ * private and alone is refused, and it recovers by itself when the cause has gone. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* A change of the ledger's keys while it is open. Keys that do not vouch for what was opened are
+ * refused. */
 #include "support/evidence/keys.h"
 #include "support/store/kit.h"
 #include "support/unit.h"

@@ -1,3 +1,5 @@
+/* Rows as JSON, from which tests make ledgers. Every row of a table is written as given; anything
+ * else is refused, and no file is overwritten. */
 #include "support/evidence/value.h"
 #include "support/unit.h"
 

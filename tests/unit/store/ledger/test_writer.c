@@ -1,4 +1,5 @@
-/* Many threads, one writer: run it under tsan too. */
+/* Many threads, one writer: a key is granted once, and a budget is never overspent. Run it under
+ * tsan too. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

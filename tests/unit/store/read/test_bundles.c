@@ -1,6 +1,6 @@
 /* Bundles of real ledgers: made by core/store/read/bundles.h, verified by
- * core/evidence/proof/bundle_check.h.
- */
+ * core/evidence/proof/bundle_check.h. Every changed bit, and every missing or moved record, is
+ * found. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

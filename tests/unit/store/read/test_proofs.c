@@ -1,3 +1,5 @@
+/* Proofs of a ledger that is being written. They hold at every place, and a checkpoint is pinned
+ * only when it is of these records. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

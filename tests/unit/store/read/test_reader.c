@@ -1,3 +1,5 @@
+/* Lists, calls and exports of a ledger. A reader sees committed records only, names what is
+ * missing, and never writes. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,5 +1,6 @@
 /* Receipts of calls in a real ledger: made by core/store/read/receipts.h, verified by
- * core/evidence/proof/receipt.h. */
+ * core/evidence/proof/receipt.h. Every changed bit is found, and a receipt never makes a key
+ * trusted. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,4 +1,5 @@
-/* Run it under tsan too. */
+/* Verification in the background while the ledger is written. It repeats, and an edit that it
+ * finds stops the ledger. Run it under tsan too. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The verification of a ledger. Every change of a file is found, the first bad record is named,
+ * and no statement scans a whole table. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

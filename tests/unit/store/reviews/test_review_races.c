@@ -1,5 +1,5 @@
-/* Threads that race for one review: whatever the order, there is one winner, the loser is told so,
- * and the ledger says the same. For the thread sanitizer as well. */
+/* Threads that race for one review: in every order there is one winner, the loser gets the reason,
+ * and the ledger says the same. Run it under tsan too. */
 #include "support/store/poll.h"
 #include "support/unit.h"
 

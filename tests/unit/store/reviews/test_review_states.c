@@ -1,6 +1,6 @@
-/* Every event of review.tbl.h in every state of it, done to a real review in a real ledger: what
- * the table has a row for happens, is on disk and is there after a restart; everything else is
- * refused and changes nothing. */
+/* Every event of review.tbl.h in every state, on a real review in a real ledger. A row of the
+ * table happens, is on disk and is there after a restart; everything else is refused and changes
+ * nothing. */
 #include "support/store/poll.h"
 #include "support/unit.h"
 

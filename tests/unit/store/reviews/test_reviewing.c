@@ -1,4 +1,5 @@
-/* Reviews in the ledger: opened, joined, voted on, ended, redeemed; over restarts. */
+/* Reviews in the ledger: opened, joined, voted on, ended, redeemed, over restarts. One approval
+ * grants one call, exactly the call that was reviewed. */
 #include "support/store/poll.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The state that a start loads. A contradiction stops the start and leaves the ledger as it was,
+ * and only records that still matter are read. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,4 +1,5 @@
-/* What a start makes of the manifest, and what it makes of the records: the same. */
+/* A start from the manifest gives the same state as a start from the records. A manifest that was
+ * changed, or is of another ledger or key, is refused. */
 #include "store/write/once.h"
 #include "support/store/kit.h"
 #include "support/unit.h"

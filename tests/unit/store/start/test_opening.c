@@ -1,3 +1,5 @@
+/* The checkpoint that an opened ledger must match. A ledger that was cut off, rolled back,
+ * exchanged or signed with keys that are not trusted does not open. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

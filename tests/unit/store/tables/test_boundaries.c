@@ -1,3 +1,5 @@
+/* Open boundaries and the calls in flight in them. Each is found by tenant and name, and the
+ * limits hold for all and for each agent. */
 #include "support/unit.h"
 
 #include "store/tables/flights.h"

@@ -1,3 +1,5 @@
+/* Counters of budgets. A call draws on all of its budgets or on none, sums are exact, and an
+ * undone group leaves no trace. */
 #include "support/unit.h"
 
 #include "store/tables/budgets.h"

@@ -1,3 +1,5 @@
+/* Claims in memory. A claim is found by its key and by its intent until it is removed, and without
+ * memory nothing is taken. */
 #include "support/unit.h"
 
 #include "store/tables/claims.h"

@@ -1,3 +1,5 @@
+/* The hash map of the store. Entries are found by their tag until they are removed, and running
+ * out of memory is reported. */
 #include "support/unit.h"
 
 #include "store/tables/map.h"

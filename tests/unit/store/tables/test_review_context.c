@@ -1,3 +1,5 @@
+/* The context of a review as one row. Its parts read back as written, and rows of earlier builds
+ * are still read. */
 #include "support/unit.h"
 
 #include "store/tables/review_context.h"

@@ -1,3 +1,5 @@
+/* Segments of claims on disk. A segment finds exactly the claims in it, and a block that differs
+ * in any byte is noticed. */
 #include "support/unit.h"
 
 #include "store/tables/segment.h"

@@ -1,3 +1,5 @@
+/* Shares of a table. An agent takes at most a half and a tenant three quarters, and no two owners
+ * are confused. */
 #include "support/unit.h"
 
 #include "store/tables/shares.h"

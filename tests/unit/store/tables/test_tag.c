@@ -1,3 +1,5 @@
+/* Tags: the first 16 bytes of a digest. Order is kept, and the parts of an intent are kept apart.
+ */
 #include "support/unit.h"
 
 #include "store/tables/tag.h"

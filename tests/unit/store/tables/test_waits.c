@@ -1,3 +1,5 @@
+/* Calls that wait: for input, for a task, for their outcome. All rounds of a call have one claim
+ * and one outcome, over restarts as well. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The file of accepted tool definitions. It loads only as a whole and signed by a key of the
+ * ledger that is not revoked. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* The key directory. Keys and files that others can change are refused, private halves go with
+ * their key, and a change is whole or did not happen. */
 #include "support/evidence/keys.h"
 #include "support/unit.h"
 

@@ -1,4 +1,4 @@
-/* Budgets are counted out of the signed records: nothing on disk can be set back. */
+/* Budgets are counted from the signed records, so that no edit on disk resets one. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Outcomes. Each call has one, a lost outcome is written before anything else, and only proof that
+ * nothing ran frees the key. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,4 +1,5 @@
-/* Claims on the disk, through the interface of the ledger, with segments of a few claims. */
+/* Claims on disk, through the interface of the ledger, with segments of a few claims. A key stays
+ * taken as long as its record says, whatever the clock, a restart or an edit does. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

@@ -1,3 +1,5 @@
+/* Sealing of runs. A seal counts the decisions and hashes their ids, waits for calls in flight,
+ * and continues after a restart. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 

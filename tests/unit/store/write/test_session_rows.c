@@ -1,3 +1,5 @@
+/* Sessions on disk. They survive a restart, expired ones are deleted, and their number and size
+ * are limited. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 
