@@ -1,6 +1,6 @@
-/* Every statement goes through step(): after an error that poisons, nothing is read or written any
- * more. A file from elsewhere brings no code along, and its schema must be ours to the letter. The
- * numbers of columns and kinds are on disk and do not change. */
+/* Every statement runs through step(): after an error that poisons, it reads and writes nothing
+ * more. No code of a foreign file runs, and its schema must equal ours exactly. The numbers of
+ * columns and kinds are on disk and must not change. */
 #include "store/disk/disk.h"
 
 #include "base/id.h"
@@ -42,8 +42,8 @@ static const char *const schema[] = {
 
 /* ---- errors ---- */
 
-/* Faults that may pass: the write is refused now and may work later. Every other code poisons, also
- * an unknown one. */
+/* Faults that may pass: the write is refused now and may succeed later. Every other code poisons,
+ * also an unknown one. */
 static bool
 may_pass(int rc)
 {
@@ -58,7 +58,8 @@ may_pass(int rc)
     case SQLITE_PROTOCOL:
         return true;
     case SQLITE_IOERR:
-        /* after a failed fsync the state of the disk is unknown, and a second one would lie */
+        /* after a failed fsync the state of the disk is unknown, and a second fsync would report
+         * success falsely */
         return rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC &&
                rc != SQLITE_IOERR_CORRUPTFS && rc != SQLITE_IOERR_DATA;
     default:
@@ -95,7 +96,7 @@ fault(struct writ_disk *disk, int rc, struct writ_err *err)
 
 /* ---- opening ---- */
 
-/* Without its statistics of memory SQLite takes no lock around every allocation. Does nothing in a
+/* Without memory statistics SQLite takes no lock around an allocation. This call has no effect in a
  * process that has used SQLite before. */
 static pthread_once_t configured = PTHREAD_ONCE_INIT;
 
@@ -130,8 +131,8 @@ number_of(sqlite3 *db, const char *sql, int64_t *ret, struct writ_err *err)
     return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
 }
 
-/* A foreign file must not run code: no triggers, views, extensions or functions in
- * its schema, and no shadow tables that are written behind our back. */
+/* A foreign file must not run code: its schema may have no triggers, views, extensions or
+ * functions, and no shadow tables that statements would write unseen. */
 static void
 harden(sqlite3 *db)
 {
@@ -167,7 +168,7 @@ connect_to(const char *path, int flags, const char *vfs, int64_t busy_us, sqlite
     return WRIT_DONE;
 }
 
-/* The schema must match exactly: with one column more or one index less it is another program's. */
+/* The schema must match exactly: a column more or an index less means another program's file. */
 static WRIT_RESULT
 check_schema(sqlite3 *db, struct writ_err *err)
 {
@@ -442,7 +443,7 @@ bind_all(sqlite3_stmt *statement, const char *fmt, va_list args)
     return rc;
 }
 
-/* Every statement goes through here: a poisoned log does nothing more. */
+/* Runs one statement. A poisoned log runs none. */
 static int
 step(struct writ_disk *disk, enum writ_statement statement)
 {
@@ -544,7 +545,7 @@ writ_disk_begin(struct writ_disk *disk, struct writ_err *err)
 static void
 roll_back(struct writ_disk *disk)
 {
-    /* most errors have rolled back already; then there is nothing left to do */
+    /* most errors have rolled back already; then nothing is left to do */
     if (sqlite3_get_autocommit(disk->db) == 0) {
         (void)step(disk, WRIT_SQL_ROLLBACK);
         (void)sqlite3_reset(disk->statements[WRIT_SQL_ROLLBACK]);

@@ -1,9 +1,9 @@
 /* disk.h - the database of a ledger: SQLite in WAL mode, synchronous FULL, used as a log.
  *
- * Typed functions over the statements of disk.tbl.h, and the one place that knows what an error of
- * SQLite means: a fault that may pass (disk full, a lock, a read-only file system), or one after
- * which this process must not write any more (a failed fsync, a corrupt or foreign database, a
- * second writer). The second kind poisons the log: every later call fails.
+ * Typed functions over the statements of disk.tbl.h, and the one place that classifies the errors
+ * of SQLite: a fault that may pass (disk full, a lock, a read-only file system), or one after which
+ * this process must not write (a failed fsync, a corrupt or foreign database, a second writer). The
+ * second kind poisons the log: every later call fails.
  *
  * One thread per log; a reader and a writer are two logs. Everything here blocks. */
 #ifndef WRIT_STORE_DISK_H
@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     5          /* user_version: a change of the tables is a new one */
+#define WRIT_DISK_VERSION     5          /* user_version: increment it when the tables change */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 
@@ -63,9 +63,10 @@ enum writ_statement {
 struct writ_disk {
     sqlite3 *db;
     sqlite3_stmt *statements[WRIT_SQL_COUNT];
-    bool poisoned;      /* nothing more may be written through it */
+    bool poisoned;      /* no statement may run through it any more */
     uint64_t wal_pages; /* in the write-ahead log after the last commit */
-    bool wal_begun;     /* it has begun at its beginning since this was last set to false */
+    bool wal_begun;     /* the log has started from its beginning since this was last set to
+                           false */
 };
 
 /** Creates the database in an empty file: settings, schema, a random id, and the origin of its
@@ -85,8 +86,8 @@ WRIT_RESULT writ_disk_create(const char *path, struct writ_view origin,
 WRIT_RESULT writ_disk_open(
     const char *path, int64_t busy_us, struct writ_disk *ret, struct writ_err *err);
 
-/** As writ_disk_open for a second connection that only copies the write-ahead log, or, with
- * `read_only`, only reads; no statements are prepared. */
+/** Opens a second connection, as writ_disk_open does, that only copies the write-ahead log or, with
+ * `read_only`, only reads. It prepares no statements. */
 WRIT_RESULT writ_disk_connect(
     const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err);
 
@@ -100,15 +101,15 @@ writ_result writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_e
 /** Begins a transaction of several statements; one statement alone needs none. WRIT_E_IO, _BUSY,
  * _NOMEM. */
 WRIT_RESULT writ_disk_begin(struct writ_disk *disk, struct writ_err *err);
-/** Ends it: commits when `result`, that of its statements, is WRIT_OK, and else rolls back and
- * returns `result`. A commit that fails is rolled back too. WRIT_E_IO, _NOMEM. */
+/** Ends a transaction: commits when `result`, that of its statements, is WRIT_OK; else rolls back
+ * and returns `result`. Rolls back a commit that fails. WRIT_E_IO, _NOMEM. */
 WRIT_RESULT writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *err);
 
-/** Appends the columns of 1 to WRIT_DISK_ROWS records; it costs least with as many as that.
+/** Appends the columns of 1 to WRIT_DISK_ROWS records; full batches cost the least per record.
  * WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append(
     struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err);
-/** Appends the bodies of the records from `leaf` on, as lines.h has them. WRIT_E_IO,
+/** Appends the bodies of the records from `leaf` on, in the format of lines.h. WRIT_E_IO,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append_bodies(
     struct writ_disk *disk, uint64_t leaf, struct writ_view lines, struct writ_err *err);
@@ -121,8 +122,8 @@ WRIT_RESULT writ_disk_run(struct writ_disk *disk, enum writ_statement statement,
     struct writ_err *err, const char *fmt, ...);
 
 /**
- * As writ_disk_run, and stops at the first row: *ret_row says whether it exists. Read columns
- * with writ_disk_int and so on, go on with writ_disk_next, and end with writ_disk_end always.
+ * As writ_disk_run, but stops at the first row: *ret_row says whether there is one. Read columns
+ * with writ_disk_int and the like, step with writ_disk_next, and always finish with writ_disk_end.
  */
 WRIT_RESULT writ_disk_query(struct writ_disk *disk, enum writ_statement statement, bool *ret_row,
     struct writ_err *err, const char *fmt, ...);
@@ -130,20 +131,20 @@ WRIT_RESULT writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err);
 void writ_disk_end(struct writ_disk *disk, enum writ_statement statement);
 int64_t writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int column);
-/** Text or blob; borrowed until the statement goes on. */
+/** Text or blob; borrowed until the statement is stepped or ended. */
 struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column);
 
-/** Text or blob of a column of any statement, empty for NULL; borrowed until the statement goes on.
- */
+/** Text or blob of a column of any statement, empty for NULL; borrowed until the statement is
+ * stepped. */
 struct writ_view writ_disk_column(sqlite3_stmt *statement, int column);
 
-/** The first of `n` records made at or after `since_us`, or `n`: times grow with the index.
- * WRIT_E_MISMATCH when one is missing, WRIT_E_IO, WRIT_E_BUSY. */
+/** Finds the first of `n` records made at or after `since_us`, or `n` when there is none: times
+ * grow with the index. WRIT_E_MISMATCH when a record is missing, WRIT_E_IO, WRIT_E_BUSY. */
 WRIT_RESULT writ_disk_since(
     struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err);
 
-/** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when they are
- * not what a ledger writes. Views are borrowed until the statement goes on. */
+/** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when a ledger
+ * would not write them. Views are borrowed until the statement is stepped. */
 WRIT_RESULT writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *err);
 
 #endif

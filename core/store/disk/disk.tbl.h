@@ -2,16 +2,16 @@
  *
  * X(text) in the order of creation; X(NAME, text) for statements.
  *
- * record and body are the log. They grow at their right edge alone: leaf is contiguous from 0, and
- * a decision_id contains the time. `record` is narrow, so that what the writer keeps in memory is
- * rebuilt, and lists are made, without touching the bodies. A row of `body` has the records from
- * its leaf up to the next row, one per line (lines.h): a row for each would cost as much as
- * everything else of a record. Everything else is small.
+ * record and body are the log. They only grow at their right edge: leaf is contiguous from 0, and a
+ * decision_id contains the time. `record` is narrow: a start rebuilds the memory of the writer, and
+ * readers make lists, without reading the bodies. A row of `body` has the records from its leaf up
+ * to the next row, one per line (lines.h): a row for each would cost as much as everything else of
+ * a record. The other tables are small.
  *
- * `head` has what a group ends with: the checkpoint over all records so far, and nodes of the tree
+ * `head` has one row for each group: the checkpoint over all records so far, and nodes of the tree
  * (heads.h).
  *
- * `segment` has what a start would else make from the records: blocks of claims (once.h), and the
+ * `segment` saves a start from reading all records: it has blocks of claims (once.h), and the
  * signed manifest that names them (manifest.h). All of it may be deleted while no gateway runs.
  *
  *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review, 5 fact (facts.h)
@@ -51,15 +51,15 @@
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL") \
     X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")
 
-/* The columns of a record, in the order of their parameters, and several records at once: each
- * execution of a statement costs about as much as inserting a row by it. OR ROLLBACK, because what
- * an insert of several rows could undo by itself would have to be kept for it. */
+/* The columns of a record, in the order of their parameters, and several records at once: executing
+ * a statement costs about as much as inserting one row. OR ROLLBACK saves SQLite the journal that
+ * would undo the rows of a single statement. */
 #define WRIT_DISK_ROW "(?,?,?,?,?,?,?,?,?,?,?,?)"
 #define WRIT_DISK_INSERT                                                                           \
     "INSERT OR ROLLBACK INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, "   \
     "decision_id, agent_id, tool, claim) VALUES"
 
-/* What the writer runs. */
+/* Statements of the writer. */
 #define WRIT_DISK_STATEMENTS(X)                                                                     \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \

@@ -1,5 +1,5 @@
-/* Files are compared by device and inode. What cannot be looked at is refused: an unknown file is
- * never taken for the one that was opened. */
+/* Files are compared by device and inode. A file that cannot be examined is refused: an unknown
+ * file never counts as the opened one. */
 #include "store/disk/file.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 
 #define US_PER_S 1000000
 #define DIRECTORY_REST_S                                                                           \
-    1 /* for so long nothing has changed in a directory that is taken as known */
+    1 /* a directory counts as known when it has not changed for this many seconds */
 
 static const char *const suffixes[WRIT_FILE_PARTS] = {
     [WRIT_FILE_DATABASE] = "",
@@ -86,8 +86,8 @@ writ_file_path(const struct writ_file *file, enum writ_file_part part)
     return file->paths[part].ptr;
 }
 
-/* A user who can write to the directory can exchange the files in it, or put a write-ahead log
- * there that SQLite would play back. A sticky bit does not help against the second. */
+/* A user who can write to the directory can exchange the files in it, or add a write-ahead log that
+ * SQLite would play back. A sticky bit does not prevent the second. */
 static WRIT_RESULT
 check_directory(const struct writ_file *file, struct writ_err *err)
 {
@@ -202,7 +202,8 @@ take_lock(const struct writ_file *file, enum writ_file_part part, int flags, int
     return WRIT_DONE;
 }
 
-/* SQLite finds the write-ahead log by the name of the database: each name has one of its own. */
+/* SQLite finds the write-ahead log by the name of the database: with two names there would be two
+ * logs. */
 static WRIT_RESULT
 check_only_name(const struct writ_file *file, struct writ_err *err)
 {
@@ -257,7 +258,7 @@ writ_file_remember(struct writ_file *file, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* A directory tells by a time when a name in it began to lead elsewhere, but to the tick only. */
+/* The times of a directory show when a name in it changed, but only to the tick. */
 static bool
 directory_known(const struct writ_file *file, const struct stat *st)
 {

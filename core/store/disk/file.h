@@ -1,9 +1,9 @@
-/* file.h - the files of a ledger, around SQLite: who may have written them, who holds them, and
- * whether they are still the ones that were opened.
+/* file.h - the files of a ledger, around SQLite: their owners and modes, their locks, and whether
+ * they are still the files that were opened.
  *
- * SQLite keeps writing to a file that was removed or renamed and never notices. So the identity of
- * the database, its write-ahead log and its lock is compared before every group: by one look at
- * their directory while nothing has changed in it. */
+ * SQLite keeps writing to a file that was removed or renamed and never notices. So the writer
+ * compares the identity of the database, its write-ahead log and its lock before every group; one
+ * stat of their directory is enough while nothing has changed in it. */
 #ifndef WRIT_STORE_FILE_H
 #define WRIT_STORE_FILE_H
 
@@ -36,12 +36,12 @@ struct writ_file {
         dev_t device;
         ino_t inode;
         struct timespec changed;
-    } directory; /* as it was when the names in it were last found to be the same */
+    } directory; /* its times when its names were last found unchanged */
     bool locked;
     int lock_fd, database_fd; /* open while locked */
 };
 
-/** Makes the names of the files beside `path`. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Makes the paths of the files beside `path`. WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_file_name(const char *path, struct writ_file *ret, struct writ_err *err);
 
 /** Unlocks and frees. A zeroed one is fine. */
@@ -55,9 +55,9 @@ const char *writ_file_path(const struct writ_file *file, enum writ_file_part par
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT   there is no database
- *         WRIT_E_INVALID  a part is a symbolic link, no regular file or writable by group or
+ *         WRIT_E_INVALID  a part is a symbolic link, not a regular file, or writable by group or
  *                         others; or others can write to the directory
- *         WRIT_E_IO       cannot be looked at
+ *         WRIT_E_IO       a part cannot be examined
  */
 WRIT_RESULT writ_file_check(const struct writ_file *file, struct writ_err *err);
 
@@ -65,7 +65,7 @@ WRIT_RESULT writ_file_check(const struct writ_file *file, struct writ_err *err);
  * WRIT_E_INVALID also when the database exists. */
 WRIT_RESULT writ_file_check_new(const struct writ_file *file, struct writ_err *err);
 
-/** Makes a new database last: syncs its directory. WRIT_E_IO. */
+/** Makes the name of a new database durable: syncs its directory. WRIT_E_IO. */
 WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err);
 
 /**
@@ -80,10 +80,10 @@ WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err)
  */
 WRIT_RESULT writ_file_lock(struct writ_file *file, struct writ_err *err);
 
-/** Notes which files these are, once all are open. WRIT_E_IO. */
+/** Remembers the identity of the files, once all are open. WRIT_E_IO. */
 WRIT_RESULT writ_file_remember(struct writ_file *file, struct writ_err *err);
 
-/** WRIT_OK while the names still lead to the files that were remembered, else WRIT_E_IO. */
+/** WRIT_OK while the names still lead to the remembered files, else WRIT_E_IO. */
 WRIT_RESULT writ_file_same(struct writ_file *file, struct writ_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* A checkpoint is believed when a key that was in force signed it and no signature of a key of the
- * ledger fails. Nodes are found by their place in the row of the group that completed them. */
+/* A checkpoint is trusted when a key that was in force signed it and no signature of a key of the
+ * ledger fails. A node is found by its place in the row of the group that completed it. */
 #include "store/disk/heads.h"
 
 #include "store/disk/disk.h"
@@ -33,7 +33,7 @@ read_origin(sqlite3 *db, struct writ_buf *ret, struct writ_err *err)
     WRIT_TRY(prepare(db, id_text, &statement, err));
     rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW && sqlite3_column_int(statement, 1) != 0) {
-        writ_buf_put(ret, writ_disk_column(statement, 0)); /* the name that it was given */
+        writ_buf_put(ret, writ_disk_column(statement, 0)); /* the name from `writ ledger init` */
     } else if (rc == SQLITE_ROW) {
         writ_checkpoint_origin_put(ret, writ_disk_column(statement, 0));
     }
@@ -121,7 +121,8 @@ writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edg
     return writ_heads_sign_text(trust, writ_buf_view(&text), note, err);
 }
 
-/* The time of the last of the first `size` records; left alone when it is not there. */
+/* Reads the time of the last of the first `size` records; leaves `ret` alone when that record is
+ * missing. */
 static WRIT_RESULT
 read_last_time(sqlite3 *db, uint64_t size, int64_t *ret, struct writ_err *err)
 {
@@ -141,12 +142,12 @@ read_last_time(sqlite3 *db, uint64_t size, int64_t *ret, struct writ_err *err)
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
 }
 
-/* Whether a key is believed for a checkpoint over `size` records, which it signed. */
+/* Whether a key is trusted for a checkpoint over `size` records that it signed. */
 static WRIT_RESULT
 is_in_time(const struct writ_heads_trust *trust, const struct writ_heads_key *key, uint64_t size,
     bool *ret, struct writ_err *err)
 {
-    int64_t last_us = INT64_MAX; /* without a time it is not from before */
+    int64_t last_us = INT64_MAX; /* without a time it cannot be older than a revocation */
 
     if (key->revoked_us != 0) {
         WRIT_TRY(read_last_time(trust->db, size, &last_us, err));
@@ -155,7 +156,7 @@ is_in_time(const struct writ_heads_trust *trust, const struct writ_heads_key *ke
     return WRIT_DONE;
 }
 
-/* One signature of a key that is believed, and none that does not hold. */
+/* Requires one signature of a trusted key, and none that fails. */
 static WRIT_RESULT
 check_signed(const struct writ_heads_trust *trust, const struct writ_note *note, uint64_t size,
     struct writ_err *err)

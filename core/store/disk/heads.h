@@ -2,10 +2,10 @@
  *
  * Every group that appends records ends with a row of `head`: the signed checkpoint over all
  * records up to its last one, and the digests of the nodes that are complete since the group
- * before, in the order of writ_tree_grow. So a group costs the same however long the log is, and
- * every node of every tree, and with it every proof, is found by a few looks into the table.
+ * before, in the order of writ_tree_grow. So a group costs the same however long the log is, and a
+ * few reads of the table find every node of every tree, and with it every proof.
  *
- * Reading is for any connection. One thread's; everything blocks on the disk. */
+ * Any connection can read. One thread; everything blocks on the disk. */
 #ifndef WRIT_STORE_HEADS_H
 #define WRIT_STORE_HEADS_H
 
@@ -17,68 +17,67 @@
 /** A key that signs checkpoints, or did. */
 struct writ_heads_key {
     struct writ_note_key *key;
-    int64_t revoked_us; /* not believed from then on; 0: it is not revoked */
+    int64_t revoked_us; /* the key is not trusted from then on; 0: not revoked */
 };
 
-/** The keys that sign the checkpoints of a ledger, and those that are trusted. Zeroed: none. */
+/** The keys that sign the checkpoints of a ledger, and the trusted ones. Zeroed: none. */
 struct writ_heads_trust {
-    sqlite3 *db; /* borrowed: it knows the times of the records */
+    sqlite3 *db; /* borrowed: it has the times of the records */
     struct writ_buf origin;
     struct writ_heads_key keys[WRIT_KEYRING_KEYS_MAX]; /* of the ledger, in whatever state */
     size_t keys_n;
-    const struct writ_signer
-        *signer;                     /* the active one, borrowed of the ring; NULL: there is none */
-    const struct writ_note_key *own; /* its public half, one of `keys` */
+    const struct writ_signer *signer; /* the active one, borrowed from the ring; NULL: none */
+    const struct writ_note_key *own;  /* its public half, one of `keys` */
 };
 
-/** Reads the origin out of the ledger and takes the keys out of a ring (NULL: none); both outlive
- * it. `ret` is written only on success; end with writ_heads_trust_wipe. WRIT_E_MISMATCH for a
- * ledger without an id, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Reads the origin from the ledger and the keys from a ring (NULL: none); both outlive it. `ret`
+ * is written only on success; end with writ_heads_trust_wipe. WRIT_E_MISMATCH for a ledger without
+ * an id, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring,
     struct writ_heads_trust *ret, struct writ_err *err);
 /** A zeroed one is fine. */
 void writ_heads_trust_wipe(struct writ_heads_trust *trust);
 
-/** Appends the signed checkpoint over a tree. WRIT_E_CRYPTO, and what the buffer says. */
+/** Appends the signed checkpoint over a tree. WRIT_E_CRYPTO, and the failures of the buffer. */
 WRIT_RESULT writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edge *edge,
     struct writ_buf *note, struct writ_err *err);
 
 /**
  * Reads a checkpoint of this ledger.
  *
- * A key that was revoked is believed for a checkpoint whose last record is older than that. A
- * checkpoint has no time of its own; one over no records, or over more than there are, has none at
- * all, and a revoked key is not believed for it.
+ * A revoked key is trusted for a checkpoint whose last record is older than the revocation. A
+ * checkpoint has no time of its own: one over no records, or over more than there are, has no time
+ * at all, and a revoked key is not trusted for it.
  *
- * @param signed  whether a believed signature is asked for
+ * @param signed  whether a trusted signature is required
  * @param ret     borrowed from `note`
  *
  * @return WRIT_OK
- *         WRIT_E_MISMATCH  no checkpoint, of another ledger, or not signed by who is believed
+ *         WRIT_E_MISMATCH  not a checkpoint, of another ledger, or not signed by a trusted key
  *         WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ_view note,
     bool is_signed, struct writ_checkpoint *ret, struct writ_err *err);
 
-/** Whether a checkpoint that is not believed has a signature of a key that was revoked since, and
- * none of a key of the ledger that does not hold. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Whether a checkpoint that is not trusted has a signature of a key that was revoked since, and no
+ * failing signature of a key of the ledger. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_heads_is_late(
     const struct writ_heads_trust *trust, struct writ_view note, bool *ret, struct writ_err *err);
 
-/** Appends a signature of the ledger's key under another text than a checkpoint, behind the text.
- * WRIT_E_CRYPTO, and what the buffer says. */
+/** Appends a signature of the ledger's key under a text that is not a checkpoint. WRIT_E_CRYPTO,
+ * and the failures of the buffer. */
 WRIT_RESULT writ_heads_sign_text(const struct writ_heads_trust *trust, struct writ_view text,
     struct writ_buf *note, struct writ_err *err);
 
-/** Who signed a note. */
+/** The key that signed a note. */
 enum writ_heads_signed {
-    WRIT_HEADS_UNSIGNED = 0, /* no key of the ledger, or a signature of one does not hold */
+    WRIT_HEADS_UNSIGNED = 0, /* no key of the ledger, or one of their signatures fails */
     WRIT_HEADS_REVOKED,      /* keys that were revoked by then, and no other */
     WRIT_HEADS_SIGNED,
 };
 
-/** Whether a note that was there at `at_us` (wall time) is signed by a key of the ledger that was
- * not revoked by then. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Whether a key of the ledger that was not revoked at `at_us` (wall time) signed a note that
+ * existed then. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_heads_who_signed(const struct writ_heads_trust *trust,
     const struct writ_note *note, int64_t at_us, enum writ_heads_signed *ret, struct writ_err *err);
 
@@ -89,7 +88,7 @@ struct writ_heads {
 };
 
 WRIT_RESULT writ_heads_open(sqlite3 *db, struct writ_heads *ret, struct writ_err *err);
-/** Before the connection is closed. A zeroed one is fine. */
+/** Call it before the connection is closed. A zeroed one is fine. */
 void writ_heads_close(struct writ_heads *heads);
 
 /** One row. */
@@ -99,14 +98,14 @@ struct writ_head {
     struct writ_view note;
 };
 
-/** The head of the group that record `leaf` is in; the last head of all for UINT64_MAX. Texts are
- * in the arena; NULL: they are not read, and empty. WRIT_E_ABSENT when there is none, WRIT_E_BUSY,
+/** The head of the group that contains record `leaf`; for UINT64_MAX the last head. Texts are in
+ * the arena; with NULL they are not read, and empty. WRIT_E_ABSENT when there is none, WRIT_E_BUSY,
  * WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
     struct writ_head *ret, struct writ_err *err);
 
-/** The nodes that are stored, for proofs. It says WRIT_E_MISMATCH for one that should be there and
- * is not. Borrowed until the heads are closed. */
+/** The stored nodes, for proofs. A missing node is WRIT_E_MISMATCH. Borrowed until the heads are
+ * closed. */
 struct writ_tree_source writ_heads_source(struct writ_heads *heads);
 
 #endif

@@ -1,4 +1,4 @@
-/* A note that is read is written again and compared, so that one note has one spelling. */
+/* A note that is read is written again and compared: each note has exactly one spelling. */
 #include "store/disk/manifest_note.h"
 
 #include "base/text.h"

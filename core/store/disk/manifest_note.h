@@ -9,12 +9,12 @@
 
 /** Zeroed: none is on disk, and none is being written. */
 struct writ_manifest {
-    uint64_t number; /* of the one on disk: as this process counts them; 0: there is none */
-    uint64_t leaf;   /* records that it is over */
+    uint64_t number; /* of the one on disk, as this process counts them; 0: none */
+    uint64_t leaf;   /* records that it covers */
     uint64_t area;   /* where its bytes lie: 0 or 1 */
-    bool stale;      /* it is signed by a key of before */
+    bool stale;      /* signed by an earlier key */
 
-    struct writ_buf loaded; /* the note that was believed at the start; empty: none was */
+    struct writ_buf loaded; /* the note that the start trusted; empty: none */
     int64_t loaded_us;      /* wall time */
 
     struct writ_buf bytes; /* being written */
@@ -26,16 +26,15 @@ struct writ_manifest {
 };
 
 #define WRIT_MANIFEST_NOTE                                                                         \
-    (UINT64_C(1) << 62) /* the row of the note: those of segments are before it, its areas behind  \
-                         */
+    (UINT64_C(1) << 62) /* the row of the note: segments come before it, its areas after it */
 
-/** What a note says. */
+/** The members of a note. */
 struct writ_manifest_stated {
     uint64_t leaf, area, bytes;
     struct writ_digest root, digest;
 };
 
-/** Reads the text of a note. False: it is not one of a ledger with that origin. */
+/** Reads the text of a note. False: not a note of a ledger with that origin. */
 bool writ_manifest_note_read(
     struct writ_view text, struct writ_view origin, struct writ_manifest_stated *ret);
 /** The row that a piece of the bytes lies in. */

@@ -1,5 +1,5 @@
 /* Two statements walk side by side, rows of records and rows of bodies; record `edge.size` is the
- * next one of both. A body that was given is in the tree. */
+ * next one of both. Every body that was returned is in the tree. */
 #include "store/disk/reread.h"
 
 #define RECORD_ARENA (8 << 20) /* memory to look at one record */
@@ -7,7 +7,7 @@
 
 #define CONTRADICTS(err, ...) WRIT_FAIL((err), WRIT_E_MISMATCH, __VA_ARGS__)
 
-/* Stands at the record behind those that were read. */
+/* Positions the statements at the record after those that were read. */
 static WRIT_RESULT
 stand(struct writ_reread *reread, struct writ_err *err)
 {
@@ -66,7 +66,7 @@ take_lines(struct writ_reread *reread, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* The first line, which is left behind. */
+/* Takes the first line off. */
 static struct writ_view
 take_line(struct writ_reread *reread)
 {
@@ -80,7 +80,7 @@ take_line(struct writ_reread *reread)
     return line;
 }
 
-/* The body of a record, behind that of the record before. */
+/* Finds the body of a record, after that of the record before. */
 static WRIT_RESULT
 find_body(struct writ_reread *reread, uint64_t leaf, struct writ_view *ret, struct writ_err *err)
 {

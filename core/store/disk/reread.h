@@ -1,11 +1,12 @@
-/* reread.h - the records of the writer's own ledger, one after the other, each one that was signed.
+/* reread.h - reads the records of the writer's own ledger in order and checks that they are the
+ * signed ones.
  *
- * Every body goes into the tree, whose root has in the end to be the one that the last checkpoint
- * signs; the columns beside a record have to say what its body says. Nothing that was learnt of a
- * reading is to be believed before writ_reread_end says that it holds.
+ * Every body goes into the tree, whose root must in the end be the one that the last checkpoint
+ * signs; the columns of a record must agree with its body. Do not rely on anything that was read
+ * before writ_reread_end succeeds.
  *
- * For the opening of a ledger (load.c), and to count budgets (charges.c). One thread; everything
- * blocks on the disk. */
+ * Used by the opening of a ledger (load.c), and to count budgets (charges.c). One thread;
+ * everything blocks on the disk. */
 #ifndef WRIT_STORE_REREAD_H
 #define WRIT_STORE_REREAD_H
 
@@ -23,11 +24,11 @@ struct writ_reread {
     uint64_t line_leaf;
     int64_t before_us; /* time of the record before */
     bool has_row, has_lines;
-    bool standing; /* the statements stand at what comes next, or behind the last one read */
+    bool standing; /* the statements stand at the next record, or after the last one read */
     bool taken;    /* the row was given */
 };
 
-/** Begins before record `leaf` of a ledger whose last checkpoint was looked at. End with
+/** Begins before record `leaf` of a ledger whose last checkpoint was verified. End with
  * writ_reread_wipe. WRIT_E_MISMATCH, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reread_begin(
     struct writ_reread *ret, struct writ_disk *disk, uint64_t leaf, struct writ_err *err);
@@ -36,17 +37,17 @@ WRIT_RESULT writ_reread_begin(
  * The next record.
  *
  * @param ret_row   false: there is none
- * @param ret_said  what it says; borrowed until the next one
+ * @param ret_said  its content; borrowed until the next one
  *
  * @return WRIT_OK
- *         WRIT_E_MISMATCH  a record is missing, or its columns say something else than its body
+ *         WRIT_E_MISMATCH  a record is missing, or its columns disagree with its body
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_reread_next(struct writ_reread *reread, struct writ_row *ret, bool *ret_row,
     struct writ_said *ret_said, struct writ_err *err);
 
-/** The body of the next record alone, for who looks at no column; a reading is by this or by
- * writ_reread_next. There are as many as the last checkpoint is over.
+/** Reads only the body of the next record, without its columns. Use either this or writ_reread_next
+ * for one reading. There are as many records as the last checkpoint covers.
  *
  * @param ret  borrowed until the next one
  *
@@ -54,12 +55,12 @@ WRIT_RESULT writ_reread_next(struct writ_reread *reread, struct writ_row *ret, b
 WRIT_RESULT writ_reread_body(
     struct writ_reread *reread, struct writ_view *ret, struct writ_err *err);
 
-/** Lets go of the disk until the next record is wanted, so that the connection can do other things
- * meanwhile. What was said before is borrowed no longer. */
+/** Resets the statements until the next record is read, so that the connection can do other work
+ * meanwhile. Borrowed values of earlier records end here. */
 void writ_reread_rest(struct writ_reread *reread);
 
-/** The records were those of the last checkpoint, whose tree has that edge. WRIT_E_MISMATCH: they
- * were others; WRIT_E_CRYPTO. */
+/** Succeeds when the records were those of the last checkpoint, whose tree has that edge.
+ * WRIT_E_MISMATCH: they were others; WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reread_end(
     const struct writ_reread *reread, const struct writ_tree_edge *edge, struct writ_err *err);
 

@@ -1,5 +1,5 @@
-/* A record that no ledger would write is refused, never read as something near it: columns made of
- * it would then stand for a record that does not say them. */
+/* A record that no ledger would write is refused, never read approximately: columns made from it
+ * would stand for a record that does not say them. */
 #include "store/disk/said.h"
 
 #include "evidence/record/duplicates.h"
@@ -61,7 +61,7 @@ read_tags(const struct writ_decision *decision, const struct writ_extension *ext
     return WRIT_DONE;
 }
 
-/* A claim was made when the record says for how long. */
+/* A call has a claim when its record says for how long. */
 static WRIT_RESULT
 read_claim(const struct writ_decision *decision, const struct writ_extension *extension,
     struct writ_said *said, struct writ_err *err)
@@ -237,7 +237,7 @@ writ_said_read(
     return read;
 }
 
-/* Several members of a writ_said point into it: it is compared where it was made. */
+/* Several members of a writ_said point into the struct itself: compare it where it was made. */
 bool
 writ_said_same(const struct writ_said *said, const struct writ_row *row)
 {

@@ -1,5 +1,5 @@
-/* One thread, one connection. `state` and the flags are guarded by `mutex`; the connection belongs
- * to the thread. A pass that fails leaves the log longer, never shorter than what is in the
+/* One thread, one connection. `mutex` guards `state` and the flags; the connection belongs to the
+ * thread. A pass that fails leaves the log longer, never shorter than the part that is in the
  * database. */
 #include "store/disk/wal_checkpoint.h"
 
@@ -13,7 +13,7 @@ struct writ_wal_checkpoint {
     pthread_cond_t wake;
     sqlite3 *db;
     bool asked, stopping;
-    bool begun; /* the log has begun at its beginning since the last pass began */
+    bool begun; /* the log has restarted since the last pass began */
     struct writ_wal_state state;
     struct writ_err why;
 };
@@ -29,7 +29,7 @@ pass(struct writ_wal_checkpoint *checkpoint, struct writ_wal_state *state, struc
         state->copied = copied < 0 ? 0 : (uint64_t)copied;
         return;
     }
-    /* disk full, or a lock: the log only grows until a later pass gets through */
+    /* disk full, or a lock: the log grows until a later pass succeeds */
     (void)writ_disk_fault(checkpoint->db, rc, &state->poisoned, why).code;
 }
 

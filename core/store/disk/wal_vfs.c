@@ -1,7 +1,7 @@
-/* 1. What is pending is one run of bytes, from `at`, that SQLite has written and the file has not.
- * 2. It is written before anything else is done with the file.
- * 3. It is dropped only where a write or a sync says so: a commit fails with those, and with them
- *    alone. For anything else that fails it stays pending. */
+/* 1. The pending bytes are one run, from `at`, that SQLite has written and the file has not.
+ * 2. They are written before any other operation on the file.
+ * 3. They are dropped only when a write or a sync fails: only those two fail a commit. When another
+ *    operation fails, they stay pending. */
 #include "store/disk/wal_vfs.h"
 
 #include "base/bytes.h"
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
-/* What the default file system may need for one of its files; its own needs some 130. */
+/* The most that the default file system may need for one of its files; its own needs some 130. */
 #define REAL_FILE_MAX 1024
 
 struct log_file {
@@ -131,7 +131,7 @@ log_size(sqlite3_file *file, sqlite3_int64 *size)
     return rc == SQLITE_OK ? real_of(file)->pMethods->xFileSize(real_of(file), size) : rc;
 }
 
-/* A write-ahead log is locked through the file of its database. */
+/* SQLite locks a write-ahead log through the file of its database. */
 static int
 log_lock(sqlite3_file *file, int level)
 {
@@ -186,7 +186,8 @@ static const sqlite3_io_methods methods = {
 
 /* ---- the file system */
 
-/* The default one at the time of the call: it may have been exchanged since. */
+/* The default file system at the time of the call: the program may have registered another one
+ * since. */
 static sqlite3_vfs *
 real_vfs(void)
 {
@@ -206,7 +207,7 @@ open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *ret, int flags, int 
         return SQLITE_CANTOPEN;
     }
     if ((flags & SQLITE_OPEN_WAL) == 0) {
-        return real->xOpen(real, name, ret, flags, ret_flags); /* as it would be without us */
+        return real->xOpen(real, name, ret, flags, ret_flags); /* as without this file system */
     }
     log->pending = NULL;
     log->len = 0;

@@ -1,5 +1,5 @@
 /* The draft is changed in place, and the record says why. Only a review that approved the call
- * makes an allow of a draft that was none. */
+ * turns another verdict into an allow. */
 #include "store/grant/draft.h"
 
 #include "evidence/record/duplicates.h"
@@ -44,7 +44,7 @@ writ_draft_move_to_refused(struct writ_judgement *j)
     return writ_judgement_find_boundary(j);
 }
 
-/* What makes a new decision of a `revise`. */
+/* The changes that make a new decision of a `revise`. */
 static const struct writ_view changed_call = {"argument_change", sizeof "argument_change" - 1};
 
 WRIT_RESULT
@@ -74,7 +74,7 @@ writ_draft_deny(struct writ_judgement *j, enum writ_reason reason)
     return WRIT_DONE;
 }
 
-/* Says in the record why: the draft that waits says that it does, and what ended the one before. */
+/* Records the reason: the review that the draft waits for, and what ended the review before it. */
 static WRIT_RESULT
 note_review(struct writ_judgement *j, enum writ_reason reason)
 {
@@ -93,7 +93,7 @@ writ_draft_pend(struct writ_judgement *j)
     const struct writ_reviewing *reviewing = &j->reviewing;
 
     draft->continuation_id = draft->decision_id;
-    if (reviewing->before.ptr != NULL) { /* revalidated: the one before is another intent's */
+    if (reviewing->before.ptr != NULL) { /* revalidated: the review before has another intent */
         draft->supersedes = writ_member_text(reviewing->before);
     } else if (reviewing->review != NULL) {
         draft->continuation_id = writ_member_text(j->review_id);
@@ -125,7 +125,7 @@ int64_t
 writ_draft_claim_seconds(const struct writ_judgement *j)
 {
     const struct writ_ledger_options *options = &j->ledger->options;
-    /* an implicit key contains its boundary; the window after it still asks for it for a while */
+    /* an implicit key contains its boundary, but the window after it still checks it for a while */
     int64_t kept_us = j->d->claim.caller_stated ? options->claim_kept_us : options->window_kept_us;
 
     if (!j->granting || j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
@@ -158,7 +158,7 @@ writ_draft_tell_claim(struct writ_judgement *j)
 
     WRIT_TRY(writ_extension_read(&draft->extensions, j->arena, &extension, &j->err));
     if (says(&extension, duplicates, seconds, shadow, j->d->claim.caller_stated)) {
-        return WRIT_DONE; /* as it was drafted */
+        return WRIT_DONE; /* unchanged */
     }
     extension.duplicates = writ_member_text(duplicates);
     extension.claim_seconds =

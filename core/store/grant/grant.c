@@ -1,8 +1,8 @@
-/* 1. A call is granted in memory before its group is on disk, and told so only after it: `granted`
- *    is set by writ_grant_finish.
- * 2. What stands in the log as allow was granted: a draft that is refused here becomes the deny
- *    before it gets its place.
- * 3. What is changed in memory is in the op, and undone with it. */
+/* 1. A call is granted in memory before its group is on disk. The caller learns it only afterwards:
+ * writ_grant_finish sets `granted`.
+ * 2. Every allow in the log was granted: a draft that is refused here becomes the deny before it
+ *    gets its place.
+ * 3. The op has every change in memory, and undoes it. */
 #include "store/grant/grant.h"
 
 #include "evidence/record/derive.h"
@@ -182,7 +182,7 @@ open_boundary(struct writ_judgement *j)
         &j->ledger->boundaries, boundary, writ_member_view(&j->d->draft->agent_id), &j->err);
 }
 
-/* Claim and bookings of one round become those of the next, or the other way round. */
+/* Moves claim and bookings from one round to the next, or back. */
 static void
 pass_on(struct writ_flight *from, struct writ_flight *to)
 {
@@ -237,7 +237,7 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
         flight->bookings[i] = j->bookings[i];
     }
     flight->bookings_n += j->bookings_n;
-    j->bookings_n = 0; /* they are the flight's now */
+    j->bookings_n = 0; /* the flight owns them now */
     *ret = flight;
     return WRIT_DONE;
 }
@@ -264,7 +264,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
         writ_flights_remove(&ledger->flights, op->before);
     }
     if (!writ_is_ok(writ_seal_hash_add(&op->boundary->hash, d->draft->decision_id.view, &err))) {
-        /* a seal could no longer be made: refuse from here on, and reopen */
+        /* no seal could be made any more: refuse from here on until the ledger is opened again */
         ledger->disk.poisoned = true;
         writ_group_trouble(ledger, &err);
         return;
@@ -296,7 +296,8 @@ static const struct writ_op_steps steps = {.write = write_op, .finish = finish_o
 
 /* ---- the record ---- */
 
-/* Everything that can fail comes before the first row; what it left in `bodies` is cut off. */
+/* Does everything that can fail before it adds the first row; on failure cuts off what it appended
+ * to `bodies`. */
 static WRIT_RESULT
 record(struct writ_judgement *j)
 {
@@ -342,7 +343,7 @@ record(struct writ_judgement *j)
     return WRIT_DONE;
 }
 
-/* A boundary that was opened for a record that failed has no row and no record: away with it. */
+/* Removes a boundary that was opened for a record that failed: it has no row and no record. */
 static void
 drop_empty(struct writ_judgement *j)
 {
@@ -368,7 +369,8 @@ judge_and_record(struct writ_judgement *j)
         WRIT_TRY(writ_draft_deny(j, reason)); /* keeps (2) */
     }
     if (j->sealed || j->crowded != WRIT_REASON_NONE) {
-        /* also a draft that was no allow cannot stand behind a seal, or where there is no room */
+        /* a draft that is not an allow also cannot stand behind a seal, or where there is no
+         * room */
         WRIT_TRY(writ_draft_move_to_refused(j));
     }
     return record(j);

@@ -1,4 +1,4 @@
-/* grant.h - decisions: grants a call, or makes the deny of it that is recorded. */
+/* grant.h - decisions: grants a call, or makes the deny that is recorded. */
 #ifndef WRIT_STORE_GRANT_H
 #define WRIT_STORE_GRANT_H
 

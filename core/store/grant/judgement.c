@@ -1,6 +1,6 @@
-/* The checks are rows of two tables, walked in their order; the first one that gives a reason ends
- * the walk. Checks look and do not change anything, except the last one, which books. When it
- * cannot be said whether a call may run, that is an error and not a reason. */
+/* The checks are rows of two tables, walked in order; the first one that gives a reason ends the
+ * walk. Checks only read, except the last one, which books. A check that cannot decide whether a
+ * call may run fails with an error, not with a reason. */
 #include "store/grant/judgement.h"
 
 #include "evidence/record/extension.h"
@@ -60,13 +60,13 @@ writ_judgement_find_boundary(struct writ_judgement *j)
     }
     writ_result asked =
         writ_disk_query(disk, WRIT_SQL_BOUNDARY_FIND, &row, &j->err, "tt", j->name, j->d->tenant);
-    /* every open boundary is in memory, so a row says that it was sealed */
+    /* every open boundary is in memory, so a row means that it was sealed */
     j->sealed = row;
     writ_disk_end(disk, WRIT_SQL_BOUNDARY_FIND);
     return asked;
 }
 
-/* Whether there is room for one more boundary, in the table and in the caller's share of it. */
+/* Whether there is room for one more boundary, in the table and in the caller's share. */
 static void
 find_room(struct writ_judgement *j)
 {
@@ -138,7 +138,7 @@ read_prior_id(struct writ_judgement *j, struct writ_prior *prior)
     return result;
 }
 
-/* The same, of a record that the start did not read again: out of its signed body. */
+/* Reads it from the signed body of a record that the start did not read again. */
 static WRIT_RESULT
 read_signed_id(struct writ_judgement *j, struct writ_prior *prior)
 {
@@ -183,7 +183,7 @@ find(struct writ_judgement *j, enum writ_segment_kind kind, struct writ_tag tag,
     return writ_once_find(j->ledger, kind, tag, since_us, j->stamp_us, ret, ret_found, &j->err);
 }
 
-/* The same call in the window beside the one it falls in. */
+/* Finds the same call in the window next to its own. */
 static WRIT_RESULT
 find_beside(struct writ_judgement *j, struct writ_held *ret, bool *ret_found)
 {
@@ -194,7 +194,7 @@ find_beside(struct writ_judgement *j, struct writ_held *ret, bool *ret_found)
         return WRIT_DONE;
     }
     WRIT_TRY(find(j, WRIT_SEGMENT_KEY, writ_tag_of(&wanted->next), 0, ret, ret_found));
-    if (*ret_found) { /* it began later and was here first */
+    if (*ret_found) { /* that window began later, but its call was here first */
         return WRIT_DONE;
     }
     WRIT_TRY(find(j, WRIT_SEGMENT_KEY, writ_tag_of(&wanted->previous), since_us, ret, ret_found));
@@ -202,7 +202,7 @@ find_beside(struct writ_judgement *j, struct writ_held *ret, bool *ret_found)
     return WRIT_DONE;
 }
 
-/* The claim that stands in the way, if any (contract 6.8 and the paragraphs below it). */
+/* The claim that conflicts with the call, if any (contract 6.8 and the paragraphs below it). */
 static WRIT_RESULT
 find_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, bool *ret_reuse)
 {
@@ -234,7 +234,7 @@ check_round(struct writ_judgement *j)
     return WRIT_REASON_NONE;
 }
 
-/* Looks for a claim, and tells what it is of. */
+/* Finds a claim, and reports the call that made it. */
 static WRIT_RESULT
 look_for_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, bool *ret_reuse)
 {
@@ -278,9 +278,9 @@ began_later(const struct writ_judgement *j)
            (j->d->held_until_us > 0 || claim->previous_since_us > j->ledger->resumed.at_us);
 }
 
-/* A key is known to be unused when it could not be made before the loss: that of a session, which
- * began later since all of before were forgotten, or of a window of time whose look back does not
- * reach it. Who states a key, or names a run, may have done so before. */
+/* A key is known to be unused when it could not be made before the loss: the key of a session,
+ * which began later because all earlier ones were forgotten, or of a window of time whose look-back
+ * does not reach the loss. A caller that states a key, or names a run, may have used it before. */
 static bool
 may_be_lost(struct writ_judgement *j)
 {
@@ -298,7 +298,7 @@ check_claim(struct writ_judgement *j)
     bool found = false, reuse = false;
 
     if (j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
-        return WRIT_REASON_NONE; /* it has the claim, or makes none */
+        return WRIT_REASON_NONE; /* it has the claim, or needs none */
     }
     j->failed = look_for_claim(j, &held, &found, &reuse);
     if (!writ_is_ok(j->failed) || !found) {
@@ -329,14 +329,14 @@ tell_exceeded(struct writ_judgement *j, const struct writ_reservation *r)
     const struct writ_counter *counter =
         writ_budgets_find(&j->ledger->budgets, writ_tag_of(&r->key), r->window_us);
 
-    WRIT_INVARIANT(counter != NULL); /* booking on it was tried */
+    WRIT_INVARIANT(counter != NULL); /* a booking on it was tried */
     j->d->exceeded = (struct writ_exceeded){.budget = r->name,
         .limit = r->limit,
         .used = counter->spent,
         .frees_us = (counter->window + 1) * counter->window_us};
 }
 
-/* Last, because it books. */
+/* Runs last, because it books. */
 static enum writ_reason
 check_budgets(struct writ_judgement *j)
 {
@@ -384,7 +384,7 @@ static enum writ_reason (*const checks[])(struct writ_judgement *) = {
     check_budgets,
 };
 
-/* A call that could not run anyway needs no review: these checks come first. */
+/* A call that could not run in any case needs no review: these checks come first. */
 static enum writ_reason (*const checks_before_review[])(struct writ_judgement *) = {
     check_clock,
     check_boundary,
@@ -392,7 +392,7 @@ static enum writ_reason (*const checks_before_review[])(struct writ_judgement *)
     check_claim,
 };
 
-/* The first reason that a check gives. WRIT_OK: `ret` is it, or NONE. */
+/* Gives the first reason that a check gives. WRIT_OK: `ret` is it, or NONE. */
 static WRIT_RESULT
 run(struct writ_judgement *j, enum writ_reason (*const *check)(struct writ_judgement *), size_t n,
     enum writ_reason *ret)

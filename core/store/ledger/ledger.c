@@ -1,6 +1,6 @@
-/* Opening goes bottom-up: memory, files, what was closed, what is to be remembered, threads. What
- * fails on the way frees all that was made, the lock last. Callers only reach the inbox; the rest
- * belongs to the writer. */
+/* Opening goes bottom-up: memory, files, the closed ledger, its claims and calls, threads. A
+ * failure on the way frees everything that was made, the lock last. Callers only reach the inbox;
+ * the rest belongs to the writer. */
 #include "store/ledger/ledger.h"
 
 #include "evidence/log/note.h"
@@ -145,8 +145,8 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
     return writ_group_init(&ledger->group, options->group_max, writ_writer_participants, err);
 }
 
-/* A first transaction: it says whether the ledger can be written at all, and makes the write-ahead
- * log, so that from here on all files are there and known. */
+/* Runs a first transaction: it shows whether the ledger can be written at all, and makes the
+ * write-ahead log, so that from here on all files exist and are known. */
 static WRIT_RESULT
 first_write(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -209,7 +209,7 @@ writ_ledger_rebuild(const char *path, struct writ_err *err)
     WRIT_TRY(writ_file_check(&file, err));
     WRIT_TRY(writ_file_lock(&file, err));
     WRIT_TRY(writ_disk_open(path, writ_ledger_options_default.busy_us, &disk, err));
-    /* rows of segments may stay: the next start deletes what no manifest names */
+    /* rows of segments may stay: the next start deletes those that no manifest names */
     return writ_disk_run(&disk, WRIT_SQL_MANIFEST_DROP, err, "");
 }
 

@@ -1,37 +1,37 @@
 /* ledger.h - the log of decisions, outcomes and seals, and the one place where a call is granted.
  *
- * One writer thread owns the ledger. Loops hand it entries; it takes what has arrived as one
- * group, commits the group with one fsync, and then calls every entry's `done`. What an entry was
- * granted is on disk when `done` runs, and nothing of a group that failed is.
+ * One writer thread owns the ledger. Loops hand it entries; it takes what has arrived as one group,
+ * commits the group with one fsync, and then calls every entry's `done`. A grant is on disk when
+ * `done` runs; a group that failed leaves nothing on disk.
  *
  * What it promises:
  * - A key is granted once (contract 6.8, 7): two calls under one key, from any threads, before
  *   and after a crash, never both run, for as long as the claim is kept (`claim_kept_us` of the
  *   time when it was made, and at least the life of its boundary).
- * - A refusal by the ledger (duplicate, budget, sealed boundary, clock) is itself recorded, as the
- *   deny that it is, with its outcome `blocked`: the draft never stands in the log as allow.
+ * - A refusal by the ledger (duplicate, budget, sealed boundary, clock) is itself recorded, as a
+ *   deny with its outcome `blocked`: the draft never stands in the log as allow.
  * - Records have contiguous indexes from 0 (`leaf`) and keep their canonical bytes, so that a tree
  *   can be built over them.
- * - All of it is verified beside the work, again and again; when something is not as it was
- * written, nothing is accepted any more.
+ * - A scrub verifies the whole ledger again and again beside the work. When something is not as it
+ *   was written, the ledger accepts nothing more.
  * - Each group ends with a checkpoint over all records so far, signed by the ledger's key, and the
- *   next opening asks for it: what was cut off, rolled back behind a pinned checkpoint, or
- * exchanged does not open.
+ *   next opening requires it: a ledger that was cut off, rolled back behind a pinned checkpoint, or
+ *   exchanged does not open.
  * - seq is contiguous from 0 within a boundary; times of records are strictly increasing.
  * - A sealed boundary has no granted call without an outcome and takes no further record.
- * - A call that was granted and has no outcome when the ledger opens gets the outcome `error`
- *   with error_type interrupted_execution_unknown; its claim stands. One that waits (for input, for
- *   the end of a task) goes on waiting.
- * - The rounds of one call are decisions of which each supersedes the one before, under one claim
- *   and one booking; one of them goes on, and the last has the outcome.
- * - A review changes as review.tbl.h says, each change a record of its own; a vote and the verdict
- *   that it brings, and an approval that is spent and the call that it grants, are one transaction.
- * - What could not be written is not applied in memory either. After disk full, a lock held by
- *   someone else, a read-only file system or an I/O error entries fail with WRIT_E_IO and the next
- *   ones are tried again; after a failed fsync, a corrupt or an exchanged database nothing is
- *   accepted until the ledger is opened again.
- * - An outcome is never lost while the process lives: one that could not be written is kept, its
- *   budget and claim with it, and written before any other claim is granted.
+ * - A call that was granted and has no outcome when the ledger opens gets the outcome `error` with
+ *   error_type interrupted_execution_unknown; its claim stands. A call that waits (for input, for
+ *   the end of a task) keeps waiting.
+ * - The rounds of one call are decisions, each of which supersedes the one before, under one claim
+ *   and one booking; one of them is current, and the last has the outcome.
+ * - A review changes as review.tbl.h says, each change a record of its own. A vote and the verdict
+ *   that it brings are one transaction, and so are a spent approval and the call that it grants.
+ * - A change that could not be written is not applied in memory either. After disk full, a lock of
+ *   another process, a read-only file system or an I/O error entries fail with WRIT_E_IO and later
+ *   ones are tried; after a failed fsync, a corrupt or an exchanged database the ledger accepts
+ *   nothing until it is opened again.
+ * - An outcome is never lost while the process lives: an outcome that could not be written is kept,
+ *   its budget and claim with it, and written before any other claim is granted.
  *
  * Files: PATH (SQLite), PATH-wal, PATH-shm, and PATH-lock, which keeps a second process out. */
 #ifndef WRIT_STORE_LEDGER_H
@@ -51,92 +51,93 @@ struct writ_ledger;
  *
  * The file has mode 0600. Blocks. Returns
  *         WRIT_OK
- *         WRIT_E_INVALID  something is there already, the directory is open to others, or the
- * origin is longer than WRIT_LEDGER_ORIGIN_MAX or no name (writ_note_check_name) WRIT_E_IO
+ *         WRIT_E_INVALID  the path exists, the directory is open to others, or the origin is longer
+ *                         than WRIT_LEDGER_ORIGIN_MAX or not a name (writ_note_check_name)
+ *                         WRIT_E_IO
  */
 WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
     const struct writ_clock *clock, struct writ_err *err);
 
 /**
- * Opens a ledger, rebuilds what the writer keeps in memory, gives interrupted calls their outcome
- * and starts the writer.
+ * Opens a ledger, rebuilds the memory of the writer, gives interrupted calls their outcome and
+ * starts the writer.
  *
  * @param path     an existing ledger
  * @param options  copied
  * @param ret      written only on success; close with writ_ledger_close
  *
- * With `resume` it opens although records were lost: all calls in flight, reviews and runs of
- * before end, sessions are forgotten, and the loss is recorded (WRIT_FACT_RESUMED). From then on,
- * for as long as a claim of before can stand, a call that claims a key is refused with
- * LEDGER_RESUMED, because the keys of the lost time are not known: unless its key is that of a
- * session or window that began later, or its tool was released (WRIT_FACT_RELEASED, with
- * {"tool":"upstream/tool"}).
+ * With `resume` it opens although records were lost: all calls in flight, reviews and runs from
+ * before the loss end, sessions are forgotten, and the loss is recorded (WRIT_FACT_RESUMED). From
+ * then on, for as long as a claim from before the loss can stand, a call that claims a key is
+ * refused with LEDGER_RESUMED, because the keys of the lost time are unknown. Exceptions: its key
+ * is that of a session or window that began later, or its tool was released (WRIT_FACT_RELEASED,
+ * with {"tool":"upstream/tool"}).
  *
  * Claims stand for as long as their records say. When the longest of `claim_kept_us` and
- * `window_kept_us` is another one than before, that is recorded first (WRIT_FACT_KEPT).
+ * `window_kept_us` has changed, that is recorded first (WRIT_FACT_KEPT).
  *
- * Blocks, in proportion to the records since the last manifest (manifest.h) and to what is open;
- * without a manifest to the records of open boundaries and of the longest time for which a claim
- * can still stand.
+ * Blocks, in proportion to the records since the last manifest (manifest.h) and to the open
+ * boundaries and calls; without a manifest, to the records of open boundaries and of the longest
+ * time for which a claim can still stand.
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    there is no such file
- *         WRIT_E_INVALID   a symbolic link, no regular file, writable by others, in a directory
+ *         WRIT_E_ABSENT    no such file
+ *         WRIT_E_INVALID   a symbolic link, not a regular file, writable by others, in a directory
  *                          that others can write to; a hard link to it, or mounted apart from its
- *                          directory; an option out of range; or no keyring with an
- *                          active Ed25519 key for the ledger
+ *                          directory; an option out of range; or no keyring with an active Ed25519
+ *                          key for the ledger
  *         WRIT_E_PARSE     not a ledger, or of a newer version than this program
  *         WRIT_E_MISMATCH  its records contradict each other or its checkpoint, or it does not
- *                          contain what is pinned: see `writ ledger verify`
+ *                          contain the pinned checkpoint: see `writ ledger verify`
  *         WRIT_E_BUSY      another process has it open
- *         WRIT_E_LIMIT     more boundaries or budgets are live than the options admit
+ *         WRIT_E_LIMIT     more boundaries or budgets are live than the options allow
  *         WRIT_E_IO, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     struct writ_ledger **ret, struct writ_err *err);
 
 /**
- * Drops what the ledger keeps for its start (manifest.h), when a start says that it does not hold:
- * the next one reads the records instead, and makes it again.
+ * Drops the manifest (manifest.h), after a start refused it: the next start reads the records
+ * instead, and writes a new one.
  *
- * The file is locked for it. Blocks. WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY,
+ * Locks the file meanwhile. Blocks. WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY,
  * WRIT_E_IO and WRIT_E_NOMEM as writ_ledger_open.
  */
 WRIT_RESULT writ_ledger_rebuild(const char *path, struct writ_err *err);
 
-/** Writes what was submitted, stops the writer and closes. Seals that still wait for calls in
- * flight are not written: their entries end with WRIT_E_BUSY. NULL is permitted. No other thread
- * may use the ledger any more. Blocks for one group commit. */
+/** Writes all submitted entries, stops the writer and closes. Does not write seals that still wait
+ * for calls in flight: their entries end with WRIT_E_BUSY. NULL is permitted. No other thread may
+ * use the ledger any more. Blocks for one group commit. */
 void writ_ledger_close(struct writ_ledger *ledger);
 
 /* ---- entries ---- */
 
 /**
- * Hands entries over, all or none, in order. Call it with as many as came while the loop was busy:
- * a group costs a sync and a signature, however many it has. Does not block.
+ * Hands entries over, all or none, in order. Pass all entries that came while the loop was busy: a
+ * group costs one sync and one signature, whatever its size. Does not block.
  *
- * @return WRIT_OK      `done` will be called once for each
- *         WRIT_E_BUSY  the queue is full; none was taken. Entries of kind OUTCOME are never
- *                      refused for that
+ * @return WRIT_OK      calls `done` once for each
+ *         WRIT_E_BUSY  the queue is full; none was taken. Entries of kind OUTCOME are always taken
  */
 WRIT_RESULT writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n);
 
-/** Records one fact, which belongs to no call (evidence/record/fact.h), and waits for it; `ctx` is
- * the ledger. WRIT_E_BUSY, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Not on the writer's thread. */
+/** Records one fact, which belongs to no call (evidence/record/fact.h), and waits until it is on
+ * disk; `ctx` is the ledger. WRIT_E_BUSY, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Not on the
+ * writer's thread. */
 WRIT_RESULT writ_ledger_record(
     void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
 
 /**
- * Hands other keys over, which the ledger takes: every group that is submitted later is signed by
- * the active one among them, and those are believed.
+ * Hands over new keys. The ledger takes them: the active one signs every group that is submitted
+ * later, and all of them are trusted.
  *
- * When the key so far was revoked, the new one signs for all that was recorded since the ledger was
- * opened. When what was there before is not believed any more, the ledger is poisoned, as it would
- * not open. One thread at a time; does not block.
+ * When the previous key was revoked, the new one signs for all records since the ledger was opened.
+ * When the records from before that are no longer trusted, the ledger is poisoned, as it would not
+ * open. One thread at a time; does not block.
  */
 void writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys);
 
-/** Something outside shows that the ledger is not what it was: it is poisoned, with that reason.
+/** Poisons the ledger with that reason, because something outside shows that it was changed.
  * Thread-safe; does not block. */
 void writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why);
 

@@ -1,5 +1,5 @@
-/* Keys that were taken stay until the ledger is closed: a scrub may look at them for hours. There
- * are as many as changes of the ledger's keys. */
+/* Taken keys stay until the ledger is closed: a scrub may use them for hours. There are as many as
+ * changes of the ledger's keys. */
 #include "store/ledger/rekey.h"
 
 #include "store/start/manifest.h"
@@ -17,7 +17,7 @@ struct rekeying {
     struct writ_err *err;
 };
 
-/* The checkpoint at the end of what was there when the ledger was opened. */
+/* The last checkpoint from before the ledger was opened. */
 static WRIT_RESULT
 check_opened(struct rekeying *r, bool *ret)
 {
@@ -35,7 +35,7 @@ check_opened(struct rekeying *r, bool *ret)
     return result.code == WRIT_E_MISMATCH ? WRIT_DONE : result;
 }
 
-/* The signature that is there stays: who verifies with the keys so far goes on. */
+/* Keeps the existing signature: a reader that verifies with the previous keys still can. */
 static WRIT_RESULT
 sign_last(struct rekeying *r)
 {

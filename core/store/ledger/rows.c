@@ -1,5 +1,5 @@
-/* Each table is a row of columns with a kind; a value of another kind is refused. Nothing is
- * checked for sense: tampered ledgers are made here. */
+/* Each table is a row of columns with a kind; a value of another kind is refused. Nothing else is
+ * checked: tests make tampered ledgers here. */
 #include "store/ledger/rows.h"
 
 #include "store/disk/disk.h"
@@ -13,7 +13,7 @@ enum column_kind {
     COLUMN_NUMBER = 0,
     COLUMN_TEXT,
     COLUMN_BYTES,  /* a string, as a blob */
-    COLUMN_BASE64, /* what a string stands for, as a blob */
+    COLUMN_BASE64, /* a blob, from the bytes of a string */
 };
 
 struct table {
@@ -87,7 +87,7 @@ prepare(sqlite3 *db, const struct table *table, sqlite3_stmt **ret, struct writ_
     return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
 }
 
-/* Binds what a column has. False: the value is not one of its kind. */
+/* Binds the value of a column. False: the value is not of its kind. */
 static bool
 bind(sqlite3_stmt *statement, int at, enum column_kind kind, const struct writ_json *value)
 {

@@ -1,7 +1,8 @@
-/* The thread that owns the ledger: takes what has arrived, writes it as groups, tells the entries.
+/* The thread that owns the ledger: takes the entries that arrived, writes them as groups, and
+ * answers them.
  *
  * 1. Kept outcomes are written before anything else is accepted.
- * 2. `done` of an entry runs once, after its group ended one way or the other. */
+ * 2. `done` of an entry runs once, after its group was written or has failed. */
 #include "store/ledger/writer.h"
 
 #include "store/disk/wal_checkpoint.h"
@@ -48,7 +49,7 @@ static bool (*const await_of[])(struct writ_ledger *ledger, struct writ_entry *e
     [WRIT_ENTRY_REVIEW_WATCH] = writ_watching_add,
 };
 
-/* True: it ends later than its group. */
+/* True: it ends after its group. */
 static bool
 take(struct writ_ledger *ledger, struct writ_entry *entry)
 {
@@ -69,7 +70,7 @@ can_write(struct writ_ledger *ledger)
     return !ledger->disk.poisoned && writ_is_ok(writ_ending_flush(ledger)); /* keeps (1) */
 }
 
-/* Ends every entry of a list. An entry may be gone as soon as its `done` runs. */
+/* Ends every entry of a list. An entry may be gone as soon as its `done` has run. */
 static void
 tell(struct writ_entry *list)
 {
@@ -82,7 +83,7 @@ tell(struct writ_entry *list)
     }
 }
 
-/* Makes one group of the first entries of the list, and gives back the rest. */
+/* Makes one group of the first entries of the list, and returns the rest. */
 static struct writ_entry *
 one_group(struct writ_ledger *ledger, struct writ_entry *list)
 {
@@ -106,7 +107,7 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
     }
     if (writing) {
         (void)writ_group_prepare(ledger, ledger->group.rows_n);
-        (void)writ_group_commit(ledger).code; /* the entries say it */
+        (void)writ_group_commit(ledger).code; /* the entries report the result */
     } else {
         writ_group_abandon(ledger, WRIT_E_IO);
     }
@@ -151,7 +152,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     int before = sqlite3_total_changes(disk->db);
 
     writ_budgets_prune(
-        &ledger->budgets, ledger->log.last_us); /* the clock may be ahead, and go back */
+        &ledger->budgets, ledger->log.last_us); /* not the clock, which may be ahead, and go back */
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(disk, err));
     WRIT_TRY(writ_disk_finish(disk, delete_expired(ledger, now_us, err), err));
@@ -162,7 +163,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
     return count_rows(ledger, err);
 }
 
-/* Checks whether the cause of a failure has gone, also without calls. */
+/* Checks whether the cause of a failure has gone, even when no call arrives. */
 static void
 recover(struct writ_ledger *ledger)
 {
@@ -185,7 +186,7 @@ recover(struct writ_ledger *ledger)
     }
 }
 
-/* The thread of the checkpoint reports once what ended it. */
+/* Reports once what ended the thread of the checkpoint. */
 static struct writ_wal_state
 heed_checkpoint(struct writ_ledger *ledger)
 {
@@ -205,7 +206,7 @@ heed_checkpoint(struct writ_ledger *ledger)
     return state;
 }
 
-/* Copies what is left of the write-ahead log, so that the next commit begins it again. */
+/* Copies the rest of the write-ahead log, so that the next commit restarts it. */
 static void
 copy_wal(struct writ_ledger *ledger)
 {
@@ -214,7 +215,7 @@ copy_wal(struct writ_ledger *ledger)
     int rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 
     if (rc == SQLITE_OK) {
-        disk->wal_pages = 0; /* the next commit says how many there are */
+        disk->wal_pages = 0; /* the next commit reports the number */
         disk->wal_begun = true;
     } else if (rc != SQLITE_BUSY &&
                writ_disk_fault(disk->db, rc, &disk->poisoned, &why).code != WRIT_OK &&
@@ -243,7 +244,7 @@ checkpoint(struct writ_ledger *ledger, bool idle)
     }
 }
 
-/* What the scrub found ends all work. */
+/* Ends all work when the scrub has found a fault. */
 static void
 heed_scrub(struct writ_ledger *ledger)
 {
@@ -283,7 +284,7 @@ tick(struct writ_ledger *ledger, bool idle)
         writ_once_sweep(ledger);
         writ_waiting_sweep(ledger);
         if (ledger->kept.first != NULL) {
-            WRIT_IGNORE(writ_ending_flush(ledger)); /* what is left is still kept */
+            WRIT_IGNORE(writ_ending_flush(ledger)); /* the rest is still kept */
         }
         if (!ledger->trouble.refusing) {
             writ_reviewing_sweep(ledger);
@@ -291,7 +292,7 @@ tick(struct writ_ledger *ledger, bool idle)
         writ_sealing_sweep(ledger);
     }
     if (ledger->boundaries.ready != NULL) {
-        writ_sealing_commit(ledger); /* also while refusing: an entry waits for it */
+        writ_sealing_commit(ledger); /* also while refusing: entries wait for it */
     }
     if (ledger->trouble.refusing) {
         return;
@@ -338,7 +339,7 @@ writ_writer_publish(struct writ_ledger *ledger)
     writ_inbox_publish(&ledger->inbox, &health);
 }
 
-/* While refusing, it looks for the end of the trouble without being called. */
+/* While refusing, the writer checks for the end of the trouble without a call. */
 static int64_t
 rest_us(const struct writ_ledger *ledger)
 {

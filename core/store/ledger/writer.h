@@ -9,7 +9,7 @@ void *writ_writer_run(void *ledger);
 /** Copies the figures for writ_ledger_health. */
 void writ_writer_publish(struct writ_ledger *ledger);
 
-/** What has a part in every group of a ledger. */
+/** The participants of every group of a ledger. */
 extern const struct writ_participant *const writ_writer_participants[];
 
 #endif

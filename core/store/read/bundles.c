@@ -1,5 +1,5 @@
-/* Records are read in the order of the log, a batch at a time, so that no snapshot is held for
- * long: what was appended does not change. */
+/* Records are read in the order of the log, in batches, so that no snapshot is held for long:
+ * appended records do not change. */
 #include "store/read/bundles.h"
 
 #include "base/clock.h"
@@ -65,7 +65,7 @@ hand_over(struct making *m)
     return WRIT_DONE;
 }
 
-/* The largest subtree that begins at `from` and has nothing from `to` on. */
+/* The largest subtree that begins at `from` and ends at or before `to`. */
 static unsigned
 level_between(uint64_t from, uint64_t to)
 {
@@ -75,7 +75,7 @@ level_between(uint64_t from, uint64_t to)
     return aligned < most ? aligned : most;
 }
 
-/* Leaves up to `to` are none of the bundle. */
+/* Skips leaves up to `to`, which are not in the bundle. */
 static WRIT_RESULT
 skip_to(struct making *m, uint64_t to)
 {
@@ -170,7 +170,7 @@ bind(struct making *m, int64_t after)
                                     : sqlite3_bind_text64(m->select, 3 + i, texts[i].ptr,
                                           texts[i].len, SQLITE_STATIC, SQLITE_UTF8));
     }
-    for (int i = 0; i < 2; i++) { /* writ_bundle_begin has seen that they are times */
+    for (int i = 0; i < 2; i++) { /* writ_bundle_begin has checked that they are times */
         (void)(times[i].ptr == NULL || !writ_is_ok(writ_time_read(times[i], &time_us))
                    ? sqlite3_bind_null(m->select, 6 + i)
                    : sqlite3_bind_int64(m->select, 6 + i, time_us));

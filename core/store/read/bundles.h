@@ -1,5 +1,5 @@
 /* bundles.h - makes bundles (evidence/proof/bundle.h) from the records of a ledger, also while a
- * gateway writes it. Memory as there. One thread's; everything blocks on the disk. */
+ * gateway writes it. Memory as there. One thread; everything blocks on the disk. */
 #ifndef WRIT_STORE_BUNDLES_H
 #define WRIT_STORE_BUNDLES_H
 
@@ -11,23 +11,25 @@
 /** The order for a bundle. */
 struct writ_bundles_order {
     const char *path;                /* of the ledger */
-    const struct writ_keyring *ring; /* one of its keys must have signed; they go along */
+    const struct writ_keyring *ring; /* one of its keys must have signed; the bundle contains
+                                        them */
     struct writ_bundle_select select;
     struct writ_view redacted[WRIT_BUNDLES_REDACTED_MAX]; /* records that have one of these members,
                                                              not null, are withheld */
     size_t redacted_n;
-    struct writ_view checkpoint; /* made under this one, as with writ_proofs_pin; empty: the last */
+    struct writ_view checkpoint; /* the checkpoint for the bundle, as with writ_proofs_pin; empty:
+                                    the last */
 };
 
 /**
- * Makes a bundle under the last checkpoint, or the one that is ordered.
+ * Makes a bundle under the last checkpoint, or the requested one.
  *
  * @param put  takes the next lines; false ends the work
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    no record is selected
  *         WRIT_E_INVALID   a time of the selection is malformed
- *         WRIT_E_MISMATCH  a record is not valid, missing, or not that of the tree: see
+ *         WRIT_E_MISMATCH  a record is invalid, missing, or not that of the tree: see
  *                          writ_verify_ledger; or no key of the ring signed, or as writ_proofs_pin
  *         WRIT_E_BUSY      `put` ended it, or the ledger is locked
  *         WRIT_E_LIMIT     over WRIT_BUNDLE_LIVE_MAX

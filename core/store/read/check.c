@@ -1,4 +1,4 @@
-/* A problem is counted always and kept while there is room; it never ends the verification. */
+/* Every problem is counted, and kept while there is room; none ends the verification. */
 #include "store/read/check.h"
 
 #include <stdarg.h>

@@ -1,8 +1,9 @@
-/* check.h - the checks of a verification: where it stands, what it found, and each check by the
- * file that makes it. verify.c walks the log with them.
+/* check.h - the checks of a verification: its progress, its findings, and each check by the file
+ * that makes it. verify.c walks the log with them.
  *
- * Every check returns WRIT_OK whatever is wrong with the ledger, and says what is wrong by
- * writ_check_problem; an error means that it could not look. Only this room includes this. */
+ * Every check returns WRIT_OK whatever is wrong with the ledger, and reports problems by
+ * writ_check_problem; an error means that the check could not be made. Only this room includes
+ * this. */
 #ifndef WRIT_STORE_CHECK_H
 #define WRIT_STORE_CHECK_H
 
@@ -22,8 +23,8 @@ enum writ_check_statement {
 };
 
 /** A verification. `runs` has the boundaries that are open at the present record, `calls` the
- * decisions that have no outcome yet, `told` the reviews that are not over; all end with what ends
- * them. */
+ * decisions that have no outcome yet, `told` the reviews that are not over. Each entry is removed
+ * by the record that ends it. */
 struct writ_check {
     sqlite3 *db;
     sqlite3_stmt *statements[WRIT_CHECK_SQL_COUNT];
@@ -37,9 +38,9 @@ struct writ_check {
     struct writ_tree_edge edge;     /* of the records so far */
     struct writ_buf nodes;          /* that are complete since the present group began */
     uint64_t group_leaf, group_end; /* the present group, as its head says */
-    uint64_t late, late_leaf;       /* checkpoints by a revoked key that none that is believed
-                                     * follows yet, and the first of them */
-    bool lost;                      /* there is no telling where the tree would go on */
+    uint64_t late, late_leaf;       /* checkpoints by a revoked key that no trusted one follows yet,
+                                       and the first of them */
+    bool lost;                      /* after a gap: the tree cannot be continued */
     uint64_t successors;            /* decisions that follow another one */
     struct {
         struct writ_map keys; /* that are claimed at the present record */
@@ -47,7 +48,8 @@ struct writ_check {
         uint64_t drawn;
     } once;                      /* check_once.c */
     uint64_t facts;              /* seen so far */
-    uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and behind its last line */
+    uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and the leaf after its last
+                                    line */
     struct writ_row row;
     struct writ_err *err;
 };
@@ -56,7 +58,7 @@ struct writ_check {
 void writ_check_problem(struct writ_check *v, uint64_t leaf, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Says `what` is wrong with the present record, unless `holds`. */
+/** Reports the problem `what` of the present record, unless `holds`. */
 void writ_check_expect(struct writ_check *v, bool holds, const char *what);
 
 /** Steps a statement: true in *ret when there is a row. */
@@ -65,22 +67,22 @@ WRIT_RESULT writ_check_next(
 
 /* ---- check_record.c: one record after the other; it calls those of tree, once and story ---- */
 
-/** Looks at the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever
- * is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Checks the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever is
+ * wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf);
 
-/** What is left when the last record was seen. `last_now`: the last one that there is by now, in a
- * ledger that is written meanwhile. */
+/** Checks what is left after the last record. `last_now`: the last record at this time, in a ledger
+ * that is written meanwhile. */
 void writ_check_record_rest(struct writ_check *v, uint64_t last, uint64_t last_now);
 
-/** Frees what the checks remember. */
+/** Frees the memory of the checks. */
 void writ_check_record_wipe(struct writ_check *v);
 
 /* ---- check_tree.c: each group has its nodes, and a checkpoint over them that is believed ---- */
 
-/** Adds the body of the present record, number `leaf`, to the tree; at the end of a group looks at
- * its checkpoint. After a gap there is no telling, and nothing more is said. WRIT_OK whatever is
- * wrong; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Adds the body of the present record, number `leaf`, to the tree; at the end of a group checks
+ * its checkpoint. After a gap nothing can be checked, and nothing more is reported. WRIT_OK
+ * whatever is wrong; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf);
 
 /** After the last record: names the checkpoints that no later one vouches for. */
@@ -88,36 +90,35 @@ void writ_check_tree_end(struct writ_check *v);
 
 /* ---- check_once.c: no key was granted to two calls while it was claimed ---- */
 
-/** Claims that are remembered, at most. A claim stands for as long as its record says, unless its
- * outcome proves that nothing ran. When more stand at one time, one verification looks at a part of
- * all keys, by chance, and another one at another. */
+/** Claims in memory, at most. A claim stands for as long as its record says, unless its outcome
+ * proves that nothing ran. When more stand at one time, a verification checks a random part of all
+ * keys, and the next one another part. */
 #define WRIT_CHECK_ONCE_MOST (1 << 18)
 
-/** The present record makes a claim, or none. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Notes the claim that the present record makes, if any. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_once_claim(struct writ_check *v, const struct writ_said *said);
 /** The call that claimed the key did not run. */
 void writ_check_once_release(struct writ_check *v, struct writ_tag key);
-/** Frees what is remembered. */
+/** Frees the claims in memory. */
 void writ_check_once_wipe(struct writ_check *v);
 
 /* ---- check_story.c: each record of a review follows from those before it ---- */
 
-/** Hears the present record, whose `body` is not in the arena of the record. What contradicts its
- * review is said once; what comes after it cannot be judged. WRIT_OK whatever is wrong;
- * WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Takes the present record, whose `body` is not in the arena of the record. What contradicts its
+ * review is reported once; later records of that review cannot be judged. WRIT_OK whatever is
+ * wrong; WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body);
 
-/** Frees what is remembered of reviews that are not over. */
+/** Frees the reviews in memory. */
 void writ_check_story_wipe(struct writ_check *v);
 
 /* ---- check_manifest.c: what the ledger keeps for its start (manifest.h) ---- */
 
-/** Looks at the note, the bytes under it, and every block of every segment that they name.
+/** Checks the note, the bytes that it signs, and every block of every segment that they name.
  *
- * A gateway may write another note meanwhile; what the former one named is then not looked at any
- * further. Whether the bytes say what the records say is not looked at: they are signed. Nothing is
- * wrong when there is no note. WRIT_E_BUSY: `progress` (may be NULL) stopped it; WRIT_E_IO,
- * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+ * When a gateway writes another note meanwhile, the check of the former one ends. Whether the bytes
+ * agree with the records is not checked: they are signed. A ledger without a note has no problem.
+ * WRIT_E_BUSY: `progress` (may be NULL) stopped it; WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_manifest(
     struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx);
 

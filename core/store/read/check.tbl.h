@@ -1,6 +1,6 @@
-/* check.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: by the index that is
- * looked at, and not by the leaf. Each max() and min() has a SELECT of its own: two of one SELECT scan
- * the table. */
+/* check.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: SQLite must use the index
+ * that is being checked, and not the leaf. Each max() and min() has a SELECT of its own: two in one
+ * SELECT scan the table. */
 #ifndef WRIT_STORE_CHECK_TBL_H
 #define WRIT_STORE_CHECK_TBL_H
 

@@ -1,5 +1,5 @@
-/* The note, the bytes and the pieces of segments are read in one transaction, so that they belong
- * together; blocks, which may be many, one by one. */
+/* One transaction reads the note, the bytes and the pieces of segments, so that they belong
+ * together; blocks, which may be many, are read one by one. */
 #include "store/read/check.h"
 
 #include "store/disk/manifest_note.h"
@@ -14,8 +14,8 @@ struct checking {
     struct writ_buf note, bytes;
     struct writ_manifest_stated stated;
     struct writ_segment *segments;
-    bool wrong; /* it was said that something is */
-    bool over;  /* another one is there */
+    bool wrong; /* a problem was reported */
+    bool over;  /* there is another note now */
     bool (*progress)(void *ctx, uint64_t done, uint64_t all);
     void *ctx;
 };
@@ -59,8 +59,8 @@ check_note(struct checking *c)
     if (c->v->report->is_signed) {
         WRIT_TRY(writ_heads_who_signed(trust, &note, INT64_MAX, &who, c->v->err));
     }
-    if (who ==
-        WRIT_HEADS_UNSIGNED) { /* one that a revoked key signed is not believed, and no harm */
+    if (who == WRIT_HEADS_UNSIGNED) { /* a note that a revoked key signed is not trusted, which is
+                                         not a problem */
         say(c, "is not signed by a key of this ledger");
     }
     return WRIT_DONE;
@@ -162,7 +162,7 @@ check_memory(struct checking *c)
     return result;
 }
 
-/* Another note may be there by now, which does not name what is missing. */
+/* There may be another note by now, which does not name the missing rows. */
 static WRIT_RESULT
 doubt(struct checking *c)
 {

@@ -1,5 +1,5 @@
-/* A claim that is over is forgotten by the next sweep. When too many stand, a half of the keys,
- * drawn by chance, is not looked at any further: memory stays bounded. */
+/* The next sweep forgets claims that are over. When too many stand, half of the keys, drawn at
+ * random, is no longer checked: memory stays bounded. */
 #include "store/read/check.h"
 
 #include "base/id.h"
@@ -18,7 +18,7 @@ forget(struct writ_check *v, struct once *once)
     writ_free(once);
 }
 
-/* Of 2^halvings parts, the one that was drawn. */
+/* Whether the key is in the part that was drawn, of 2^halvings parts. */
 static bool
 is_looked_at(const struct writ_check *v, struct writ_tag key)
 {

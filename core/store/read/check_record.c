@@ -1,5 +1,5 @@
-/* Each record is read strictly out of its body, then compared with its columns, its boundary and
- * the decision that it is about. What was wrong is said once; memory is freed when a call has its
+/* Each record is read strictly from its body, then compared with its columns, its boundary and the
+ * decision that it is about. Each problem is reported once. Memory is freed when a call has its
  * outcome and a boundary its seal. */
 #include "store/read/check.h"
 
@@ -23,7 +23,7 @@ struct run {
     char text[];
 };
 
-/** What a call has claimed. */
+/** The claim of a call. */
 struct claimed {
     bool is;
     struct writ_tag key;
@@ -148,8 +148,8 @@ same_number(const struct writ_member_number *member, uint64_t number)
     return member->is == WRIT_PRESENT && member->value >= 0 && (uint64_t)member->value == number;
 }
 
-/* A call that was granted has a claim, unless it may run again or goes on with one that has: what
- * the record says of its claim is what had to be done. */
+/* A granted call has a claim, unless it may run again or continues a call that has one: what its
+ * record says of the claim decides. */
 static void
 check_due(
     struct writ_check *v, const struct writ_said *said, const struct writ_extension *extension)
@@ -182,7 +182,7 @@ check_columns(struct writ_check *v, const struct run *run, const struct writ_dec
         "its running_count is not seq + 1");
 }
 
-/* Reports what a ledger would not write; any other failure is an error. */
+/* Reports a record that a ledger would not write; any other failure is an error. */
 static WRIT_RESULT
 tell(struct writ_check *v, writ_result said, bool *ret)
 {
@@ -194,7 +194,7 @@ tell(struct writ_check *v, writ_result said, bool *ret)
     return WRIT_DONE;
 }
 
-/* Tells what cannot be read from what could not be read for want of memory. */
+/* Separates a record that cannot be read from a lack of memory. */
 static WRIT_RESULT
 readable(struct writ_check *v, writ_result result, bool *ret)
 {
@@ -207,7 +207,7 @@ readable(struct writ_check *v, writ_result result, bool *ret)
 }
 
 /* Reads the decision that the present record is about; false when it is not readable, which was
- * told. */
+ * reported. */
 static WRIT_RESULT
 read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
 {
@@ -241,8 +241,8 @@ call_free(struct writ_check *v, struct call *call)
     writ_free(call);
 }
 
-/* A decision that follows another one is found by it: a query for the history of a call does not
- * see one that the index hides. */
+/* The index must find each decision that follows another one: the history of a call would miss one
+ * that the index hides. */
 static WRIT_RESULT
 check_successor(struct writ_check *v)
 {
@@ -262,8 +262,8 @@ check_successor(struct writ_check *v)
     return result;
 }
 
-/* A decision that goes on with no other one replaces none that waits: what it replaces is a call
- * that was not granted. */
+/* A decision that continues no other one supersedes none that waits: it supersedes a call that was
+ * not granted. */
 static WRIT_RESULT
 check_first(struct writ_check *v, const struct writ_decision *decision)
 {
@@ -289,8 +289,8 @@ check_first(struct writ_check *v, const struct writ_decision *decision)
     return result;
 }
 
-/* A round goes on with a call of its boundary that was granted and has no outcome; that one will
- * have none. */
+/* A round continues a call of its boundary that was granted and has no outcome; that call will have
+ * none. */
 static WRIT_RESULT
 check_round(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
     struct claimed *claimed)
@@ -326,7 +326,7 @@ await_outcome(struct writ_check *v, struct run *run, const struct claimed *claim
     struct call *call;
 
     if (!granted && v->row.verdict == WRIT_DECISION_REQUIRE_APPROVAL) {
-        return WRIT_DONE; /* only another decision comes of it */
+        return WRIT_DONE; /* a `revise` is followed only by another decision */
     }
     if (v->calls.count >= WRIT_VERIFY_LIVE_MAX) {
         WRIT_FAIL(v->err, WRIT_E_LIMIT, "more than %d calls have no outcome at one time",
@@ -363,7 +363,7 @@ find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq)
     return result;
 }
 
-/* Every decision is found by its id, and no other has it. */
+/* Every decision is found by its id, and no other one has that id. */
 static WRIT_RESULT
 check_index(struct writ_check *v)
 {
@@ -449,7 +449,7 @@ check_join(struct writ_check *v, const struct writ_outcome *outcome, const struc
 
     WRIT_TRY(read_decision(v, &decision, &read));
     if (!read) {
-        return WRIT_DONE; /* told with the decision */
+        return WRIT_DONE; /* reported with the decision */
     }
     WRIT_TRY(writ_body_profile(&decision, v->arena, &profile, v->err));
     joined = writ_outcome_join(outcome, &decision, profile, v->err);
@@ -509,7 +509,7 @@ check_outcome(struct writ_check *v, const struct writ_json *value)
 
 /* ---- seals ---- */
 
-/* Where the boundary's row says that its seal is, as of now. */
+/* Reads the leaf of the seal from the row of the boundary, as of now. */
 static WRIT_RESULT
 read_seal_leaf(struct writ_check *v, uint64_t *ret)
 {
@@ -567,7 +567,7 @@ check_seal(struct writ_check *v, const struct writ_json *value)
 
 /* ---- reviews ---- */
 
-/* What the verdict was counted from is for `writ review replay` to count again. */
+/* `writ review replay` counts the votes again; this check does not. */
 static WRIT_RESULT
 check_review(struct writ_check *v, const struct writ_json *value, struct writ_view body)
 {
@@ -619,7 +619,7 @@ check_fact(struct writ_check *v, const struct writ_json *value)
 
 /* ---- any record ---- */
 
-/* The value of the present record, when its bytes are canonical. */
+/* Reads the value of the present record, when its bytes are canonical. */
 static WRIT_RESULT
 read_value(struct writ_check *v, struct writ_view body, const struct writ_json **ret)
 {
@@ -652,7 +652,7 @@ check_bodies(struct writ_check *v, sqlite3_stmt *s)
     }
 }
 
-/* What a seal or a review does not have is not beside it either. */
+/* A seal or a review has no columns of a decision. */
 static void
 expect_bare(struct writ_check *v)
 {

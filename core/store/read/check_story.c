@@ -1,5 +1,5 @@
-/* A story stays in memory until its review is over. One that contradicts itself is reported and
- * then not judged any further. */
+/* A story stays in memory until its review is over. A story that contradicts itself is reported
+ * once, and not judged any further. */
 #include "store/read/check.h"
 
 #include "store/tables/reviews.h"
@@ -8,7 +8,7 @@
 struct told {
     struct writ_map_node by_id;
     struct writ_review_story story;
-    bool is_broken;           /* said so: what follows cannot be judged */
+    bool is_broken;           /* reported: later records cannot be judged */
     struct writ_arena *arena; /* its own */
 };
 
@@ -16,7 +16,7 @@ static void
 story_free(struct writ_check *v, struct told *told)
 {
     writ_map_remove(&v->told, &told->by_id);
-    writ_arena_free(told->arena); /* it lies in there itself */
+    writ_arena_free(told->arena); /* the arena holds the story itself */
 }
 
 static WRIT_RESULT

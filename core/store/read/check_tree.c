@@ -1,5 +1,5 @@
-/* The tree grows with every body. At the end of a group its nodes are compared with those that are
- * stored, and its root with the checkpoint. After a gap nothing more can be said of the tree. */
+/* The tree grows with every body. At the end of a group its nodes are compared with the stored
+ * ones, and its root with the checkpoint. After a gap the tree cannot be checked any more. */
 #include "store/read/check.h"
 
 /* The head of the group that begins with the present record. */
@@ -21,7 +21,7 @@ begin_group(struct writ_check *v, uint64_t leaf)
     return WRIT_DONE;
 }
 
-/* Names the records of the group that are other ones than the tree has. */
+/* Names the records of the group that differ from those of the tree. */
 static void
 name_changed(struct writ_check *v, struct writ_view stored)
 {
@@ -41,9 +41,9 @@ name_changed(struct writ_check *v, struct writ_view stored)
     writ_check_expect(v, named, "the stored nodes of its group differ from the tree");
 }
 
-/* A checkpoint by a key that was revoked by then says nothing by itself. A later one that is
- * believed is over the same records, and vouches for them: who has the lost key cannot have made
- * it. */
+/* A checkpoint by a key that was revoked by then proves nothing by itself. A later one that is
+ * trusted covers the same records, and vouches for them: a thief of the revoked key cannot have
+ * made it. */
 static void
 judge_late(struct writ_check *v, bool is_late)
 {
@@ -79,8 +79,9 @@ believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *che
     return WRIT_DONE;
 }
 
-/* The group ends with the present record: its nodes are those that are stored, and its checkpoint
- * has their root. After a change what is stored goes on, so that the next one is found too. */
+/* The group ends with the present record: its nodes are the stored ones, and its checkpoint has
+ * their root. After a change the check continues with the stored tree, so that it finds the next
+ * change too. */
 static WRIT_RESULT
 end_group(struct writ_check *v)
 {

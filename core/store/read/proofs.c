@@ -1,5 +1,5 @@
-/* The head is the last row that this connection sees, or the checkpoint that was pinned. All proofs
- * of one answer are under that head. */
+/* The head is the last row that this connection sees, or the pinned checkpoint. All proofs of one
+ * answer are under that head. */
 #include "store/read/proofs.h"
 
 #include "store/disk/disk.h"
@@ -14,7 +14,7 @@ struct writ_proofs {
     struct writ_heads heads;
     struct writ_heads_trust trust;
     struct writ_arena *arena; /* of the head */
-    struct writ_buf pinned;   /* the checkpoint that is taken for the last one; empty: none */
+    struct writ_buf pinned;   /* the checkpoint that counts as the last one; empty: none */
 };
 
 void

@@ -1,4 +1,4 @@
-/* An answer of several statements is one transaction, so that they see one state of the ledger.
+/* An answer of several statements is one transaction, so that all see one state of the ledger.
  * Statements are reset on every path, because one that stands at a row holds the write-ahead
  * log. */
 #include "store/read/reader.h"
@@ -11,8 +11,8 @@
 #include "store/tables/review_context.h"
 
 #define BUSY_US            5000000                     /* how long a reader waits for a lock */
-#define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and what comes around them */
-#define REDEMPTION_NEAR    4 /* records that one entry makes, at most, beside its decision */
+#define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and the records around them */
+#define REDEMPTION_NEAR    4                 /* records of one entry beside its decision, at most */
 #define RECORD_ARENA       (64 << 20)        /* memory to read one record */
 #define STORY_ARENA        ((size_t)1 << 30) /* memory to read the decisions of one call */
 
@@ -207,7 +207,7 @@ writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *fi
             break;
         }
         struct writ_reader_item item = item_of(s);
-        /* times grow with the index, so from here on everything is older */
+        /* times grow with the index, so all later rows are older */
         row = item.issued_at_us >= filter->since_us && each(ctx, &item);
     }
     end_rows(reader, SQL_LIST);
@@ -287,7 +287,7 @@ read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_read
     return WRIT_DONE;
 }
 
-/* What an approval is spent for, or what comes in its place, is recorded together with the end of
+/* The redemption of an approval, or the decision in its place, is recorded together with the end of
  * its review. */
 static WRIT_RESULT
 read_redemption(struct writ_reader *reader, struct writ_view decision_id, uint64_t review,
@@ -370,8 +370,8 @@ writ_reader_show(struct writ_reader *reader, struct writ_view decision_id, struc
 
 /* ---- story ---- */
 
-/* The decision that a decision supersedes; empty when there is none, or it is not in this ledger.
- */
+/* The decision that a decision supersedes; empty when there is none, or it is not in this
+ * ledger. */
 static WRIT_RESULT
 read_superseded(struct writ_reader *reader, struct writ_arena *arena, struct writ_view *id,
     struct writ_err *err)
@@ -423,7 +423,7 @@ struct telling {
     bool goes_on;
 };
 
-/* Tells what is there about one decision. */
+/* Reports the records of one decision. */
 static WRIT_RESULT
 tell_decision(
     struct writ_reader *reader, struct writ_view id, struct telling *telling, struct writ_err *err)
@@ -444,7 +444,7 @@ tell_decision(
     return WRIT_DONE;
 }
 
-/* Tells a call: along the path, which ends with its first decision, and on to its last round. */
+/* Reports a call: along the path, from its first decision to its last round. */
 static WRIT_RESULT
 tell(struct writ_reader *reader, struct writ_arena *arena, const struct writ_view *path, size_t n,
     struct telling *telling, struct writ_err *err)

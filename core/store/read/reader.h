@@ -1,8 +1,8 @@
-/* reader.h - looks at a ledger, also while a gateway writes it, by a read-only connection of its
- * own. Nothing here changes the ledger or holds the writer up.
+/* reader.h - reads a ledger, also while a gateway writes it, through a read-only connection of its
+ * own. Nothing here changes the ledger or delays the writer.
  *
- * One reader is for one thread. Everything blocks on the disk. Views that are given to a callback
- * are borrowed until it returns. */
+ * One reader is for one thread. Everything blocks on the disk. Views that a callback gets are
+ * borrowed until it returns. */
 #ifndef WRIT_STORE_READER_H
 #define WRIT_STORE_READER_H
 
@@ -16,7 +16,7 @@
 struct writ_reader;
 
 /**
- * Opens a ledger to read. As writ_ledger_open, but takes no lock and looks at no record.
+ * Opens a ledger to read. As writ_ledger_open, but takes no lock and checks no record.
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM
@@ -52,19 +52,19 @@ struct writ_reader_item {
     bool granted;
     uint64_t seq;
     int64_t issued_at_us;
-    bool superseded; /* a later round of the same call: it has the outcome */
+    bool superseded; /* a later round of the same call has the outcome */
     bool has_outcome;
     enum writ_outcome_kind outcome;
     uint64_t outcome_leaf;
     bool sealed;
 };
 
-/** Calls `each` for the decisions that the filter admits, newest first, until it says false.
+/** Calls `each` for the decisions that the filter admits, newest first, until it returns false.
  * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *filter,
     bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err);
 
-/** A call as the ledger has it. Texts are canonical records, in the arena. */
+/** A call in the ledger. Texts are canonical records, in the arena. */
 struct writ_reader_call {
     uint64_t leaf;
     struct writ_view tenant, boundary_id, decision;
@@ -87,7 +87,7 @@ WRIT_RESULT writ_reader_show(struct writ_reader *reader, struct writ_view decisi
 /**
  * Calls `each` for all records of the call that a decision belongs to: from the first decision that
  * it supersedes, over several, to the last round that follows it; of each the decision first, then
- * what is about it, in the order of the log. Until it says false.
+ * the records about it, in the order of the log. Stops when `each` returns false.
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    no decision of that id
@@ -101,35 +101,34 @@ WRIT_RESULT writ_reader_story(struct writ_reader *reader, struct writ_view decis
     void *ctx, struct writ_err *err);
 
 /**
- * Tells all facts (evidence/record/fact.h), in their order.
+ * Calls `each` for all facts (evidence/record/fact.h), in their order.
  *
- * @param each  stops the reading when it fails; what it is given is borrowed for the call
+ * @param each  its failure stops the reading; its arguments are borrowed for the call
  *
- * WRIT_E_MISMATCH: one is missing, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, and what
- * `each` gives.
+ * WRIT_E_MISMATCH: one is missing, or not readable; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, and the
+ * failure of `each`.
  */
 WRIT_RESULT writ_reader_facts(struct writ_reader *reader,
     WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
     struct writ_err *err);
 
-/** A review as the ledger has it. Texts are canonical records, in the arena. */
+/** A review in the ledger. Texts are canonical records, in the arena. */
 struct writ_reader_review {
     struct writ_view decision;       /* that opened it */
     const struct writ_view *records; /* its own, in their order; at least one */
     size_t records_n;
     struct writ_view arguments;  /* of the call; ptr NULL: no longer kept */
-    struct writ_view conditions; /* that want the approval, as JSON; empty: none, or no longer kept
-                                  */
+    struct writ_view conditions; /* conditions of the policy that need the approval, as JSON; empty:
+                                    none, or no longer kept */
 };
 
-/** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_MISMATCH when the arguments are
- * not those that its first record has the digest of; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY,
- * WRIT_E_NOMEM. */
+/** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_MISMATCH when the arguments do
+ * not have the digest of its first record; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_review(struct writ_reader *reader, struct writ_view id,
     struct writ_arena *arena, struct writ_reader_review *ret, struct writ_err *err);
 
-/** Calls `each` with the ids of the reviews that live or have just ended, the oldest first, until
- * it says false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+/** Calls `each` with the ids of the reviews that are open or have just ended, the oldest first,
+ * until it returns false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
     bool (*each)(void *ctx, struct writ_view id), void *ctx, struct writ_err *err);
 
@@ -137,13 +136,13 @@ WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
  * Calls `each` for all records of a boundary in the order of the log, and judges whether its
  * decisions are whole (contract 5).
  *
- * @param tenant  ptr NULL: whichever has a boundary of that name, when there is only one
- * @param each    ends the export when it says false; `ret` is then about what was seen
- * @param arena   takes the ids of all decisions and the report
+ * @param tenant  ptr NULL: the only tenant that has a boundary of that name
+ * @param each    ends the export when it returns false; `ret` then covers the records so far
+ * @param arena   holds the ids of all decisions and the report
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT    no such boundary
- *         WRIT_E_INVALID   several tenants have one of that name
+ *         WRIT_E_INVALID   several tenants have a boundary of that name
  *         WRIT_E_MISMATCH  a record is not readable: see writ_verify_ledger
  *         WRIT_E_LIMIT     more decisions than a completeness set takes
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO

@@ -1,5 +1,5 @@
-/* A receipt is made of the records of one decision_id and proved against one head: all of it is
- * from one state of the tree. */
+/* A receipt contains the records of one decision_id, proved against one head: all of it is from one
+ * state of the tree. */
 #include "store/read/receipts.h"
 
 #define RECORDS_ARENA ((size_t)256 << 20) /* the records of one call */

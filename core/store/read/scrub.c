@@ -1,4 +1,4 @@
-/* State is guarded by `mutex`; the report belongs to the thread. */
+/* `mutex` guards the state; the report belongs to the thread. */
 #include "store/read/scrub.h"
 
 #include "base/clock.h"
@@ -61,7 +61,7 @@ rest_between(void *ctx, uint64_t done, uint64_t all)
     return goes_on;
 }
 
-/* Whether it was the last of so many. A ledger that is locked, or one that is stopped, is no
+/* Whether too many passes in a row have failed. A locked ledger, or a stopped pass, is not a
  * failure. */
 static bool
 failed(
@@ -79,8 +79,8 @@ failed(
     return true;
 }
 
-/* True when something was found. What could not be looked at is looked at the next time, not for
- * ever. */
+/* True when a fault was found. A ledger that cannot be read is tried again in the next pass, a
+ * bounded number of times. */
 static bool
 pass(struct writ_scrub *scrub, const struct writ_keyring *ring, bool *ret_whole,
     struct writ_err *why)

@@ -10,7 +10,7 @@
 #define WRIT_SCRUB_FIRST_US                                                                        \
     (INT64_C(600) * 1000000) /* from the start to the first pass, at most                          \
                               */
-#define WRIT_SCRUB_REST 19   /* it rests so many times as long as it worked */
+#define WRIT_SCRUB_REST 19   /* it rests this many times as long as it worked */
 #define WRIT_SCRUB_FAILS                                                                           \
     3 /* passes that failed in a row: an unknown state is as bad as a fault                        \
        */
@@ -21,17 +21,17 @@ struct writ_scrub;
  * when the one before has ended. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_scrub_start(const char *path, const struct writ_keyring *ring, int64_t every_us,
     struct writ_scrub **ret, struct writ_err *err);
-/** From the next pass on these keys are believed. */
+/** These keys are trusted from the next pass on. */
 void writ_scrub_rekey(struct writ_scrub *scrub, const struct writ_keyring *ring);
-/** Ends it in the middle of its work. NULL is permitted. */
+/** Ends it, also during a pass. NULL is permitted. */
 void writ_scrub_stop(struct writ_scrub *scrub);
 
 struct writ_scrub_state {
-    bool found;      /* something is not as it was written, or cannot be looked at */
+    bool found;      /* something is not as it was written, or cannot be read */
     uint64_t passes; /* that found nothing */
 };
 
-/** How far it is. Thread-safe. `err` gets what was found. */
+/** The progress. Thread-safe. `err` gets the finding. */
 struct writ_scrub_state writ_scrub_look(struct writ_scrub *scrub, struct writ_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Records are read in the order of the log, a batch at a time, so that no snapshot is held for
- * long: what was appended does not change. */
+/* Records are read in the order of the log, in batches, so that no snapshot is held for long:
+ * appended records do not change. */
 #include "store/read/verify.h"
 
 #include "evidence/record/profile.h"
@@ -20,7 +20,7 @@ static const char *const texts[WRIT_CHECK_SQL_COUNT] = {
 
 /* ---- all records ---- */
 
-/* Looks at up to BATCH records from *leaf on. */
+/* Checks up to BATCH records from *leaf on. */
 static WRIT_RESULT
 check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
 {
@@ -68,7 +68,7 @@ head(struct writ_check *v, int64_t *ret_last)
     return WRIT_DONE;
 }
 
-/* The last record that there is by now: what a row of `boundary` named before is not beyond it. */
+/* Reads the last record at this time: no row of `boundary` may name a later one. */
 static WRIT_RESULT
 read_last_now(struct writ_check *v, int64_t *ret)
 {
@@ -81,7 +81,7 @@ read_last_now(struct writ_check *v, int64_t *ret)
     return WRIT_DONE;
 }
 
-/* An index finds no other records than those that were looked at. */
+/* Checks that an index finds exactly the records that were read. */
 static WRIT_RESULT
 check_count(struct writ_check *v, enum writ_check_statement which, int64_t last, uint64_t wanted,
     const char *what)

@@ -4,11 +4,11 @@
  * it is valid by its route, its digests are what its members give, and the columns beside it say
  * the same. Each boundary: seq from 0 without a gap, running_count, nothing after its seal, and a
  * seal that counts and hashes what is there. Each call: a decision, at most one outcome that joins
- * it, none without a decision; what was refused did not run; what was granted was an allow, or
- * says that it was let through in shadow. Each review: its records follow from each other. The
- * tree: each record is the leaf that is stored, each checkpoint has the root that the records give,
- * and is signed: by a key that is believed for it, or by one that was revoked by then, when a later
- * one is over it that is believed.
+ * it, none without a decision; a refused call did not run; a granted one was an allow, or says that
+ * shadow mode granted it. Each review: its records follow from each other. The tree: each record is
+ * the leaf that is stored, each checkpoint has the root that the records give, and is signed: by a
+ * key that is trusted for it, or by a key that was revoked by then, when a later trusted checkpoint
+ * covers it.
  *
  * Only a checkpoint that another party kept can reveal a suffix that was cut off together with
  * its checkpoints. Without the keys the same holds for a rewritten history with new checkpoints. */
@@ -19,16 +19,16 @@
 #include "store/read/verify_report.h"
 
 /**
- * Verifies the records that are there when it begins.
+ * Verifies the records that exist when it begins.
  *
  * @param ring      keys of the ledger, whose signatures are required; NULL: none
- * @param progress  called now and then, stops the work when it says false; may be NULL
+ * @param progress  called now and then, stops the work when it returns false; may be NULL
  * @param ret       written also when there are problems: then ret->problems is above 0
  *
  * Memory grows with the number of boundaries that are open at one time and of calls that are in
  * flight at one time, not with the length of the log. Blocks.
  *
- * @return WRIT_OK  everything was looked at, whatever was found
+ * @return WRIT_OK  everything was checked, whatever was found
  *         WRIT_E_BUSY     `progress` stopped it, or the ledger is locked
  *         WRIT_E_LIMIT    over WRIT_VERIFY_LIVE_MAX or WRIT_VERIFY_REVIEWS_MAX
  *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO,

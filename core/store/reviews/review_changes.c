@@ -1,6 +1,6 @@
 /* A change is made in memory when it is prepared, and its op undoes or finishes it with the group;
- * `was` has all that undoing needs. The boundary of a review waits from its opening until its end
- * is on disk. */
+ * `was` has everything that undoing needs. The boundary of a review waits from its opening until
+ * its end is on disk. */
 #include "store/reviews/review_changes.h"
 
 #include "evidence/record/extension.h"
@@ -22,7 +22,7 @@ write_terms(const struct writ_review *review, struct writ_arena *arena,
     return WRIT_DONE;
 }
 
-/* What voters will be shown is kept beside the records: they have its digest. */
+/* The review context is kept beside the records, which have its digest. */
 static WRIT_RESULT
 note_showing(struct writ_view bytes, struct writ_arena *arena, struct writ_member_object *ret,
     struct writ_err *err)
@@ -225,7 +225,7 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
     return WRIT_DONE;
 }
 
-/* Its end is on disk: its boundary need not wait for it any more. */
+/* The end of the review is on disk: its boundary need not wait for it any more. */
 static void
 let_boundary_go(struct writ_ledger *ledger, struct writ_reviewed *review)
 {
@@ -307,7 +307,7 @@ writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *rev
 
 /* ---- from the disk ---- */
 
-/* The records of a review, one after the other. */
+/* Reads the records of a review, in order. */
 static WRIT_RESULT
 read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed *review,
     struct writ_arena *scratch, struct writ_err *err)

@@ -8,7 +8,7 @@
 /**
  * Appends the record of an event to the bodies of the group and makes the change in memory.
  *
- * @param changes  gets one more; there is room
+ * @param changes gets one more; must have room
  *
  * @return WRIT_OK
  *         WRIT_E_MISMATCH  the event cannot happen in its state
@@ -20,7 +20,7 @@ WRIT_RESULT writ_review_changes_make(struct writ_ledger *ledger, struct writ_rev
 /** Gives the changes rows and ops. The last op answers `entry`; NULL: no entry. */
 void writ_review_changes_settle(struct writ_ledger *ledger,
     const struct writ_reviews_changes *changes, struct writ_entry *entry);
-/** Takes one that is over out of table and disk, with the present group. */
+/** Removes a review that is over from table and disk, with the present group. */
 void writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *review);
 /** Undoes changes that got no rows. */
 void writ_review_changes_revert(
@@ -30,18 +30,18 @@ void writ_review_changes_revert(
 void writ_review_changes_release(
     struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us, enum writ_code code);
 
-/** Puts a review of the disk into the table, out of its records. `boundary` NULL: it is sealed.
+/** Puts a review of the disk into the table, from its records. `boundary` NULL: it is sealed.
  * WRIT_E_MISMATCH, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id,
     struct writ_tag name, uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row,
     struct writ_err *err);
 
 /**
- * What the voters of a review are shown, from its row, in the arena. It is compared with the record
- * that opened the review each time: a row that was changed is not shown, and poisons the ledger.
+ * Reads the review context from the row of the review, into the arena. It is compared with the
+ * record that opened the review each time: a changed row is not shown, and poisons the ledger.
  *
- * @param lives  it is not over: there must be something
- * @param ret    all empty when it is over and nothing is kept any more
+ * @param lives  the review is open: its context must exist
+ * @param ret    all empty when it is over and its context is no longer kept
  *
  * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. Blocks.
  */

@@ -1,8 +1,9 @@
-/* 1. The answer to a call is found without any change; the changes that go with it are made after
- *    the body of its decision, and become rows and ops with it.
- * 2. An approval is spent by the change that stands in the same group as the grant, or not at all.
- * 3. Its caller gets an end once; then it is forgotten, so that the next call opens a new
- *    review; but what voters have said about the very call holds as long as it is remembered. */
+/* 1. The answer to a call is found without any change. Its changes are made after the body of the
+ * decision, and become rows and ops with it.
+ * 2. A change in the same group as the grant spends the approval, or nothing does.
+ * 3. The caller gets the end of a review once; then the review is forgotten, so that the next call
+ *    opens a new one. The feedback of its voters on exactly this call stays valid as long as it is
+ *    kept. */
 #include "store/reviews/reviewing.h"
 
 #include "base/id.h"
@@ -11,7 +12,7 @@
 
 #define SWEEP_ARENA  (1 << 20)
 #define SALT_BYTES   16
-#define SHOWING_HEAD 128 /* bytes of it besides its parts */
+#define SHOWING_HEAD 128 /* bytes of the context besides its parts */
 
 /* ---- a call asks ---- */
 
@@ -27,7 +28,7 @@ holds(enum writ_review_state state)
     return state == WRIT_REVIEW_REJECTED || state == WRIT_REVIEW_REVISED;
 }
 
-/* What would happen to a live review for being asked now, or JOIN or REDEEM. */
+/* The event that a call causes in an open review now, or JOIN or REDEEM. */
 static enum writ_review_event
 event_of(const struct writ_reviewed *review, const struct writ_review *asked, int64_t now_us)
 {
@@ -75,7 +76,7 @@ ask_for_new(
     return WRIT_DONE;
 }
 
-/* The caller names a review: it must be there, be its own, and be for this very call. */
+/* The caller names a review: it must exist, be the caller's own, and be for exactly this call. */
 static bool
 is_named(const struct writ_ask *ask, const struct writ_reviewed *review)
 {
@@ -93,7 +94,7 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
 
     (void)err;
     if (review != NULL && !same_terms(&review->story.review, ask->terms)) {
-        review = NULL; /* two calls with one tag: 2^64 work, and yet */
+        review = NULL; /* two calls with one tag: takes 2^64 work, but is checked */
     }
     reviewing.review = review;
     if (!is_named(ask, review)) {
@@ -115,7 +116,7 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
             reviewing.answer = WRIT_REVIEWING_REDEEMS;
         } else if (event == WRIT_REVIEW_DO_EXPIRE) {
             WRIT_TRY(refuse(&reviewing, writ_review_reason(next)));
-        } else { /* the world moved on: ended, and a new one in its place */
+        } else { /* the target or the terms changed: this review ends, and a new one opens */
             WRIT_TRY(ask_for_new(ledger, ask->terms, &reviewing));
             reviewing.before = review->story.review.id;
             if (reviewing.answer == WRIT_REVIEWING_PENDS) {
@@ -142,7 +143,7 @@ make_salt(struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* What the voters will be shown; with the state that the review before was about. */
+/* Makes the review context, with the target state of the review before. */
 static WRIT_RESULT
 make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
@@ -197,7 +198,7 @@ open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     return WRIT_DONE;
 }
 
-/* The review that stood in the way ends, and is forgotten: this answer informs its caller. */
+/* The conflicting review ends and is forgotten: this answer informs its caller. */
 static WRIT_RESULT
 end_before(struct writ_ledger *ledger, struct writ_reviewing *reviewing, const struct writ_ask *ask,
     int64_t now_us, struct writ_arena *arena, struct writ_err *err)
@@ -321,7 +322,7 @@ writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- time passes ---- */
 
-/* keeps (3): an end that no caller fetched is forgotten in its time */
+/* keeps (3): an end that no caller fetched is forgotten when its time is over */
 static WRIT_RESULT
 sweep_one(struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us,
     struct writ_arena *arena, struct writ_reviews_changes *changes)
@@ -384,8 +385,9 @@ writ_reviewing_sweep(struct writ_ledger *ledger)
     for (size_t i = ledger->reviews.count; i > 0 && writ_group_has_room(&ledger->group); i--) {
         struct writ_reviews_changes changes = {.n = 0};
 
-        writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before it may change */
-        /* what fails is tried again in the next turn */
+        writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before its state may
+                                                                         change */
+        /* a failure is tried again in the next turn */
         if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
             writ_review_changes_settle(ledger, &changes, NULL);
         }

@@ -1,29 +1,30 @@
-/* reviewing.h - what reviews say to a call that asks, and what time does to them. */
+/* reviewing.h - the answer of reviews to a call, and the changes of reviews over time. */
 #ifndef WRIT_STORE_REVIEWING_H
 #define WRIT_STORE_REVIEWING_H
 
 #include "store/write/store.h"
 
-/** What a review says to a call that asks. */
+/** The answer of the reviews to a call. */
 enum writ_reviewing_answer {
     WRIT_REVIEWING_REFUSES = 0, /* `reason` */
-    WRIT_REVIEWING_PENDS,       /* the draft stands: it joined a review, or opens one */
+    WRIT_REVIEWING_PENDS,       /* the draft stands: it joins a review, or opens one */
     WRIT_REVIEWING_REDEEMS,     /* the call is approved: it may be granted */
 };
 
-/** A call that asks. Zero-initialise; `changes` are settled or reverted with the decision. */
+/** One call that needs a review. Zero-initialise; `changes` are settled or reverted with the
+ * decision. */
 struct writ_reviewing {
     enum writ_reviewing_answer answer;
     enum writ_reason reason;      /* REFUSES: why. PENDS: why the review before ended, or NONE */
-    struct writ_reviewed *review; /* the one that answers; NULL: none */
+    struct writ_reviewed *review; /* the review that answers; NULL: none */
     struct writ_view before;      /* id of the review that ended for this one; ptr NULL: none */
     int64_t until_us;             /* of the state in the answer */
     struct writ_reviews_changes changes;
-    struct writ_reviewed *told; /* its end was told by this answer: it is forgotten; or NULL */
+    struct writ_reviewed *told; /* this answer reports its end, so it is forgotten; or NULL */
 };
 
 /**
- * Finds out what a review says to a draft, without any change.
+ * Finds the answer of the reviews to a draft, without any change.
  *
  * WRIT_E_NOMEM.
  */
@@ -36,12 +37,12 @@ WRIT_RESULT writ_reviewing_record(struct writ_ledger *ledger, struct writ_review
     struct writ_entry_decision *d, uint64_t leaf, struct writ_boundary *boundary, bool granted,
     struct writ_arena *arena, struct writ_err *err);
 
-/** Gives what was made rows and ops. */
+/** Gives the changes rows and ops. */
 void writ_reviewing_settle(struct writ_ledger *ledger, struct writ_reviewing *reviewing);
-/** Takes it back. Nothing made: nothing happens. */
+/** Undoes the changes, if any. */
 void writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewing);
 
-/** WRIT_ENTRY_REVIEW_RULES: reviews under other rules than these end in this turn. */
+/** WRIT_ENTRY_REVIEW_RULES: reviews under other rules end in this turn. */
 WRIT_RESULT writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry);
 
 /** Ends reviews whose time or run is over; forgets ends that no caller fetched. A group

@@ -1,11 +1,11 @@
 /* Everything is checked before anything changes: the review, the event, the vote's digest, voter,
- * form and signature. A refusal is an answer, with its reason in `refused`. */
+ * form and signature. A refusal is a result, with its reason in `refused`. */
 #include "store/reviews/voting.h"
 
 #include "evidence/record/ballot.h"
 #include "store/reviews/review_changes.h"
 
-/* Who has a key votes signed, by whatever way the vote came; else there is nothing to sign with. */
+/* A voter with a key must sign its votes, whatever way they come; a voter without one cannot. */
 static enum writ_reason
 check_signature(const struct writ_entry_review *r, const struct writ_reviewed *review,
     const struct writ_review_voter *voter)
@@ -52,7 +52,8 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
                                                   : check_signature(r, review, voter);
 }
 
-/* The events that a person or caller can bring. The others follow from votes, time or the call. */
+/* The events that a person or a caller can submit. The others follow from votes, time or the
+ * call. */
 static bool
 is_submitted(enum writ_review_event event)
 {
@@ -82,7 +83,7 @@ check_event(const struct writ_entry_review *r, const struct writ_reviewed *revie
     return r->event == WRIT_REVIEW_DO_VOTE ? check_vote(r, review) : WRIT_REASON_NONE;
 }
 
-/* The verdict, when nothing that is still out can change it. */
+/* Closes the review with its verdict, when no outstanding vote can change it. */
 static WRIT_RESULT
 close_if_decided(struct writ_ledger *ledger, struct writ_reviewed *review, struct writ_arena *arena,
     struct writ_reviews_changes *changes, struct writ_err *err)

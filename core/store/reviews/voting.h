@@ -5,9 +5,9 @@
 #include "store/write/store.h"
 
 /**
- * WRIT_ENTRY_REVIEW: checks that the caller may see the review, that the event is one that
- * an entry can bring, and a vote's digest, voter, form and signature; then makes the change, and
- * with a vote the verdict when nothing that is still out can alter it.
+ * WRIT_ENTRY_REVIEW: checks that the caller may see the review, that an entry can submit the event,
+ * and a vote's digest, voter, form and signature; then makes the change, and after a vote the
+ * verdict when no outstanding vote can change it.
  *
  * @return WRIT_OK  made; or refused, with the reason in `refused`
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_LIMIT  nothing is changed

@@ -1,5 +1,5 @@
-/* Watchers get only what is on disk: their entries are answered between two groups. An entry ends
- * once, with its change, its time or the ledger. */
+/* Watchers get only changes that are on disk: their entries are answered between two groups. An
+ * entry ends once, with its change, its time or the ledger. */
 #include "store/reviews/watching.h"
 
 #include "store/reviews/review_changes.h"
@@ -8,7 +8,7 @@
 
 /* ---- looking ---- */
 
-/* The records of one decision_id: the decision, and those of its review. */
+/* Reads the records of one decision_id: the decision, and those of its review. */
 static WRIT_RESULT
 read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_review_story *story,
     struct writ_arena *scratch, struct writ_err *err)
@@ -172,7 +172,7 @@ writ_watching_add(struct writ_ledger *ledger, struct writ_entry *entry)
     return true;
 }
 
-/* What the memory holds between two groups is on disk: only then is it told. */
+/* The state in memory between two groups is on disk: only then do watchers get it. */
 static bool
 ends_watch(struct writ_ledger *ledger, struct writ_entry *entry, int64_t now_us)
 {

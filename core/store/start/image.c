@@ -8,7 +8,7 @@
 
 /* ---- writing ---- */
 
-/* The time of the last record of a boundary goes by the wall clock, which outlives the machine. */
+/* The time of the last record of a boundary is wall time, which is valid after a reboot. */
 static void
 put_boundary(const struct writ_boundary *boundary, int64_t wall_ahead_us, struct writ_buf *buf)
 {
@@ -104,7 +104,7 @@ put_budgets(const struct writ_budgets *budgets, struct writ_buf *buf)
     }
 }
 
-/* Their records are in the log: how many, so that none is missed. */
+/* Their records are in the log: their number is kept, so that a missing one is noticed. */
 static void
 put_reviews(const struct writ_reviews *reviews, struct writ_buf *buf)
 {
@@ -160,7 +160,8 @@ take_segment(void *ctx, struct writ_segment *segment)
     return writ_once_restore(t->ledger, segment, t->err);
 }
 
-/* It was open, and its row says that it is sealed: by a record that is about to be read. */
+/* The boundary was open, and its row says that it is sealed: one of the records that are read next
+ * must be the seal. */
 static WRIT_RESULT
 check_sealed_since(struct taking *t, uint64_t id, struct writ_view tenant, struct writ_view name)
 {
@@ -228,7 +229,7 @@ take_boundary(struct taking *t)
     return take_charge(t, boundary);
 }
 
-/* What is open, and was not, began since. */
+/* A boundary that is open now, and was not, began since. */
 static WRIT_RESULT
 check_fresh(struct taking *t)
 {
@@ -294,7 +295,7 @@ take_flight(struct taking *t)
     return claims ? take_hold(t, &flight->hold) : WRIT_DONE;
 }
 
-/* Only what counts in the present window. */
+/* Takes a budget that counts in the present window. */
 static WRIT_RESULT
 take_budget(struct taking *t)
 {
@@ -328,7 +329,7 @@ check_count(struct taking *t, enum writ_statement which, uint64_t wanted, const 
     return WRIT_DONE;
 }
 
-/* All facts were read, and those that were there are among them. */
+/* Checks that all facts were read, the earlier ones among them. */
 static WRIT_RESULT
 check_facts(struct taking *t, uint64_t facts_n)
 {

@@ -1,6 +1,6 @@
-/* `keeping.noted_us` holds from the last WRIT_FACT_KEPT on. `keeping.most_us` is at least the
- * promise of every claim that stands by its time: it is the longest of what the options say, of
- * what holds, and of each earlier time whose last claim can still stand. */
+/* `keeping.noted_us` holds from the last WRIT_FACT_KEPT on. `keeping.most_us` is at least as long
+ * as any claim that still stands was promised to stand: it is the longest of the time in the
+ * options, the time that holds, and each earlier time whose last claim can still stand. */
 #include "store/start/keeping.h"
 
 #include "evidence/json/write.h"
@@ -10,7 +10,7 @@
 #define UNNOTED_S 86400 /* holds before the first fact */
 #define DATA_MAX  64
 
-/* As long as a record can say it: in whole seconds. */
+/* The longest time of the options, in whole seconds, as a record can state it. */
 static int64_t
 longest_s(const struct writ_ledger_options *options)
 {
@@ -47,7 +47,8 @@ writ_keeping_hear(struct writ_ledger *ledger, const struct writ_fact *fact, stru
             (unsigned long long)fact->n);
     }
     if (fact->at_us > ledger->log.last_us - ledger->keeping.noted_us) {
-        take(&ledger->keeping, ledger->keeping.noted_us); /* claims of right before it stand */
+        take(&ledger->keeping, ledger->keeping.noted_us); /* claims from right before this fact
+                                                             stand */
     }
     ledger->keeping.noted_us = seconds * US_PER_S;
     return WRIT_DONE;

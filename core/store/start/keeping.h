@@ -1,9 +1,9 @@
 /* keeping.h - for how long keys are claimed, over changes of the options.
  *
  * A claim stands for as long as its signed record promises (claim_seconds), whatever the options
- * say later. A start reads records back for the longest of the times that a claim can still stand,
- * so the ledger records that time whenever the options change it (WRIT_FACT_KEPT). Before the first
- * such fact it is one day. One thread. */
+ * say later. A start reads records back for the longest time that a claim can still stand, so the
+ * ledger records that time whenever the options change it (WRIT_FACT_KEPT). Before the first such
+ * fact it is one day. One thread. */
 #ifndef WRIT_STORE_KEEPING_H
 #define WRIT_STORE_KEEPING_H
 
@@ -13,16 +13,17 @@
 /** Before the facts are read. */
 void writ_keeping_begin(struct writ_ledger *ledger);
 
-/** Takes note of a fact when the ledger opens; the time of the last record is known.
- * WRIT_E_MISMATCH: it is not readable. */
+/** Processes a fact when the ledger opens; the time of the last record is known. WRIT_E_MISMATCH:
+ * it is not readable. */
 WRIT_RESULT writ_keeping_hear(
     struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err);
 
-/** After the last fact: `keeping.most_us` is then the longest time that a claim can still stand. */
+/** Ends the reading of facts: `keeping.most_us` is then the longest time that a claim can still
+ * stand. */
 void writ_keeping_end(struct writ_ledger *ledger);
 
-/** Before anything is granted: records the time of the options when it is not the one that holds.
- * What fails is in ledger->trouble.why. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Records the claim time of the options, if it differs from the one that holds, before anything is
+ * granted. ledger->trouble.why has the failure. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_keeping_record(struct writ_ledger *ledger);
 
 #endif

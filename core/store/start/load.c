@@ -1,11 +1,11 @@
-/* Makes the memory of the writer out of the disk: open boundaries, claims, calls in flight,
+/* Rebuilds the memory of the writer from the disk: open boundaries, claims, calls in flight,
  * budgets.
  *
- * With a manifest (manifest.h) records are read from the last one that it is over. Without, from
- * the first one that still matters: the oldest of an open boundary, or of the time for which claims
- * are kept, and the one before it, which shows that it is the first. What is read was written by
- * this program, but the file may have been in other hands since: a record counts for what its
- * signed body says (reread.h), and whatever does not fit stops the start. */
+ * With a manifest (manifest.h) records are read from the last one that it covers. Without a
+ * manifest, from the first one that still matters: the oldest of an open boundary, or of the time
+ * for which claims are kept, and the one before it, which shows that it is the first. This program
+ * wrote the file, but another one may have changed it since: only the signed body of a record
+ * counts (reread.h), and any contradiction stops the start. */
 #include "store/start/load.h"
 
 #include "store/disk/reread.h"
@@ -24,7 +24,7 @@ struct loading {
     struct writ_ledger *ledger;
     struct writ_boundary *past; /* stands for every boundary that is sealed */
     uint64_t first_leaf;
-    uint64_t manifest_leaf; /* what the manifest is over; 0: there is none */
+    uint64_t manifest_leaf; /* records that the manifest covers; 0: no manifest */
     struct writ_buf image;
     int64_t since_us; /* records before are of no interest by their time */
     int64_t wall_us, mono_us;
@@ -32,7 +32,7 @@ struct loading {
 };
 
 #define US_PER_S       INT64_C(1000000)
-#define REVIEWED_ARENA (8 << 20) /* memory to look at the decision of a review */
+#define REVIEWED_ARENA (8 << 20) /* memory to read the decision of a review */
 
 /* calls without an outcome while reading: also those whose outcome comes later in the log */
 #define IN_FLIGHT_FACTOR 4
@@ -54,7 +54,8 @@ load_head(struct loading *l)
         ledger->log.last_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
     }
     writ_disk_end(disk, WRIT_SQL_LAST_RECORD);
-    if (ledger->log.last_us >= WRIT_TIME_MOST_US) { /* the next one could not be after it */
+    if (ledger->log.last_us >= WRIT_TIME_MOST_US) { /* no later time would be left for the next
+                                                       one */
         CONTRADICTS(l, "record %llu has a time that no clock shows: see `writ ledger verify`",
             (unsigned long long)ledger->log.next_leaf - 1);
     }
@@ -83,7 +84,8 @@ load_boundary(struct loading *l)
     boundary->active_us = l->mono_us;
     if (l->manifest_leaf == 0 && boundary->first_leaf < l->first_leaf) {
         l->first_leaf = boundary->first_leaf;
-        l->since_us = INT64_MAX; /* it is the first one for another reason than its time */
+        l->since_us = INT64_MAX; /* it is the first one because of an open boundary, not of its
+                                    time */
     }
     return WRIT_DONE;
 }
@@ -186,14 +188,14 @@ load_claim(struct loading *l, const struct writ_row *row, const struct writ_said
     return WRIT_DONE;
 }
 
-/* Takes over what the decision before had: its claim, and its place in flight. */
+/* Takes over the claim of the decision before, and its place in flight. */
 static WRIT_RESULT
 load_followed(struct loading *l, const struct writ_row *row, const struct writ_said *said,
     struct writ_flight *flight)
 {
     struct writ_flight *before = writ_flights_find(&l->ledger->flights, row->about);
 
-    if (before == NULL) { /* older than what matters */
+    if (before == NULL) { /* older than the first record that matters */
         return WRIT_DONE;
     }
     if (!writ_view_equal(before->decision_id, said->supersedes)) {
@@ -208,8 +210,8 @@ load_followed(struct loading *l, const struct writ_row *row, const struct writ_s
     return WRIT_DONE;
 }
 
-/* The row of a boundary that is not open, as the statement stands at it, is that of a record that
- * names it, and it has its seal, there or behind. */
+/* Whether the row of a boundary that is not open, at which the statement stands, belongs to a
+ * record that names it and has its seal, in the rows read or after them. */
 static bool
 is_sealed(const struct loading *l, const struct writ_row *row, const struct writ_said *said)
 {
@@ -225,8 +227,8 @@ is_sealed(const struct loading *l, const struct writ_row *row, const struct writ
            (ends ? seal == row->leaf : seal > row->leaf);
 }
 
-/* A boundary that its row calls sealed has a seal: a claim stands as long as its boundary is open.
- */
+/* A boundary that its row calls sealed must have a seal: a claim stands as long as its boundary is
+ * open. */
 static WRIT_RESULT
 check_sealed(struct loading *l, const struct writ_row *row, const struct writ_said *said)
 {
@@ -247,7 +249,7 @@ check_sealed(struct loading *l, const struct writ_row *row, const struct writ_sa
     return WRIT_DONE;
 }
 
-/* The decision stands in the boundary that it names, and next in it. */
+/* Checks that the decision is in the boundary that it names, as the next one in it. */
 static WRIT_RESULT
 place_decision(struct loading *l, const struct writ_row *row, const struct writ_said *said,
     struct writ_boundary *boundary)
@@ -306,7 +308,8 @@ load_outcome(struct loading *l, const struct writ_row *row, const struct writ_bo
     struct writ_hold *hold = flight == NULL ? NULL : flight->hold;
 
     if (flight == NULL && (boundary == l->past || row->verdict == WRIT_OUTCOME_BLOCKED)) {
-        return WRIT_DONE; /* of a decision that was not granted, or older than what matters */
+        return WRIT_DONE; /* of a decision that was not granted, or is older than the first record
+                             that matters */
     }
     if (flight == NULL || !writ_view_equal(flight->decision_id, row->decision_id)) {
         CONTRADICTS(l, "record %llu is the outcome of another call: see `writ ledger verify`",
@@ -327,7 +330,7 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
 {
     struct writ_boundary *boundary = writ_boundaries_at(&l->ledger->boundaries, row->boundary);
 
-    if (row->leaf < l->first_leaf) { /* it shows that what comes before is of no interest */
+    if (row->leaf < l->first_leaf) { /* it shows that no earlier record matters */
         if (row->time_us >= l->since_us) {
             CONTRADICTS(l, "records before %llu have wrong times in their columns",
                 (unsigned long long)l->first_leaf);
@@ -353,14 +356,14 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
         }
         return check_sealed(l, row, said);
     case WRIT_ROW_FACT:   /* read apart: facts.h */
-    case WRIT_ROW_REVIEW: /* read with their review, and only when that is still of interest */
+    case WRIT_ROW_REVIEW: /* read with their review, and only while that still matters */
     case WRIT_ROW_NONE:
         break;
     }
     return WRIT_DONE;
 }
 
-/* Claims go to the disk as they do later, so that memory has some of them at a time. */
+/* Writes claims to the disk, as in operation, so that memory holds only some of them at a time. */
 static WRIT_RESULT
 make_room(struct loading *l, struct writ_reread *records)
 {
@@ -372,7 +375,7 @@ make_room(struct loading *l, struct writ_reread *records)
     writ_reread_rest(records);
     writ_once_sweep(ledger);
     WRIT_TRY(writ_manifest_work(ledger, SIZE_MAX, l->err));
-    /* no reader needs the write-ahead log: fold it into the file and begin an empty one */
+    /* no reader needs the write-ahead log: copy it into the file and begin an empty one */
     (void)sqlite3_wal_checkpoint_v2(ledger->disk.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return WRIT_DONE;
 }
@@ -448,7 +451,7 @@ load_waits(struct loading *l)
     return result;
 }
 
-/* The decision of a review stands where its columns say, also when it was not read again. */
+/* The decision of a review is where its columns say, even when it was not read again. */
 static WRIT_RESULT
 check_reviewed(struct loading *l, const struct writ_row *row, const struct writ_boundary *boundary)
 {
@@ -574,8 +577,8 @@ find_first(struct loading *l)
         l->since_us = INT64_MAX;
         return WRIT_DONE;
     }
-    /* not from the clock, which may be ahead and go back: every later call is after the last record
-     */
+    /* not from the clock, which may be ahead and go back: every later call comes after the last
+     * record */
     l->since_us = l->ledger->log.last_us - l->ledger->keeping.most_us;
     return writ_disk_since(
         &l->ledger->disk, l->ledger->log.next_leaf, l->since_us, &l->first_leaf, l->err);

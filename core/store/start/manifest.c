@@ -1,5 +1,5 @@
-/* 1. The bytes of the note on disk are not written to: a new manifest goes into the other area.
- * 2. What a manifest names is on the disk as long as its note is: `named` of a segment is the
+/* 1. Nothing writes to the area of the note on disk: a new manifest goes into the other area.
+ * 2. The rows that a manifest names are on disk as long as its note is: `named` of a segment is the
  *    number of the last one that names it. */
 #include "store/start/manifest.h"
 
@@ -9,8 +9,8 @@
 #include "store/write/once.h"
 
 #define PIECE_PER  128           /* another piece for so many records of a group */
-#define TURN_ALL   ((size_t)256) /* records that a transaction of its own could have had */
-#define THINGS_PER 2 /* records for each thing in memory, from one manifest to the next */
+#define TURN_ALL   ((size_t)256) /* records that would justify a transaction of its own */
+#define THINGS_PER 2             /* records for each thing in memory, between two manifests */
 
 static void
 abandon(struct writ_manifest *manifest)
@@ -91,7 +91,7 @@ write_note(struct writ_ledger *ledger, struct writ_err *err)
         &ledger->disk, WRIT_SQL_SEGMENT_PUT, err, "ub", WRIT_MANIFEST_NOTE, writ_buf_view(&note));
 }
 
-/* What an earlier one had more, in the same area. */
+/* Deletes the rows that an earlier, longer manifest left in the same area. */
 static WRIT_RESULT
 drop_rest(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -261,7 +261,7 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
     return WRIT_DONE;
 }
 
-/* Deletes the note: it is not believed, and the rows that it names are about to be deleted. */
+/* Deletes the note: it is not trusted, and the rows that it names are about to be deleted. */
 static WRIT_RESULT
 forget(struct writ_disk *disk, struct writ_err *err)
 {

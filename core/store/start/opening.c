@@ -1,6 +1,6 @@
 /* A ledger opens when nothing contradicts it: the last checkpoint, the edge under it, the records
- * of the last group, and every checkpoint that is known from outside. A look at any of these that
- * fails is a refusal. */
+ * of the last group, and every checkpoint that is known from outside. A failure to read any of
+ * these refuses the ledger. */
 #include "store/start/opening.h"
 
 #define HEAD_ARENA (8 << 20) /* memory for the last row of `head` */
@@ -27,7 +27,8 @@ count_records(struct opening *o, uint64_t *ret)
     return result;
 }
 
-/* The last checkpoint is ours, and over all records; the edge is the one that it was made over. */
+/* Checks that a trusted key of the ledger signed the last checkpoint, that it covers all records,
+ * and that it is over the stored edge. */
 static WRIT_RESULT
 check_head(struct opening *o)
 {
@@ -74,7 +75,8 @@ check_record(struct opening *o, uint64_t leaf)
     return WRIT_DONE;
 }
 
-/* What is pinned is of this ledger, and what it covers is here and unchanged. */
+/* Checks that the pinned checkpoint is of this ledger, and that the records under it are here and
+ * unchanged. */
 static WRIT_RESULT
 check_pinned(struct opening *o)
 {
@@ -106,7 +108,7 @@ check_pinned(struct opening *o)
 #define RESUME_HINT                                                                                \
     ". Calls that it lost could run again: find out what is missing, and see `writ ledger resume`"
 
-/* What is remembered is in the ledger, as it was. */
+/* Checks that a remembered checkpoint is in the ledger, unchanged. */
 static WRIT_RESULT
 compare(struct opening *o, const struct writ_checkpoint *had)
 {
@@ -157,7 +159,7 @@ check_remembered(struct opening *o)
     return WRIT_DONE;
 }
 
-/* All that is known of it from outside. */
+/* Checks everything that is known about the ledger from outside. */
 static WRIT_RESULT
 check_outside(struct opening *o)
 {

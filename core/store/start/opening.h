@@ -5,13 +5,14 @@
 #include "store/write/store.h"
 
 /**
- * Takes the keys of the ledger out of the options, and the right edge of the tree out of the disk:
- * the last checkpoint is signed by a key of the ring and is over all records, the edge has its
- * root, the records of the last group are those of the tree, and what is pinned is contained.
+ * Takes the keys of the ledger from the options, and the right edge of the tree from the disk.
+ * Checks: a key of the ring signed the last checkpoint, which covers all records; the edge has its
+ * root; the records of the last group are those of the tree; the ledger contains the pinned
+ * checkpoint.
  *
- * @return WRIT_OK          ledger->trust and ledger->log.edge are there
- *         WRIT_E_INVALID   there is no key to sign with
- *         WRIT_E_MISMATCH  any of it does not hold
+ * @return WRIT_OK          ledger->trust and ledger->log.edge are set
+ *         WRIT_E_INVALID   no key to sign with
+ *         WRIT_E_MISMATCH  a check failed
  *         WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_opening_check(struct writ_ledger *ledger, struct writ_err *err);

@@ -1,5 +1,5 @@
-/* Nothing of before a loss goes on: sessions, reviews and runs end first, and then the loss is
- * recorded. Tools are released by facts that follow it. */
+/* Nothing from before a loss continues: sessions, reviews and runs end first, and then the loss is
+ * recorded. Later facts release tools. */
 #include "store/start/resuming.h"
 
 #include "evidence/json/write.h"

@@ -1,5 +1,5 @@
-/* The limits of a record hold for reading too: what the writer would not have written is not
- * read. */
+/* The limits of a record hold for reading too: a record that the writer would not have written is
+ * not read. */
 #include "store/tables/body.h"
 
 #include "evidence/record/extension.h"

@@ -1,5 +1,5 @@
-/* body.h - reads the canonical bytes of a record back. Another program may have changed a ledger,
- * so this is the strict reader with the limits of a record. */
+/* body.h - reads the canonical bytes of a record. Another program may have changed a ledger, so
+ * this is the strict reader with the limits of a record. */
 #ifndef WRIT_STORE_BODY_H
 #define WRIT_STORE_BODY_H
 
@@ -12,7 +12,7 @@
  * @param body   borrowed as long as the value is used
  *
  * @return WRIT_OK
- *         WRIT_E_PARSE, WRIT_E_LIMIT  not a JSON text that a ledger would hold
+ *         WRIT_E_PARSE, WRIT_E_LIMIT not a JSON text that a ledger would contain
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_body_json(struct writ_view body, struct writ_arena *arena,

@@ -26,14 +26,14 @@ struct writ_boundary {
     struct writ_seal_hash hash; /* of the ids of its committed decisions */
     size_t in_flight;           /* granted calls without an outcome */
     int64_t active_us;          /* monotonic time of its last record */
-    int64_t held_until_us;      /* wall time; a session keeps it open until then */
+    int64_t held_until_us;      /* wall time; a session keeps the boundary open until then */
     struct writ_entry *seals;   /* wait for its seal, by `next` */
-    struct writ_charge charge;  /* of who opened it */
+    struct writ_charge charge;  /* of its opener */
     bool sealing;               /* takes no further call */
     bool ready;                 /* in the list of those that can be sealed */
 
     bool touched;    /* by the present group */
-    bool fresh;      /* made by the present group: has no row yet */
+    bool fresh;      /* opened by the present group: has no row yet */
     uint64_t before; /* next_seq before the present group */
 
     struct writ_view tenant, name; /* in `text` */
@@ -44,7 +44,7 @@ struct writ_boundaries {
     struct writ_map by_name, by_id;
     size_t most, own; /* own: of all, those with names of the ledger's own */
     struct writ_shares shares;
-    struct writ_boundary *ring;   /* any one of them: where the next sweep goes on */
+    struct writ_boundary *ring;   /* any boundary of the ring: the next sweep continues there */
     struct writ_boundary *recent; /* the one that was found last, or NULL */
     struct writ_boundary *ready;  /* to be sealed, by next_ready */
     uint64_t next_id;             /* of the next row */
@@ -60,7 +60,7 @@ WRIT_RESULT writ_boundaries_tag(
     struct writ_view tenant, struct writ_view name, struct writ_tag *ret, struct writ_err *err);
 
 /** The boundary that was found last, when it has that name; else NULL. Many calls in a row have the
- * same one: it saves them the tag. */
+ * same boundary: this saves computing the tag. */
 struct writ_boundary *writ_boundaries_recent(
     const struct writ_boundaries *boundaries, struct writ_view tenant, struct writ_view name);
 
@@ -68,13 +68,13 @@ struct writ_boundary *writ_boundaries_recent(
 struct writ_boundary *writ_boundaries_find(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_view tenant, struct writ_view name);
 
-/** True for a name of the ledger's own (WRIT_LEDGER_RESERVED). */
+/** True for a name that the ledger reserves (WRIT_LEDGER_RESERVED). */
 bool writ_boundaries_own(struct writ_view name);
 
 /** True when the table takes no further boundary of a caller. */
 bool writ_boundaries_full(const struct writ_boundaries *boundaries);
 
-/** Adds an open boundary, not counted in a share yet. WRIT_E_LIMIT when the table is full,
+/** Adds an open boundary, which no share counts yet. WRIT_E_LIMIT when the table is full,
  * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_boundaries_add(struct writ_boundaries *boundaries, struct writ_tag tag,
     struct writ_view tenant, struct writ_view name, struct writ_boundary **ret,
@@ -85,10 +85,10 @@ void writ_boundaries_number(
     struct writ_boundaries *boundaries, struct writ_boundary *boundary, uint64_t id);
 /** The open boundary with that number, or NULL. */
 struct writ_boundary *writ_boundaries_at(const struct writ_boundaries *boundaries, uint64_t id);
-/** The lowest number of an open one; UINT64_MAX: none is open. Looks at all of them. */
+/** The lowest number of an open boundary; UINT64_MAX: none is open. Reads all of them. */
 uint64_t writ_boundaries_oldest(const struct writ_boundaries *boundaries);
 
-/** Counts a boundary into the share of its opener, once; the ledger's own into no share.
+/** Counts a boundary in the share of its opener, once; the ledger's own boundaries in no share.
  * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_boundaries_charge(struct writ_boundaries *boundaries,
     struct writ_boundary *boundary, struct writ_view agent_id, struct writ_err *err);

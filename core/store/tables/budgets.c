@@ -1,6 +1,7 @@
-/* 1. A counter that the present group moved is in `touched` and remembers what it was before, so
- *    that a group that cannot be written leaves no trace.
- * 2. booked counts the calls in flight that point at the counter; it is not freed before they end.
+/* 1. A counter that the present group changed is in `touched` and keeps its earlier value, so that
+ * a group that cannot be written leaves no trace.
+ * 2. `booked` is the number of calls in flight that point at the counter; the counter is not freed
+ *    before they end.
  * 3. A call books all of its reservations or none. */
 #include "store/tables/budgets.h"
 
@@ -70,7 +71,7 @@ writ_budgets_find(const struct writ_budgets *budgets, struct writ_tag key, int64
         writ_map_find(&budgets->by_key, tag_with(key, window_us)), struct writ_counter, by_key);
 }
 
-/* The counter of a budget, also a new one. */
+/* Finds or makes the counter of a budget. */
 static WRIT_RESULT
 counter_of(struct writ_budgets *budgets, struct writ_tag key, int64_t window_us,
     struct writ_counter **ret, struct writ_err *err)
@@ -99,7 +100,7 @@ writ_budgets_count(struct writ_budgets *budgets, struct writ_tag key, int64_t wi
     return WRIT_DONE;
 }
 
-/* Notes what the counter was, before the present group changes it. Keeps (1). */
+/* Saves the value of the counter before the present group changes it. Keeps (1). */
 static void
 touch(struct writ_budgets *budgets, struct writ_counter *counter)
 {
@@ -178,7 +179,8 @@ writ_budgets_return(struct writ_budgets *budgets, const struct writ_booking *boo
             continue;
         }
         touch(budgets, counter);
-        /* a sum of which the amount is a part can be kept without it; else it stays spent */
+        /* a sum that contains the amount may not be exact without it; then the amount stays
+         * spent */
         (void)writ_is_ok(writ_decimal_add(&counter->spent, &minus, &counter->spent));
     }
 }

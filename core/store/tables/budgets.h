@@ -17,7 +17,7 @@ struct writ_counter {
     int64_t window_us;
     int64_t window; /* number of the window that `spent` counts */
     struct writ_decimal spent;
-    size_t booked; /* calls in flight that may give something back */
+    size_t booked; /* calls in flight that may give an amount back */
 
     bool touched;
     int64_t window_before; /* before the present group */
@@ -49,12 +49,12 @@ struct writ_tag writ_budgets_tag(const struct writ_counter *counter);
 struct writ_counter *writ_budgets_find(
     const struct writ_budgets *budgets, struct writ_tag key, int64_t window_us);
 
-/** Counts the charge of a record: adds `amount`, which may be negative, to what is spent in that
- * window. For one window length always the same window. WRIT_E_MISMATCH: the sum cannot be kept
- * exactly; WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Counts the charge of a record: adds `amount`, which may be negative, to the amount spent in that
+ * window. Calls with one window length must name the same window. WRIT_E_MISMATCH: the sum cannot
+ * be kept exactly; WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_budgets_count(struct writ_budgets *budgets, struct writ_tag key, int64_t window_us,
     int64_t window, const struct writ_decimal *amount, struct writ_err *err);
-/** Frees the unbooked counters with a longer window than that. */
+/** Frees the counters without bookings whose window is longer than that. */
 void writ_budgets_drop(struct writ_budgets *budgets, int64_t window_us);
 
 /**
@@ -65,7 +65,7 @@ void writ_budgets_drop(struct writ_budgets *budgets, int64_t window_us);
  * @param ret_refused  index of the reservation that does not fit
  *
  * @return WRIT_OK
- *         WRIT_E_MISMATCH  a budget would be exceeded, or cannot count that exactly
+ *         WRIT_E_MISMATCH  a budget would be exceeded, or cannot count the amount exactly
  *         WRIT_E_LIMIT     the table is full
  *         WRIT_E_INVALID   a reservation without a window, or of a negative amount
  *         WRIT_E_NOMEM
@@ -74,8 +74,8 @@ WRIT_RESULT writ_budgets_book(struct writ_budgets *budgets,
     const struct writ_reservation *reservations, size_t n, int64_t now_us, struct writ_booking *ret,
     size_t *ret_refused);
 
-/** Returns the amounts, because the call did not run. The bookings stay; end them when this is on
- * disk. A change of the present group, like those of writ_budgets_book. */
+/** Returns the amounts, because the call did not run. The bookings stay; end them when the outcome
+ * is on disk. A change of the present group, like those of writ_budgets_book. */
 void writ_budgets_return(
     struct writ_budgets *budgets, const struct writ_booking *bookings, size_t n);
 
@@ -84,7 +84,7 @@ void writ_budgets_end(const struct writ_booking *bookings, size_t n);
 
 /** Ends the group: its changes stand. */
 void writ_budgets_commit(struct writ_budgets *budgets);
-/** Ends the group: all counters are as they were before it. */
+/** Undoes the group: all counters get their earlier values back. */
 void writ_budgets_rollback(struct writ_budgets *budgets);
 
 /** Frees unused counters: their window has passed, and no call in flight has booked on them. */

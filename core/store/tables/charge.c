@@ -1,4 +1,4 @@
-/* One charge has one spelling. A text that is not exactly of that form is no charge. */
+/* One charge has one spelling. A text of any other form is not a charge. */
 #include "store/tables/charge.h"
 
 #include "base/text.h"
@@ -22,7 +22,7 @@ writ_charge_put(const struct writ_budget_charge *charge, struct writ_buf *ret)
     }
 }
 
-/* Takes what stands before the next space off the front. */
+/* Takes the text before the next space off the front. */
 static struct writ_view
 take_word(struct writ_view *rest)
 {

@@ -19,8 +19,7 @@ void writ_charge_put(const struct writ_budget_charge *charge, struct writ_buf *r
 /** False: this is not the text of a charge. */
 bool writ_charge_read(struct writ_view text, struct writ_budget_charge *ret);
 
-/** True when the charges of a record are readable, or there are none, and are those of that time.
- */
+/** True when all charges of a record are readable and are of that time, or there are none. */
 bool writ_charge_all_good(const struct writ_extension *extension, int64_t issued_us);
 
 #endif

@@ -2,9 +2,9 @@
  * memory of the writer.
  *
  * A claim stands from the grant of a call until it has been kept for its time and its boundary is
- * sealed, and in any case while the call is in flight. It is found by its key and, because the
- * contract asks for both, by (tenant, intent_ref, idempotency_key). A claim whose call has its
- * outcome does not change any more: it waits here until once.h writes it to the disk.
+ * sealed, and in any case while the call is in flight. It is found by its key and, as the contract
+ * requires, by (tenant, intent_ref, idempotency_key). A claim whose call has its outcome does not
+ * change any more: it waits here until once.h writes it to the disk.
  *
  * One thread. */
 #ifndef WRIT_STORE_CLAIMS_H
@@ -18,7 +18,7 @@ struct writ_held {
     uint64_t leaf;        /* of the decision */
     uint64_t boundary;    /* its row */
     int64_t made_us;
-    int64_t kept_us; /* how long it is kept, at least; whole seconds */
+    int64_t kept_us; /* how long it is kept at least; whole seconds */
     bool in_flight;
     bool interrupted; /* its outcome was written by recovery */
     uint8_t outcome;  /* enum writ_outcome_kind, once not in flight */
@@ -47,8 +47,8 @@ void writ_claims_wipe(struct writ_claims *claims);
 /** How many are held. */
 size_t writ_claims_count(const struct writ_claims *claims);
 
-/** The claim of that key, or of that intent, that was made last; NULL when there is none. Belongs
- * to the table. */
+/** The latest claim of that key, or of that intent; NULL when there is none. Belongs to the
+ * table. */
 struct writ_hold *writ_claims_by_key(const struct writ_claims *claims, struct writ_tag key);
 struct writ_hold *writ_claims_by_intent(const struct writ_claims *claims, struct writ_tag intent);
 
@@ -56,7 +56,7 @@ struct writ_hold *writ_claims_by_intent(const struct writ_claims *claims, struct
 struct writ_hold *writ_claims_add(struct writ_claims *claims, struct writ_tag key,
     struct writ_tag intent, const struct writ_held *held);
 
-/** The call has its outcome. */
+/** Notes that the call has its outcome. */
 void writ_claims_conclude(
     struct writ_claims *claims, struct writ_hold *hold, uint8_t outcome, bool interrupted);
 

@@ -7,7 +7,7 @@ writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id, struct wri
     struct writ_view tool, struct writ_view idempotency_key, struct writ_digest *ret,
     struct writ_err *err)
 {
-    /* the lengths keep apart what the concatenation alone would not */
+    /* the lengths separate parts whose concatenation would be the same */
     uint64_t lengths[] = {tenant.len, agent_id.len, upstream.len, tool.len};
     struct writ_view pieces[] = {
         writ_view(lengths, sizeof lengths), tenant, agent_id, upstream, tool, idempotency_key};

@@ -16,38 +16,40 @@
 #define WRIT_LEDGER_SESSION_MAX 16384     /* bytes of one session's value */
 #define WRIT_LEDGER_RESULTS_MAX 65536     /* results kept for replay */
 
-/** Boundaries of our own begin with this; a draft that names one is refused (WRIT_E_INVALID). Calls
- * under a sealed boundary are recorded, as denied, in one per tenant and day that is named
- * writ:refused:YYYY-MM-DD; what was stated is in their evidence_refs as boundary:<id>. */
+/** The ledger's own boundaries begin with this; a draft that names one is refused (WRIT_E_INVALID).
+ * Calls under a sealed boundary are recorded, as denied, in one per tenant and day that is named
+ * writ:refused:YYYY-MM-DD; the boundary that the caller stated is in their evidence_refs as
+ * boundary:<id>. */
 #define WRIT_LEDGER_RESERVED "writ:"
 
 enum writ_entry_kind {
     WRIT_ENTRY_NONE = 0,
     WRIT_ENTRY_DECISION,     /* records a decision; grants the call, or refuses it */
-    WRIT_ENTRY_OUTCOME,      /* records what became of a granted call */
+    WRIT_ENTRY_OUTCOME,      /* records the outcome of a granted call */
     WRIT_ENTRY_WAIT,         /* a granted call has no outcome yet, and may outlive the process */
     WRIT_ENTRY_WAITING,      /* finds a call that waits */
     WRIT_ENTRY_CALL,         /* finds a decision, and how far its call is */
     WRIT_ENTRY_SEAL,         /* ends a boundary */
-    WRIT_ENTRY_REVIEW,       /* something happens to a review: a vote, a withdrawal, a cancel */
+    WRIT_ENTRY_REVIEW,       /* an event of a review: a vote, a withdrawal, a cancel */
     WRIT_ENTRY_REVIEW_GET,   /* one review, with its records */
-    WRIT_ENTRY_REVIEW_RULES, /* what policy says from now on: reviews of other rules are outdated */
+    WRIT_ENTRY_REVIEW_RULES, /* the present rules of the policy: reviews of other rules are
+                                outdated */
     WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
     WRIT_ENTRY_REVIEW_WATCH, /* ends when any review has changed, or when its time is over */
-    WRIT_ENTRY_FACT,         /* records what belongs to no call: a stop, a loss */
+    WRIT_ENTRY_FACT,         /* records a fact that belongs to no call: a stop, a loss */
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
 };
 
-/** What a granted call waits for when its upstream has answered without ending it, or when its
- * caller makes it himself. */
+/** What a granted call waits for after its upstream has answered without ending it, or when its
+ * caller makes it itself. */
 enum writ_wait_kind {
     WRIT_WAIT_NONE = 0,
     WRIT_WAIT_INPUT, /* the client's input: a later decision follows */
     WRIT_WAIT_TASK,  /* the end of a task */
-    WRIT_WAIT_BIND,  /* that its caller binds it, right before he makes it */
-    WRIT_WAIT_RUN,   /* bound: that its caller says what became of it */
+    WRIT_WAIT_BIND,  /* its caller must bind it, right before making it */
+    WRIT_WAIT_RUN,   /* bound: its caller must report the outcome */
 };
 
 /** What a call claims. Make the digests with writ_ledger_claim. */
@@ -55,49 +57,50 @@ struct writ_claim {
     struct writ_digest key;  /* tenant, agent, upstream, tool and idempotency key */
     struct writ_digest call; /* the state-free identity of the call (contract 6) */
     /* stateless windows: the key in the window before, and in the one after, because two calls may
-     * overtake each other at an edge; 0 in previous_since_us: neither is asked for */
+     * overtake each other at an edge; 0 in previous_since_us: neither is checked */
     struct writ_digest previous, next;
-    int64_t previous_since_us; /* a claim under `previous` counts if made at or after */
+    int64_t previous_since_us; /* a claim under `previous` counts if made at or after this time */
     bool caller_stated;        /* the caller named the key; else it contains the boundary */
 };
 
-/** What is known of the first call of a pair, when a second one is refused. */
+/** The known facts about the first call of a pair, when the second one is refused. */
 struct writ_prior {
     bool known;
     bool in_flight;               /* it has no outcome yet */
-    enum writ_wait_kind waits;    /* in flight: for what, when its upstream has answered */
+    enum writ_wait_kind waits;    /* in flight: what it waits for, after its upstream has
+                                     answered */
     uint64_t leaf;                /* of its decision */
     struct writ_view decision_id; /* in the arena of the entry */
     enum writ_outcome_kind outcome;
-    struct writ_view result; /* REPLAY: its stored result, in the entry's arena; ptr NULL when
-                                none was stored or it is no longer kept */
+    struct writ_view result; /* REPLAY: its stored result, in the entry's arena; ptr NULL when none
+                                was stored or it is no longer kept */
 };
 
 #define WRIT_LEDGER_SAID_MAX 1024 /* bytes of a voter's feedback that the caller gets */
 
-/** What a voter said with its last vote, from the beginning. */
+/** The last feedback of a voter, from its beginning. */
 struct writ_ask_voice {
     struct writ_view voter, feedback;
     enum writ_review_vote vote;
 };
 
-/** A draft `require_approval`, put under review: the call joins the review that is open for it,
- * opens one, is granted under one that approved it, or gets the end of one. */
+/** A draft `require_approval`, put under review: the call joins the open review for it, opens one,
+ * is granted under one that approved it, or gets the end of one. */
 struct writ_ask {
     const struct writ_review *terms; /* id: the draft's decision_id */
     struct writ_digest name;         /* made with writ_ledger_review */
     struct writ_view arguments;      /* canonical; kept while voters may read them */
-    struct writ_view target_state;   /* canonical, kept with them; empty: not known */
-    struct writ_view conditions;     /* that want the approval, canonical, kept with them; may be
-                                        empty */
+    struct writ_view target_state;   /* canonical, kept with them; empty: unknown */
+    struct writ_view conditions;     /* the conditions that need the approval, canonical, kept with
+                                        them; may be empty */
     struct writ_view continuation;   /* the review that the caller names; ptr NULL: none */
 
     /* written by the ledger, in the arena of the entry */
-    enum writ_review_state state; /* of the review; ABSENT: it was not asked for one */
+    enum writ_review_state state; /* of the review; ABSENT: the call needed none */
     struct writ_view id;
     int64_t until_us;                    /* wall time at which that state is over */
-    const struct writ_ask_voice *voices; /* of those who said something, when the verdict is against
-                                            the call */
+    const struct writ_ask_voice *voices; /* of voters with feedback, when the verdict is against the
+                                            call */
     size_t voices_n;
 };
 
@@ -105,35 +108,36 @@ struct writ_ask {
 struct writ_exceeded {
     struct writ_view budget; /* its name; ptr NULL: none did */
     struct writ_decimal limit, used;
-    int64_t frees_us; /* wall time: the end of the window that was looked at */
+    int64_t frees_us; /* wall time: the end of the window that was checked */
 };
 
 /** WRIT_ENTRY_DECISION. */
 struct writ_entry_decision {
     struct writ_decision *draft; /* with decision_id and boundary_id; the writer gives it its place
-                                    and, where it refuses, turns it into the deny that was recorded
+                                    and, when it refuses, turns it into the deny that was recorded
                                     (extensions.writ included) */
     const struct writ_profile *profile;
     struct writ_view tenant;
     int64_t lifetime_us;   /* expires_at = issued_at + this, for what is granted or under review */
     int64_t held_until_us; /* wall time until which the boundary's session keeps it open; 0: it is
                               no session's boundary */
-    bool shadow; /* policy does not bind: a draft that is not allow is recorded and granted all the
-                    same, and so is the deny that an exceeded budget makes of a draft. Every other
-                    refusal stands */
-    enum writ_duplicates duplicates; /* ALLOW: no claim is looked for, and none is made */
+    bool shadow; /* policy is not enforced: a draft that is not allow is recorded and granted all
+                    the same, and so is the deny that an exceeded budget makes of a draft. Every
+                    other refusal stands */
+    enum writ_duplicates duplicates; /* ALLOW: claims are not checked, and none is made */
     struct writ_claim claim;         /* used when the call may be granted */
     const struct writ_reservation *reservations;
     size_t reservations_n;
-    bool follows;    /* it goes on with a call that waits for input: it takes its place, under its
-                        claim and its budgets. The draft has the boundary of that call, and names it
-                        in `supersedes` */
-    uint64_t before; /* leaf of that call's decision */
+    bool follows;         /* it continues a call that waits for input: it takes its place, under its
+                             claim and its budgets. The draft has the boundary of that call, and names it
+                             in `supersedes` */
+    uint64_t before;      /* leaf of that call's decision */
     struct writ_ask *ask; /* of a `require_approval`; NULL: of any other draft */
 
     /* written by the ledger */
-    bool granted;                  /* the one word that lets a call go upstream */
-    enum writ_reason refused;      /* why the ledger made a deny of it; NONE: the draft stands */
+    bool granted;                  /* the only word that lets a call go upstream */
+    enum writ_reason refused;      /* why the ledger turned it into a deny; NONE: the draft
+                                      stands */
     struct writ_exceeded exceeded; /* BUDGET_EXCEEDED */
     struct writ_prior prior;       /* for duplicates */
     uint64_t leaf;                 /* index of the decision's record */
@@ -150,14 +154,15 @@ struct writ_entry_outcome {
     int64_t result_ttl_us;
 
     uint64_t outcome_leaf; /* written by the ledger */
-    bool kept;             /* with code WRIT_E_IO: the ledger will write it as soon as it can */
+    bool kept;             /* with code WRIT_E_IO: the ledger keeps it and writes it as soon as it
+                              can */
 };
 
 /** WRIT_ENTRY_WAIT. The upstream has answered a granted call without ending it, or the caller makes
- * it himself. Survives a restart. At `until_us` a call that is still there gets the outcome `error`
- * with error_type input_expired, task_expired, authorization_unused or
- * interrupted_execution_unknown. A call that waits to be bound is bound once, by a RUN; that it was
- * not bound in time proves nothing, and its claim stands. */
+ * the call itself. Survives a restart. At `until_us` a call that still waits gets the outcome
+ * `error` with error_type input_expired, task_expired, authorization_unused or
+ * interrupted_execution_unknown. A call that waits to be bound is bound once, by a RUN. When it is
+ * not bound in time, that proves nothing, and its claim stands. */
 struct writ_entry_wait {
     /* of the decision, as granted; WRIT_E_INVALID: not in flight, or waits already (RUN: does not
      * wait to be bound, or no longer) */
@@ -167,11 +172,11 @@ struct writ_entry_wait {
     int64_t until_us;        /* wall time */
 };
 
-#define WRIT_WAITING_KEYS 3 /* of a caller that states none: of its window and those beside it */
+#define WRIT_WAITING_KEYS 3 /* of its window and of those beside it, when none is stated */
 
-/** WRIT_ENTRY_WAITING. Finds what waits under a name; a task also after its outcome, until its time
- * has passed. Equal calls wait under one name when their upstream gave no state: of those of the
- * run, one under a given key comes before any other, and the newest before an older one. */
+/** WRIT_ENTRY_WAITING. Finds the call that waits under a name; a task also after its outcome, until
+ * its time has passed. Equal calls wait under one name when their upstream gave no state: of those
+ * of the run, one under a given key comes before any other, and the newest before an older one. */
 struct writ_entry_waiting {
     struct writ_digest name;
     struct writ_view boundary;                /* only of this run; ptr NULL: of any */
@@ -188,12 +193,12 @@ struct writ_entry_waiting {
 
 /** The progress of a call that its caller makes itself. Zero: it does not continue. */
 enum writ_call_stage {
-    WRIT_CALL_OVER = 0, /* refused, or over, or not the caller's to make */
+    WRIT_CALL_OVER = 0, /* refused, or over, or made by the gateway and not by the caller */
     WRIT_CALL_BINDS,    /* it waits to be bound */
     WRIT_CALL_RUNS,     /* it was bound, and has no outcome */
 };
 
-/** WRIT_ENTRY_CALL. Whose it is, is for the submitter to see. */
+/** WRIT_ENTRY_CALL. The submitter checks whose call it is. */
 struct writ_entry_call {
     struct writ_view decision_id;
 
@@ -204,37 +209,38 @@ struct writ_entry_call {
 };
 
 /** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the
- * boundary takes no further call. A boundary that is already sealed is WRIT_OK. After WRIT_E_IO it
- * stays closed, and is sealed as soon as that can be written. */
+ * boundary takes no further call. A boundary that is already sealed is WRIT_OK. After WRIT_E_IO the
+ * boundary stays closed, and is sealed as soon as the seal can be written. */
 struct writ_entry_seal {
     struct writ_view tenant, boundary_id;
-    bool of_agent; /* only while it is that agent's, who made its first call; else WRIT_E_ABSENT */
+    bool of_agent; /* only if that agent made its first call; else WRIT_E_ABSENT */
     struct writ_view agent_id;
     bool at_once; /* does not wait: while calls are in flight, WRIT_E_BUSY, and nothing is closed */
 
     uint64_t leaf; /* written by the ledger */
     uint64_t total;
-    size_t in_flight;        /* WRIT_E_BUSY with `at_once`: how many are; 0: the ledger is closed */
+    size_t in_flight;        /* WRIT_E_BUSY with `at_once`: the number of them; 0: the ledger is
+                                closed */
     struct writ_view record; /* canonical, when the entry has an arena with room for it */
 };
 
 /** A copy of a review, in the arena of the entry. */
 struct writ_review_told {
-    struct writ_review review; /* with the votes as they stand */
+    struct writ_review review; /* with the votes so far */
     enum writ_review_state state;
-    uint64_t n;         /* records that it has */
-    int64_t changed_us; /* wall time of its last change of state */
-    int64_t until_us;   /* wall time at which the state is over; 0: it is gone from memory */
+    uint64_t n;                    /* number of its records */
+    int64_t changed_us;            /* wall time of its last change of state */
+    int64_t until_us;              /* wall time at which the state ends; 0: gone from memory */
     char digest[WRIT_DIGEST_TEXT]; /* of the terms: what votes name */
 };
 
-/** WRIT_ENTRY_REVIEW. Who may do it is for the submitter to know, but that voters are those of the
- * terms. */
+/** WRIT_ENTRY_REVIEW. The submitter checks who may do it; the ledger checks that voters are those
+ * of the terms. */
 struct writ_entry_review {
     enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL, OUTDATE or DRIFT */
     struct writ_view id;
     struct writ_view tenant;   /* the review must be of it; ptr NULL: of any */
-    struct writ_view agent_id; /* WITHDRAW: who asked; ptr NULL: not compared */
+    struct writ_view agent_id; /* WITHDRAW: the agent that asked; ptr NULL: not compared */
     struct writ_view by;       /* VOTE: the voter */
     struct writ_view digest;   /* VOTE: of the terms, as text */
     enum writ_review_vote vote;
@@ -252,10 +258,13 @@ struct writ_entry_review_get {
 
     /* written by the ledger */
     struct writ_review_told told;
-    struct writ_view target_state; /* while it lives: of which it is about; ptr NULL: not known */
-    struct writ_view state_before; /* that the review before it was about; ptr NULL: not known */
-    struct writ_view conditions; /* while it lives: those that want the approval; ptr NULL: none */
-    struct writ_view decision;   /* record of the decision that opened it */
+    struct writ_view target_state;   /* while it is open: the state that it is about; ptr NULL:
+                                        unknown */
+    struct writ_view state_before;   /* the state that the review before was about; ptr NULL:
+                                        unknown */
+    struct writ_view conditions;     /* while it is open: the conditions that need the approval; ptr
+                                        NULL: none */
+    struct writ_view decision;       /* record of the decision that opened it */
     const struct writ_view *records; /* its own, in their order */
     size_t records_n;
     struct writ_view arguments; /* canonical; ptr NULL: no longer kept */
@@ -276,14 +285,14 @@ struct writ_entry_review_await {
 };
 
 /** WRIT_ENTRY_REVIEW_WATCH. Changes are counted by the place of their record in the log, so that a
- * count holds over a restart. The answer is the present state of a review: of two changes shortly
- * after each other only the second may be seen. */
+ * count stays valid after a restart. The answer is the present state of a review: of two changes in
+ * quick succession a watcher may see only the second. */
 struct writ_entry_review_watch {
-    uint64_t since;   /* changes up to there are known; 0: nothing is */
+    uint64_t since;   /* changes up to this one are known; 0: none is */
     int64_t until_us; /* wall time; it may end up to a second later, with n 0 */
 
     /* written by the ledger */
-    bool anew;   /* `since` is too old: these are all that live, and nothing else does */
+    bool anew;   /* `since` is too old: these are all open reviews */
     uint64_t at; /* the next `since` */
     const struct writ_review_told *items;
     size_t n;
@@ -301,17 +310,17 @@ struct writ_entry_fact {
 struct writ_entry_session {
     struct writ_digest hash;      /* of the session id */
     struct writ_view value;       /* PUT: the bytes; GET: in the entry's arena */
-    int64_t expires_us;           /* wall time; PUT sets it, GET tells it */
+    int64_t expires_us;           /* wall time; PUT sets it, GET returns it */
     struct writ_view tenant;      /* PUT: its boundary, or empty: not sealed as idle */
     struct writ_view boundary_id; /* before the session expires */
 };
 
 /**
- * One piece of work for the writer. Owned by the submitter, and left alone by him until `done`.
- * Zero-initialise, set what the kind needs, submit.
+ * One piece of work for the writer. The submitter owns it, and must not touch it until `done`.
+ * Zero-initialise, set the members of the kind, submit.
  *
  * code, when `done` runs:
- *   WRIT_OK         the record is on disk; a refused decision too is WRIT_OK: look at `granted`
+ *   WRIT_OK         the record is on disk; also WRIT_OK for a refused decision: read `granted`
  *   WRIT_E_INVALID  the draft is not a valid record, or the outcome's decision is not in flight
  *   WRIT_E_MISMATCH the outcome does not join its decision
  *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary;
@@ -320,16 +329,15 @@ struct writ_entry_session {
  *   WRIT_E_LIMIT    a name, record, result or session is too long, or the table is full
  *   WRIT_E_NOMEM    memory or the arena is exhausted
  *   WRIT_E_BUSY     the ledger was closed first
- *   WRIT_E_IO       could not be written; nothing is granted
- * Whatever is not WRIT_OK grants nothing.
+ *   WRIT_E_IO       could not be written; nothing is granted Any code but WRIT_OK grants nothing.
  */
 struct writ_entry {
     enum writ_entry_kind kind;
     enum writ_code code;
     void (*done)(struct writ_entry *entry); /* on the writer thread: must only post back */
     void *user;
-    struct writ_arena *arena; /* what the ledger makes for the entry lives here; not used by
-                                 anyone else until `done` */
+    struct writ_arena *arena; /* memory of the ledger's answer; only the ledger uses it until
+                                 `done` */
     union {
         struct writ_entry_decision decision;
         struct writ_entry_outcome outcome;
@@ -353,15 +361,16 @@ WRIT_RESULT writ_ledger_claim(struct writ_view tenant, struct writ_view agent_id
     struct writ_view upstream, struct writ_view tool, struct writ_view idempotency_key,
     struct writ_digest *ret, struct writ_err *err);
 
-/** Makes the name under which a call waits for input: the state-free identity of the call, and the
- * state that its upstream gave for the next round (ptr NULL: none). WRIT_E_CRYPTO. Thread-safe. */
+/** Makes the name under which a call waits for input, from the state-free identity of the call and
+ * the state that its upstream gave for the next round (ptr NULL: none). WRIT_E_CRYPTO.
+ * Thread-safe. */
 WRIT_RESULT writ_ledger_round(const struct writ_digest *call, struct writ_view request_state,
     struct writ_digest *ret, struct writ_err *err);
 
 /** Makes the name of a review: the same call of the same agent in the same run, under the same key.
  *
- * @param boundary  ptr NULL: the run is a window of time, and a later one will do
- * @param key       that the caller stated; ptr NULL: none
+ * @param boundary  ptr NULL: the run is a window of time, and a later window matches too
+ * @param key       stated by the caller; ptr NULL: none
  *
  * WRIT_E_CRYPTO. Thread-safe. */
 WRIT_RESULT writ_ledger_review(const struct writ_digest *call, struct writ_view boundary,

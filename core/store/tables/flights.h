@@ -1,5 +1,4 @@
-/* flights.h - the granted calls that have no outcome yet, in the memory of the writer. One thread.
- */
+/* flights.h - the granted calls without an outcome, in the memory of the writer. One thread. */
 #ifndef WRIT_STORE_FLIGHTS_H
 #define WRIT_STORE_FLIGHTS_H
 
@@ -20,12 +19,12 @@ struct writ_flight {
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
     struct writ_view decision_id; /* in `text` */
-    struct writ_view intent_ref;  /* in `text`; ptr NULL: granted by a process before this one */
+    struct writ_view intent_ref;  /* in `text`; ptr NULL: an earlier process granted it */
     char text[];
 };
 
-/** A call that was granted, counted in its boundary; hold and bookings are for the caller to set.
- * NULL on no memory. */
+/** Adds a granted call, counted in its boundary; the caller sets hold and bookings. NULL when
+ * memory is exhausted. */
 struct writ_flight *writ_flights_add(struct writ_map *flights, struct writ_boundary *boundary,
     uint64_t leaf, struct writ_view decision_id, struct writ_view intent_ref);
 struct writ_flight *writ_flights_find(const struct writ_map *flights, uint64_t leaf);

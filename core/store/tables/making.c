@@ -1,7 +1,7 @@
-/* 1. What is left out stands no more: its time has passed by `last_us`, and its boundary is
- *    sealed.
- * 2. Of two entries of one tag the later one counts: the earlier one stood no more when it was
- * made.
+/* 1. A claim that is left out no longer stands: its time has passed by `last_us`, and its boundary
+ * is sealed.
+ * 2. Of two entries of one tag the later one counts: the earlier one no longer stood when the later
+ *    one was made.
  */
 #include "store/tables/making.h"
 
@@ -48,7 +48,7 @@ writ_making_begin(struct writ_making *build, uint64_t id, size_t entries_max)
     return true;
 }
 
-/* Entries of memory are sorted a part at a time. False: all are. */
+/* Sorts the entries of memory, a part in each call. False: all are sorted. */
 static bool
 sort_next(struct writ_making *build)
 {
@@ -81,7 +81,7 @@ refill(
     return WRIT_DONE;
 }
 
-/* Takes the first entry of all sources; NULL: there is none. */
+/* Takes the least entry of all sources; NULL: there is none. */
 static WRIT_RESULT
 next_entry(const struct writ_making_means *means, struct writ_making *build, const uint8_t **ret,
     struct writ_err *err)

@@ -18,7 +18,7 @@ writ_map_init(struct writ_map *ret, size_t most, struct writ_err *err)
     while (map.bucket_max < most) {
         map.bucket_max *= 2;
     }
-    /* large and mostly untouched: the system gives zeroed pages when they are first used */
+    /* large and mostly untouched: the system zeroes pages when they are first used */
     map.buckets = writ_alloc(map.bucket_max * sizeof *map.buckets);
     if (map.buckets == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a table of %zu entries", most);
@@ -53,8 +53,8 @@ bucket(const struct writ_map *map, struct writ_tag tag)
     return &map->buckets[at < map->bucket_count ? at : mixed & (map->low - 1)];
 }
 
-/* Takes one more bucket into use: part of another one moves there. Nodes keep their order, since
- * the last one of a tag hides the others. */
+/* Takes one more bucket into use, and moves part of another one there. Nodes keep their order,
+ * because the latest node of a tag hides the others. */
 static void
 split(struct writ_map *map)
 {

@@ -1,10 +1,10 @@
 /* map.h - finds things by the first 16 bytes of a digest.
  *
- * A map over nodes that are members of the things found. Nothing is allocated but the buckets, and
- * those at once; nothing moves, adding and removing never fails. Buckets come into use one by one
- * as the map fills (linear hashing), so that a map that could hold millions touches no more memory
- * than the things in it need, and no addition takes long. The bucket of a tag depends on a secret
- * of the map, so that a caller that chooses keys cannot fill one bucket.
+ * A map over nodes that are members of the things. It allocates only its buckets, once; nothing
+ * moves, and adding and removing never fail. Buckets come into use one by one as the map fills
+ * (linear hashing), so that a map that could hold millions touches no more memory than the things
+ * in it need, and no addition takes long. The bucket of a tag depends on a secret of the map, so
+ * that a caller that chooses keys cannot fill one bucket.
  *
  * One thread. */
 #ifndef WRIT_STORE_MAP_H
@@ -33,14 +33,14 @@ struct writ_map {
 
 /** A map for about `most` nodes (more only make it slower). WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_map_init(struct writ_map *ret, size_t most, struct writ_err *err);
-/** Frees the buckets; the nodes are their owners' business. A zeroed map is fine. */
+/** Frees the buckets; the owners free the nodes. A zeroed map is fine. */
 void writ_map_wipe(struct writ_map *map);
 
 /** The node last added with this tag, or NULL. */
 struct writ_map_node *writ_map_find(const struct writ_map *map, struct writ_tag tag);
-/** The one with the same tag that this one hides, or NULL. */
+/** The node with the same tag that this one hides, or NULL. */
 struct writ_map_node *writ_map_hidden(const struct writ_map_node *node);
-/** Adds a node; one with the same tag is hidden until this one is removed. */
+/** Adds a node; it hides a node with the same tag until it is removed. */
 void writ_map_add(struct writ_map *map, struct writ_map_node *node, struct writ_tag tag);
 /** Removes a node that is in the map. */
 void writ_map_remove(struct writ_map *map, struct writ_map_node *node);

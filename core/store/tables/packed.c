@@ -1,5 +1,5 @@
-/* Bytes that a disk gave back: a length is compared with what is left before anything is read, and
- * after the end nothing is read at all. */
+/* Bytes from a disk: a length is compared with the bytes left before anything is read, and nothing
+ * is read after the end. */
 #include "store/tables/packed.h"
 
 void

@@ -1,8 +1,8 @@
-/* packed.h - values as bytes, one behind the other: numbers of eight bytes, the highest first, and
- * texts behind their length.
+/* packed.h - values as bytes, in sequence: numbers of eight bytes, highest byte first, and texts
+ * after their length.
  *
- * Reading goes on behind the end, with zeros and empty texts: a reader looks at `ended` once, where
- * it needs to know. Pure. */
+ * Reading past the end gives zeros and empty texts: a reader checks `ended` once, where it matters.
+ * Pure. */
 #ifndef WRIT_STORE_PACKED_H
 #define WRIT_STORE_PACKED_H
 
@@ -15,10 +15,10 @@ void writ_packed_put_tag(struct writ_buf *buf, struct writ_tag tag);
 void writ_packed_put_text(struct writ_buf *buf, struct writ_view text);
 void writ_packed_put_digest(struct writ_buf *buf, const struct writ_digest *digest);
 
-/** What is left to be read; borrowed. */
+/** The bytes that are left; borrowed. */
 struct writ_packed {
     struct writ_view left;
-    bool ended; /* something was to be read behind the end */
+    bool ended; /* a read went past the end */
 };
 
 /* Each takes the next one; views are parts of the bytes. */
@@ -28,7 +28,7 @@ int64_t writ_packed_time(struct writ_packed *packed);
 struct writ_tag writ_packed_tag(struct writ_packed *packed);
 struct writ_view writ_packed_text(struct writ_packed *packed);
 
-/** WRIT_E_MISMATCH when something was to be read behind the end. */
+/** WRIT_E_MISMATCH when a read went past the end. */
 WRIT_RESULT writ_packed_check(const struct writ_packed *packed, struct writ_err *err);
 
 #endif

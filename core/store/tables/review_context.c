@@ -1,6 +1,6 @@
-/* "13 2 0 0 32" and a line feed, then the five texts without anything between them: none of them
- * has to be parsed, however large it is. Arguments begin with '{', so they are never taken for
- * this. Rows that earlier builds wrote have the first three texts. */
+/* "13 2 0 0 32" and a line feed, then the five texts without separators: none of them has to be
+ * parsed, however large it is. Arguments begin with '{', so they cannot be mistaken for this. Rows
+ * of earlier builds have the first three texts. */
 #include "store/tables/review_context.h"
 
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* A review is found by id and by name, and stands in the ring by age. What it keeps has a maximum,
+/* A review is found by id and by name, and is in the ring by age. Its memory has a maximum,
  * whatever its voters send. */
 #include "store/tables/reviews.h"
 
@@ -116,7 +116,7 @@ writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review)
     if (review->changed > reviews->forgotten) {
         reviews->forgotten = review->changed;
     }
-    writ_arena_free(review->arena); /* it lies in there itself */
+    writ_arena_free(review->arena); /* the arena holds the review itself */
 }
 
 void
@@ -231,8 +231,8 @@ cut(struct writ_view text)
     return writ_view_sub(text, 0, n);
 }
 
-/* Each voter has one place of the same size, however often it votes: memory is bounded. What there
- * is no memory for is in the record, and the caller does not get it. */
+/* Each voter has one place of the same size, however often it votes: memory is bounded. When the
+ * arena is full, feedback is only in the record, and the caller does not get it. */
 void
 writ_reviews_remember(
     struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback)

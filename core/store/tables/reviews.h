@@ -1,14 +1,14 @@
-/* reviews.h - the reviews that are in the memory of the writer: those that live, and those that are
- * over and whose caller has not got the end yet.
+/* reviews.h - the reviews in the memory of the writer: open ones, and those that are over and whose
+ * caller has not got the end yet.
  *
- * 1. A review is in the table from its opening on; one whose opening is not on disk yet is taken
- * out again when its group fails.
- * 2. Every change is a move of review.tbl.h and a record. In memory it is made when it is prepared,
- *    and undone with its op.
- * 3. While a review lives its boundary is not sealed: `in_flight` counts it.
- * 4. A review has a row as long as it is in the table; the row has the arguments while it lives.
+ * 1. A review is in the table from its opening on; when the group of its opening fails, it is
+ *    removed again.
+ * 2. Every change is a transition of review.tbl.h and a record. It is made in memory when it is
+ *    prepared, and undone with its op.
+ * 3. While a review is open its boundary is not sealed: `in_flight` counts it.
+ * 4. A review has a row as long as it is in the table; the row has the arguments while it is open.
  *
- * 5. One that is forgotten right after its end stays in `past` for a while, for those who watch.
+ * 5. One that is forgotten right after its end stays in `past` for a while, for watchers.
  *
  * Memory is bounded: a table that is full takes no further review. One thread. */
 #ifndef WRIT_STORE_REVIEWS_H
@@ -19,14 +19,14 @@
 #include "store/tables/entry.h"
 
 #define WRIT_REVIEWS_ARENA   (256 << 10) /* memory of one review */
-#define WRIT_REVIEWS_SCRATCH (16 << 20)  /* to read one record of one */
+#define WRIT_REVIEWS_SCRATCH (16 << 20)  /* memory to read one record of a review */
 #define WRIT_REVIEWS_RECORDS 3           /* records that one change makes at most */
 #define WRIT_REVIEWS_KEPT_US                                                                       \
     (INT64_C(3600000000))     /* a repeated call gets the end for this time                        \
                                */
 #define WRIT_REVIEWS_PAST 256 /* in `past` */
 
-/** The feedback that a voter gave with its last vote, from the beginning. */
+/** The last feedback of a voter, from its beginning. */
 struct writ_reviews_said {
     size_t len;
     char text[WRIT_LEDGER_SAID_MAX];
@@ -42,8 +42,8 @@ struct writ_reviewed {
     uint64_t changed;                  /* leaf of its last record on disk */
     struct writ_review_story story;
     int64_t until_us;            /* wall time at which the state is over */
-    bool leaving;                /* the present group takes it out: lookups skip it */
-    bool outdated;               /* its rules are there no more: it ends with the next sweep */
+    bool leaving;                /* the present group removes it: lookups skip it */
+    bool outdated;               /* its rules no longer exist: it ends with the next sweep */
     struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
     struct writ_view boundary_id;
     struct writ_reviews_said *said; /* by voter; NULL: no remark */
@@ -61,14 +61,14 @@ struct writ_reviews {
     struct writ_entry *watching; /* WATCH entries, by `next` */
 };
 
-/** What a review was before a change: for undoing it. */
+/** The state of a review before a change, for undoing. */
 struct writ_reviews_before {
     enum writ_review_state state;
     uint64_t n;
     int64_t changed_us, until_us;
     struct writ_review_voter *voter, vote; /* NULL: no vote was changed */
-    bool fresh;                            /* there was none */
-    bool forget;                           /* it is taken out when the group is on disk */
+    bool fresh;                            /* the review is new */
+    bool forget;                           /* it is removed when the group is on disk */
     uint64_t leaf;                         /* of the record; 0: there is none */
     struct writ_view arguments;            /* of a fresh one: for its row */
     struct writ_view feedback;             /* of a vote */
@@ -89,7 +89,7 @@ struct writ_reviews_changes {
     size_t n;
 };
 
-/** What is known of an event besides its name. Zeroed: nothing. */
+/** The known facts of an event besides its name. Zeroed: none. */
 struct writ_reviews_event {
     enum writ_review_event event;
     struct writ_view by, feedback, confidence, signature;
@@ -117,23 +117,23 @@ size_t writ_reviews_of(
  * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
-/** Takes it out and frees it; no entry may still wait for it. */
+/** Removes and frees it; no entry may still wait for it. */
 void writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review);
-/** Takes out one that was told: its changes are over for those who watch. keeps (5) */
+/** Removes a review whose end was reported; its change stays visible to watchers. Keeps (5). */
 void writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review);
 
 /** A copy for another thread. WRIT_E_NOMEM. */
 WRIT_RESULT writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
     struct writ_review_told *ret, struct writ_err *err);
 
-/** What the voters said, for the caller. Nothing where there is no memory. */
+/** The feedback of the voters, for the caller. Empty when memory is exhausted. */
 void writ_reviews_voices(
     const struct writ_reviewed *review, struct writ_arena *arena, struct writ_ask *ret);
 
-/** Adds the next record of the disk to a story. What lasts of it, the terms, is in `arena`; all
- * else is in `scratch`, which is empty again afterwards, so that the number of records and their
- * length do not count; the story has no log. `review` remembers what its voters said; it may be
- * NULL. As writ_body_json, writ_review_story_add. */
+/** Adds the next record of the disk to a story. `arena` gets the lasting part, the terms;
+ * everything else is in `scratch`, which is empty again afterwards, so that the number of records
+ * and their length do not matter; the story has no log. `review` remembers the feedback of its
+ * voters; it may be NULL. As writ_body_json, writ_review_story_add. */
 WRIT_RESULT writ_reviews_hear(struct writ_review_story *story, struct writ_view body,
     struct writ_reviewed *review, struct writ_arena *arena, struct writ_arena *scratch,
     struct writ_err *err);
@@ -143,7 +143,7 @@ int64_t writ_reviews_until(const struct writ_reviewed *review);
 /** An empty review, in the table. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_make(struct writ_reviews *reviews, struct writ_view id,
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
-/** Remembers what a voter said last. */
+/** Remembers the last feedback of a voter. */
 void writ_reviews_remember(
     struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback);
 

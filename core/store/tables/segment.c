@@ -14,7 +14,7 @@
 #define AT_MADE        52
 #define AT_KEPT        60
 
-/* The filter: of each tag as many bits, all in one line of 512. */
+/* The filter: the same number of bits for each tag, all in one line of 512. */
 #define LINE_WORDS   8
 #define LINE_BITS    512
 #define ENTRY_BITS   10
@@ -22,8 +22,8 @@
 #define TAG_BIT_MASK (LINE_BITS - 1)
 #define TAG_BIT_LEN  9
 
-/* Pieces: first those of so many blocks each, of each block 8 bytes of its first tag and its
- * digest; then those of so many lines of the filter. Words have their lowest byte first. */
+/* Pieces: first those of blocks, with 8 bytes of the first tag and the digest of each block; then
+ * those of lines of the filter. Words have their lowest byte first. */
 #define BLOCK_BYTES  (8 + WRIT_DIGEST_BYTES)
 #define LINE_BYTES   ((size_t)LINE_WORDS * 8)
 #define PIECE_BLOCKS (WRIT_SEGMENT_PIECE / BLOCK_BYTES)
@@ -148,8 +148,8 @@ writ_segment_free(struct writ_segment *segment)
     }
 }
 
-/* Tags are digests: any of their bits will do. The upper half says where in the order a tag stands,
- * the lower one the line. */
+/* Tags are digests, so any of their bits are random. The upper half gives the place of a tag in the
+ * order, the lower half the line. */
 static uint64_t *
 line_of(const struct writ_segment *segment, struct writ_tag tag)
 {
@@ -218,7 +218,7 @@ writ_segment_pieces(const struct writ_segment *segment)
                                         pieces_of(segment->lines, PIECE_LINES);
 }
 
-/* What a piece has: of blocks, or else of lines, so many from `*ret_from` on. */
+/* The content of a piece: blocks, else lines, so many from `*ret_from` on. */
 static bool
 has_blocks(const struct writ_segment *segment, size_t piece, size_t *ret_from, size_t *ret_n)
 {
@@ -306,7 +306,7 @@ writ_segment_seek(const struct writ_segment *segment, struct writ_tag tag)
 {
     size_t low = 0, high = segment->blocks_n;
 
-    while (low < high) { /* the first block that begins at the tag or behind it */
+    while (low < high) { /* the first block that begins at the tag or after it */
         size_t middle = low + (high - low) / 2;
 
         if (segment->blocks[middle].first < tag.high) {

@@ -1,9 +1,9 @@
-/* segment.h - claims of calls that have their outcome, as they lie on the disk: entries sorted by
- * tag, in blocks of a page each; in memory a filter, and the digest of each block. These two are
- * written to the disk behind the blocks, in pieces, and read back by the next start.
+/* segment.h - claims of calls that have their outcome, on disk: entries sorted by tag, in blocks of
+ * a page each; in memory a filter, and the digest of each block. These two are written to the disk
+ * after the blocks, in pieces, and the next start reads them back.
  *
- * Each claim has two entries, one under its key and one under its intent, each with all that is
- * known of it. A segment does not change. Nothing here touches the disk: once.h does.
+ * Each claim has two entries, one under its key and one under its intent, each with all facts of
+ * the claim. A segment does not change. Nothing here touches the disk: once.h does.
  *
  * One thread. */
 #ifndef WRIT_STORE_SEGMENT_H
@@ -21,7 +21,7 @@ enum writ_segment_kind {
     WRIT_SEGMENT_INTENT,
 };
 
-/** Writes an entry; reads what it says of the claim. */
+/** Writes an entry; reads the claim of an entry. */
 void writ_segment_put(enum writ_segment_kind kind, struct writ_tag tag,
     const struct writ_held *held, uint8_t ret[WRIT_SEGMENT_ENTRY]);
 void writ_segment_read(const uint8_t entry[WRIT_SEGMENT_ENTRY], struct writ_held *ret);
@@ -41,24 +41,24 @@ struct writ_segment {
     struct writ_segment *next; /* its owner's */
     uint64_t id;
     uint64_t id_end; /* its owner's: rows up to that id are deleted with its own */
-    uint64_t named;  /* its owner's: the last manifest that names it; 0: none does */
+    uint64_t named;  /* for the owner: the last manifest that names it; 0: none */
     size_t level;    /* how often its entries were merged */
     size_t entries, blocks_n, blocks_max;
     struct writ_segment_block *blocks;
     uint64_t *filter;
     size_t lines;                 /* of the filter, 64 bytes each */
     int64_t oldest_us, newest_us; /* times at which its claims were made */
-    int64_t due_us;               /* from here on it may have nothing more that stands */
+    int64_t due_us;               /* from this time on it may have no claim left that stands */
     uint64_t boundary_most;       /* the newest boundary among its entries */
     struct writ_digest memory;    /* of its pieces, once they are on disk */
 };
 
-/** An empty one that takes up to `entries_max` entries in full blocks. NULL on no memory. */
+/** A new segment for up to `entries_max` entries in full blocks. NULL when memory is exhausted. */
 struct writ_segment *writ_segment_new(size_t entries_max);
-/** One with `entries` entries and a filter of so many lines, which takes its pieces next. NULL on
- * no memory, or for no entries. */
+/** A segment with `entries` entries and a filter of so many lines, which takes its pieces next.
+ * NULL when memory is exhausted, or for no entries. */
 struct writ_segment *writ_segment_restore(size_t entries, size_t lines);
-/** Frees what no lookup needs when its rows are about to be deleted. */
+/** Frees the parts that no lookup needs, when its rows are about to be deleted. */
 void writ_segment_shed(struct writ_segment *segment);
 /** NULL is permitted. */
 void writ_segment_free(struct writ_segment *segment);
@@ -67,20 +67,20 @@ void writ_segment_free(struct writ_segment *segment);
 WRIT_RESULT writ_segment_add(
     struct writ_segment *segment, const uint8_t *entries, size_t n, struct writ_err *err);
 
-/** How many pieces there are of the digests of its blocks and its filter. */
+/** The number of pieces for the digests of its blocks and its filter. */
 size_t writ_segment_pieces(const struct writ_segment *segment);
 /** Writes a piece, and gives its length. */
 size_t writ_segment_put_piece(
     const struct writ_segment *segment, size_t piece, uint8_t ret[WRIT_SEGMENT_PIECE]);
-/** Takes a piece back. False: it has another length. */
+/** Restores a piece. False: its length is wrong. */
 bool writ_segment_take_piece(struct writ_segment *segment, size_t piece, struct writ_view bytes);
 
 /** False: the segment has no entry of that tag. */
 bool writ_segment_may_have(const struct writ_segment *segment, struct writ_tag tag);
-/** The first block that can have the tag; the later ones as long as writ_segment_goes_on. */
+/** The first block that can have the tag; later ones can as long as writ_segment_goes_on. */
 size_t writ_segment_seek(const struct writ_segment *segment, struct writ_tag tag);
 bool writ_segment_goes_on(const struct writ_segment *segment, struct writ_tag tag, size_t block);
-/** The bytes are those of the block. WRIT_E_MISMATCH: they are not; WRIT_E_CRYPTO. */
+/** Checks that the bytes are those of the block. WRIT_E_MISMATCH: they are not; WRIT_E_CRYPTO. */
 WRIT_RESULT writ_segment_check(
     const struct writ_segment *segment, size_t block, struct writ_view bytes, struct writ_err *err);
 /** The entry in a block, or NULL. */

@@ -1,8 +1,8 @@
-/* A segment is in one place: on the list, among those that go, or being made. It is freed when its
- * rows are deleted. */
+/* A segment is in exactly one place: on the list, among those to be deleted, or under construction.
+ * It is freed when its rows are deleted. */
 #include "store/tables/segments.h"
 
-#define PIECES (UINT64_C(1) << 23) /* number of the first piece, behind those of blocks */
+#define PIECES (UINT64_C(1) << 23) /* number of the first piece, after those of blocks */
 
 uint64_t
 writ_segments_block_row(const struct writ_segment *segment, size_t block)

@@ -1,5 +1,5 @@
-/* A share exists while something is charged to it. What is charged is released once, to the same
- * two owners. */
+/* A share exists while something is charged to it. A charge is released once, from the same two
+ * owners. */
 #include "store/tables/shares.h"
 
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ writ_shares_divide(
     shares->tenant_most = part_of(most, tenant_percent);
 }
 
-/* What was never released belonged to something that the end of the process cut short. */
+/* Charges that were never released belonged to things that the end of the process cut short. */
 void
 writ_shares_wipe(struct writ_shares *shares)
 {
@@ -50,7 +50,7 @@ writ_shares_wipe(struct writ_shares *shares)
     *shares = (struct writ_shares){0};
 }
 
-/* A tenant is tagged as one piece, an agent as two: no agent is taken for a tenant. */
+/* A tenant is tagged as one part, an agent as two: no agent can equal a tenant. */
 static WRIT_RESULT
 tag_owner(struct writ_view tenant, const struct writ_view *agent_id, struct writ_tag *ret,
     struct writ_err *err)

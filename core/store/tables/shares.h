@@ -1,8 +1,9 @@
-/* shares.h - how much of a table each agent and each tenant holds, so that none takes all of it.
+/* shares.h - the part of a table that each agent and each tenant holds, so that none takes all of
+ * it.
  *
  * Of a table for `most` things an agent may hold a half and a tenant three quarters, or what the
- * configuration says, rounded up: whatever one of them does, there is room for the others. Who
- * holds nothing costs nothing.
+ * configuration says, rounded up: whatever one of them does, there is room for the others. An owner
+ * that holds nothing costs nothing.
  *
  * One thread, or under its owner's lock. */
 #ifndef WRIT_STORE_SHARES_H
@@ -10,7 +11,7 @@
 
 #include "store/tables/map.h"
 
-/** What one agent, or one tenant, holds. */
+/** The things that one agent, or one tenant, holds. */
 struct writ_share {
     struct writ_map_node by_owner;
     size_t held;
@@ -26,7 +27,7 @@ struct writ_charge {
     struct writ_share *agent, *tenant;
 };
 
-/** Whose a thing is: an agent of a tenant. */
+/** The owner of a thing: an agent of a tenant. */
 struct writ_owner {
     struct writ_tag agent, tenant;
 };
@@ -40,14 +41,14 @@ WRIT_RESULT writ_shares_init(struct writ_shares *ret, size_t most, struct writ_e
 /** Other parts of the same `most`, in percent of it, from 1 to 100. */
 void writ_shares_divide(
     struct writ_shares *shares, size_t most, unsigned agent_percent, unsigned tenant_percent);
-/** Charges that were not released must not be any more. A zeroed one is fine. */
+/** Charges that were not released must not be released any more. A zeroed one is fine. */
 void writ_shares_wipe(struct writ_shares *shares);
 
-/** True when the agent may hold one more; false also when that cannot be found out. */
+/** True when the agent may hold one more; false also when the check fails. */
 bool writ_shares_have_room(
     const struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id);
 
-/** The same for an owner that is known already. */
+/** As writ_shares_have_room, for a known owner. */
 bool writ_shares_have_room_for(const struct writ_shares *shares, const struct writ_owner *owner);
 
 /** Counts one thing, whether or not there is room. WRIT_E_NOMEM. */
@@ -63,16 +64,16 @@ WRIT_RESULT writ_shares_charge(struct writ_shares *shares, struct writ_view tena
 WRIT_RESULT writ_shares_take(struct writ_shares *shares, struct writ_view tenant,
     struct writ_view agent_id, struct writ_charge *ret, struct writ_err *err);
 
-/** Whether the thing counts against that agent; false also when that cannot be found out. */
+/** Whether the thing counts against that agent; false also when the check fails. */
 bool writ_shares_is_of(const struct writ_shares *shares, const struct writ_charge *charge,
     struct writ_view tenant, struct writ_view agent_id);
 
-/** Whether the thing that `charge` counts would make room for another one of this agent: it is its
- * own, or, where its tenant has no room, its tenant's. */
+/** Whether freeing the thing that `charge` counts would make room for another thing of this agent:
+ * the thing is its own, or, when its tenant has no room, its tenant's. */
 bool writ_shares_would_help(const struct writ_shares *shares, const struct writ_charge *charge,
     struct writ_view tenant, struct writ_view agent_id);
 
-/** Counts it no longer, and zeroes the charge. A zeroed one is fine. */
+/** Stops counting the thing, and zeroes the charge. A zeroed one is fine. */
 void writ_shares_release(struct writ_shares *shares, struct writ_charge *charge);
 
 #endif

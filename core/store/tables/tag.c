@@ -45,7 +45,7 @@ WRIT_RESULT
 writ_tag_intent(struct writ_view tenant, struct writ_view intent_ref,
     struct writ_view idempotency_key, struct writ_tag *ret, struct writ_err *err)
 {
-    /* the lengths keep apart what the concatenation alone would not */
+    /* the lengths separate parts whose concatenation would be the same */
     uint64_t lengths[] = {tenant.len, intent_ref.len};
     struct writ_view pieces[] = {
         writ_view(lengths, sizeof lengths), tenant, intent_ref, idempotency_key};

@@ -1,7 +1,7 @@
-/* tag.h - the first 16 bytes of a digest: what claims, boundaries and budgets are found by.
+/* tag.h - the first 16 bytes of a digest, by which claims, boundaries and budgets are found.
  *
- * 128 bits are enough: two things that share a tag would have to be made on purpose with 2^64
- * work, and the worst that follows is that a call is refused. */
+ * 128 bits are enough: it takes 2^64 work to make two things that share a tag, and the worst result
+ * is that a call is refused. */
 #ifndef WRIT_STORE_TAG_H
 #define WRIT_STORE_TAG_H
 
@@ -23,7 +23,7 @@ void writ_tag_put(struct writ_tag tag, uint8_t ret[WRIT_TAG_BYTES]);
 struct writ_tag writ_tag_read(const uint8_t bytes[WRIT_TAG_BYTES]);
 bool writ_tag_equal(struct writ_tag a, struct writ_tag b);
 
-/** What an intent is found by: its tenant, intent_ref and idempotency key. WRIT_E_CRYPTO. */
+/** The tag of an intent, from its tenant, intent_ref and idempotency key. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_tag_intent(struct writ_view tenant, struct writ_view intent_ref,
     struct writ_view idempotency_key, struct writ_tag *ret, struct writ_err *err);
 

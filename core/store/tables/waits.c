@@ -1,5 +1,5 @@
-/* The ring and the map hold the same waits. `made` counts those that were taken out too, so that a
- * group that fails can put them back. */
+/* The ring and the map hold the same waits. `made` also counts removed ones, so that a group that
+ * fails can put them back. */
 #include "store/tables/waits.h"
 
 WRIT_RESULT

@@ -1,14 +1,14 @@
 /* waits.h - granted calls whose upstream has answered without ending them: they wait for the
- * client's input, or for the end of a task. And those that their caller makes himself: they wait
- * to be bound, and then for what became of them.
+ * client's input, or for the end of a task. Also calls that their caller makes itself: they wait to
+ * be bound, and then for their outcome.
  *
- * A wait is found by its name, the digest of what the caller has to show; it has a row, so that it
- * survives a restart. A call that waits is in flight, its claim stands and its budgets are booked.
- * The decision that follows it takes its place (grant.c); its outcome ends it (ending.c); when its
- * time has passed, it gets the outcome that says so. A task is remembered after its outcome, until
- * its time has passed: its caller still asks for the result.
+ * A wait is found by its name, a digest of values that the caller must present; it has a row, so
+ * that it survives a restart. A call that waits is in flight, its claim stands and its budgets are
+ * booked. The decision that follows it takes its place (grant.c); its outcome ends it (ending.c).
+ * When its time has passed, it gets an outcome with that reason. A task is remembered after its
+ * outcome, until its time has passed: its caller still fetches the result.
  *
- * 1. A wait is in the table when its row is on disk, and out of it while a group takes it away.
+ * 1. A wait is in the table when its row is on disk, and out of it while a group removes it.
  * 2. A wait without a flight is a task that has its outcome.
  *
  * Memory is bounded: a table that is full takes no further wait. One thread. */
@@ -26,7 +26,7 @@ struct writ_wait {
     uint64_t leaf;                 /* of the decision */
     enum writ_wait_kind kind;
     int64_t until_us;    /* wall time */
-    struct writ_tag key; /* of its idempotency key, once it was asked for */
+    struct writ_tag key; /* of its idempotency key, once it was read */
     bool keyed;
 };
 
@@ -46,16 +46,17 @@ void writ_waits_wipe(struct writ_waits *waits);
 WRIT_RESULT writ_waits_load(struct writ_waits *waits, struct writ_tag name, uint64_t leaf,
     enum writ_wait_kind kind, int64_t until_us, struct writ_flight *flight, struct writ_err *err);
 
-/** Takes a wait out of the table; writ_waits_put_back undoes that, writ_waits_free ends it. */
+/** Removes a wait from the table; writ_waits_put_back undoes that, writ_waits_free ends it. */
 void writ_waits_take(struct writ_waits *waits, struct writ_wait *wait);
 void writ_waits_put_back(struct writ_waits *waits, struct writ_wait *wait);
 void writ_waits_free(struct writ_waits *waits, struct writ_wait *wait);
 
-/** A wait that is in no table yet: writ_waits_put_back puts it in. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Makes a wait that is not in the table yet: writ_waits_put_back adds it. WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_waits_make(
     struct writ_waits *waits, struct writ_tag name, struct writ_wait **ret, struct writ_err *err);
 
-/** The outcome of a flight is on disk: its wait, if any, is over, unless it is a task's. */
+/** Ends the wait of a flight, if any, when the outcome is on disk; a task's wait stays. */
 void writ_waits_end(struct writ_waits *waits, struct writ_flight *flight);
 
 #endif

@@ -51,7 +51,7 @@ writ_definitions_free(struct writ_definitions *definitions)
     }
 }
 
-/* Where the name is, or where it belongs. */
+/* The place of the name, or where it belongs. */
 static size_t
 place_of(const struct writ_definitions *definitions, struct writ_view name)
 {
@@ -182,7 +182,7 @@ sign(const struct writ_definitions *definitions, enum writ_definitions_kind kind
     return writ_jws_sign(signer, writ_view_str(kinds[kind].typ), writ_buf_view(&payload), ret, err);
 }
 
-/* A key that was retired has signed in its time: the file is not written again with each key. */
+/* The signature of a retired key stays valid: the file is not written again for each new key. */
 static const struct writ_keyring_key *
 find_key(const struct writ_keyring *keys, struct writ_view kid)
 {

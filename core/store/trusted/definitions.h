@@ -1,17 +1,15 @@
-/* definitions.h - kept definitions of tools: those that an operator accepted, and those that a
+/* definitions.h - stored definitions of tools: those that an operator accepted, and those that a
  * gateway saw last.
  *
- * Both are files beside the ledger, <ledger>.accepted.json and <ledger>.seen.json, readable by us
- * alone and trusted as keys are (trusted.h):
- *     {"signature":"<JWS>",
- *      "tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
- *      "version":2}
- * A key of the ledger signs the digest of all names, times and digests; the typ of the JWS says
- * which of the two files it is. A digest that is not its definition's, a signature by a key that is
- * not the ledger's or was revoked, another version and any other doubt refuse the whole file (of
- * those that were seen, one of a revoked key counts as absent: the gateway makes it again). An
- * older file that was put back has a good signature: what must not go back is in the ledger
- * (gateway/state/accepted.h).
+ * Both are files beside the ledger, <ledger>.accepted.json and <ledger>.seen.json, readable only by
+ *     the user of the gateway and trusted as keys are (trusted.h): {"signature":"<JWS>",
+ *     "tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
+ *     "version":2} A key of the ledger signs the digest of all names, times and digests; the typ of
+ *     the JWS says which of the two files it is. A wrong digest, a signature by a key that is not
+ *     the ledger's or was revoked, another version and any other doubt refuse the whole file (the
+ *     file of seen definitions counts as absent when a revoked key signed it: the gateway makes it
+ *     again). An older file that was put back has a valid signature: the ledger protects against
+ *     that (gateway/state/accepted.h).
  */
 #ifndef WRIT_STORE_DEFINITIONS_H
 #define WRIT_STORE_DEFINITIONS_H
@@ -33,7 +31,7 @@ enum writ_definitions_kind {
 struct writ_definition {
     struct writ_view name; /* "upstream/tool" */
     struct writ_digest digest;
-    struct writ_view text; /* the definition in that form; empty: it is not known */
+    struct writ_view text; /* the definition in that form; empty: unknown */
     struct writ_view at;   /* RFC 3339: when it was accepted, or seen first */
 };
 
@@ -44,7 +42,7 @@ struct writ_definitions {
     size_t n, cap; /* in the order of names */
 };
 
-/** None yet; free with writ_definitions_free. WRIT_E_NOMEM. */
+/** An empty list; free with writ_definitions_free. WRIT_E_NOMEM. */
 WRIT_RESULT writ_definitions_new(struct writ_definitions **ret, struct writ_err *err);
 
 /** NULL is permitted. */
@@ -60,7 +58,7 @@ void writ_definitions_free(struct writ_definitions *definitions);
 WRIT_RESULT writ_definitions_put(struct writ_definitions *definitions,
     const struct writ_definition *definition, struct writ_err *err);
 
-/** The one of that name, or NULL. NULL has none. */
+/** The definition of that name, or NULL. NULL has none. */
 const struct writ_definition *writ_definitions_find(
     const struct writ_definitions *definitions, struct writ_view name);
 
@@ -71,10 +69,9 @@ const struct writ_definition *writ_definitions_find(
  * @param keys   with the keys of the ledger
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    there is no such file; of those that were seen also: a revoked key
- *                          signed it
- *         WRIT_E_INVALID   it, or its directory, cannot be trusted, or it has another form
- *         WRIT_E_MISMATCH  a digest is not its definition's, or no key of the ledger signed this
+ *         WRIT_E_ABSENT    no such file; for seen definitions also: a revoked key signed it
+ *         WRIT_E_INVALID   the file or its directory is not trusted, or has another form
+ *         WRIT_E_MISMATCH  a digest is not its definition's, or no key of the ledger signed it
  *         WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_definitions_load(const char *store, enum writ_definitions_kind kind,
@@ -91,7 +88,7 @@ struct writ_definitions_mark {
 bool writ_definitions_changed(
     const char *store, enum writ_definitions_kind kind, struct writ_definitions_mark *mark);
 
-/** Signs the definitions whose texts are known, and puts the file into place as a whole, durable.
+/** Signs the definitions whose texts are known, and replaces the file atomically and durably.
  * Blocks. WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO; WRIT_E_ABSENT
  * without a signer. */
 WRIT_RESULT writ_definitions_save(const char *store, enum writ_definitions_kind kind,

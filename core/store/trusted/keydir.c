@@ -1,6 +1,6 @@
 /* A keyring in a directory.
  *
- * (1) Every file is trusted.h's: what is checked is what is read.
+ * (1) trusted.h opens every file: the checked file is the one that is read.
  * (2) Text of private keys is held in buffers that are wiped.
  * (3) keys.json never names an active key whose private half is not durable yet. */
 #include "store/trusted/keydir.h"
@@ -38,7 +38,7 @@ dir_freep(struct writ_keydir **dir)
     writ_keydir_close(*dir);
 }
 
-/* Waits a bounded time: the other lock belongs to a command that runs for an instant. */
+/* Waits a bounded time: the other lock belongs to a command that runs only for a moment. */
 static WRIT_RESULT
 lock_dir(int fd, int operation, struct writ_err *err)
 {
@@ -59,7 +59,7 @@ lock_dir(int fd, int operation, struct writ_err *err)
 /* ---- reading: keeps (1) */
 
 /* The file name of a private key, with NUL. A kid of a ring is a thumbprint: 43 characters of the
- * base64url alphabet, so it can name nothing outside. */
+ * base64url alphabet, so it cannot name a file elsewhere. */
 static void
 pem_name(const struct writ_jwk *key, struct writ_buf *ret)
 {
@@ -135,7 +135,7 @@ open_and_load(const char *path, bool secrets, struct writ_keyring **ret, struct 
     return writ_fail_in(err, load(fd, secrets, ret, err), path);
 }
 
-/* Of a directory without keys: what makes them. */
+/* Adds the command that makes keys to the error for a directory without keys. */
 static WRIT_RESULT
 with_hint(writ_result result, const char *path, struct writ_err *err)
 {
@@ -163,7 +163,7 @@ writ_keydir_list(const char *path, struct writ_keyring **ret, struct writ_err *e
 
 /* ---- changing */
 
-/* A directory that was made must not be forgotten by a power cut that its content survives. */
+/* Syncs the parent: a power cut must not lose a directory whose content survives. */
 static WRIT_RESULT
 make_dir(const char *path, struct writ_err *err)
 {
@@ -224,9 +224,10 @@ save_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
     pem_name(key->public, &name);
     WRIT_TRY(writ_buf_check(&name, err));
     if (faccessat(dir, name.ptr, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-        return WRIT_DONE; /* it is where it was loaded from */
+        return WRIT_DONE; /* already where it was loaded from */
     }
-    (void)writ_buf_reserve(&pem, WRIT_SIGNER_PEM_MAX); /* so that it never moves: keeps (2) */
+    (void)writ_buf_reserve(&pem, WRIT_SIGNER_PEM_MAX); /* full size at once, so that it never moves:
+                                                          keeps (2) */
     WRIT_TRY(writ_signer_put_pem(key->signer, &pem, err));
     return writ_trusted_write(dir, name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&pem), err);
 }

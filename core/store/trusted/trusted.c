@@ -1,5 +1,5 @@
 /* Every file is opened relative to its directory's descriptor, never through a symbolic link, and
- * judged by its own descriptor: what is checked is what is read. */
+ * checked by its own descriptor: the checked file is the one that is read. */
 #include "store/trusted/trusted.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ check_owner(const struct stat *status, const char *name, mode_t forbidden, struc
     return WRIT_DONE;
 }
 
-/* The directory itself; a slash at the end of its name would follow a link. */
+/* Opens the directory itself; a slash at the end of its name would follow a link. */
 writ_result
 writ_trusted_dir(const char *path, int *ret, struct writ_err *err)
 {
@@ -100,7 +100,7 @@ read_all(int fd, const char *name, size_t size, struct writ_buf *ret, struct wri
             return writ_trusted_fail(err, errno, name, "cannot read");
         }
         if (got == 0) {
-            break; /* no room, which the buffer keeps the failure, or shorter than it was */
+            break; /* no room (the buffer keeps the failure), or shorter than before */
         }
         if (got > 0) {
             ret->len += (size_t)got;
@@ -181,7 +181,7 @@ writ_trusted_load(const char *path, mode_t forbidden, struct writ_buf *ret, stru
 
     WRIT_TRY(writ_trusted_folder(path, &dir, &name, err));
     result = writ_trusted_read(dir, name, forbidden, ret, &why);
-    if (!writ_is_ok(result)) { /* whose text begins with the name alone */
+    if (!writ_is_ok(result)) { /* the error text begins with the name alone */
         WRIT_FAIL(err, result.code, "%.*s%s", (int)(name - path), path, why.text);
     }
     return WRIT_DONE;

@@ -1,8 +1,8 @@
 /* 1. A charge counts when its window is the present one. It is counted once: by writ_budgets_book
- *    when it is made, or here; `budgets.known_us` says up to which window length all of them are
- * counted. Every record of it is one that was signed (reread.h), and so is the time of the one
- * before it.
- * 2. Additions and subtractions commute, so an outcome may be met before, or without, the decision
+ * when it is made, or here; up to the window length `budgets.known_us` all charges are counted.
+ * Every record that is read here is a signed one (reread.h), and so is the time of the record
+ * before.
+ * 2. Additions and subtractions commute, so an outcome may be read before, or without, the decision
  *    whose charges it gives back. */
 #include "store/write/charges.h"
 
@@ -19,15 +19,15 @@ struct counting {
     struct writ_arena *arena;    /* one record */
     int64_t known_us, window_us; /* windows that are longer than the first, up to the second */
     int64_t now_us;
-    uint64_t leaf; /* of the present record */
-    uint64_t from; /* the first record of the longest window: charges before it count no more; 0: it
-                      is not known */
+    uint64_t leaf;  /* of the present record */
+    uint64_t from;  /* the first record of the longest window: charges before it no longer count; 0:
+                       unknown */
     uint64_t begin; /* the first record that is read */
     struct writ_err *err;
 };
 
 enum direction {
-    TAKEN = 0, /* by a decision: but not what it holds already */
+    TAKEN = 0, /* by a decision: except charges that it repeats */
     GIVEN_BACK,
 };
 
@@ -67,8 +67,8 @@ unlike(const struct counting *c, uint64_t leaf)
         (unsigned long long)leaf);
 }
 
-/* The charges of a granted decision; none of any other. `decision_id` is the one that it has to
- * have; ptr NULL: any. */
+/* The charges of a granted decision; none for any other. The decision must have `decision_id`; ptr
+ * NULL: any. */
 static WRIT_RESULT
 read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct writ_view decision_id,
     struct writ_member_list *ret)
@@ -97,8 +97,7 @@ read_charges(struct counting *c, uint64_t leaf, struct writ_view body, struct wr
     return WRIT_DONE;
 }
 
-/* In canonical JSON a quote within a text is escaped, so what does not contain this has no such
- * member. */
+/* In canonical JSON a quote within a text is escaped, so a body without this has no such member. */
 static bool
 may_have_charges(struct writ_view body)
 {
@@ -114,13 +113,13 @@ count_decision(struct counting *c, uint64_t leaf, struct writ_view body,
 
     WRIT_TRY(read_charges(c, leaf, body, decision_id, &charges));
     for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
-        (void)writ_charge_read(charges.items[i], &charge); /* it is: writ_charge_all_good */
+        (void)writ_charge_read(charges.items[i], &charge); /* writ_charge_all_good has checked it */
         WRIT_TRY(count_one(c, &charge, direction));
     }
     return WRIT_DONE;
 }
 
-/* A copy of the body of a record; empty: there is none. */
+/* Copies the body of a record; empty: there is none. */
 static WRIT_RESULT
 read_body(struct counting *c, uint64_t leaf, struct writ_view *ret)
 {
@@ -170,7 +169,7 @@ count_outcome(struct counting *c, struct writ_view body)
 
     WRIT_TRY(writ_body_json(body, c->arena, &value, c->err));
     if (writ_json_get(value, WRIT_LIT("outcome")) == NULL) {
-        return WRIT_DONE; /* another record that says one of these words */
+        return WRIT_DONE; /* a record of another kind that contains one of these words */
     }
     WRIT_TRY(writ_outcome_read(value, c->arena, &outcome, c->err));
     if (!writ_outcome_nothing_ran(&outcome) || outcome.decision_id.is != WRIT_PRESENT) {
@@ -198,7 +197,7 @@ count_body(struct counting *c, struct writ_view body)
     return may_give_back(body) ? count_outcome(c, body) : WRIT_DONE;
 }
 
-/* The record before the first one shows that it is the first. */
+/* Checks by the record before that this record is the first of its window. */
 static WRIT_RESULT
 check_before(struct counting *c, struct writ_view body)
 {
@@ -279,7 +278,7 @@ book_flights(struct counting *c)
             struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
 
             if (flight->leaf < c->ledger->log.opened && flight->leaf >= c->from) {
-                /* of a process before this one */
+                /* granted by an earlier process */
                 WRIT_TRY(book_flight(c, flight));
             }
         }
@@ -302,7 +301,7 @@ count(struct counting *c)
     result = count_records(c);
     if (writ_is_ok(result)) {
         ledger->budgets.known_us = c->window_us;
-        result = book_flights(c); /* one that gets none gives nothing back */
+        result = book_flights(c); /* a flight without bookings gives nothing back */
     } else {
         writ_budgets_drop(&ledger->budgets, c->known_us);
     }

@@ -1,9 +1,9 @@
-/* 1. A flight is `ending` from the moment its outcome was prepared until that is on disk; it takes
- *    no second outcome.
- * 2. An outcome that could not be written is kept as the record that it will be, with its time, and
- *    written before anything that was prepared later. Times in the log therefore still grow.
- * 3. What an outcome gives back to the budgets is a change of the group that writes it; the claim
- *    is released, and the flight ended, when that group is on disk. */
+/* 1. A flight is `ending` from the moment its outcome is prepared until the outcome is on disk; it
+ * takes no second outcome.
+ * 2. An outcome that could not be written is kept as the final record, with its time, and written
+ *    before anything that was prepared later. So times in the log still grow.
+ * 3. The group that writes an outcome also returns its amounts to the budgets; the claim is
+ *    released, and the flight ended, when that group is on disk. */
 #include "store/write/ending.h"
 
 #include "evidence/record/derive.h"
@@ -26,7 +26,7 @@ find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
         WRIT_FAIL(err, WRIT_E_INVALID, "an outcome needs its decision and a profile");
     }
     flight = writ_flights_find(&ledger->flights, o->leaf);
-    /* one whose decision is not on disk yet was not answered */
+    /* the caller has no answer yet for a decision that is not on disk */
     if (flight == NULL || flight->ending || flight->leaf >= ledger->log.next_leaf ||
         !writ_view_equal(flight->decision_id, o->decision->decision_id.view)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the decision is not in flight");
@@ -129,14 +129,15 @@ undo_op(struct writ_ledger *ledger, const struct writ_op *op)
     const struct writ_group_row *row = &ledger->group.rows[op->row];
     struct writ_view body = writ_view(ledger->group.bodies.ptr + row->body_at, row->body_len);
 
-    /* poisoned: nothing will be written any more; recovery will say "interrupted" when the ledger
-     * is opened. No memory: the submitter may try again */
+    /* poisoned: nothing can be written any more; the next opening records "interrupted". No memory:
+     * the submitter may try again */
     op->flight->ending = false;
     op->entry->outcome.kept = !ledger->disk.poisoned && writ_is_ok(keep(&ledger->kept, op->flight,
                                                             &row->row, body, WRIT_REASON_NONE));
 }
 
-/* On disk. A decision that cannot be read now is not reported: the record has its outcome. */
+/* The outcome is on disk. A decision that cannot be read now is not reported: its outcome is
+ * recorded all the same. */
 static void
 report(struct writ_ledger *ledger, const struct writ_kept *kept)
 {
@@ -170,7 +171,7 @@ kept_pop(struct writ_kept_list *list)
     writ_free(kept);
 }
 
-/* The wait of a call that has its outcome has no row any more, unless it is a task's. */
+/* Deletes the row of the wait of a call that has its outcome, unless it is a task's. */
 static WRIT_RESULT
 write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
@@ -225,7 +226,7 @@ static const struct writ_op_steps steps = {
     .undo_in_order = true, /* they are kept in the order of their times */
 };
 
-/* Of one that is kept: it stays so when its group fails. */
+/* Steps of a kept outcome: it stays kept when its group fails. */
 static const struct writ_op_steps kept_steps = {.write = write_kept, .finish = finish_kept};
 
 /* ---- an outcome ---- */
@@ -285,7 +286,7 @@ writ_ending_flush(struct writ_ledger *ledger)
 {
     while (ledger->kept.first != NULL) {
         writ_ending_kept(ledger);
-        WRIT_TRY(writ_group_commit(ledger)); /* takes what it wrote off the list */
+        WRIT_TRY(writ_group_commit(ledger)); /* takes the written outcomes off the list */
     }
     return WRIT_DONE;
 }

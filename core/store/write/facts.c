@@ -1,4 +1,4 @@
-/* `log.facts_n` is the number of the next one. It grows when a record is prepared, and goes back
+/* `log.facts_n` is the number of the next fact. It grows when a record is prepared, and goes back
  * when its group fails. */
 #include "store/write/facts.h"
 

@@ -1,11 +1,11 @@
 /* 1. The ops of a group are finished, in order, when its transaction is on disk; else they are
- *    undone, backwards. It is not begun unless the files are still the ones that were opened.
- * 2. Nothing is written by preparing; nothing in memory changes by writing. */
+ * undone, backwards. A transaction begins only while the files are still the opened ones.
+ * 2. Preparing writes nothing; writing changes nothing in memory. */
 #include "store/write/group.h"
 
 /* nodes above all records of a group that one record can complete */
 #define NODES_MORE ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
-#define ROWS_MAX   3 /* of one entry: a deny, its outcome, and what its review came to */
+#define ROWS_MAX   3 /* of one entry: a deny, its outcome, and the end of its review */
 
 WRIT_RESULT
 writ_group_init(struct writ_group *ret, size_t entries_max,
@@ -84,7 +84,7 @@ writ_group_stamp(struct writ_ledger *ledger)
 {
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
 
-    /* an unused time does no harm: times only have to grow */
+    /* an unused time is harmless: times only have to grow */
     ledger->log.last_us = now_us > ledger->log.last_us ? now_us : ledger->log.last_us + 1;
     return ledger->log.last_us;
 }
@@ -156,7 +156,7 @@ follows(const struct writ_group_row *row, const struct writ_group_row *before)
            row->body_at == before->body_at + before->body_len + 1;
 }
 
-/* Bodies that stand behind each other in memory go into one row, as they stand. */
+/* Bodies that are adjacent in memory go into one row without a copy. */
 static WRIT_RESULT
 write_bodies(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -287,8 +287,8 @@ transact(struct writ_ledger *ledger, struct writ_err *err)
 {
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    /* a file that is exchanged during the commit is as one that was exchanged right after it: the
-     * next group sees it */
+    /* a file that is exchanged during the commit is like one that is exchanged right after it: the
+     * next group notices */
     return writ_disk_finish(&ledger->disk, write_all(ledger, err), err);
 }
 

@@ -1,5 +1,5 @@
-/* One mutex around a few pointers. Entries leave in the order in which they came; keys and the
- * reason of a distrust are single values, of which the newest and the first count. */
+/* One mutex around a few pointers. Entries leave in the order in which they came. Keys and the
+ * reason of a distrust are single values: the newest keys and the first reason count. */
 #include "store/write/inbox.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* inbox.h - what other threads hand to the writer, and what they see of it: entries, keys, the
- * order to end, and its health.
+/* inbox.h - the interface of other threads to the writer: they hand over entries, keys and the
+ * order to end, and read its health.
  *
- * All functions are thread-safe, and none blocks for longer than it takes to move pointers, but
- * writ_inbox_take. */
+ * All functions are thread-safe. Only writ_inbox_take blocks for longer than it takes to move
+ * pointers. */
 #ifndef WRIT_STORE_INBOX_H
 #define WRIT_STORE_INBOX_H
 
@@ -17,7 +17,7 @@ struct writ_inbox {
     pthread_cond_t wake;
     struct writ_entry *queue, **queue_end;
     size_t queued;                    /* without outcomes */
-    struct writ_ledger_keys *keys;    /* to be taken; NULL: none */
+    struct writ_ledger_keys *keys;    /* pending; NULL: none */
     bool closing;                     /* no entry follows */
     bool distrusted;                  /* for the reason in `distrust` */
     struct writ_err distrust;         /* the first one */
@@ -25,7 +25,7 @@ struct writ_inbox {
 };
 
 void writ_inbox_init(struct writ_inbox *ret);
-/** Frees keys that were not taken. No thread may use it any more. */
+/** Frees pending keys. No thread may use the inbox any more. */
 void writ_inbox_wipe(struct writ_inbox *inbox);
 
 /* ---- for other threads ---- */
@@ -34,27 +34,27 @@ void writ_inbox_wipe(struct writ_inbox *inbox);
  * are not counted. */
 WRIT_RESULT writ_inbox_put(
     struct writ_inbox *inbox, struct writ_entry **entries, size_t n, size_t queued_max);
-/** Hands keys over, in place of those that were not taken yet. They are taken. */
+/** Hands keys over, in place of pending ones. They are taken. */
 void writ_inbox_put_keys(struct writ_inbox *inbox, struct writ_ledger_keys *keys);
-/** The ledger is not what it was, for that reason. The first one stays. */
+/** Distrusts the ledger, for that reason. The first reason stays. */
 void writ_inbox_distrust(struct writ_inbox *inbox, const struct writ_err *why);
 /** Tells the writer to end. */
 void writ_inbox_close(struct writ_inbox *inbox);
-/** The health as it was last published, with the entries that wait now. */
+/** The health as last published, with the number of entries that wait now. */
 void writ_inbox_health(struct writ_inbox *inbox, struct writ_ledger_health *ret);
 
 /* ---- for the writer ---- */
 
 /**
- * Waits for entries, or for the order to end, and takes all that there are.
+ * Waits for entries, or for the order to end, and takes all of them.
  *
  * @param ret_closing  whether this is the last time
  *
  * @return the entries, by `next`; NULL: none came
  */
 struct writ_entry *writ_inbox_take(struct writ_inbox *inbox, int64_t most_us, bool *ret_closing);
-/** The keys that wait to be taken, or NULL; free them, or give them back to be tried again. Those
- * that are given back make way for newer ones. */
+/** The pending keys, or NULL; free them, or give them back to be tried again. Newer keys replace
+ * keys that were given back. */
 struct writ_ledger_keys *writ_inbox_take_keys(struct writ_inbox *inbox);
 void writ_inbox_return_keys(struct writ_inbox *inbox, struct writ_ledger_keys *keys);
 /** Whether the ledger is distrusted; `ret_why` gets the reason. */

@@ -1,9 +1,9 @@
-/* 1. A claim is in memory until the segment that has it is on the disk, whole.
- * 2. A segment is in the list until the one that it was merged into is on the disk, whole; its
- *    rows are deleted after that, and not as long as the manifest on the disk, or the one that is
- *    being written, names it.
- * 3. A claim is left out, or freed, only when its time has passed by `last_us`, which every later
- *    call comes after. The clock may show a time for a while and then go back. */
+/* 1. A claim is in memory until the whole segment that has it is on disk.
+ * 2. A segment is in the list until the whole segment that it was merged into is on disk. Its rows
+ *    are deleted after that, but not while the manifest on disk, or the one that is being written,
+ *    names it.
+ * 3. A claim is left out, or freed, only when its time has passed by `last_us`: every later call
+ *    comes after that time. The clock is not used, because it may go back. */
 #include "store/write/once.h"
 
 #include "store/write/group.h"
@@ -12,7 +12,7 @@
 #define DELETE_SLICE 256 /* rows deleted by one transaction */
 #define SLICE_LEAST  8   /* blocks of a build for a group, and one more for so many records */
 #define SLICE_PER    4
-#define DUE_PARTS    8 /* of that time: between looks at claims that an open boundary keeps */
+#define DUE_PARTS    8 /* of that time: between checks of claims that open boundaries keep */
 #define SPAN_PARTS   4 /* a merge spans at most this part of the time for which claims are kept */
 
 bool
@@ -109,7 +109,7 @@ writ_once_count(const struct writ_ledger *ledger)
 
 /* ---- a segment is made ---- */
 
-/* What was written of it is deleted; nothing else has changed. */
+/* Deletes the rows written so far; nothing else has changed. */
 static void
 give_up(struct writ_segments *segments, struct writ_making *build)
 {
@@ -119,7 +119,7 @@ give_up(struct writ_segments *segments, struct writ_making *build)
     writ_making_wipe(build);
 }
 
-/* The entries of so many claims from `hold` on, those that stand. */
+/* Takes the entries of so many claims from `hold` on, of those that stand. */
 static bool
 take_part(const struct writ_ledger *ledger, const struct writ_hold **hold, size_t holds,
     struct writ_making_source *ret)
@@ -164,7 +164,7 @@ begin_flush(struct writ_ledger *ledger, size_t holds)
     (void)writ_making_begin(build, ledger->segments.next_id++, entries);
 }
 
-/* Begins to make one of `n` segments in the list, from `first` on. */
+/* Begins to merge `n` segments of the list, from `first` on. */
 static void
 begin_merge(struct writ_segments *segments, struct writ_segment *first, size_t n, size_t level)
 {
@@ -183,7 +183,8 @@ begin_merge(struct writ_segments *segments, struct writ_segment *first, size_t n
 
 /* ---- what there is to do ---- */
 
-/* The first of so many segments in a row that are of one level, and were not made too far apart. */
+/* The first run of so many segments that are of one level, and whose times are not too far
+ * apart. */
 static struct writ_segment *
 find_mergeable(const struct writ_ledger *ledger)
 {
@@ -205,8 +206,8 @@ find_mergeable(const struct writ_ledger *ledger)
     return NULL;
 }
 
-/* Drops what stands no more. A segment with claims of boundaries that may be open is replaced by
- * one of these claims. */
+/* Drops segments in which no claim stands. A segment with claims of boundaries that may be open is
+ * replaced by one of these claims. */
 static void
 look_for_due(struct writ_ledger *ledger)
 {
@@ -363,7 +364,7 @@ writ_once_write(struct writ_ledger *ledger, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Its blocks are on disk: it takes the place of what it was made of. */
+/* The blocks of the new segment are on disk: it replaces its sources. */
 static void
 complete(struct writ_ledger *ledger, struct writ_making *build)
 {
@@ -371,8 +372,8 @@ complete(struct writ_ledger *ledger, struct writ_making *build)
     struct writ_segment *made = WRIT_TAKE(build->made);
 
     (void)writ_digest_stream_end(&build->memory, &made->memory, NULL).code; /* it was begun */
-    if (made->due_us <= ledger->log.last_us) { /* kept for the sake of open boundaries: looked at
-                                     from time to time */
+    if (made->due_us <= ledger->log.last_us) { /* kept because of open boundaries: checked from time
+                                                  to time */
         made->due_us = ledger->log.last_us + ledger->keeping.most_us / DUE_PARTS + 1;
     }
     if (made->entries > 0) {

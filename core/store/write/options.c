@@ -1,5 +1,4 @@
-/* Each option is a row with its range. Keys that are handed over have an active key that can
- * sign. */
+/* Each option is a row with its range. New keys must have an active key that can sign. */
 #include "store/write/options.h"
 
 #include "store/tables/making.h"

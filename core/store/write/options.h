@@ -13,56 +13,55 @@
 /** A checkpoint that was kept outside the ledger. */
 struct writ_ledger_memory {
     struct writ_view note; /* a signed note */
-    bool own; /* by us alone: one that cannot be read, or of another ledger, refuses too.
-                 Else what is not signed by who is believed is passed over */
+    bool own; /* written by this user alone: a note that cannot be read, or is of another ledger, is
+                 refused too. Of other notes, those that no trusted key signed are skipped */
 };
 
-/** What the ledger does by itself and reports to the program. The writer's thread calls; nothing
- * here may block or call the ledger. */
+/** Work that the ledger does by itself and reports to the program. The writer's thread calls; these
+ * functions must not block or call the ledger. */
 struct writ_ledger_reports {
-    /** A call that waited has its outcome on disk, because its time has passed: `error`, with the
+    /** The outcome of a call that waited is on disk, because its time has passed: `error`, with the
      * name of `reason` as error_type. Borrowed for the call. */
     void (*given_up)(void *ctx, const struct writ_decision *decision,
         const struct writ_extension *ours, enum writ_reason reason);
     void *ctx;
 };
 
-/** How a ledger runs. Start from writ_ledger_options_default and change what differs. All are
- * range-checked by writ_ledger_open. */
+/** The options of a ledger. Start from writ_ledger_options_default and change what differs.
+ * writ_ledger_open checks all ranges. */
 struct writ_ledger_options {
     const struct writ_clock *clock;       /* borrowed until the ledger is closed */
     size_t queue_max;                     /* entries waiting for the writer; outcomes always fit */
     size_t group_max;                     /* entries of one group */
     size_t segment_claims;                /* so many claims are written to the disk at once */
-    size_t segment_merge;                 /* so many segments of them become one */
-    size_t manifest_records;              /* records that a start after a crash may have to read
-                                             again, about: manifest.h */
-    size_t agent_percent, tenant_percent; /* of boundaries_max that one may have: shares.h */
+    size_t segment_merge;                 /* this many segments become one */
+    size_t manifest_records;              /* about how many records a start after a crash may have
+                                             to read again: manifest.h */
+    size_t agent_percent, tenant_percent; /* of boundaries_max, for one owner: shares.h */
     size_t boundaries_max;                /* open boundaries in memory, about 400 bytes each */
     size_t in_flight_max;                 /* granted calls without an outcome */
     size_t waits_max;                     /* those among them that wait, and tasks that ended */
     size_t budgets_max;                   /* counters of budgets in memory */
     size_t sessions_max;                  /* rows of the session table */
     size_t reviews_max;                   /* reviews in memory, live or just over */
-    size_t reviews_agent_max;             /* live ones of one agent */
-    const struct writ_keyring *keyring;   /* its active key for the ledger signs, until others are
-                                             handed over; borrowed until the ledger is closed */
+    size_t reviews_agent_max;             /* open ones of one agent */
+    const struct writ_keyring *keyring;   /* its active key for the ledger signs, until new keys
+                                             replace it; borrowed until the ledger is closed */
     struct writ_view pinned; /* a kept checkpoint, as a signed note, that the ledger must
                                 contain; borrowed for the opening; ptr NULL: none */
-    const struct writ_ledger_memory *remembered; /* checkpoints that it is known to have had;
-                                                    borrowed for the opening */
+    const struct writ_ledger_memory *remembered; /* checkpoints that the ledger is known to have
+                                                    had; borrowed for the opening */
     size_t remembered_n;
-    bool resume; /* it may lack what is remembered or pinned: see writ_ledger_open */
+    bool resume; /* records that are remembered or pinned may be missing: see writ_ledger_open */
     const struct writ_review_judge *judge; /* counts votes; NULL: no call is put under review */
     int64_t results_max_bytes;             /* all results kept for replay; the oldest go first */
-    int64_t claim_kept_us;      /* how long a key is remembered that is claimed from now on: 24 h */
+    int64_t claim_kept_us;      /* how long a key that is claimed from now on is remembered: 24 h */
     int64_t window_kept_us;     /* the same for an implicit key whose boundary is sealed */
     int64_t boundary_idle_us;   /* a boundary without calls for so long is sealed */
-    int64_t budget_window_us;   /* the longest window of a budget that is known; 0: of none. What
-                                   was taken in it is counted at the opening, and not by the first
-                                   call */
+    int64_t budget_window_us;   /* the longest known window of a budget; 0: none. Amounts taken in
+                                   it are counted at the opening, and not by the first call */
     int64_t clock_tolerance_us; /* how far the clock may step back */
-    int64_t busy_us;            /* how long to wait for a lock that someone else holds */
+    int64_t busy_us;            /* how long to wait for a lock of another process */
     int64_t retry_us;           /* between attempts to recover while refusing */
     const struct writ_ledger_reports *reports; /* borrowed until the ledger is closed; may be NULL
                                                 */
@@ -77,7 +76,7 @@ WRIT_RESULT writ_options_check(const struct writ_ledger_options *options, struct
 /* ---- health ---- */
 
 enum writ_ledger_state {
-    WRIT_LEDGER_POISONED = 0, /* refuses all until it is opened again */
+    WRIT_LEDGER_POISONED = 0, /* refuses every entry until it is opened again */
     WRIT_LEDGER_REFUSING,     /* the last attempt to write failed; it is tried again */
     WRIT_LEDGER_READY,
 };
@@ -90,15 +89,16 @@ struct writ_ledger_health {
     size_t queued;        /* entries waiting for the writer */
     size_t kept_outcomes; /* outcomes that could not be written yet */
     size_t claims, in_flight, waits, boundaries, budgets, sessions, reviews;
-    uint64_t scrubs;    /* verifications of all of it, since it was opened, that found nothing */
-    uint64_t wal_pages; /* of the write-ahead log, since it was last folded in */
+    uint64_t scrubs;        /* verifications of the whole ledger, since it was opened, that found no
+                               fault */
+    uint64_t wal_pages;     /* of the write-ahead log, since it was last copied */
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */
 };
 
 /* ---- other keys ---- */
 
-/** Keys that an open ledger shall take. */
+/** New keys for an open ledger. */
 struct writ_ledger_keys {
     struct writ_keyring *ring;
     struct writ_ledger_keys *next;

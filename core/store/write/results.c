@@ -37,7 +37,8 @@ evict(struct writ_ledger *ledger, size_t bytes, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Where the digest of what was passed on stands: what the tool gave, or what rules made of it. */
+/* The digest of the result that the caller got: the output of the rules, if they changed it, else
+ * the tool's. */
 static const struct writ_member_text *
 told_hash(const struct writ_outcome *outcome, const struct writ_extension *extension)
 {
@@ -84,7 +85,7 @@ writ_results_write(struct writ_ledger *ledger, const struct writ_op *op, struct 
 
 /* ---- finding ---- */
 
-/* The outcome of a decision, out of its record. WRIT_E_MISMATCH: there is none. */
+/* Reads the outcome of a decision from its record. WRIT_E_MISMATCH: there is none. */
 static WRIT_RESULT
 read_outcome(struct writ_ledger *ledger, struct writ_view decision_id, struct writ_arena *arena,
     struct writ_outcome *ret, struct writ_err *err)

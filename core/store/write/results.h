@@ -1,15 +1,15 @@
 /* results.h - results of calls that are kept for a while, for replay (`duplicates: replay`).
  *
- * A kept result is canonical JSON whose digest stands in the signed outcome of its call. It is
- * compared with that digest whenever it is used: a row that was changed is never returned, and ends
- * all work of the ledger, as a finding of the scrub does. */
+ * A kept result is canonical JSON whose digest is in the signed outcome of its call. It is compared
+ * with that digest whenever it is used: a changed row is never returned, and poisons the ledger, as
+ * a finding of the scrub does. */
 #ifndef WRIT_STORE_RESULTS_H
 #define WRIT_STORE_RESULTS_H
 
 #include "store/write/store.h"
 
-/** In the group that writes the outcome: keeps its result, when it is to be kept. The oldest make
- * room. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Keeps the result of an outcome in the group that writes it, when it is to be kept. The oldest
+ * results make room. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_results_write(
     struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
 

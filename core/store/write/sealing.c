@@ -1,8 +1,8 @@
-/* 1. A boundary that is `sealing` takes no further call; it is `ready`, and in the list of those,
- *    when besides none of its calls is in flight and nothing of it is being written.
+/* 1. A boundary that is `sealing` takes no further call. It is `ready`, and in the list of ready
+ * ones, when in addition none of its calls is in flight and none of its records is being written.
  * 2. Seals are written in groups of their own, so that the hash they carry is over decisions that
  *    are on disk.
- * 3. With its seal a boundary leaves the memory. */
+ * 3. A sealed boundary is removed from memory. */
 #include "store/write/sealing.h"
 
 #include "store/write/group.h"
@@ -77,7 +77,7 @@ read_record(struct writ_ledger *ledger, uint64_t leaf, struct writ_arena *arena,
     return ret->ptr == NULL ? WRIT_DONE : writ_vouch(ledger, leaf, *ret, err);
 }
 
-/* What there is to say about a boundary that is not open: sealed long ago, or never there. */
+/* The answer for a boundary that is not open: sealed earlier, or unknown. */
 static WRIT_RESULT
 tell_sealed(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
 {
@@ -151,7 +151,7 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
     boundary->sealing = true;
     if (boundary->in_flight > 0) {
         ledger->turn.ticked_us -=
-            WRIT_STORE_TICK_US; /* what waits in it is looked at in this turn */
+            WRIT_STORE_TICK_US; /* this turn checks the entries that wait in it */
     }
     entry->next = boundary->seals;
     boundary->seals = entry;
@@ -161,7 +161,7 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- when idle ---- */
 
-/* The boundary of refused calls is used by many, so it lives as long as its day. */
+/* Many callers share the boundary of refused calls, so it stays open for its day. */
 static bool
 is_of_today(const struct writ_boundary *boundary, int64_t now_us)
 {
@@ -315,7 +315,7 @@ writ_sealing_commit(struct writ_ledger *ledger)
             put_back(ledger, boundary);
         }
     }
-    /* what failed was put back, and ledger->trouble.why says why */
+    /* failed seals were put back, and ledger->trouble.why says why */
     (void)writ_group_commit(ledger).code;
     writ_arena_free(arena);
 }

@@ -1,4 +1,5 @@
-/* The session table: what the gateway must know of a session after a restart, as opaque bytes. */
+/* The session table: the state of a session that the gateway needs after a restart, as opaque
+ * bytes. */
 #include "store/write/session_rows.h"
 
 #include "store/write/group.h"

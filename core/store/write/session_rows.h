@@ -4,12 +4,12 @@
 
 #include "store/write/store.h"
 
-/** WRIT_ENTRY_SESSION_PUT: joins the group. On disk: the boundary of the session stays open until
- * that expires, or is dropped. WRIT_E_LIMIT: a text is too long, or sessions_max of
- * other sessions are there; WRIT_E_IO. */
+/** WRIT_ENTRY_SESSION_PUT: joins the group. Once on disk, the boundary of the session stays open
+ * until the session expires or is dropped. WRIT_E_LIMIT: a text is too long, or there are
+ * sessions_max other sessions; WRIT_E_IO. */
 WRIT_RESULT writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry);
-/** WRIT_ENTRY_SESSION_GET: reads the row, in the arena of the entry. WRIT_E_ABSENT: there is none,
- * or it has expired; WRIT_E_IO, WRIT_E_NOMEM. */
+/** WRIT_ENTRY_SESSION_GET: reads the row, in the arena of the entry. WRIT_E_ABSENT: no such
+ * session, or expired; WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_session_rows_get(struct writ_ledger *ledger, struct writ_entry *entry);
 /** WRIT_ENTRY_SESSION_DROP: joins the group. */
 WRIT_RESULT writ_session_rows_drop(struct writ_ledger *ledger, struct writ_entry *entry);

@@ -1,12 +1,12 @@
-/* store.h - what the files of the ledger share. Only the rooms of core/store from here up include
- * this.
+/* store.h - the types and functions that the files of the ledger share. Only the rooms of
+ * core/store from here up include this.
  *
- * The life of a group: the writer takes what has arrived (writer.c). Every entry is prepared in
- * memory alone: grant.c decisions, reviewing.c reviews, waiting.c calls that wait, ending.c
- * outcomes, session_rows.c sessions; that makes rows, and ops that say what was changed. group.c
- * writes the rows in one transaction. When that holds, each op is finished; when it does not, each
- * is undone, backwards. sealing.c ends boundaries in groups of their own. load.c makes the memory
- * out of the disk when the ledger opens. */
+ * The life of a group: the writer takes the entries that arrived (writer.c). Every entry is
+ * prepared in memory only: decisions by grant.c, reviews by reviewing.c, calls that wait by
+ * waiting.c, outcomes by ending.c, sessions by session_rows.c. That makes rows, and ops that have
+ * the changes. group.c writes the rows in one transaction. When it is committed, each op is
+ * finished; when it fails, each is undone, backwards. sealing.c ends boundaries in groups of their
+ * own. load.c rebuilds the memory from the disk when the ledger opens. */
 #ifndef WRIT_STORE_STORE_H
 #define WRIT_STORE_STORE_H
 
@@ -30,12 +30,12 @@
     (4 << 20) /* a group that has so many bytes takes no more entries                              \
                */
 #define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
-#define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in one row that takes another one */
+#define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in a row that may take another body */
 #define WRIT_STORE_SEALS      64         /* boundaries sealed in one group */
 #define WRIT_STORE_SWEEP      1024       /* boundaries looked at in one tick */
 #define WRIT_STORE_SEGMENTS   16         /* slices of segments written by one tick */
-#define WRIT_STORE_TICK_US    1000000    /* between looks at what has expired */
-#define WRIT_STORE_PRUNE_US   60000000   /* between looks at rows that have expired */
+#define WRIT_STORE_TICK_US    1000000    /* between checks for expired boundaries and waits */
+#define WRIT_STORE_PRUNE_US   60000000   /* between checks for expired rows */
 
 /** An outcome that could not be written yet: the record as it will stand in the log. */
 struct writ_kept {
@@ -58,10 +58,9 @@ struct writ_group_row {
 struct writ_ledger;
 struct writ_op;
 
-/** The steps that group.c takes for an op, as its owner defines them. NULL: there is nothing to do.
- */
+/** The steps that group.c runs for an op; the owner of the op defines them. NULL: nothing to do. */
 struct writ_op_steps {
-    /** In the transaction of the group: writes what stands beside the records. */
+    /** In the transaction of the group: writes the rows beside the records. */
     WRIT_RESULT(*write)
     (struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
     /** The group is on disk. */
@@ -71,10 +70,10 @@ struct writ_op_steps {
     bool undo_in_order; /* but these in their own order, after all others */
 };
 
-/** What has a part in every group, beside its ops. A step may be NULL. */
+/** A part in every group, beside its ops. A step may be NULL. */
 struct writ_participant {
-    /** Before the writer commits its entries: adds what suits a group of so many records. True when
-     * there is something to write. */
+    /** Before the writer commits its entries: adds a part that suits a group of so many records.
+     * True when there is something to write. */
     bool (*prepare)(struct writ_ledger *ledger, size_t records);
     /** In the transaction, after the ops. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
     WRIT_RESULT (*write)(struct writ_ledger *ledger, struct writ_err *err);
@@ -84,27 +83,27 @@ struct writ_participant {
     void (*undo)(struct writ_ledger *ledger);
 };
 
-/** What one entry changed in memory: finished when the group is on disk, else undone. */
+/** The changes of one entry in memory: finished when the group is on disk, else undone. */
 struct writ_op {
     const struct writ_op_steps *steps;
     struct writ_entry *entry; /* a kept outcome, a seal: none */
     struct writ_kept *kept;
     struct writ_boundary *boundary;
     struct writ_flight *flight; /* granted by this decision; ended by this outcome; waits */
-    struct writ_flight *before; /* the one that this decision follows, or NULL */
+    struct writ_flight *before; /* the flight that this decision continues, or NULL */
     int64_t until_us;           /* of a wait that is bound, before */
     struct writ_reviewed *review;
     struct writ_reviews_before was; /* of the review */
     size_t row;                     /* its first row */
 };
 
-/** Rows beside the records, which are not in memory: how many there are. */
+/** The number of rows beside the records that are not in memory. */
 struct writ_ledger_counts {
     size_t results, sessions;
     int64_t results_bytes;
 };
 
-/** What is written together. */
+/** The rows and changes of one transaction. */
 struct writ_group {
     const struct writ_participant *const *participants; /* in their order, up to NULL */
 
@@ -121,42 +120,42 @@ struct writ_group {
     int64_t took_us;    /* the last commit */
 };
 
-/** Outcomes that could not be written yet, in the order of their times. ending.c's. */
+/** Outcomes that could not be written yet, in the order of their times. ending.c owns them. */
 struct writ_kept_list {
     struct writ_kept *first, **end;
     size_t n;
 };
 
-/** How far the records are, and what is known of them. group.c lets them grow. */
+/** The position and known facts of the records. group.c moves it forward. */
 struct writ_ledger_log {
     struct writ_tree_edge edge; /* of the records that are on disk */
     uint64_t next_leaf;
     int64_t last_us;  /* time of the last record; never goes back */
-    uint64_t facts_n; /* the next one's number: facts.c */
+    uint64_t facts_n; /* the number of the next one: facts.c */
     uint64_t opened;  /* records that were there when it was opened */
-    uint64_t had;     /* records that it is known to have had: opening.c */
-    uint64_t
-        vouched; /* records from here on were read again, or written, by this process: vouch.h */
-    bool loaded; /* the memory of the writer is made */
+    uint64_t had;     /* records that the ledger is known to have had: opening.c */
+    uint64_t vouched; /* this process read or wrote all records from here on: vouch.h */
+    bool loaded;      /* the memory of the writer is made */
 };
 
 /** For how long keys are claimed. keeping.c's. */
 struct writ_ledger_keeping {
-    int64_t noted_us; /* the longest claim that the ledger notes it makes */
+    int64_t noted_us; /* the longest claim time that the ledger has recorded */
     int64_t most_us;  /* the longest claim that can still stand */
 };
 
-/** A loss that it went on after. resuming.c's. */
+/** A loss after which the ledger was resumed. resuming.c owns it. */
 struct writ_ledger_resumed {
     int64_t at_us;            /* 0: there was none */
-    struct writ_buf released; /* tools whose keys of the lost time count as unused, each behind a
-                                 line feed and before one */
+    struct writ_buf released; /* tools whose keys of the lost time count as unused, each between two
+                                 line feeds */
 };
 
-/** Why it does not write. writ_group_trouble sets it; a write that succeeds clears `refusing`. */
+/** Why the ledger does not write. writ_group_trouble sets it; a successful write clears
+ * `refusing`. */
 struct writ_ledger_trouble {
     bool refusing; /* the last write failed */
-    bool stays;    /* `why` says what poisoned the ledger: what comes of that is no news */
+    bool stays;    /* `why` says what poisoned the ledger: later failures do not replace it */
     struct writ_err why;
 };
 
@@ -172,7 +171,7 @@ struct writ_ledger_beside {
 
 /** The turns of the writer's thread. writer.c's. */
 struct writ_ledger_turn {
-    int64_t ticked_us, pruned_us; /* monotonic: when what is due was last looked at */
+    int64_t ticked_us, pruned_us; /* monotonic: the times of the last checks */
     bool stopping;
 };
 
@@ -184,11 +183,11 @@ struct writ_ledger {
     struct writ_file file;
     struct writ_disk disk;
     struct writ_heads_trust trust;
-    struct writ_ledger_keys *keys; /* that were taken: the first one is `trust` made of */
+    struct writ_ledger_keys *keys; /* taken ones: `trust` uses the first */
     struct writ_ledger_log log;
     struct writ_manifest manifest;
 
-    /* in memory, made of the log */
+    /* in memory, from the log */
     struct writ_boundaries boundaries;
     struct writ_map flights; /* struct writ_flight by leaf */
     struct writ_waits waits;
@@ -200,7 +199,7 @@ struct writ_ledger {
     struct writ_ledger_resumed resumed;
     struct writ_ledger_counts counts;
 
-    /* what is being written */
+    /* the group that is being written */
     struct writ_group group;
     struct writ_kept_list kept;
     struct writ_entry *over; /* entries that waited and whose `done` is due, by `next` */
@@ -211,7 +210,8 @@ struct writ_ledger {
     struct writ_ledger_beside beside;
     pthread_t thread; /* the writer's */
     struct writ_inbox inbox;
-    const struct writ_keyring *handed; /* the last one; of the thread that hands them over */
+    const struct writ_keyring *handed; /* the last one handed over; belongs to the thread that hands
+                                          them over */
 };
 
 #endif

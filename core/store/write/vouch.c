@@ -1,4 +1,4 @@
-/* A record is compared with the tree of the last group, which this process signed or believed.
+/* A record is compared with the tree of the last group, which this process signed or verified.
  * Before the ledger is loaded a mismatch stops the start; afterwards it poisons. */
 #include "store/write/vouch.h"
 

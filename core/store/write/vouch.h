@@ -1,21 +1,21 @@
-/* vouch.h - records of before the start that were not read again by it: each is compared with its
- * signature when it is used.
+/* vouch.h - records from before the start that the start did not read again: each is compared with
+ * the signed tree when it is used.
  *
- * One thread, the writer's. Blocks on the disk, for some twenty looks into `head`; of a record that
- * this process wrote or read again nothing is asked. */
+ * One thread, the writer's. Blocks on the disk, for some twenty reads of `head`; records that this
+ * process wrote or read again need no check. */
 #ifndef WRIT_STORE_VOUCH_H
 #define WRIT_STORE_VOUCH_H
 
 #include "store/write/store.h"
 
-/** Whether the record with this body is in the tree with that edge at its place, of whatever time
- * it is. WRIT_E_MISMATCH: it is not; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Checks that the tree with that edge has the record with this body at its place, of any time.
+ * WRIT_E_MISMATCH: it has not; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_vouch_signed(const struct writ_tree_edge *edge,
     const struct writ_tree_source *source, uint64_t leaf, struct writ_view body,
     struct writ_err *err);
 
 /**
- * Whether the record has this body.
+ * Checks that the record has this body.
  *
  * @return WRIT_OK
  *         WRIT_E_MISMATCH  it has not, and the ledger is being opened

@@ -1,5 +1,5 @@
 /* A wait goes into the table when its row is on disk. A call that waits to be bound is bound once:
- * the mark is set in memory when it is prepared, and taken back with its group. */
+ * the mark is set in memory when the entry is prepared, and removed when its group fails. */
 #include "store/write/waiting.h"
 
 #include "store/tables/body.h"
@@ -51,10 +51,10 @@ undo_bind(struct writ_ledger *ledger, const struct writ_op *op)
     op->flight->wait->until_us = op->until_us;
 }
 
-/* In memory it is bound already. */
+/* It is bound in memory already. */
 static const struct writ_op_steps bind_steps = {.write = write_bind, .undo = undo_bind};
 
-/* Once: a later one finds a call that was bound. */
+/* Binds a call once: a later RUN finds that it was bound. */
 static WRIT_RESULT
 bind_call(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_flight *flight)
 {
@@ -128,7 +128,7 @@ tag_key(struct writ_view key, struct writ_tag *ret)
     return WRIT_DONE;
 }
 
-/* Of each wait the decision is read once, however often its like is looked for. */
+/* Reads the decision of each wait once, however often such a call is looked up. */
 static WRIT_RESULT
 learn_key(struct writ_ledger *ledger, struct writ_wait *wait, struct writ_arena *arena)
 {
@@ -232,7 +232,7 @@ stage_of(const struct writ_map *flights, uint64_t leaf)
     return WRIT_CALL_OVER;
 }
 
-/* The first record under the id: those of its outcome and its review come after it. */
+/* Reads the first record under the id: those of its outcome and its review come after it. */
 static WRIT_RESULT
 read_decision(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ_arena *arena,
     struct writ_err *err)
@@ -284,7 +284,7 @@ writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- its end ---- */
 
-/* The outcome of a call whose time has passed. */
+/* The reason in the outcome of a call whose time has passed. */
 static enum writ_reason
 given_up_as(enum writ_wait_kind kind)
 {
@@ -313,7 +313,7 @@ writ_waiting_sweep(struct writ_ledger *ledger)
 
         ledger->waits.ring = wait->next;
         if (wait->until_us <= now_us && wait->flight != NULL && !wait->flight->ending) {
-            /* what fails is tried again in the next round */
+            /* a failure is tried again in the next round */
             WRIT_IGNORE(writ_ending_given_up(ledger, wait->flight, given_up_as(wait->kind), NULL));
         }
     }

@@ -13,7 +13,7 @@ WRIT_RESULT writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *ent
 /** WRIT_ENTRY_WAITING. */
 WRIT_RESULT writ_waiting_find(struct writ_ledger *ledger, struct writ_entry *entry);
 
-/** Looks at some waits: those whose time has passed get their outcome. */
+/** Checks some waits: those whose time has passed get their outcome. */
 void writ_waiting_sweep(struct writ_ledger *ledger);
 /** Deletes the rows of tasks that have their outcome and whose time has passed; then forgets them.
  */
