@@ -1,7 +1,7 @@
 /* alloc.h - memory, and failing it on purpose.
  *
  * Every allocation of Writ's own goes through here, so that a test can fail the n-th one
- * (tests/fault) and see that there is an error or the very same output, never another output. */
+ * (tests/fault) and see that the result is an error or the same output, never another output. */
 #ifndef WRIT_BASE_ALLOC_H
 #define WRIT_BASE_ALLOC_H
 
@@ -17,8 +17,8 @@ void *writ_realloc(void *ptr, size_t size) __attribute__((warn_unused_result));
 /** writ_free(NULL) does nothing. */
 void writ_free(void *ptr);
 
-/** Gives what is free back to the system, wherever it lies. Takes milliseconds, in which other
- * threads may wait for memory. */
+/** Returns free memory to the system, wherever it is. Takes milliseconds, in which other threads
+ * may wait for memory. */
 void writ_alloc_give_back(void);
 
 /** Overwrites memory in a way the compiler keeps. */
@@ -27,13 +27,13 @@ void writ_wipe(void *ptr, size_t size);
 /** Fails the n-th allocation from now (1 = the next) of this thread. 0 disarms. */
 void writ_fault_arm(long nth);
 
-/** Disarms, and says whether the armed allocation was reached. */
+/** Disarms; returns whether the armed allocation was reached. */
 bool writ_fault_disarm(void);
 
 /** Runs `fn(&variable)` when the variable goes out of scope. */
 #define WRIT_AUTO(type, fn) __attribute__((cleanup(fn))) type
 
-/** Hands an owned pointer over: gives it and leaves NULL behind. */
+/** Hands an owned pointer over: returns it and leaves NULL behind. */
 #define WRIT_TAKE(ptr)                                                                             \
     __extension__({                                                                                \
         __typeof__(ptr) writ_taken_ = (ptr);                                                       \
@@ -46,7 +46,7 @@ struct writ_arena;
 
 /** A new arena that gives at most `max` bytes in all, or NULL. Free with writ_arena_free. */
 struct writ_arena *writ_arena_new(size_t max) __attribute__((warn_unused_result));
-/** The same in small blocks, for what is small, many, and lives long. */
+/** As writ_arena_new, in small blocks, for objects that are small, many, and live long. */
 struct writ_arena *writ_arena_new_small(size_t max) __attribute__((warn_unused_result));
 void writ_arena_free(struct writ_arena *arena);
 
@@ -59,16 +59,15 @@ writ_arena_release(struct writ_arena **arena)
     writ_arena_free(*arena);
 }
 
-/** Forgets everything given so far and keeps the first block for the next use. */
+/** Forgets all allocations so far and keeps the first block for the next use. */
 void writ_arena_reset(struct writ_arena *arena);
 
 /** `size` bytes aligned for any object, not zeroed; NULL when memory or the maximum is exhausted.
  * Lives until the arena is reset or freed. */
 void *writ_arena_get(struct writ_arena *arena, size_t size) __attribute__((warn_unused_result));
 
-/** Makes `given`, the last thing that the arena gave, longer where it lies: `size` bytes in place
- * of `was`. False when it is not the last one or there is no room behind it; nothing has changed
- * then. */
+/** Extends `given`, the last allocation of the arena, in place from `was` to `size` bytes. False
+ * when it is not the last one or there is no room after it; nothing has changed then. */
 bool writ_arena_extend(struct writ_arena *arena, void *given, size_t was, size_t size);
 
 #endif

@@ -55,7 +55,7 @@ find_room(struct writ_backlog *backlog)
     do {
         ending = is_ending(backlog);
         if (poll(&at, 1, WRIT_BACKLOG_END_MS) == 1) {
-            return true; /* write(2) reports what is wrong with it */
+            return true; /* write(2) reports the error */
         }
     } while (!ending);
     return false;

@@ -2,7 +2,8 @@
  *
  * A caller that has a line to log must not wait for the reader of the log. It puts the line into a
  * bounded queue; a thread writes the queue to the descriptor, many lines with one write(2). When
- * the reader stops, the queue fills, and what does not fit is refused: the caller counts it. */
+ * the reader stops, the queue fills, and lines that do not fit are refused: the caller counts
+ * them. */
 #ifndef WRIT_BASE_BACKLOG_H
 #define WRIT_BASE_BACKLOG_H
 
@@ -12,13 +13,13 @@
 
 #define WRIT_BACKLOG_MAX      ((size_t)1 << 20) /* bytes that wait to be written */
 #define WRIT_BACKLOG_PIECE    4096 /* PIPE_BUF: a writable pipe takes so much at once (pipe(7)) */
-#define WRIT_BACKLOG_PAUSE_MS 20   /* between two writes: lines that come meanwhile share one */
+#define WRIT_BACKLOG_PAUSE_MS 20   /* between two writes: lines that arrive meanwhile share one */
 #define WRIT_BACKLOG_END_MS   1000 /* how long the end waits for a reader that does not read */
 
 struct writ_backlog;
 
-/** Writes all of it with write(2), as long as that takes. False: it failed, and some was written or
- * none. */
+/** Writes the whole text with write(2), as long as that takes. False: it failed, and a part or
+ * nothing was written. */
 bool writ_backlog_write(int fd, struct writ_view text);
 
 /**
@@ -37,7 +38,7 @@ WRIT_RESULT writ_backlog_new(
  * thread. Never waits for the descriptor. */
 bool writ_backlog_put(struct writ_backlog *backlog, struct writ_view line);
 
-/** Writes what is queued, for at most WRIT_BACKLOG_END_MS while the descriptor takes nothing, and
+/** Writes the queued lines, for at most WRIT_BACKLOG_END_MS while the descriptor takes nothing, and
  * ends the thread. No other thread may use the backlog any more. Free of NULL does nothing. */
 void writ_backlog_free(struct writ_backlog *backlog);
 

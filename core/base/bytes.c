@@ -1,5 +1,5 @@
 /* bytes.c - views, buffers, hex and base64url. A buffer never grows beyond its maximum, and after
- * its first failure it changes no more. Secrets are compared in constant time. */
+ * its first failure it does not change. Secrets are compared in constant time. */
 #include "base/bytes.h"
 
 #include "base/sixteen.h"
@@ -209,7 +209,8 @@ next_cap(const struct writ_buf *buf, size_t need)
     return cap < buf->max ? cap : buf->max;
 }
 
-/* The content in `cap` bytes, which may lie elsewhere; NULL: no memory, and nothing has changed. */
+/* Moves the content into `cap` bytes, perhaps elsewhere; NULL: no memory, and nothing has
+ * changed. */
 static char *
 grow(const struct writ_buf *buf, size_t cap)
 {
@@ -272,7 +273,7 @@ void
 writ_buf_byte(struct writ_buf *buf, char byte)
 {
     if (buf->failed == WRIT_E_UNSET && buf->len < buf->cap) {
-        buf->ptr[buf->len++] = byte; /* most bytes of what we write come one by one */
+        buf->ptr[buf->len++] = byte; /* most output is appended byte by byte */
     } else {
         writ_buf_put(buf, writ_view(&byte, 1));
     }
@@ -377,7 +378,7 @@ writ_buf_view(const struct writ_buf *buf)
 }
 
 /* Four bytes, the first one lowest, as their eight digits in the same order: each byte is spread to
- * two places, and a place over 9 is moved on to the letters. */
+ * two places, and a place over 9 is shifted to the letters. */
 static uint64_t
 hex_eight(uint32_t four)
 {
@@ -398,7 +399,7 @@ writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len)
 {
     const unsigned char *from = bytes;
     size_t at = 0;
-    /* a length too long to double asks for what no buffer can give, and so fails */
+    /* a length too long to double exceeds every buffer, and so fails */
     char *to = writ_buf_reserve(buf, len <= SIZE_MAX / 2 ? len * 2 : SIZE_MAX);
 
     if (to == NULL) {
@@ -526,7 +527,7 @@ load_be32(const unsigned char *from)
     return be32toh(word);
 }
 
-/* The values of the digits of twelve bytes, a byte each in their order; thirteen are looked at. */
+/* The values of the digits of twelve bytes, a byte each in their order; reads thirteen. */
 static writ_sixteen
 base64_values(const unsigned char *from)
 {
@@ -541,8 +542,8 @@ base64_values(const unsigned char *from)
     return (writ_sixteen)values;
 }
 
-/* Twelve bytes as sixteen digits. A credential has some two thousand of them, so they come sixteen
- * at a time: each value is moved on to where its part of the alphabet lies. */
+/* Twelve bytes as sixteen digits. A credential has some two thousand digits, so they are made
+ * sixteen at a time: each value is shifted to its part of the alphabet. */
 static writ_sixteen
 base64_sixteen(const unsigned char *from, writ_sixteen to_digit62, writ_sixteen to_digit63)
 {
@@ -568,7 +569,7 @@ groups_put(const struct alphabet *alphabet, const unsigned char *from, size_t le
     const writ_sixteen to_digit63 =
         (writ_sixteen){0} + (unsigned char)(alphabet->digit63 - alphabet->digit62 - 1);
 
-    for (; end - from >= 13; from += 12, ret += 16) { /* the last one is looked at, and left */
+    for (; end - from >= 13; from += 12, ret += 16) { /* the last byte is read, and not used */
         writ_sixteen sixteen = base64_sixteen(from, to_digit62, to_digit63);
         memcpy(ret, &sixteen, sizeof sixteen);
     }
@@ -601,8 +602,8 @@ base64_put(
     buf->len += need;
 }
 
-/* Appends what the digits say, or nothing. Strict (RFC 4648 3.5): the bits that no byte uses are
- * zero, so that one byte string has one text only. */
+/* Appends the decoded bytes, or nothing. Strict (RFC 4648 3.5): the unused bits are zero, so that
+ * one byte string has one text only. */
 static writ_result
 base64_read(const struct alphabet *alphabet, struct writ_view digits, struct writ_buf *ret)
 {

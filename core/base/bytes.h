@@ -1,4 +1,4 @@
-/* bytes.h - bytes that are borrowed, bytes that grow, and the few things done with them.
+/* bytes.h - borrowed bytes, growing bytes, and their few operations.
  *
  * memcpy, memcmp, realloc, strtol and the str* family appear in core/base only; everything above
  * uses views and buffers. A buffer remembers its first failure, so that a chain of appends can be
@@ -25,7 +25,7 @@ writ_view(const void *ptr, size_t len)
     return (struct writ_view){(const char *)ptr, len};
 }
 
-/** Eight bytes from any address, the first one lowest: for loops that look at eight at once. */
+/** Loads eight bytes from any address, the first one lowest: for loops that check eight at once. */
 static inline uint64_t
 writ_view_load64(const void *ptr)
 {
@@ -50,7 +50,7 @@ writ_view_is(struct writ_view a, const char *str)
     return writ_view_equal(a, writ_view_str(str));
 }
 
-/** What writ_view_equal_nocase does for texts of the same length. */
+/** writ_view_equal_nocase for texts of the same length. */
 bool writ_view_same_letters(struct writ_view a, struct writ_view b);
 
 /** ASCII letters compared without case (for HTTP field names only). */
@@ -84,22 +84,22 @@ struct writ_buf {
     char *ptr;
     size_t len, cap, max;     /* len <= cap <= max */
     enum writ_code failed;    /* WRIT_E_UNSET while all appends held */
-    struct writ_arena *arena; /* where it grows; NULL: on the heap */
-    char *lent;               /* borrowed memory that it began in, or NULL */
+    struct writ_arena *arena; /* memory of the content; NULL: the heap */
+    char *lent;               /* borrowed memory in which it began, or NULL */
 };
 
 #define writ_auto_buf WRIT_AUTO(struct writ_buf, writ_buf_wipe)
 
 /** An empty buffer that may grow to `max` bytes. Allocates nothing. */
 struct writ_buf writ_buf_make(size_t max);
-/** The same in an arena: what is written lives as long as the arena's memory and needs no copy, and
- * a wipe frees nothing. */
+/** As writ_buf_make, in an arena: the content lives as long as the arena's memory and needs no
+ * copy, and a wipe frees nothing. */
 struct writ_buf writ_buf_in(struct writ_arena *arena, size_t max);
 /** An empty buffer in `size` bytes of the caller's, which outlive it: it never grows or allocates.
  */
 struct writ_buf writ_buf_over(void *memory, size_t size);
-/** The same, and what does not fit there moves to the heap: most of the time nothing is allocated.
- */
+/** As writ_buf_over, but content that does not fit moves to the heap: most of the time nothing is
+ * allocated. */
 struct writ_buf writ_buf_from(void *memory, size_t size, size_t max);
 /** Frees; a zeroed buffer is fine. Overwrites the content first when `secret`. */
 void writ_buf_wipe(struct writ_buf *buf);
@@ -122,7 +122,7 @@ void writ_buf_cut(struct writ_buf *buf, size_t len);
 void writ_buf_consume(struct writ_buf *buf, size_t len);
 /** WRIT_OK, or the first failure (WRIT_E_NOMEM, WRIT_E_LIMIT). */
 WRIT_RESULT writ_buf_check(const struct writ_buf *buf, struct writ_err *err);
-/** What is in it; borrowed until the next append. */
+/** The content; borrowed until the next append. */
 struct writ_view writ_buf_view(const struct writ_buf *buf);
 
 /* Encodings. */

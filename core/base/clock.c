@@ -85,10 +85,10 @@ date_of(int64_t days)
     return (struct date){year, month, in_year - (153 * m + 2) / 5 + 1};
 }
 
-/* What the four digits of the year can say. */
+/* The range of a year with four digits. */
 #define LEAST_US (-INT64_C(62167219200) * US_PER_S) /* 0000-01-01T00:00:00Z */
 
-/* Every record has times and every log line one: printf would cost more than their digests. */
+/* Every record and every log line has times: printf would cost more than their digests. */
 static void
 put_digits(char *to, size_t count, int64_t value)
 {
@@ -124,7 +124,7 @@ writ_time_format(int64_t wall_us, char ret[WRIT_TIME_TEXT])
     put_digits(ret + 20, 6, us);
 }
 
-/* Reads `count` digits at *at and moves on; -1 when there is anything else. */
+/* Reads `count` digits at *at and advances; -1 at anything else. */
 static inline int64_t
 digits_at(struct writ_view text, size_t *at, size_t count)
 {
@@ -144,7 +144,7 @@ digits_at(struct writ_view text, size_t *at, size_t count)
     return value;
 }
 
-/* Reads one of the bytes of `any` at *at and moves on; 0 when there is anything else. */
+/* Reads one of the bytes of `any` at *at and advances; 0 at anything else. */
 static inline char
 byte_at(struct writ_view text, size_t *at, struct writ_view any)
 {
@@ -200,7 +200,7 @@ read_seconds(struct writ_view text, size_t *at, int64_t *ret_s)
         return false;
     }
     second = digits_at(text, at, 2);
-    if (second < 0 || second > 59) { /* a leap second has no place on our time line */
+    if (second < 0 || second > 59) { /* a leap second has no place in our time */
         return false;
     }
     *ret_s = hour * 3600 + minute * 60 + second;

@@ -1,10 +1,10 @@
-/* clock.h - the time, asked for through a table so that tests bring their own. */
+/* clock.h - the time, read through a table so that tests supply their own. */
 #ifndef WRIT_BASE_CLOCK_H
 #define WRIT_BASE_CLOCK_H
 
 #include "base/bytes.h"
 
-/** Where time comes from. Deadlines use monotonic time, records wall time. */
+/** The source of time. Deadlines use monotonic time, records wall time. */
 struct writ_clock {
     int64_t (*wall_us)(void *ctx); /* microseconds since 1970-01-01T00:00:00Z */
     int64_t (*mono_us)(void *ctx); /* microseconds since some fixed point */

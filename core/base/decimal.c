@@ -1,5 +1,5 @@
 /* decimal.c - a sign, a coefficient of up to 34 digits and an exponent, in one normal form, so that
- * equal values have equal members. No operation rounds: what does not fit is an error. */
+ * equal values have equal members. No operation rounds: a result that does not fit is an error. */
 #include "base/decimal.h"
 
 #define PLAIN_MOST  21   /* digits before the point without an exponent */
@@ -40,7 +40,7 @@ take_digits(struct reader *in, struct writ_view *ret)
     return ret->len > 0;
 }
 
-/* The value of the exponent, held at a bound that no text within its limit can bring back. */
+/* The value of the exponent, capped at a bound that no text within its limit can bring back. */
 static int
 exponent_of(struct writ_view digits, bool negative)
 {
@@ -97,7 +97,7 @@ add_digits(struct writ_view digits, unsigned __int128 *coefficient, size_t *zero
             continue;
         }
         if (*coefficient == 0) {
-            *zeros = 0; /* zeros before the first digit say nothing */
+            *zeros = 0; /* zeros before the first digit do not count */
         }
         if (*zeros >= WRIT_DECIMAL_DIGITS || *count + *zeros + 1 > WRIT_DECIMAL_DIGITS) {
             return false;
@@ -150,11 +150,11 @@ drop_zeros(struct writ_decimal *value)
     }
 }
 
-/* Makes the one form of the value, or finds that a decimal cannot keep it. */
+/* Makes the normal form of the value, or fails when a decimal cannot hold it. */
 static writ_result
 settle(struct writ_decimal value, struct writ_decimal *ret)
 {
-    int digits, first; /* how many, and the power of ten that the first one counts */
+    int digits, first; /* the number of digits, and the power of ten of the first one */
 
     if (value.coefficient == 0) {
         *ret = (struct writ_decimal){0};

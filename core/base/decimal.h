@@ -1,8 +1,8 @@
 /* decimal.h - numbers as they were written, exactly.
  *
  * Constraints and budgets compare amounts of money; a double would call two amounts equal that
- * differ in the last digit. A decimal keeps up to 34 digits (as IEEE 754 decimal128) and nothing
- * is ever rounded: what cannot be kept is WRIT_E_LIMIT. */
+ * differ in the last digit. A decimal keeps up to 34 digits (as IEEE 754 decimal128) and never
+ * rounds: a value that does not fit is WRIT_E_LIMIT. */
 #ifndef WRIT_BASE_DECIMAL_H
 #define WRIT_BASE_DECIMAL_H
 
@@ -29,8 +29,8 @@ struct writ_decimal {
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE  not a JSON number ("NaN", "+1", ".5", "01", "")
- *         WRIT_E_LIMIT  more than WRIT_DECIMAL_DIGITS digits that count, an exponent out of
- *                       range, or more than WRIT_DECIMAL_TEXT_MAX bytes
+ *         WRIT_E_LIMIT  more than WRIT_DECIMAL_DIGITS significant digits, an exponent out of range,
+ *                       or more than WRIT_DECIMAL_TEXT_MAX bytes
  */
 WRIT_RESULT writ_decimal_read(struct writ_view text, struct writ_decimal *ret);
 
@@ -48,8 +48,8 @@ WRIT_RESULT writ_decimal_add(
 /** -a. */
 struct writ_decimal writ_decimal_negate(const struct writ_decimal *a);
 
-/** Appends the value in the form of RFC 8785 3.2.2.3, with all its digits: a JSON number, the
- * same text for the same value, and what writ_decimal_read reads back. */
+/** Appends the value in the form of RFC 8785 3.2.2.3, with all its digits: a JSON number, the same
+ * text for the same value. writ_decimal_read reads the value back. */
 void writ_decimal_put(struct writ_buf *buf, const struct writ_decimal *a);
 
 /** Appends 0.`digits` times 10^`point` in that form (ECMA-262 Number::toString). `digits` is not

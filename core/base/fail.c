@@ -1,5 +1,5 @@
 /* fail.c - the functions of result.h: fills error texts, and stops the process at a broken
- * invariant. They are apart from it, since they read text. A text is one line without hidden
+ * invariant. They have their own file, because they read text. A text is one line without hidden
  * characters. */
 #include "base/result.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message is one line wherever it ends up, and all of it is seen: a character that hides is a
- * question mark. A character that only the cut broke is left out. */
+/* A message is one line wherever it appears, and every character of it is visible: a character that
+ * hides becomes a question mark. A character that the cut broke is left out. */
 static void
 keep_seen(char *text, bool is_cut)
 {

@@ -77,8 +77,8 @@ is_foreign(uint32_t point)
     return point > 0x7f && !is_unseen(point);
 }
 
-/* Emoji and several scripts need a few: one by one they say nothing. `before` is the last character
- * that was kept, 0 when the one in front was not. */
+/* Emoji and several scripts need a few of them; one by one they mean nothing. `before` is the last
+ * character that was kept, 0 when the one in front was not. */
 static bool
 is_needed(uint32_t point, uint32_t before, struct writ_view after)
 {

@@ -1,6 +1,6 @@
-/* hidden.h - the one answer to which characters of a text hide: they cannot be seen, turn the
- * direction of writing, look like an ordinary space, or are commands to a terminal. Everything that
- * shows a text of strangers asks here; the page has a copy of the same table. */
+/* hidden.h - the characters of a text that hide: they are invisible, change the direction of
+ * writing, look like an ordinary space, or are commands to a terminal. All code that shows
+ * untrusted text uses this module; the page has a copy of the same table. */
 #ifndef WRIT_BASE_HIDDEN_H
 #define WRIT_BASE_HIDDEN_H
 
@@ -21,22 +21,23 @@ enum writ_hidden {
     WRIT_HIDDEN_UNASSIGNED, /* not a character of our Unicode version */
 };
 
-/** How the code point hides; WRIT_HIDDEN_NOT for what is seen as itself. */
+/** How the code point hides; WRIT_HIDDEN_NOT for one that is visible as itself. */
 enum writ_hidden writ_hidden_kind(uint32_t point);
 
-/** Whether a text has a character that hides, or bytes that are not UTF-8. The strict question, for
+/** Whether a text has a character that hides, or bytes that are not UTF-8. The strict check, for
  * names, identifiers and paths; ZWJ in an emoji counts as well. */
 bool writ_hidden_in(struct writ_view text);
 
 /**
- * Appends a text without what a reader does not see and a model does: characters of direction,
- * tags, variation selectors, invisible ones, and controls but tab, line feed and carriage return.
- * What writing needs stays: one joiner (U+200C, U+200D) between two characters beyond ASCII, one
- * U+FE0E or U+FE0F after one. Other spaces, private and unassigned characters stay: they are seen.
+ * Appends a text without the characters that a model reads and a person does not see: characters of
+ * direction, tags, variation selectors, invisible ones, and controls but tab, line feed and
+ * carriage return. Characters that writing needs stay: one joiner (U+200C, U+200D) between two
+ * characters beyond ASCII, one U+FE0E or U+FE0F after one. Other spaces, private and unassigned
+ * characters stay: they are visible.
  *
  * @param text  UTF-8; a byte that is not is left out as well
  *
- * @return how many characters were left out
+ * @return the number of characters left out
  */
 size_t writ_hidden_strip(struct writ_buf *ret, struct writ_view text);
 

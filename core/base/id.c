@@ -56,7 +56,7 @@ take_random(unsigned char ret[ID_BYTES], struct writ_err *err)
 }
 
 /* The next pair of time and counter. keeps (1), also when the clock steps back: time then stands
- * still, and a full counter moves it on by one. */
+ * still, and a full counter advances it by one. */
 static void
 take_slot(uint64_t now_ms, uint16_t start, uint64_t *ret_ms, uint16_t *ret_seq)
 {

@@ -1,5 +1,5 @@
-/* log.c - builds a line in a fixed buffer, field by field, and hands it over whole. A field that
- * does not fit is left out whole; a line that cannot be written is counted. */
+/* log.c - builds a line in a fixed buffer, field by field, and hands it over as a whole. A field
+ * that does not fit is left out entirely; a line that cannot be written is counted. */
 #include "base/log.h"
 
 #include "base/text.h"
@@ -152,7 +152,7 @@ find_room(struct writ_log *log)
     bool patient = now_us >= log->patient_us;
 
     if (log->fd < 0 || poll(&at, 1, patient ? WRIT_LOG_PATIENCE_MS : 0) == 1) {
-        return true; /* what is wrong with it, write(2) tells */
+        return true; /* write(2) reports the error */
     }
     if (patient) {
         log->patient_us = now_us + WRIT_LOG_PATIENCE_S * INT64_C(1000000);
@@ -203,7 +203,7 @@ writ_log_write(
     if (!send_line(log, writ_buf_view(&line))) {
         (void)atomic_fetch_add(&log->lost, lost + 1);
     }
-    errno = saved; /* a caller logs a failure and may still want to know it */
+    errno = saved; /* a caller logs a failure and may still need errno */
 }
 
 /* in windows of one second */

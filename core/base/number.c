@@ -11,7 +11,7 @@
 #define MANTISSA_DIGITS 19     /* that many always fit in 64 bits */
 #define EXPONENT_MAX    100000 /* past this every number is out of range or zero */
 
-/* A number as it was written: mantissa * 10^exponent, as far as 19 digits can tell. */
+/* A number as written: mantissa * 10^exponent, with up to 19 digits. */
 struct literal {
     size_t len;
     uint64_t mantissa;
@@ -39,7 +39,7 @@ add_digit(struct literal *lit, int digit)
     }
 }
 
-/* Takes the digits at `at`; gives where they end. */
+/* Takes the digits at `at`; returns their end. */
 static size_t
 scan_digits(struct writ_view text, size_t at, struct literal *lit)
 {
@@ -130,7 +130,7 @@ make_c_locale(void)
     c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* The C library's reading, which is right for any number of digits. */
+/* The C library reads any number of digits correctly. */
 static writ_result
 read_any(struct writ_view text, double *ret)
 {
@@ -159,7 +159,7 @@ writ_number_prefix(struct writ_view text, size_t max, size_t *ret_len, double *r
         text.len = max + 1; /* so that no count below can overflow */
     }
     if (!scan(text, &lit)) {
-        /* what breaks off at the cut is too long, whatever it would have been */
+        /* a number that the cut broke is too long, whatever its rest is */
         return (writ_result){text.len > max ? WRIT_E_LIMIT : WRIT_E_PARSE};
     }
     if (lit.len > max) {

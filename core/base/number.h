@@ -12,7 +12,7 @@
  * nearest double, ties to even. A number too small for a double gives a zero with its sign.
  *
  * @param max      most bytes of the number; at most WRIT_NUMBER_MAX is honoured
- * @param ret_len  bytes of the number; what follows it is the caller's business
+ * @param ret_len  bytes of the number; the caller reads the text after it
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE    `text` does not begin with a number, or breaks off within one

@@ -1,8 +1,8 @@
-/* result.h - how a function of Writ says that it failed, and why.
+/* result.h - how a function of Writ reports that it failed, and why.
  *
  * A function that can fail returns WRIT_RESULT, a one-member struct, so that the compiler refuses
- * `return -1`, `if (writ_x())` and a result that is ignored. A zeroed result is a failure.
- * A deny is not an error: a call that was evaluated and refused returns WRIT_OK. */
+ * `return -1`, `if (writ_x())` and an ignored result. A zeroed result is a failure. A deny is not
+ * an error: a call that was evaluated and refused returns WRIT_OK. */
 #ifndef WRIT_BASE_RESULT_H
 #define WRIT_BASE_RESULT_H
 
@@ -20,8 +20,8 @@
         }                                                                                          \
     } while (0)
 
-/** Fills `err` (which may be NULL) and returns `code`. That it is no success is seen here, by who
- * analyses the code as well. */
+/** Fills `err` (which may be NULL) and returns `code`. The macro shows the compiler and analysers
+ * that the result is not a success. */
 #define WRIT_FAIL(err, how, ...)                                                                   \
     do {                                                                                           \
         const enum writ_code writ_how_ = (how);                                                    \
@@ -29,7 +29,7 @@
         return (writ_result){writ_how_};                                                           \
     } while (0)
 
-/** The same with the byte offset at which the input is wrong. */
+/** As WRIT_FAIL, with the byte offset at which the input is wrong. */
 #define WRIT_FAIL_AT(err, how, offset, ...)                                                        \
     do {                                                                                           \
         const enum writ_code writ_how_ = (how);                                                    \
@@ -60,12 +60,12 @@ writ_is_ok(writ_result r)
     return r.code == WRIT_OK;
 }
 
-/** Fills `err->text` (cut at its end, control bytes replaced by '?') and gives `code` back.
- * `err` may be NULL; its offset and line are left as they are. */
+/** Fills `err->text` (cut at its end, control bytes replaced by '?') and returns `code`. `err` may
+ * be NULL; its offset and line stay unchanged. */
 writ_result writ_fail(struct writ_err *err, enum writ_code code, const char *fmt, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-/** As writ_fail, and notes the byte offset at which the input is wrong. */
+/** As writ_fail, and sets the byte offset at which the input is wrong. */
 writ_result writ_fail_at(struct writ_err *err, enum writ_code code, size_t offset, const char *fmt,
     ...) __attribute__((cold, format(printf, 4, 5)));
 

@@ -1,5 +1,5 @@
 /* secret.c - reads a secret into memory that is wiped. A file that other users can read is refused,
- * and no error shows what was read. */
+ * and no error shows the bytes that were read. */
 #include "base/secret.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ read_all(const char *path, int fd, char *bytes, size_t room, size_t *ret, struct
     return WRIT_DONE;
 }
 
-/* What is left without line ends behind it. */
+/* Takes the text without the line ends after it. */
 static WRIT_RESULT
 take(const char *place, struct writ_view bytes, struct writ_buf *ret, struct writ_err *err)
 {

@@ -1,5 +1,5 @@
-/* secret.h - secrets that stand outside the configuration: in a file of their own, or in an
- * environment variable. Errors name the place, never what is there. */
+/* secret.h - secrets outside the configuration: in a file of their own, or in an environment
+ * variable. Errors name the place, never its content. */
 #ifndef WRIT_BASE_SECRET_H
 #define WRIT_BASE_SECRET_H
 
@@ -8,16 +8,16 @@
 #define WRIT_SECRET_MAX ((size_t)16384) /* longest secret */
 
 /**
- * Reads a file that only its owner, and perhaps his group, can read: what is checked is what is
- * read. A symbolic link is followed (secrets are mounted so). A line end at the end is no part of
- * a text; of a PEM file it does no harm.
+ * Reads a file that only its owner, and perhaps the owner's group, can read: the checked file is
+ * the one that is read. Follows a symbolic link, because secrets are often mounted so. A final line
+ * end is not part of a text; a PEM file does not need it.
  *
  * @param ret  the secret is appended; wipe it with writ_buf_wipe_secret
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT   there is no such file
- *         WRIT_E_INVALID  it is no regular file; it belongs neither to us nor to root; others can
- *                         read it, or others or its group can write it; it is empty
+ *         WRIT_E_ABSENT   no such file
+ *         WRIT_E_INVALID  not a regular file; owned by neither the user of the process nor root;
+ *                         others can read it, or others or its group can write it; it is empty
  *         WRIT_E_LIMIT    it is longer than WRIT_SECRET_MAX, or than `ret` may become
  *         WRIT_E_IO, WRIT_E_NOMEM
  *
@@ -25,8 +25,8 @@
  */
 WRIT_RESULT writ_secret_file(const char *path, struct writ_buf *ret, struct writ_err *err);
 
-/** The same from an environment variable of ours: WRIT_E_ABSENT when it is not set,
- * WRIT_E_INVALID when it is empty. While no thread changes the environment. */
+/** As writ_secret_file, from an environment variable of Writ: WRIT_E_ABSENT when it is not set,
+ * WRIT_E_INVALID when it is empty. Call it while no thread changes the environment. */
 WRIT_RESULT writ_secret_variable(const char *name, struct writ_buf *ret, struct writ_err *err);
 
 #endif

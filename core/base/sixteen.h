@@ -1,6 +1,6 @@
-/* sixteen.h - sixteen bytes in a register, by the compiler's vectors: it knows what the machine has
- * for them. For loops of core/base that look at every byte of a text. Comparisons give 255 for a
- * byte that they hold for, and 0 for others. */
+/* sixteen.h - sixteen bytes in a register, by the compiler's vectors, which use the instructions of
+ * the machine. For loops of core/base that read every byte of a text. Comparisons give 255 for a
+ * byte for which they are true, and 0 for others. */
 #ifndef WRIT_BASE_SIXTEEN_H
 #define WRIT_BASE_SIXTEEN_H
 
@@ -19,7 +19,7 @@ writ_sixteen_load(const char *at)
     return bytes;
 }
 
-/** Which bytes are above `least`; all of them and it are below 128. */
+/** Marks the bytes above `least`; all of them and `least` are below 128. */
 static inline writ_sixteen
 writ_sixteen_above(writ_sixteen bytes, int8_t least)
 {

@@ -1,5 +1,5 @@
-/* text.c - strict readers, and writers that escape. Fast paths look at eight or sixteen bytes at a
- * time and give the same result as the loop behind them. */
+/* text.c - strict readers, and writers that escape. Fast paths read eight or sixteen bytes at a
+ * time and give the same result as the loop after them. */
 #include "base/text.h"
 
 #include "base/hidden.h"
@@ -118,8 +118,8 @@ copy_few(struct writ_view text, char *to)
     return !eight_need_escape(halves[0] | (uint64_t)halves[1] << 32);
 }
 
-/* Copies while it looks: false when a byte needs an escape, and what was written is of no use. The
- * ends of what is looked at overlap, so that there are few branches. */
+/* Copies while it checks: false when a byte needs an escape; the copy is unusable then. The first
+ * and last blocks overlap, so that there are few branches. */
 static bool
 copy_plain(struct writ_view text, char *to)
 {
@@ -163,8 +163,8 @@ plain_len(struct writ_view text)
     return at;
 }
 
-/* Most strings need no escape at all, and every digest is made over such strings. False: this one
- * does, and nothing was appended. */
+/* Appends a string without escapes: most strings need none, and every digest is made over such
+ * strings. False: this one does, and nothing was appended. */
 static bool
 put_plain(struct writ_buf *buf, struct writ_view text)
 {
@@ -205,7 +205,7 @@ writ_text_json(struct writ_buf *buf, struct writ_view text)
 bool
 writ_text_is_field(struct writ_view text)
 {
-    writ_sixteen found = {0}; /* most are good: one look at the end */
+    writ_sixteen found = {0}; /* most texts pass: one check at the end */
     size_t at = 0;
 
     for (; text.len - at >= 16; at += 16) {
@@ -234,7 +234,7 @@ put_unit(struct writ_buf *buf, uint32_t unit)
     writ_hex_put(buf, be, sizeof be);
 }
 
-/* JSON has two escapes for a character beyond U+FFFF (RFC 8259 7); people get its number. */
+/* JSON has two escapes for a character beyond U+FFFF (RFC 8259 7); people get its code point. */
 static void
 put_point(struct writ_buf *buf, uint32_t point, bool json)
 {
@@ -248,8 +248,8 @@ put_point(struct writ_buf *buf, uint32_t point, bool json)
     }
 }
 
-/* How many bytes at the front are printable ASCII that no literal escapes: nearly all of what is
- * logged. */
+/* The number of leading bytes that are printable ASCII and that no literal escapes: nearly all
+ * logged text. */
 static size_t
 plain_run(struct writ_view text)
 {
@@ -275,7 +275,7 @@ put_safe(struct writ_buf *buf, struct writ_view text, size_t max, bool json)
         if (plain > 0) {
             writ_buf_put(buf, writ_view_sub(rest, 0, plain));
         } else if (len == 0) {
-            /* a character that only the cut broke is left out, not shown as a bad byte */
+            /* a character that the cut broke is left out, not shown as a bad byte */
             if (rest.len < 4 && text.len > max &&
                 writ_utf8_character(writ_view(rest.ptr, text.len - (max - rest.len)), &point) > 0) {
                 break;
@@ -347,8 +347,7 @@ why_unread(enum writ_code code)
     return code == WRIT_E_LIMIT ? "longer than allowed" : "no memory to read it";
 }
 
-/* Appends what is left of the file; more than `max` bytes in all are WRIT_E_LIMIT (a file can grow
- * after it was opened). */
+/* O_NONBLOCK: a named pipe is refused below and must not block the open */
 static writ_result
 read_rest(int fd, size_t max, struct writ_buf *ret)
 {
@@ -368,7 +367,8 @@ read_rest(int fd, size_t max, struct writ_buf *ret)
             r = writ_buf_check(ret, NULL);
         }
     }
-    writ_wipe(chunk, sizeof chunk); /* it may have held a key */
+    writ_wipe(chunk, sizeof chunk); /* Appends the rest of the file; more than `max` bytes in all
+                                       are WRIT_E_LIMIT (a file can grow after it was opened). */
     return r;
 }
 
@@ -403,7 +403,7 @@ writ_text_file(const char *path, size_t max, struct writ_buf *ret, struct writ_e
     if (size > max) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "%s: longer than %zu bytes", path, max);
     }
-    /* all room at once: a buffer that grows would leave pieces of a key behind */
+    /* full size at once: a buffer that grows would leave parts of a key behind */
     (void)writ_buf_reserve(ret, size);
     r = read_rest(fd, max, ret);
     if (!writ_is_ok(r)) {

@@ -1,4 +1,4 @@
-/* text.h - reading numbers out of text; writing JSON strings; files. */
+/* text.h - reads numbers and files; writes JSON strings. */
 #ifndef WRIT_BASE_TEXT_H
 #define WRIT_BASE_TEXT_H
 
@@ -9,7 +9,7 @@
 WRIT_RESULT writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret);
 
 /** Appends a JSON string literal with quotes and the minimal escapes of RFC 8785 3.2.2.2. The text
- * must be UTF-8. The canonical form and every other JSON we write use this one. */
+ * must be UTF-8. The canonical form and all other JSON output use this function. */
 void writ_text_json(struct writ_buf *buf, struct writ_view text);
 
 /** As writ_text_json for bytes of unknown origin (log lines): characters that hide (hidden.h) are
@@ -17,19 +17,20 @@ void writ_text_json(struct writ_buf *buf, struct writ_view text);
  */
 void writ_text_json_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
-/** The same without quotes, for people: nothing in it can hide, break a line, reorder it or give a
- * terminal commands; beyond U+FFFF \u{XXXXX} is written; quotes and backslashes stay as they are.
+/** As writ_text_json_safe without quotes, for people: nothing in the text can hide, break a line,
+ * reorder it or give a terminal commands; a character beyond U+FFFF is written as \u{XXXXX}; quotes
+ * and backslashes stay.
  */
 void writ_text_safe(struct writ_buf *buf, struct writ_view text, size_t max);
 
-/** True when the bytes can be the value of an HTTP field as far as control bytes go: none but tab
- * (RFC 9110 5.5). */
+/** True when the bytes can be the value of an HTTP field: no control byte but tab (RFC 9110
+ * 5.5). */
 bool writ_text_is_field(struct writ_view text);
 
 #define WRIT_TEXT_PATH_MAX 8192
 
-/** Appends the absolute path of the folder that `path` is in, with a '/' at its end; links stay as
- * they are. WRIT_E_IO, WRIT_E_NOMEM. */
+/** Appends the absolute path of the folder of `path`, with a '/' at its end; links stay as they
+ * are. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_text_folder(const char *path, struct writ_buf *ret, struct writ_err *err);
 
 /** Reads a whole regular file of at most `max` bytes. WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO. */

@@ -1,5 +1,5 @@
 /* utf8.c - reads UTF-8 strictly (RFC 3629): an overlong form and a surrogate are not characters.
- * Runs of ASCII are looked at eight bytes at a time, with the same result as the loop behind it. */
+ * Runs of ASCII are read eight bytes at a time, with the same result as the loop after it. */
 #include "base/utf8.h"
 
 #include <string.h>

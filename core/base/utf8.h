@@ -12,7 +12,7 @@ size_t writ_utf8_character(struct writ_view text, uint32_t *ret_point);
  * false, `bad` (may be NULL) is the offset of the first bad byte. */
 bool writ_utf8_is_valid(struct writ_view text, size_t *bad);
 
-/** How many characters (code points) a well-formed UTF-8 text has. */
+/** The number of characters (code points) of a well-formed UTF-8 text. */
 size_t writ_utf8_points(struct writ_view text);
 
 #endif

@@ -80,8 +80,8 @@ struct writ_view *writ_claim_text(struct writ_claims *claims, const struct writ_
 int64_t *writ_claim_number(struct writ_claims *claims, const struct writ_claim_row *row);
 
 /**
- * Reads the claims out of the payload of a token. Claims that are not in the table are ignored
- * (RFC 7519 4).
+ * Reads the claims from the payload of a token. Claims that are not in the table are ignored (RFC
+ * 7519 4).
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  a claim is missing or not of its kind; err names it

@@ -3,7 +3,7 @@
 
 #define NOW_MAX ((INT64_C(1) << 53) - 1)
 
-/* What one verification knows so far. */
+/* The state of one verification. */
 struct verification {
     const struct writ_credential_expect *expect;
     struct writ_arena *arena;

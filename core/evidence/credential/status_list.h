@@ -1,5 +1,4 @@
-/* status_list.h - which credentials were revoked: a Token Status List
- * (draft-ietf-oauth-status-list).
+/* status_list.h - the revoked credentials: a Token Status List (draft-ietf-oauth-status-list).
  *
  * A credential has a claim `status` with the URI of a list and its place in it (claim.tbl.h). The
  * list is a JWT of its own (typ "statuslist+jwt"), signed with the key of the credentials:
@@ -42,7 +41,7 @@ WRIT_RESULT writ_status_list_issue(const struct writ_signer *signer,
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT  not such a token
- *         WRIT_E_ABSENT, WRIT_E_MISMATCH  its key is not known, its signature does not hold
+ *         WRIT_E_ABSENT, WRIT_E_MISMATCH its key is unknown, its signature does not hold
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_status_list_read(struct writ_view token, const struct writ_jwks *keys,

@@ -439,7 +439,7 @@ read_bytes(const struct writ_json *value, const char *name, size_t least, size_t
     writ_result read = writ_base64url_read(text, ret);
 
     if (read.code == WRIT_E_NOMEM) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a key"); /* says nothing about the key */
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a key"); /* does not mean that the key is bad */
     }
     if (!writ_is_ok(read) || ret->len - before < least || ret->len - before > most ||
         (least != most && ret->ptr[before] == '\0')) {
@@ -643,8 +643,8 @@ writ_jwk_put(struct writ_buf *buf, const struct writ_jwk *key)
     writ_buf_put(buf, writ_jwk_text(key));
 }
 
-/* OpenSSL returns 0 for a wrong signature, and less for some that are chosen so that its arithmetic
- * ends in an error (a point at infinity): neither holds. */
+/* OpenSSL returns 0 for a wrong signature, and a negative value for some that are chosen so that
+ * its arithmetic fails (a point at infinity): neither verifies. */
 static WRIT_RESULT
 verdict(int verified, struct writ_err *err)
 {

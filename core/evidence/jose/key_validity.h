@@ -1,4 +1,4 @@
-/* key_validity.h - the time in which a key signs, and whether it was revoked.
+/* key_validity.h - the time in which a key may sign, and whether it was revoked.
  *
  * In a JWK it is the members `nbf` and `exp` (seconds, both included) and `revoked:
  * {"revoked_at"}`, as OpenID Federation has them for keys of the past; a key without them signs at

@@ -197,7 +197,7 @@ writ_signer_put_pem(const struct writ_signer *signer, struct writ_buf *buf, stru
 
 /* ---- signing */
 
-/* SHA-256 and one EVP_PKEY_sign on this thread's context; gives the bytes of OpenSSL. */
+/* SHA-256 and one EVP_PKEY_sign on this thread's context; returns the bytes of OpenSSL. */
 static WRIT_RESULT
 sign_digest(const struct writ_signer *signer, struct writ_view input,
     uint8_t ret[WRIT_SIGNER_BYTES_MAX], size_t *ret_len, struct writ_err *err)

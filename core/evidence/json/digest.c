@@ -187,7 +187,7 @@ writ_digest_stream_save(
     }
     put_word(stream->state.Nh, ret + AT_LENGTH);
     put_word(stream->state.Nl, ret + AT_LENGTH + 4);
-    for (size_t i = 0; i < SHA256_CBLOCK; i++) { /* the bytes behind are of an earlier block */
+    for (size_t i = 0; i < SHA256_CBLOCK; i++) { /* the bytes after them are of an earlier block */
         ret[AT_BLOCK + i] = 0;
     }
     (void)writ_view_place(writ_view(stream->state.data, stream->state.num), (char *)ret + AT_BLOCK);

@@ -41,8 +41,8 @@ WRIT_RESULT writ_digest_pieces(
 WRIT_RESULT writ_digest_json(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err);
 
-/** The same over the lossless form (writ_jcs_put_lossless), for the definition of a tool. The
- * digest of writ_digest_json where every number is exact. WRIT_E_LIMIT, WRIT_E_NOMEM,
+/** As writ_digest_json over the lossless form (writ_jcs_put_lossless), for the definition of a
+ * tool. Equals writ_digest_json where every number is exact. WRIT_E_LIMIT, WRIT_E_NOMEM,
  * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_json_lossless(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err);
@@ -73,7 +73,7 @@ WRIT_RESULT writ_digest_stream_init(struct writ_digest_stream *ret, struct writ_
 /** WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_add(
     struct writ_digest_stream *stream, struct writ_view bytes, struct writ_err *err);
-/** Gives the digest of all input; afterwards the stream takes no more. WRIT_E_CRYPTO. */
+/** Gives the digest of all input; afterwards the stream takes no more input. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_digest_stream_end(
     struct writ_digest_stream *stream, struct writ_digest *ret, struct writ_err *err);
 /** Gives the digest of the input so far; more may follow. WRIT_E_CRYPTO. */
@@ -90,7 +90,7 @@ void writ_digest_stream_save(
 /** Every state is accepted: a wrong one only gives other digests. */
 void writ_digest_stream_restore(
     struct writ_digest_stream *ret, const uint8_t bytes[WRIT_DIGEST_STREAM_BYTES]);
-/** Ends it: it takes no more. A zeroed stream is permitted. */
+/** Ends the stream: it takes no more input. A zeroed stream is permitted. */
 void writ_digest_stream_wipe(struct writ_digest_stream *stream);
 
 #endif

@@ -40,7 +40,7 @@ writ_jcs_number_text(double number, char ret[WRIT_JCS_NUMBER_TEXT])
     return buf.len;
 }
 
-/* The exponent of a literal; `at` is behind its 'e'. */
+/* The exponent of a literal; `at` is after its 'e'. */
 static int
 literal_exponent(struct writ_view literal, size_t at)
 {
@@ -126,7 +126,7 @@ has_canonical_form(const struct writ_json *node)
 enum form {
     REFUSING = 0, /* jcs.h */
     ROUNDING,
-    LOSSLESS, /* it keeps its value */
+    LOSSLESS, /* keeps its value */
 };
 
 static writ_result put_value(

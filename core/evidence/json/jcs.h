@@ -9,10 +9,10 @@
  *   spelled. 9007199254740993 is refused (a double holds 9007199254740992), so is 2^60 spelled
  *   with all its digits (its canonical text is 1152921504606847000, another integer);
  *   1152921504606847000 itself, 1e30 and 1.5E+300 pass;
- * - one that is not zero but nearer to zero than to any other double (1e-400) is refused.
- * So no two integers share a canonical form, and reading a canonical text again never fails. Other
- * fractions are rounded to the nearest double, as RFC 8785 requires (0.10000000000000001 is written
- * 0.1). Policy refuses calls with such numbers (writ_jcs_is_exact), so that policy judges the very
+ * - one that is not zero but nearer to zero than to any other double (1e-400) is refused. So no two
+ * integers share a canonical form, and reading a canonical text again never fails. Other fractions
+ * are rounded to the nearest double, as RFC 8785 requires (0.10000000000000001 is written 0.1).
+ * Policy refuses calls with such numbers (writ_jcs_is_exact), so that policy judges exactly the
  * number that is forwarded. */
 #ifndef WRIT_EVIDENCE_JCS_H
 #define WRIT_EVIDENCE_JCS_H
@@ -35,15 +35,15 @@
  */
 WRIT_RESULT writ_jcs_put(struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
 
-/** The same for values that are doubles by definition, as a crew's are: every number is written as
- * the double nearest to it, so 9007199254740993 comes out as 9007199254740992. Never use it for
- * values that policy judges. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
+/** As writ_jcs_put for values that are doubles by definition, as a crew's are: every number is
+ * written as the double nearest to it, so 9007199254740993 becomes 9007199254740992. Never use it
+ * for values that policy judges. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
 WRIT_RESULT writ_jcs_put_rounded(
     struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
 
-/** The same for values that are only compared and shown, never forwarded: a number that is not
- * exact (writ_jcs_is_exact) keeps all its digits. Where every number is exact it is the canonical
- * form; two values never have the same form. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
+/** As writ_jcs_put for values that are only compared and shown, never forwarded: a number that is
+ * not exact (writ_jcs_is_exact) keeps all its digits. Where every number is exact it is the
+ * canonical form; two values never have the same form. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
 WRIT_RESULT writ_jcs_put_lossless(
     struct writ_buf *buf, const struct writ_json *value, struct writ_err *err);
 

@@ -2,7 +2,7 @@
  *
  * Decisions, digests and forwarded messages are all made from the value that this reader accepted,
  * so that no later party can read another value. It takes RFC 8259 text that keeps to I-JSON (RFC
- * 7493) and refuses, with the byte offset and without repairs: duplicate member names (compared
+ * 7493) and refuses, with the byte offset and without repair: duplicate member names (compared
  * after unescaping), invalid UTF-8, lone surrogates, numbers beyond the range of a double, a byte
  * order mark, anything but white space after the value, and everything over a limit.
  *
@@ -71,11 +71,12 @@ struct writ_json_limits {
 
 /** No text longer than this is read, whatever the limits say. */
 #define WRIT_JSON_BYTES_MAX ((size_t)1 << 30)
-/** No value nested deeper is made, whatever the limits say: what walks a value may recurse. */
+/** No value is nested deeper than this, whatever the limits say: code that walks a value may
+ * recurse. */
 #define WRIT_JSON_DEPTH_MAX 512
 
-/** 1 MiB, depth 64, 65536 values, names of 1024 bytes, strings as long as the text, numbers of
- * 256 bytes: what one message of a client gets unless configuration says otherwise. */
+/** 1 MiB, depth 64, 65536 values, names of 1024 bytes, strings as long as the text, numbers of 256
+ * bytes: the limits of one message of a client unless configuration says otherwise. */
 extern const struct writ_json_limits writ_json_limits_default;
 
 /**
@@ -133,8 +134,8 @@ writ_json_next(const struct writ_json *parent, const struct writ_json *child)
     return next < parent + parent->span ? next : NULL;
 }
 
-/** Walks the elements of an array or the member names of an object, in document order. Runs not
- * at all when `parent` is anything else. */
+/** Walks the elements of an array or the member names of an object, in document order. Does not run
+ * when `parent` is anything else. */
 #define WRIT_JSON_EACH(child, parent)                                                              \
     for (const struct writ_json *child = writ_json_first(parent); (child) != NULL;                 \
          (child) = writ_json_next((parent), (child)))

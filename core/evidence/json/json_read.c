@@ -297,7 +297,7 @@ read_escaped(struct reader *r, const char *start, const char **at)
     }
 }
 
-/* A string from its opening quote to behind its closing one. */
+/* A string from its opening quote to the byte after its closing one. */
 static writ_result
 read_string(struct reader *r, struct writ_view *ret, bool *ret_escaped)
 {
@@ -537,7 +537,7 @@ close_container(struct reader *r)
     return WRIT_DONE;
 }
 
-/* From an opening bracket to where the first value must come, or behind an empty container. */
+/* From an opening bracket to where the first value must come, or past an empty container. */
 static writ_result
 open_container(struct reader *r, enum writ_json_type type, bool *complete)
 {

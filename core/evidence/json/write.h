@@ -53,10 +53,11 @@ void writ_write_null(struct writ_write *w);
 void writ_write_value(struct writ_write *w, const struct writ_json *value);
 /** `value` with its members in the order of the input, strings and numbers canonical. */
 void writ_write_ordered(struct writ_write *w, const struct writ_json *value);
-/** The same with its numbers as they were written, whatever their size: for values of others. */
+/** As writ_write_ordered, with numbers as written, whatever their size: for values of other
+ * parties. */
 void writ_write_verbatim(struct writ_write *w, const struct writ_json *value);
-/** The same without hidden characters (base/hidden.h), and without members whose name has some.
- * Returns the number of characters left out. */
+/** As writ_write_verbatim, without hidden characters (base/hidden.h), and without members whose
+ * name has some. Returns the number of characters left out. */
 size_t writ_write_visible(struct writ_write *w, const struct writ_json *value);
 /** JSON text that is known to be one well-formed value, as it is. */
 void writ_write_raw(struct writ_write *w, struct writ_view json);

@@ -89,8 +89,8 @@ WRIT_RESULT writ_checkpoint_judge(struct writ_view bytes, const struct writ_chec
 
 /** One proof; see above. */
 struct writ_checkpoint_proof {
-    struct writ_view extra; /* base64 of an application's data, which the proof does not cover; or
-                             * empty */
+    struct writ_view extra; /* base64 of an application's data, not covered by the proof; or
+                               empty */
     uint64_t index;         /* of the leaf */
     struct writ_tree_proof inclusion;
     struct writ_view note; /* the signed checkpoint, byte for byte */

@@ -263,7 +263,7 @@ check_lines(struct writ_view lines, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Where the signatures begin: behind the last empty line; 0 without one. */
+/* Where the signatures begin: after the last empty line; 0 without one. */
 static size_t
 find_signatures(struct writ_view bytes)
 {

@@ -1,4 +1,5 @@
-/* timestamp.h - time stamps of an authority over bytes (RFC 3161): asking for one, verifying one.
+/* timestamp.h - time stamps of an authority over bytes (RFC 3161): makes a query, verifies a
+ * response.
  *
  * A stamp proves that the bytes existed at that time, even if a signing key is stolen later. Pure
  * functions; safe from several threads. */
@@ -11,7 +12,7 @@
 #define WRIT_TIMESTAMP_BYTES_MAX ((size_t)65536)   /* longest response */
 #define WRIT_TIMESTAMP_CA_MAX    ((size_t)1 << 20) /* longest file of certificates */
 
-/** What a time stamp says. */
+/** The content of a time stamp. */
 struct writ_timestamp {
     int64_t time_us; /* since 1970, whole seconds: the bytes existed then */
 };

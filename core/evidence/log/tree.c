@@ -267,8 +267,8 @@ walk_up(struct walk *walk)
     walk->last >>= 1;
 }
 
-/* True when the next digest of the proof stands at the left. A last node without a sibling moves up
- * as it is, without a digest. */
+/* True when the next digest of the proof is at the left. A last node without a sibling moves up
+ * unchanged, without a digest. */
 static bool
 walk_is_left(struct walk *walk)
 {

@@ -1,11 +1,11 @@
 /* tree.h - the Merkle tree over the records of a ledger (RFC 6962 2.1, SHA-256).
  *
  * A leaf is H(0x00 || record), a node H(0x01 || left || right); a tree of n leaves has at its left
- * the largest power of two below n. Appending needs the right edge alone: one digest for each bit
- * of the size, so that it costs the same at every size of the tree. Proofs are made from complete
+ * the largest power of two below n. Appending needs only the right edge: one digest for each bit of
+ * the size, so that it costs the same at every size of the tree. Proofs are made from complete
  * nodes, which never change again; checking a proof needs neither tree nor edge.
  *
- * Does not block; one thread at a time uses a value, everything else is thread-safe. Every function
+ * Does not block; one thread at a time may use a value; all else is thread-safe. Every function
  * that digests can fail with WRIT_E_CRYPTO; `ret` is then untouched. */
 #ifndef WRIT_EVIDENCE_TREE_H
 #define WRIT_EVIDENCE_TREE_H
@@ -59,7 +59,7 @@ uint64_t writ_tree_last_leaf(unsigned level, uint64_t index);
 WRIT_RESULT writ_tree_root(
     const struct writ_tree_edge *edge, struct writ_digest *ret, struct writ_err *err);
 
-/** How many roots the edge has. */
+/** The number of roots of the edge. */
 size_t writ_tree_edge_count(const struct writ_tree_edge *edge);
 
 /** The source of the nodes for proofs. `node` gives the root of the complete subtree of 2^level
@@ -89,7 +89,7 @@ WRIT_RESULT writ_tree_prove_inclusion(const struct writ_tree_source *source, uin
     uint64_t size, struct writ_tree_proof *ret, struct writ_err *err);
 
 /** Proves that the tree of the first `older` leaves became that of the first `size` by appending
- * (RFC 6962 2.1.2). Empty when `older` is 0 or `size`. The same failures. */
+ * (RFC 6962 2.1.2). Empty when `older` is 0 or `size`. Fails as writ_tree_prove_inclusion. */
 WRIT_RESULT writ_tree_prove_consistency(const struct writ_tree_source *source, uint64_t older,
     uint64_t size, struct writ_tree_proof *ret, struct writ_err *err);
 

@@ -5,7 +5,7 @@
  * to right: the selected records, and for the others the roots of the largest subtrees without a
  * selected record. A reader rebuilds the tree from the lines in order; if its root is not that of
  * the checkpoint, a line was changed. The last line says what the records lack. Every byte follows
- * from the records and the first line, so a reader trusts nothing but the checkpoint.
+ * from the records and the first line, so a reader trusts only the checkpoint.
  *
  *     {"format":"writ-bundle/1","checkpoint":"<note>","keys":["<vkey>",...],"select":{...}}
  *     {"leaf":7,"kind":"decision","record":{...}}

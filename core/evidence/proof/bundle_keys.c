@@ -76,7 +76,7 @@ key_of(const struct writ_decision *decision, const struct writ_extension *extens
                            agent = writ_member_view(&decision->agent_id),
                            upstream = writ_member_view(&extension->upstream),
                            tool = writ_member_view(&decision->tool);
-    /* the lengths keep apart what the concatenation alone would not */
+    /* the lengths separate parts whose concatenation would be the same */
     const uint64_t lengths[] = {tenant.len, agent.len, upstream.len, tool.len};
     const struct writ_view pieces[] = {writ_view(lengths, sizeof lengths), tenant, agent, upstream,
         tool, writ_member_view(&decision->idempotency_key)};

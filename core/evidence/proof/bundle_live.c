@@ -1,5 +1,5 @@
-/* Runs and calls in tables by digest. Whatever ended is freed, and the total is bounded, so a
- * hostile bundle cannot make a verifier grow without end. */
+/* Runs and calls in tables by digest. Runs and calls that ended are freed, and the total is
+ * bounded, so a hostile bundle cannot make a verifier grow without end. */
 #include "evidence/proof/bundle_live.h"
 
 #define BUCKETS WRIT_BUNDLE_LIVE_BUCKETS
@@ -43,7 +43,7 @@ run_free(struct writ_bundle_run *run)
     writ_free(run);
 }
 
-/* The flaws of a run, made at its first one. */
+/* The flaws of a run, allocated at its first one. */
 static WRIT_RESULT
 run_flaws(struct writ_bundle_run *run, struct writ_bundle_flaws **ret, struct writ_err *err)
 {

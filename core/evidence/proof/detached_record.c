@@ -1,5 +1,5 @@
-/* Reads a record by its kind and recomputes every digest in it with the profile that it names. What
- * a record says of itself is never taken without that. */
+/* Reads a record by its kind and recomputes every digest in it with the profile that it names.
+ * Without that, no statement of a record about itself counts. */
 #include "evidence/proof/detached_record.h"
 #include "evidence/record/derive.h"
 

@@ -1,8 +1,8 @@
 /* decision.h - GovernanceDecision: the record of a verdict, made before the call (contract 3).
  *
- * How we make one: the caller sets the members that describe the call, derive.h adds the identity
- * of the intent, then the idempotency key, and, when the ledger knows position and time, the
- * members that depend on them. */
+ * To make one, the caller sets the members that describe the call, derive.h adds the identity of
+ * the intent, then the idempotency key, and, when the ledger knows position and time, the members
+ * that depend on them. */
 #ifndef WRIT_EVIDENCE_DECISION_H
 #define WRIT_EVIDENCE_DECISION_H
 

@@ -1,5 +1,6 @@
-/* derive.h - what records get from a profile: the digests of a decision and of an outcome, the
- * identity of a call beside them, and the check that a record's own digests recompute. */
+/* derive.h - the members of records that a profile gives: the digests of a decision and of an
+ * outcome, the identity of a call beside them, and the check that a record's own digests
+ * recompute. */
 #ifndef WRIT_EVIDENCE_DERIVE_H
 #define WRIT_EVIDENCE_DERIVE_H
 
@@ -96,8 +97,8 @@ WRIT_RESULT writ_outcome_place(struct writ_outcome *outcome, const struct writ_d
 WRIT_RESULT writ_outcome_join(const struct writ_outcome *outcome,
     const struct writ_decision *decision, const struct writ_profile *profile, struct writ_err *err);
 
-/** The same with the intent_ref that was derived from the decision: nothing is recomputed, and both
- * records must state it. WRIT_E_MISMATCH. */
+/** As writ_outcome_join, with an intent_ref that was derived from the decision: nothing is
+ * recomputed, and both records must state it. WRIT_E_MISMATCH. */
 WRIT_RESULT writ_outcome_join_known(const struct writ_outcome *outcome,
     const struct writ_decision *decision, struct writ_view intent_ref, struct writ_err *err);
 

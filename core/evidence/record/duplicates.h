@@ -1,5 +1,5 @@
-/* duplicates.h - the treatment of the second call of an identical pair. It is here because policy
- * (which configures it), store (which applies it) and the record (which states it) share it. */
+/* duplicates.h - the treatment of the second call of an identical pair. Policy configures it, store
+ * applies it and the record states it, so it is defined here. */
 #ifndef WRIT_EVIDENCE_DUPLICATES_H
 #define WRIT_EVIDENCE_DUPLICATES_H
 

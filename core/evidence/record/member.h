@@ -1,5 +1,5 @@
-/* member.h - what the records of the contract share: members that may be absent, null or present,
- * and unknown members.
+/* member.h - the common parts of the records of the contract: members that may be absent, null or
+ * present, and unknown members.
  *
  * A record is a struct with one field per row of member.tbl.h. Reading refuses only input that is
  * not an object or too large; everything else is kept, so that a record passes through without

@@ -1,4 +1,4 @@
-/* profile.h - derivation profiles: which members the digests of a record are made from.
+/* profile.h - derivation profiles: the members from which the digests of a record are made.
  *
  * A profile is data (contract 2): for each derived field the member names of its preimage, in JCS
  * order, and where each value comes from. A preimage is written straight into a buffer as canonical
@@ -85,7 +85,7 @@ const struct writ_profile *writ_profile_at(size_t n);
 #define WRIT_PROFILE_ROOM 1024
 
 /** A buffer for preimages of at most WRIT_PROFILE_MAX_PREIMAGE bytes, which begins in `room` and
- * allocates for a long one only. Wipe it with writ_buf_wipe. */
+ * allocates only for a long one. Wipe it with writ_buf_wipe. */
 struct writ_buf writ_profile_scratch(char room[WRIT_PROFILE_ROOM]);
 
 /**

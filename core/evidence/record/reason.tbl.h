@@ -7,7 +7,7 @@
  * hint        an imperative that says what to do; "" without one
  *
  * Rows of a group are in the order of its checks. docs/reasons.md is made from this table: after a
- * change the test unit.reason fails and says where the new page lies. */
+ * change the test unit.reason fails and names the file with the new page. */
 #ifndef WRIT_EVIDENCE_REASON_TBL_H
 #define WRIT_EVIDENCE_REASON_TBL_H
 

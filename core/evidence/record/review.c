@@ -1,6 +1,6 @@
-/* Moves, votes and counting of a review. A move without a row changes nothing, a vote is bound to
- * the digest of the terms, and a review is decided only when no missing vote can change the
- * verdict. */
+/* Transitions, votes and counting of a review. A move without a row changes nothing, a vote is
+ * bound to the digest of the terms, and a review is decided only when no missing vote can change
+ * the verdict. */
 #include "evidence/record/review.h"
 
 #include "base/decimal.h"

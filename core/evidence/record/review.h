@@ -1,8 +1,8 @@
 /* review.h - a review: its voters, their votes, and its state. No I/O.
  *
- * review.tbl.h is the whole life as a table. The terms of a review are fixed when it opens: one
- * call (intent_digest, target_state_digest), the electorate, and how votes are counted. Every vote
- * names their digest, so that a vote for one review counts for no other.
+ * review.tbl.h has the whole life cycle as a table. The terms of a review are fixed when it opens:
+ * one call (intent_digest, target_state_digest), the electorate, and how votes are counted. Every
+ * vote names their digest, so that a vote for one review counts for no other.
  *
  * A struct writ_review_judge counts the votes (crew/panel.h makes one); writ_review_look asks it
  * whether a missing vote can still change the verdict. */
@@ -74,9 +74,8 @@ enum writ_review_vote writ_review_vote_find(struct writ_view text);
 /** True for the exact decimals from 0 to 1, as "0", "0.75" or "1". */
 bool writ_review_is_confidence(struct writ_view text);
 
-/** True for feedback that can be kept: UTF-8 of at most WRIT_REVIEW_FEEDBACK_MAX bytes, without
- * control characters but line feed and tab. It is still untrusted text: escape it before you show
- * it. */
+/** True for valid feedback: UTF-8 of at most WRIT_REVIEW_FEEDBACK_MAX bytes, without control
+ * characters but line feed and tab. It is still untrusted text: escape it before showing it. */
 bool writ_review_is_feedback(struct writ_view text);
 
 /** One voter. */
@@ -94,7 +93,8 @@ struct writ_review_voter {
 /** A review as it is counted. Views live in the arena that it was made in. */
 struct writ_review {
     struct writ_view id;        /* that of the decision that opened it */
-    struct writ_view name;      /* under `reviews` of the configuration */
+    struct writ_view name;      /* A review for counting. Views live in the arena that it was made
+                                   in. */
     struct writ_view engine;    /* how votes are counted: a mode of crews */
     struct writ_view threshold; /* "2/3" */
     struct writ_view quorum;    /* "2", "1/2": of the electorate */

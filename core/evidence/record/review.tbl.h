@@ -1,4 +1,4 @@
-/* review.tbl.h - the whole life of a review: states, events, and what leads where.
+/* review.tbl.h - the whole life of a review: states, events, and transitions.
  *
  * WRIT_REVIEW_STATES   X(NAME, name, PHASE, REASON, what it means)
  *   PHASE   NONE (there is none), LIVE (something may still happen), OVER (nothing ever again)

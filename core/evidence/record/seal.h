@@ -33,7 +33,7 @@ struct writ_seal_hash {
 
 /** Starts with no id. WRIT_E_NOMEM, WRIT_E_CRYPTO. Wipe with writ_seal_hash_wipe. */
 WRIT_RESULT writ_seal_hash_init(struct writ_seal_hash *ret, struct writ_err *err);
-/** A zeroed one is fine. */
+/** A zeroed one is permitted. */
 void writ_seal_hash_wipe(struct writ_seal_hash *hash);
 /** Adds the decision with the next seq. WRIT_E_CRYPTO; the hash is then unusable. */
 WRIT_RESULT writ_seal_hash_add(

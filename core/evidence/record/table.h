@@ -8,7 +8,7 @@
 #include "evidence/record/faults.h"
 #include "evidence/record/member.h"
 
-/** What a member's value is; the columns of member.tbl.h. */
+/** The kinds of a member's value; the columns of member.tbl.h. */
 enum writ_table_kind {
     WRIT_TABLE_TEXT,
     WRIT_TABLE_DIGEST,
@@ -64,7 +64,7 @@ WRIT_RESULT writ_table_read(const struct writ_table *table, const struct writ_js
 WRIT_RESULT writ_table_put(
     const struct writ_table *table, const void *record, struct writ_buf *ret, struct writ_err *err);
 
-/** Checks every row: writ_decision_validate, but for what concerns several members together. */
+/** Checks every row: writ_decision_validate, without the rules between several members. */
 void writ_table_check(const struct writ_table *table, const void *record, struct writ_faults *ret);
 
 /** Which choice a text is, or choices_count. */
