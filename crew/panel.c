@@ -383,6 +383,14 @@ hold_session(struct panel *panel, enum writ_review_event verdict, struct writ_re
     return WRIT_DONE;
 }
 
+static bool
+is_engine(struct writ_view name)
+{
+#define IS_ENGINE(NAME, word) || writ_view_is(name, word)
+    return false WRIT_REVIEW_ENGINES(IS_ENGINE);
+#undef IS_ENGINE
+}
+
 static writ_result
 count(void *ctx, const struct writ_review *review, bool with_log, struct writ_arena *arena,
     struct writ_review_finding *ret, struct writ_err *err)
@@ -391,7 +399,7 @@ count(void *ctx, const struct writ_review *review, bool with_log, struct writ_ar
     WRIT_AUTO(struct panel, panel_wipe) panel = {.review = review, .arena = arena, .err = err};
 
     (void)ctx;
-    if (!writ_panel_is_engine(review->engine)) {
+    if (!is_engine(review->engine)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "nobody here counts votes in that way");
     }
     WRIT_TRY(count_votes(review, arena, &verdict, err));
@@ -403,10 +411,3 @@ count(void *ctx, const struct writ_review *review, bool with_log, struct writ_ar
 }
 
 const struct writ_review_judge writ_panel_judge = {count, NULL};
-
-bool
-writ_panel_is_engine(struct writ_view name)
-{
-    return writ_view_is(name, "review") || writ_view_is(name, "unanimous") ||
-           writ_view_is(name, "weighted_consensus");
-}

@@ -10,11 +10,7 @@
 
 #include "evidence/record/review.h"
 
-/** Counts votes with the modes of voting.tbl.h that writ_panel_is_engine knows. */
+/** Counts votes with the engines of review.tbl.h; another one is WRIT_E_INVALID. */
 extern const struct writ_review_judge writ_panel_judge;
-
-/** "review", "unanimous" and "weighted_consensus": those whose verdict does not hang on the order
- * of the votes. */
-bool writ_panel_is_engine(struct writ_view name);
 
 #endif

@@ -4,13 +4,9 @@
 
 #include "base/text.h"
 #include "gateway/http/framing.h"
+#include "policy/model/field.h"
 
 #include <stdio.h>
-
-/* fields of framing and of this hop: only the client itself may set them */
-static const struct writ_view own_fields[] = {WRIT_LIT("host"), WRIT_LIT("content-length"),
-    WRIT_LIT("connection"), WRIT_LIT("transfer-encoding"), WRIT_LIT("te"), WRIT_LIT("trailer"),
-    WRIT_LIT("upgrade"), WRIT_LIT("keep-alive"), WRIT_LIT("expect"), WRIT_LIT("http2-settings")};
 
 static bool
 is_target(struct writ_view text)
@@ -21,19 +17,6 @@ is_target(struct writ_view text)
         }
     }
     return text.len > 0 && text.ptr[0] == '/';
-}
-
-static bool
-is_own(struct writ_view name)
-{
-    static const struct writ_view proxy = {"proxy-", 6};
-
-    for (size_t i = 0; i < sizeof own_fields / sizeof own_fields[0]; i++) {
-        if (writ_view_equal_nocase(name, own_fields[i])) {
-            return true;
-        }
-    }
-    return writ_view_equal_nocase(writ_view_sub(name, 0, proxy.len), proxy);
 }
 
 static WRIT_RESULT
@@ -47,7 +30,8 @@ check(const struct writ_http_request *request, struct writ_err *err)
     }
     for (size_t i = 0; i < request->count; i++) {
         const struct writ_header *field = &request->fields[i];
-        if (!writ_framing_is_token(field->name) || is_own(field->name)) {
+        if (!writ_framing_is_token(field->name) ||
+            writ_field_owner(field->name) == WRIT_FIELD_HOP) {
             WRIT_FAIL(err, WRIT_E_INVALID, "field %zu of a request may not be set", i);
         }
         if (!writ_text_is_field(field->value)) {

@@ -1,14 +1,11 @@
-/* upcall_request.c - collects the fields of a request to an upstream. Only fields of the list below
- * are passed on from the client, and none that Connection names. */
+/* upcall_request.c - collects the fields of a request to an upstream. From the client only the
+ * trace fields (field.tbl.h) and Mcp-Param-* are passed on, and none that Connection names. */
 #include "gateway/request/upcall_request.h"
 
 #include "evidence/json/write.h"
+#include "policy/model/field.h"
 
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
-
-/* Fields of the client that go upstream as they are; all others stay here. */
-static const struct writ_view passed[] = {
-    WRIT_LIT("traceparent"), WRIT_LIT("tracestate"), WRIT_LIT("baggage")};
 
 /* Fields that Connection names are for this hop alone (RFC 9110 7.6.1). */
 static bool
@@ -33,13 +30,9 @@ is_for_this_hop(const struct writ_request *request, struct writ_view name)
 static bool
 is_passed(struct writ_view name)
 {
-    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-        if (writ_view_equal_nocase(name, passed[i])) {
-            return true;
-        }
-    }
-    return name.len > param_prefix.len &&
-           writ_view_equal_nocase(writ_view_sub(name, 0, param_prefix.len), param_prefix);
+    return writ_field_owner(name) == WRIT_FIELD_TRACE ||
+           (name.len > param_prefix.len &&
+               writ_view_equal_nocase(writ_view_sub(name, 0, param_prefix.len), param_prefix));
 }
 
 static struct writ_view

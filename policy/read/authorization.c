@@ -3,16 +3,9 @@
  * warning. */
 #include "policy/read/authorization.h"
 
+#include "policy/model/field.h"
 #include "policy/model/host.h"
 #include "policy/model/scopes.h"
-
-/* Headers that describe a message or its framing. */
-static const struct writ_view taken[] = {WRIT_LIT("accept"), WRIT_LIT("connection"),
-    WRIT_LIT("content-length"), WRIT_LIT("content-type"), WRIT_LIT("expect"), WRIT_LIT("host"),
-    WRIT_LIT("http2-settings"), WRIT_LIT("keep-alive"), WRIT_LIT("last-event-id"), WRIT_LIT("te"),
-    WRIT_LIT("trailer"), WRIT_LIT("transfer-encoding"), WRIT_LIT("upgrade")};
-
-static const struct writ_view taken_prefixes[] = {WRIT_LIT("mcp-"), WRIT_LIT("proxy-")};
 
 bool
 writ_authorization_is_header(struct writ_view name)
@@ -24,24 +17,7 @@ writ_authorization_is_header(struct writ_view name)
             return false;
         }
     }
-    return name.len > 0;
-}
-
-static bool
-is_taken(struct writ_view name, struct writ_view credential)
-{
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (writ_view_equal_nocase(name, taken[i])) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < sizeof taken_prefixes / sizeof taken_prefixes[0]; i++) {
-        struct writ_view start = writ_view_sub(name, 0, taken_prefixes[i].len);
-        if (writ_view_equal_nocase(start, taken_prefixes[i])) {
-            return true;
-        }
-    }
-    return writ_view_equal_nocase(name, credential);
+    return name.len > 0 && writ_field_owner(name) == WRIT_FIELD_FREE;
 }
 
 /* ---- the parts */
@@ -51,7 +27,7 @@ check_header(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_raw_authorization *raw, const struct writ_upstream_config *to)
 {
     if (!writ_authorization_is_header(raw->header) ||
-        is_taken(raw->header, to->credential_header)) {
+        writ_view_equal_nocase(raw->header, to->credential_header)) {
         WRIT_OPTION_FAULT(
             o, node, "header must be the name of a header that Writ does not set itself");
     }
@@ -60,17 +36,6 @@ check_header(struct writ_options *o, const struct writ_yaml *node,
             WRIT_OPTION_FAULT(o, writ_option_of(node, "scheme"), "must be one word, or \"\"");
             return;
         }
-    }
-}
-
-static void
-check_secret(
-    struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_authorization *raw)
-{
-    int n = (raw->file.len > 0) + (raw->variable.len > 0) + (raw->key.len > 0);
-
-    if (n != 1) {
-        writ_option_needs_one(o, WRIT_SECTION_authorization, node);
     }
 }
 
@@ -86,9 +51,6 @@ static void
 check_client(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_authorization *raw)
 {
-    if ((raw->issuer.len > 0) == (raw->token_endpoint.len > 0)) {
-        WRIT_OPTION_FAULT(o, node, "client_id needs exactly one of issuer and token_endpoint");
-    }
     check_place(o, writ_option_of(node, "issuer"), raw->issuer);
     check_place(o, writ_option_of(node, "token_endpoint"), raw->token_endpoint);
     (void)writ_option_scopes(o, writ_option_of(node, "scopes"), &raw->scopes);
@@ -127,7 +89,7 @@ writ_authorization_read(struct writ_options *o, const struct writ_yaml *node,
         return NULL; /* upstreams.c reports it */
     }
     check_header(o, own, raw, to);
-    check_secret(o, own, raw);
+    (void)writ_option_choice(o, WRIT_SECTION_authorization, own);
     if (raw->client_id.len > 0) {
         check_client(o, own, raw);
     }

@@ -16,7 +16,8 @@ const struct writ_authorization_config *writ_authorization_read(struct writ_opti
     const struct writ_yaml *node, const struct writ_raw_authorization *raw,
     const struct writ_upstream_config *to);
 
-/** True for the name of an HTTP header (RFC 9110 5.6.2). */
+/** True for the name of an HTTP header (RFC 9110 5.6.2) that an option may give to a secret or a
+ * credential: not one of field.tbl.h. */
 bool writ_authorization_is_header(struct writ_view name);
 
 #endif

@@ -602,26 +602,60 @@ writ_option_of(const struct writ_yaml *map, const char *name)
     return writ_yaml_get(map, writ_view_str(name));
 }
 
+static void
+fault_choice(
+    struct writ_options *o, const struct writ_yaml *map, const struct writ_setting_group *group)
+{
+    writ_auto_buf list = writ_buf_make(WRIT_FINDING_TEXT_MAX);
+    const char *const *names = group->names;
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        writ_buf_str(&list, i == 0 ? "" : names[i + 1] == NULL ? " and " : ", ");
+        writ_buf_str(&list, names[i]);
+    }
+    WRIT_OPTION_FAULT(o, map, "%s%sneeds %s one of " WRIT_VIEW_FMT,
+        group->with != NULL ? group->with : "", group->with != NULL ? " " : "",
+        group->kind == WRIT_GROUP_ONE_AT_MOST ? "at most" : "exactly",
+        WRIT_VIEW_ARG(writ_buf_view(&list)));
+}
+
 void
 writ_option_needs_one(
     struct writ_options *o, enum writ_section section, const struct writ_yaml *map)
 {
-    writ_auto_buf list = writ_buf_make(WRIT_FINDING_TEXT_MAX);
     size_t n;
     const struct writ_setting_group *groups = writ_setting_groups(&n);
 
     for (size_t i = 0; i < n; i++) {
-        const char *const *names = groups[i].names;
-        if (groups[i].section != section || groups[i].with != NULL) {
-            continue;
-        }
-        for (size_t k = 0; names[k] != NULL; k++) {
-            writ_buf_str(&list, k == 0 ? "" : names[k + 1] == NULL ? " and " : ", ");
-            writ_buf_str(&list, names[k]);
+        if (groups[i].section == section && groups[i].kind == WRIT_GROUP_ONE_OF) {
+            fault_choice(o, map, &groups[i]);
         }
     }
-    WRIT_OPTION_FAULT(
-        o, map, "needs exactly one of " WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&list)));
+}
+
+bool
+writ_option_choice(struct writ_options *o, enum writ_section section, const struct writ_yaml *map)
+{
+    size_t n;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
+    bool good = true;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_setting_group *group = &groups[i];
+        size_t given = 0;
+        if (group->section != section || group->kind == WRIT_GROUP_WITH ||
+            (group->kind == WRIT_GROUP_ONE_WITH && writ_option_of(map, group->with) == NULL)) {
+            continue;
+        }
+        for (const char *const *name = group->names; *name != NULL; name++) {
+            given += writ_option_of(map, *name) != NULL;
+        }
+        if (given > 1 || (given == 0 && group->kind != WRIT_GROUP_ONE_AT_MOST)) {
+            fault_choice(o, map, group);
+            good = false;
+        }
+    }
+    return good;
 }
 
 bool
@@ -633,7 +667,7 @@ writ_option_together(struct writ_options *o, enum writ_section section, const st
 
     for (size_t i = 0; i < n; i++) {
         const struct writ_setting_group *group = &groups[i];
-        if (group->section != section || group->with == NULL ||
+        if (group->section != section || group->kind != WRIT_GROUP_WITH ||
             writ_option_of(map, group->with) != NULL) {
             continue;
         }

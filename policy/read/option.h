@@ -28,6 +28,11 @@ const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *
 void writ_option_needs_one(
     struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
 
+/** Tells of each group of options of the section of which `map` gives too many, or none where it
+ * needs one. False when there was one. */
+bool writ_option_choice(
+    struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
+
 /** Tells of each option in `map` that needs another one of the section beside it, which is not
  * there. False when there was one. */
 bool writ_option_together(

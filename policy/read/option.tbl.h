@@ -18,6 +18,8 @@
  * INNER(section, "name", field, inner section, "sentence")  its options have defaults
  * NODE(section, "name", field, reload, shape, fallback, "sentence")  read by the owner of the shape
  * ONE_OF(section, "name", ...)  exactly one of these options is given
+ * ONE_AT_MOST(section, "name", ...)  at most one of them is given
+ * ONE_WITH(section, "other", "name", ...)  exactly one of them is given if the other one is
  * WITH(section, "other", "what is wrong else", "name", ...)  options that need the other one beside
  *                                                            them
  *
@@ -79,6 +81,12 @@
 
 #ifndef ONE_OF
 #define ONE_OF(...)
+#endif
+#ifndef ONE_AT_MOST
+#define ONE_AT_MOST(...)
+#endif
+#ifndef ONE_WITH
+#define ONE_WITH(...)
 #endif
 #ifndef WITH
 #define WITH(...)
@@ -285,6 +293,7 @@ TEXT(authorization, "resource", resource, LIVE, 0, 2048, NONE,
     "Resource that tokens are requested for (RFC 8707); default: that of the upstream, \"\" for "
     "none.")
 ONE_OF(authorization, "file", "variable", "key")
+ONE_WITH(authorization, "client_id", "issuer", "token_endpoint")
 WITH(authorization, "client_id", "is only for tokens: with client_id",
     "key", "issuer", "token_endpoint", "scopes", "resource")
 
@@ -370,7 +379,7 @@ COUNT(voter, "weight", weight, LIVE, 0, 1000000, "1", "The weight of the vote.")
 SWITCH(voter, "veto", veto, LIVE, "false", "Whether a reject of this voter decides at once.")
 
 SECTION(reviewer, "a reviewer", struct writ_raw_reviewer,
-    "How a voter is asked: by at most one of webhook, worker and opinions.")
+    "How a voter is asked.")
 INNER(reviewer, "key", key, voter_key,
     "The public key that must sign its votes, whatever way they come.")
 TEXT(reviewer, "webhook", webhook, RESTART, 1, 2048, NONE,
@@ -392,6 +401,7 @@ TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
     "Instructions to a model on how to vote, in the prompt that the gateway makes.")
 DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
     "Time limit of the webhook or worker for one answer.")
+ONE_AT_MOST(reviewer, "webhook", "worker", "opinions")
 WITH(reviewer, "webhook", "has no effect on a reviewer of this kind", "secret", "ca")
 WITH(reviewer, "worker", "has no effect on a reviewer of this kind",
     "environment", "inherit", "directory")
@@ -599,6 +609,8 @@ WORD(log, "level", level, RESTART, level_words, "info",
 #undef INNER
 #undef NODE
 #undef ONE_OF
+#undef ONE_AT_MOST
+#undef ONE_WITH
 #undef WITH
 #undef REQUIRED
 #undef NONE

@@ -20,6 +20,18 @@ is_kind(struct writ_view entry)
     return false;
 }
 
+static void
+fault_content(struct writ_options *o, const struct writ_yaml *node, size_t i)
+{
+    writ_auto_buf list = writ_buf_make(WRIT_FINDING_TEXT_MAX);
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        writ_buf_fmt(&list, "%s, ", kinds[k]);
+    }
+    WRIT_OPTION_FAULT(o, node, "element %zu is not one of " WRIT_VIEW_FMT "image/... and audio/...",
+        i, WRIT_VIEW_ARG(writ_buf_view(&list)));
+}
+
 static bool
 check_content(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_views *content)
@@ -29,11 +41,7 @@ check_content(
         bool media = writ_view_has_prefix(entry, WRIT_LIT("image/")) ||
                      writ_view_has_prefix(entry, WRIT_LIT("audio/"));
         if (!is_kind(entry) && (!media || writ_glob_fault(entry) != NULL)) {
-            WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("content")),
-                "element %zu is not one of text, image, audio, resource, resource_link, "
-                "structured, "
-                "image/... and audio/...",
-                i);
+            fault_content(o, writ_yaml_get(node, WRIT_LIT("content")), i);
             return false;
         }
     }

@@ -4,6 +4,7 @@
 #define WRIT_POLICY_RAW_H
 
 #include "evidence/record/duplicates.h"
+#include "evidence/record/review.tbl.h"
 #include "policy/model/config.h"
 #include "policy/model/op.h"
 #include "policy/read/yaml.h"
@@ -105,16 +106,10 @@ struct writ_raw_approval {
     const struct writ_yaml *when;
 };
 
-/** The engines that a review may name: X(NAME, "word"). */
-#define WRIT_RAW_ENGINES(X)                                                                        \
-    X(REVIEW, "review")                                                                            \
-    X(UNANIMOUS, "unanimous")                                                                      \
-    X(WEIGHTED, "weighted_consensus")
-
 enum writ_raw_engine {
     WRIT_RAW_ENGINE_NONE = 0,
 #define WRIT_RAW_ENGINE_ENUM(NAME, word) WRIT_RAW_ENGINE_##NAME,
-    WRIT_RAW_ENGINES(WRIT_RAW_ENGINE_ENUM)
+    WRIT_REVIEW_ENGINES(WRIT_RAW_ENGINE_ENUM)
 #undef WRIT_RAW_ENGINE_ENUM
 };
 

@@ -159,8 +159,7 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
     if (node->key.len == 0 || node->key.len > WRIT_REVIEW_NAME_MAX) {
         WRIT_OPTION_FAULT(o, node, "must be a subject of 1 to %d bytes", WRIT_REVIEW_NAME_MAX);
     }
-    if (webhook + worker + (opinions != NULL) > 1) {
-        WRIT_OPTION_FAULT(o, node, "needs at most one of webhook, worker and opinions");
+    if (!writ_option_choice(o, WRIT_SECTION_reviewer, node)) {
         return;
     }
     (void)writ_option_together(o, WRIT_SECTION_reviewer, node);

@@ -103,7 +103,7 @@ engine_name(int engine)
     static const struct writ_view names[] = {
         [WRIT_RAW_ENGINE_NONE] = WRIT_LIT("review"), /* it was faulty */
 #define ENGINE_NAME(NAME, word) [WRIT_RAW_ENGINE_##NAME] = WRIT_LIT(word),
-        WRIT_RAW_ENGINES(ENGINE_NAME)
+        WRIT_REVIEW_ENGINES(ENGINE_NAME)
 #undef ENGINE_NAME
     };
 

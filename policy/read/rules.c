@@ -90,11 +90,8 @@ read_probe_target(struct making *m, const struct writ_yaml *node, const struct w
     const struct writ_yaml *resource = writ_yaml_get(node, WRIT_LIT("resource"));
     const struct writ_yaml *http = writ_yaml_get(node, WRIT_LIT("http"));
 
-    if ((tool != NULL) + (resource != NULL) + (http != NULL) != 1) {
-        writ_option_needs_one(m->o, WRIT_SECTION_state, node);
-        return false;
-    }
-    if (!writ_option_together(m->o, WRIT_SECTION_state, node)) {
+    if (!writ_option_choice(m->o, WRIT_SECTION_state, node) ||
+        !writ_option_together(m->o, WRIT_SECTION_state, node)) {
         return false;
     }
     if (tool != NULL) {
@@ -245,8 +242,7 @@ read_budget(struct making *m, const struct writ_yaml *node, size_t rule, struct 
     if (node->type != WRIT_YAML_MAP) {
         return false;
     }
-    if (calls == (raw.sum != NULL)) {
-        writ_option_needs_one(m->o, WRIT_SECTION_budget, node);
+    if (!writ_option_choice(m->o, WRIT_SECTION_budget, node)) {
         return false;
     }
     *ret = (struct writ_budget){

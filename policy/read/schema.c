@@ -376,19 +376,105 @@ required(struct writ_write *w, enum writ_section section)
 /* ---- the requirements of one section beyond its options */
 
 static void
+required_names(struct writ_write *w, const char *const *names, size_t n)
+{
+    member(w, "required");
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < n; i++) {
+        writ_write_string(w, writ_view_str(names[i]));
+    }
+    writ_write_array_end(w);
+}
+
+static void
 one_of(struct writ_write *w, const char *const *names)
 {
     member(w, "oneOf");
     writ_write_array_begin(w);
     for (; *names != NULL; names++) {
         writ_write_object_begin(w);
-        member(w, "required");
-        writ_write_array_begin(w);
-        writ_write_string(w, writ_view_str(*names));
-        writ_write_array_end(w);
+        required_names(w, names, 1);
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
+}
+
+/* No two of them are given. */
+static void
+one_at_most(struct writ_write *w, const char *const *names)
+{
+    member(w, "not");
+    writ_write_object_begin(w);
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    for (size_t i = 0; names[i] != NULL; i++) {
+        for (size_t k = i + 1; names[k] != NULL; k++) {
+            writ_write_object_begin(w);
+            required_names(w, (const char *const[]){names[i], names[k]}, 2);
+            writ_write_object_end(w);
+        }
+    }
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
+static void
+one_with(struct writ_write *w, const struct writ_setting_group *group)
+{
+    member(w, "if");
+    writ_write_object_begin(w);
+    required_names(w, &group->with, 1);
+    writ_write_object_end(w);
+    member(w, "then");
+    writ_write_object_begin(w);
+    one_of(w, group->names);
+    writ_write_object_end(w);
+}
+
+/* {"dependentRequired":{"name":["other"],...}} over all rows of a section, since it is one member
+ */
+static void
+with_members(struct writ_write *w, enum writ_section section)
+{
+    size_t n, found = 0;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].section != section || groups[i].kind != WRIT_GROUP_WITH) {
+            continue;
+        }
+        if (found++ == 0) {
+            member(w, "dependentRequired");
+            writ_write_object_begin(w);
+        }
+        for (const char *const *name = groups[i].names; *name != NULL; name++) {
+            member(w, *name);
+            writ_write_array_begin(w);
+            writ_write_string(w, writ_view_str(groups[i].with));
+            writ_write_array_end(w);
+        }
+    }
+    if (found > 0) {
+        writ_write_object_end(w);
+    }
+}
+
+static void
+group_members(struct writ_write *w, const struct writ_setting_group *group)
+{
+    switch (group->kind) {
+    case WRIT_GROUP_ONE_OF:
+        one_of(w, group->names);
+        break;
+    case WRIT_GROUP_ONE_AT_MOST:
+        one_at_most(w, group->names);
+        break;
+    case WRIT_GROUP_ONE_WITH:
+        one_with(w, group);
+        break;
+    case WRIT_GROUP_WITH: /* with_members */
+        break;
+    }
 }
 
 static void
@@ -558,10 +644,11 @@ section_extra(struct writ_write *w, enum writ_section section)
     const struct writ_setting_group *groups = writ_setting_groups(&n);
 
     for (size_t i = 0; i < n; i++) {
-        if (groups[i].section == section && groups[i].with == NULL) {
-            one_of(w, groups[i].names);
+        if (groups[i].section == section) {
+            group_members(w, &groups[i]);
         }
     }
+    with_members(w, section);
     if (section == WRIT_SECTION_constraint) {
         member(w, "allOf");
         writ_write_array_begin(w);
@@ -757,6 +844,45 @@ put_words(struct writ_buf *ret, const struct writ_setting *s)
 }
 
 static void
+put_names(struct writ_buf *ret, const char *const *names)
+{
+    for (size_t i = 0; names[i] != NULL; i++) {
+        writ_buf_fmt(ret, "%s`%s`", i == 0 ? "" : names[i + 1] == NULL ? " and " : ", ", names[i]);
+    }
+}
+
+/* The groups of a section, a sentence each. */
+static void
+put_groups(struct writ_buf *ret, enum writ_section section)
+{
+    size_t n, found = 0;
+    const struct writ_setting_group *groups = writ_setting_groups(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].section != section) {
+            continue;
+        }
+        writ_buf_str(ret, found++ == 0 ? "\n" : "");
+        switch (groups[i].kind) {
+        case WRIT_GROUP_ONE_OF:
+            writ_buf_str(ret, "Give exactly one of ");
+            break;
+        case WRIT_GROUP_ONE_AT_MOST:
+            writ_buf_str(ret, "Give at most one of ");
+            break;
+        case WRIT_GROUP_ONE_WITH:
+            writ_buf_fmt(ret, "With `%s`, give exactly one of ", groups[i].with);
+            break;
+        case WRIT_GROUP_WITH:
+            writ_buf_fmt(ret, "Only with `%s`: ", groups[i].with);
+            break;
+        }
+        put_names(ret, groups[i].names);
+        writ_buf_str(ret, ".\n");
+    }
+}
+
+static void
 manual_section(struct writ_buf *ret, enum writ_section section)
 {
     const struct writ_section_row *row = writ_setting_section(section);
@@ -778,6 +904,7 @@ manual_section(struct writ_buf *ret, enum writ_section section)
             writ_buf_str(ret, "|\n");
         }
     }
+    put_groups(ret, section);
 }
 
 WRIT_RESULT

@@ -21,7 +21,7 @@ static const struct writ_word refusal_words[] = {
 static const struct writ_word on_error_words[] = {
     {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
 #define ENGINE_WORD(NAME, word) {word, WRIT_RAW_ENGINE_##NAME},
-static const struct writ_word engine_words[] = {WRIT_RAW_ENGINES(ENGINE_WORD){NULL, 0}};
+static const struct writ_word engine_words[] = {WRIT_REVIEW_ENGINES(ENGINE_WORD){NULL, 0}};
 #define VOTE_WORD(NAME, name) {#name, WRIT_REVIEW_##NAME},
 static const struct writ_word vote_words[] = {WRIT_REVIEW_VOTES(VOTE_WORD){NULL, 0}};
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
@@ -93,8 +93,12 @@ static const struct writ_setting settings[] = {
     }
 
 static const struct writ_setting_group groups[] = {
-#define ONE_OF(of, ...)            {.section = WRIT_SECTION_##of, .names = NAMES(__VA_ARGS__)},
-#define WITH(of, other, text, ...) {WRIT_SECTION_##of, (other), (text), NAMES(__VA_ARGS__)},
+#define GROUP(of, what, other, text, ...)                                                          \
+    {WRIT_SECTION_##of, WRIT_GROUP_##what, (other), (text), NAMES(__VA_ARGS__)},
+#define ONE_OF(of, ...)            GROUP(of, ONE_OF, NULL, NULL, __VA_ARGS__)
+#define ONE_AT_MOST(of, ...)       GROUP(of, ONE_AT_MOST, NULL, NULL, __VA_ARGS__)
+#define ONE_WITH(of, other, ...)   GROUP(of, ONE_WITH, other, NULL, __VA_ARGS__)
+#define WITH(of, other, text, ...) GROUP(of, WITH, other, text, __VA_ARGS__)
 #include "policy/read/option.tbl.h"
 };
 

@@ -79,11 +79,19 @@ struct writ_setting {
     const char *sentence;
 };
 
-/** Options of a section that depend on each other. Static storage. */
+enum writ_group_kind {
+    WRIT_GROUP_ONE_OF = 1,
+    WRIT_GROUP_ONE_AT_MOST,
+    WRIT_GROUP_ONE_WITH,
+    WRIT_GROUP_WITH,
+};
+
+/** Options of a section that depend on each other, as option.tbl.h has them. Static storage. */
 struct writ_setting_group {
     enum writ_section section;
-    const char *with;  /* they need this one beside them; NULL: exactly one of them is given */
-    const char *fault; /* what is wrong without it */
+    enum writ_group_kind kind;
+    const char *with;         /* ONE_WITH, WITH: the other option */
+    const char *fault;        /* WITH: what is wrong without it */
     const char *const *names; /* ended by NULL */
 };
 

@@ -70,7 +70,7 @@ read_upstream(
     struct writ_options *o, const struct writ_yaml *node, struct writ_upstream_config *ret)
 {
     struct writ_raw_upstream raw = {0};
-    bool stdio = writ_option_of(node, "stdio") != NULL, http = writ_option_of(node, "http") != NULL;
+    bool stdio = writ_option_of(node, "stdio") != NULL;
 
     writ_option_read(o, WRIT_SECTION_upstream, node, &raw);
     *ret = (struct writ_upstream_config){.name = node->key,
@@ -99,14 +99,13 @@ read_upstream(
     if (node->type != WRIT_YAML_MAP) {
         return;
     }
-    if (stdio == http) {
-        writ_option_needs_one(o, WRIT_SECTION_upstream, node);
+    if (!writ_option_choice(o, WRIT_SECTION_upstream, node)) {
         return;
     }
     (void)writ_option_together(o, WRIT_SECTION_upstream, node);
     if (!writ_authorization_is_header(raw.credential.header)) {
-        WRIT_OPTION_FAULT(
-            o, writ_option_of(node, "credential"), "header must be the name of a header");
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "credential"),
+            "header must be the name of a header that Writ does not set itself");
     }
     ret->kind = stdio ? WRIT_UPSTREAM_STDIO : WRIT_UPSTREAM_HTTP;
     if (stdio) {

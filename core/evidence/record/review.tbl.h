@@ -8,6 +8,9 @@
  *
  * WRIT_REVIEW_VOTES    X(NAME, name)
  *
+ * WRIT_REVIEW_ENGINES  X(NAME, "word"): how its votes are counted, a mode of crew/voting.tbl.h whose
+ *                      verdict does not depend on the order of the votes
+ *
  * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). A move without a row is refused and changes nothing.
  *                      test_review.c walks every event in every state, and checks the
  *                      table as a whole:
@@ -52,6 +55,11 @@
     X(APPROVE, approve)                                                                            \
     X(REJECT, reject)                                                                              \
     X(MODIFY, modify)
+
+#define WRIT_REVIEW_ENGINES(X)                                                                     \
+    X(REVIEW, "review")                                                                            \
+    X(UNANIMOUS, "unanimous")                                                                      \
+    X(WEIGHTED, "weighted_consensus")
 
 #define WRIT_REVIEW_MOVES(X)                                                                       \
     X(ABSENT,   OPEN,     OPEN)                                                                    \

@@ -1,9 +1,8 @@
 // ledger.js - the calls in the ledger, the newest first: searched and turned page by page.
 import { calls } from './api.js';
 import { el, fill } from './dom.js';
-import { name, pill, when, word } from './shown.js';
+import { DECISIONS, name, pill, when, word } from './shown.js';
 
-const DECISIONS = ['', 'allow', 'deny', 'require_approval', 'revise'];
 const FILTERS = ['q', 'decision', 'before'];
 const EVERY_MS = 10_000; // how often the first page is asked for again
 
@@ -19,7 +18,7 @@ function row(call) {
 
 function form(filter, go) {
   const q = el('input', { id: 'q', type: 'search', name: 'q', value: filter.q ?? '', autocomplete: 'off', spellcheck: 'false', maxlength: '200' });
-  const decision = el('select', { id: 'decision', name: 'decision' }, DECISIONS.map((value) => el('option', { value, selected: (filter.decision ?? '') === value }, value === '' ? 'Any' : word(value))));
+  const decision = el('select', { id: 'decision', name: 'decision' }, ['', ...Object.keys(DECISIONS)].map((value) => el('option', { value, selected: (filter.decision ?? '') === value }, value === '' ? 'Any' : word(value))));
   const element = el('form', { class: 'filter', role: 'search', 'aria-label': 'Ledger' },
     el('div', { class: 'field grow' }, el('label', { for: 'q' }, 'Tool, agent, run or id'), q),
     el('div', { class: 'field' }, el('label', { for: 'decision' }, 'Decision'), decision),

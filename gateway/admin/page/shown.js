@@ -50,10 +50,14 @@ export function clock(iso, before, after) {
   return element;
 }
 
+/** The verdicts as a person says them; what the ledger can be searched for. */
+export const DECISIONS = {
+  allow: 'Allowed', deny: 'Denied', revise: 'Revise', require_approval: 'Needs approval',
+};
 const WORDS = {
+  ...DECISIONS,
   open: 'Open', approved: 'Approved', redeemed: 'Redeemed', rejected: 'Rejected', revised: 'Changes asked for', expired: 'Expired', lapsed: 'Lapsed',
   withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed',
-  allow: 'Allowed', deny: 'Denied', revise: 'Revise', require_approval: 'Needs approval',
   executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes',
 };
 const GOOD = new Set(['approved', 'redeemed', 'allow', 'executed', 'approve']);

@@ -146,6 +146,14 @@ START_TEST(an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused)
 }
 END_TEST
 
+START_TEST(count_with_each_engine_of_the_table_gives_a_verdict)
+{
+#define LOOKS(NAME, word) ck_assert_int_eq(look("aaa", (word), "2"), WRIT_REVIEW_DO_ACCEPT);
+    WRIT_REVIEW_ENGINES(LOOKS)
+#undef LOOKS
+}
+END_TEST
+
 START_TEST(the_same_votes_give_the_same_events_byte_for_byte)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
@@ -169,4 +177,5 @@ WRIT_UNIT_MAIN("panel", a_review_is_decided_when_nothing_can_change_it_and_not_b
     a_verdict_is_never_taken_back_by_any_votes_that_could_still_come,
     a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision,
     an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused,
+    count_with_each_engine_of_the_table_gives_a_verdict,
     the_same_votes_give_the_same_events_byte_for_byte)

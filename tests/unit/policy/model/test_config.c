@@ -202,7 +202,14 @@ static const struct fault faults[] = {
     {"upstreams: {a: {insecure: true, http: \"http://h/\", ca: c}}",
         "c.yaml:1: /upstreams/a/ca: has no effect on an http URL\n"},
     {"upstreams: {a: {insecure: true, http: \"http://h/\", credential: {header: \"a b\"}}}",
-        "c.yaml:1: /upstreams/a/credential: header must be the name of a header\n"},
+        "c.yaml:1: /upstreams/a/credential: header must be the name of a header that Writ does not "
+        "set itself\n"},
+    {"upstreams: {a: {http: \"https://h/\", credential: {header: Mcp-Session-Id}}}",
+        "c.yaml:1: /upstreams/a/credential: header must be the name of a header that Writ does not "
+        "set itself\n"},
+    {"upstreams: {a: {http: \"https://h/\", credential: {header: HOST}}}",
+        "c.yaml:1: /upstreams/a/credential: header must be the name of a header that Writ does not "
+        "set itself\n"},
     {"upstreams: {a: {stdio: [x], authorization: {file: f}}}",
         "c.yaml:1: /upstreams/a/authorization: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {insecure: true, http: \"http://h/\", authorization: {}}}",

@@ -242,7 +242,9 @@ START_TEST(every_name_in_a_group_is_an_option_of_its_section)
     ck_assert_uint_gt(n, 0);
     for (size_t i = 0; i < n; i++) {
         const struct writ_setting_group *group = &groups[i];
-        ck_assert((group->with == NULL) == (group->fault == NULL));
+        ck_assert((group->kind == WRIT_GROUP_WITH) == (group->fault != NULL));
+        ck_assert((group->kind == WRIT_GROUP_WITH || group->kind == WRIT_GROUP_ONE_WITH) ==
+                  (group->with != NULL));
         ck_assert(group->with == NULL || has_option(group->section, group->with));
         for (const char *const *name = group->names; *name != NULL; name++) {
             ck_assert_msg(has_option(group->section, *name), "%s", *name);
