@@ -57,7 +57,7 @@ check_others(
     writ_arena_free(arena);
 }
 
-START_TEST(a_string_equals_itself_alone)
+START_TEST(eq_of_a_string_holds_for_that_string_only)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *strings = writ_value_file(arena, "vectors/blns/blns.json");
@@ -123,7 +123,7 @@ decode(struct writ_view segment, struct writ_buf *ret)
     }
 }
 
-START_TEST(a_string_in_a_scope_stays_one_segment_and_can_be_told_from_every_other)
+START_TEST(template_of_each_string_gives_a_distinct_segment)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *strings = writ_value_file(arena, "vectors/blns/blns.json");
@@ -155,7 +155,7 @@ START_TEST(a_string_in_a_scope_stays_one_segment_and_can_be_told_from_every_othe
 }
 END_TEST
 
-START_TEST(no_op_stumbles_over_a_string)
+START_TEST(evaluate_of_each_string_by_each_op_ends)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *strings = writ_value_file(arena, "vectors/blns/blns.json");
@@ -190,6 +190,5 @@ START_TEST(no_op_stumbles_over_a_string)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("blns", a_string_equals_itself_alone,
-    a_string_in_a_scope_stays_one_segment_and_can_be_told_from_every_other,
-    no_op_stumbles_over_a_string)
+WRIT_UNIT_MAIN("blns", eq_of_a_string_holds_for_that_string_only,
+    template_of_each_string_gives_a_distinct_segment, evaluate_of_each_string_by_each_op_ends)

@@ -121,7 +121,7 @@ each_cookbook(const char *name, struct writ_view content, void *arg)
     writ_arena_free(arena);
 }
 
-START_TEST(the_cookbook_agrees)
+START_TEST(jws_of_the_cookbook_verifies)
 {
     int verified = 0;
 
@@ -139,7 +139,7 @@ START_TEST(the_cookbook_agrees)
 }
 END_TEST
 
-START_TEST(a_thumbprint_is_that_of_rfc_7638)
+START_TEST(jwk_thumbprint_of_the_example_is_that_of_rfc_7638)
 {
     writ_auto_buf jwk = writ_vectors_read("jose-rfc/rfc7638_3.1.jwk");
     writ_auto_buf want = writ_vectors_read("jose-rfc/rfc7638_3.1.thp");
@@ -171,5 +171,6 @@ START_TEST(sets_of_private_and_symmetric_keys_are_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("jose-rfc", compact_tokens_of_our_algorithms_verify_and_no_others,
-    json_serialisations_are_refused, the_cookbook_agrees, a_thumbprint_is_that_of_rfc_7638,
+    json_serialisations_are_refused, jws_of_the_cookbook_verifies,
+    jwk_thumbprint_of_the_example_is_that_of_rfc_7638,
     sets_of_private_and_symmetric_keys_are_refused)

@@ -223,7 +223,7 @@ START_TEST(streams_are_as_complete_as_expected)
 }
 END_TEST
 
-START_TEST(dropped_authorizations_are_missed_and_all_belong_to_the_grant)
+START_TEST(completeness_of_dropped_authorizations_names_each_of_the_grant)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_jwk *key = key_of(CG "keys/es256_public.pem");
@@ -363,7 +363,7 @@ main(void)
     const TTest *const tests[] = {records_conform_as_expected,
         the_binding_cases_have_the_expected_verdicts, the_unicode_scope_has_the_expected_intent,
         streams_are_as_complete_as_expected,
-        dropped_authorizations_are_missed_and_all_belong_to_the_grant,
+        completeness_of_dropped_authorizations_names_each_of_the_grant,
         grants_have_the_expected_verdicts, the_grant_with_capabilities_bounds_a_call};
     const char *stated = getenv("WRIT_SHARED_VECTORS");
     bool all = corpora_at(stated != NULL ? stated : WRIT_SOURCE_DIR "/../shared/vectors/external");

@@ -41,7 +41,7 @@ fill(struct writ_kit *kit)
     writ_kit_run(kit, (spec){.boundary = "two", .argument = "2"});
 }
 
-START_TEST(a_bundle_is_whole_or_not_made)
+START_TEST(bundle_write_with_a_failed_allocation_gives_the_bundle_or_none)
 {
     writ_auto_buf want = writ_buf_make(TEXT_MAX);
     bool reached = true;
@@ -94,7 +94,7 @@ check(struct writ_view text, const struct writ_note_key *key, enum writ_reason *
 }
 
 /* A good one is never told to be bad for want of memory, and a bad one never to be good. */
-START_TEST(no_memory_is_no_verdict)
+START_TEST(bundle_check_with_a_failed_allocation_gives_no_other_verdict)
 {
     writ_auto_buf text = writ_buf_make(TEXT_MAX);
     struct writ_note_key *key = NULL;
@@ -133,7 +133,7 @@ START_TEST(no_memory_is_no_verdict)
 }
 END_TEST
 
-START_TEST(an_anchor_is_the_one_before_or_the_one_after)
+START_TEST(anchor_send_with_a_failed_allocation_keeps_or_replaces_the_file)
 {
     struct writ_kit kit;
     char path[512];
@@ -173,5 +173,7 @@ START_TEST(an_anchor_is_the_one_before_or_the_one_after)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("what leaves the ledger under faults", a_bundle_is_whole_or_not_made,
-    no_memory_is_no_verdict, an_anchor_is_the_one_before_or_the_one_after)
+WRIT_UNIT_MAIN("what leaves the ledger under faults",
+    bundle_write_with_a_failed_allocation_gives_the_bundle_or_none,
+    bundle_check_with_a_failed_allocation_gives_no_other_verdict,
+    anchor_send_with_a_failed_allocation_keeps_or_replaces_the_file)

@@ -485,7 +485,7 @@ static const struct {
 
 static char wanted[OUT_MAX], given[OUT_MAX];
 
-START_TEST(memory_that_runs_out_anywhere_gives_no_memory_or_the_same)
+START_TEST(crew_with_a_failed_allocation_gives_no_memory_or_the_same_log)
 {
     for (size_t at = 0; at < sizeof operations / sizeof operations[0]; at++) {
         struct writ_buf want = writ_buf_over(wanted, sizeof wanted);
@@ -513,4 +513,4 @@ START_TEST(memory_that_runs_out_anywhere_gives_no_memory_or_the_same)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("crew", memory_that_runs_out_anywhere_gives_no_memory_or_the_same)
+WRIT_UNIT_MAIN("crew", crew_with_a_failed_allocation_gives_no_memory_or_the_same_log)

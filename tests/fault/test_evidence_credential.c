@@ -75,7 +75,7 @@ issue(struct writ_buf *ret)
     return writ_credential_issue(signer, &request, ret, NULL);
 }
 
-START_TEST(a_credential_is_whole_or_not_at_all)
+START_TEST(credential_issue_with_a_failed_allocation_gives_the_same_or_none)
 {
     setup();
     expect_same_or_error(issue);
@@ -109,7 +109,7 @@ verify(struct writ_buf *ret)
     return writ_is_ok(result) ? writ_buf_check(ret, NULL) : result;
 }
 
-START_TEST(no_memory_is_no_verdict)
+START_TEST(credential_verify_with_a_failed_allocation_gives_no_other_verdict)
 {
     setup();
     expect_same_or_error(verify);
@@ -131,7 +131,7 @@ read_set(struct writ_buf *ret)
 }
 
 /* A key is not left out of a set because there was no memory to read it. */
-START_TEST(a_key_set_is_whole_or_not_at_all)
+START_TEST(jwks_read_with_a_failed_allocation_gives_the_same_or_none)
 {
     setup();
     expect_same_or_error(read_set);
@@ -179,7 +179,7 @@ read_list(struct writ_buf *ret)
 }
 
 /* What was revoked is in it, or it is no list. */
-START_TEST(a_list_of_revoked_credentials_is_whole_or_not_at_all)
+START_TEST(status_list_read_with_a_failed_allocation_gives_the_same_or_none)
 {
     setup();
     expect_same_or_error(issue_list);
@@ -221,7 +221,7 @@ read_ring(struct writ_buf *ret)
     return result;
 }
 
-START_TEST(a_ring_is_whole_or_not_at_all)
+START_TEST(keyring_read_with_a_failed_allocation_gives_the_same_or_none)
 {
     setup();
     expect_same_or_error(read_ring);
@@ -229,6 +229,9 @@ START_TEST(a_ring_is_whole_or_not_at_all)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("credential under faults", a_credential_is_whole_or_not_at_all,
-    no_memory_is_no_verdict, a_list_of_revoked_credentials_is_whole_or_not_at_all,
-    a_key_set_is_whole_or_not_at_all, a_ring_is_whole_or_not_at_all)
+WRIT_UNIT_MAIN("credential under faults",
+    credential_issue_with_a_failed_allocation_gives_the_same_or_none,
+    credential_verify_with_a_failed_allocation_gives_no_other_verdict,
+    status_list_read_with_a_failed_allocation_gives_the_same_or_none,
+    jwks_read_with_a_failed_allocation_gives_the_same_or_none,
+    keyring_read_with_a_failed_allocation_gives_the_same_or_none)

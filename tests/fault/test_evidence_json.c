@@ -37,7 +37,7 @@ digest_text(struct writ_view text, struct writ_digest *ret)
     return writ_digest_json(value, CANONICAL_MAX, ret, NULL);
 }
 
-START_TEST(a_failed_allocation_never_yields_another_digest)
+START_TEST(digest_with_a_failed_allocation_gives_the_same_or_none)
 {
     writ_auto_buf text = long_text();
     struct writ_digest want, got;
@@ -60,7 +60,7 @@ START_TEST(a_failed_allocation_never_yields_another_digest)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_never_yields_another_copy)
+START_TEST(copy_with_a_failed_allocation_gives_the_same_or_none)
 {
     const struct writ_json *value = writ_values_json("{\"a\":[1,\"b\"],\"c\":{\"d\":null}}");
     bool reached = true;
@@ -79,5 +79,5 @@ START_TEST(a_failed_allocation_never_yields_another_copy)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("fault_evidence_json", a_failed_allocation_never_yields_another_digest,
-    a_failed_allocation_never_yields_another_copy)
+WRIT_UNIT_MAIN("fault_evidence_json", digest_with_a_failed_allocation_gives_the_same_or_none,
+    copy_with_a_failed_allocation_gives_the_same_or_none)

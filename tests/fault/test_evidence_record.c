@@ -136,7 +136,7 @@ report_and_seal(struct writ_arena *arena, struct writ_buf *ret)
     return writ_completeness_put(&report, ret, NULL);
 }
 
-START_TEST(a_failed_allocation_never_yields_another_record)
+START_TEST(record_read_with_a_failed_allocation_gives_the_same_or_none)
 {
     expect_same_or_error(read_and_write);
     expect_same_or_error(derive_and_place);
@@ -144,20 +144,20 @@ START_TEST(a_failed_allocation_never_yields_another_record)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_never_yields_another_key)
+START_TEST(implicit_key_with_a_failed_allocation_gives_the_same_or_none)
 {
     expect_same_or_error(make_keys);
 }
 END_TEST
 
-START_TEST(a_failed_allocation_never_yields_another_report)
+START_TEST(completeness_with_a_failed_allocation_gives_the_same_or_none)
 {
     expect_same_or_error(report_and_seal);
 }
 END_TEST
 
 /* Deriving and placing change nothing when they fail, whatever memory is left. */
-START_TEST(a_record_that_cannot_be_placed_stays_as_it_was)
+START_TEST(place_with_a_failed_allocation_leaves_the_record_unchanged)
 {
     writ_auto_arena plenty = writ_value_arena();
     struct writ_decision draft = writ_sample_draft(WRIT_DECISION_ALLOW);
@@ -185,6 +185,7 @@ START_TEST(a_record_that_cannot_be_placed_stays_as_it_was)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("evidence_record", a_failed_allocation_never_yields_another_record,
-    a_failed_allocation_never_yields_another_key, a_failed_allocation_never_yields_another_report,
-    a_record_that_cannot_be_placed_stays_as_it_was)
+WRIT_UNIT_MAIN("evidence_record", record_read_with_a_failed_allocation_gives_the_same_or_none,
+    implicit_key_with_a_failed_allocation_gives_the_same_or_none,
+    completeness_with_a_failed_allocation_gives_the_same_or_none,
+    place_with_a_failed_allocation_leaves_the_record_unchanged)

@@ -124,7 +124,7 @@ world_free(struct world *w)
     writ_config_drop(w->config);
 }
 
-START_TEST(a_reload_that_fails_anywhere_changes_nothing)
+START_TEST(reload_with_a_failed_allocation_changes_nothing)
 {
     long failed = 0;
     bool reached = true;
@@ -158,7 +158,7 @@ START_TEST(a_reload_that_fails_anywhere_changes_nothing)
 }
 END_TEST
 
-START_TEST(what_was_replaced_goes_when_nobody_uses_it)
+START_TEST(reload_frees_the_old_generation_after_its_last_use)
 {
     struct world w = {0};
     struct writ_generation *held;
@@ -181,5 +181,5 @@ START_TEST(what_was_replaced_goes_when_nobody_uses_it)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reload", a_reload_that_fails_anywhere_changes_nothing,
-    what_was_replaced_goes_when_nobody_uses_it)
+WRIT_UNIT_MAIN("reload", reload_with_a_failed_allocation_changes_nothing,
+    reload_frees_the_old_generation_after_its_last_use)

@@ -321,19 +321,19 @@ kill_at_every(enum writ_vfs_step step, enum writ_vfs_action action)
     ck_assert_int_gt(nth, 10); /* it was reached */
 }
 
-START_TEST(killed_before_a_write_nothing_that_was_told_is_lost)
+START_TEST(kill_before_a_write_keeps_every_acknowledged_change)
 {
     kill_at_every(WRIT_VFS_WRITE, WRIT_VFS_KILL);
 }
 END_TEST
 
-START_TEST(killed_in_the_middle_of_a_write_nothing_is_there_by_half)
+START_TEST(kill_within_a_write_leaves_no_partial_change)
 {
     kill_at_every(WRIT_VFS_WRITE, WRIT_VFS_KILL_TORN);
 }
 END_TEST
 
-START_TEST(killed_around_a_sync_nothing_that_was_told_is_lost)
+START_TEST(kill_around_a_sync_keeps_every_acknowledged_change)
 {
     kill_at_every(WRIT_VFS_SYNC, WRIT_VFS_KILL);
     kill_at_every(WRIT_VFS_SYNC, WRIT_VFS_KILL_DONE);
@@ -373,7 +373,7 @@ fail_at_every(enum writ_vfs_step step, enum writ_vfs_action action, int code, bo
     }
 }
 
-START_TEST(what_a_failing_disk_refused_is_not_there_and_what_it_took_is)
+START_TEST(failed_write_keeps_exactly_the_acknowledged_changes)
 {
     for (int persistent = 0; persistent < 2; persistent++) {
         fail_at_every(WRIT_VFS_WRITE, WRIT_VFS_FAIL, SQLITE_IOERR_WRITE, persistent != 0);
@@ -383,7 +383,7 @@ START_TEST(what_a_failing_disk_refused_is_not_there_and_what_it_took_is)
 }
 END_TEST
 
-START_TEST(after_a_failed_sync_what_was_told_is_there)
+START_TEST(failed_sync_keeps_every_acknowledged_change)
 {
     fail_at_every(WRIT_VFS_SYNC, WRIT_VFS_FAIL, SQLITE_IOERR_FSYNC, false);
     fail_at_every(WRIT_VFS_SYNC, WRIT_VFS_FAIL, SQLITE_IOERR_FSYNC, true);
@@ -393,11 +393,11 @@ END_TEST
 int
 main(void)
 {
-    const TTest *const tests[] = {killed_before_a_write_nothing_that_was_told_is_lost,
-        killed_in_the_middle_of_a_write_nothing_is_there_by_half,
-        killed_around_a_sync_nothing_that_was_told_is_lost,
-        what_a_failing_disk_refused_is_not_there_and_what_it_took_is,
-        after_a_failed_sync_what_was_told_is_there};
+    const TTest *const tests[] = {kill_before_a_write_keeps_every_acknowledged_change,
+        kill_within_a_write_leaves_no_partial_change,
+        kill_around_a_sync_keeps_every_acknowledged_change,
+        failed_write_keeps_exactly_the_acknowledged_changes,
+        failed_sync_keeps_every_acknowledged_change};
 
     writ_vfs_install();
     return writ_unit_run("review_kill", tests, sizeof tests / sizeof tests[0]);

@@ -99,7 +99,7 @@ teardown(void)
     (void)rmdir(folder);
 }
 
-START_TEST(stops_are_all_read_or_nothing_begins)
+START_TEST(open_with_a_failed_allocation_reads_all_stops_or_fails)
 {
     bool reached = true;
 
@@ -121,7 +121,7 @@ START_TEST(stops_are_all_read_or_nothing_begins)
 }
 END_TEST
 
-START_TEST(a_stop_does_what_it_was_told_to_do)
+START_TEST(pull_with_a_failed_allocation_stops_or_fails)
 {
     bool reached = true;
     int worked = 0, refused = 0;
@@ -156,7 +156,7 @@ START_TEST(a_stop_does_what_it_was_told_to_do)
 }
 END_TEST
 
-START_TEST(a_stop_holds_until_it_was_lifted_durably)
+START_TEST(lift_with_a_failed_allocation_keeps_or_lifts_the_stop)
 {
     bool reached = true;
 
@@ -179,7 +179,7 @@ START_TEST(a_stop_holds_until_it_was_lifted_durably)
 END_TEST
 
 /* A later stop revokes every credential that got a place, wherever memory was missing. */
-START_TEST(what_was_admitted_is_revoked)
+START_TEST(pull_with_a_failed_allocation_revokes_admitted_places)
 {
     bool reached = true;
 
@@ -201,7 +201,7 @@ START_TEST(what_was_admitted_is_revoked)
 }
 END_TEST
 
-START_TEST(the_list_is_whole_or_not_at_all)
+START_TEST(list_with_a_failed_allocation_gives_all_or_none)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_EDDSA); /* the same text each time */
     writ_auto_buf want = writ_buf_make(TOKEN_MAX);
@@ -240,6 +240,8 @@ START_TEST(the_list_is_whole_or_not_at_all)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("stops under faults", stops_are_all_read_or_nothing_begins,
-    a_stop_does_what_it_was_told_to_do, a_stop_holds_until_it_was_lifted_durably,
-    what_was_admitted_is_revoked, the_list_is_whole_or_not_at_all)
+WRIT_UNIT_MAIN("stops under faults", open_with_a_failed_allocation_reads_all_stops_or_fails,
+    pull_with_a_failed_allocation_stops_or_fails,
+    lift_with_a_failed_allocation_keeps_or_lifts_the_stop,
+    pull_with_a_failed_allocation_revokes_admitted_places,
+    list_with_a_failed_allocation_gives_all_or_none)

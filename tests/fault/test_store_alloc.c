@@ -26,7 +26,7 @@ fill(struct writ_kit *kit)
     writ_kit_close(kit);
 }
 
-START_TEST(creating_makes_a_whole_ledger_or_nothing)
+START_TEST(create_with_a_failed_allocation_makes_a_ledger_or_nothing)
 {
     bool reached = true;
 
@@ -50,7 +50,7 @@ START_TEST(creating_makes_a_whole_ledger_or_nothing)
 }
 END_TEST
 
-START_TEST(opening_and_recovering_works_or_fails_whole)
+START_TEST(open_with_a_failed_allocation_recovers_or_fails)
 {
     bool reached = true;
 
@@ -78,7 +78,7 @@ START_TEST(opening_and_recovering_works_or_fails_whole)
 }
 END_TEST
 
-START_TEST(verifying_says_all_or_that_it_could_not)
+START_TEST(verify_with_a_failed_allocation_reports_all_or_fails)
 {
     struct writ_kit kit;
     bool reached = true;
@@ -113,7 +113,7 @@ count(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ
     return true;
 }
 
-START_TEST(exporting_says_all_or_that_it_could_not)
+START_TEST(export_with_a_failed_allocation_writes_all_or_fails)
 {
     struct writ_kit kit;
     bool reached = true;
@@ -147,6 +147,7 @@ START_TEST(exporting_says_all_or_that_it_could_not)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("store_alloc", creating_makes_a_whole_ledger_or_nothing,
-    opening_and_recovering_works_or_fails_whole, verifying_says_all_or_that_it_could_not,
-    exporting_says_all_or_that_it_could_not)
+WRIT_UNIT_MAIN("store_alloc", create_with_a_failed_allocation_makes_a_ledger_or_nothing,
+    open_with_a_failed_allocation_recovers_or_fails,
+    verify_with_a_failed_allocation_reports_all_or_fails,
+    export_with_a_failed_allocation_writes_all_or_fails)

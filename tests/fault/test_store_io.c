@@ -181,7 +181,7 @@ run_trials(const struct fault *fault, bool persistent)
     }
 }
 
-START_TEST(a_fault_that_comes_once_costs_what_it_hit_and_nothing_else)
+START_TEST(one_failed_step_fails_its_entries_only)
 {
     for (size_t i = 0; i < FAULTS; i++) {
         run_trials(&faults[i], false);
@@ -189,7 +189,7 @@ START_TEST(a_fault_that_comes_once_costs_what_it_hit_and_nothing_else)
 }
 END_TEST
 
-START_TEST(a_fault_that_stays_refuses_all_until_it_has_gone)
+START_TEST(lasting_fault_refuses_entries_until_it_ends)
 {
     for (size_t i = 0; i < FAULTS; i++) {
         run_trials(&faults[i], true);
@@ -238,7 +238,7 @@ open_trial(const struct fault *fault, long nth, bool persistent)
     return reached;
 }
 
-START_TEST(opening_fails_or_recovers_whole)
+START_TEST(open_with_a_failed_step_recovers_or_fails)
 {
     for (size_t i = 0; i < FAULTS; i++) {
         for (int persistent = 0; persistent < 2; persistent++) {
@@ -256,8 +256,8 @@ END_TEST
 int
 main(void)
 {
-    const TTest *const tests[] = {a_fault_that_comes_once_costs_what_it_hit_and_nothing_else,
-        a_fault_that_stays_refuses_all_until_it_has_gone, opening_fails_or_recovers_whole};
+    const TTest *const tests[] = {one_failed_step_fails_its_entries_only,
+        lasting_fault_refuses_entries_until_it_ends, open_with_a_failed_step_recovers_or_fails};
 
     writ_vfs_install();
     return writ_unit_run("store_io", tests, sizeof tests / sizeof tests[0]);

@@ -303,19 +303,19 @@ run_trials(enum writ_vfs_step step, enum writ_vfs_action action, const char *whe
     ck_assert_int_gt(nth, 5); /* it was reached */
 }
 
-START_TEST(killed_before_a_write_nothing_that_was_told_is_lost)
+START_TEST(kill_before_a_write_keeps_every_acknowledged_entry)
 {
     run_trials(WRIT_VFS_WRITE, WRIT_VFS_KILL, "before write");
 }
 END_TEST
 
-START_TEST(killed_in_the_middle_of_a_write_nothing_that_was_told_is_lost)
+START_TEST(kill_within_a_write_keeps_every_acknowledged_entry)
 {
     run_trials(WRIT_VFS_WRITE, WRIT_VFS_KILL_TORN, "in write");
 }
 END_TEST
 
-START_TEST(killed_around_a_sync_nothing_that_was_told_is_lost)
+START_TEST(kill_around_a_sync_keeps_every_acknowledged_entry)
 {
     run_trials(WRIT_VFS_SYNC, WRIT_VFS_KILL, "before sync");
     run_trials(WRIT_VFS_SYNC, WRIT_VFS_KILL_DONE, "after sync");
@@ -323,7 +323,7 @@ START_TEST(killed_around_a_sync_nothing_that_was_told_is_lost)
 END_TEST
 
 /* Killed while it recovers from a kill, again and again: it still comes through in the end. */
-START_TEST(recovery_can_be_killed_at_every_step_too)
+START_TEST(kill_at_each_step_of_a_recovery_keeps_every_entry)
 {
     struct trial t = {0};
     long nth = 1;
@@ -354,10 +354,10 @@ END_TEST
 int
 main(void)
 {
-    const TTest *const tests[] = {killed_before_a_write_nothing_that_was_told_is_lost,
-        killed_in_the_middle_of_a_write_nothing_that_was_told_is_lost,
-        killed_around_a_sync_nothing_that_was_told_is_lost,
-        recovery_can_be_killed_at_every_step_too};
+    const TTest *const tests[] = {kill_before_a_write_keeps_every_acknowledged_entry,
+        kill_within_a_write_keeps_every_acknowledged_entry,
+        kill_around_a_sync_keeps_every_acknowledged_entry,
+        kill_at_each_step_of_a_recovery_keeps_every_entry};
 
     writ_vfs_install();
     return writ_unit_run("store_kill", tests, sizeof tests / sizeof tests[0]);

@@ -25,7 +25,7 @@ START_TEST(memory_is_zeroed_and_keeps_its_content)
 }
 END_TEST
 
-START_TEST(no_bytes_are_memory_too)
+START_TEST(alloc_of_zero_bytes_gives_memory)
 {
     void *none = writ_alloc(0);
 
@@ -65,7 +65,7 @@ allocate(void *arg)
     return memory != NULL ? arg : NULL;
 }
 
-START_TEST(a_fault_is_of_its_own_thread)
+START_TEST(fault_arm_affects_its_own_thread_only)
 {
     pthread_t thread;
     void *done = NULL;
@@ -99,7 +99,7 @@ count_free(int **ptr)
     freed += *ptr != NULL;
 }
 
-START_TEST(what_was_taken_is_not_cleaned_up)
+START_TEST(take_leaves_nothing_to_clean_up)
 {
     int object = 0, *taken;
 
@@ -189,7 +189,7 @@ START_TEST(the_last_piece_of_an_arena_grows_in_place)
 }
 END_TEST
 
-START_TEST(an_arena_survives_a_lost_allocation)
+START_TEST(arena_after_a_failed_allocation_still_works)
 {
     struct writ_arena *arena;
 
@@ -207,7 +207,7 @@ START_TEST(an_arena_survives_a_lost_allocation)
 }
 END_TEST
 
-START_TEST(an_arena_of_small_blocks_gives_as_much)
+START_TEST(arena_of_small_blocks_gives_its_maximum)
 {
     struct writ_arena *arena = writ_arena_new_small(1U << 20);
 
@@ -222,9 +222,9 @@ START_TEST(an_arena_of_small_blocks_gives_as_much)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, no_bytes_are_memory_too,
-    the_armed_allocation_fails_and_no_other, a_fault_is_of_its_own_thread, wiped_memory_is_zero,
-    what_was_taken_is_not_cleaned_up, an_arena_gives_its_maximum_and_not_one_byte_more,
-    pieces_of_an_arena_are_aligned_and_apart, a_piece_may_be_larger_than_a_block,
-    the_last_piece_of_an_arena_grows_in_place, an_arena_survives_a_lost_allocation,
-    an_arena_of_small_blocks_gives_as_much)
+WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, alloc_of_zero_bytes_gives_memory,
+    the_armed_allocation_fails_and_no_other, fault_arm_affects_its_own_thread_only,
+    wiped_memory_is_zero, take_leaves_nothing_to_clean_up,
+    an_arena_gives_its_maximum_and_not_one_byte_more, pieces_of_an_arena_are_aligned_and_apart,
+    a_piece_may_be_larger_than_a_block, the_last_piece_of_an_arena_grows_in_place,
+    arena_after_a_failed_allocation_still_works, arena_of_small_blocks_gives_its_maximum)

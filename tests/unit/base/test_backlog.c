@@ -58,7 +58,7 @@ close_pipe(struct pipe_of *pipe)
     (void)close(pipe->out);
 }
 
-START_TEST(put_a_reader_that_stands_still_is_not_waited_for)
+START_TEST(put_with_a_stalled_reader_does_not_wait)
 {
     WRIT_AUTO(struct pipe_of, close_pipe) pipe = full_pipe();
     struct writ_backlog *backlog = NULL;
@@ -80,7 +80,7 @@ START_TEST(put_a_reader_that_stands_still_is_not_waited_for)
 }
 END_TEST
 
-START_TEST(free_writes_what_waits)
+START_TEST(free_writes_waiting_lines)
 {
     struct writ_backlog *backlog = NULL;
     atomic_ulong lost = 0;
@@ -114,7 +114,7 @@ START_TEST(free_counts_the_lines_that_no_reader_takes)
 }
 END_TEST
 
-START_TEST(a_descriptor_that_fails_loses_lines_and_counts_them)
+START_TEST(put_to_a_failed_descriptor_counts_lost_lines)
 {
     struct writ_backlog *backlog = NULL;
     atomic_ulong lost = 0;
@@ -131,7 +131,7 @@ START_TEST(a_descriptor_that_fails_loses_lines_and_counts_them)
 }
 END_TEST
 
-START_TEST(new_without_memory_is_no_backlog)
+START_TEST(new_without_memory_fails)
 {
     struct writ_backlog *backlog = NULL;
     atomic_ulong lost = 0;
@@ -144,6 +144,6 @@ START_TEST(new_without_memory_is_no_backlog)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("backlog", put_a_reader_that_stands_still_is_not_waited_for, free_writes_what_waits,
-    free_counts_the_lines_that_no_reader_takes, a_descriptor_that_fails_loses_lines_and_counts_them,
-    new_without_memory_is_no_backlog)
+WRIT_UNIT_MAIN("backlog", put_with_a_stalled_reader_does_not_wait, free_writes_waiting_lines,
+    free_counts_the_lines_that_no_reader_takes, put_to_a_failed_descriptor_counts_lost_lines,
+    new_without_memory_fails)

@@ -43,7 +43,7 @@ START_TEST(secrets_compare_by_all_their_bytes)
 }
 END_TEST
 
-START_TEST(parts_of_a_view_never_leave_it)
+START_TEST(view_parts_stay_within_the_view)
 {
     struct writ_view text = WRIT_LIT("abcdef");
 
@@ -62,7 +62,7 @@ START_TEST(parts_of_a_view_never_leave_it)
 }
 END_TEST
 
-START_TEST(finding_nothing_gives_the_length)
+START_TEST(view_find_without_a_match_gives_the_length)
 {
     struct writ_view text = writ_view("ab\0ab", 5);
 
@@ -149,7 +149,7 @@ START_TEST(a_zeroed_buffer_holds_nothing)
 }
 END_TEST
 
-START_TEST(a_lost_allocation_is_remembered)
+START_TEST(buf_after_a_failed_allocation_stays_failed)
 {
     writ_auto_buf buf = writ_buf_make(1000);
 
@@ -162,7 +162,7 @@ START_TEST(a_lost_allocation_is_remembered)
 }
 END_TEST
 
-START_TEST(what_outgrows_lent_memory_moves_to_the_heap)
+START_TEST(buf_beyond_lent_memory_moves_to_the_heap)
 {
     char room[8] = "";
     struct writ_buf lent = writ_buf_from(room, sizeof room, 20);
@@ -299,7 +299,7 @@ START_TEST(consuming_drops_from_the_front)
 }
 END_TEST
 
-START_TEST(appends_go_through_growth_unharmed)
+START_TEST(buf_growth_keeps_its_content)
 {
     writ_auto_buf buf = writ_buf_make(10000);
 
@@ -355,7 +355,7 @@ START_TEST(every_byte_has_its_hex_digits)
 }
 END_TEST
 
-START_TEST(no_other_byte_is_a_hex_digit)
+START_TEST(hex_of_any_other_byte_is_refused)
 {
     for (unsigned value = 0; value < 256; value++) {
         bool digit = (value >= '0' && value <= '9') || (value >= 'a' && value <= 'f');
@@ -390,7 +390,7 @@ static const struct {
     {"\xff\xff\xff\xff", "/////w==", "_____w"},
 };
 
-START_TEST(base64_is_what_the_rfc_says)
+START_TEST(base64_gives_the_examples_of_rfc_4648)
 {
     for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
         writ_auto_buf text = writ_buf_make(100);
@@ -438,7 +438,7 @@ START_TEST(base64_of_any_length_has_its_digits)
 }
 END_TEST
 
-START_TEST(another_spelling_of_the_same_bytes_is_refused)
+START_TEST(base64_of_a_second_spelling_is_refused)
 {
     static const char *const bad[] = {"Zg==", "Zh", "Zm9", "Z", "A", "AAAAA", "Zm9vY", "Zm 8",
         "Zm8\n", "+/++", "Zm8=", "\xc3\xa9", "Zm.8"};
@@ -470,15 +470,15 @@ START_TEST(decoding_respects_the_maximum_of_the_buffer)
 END_TEST
 
 WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, only_ascii_letters_compare_without_case,
-    secrets_compare_by_all_their_bytes, parts_of_a_view_never_leave_it,
-    finding_nothing_gives_the_length, trimming_takes_spaces_and_tabs_only,
+    secrets_compare_by_all_their_bytes, view_parts_stay_within_the_view,
+    view_find_without_a_match_gives_the_length, trimming_takes_spaces_and_tabs_only,
     a_copy_lives_in_the_arena_and_ends_with_nul, a_buffer_takes_its_maximum_and_not_one_byte_more,
     a_failed_buffer_stays_failed_until_it_is_cleared, a_zeroed_buffer_holds_nothing,
-    a_lost_allocation_is_remembered, borrowed_memory_never_grows,
-    what_outgrows_lent_memory_moves_to_the_heap, a_buffer_grows_in_an_arena,
+    buf_after_a_failed_allocation_stays_failed, borrowed_memory_never_grows,
+    buf_beyond_lent_memory_moves_to_the_heap, a_buffer_grows_in_an_arena,
     an_arena_without_room_fails_its_buffer, numbers_are_written_whole,
     formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
-    appends_go_through_growth_unharmed, hex_is_lower_case_and_of_the_exact_length,
-    every_byte_has_its_hex_digits, no_other_byte_is_a_hex_digit, base64_is_what_the_rfc_says,
-    base64_of_any_length_has_its_digits, another_spelling_of_the_same_bytes_is_refused,
-    decoding_respects_the_maximum_of_the_buffer)
+    buf_growth_keeps_its_content, hex_is_lower_case_and_of_the_exact_length,
+    every_byte_has_its_hex_digits, hex_of_any_other_byte_is_refused,
+    base64_gives_the_examples_of_rfc_4648, base64_of_any_length_has_its_digits,
+    base64_of_a_second_spelling_is_refused, decoding_respects_the_maximum_of_the_buffer)

@@ -61,7 +61,7 @@ START_TEST(every_day_agrees_with_the_c_library)
 }
 END_TEST
 
-START_TEST(what_four_digits_cannot_say_is_clamped)
+START_TEST(clock_text_of_a_year_beyond_four_digits_is_clamped)
 {
     char text[WRIT_TIME_TEXT];
 
@@ -72,7 +72,7 @@ START_TEST(what_four_digits_cannot_say_is_clamped)
 }
 END_TEST
 
-START_TEST(offsets_and_fractions_are_understood)
+START_TEST(clock_read_takes_offsets_and_fractions)
 {
     int64_t noon = time_of("2026-11-21T12:00:00Z");
 
@@ -89,7 +89,7 @@ START_TEST(offsets_and_fractions_are_understood)
 }
 END_TEST
 
-START_TEST(anything_else_is_refused)
+START_TEST(clock_read_of_another_form_is_refused)
 {
     static const char *const texts[] = {"", "2026", "2026-11-21", "2026-11-21T12:00:00",
         "2026-11-21 12:00:00Z", "2026-11-21T12:00Z", "2026-11-21T12:00:00ZZ",
@@ -112,7 +112,7 @@ START_TEST(anything_else_is_refused)
 }
 END_TEST
 
-START_TEST(the_system_clock_goes_forward)
+START_TEST(clock_system_never_goes_back)
 {
     const struct writ_clock *clock = writ_clock_system();
     int64_t mono_us = writ_clock_mono_us(clock);
@@ -128,7 +128,7 @@ fixed_us(void *ctx)
     return *(int64_t *)ctx;
 }
 
-START_TEST(a_test_brings_its_own_time)
+START_TEST(clock_of_a_test_gives_its_time)
 {
     int64_t now_us = 42;
     const struct writ_clock clock = {fixed_us, fixed_us, &now_us};
@@ -140,5 +140,6 @@ START_TEST(a_test_brings_its_own_time)
 END_TEST
 
 WRIT_UNIT_MAIN("clock", a_time_has_one_text_that_reads_back, every_day_agrees_with_the_c_library,
-    what_four_digits_cannot_say_is_clamped, offsets_and_fractions_are_understood,
-    anything_else_is_refused, the_system_clock_goes_forward, a_test_brings_its_own_time)
+    clock_text_of_a_year_beyond_four_digits_is_clamped, clock_read_takes_offsets_and_fractions,
+    clock_read_of_another_form_is_refused, clock_system_never_goes_back,
+    clock_of_a_test_gives_its_time)

@@ -64,7 +64,7 @@ START_TEST(a_value_has_one_text_however_it_was_written)
 }
 END_TEST
 
-START_TEST(what_is_not_a_json_number_is_refused)
+START_TEST(decimal_read_of_no_json_number_is_refused)
 {
     static const char *const texts[] = {"", "-", "+1", ".5", "5.", "01", "-01", "1e", "1e+", "1.e1",
         "0x10", "1_000", "1,5", " 1", "1 ", "NaN", "nan", "Infinity", "-Infinity", "1e1.5", "--1",
@@ -212,5 +212,6 @@ START_TEST(integers_are_decimals)
 END_TEST
 
 WRIT_UNIT_MAIN("decimal", a_value_has_one_text_however_it_was_written,
-    what_is_not_a_json_number_is_refused, limits_hold_on_both_sides, a_text_has_a_longest_length,
-    order_is_exact_where_doubles_are_equal, a_sum_is_exact_or_refused, integers_are_decimals)
+    decimal_read_of_no_json_number_is_refused, limits_hold_on_both_sides,
+    a_text_has_a_longest_length, order_is_exact_where_doubles_are_equal, a_sum_is_exact_or_refused,
+    integers_are_decimals)

@@ -4,7 +4,7 @@
 
 #include "base/hidden.h"
 
-START_TEST(a_character_hides_in_one_way)
+START_TEST(hidden_class_of_a_character_is_unique)
 {
     static const struct {
         uint32_t point;
@@ -83,7 +83,7 @@ END_TEST
 #define FAMILY "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa7" /* two emoji and a joiner */
 #define HEART  "\xe2\x9d\xa4\xef\xb8\x8f"                     /* one and its selector */
 
-START_TEST(what_a_reader_does_not_see_is_left_out)
+START_TEST(hidden_strip_removes_invisible_characters)
 {
     static const struct {
         const char *text, *want;
@@ -117,7 +117,7 @@ START_TEST(what_a_reader_does_not_see_is_left_out)
 }
 END_TEST
 
-START_TEST(a_text_that_was_stripped_has_nothing_more_to_strip)
+START_TEST(hidden_strip_twice_changes_nothing)
 {
     static const uint32_t points[] = {
         'a', 0x200d, 0x200c, 0xfe0f, 0x1f468, 0xe0041, 0x627, '\n', 0x202e};
@@ -142,5 +142,6 @@ START_TEST(a_text_that_was_stripped_has_nothing_more_to_strip)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("hidden", a_character_hides_in_one_way, text_with_a_hidden_character_is_detected,
-    what_a_reader_does_not_see_is_left_out, a_text_that_was_stripped_has_nothing_more_to_strip)
+WRIT_UNIT_MAIN("hidden", hidden_class_of_a_character_is_unique,
+    text_with_a_hidden_character_is_detected, hidden_strip_removes_invisible_characters,
+    hidden_strip_twice_changes_nothing)

@@ -29,7 +29,7 @@ assert_uuid_v7(const char *id)
     ck_assert_ptr_nonnull(strchr("89ab", id[19]));
 }
 
-START_TEST(ids_of_one_millisecond_sort_as_they_were_made)
+START_TEST(id_of_one_millisecond_sorts_by_creation)
 {
     enum { MANY = 10000 }; /* more than the counter holds */
     int64_t now_us = INT64_C(4000000000000000);
@@ -45,7 +45,7 @@ START_TEST(ids_of_one_millisecond_sort_as_they_were_made)
 }
 END_TEST
 
-START_TEST(a_clock_that_steps_back_does_not_disorder_ids)
+START_TEST(id_after_the_clock_steps_back_still_sorts)
 {
     int64_t now_us = INT64_C(4100000000000000);
     const struct writ_clock clock = {fixed_us, fixed_us, &now_us};
@@ -117,7 +117,7 @@ START_TEST(threads_never_make_the_same_id)
 }
 END_TEST
 
-START_TEST(random_bytes_fill_what_was_asked_for)
+START_TEST(random_fills_the_whole_buffer)
 {
     unsigned char bytes[300] = {0};
     unsigned different = 0;
@@ -132,6 +132,6 @@ START_TEST(random_bytes_fill_what_was_asked_for)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("id", ids_of_one_millisecond_sort_as_they_were_made,
-    a_clock_that_steps_back_does_not_disorder_ids, an_id_begins_with_its_time,
-    threads_never_make_the_same_id, random_bytes_fill_what_was_asked_for)
+WRIT_UNIT_MAIN("id", id_of_one_millisecond_sorts_by_creation,
+    id_after_the_clock_steps_back_still_sorts, an_id_begins_with_its_time,
+    threads_never_make_the_same_id, random_fills_the_whole_buffer)

@@ -76,7 +76,7 @@ START_TEST(a_line_is_one_json_object)
 }
 END_TEST
 
-START_TEST(less_urgent_lines_are_not_written)
+START_TEST(log_below_its_level_writes_nothing)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_WARN);
 
@@ -145,7 +145,7 @@ START_TEST(a_text_is_shown_up_to_its_limit)
 }
 END_TEST
 
-START_TEST(lost_lines_are_counted_by_the_next_one)
+START_TEST(log_after_lost_lines_reports_their_number)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
     int fd = f.log.fd;
@@ -191,7 +191,7 @@ START_TEST(unread_pipe_loses_lines_and_is_waited_for_once)
 }
 END_TEST
 
-START_TEST(nothing_is_allocated_for_a_line)
+START_TEST(log_line_allocates_nothing)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
 
@@ -212,7 +212,7 @@ log_lines(void *arg)
     return NULL;
 }
 
-START_TEST(lines_of_threads_are_not_mixed)
+START_TEST(log_of_threads_keeps_lines_whole)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
     pthread_t threads[THREADS];
@@ -244,8 +244,8 @@ START_TEST(levels_have_names)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("log", a_line_is_one_json_object, less_urgent_lines_are_not_written,
+WRIT_UNIT_MAIN("log", a_line_is_one_json_object, log_below_its_level_writes_nothing,
     hostile_text_stays_inside_its_value, a_line_has_a_longest_length_and_says_when_it_was_cut,
-    a_text_is_shown_up_to_its_limit, lost_lines_are_counted_by_the_next_one,
-    unread_pipe_loses_lines_and_is_waited_for_once, nothing_is_allocated_for_a_line,
-    lines_of_threads_are_not_mixed, levels_have_names)
+    a_text_is_shown_up_to_its_limit, log_after_lost_lines_reports_their_number,
+    unread_pipe_loses_lines_and_is_waited_for_once, log_line_allocates_nothing,
+    log_of_threads_keeps_lines_whole, levels_have_names)

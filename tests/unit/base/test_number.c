@@ -47,7 +47,7 @@ START_TEST(literals_give_the_nearest_double)
 }
 END_TEST
 
-START_TEST(what_is_no_literal_is_refused)
+START_TEST(number_read_of_no_literal_is_refused)
 {
     static const char *const texts[] = {"", "-", "+1", ".5", "1.", "1.e5", "1e", "1e+", "1e-", "01",
         "-01", "0x1", "1_0", " 1", "1 ", "1,5", "NaN", "Infinity", "1e5.5", "--1", "1ee5"};
@@ -61,7 +61,7 @@ START_TEST(what_is_no_literal_is_refused)
 }
 END_TEST
 
-START_TEST(what_no_double_can_hold_is_refused)
+START_TEST(number_read_beyond_a_double_is_refused)
 {
     static const char *const texts[] = {"1e309", "-1e309", "1.7976931348623159e308",
         "1e99999999999999999999", "1000000000000000000000000000000e300"};
@@ -100,7 +100,7 @@ START_TEST(a_prefix_ends_where_the_number_ends)
 }
 END_TEST
 
-START_TEST(the_longest_literal_is_what_the_caller_says)
+START_TEST(number_read_stops_at_the_maximum_length)
 {
     char text[WRIT_NUMBER_MAX + 2];
     size_t len = 77;
@@ -144,7 +144,7 @@ START_TEST(random_literals_read_as_the_c_library_reads_them)
 }
 END_TEST
 
-START_TEST(the_locale_has_no_say)
+START_TEST(number_read_ignores_the_locale)
 {
     double got = 0;
 
@@ -158,7 +158,7 @@ START_TEST(the_locale_has_no_say)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("number", literals_give_the_nearest_double, what_is_no_literal_is_refused,
-    what_no_double_can_hold_is_refused, a_prefix_ends_where_the_number_ends,
-    the_longest_literal_is_what_the_caller_says, random_literals_read_as_the_c_library_reads_them,
-    the_locale_has_no_say)
+WRIT_UNIT_MAIN("number", literals_give_the_nearest_double, number_read_of_no_literal_is_refused,
+    number_read_beyond_a_double_is_refused, a_prefix_ends_where_the_number_ends,
+    number_read_stops_at_the_maximum_length, random_literals_read_as_the_c_library_reads_them,
+    number_read_ignores_the_locale)

@@ -30,7 +30,7 @@ START_TEST(only_ok_is_ok)
 }
 END_TEST
 
-START_TEST(an_error_says_what_was_wrong)
+START_TEST(err_holds_the_formatted_text)
 {
     struct writ_err err = {.line = 3};
 
@@ -65,7 +65,7 @@ START_TEST(an_error_is_one_line_and_ends)
 }
 END_TEST
 
-START_TEST(failure_has_its_place_once)
+START_TEST(fail_in_twice_adds_the_place_once)
 {
     char place[2 * WRIT_ERR_TEXT];
     struct writ_err err = {.text = "nothing", .line = 3, .offset = 7};
@@ -105,7 +105,7 @@ check_invariant(void *arg)
     WRIT_INVARIANT(arg == NULL);
 }
 
-START_TEST(a_broken_invariant_stops_the_process)
+START_TEST(invariant_when_broken_stops_the_process)
 {
     int here = 0;
 
@@ -114,5 +114,6 @@ START_TEST(a_broken_invariant_stops_the_process)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("result", only_ok_is_ok, an_error_says_what_was_wrong, an_error_is_one_line_and_ends,
-    failure_has_its_place_once, every_code_has_its_own_name, a_broken_invariant_stops_the_process)
+WRIT_UNIT_MAIN("result", only_ok_is_ok, err_holds_the_formatted_text, an_error_is_one_line_and_ends,
+    fail_in_twice_adds_the_place_once, every_code_has_its_own_name,
+    invariant_when_broken_stops_the_process)

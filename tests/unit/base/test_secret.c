@@ -66,7 +66,7 @@ START_TEST(a_file_that_others_can_read_or_write_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_file_or_holds_nothing_is_refused)
+START_TEST(secret_of_a_missing_or_empty_file_is_refused)
 {
     writ_auto_buf secret = writ_buf_make(WRIT_SECRET_MAX);
 
@@ -81,7 +81,7 @@ START_TEST(what_is_no_file_or_holds_nothing_is_refused)
 }
 END_TEST
 
-START_TEST(a_secret_has_a_longest_length)
+START_TEST(secret_of_more_than_the_maximum_is_refused)
 {
     static char text[WRIT_SECRET_MAX + 2];
 
@@ -118,5 +118,5 @@ START_TEST(a_variable_gives_its_text)
 END_TEST
 
 WRIT_UNIT_MAIN("secret", a_file_gives_its_text_without_the_line_end,
-    a_file_that_others_can_read_or_write_is_refused, what_is_no_file_or_holds_nothing_is_refused,
-    a_secret_has_a_longest_length, a_variable_gives_its_text)
+    a_file_that_others_can_read_or_write_is_refused, secret_of_a_missing_or_empty_file_is_refused,
+    secret_of_more_than_the_maximum_is_refused, a_variable_gives_its_text)

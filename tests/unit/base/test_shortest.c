@@ -147,7 +147,7 @@ digits_of_zero(void *arg)
     (void)writ_shortest_digits(*(const double *)arg, digits, &point);
 }
 
-START_TEST(what_has_no_digits_stops_the_process)
+START_TEST(shortest_of_a_number_without_digits_stops_the_process)
 {
     double numbers[] = {0, -1, INFINITY, NAN};
 
@@ -159,4 +159,4 @@ END_TEST
 
 WRIT_UNIT_MAIN("shortest", digits_are_the_shortest_and_nearest,
     every_exponent_is_right_at_its_edges, random_numbers_are_right,
-    what_has_no_digits_stops_the_process)
+    shortest_of_a_number_without_digits_stops_the_process)

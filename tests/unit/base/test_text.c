@@ -54,7 +54,7 @@ START_TEST(a_number_is_digits_within_its_range)
 }
 END_TEST
 
-START_TEST(utf8_is_the_grammar_of_rfc_3629)
+START_TEST(utf8_accepts_exactly_rfc_3629)
 {
     static const struct {
         const char *text;
@@ -111,7 +111,7 @@ START_TEST(json_strings_have_the_minimal_escapes)
 }
 END_TEST
 
-START_TEST(text_of_unknown_origin_cannot_leave_its_line)
+START_TEST(log_safe_text_stays_on_its_line)
 {
     static const struct {
         const char *text, *want;
@@ -138,7 +138,7 @@ START_TEST(text_of_unknown_origin_cannot_leave_its_line)
 }
 END_TEST
 
-START_TEST(text_of_unknown_origin_is_cut_between_characters)
+START_TEST(log_safe_text_is_cut_between_characters)
 {
     static const struct {
         const char *text;
@@ -262,7 +262,7 @@ START_TEST(only_regular_files_are_read)
 }
 END_TEST
 
-START_TEST(a_lost_allocation_never_gives_a_part_of_a_file)
+START_TEST(text_file_with_a_failed_allocation_gives_no_part)
 {
     struct place place = place_with("content", 7);
     bool reached = true;
@@ -361,7 +361,7 @@ START_TEST(the_value_of_a_field_has_no_control_byte_but_tab)
 }
 END_TEST
 
-START_TEST(characters_are_counted_wherever_they_stand)
+START_TEST(utf8_count_is_right_at_every_offset)
 {
     static const char *const characters[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
     char text[200];
@@ -379,10 +379,10 @@ START_TEST(characters_are_counted_wherever_they_stand)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("text", a_number_is_digits_within_its_range, utf8_is_the_grammar_of_rfc_3629,
-    json_strings_have_the_minimal_escapes, text_of_unknown_origin_cannot_leave_its_line,
-    text_of_unknown_origin_is_cut_between_characters, a_file_is_read_up_to_its_limit,
+WRIT_UNIT_MAIN("text", a_number_is_digits_within_its_range, utf8_accepts_exactly_rfc_3629,
+    json_strings_have_the_minimal_escapes, log_safe_text_stays_on_its_line,
+    log_safe_text_is_cut_between_characters, a_file_is_read_up_to_its_limit,
     a_file_longer_than_one_read_is_read_whole, file_of_unknown_length_is_limited,
-    only_regular_files_are_read, a_lost_allocation_never_gives_a_part_of_a_file,
+    only_regular_files_are_read, text_file_with_a_failed_allocation_gives_no_part,
     an_escape_is_found_at_every_place, an_escape_is_found_in_texts_of_every_length,
-    the_value_of_a_field_has_no_control_byte_but_tab, characters_are_counted_wherever_they_stand)
+    the_value_of_a_field_has_no_control_byte_but_tab, utf8_count_is_right_at_every_offset)

@@ -301,7 +301,7 @@ count_of(struct writ_view log, struct writ_view what)
     return n;
 }
 
-START_TEST(a_crew_that_waits_for_nothing_is_not_resumed)
+START_TEST(resume_of_a_crew_without_waits_is_refused)
 {
     const struct writ_view text =
         WRIT_LIT("{\"schema_version\":\"1.0\",\"crewId\":\"c\",\"status\":\"awaiting_responses\","
@@ -346,7 +346,7 @@ START_TEST(a_clock_that_fails_gives_no_snapshot)
 }
 END_TEST
 
-START_TEST(a_snapshot_has_a_limit)
+START_TEST(snapshot_beyond_its_limit_is_refused)
 {
     struct writ_crew_limits limits = writ_crew_limits_default;
     struct writ_crew_session *resumed = NULL;
@@ -522,7 +522,7 @@ shape_of(const char *text)
 }
 
 /* The innermost crew asks a fixer after its vote, and ends before it is answered. */
-START_TEST(what_an_ended_crew_still_asks_is_forgotten_all_the_way_out)
+START_TEST(questions_of_an_ended_nested_crew_are_dropped_at_every_level)
 {
     static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
     struct writ_crew_registered registry[] = {
@@ -568,7 +568,7 @@ START_TEST(what_an_ended_crew_still_asks_is_forgotten_all_the_way_out)
 END_TEST
 
 /* The nested fixer of a phase that is over waits for an answer when the last step expires. */
-START_TEST(nothing_happens_in_a_tick_after_the_crew_has_ended)
+START_TEST(tick_after_the_end_of_the_crew_emits_nothing)
 {
     static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
     static const char shape[] =
@@ -663,7 +663,7 @@ check_refusal(const char *shape, const char *agents, const char *want)
     crew_close(&crew);
 }
 
-START_TEST(errors_say_where)
+START_TEST(error_names_its_place)
 {
     check_refusal(
         SHAPE(ROLE("a", ",\"amount\":1.5")), AGENTS, "invalid_type at \"/roles/0/amount\"");
@@ -679,7 +679,7 @@ START_TEST(errors_say_where)
 }
 END_TEST
 
-START_TEST(a_limit_may_be_as_high_as_a_number_goes)
+START_TEST(limit_of_the_largest_number_is_accepted)
 {
     struct writ_crew_limits limits = writ_crew_limits_default;
     writ_auto_buf shape = writ_buf_make(SIZE_MAX);
@@ -705,7 +705,7 @@ static const char limited_shape[] =
     SHAPE(ENTRY "," ROLE("t", ",\"amount\":2,\"nested_crew\":\"inner\"") "," EXIT);
 static const char limited_inner[] = INNER(ENTRY "," ROLE("ib", "") "," ROLE("ic", "") "," EXIT);
 
-START_TEST(what_a_crew_is_made_of_has_limits)
+START_TEST(shape_beyond_a_limit_is_refused)
 {
     const size_t longest = sizeof limited_inner - 1 > sizeof limited_shape - 1
                                ? sizeof limited_inner - 1
@@ -753,7 +753,7 @@ START_TEST(a_role_has_no_more_agents_than_a_vote_has_ballots)
 }
 END_TEST
 
-START_TEST(an_event_has_a_limit)
+START_TEST(event_beyond_its_limit_is_refused)
 {
     struct writ_crew_limits limits = writ_crew_limits_default;
     struct writ_crew_events events;
@@ -863,7 +863,7 @@ refuse_restore(void *self, struct writ_view snapshot, struct writ_view crew_id, 
     return (writ_result){WRIT_E_INVALID};
 }
 
-START_TEST(memory_that_refuses_a_snapshot_is_not_out_of_memory)
+START_TEST(resume_refused_by_the_memory_is_not_reported_as_no_memory)
 {
     static const char shape[] =
         SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"nested_crew\":\"inner\","
@@ -932,7 +932,7 @@ ask_again(void *user, const struct writ_crew_hook *hook, struct writ_crew_contro
     writ_crew_control_request(control, WRIT_LIT("a-1"), WRIT_LIT("z-1"), WRIT_CREW_ESCALATE_TO);
 }
 
-START_TEST(hooks_that_ask_again_do_not_recurse_without_end)
+START_TEST(hooks_that_ask_repeatedly_are_limited)
 {
     static const struct writ_crew_hooks hooks = {ask_again, NULL};
     struct writ_crew_limits limits = writ_crew_limits_default;
@@ -985,7 +985,7 @@ live(struct crew *crew)
     return ok;
 }
 
-START_TEST(memory_that_runs_out_never_gives_another_log)
+START_TEST(crew_with_a_failed_allocation_gives_no_other_log)
 {
     struct crew whole = {0};
     bool reached = true;
@@ -1009,18 +1009,18 @@ START_TEST(memory_that_runs_out_never_gives_another_log)
 END_TEST
 
 WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
-    what_an_ended_crew_still_asks_is_forgotten_all_the_way_out,
-    nothing_happens_in_a_tick_after_the_crew_has_ended, ids_that_are_not_utf_8_never_reach_an_event,
-    errors_say_where, a_limit_may_be_as_high_as_a_number_goes,
-    a_crew_that_waits_for_nothing_is_not_resumed, a_clock_that_fails_gives_no_snapshot,
-    a_snapshot_has_a_limit, the_order_of_answers_does_not_change_the_log,
+    questions_of_an_ended_nested_crew_are_dropped_at_every_level,
+    tick_after_the_end_of_the_crew_emits_nothing, ids_that_are_not_utf_8_never_reach_an_event,
+    error_names_its_place, limit_of_the_largest_number_is_accepted,
+    resume_of_a_crew_without_waits_is_refused, a_clock_that_fails_gives_no_snapshot,
+    snapshot_beyond_its_limit_is_refused, the_order_of_answers_does_not_change_the_log,
     resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
     nested_crews_that_end_at_once_all_run_in_their_phase,
     a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
     a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
     the_deepest_output_is_read_again_from_a_snapshot,
     an_item_with_huge_numbers_does_not_break_the_crew,
-    memory_that_refuses_a_snapshot_is_not_out_of_memory, what_a_crew_is_made_of_has_limits,
-    a_role_has_no_more_agents_than_a_vote_has_ballots, an_event_has_a_limit,
-    fixers_of_a_phase_have_a_limit, hooks_that_ask_again_do_not_recurse_without_end,
-    memory_that_runs_out_never_gives_another_log)
+    resume_refused_by_the_memory_is_not_reported_as_no_memory, shape_beyond_a_limit_is_refused,
+    a_role_has_no_more_agents_than_a_vote_has_ballots, event_beyond_its_limit_is_refused,
+    fixers_of_a_phase_have_a_limit, hooks_that_ask_repeatedly_are_limited,
+    crew_with_a_failed_allocation_gives_no_other_log)

@@ -56,7 +56,7 @@ START_TEST(the_majority_counts_first_places_and_ties_go_to_the_earliest_candidat
 }
 END_TEST
 
-START_TEST(what_is_wrong_is_found_before_the_count)
+START_TEST(elect_of_invalid_rankings_fails_before_the_count)
 {
     static const char *const empty[][MOST] = {{"a"}, {NULL}};
     static const char *const unknown[][MOST] = {{"a"}, {"z", "a", "x"}};
@@ -88,7 +88,7 @@ count_nobody(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
     return 1;
 }
 
-START_TEST(the_engine_is_looked_for_first_and_the_names_there_are_are_told)
+START_TEST(elect_with_an_unknown_engine_lists_the_known_ones)
 {
     static const struct writ_crew_engine early = {1, "early", "refuses", count_nobody};
     static const struct writ_crew_engine late = {1, "late", "refuses", count_nobody};
@@ -161,7 +161,7 @@ START_TEST(candidates_and_rankings_have_limits)
 }
 END_TEST
 
-START_TEST(complete_rankings_of_many_candidates_are_counted_in_no_time)
+START_TEST(elect_of_many_complete_rankings_is_quick)
 {
     writ_auto_buf text = writ_buf_make(SIZE_MAX);
     struct writ_view *names = many_names(WRIT_CREW_CANDIDATES_MAX, &text);
@@ -192,7 +192,7 @@ END_TEST
 
 /* ---- prompts */
 
-START_TEST(nothing_in_a_task_ends_its_fence)
+START_TEST(prompt_of_any_task_keeps_its_fence)
 {
     const struct writ_view options[] = {
         WRIT_LIT("Dev \"x\""), WRIT_LIT("\xc3\xa9\xf0\x9f\x98\x80")};
@@ -216,7 +216,7 @@ START_TEST(nothing_in_a_task_ends_its_fence)
 }
 END_TEST
 
-START_TEST(a_task_is_cut_by_characters)
+START_TEST(prompt_of_a_long_task_is_cut_between_characters)
 {
     for (size_t n = WRIT_CREW_DESCRIPTION_MAX - 1; n <= WRIT_CREW_DESCRIPTION_MAX + 1; n++) {
         writ_auto_buf task = writ_buf_make(SIZE_MAX);
@@ -237,7 +237,7 @@ END_TEST
 
 /* ---- answers */
 
-START_TEST(answers_are_read_as_specified)
+START_TEST(reply_read_follows_the_specification)
 {
     static const struct {
         const char *answer;
@@ -345,7 +345,7 @@ END_TEST
 
 /* ---- dispatch */
 
-START_TEST(many_agents_with_long_answers_are_read_in_no_time)
+START_TEST(reply_read_of_many_long_answers_is_quick)
 {
     writ_auto_buf text = writ_buf_make(SIZE_MAX);
     writ_auto_buf answer = writ_buf_make(SIZE_MAX);
@@ -374,7 +374,7 @@ START_TEST(many_agents_with_long_answers_are_read_in_no_time)
 }
 END_TEST
 
-START_TEST(a_handler_is_chosen_by_those_who_can_be_read)
+START_TEST(dispatch_counts_readable_answers_only)
 {
     const struct writ_view roles[] = {WRIT_LIT("dev"), WRIT_LIT("ops"), WRIT_LIT("qa")};
     struct writ_view answers[] = {
@@ -422,11 +422,10 @@ START_TEST(roles_must_be_unique)
 END_TEST
 
 WRIT_UNIT_MAIN("dispatch", the_majority_counts_first_places_and_ties_go_to_the_earliest_candidate,
-    what_is_wrong_is_found_before_the_count,
-    the_engine_is_looked_for_first_and_the_names_there_are_are_told,
-    candidates_and_rankings_have_limits,
-    complete_rankings_of_many_candidates_are_counted_in_no_time,
-    borda_breaks_ties_by_name_and_gives_the_index_of_the_caller, nothing_in_a_task_ends_its_fence,
-    a_task_is_cut_by_characters, answers_are_read_as_specified, prompts_and_answers_have_limits,
-    many_agents_with_long_answers_are_read_in_no_time, a_handler_is_chosen_by_those_who_can_be_read,
-    roles_must_be_unique)
+    elect_of_invalid_rankings_fails_before_the_count,
+    elect_with_an_unknown_engine_lists_the_known_ones, candidates_and_rankings_have_limits,
+    elect_of_many_complete_rankings_is_quick,
+    borda_breaks_ties_by_name_and_gives_the_index_of_the_caller, prompt_of_any_task_keeps_its_fence,
+    prompt_of_a_long_task_is_cut_between_characters, reply_read_follows_the_specification,
+    prompts_and_answers_have_limits, reply_read_of_many_long_answers_is_quick,
+    dispatch_counts_readable_answers_only, roles_must_be_unique)

@@ -97,7 +97,7 @@ START_TEST(items_keep_their_order_and_their_ids)
 }
 END_TEST
 
-START_TEST(what_is_retrieved_follows_what_was_written_last)
+START_TEST(retrieve_scores_the_last_written_members)
 {
     const struct writ_crew_scope self = {
         WRIT_LIT("a-1"), WRIT_LIT("c"), WRIT_LIT("a"), WRIT_LIT("self")};
@@ -119,7 +119,7 @@ START_TEST(what_is_retrieved_follows_what_was_written_last)
 }
 END_TEST
 
-START_TEST(stamps_fill_what_is_empty)
+START_TEST(stamp_fills_empty_members_only)
 {
     struct writ_crew_memory memory = memory_of("c");
     struct writ_crew_value *snapshot = NULL;
@@ -139,7 +139,7 @@ END_TEST
 
 /* Were an id looked for from the first item on, or an item read at each retrieval, this would take
  * minutes. */
-START_TEST(a_full_memory_is_as_quick_and_takes_no_more)
+START_TEST(apply_to_a_full_memory_adds_no_item)
 {
     struct writ_crew_memory memory = memory_of("c"), fork = {memory.ops, NULL};
     char command[96];
@@ -196,5 +196,5 @@ START_TEST(an_item_grows_to_its_limit)
 END_TEST
 
 WRIT_UNIT_MAIN("memory", items_keep_their_order_and_their_ids,
-    what_is_retrieved_follows_what_was_written_last, stamps_fill_what_is_empty,
-    a_full_memory_is_as_quick_and_takes_no_more, an_item_grows_to_its_limit)
+    retrieve_scores_the_last_written_members, stamp_fills_empty_members_only,
+    apply_to_a_full_memory_adds_no_item, an_item_grows_to_its_limit)

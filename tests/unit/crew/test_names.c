@@ -4,7 +4,7 @@
 
 #include "crew/names.h"
 
-START_TEST(a_name_is_found_where_it_stands_first)
+START_TEST(names_find_gives_the_first_occurrence)
 {
     const struct writ_view list[] = {WRIT_LIT("b"), WRIT_LIT(""), WRIT_LIT("ab"), WRIT_LIT("b"),
         WRIT_LIT("a"), WRIT_LIT("abc"), WRIT_LIT("")};
@@ -25,7 +25,7 @@ START_TEST(a_name_is_found_where_it_stands_first)
 }
 END_TEST
 
-START_TEST(the_two_orders_part_where_utf_16_does)
+START_TEST(names_orders_differ_where_utf_16_differs)
 {
     const struct writ_view astral = WRIT_LIT("\xf0\x90\x80\x80"), high = WRIT_LIT("\xee\x80\x80");
 
@@ -34,7 +34,7 @@ START_TEST(the_two_orders_part_where_utf_16_does)
 }
 END_TEST
 
-START_TEST(no_memory_leaves_the_names_alone)
+START_TEST(names_without_memory_are_unchanged)
 {
     const struct writ_view list[] = {WRIT_LIT("a")};
     struct writ_arena *arena = writ_arena_new(1);
@@ -46,5 +46,5 @@ START_TEST(no_memory_leaves_the_names_alone)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("names", a_name_is_found_where_it_stands_first,
-    the_two_orders_part_where_utf_16_does, no_memory_leaves_the_names_alone)
+WRIT_UNIT_MAIN("names", names_find_gives_the_first_occurrence,
+    names_orders_differ_where_utf_16_differs, names_without_memory_are_unchanged)

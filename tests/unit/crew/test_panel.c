@@ -59,7 +59,7 @@ look(const char *votes, const char *engine, const char *quorum)
     return finding.verdict;
 }
 
-START_TEST(a_review_is_decided_when_nothing_can_change_it_and_not_before)
+START_TEST(panel_decides_once_no_vote_can_change_the_verdict)
 {
     static const struct {
         const char *votes, *quorum;
@@ -92,7 +92,7 @@ START_TEST(a_review_is_decided_when_nothing_can_change_it_and_not_before)
 END_TEST
 
 /* Whatever those who are still out say, or whether they say anything: no later verdict differs. */
-START_TEST(a_verdict_is_never_taken_back_by_any_votes_that_could_still_come)
+START_TEST(panel_verdict_holds_under_every_later_vote)
 {
     static const char letters[] = "-arm";
 
@@ -173,8 +173,8 @@ START_TEST(the_same_votes_give_the_same_events_byte_for_byte)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("panel", a_review_is_decided_when_nothing_can_change_it_and_not_before,
-    a_verdict_is_never_taken_back_by_any_votes_that_could_still_come,
+WRIT_UNIT_MAIN("panel", panel_decides_once_no_vote_can_change_the_verdict,
+    panel_verdict_holds_under_every_later_vote,
     a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision,
     an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused,
     count_with_each_engine_of_the_table_gives_a_verdict,

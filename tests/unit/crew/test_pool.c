@@ -45,7 +45,7 @@ check_filter(const struct writ_crew_pool *pool, const struct writ_crew_filter *f
     writ_crew_value_free(value);
 }
 
-START_TEST(insights_are_read_by_what_they_are)
+START_TEST(pool_read_selects_by_kind)
 {
     static const struct writ_view risk[] = {{"risk", 4}}, cost[] = {{"cost", 4}, {"x", 1}};
     static const struct {
@@ -71,7 +71,7 @@ START_TEST(insights_are_read_by_what_they_are)
 }
 END_TEST
 
-START_TEST(an_insight_comes_back_whole)
+START_TEST(pool_read_gives_the_written_insight)
 {
     struct writ_crew_pool *pool = filled();
     struct writ_crew_value *value = NULL;
@@ -106,7 +106,7 @@ START_TEST(statistics_count_everything)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(pool_put_beyond_its_limits_is_refused)
 {
     struct writ_crew_pool *pool = filled(), *roomy = writ_crew_pool_new(9);
     struct writ_crew_insight insight = {.content = {"x", 1}};
@@ -143,5 +143,5 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pool", insights_are_read_by_what_they_are, an_insight_comes_back_whole,
-    statistics_count_everything, what_does_not_fit_is_refused)
+WRIT_UNIT_MAIN("pool", pool_read_selects_by_kind, pool_read_gives_the_written_insight,
+    statistics_count_everything, pool_put_beyond_its_limits_is_refused)

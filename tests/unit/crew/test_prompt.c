@@ -111,7 +111,7 @@ START_TEST(text_that_imitates_the_prompt_stays_inside_of_the_call)
 }
 END_TEST
 
-START_TEST(what_is_not_seen_or_reorders_is_escaped)
+START_TEST(prompt_escapes_invisible_and_reordering_characters)
 {
     /* right-to-left override, zero width space, a tag character, a line separator, DEL */
     writ_auto_buf out =
@@ -123,7 +123,7 @@ START_TEST(what_is_not_seen_or_reorders_is_escaped)
 }
 END_TEST
 
-START_TEST(the_one_table_says_what_hides)
+START_TEST(prompt_escapes_exactly_the_hidden_characters)
 {
     /* an Arabic number sign, a Hangul filler, an Ogham space, an unassigned one, a format of
      * shorthand; and a line between two tokens */
@@ -135,7 +135,7 @@ START_TEST(the_one_table_says_what_hides)
 }
 END_TEST
 
-START_TEST(arguments_are_shown_up_to_a_length_and_what_is_cut_is_said)
+START_TEST(prompt_of_long_arguments_is_cut_and_says_so)
 {
     for (int over = 0; over < 2; over++) {
         size_t len = WRIT_PROMPT_ARGUMENTS_MAX + (size_t)over;
@@ -175,7 +175,7 @@ START_TEST(the_worst_text_of_each_length_fits)
 }
 END_TEST
 
-START_TEST(the_state_of_the_target_is_data_up_to_a_length)
+START_TEST(prompt_shows_the_target_state_as_data_within_its_limit)
 {
     struct writ_prompt prompt = {.voter = WRIT_LIT("model"),
         .review = WRIT_LIT("finance"),
@@ -224,7 +224,8 @@ START_TEST(each_voter_and_each_review_has_a_token_of_its_own)
 END_TEST
 
 WRIT_UNIT_MAIN("prompt", the_call_stands_as_one_line_of_json_between_two_lines_with_the_token,
-    text_that_imitates_the_prompt_stays_inside_of_the_call, what_is_not_seen_or_reorders_is_escaped,
-    the_one_table_says_what_hides, arguments_are_shown_up_to_a_length_and_what_is_cut_is_said,
-    the_worst_text_of_each_length_fits, the_state_of_the_target_is_data_up_to_a_length,
+    text_that_imitates_the_prompt_stays_inside_of_the_call,
+    prompt_escapes_invisible_and_reordering_characters,
+    prompt_escapes_exactly_the_hidden_characters, prompt_of_long_arguments_is_cut_and_says_so,
+    the_worst_text_of_each_length_fits, prompt_shows_the_target_state_as_data_within_its_limit,
     each_voter_and_each_review_has_a_token_of_its_own)

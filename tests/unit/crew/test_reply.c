@@ -34,7 +34,7 @@ vote_in(const char *answer)
     return reply.vote;
 }
 
-START_TEST(a_ballot_is_found_in_whatever_a_model_puts_around_it)
+START_TEST(reply_read_finds_a_ballot_in_other_text)
 {
     static const struct {
         const char *answer;
@@ -59,7 +59,7 @@ START_TEST(a_ballot_is_found_in_whatever_a_model_puts_around_it)
 }
 END_TEST
 
-START_TEST(whatever_is_no_clear_ballot_is_a_failed_one)
+START_TEST(reply_read_of_no_clear_ballot_fails)
 {
     static const char *const rows[] = {
         "",
@@ -90,7 +90,7 @@ START_TEST(whatever_is_no_clear_ballot_is_a_failed_one)
 }
 END_TEST
 
-START_TEST(feedback_and_confidence_are_made_fit_to_be_kept)
+START_TEST(reply_read_normalizes_feedback_and_confidence)
 {
     struct writ_reply reply = {.vote = WRIT_REVIEW_NO_VOTE};
 
@@ -127,7 +127,7 @@ START_TEST(feedback_is_cut_at_the_end_of_a_character)
 }
 END_TEST
 
-START_TEST(who_was_not_shown_the_call_whole_cannot_approve_it)
+START_TEST(reply_read_of_an_approval_of_a_cut_call_fails)
 {
     struct writ_reply reply = {.vote = WRIT_REVIEW_NO_VOTE};
 
@@ -141,7 +141,7 @@ START_TEST(who_was_not_shown_the_call_whole_cannot_approve_it)
 }
 END_TEST
 
-START_TEST(an_answer_has_a_length_and_a_number_of_objects)
+START_TEST(reply_read_beyond_its_limits_fails)
 {
     static const char ballot[] = "{" BALLOT ",\"vote\":\"reject\"}";
 
@@ -169,7 +169,7 @@ START_TEST(an_answer_has_a_length_and_a_number_of_objects)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reply", a_ballot_is_found_in_whatever_a_model_puts_around_it,
-    whatever_is_no_clear_ballot_is_a_failed_one, feedback_and_confidence_are_made_fit_to_be_kept,
-    feedback_is_cut_at_the_end_of_a_character, who_was_not_shown_the_call_whole_cannot_approve_it,
-    an_answer_has_a_length_and_a_number_of_objects)
+WRIT_UNIT_MAIN("reply", reply_read_finds_a_ballot_in_other_text,
+    reply_read_of_no_clear_ballot_fails, reply_read_normalizes_feedback_and_confidence,
+    feedback_is_cut_at_the_end_of_a_character, reply_read_of_an_approval_of_a_cut_call_fails,
+    reply_read_beyond_its_limits_fails)

@@ -316,7 +316,7 @@ count_wild(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
     return 0;
 }
 
-START_TEST(engines_of_others_are_asked_by_name)
+START_TEST(vote_of_a_registered_engine_is_called_by_name)
 {
     static const struct writ_crew_engine last = {1, "last", "the last name", count_last};
     static const struct writ_crew_engine wild = {1, "last", "out of range", count_wild};
@@ -506,7 +506,7 @@ START_TEST(an_explanation_has_a_limit)
 }
 END_TEST
 
-START_TEST(vetoes_of_many_voters_are_found_in_no_time)
+START_TEST(vote_with_many_vetoes_is_quick)
 {
     enum { VOTERS = 40000 };
     struct writ_crew_entry *entries = writ_alloc(VOTERS * sizeof *entries);
@@ -539,6 +539,7 @@ END_TEST
 WRIT_UNIT_MAIN("vote", a_quorum_is_counted_on_the_electorate, weights_and_thresholds_are_exact,
     the_best_of_n_has_the_highest_score, a_review_is_decided_as_published,
     no_split_of_votes_is_accepted_and_rejected, borda_counts_points_and_first_places,
-    a_voting_object_is_a_closed_set, engines_of_others_are_asked_by_name, a_vote_has_limits,
-    voting_objects_and_names_of_engines_have_limits, an_explanation_can_be_shown_to_a_person,
-    an_explanation_has_a_limit, vetoes_of_many_voters_are_found_in_no_time)
+    a_voting_object_is_a_closed_set, vote_of_a_registered_engine_is_called_by_name,
+    a_vote_has_limits, voting_objects_and_names_of_engines_have_limits,
+    an_explanation_can_be_shown_to_a_person, an_explanation_has_a_limit,
+    vote_with_many_vetoes_is_quick)

@@ -108,7 +108,7 @@ START_TEST(read_has_a_deepest_nesting)
 }
 END_TEST
 
-START_TEST(absent_stands_for_absent)
+START_TEST(read_of_an_absent_value_is_absent)
 {
     json_t *value = json_true();
     char *text = (char *)"before";
@@ -318,8 +318,8 @@ START_TEST(the_readers_agree_on_random_documents)
 END_TEST
 
 WRIT_UNIT_MAIN("jansson", read_makes_each_type, read_keeps_integers_exact,
-    read_without_canonical_form_is_refused, read_has_a_deepest_nesting, absent_stands_for_absent,
-    claim_is_a_string_or_null, write_gives_the_canonical_form,
+    read_without_canonical_form_is_refused, read_has_a_deepest_nesting,
+    read_of_an_absent_value_is_absent, claim_is_a_string_or_null, write_gives_the_canonical_form,
     write_without_canonical_form_is_refused, write_has_a_deepest_nesting,
     write_of_a_value_in_itself_is_too_deep, the_readers_agree_on_the_parser_corpus,
     the_readers_agree_on_random_documents)

@@ -76,7 +76,7 @@ reason_for(struct writ_view token, const struct writ_verify_call *call)
     return reason;
 }
 
-START_TEST(a_good_credential_tells_what_it_is_for)
+START_TEST(verify_of_a_good_credential_gives_its_claims)
 {
     struct writ_verify_call call;
     struct writ_verify_answer answer = {0};
@@ -103,7 +103,7 @@ START_TEST(a_good_credential_tells_what_it_is_for)
 }
 END_TEST
 
-START_TEST(every_difference_has_its_reason)
+START_TEST(verify_of_every_difference_has_its_reason)
 {
     static const char *const digest = "sha256:"
                                       "00000000000000000000000000000000"
@@ -151,7 +151,7 @@ START_TEST(every_difference_has_its_reason)
 }
 END_TEST
 
-START_TEST(what_is_not_to_be_compared_is_left_out_by_name)
+START_TEST(verify_omits_the_named_comparisons_only)
 {
     struct writ_verify_call call;
     const struct writ_verify_call empty = {.tool = WRIT_LIT(WRIT_TOKEN_TOOL),
@@ -178,7 +178,7 @@ START_TEST(what_is_not_to_be_compared_is_left_out_by_name)
 }
 END_TEST
 
-START_TEST(what_the_caller_remembers_is_asked_last)
+START_TEST(verify_asks_the_replay_callback_last)
 {
     struct writ_verify_call call;
     struct writ_verify_answer answer = {0};
@@ -196,7 +196,7 @@ START_TEST(what_the_caller_remembers_is_asked_last)
 }
 END_TEST
 
-START_TEST(hostile_tokens_have_a_reason_and_use_nothing_up)
+START_TEST(verify_of_hostile_tokens_spends_no_jti)
 {
     static const char genuine_token[] = WRIT_TOKEN_TEXT;
     static char token[sizeof genuine_token], longer[8193];
@@ -222,7 +222,7 @@ START_TEST(hostile_tokens_have_a_reason_and_use_nothing_up)
 }
 END_TEST
 
-START_TEST(hostile_keys_are_refused_and_the_ones_before_go_on)
+START_TEST(keys_replace_with_hostile_text_keeps_the_old_keys)
 {
     static char many[256 * 1024 + 1];
     static const char *const sets[] = {"", "x", "[]", "{\"keys\":{}}", "{\"keys\":[],\"keys\":[]}",
@@ -259,7 +259,7 @@ START_TEST(hostile_keys_are_refused_and_the_ones_before_go_on)
 }
 END_TEST
 
-START_TEST(hostile_calls_are_no_answer)
+START_TEST(verify_of_a_hostile_call_gives_no_verdict)
 {
     static const struct {
         enum writ_code code;
@@ -309,7 +309,7 @@ START_TEST(hostile_calls_are_no_answer)
 }
 END_TEST
 
-START_TEST(arguments_have_a_longest_text)
+START_TEST(verify_limits_the_arguments)
 {
     static char text[WRIT_VERIFY_ARGUMENTS_MAX + 1];
     struct writ_verify_call call;
@@ -329,7 +329,7 @@ START_TEST(arguments_have_a_longest_text)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_is_never_a_good_credential)
+START_TEST(verify_with_a_failed_allocation_is_never_good)
 {
     struct writ_verify_call call;
     bool reached = true;
@@ -436,7 +436,7 @@ teardown_list(void)
     writ_verify_free(verify);
 }
 
-START_TEST(whether_it_was_revoked_is_asked_of_the_list_that_it_names_while_that_is_current)
+START_TEST(verify_checks_the_current_status_list_of_the_credential)
 {
     writ_auto_buf good = {0}, bad = {0}, outside = {0}, none = {0}, other = {0};
 
@@ -462,7 +462,7 @@ START_TEST(whether_it_was_revoked_is_asked_of_the_list_that_it_names_while_that_
 }
 END_TEST
 
-START_TEST(a_list_that_is_older_or_of_somebody_else_does_not_take_the_place_of_a_good_one)
+START_TEST(status_list_replace_refuses_an_older_or_foreign_list)
 {
     writ_auto_buf bad = {0}, good = {0};
 
@@ -482,10 +482,10 @@ START_TEST(a_list_that_is_older_or_of_somebody_else_does_not_take_the_place_of_a
 }
 END_TEST
 
-WRIT_UNIT_MAIN("tool_server", a_good_credential_tells_what_it_is_for,
-    every_difference_has_its_reason, what_is_not_to_be_compared_is_left_out_by_name,
-    what_the_caller_remembers_is_asked_last, hostile_tokens_have_a_reason_and_use_nothing_up,
-    hostile_keys_are_refused_and_the_ones_before_go_on, hostile_calls_are_no_answer,
-    arguments_have_a_longest_text, a_failed_allocation_is_never_a_good_credential,
-    whether_it_was_revoked_is_asked_of_the_list_that_it_names_while_that_is_current,
-    a_list_that_is_older_or_of_somebody_else_does_not_take_the_place_of_a_good_one)
+WRIT_UNIT_MAIN("tool_server", verify_of_a_good_credential_gives_its_claims,
+    verify_of_every_difference_has_its_reason, verify_omits_the_named_comparisons_only,
+    verify_asks_the_replay_callback_last, verify_of_hostile_tokens_spends_no_jti,
+    keys_replace_with_hostile_text_keeps_the_old_keys, verify_of_a_hostile_call_gives_no_verdict,
+    verify_limits_the_arguments, verify_with_a_failed_allocation_is_never_good,
+    verify_checks_the_current_status_list_of_the_credential,
+    status_list_replace_refuses_an_older_or_foreign_list)

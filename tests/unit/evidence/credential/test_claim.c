@@ -78,7 +78,7 @@ read_with(const char *name, const char *value, struct writ_claims *ret, struct w
     return writ_claim_read(writ_value_of(arena, writ_buf_view(&text)), ret, err);
 }
 
-START_TEST(every_claim_is_needed_and_named_when_it_is_missing)
+START_TEST(claim_read_names_each_missing_claim)
 {
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
         struct writ_claims claims = {.exp = -7};
@@ -176,7 +176,7 @@ static const struct kind_row wrong[] = {
         "[" DETAILS("[\"a\"]", "\"" D "\"", "\"t\"", "\"mcp_tool_call\",\"actions\":[]") "]"},
 };
 
-START_TEST(a_claim_of_another_kind_is_refused)
+START_TEST(claim_read_of_another_type_is_refused)
 {
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         bool tried = false;
@@ -205,7 +205,7 @@ START_TEST(fine_details_are_read)
 }
 END_TEST
 
-START_TEST(the_jti_is_the_decision_id_and_not_long)
+START_TEST(claim_check_requires_a_short_jti_equal_to_the_decision_id)
 {
     for (int extra = 0; extra <= 1; extra++) {
         writ_auto_arena arena = writ_value_arena();
@@ -224,7 +224,7 @@ START_TEST(the_jti_is_the_decision_id_and_not_long)
 }
 END_TEST
 
-START_TEST(claims_that_were_made_are_held_to_the_same)
+START_TEST(claim_check_of_made_claims_applies_the_same_rules)
 {
     for (const struct writ_claim_row *row = writ_claim_rows; row->kind != WRIT_CLAIM_NONE; row++) {
         writ_auto_arena arena = writ_value_arena();
@@ -258,6 +258,6 @@ START_TEST(claims_that_were_made_are_held_to_the_same)
 END_TEST
 
 WRIT_UNIT_MAIN("claim", rows_are_in_canonical_order, good_claims_are_read,
-    every_claim_is_needed_and_named_when_it_is_missing, a_claim_of_another_kind_is_refused,
-    fine_details_are_read, the_jti_is_the_decision_id_and_not_long,
-    claims_that_were_made_are_held_to_the_same)
+    claim_read_names_each_missing_claim, claim_read_of_another_type_is_refused,
+    fine_details_are_read, claim_check_requires_a_short_jti_equal_to_the_decision_id,
+    claim_check_of_made_claims_applies_the_same_rules)

@@ -119,7 +119,7 @@ payload_of(struct writ_view token)
 
 /* ---- issuing */
 
-START_TEST(what_is_issued_verifies)
+START_TEST(credential_issue_gives_a_verifying_credential)
 {
     struct writ_credential_expect expect;
     struct writ_claims claims;
@@ -136,7 +136,7 @@ START_TEST(what_is_issued_verifies)
 }
 END_TEST
 
-START_TEST(every_claim_is_that_of_the_decision)
+START_TEST(credential_issue_takes_every_claim_from_the_decision)
 {
 #define SAME(claim, member) ck_assert(writ_view_equal(claims.claim, decision.member.view))
     struct writ_claims claims;
@@ -168,7 +168,7 @@ START_TEST(every_claim_is_that_of_the_decision)
 }
 END_TEST
 
-START_TEST(there_are_no_other_claims_and_no_other_header_members)
+START_TEST(credential_issue_adds_no_other_member)
 {
     const struct writ_json *payload;
     struct writ_jws jws;
@@ -189,7 +189,7 @@ START_TEST(there_are_no_other_claims_and_no_other_header_members)
 }
 END_TEST
 
-START_TEST(subject_and_status_index_are_claims_when_known)
+START_TEST(credential_issue_with_subject_and_status_index_has_their_claims)
 {
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
     struct writ_credential_request wanted;
@@ -218,7 +218,7 @@ START_TEST(subject_and_status_index_are_claims_when_known)
 }
 END_TEST
 
-START_TEST(what_the_decision_does_not_have_is_null)
+START_TEST(credential_issue_of_absent_members_writes_null)
 {
     struct writ_credential_request wanted;
     struct writ_credential_expect expect;
@@ -274,7 +274,7 @@ assert_not_issued(const struct writ_credential_request *wanted, enum writ_code c
     ck_assert_msg(result.code == code, "%s: %s", writ_code_name(result.code), err.text);
 }
 
-START_TEST(only_a_decision_that_allows_gets_one)
+START_TEST(credential_issue_of_a_deny_is_refused)
 {
     struct writ_credential_request wanted;
 
@@ -294,7 +294,7 @@ START_TEST(only_a_decision_that_allows_gets_one)
 }
 END_TEST
 
-START_TEST(a_decision_that_lacks_a_claim_gets_none)
+START_TEST(credential_issue_without_a_needed_member_is_refused)
 {
 #define LACKS(member)                                                                              \
     do {                                                                                           \
@@ -340,7 +340,7 @@ START_TEST(an_issuer_and_an_audience_are_needed)
 }
 END_TEST
 
-START_TEST(a_claim_that_would_be_cut_or_be_no_json_is_refused)
+START_TEST(credential_issue_of_an_unwritable_claim_is_refused)
 {
     struct writ_credential_request wanted;
     struct writ_claims claims;
@@ -473,7 +473,7 @@ put_public_pem(struct writ_buf *ret)
 }
 
 /* libjwt 1.10 takes no typ but JWT, later ones take any: this is what `credential.typ` is for. */
-START_TEST(libjwt_verifies_what_we_issue)
+START_TEST(credential_issue_verifies_with_libjwt)
 {
     writ_auto_buf pem = writ_buf_make(4096);
     struct writ_view token;
@@ -498,7 +498,7 @@ START_TEST(libjwt_verifies_what_we_issue)
 }
 END_TEST
 
-START_TEST(we_verify_what_libjwt_issues)
+START_TEST(credential_verify_accepts_a_token_of_libjwt)
 {
     writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
     writ_auto_buf kid = writ_buf_make(256);
@@ -692,7 +692,7 @@ static const struct claim_row claim_rows[] = {
     {"policy_digest no digest", "malformed", {{"policy_digest", "\"v7\""}}},
 };
 
-START_TEST(each_claim_is_held_against_the_call)
+START_TEST(credential_verify_compares_each_claim_with_the_call)
 {
     setup();
     for (size_t i = 0; i < sizeof(claim_rows) / sizeof(claim_rows[0]); i++) {
@@ -709,7 +709,7 @@ START_TEST(each_claim_is_held_against_the_call)
 }
 END_TEST
 
-START_TEST(there_is_no_credential_where_there_is_no_text)
+START_TEST(credential_verify_of_empty_text_is_missing)
 {
     struct writ_credential_expect expect;
 
@@ -770,7 +770,7 @@ START_TEST(a_signature_by_another_key_under_a_known_kid_is_bad)
 }
 END_TEST
 
-START_TEST(typ_is_that_of_our_credentials)
+START_TEST(credential_verify_of_another_typ_is_malformed)
 {
     static const struct {
         const char *typ, *want, *reason;
@@ -880,7 +880,7 @@ always_spent(void *ctx, struct writ_view jti, int64_t until_s)
 }
 
 /* Everything is wrong at once; then one thing after the other is put right. */
-START_TEST(the_first_reason_in_the_order_wins)
+START_TEST(credential_verify_reports_the_first_reason_in_order)
 {
     static const struct change wrong[] = {{"iss", "\"x\""}, {"aud", "\"x\""}, {"nbf", "1782364000"},
         {"exp", "1782363000"}, {"sub", "\"x\""}, {"params_hash", OTHER},
@@ -943,7 +943,7 @@ remember(void *ctx, struct writ_view jti, int64_t until_s)
 }
 
 /* K10, K11, K12 */
-START_TEST(a_jti_is_used_once_and_burnt_only_by_a_credential_that_holds)
+START_TEST(credential_verify_spends_a_jti_once_and_only_on_success)
 {
     static const struct change other_args[] = {{"params_hash", OTHER}, {0}};
     struct writ_credential_expect expect;
@@ -995,7 +995,7 @@ START_TEST(credential_verify_with_an_unknown_use_is_an_io_error)
 }
 END_TEST
 
-START_TEST(an_expectation_of_zeros_is_met_by_nothing)
+START_TEST(credential_verify_with_a_zeroed_expectation_always_fails)
 {
     struct writ_credential_expect expect = {0};
 
@@ -1023,7 +1023,7 @@ START_TEST(an_expectation_of_zeros_is_met_by_nothing)
 }
 END_TEST
 
-START_TEST(a_skew_is_forgiven_on_both_sides_to_the_second)
+START_TEST(credential_verify_permits_the_skew_to_the_second)
 {
     static const struct {
         int64_t now_s;
@@ -1079,7 +1079,7 @@ START_TEST(an_expectation_has_limits)
 }
 END_TEST
 
-START_TEST(state_is_compared_as_it_is)
+START_TEST(credential_verify_compares_the_state_exactly)
 {
     static const struct writ_member_text none = {WRIT_NULL, {NULL, 0}};
     static const struct writ_member_text absent = {WRIT_ABSENT, {NULL, 0}};
@@ -1138,7 +1138,7 @@ revoked_since(int64_t since_s)
 }
 
 /* A holder of the key can sign with any date: what was issued before is rejected as well. */
-START_TEST(nothing_of_a_key_is_believed_from_its_revocation_on)
+START_TEST(credential_verify_after_the_revocation_of_its_key_fails)
 {
     static const struct {
         int64_t since_s;
@@ -1190,22 +1190,24 @@ START_TEST(a_token_of_every_length_fits_an_arena_of_64_kib)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("credential", what_is_issued_verifies, every_claim_is_that_of_the_decision,
-    there_are_no_other_claims_and_no_other_header_members,
-    subject_and_status_index_are_claims_when_known, what_the_decision_does_not_have_is_null,
-    every_algorithm_signs_credentials, only_a_decision_that_allows_gets_one,
-    a_decision_that_lacks_a_claim_gets_none, an_issuer_and_an_audience_are_needed,
-    a_claim_that_would_be_cut_or_be_no_json_is_refused, a_lifetime_has_limits,
-    a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
-    libjwt_verifies_what_we_issue, we_verify_what_libjwt_issues,
+WRIT_UNIT_MAIN("credential", credential_issue_gives_a_verifying_credential,
+    credential_issue_takes_every_claim_from_the_decision, credential_issue_adds_no_other_member,
+    credential_issue_with_subject_and_status_index_has_their_claims,
+    credential_issue_of_absent_members_writes_null, every_algorithm_signs_credentials,
+    credential_issue_of_a_deny_is_refused, credential_issue_without_a_needed_member_is_refused,
+    an_issuer_and_an_audience_are_needed, credential_issue_of_an_unwritable_claim_is_refused,
+    a_lifetime_has_limits, a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
+    credential_issue_verifies_with_libjwt, credential_verify_accepts_a_token_of_libjwt,
     an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused,
-    each_claim_is_held_against_the_call, there_is_no_credential_where_there_is_no_text,
+    credential_verify_compares_each_claim_with_the_call, credential_verify_of_empty_text_is_missing,
     a_key_that_is_not_in_the_set_is_unknown, a_signature_by_another_key_under_a_known_kid_is_bad,
-    typ_is_that_of_our_credentials, faulty_header_is_malformed_under_any_signature,
-    the_first_reason_in_the_order_wins,
-    a_jti_is_used_once_and_burnt_only_by_a_credential_that_holds,
-    credential_verify_with_an_unknown_use_is_an_io_error, an_expectation_of_zeros_is_met_by_nothing,
-    a_skew_is_forgiven_on_both_sides_to_the_second, an_expectation_has_limits,
-    state_is_compared_as_it_is, credential_verify_without_arguments_needs_equal_digests,
-    nothing_of_a_key_is_believed_from_its_revocation_on,
+    credential_verify_of_another_typ_is_malformed, faulty_header_is_malformed_under_any_signature,
+    credential_verify_reports_the_first_reason_in_order,
+    credential_verify_spends_a_jti_once_and_only_on_success,
+    credential_verify_with_an_unknown_use_is_an_io_error,
+    credential_verify_with_a_zeroed_expectation_always_fails,
+    credential_verify_permits_the_skew_to_the_second, an_expectation_has_limits,
+    credential_verify_compares_the_state_exactly,
+    credential_verify_without_arguments_needs_equal_digests,
+    credential_verify_after_the_revocation_of_its_key_fails,
     a_token_of_every_length_fits_an_arena_of_64_kib)

@@ -20,7 +20,7 @@ expect_refused(const void *packed, size_t len, const char *what)
         writ_deflate_read(writ_view(packed, len), &got, NULL).code == WRIT_E_PARSE, "%s", what);
 }
 
-START_TEST(read_appends_to_what_is_there)
+START_TEST(read_appends_to_the_buffer)
 {
     writ_auto_buf got = writ_buf_make(1000);
 
@@ -124,7 +124,7 @@ START_TEST(put_into_too_little_room_is_a_limit)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("deflate", read_appends_to_what_is_there, read_of_a_stream_cut_anywhere_is_refused,
+WRIT_UNIT_MAIN("deflate", read_appends_to_the_buffer, read_of_a_stream_cut_anywhere_is_refused,
     read_of_a_stream_with_a_changed_bit_is_refused_or_the_same,
     read_of_bytes_after_the_end_is_refused, read_of_other_formats_is_refused,
     read_of_the_longest_is_done_and_of_one_byte_more_is_a_limit,

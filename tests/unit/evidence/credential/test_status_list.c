@@ -44,7 +44,7 @@ signed_by(const struct writ_signer *by, const char *typ, struct writ_view payloa
     return writ_view_copy(writ_buf_view(&token), arena);
 }
 
-START_TEST(what_is_issued_is_read_at_every_place)
+START_TEST(status_list_reads_back_at_every_index)
 {
     static char bits[WRIT_STATUS_LIST_BYTES];
     const struct writ_status_list list = {
@@ -81,7 +81,7 @@ START_TEST(what_is_issued_is_read_at_every_place)
 END_TEST
 
 /* The example of the IETF's document: bits b9 a3 compress to this. */
-START_TEST(lists_of_others_are_read)
+START_TEST(status_list_of_another_issuer_is_read)
 {
     static const char payload[] =
         "{\"exp\":2291720170,\"iat\":1686920170,\"status_list\":{\"bits\":1,\"lst\":"
@@ -110,7 +110,7 @@ START_TEST(lists_of_others_are_read)
 }
 END_TEST
 
-START_TEST(what_is_no_list_is_refused)
+START_TEST(status_list_read_of_any_other_token_is_refused)
 {
     static const char *const payloads[] = {"{}",
         "{\"exp\":2,\"iat\":1,\"status_list\":{\"bits\":1,\"lst\":\"eNrbuRgAAhcBXQ\"}}",
@@ -148,5 +148,5 @@ START_TEST(what_is_no_list_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("status_list", what_is_issued_is_read_at_every_place, lists_of_others_are_read,
-    what_is_no_list_is_refused)
+WRIT_UNIT_MAIN("status_list", status_list_reads_back_at_every_index,
+    status_list_of_another_issuer_is_read, status_list_read_of_any_other_token_is_refused)

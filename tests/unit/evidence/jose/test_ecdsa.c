@@ -33,7 +33,7 @@ unhex(const char *hex, uint8_t *ret)
     return len;
 }
 
-START_TEST(raw_signatures_become_der_and_come_back)
+START_TEST(ecdsa_raw_signature_round_trips_through_der)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint8_t raw[WRIT_ECDSA_RAW], back[WRIT_ECDSA_RAW];
@@ -70,7 +70,7 @@ static const char *const not_der[] = {
     "020101", /* 33 significant bytes */
 };
 
-START_TEST(what_is_not_exactly_der_is_refused_and_leaves_ret_alone)
+START_TEST(ecdsa_read_of_inexact_der_is_refused)
 {
     for (size_t i = 0; i < sizeof(not_der) / sizeof(not_der[0]); i++) {
         uint8_t der[128], ret[WRIT_ECDSA_RAW], before[WRIT_ECDSA_RAW];
@@ -85,5 +85,5 @@ START_TEST(what_is_not_exactly_der_is_refused_and_leaves_ret_alone)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ecdsa", raw_signatures_become_der_and_come_back,
-    what_is_not_exactly_der_is_refused_and_leaves_ret_alone)
+WRIT_UNIT_MAIN(
+    "ecdsa", ecdsa_raw_signature_round_trips_through_der, ecdsa_read_of_inexact_der_is_refused)

@@ -43,7 +43,7 @@ START_TEST(a_key_without_kid_gets_its_thumbprint)
 }
 END_TEST
 
-START_TEST(a_key_keeps_the_kid_it_came_with_and_nothing_that_it_does_not_need)
+START_TEST(jwk_read_keeps_the_kid_and_drops_other_members)
 {
     struct writ_jwk *key = NULL;
     writ_auto_buf text = writ_buf_make(4096);
@@ -117,7 +117,7 @@ static const struct refusal refusals[] = {
         WRIT_E_INVALID},
 };
 
-START_TEST(what_is_no_key_for_verifying_is_refused_and_leaves_ret_alone)
+START_TEST(jwk_read_of_no_verifying_key_is_refused)
 {
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         struct writ_jwk *key = NULL;
@@ -179,6 +179,5 @@ START_TEST(a_held_key_outlives_its_first_owner)
 END_TEST
 
 WRIT_UNIT_MAIN("jwk", a_key_without_kid_gets_its_thumbprint,
-    a_key_keeps_the_kid_it_came_with_and_nothing_that_it_does_not_need,
-    what_is_no_key_for_verifying_is_refused_and_leaves_ret_alone, a_kid_has_a_longest_length,
-    names_of_algorithms_are_exact, a_held_key_outlives_its_first_owner)
+    jwk_read_keeps_the_kid_and_drops_other_members, jwk_read_of_no_verifying_key_is_refused,
+    a_kid_has_a_longest_length, names_of_algorithms_are_exact, a_held_key_outlives_its_first_owner)

@@ -25,7 +25,7 @@ START_TEST(keys_are_found_by_their_exact_kid_only)
 }
 END_TEST
 
-START_TEST(keys_that_are_not_for_us_are_left_out_and_counted)
+START_TEST(jwks_read_counts_and_drops_unusable_keys)
 {
     static const char text[] = "{\"issuer\":\"x\",\"keys\":[" KEY(
         "a", ",\"use\":\"enc\"") ","
@@ -42,7 +42,7 @@ START_TEST(keys_that_are_not_for_us_are_left_out_and_counted)
 }
 END_TEST
 
-START_TEST(a_set_without_keys_is_a_set_that_verifies_nothing)
+START_TEST(jwks_without_keys_verifies_nothing)
 {
     struct writ_jwks *set = NULL;
     const char *why = NULL;
@@ -74,7 +74,7 @@ static const struct refusal refusals[] = {
     {"{\"keys\":[" KEY("a", "") ",{\"kty\":\"oct\",\"k\":\"AAAA\"}]}", WRIT_E_MISMATCH},
 };
 
-START_TEST(a_set_that_cannot_be_trusted_is_refused_as_a_whole)
+START_TEST(jwks_read_with_an_untrustworthy_key_is_refused)
 {
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         struct writ_jwks *set = NULL;
@@ -142,7 +142,6 @@ START_TEST(a_set_that_is_written_can_be_read)
 END_TEST
 
 WRIT_UNIT_MAIN("jwks", keys_are_found_by_their_exact_kid_only,
-    keys_that_are_not_for_us_are_left_out_and_counted,
-    a_set_without_keys_is_a_set_that_verifies_nothing,
-    a_set_that_cannot_be_trusted_is_refused_as_a_whole, a_set_has_a_largest_number_of_keys,
+    jwks_read_counts_and_drops_unusable_keys, jwks_without_keys_verifies_nothing,
+    jwks_read_with_an_untrustworthy_key_is_refused, a_set_has_a_largest_number_of_keys,
     a_set_has_a_longest_text, a_set_that_is_written_can_be_read)

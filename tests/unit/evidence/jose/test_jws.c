@@ -136,7 +136,7 @@ static const struct header_row headers[] = {
     {"not UTF-8", "{\"alg\":\"ES256\",\"kid\":\"%\",\"typ\":\"\xff\"}", WRIT_E_PARSE},
 };
 
-START_TEST(the_header_is_compared_and_never_obeyed)
+START_TEST(jws_read_compares_the_header_with_the_expected_one)
 {
     setup();
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
@@ -271,7 +271,7 @@ START_TEST(a_token_with_any_byte_changed_never_verifies)
 END_TEST
 
 /* K12: the twin is a good signature of the same text, which is why single use goes by jti */
-START_TEST(the_twin_of_a_signature_verifies)
+START_TEST(jws_check_of_the_twin_signature_verifies)
 {
     static const uint8_t order[32] = {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
         0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca,
@@ -327,7 +327,7 @@ static const struct form_row forms[] = {
     {"a byte order mark", "\xef\xbb\xbf", "", 0},
 };
 
-START_TEST(there_is_one_form_of_a_token)
+START_TEST(jws_read_of_another_form_is_refused)
 {
     writ_auto_buf token = writ_buf_make(16384);
 
@@ -404,7 +404,7 @@ START_TEST(a_token_has_a_longest_length_that_is_checked_before_anything_else)
 }
 END_TEST
 
-START_TEST(a_small_arena_refuses)
+START_TEST(jws_read_with_a_small_arena_fails)
 {
     writ_auto_buf token = writ_buf_make(16384);
     struct writ_arena *small = writ_arena_new(100);
@@ -440,7 +440,7 @@ START_TEST(claims_are_one_strict_object)
 }
 END_TEST
 
-START_TEST(what_we_sign_is_what_we_read)
+START_TEST(jws_sign_reads_back)
 {
     static const enum writ_jwk_alg algs[] = {
         WRIT_JWK_ALG_ES256, WRIT_JWK_ALG_RS256, WRIT_JWK_ALG_EDDSA};
@@ -466,7 +466,7 @@ START_TEST(what_we_sign_is_what_we_read)
 }
 END_TEST
 
-START_TEST(no_token_is_made_that_is_too_long_to_be_read)
+START_TEST(jws_sign_beyond_the_maximum_is_refused)
 {
     writ_auto_buf payload = writ_buf_make(16384);
     writ_auto_buf token = writ_buf_make(32768);
@@ -481,10 +481,10 @@ START_TEST(no_token_is_made_that_is_too_long_to_be_read)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("jws", the_header_is_compared_and_never_obeyed, an_unsigned_token_never_verifies,
-    a_mac_keyed_with_the_public_key_never_verifies, signatures_of_other_forms_never_verify,
-    a_token_with_any_byte_changed_never_verifies, the_twin_of_a_signature_verifies,
-    there_is_one_form_of_a_token, parts_are_cut_at_dots_alone,
-    a_token_has_a_longest_length_that_is_checked_before_anything_else, a_small_arena_refuses,
-    claims_are_one_strict_object, what_we_sign_is_what_we_read,
-    no_token_is_made_that_is_too_long_to_be_read)
+WRIT_UNIT_MAIN("jws", jws_read_compares_the_header_with_the_expected_one,
+    an_unsigned_token_never_verifies, a_mac_keyed_with_the_public_key_never_verifies,
+    signatures_of_other_forms_never_verify, a_token_with_any_byte_changed_never_verifies,
+    jws_check_of_the_twin_signature_verifies, jws_read_of_another_form_is_refused,
+    parts_are_cut_at_dots_alone, a_token_has_a_longest_length_that_is_checked_before_anything_else,
+    jws_read_with_a_small_arena_fails, claims_are_one_strict_object, jws_sign_reads_back,
+    jws_sign_beyond_the_maximum_is_refused)

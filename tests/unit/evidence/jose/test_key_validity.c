@@ -17,7 +17,7 @@ START_TEST(a_key_without_members_signs_at_any_time)
 }
 END_TEST
 
-START_TEST(both_ends_of_a_window_are_in_it)
+START_TEST(key_validity_includes_both_ends)
 {
     const struct writ_key_validity window = {100, 200, INT64_MAX};
     static const struct {
@@ -65,7 +65,7 @@ START_TEST(members_of_another_form_are_refused_and_ret_is_left_alone)
 }
 END_TEST
 
-START_TEST(what_is_written_is_read_as_it_was)
+START_TEST(key_validity_reads_back_as_written)
 {
     static const struct writ_key_validity windows[] = {
         {INT64_MIN, INT64_MAX, INT64_MAX}, {1, INT64_MAX, INT64_MAX}, {1, 2, INT64_MAX}, {1, 2, 3}};
@@ -85,5 +85,5 @@ START_TEST(what_is_written_is_read_as_it_was)
 END_TEST
 
 WRIT_UNIT_MAIN("key_validity", a_key_without_members_signs_at_any_time,
-    both_ends_of_a_window_are_in_it, revoked_key_is_rejected_after_its_revocation,
-    members_of_another_form_are_refused_and_ret_is_left_alone, what_is_written_is_read_as_it_was)
+    key_validity_includes_both_ends, revoked_key_is_rejected_after_its_revocation,
+    members_of_another_form_are_refused_and_ret_is_left_alone, key_validity_reads_back_as_written)

@@ -107,7 +107,7 @@ START_TEST(a_rotated_key_verifies_until_it_is_retired)
 }
 END_TEST
 
-START_TEST(states_only_go_forward)
+START_TEST(keyring_states_never_go_back)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -184,7 +184,7 @@ START_TEST(the_set_of_a_purpose_has_its_verifying_keys_active_first)
 }
 END_TEST
 
-START_TEST(a_ring_that_is_written_is_read_as_it_was)
+START_TEST(keyring_reads_back_as_written)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_keyring *again = NULL;
@@ -206,7 +206,7 @@ START_TEST(a_ring_that_is_written_is_read_as_it_was)
 }
 END_TEST
 
-START_TEST(a_private_half_goes_to_its_active_key_only)
+START_TEST(keyring_adopt_takes_the_private_half_of_its_active_key_only)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_keyring *again = NULL;
@@ -232,7 +232,7 @@ START_TEST(a_private_half_goes_to_its_active_key_only)
 }
 END_TEST
 
-START_TEST(a_revoked_key_is_revoked_for_good_and_only_earlier)
+START_TEST(keyring_revoke_twice_keeps_the_earlier_time)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *fresh = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -344,7 +344,7 @@ static const struct text_row texts[] = {
     {RING("{\"created_at\":1,\"changed_at\":2,\"jwk\":" JWK("") "," ACTIVE "}"), WRIT_E_INVALID},
 };
 
-START_TEST(only_text_of_exactly_this_form_is_a_ring)
+START_TEST(keyring_read_of_another_form_is_refused)
 {
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct writ_keyring *ring = NULL;
@@ -382,9 +382,9 @@ END_TEST
 
 WRIT_UNIT_MAIN("keyring", an_empty_ring_signs_and_verifies_nothing, a_purpose_has_one_active_key,
     the_same_key_never_serves_two_purposes, a_rotated_key_verifies_until_it_is_retired,
-    states_only_go_forward, a_failed_rotation_changes_nothing, a_ring_has_a_largest_number_of_keys,
-    the_set_of_a_purpose_has_its_verifying_keys_active_first,
-    a_ring_that_is_written_is_read_as_it_was, a_private_half_goes_to_its_active_key_only,
-    a_revoked_key_is_revoked_for_good_and_only_earlier, a_failed_revocation_changes_nothing,
+    keyring_states_never_go_back, a_failed_rotation_changes_nothing,
+    a_ring_has_a_largest_number_of_keys, the_set_of_a_purpose_has_its_verifying_keys_active_first,
+    keyring_reads_back_as_written, keyring_adopt_takes_the_private_half_of_its_active_key_only,
+    keyring_revoke_twice_keeps_the_earlier_time, a_failed_revocation_changes_nothing,
     a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired,
-    only_text_of_exactly_this_form_is_a_ring, two_active_keys_of_one_purpose_are_refused_when_read)
+    keyring_read_of_another_form_is_refused, two_active_keys_of_one_purpose_are_refused_when_read)

@@ -20,7 +20,7 @@ START_TEST(a_public_key_is_read_and_its_kid_is_its_thumbprint)
 }
 END_TEST
 
-START_TEST(what_is_no_public_key_is_refused)
+START_TEST(pem_read_of_no_public_key_is_refused)
 {
     static const char *const texts[] = {"", "x", "-----BEGIN PUBLIC KEY-----\n",
         "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
@@ -55,4 +55,4 @@ START_TEST(a_file_is_read_up_to_its_limit)
 END_TEST
 
 WRIT_UNIT_MAIN("pem", a_public_key_is_read_and_its_kid_is_its_thumbprint,
-    what_is_no_public_key_is_refused, a_file_is_read_up_to_its_limit)
+    pem_read_of_no_public_key_is_refused, a_file_is_read_up_to_its_limit)

@@ -64,7 +64,7 @@ START_TEST(a_chain_of_as_many_keys_as_there_may_be_is_followed)
 }
 END_TEST
 
-START_TEST(a_pin_of_nothing_leads_nowhere)
+START_TEST(rotation_follow_without_a_pin_reaches_no_key)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_jwks *pin = set_of(WRIT_LIT("{\"keys\":[]}")), *now = published(ring, false);
@@ -77,7 +77,7 @@ START_TEST(a_pin_of_nothing_leads_nowhere)
 }
 END_TEST
 
-START_TEST(what_is_no_statement_is_ignored)
+START_TEST(rotation_follow_ignores_invalid_statements)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_jwks *pin = published(ring, false);
@@ -121,7 +121,7 @@ START_TEST(lists_of_another_form_make_a_set_invalid_and_too_long_ones_a_limit)
 }
 END_TEST
 
-START_TEST(a_set_tells_windows_and_what_was_revoked)
+START_TEST(rotation_set_lists_validity_and_revocations)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *fresh = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -152,6 +152,6 @@ START_TEST(a_set_tells_windows_and_what_was_revoked)
 END_TEST
 
 WRIT_UNIT_MAIN("rotation", a_chain_of_as_many_keys_as_there_may_be_is_followed,
-    a_pin_of_nothing_leads_nowhere, what_is_no_statement_is_ignored,
+    rotation_follow_without_a_pin_reaches_no_key, rotation_follow_ignores_invalid_statements,
     lists_of_another_form_make_a_set_invalid_and_too_long_ones_a_limit,
-    a_set_tells_windows_and_what_was_revoked)
+    rotation_set_lists_validity_and_revocations)

@@ -12,7 +12,7 @@ static const enum writ_jwk_alg algs[] = {
 
 #define ALGS (sizeof(algs) / sizeof(algs[0]))
 
-START_TEST(what_a_key_signs_verifies_and_nothing_else_does)
+START_TEST(signer_signature_verifies_for_its_own_bytes_and_key_only)
 {
     for (size_t i = 0; i < ALGS; i++) {
         struct writ_signer *signer = writ_keys_signer(algs[i]);
@@ -65,7 +65,7 @@ START_TEST(a_signature_has_exactly_the_length_of_its_algorithm)
 }
 END_TEST
 
-START_TEST(a_key_survives_the_way_through_pem)
+START_TEST(signer_pem_round_trips)
 {
     for (size_t i = 0; i < ALGS; i++) {
         struct writ_signer *signer = writ_keys_signer(algs[i]);
@@ -137,7 +137,7 @@ START_TEST(keys_that_openssl_made_are_read)
 }
 END_TEST
 
-START_TEST(what_is_no_private_key_is_refused)
+START_TEST(signer_open_of_no_private_key_is_refused)
 {
     static const char *const texts[] = {"", "x", "-----BEGIN PRIVATE KEY-----\n",
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
@@ -182,7 +182,7 @@ START_TEST(a_key_needs_an_algorithm)
 }
 END_TEST
 
-START_TEST(a_signature_that_does_not_fit_is_no_signature)
+START_TEST(signer_sign_into_a_small_buffer_fails)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
     writ_auto_buf small = writ_buf_make(63);
@@ -220,7 +220,7 @@ sign_and_verify(void *arg)
     return NULL;
 }
 
-START_TEST(threads_share_keys)
+START_TEST(signer_signs_in_many_threads)
 {
     struct writ_signer *signers[KEYS];
     struct job jobs[THREADS];
@@ -243,8 +243,8 @@ START_TEST(threads_share_keys)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("signer", what_a_key_signs_verifies_and_nothing_else_does,
-    a_signature_has_exactly_the_length_of_its_algorithm, a_key_survives_the_way_through_pem,
+WRIT_UNIT_MAIN("signer", signer_signature_verifies_for_its_own_bytes_and_key_only,
+    a_signature_has_exactly_the_length_of_its_algorithm, signer_pem_round_trips,
     encrypted_weak_and_foreign_keys_are_refused_by_name, keys_that_openssl_made_are_read,
-    what_is_no_private_key_is_refused, a_key_file_has_a_longest_length, a_key_needs_an_algorithm,
-    a_signature_that_does_not_fit_is_no_signature, threads_share_keys)
+    signer_open_of_no_private_key_is_refused, a_key_file_has_a_longest_length,
+    a_key_needs_an_algorithm, signer_sign_into_a_small_buffer_fails, signer_signs_in_many_threads)

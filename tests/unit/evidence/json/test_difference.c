@@ -26,7 +26,7 @@ setup(void)
     ck_assert_ptr_nonnull(arena);
 }
 
-START_TEST(every_place_that_differs_has_a_line)
+START_TEST(difference_has_a_line_for_every_change)
 {
     static const struct {
         const char *before, *after, *want;
@@ -65,7 +65,7 @@ START_TEST(every_place_that_differs_has_a_line)
 }
 END_TEST
 
-START_TEST(nothing_that_a_terminal_obeys_gets_through)
+START_TEST(difference_escapes_control_sequences)
 {
     writ_auto_buf got = writ_buf_make(65536);
 
@@ -82,7 +82,7 @@ START_TEST(nothing_that_a_terminal_obeys_gets_through)
 }
 END_TEST
 
-START_TEST(characters_that_hide_are_shown_by_their_number)
+START_TEST(difference_shows_hidden_characters_by_number)
 {
     static const struct {
         const char *after, *want;
@@ -103,7 +103,7 @@ START_TEST(characters_that_hide_are_shown_by_their_number)
 }
 END_TEST
 
-START_TEST(long_values_are_cut_where_that_is_enough)
+START_TEST(difference_cuts_long_values)
 {
     writ_auto_buf text = writ_buf_make(65536);
     writ_auto_buf cut = writ_buf_make(65536), whole = writ_buf_make(65536);
@@ -123,6 +123,6 @@ START_TEST(long_values_are_cut_where_that_is_enough)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("difference", every_place_that_differs_has_a_line,
-    nothing_that_a_terminal_obeys_gets_through, characters_that_hide_are_shown_by_their_number,
-    long_values_are_cut_where_that_is_enough)
+WRIT_UNIT_MAIN("difference", difference_has_a_line_for_every_change,
+    difference_escapes_control_sequences, difference_shows_hidden_characters_by_number,
+    difference_cuts_long_values)

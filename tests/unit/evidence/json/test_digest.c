@@ -29,7 +29,7 @@ assert_digest(const struct writ_digest *digest, const char *want)
     writ_buf_wipe(&buf);
 }
 
-START_TEST(bytes_have_the_digest_that_the_standard_says)
+START_TEST(digest_bytes_gives_the_examples_of_fips_180)
 {
     struct writ_view pieces[] = {WRIT_LIT("a"), WRIT_LIT(""), {NULL, 0}, WRIT_LIT("bc")};
     struct writ_digest digest;
@@ -66,7 +66,7 @@ START_TEST(a_stream_gives_the_digest_of_all_that_was_added)
 }
 END_TEST
 
-START_TEST(a_stream_goes_on_where_it_was_saved)
+START_TEST(digest_stream_resumes_from_its_saved_state)
 {
     static const char text[300] = "what stands here does not matter";
 
@@ -110,7 +110,7 @@ START_TEST(equal_values_have_equal_digests)
 }
 END_TEST
 
-START_TEST(a_failure_leaves_the_digest_alone)
+START_TEST(digest_on_failure_leaves_ret_unchanged)
 {
     struct writ_digest digest, before;
 
@@ -127,7 +127,7 @@ START_TEST(a_failure_leaves_the_digest_alone)
 }
 END_TEST
 
-START_TEST(only_the_one_spelling_is_read)
+START_TEST(digest_read_of_another_spelling_is_refused)
 {
     static const char *const wrong[] = {"",
         "sha256:", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -184,7 +184,7 @@ START_TEST(threads_digest_side_by_side)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("digest", bytes_have_the_digest_that_the_standard_says,
-    a_stream_gives_the_digest_of_all_that_was_added, a_stream_goes_on_where_it_was_saved,
-    equal_values_have_equal_digests, a_failure_leaves_the_digest_alone,
-    only_the_one_spelling_is_read, threads_digest_side_by_side)
+WRIT_UNIT_MAIN("digest", digest_bytes_gives_the_examples_of_fips_180,
+    a_stream_gives_the_digest_of_all_that_was_added, digest_stream_resumes_from_its_saved_state,
+    equal_values_have_equal_digests, digest_on_failure_leaves_ret_unchanged,
+    digest_read_of_another_spelling_is_refused, threads_digest_side_by_side)

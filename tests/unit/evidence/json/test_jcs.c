@@ -112,7 +112,7 @@ START_TEST(numbers_are_printed_as_ecmascript_prints_them)
 }
 END_TEST
 
-START_TEST(a_number_that_would_become_another_is_refused)
+START_TEST(jcs_of_an_inexact_number_is_refused)
 {
     static const char *const texts[] = {
         "9007199254740993",
@@ -147,7 +147,7 @@ START_TEST(a_number_that_would_become_another_is_refused)
 }
 END_TEST
 
-START_TEST(lossless_a_number_that_is_not_exact_keeps_its_value)
+START_TEST(jcs_lossless_keeps_an_inexact_number)
 {
     static const struct {
         const char *text, *form;
@@ -195,7 +195,7 @@ START_TEST(a_number_is_exact_when_its_canonical_text_says_the_same)
 }
 END_TEST
 
-START_TEST(a_number_that_stays_the_same_passes_however_it_is_spelled)
+START_TEST(jcs_of_an_exact_number_accepts_every_spelling)
 {
     static const struct {
         const char *text, *want;
@@ -291,7 +291,7 @@ print_nothing(void *arg)
     ck_assert_ok(writ_jcs_put(&buf, &none, NULL));
 }
 
-START_TEST(what_is_no_value_stops_the_process)
+START_TEST(jcs_of_no_value_stops_the_process)
 {
     ck_assert(writ_unit_aborts(print_infinity, NULL));
     ck_assert(writ_unit_aborts(print_nothing, NULL));
@@ -300,9 +300,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("jcs", white_space_order_and_spelling_do_not_matter, strings_have_the_fewest_escapes,
     names_are_sorted_by_utf16_units, numbers_are_printed_as_ecmascript_prints_them,
-    a_number_that_would_become_another_is_refused,
-    lossless_a_number_that_is_not_exact_keeps_its_value,
+    jcs_of_an_inexact_number_is_refused, jcs_lossless_keeps_an_inexact_number,
     a_number_is_exact_when_its_canonical_text_says_the_same,
-    a_number_that_stays_the_same_passes_however_it_is_spelled,
-    a_buffer_that_is_too_small_is_a_limit, names_compare_as_utf16_does,
-    what_is_no_value_stops_the_process)
+    jcs_of_an_exact_number_accepts_every_spelling, a_buffer_that_is_too_small_is_a_limit,
+    names_compare_as_utf16_does, jcs_of_no_value_stops_the_process)

@@ -79,7 +79,7 @@ START_TEST(strings_are_unescaped_and_kept_whole)
 }
 END_TEST
 
-START_TEST(a_special_byte_is_seen_at_every_distance)
+START_TEST(json_read_finds_a_special_byte_at_every_offset)
 {
     char text[64];
 
@@ -285,7 +285,7 @@ static const struct {
     {"[\"a\",\n\"b\"\n,x]", 11, "not a JSON value"},
 };
 
-START_TEST(what_is_not_strict_json_is_refused_with_its_offset)
+START_TEST(json_read_of_no_strict_json_reports_the_offset)
 {
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_refused(writ_view_str(refused[i].text), &writ_json_limits_default, WRIT_E_PARSE,
@@ -383,7 +383,7 @@ START_TEST(each_limit_is_the_most_that_is_accepted)
 }
 END_TEST
 
-START_TEST(limits_of_nothing_admit_nothing)
+START_TEST(json_read_with_zeroed_limits_refuses_all)
 {
     struct writ_json_limits none = {0}, scalars = writ_json_limits_default;
     const struct writ_json *value;
@@ -397,7 +397,7 @@ START_TEST(limits_of_nothing_admit_nothing)
 }
 END_TEST
 
-START_TEST(values_that_recurse_have_a_depth_that_no_limit_lifts)
+START_TEST(json_read_beyond_the_fixed_depth_is_refused)
 {
     struct writ_json_limits limits = writ_json_limits_default;
     char text[2 * (WRIT_JSON_DEPTH_MAX + 1)];
@@ -422,7 +422,7 @@ START_TEST(values_that_recurse_have_a_depth_that_no_limit_lifts)
 }
 END_TEST
 
-START_TEST(an_arena_that_is_full_is_no_memory)
+START_TEST(json_read_into_a_full_arena_is_no_memory)
 {
     struct writ_arena *small = writ_arena_new(600);
     const struct writ_json *value = NULL;
@@ -440,7 +440,7 @@ START_TEST(an_arena_that_is_full_is_no_memory)
 }
 END_TEST
 
-START_TEST(a_failure_never_quotes_the_input)
+START_TEST(json_read_error_never_quotes_the_input)
 {
     struct writ_err err = {0};
     const struct writ_json *value;
@@ -472,7 +472,7 @@ START_TEST(members_are_found_by_exact_bytes)
 }
 END_TEST
 
-START_TEST(what_is_no_string_has_no_string)
+START_TEST(json_text_of_no_string_is_empty)
 {
     ck_assert_ptr_null(writ_json_string(json("1")).ptr);
     ck_assert_ptr_null(writ_json_string(json("null")).ptr);
@@ -498,7 +498,7 @@ START_TEST(elements_are_counted_from_zero)
 }
 END_TEST
 
-START_TEST(pointers_find_what_rfc_6901_says)
+START_TEST(json_pointer_finds_the_examples_of_rfc_6901)
 {
     /* the document and pointers of RFC 6901 5 */
     const struct writ_json *value =
@@ -575,7 +575,7 @@ START_TEST(integers_are_read_within_their_range)
 }
 END_TEST
 
-START_TEST(equality_is_of_values_not_of_spelling)
+START_TEST(json_equal_compares_values_and_not_spelling)
 {
     static const struct {
         const char *a, *b;
@@ -638,14 +638,15 @@ START_TEST(a_part_of_a_document_can_be_copied)
 END_TEST
 
 WRIT_UNIT_MAIN("json", each_type_is_read, strings_are_unescaped_and_kept_whole,
-    a_special_byte_is_seen_at_every_distance, numbers_keep_their_text_and_have_the_nearest_double,
+    json_read_finds_a_special_byte_at_every_offset,
+    numbers_keep_their_text_and_have_the_nearest_double,
     children_are_walked_in_the_order_of_the_text, names_are_linked_in_canonical_order,
-    many_members_in_any_order_are_sorted, what_is_not_strict_json_is_refused_with_its_offset,
+    many_members_in_any_order_are_sorted, json_read_of_no_strict_json_reports_the_offset,
     a_duplicate_name_is_refused_however_it_is_spelled,
     a_duplicate_among_many_members_is_found_wherever_it_is, each_limit_is_the_most_that_is_accepted,
-    limits_of_nothing_admit_nothing, values_that_recurse_have_a_depth_that_no_limit_lifts,
-    an_arena_that_is_full_is_no_memory, a_failure_never_quotes_the_input,
-    members_are_found_by_exact_bytes, what_is_no_string_has_no_string,
-    elements_are_counted_from_zero, pointers_find_what_rfc_6901_says,
-    integers_are_read_within_their_range, equality_is_of_values_not_of_spelling,
+    json_read_with_zeroed_limits_refuses_all, json_read_beyond_the_fixed_depth_is_refused,
+    json_read_into_a_full_arena_is_no_memory, json_read_error_never_quotes_the_input,
+    members_are_found_by_exact_bytes, json_text_of_no_string_is_empty,
+    elements_are_counted_from_zero, json_pointer_finds_the_examples_of_rfc_6901,
+    integers_are_read_within_their_range, json_equal_compares_values_and_not_spelling,
     a_copy_needs_neither_text_nor_arena_of_the_original, a_part_of_a_document_can_be_copied)

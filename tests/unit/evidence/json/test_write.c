@@ -85,7 +85,7 @@ START_TEST(a_scalar_is_a_text_too)
 }
 END_TEST
 
-START_TEST(what_was_in_the_buffer_stays)
+START_TEST(write_appends_to_the_buffer)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
 
@@ -97,7 +97,7 @@ START_TEST(what_was_in_the_buffer_stays)
 }
 END_TEST
 
-START_TEST(a_failure_shows_at_the_end_whatever_came_after_it)
+START_TEST(write_after_a_failure_fails_at_the_end)
 {
     for (size_t max = 0; max < sizeof "[\"abc\",1]" - 1; max++) {
         writ_auto_buf buf = writ_buf_make(max);
@@ -124,7 +124,7 @@ START_TEST(a_value_without_canonical_form_fails_the_text)
 }
 END_TEST
 
-START_TEST(members_keep_their_order_and_numbers_their_digits_where_that_is_wanted)
+START_TEST(write_verbatim_keeps_order_and_digits)
 {
     static const struct {
         void (*put)(struct writ_write *w, const struct writ_json *value);
@@ -162,7 +162,7 @@ START_TEST(a_number_without_canonical_form_is_written_verbatim_alone)
 }
 END_TEST
 
-START_TEST(names_in_order_are_accepted_when_they_must_be)
+START_TEST(write_sorted_accepts_names_in_order)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -292,7 +292,7 @@ nested_too_deeply(void *arg)
     }
 }
 
-START_TEST(a_misuse_stops_the_process)
+START_TEST(write_misused_stops_the_process)
 {
     static void (*const misuses[])(void *) = {value_without_name, name_without_value, name_in_array,
         wrong_end, end_without_begin, two_values, no_value, open_at_the_end, names_out_of_order,
@@ -322,9 +322,8 @@ START_TEST(the_deepest_nesting_is_written)
 END_TEST
 
 WRIT_UNIT_MAIN("write", commas_colons_and_brackets_are_put_where_they_belong,
-    a_member_is_written_with_its_name, a_scalar_is_a_text_too, what_was_in_the_buffer_stays,
-    a_failure_shows_at_the_end_whatever_came_after_it,
-    a_value_without_canonical_form_fails_the_text, names_in_order_are_accepted_when_they_must_be,
-    members_keep_their_order_and_numbers_their_digits_where_that_is_wanted,
-    a_number_without_canonical_form_is_written_verbatim_alone, a_misuse_stops_the_process,
+    a_member_is_written_with_its_name, a_scalar_is_a_text_too, write_appends_to_the_buffer,
+    write_after_a_failure_fails_at_the_end, a_value_without_canonical_form_fails_the_text,
+    write_sorted_accepts_names_in_order, write_verbatim_keeps_order_and_digits,
+    a_number_without_canonical_form_is_written_verbatim_alone, write_misused_stops_the_process,
     the_deepest_nesting_is_written)

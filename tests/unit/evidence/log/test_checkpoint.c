@@ -41,7 +41,7 @@ START_TEST(a_checkpoint_is_read_and_written_alike)
 }
 END_TEST
 
-START_TEST(what_is_no_checkpoint_is_refused)
+START_TEST(checkpoint_read_of_another_form_is_refused)
 {
 #define ROOT "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
     static const struct {
@@ -95,7 +95,7 @@ START_TEST(a_proof_is_read_and_written_alike)
 }
 END_TEST
 
-START_TEST(what_is_no_proof_is_refused)
+START_TEST(proof_read_of_another_form_is_refused)
 {
 #define HEAD "c2sp.org/tlog-proof@v1\n"
     static const char *const bad[] = {"", HEAD, "c2sp.org/tlog-proof@v2\nindex 0\n\nx\n",
@@ -212,7 +212,7 @@ log_verify(const struct log *log, struct writ_checkpoint *ret)
     return verify(&log->proof, &log->leaf[INDEX], log->key, ret);
 }
 
-START_TEST(a_proof_holds_for_its_leaf_and_its_log_alone)
+START_TEST(proof_check_holds_for_its_leaf_and_log_only)
 {
     struct log log = {0};
     struct log other = {0};
@@ -239,7 +239,7 @@ START_TEST(a_proof_holds_for_its_leaf_and_its_log_alone)
 }
 END_TEST
 
-START_TEST(a_key_speaks_for_the_log_of_its_name_alone)
+START_TEST(checkpoint_check_of_another_log_is_refused)
 {
     struct log log = {0};
     struct writ_checkpoint checkpoint = {.size = 7};
@@ -279,7 +279,7 @@ judged(const struct log *log, const struct writ_note_key *const *witnesses, size
     return why;
 }
 
-START_TEST(as_many_witnesses_sign_as_are_asked_for)
+START_TEST(checkpoint_check_requires_the_given_number_of_witnesses)
 {
     struct log log = {0}, other = {0};
     struct writ_note_key *made[5] = {0};
@@ -313,7 +313,7 @@ START_TEST(as_many_witnesses_sign_as_are_asked_for)
 }
 END_TEST
 
-START_TEST(a_false_signature_of_a_witness_is_worse_than_none)
+START_TEST(checkpoint_check_with_a_bad_witness_signature_is_refused)
 {
     struct log log = {0};
     struct writ_note_key *key = NULL;
@@ -331,7 +331,7 @@ START_TEST(a_false_signature_of_a_witness_is_worse_than_none)
 }
 END_TEST
 
-START_TEST(every_changed_bit_of_a_proof_is_noticed)
+START_TEST(proof_check_of_every_changed_bit_fails)
 {
     struct log log = {0};
     struct writ_checkpoint checkpoint;
@@ -355,7 +355,9 @@ START_TEST(every_changed_bit_of_a_proof_is_noticed)
 END_TEST
 
 WRIT_UNIT_MAIN("checkpoint", a_checkpoint_is_read_and_written_alike,
-    what_is_no_checkpoint_is_refused, a_proof_is_read_and_written_alike,
-    what_is_no_proof_is_refused, a_proof_holds_for_its_leaf_and_its_log_alone,
-    a_key_speaks_for_the_log_of_its_name_alone, as_many_witnesses_sign_as_are_asked_for,
-    a_false_signature_of_a_witness_is_worse_than_none, every_changed_bit_of_a_proof_is_noticed)
+    checkpoint_read_of_another_form_is_refused, a_proof_is_read_and_written_alike,
+    proof_read_of_another_form_is_refused, proof_check_holds_for_its_leaf_and_log_only,
+    checkpoint_check_of_another_log_is_refused,
+    checkpoint_check_requires_the_given_number_of_witnesses,
+    checkpoint_check_with_a_bad_witness_signature_is_refused,
+    proof_check_of_every_changed_bit_fails)

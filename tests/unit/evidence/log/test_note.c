@@ -47,7 +47,7 @@ verify(struct writ_view bytes, const struct writ_note_key *key, uint64_t *ret_ti
     return writ_note_verify(&note, key, ret_time_s, NULL);
 }
 
-START_TEST(a_note_that_another_program_signed_verifies)
+START_TEST(note_verify_accepts_a_note_of_another_program)
 {
     struct writ_note_key *key = key_of(NEUMANN);
     struct writ_note note;
@@ -62,7 +62,7 @@ START_TEST(a_note_that_another_program_signed_verifies)
 }
 END_TEST
 
-START_TEST(every_changed_bit_of_a_note_is_noticed)
+START_TEST(note_verify_of_every_changed_bit_fails)
 {
     struct writ_note_key *key = key_of(NEUMANN);
     char bytes[sizeof NEUMANN_NOTE];
@@ -95,7 +95,7 @@ START_TEST(a_key_is_read_and_written_alike)
 }
 END_TEST
 
-START_TEST(what_is_no_key_is_refused)
+START_TEST(note_key_read_of_another_form_is_refused)
 {
     static const struct {
         const char *text;
@@ -131,7 +131,7 @@ START_TEST(what_is_no_key_is_refused)
 }
 END_TEST
 
-START_TEST(a_name_has_no_space_of_any_kind)
+START_TEST(note_check_name_with_a_space_or_above_its_limit_is_refused)
 {
     static const char *const bad[] = {"", "a b", "a+b", "a\tb", "a\x7f", "\xc2\xa0", "\xc2\x85",
         "\xe1\x9a\x80", "\xe2\x80\x83", "\xe2\x80\xa8", "\xe2\x80\xaf", "\xe2\x81\x9f",
@@ -169,7 +169,7 @@ START_TEST(a_key_of_another_algorithm_signs_no_note)
 }
 END_TEST
 
-START_TEST(what_is_no_note_is_refused)
+START_TEST(note_read_of_another_form_is_refused)
 {
     static const char *const bad[] = {"", "\n", "\n\n", "text\n", "text\n\n", NEUMANN_TEXT,
         NEUMANN_TEXT NEUMANN_LINE, "\n" NEUMANN_LINE, "text\n\n- a AAAA\n",
@@ -185,7 +185,7 @@ START_TEST(what_is_no_note_is_refused)
 }
 END_TEST
 
-START_TEST(a_note_has_so_many_signatures_and_no_more)
+START_TEST(note_read_limits_the_signatures)
 {
     struct writ_note_key *key = key_of(NEUMANN);
     struct writ_buf buf = writ_buf_make(WRIT_NOTE_BYTES_MAX + 1);
@@ -221,7 +221,7 @@ begin(struct writ_buf *buf)
     writ_buf_str(buf, TEXT "\n");
 }
 
-START_TEST(what_is_signed_verifies_and_other_keys_are_ignored)
+START_TEST(note_verify_ignores_unknown_keys)
 {
     struct writ_note_key *log, *witness, *other;
     struct writ_signer *log_signer = new_key("log.example", WRIT_NOTE_ED25519, &log);
@@ -251,7 +251,7 @@ START_TEST(what_is_signed_verifies_and_other_keys_are_ignored)
 }
 END_TEST
 
-START_TEST(a_cosignature_is_none_of_the_log_and_the_reverse)
+START_TEST(note_verify_keeps_log_and_witness_signatures_apart)
 {
     struct writ_note_key *plain, *cosigning = NULL;
     struct writ_signer *signer = new_key("log.example", WRIT_NOTE_ED25519, &plain);
@@ -273,7 +273,7 @@ START_TEST(a_cosignature_is_none_of_the_log_and_the_reverse)
 }
 END_TEST
 
-START_TEST(one_bad_signature_of_a_known_key_spoils_the_note)
+START_TEST(note_verify_with_one_bad_known_signature_fails)
 {
     struct writ_note_key *log;
     struct writ_signer *signer = new_key("log.example", WRIT_NOTE_ED25519, &log);
@@ -289,7 +289,7 @@ START_TEST(one_bad_signature_of_a_known_key_spoils_the_note)
 }
 END_TEST
 
-START_TEST(a_text_that_no_note_can_have_is_not_signed)
+START_TEST(note_sign_of_an_invalid_text_is_refused)
 {
     static const char *const bad[] = {"", "no newline", "a\tb\n", "\xff\n"};
     struct writ_note_key *log;
@@ -307,10 +307,11 @@ START_TEST(a_text_that_no_note_can_have_is_not_signed)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("note", a_note_that_another_program_signed_verifies,
-    every_changed_bit_of_a_note_is_noticed, a_key_is_read_and_written_alike,
-    what_is_no_key_is_refused, a_name_has_no_space_of_any_kind,
-    a_key_of_another_algorithm_signs_no_note, what_is_no_note_is_refused,
-    a_note_has_so_many_signatures_and_no_more, what_is_signed_verifies_and_other_keys_are_ignored,
-    a_cosignature_is_none_of_the_log_and_the_reverse,
-    one_bad_signature_of_a_known_key_spoils_the_note, a_text_that_no_note_can_have_is_not_signed)
+WRIT_UNIT_MAIN("note", note_verify_accepts_a_note_of_another_program,
+    note_verify_of_every_changed_bit_fails, a_key_is_read_and_written_alike,
+    note_key_read_of_another_form_is_refused,
+    note_check_name_with_a_space_or_above_its_limit_is_refused,
+    a_key_of_another_algorithm_signs_no_note, note_read_of_another_form_is_refused,
+    note_read_limits_the_signatures, note_verify_ignores_unknown_keys,
+    note_verify_keeps_log_and_witness_signatures_apart,
+    note_verify_with_one_bad_known_signature_fails, note_sign_of_an_invalid_text_is_refused)

@@ -39,7 +39,7 @@ START_TEST(a_stamp_holds_after_the_certificate_has_expired)
 END_TEST
 
 /* Unsigned parts, such as the status, may change; what is reported never does. */
-START_TEST(no_changed_byte_gives_another_time)
+START_TEST(timestamp_verify_of_a_changed_byte_gives_no_other_time)
 {
     writ_auto_buf response = writ_buf_make(WRIT_TIMESTAMP_BYTES_MAX);
     struct writ_timestamp good = {0};
@@ -59,7 +59,7 @@ START_TEST(no_changed_byte_gives_another_time)
 }
 END_TEST
 
-START_TEST(what_is_cut_off_is_no_response)
+START_TEST(timestamp_read_of_a_cut_response_is_refused)
 {
     writ_auto_buf response = writ_buf_make(WRIT_TIMESTAMP_BYTES_MAX);
     struct writ_timestamp stamp = {0};
@@ -73,7 +73,7 @@ START_TEST(what_is_cut_off_is_no_response)
 }
 END_TEST
 
-START_TEST(it_is_over_these_bytes_alone)
+START_TEST(timestamp_verify_over_other_bytes_fails)
 {
     writ_auto_buf response = writ_buf_make(WRIT_TIMESTAMP_BYTES_MAX);
     struct writ_timestamp stamp = {0};
@@ -124,6 +124,6 @@ START_TEST(the_same_bytes_give_the_same_query)
 END_TEST
 
 WRIT_UNIT_MAIN("timestamp", a_stamp_holds_after_the_certificate_has_expired,
-    no_changed_byte_gives_another_time, what_is_cut_off_is_no_response,
-    it_is_over_these_bytes_alone, authorities_are_read_up_to_their_limit,
-    the_same_bytes_give_the_same_query)
+    timestamp_verify_of_a_changed_byte_gives_no_other_time,
+    timestamp_read_of_a_cut_response_is_refused, timestamp_verify_over_other_bytes_fails,
+    authorities_are_read_up_to_their_limit, the_same_bytes_give_the_same_query)

@@ -94,7 +94,7 @@ forest_of(uint64_t size)
     return ret;
 }
 
-START_TEST(a_tree_has_the_roots_that_others_found)
+START_TEST(tree_root_is_the_published_one)
 {
     struct writ_tree_edge edge = {0};
     char text[WRIT_DIGEST_TEXT];
@@ -113,7 +113,7 @@ START_TEST(a_tree_has_the_roots_that_others_found)
 }
 END_TEST
 
-START_TEST(an_edge_that_grows_is_the_edge_that_a_source_gives)
+START_TEST(tree_edge_grown_equals_the_edge_read)
 {
     struct forest forest = forest_of(0);
     struct writ_tree_source source = {forest_node, &forest};
@@ -136,7 +136,7 @@ START_TEST(an_edge_that_grows_is_the_edge_that_a_source_gives)
 }
 END_TEST
 
-START_TEST(a_full_tree_takes_no_leaf_and_stays_as_it_is)
+START_TEST(tree_append_to_a_full_tree_is_refused)
 {
     struct writ_tree_edge edge = {.size = WRIT_TREE_SIZE_MAX};
     struct writ_digest leaf = {{1}};
@@ -157,7 +157,7 @@ START_TEST(a_full_tree_takes_no_leaf_and_stays_as_it_is)
 }
 END_TEST
 
-START_TEST(there_is_no_proof_of_what_is_not)
+START_TEST(tree_prove_of_a_missing_leaf_is_refused)
 {
     struct forest forest = forest_of(5);
     struct writ_tree_source source = {forest_node, &forest};
@@ -213,7 +213,7 @@ check_inclusion(const struct writ_tree_proof *proof, void *ctx)
     return writ_tree_check_inclusion(in->leaf, in->index, in->size, proof, &in->root, NULL);
 }
 
-START_TEST(every_leaf_of_every_tree_is_proved_where_it_is_and_nowhere_else)
+START_TEST(tree_inclusion_holds_for_its_own_leaf_only)
 {
     struct forest forest = forest_of(0);
     struct writ_tree_source source = {forest_node, &forest};
@@ -238,7 +238,7 @@ START_TEST(every_leaf_of_every_tree_is_proved_where_it_is_and_nowhere_else)
 }
 END_TEST
 
-START_TEST(a_size_of_nothing_includes_nothing)
+START_TEST(tree_inclusion_in_an_empty_tree_fails)
 {
     struct writ_tree_proof proof = {0};
     struct inclusion in = {&(struct writ_digest){{0}}, 0, 0, mth(NULL, 0)};
@@ -263,7 +263,7 @@ check_growth(const struct writ_tree_proof *proof, void *ctx)
     return writ_tree_check_consistency(g->older, &g->older_root, g->size, &g->root, proof, NULL);
 }
 
-START_TEST(every_tree_is_proved_to_grow_out_of_every_older_one_and_of_no_other)
+START_TEST(tree_consistency_holds_for_older_trees_only)
 {
     struct forest forest = forest_of(0);
     struct writ_tree_source source = {forest_node, &forest};
@@ -289,7 +289,7 @@ START_TEST(every_tree_is_proved_to_grow_out_of_every_older_one_and_of_no_other)
 }
 END_TEST
 
-START_TEST(a_tree_is_not_older_than_itself)
+START_TEST(tree_consistency_of_a_larger_old_tree_fails)
 {
     struct writ_tree_proof proof = {0};
     struct growth g = {2, 1, {{0}}, {{0}}};
@@ -298,7 +298,7 @@ START_TEST(a_tree_is_not_older_than_itself)
 }
 END_TEST
 
-START_TEST(what_grows_leaves_its_nodes_where_they_are_found)
+START_TEST(tree_append_keeps_the_places_of_its_nodes)
 {
     struct forest forest = forest_of(LEAVES);
     struct writ_tree_edge edge = {0}, appended = {0};
@@ -328,10 +328,8 @@ START_TEST(what_grows_leaves_its_nodes_where_they_are_found)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("tree", what_grows_leaves_its_nodes_where_they_are_found,
-    a_tree_has_the_roots_that_others_found, an_edge_that_grows_is_the_edge_that_a_source_gives,
-    a_full_tree_takes_no_leaf_and_stays_as_it_is, there_is_no_proof_of_what_is_not,
-    every_leaf_of_every_tree_is_proved_where_it_is_and_nowhere_else,
-    a_size_of_nothing_includes_nothing,
-    every_tree_is_proved_to_grow_out_of_every_older_one_and_of_no_other,
-    a_tree_is_not_older_than_itself)
+WRIT_UNIT_MAIN("tree", tree_append_keeps_the_places_of_its_nodes, tree_root_is_the_published_one,
+    tree_edge_grown_equals_the_edge_read, tree_append_to_a_full_tree_is_refused,
+    tree_prove_of_a_missing_leaf_is_refused, tree_inclusion_holds_for_its_own_leaf_only,
+    tree_inclusion_in_an_empty_tree_fails, tree_consistency_holds_for_older_trees_only,
+    tree_consistency_of_a_larger_old_tree_fails)

@@ -32,7 +32,7 @@ claim(struct writ_bundle_keys *keys, uint64_t leaf, int number, int second, int6
     return twice;
 }
 
-START_TEST(a_key_is_claimed_for_as_long_as_its_decision_says)
+START_TEST(claim_holds_a_key_until_its_decision_expires)
 {
     struct writ_bundle_keys keys = {0};
     uint64_t first = 0;
@@ -49,7 +49,7 @@ START_TEST(a_key_is_claimed_for_as_long_as_its_decision_says)
 }
 END_TEST
 
-START_TEST(what_is_over_takes_no_memory)
+START_TEST(claim_drops_expired_keys)
 {
     struct writ_bundle_keys keys = {0};
     uint64_t first = 0;
@@ -66,7 +66,7 @@ START_TEST(what_is_over_takes_no_memory)
 }
 END_TEST
 
-START_TEST(all_that_stand_are_found)
+START_TEST(claim_finds_every_key_that_holds)
 {
     struct writ_bundle_keys keys = {0};
     uint64_t first = 0;
@@ -82,5 +82,5 @@ START_TEST(all_that_stand_are_found)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("bundle_keys", a_key_is_claimed_for_as_long_as_its_decision_says,
-    what_is_over_takes_no_memory, all_that_stand_are_found)
+WRIT_UNIT_MAIN("bundle_keys", claim_holds_a_key_until_its_decision_expires,
+    claim_drops_expired_keys, claim_finds_every_key_that_holds)

@@ -114,7 +114,7 @@ START_TEST(gaps_are_named)
 }
 END_TEST
 
-START_TEST(a_dropped_tail_shows_under_a_seal_and_not_without)
+START_TEST(completeness_of_a_dropped_tail_is_found_with_a_seal_only)
 {
     auto_set set = new_set();
 
@@ -126,7 +126,7 @@ START_TEST(a_dropped_tail_shows_under_a_seal_and_not_without)
 }
 END_TEST
 
-START_TEST(a_running_count_promises_records)
+START_TEST(completeness_expects_the_records_of_a_running_count)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_set set = new_set();
@@ -158,7 +158,7 @@ START_TEST(duplicates_are_named_once)
 }
 END_TEST
 
-START_TEST(a_huge_promise_costs_nothing)
+START_TEST(completeness_of_a_huge_count_takes_no_memory)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_set set = new_set();
@@ -171,7 +171,7 @@ START_TEST(a_huge_promise_costs_nothing)
 }
 END_TEST
 
-START_TEST(without_records_only_the_seal_speaks)
+START_TEST(completeness_without_records_relies_on_the_seal)
 {
     auto_set none = new_set();
     auto_set promised = new_set();
@@ -185,7 +185,7 @@ START_TEST(without_records_only_the_seal_speaks)
 }
 END_TEST
 
-START_TEST(a_foreign_boundary_is_named)
+START_TEST(completeness_names_a_foreign_boundary)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_set set = new_set();
@@ -199,7 +199,7 @@ START_TEST(a_foreign_boundary_is_named)
 }
 END_TEST
 
-START_TEST(a_missing_boundary_fails_closed_when_others_have_one)
+START_TEST(completeness_of_a_missing_boundary_beside_others_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_set set = new_set();
@@ -250,7 +250,7 @@ flaw_of(const struct writ_completeness_set *set)
     return report.seal_flaw;
 }
 
-START_TEST(a_seal_of_another_boundary_is_no_witness)
+START_TEST(completeness_ignores_a_seal_of_another_boundary)
 {
     auto_set foreign = new_set();
     auto_set unbound = new_set();
@@ -264,7 +264,7 @@ START_TEST(a_seal_of_another_boundary_is_no_witness)
 }
 END_TEST
 
-START_TEST(an_invalid_seal_is_no_witness)
+START_TEST(completeness_ignores_an_invalid_seal)
 {
     auto_set set = new_set();
     struct writ_seal seal = {
@@ -276,7 +276,7 @@ START_TEST(an_invalid_seal_is_no_witness)
 }
 END_TEST
 
-START_TEST(two_seals_must_say_the_same)
+START_TEST(completeness_of_two_different_seals_fails)
 {
     auto_set set = new_set();
     auto_set unbound = new_set();
@@ -422,7 +422,7 @@ START_TEST(a_seal_counts_from_its_own_time_on)
 END_TEST
 
 /* Every list has something in it, and each is one that memory can run out for. */
-START_TEST(a_report_without_memory_is_no_report)
+START_TEST(completeness_without_memory_fails)
 {
     writ_auto_arena plenty = writ_value_arena();
     auto_set set = new_set();
@@ -457,11 +457,12 @@ START_TEST(a_report_without_memory_is_no_report)
 END_TEST
 
 WRIT_UNIT_MAIN("completeness", a_contiguous_run_is_whole_with_and_without_its_seal, gaps_are_named,
-    a_dropped_tail_shows_under_a_seal_and_not_without, a_running_count_promises_records,
-    duplicates_are_named_once, a_huge_promise_costs_nothing, without_records_only_the_seal_speaks,
-    a_foreign_boundary_is_named, a_missing_boundary_fails_closed_when_others_have_one,
-    a_record_without_number_is_named, a_seal_of_another_boundary_is_no_witness,
-    an_invalid_seal_is_no_witness, two_seals_must_say_the_same, the_seal_names_the_ids_in_seq_order,
-    flaws_have_names, a_set_takes_its_maximum_and_not_one_more, many_records_in_any_order,
-    a_set_can_be_whole_at_one_time_and_not_at_another, a_seal_counts_from_its_own_time_on,
-    a_report_without_memory_is_no_report)
+    completeness_of_a_dropped_tail_is_found_with_a_seal_only,
+    completeness_expects_the_records_of_a_running_count, duplicates_are_named_once,
+    completeness_of_a_huge_count_takes_no_memory, completeness_without_records_relies_on_the_seal,
+    completeness_names_a_foreign_boundary, completeness_of_a_missing_boundary_beside_others_fails,
+    a_record_without_number_is_named, completeness_ignores_a_seal_of_another_boundary,
+    completeness_ignores_an_invalid_seal, completeness_of_two_different_seals_fails,
+    the_seal_names_the_ids_in_seq_order, flaws_have_names, a_set_takes_its_maximum_and_not_one_more,
+    many_records_in_any_order, a_set_can_be_whole_at_one_time_and_not_at_another,
+    a_seal_counts_from_its_own_time_on, completeness_without_memory_fails)

@@ -42,7 +42,7 @@ expect_at(const struct story *story, struct writ_decision_validity_facts facts, 
         want);
 }
 
-START_TEST(zero_is_refused)
+START_TEST(decision_validity_zero_is_refused)
 {
     struct writ_decision nothing = {0};
     struct writ_decision_validity_facts none = {0};
@@ -79,7 +79,7 @@ START_TEST(an_outcome_consumes_from_its_own_time_on)
 }
 END_TEST
 
-START_TEST(a_change_makes_stale_and_a_successor_revalidates)
+START_TEST(decision_validity_after_a_change_is_stale_until_a_successor)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
@@ -113,7 +113,7 @@ START_TEST(an_approval_is_pending_until_it_is_redeemed)
 }
 END_TEST
 
-START_TEST(a_refusal_stays_one)
+START_TEST(decision_validity_of_a_refusal_never_changes)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story deny = story_of(WRIT_DECISION_DENY, arena);
@@ -126,7 +126,7 @@ START_TEST(a_refusal_stays_one)
 }
 END_TEST
 
-START_TEST(a_time_that_cannot_be_read_makes_nothing_fresher)
+START_TEST(decision_validity_with_an_unreadable_time_is_never_fresher)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
@@ -170,7 +170,7 @@ START_TEST(an_allow_is_spendable_until_the_first_end)
 }
 END_TEST
 
-START_TEST(what_was_never_spendable_leaves_ret_alone)
+START_TEST(decision_spendable_until_of_a_refusal_leaves_ret_unchanged)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story pending = story_of(WRIT_DECISION_REQUIRE_APPROVAL, arena);
@@ -185,7 +185,7 @@ START_TEST(what_was_never_spendable_leaves_ret_alone)
 }
 END_TEST
 
-START_TEST(a_refusal_is_enforced_only_by_an_outcome_that_says_so)
+START_TEST(decision_validity_of_a_refusal_is_enforced_by_its_outcome_only)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story deny = story_of(WRIT_DECISION_DENY, arena);
@@ -210,7 +210,7 @@ START_TEST(a_refusal_is_enforced_only_by_an_outcome_that_says_so)
 }
 END_TEST
 
-START_TEST(everything_has_a_name)
+START_TEST(decision_validity_phases_have_names)
 {
     for (int i = WRIT_DECISION_VALIDITY_REFUSED; i <= WRIT_DECISION_VALIDITY_EXPIRED; i++) {
         ck_assert_int_eq(i == WRIT_DECISION_VALIDITY_REFUSED,
@@ -225,9 +225,12 @@ START_TEST(everything_has_a_name)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("decision_validity", zero_is_refused,
+WRIT_UNIT_MAIN("decision_validity", decision_validity_zero_is_refused,
     an_allow_is_fresh_from_its_first_moment_to_its_last, an_outcome_consumes_from_its_own_time_on,
-    a_change_makes_stale_and_a_successor_revalidates, an_approval_is_pending_until_it_is_redeemed,
-    a_refusal_stays_one, a_time_that_cannot_be_read_makes_nothing_fresher,
-    an_allow_is_spendable_until_the_first_end, what_was_never_spendable_leaves_ret_alone,
-    a_refusal_is_enforced_only_by_an_outcome_that_says_so, everything_has_a_name)
+    decision_validity_after_a_change_is_stale_until_a_successor,
+    an_approval_is_pending_until_it_is_redeemed, decision_validity_of_a_refusal_never_changes,
+    decision_validity_with_an_unreadable_time_is_never_fresher,
+    an_allow_is_spendable_until_the_first_end,
+    decision_spendable_until_of_a_refusal_leaves_ret_unchanged,
+    decision_validity_of_a_refusal_is_enforced_by_its_outcome_only,
+    decision_validity_phases_have_names)

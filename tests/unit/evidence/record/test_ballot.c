@@ -64,7 +64,7 @@ START_TEST(a_signed_vote_is_read_and_verified)
 }
 END_TEST
 
-START_TEST(a_signed_vote_that_says_anything_else_is_refused)
+START_TEST(ballot_verify_of_another_content_is_refused)
 {
     writ_auto_buf token = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
     struct writ_ballot want = usual(), others[6];
@@ -88,7 +88,7 @@ START_TEST(a_signed_vote_that_says_anything_else_is_refused)
 }
 END_TEST
 
-START_TEST(another_key_another_typ_and_what_is_no_key_are_refused)
+START_TEST(ballot_verify_with_another_key_or_typ_is_refused)
 {
     writ_auto_buf token = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
     writ_auto_buf jwt = writ_buf_make(WRIT_BALLOT_BYTES_MAX);
@@ -204,7 +204,7 @@ told_with(struct writ_view signature)
     return writ_review_story_add(&story, &record, arena, NULL).code;
 }
 
-START_TEST(a_record_of_a_vote_that_its_voter_has_not_signed_does_not_hold)
+START_TEST(ballot_check_of_an_unsigned_vote_fails)
 {
     struct writ_signer *other = NULL;
     struct writ_review_story story = {.state = WRIT_REVIEW_ABSENT};
@@ -232,7 +232,5 @@ START_TEST(a_record_of_a_vote_that_its_voter_has_not_signed_does_not_hold)
 END_TEST
 
 WRIT_UNIT_MAIN("ballot", a_signed_vote_is_read_and_verified,
-    a_signed_vote_that_says_anything_else_is_refused,
-    another_key_another_typ_and_what_is_no_key_are_refused,
-    a_payload_has_exactly_the_members_of_a_vote,
-    a_record_of_a_vote_that_its_voter_has_not_signed_does_not_hold)
+    ballot_verify_of_another_content_is_refused, ballot_verify_with_another_key_or_typ_is_refused,
+    a_payload_has_exactly_the_members_of_a_vote, ballot_check_of_an_unsigned_vote_fails)

@@ -65,7 +65,7 @@ expect_deny(const struct pair *pair, enum writ_reason reason)
     expect(pair, WRIT_BINDING_DENY, reason);
 }
 
-START_TEST(zero_is_no)
+START_TEST(binding_zero_verdict_is_not_allowed)
 {
     struct writ_binding binding = {0};
 
@@ -87,7 +87,7 @@ START_TEST(the_exact_call_is_allowed)
 }
 END_TEST
 
-START_TEST(a_permit_is_spent_once)
+START_TEST(permit_spend_twice_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -104,7 +104,7 @@ END_TEST
 
 /* ---- row 1 */
 
-START_TEST(only_an_allow_authorizes)
+START_TEST(binding_check_of_a_deny_gives_no_permit)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -144,7 +144,7 @@ START_TEST(a_lifetime_includes_both_of_its_ends)
 }
 END_TEST
 
-START_TEST(an_authorization_without_begin_is_not_alive)
+START_TEST(binding_check_without_a_begin_is_expired)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -156,7 +156,7 @@ START_TEST(an_authorization_without_begin_is_not_alive)
 }
 END_TEST
 
-START_TEST(an_authorization_without_end_lives_on_but_a_bad_end_does_not)
+START_TEST(binding_check_without_an_end_holds_and_with_a_bad_end_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -213,7 +213,7 @@ START_TEST(each_member_of_the_call_has_its_reason)
 }
 END_TEST
 
-START_TEST(members_that_both_lack_are_equal_only_where_they_may_be)
+START_TEST(binding_check_of_members_absent_on_both_sides_fails_unless_optional)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -234,7 +234,7 @@ START_TEST(members_that_both_lack_are_equal_only_where_they_may_be)
 END_TEST
 
 /* From the last row to the first: with every earlier fault added, the earlier reason wins. */
-START_TEST(the_first_failure_wins)
+START_TEST(binding_check_reports_the_first_failure)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -312,7 +312,7 @@ START_TEST(every_outcome_from_outside_is_terminal)
 }
 END_TEST
 
-START_TEST(an_outcome_of_another_key_or_intent_is_no_duplicate)
+START_TEST(binding_check_ignores_outcomes_of_another_key_or_intent)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -382,7 +382,7 @@ START_TEST(a_recomputed_candidate_is_the_authorized_one)
 }
 END_TEST
 
-START_TEST(a_changed_state_shows_as_drift_and_not_as_another_intent)
+START_TEST(binding_check_of_a_changed_state_is_drift)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -394,7 +394,7 @@ START_TEST(a_changed_state_shows_as_drift_and_not_as_another_intent)
 }
 END_TEST
 
-START_TEST(changed_arguments_show_as_another_intent)
+START_TEST(binding_check_of_changed_arguments_is_another_intent)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -406,14 +406,14 @@ START_TEST(changed_arguments_show_as_another_intent)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("binding", zero_is_no, the_exact_call_is_allowed, a_permit_is_spent_once,
-    only_an_allow_authorizes, a_lifetime_includes_both_of_its_ends,
-    an_authorization_without_begin_is_not_alive,
-    an_authorization_without_end_lives_on_but_a_bad_end_does_not,
-    each_member_of_the_call_has_its_reason, members_that_both_lack_are_equal_only_where_they_may_be,
-    the_first_failure_wins, binding_check_without_a_lookup_is_a_duplicate,
-    every_outcome_from_outside_is_terminal, an_outcome_of_another_key_or_intent_is_no_duplicate,
+WRIT_UNIT_MAIN("binding", binding_zero_verdict_is_not_allowed, the_exact_call_is_allowed,
+    permit_spend_twice_fails, binding_check_of_a_deny_gives_no_permit,
+    a_lifetime_includes_both_of_its_ends, binding_check_without_a_begin_is_expired,
+    binding_check_without_an_end_holds_and_with_a_bad_end_fails,
+    each_member_of_the_call_has_its_reason,
+    binding_check_of_members_absent_on_both_sides_fails_unless_optional,
+    binding_check_reports_the_first_failure, binding_check_without_a_lookup_is_a_duplicate,
+    every_outcome_from_outside_is_terminal, binding_check_ignores_outcomes_of_another_key_or_intent,
     an_outcome_that_states_no_key_counts, a_key_in_the_extensions_of_an_outcome_counts,
-    a_recomputed_candidate_is_the_authorized_one,
-    a_changed_state_shows_as_drift_and_not_as_another_intent,
-    changed_arguments_show_as_another_intent)
+    a_recomputed_candidate_is_the_authorized_one, binding_check_of_a_changed_state_is_drift,
+    binding_check_of_changed_arguments_is_another_intent)

@@ -24,7 +24,7 @@ faults_of(const struct writ_decision *decision, struct writ_arena *arena)
     return line.ptr;
 }
 
-START_TEST(deny_is_zero)
+START_TEST(decision_verdict_zero_is_deny)
 {
     ck_assert_int_eq(WRIT_DECISION_DENY, 0);
 }
@@ -45,7 +45,7 @@ START_TEST(routes_have_the_words_of_the_contract)
 }
 END_TEST
 
-START_TEST(a_record_without_a_known_verdict_has_none)
+START_TEST(decision_verdict_of_an_unknown_word_is_none)
 {
     struct writ_decision absent = {0};
     struct writ_decision unknown = {.decision = writ_member_text(WRIT_LIT("Allow"))};
@@ -85,7 +85,7 @@ START_TEST(route_find_and_route_of_give_each_route_and_no_other)
 }
 END_TEST
 
-START_TEST(every_route_of_ours_is_valid)
+START_TEST(decision_validate_accepts_each_complete_route)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -111,7 +111,7 @@ faults_of_text(const char *text, struct writ_arena *arena)
     return faults_of(&decision, arena);
 }
 
-START_TEST(an_allow_needs_everything_that_binds_it)
+START_TEST(decision_validate_of_an_allow_requires_its_bound_members)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -149,7 +149,7 @@ START_TEST(a_deny_needs_tool_and_reason)
 }
 END_TEST
 
-START_TEST(a_revise_says_what_to_change)
+START_TEST(decision_validate_of_a_revise_requires_its_change)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -193,7 +193,7 @@ START_TEST(a_missing_scope_fails_closed)
 }
 END_TEST
 
-START_TEST(an_allow_may_say_that_there_is_no_target_state)
+START_TEST(decision_validate_of_an_allow_accepts_a_null_target_state)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -205,7 +205,7 @@ START_TEST(an_allow_may_say_that_there_is_no_target_state)
 }
 END_TEST
 
-START_TEST(null_does_not_stand_for_a_needed_value)
+START_TEST(decision_validate_of_null_for_a_required_member_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision =
@@ -222,7 +222,7 @@ START_TEST(null_does_not_stand_for_a_needed_value)
 }
 END_TEST
 
-START_TEST(formats_are_checked_wherever_there_is_a_value)
+START_TEST(decision_validate_checks_the_format_of_every_value)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -246,7 +246,7 @@ START_TEST(formats_are_checked_wherever_there_is_a_value)
 }
 END_TEST
 
-START_TEST(running_count_is_seq_plus_one)
+START_TEST(decision_validate_requires_running_count_to_be_seq_plus_one)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -270,7 +270,7 @@ END_TEST
 
 /* ---- deriving and placing */
 
-START_TEST(intent_ref_has_no_time_in_it_and_receipt_ref_has)
+START_TEST(decision_receipt_ref_covers_the_time_and_intent_ref_does_not)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision first = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -299,7 +299,7 @@ START_TEST(placing_sets_position_and_lifetime)
 }
 END_TEST
 
-START_TEST(a_lifetime_of_zero_has_no_end)
+START_TEST(decision_place_with_a_lifetime_of_zero_sets_no_end)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_DENY);
@@ -309,7 +309,7 @@ START_TEST(a_lifetime_of_zero_has_no_end)
 }
 END_TEST
 
-START_TEST(a_stated_normalization_is_kept)
+START_TEST(decision_place_keeps_a_stated_normalization)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW);
@@ -320,7 +320,7 @@ START_TEST(a_stated_normalization_is_kept)
 }
 END_TEST
 
-START_TEST(a_deny_without_scope_has_no_intent_ref_but_a_context)
+START_TEST(decision_place_of_a_deny_without_scope_sets_a_context_only)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_DENY);
@@ -351,7 +351,7 @@ START_TEST(the_largest_seq_is_one_below_the_limit)
 }
 END_TEST
 
-START_TEST(a_preimage_that_is_too_long_changes_nothing)
+START_TEST(decision_place_with_an_overlong_preimage_changes_nothing)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW);
@@ -401,7 +401,7 @@ START_TEST(the_state_free_identity_is_the_digest_of_its_six_members)
 }
 END_TEST
 
-START_TEST(the_state_free_identity_ignores_the_state_and_nothing_else)
+START_TEST(decision_state_free_identity_ignores_the_state_only)
 {
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW), changed = decision;
     char first[WRIT_DIGEST_TEXT], second[WRIT_DIGEST_TEXT];
@@ -420,7 +420,7 @@ START_TEST(the_state_free_identity_ignores_the_state_and_nothing_else)
 }
 END_TEST
 
-START_TEST(an_implicit_key_is_of_one_call_in_one_boundary)
+START_TEST(decision_implicit_key_differs_by_call_and_boundary)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_digest call = {{1}}, other = {{2}};
@@ -440,7 +440,7 @@ END_TEST
 
 /* ---- recomputing */
 
-START_TEST(a_record_of_ours_recomputes)
+START_TEST(decision_recompute_of_a_placed_record_succeeds)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -451,7 +451,7 @@ START_TEST(a_record_of_ours_recomputes)
 }
 END_TEST
 
-START_TEST(every_changed_member_shows_in_the_digests_that_hold_it)
+START_TEST(decision_recompute_names_the_digests_of_a_changed_member)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -468,7 +468,7 @@ START_TEST(every_changed_member_shows_in_the_digests_that_hold_it)
 }
 END_TEST
 
-START_TEST(a_digest_that_cannot_be_derived_does_not_recompute)
+START_TEST(decision_recompute_without_a_needed_member_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -511,7 +511,7 @@ START_TEST(each_preimage_has_its_limit)
 END_TEST
 
 /* A policy engine elsewhere names its versions as it likes; the mark of a digest is all we ask. */
-START_TEST(a_policy_digest_bears_the_mark_of_one)
+START_TEST(decision_policy_digest_has_its_prefix)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -526,20 +526,28 @@ START_TEST(a_policy_digest_bears_the_mark_of_one)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("decision", deny_is_zero, routes_have_the_words_of_the_contract,
-    a_record_without_a_known_verdict_has_none, route_find_and_route_of_give_each_route_and_no_other,
-    every_route_of_ours_is_valid, an_allow_needs_everything_that_binds_it,
+WRIT_UNIT_MAIN("decision", decision_verdict_zero_is_deny, routes_have_the_words_of_the_contract,
+    decision_verdict_of_an_unknown_word_is_none,
+    route_find_and_route_of_give_each_route_and_no_other,
+    decision_validate_accepts_each_complete_route,
+    decision_validate_of_an_allow_requires_its_bound_members,
     a_required_approval_also_needs_a_continuation_and_an_end, a_deny_needs_tool_and_reason,
-    a_revise_says_what_to_change, any_other_verdict_is_refused, a_missing_scope_fails_closed,
-    an_allow_may_say_that_there_is_no_target_state, null_does_not_stand_for_a_needed_value,
-    formats_are_checked_wherever_there_is_a_value, running_count_is_seq_plus_one,
-    a_lifetime_does_not_end_before_it_begins, intent_ref_has_no_time_in_it_and_receipt_ref_has,
-    placing_sets_position_and_lifetime, a_lifetime_of_zero_has_no_end,
-    a_stated_normalization_is_kept, a_deny_without_scope_has_no_intent_ref_but_a_context,
-    the_largest_seq_is_one_below_the_limit, a_preimage_that_is_too_long_changes_nothing,
+    decision_validate_of_a_revise_requires_its_change, any_other_verdict_is_refused,
+    a_missing_scope_fails_closed, decision_validate_of_an_allow_accepts_a_null_target_state,
+    decision_validate_of_null_for_a_required_member_fails,
+    decision_validate_checks_the_format_of_every_value,
+    decision_validate_requires_running_count_to_be_seq_plus_one,
+    a_lifetime_does_not_end_before_it_begins,
+    decision_receipt_ref_covers_the_time_and_intent_ref_does_not,
+    placing_sets_position_and_lifetime, decision_place_with_a_lifetime_of_zero_sets_no_end,
+    decision_place_keeps_a_stated_normalization,
+    decision_place_of_a_deny_without_scope_sets_a_context_only,
+    the_largest_seq_is_one_below_the_limit,
+    decision_place_with_an_overlong_preimage_changes_nothing,
     the_state_free_identity_is_the_digest_of_its_six_members,
-    the_state_free_identity_ignores_the_state_and_nothing_else,
-    an_implicit_key_is_of_one_call_in_one_boundary, a_record_of_ours_recomputes,
-    every_changed_member_shows_in_the_digests_that_hold_it,
-    a_digest_that_cannot_be_derived_does_not_recompute, each_preimage_has_its_limit,
-    a_policy_digest_bears_the_mark_of_one)
+    decision_state_free_identity_ignores_the_state_only,
+    decision_implicit_key_differs_by_call_and_boundary,
+    decision_recompute_of_a_placed_record_succeeds,
+    decision_recompute_names_the_digests_of_a_changed_member,
+    decision_recompute_without_a_needed_member_fails, each_preimage_has_its_limit,
+    decision_policy_digest_has_its_prefix)

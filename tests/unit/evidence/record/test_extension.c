@@ -35,7 +35,7 @@ START_TEST(an_extension_is_made_in_canonical_form)
 }
 END_TEST
 
-START_TEST(what_was_made_can_be_changed_and_made_again)
+START_TEST(extension_put_twice_replaces_the_first)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_extension extension = full_extension(), again;
@@ -72,7 +72,7 @@ START_TEST(an_extension_survives_the_record)
 }
 END_TEST
 
-START_TEST(other_vendors_pass_through)
+START_TEST(extension_put_keeps_other_vendors)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf buf = writ_buf_make(1000);
@@ -91,7 +91,7 @@ START_TEST(other_vendors_pass_through)
 }
 END_TEST
 
-START_TEST(no_extension_reads_as_an_empty_one)
+START_TEST(extension_read_without_one_is_empty)
 {
     writ_auto_arena arena = writ_value_arena();
     static const char *const texts[] = {"{}", "{\"extensions\":null}", "{\"extensions\":{}}",
@@ -144,6 +144,6 @@ START_TEST(an_extension_has_a_maximum)
 END_TEST
 
 WRIT_UNIT_MAIN("extension", an_extension_is_made_in_canonical_form,
-    what_was_made_can_be_changed_and_made_again, an_extension_survives_the_record,
-    other_vendors_pass_through, no_extension_reads_as_an_empty_one,
+    extension_put_twice_replaces_the_first, an_extension_survives_the_record,
+    extension_put_keeps_other_vendors, extension_read_without_one_is_empty,
     an_extension_without_memory_leaves_ret_alone, an_extension_has_a_maximum)

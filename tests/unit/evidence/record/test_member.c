@@ -37,7 +37,7 @@ START_TEST(a_time_has_one_spelling)
 }
 END_TEST
 
-START_TEST(a_time_exists)
+START_TEST(member_time_of_an_impossible_date_is_refused)
 {
     ck_assert(is_time("2028-02-29T00:00:00Z"));
     ck_assert(!is_time("2026-02-29T00:00:00Z"));
@@ -48,7 +48,7 @@ START_TEST(a_time_exists)
 }
 END_TEST
 
-START_TEST(a_bad_time_leaves_ret_alone)
+START_TEST(member_time_that_is_refused_leaves_ret_unchanged)
 {
     int64_t us = 7;
 
@@ -81,7 +81,7 @@ START_TEST(a_time_without_memory_leaves_ret_alone)
 }
 END_TEST
 
-START_TEST(texts_are_equal_by_presence_and_bytes)
+START_TEST(member_equal_compares_presence_and_bytes)
 {
     struct writ_member_text absent = {0}, null = {WRIT_NULL, {0}}, wrong = {WRIT_WRONG, {0}};
     struct writ_member_text empty = writ_member_text(WRIT_LIT(""));
@@ -135,7 +135,7 @@ START_TEST(faults_are_reported_in_one_line)
 }
 END_TEST
 
-START_TEST(faults_over_the_maximum_are_noted)
+START_TEST(faults_add_beyond_the_maximum_sets_more)
 {
     writ_auto_buf buf = writ_buf_make(4096);
     struct writ_faults faults = {0};
@@ -153,8 +153,8 @@ START_TEST(faults_over_the_maximum_are_noted)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("member", a_time_has_one_spelling, a_time_exists, a_bad_time_leaves_ret_alone,
-    a_time_that_was_made_is_read_again, a_time_without_memory_leaves_ret_alone,
-    texts_are_equal_by_presence_and_bytes, an_empty_view_can_stand_for_null_or_nothing,
-    a_list_is_written_as_an_array, faults_are_reported_in_one_line,
-    faults_over_the_maximum_are_noted)
+WRIT_UNIT_MAIN("member", a_time_has_one_spelling, member_time_of_an_impossible_date_is_refused,
+    member_time_that_is_refused_leaves_ret_unchanged, a_time_that_was_made_is_read_again,
+    a_time_without_memory_leaves_ret_alone, member_equal_compares_presence_and_bytes,
+    an_empty_view_can_stand_for_null_or_nothing, a_list_is_written_as_an_array,
+    faults_are_reported_in_one_line, faults_add_beyond_the_maximum_sets_more)

@@ -35,7 +35,7 @@ placed_outcome(
     return outcome;
 }
 
-START_TEST(zero_is_a_kind_that_may_have_run)
+START_TEST(outcome_kind_zero_may_have_run)
 {
     struct writ_outcome outcome = {.outcome = writ_outcome_kind_text(0)};
 
@@ -73,7 +73,7 @@ START_TEST(kind_find_and_kind_of_give_each_kind_and_no_other)
 }
 END_TEST
 
-START_TEST(only_blocked_and_not_sent_prove_that_nothing_ran)
+START_TEST(outcome_kind_blocked_and_not_sent_alone_prove_that_nothing_ran)
 {
     static const struct {
         enum writ_outcome_kind kind;
@@ -100,7 +100,7 @@ START_TEST(only_blocked_and_not_sent_prove_that_nothing_ran)
 }
 END_TEST
 
-START_TEST(an_outcome_of_ours_is_valid_and_joins)
+START_TEST(outcome_place_gives_a_valid_outcome_that_joins)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -116,7 +116,7 @@ START_TEST(an_outcome_of_ours_is_valid_and_joins)
 }
 END_TEST
 
-START_TEST(an_error_says_which)
+START_TEST(outcome_validate_of_an_error_requires_its_type)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -238,7 +238,7 @@ START_TEST(an_intent_ref_that_is_known_is_compared_with_both)
 }
 END_TEST
 
-START_TEST(a_changed_decision_no_longer_joins)
+START_TEST(outcome_join_with_a_changed_decision_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -274,7 +274,7 @@ START_TEST(a_deny_without_scope_joins_by_decision_id)
 }
 END_TEST
 
-START_TEST(members_that_one_record_lacks_do_not_part_them)
+START_TEST(outcome_join_ignores_members_absent_on_one_side)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -322,12 +322,12 @@ START_TEST(an_outcome_that_cannot_be_placed_stays_as_it_was)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("outcome", zero_is_a_kind_that_may_have_run, kinds_have_the_words_of_the_contract,
+WRIT_UNIT_MAIN("outcome", outcome_kind_zero_may_have_run, kinds_have_the_words_of_the_contract,
     kind_find_and_kind_of_give_each_kind_and_no_other,
-    only_blocked_and_not_sent_prove_that_nothing_ran, an_outcome_of_ours_is_valid_and_joins,
-    an_error_says_which, all_faults_of_an_outcome_are_reported,
-    the_receipts_of_decision_and_outcome_differ, an_outcome_joins_only_its_own_decision,
-    an_intent_ref_that_does_not_recompute_is_refused,
-    an_intent_ref_that_is_known_is_compared_with_both, a_changed_decision_no_longer_joins,
-    a_deny_without_scope_joins_by_decision_id, members_that_one_record_lacks_do_not_part_them,
+    outcome_kind_blocked_and_not_sent_alone_prove_that_nothing_ran,
+    outcome_place_gives_a_valid_outcome_that_joins, outcome_validate_of_an_error_requires_its_type,
+    all_faults_of_an_outcome_are_reported, the_receipts_of_decision_and_outcome_differ,
+    an_outcome_joins_only_its_own_decision, an_intent_ref_that_does_not_recompute_is_refused,
+    an_intent_ref_that_is_known_is_compared_with_both, outcome_join_with_a_changed_decision_fails,
+    a_deny_without_scope_joins_by_decision_id, outcome_join_ignores_members_absent_on_one_side,
     an_outcome_that_cannot_be_placed_stays_as_it_was)

@@ -94,7 +94,7 @@ START_TEST(every_preimage_is_its_own_canonical_form)
 }
 END_TEST
 
-START_TEST(a_value_that_is_null_enters_as_null)
+START_TEST(profile_digest_of_null_writes_null)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
@@ -115,7 +115,7 @@ START_TEST(a_value_that_is_null_enters_as_null)
 }
 END_TEST
 
-START_TEST(a_missing_value_makes_no_digest)
+START_TEST(profile_digest_without_a_required_value_fails)
 {
     writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW);
@@ -137,7 +137,7 @@ START_TEST(a_missing_value_makes_no_digest)
 }
 END_TEST
 
-START_TEST(an_outcome_needs_its_time)
+START_TEST(profile_digest_of_an_outcome_requires_its_time)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
@@ -156,7 +156,7 @@ START_TEST(an_outcome_needs_its_time)
 }
 END_TEST
 
-START_TEST(the_scratch_buffer_is_the_limit)
+START_TEST(profile_digest_beyond_the_scratch_buffer_fails)
 {
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW);
     writ_auto_buf most = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
@@ -176,7 +176,7 @@ END_TEST
 
 /* The profile's name and normalization_id are recorded beside the digests: crewai-v1 and
  * algovoi-v1 have neither in a preimage. */
-START_TEST(the_profile_is_in_no_preimage)
+START_TEST(profile_name_is_in_no_preimage)
 {
     for (size_t p = 0; p < 2; p++) {
         for (size_t f = 0; f < WRIT_PROFILE_FIELDS; f++) {
@@ -228,7 +228,7 @@ take_away(struct writ_decision *decision, enum writ_profile_source source)
         return true;
     case WRIT_SOURCE_NONE:
     case WRIT_SOURCE_SCHEMA:
-    case WRIT_SOURCE_COMPLETED_AT: /* an_outcome_needs_its_time */
+    case WRIT_SOURCE_COMPLETED_AT: /* profile_digest_of_an_outcome_requires_its_time */
     case WRIT_SOURCE_TARGET_STATE_DIGEST:
     case WRIT_SOURCE_CONTINUATION_ID:
     case WRIT_SOURCE_EXPIRES_AT:
@@ -257,7 +257,7 @@ is_complete(const struct writ_profile *profile, size_t field, const struct writ_
     return complete;
 }
 
-START_TEST(no_digest_can_do_without_its_required_members)
+START_TEST(profile_digest_requires_each_required_member)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -293,6 +293,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("profile", profiles_are_found_by_name, profiles_can_be_walked,
     every_preimage_is_in_canonical_order, every_preimage_is_its_own_canonical_form,
-    a_value_that_is_null_enters_as_null, a_missing_value_makes_no_digest, an_outcome_needs_its_time,
-    the_scratch_buffer_is_the_limit, the_profile_is_in_no_preimage,
-    no_digest_can_do_without_its_required_members, a_time_in_milliseconds_must_be_a_time)
+    profile_digest_of_null_writes_null, profile_digest_without_a_required_value_fails,
+    profile_digest_of_an_outcome_requires_its_time, profile_digest_beyond_the_scratch_buffer_fails,
+    profile_name_is_in_no_preimage, profile_digest_requires_each_required_member,
+    a_time_in_milliseconds_must_be_a_time)

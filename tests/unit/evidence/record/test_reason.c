@@ -15,7 +15,7 @@ START_TEST(no_reason_is_zero_and_has_a_name)
 }
 END_TEST
 
-START_TEST(a_value_out_of_range_is_no_reason)
+START_TEST(reason_name_out_of_range_is_none)
 {
     ck_assert_view(writ_reason_name(WRIT_REASON_COUNT), "none");
     ck_assert_view(writ_reason_name((enum writ_reason)(-1)), "none");
@@ -31,7 +31,7 @@ START_TEST(every_name_is_found_again)
 }
 END_TEST
 
-START_TEST(a_name_in_no_row_finds_nothing)
+START_TEST(reason_find_of_an_unknown_name_is_none)
 {
     ck_assert_int_eq(writ_reason_find(WRIT_LIT("")), WRIT_REASON_NONE);
     ck_assert_int_eq(writ_reason_find(WRIT_LIT("none")), WRIT_REASON_NONE);
@@ -41,7 +41,7 @@ START_TEST(a_name_in_no_row_finds_nothing)
 END_TEST
 
 /* The enum's name is the other one in upper case: two rows cannot be mixed up. */
-START_TEST(both_spellings_of_a_name_are_the_same_word)
+START_TEST(reason_spellings_of_a_name_have_the_same_words)
 {
 #define SPELLING(NAME, name, groups, sentence, hint) {#NAME, #name},
     static const struct {
@@ -176,8 +176,8 @@ START_TEST(the_page_of_reasons_is_that_of_the_table)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reason", no_reason_is_zero_and_has_a_name, a_value_out_of_range_is_no_reason,
-    every_name_is_found_again, a_name_in_no_row_finds_nothing,
-    both_spellings_of_a_name_are_the_same_word,
+WRIT_UNIT_MAIN("reason", no_reason_is_zero_and_has_a_name, reason_name_out_of_range_is_none,
+    every_name_is_found_again, reason_find_of_an_unknown_name_is_none,
+    reason_spellings_of_a_name_have_the_same_words,
     every_reason_has_a_group_and_a_sentence_without_end_stop, the_reasons_of_the_contract_are_there,
     the_page_of_reasons_is_that_of_the_table)

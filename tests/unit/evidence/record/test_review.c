@@ -49,7 +49,7 @@ move(int state, int event, int *ret)
     return moved;
 }
 
-START_TEST(every_event_in_every_state_leads_where_it_should_or_nowhere)
+START_TEST(review_next_of_each_state_and_event_follows_the_table)
 {
     EACH_STATE(state)
     {
@@ -69,7 +69,7 @@ START_TEST(every_event_in_every_state_leads_where_it_should_or_nowhere)
 }
 END_TEST
 
-START_TEST(nothing_leaves_a_state_that_is_over_and_every_live_one_can_end)
+START_TEST(review_next_leaves_no_final_state_and_can_end_each_live_one)
 {
     EACH_STATE(state)
     {
@@ -91,7 +91,7 @@ START_TEST(nothing_leaves_a_state_that_is_over_and_every_live_one_can_end)
 }
 END_TEST
 
-START_TEST(only_acceptance_approves_and_only_an_approval_is_redeemed_once)
+START_TEST(review_next_approves_by_acceptance_only_and_redeems_once)
 {
     EACH_STATE(state)
     {
@@ -119,7 +119,7 @@ START_TEST(only_acceptance_approves_and_only_an_approval_is_redeemed_once)
 }
 END_TEST
 
-START_TEST(whatever_can_end_an_open_review_can_end_an_approved_one)
+START_TEST(review_next_ends_open_and_approved_reviews_alike)
 {
     static const enum writ_review_event ends[] = {WRIT_REVIEW_DO_EXPIRE, WRIT_REVIEW_DO_WITHDRAW,
         WRIT_REVIEW_DO_CANCEL, WRIT_REVIEW_DO_OUTDATE, WRIT_REVIEW_DO_DRIFT};
@@ -194,7 +194,7 @@ START_TEST(each_end_has_a_reason_and_a_name_of_its_own)
 }
 END_TEST
 
-START_TEST(what_is_no_state_event_or_vote_moves_nothing)
+START_TEST(review_next_of_an_invalid_value_changes_nothing)
 {
     enum writ_review_state state = WRIT_REVIEW_LAPSED;
 
@@ -240,7 +240,7 @@ sample(void)
     };
 }
 
-START_TEST(terms_come_back_as_they_were_written_and_their_digest_is_of_all_of_them)
+START_TEST(review_terms_read_back_and_the_digest_covers_all)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
     struct writ_review review = sample(), back;
@@ -301,7 +301,7 @@ START_TEST(terms_with_a_forbidden_voter_are_refused)
 }
 END_TEST
 
-START_TEST(feedback_and_confidence_have_their_limits)
+START_TEST(review_vote_limits_feedback_and_confidence)
 {
     static char most[WRIT_REVIEW_FEEDBACK_MAX + 1];
 
@@ -327,11 +327,11 @@ START_TEST(feedback_and_confidence_have_their_limits)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("review", every_event_in_every_state_leads_where_it_should_or_nowhere,
-    nothing_leaves_a_state_that_is_over_and_every_live_one_can_end,
-    only_acceptance_approves_and_only_an_approval_is_redeemed_once,
-    whatever_can_end_an_open_review_can_end_an_approved_one,
+WRIT_UNIT_MAIN("review", review_next_of_each_state_and_event_follows_the_table,
+    review_next_leaves_no_final_state_and_can_end_each_live_one,
+    review_next_approves_by_acceptance_only_and_redeems_once,
+    review_next_ends_open_and_approved_reviews_alike,
     every_state_is_reached_and_every_event_happens_somewhere,
-    each_end_has_a_reason_and_a_name_of_its_own, what_is_no_state_event_or_vote_moves_nothing,
-    terms_come_back_as_they_were_written_and_their_digest_is_of_all_of_them,
-    terms_with_a_forbidden_voter_are_refused, feedback_and_confidence_have_their_limits)
+    each_end_has_a_reason_and_a_name_of_its_own, review_next_of_an_invalid_value_changes_nothing,
+    review_terms_read_back_and_the_digest_covers_all, terms_with_a_forbidden_voter_are_refused,
+    review_vote_limits_feedback_and_confidence)

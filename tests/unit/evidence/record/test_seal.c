@@ -27,7 +27,7 @@ digest_of(const char *text, struct writ_digest *ret)
     ck_assert_ok(writ_digest_bytes(writ_view_str(text), ret, NULL));
 }
 
-START_TEST(a_running_hash_can_be_asked_at_any_point)
+START_TEST(seal_hash_can_be_read_at_any_point)
 {
     WRIT_AUTO(struct writ_seal_hash, writ_seal_hash_wipe) hash = {0};
     struct writ_digest got, want;
@@ -51,7 +51,7 @@ START_TEST(a_running_hash_can_be_asked_at_any_point)
 }
 END_TEST
 
-START_TEST(a_zeroed_hash_can_be_wiped_and_gives_nothing)
+START_TEST(seal_hash_zeroed_can_be_wiped_and_gives_no_digest)
 {
     struct writ_seal_hash hash = {0};
     struct writ_digest digest = {{9}};
@@ -64,7 +64,7 @@ START_TEST(a_zeroed_hash_can_be_wiped_and_gives_nothing)
 }
 END_TEST
 
-START_TEST(a_seal_of_ours_is_whole_and_valid)
+START_TEST(seal_make_gives_a_valid_seal)
 {
     writ_auto_arena arena = writ_value_arena();
     WRIT_AUTO(struct writ_seal_hash, writ_seal_hash_wipe) hash = {0};
@@ -134,7 +134,7 @@ START_TEST(all_faults_of_a_seal_are_reported)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("seal", a_running_hash_can_be_asked_at_any_point,
-    a_zeroed_hash_can_be_wiped_and_gives_nothing, a_seal_of_ours_is_whole_and_valid,
+WRIT_UNIT_MAIN("seal", seal_hash_can_be_read_at_any_point,
+    seal_hash_zeroed_can_be_wiped_and_gives_no_digest, seal_make_gives_a_valid_seal,
     an_empty_run_ends_before_its_first_seq, a_seal_without_memory_leaves_ret_alone,
     all_faults_of_a_seal_are_reported)

@@ -60,7 +60,7 @@ START_TEST(a_record_is_written_in_canonical_form)
 }
 END_TEST
 
-START_TEST(the_empty_record_stays_empty)
+START_TEST(record_read_of_an_empty_object_writes_an_empty_object)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -130,7 +130,7 @@ START_TEST(an_integer_is_written_as_one)
 }
 END_TEST
 
-START_TEST(what_is_no_object_is_refused)
+START_TEST(record_read_of_no_object_is_refused)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = {.seq = {WRIT_PRESENT, 5}};
@@ -202,7 +202,7 @@ START_TEST(lists_have_a_maximum)
 }
 END_TEST
 
-START_TEST(a_record_that_does_not_fit_is_not_cut_in_silence)
+START_TEST(record_write_beyond_the_buffer_fails)
 {
     struct writ_decision decision = {.tool = writ_member_text(WRIT_LIT("search"))};
     writ_auto_buf most = writ_buf_make(17), over = writ_buf_make(16);
@@ -248,7 +248,7 @@ START_TEST(outcomes_and_seals_pass_through_as_well)
 }
 END_TEST
 
-START_TEST(outcomes_and_seals_refuse_what_is_no_object)
+START_TEST(outcome_and_seal_read_of_no_object_is_refused)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_outcome outcome = {.seq = {WRIT_PRESENT, 5}};
@@ -289,7 +289,7 @@ START_TEST(both_flags_pass_through)
 }
 END_TEST
 
-START_TEST(a_member_that_was_read_wrong_and_given_a_value_is_not_written_twice)
+START_TEST(record_write_of_a_replaced_member_writes_it_once)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf text = writ_buf_make(1024);
@@ -308,13 +308,13 @@ START_TEST(a_member_that_was_read_wrong_and_given_a_value_is_not_written_twice)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("table", a_member_that_was_read_wrong_and_given_a_value_is_not_written_twice,
+WRIT_UNIT_MAIN("table", record_write_of_a_replaced_member_writes_it_once,
     every_table_is_in_canonical_order, a_record_is_written_in_canonical_form,
-    the_empty_record_stays_empty, null_and_absent_are_kept_apart,
+    record_read_of_an_empty_object_writes_an_empty_object, null_and_absent_are_kept_apart,
     unknown_members_pass_through_in_their_place,
     members_of_a_wrong_type_pass_through_and_count_as_absent, an_integer_is_written_as_one,
-    what_is_no_object_is_refused, unknown_members_have_a_maximum, lists_have_a_maximum,
-    a_record_that_does_not_fit_is_not_cut_in_silence,
+    record_read_of_no_object_is_refused, unknown_members_have_a_maximum, lists_have_a_maximum,
+    record_write_beyond_the_buffer_fails,
     a_kept_number_without_canonical_form_is_refused_when_written,
-    outcomes_and_seals_pass_through_as_well, outcomes_and_seals_refuse_what_is_no_object,
+    outcomes_and_seals_pass_through_as_well, outcome_and_seal_read_of_no_object_is_refused,
     a_number_in_the_extensions_needs_a_canonical_form_too, both_flags_pass_through)

@@ -68,7 +68,7 @@ find(const struct peer *peer, const char *path, const char *format, struct writ_
     return writ_discovery_find(issuer, "jwks_uri", 5000, NULL, ret, err);
 }
 
-START_TEST(the_places_of_rfc_8414_and_openid_are_asked_in_turn)
+START_TEST(discovery_tries_the_urls_of_rfc_8414_and_openid_in_order)
 {
     static const struct {
         const char *path;
@@ -102,7 +102,7 @@ START_TEST(the_places_of_rfc_8414_and_openid_are_asked_in_turn)
 }
 END_TEST
 
-START_TEST(metadata_that_are_not_right_give_nothing)
+START_TEST(discovery_of_wrong_metadata_fails)
 {
     static const struct {
         const char *format;
@@ -142,7 +142,7 @@ START_TEST(metadata_that_are_not_right_give_nothing)
 }
 END_TEST
 
-START_TEST(metadata_that_are_nowhere_or_redirected_are_an_error)
+START_TEST(discovery_without_metadata_or_with_a_redirect_fails)
 {
     static const struct peer_step moved[] = {PEER_DO(READ),
         PEER_SAY(SEND, "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
@@ -192,6 +192,6 @@ START_TEST(metadata_have_a_longest_length_and_a_longest_time)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("discovery", the_places_of_rfc_8414_and_openid_are_asked_in_turn,
-    metadata_that_are_not_right_give_nothing, metadata_that_are_nowhere_or_redirected_are_an_error,
+WRIT_UNIT_MAIN("discovery", discovery_tries_the_urls_of_rfc_8414_and_openid_in_order,
+    discovery_of_wrong_metadata_fails, discovery_without_metadata_or_with_a_redirect_fails,
     an_issuer_is_a_plain_protected_url, metadata_have_a_longest_length_and_a_longest_time)

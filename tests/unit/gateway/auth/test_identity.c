@@ -179,7 +179,7 @@ START_TEST(a_static_token_is_known_by_its_hash)
 }
 END_TEST
 
-START_TEST(another_token_is_invalid)
+START_TEST(identity_of_an_unknown_token_is_invalid)
 {
     static const char *const texts[] = {"Bearer s3cre", "Bearer s3cret2", "Bearer S3cret",
         "Bearer 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "Bearer a.b.c",
@@ -262,7 +262,7 @@ ask_with(const char *certificate, const char *authorization)
     return result;
 }
 
-START_TEST(a_certificate_is_known_by_its_whole_name_and_a_token_comes_first)
+START_TEST(identity_of_a_certificate_needs_its_whole_name_and_yields_to_a_token)
 {
     setup_with("  - {id: ann, tenant: acme, certificate: 'urn:ann'}\n"
                "admin_tls: {cert: a, key: b, client_ca: c}\n");
@@ -348,7 +348,7 @@ static const struct jwt_row refusals[] = {
     {"no object", "[1]", "not accepted"},
 };
 
-START_TEST(a_jwt_that_is_not_right_is_invalid)
+START_TEST(identity_of_a_wrong_jwt_is_invalid)
 {
     setup();
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
@@ -423,7 +423,7 @@ START_TEST(a_damaged_signature_is_invalid_also_after_the_genuine_one)
 }
 END_TEST
 
-START_TEST(a_verdict_is_remembered_until_the_token_ends)
+START_TEST(identity_is_cached_until_the_token_expires)
 {
     struct writ_identity_result first, again;
     struct writ_arena *request;
@@ -486,7 +486,7 @@ START_TEST(values_of_claims_have_a_longest_length)
 }
 END_TEST
 
-START_TEST(many_tokens_push_each_other_out_and_all_stay_right)
+START_TEST(identity_of_many_tokens_stays_right_under_eviction)
 {
     setup();
     for (int round = 0; round < 2; round++) {
@@ -509,7 +509,7 @@ END_TEST
 #define AT(x) ",\"aud\":\"https://gateway.example/writ" x "\""
 #define WIDE  ",\"scope\":\"mcp x y\""
 
-START_TEST(without_an_audience_of_its_own_an_entry_wants_that_of_the_endpoint)
+START_TEST(identity_of_an_entry_without_audience_requires_that_of_the_endpoint)
 {
     static const struct {
         const char *claims, *endpoint;
@@ -591,7 +591,7 @@ START_TEST(the_scopes_of_a_token_are_words_or_a_list)
 }
 END_TEST
 
-START_TEST(keys_that_are_not_there_yet_are_a_reason_to_come_again)
+START_TEST(identity_before_the_keys_are_fetched_is_unavailable)
 {
     static const char text[] =
         "keys: keys\n"
@@ -621,15 +621,14 @@ START_TEST(keys_that_are_not_there_yet_are_a_reason_to_come_again)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("identity", a_static_token_is_known_by_its_hash, another_token_is_invalid,
-    bearer_field_malformed_or_missing_is_distinguished,
+WRIT_UNIT_MAIN("identity", a_static_token_is_known_by_its_hash,
+    identity_of_an_unknown_token_is_invalid, bearer_field_malformed_or_missing_is_distinguished,
     anonymous_agent_needs_loopback_and_configuration,
-    a_certificate_is_known_by_its_whole_name_and_a_token_comes_first,
-    a_jwt_gives_the_agent_by_its_claims, a_jwt_that_is_not_right_is_invalid,
+    identity_of_a_certificate_needs_its_whole_name_and_yields_to_a_token,
+    a_jwt_gives_the_agent_by_its_claims, identity_of_a_wrong_jwt_is_invalid,
     skew_and_lifetime_have_exact_ends, a_jwt_needs_a_key_of_its_own_entry,
     a_token_of_another_kind_is_invalid, a_damaged_signature_is_invalid_also_after_the_genuine_one,
-    a_verdict_is_remembered_until_the_token_ends, a_token_that_is_too_long_is_invalid,
-    values_of_claims_have_a_longest_length, many_tokens_push_each_other_out_and_all_stay_right,
-    without_an_audience_of_its_own_an_entry_wants_that_of_the_endpoint,
-    the_scopes_of_a_token_are_words_or_a_list,
-    keys_that_are_not_there_yet_are_a_reason_to_come_again)
+    identity_is_cached_until_the_token_expires, a_token_that_is_too_long_is_invalid,
+    values_of_claims_have_a_longest_length, identity_of_many_tokens_stays_right_under_eviction,
+    identity_of_an_entry_without_audience_requires_that_of_the_endpoint,
+    the_scopes_of_a_token_are_words_or_a_list, identity_before_the_keys_are_fetched_is_unavailable)

@@ -122,7 +122,7 @@ write_file(const char *path, const char *text)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-START_TEST(a_file_is_read_once_and_serves_for_ever)
+START_TEST(issuers_of_a_file_read_it_once)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
     const struct writ_jwk *keys[] = {writ_signer_jwk(signer)};
@@ -151,7 +151,7 @@ START_TEST(a_file_is_read_once_and_serves_for_ever)
 }
 END_TEST
 
-START_TEST(a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)
+START_TEST(issuers_after_a_reload_keep_the_set_of_the_same_place)
 {
     struct writ_signer *one = writ_keys_signer(WRIT_JWK_ALG_ES256);
     struct writ_signer *two = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -182,7 +182,7 @@ START_TEST(a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)
 }
 END_TEST
 
-START_TEST(a_place_that_is_no_good_is_refused)
+START_TEST(issuers_open_of_an_invalid_place_is_refused)
 {
     static const struct {
         const char *text;
@@ -211,7 +211,7 @@ START_TEST(a_place_that_is_no_good_is_refused)
 }
 END_TEST
 
-START_TEST(a_url_is_fetched_at_once_and_again_and_changes_show)
+START_TEST(issuers_of_a_url_fetch_it_at_once_and_repeatedly)
 {
     struct writ_signer *first = writ_keys_signer(WRIT_JWK_ALG_ES256);
     struct writ_signer *second = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -244,7 +244,7 @@ START_TEST(a_url_is_fetched_at_once_and_again_and_changes_show)
 }
 END_TEST
 
-START_TEST(a_set_goes_on_serving_while_the_url_fails_or_brings_rubbish)
+START_TEST(issuers_keep_the_last_good_set_while_the_url_fails)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
     static const struct peer_step closed[] = {PEER_DO(READ), PEER_DO(END)};
@@ -302,7 +302,7 @@ START_TEST(key_set_older_than_its_limit_is_not_used)
 }
 END_TEST
 
-START_TEST(an_unknown_kid_asks_for_one_refresh_per_interval)
+START_TEST(issuers_refresh_once_per_interval_for_unknown_kids)
 {
     struct writ_signer *first = writ_keys_signer(WRIT_JWK_ALG_ES256);
     struct writ_signer *second = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -331,7 +331,7 @@ START_TEST(an_unknown_kid_asks_for_one_refresh_per_interval)
 }
 END_TEST
 
-START_TEST(failures_make_the_pauses_longer)
+START_TEST(issuers_wait_longer_after_each_failure)
 {
     static const struct peer_step closed[] = {PEER_DO(READ), PEER_DO(END)};
     const struct peer_step *const all[] = {closed};
@@ -356,9 +356,8 @@ START_TEST(failures_make_the_pauses_longer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("issuers", a_file_is_read_once_and_serves_for_ever,
-    a_place_that_is_no_good_is_refused, a_url_is_fetched_at_once_and_again_and_changes_show,
-    a_set_goes_on_serving_while_the_url_fails_or_brings_rubbish,
-    key_set_older_than_its_limit_is_not_used, an_unknown_kid_asks_for_one_refresh_per_interval,
-    failures_make_the_pauses_longer,
-    a_set_is_inherited_from_the_same_place_until_there_is_a_newer_one)
+WRIT_UNIT_MAIN("issuers", issuers_of_a_file_read_it_once,
+    issuers_open_of_an_invalid_place_is_refused, issuers_of_a_url_fetch_it_at_once_and_repeatedly,
+    issuers_keep_the_last_good_set_while_the_url_fails, key_set_older_than_its_limit_is_not_used,
+    issuers_refresh_once_per_interval_for_unknown_kids, issuers_wait_longer_after_each_failure,
+    issuers_after_a_reload_keep_the_set_of_the_same_place)

@@ -65,7 +65,7 @@ is_in(struct writ_logins *logins, const struct writ_logins_pass *pass, const cha
     return finds(logins, pass->cookie, pass->key, shown);
 }
 
-START_TEST(a_login_is_found_by_its_cookie_and_its_key_together)
+START_TEST(logins_find_needs_cookie_and_key)
 {
     struct writ_logins *logins = table();
     struct writ_logins_pass a = open_for(logins, 1, "Bearer a"),
@@ -100,7 +100,7 @@ START_TEST(logout_ends_only_its_own_login)
 }
 END_TEST
 
-START_TEST(a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life)
+START_TEST(logins_find_after_idle_time_or_lifetime_is_absent)
 {
     struct writ_logins *logins = table();
     struct writ_logins_pass a = open_for(logins, 1, "Bearer a"),
@@ -120,7 +120,7 @@ START_TEST(a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life)
 }
 END_TEST
 
-START_TEST(an_agent_has_its_share_and_its_oldest_makes_room)
+START_TEST(logins_open_beyond_the_share_of_an_agent_drops_its_oldest)
 {
     struct writ_logins *logins = table();
     struct writ_logins_pass first = open_for(logins, 1, "Bearer 0"), last = first;
@@ -155,7 +155,7 @@ START_TEST(login_to_a_full_table_is_refused_until_a_logout)
 }
 END_TEST
 
-START_TEST(what_is_shown_has_a_length)
+START_TEST(logins_open_limits_the_shown_text)
 {
     struct writ_logins *logins = table();
     const struct writ_digest who = agent(1);
@@ -177,7 +177,7 @@ START_TEST(what_is_shown_has_a_length)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("logins", a_login_is_found_by_its_cookie_and_its_key_together,
-    logout_ends_only_its_own_login, a_login_ends_when_it_is_idle_and_at_the_latest_after_its_life,
-    an_agent_has_its_share_and_its_oldest_makes_room,
-    login_to_a_full_table_is_refused_until_a_logout, what_is_shown_has_a_length)
+WRIT_UNIT_MAIN("logins", logins_find_needs_cookie_and_key, logout_ends_only_its_own_login,
+    logins_find_after_idle_time_or_lifetime_is_absent,
+    logins_open_beyond_the_share_of_an_agent_drops_its_oldest,
+    login_to_a_full_table_is_refused_until_a_logout, logins_open_limits_the_shown_text)

@@ -87,7 +87,7 @@ START_TEST(the_metadata_are_those_of_rfc_9728)
 }
 END_TEST
 
-START_TEST(a_challenge_says_where_to_learn_more_and_what_to_ask_for)
+START_TEST(challenge_names_the_metadata_and_the_scopes)
 {
     struct writ_config *config = writ_ruling_config(announced);
     struct writ_resource one = resource_of(config, "/mcp/fs", WRIT_LIT("fs"));
@@ -128,7 +128,7 @@ START_TEST(challenge_without_metadata_has_the_bare_scheme)
 }
 END_TEST
 
-START_TEST(more_scopes_than_a_header_holds_are_left_to_the_metadata)
+START_TEST(challenge_with_too_many_scopes_omits_them)
 {
     writ_auto_buf yaml = writ_buf_make(1 << 20), text = writ_buf_make(BUF_MAX);
     struct writ_config *config;
@@ -152,6 +152,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("resource", only_a_public_gateway_with_an_issuer_announces_itself,
     an_endpoint_is_found_at_its_well_known_places, the_metadata_are_those_of_rfc_9728,
-    a_challenge_says_where_to_learn_more_and_what_to_ask_for,
-    challenge_without_metadata_has_the_bare_scheme,
-    more_scopes_than_a_header_holds_are_left_to_the_metadata)
+    challenge_names_the_metadata_and_the_scopes, challenge_without_metadata_has_the_bare_scheme,
+    challenge_with_too_many_scopes_omits_them)

@@ -44,7 +44,7 @@ ask(const struct peer *peer, struct writ_authorization_config *config,
     return writ_token_request_send(&request, ret, err);
 }
 
-START_TEST(a_secret_is_shown_as_basic_and_encoded_first)
+START_TEST(token_request_with_a_secret_sends_encoded_basic)
 {
     struct peer *peer =
         server("200 OK", "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":60}");
@@ -105,7 +105,7 @@ START_TEST(client_assertion_is_signed_with_the_key)
 }
 END_TEST
 
-START_TEST(an_answer_that_is_no_token_leaves_what_was_there)
+START_TEST(token_request_answered_without_a_token_leaves_ret_unchanged)
 {
     static const struct {
         const char *status, *body;
@@ -151,7 +151,7 @@ START_TEST(an_answer_that_is_no_token_leaves_what_was_there)
 }
 END_TEST
 
-START_TEST(a_token_has_a_longest_length)
+START_TEST(token_request_limits_the_token)
 {
     for (size_t extra = 0; extra <= 1; extra++) {
         writ_auto_buf body = writ_buf_make(60000);
@@ -178,6 +178,6 @@ START_TEST(a_token_has_a_longest_length)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("token_request", a_secret_is_shown_as_basic_and_encoded_first,
-    client_assertion_is_signed_with_the_key, an_answer_that_is_no_token_leaves_what_was_there,
-    a_token_has_a_longest_length)
+WRIT_UNIT_MAIN("token_request", token_request_with_a_secret_sends_encoded_basic,
+    client_assertion_is_signed_with_the_key,
+    token_request_answered_without_a_token_leaves_ret_unchanged, token_request_limits_the_token)

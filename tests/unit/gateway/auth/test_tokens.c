@@ -111,7 +111,7 @@ take_config(struct writ_tokens *tokens, struct writ_config *config)
     writ_tokens_take(tokens, fresh);
 }
 
-START_TEST(a_secret_is_shown_until_a_reload_brings_another)
+START_TEST(tokens_of_a_secret_follow_a_reload)
 {
     struct writ_config *config = config_of(NULL, "");
     struct writ_tokens *tokens = NULL;
@@ -146,7 +146,7 @@ START_TEST(a_secret_is_shown_until_a_reload_brings_another)
 }
 END_TEST
 
-START_TEST(a_token_is_fetched_ahead_of_its_end_and_not_shown_after_it)
+START_TEST(tokens_are_renewed_early_and_not_used_after_expiry)
 {
     struct peer *peer = server();
     struct writ_config *config = config_of(peer, "a");
@@ -171,7 +171,7 @@ START_TEST(a_token_is_fetched_ahead_of_its_end_and_not_shown_after_it)
 }
 END_TEST
 
-START_TEST(a_token_that_is_refused_is_dropped_but_not_one_after_the_other)
+START_TEST(tokens_refused_are_dropped_once_per_fetch)
 {
     struct peer *peer = server();
     struct writ_config *config = config_of(peer, "a");
@@ -203,7 +203,7 @@ START_TEST(a_token_that_is_refused_is_dropped_but_not_one_after_the_other)
 }
 END_TEST
 
-START_TEST(a_reload_keeps_a_token_of_the_same_settings_alone)
+START_TEST(tokens_after_a_reload_stay_for_equal_settings_only)
 {
     struct peer *peer = server();
     struct writ_config *config = config_of(peer, "a"), *other = config_of(peer, "b");
@@ -272,8 +272,8 @@ START_TEST(prepare_keeps_a_token_when_the_resource_of_the_upstream_changes)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("tokens", a_secret_is_shown_until_a_reload_brings_another,
-    a_token_is_fetched_ahead_of_its_end_and_not_shown_after_it,
-    a_token_that_is_refused_is_dropped_but_not_one_after_the_other,
-    a_reload_keeps_a_token_of_the_same_settings_alone, prepare_finds_upstreams_by_name_in_any_order,
+WRIT_UNIT_MAIN("tokens", tokens_of_a_secret_follow_a_reload,
+    tokens_are_renewed_early_and_not_used_after_expiry, tokens_refused_are_dropped_once_per_fetch,
+    tokens_after_a_reload_stay_for_equal_settings_only,
+    prepare_finds_upstreams_by_name_in_any_order,
     prepare_keeps_a_token_when_the_resource_of_the_upstream_changes)

@@ -109,7 +109,7 @@ assert_open_refused(enum writ_code code)
     ck_assert_ptr_nonnull(strstr(err.text, "writ guard init"));
 }
 
-START_TEST(an_entry_that_was_zeroed_or_changed_is_noticed)
+START_TEST(replay_cache_open_with_a_changed_entry_is_refused)
 {
     const char none[SLOT] = {0};
 
@@ -125,7 +125,7 @@ START_TEST(an_entry_that_was_zeroed_or_changed_is_noticed)
 }
 END_TEST
 
-START_TEST(a_header_that_was_changed_is_noticed)
+START_TEST(replay_cache_open_with_a_changed_header_is_refused)
 {
     setup();
     put_bytes(path, 8, writ_view("\0", 1)); /* made earlier than it was */
@@ -135,7 +135,7 @@ START_TEST(a_header_that_was_changed_is_noticed)
 }
 END_TEST
 
-START_TEST(an_older_file_an_older_seal_and_one_that_is_gone_are_noticed)
+START_TEST(replay_cache_open_with_an_older_or_missing_file_or_seal_is_refused)
 {
     size_t n, seal_n;
     char *before, *seal_before;
@@ -167,7 +167,7 @@ START_TEST(an_older_file_an_older_seal_and_one_that_is_gone_are_noticed)
 END_TEST
 
 /* What was there before the use, and how much of the slot was written when the guard was killed. */
-START_TEST(a_use_that_was_begun_is_finished_by_the_next)
+START_TEST(replay_cache_open_completes_an_unfinished_use)
 {
     const size_t written[] = {0, 8, 16, SLOT};
 
@@ -193,7 +193,7 @@ START_TEST(a_use_that_was_begun_is_finished_by_the_next)
 }
 END_TEST
 
-START_TEST(a_seal_that_says_a_use_was_begun_replaces_none_that_lives)
+START_TEST(replay_cache_unfinished_use_never_replaces_a_live_entry)
 {
     const char none[SLOT] = {0};
     size_t at;
@@ -228,7 +228,7 @@ take_until_killed(int first, int out)
     }
 }
 
-START_TEST(what_was_answered_stays_used_whenever_the_guard_is_killed)
+START_TEST(replay_cache_after_a_kill_keeps_every_answered_use)
 {
     int next = 0;
 
@@ -264,7 +264,7 @@ START_TEST(what_was_answered_stays_used_whenever_the_guard_is_killed)
 }
 END_TEST
 
-START_TEST(each_is_fresh_once_also_for_another_who_opened_the_file)
+START_TEST(replay_cache_of_two_processes_is_fresh_once)
 {
     struct writ_replay_cache *other = NULL;
 
@@ -286,7 +286,7 @@ START_TEST(each_is_fresh_once_also_for_another_who_opened_the_file)
 }
 END_TEST
 
-START_TEST(what_was_issued_before_the_file_was_made_is_not_known_to_be_unused)
+START_TEST(replay_cache_of_a_credential_older_than_the_file_is_unknown)
 {
     setup();
     ck_assert_int_eq(writ_replay_cache_take(used, WRIT_LIT("a"), MADE_S + 5, NOW_S + 60, NOW_S),
@@ -298,7 +298,7 @@ START_TEST(what_was_issued_before_the_file_was_made_is_not_known_to_be_unused)
 END_TEST
 
 /* However late that is: a clock may have been anywhere. */
-START_TEST(a_file_from_the_end_of_time_knows_no_credential_to_be_unused)
+START_TEST(replay_cache_of_a_file_from_the_future_is_unknown)
 {
     setup();
     writ_replay_cache_close(used);
@@ -312,7 +312,7 @@ START_TEST(a_file_from_the_end_of_time_knows_no_credential_to_be_unused)
 END_TEST
 
 /* Another start of the machine, as the seal remembers it: 8 bytes of magic, then its id. */
-START_TEST(what_was_issued_before_the_machine_started_is_not_known_to_be_unused)
+START_TEST(replay_cache_of_a_credential_older_than_the_boot_is_unknown)
 {
     setup();
     ck_assert_int_eq(take(1, NOW_S + 60, NOW_S), WRIT_VERIFY_USE_FRESH);
@@ -326,7 +326,7 @@ START_TEST(what_was_issued_before_the_machine_started_is_not_known_to_be_unused)
 }
 END_TEST
 
-START_TEST(places_are_given_away_in_time_and_a_clock_that_goes_back_makes_nothing_new)
+START_TEST(replay_cache_reuses_expired_entries_and_never_after_a_clock_step)
 {
     struct stat before, after;
     int fresh = 0;
@@ -368,7 +368,7 @@ START_TEST(full_cache_answers_unknown)
 }
 END_TEST
 
-START_TEST(files_that_are_no_memory_or_that_others_can_change_are_refused)
+START_TEST(replay_cache_open_of_a_foreign_or_shared_file_is_refused)
 {
     struct writ_replay_cache *other = NULL;
 
@@ -392,14 +392,15 @@ START_TEST(files_that_are_no_memory_or_that_others_can_change_are_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("guard_used", each_is_fresh_once_also_for_another_who_opened_the_file,
-    what_was_issued_before_the_file_was_made_is_not_known_to_be_unused,
-    a_file_from_the_end_of_time_knows_no_credential_to_be_unused,
-    what_was_issued_before_the_machine_started_is_not_known_to_be_unused,
-    places_are_given_away_in_time_and_a_clock_that_goes_back_makes_nothing_new,
-    full_cache_answers_unknown, files_that_are_no_memory_or_that_others_can_change_are_refused,
-    an_entry_that_was_zeroed_or_changed_is_noticed, a_header_that_was_changed_is_noticed,
-    an_older_file_an_older_seal_and_one_that_is_gone_are_noticed,
-    a_use_that_was_begun_is_finished_by_the_next,
-    a_seal_that_says_a_use_was_begun_replaces_none_that_lives,
-    what_was_answered_stays_used_whenever_the_guard_is_killed)
+WRIT_UNIT_MAIN("replay_cache", replay_cache_of_two_processes_is_fresh_once,
+    replay_cache_of_a_credential_older_than_the_file_is_unknown,
+    replay_cache_of_a_file_from_the_future_is_unknown,
+    replay_cache_of_a_credential_older_than_the_boot_is_unknown,
+    replay_cache_reuses_expired_entries_and_never_after_a_clock_step, full_cache_answers_unknown,
+    replay_cache_open_of_a_foreign_or_shared_file_is_refused,
+    replay_cache_open_with_a_changed_entry_is_refused,
+    replay_cache_open_with_a_changed_header_is_refused,
+    replay_cache_open_with_an_older_or_missing_file_or_seal_is_refused,
+    replay_cache_open_completes_an_unfinished_use,
+    replay_cache_unfinished_use_never_replaces_a_live_entry,
+    replay_cache_after_a_kill_keeps_every_answered_use)

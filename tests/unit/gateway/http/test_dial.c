@@ -63,7 +63,7 @@ dial(const struct writ_addresses *addresses, size_t first, struct writ_tls *tls,
     return told;
 }
 
-START_TEST(every_address_is_tried_from_the_first_on)
+START_TEST(dial_tries_every_address_in_order)
 {
     struct peer *peer = open_peer();
     struct writ_addresses addresses = {.count = 0};
@@ -94,7 +94,7 @@ START_TEST(dial_without_an_answer_reports_the_last_failure)
 }
 END_TEST
 
-START_TEST(a_server_that_does_not_shake_hands_costs_only_its_share_of_the_time)
+START_TEST(dial_with_a_silent_tls_server_tries_the_next_in_time)
 {
     struct peer *peer = open_peer();
     struct writ_addresses addresses = {.count = 0};
@@ -114,7 +114,7 @@ START_TEST(a_server_that_does_not_shake_hands_costs_only_its_share_of_the_time)
 }
 END_TEST
 
-START_TEST(a_cancelled_dial_calls_nothing)
+START_TEST(dial_cancelled_never_calls_back)
 {
     struct writ_loop_options options = {0};
     struct told told = {.calls = 0};
@@ -137,7 +137,6 @@ START_TEST(a_cancelled_dial_calls_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("dial", every_address_is_tried_from_the_first_on,
+WRIT_UNIT_MAIN("dial", dial_tries_every_address_in_order,
     dial_without_an_answer_reports_the_last_failure,
-    a_server_that_does_not_shake_hands_costs_only_its_share_of_the_time,
-    a_cancelled_dial_calls_nothing)
+    dial_with_a_silent_tls_server_tries_the_next_in_time, dial_cancelled_never_calls_back)

@@ -61,7 +61,7 @@ START_TEST(only_https_and_loopback_may_be_fetched)
 }
 END_TEST
 
-START_TEST(a_good_answer_is_taken)
+START_TEST(fetch_of_a_good_answer_gives_its_body)
 {
     struct peer *peer = peer_of(good);
     writ_auto_buf body = writ_buf_make(BODY_MAX);
@@ -122,7 +122,7 @@ static const struct bad_row bad[] = {
         WRIT_E_LIMIT},
 };
 
-START_TEST(any_other_answer_is_a_failure)
+START_TEST(fetch_of_any_other_answer_fails)
 {
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const struct peer_step script[] = {
@@ -165,7 +165,7 @@ START_TEST(fetch_from_a_closed_port_fails)
 }
 END_TEST
 
-START_TEST(a_server_that_says_nothing_is_given_up)
+START_TEST(fetch_from_a_silent_server_times_out)
 {
     static const struct peer_step script[] = {PEER_DO(READ), PEER_DO(HANG), PEER_DO(END)};
     struct peer *peer = peer_of(script);
@@ -251,8 +251,8 @@ START_TEST(an_error_names_a_url_without_its_query)
 END_TEST
 
 WRIT_UNIT_MAIN("fetch", an_error_names_a_url_without_its_query,
-    only_https_and_loopback_may_be_fetched, a_good_answer_is_taken,
-    proxies_of_the_environment_are_ignored, localhost_is_loopback, any_other_answer_is_a_failure,
+    only_https_and_loopback_may_be_fetched, fetch_of_a_good_answer_gives_its_body,
+    proxies_of_the_environment_are_ignored, localhost_is_loopback, fetch_of_any_other_answer_fails,
     a_body_may_be_as_long_as_the_buffer, fetch_from_a_closed_port_fails,
-    a_server_that_says_nothing_is_given_up, fetch_ends_when_stopped,
+    fetch_from_a_silent_server_times_out, fetch_ends_when_stopped,
     a_form_is_posted_and_every_status_is_an_answer)

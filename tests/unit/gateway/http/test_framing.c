@@ -211,7 +211,7 @@ START_TEST(every_limit_of_a_head_holds_on_both_sides)
 }
 END_TEST
 
-START_TEST(json_is_json_in_utf8)
+START_TEST(framing_content_type_accepts_json_in_utf8_only)
 {
     static const char *const yes[] = {"application/json", "Application/JSON",
         "application/json; charset=utf-8", "application/json;charset=\"UTF-8\"",
@@ -231,7 +231,7 @@ START_TEST(json_is_json_in_utf8)
 }
 END_TEST
 
-START_TEST(a_trailer_may_not_say_what_only_a_head_says)
+START_TEST(framing_trailer_with_a_head_field_is_refused)
 {
     static const char *const no[] = {"Authorization", "mcp-name", "Mcp-Session-Id", "Host",
         "Content-Length", "Transfer-Encoding", "TE", "Trailer", "Connection", "Upgrade", "Expect",
@@ -263,5 +263,5 @@ START_TEST(a_host_is_split_at_its_port)
 END_TEST
 
 WRIT_UNIT_MAIN("framing", a_head_is_accepted_or_refused_with_its_status, parsed_head_has_its_parts,
-    every_limit_of_a_head_holds_on_both_sides, json_is_json_in_utf8,
-    a_trailer_may_not_say_what_only_a_head_says, a_host_is_split_at_its_port)
+    every_limit_of_a_head_holds_on_both_sides, framing_content_type_accepts_json_in_utf8_only,
+    framing_trailer_with_a_head_field_is_refused, a_host_is_split_at_its_port)

@@ -384,7 +384,7 @@ START_TEST(a_connection_is_kept_no_longer_than_its_server_says)
 }
 END_TEST
 
-START_TEST(many_calls_share_few_connections)
+START_TEST(calls_beyond_the_connections_wait_for_one)
 {
     static struct answer a[200];
     struct world w;
@@ -494,7 +494,7 @@ static const struct reply replies[] = {
         WRIT_HTTP_BODY_TOO_LARGE, NULL},
 };
 
-START_TEST(every_kind_of_answer_has_its_end_and_none_is_asked_for_twice)
+START_TEST(each_framing_of_an_answer_ends_its_call_once)
 {
     for (size_t i = 0; i < sizeof replies / sizeof replies[0]; i++) {
         struct world w;
@@ -581,7 +581,7 @@ START_TEST(a_pooled_connection_that_died_is_replaced_before_anything_is_sent)
 }
 END_TEST
 
-START_TEST(the_look_before_writing_finds_what_the_loop_has_not_seen_yet)
+START_TEST(send_on_a_connection_closed_a_moment_ago_uses_another)
 {
     static const struct peer_step closes[] = {
         PEER_DO(READ), PEER_SAY(SEND, HI), PEER_DO(WAIT), PEER_DO(END)};
@@ -662,7 +662,7 @@ END_TEST
 
 /* ---- not reached */
 
-START_TEST(an_upstream_that_is_not_there_was_sent_nothing)
+START_TEST(send_to_a_closed_port_reports_not_sent)
 {
     struct world w;
     struct answer a;
@@ -681,7 +681,7 @@ START_TEST(an_upstream_that_is_not_there_was_sent_nothing)
 }
 END_TEST
 
-START_TEST(a_name_that_does_not_resolve_was_sent_nothing)
+START_TEST(send_to_an_unknown_name_reports_not_sent)
 {
     struct world w;
     struct answer a;
@@ -773,7 +773,7 @@ START_TEST(every_deadline_has_its_own_reason)
 }
 END_TEST
 
-START_TEST(a_call_that_got_no_connection_in_time_was_sent_nothing)
+START_TEST(send_without_a_connection_in_time_reports_not_sent)
 {
     static const struct peer_step holds[] = {PEER_DO(READ), PEER_DO(HANG)};
     struct world w;
@@ -800,7 +800,7 @@ expire(struct writ_timer *timer)
     writ_http_client_expire(timer->ctx);
 }
 
-START_TEST(when_the_client_says_so_the_time_of_every_call_is_over)
+START_TEST(expire_ends_the_time_of_every_call)
 {
     static const struct peer_step holds[] = {PEER_DO(READ), PEER_DO(HANG)};
     struct world w;
@@ -823,7 +823,7 @@ END_TEST
 
 /* ---- flow control */
 
-START_TEST(a_paused_call_gets_nothing_and_loses_nothing)
+START_TEST(pause_holds_the_body_and_loses_no_byte)
 {
     static const struct peer_step lengths[] = {PEER_DO(READ),
         PEER_SAY(SEND, OK "Content-Length: 4000000\r\n\r\n"), PEER_COUNT(FILL, 4000000),
@@ -966,7 +966,7 @@ START_TEST(a_large_request_is_written_as_the_socket_takes_it)
 }
 END_TEST
 
-START_TEST(an_answer_before_the_request_is_whole_is_an_answer_and_ends_the_connection)
+START_TEST(early_answer_is_delivered_and_ends_the_connection)
 {
     static char body[8000001];
     static const struct peer_step early[] = {
@@ -990,7 +990,7 @@ START_TEST(an_answer_before_the_request_is_whole_is_an_answer_and_ends_the_conne
 }
 END_TEST
 
-START_TEST(a_connection_that_breaks_while_writing_is_sent)
+START_TEST(send_broken_while_writing_reports_sent)
 {
     static char body[8000001];
     static const struct peer_step resets[] = {PEER_DO(WAIT), PEER_DO(RESET)};
@@ -1258,7 +1258,7 @@ START_TEST(tls_shows_a_client_certificate_and_resumes_sessions)
 }
 END_TEST
 
-START_TEST(a_tls_stream_that_is_cut_is_not_a_whole_one)
+START_TEST(tls_stream_cut_without_a_close_fails)
 {
     static const struct peer_step cut[] = {
         PEER_DO(READ), PEER_SAY(SEND, OK "\r\nhi"), PEER_DO(SHUT), PEER_DO(HANG)};
@@ -1299,7 +1299,7 @@ START_TEST(server_without_tls_gets_no_request)
 }
 END_TEST
 
-START_TEST(certificates_that_cannot_be_read_stop_the_start)
+START_TEST(client_open_with_unreadable_certificates_fails)
 {
     struct world w;
     struct certs certs;
@@ -1341,7 +1341,7 @@ note_request(void *ctx, const char *request)
     mix_seen[strtol(body + 4, NULL, 10)]++;
 }
 
-START_TEST(under_any_mix_of_faults_a_call_ends_once_and_is_seen_at_most_once)
+START_TEST(each_call_under_random_faults_ends_once_and_is_sent_at_most_once)
 {
     static struct answer a[MIX_CALLS];
     static char bodies[MIX_CALLS][16];
@@ -1396,7 +1396,7 @@ END_TEST
 
 /* ---- out of everything */
 
-START_TEST(without_descriptors_calls_are_refused_until_there_are_some_again)
+START_TEST(send_without_descriptors_fails_until_some_are_free)
 {
     struct world w;
     struct rlimit before, none;
@@ -1416,7 +1416,7 @@ START_TEST(without_descriptors_calls_are_refused_until_there_are_some_again)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_is_a_refusal_and_never_another_answer)
+START_TEST(send_with_a_failed_allocation_fails_or_gives_the_same_answer)
 {
     bool reached = true;
 
@@ -1452,30 +1452,28 @@ START_TEST(a_failed_allocation_is_a_refusal_and_never_another_answer)
 END_TEST
 
 WRIT_UNIT_MAIN("http_client", request_is_framed_by_the_client_and_answered,
-    a_connection_is_reused_and_no_request_is_repeated, many_calls_share_few_connections,
+    a_connection_is_reused_and_no_request_is_repeated, calls_beyond_the_connections_wait_for_one,
     send_with_fresh_us_takes_no_connection_that_was_idle_for_longer,
     a_connection_is_kept_no_longer_than_its_server_says, a_full_queue_refuses,
-    every_kind_of_answer_has_its_end_and_none_is_asked_for_twice,
+    each_framing_of_an_answer_ends_its_call_once,
     statuses_and_methods_without_a_body_keep_the_connection,
     a_pooled_connection_that_died_is_replaced_before_anything_is_sent,
-    the_look_before_writing_finds_what_the_loop_has_not_seen_yet,
+    send_on_a_connection_closed_a_moment_ago_uses_another,
     a_reused_connection_that_breaks_after_the_request_is_never_retried,
     an_idle_connection_is_closed_after_its_time, no_more_connections_are_kept_than_allowed,
-    an_upstream_that_is_not_there_was_sent_nothing, a_name_that_does_not_resolve_was_sent_nothing,
+    send_to_a_closed_port_reports_not_sent, send_to_an_unknown_name_reports_not_sent,
     a_name_resolves_once_and_all_its_addresses_are_tried, an_upstream_may_have_an_ipv6_address,
-    every_deadline_has_its_own_reason, a_call_that_got_no_connection_in_time_was_sent_nothing,
-    when_the_client_says_so_the_time_of_every_call_is_over,
-    a_paused_call_gets_nothing_and_loses_nothing,
+    every_deadline_has_its_own_reason, send_without_a_connection_in_time_reports_not_sent,
+    expire_ends_the_time_of_every_call, pause_holds_the_body_and_loses_no_byte,
     a_pause_does_not_count_as_idle_but_counts_for_the_total, a_stream_arrives_piece_by_piece,
     a_cancelled_call_ends_once_and_its_connection_is_closed, closing_the_client_ends_every_call,
     a_large_request_is_written_as_the_socket_takes_it,
-    an_answer_before_the_request_is_whole_is_an_answer_and_ends_the_connection,
-    a_connection_that_breaks_while_writing_is_sent, a_request_that_could_break_framing_is_refused,
-    a_request_head_has_a_limit, the_url_of_an_upstream_is_read_strictly,
-    tls_verifies_the_issuer_and_the_name, tls_carries_large_bodies_both_ways_and_pauses,
-    tls_shows_a_client_certificate_and_resumes_sessions,
-    a_tls_stream_that_is_cut_is_not_a_whole_one, server_without_tls_gets_no_request,
-    certificates_that_cannot_be_read_stop_the_start,
-    under_any_mix_of_faults_a_call_ends_once_and_is_seen_at_most_once,
-    without_descriptors_calls_are_refused_until_there_are_some_again,
-    a_failed_allocation_is_a_refusal_and_never_another_answer)
+    early_answer_is_delivered_and_ends_the_connection, send_broken_while_writing_reports_sent,
+    a_request_that_could_break_framing_is_refused, a_request_head_has_a_limit,
+    the_url_of_an_upstream_is_read_strictly, tls_verifies_the_issuer_and_the_name,
+    tls_carries_large_bodies_both_ways_and_pauses,
+    tls_shows_a_client_certificate_and_resumes_sessions, tls_stream_cut_without_a_close_fails,
+    server_without_tls_gets_no_request, client_open_with_unreadable_certificates_fails,
+    each_call_under_random_faults_ends_once_and_is_sent_at_most_once,
+    send_without_descriptors_fails_until_some_are_free,
+    send_with_a_failed_allocation_fails_or_gives_the_same_answer)

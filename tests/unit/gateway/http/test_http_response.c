@@ -323,7 +323,7 @@ START_TEST(interim_responses_have_a_limit)
 }
 END_TEST
 
-START_TEST(what_is_beside_the_data_has_a_limit_but_small_chunks_have_none)
+START_TEST(response_framing_overhead_is_limited_and_small_chunks_pass)
 {
     static const char *const endless[] = {"5;ext=", "0\r\nTrailer: "};
 
@@ -389,7 +389,7 @@ START_TEST(fields_are_found_without_case_and_counted)
 }
 END_TEST
 
-START_TEST(a_pause_holds_back_the_rest_of_the_bytes)
+START_TEST(response_pause_keeps_the_remaining_bytes)
 {
     struct seen seen = {.body = writ_buf_make(BODY_MAX), .pause = true};
     struct writ_view text = WRIT_LIT(CHUNK "2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n");
@@ -408,7 +408,7 @@ START_TEST(a_pause_holds_back_the_rest_of_the_bytes)
 }
 END_TEST
 
-START_TEST(no_memory_is_a_reason_and_not_a_crash)
+START_TEST(response_with_a_failed_allocation_reports_no_memory)
 {
     bool reached = true;
 
@@ -445,6 +445,6 @@ END_TEST
 WRIT_UNIT_MAIN("http_response", a_good_response_is_the_same_however_it_is_cut,
     a_bad_response_fails_however_it_is_cut_and_is_never_reused, a_head_has_a_limit_in_bytes,
     a_head_has_a_limit_in_fields, interim_responses_have_a_limit,
-    what_is_beside_the_data_has_a_limit_but_small_chunks_have_none,
-    fields_are_found_without_case_and_counted, a_pause_holds_back_the_rest_of_the_bytes,
-    no_memory_is_a_reason_and_not_a_crash, every_reason_has_a_name_and_a_sentence)
+    response_framing_overhead_is_limited_and_small_chunks_pass,
+    fields_are_found_without_case_and_counted, response_pause_keeps_the_remaining_bytes,
+    response_with_a_failed_allocation_reports_no_memory, every_reason_has_a_name_and_a_sentence)

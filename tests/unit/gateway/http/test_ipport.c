@@ -45,7 +45,7 @@ START_TEST(a_literal_address_is_read_and_written)
 }
 END_TEST
 
-START_TEST(anything_else_is_refused_and_leaves_ret_alone)
+START_TEST(ipport_read_of_another_form_is_refused)
 {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         union writ_ipport endpoint = {.in.sin_port = 99};
@@ -59,4 +59,4 @@ START_TEST(anything_else_is_refused_and_leaves_ret_alone)
 END_TEST
 
 WRIT_UNIT_MAIN(
-    "ipport", a_literal_address_is_read_and_written, anything_else_is_refused_and_leaves_ret_alone)
+    "ipport", a_literal_address_is_read_and_written, ipport_read_of_another_form_is_refused)

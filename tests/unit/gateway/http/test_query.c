@@ -46,7 +46,7 @@ START_TEST(a_value_is_decoded_as_forms_write_it)
 }
 END_TEST
 
-START_TEST(what_is_twice_or_no_text_is_refused)
+START_TEST(query_get_of_a_repeated_or_invalid_parameter_is_refused)
 {
     assert_refused("q=1&q=1", WRIT_E_PARSE);
     assert_refused("q=&q=1", WRIT_E_PARSE);
@@ -57,7 +57,7 @@ START_TEST(what_is_twice_or_no_text_is_refused)
 }
 END_TEST
 
-START_TEST(a_value_has_a_length)
+START_TEST(query_get_limits_the_value)
 {
     assert_value("q=12345678", "12345678");
     assert_value("q=%31%31%31%31%31%31%31%31", "11111111");
@@ -65,5 +65,5 @@ START_TEST(a_value_has_a_length)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("query", a_value_is_decoded_as_forms_write_it, what_is_twice_or_no_text_is_refused,
-    a_value_has_a_length)
+WRIT_UNIT_MAIN("query", a_value_is_decoded_as_forms_write_it,
+    query_get_of_a_repeated_or_invalid_parameter_is_refused, query_get_limits_the_value)

@@ -200,7 +200,7 @@ event_of(const char *id, const char *name, const char *data, int64_t retry_ms)
     return event;
 }
 
-START_TEST(what_is_written_is_read_again_as_the_same_event)
+START_TEST(sse_event_reads_back_as_written)
 {
     const struct writ_sse_event events[] = {
         event_of(NULL, NULL, "{\"jsonrpc\":\"2.0\"}", WRIT_SSE_NO_RETRY),
@@ -228,7 +228,7 @@ START_TEST(what_is_written_is_read_again_as_the_same_event)
 }
 END_TEST
 
-START_TEST(one_json_is_one_data_line)
+START_TEST(sse_write_puts_json_on_one_data_line)
 {
     writ_auto_buf text = writ_buf_make(1000);
     const struct writ_sse_event event = event_of("7", NULL, "{\"a\":\"\\n\"}", WRIT_SSE_NO_RETRY);
@@ -238,7 +238,7 @@ START_TEST(one_json_is_one_data_line)
 }
 END_TEST
 
-START_TEST(an_event_that_would_be_read_otherwise_is_not_written)
+START_TEST(sse_write_of_an_ambiguous_event_is_refused)
 {
     struct writ_sse_event bads[] = {
         event_of("a\nb", NULL, "x", WRIT_SSE_NO_RETRY),
@@ -305,6 +305,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("sse", a_stream_gives_the_same_events_however_it_is_cut, an_id_with_nul_is_ignored,
     lines_and_events_have_limits_and_a_failure_stays, an_endless_line_costs_no_more_than_its_limit,
-    what_is_written_is_read_again_as_the_same_event, one_json_is_one_data_line,
-    an_event_that_would_be_read_otherwise_is_not_written, a_full_buffer_holds_no_half_event,
+    sse_event_reads_back_as_written, sse_write_puts_json_on_one_data_line,
+    sse_write_of_an_ambiguous_event_is_refused, a_full_buffer_holds_no_half_event,
     a_failed_allocation_never_yields_another_event)

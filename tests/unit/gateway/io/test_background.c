@@ -72,7 +72,7 @@ wait_for(const atomic_int *count, int n)
     }
 }
 
-START_TEST(a_job_is_done_when_it_is_due_and_no_other_is)
+START_TEST(background_runs_due_jobs_only)
 {
     struct owner owner = {0};
 
@@ -95,7 +95,7 @@ START_TEST(a_job_is_done_when_it_is_due_and_no_other_is)
 }
 END_TEST
 
-START_TEST(the_end_gives_up_what_is_under_way)
+START_TEST(background_close_cancels_jobs_in_flight)
 {
     struct owner owner = {.holds = true};
 
@@ -135,5 +135,5 @@ START_TEST(pauses_double_up_to_the_longest_and_start_again)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("background", a_job_is_done_when_it_is_due_and_no_other_is,
-    the_end_gives_up_what_is_under_way, pauses_double_up_to_the_longest_and_start_again)
+WRIT_UNIT_MAIN("background", background_runs_due_jobs_only, background_close_cancels_jobs_in_flight,
+    pauses_double_up_to_the_longest_and_start_again)

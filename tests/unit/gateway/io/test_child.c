@@ -259,7 +259,7 @@ START_TEST(graceful_stop_flushes_input_and_output)
 }
 END_TEST
 
-START_TEST(one_that_does_not_finish_is_ended)
+START_TEST(graceful_stop_of_a_child_that_hangs_kills_it)
 {
     struct seen seen = {.stop_after_ups = 1};
     static char big[300000];
@@ -288,7 +288,7 @@ START_TEST(carriage_returns_and_empty_lines_are_not_lines)
 }
 END_TEST
 
-START_TEST(a_line_that_is_not_one_is_refused)
+START_TEST(send_of_a_line_with_a_line_end_is_refused)
 {
     static const struct writ_view bads[] = {
         {"", 0}, {"a\nb", 3}, {"a\n", 2}, {"a\rb", 3}, {"a\0b", 3}};
@@ -450,7 +450,7 @@ END_TEST
 
 /* ---- what it is given */
 
-START_TEST(the_environment_is_a_few_names_and_what_is_configured)
+START_TEST(child_environment_has_the_fixed_and_configured_names_only)
 {
     static const char *const environment[] = {"TOKEN=mine", "HOME=/elsewhere", NULL};
     struct seen seen = {0};
@@ -474,7 +474,7 @@ START_TEST(the_environment_is_a_few_names_and_what_is_configured)
 }
 END_TEST
 
-START_TEST(it_has_no_descriptor_signal_or_group_of_ours)
+START_TEST(child_inherits_no_descriptor_signal_or_group)
 {
     struct seen seen = {0};
     int leak = dup2(STDERR_FILENO, 57); /* not closed on exec */
@@ -498,7 +498,7 @@ START_TEST(it_has_no_descriptor_signal_or_group_of_ours)
 }
 END_TEST
 
-START_TEST(a_plan_that_cannot_be_is_refused)
+START_TEST(child_new_of_an_invalid_plan_is_refused)
 {
     static const char *const no_argv[] = {NULL};
     static const char *const empty[] = {"", NULL};
@@ -616,7 +616,7 @@ START_TEST(a_program_is_found_in_the_path_of_its_own_environment)
 }
 END_TEST
 
-START_TEST(every_end_has_its_reason)
+START_TEST(child_end_reports_its_reason)
 {
     static const struct {
         const char *script;
@@ -675,7 +675,7 @@ START_TEST(a_child_that_was_up_for_long_is_started_again_soon)
 }
 END_TEST
 
-START_TEST(many_short_lives_leave_nothing_behind)
+START_TEST(child_restarted_many_times_leaks_nothing)
 {
     struct seen seen = {.stop_after_downs = 200};
     int before = dup(0), after;
@@ -693,7 +693,7 @@ START_TEST(many_short_lives_leave_nothing_behind)
 }
 END_TEST
 
-START_TEST(a_polite_child_ends_with_its_input)
+START_TEST(child_stop_closes_the_input_first)
 {
     struct seen seen = {.stop_after_ups = 1};
 
@@ -705,7 +705,7 @@ START_TEST(a_polite_child_ends_with_its_input)
 }
 END_TEST
 
-START_TEST(a_stubborn_child_is_killed_with_its_group)
+START_TEST(child_stop_of_a_stubborn_child_kills_its_group)
 {
     struct seen seen = {.stop_after_lines = 2};
     int parent = 0, grandchild = 0;
@@ -767,7 +767,7 @@ START_TEST(a_child_may_be_stopped_before_it_was_started)
 }
 END_TEST
 
-START_TEST(a_child_dies_with_the_process_that_started_it)
+START_TEST(child_ends_with_its_parent)
 {
     int pipes[2], pid = 0;
     pid_t gateway;
@@ -798,7 +798,7 @@ END_TEST
 
 /* ---- out of everything */
 
-START_TEST(without_descriptors_a_start_fails_and_is_tried_again)
+START_TEST(child_start_without_descriptors_is_repeated)
 {
     struct seen seen = {.stop_after_downs = 1};
     struct rlimit before, none;
@@ -829,7 +829,7 @@ START_TEST(without_descriptors_a_start_fails_and_is_tried_again)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_is_a_failure_and_never_half_a_line)
+START_TEST(child_with_a_failed_allocation_delivers_no_partial_line)
 {
     bool reached = true;
 
@@ -870,22 +870,22 @@ START_TEST(a_failed_allocation_is_a_failure_and_never_half_a_line)
 END_TEST
 
 WRIT_UNIT_MAIN("child", lines_go_both_ways, graceful_stop_flushes_input_and_output,
-    one_that_does_not_finish_is_ended, carriage_returns_and_empty_lines_are_not_lines,
-    a_line_that_is_not_one_is_refused, a_large_line_passes_both_ways,
+    graceful_stop_of_a_child_that_hangs_kills_it, carriage_returns_and_empty_lines_are_not_lines,
+    send_of_a_line_with_a_line_end_is_refused, a_large_line_passes_both_ways,
     every_line_arrives_before_the_end_and_half_a_line_does_not, a_line_has_a_limit,
     an_endless_line_is_cut_off_at_its_limit, a_child_that_does_not_read_fills_its_queue_and_no_more,
     a_line_longer_than_the_queue_is_its_own_failure,
     a_flood_on_standard_error_is_drained_and_capped,
     a_long_line_on_standard_error_is_cut_and_the_last_one_is_not_lost,
-    the_environment_is_a_few_names_and_what_is_configured,
-    it_has_no_descriptor_signal_or_group_of_ours, a_plan_that_cannot_be_is_refused,
+    child_environment_has_the_fixed_and_configured_names_only,
+    child_inherits_no_descriptor_signal_or_group, child_new_of_an_invalid_plan_is_refused,
     spawn_of_a_missing_program_reports_the_reason, spawn_in_a_missing_directory_reports_it,
     spawn_failure_is_reported_after_the_child_ended,
-    a_program_is_found_in_the_path_of_its_own_environment, every_end_has_its_reason,
+    a_program_is_found_in_the_path_of_its_own_environment, child_end_reports_its_reason,
     a_child_that_exits_at_once_is_started_ever_more_slowly,
-    a_child_that_was_up_for_long_is_started_again_soon, many_short_lives_leave_nothing_behind,
-    a_polite_child_ends_with_its_input, a_stubborn_child_is_killed_with_its_group,
+    a_child_that_was_up_for_long_is_started_again_soon, child_restarted_many_times_leaks_nothing,
+    child_stop_closes_the_input_first, child_stop_of_a_stubborn_child_kills_its_group,
     grandchildren_do_not_outlive_a_child_that_dies, closing_without_a_stop_kills_and_reaps,
-    a_child_may_be_stopped_before_it_was_started, a_child_dies_with_the_process_that_started_it,
-    without_descriptors_a_start_fails_and_is_tried_again,
-    a_failed_allocation_is_a_failure_and_never_half_a_line)
+    a_child_may_be_stopped_before_it_was_started, child_ends_with_its_parent,
+    child_start_without_descriptors_is_repeated,
+    child_with_a_failed_allocation_delivers_no_partial_line)

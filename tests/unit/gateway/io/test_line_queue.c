@@ -56,7 +56,7 @@ drain(void)
     return all;
 }
 
-START_TEST(a_line_has_bytes_and_no_ends_in_it)
+START_TEST(line_queue_put_of_an_empty_or_broken_line_is_refused)
 {
     ck_assert(writ_line_queue_takes(WRIT_LIT("{}")));
     ck_assert(!writ_line_queue_takes(WRIT_LIT("")));
@@ -66,7 +66,7 @@ START_TEST(a_line_has_bytes_and_no_ends_in_it)
 }
 END_TEST
 
-START_TEST(what_the_pipe_does_not_take_waits_and_goes_in_order)
+START_TEST(line_queue_keeps_unwritten_lines_in_order)
 {
     size_t all;
 
@@ -86,7 +86,7 @@ START_TEST(what_the_pipe_does_not_take_waits_and_goes_in_order)
 }
 END_TEST
 
-START_TEST(only_a_line_that_was_not_begun_is_taken_back)
+START_TEST(line_queue_withdraws_unbegun_lines_only)
 {
     size_t bytes;
 
@@ -128,7 +128,7 @@ START_TEST(a_full_queue_refuses_and_sends_nothing)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_sent_or_the_rest_is_given_up)
+START_TEST(line_queue_without_memory_sends_nothing_or_fails)
 {
     uint64_t ticket = 77;
     bool broken = false;
@@ -163,7 +163,7 @@ START_TEST(write_to_a_broken_pipe_is_reported)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("line_queue", a_line_has_bytes_and_no_ends_in_it,
-    what_the_pipe_does_not_take_waits_and_goes_in_order,
-    only_a_line_that_was_not_begun_is_taken_back, a_full_queue_refuses_and_sends_nothing,
-    without_memory_nothing_is_sent_or_the_rest_is_given_up, write_to_a_broken_pipe_is_reported)
+WRIT_UNIT_MAIN("line_queue", line_queue_put_of_an_empty_or_broken_line_is_refused,
+    line_queue_keeps_unwritten_lines_in_order, line_queue_withdraws_unbegun_lines_only,
+    a_full_queue_refuses_and_sends_nothing, line_queue_without_memory_sends_nothing_or_fails,
+    write_to_a_broken_pipe_is_reported)

@@ -101,7 +101,7 @@ again_timer(struct writ_timer *timer)
     writ_loop_timer_set(the_loop, timer, 0);
 }
 
-START_TEST(a_timer_that_sets_itself_does_not_keep_the_turn_alive)
+START_TEST(loop_timer_that_sets_itself_fires_in_a_later_turn)
 {
     int count = 0;
     struct writ_timer timer = {.fn = again_timer, .ctx = &count};
@@ -185,7 +185,7 @@ note_watch(struct writ_watch *watch, uint32_t events)
     writ_loop_unwatch(pair->other);
 }
 
-START_TEST(an_unwatched_descriptor_is_silent_also_for_events_of_this_turn)
+START_TEST(loop_unwatch_drops_pending_events)
 {
     struct writ_loop *loop = loop_of(0);
     struct pair a = {0}, b = {0};
@@ -460,11 +460,10 @@ START_TEST(a_full_mailbox_refuses_posts_but_not_answers)
 END_TEST
 
 WRIT_UNIT_MAIN("loop", timers_fire_in_order_whatever_was_moved_or_cancelled,
-    a_timer_that_sets_itself_does_not_keep_the_turn_alive,
+    loop_timer_that_sets_itself_fires_in_a_later_turn,
     last_tasks_run_after_every_soon_task_and_once_a_turn, idle_tasks_wait_for_a_turn_without_events,
     idle_tasks_wait_no_longer_than_the_limit_however_busy_the_loop_is,
-    idle_tasks_run_before_a_loop_that_is_stopped_ends,
-    an_unwatched_descriptor_is_silent_also_for_events_of_this_turn,
+    idle_tasks_run_before_a_loop_that_is_stopped_ends, loop_unwatch_drops_pending_events,
     writ_loop_rewatch_reports_what_is_ready_now,
     a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing,
     a_loop_without_descriptors_or_memory_is_refused,

@@ -3,33 +3,34 @@
 
 #include "support/unit.h"
 
-START_TEST(it_is_due_once_when_half_of_a_burst_is_gone)
+START_TEST(is_due_at_half_of_a_burst_is_true_once)
 {
-    struct writ_memory_trim tidy = {0};
+    struct writ_memory_trim trim = {0};
 
-    ck_assert(!writ_memory_trim_is_due(&tidy, 1000));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 501));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 501));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 500)); /* it still falls */
-    ck_assert(writ_memory_trim_is_due(&tidy, 500));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 500));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 0));
-    ck_assert(writ_memory_trim_is_due(&tidy, 0));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 0));
+    ck_assert(!writ_memory_trim_is_due(&trim, 1000));
+    ck_assert(!writ_memory_trim_is_due(&trim, 501));
+    ck_assert(!writ_memory_trim_is_due(&trim, 501));
+    ck_assert(!writ_memory_trim_is_due(&trim, 500)); /* it still falls */
+    ck_assert(writ_memory_trim_is_due(&trim, 500));
+    ck_assert(!writ_memory_trim_is_due(&trim, 500));
+    ck_assert(!writ_memory_trim_is_due(&trim, 0));
+    ck_assert(writ_memory_trim_is_due(&trim, 0));
+    ck_assert(!writ_memory_trim_is_due(&trim, 0));
 }
 END_TEST
 
-START_TEST(a_small_burst_is_none)
+START_TEST(is_due_after_a_small_burst_is_false)
 {
-    struct writ_memory_trim tidy = {0};
+    struct writ_memory_trim trim = {0};
 
-    ck_assert(!writ_memory_trim_is_due(&tidy, WRIT_MEMORY_TRIM_BURST_MIN - 1));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 0));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 0));
-    ck_assert(!writ_memory_trim_is_due(&tidy, WRIT_MEMORY_TRIM_BURST_MIN));
-    ck_assert(!writ_memory_trim_is_due(&tidy, 0));
-    ck_assert(writ_memory_trim_is_due(&tidy, 0));
+    ck_assert(!writ_memory_trim_is_due(&trim, WRIT_MEMORY_TRIM_BURST_MIN - 1));
+    ck_assert(!writ_memory_trim_is_due(&trim, 0));
+    ck_assert(!writ_memory_trim_is_due(&trim, 0));
+    ck_assert(!writ_memory_trim_is_due(&trim, WRIT_MEMORY_TRIM_BURST_MIN));
+    ck_assert(!writ_memory_trim_is_due(&trim, 0));
+    ck_assert(writ_memory_trim_is_due(&trim, 0));
 }
 END_TEST
 
-WRIT_UNIT_MAIN("tidy", it_is_due_once_when_half_of_a_burst_is_gone, a_small_burst_is_none)
+WRIT_UNIT_MAIN(
+    "memory_trim", is_due_at_half_of_a_burst_is_true_once, is_due_after_a_small_burst_is_false)

@@ -40,7 +40,7 @@ loop_new(void)
     return loop;
 }
 
-START_TEST(a_number_is_an_address_without_asking)
+START_TEST(resolver_of_a_literal_address_answers_at_once)
 {
     static const struct {
         const char *host;
@@ -72,7 +72,7 @@ START_TEST(a_number_is_an_address_without_asking)
 }
 END_TEST
 
-START_TEST(a_name_is_answered_on_the_loop_that_asked)
+START_TEST(resolver_answers_on_the_asking_loop)
 {
     struct writ_resolver *resolver = NULL;
     struct writ_question *question = NULL;
@@ -100,7 +100,7 @@ START_TEST(a_name_is_answered_on_the_loop_that_asked)
 }
 END_TEST
 
-START_TEST(a_forgotten_question_is_not_answered)
+START_TEST(resolver_cancel_prevents_the_answer)
 {
     struct writ_resolver *resolver = NULL;
     struct writ_question *forgotten = NULL, *question = NULL;
@@ -120,7 +120,7 @@ START_TEST(a_forgotten_question_is_not_answered)
 }
 END_TEST
 
-START_TEST(a_question_has_limits_and_changes_nothing_when_refused)
+START_TEST(resolver_ask_beyond_a_limit_is_refused)
 {
     struct writ_resolver *resolver = NULL;
     struct writ_question *question = NULL;
@@ -149,7 +149,7 @@ START_TEST(a_question_has_limits_and_changes_nothing_when_refused)
 }
 END_TEST
 
-START_TEST(a_resolver_closes_while_it_is_asked)
+START_TEST(resolver_close_with_questions_in_flight_ends)
 {
     for (int i = 0; i < 20; i++) {
         struct writ_resolver *resolver = NULL;
@@ -173,6 +173,6 @@ START_TEST(a_resolver_closes_while_it_is_asked)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("resolver", a_number_is_an_address_without_asking,
-    a_name_is_answered_on_the_loop_that_asked, a_forgotten_question_is_not_answered,
-    a_question_has_limits_and_changes_nothing_when_refused, a_resolver_closes_while_it_is_asked)
+WRIT_UNIT_MAIN("resolver", resolver_of_a_literal_address_answers_at_once,
+    resolver_answers_on_the_asking_loop, resolver_cancel_prevents_the_answer,
+    resolver_ask_beyond_a_limit_is_refused, resolver_close_with_questions_in_flight_ends)

@@ -17,7 +17,7 @@ note(void *ctx, struct writ_view line, uint64_t dropped)
 }
 
 static struct writ_stderr_log
-chatter(size_t line_max, unsigned rate)
+log_with(size_t line_max, unsigned rate)
 {
     struct writ_stderr_log made;
 
@@ -26,9 +26,9 @@ chatter(size_t line_max, unsigned rate)
     return made;
 }
 
-START_TEST(lines_are_put_together_and_cut)
+START_TEST(take_joins_and_cuts_lines)
 {
-    struct writ_stderr_log c = chatter(5, 100);
+    struct writ_stderr_log c = log_with(5, 100);
 
     writ_stderr_log_take(&c, WRIT_LIT("ab"), SECOND_US);
     writ_stderr_log_take(&c, WRIT_LIT("cde\nabcdef\n\nrest"), SECOND_US);
@@ -40,9 +40,9 @@ START_TEST(lines_are_put_together_and_cut)
 }
 END_TEST
 
-START_TEST(what_comes_too_fast_is_counted)
+START_TEST(take_above_the_rate_counts_dropped_lines)
 {
-    struct writ_stderr_log c = chatter(5, 2);
+    struct writ_stderr_log c = log_with(5, 2);
 
     writ_stderr_log_take(&c, WRIT_LIT("a\nb\nc\nd\n"), SECOND_US);
     ck_assert_view(writ_buf_view(&text), "0:a;0:b;");
@@ -55,9 +55,9 @@ START_TEST(what_comes_too_fast_is_counted)
 }
 END_TEST
 
-START_TEST(without_memory_a_line_is_an_empty_one)
+START_TEST(take_without_memory_gives_an_empty_line)
 {
-    struct writ_stderr_log c = chatter(5, 100);
+    struct writ_stderr_log c = log_with(5, 100);
 
     writ_fault_arm(1);
     writ_stderr_log_take(&c, WRIT_LIT("abc\n"), SECOND_US);
@@ -68,5 +68,5 @@ START_TEST(without_memory_a_line_is_an_empty_one)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("chatter", lines_are_put_together_and_cut, what_comes_too_fast_is_counted,
-    without_memory_a_line_is_an_empty_one)
+WRIT_UNIT_MAIN("stderr_log", take_joins_and_cuts_lines, take_above_the_rate_counts_dropped_lines,
+    take_without_memory_gives_an_empty_line)

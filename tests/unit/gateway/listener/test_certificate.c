@@ -81,7 +81,7 @@ ask(const struct world *w, const struct tls_identity *identity, const char *requ
     return raw_status(writ_buf_view(ret));
 }
 
-START_TEST(tls_1_2_and_1_3_are_spoken_and_nothing_older)
+START_TEST(tls_accepts_1_2_and_1_3_only)
 {
     static const char *const good[] = {
         "NORMAL:-VERS-ALL:+VERS-TLS1.3", "NORMAL:-VERS-ALL:+VERS-TLS1.2"};
@@ -103,7 +103,7 @@ START_TEST(tls_1_2_and_1_3_are_spoken_and_nothing_older)
 }
 END_TEST
 
-START_TEST(bodies_and_streams_go_over_tls)
+START_TEST(tls_carries_bodies_and_streams)
 {
     struct world w = world_of(false, false);
     writ_auto_buf sent = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX),
@@ -157,7 +157,7 @@ START_TEST(a_required_client_certificate_is_checked)
 }
 END_TEST
 
-START_TEST(an_optional_client_certificate_is_none_or_good)
+START_TEST(tls_optional_client_certificate_is_absent_or_valid)
 {
     struct world w = world_of(true, false);
     struct tls_identity *self = tls_identity_new(TLS_CLIENT, NULL, 24);
@@ -174,7 +174,7 @@ START_TEST(an_optional_client_certificate_is_none_or_good)
 }
 END_TEST
 
-START_TEST(a_reload_is_for_new_connections)
+START_TEST(tls_reload_applies_to_new_connections)
 {
     struct world w = world_of(false, false);
     struct tls_identity *next = tls_identity_new(TLS_SERVER, w.authority, 24);
@@ -243,7 +243,7 @@ START_TEST(tls_disconnect_is_distinguished_from_half_close)
 }
 END_TEST
 
-START_TEST(what_is_not_tls_or_not_fast_enough_is_closed)
+START_TEST(tls_of_other_bytes_or_a_slow_handshake_is_closed)
 {
     static const char *const texts[] = {
         GET, "\x16\x03\x01\x02", "", "\x16\x03\x01\xff\xff\xff\xff"};
@@ -263,7 +263,7 @@ START_TEST(what_is_not_tls_or_not_fast_enough_is_closed)
 }
 END_TEST
 
-START_TEST(refusals_go_over_tls)
+START_TEST(tls_carries_refusals)
 {
     struct world w = world_of(false, false);
     writ_auto_buf head = writ_buf_make(BUFFER_MAX), large = writ_buf_make(BUFFER_MAX),
@@ -282,8 +282,7 @@ START_TEST(refusals_go_over_tls)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("certificate", tls_1_2_and_1_3_are_spoken_and_nothing_older,
-    bodies_and_streams_go_over_tls, a_required_client_certificate_is_checked,
-    an_optional_client_certificate_is_none_or_good, a_reload_is_for_new_connections,
-    tls_disconnect_is_distinguished_from_half_close, what_is_not_tls_or_not_fast_enough_is_closed,
-    refusals_go_over_tls)
+WRIT_UNIT_MAIN("certificate", tls_accepts_1_2_and_1_3_only, tls_carries_bodies_and_streams,
+    a_required_client_certificate_is_checked, tls_optional_client_certificate_is_absent_or_valid,
+    tls_reload_applies_to_new_connections, tls_disconnect_is_distinguished_from_half_close,
+    tls_of_other_bytes_or_a_slow_handshake_is_closed, tls_carries_refusals)

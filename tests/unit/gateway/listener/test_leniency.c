@@ -102,7 +102,7 @@ column_of(struct writ_view page)
     return column;
 }
 
-START_TEST(what_is_accepted_stands_in_the_table)
+START_TEST(listener_accepts_exactly_the_rows_of_security_limits)
 {
     writ_auto_buf page = writ_buf_make(BUFFER_MAX);
     struct echo *echo = echo_start_any();
@@ -124,4 +124,4 @@ START_TEST(what_is_accepted_stands_in_the_table)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("leniency", what_is_accepted_stands_in_the_table)
+WRIT_UNIT_MAIN("leniency", listener_accepts_exactly_the_rows_of_security_limits)

@@ -183,7 +183,7 @@ START_TEST(http_1_0_is_answered_and_closed)
 }
 END_TEST
 
-START_TEST(a_client_that_waits_for_continue_gets_it)
+START_TEST(client_that_expects_continue_gets_it)
 {
     struct echo *echo = echo_start(1, standard);
     int fd = raw_connect(echo_port(echo));
@@ -326,7 +326,7 @@ static const struct {
     {"GET /t/ok HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}", 400, 400},
 };
 
-START_TEST(what_is_refused_gets_one_answer_and_nothing_after_it_is_read)
+START_TEST(refused_request_gets_one_answer_and_ends_reading)
 {
     struct echo *echo = echo_start(1, standard);
 
@@ -349,7 +349,7 @@ START_TEST(what_is_refused_gets_one_answer_and_nothing_after_it_is_read)
 }
 END_TEST
 
-START_TEST(what_cannot_be_read_on_is_counted)
+START_TEST(request_with_malformed_chunks_is_counted)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -364,7 +364,7 @@ START_TEST(what_cannot_be_read_on_is_counted)
 END_TEST
 
 /* Only the first is a trailer; libmicrohttpd 1.x refuses the others, 0.9.75 takes them for one. */
-START_TEST(nothing_behind_a_trailer_is_read)
+START_TEST(bytes_behind_a_trailer_are_not_read)
 {
     static const char *const trailers[] = {
         "X: y\r\n\r\n", "X: y\r\n:\r\n", "X: y\r\n:\n", "X: y\n: z\r\n", "X: y\r\nZ: z\r\n:z\r\n"};
@@ -522,7 +522,7 @@ END_TEST
 
 /* ---- clients that leave */
 
-START_TEST(a_half_closed_client_gets_its_answer)
+START_TEST(half_closed_client_gets_its_answer)
 {
     static const char *const paths[] = {"echo", "delay/1", "delay/120", "delay/400"};
     struct echo *echo = echo_start(1, standard);
@@ -565,7 +565,7 @@ START_TEST(a_half_closed_client_gets_every_answer)
 }
 END_TEST
 
-START_TEST(a_probe_tells_a_half_close_from_a_client_that_left)
+START_TEST(probe_distinguishes_half_close_from_disconnect)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -772,7 +772,7 @@ impatient(void)
         .write_timeout_ms = 1000};
 }
 
-START_TEST(slow_requests_are_cut_and_honest_ones_are_not)
+START_TEST(slow_request_is_cut_and_steady_one_is_answered)
 {
     static const char *const begins[] = {"", "G", "GET /t/ok HTTP/1.1\r\nHost: loc",
         POST "Content-Length: 50\r\n\r\n{", POST "Transfer-Encoding: chunked\r\n\r\n32\r\n{",
@@ -834,7 +834,7 @@ answer_and_cut(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, NULL, 0, WRIT_LIT("ok"));
 }
 
-START_TEST(a_request_behind_the_one_of_a_connection_that_is_cut_reaches_no_handler)
+START_TEST(pipelined_request_on_a_cut_connection_reaches_no_handler)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -855,7 +855,7 @@ END_TEST
 
 #define CROWD 300 /* more than linger in one loop */
 
-START_TEST(a_client_that_still_sends_is_not_closed_for_clients_that_are_silent)
+START_TEST(sending_client_is_kept_while_silent_ones_are_closed)
 {
     static const char large[] = POST "Content-Length: 50000000\r\n\r\n{";
     struct echo *echo = echo_start(1, standard);
@@ -885,7 +885,7 @@ START_TEST(a_client_that_still_sends_is_not_closed_for_clients_that_are_silent)
 END_TEST
 
 /* Without an end, because a kernel may take megabytes into its buffers. */
-START_TEST(a_client_that_does_not_read_is_cut)
+START_TEST(client_that_never_reads_is_cut)
 {
     struct echo *echo = echo_start(1, impatient());
     int stream = raw_connect(echo_port(echo));
@@ -898,7 +898,7 @@ START_TEST(a_client_that_does_not_read_is_cut)
 }
 END_TEST
 
-START_TEST(a_long_wait_for_an_answer_is_not_cut)
+START_TEST(connection_waiting_for_its_answer_is_not_cut)
 {
     struct echo *echo = echo_start(1, impatient());
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -941,7 +941,7 @@ START_TEST(idle_connections_do_not_keep_others_from_being_served)
 }
 END_TEST
 
-START_TEST(more_connections_than_one_daemon_takes)
+START_TEST(connections_beyond_one_daemon_are_all_served)
 {
     enum { MANY = 1100 };
     struct rlimit limit;
@@ -1019,7 +1019,7 @@ END_TEST
 
 /* ---- opening, draining, closing */
 
-START_TEST(draining_finishes_what_was_begun)
+START_TEST(drain_finishes_begun_requests)
 {
     struct echo *echo = echo_start(2, standard);
     int idle = raw_connect(echo_port(echo)), busy = raw_connect(echo_port(echo));
@@ -1068,7 +1068,7 @@ START_TEST(close_frees_unanswered_requests)
 }
 END_TEST
 
-START_TEST(what_cannot_be_listened_on_is_an_error)
+START_TEST(open_on_an_unusable_address_fails)
 {
     struct writ_certificate *certificate = NULL;
     static const char *const addresses[] = {"", "127.0.0.1", "localhost:80",
@@ -1126,7 +1126,7 @@ END_TEST
 
 /* ---- admin */
 
-START_TEST(the_admin_routes_tell_health_readiness_and_metrics)
+START_TEST(admin_routes_report_health_readiness_and_metrics)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf health = writ_buf_make(BUFFER_MAX), ready = writ_buf_make(BUFFER_MAX),
@@ -1178,24 +1178,25 @@ END_TEST
 WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
     pipelined_requests_are_answered_in_order, a_request_may_come_in_any_pieces,
     bodies_of_every_size_come_back_whole, http_1_0_is_answered_and_closed,
-    a_client_that_waits_for_continue_gets_it, the_head_is_handed_over_as_it_was_sent,
+    client_that_expects_continue_gets_it, the_head_is_handed_over_as_it_was_sent,
     a_field_that_would_split_the_answer_is_never_written, the_fields_of_an_answer_are_limited,
-    what_is_refused_gets_one_answer_and_nothing_after_it_is_read, what_cannot_be_read_on_is_counted,
-    nothing_behind_a_trailer_is_read, a_nul_in_a_head_is_refused_wherever_it_is,
+    refused_request_gets_one_answer_and_ends_reading, request_with_malformed_chunks_is_counted,
+    bytes_behind_a_trailer_are_not_read, a_nul_in_a_head_is_refused_wherever_it_is,
     a_refusal_says_why_in_the_shape_of_json_rpc, a_body_is_limited_by_its_route,
-    head_above_the_limit_gets_an_error, many_fields_are_refused,
-    a_half_closed_client_gets_its_answer, a_half_closed_client_gets_every_answer,
-    a_probe_tells_a_half_close_from_a_client_that_left, a_reset_is_noticed_while_the_exchange_waits,
-    truncated_request_reaches_no_handler, storms_of_resets_leave_nothing_behind,
-    every_event_is_sent_when_it_is_written, silent_stream_sends_heartbeats_and_detects_disconnects,
+    head_above_the_limit_gets_an_error, many_fields_are_refused, half_closed_client_gets_its_answer,
+    a_half_closed_client_gets_every_answer, probe_distinguishes_half_close_from_disconnect,
+    a_reset_is_noticed_while_the_exchange_waits, truncated_request_reaches_no_handler,
+    storms_of_resets_leave_nothing_behind, every_event_is_sent_when_it_is_written,
+    silent_stream_sends_heartbeats_and_detects_disconnects,
     a_stream_waits_for_a_slow_reader_and_loses_nothing, an_aborted_stream_has_no_end,
     a_stream_is_closed_at_its_end_also_beside_idle_connections,
-    slow_requests_are_cut_and_honest_ones_are_not, idle_connections_are_closed_after_their_time,
-    a_request_behind_the_one_of_a_connection_that_is_cut_reaches_no_handler,
-    a_client_that_still_sends_is_not_closed_for_clients_that_are_silent,
-    a_client_that_does_not_read_is_cut, a_long_wait_for_an_answer_is_not_cut,
-    idle_connections_do_not_keep_others_from_being_served, more_connections_than_one_daemon_takes,
-    every_loop_serves, client_above_the_limits_gets_retry_after, draining_finishes_what_was_begun,
-    close_frees_unanswered_requests, what_cannot_be_listened_on_is_an_error,
-    ipv6_and_wildcards_work, the_admin_routes_tell_health_readiness_and_metrics,
+    slow_request_is_cut_and_steady_one_is_answered, idle_connections_are_closed_after_their_time,
+    pipelined_request_on_a_cut_connection_reaches_no_handler,
+    sending_client_is_kept_while_silent_ones_are_closed, client_that_never_reads_is_cut,
+    connection_waiting_for_its_answer_is_not_cut,
+    idle_connections_do_not_keep_others_from_being_served,
+    connections_beyond_one_daemon_are_all_served, every_loop_serves,
+    client_above_the_limits_gets_retry_after, drain_finishes_begun_requests,
+    close_frees_unanswered_requests, open_on_an_unusable_address_fails, ipv6_and_wildcards_work,
+    admin_routes_report_health_readiness_and_metrics,
     the_admin_routes_refuse_another_host_or_origin)

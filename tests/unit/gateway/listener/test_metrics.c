@@ -61,7 +61,7 @@ START_TEST(gauge_with_a_source_is_read_from_it)
 }
 END_TEST
 
-START_TEST(the_text_is_what_prometheus_reads)
+START_TEST(text_is_valid_prometheus_exposition)
 {
     struct writ_metrics *m = metrics_of(2);
     writ_auto_buf text = writ_buf_make(TEXT_MAX);
@@ -99,7 +99,7 @@ START_TEST(the_text_is_what_prometheus_reads)
 }
 END_TEST
 
-START_TEST(the_reader_of_the_test_refuses_what_is_not_the_format)
+START_TEST(exposition_reader_refuses_invalid_text)
 {
     static const char *const bad[] = {"", "a_total 1", "a_total 1\n",
         "# HELP a_total x\na_total 1\n",
@@ -179,6 +179,6 @@ START_TEST(threads_count_while_another_reads)
 END_TEST
 
 WRIT_UNIT_MAIN("metrics", shards_are_added_up, gauge_with_a_source_is_read_from_it,
-    the_text_is_what_prometheus_reads, the_reader_of_the_test_refuses_what_is_not_the_format,
+    text_is_valid_prometheus_exposition, exposition_reader_refuses_invalid_text,
     a_vector_counts_an_unknown_value_as_zero, the_number_of_shards_is_limited,
     threads_count_while_another_reads)

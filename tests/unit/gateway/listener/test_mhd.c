@@ -30,7 +30,7 @@ fits(uint32_t with)
     return writ_is_ok(writ_mhd_check(NULL));
 }
 
-START_TEST(only_the_version_of_the_build_and_later_ones_of_its_kind_run)
+START_TEST(mhd_check_accepts_the_built_version_and_later_ones_of_its_series)
 {
     ck_assert(fits(MHD_VERSION));
     ck_assert(fits(MHD_VERSION + 0x100));
@@ -48,7 +48,7 @@ fits(const char *with)
     return writ_is_ok(writ_mhd_check(NULL));
 }
 
-START_TEST(only_the_version_of_the_build_and_later_ones_of_its_kind_run)
+START_TEST(mhd_check_accepts_the_built_version_and_later_ones_of_its_series)
 {
     ck_assert(fits("0.9.75"));
     ck_assert(!fits("0.9.74"));
@@ -58,4 +58,4 @@ START_TEST(only_the_version_of_the_build_and_later_ones_of_its_kind_run)
 END_TEST
 #endif
 
-WRIT_UNIT_MAIN("mhd", only_the_version_of_the_build_and_later_ones_of_its_kind_run)
+WRIT_UNIT_MAIN("mhd", mhd_check_accepts_the_built_version_and_later_ones_of_its_series)

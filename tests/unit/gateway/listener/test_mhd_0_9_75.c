@@ -14,7 +14,7 @@ is_strict(const char *text)
     return writ_mhd_is_strict(writ_view(sample.bytes, sample.len), &sample.head);
 }
 
-START_TEST(memory_that_tokens_do_not_account_for_is_noticed)
+START_TEST(mhd_head_with_bytes_beside_its_tokens_is_refused)
 {
     ck_assert(is_strict("POST /mcp HTTP/1.1\r\nHost: a\r\nB:  c \r\nD:\r\n\r\n"));
     ck_assert(is_strict("GET / HTTP/1.1\r\n\r\n"));
@@ -36,7 +36,7 @@ START_TEST(memory_that_tokens_do_not_account_for_is_noticed)
 }
 END_TEST
 
-START_TEST(a_field_of_the_head_is_not_a_trailer)
+START_TEST(mhd_trailer_excludes_fields_of_the_head)
 {
     static const char head[] = "GET / HTTP/1.1\r\nA: b\r\n\r\nC: d\r\n";
     struct writ_view raw = writ_view(head, 24);
@@ -47,5 +47,5 @@ START_TEST(a_field_of_the_head_is_not_a_trailer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN(
-    "mhd", memory_that_tokens_do_not_account_for_is_noticed, a_field_of_the_head_is_not_a_trailer)
+WRIT_UNIT_MAIN("mhd", mhd_head_with_bytes_beside_its_tokens_is_refused,
+    mhd_trailer_excludes_fields_of_the_head)

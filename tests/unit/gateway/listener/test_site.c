@@ -60,7 +60,7 @@ START_TEST(a_configured_host_is_met_with_its_port_if_it_has_one)
 }
 END_TEST
 
-START_TEST(a_wildcard_answers_to_the_address_that_was_reached)
+START_TEST(site_of_a_wildcard_accepts_the_reached_address)
 {
     struct writ_site site = site_of("0.0.0.0", false, true);
 
@@ -73,7 +73,7 @@ START_TEST(a_wildcard_answers_to_the_address_that_was_reached)
 }
 END_TEST
 
-START_TEST(an_origin_is_known_or_of_an_allowed_host)
+START_TEST(site_accepts_listed_origins_and_those_of_its_hosts)
 {
     struct writ_site site = site_of("127.0.0.1", true, false);
 
@@ -93,7 +93,7 @@ START_TEST(an_origin_is_known_or_of_an_allowed_host)
 }
 END_TEST
 
-START_TEST(a_slash_at_the_end_is_the_same_path_where_the_route_says_so)
+START_TEST(site_route_accepts_a_final_slash_where_the_route_says_so)
 {
     static const struct writ_route routes[] = {
         {.path = WRIT_LIT("/mcp"), .slash = true},
@@ -109,7 +109,7 @@ START_TEST(a_slash_at_the_end_is_the_same_path_where_the_route_says_so)
 }
 END_TEST
 
-START_TEST(the_first_route_that_fits_is_taken)
+START_TEST(site_route_takes_the_first_match)
 {
     static const struct writ_route routes[] = {
         {.path = WRIT_LIT("/mcp")},
@@ -127,5 +127,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("site", a_loopback_listener_answers_to_the_names_of_loopback,
     a_configured_host_is_met_with_its_port_if_it_has_one,
-    a_wildcard_answers_to_the_address_that_was_reached, an_origin_is_known_or_of_an_allowed_host,
-    a_slash_at_the_end_is_the_same_path_where_the_route_says_so, the_first_route_that_fits_is_taken)
+    site_of_a_wildcard_accepts_the_reached_address,
+    site_accepts_listed_origins_and_those_of_its_hosts,
+    site_route_accepts_a_final_slash_where_the_route_says_so, site_route_takes_the_first_match)

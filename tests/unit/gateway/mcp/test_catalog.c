@@ -52,7 +52,7 @@ START_TEST(a_tool_is_found_by_its_name_with_the_digest_of_its_definition)
 }
 END_TEST
 
-START_TEST(a_tool_that_is_listed_with_two_definitions_has_none)
+START_TEST(catalog_find_of_a_tool_with_two_definitions_is_absent)
 {
     static const char *const items[] = {"{\"name\":\"a\",\"x\":1}", "{\"name\":\"b\"}",
         "{\"name\":\"a\",\"x\":2}", "{\"name\":\"b\"}", "{\"name\":\"a\",\"x\":1}"};
@@ -68,7 +68,7 @@ START_TEST(a_tool_that_is_listed_with_two_definitions_has_none)
 }
 END_TEST
 
-START_TEST(what_is_no_tool_is_not_added)
+START_TEST(catalog_add_of_no_tool_is_refused)
 {
     struct writ_catalog *catalog = NULL;
 
@@ -107,7 +107,7 @@ START_TEST(definitions_with_inexact_numbers_are_distinguished)
 }
 END_TEST
 
-START_TEST(as_many_tools_as_the_limit_says_and_no_more)
+START_TEST(catalog_add_beyond_the_limit_is_refused)
 {
     struct writ_catalog *catalog = NULL;
 
@@ -127,7 +127,7 @@ START_TEST(as_many_tools_as_the_limit_says_and_no_more)
 }
 END_TEST
 
-START_TEST(catalogs_are_equal_when_they_say_the_same_in_any_order)
+START_TEST(catalog_equal_ignores_the_order)
 {
     static const char *const one[] = {"{\"name\":\"a\"}", "{\"name\":\"b\",\"x\":1}"};
     static const char *const other[] = {"{\"x\":1,\"name\":\"b\"}", "{\"name\":\"a\"}"};
@@ -154,6 +154,6 @@ START_TEST(catalogs_are_equal_when_they_say_the_same_in_any_order)
 END_TEST
 
 WRIT_UNIT_MAIN("catalog", a_tool_is_found_by_its_name_with_the_digest_of_its_definition,
-    a_tool_that_is_listed_with_two_definitions_has_none, what_is_no_tool_is_not_added,
-    definitions_with_inexact_numbers_are_distinguished, as_many_tools_as_the_limit_says_and_no_more,
-    catalogs_are_equal_when_they_say_the_same_in_any_order)
+    catalog_find_of_a_tool_with_two_definitions_is_absent, catalog_add_of_no_tool_is_refused,
+    definitions_with_inexact_numbers_are_distinguished, catalog_add_beyond_the_limit_is_refused,
+    catalog_equal_ignores_the_order)

@@ -3,7 +3,7 @@
 
 #include "gateway/mcp/cursor.h"
 
-START_TEST(what_is_put_is_read)
+START_TEST(cursor_reads_back_as_written)
 {
     static const char *const cursors[] = {"", "7", "a/b", "\xc3\xa9"};
 
@@ -19,7 +19,7 @@ START_TEST(what_is_put_is_read)
 }
 END_TEST
 
-START_TEST(what_is_none_is_refused)
+START_TEST(cursor_read_of_another_text_is_refused)
 {
     static const char *const texts[] = {"", "x", "Zg", "ZnM=", "Zi__", "!"};
 
@@ -33,7 +33,7 @@ START_TEST(what_is_none_is_refused)
 }
 END_TEST
 
-START_TEST(a_cursor_has_a_maximum)
+START_TEST(cursor_put_beyond_the_maximum_fails)
 {
     writ_auto_buf own = writ_buf_make(WRIT_CURSOR_MAX);
     writ_auto_buf text = writ_buf_make(2 * WRIT_CURSOR_MAX);
@@ -49,4 +49,5 @@ START_TEST(a_cursor_has_a_maximum)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("cursor", what_is_put_is_read, what_is_none_is_refused, a_cursor_has_a_maximum)
+WRIT_UNIT_MAIN("cursor", cursor_reads_back_as_written, cursor_read_of_another_text_is_refused,
+    cursor_put_beyond_the_maximum_fails)

@@ -5,20 +5,20 @@
 
 static const struct writ_view fs = {"fs", 2}, pay = {"pay", 3};
 
-START_TEST(a_place_in_one_stream_is_taken_apart_at_the_first_slash)
+START_TEST(event_id_upstream_splits_at_the_first_slash)
 {
-    writ_auto_buf place = writ_buf_make(64);
+    writ_auto_buf text = writ_buf_make(64);
     struct writ_view id;
 
-    writ_event_id_put(&place, fs, WRIT_LIT("a/b;c%"));
-    ck_assert_view(writ_buf_view(&place), "fs/a/b;c%");
-    ck_assert_view(writ_event_id_upstream(writ_buf_view(&place), &id), "fs");
+    writ_event_id_put(&text, fs, WRIT_LIT("a/b;c%"));
+    ck_assert_view(writ_buf_view(&text), "fs/a/b;c%");
+    ck_assert_view(writ_event_id_upstream(writ_buf_view(&text), &id), "fs");
     ck_assert_view(id, "a/b;c%");
-    ck_assert(!writ_event_id_is_merged(writ_buf_view(&place)));
+    ck_assert(!writ_event_id_is_merged(writ_buf_view(&text)));
 }
 END_TEST
 
-START_TEST(what_is_no_place_has_no_upstream)
+START_TEST(event_id_upstream_of_another_text_is_empty)
 {
     struct writ_view id = WRIT_LIT("kept");
 
@@ -29,23 +29,23 @@ START_TEST(what_is_no_place_has_no_upstream)
 }
 END_TEST
 
-START_TEST(a_merged_place_gives_every_upstream_its_own_id_back)
+START_TEST(event_id_find_in_a_merged_id_gives_the_id_of_each_upstream)
 {
-    writ_auto_buf place = writ_buf_make(64);
+    writ_auto_buf text = writ_buf_make(64);
     writ_auto_buf id = writ_buf_make(64);
 
-    writ_event_id_add(&place, fs, WRIT_LIT("1;%3B/%"));
-    writ_event_id_add(&place, pay, WRIT_LIT("7"));
-    ck_assert(writ_event_id_is_merged(writ_buf_view(&place)));
-    ck_assert(writ_event_id_find(writ_buf_view(&place), fs, &id));
+    writ_event_id_add(&text, fs, WRIT_LIT("1;%3B/%"));
+    writ_event_id_add(&text, pay, WRIT_LIT("7"));
+    ck_assert(writ_event_id_is_merged(writ_buf_view(&text)));
+    ck_assert(writ_event_id_find(writ_buf_view(&text), fs, &id));
     ck_assert_view(writ_buf_view(&id), "1;%3B/%");
     writ_buf_clear(&id);
-    ck_assert(writ_event_id_find(writ_buf_view(&place), pay, &id));
+    ck_assert(writ_event_id_find(writ_buf_view(&text), pay, &id));
     ck_assert_view(writ_buf_view(&id), "7");
 }
 END_TEST
 
-START_TEST(an_upstream_that_a_place_does_not_name_has_no_id)
+START_TEST(event_id_find_of_an_absent_upstream_is_false)
 {
     writ_auto_buf id = writ_buf_make(64);
 
@@ -59,6 +59,7 @@ START_TEST(an_upstream_that_a_place_does_not_name_has_no_id)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("place", a_place_in_one_stream_is_taken_apart_at_the_first_slash,
-    what_is_no_place_has_no_upstream, a_merged_place_gives_every_upstream_its_own_id_back,
-    an_upstream_that_a_place_does_not_name_has_no_id)
+WRIT_UNIT_MAIN("event_id", event_id_upstream_splits_at_the_first_slash,
+    event_id_upstream_of_another_text_is_empty,
+    event_id_find_in_a_merged_id_gives_the_id_of_each_upstream,
+    event_id_find_of_an_absent_upstream_is_false)

@@ -19,7 +19,7 @@ START_TEST(lines_are_kept_in_their_order)
 }
 END_TEST
 
-START_TEST(a_line_is_taken_once_and_whole)
+START_TEST(line_list_take_gives_each_line_once_and_whole)
 {
     writ_auto_buf list = writ_buf_make(64);
 
@@ -35,7 +35,7 @@ START_TEST(a_line_is_taken_once_and_whole)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_changes_nothing)
+START_TEST(line_list_put_beyond_the_limit_changes_nothing)
 {
     writ_auto_buf list = writ_buf_make(6);
 
@@ -47,5 +47,5 @@ START_TEST(what_does_not_fit_changes_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("line_list", lines_are_kept_in_their_order, a_line_is_taken_once_and_whole,
-    what_does_not_fit_changes_nothing)
+WRIT_UNIT_MAIN("line_list", lines_are_kept_in_their_order,
+    line_list_take_gives_each_line_once_and_whole, line_list_put_beyond_the_limit_changes_nothing)

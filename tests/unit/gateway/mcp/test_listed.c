@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-START_TEST(a_name_with_two_definitions_is_left_out)
+START_TEST(listed_join_drops_names_with_two_definitions)
 {
     /* each letter pair is an item: its name and its definition; '-' after it: it is not shown */
     static const struct {
@@ -47,4 +47,4 @@ START_TEST(a_name_with_two_definitions_is_left_out)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("listed", a_name_with_two_definitions_is_left_out)
+WRIT_UNIT_MAIN("listed", listed_join_drops_names_with_two_definitions)

@@ -40,7 +40,7 @@ assert_refused(const struct refusal *want)
         "%s: %d, %d, %s", want->body, fault.status, fault.code, fault.text);
 }
 
-START_TEST(what_is_no_message_is_refused)
+START_TEST(mcp_read_of_no_message_is_refused)
 {
     static const char *const bodies[] = {
         "1",
@@ -72,7 +72,7 @@ START_TEST(what_is_no_message_is_refused)
 }
 END_TEST
 
-START_TEST(a_batch_is_refused_whatever_is_in_it)
+START_TEST(mcp_read_of_any_batch_is_refused)
 {
     static const char *const bodies[] = {"[]",
         "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
@@ -160,7 +160,7 @@ START_TEST(requests_notifications_and_responses_are_distinguished)
 }
 END_TEST
 
-START_TEST(the_body_decides_the_era)
+START_TEST(mcp_era_follows_the_body)
 {
     const struct writ_mcp_headers headers = HEADERS("2026-07-28", "tools/call", "=?base64?w7w=?=");
     struct writ_mcp_message message;
@@ -185,7 +185,7 @@ START_TEST(a_refusal_echoes_a_good_id_and_no_other)
 }
 END_TEST
 
-START_TEST(header_values_survive_the_way_there_and_back)
+START_TEST(mcp_header_value_round_trips)
 {
     static const char *const values[] = {
         "plain", "a b", " padded ", "t\tab", "\xc3\xbc", "", "=?base64?eA==?=", "line\nbreak"};
@@ -203,7 +203,7 @@ START_TEST(header_values_survive_the_way_there_and_back)
 }
 END_TEST
 
-START_TEST(an_envelope_that_differs_by_case_alone_is_ambiguous)
+START_TEST(mcp_read_of_members_that_differ_by_case_is_ambiguous)
 {
     static const struct {
         const char *text;
@@ -243,9 +243,9 @@ START_TEST(methods_are_found_byte_by_byte)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("mcp", what_is_no_message_is_refused, a_batch_is_refused_whatever_is_in_it,
+WRIT_UNIT_MAIN("mcp", mcp_read_of_no_message_is_refused, mcp_read_of_any_batch_is_refused,
     a_tools_call_without_an_id_is_refused,
     a_header_that_disagrees_with_the_body_is_refused_in_every_era,
-    requests_notifications_and_responses_are_distinguished, the_body_decides_the_era,
-    a_refusal_echoes_a_good_id_and_no_other, header_values_survive_the_way_there_and_back,
-    an_envelope_that_differs_by_case_alone_is_ambiguous, methods_are_found_byte_by_byte)
+    requests_notifications_and_responses_are_distinguished, mcp_era_follows_the_body,
+    a_refusal_echoes_a_good_id_and_no_other, mcp_header_value_round_trips,
+    mcp_read_of_members_that_differ_by_case_is_ambiguous, methods_are_found_byte_by_byte)

@@ -5,7 +5,7 @@
 
 #include "gateway/mcp/meta_namespace.h"
 
-START_TEST(our_names_are_ours_in_whatever_case)
+START_TEST(meta_namespace_matches_names_in_any_case)
 {
     static const char *const ours[] = {"io.writ/credential", "io.writ/", "IO.WRIT/x", "Io.Writ/y"};
     static const char *const others[] = {"", "io.writ", "io.writer/x", "xio.writ/x", "writ/x"};
@@ -19,7 +19,7 @@ START_TEST(our_names_are_ours_in_whatever_case)
 }
 END_TEST
 
-START_TEST(they_are_taken_from_the_meta_of_params_and_result_alone)
+START_TEST(meta_namespace_clear_changes_meta_of_params_and_result_only)
 {
     static const struct {
         const char *before, *after; /* after NULL: there is nothing of ours */
@@ -49,7 +49,7 @@ START_TEST(they_are_taken_from_the_meta_of_params_and_result_alone)
 }
 END_TEST
 
-START_TEST(a_message_that_does_not_fit_is_no_shorter_message)
+START_TEST(meta_namespace_clear_beyond_the_buffer_fails)
 {
     const struct writ_json *body = writ_values_json("{\"params\":{\"x\":\"0123456789\"}}");
     writ_auto_buf enough = writ_buf_make(29);
@@ -60,7 +60,7 @@ START_TEST(a_message_that_does_not_fit_is_no_shorter_message)
 }
 END_TEST
 
-START_TEST(a_look_at_the_bytes_misses_no_name)
+START_TEST(meta_namespace_scan_finds_every_name)
 {
     static const char *const may[] = {"{\"io.writ/a\":1}", "{\"IO.Writ/a\":1}", "io.writ/",
         "{\"a/b\":1,\"io.writ/c\":2}", "{\"io.writ\\/a\":1}", "{\"i\\u006f.writ/a\":1}",
@@ -76,7 +76,7 @@ START_TEST(a_look_at_the_bytes_misses_no_name)
 }
 END_TEST
 
-START_TEST(a_message_is_cleared_with_its_text_or_left_alone)
+START_TEST(meta_namespace_clear_rewrites_value_and_text_or_neither)
 {
     struct writ_view text = WRIT_LIT("{ \"result\" : {\"_meta\":{\"io.writ\\/a\":1,\"b\":2}} }");
     struct writ_view plain = WRIT_LIT("{ \"result\" : {\"_meta\":{\"b\":2}} }");
@@ -105,7 +105,8 @@ START_TEST(a_message_is_cleared_with_its_text_or_left_alone)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ours", a_look_at_the_bytes_misses_no_name,
-    a_message_is_cleared_with_its_text_or_left_alone, our_names_are_ours_in_whatever_case,
-    they_are_taken_from_the_meta_of_params_and_result_alone,
-    a_message_that_does_not_fit_is_no_shorter_message)
+WRIT_UNIT_MAIN("meta_namespace", meta_namespace_scan_finds_every_name,
+    meta_namespace_clear_rewrites_value_and_text_or_neither,
+    meta_namespace_matches_names_in_any_case,
+    meta_namespace_clear_changes_meta_of_params_and_result_only,
+    meta_namespace_clear_beyond_the_buffer_fails)

@@ -31,7 +31,7 @@ read_params(const char *properties)
 
 #define HEADER(type, name) "{\"type\":\"" type "\",\"x-mcp-header\":\"" name "\"}"
 
-START_TEST(arguments_that_have_a_header_are_found_where_properties_lead)
+START_TEST(param_read_finds_header_arguments_along_properties)
 {
     struct writ_params params;
 
@@ -71,7 +71,7 @@ START_TEST(malformed_definition_has_no_parameters)
 }
 END_TEST
 
-START_TEST(as_many_as_the_limit_says_and_no_more)
+START_TEST(param_read_beyond_the_limit_is_refused)
 {
     for (int more = 0; more < 2; more++) {
         writ_auto_buf text = writ_buf_make(65536);
@@ -88,7 +88,7 @@ START_TEST(as_many_as_the_limit_says_and_no_more)
 }
 END_TEST
 
-START_TEST(head_and_body_agree_or_not)
+START_TEST(param_check_compares_head_and_body)
 {
     static const struct {
         const char *argument, *header; /* header NULL: there is none */
@@ -137,6 +137,6 @@ START_TEST(head_and_body_agree_or_not)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("param", arguments_that_have_a_header_are_found_where_properties_lead,
-    malformed_definition_has_no_parameters, as_many_as_the_limit_says_and_no_more,
-    head_and_body_agree_or_not)
+WRIT_UNIT_MAIN("param", param_read_finds_header_arguments_along_properties,
+    malformed_definition_has_no_parameters, param_read_beyond_the_limit_is_refused,
+    param_check_compares_head_and_body)

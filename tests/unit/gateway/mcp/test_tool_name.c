@@ -7,7 +7,7 @@
 #define UP  WRIT_LIT("up")
 #define SEP WRIT_LIT("__")
 
-START_TEST(a_joined_name_comes_apart_at_the_first_separator)
+START_TEST(tool_name_splits_at_the_first_separator)
 {
     struct writ_view upstream = {NULL, 0}, own = {NULL, 0};
 
@@ -22,7 +22,7 @@ START_TEST(a_joined_name_comes_apart_at_the_first_separator)
 }
 END_TEST
 
-START_TEST(a_name_that_models_take_stays_and_another_becomes_one)
+START_TEST(tool_name_shown_is_a_name_that_models_accept)
 {
     for (size_t length = 59; length <= 62; length++) {
         writ_auto_buf own = writ_buf_make(100);
@@ -42,7 +42,7 @@ START_TEST(a_name_that_models_take_stays_and_another_becomes_one)
 }
 END_TEST
 
-START_TEST(a_short_name_leads_back_to_its_tool)
+START_TEST(tool_name_short_leads_back_to_its_tool)
 {
     struct writ_arena *arena = writ_arena_new((size_t)1 << 20);
     struct writ_catalog *catalog = NULL;
@@ -66,5 +66,5 @@ START_TEST(a_short_name_leads_back_to_its_tool)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("wire", a_joined_name_comes_apart_at_the_first_separator,
-    a_name_that_models_take_stays_and_another_becomes_one, a_short_name_leads_back_to_its_tool)
+WRIT_UNIT_MAIN("tool_name", tool_name_splits_at_the_first_separator,
+    tool_name_shown_is_a_name_that_models_accept, tool_name_short_leads_back_to_its_tool)

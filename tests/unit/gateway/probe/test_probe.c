@@ -59,7 +59,7 @@ check_is(const char *got, const char *of)
     ck_assert_str_eq(got, want);
 }
 
-START_TEST(what_was_selected_is_looked_for_in_three_places)
+START_TEST(probe_read_finds_selected_members_in_three_places)
 {
     static const char want[] = "{\"/modified\":\"today\",\"/size\":\"4\"}";
 
@@ -82,7 +82,7 @@ START_TEST(what_was_selected_is_looked_for_in_three_places)
 }
 END_TEST
 
-START_TEST(without_a_selection_all_of_it_counts)
+START_TEST(probe_read_without_a_selection_takes_the_whole_answer)
 {
     make(WRIT_PROBE_TOOL, NULL, NULL);
     check_is(read_response("{\"result\":{\"structuredContent\":{\"b\":1,\"a\":2},\"y\":0}}", NULL),
@@ -94,7 +94,7 @@ START_TEST(without_a_selection_all_of_it_counts)
 }
 END_TEST
 
-START_TEST(a_target_that_does_not_exist_has_a_state_where_that_is_said)
+START_TEST(probe_read_of_a_missing_target_is_a_state_if_configured)
 {
     static const char error[] = "{\"error\":{\"code\":-32002,\"message\":\"no\"}}";
     static const char failed[] = "{\"result\":{\"isError\":true,\"structuredContent\":{\"a\":1}}}";
@@ -111,7 +111,7 @@ START_TEST(a_target_that_does_not_exist_has_a_state_where_that_is_said)
 }
 END_TEST
 
-START_TEST(a_page_counts_when_it_was_found)
+START_TEST(probe_read_page_accepts_found_pages_only)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_probe_state state;
@@ -135,7 +135,7 @@ START_TEST(a_page_counts_when_it_was_found)
 }
 END_TEST
 
-START_TEST(the_text_is_kept_where_it_is_shown_up_to_a_length)
+START_TEST(probe_read_keeps_the_shown_text_within_its_limit)
 {
     writ_auto_buf answer = writ_buf_make(4 * WRIT_PROBE_SHOWN_MAX);
     writ_auto_buf shown = writ_buf_make(2 * WRIT_PROBE_SHOWN_MAX);
@@ -157,7 +157,7 @@ START_TEST(the_text_is_kept_where_it_is_shown_up_to_a_length)
 }
 END_TEST
 
-START_TEST(a_question_says_what_the_call_said_of_its_revision)
+START_TEST(probe_put_repeats_the_protocol_version_of_the_call)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf text = writ_buf_make(1000);
@@ -181,8 +181,8 @@ START_TEST(a_question_says_what_the_call_said_of_its_revision)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("probe", what_was_selected_is_looked_for_in_three_places,
-    without_a_selection_all_of_it_counts,
-    a_target_that_does_not_exist_has_a_state_where_that_is_said, a_page_counts_when_it_was_found,
-    the_text_is_kept_where_it_is_shown_up_to_a_length,
-    a_question_says_what_the_call_said_of_its_revision)
+WRIT_UNIT_MAIN("probe", probe_read_finds_selected_members_in_three_places,
+    probe_read_without_a_selection_takes_the_whole_answer,
+    probe_read_of_a_missing_target_is_a_state_if_configured,
+    probe_read_page_accepts_found_pages_only, probe_read_keeps_the_shown_text_within_its_limit,
+    probe_put_repeats_the_protocol_version_of_the_call)

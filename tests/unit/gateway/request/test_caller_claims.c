@@ -5,7 +5,7 @@
 
 #include "gateway/request/caller_claims.h"
 
-START_TEST(a_stated_name_is_a_text_that_can_be_shown_or_is_not_there)
+START_TEST(caller_claims_read_of_an_unprintable_name_is_absent)
 {
     static const struct {
         const char *json;
@@ -72,5 +72,5 @@ START_TEST(reserved_boundary_names_are_recognized)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("stated", a_stated_name_is_a_text_that_can_be_shown_or_is_not_there,
+WRIT_UNIT_MAIN("caller_claims", caller_claims_read_of_an_unprintable_name_is_absent,
     a_stated_name_has_a_maximum, reserved_boundary_names_are_recognized)

@@ -169,7 +169,7 @@ end(const char *from, const char *to, size_t answers)
     (void)close(test.log.fd);
 }
 
-START_TEST(a_step_that_goes_where_the_table_does_not_is_refused_once)
+START_TEST(run_of_a_transition_outside_the_table_refuses_once)
 {
     begin(go_there);
     test.then = WRIT_STEP_FORWARD;
@@ -178,7 +178,7 @@ START_TEST(a_step_that_goes_where_the_table_does_not_is_refused_once)
 }
 END_TEST
 
-START_TEST(a_step_that_is_none_is_refused)
+START_TEST(run_of_an_unknown_step_refuses_the_request)
 {
     begin(go_there);
     test.then = WRIT_STEP_COUNT;
@@ -214,7 +214,7 @@ START_TEST(continue_of_a_request_that_waits_for_no_step_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_under_way_comes_back_before_the_refusal)
+START_TEST(refusal_waits_for_operations_in_flight)
 {
     begin(go_there_and_be_away);
     test.then = WRIT_STEP_SIGN;
@@ -246,13 +246,13 @@ break_governed(int64_t sent_us, const char *error_type)
     writ_generation_drop(request->generation);
 }
 
-START_TEST(a_sent_call_that_is_given_up_gets_the_outcome_unknown)
+START_TEST(refusal_of_a_sent_call_records_outcome_unknown)
 {
     break_governed(1, "internal_error");
 }
 END_TEST
 
-START_TEST(a_granted_call_that_is_given_up_releases_its_claim)
+START_TEST(refusal_of_a_granted_call_releases_its_claim)
 {
     break_governed(0, WRIT_OUTCOME_NOT_SENT);
 }
@@ -355,10 +355,9 @@ START_TEST(batch_of_a_client_that_leaves_unread_events_ends)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("request", a_step_that_goes_where_the_table_does_not_is_refused_once,
-    a_step_that_is_none_is_refused, wait_for_a_step_that_the_table_does_not_allow_is_refused,
-    continue_of_a_request_that_waits_for_no_step_is_refused,
-    what_is_under_way_comes_back_before_the_refusal,
-    a_sent_call_that_is_given_up_gets_the_outcome_unknown,
-    a_granted_call_that_is_given_up_releases_its_claim,
+WRIT_UNIT_MAIN("request", run_of_a_transition_outside_the_table_refuses_once,
+    run_of_an_unknown_step_refuses_the_request,
+    wait_for_a_step_that_the_table_does_not_allow_is_refused,
+    continue_of_a_request_that_waits_for_no_step_is_refused, refusal_waits_for_operations_in_flight,
+    refusal_of_a_sent_call_records_outcome_unknown, refusal_of_a_granted_call_releases_its_claim,
     batch_of_a_client_that_leaves_unread_events_ends)

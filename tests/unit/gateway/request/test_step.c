@@ -43,7 +43,7 @@ START_TEST(every_step_reaches_an_answer)
 }
 END_TEST
 
-START_TEST(no_way_to_forward_leaves_out_a_check)
+START_TEST(steps_to_forward_include_every_check)
 {
     for (enum writ_step from = WRIT_STEP_DONE; from < WRIT_STEP_COUNT; from++) {
         ck_assert(writ_step_leads_to(from, WRIT_STEP_FORWARD) == (from == WRIT_STEP_SIGN));
@@ -56,7 +56,7 @@ START_TEST(no_way_to_forward_leaves_out_a_check)
 }
 END_TEST
 
-START_TEST(nothing_follows_an_end_or_what_is_not_a_step)
+START_TEST(step_may_follow_after_an_end_is_false)
 {
     const enum writ_step none = WRIT_STEP_COUNT;
 
@@ -74,4 +74,4 @@ START_TEST(nothing_follows_an_end_or_what_is_not_a_step)
 END_TEST
 
 WRIT_UNIT_MAIN("step", every_step_is_reached_from_the_first, every_step_reaches_an_answer,
-    no_way_to_forward_leaves_out_a_check, nothing_follows_an_end_or_what_is_not_a_step)
+    steps_to_forward_include_every_check, step_may_follow_after_an_end_is_false)

@@ -52,7 +52,7 @@ read(struct writ_view text, int64_t now_s, struct writ_continuation *ret)
     return writ_continuation_read(text, ring, now_s, arena, ret, NULL).code;
 }
 
-START_TEST(what_was_put_is_read_until_its_time_is_over)
+START_TEST(continuation_reads_back_until_it_expires)
 {
     begin();
     struct writ_continuation put = example(), got = {.expires_s = 7};
@@ -74,7 +74,7 @@ START_TEST(what_was_put_is_read_until_its_time_is_over)
 }
 END_TEST
 
-START_TEST(it_verifies_as_long_as_its_key_does)
+START_TEST(continuation_verifies_until_its_key_is_retired)
 {
     begin();
     struct writ_continuation put = example(), got;
@@ -91,7 +91,7 @@ START_TEST(it_verifies_as_long_as_its_key_does)
 }
 END_TEST
 
-START_TEST(no_byte_of_it_can_be_another)
+START_TEST(continuation_read_of_every_changed_byte_fails)
 {
     begin();
     struct writ_continuation put = example(), got = {.expires_s = 7};
@@ -113,7 +113,7 @@ START_TEST(no_byte_of_it_can_be_another)
 END_TEST
 
 /* A token of the same key, but for another use: the credential's type, and no continuation. */
-START_TEST(other_tokens_of_the_same_key_are_none)
+START_TEST(continuation_read_of_another_token_of_the_key_fails)
 {
     begin();
     static const struct writ_view payloads[] = {
@@ -146,7 +146,7 @@ START_TEST(other_tokens_of_the_same_key_are_none)
 }
 END_TEST
 
-START_TEST(a_key_of_the_ledger_signs_none)
+START_TEST(continuation_signed_by_the_ledger_key_is_refused)
 {
     begin();
     struct writ_continuation put = example(), got;
@@ -160,6 +160,7 @@ START_TEST(a_key_of_the_ledger_signs_none)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("continuation", what_was_put_is_read_until_its_time_is_over,
-    it_verifies_as_long_as_its_key_does, no_byte_of_it_can_be_another,
-    other_tokens_of_the_same_key_are_none, a_key_of_the_ledger_signs_none)
+WRIT_UNIT_MAIN("continuation", continuation_reads_back_until_it_expires,
+    continuation_verifies_until_its_key_is_retired, continuation_read_of_every_changed_byte_fails,
+    continuation_read_of_another_token_of_the_key_fails,
+    continuation_signed_by_the_ledger_key_is_refused)

@@ -73,7 +73,7 @@ START_TEST(a_name_with_a_scheme_is_a_url)
 }
 END_TEST
 
-START_TEST(a_file_has_the_last_checkpoint_after_it)
+START_TEST(anchor_send_writes_the_last_checkpoint)
 {
     struct writ_checkpoint head, sent;
     struct writ_buf text;
@@ -97,7 +97,7 @@ START_TEST(a_file_has_the_last_checkpoint_after_it)
 }
 END_TEST
 
-START_TEST(what_the_ledger_does_not_follow_stays)
+START_TEST(anchor_send_keeps_a_file_that_the_ledger_does_not_continue)
 {
     static const char *const strange[] = {"", "x", "writ-ledger/other\n1\n"};
     struct writ_checkpoint sent = {.size = 7};
@@ -122,7 +122,7 @@ START_TEST(what_the_ledger_does_not_follow_stays)
 }
 END_TEST
 
-START_TEST(a_file_as_long_as_a_note_may_be_is_read_and_no_longer_one)
+START_TEST(anchor_send_reads_a_file_up_to_the_maximum_note)
 {
     struct writ_buf text = writ_buf_make(WRIT_NOTE_BYTES_MAX + 1);
     struct writ_checkpoint sent;
@@ -142,7 +142,7 @@ START_TEST(a_file_as_long_as_a_note_may_be_is_read_and_no_longer_one)
 }
 END_TEST
 
-START_TEST(two_do_not_write_in_one_folder_at_a_time)
+START_TEST(anchor_send_into_a_locked_folder_is_busy)
 {
     struct writ_checkpoint sent;
     struct place place;
@@ -160,7 +160,7 @@ START_TEST(two_do_not_write_in_one_folder_at_a_time)
 }
 END_TEST
 
-START_TEST(what_cannot_be_reached_is_said)
+START_TEST(anchor_send_to_an_unreachable_place_reports_it)
 {
     struct writ_checkpoint sent = {.size = 7};
     struct place place;
@@ -184,7 +184,7 @@ START_TEST(what_cannot_be_reached_is_said)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("anchor", a_name_with_a_scheme_is_a_url, a_file_has_the_last_checkpoint_after_it,
-    what_the_ledger_does_not_follow_stays,
-    a_file_as_long_as_a_note_may_be_is_read_and_no_longer_one,
-    two_do_not_write_in_one_folder_at_a_time, what_cannot_be_reached_is_said)
+WRIT_UNIT_MAIN("anchor", a_name_with_a_scheme_is_a_url, anchor_send_writes_the_last_checkpoint,
+    anchor_send_keeps_a_file_that_the_ledger_does_not_continue,
+    anchor_send_reads_a_file_up_to_the_maximum_note, anchor_send_into_a_locked_folder_is_busy,
+    anchor_send_to_an_unreachable_place_reports_it)

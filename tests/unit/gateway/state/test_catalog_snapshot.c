@@ -22,81 +22,82 @@ catalog_with(const char *name)
     return catalog;
 }
 
-START_TEST(every_loop_sees_at_its_next_look_what_one_put_there)
+START_TEST(catalog_snapshot_look_gives_the_last_put)
 {
-    struct writ_catalog_snapshot shelf;
+    struct writ_catalog_snapshot snapshot;
     struct writ_catalog_snapshot_view one = {0}, other = {0};
     const struct writ_catalog *seen;
 
-    ck_assert_ok(writ_catalog_snapshot_init(&shelf, NULL));
-    ck_assert_ptr_null(writ_catalog_snapshot_look(&shelf, &one));
-    writ_catalog_snapshot_put(&shelf, catalog_with("a"));
-    seen = writ_catalog_snapshot_look(&shelf, &one);
+    ck_assert_ok(writ_catalog_snapshot_init(&snapshot, NULL));
+    ck_assert_ptr_null(writ_catalog_snapshot_look(&snapshot, &one));
+    writ_catalog_snapshot_put(&snapshot, catalog_with("a"));
+    seen = writ_catalog_snapshot_look(&snapshot, &one);
     ck_assert_ptr_nonnull(writ_catalog_find(seen, WRIT_LIT("a")));
-    ck_assert_ptr_eq(writ_catalog_snapshot_look(&shelf, &one), seen);
-    writ_catalog_snapshot_put(&shelf, catalog_with("b"));
+    ck_assert_ptr_eq(writ_catalog_snapshot_look(&snapshot, &one), seen);
+    writ_catalog_snapshot_put(&snapshot, catalog_with("b"));
     ck_assert_ptr_nonnull(
         writ_catalog_find(seen, WRIT_LIT("a"))); /* borrowed until the next look */
     ck_assert_ptr_nonnull(
-        writ_catalog_find(writ_catalog_snapshot_look(&shelf, &one), WRIT_LIT("b")));
+        writ_catalog_find(writ_catalog_snapshot_look(&snapshot, &one), WRIT_LIT("b")));
     ck_assert_ptr_eq(
-        writ_catalog_snapshot_look(&shelf, &other), writ_catalog_snapshot_look(&shelf, &one));
+        writ_catalog_snapshot_look(&snapshot, &other), writ_catalog_snapshot_look(&snapshot, &one));
     writ_catalog_snapshot_forget(&one);
     writ_catalog_snapshot_forget(&other);
-    writ_catalog_snapshot_wipe(&shelf);
+    writ_catalog_snapshot_wipe(&snapshot);
 }
 END_TEST
 
-START_TEST(the_same_catalog_again_is_no_change)
+START_TEST(catalog_snapshot_put_of_an_equal_catalog_changes_nothing)
 {
-    struct writ_catalog_snapshot shelf;
+    struct writ_catalog_snapshot snapshot;
     uint64_t before, after;
 
-    ck_assert_ok(writ_catalog_snapshot_init(&shelf, NULL));
-    writ_catalog_snapshot_put(&shelf, catalog_with("a"));
-    writ_catalog_drop(writ_catalog_snapshot_hold(&shelf, &before));
-    writ_catalog_snapshot_put(&shelf, catalog_with("a"));
-    writ_catalog_drop(writ_catalog_snapshot_hold(&shelf, &after));
+    ck_assert_ok(writ_catalog_snapshot_init(&snapshot, NULL));
+    writ_catalog_snapshot_put(&snapshot, catalog_with("a"));
+    writ_catalog_drop(writ_catalog_snapshot_hold(&snapshot, &before));
+    writ_catalog_snapshot_put(&snapshot, catalog_with("a"));
+    writ_catalog_drop(writ_catalog_snapshot_hold(&snapshot, &after));
     ck_assert_uint_eq(before, after);
-    writ_catalog_snapshot_wipe(&shelf);
+    writ_catalog_snapshot_wipe(&snapshot);
 }
 END_TEST
 
-START_TEST(a_list_is_good_for_its_time)
+START_TEST(catalog_snapshot_is_doubtful_after_its_time)
 {
-    struct writ_catalog_snapshot shelf;
+    struct writ_catalog_snapshot snapshot;
 
-    ck_assert_ok(writ_catalog_snapshot_init(&shelf, NULL));
-    writ_catalog_snapshot_settle(&shelf, writ_catalog_snapshot_doubts(&shelf), 50, 100);
-    ck_assert_int_eq(writ_catalog_snapshot_asked_us(&shelf), 50);
-    ck_assert(!writ_catalog_snapshot_is_doubtful(&shelf, 99));
-    ck_assert(writ_catalog_snapshot_is_doubtful(&shelf, 100));
-    writ_catalog_snapshot_settle(&shelf, writ_catalog_snapshot_doubts(&shelf), 50, 200);
-    ck_assert(!writ_catalog_snapshot_is_doubtful(&shelf, 100));
-    writ_catalog_snapshot_wipe(&shelf);
+    ck_assert_ok(writ_catalog_snapshot_init(&snapshot, NULL));
+    writ_catalog_snapshot_settle(&snapshot, writ_catalog_snapshot_doubts(&snapshot), 50, 100);
+    ck_assert_int_eq(writ_catalog_snapshot_asked_us(&snapshot), 50);
+    ck_assert(!writ_catalog_snapshot_is_doubtful(&snapshot, 99));
+    ck_assert(writ_catalog_snapshot_is_doubtful(&snapshot, 100));
+    writ_catalog_snapshot_settle(&snapshot, writ_catalog_snapshot_doubts(&snapshot), 50, 200);
+    ck_assert(!writ_catalog_snapshot_is_doubtful(&snapshot, 100));
+    writ_catalog_snapshot_wipe(&snapshot);
 }
 END_TEST
 
-START_TEST(a_doubt_that_comes_while_the_list_is_asked_for_stays)
+START_TEST(catalog_snapshot_doubt_during_a_fetch_stays)
 {
-    struct writ_catalog_snapshot shelf;
+    struct writ_catalog_snapshot snapshot;
     uint64_t doubts;
 
-    ck_assert_ok(writ_catalog_snapshot_init(&shelf, NULL));
-    ck_assert(writ_catalog_snapshot_is_doubtful(&shelf, 10)); /* nothing was learned */
-    writ_catalog_snapshot_settle(&shelf, writ_catalog_snapshot_doubts(&shelf), 50, 100);
-    ck_assert(!writ_catalog_snapshot_is_doubtful(&shelf, 10));
-    writ_catalog_snapshot_doubt(&shelf);
-    doubts = writ_catalog_snapshot_doubts(&shelf);
-    writ_catalog_snapshot_doubt(&shelf);
-    writ_catalog_snapshot_settle(&shelf, doubts, 50, 100);
-    ck_assert(writ_catalog_snapshot_is_doubtful(&shelf, 10));
-    writ_catalog_snapshot_settle(&shelf, writ_catalog_snapshot_doubts(&shelf), 50, 100);
-    ck_assert(!writ_catalog_snapshot_is_doubtful(&shelf, 10));
-    writ_catalog_snapshot_wipe(&shelf);
+    ck_assert_ok(writ_catalog_snapshot_init(&snapshot, NULL));
+    ck_assert(writ_catalog_snapshot_is_doubtful(&snapshot, 10)); /* nothing was learned */
+    writ_catalog_snapshot_settle(&snapshot, writ_catalog_snapshot_doubts(&snapshot), 50, 100);
+    ck_assert(!writ_catalog_snapshot_is_doubtful(&snapshot, 10));
+    writ_catalog_snapshot_doubt(&snapshot);
+    doubts = writ_catalog_snapshot_doubts(&snapshot);
+    writ_catalog_snapshot_doubt(&snapshot);
+    writ_catalog_snapshot_settle(&snapshot, doubts, 50, 100);
+    ck_assert(writ_catalog_snapshot_is_doubtful(&snapshot, 10));
+    writ_catalog_snapshot_settle(&snapshot, writ_catalog_snapshot_doubts(&snapshot), 50, 100);
+    ck_assert(!writ_catalog_snapshot_is_doubtful(&snapshot, 10));
+    writ_catalog_snapshot_wipe(&snapshot);
 }
 END_TEST
 
-WRIT_UNIT_MAIN("shelf", a_list_is_good_for_its_time,
-    every_loop_sees_at_its_next_look_what_one_put_there, the_same_catalog_again_is_no_change,
-    a_doubt_that_comes_while_the_list_is_asked_for_stays)
+WRIT_UNIT_MAIN("catalog_snapshot", catalog_snapshot_is_doubtful_after_its_time,
+    catalog_snapshot_look_gives_the_last_put,
+    catalog_snapshot_put_of_an_equal_catalog_changes_nothing,
+    catalog_snapshot_doubt_during_a_fetch_stays)

@@ -35,23 +35,23 @@ answer(struct writ_lookup *lookup, struct writ_reader *reader)
 static struct writ_ledger_query *
 open_for(const char *path)
 {
-    struct writ_ledger_query *lookups = NULL;
+    struct writ_ledger_query *queries = NULL;
 
     answered = 0;
-    ck_assert_ok(writ_ledger_query_new(path, &lookups, NULL));
-    return lookups;
+    ck_assert_ok(writ_ledger_query_new(path, &queries, NULL));
+    return queries;
 }
 
-START_TEST(questions_are_answered_in_their_order_and_only_so_many_wait)
+START_TEST(ledger_query_answers_in_order_and_limits_the_queue)
 {
     struct writ_kit kit;
     struct question questions[WRIT_LEDGER_QUERY_MAX + 2] = {{.order = 0}};
-    struct writ_ledger_query *lookups;
+    struct writ_ledger_query *queries;
     sem_t asked, go;
     size_t last = WRIT_LEDGER_QUERY_MAX;
 
     writ_kit_init(&kit);
-    lookups = open_for(kit.path);
+    queries = open_for(kit.path);
     ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
     ck_assert_int_eq(sem_init(&go, 0, 0), 0);
     for (size_t i = 0; i < WRIT_LEDGER_QUERY_MAX + 2; i++) {
@@ -59,19 +59,19 @@ START_TEST(questions_are_answered_in_their_order_and_only_so_many_wait)
     }
     questions[0].asked = questions[last].asked = &asked;
     questions[0].go = &go;
-    ck_assert_ok(writ_ledger_query_ask(lookups, &questions[0].lookup));
+    ck_assert_ok(writ_ledger_query_ask(queries, &questions[0].lookup));
     (void)sem_wait(&asked); /* it is being answered, so it does not wait any more */
     for (size_t i = 1; i <= last; i++) {
-        ck_assert_ok(writ_ledger_query_ask(lookups, &questions[i].lookup));
+        ck_assert_ok(writ_ledger_query_ask(queries, &questions[i].lookup));
     }
-    ck_assert_code(writ_ledger_query_ask(lookups, &questions[last + 1].lookup), WRIT_E_BUSY);
+    ck_assert_code(writ_ledger_query_ask(queries, &questions[last + 1].lookup), WRIT_E_BUSY);
     (void)sem_post(&go);
     (void)sem_wait(&asked);
     for (size_t i = 0; i <= last; i++) {
         ck_assert_int_eq(questions[i].order, (int)i + 1);
         ck_assert(questions[i].had_reader);
     }
-    writ_ledger_query_free(lookups);
+    writ_ledger_query_free(queries);
     ck_assert_int_eq(questions[last + 1].order, 0);
     (void)sem_destroy(&asked);
     (void)sem_destroy(&go);
@@ -80,29 +80,29 @@ START_TEST(questions_are_answered_in_their_order_and_only_so_many_wait)
 }
 END_TEST
 
-START_TEST(without_a_ledger_there_is_no_reader)
+START_TEST(ledger_query_without_a_ledger_answers_without_a_reader)
 {
     struct writ_kit kit;
     sem_t asked;
-    struct writ_ledger_query *lookups = open_for("nowhere/ledger.db");
+    struct writ_ledger_query *queries = open_for("nowhere/ledger.db");
     struct question question = {.asked = &asked};
 
     writ_kit_init(&kit);
     ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
     question.lookup = (struct writ_lookup){.work = answer, .ctx = &question};
-    ck_assert_ok(writ_ledger_query_ask(lookups, &question.lookup));
+    ck_assert_ok(writ_ledger_query_ask(queries, &question.lookup));
     (void)sem_wait(&asked);
     ck_assert(!question.had_reader);
-    writ_ledger_query_free(lookups);
+    writ_ledger_query_free(queries);
     (void)sem_destroy(&asked);
     writ_kit_wipe(&kit);
 }
 END_TEST
 
 static void *
-stop(void *lookups)
+stop(void *queries)
 {
-    writ_ledger_query_stop(lookups);
+    writ_ledger_query_stop(queries);
     return NULL;
 }
 
@@ -110,12 +110,12 @@ START_TEST(stop_answers_waiting_queries)
 {
     struct writ_kit kit;
     struct question questions[3] = {{.order = 0}};
-    struct writ_ledger_query *lookups;
+    struct writ_ledger_query *queries;
     sem_t asked, go;
     pthread_t thread;
 
     writ_kit_init(&kit);
-    lookups = open_for(kit.path);
+    queries = open_for(kit.path);
     ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
     ck_assert_int_eq(sem_init(&go, 0, 0), 0);
     questions[0].asked = &asked;
@@ -123,24 +123,24 @@ START_TEST(stop_answers_waiting_queries)
     for (size_t i = 0; i < 3; i++) {
         questions[i].lookup = (struct writ_lookup){.work = answer, .ctx = &questions[i]};
     }
-    ck_assert_ok(writ_ledger_query_ask(lookups, &questions[0].lookup));
+    ck_assert_ok(writ_ledger_query_ask(queries, &questions[0].lookup));
     (void)sem_wait(&asked);
-    ck_assert_ok(writ_ledger_query_ask(lookups, &questions[1].lookup));
-    ck_assert_int_eq(pthread_create(&thread, NULL, stop, lookups), 0);
+    ck_assert_ok(writ_ledger_query_ask(queries, &questions[1].lookup));
+    ck_assert_int_eq(pthread_create(&thread, NULL, stop, queries), 0);
     (void)sem_post(&go);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert(questions[0].had_reader);
     ck_assert_int_eq(questions[1].order, 2);
-    ck_assert_code(writ_ledger_query_ask(lookups, &questions[2].lookup), WRIT_E_BUSY);
-    writ_ledger_query_stop(lookups);
+    ck_assert_code(writ_ledger_query_ask(queries, &questions[2].lookup), WRIT_E_BUSY);
+    writ_ledger_query_stop(queries);
     ck_assert_int_eq(answered, 2);
-    writ_ledger_query_free(lookups);
+    writ_ledger_query_free(queries);
     (void)sem_destroy(&asked);
     (void)sem_destroy(&go);
     writ_kit_wipe(&kit);
 }
 END_TEST
 
-WRIT_UNIT_MAIN("lookups", stop_answers_waiting_queries,
-    questions_are_answered_in_their_order_and_only_so_many_wait,
-    without_a_ledger_there_is_no_reader)
+WRIT_UNIT_MAIN("ledger_query", stop_answers_waiting_queries,
+    ledger_query_answers_in_order_and_limits_the_queue,
+    ledger_query_without_a_ledger_answers_without_a_reader)

@@ -21,7 +21,7 @@ START_TEST(owners_find_of_several_returns_the_first_upstream)
 }
 END_TEST
 
-START_TEST(a_template_owns_what_begins_as_it_does)
+START_TEST(owners_find_matches_a_template_by_its_longest_prefix)
 {
     struct writ_owners *owners = NULL;
 
@@ -37,7 +37,7 @@ START_TEST(a_template_owns_what_begins_as_it_does)
 }
 END_TEST
 
-START_TEST(what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)
+START_TEST(owners_note_ignores_a_long_uri_and_replaces_old_ones)
 {
     struct writ_owners *owners = NULL;
     writ_auto_buf uri = writ_buf_make(WRIT_OWNERS_URI_MAX + 1);
@@ -62,5 +62,5 @@ START_TEST(what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)
 END_TEST
 
 WRIT_UNIT_MAIN("owners", owners_find_of_several_returns_the_first_upstream,
-    a_template_owns_what_begins_as_it_does,
-    what_is_too_long_is_not_kept_and_what_is_too_much_takes_a_place)
+    owners_find_matches_a_template_by_its_longest_prefix,
+    owners_note_ignores_a_long_uri_and_replaces_old_ones)

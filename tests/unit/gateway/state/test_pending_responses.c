@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-static struct writ_pending_responses *answers;
+static struct writ_pending_responses *pending;
 static struct writ_loop *loop;
 static char calls[2]; /* stand-ins: the table never looks into a call */
 
@@ -24,14 +24,14 @@ begin(void)
 {
     const struct writ_loop_options options = {0};
 
-    ck_assert_ok(writ_pending_responses_new(&answers, NULL));
+    ck_assert_ok(writ_pending_responses_new(&pending, NULL));
     ck_assert_ok(writ_loop_new(&options, &loop, NULL));
 }
 
 static void
 end(void)
 {
-    writ_pending_responses_free(answers);
+    writ_pending_responses_free(pending);
     writ_loop_free(loop);
 }
 
@@ -49,7 +49,7 @@ digest(unsigned n)
 static enum writ_pending_responses_state
 state(const struct writ_digest *key)
 {
-    return writ_pending_responses_find(answers, key).state;
+    return writ_pending_responses_find(pending, key).state;
 }
 
 START_TEST(a_call_is_awaited_until_it_is_settled)
@@ -59,12 +59,12 @@ START_TEST(a_call_is_awaited_until_it_is_settled)
 
     begin();
     ck_assert_int_eq(state(&key), WRIT_PENDING_RESPONSES_UNKNOWN);
-    ck_assert_ok(writ_pending_responses_note(answers, &key, call(0), loop));
-    found = writ_pending_responses_find(answers, &key);
+    ck_assert_ok(writ_pending_responses_note(pending, &key, call(0), loop));
+    found = writ_pending_responses_find(pending, &key);
     ck_assert_int_eq(found.state, WRIT_PENDING_RESPONSES_AWAITED);
     ck_assert_ptr_eq(found.call, call(0));
-    writ_pending_responses_settle(answers, &key, call(0), &shown);
-    found = writ_pending_responses_find(answers, &key);
+    writ_pending_responses_settle(pending, &key, call(0), &shown);
+    found = writ_pending_responses_find(pending, &key);
     ck_assert_int_eq(found.state, WRIT_PENDING_RESPONSES_SETTLED);
     ck_assert_ptr_null(found.call);
     ck_assert(writ_digest_equal(&found.shown, &shown));
@@ -72,104 +72,104 @@ START_TEST(a_call_is_awaited_until_it_is_settled)
 }
 END_TEST
 
-START_TEST(a_call_that_ended_without_an_answer_has_shown_nothing)
+START_TEST(pending_find_of_an_unanswered_call_shows_nothing)
 {
     struct writ_digest key = digest(1), none = {{0}};
     struct writ_pending_responses_found found;
 
     begin();
-    ck_assert_ok(writ_pending_responses_note(answers, &key, call(0), loop));
-    writ_pending_responses_settle(answers, &key, call(0), NULL);
-    found = writ_pending_responses_find(answers, &key);
+    ck_assert_ok(writ_pending_responses_note(pending, &key, call(0), loop));
+    writ_pending_responses_settle(pending, &key, call(0), NULL);
+    found = writ_pending_responses_find(pending, &key);
     ck_assert_int_eq(found.state, WRIT_PENDING_RESPONSES_SETTLED);
     ck_assert(writ_digest_equal(&found.shown, &none));
     end();
 }
 END_TEST
 
-START_TEST(what_is_not_governed_never_takes_the_place_of_what_is)
+START_TEST(pending_add_of_ungoverned_requests_displaces_no_governed_one)
 {
     struct writ_digest key = digest(1), other = digest(2);
 
     begin();
-    ck_assert_ok(writ_pending_responses_note(answers, &key, call(0), loop));
-    ck_assert_ok(writ_pending_responses_note(answers, &key, NULL, loop));
+    ck_assert_ok(writ_pending_responses_note(pending, &key, call(0), loop));
+    ck_assert_ok(writ_pending_responses_note(pending, &key, NULL, loop));
     ck_assert_int_eq(state(&key), WRIT_PENDING_RESPONSES_AWAITED);
-    writ_pending_responses_settle(answers, &key, call(0), NULL);
-    ck_assert_ok(writ_pending_responses_note(answers, &key, NULL, loop));
+    writ_pending_responses_settle(pending, &key, call(0), NULL);
+    ck_assert_ok(writ_pending_responses_note(pending, &key, NULL, loop));
     ck_assert_int_eq(state(&key), WRIT_PENDING_RESPONSES_SETTLED);
-    ck_assert_ok(writ_pending_responses_note(answers, &other, NULL, loop));
+    ck_assert_ok(writ_pending_responses_note(pending, &other, NULL, loop));
     ck_assert_int_eq(state(&other), WRIT_PENDING_RESPONSES_FREE);
     end();
 }
 END_TEST
 
-START_TEST(a_question_about_a_task_is_found_and_never_hidden_behind_what_is_not_governed)
+START_TEST(pending_find_of_a_task_question_is_not_hidden_by_ungoverned_ones)
 {
     struct writ_digest key = digest(1), taken = digest(2), task = digest(3);
     struct writ_pending_responses_found found;
 
     begin();
-    ck_assert_ok(writ_pending_responses_note_task(answers, &key, &task, WRIT_MCP_TASKS_RESULT));
-    ck_assert_ok(writ_pending_responses_note(answers, &key, NULL, loop));
-    found = writ_pending_responses_find(answers, &key);
+    ck_assert_ok(writ_pending_responses_note_task(pending, &key, &task, WRIT_MCP_TASKS_RESULT));
+    ck_assert_ok(writ_pending_responses_note(pending, &key, NULL, loop));
+    found = writ_pending_responses_find(pending, &key);
     ck_assert_int_eq(found.state, WRIT_PENDING_RESPONSES_TASK);
     ck_assert_int_eq(found.method, WRIT_MCP_TASKS_RESULT);
     ck_assert(writ_digest_equal(&found.task, &task));
-    ck_assert_ok(writ_pending_responses_note(answers, &taken, NULL, loop));
-    ck_assert_ok(writ_pending_responses_note_task(answers, &taken, &task, WRIT_MCP_TASKS_RESULT));
+    ck_assert_ok(writ_pending_responses_note(pending, &taken, NULL, loop));
+    ck_assert_ok(writ_pending_responses_note_task(pending, &taken, &task, WRIT_MCP_TASKS_RESULT));
     ck_assert_int_eq(state(&taken), WRIT_PENDING_RESPONSES_SETTLED);
     end();
 }
 END_TEST
 
-START_TEST(an_id_that_is_used_again_leaves_neither_call_to_be_found)
+START_TEST(pending_find_of_a_reused_id_is_absent)
 {
     struct writ_digest key = digest(1), shown = digest(2), none = {{0}};
     struct writ_pending_responses_found found;
 
     begin();
-    ck_assert_ok(writ_pending_responses_note(answers, &key, call(0), loop));
-    ck_assert_ok(writ_pending_responses_note(answers, &key, call(1), loop));
-    writ_pending_responses_settle(answers, &key, call(0), &shown);
-    writ_pending_responses_settle(answers, &key, call(1), &shown);
-    found = writ_pending_responses_find(answers, &key);
+    ck_assert_ok(writ_pending_responses_note(pending, &key, call(0), loop));
+    ck_assert_ok(writ_pending_responses_note(pending, &key, call(1), loop));
+    writ_pending_responses_settle(pending, &key, call(0), &shown);
+    writ_pending_responses_settle(pending, &key, call(1), &shown);
+    found = writ_pending_responses_find(pending, &key);
     ck_assert_int_eq(found.state, WRIT_PENDING_RESPONSES_SETTLED);
     ck_assert(writ_digest_equal(&found.shown, &none));
     end();
 }
 END_TEST
 
-START_TEST(an_answer_is_carried_to_a_call_that_awaits_it_and_to_no_other)
+START_TEST(pending_deliver_reaches_the_awaiting_call_only)
 {
     struct writ_ferry ferry = {.key = digest(1)};
 
     begin();
-    ck_assert(!writ_pending_responses_carry(answers, &ferry));
-    ck_assert_ok(writ_pending_responses_note(answers, &ferry.key, call(0), loop));
-    writ_pending_responses_settle(answers, &ferry.key, call(0), NULL);
-    ck_assert(!writ_pending_responses_carry(answers, &ferry));
+    ck_assert(!writ_pending_responses_carry(pending, &ferry));
+    ck_assert_ok(writ_pending_responses_note(pending, &ferry.key, call(0), loop));
+    writ_pending_responses_settle(pending, &ferry.key, call(0), NULL);
+    ck_assert(!writ_pending_responses_carry(pending, &ferry));
     ferry.key = digest(2);
-    ck_assert_ok(writ_pending_responses_note(answers, &ferry.key, call(1), loop));
-    ck_assert(writ_pending_responses_carry(answers, &ferry));
+    ck_assert_ok(writ_pending_responses_note(pending, &ferry.key, call(1), loop));
+    ck_assert(writ_pending_responses_carry(pending, &ferry));
     end();
 }
 END_TEST
 
-START_TEST(the_oldest_of_those_that_ended_are_forgotten_first_and_those_that_run_never)
+START_TEST(pending_add_when_full_drops_the_oldest_ended_call)
 {
     struct writ_digest running = digest(WRIT_PENDING_RESPONSES_KEPT_MAX + 10), key,
                        first = digest(0), second = digest(1);
 
     begin();
-    ck_assert_ok(writ_pending_responses_note(answers, &running, call(0), loop));
+    ck_assert_ok(writ_pending_responses_note(pending, &running, call(0), loop));
     for (unsigned i = 0; i < WRIT_PENDING_RESPONSES_KEPT_MAX; i++) {
         key = digest(i);
-        ck_assert_ok(writ_pending_responses_note(answers, &key, NULL, loop));
+        ck_assert_ok(writ_pending_responses_note(pending, &key, NULL, loop));
     }
     ck_assert_int_eq(state(&first), WRIT_PENDING_RESPONSES_FREE);
     key = digest(WRIT_PENDING_RESPONSES_KEPT_MAX);
-    ck_assert_ok(writ_pending_responses_note(answers, &key, NULL, loop));
+    ck_assert_ok(writ_pending_responses_note(pending, &key, NULL, loop));
     ck_assert_int_eq(state(&first), WRIT_PENDING_RESPONSES_UNKNOWN);
     ck_assert_int_eq(state(&second), WRIT_PENDING_RESPONSES_FREE);
     ck_assert_int_eq(state(&running), WRIT_PENDING_RESPONSES_AWAITED);
@@ -177,7 +177,7 @@ START_TEST(the_oldest_of_those_that_ended_are_forgotten_first_and_those_that_run
 }
 END_TEST
 
-START_TEST(a_key_is_of_one_session_one_upstream_and_one_id)
+START_TEST(pending_key_differs_by_session_upstream_and_id)
 {
     struct writ_session session = {.id = "s1"}, other = {.id = "s2"};
     writ_auto_arena arena = writ_value_arena();
@@ -198,7 +198,7 @@ START_TEST(a_key_is_of_one_session_one_upstream_and_one_id)
 }
 END_TEST
 
-START_TEST(progress_is_moved_by_what_was_noted_last_and_its_key_is_none_of_an_id)
+START_TEST(pending_progress_follows_the_last_token_apart_from_ids)
 {
     struct writ_session session = {.id = "s1"};
     writ_auto_arena arena = writ_value_arena();
@@ -209,22 +209,21 @@ START_TEST(progress_is_moved_by_what_was_noted_last_and_its_key_is_none_of_an_id
     ck_assert_ok(writ_pending_responses_key(&session, WRIT_LIT("fs"), one, &id));
     ck_assert_ok(writ_pending_responses_progress_key(&session, WRIT_LIT("fs"), one, &key));
     ck_assert(!writ_digest_equal(&key, &id));
-    ck_assert_ok(writ_pending_responses_note_progress(answers, &key, 0));
+    ck_assert_ok(writ_pending_responses_note_progress(pending, &key, 0));
     ck_assert_int_eq(state(&key), WRIT_PENDING_RESPONSES_UNKNOWN);
-    ck_assert_ok(writ_pending_responses_note_progress(answers, &key, 2.5));
-    ck_assert_double_eq(writ_pending_responses_find(answers, &key).moved, 2.5);
-    ck_assert_ok(writ_pending_responses_note_progress(answers, &key, 0));
-    ck_assert_double_eq(writ_pending_responses_find(answers, &key).moved, 0);
+    ck_assert_ok(writ_pending_responses_note_progress(pending, &key, 2.5));
+    ck_assert_double_eq(writ_pending_responses_find(pending, &key).moved, 2.5);
+    ck_assert_ok(writ_pending_responses_note_progress(pending, &key, 0));
+    ck_assert_double_eq(writ_pending_responses_find(pending, &key).moved, 0);
     end();
 }
 END_TEST
 
-WRIT_UNIT_MAIN("answers", a_call_is_awaited_until_it_is_settled,
-    a_call_that_ended_without_an_answer_has_shown_nothing,
-    what_is_not_governed_never_takes_the_place_of_what_is,
-    a_question_about_a_task_is_found_and_never_hidden_behind_what_is_not_governed,
-    an_id_that_is_used_again_leaves_neither_call_to_be_found,
-    an_answer_is_carried_to_a_call_that_awaits_it_and_to_no_other,
-    the_oldest_of_those_that_ended_are_forgotten_first_and_those_that_run_never,
-    a_key_is_of_one_session_one_upstream_and_one_id,
-    progress_is_moved_by_what_was_noted_last_and_its_key_is_none_of_an_id)
+WRIT_UNIT_MAIN("pending_responses", a_call_is_awaited_until_it_is_settled,
+    pending_find_of_an_unanswered_call_shows_nothing,
+    pending_add_of_ungoverned_requests_displaces_no_governed_one,
+    pending_find_of_a_task_question_is_not_hidden_by_ungoverned_ones,
+    pending_find_of_a_reused_id_is_absent, pending_deliver_reaches_the_awaiting_call_only,
+    pending_add_when_full_drops_the_oldest_ended_call,
+    pending_key_differs_by_session_upstream_and_id,
+    pending_progress_follows_the_last_token_apart_from_ids)

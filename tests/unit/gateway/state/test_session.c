@@ -33,7 +33,7 @@ table(size_t max, int64_t idle_us)
     return sessions;
 }
 
-START_TEST(ids_and_boundaries_are_never_the_same_twice)
+START_TEST(session_open_gives_unique_ids_and_boundaries)
 {
     struct writ_session *a = session("t", "x"), *b = session("t", "x");
 
@@ -127,7 +127,7 @@ START_TEST(an_agent_has_a_share_of_the_table)
 }
 END_TEST
 
-START_TEST(what_is_not_used_for_the_idle_time_is_swept)
+START_TEST(session_sweep_ends_idle_sessions)
 {
     struct writ_sessions *sessions = table(4, 1000);
     struct writ_session *quiet = session("t", "x"), *busy = session("t", "x");
@@ -175,7 +175,7 @@ START_TEST(a_row_brings_back_the_same_session)
 }
 END_TEST
 
-START_TEST(a_row_that_is_none_makes_no_session)
+START_TEST(session_read_of_an_invalid_row_is_refused)
 {
     static const char *const rows[] = {"", "{}", "[]", "{\"agent_id\":1}",
         "{\"agent_id\":\"a\",\"boundary_id\":\"b\",\"created_us\":\"x\","
@@ -208,7 +208,7 @@ late_session(void)
     return made;
 }
 
-START_TEST(an_upstream_that_is_late_joins_once_and_its_row_is_stored_again)
+START_TEST(session_join_of_a_late_upstream_stores_the_row_once)
 {
     struct writ_session *made = late_session();
 
@@ -278,7 +278,7 @@ START_TEST(
 }
 END_TEST
 
-START_TEST(an_upstream_that_has_lost_the_session_is_late_again)
+START_TEST(session_lost_by_an_upstream_makes_it_late)
 {
     struct writ_session *made = late_session();
     const struct writ_view late = WRIT_LIT("late");
@@ -306,7 +306,7 @@ START_TEST(an_upstream_that_has_lost_the_session_is_late_again)
 }
 END_TEST
 
-START_TEST(an_id_that_a_row_has_no_room_for_does_not_join)
+START_TEST(session_join_with_an_overlong_id_is_refused)
 {
     struct writ_session *made = late_session();
     writ_auto_buf id = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
@@ -322,13 +322,11 @@ START_TEST(an_id_that_a_row_has_no_room_for_does_not_join)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("session", ids_and_boundaries_are_never_the_same_twice,
+WRIT_UNIT_MAIN("session", session_open_gives_unique_ids_and_boundaries,
     a_session_is_found_by_its_whole_id_only, a_session_belongs_to_one_agent_of_one_tenant,
     the_table_takes_its_maximum_and_no_more, an_agent_has_a_share_of_the_table,
-    what_is_not_used_for_the_idle_time_is_swept, a_row_brings_back_the_same_session,
-    a_row_that_is_none_makes_no_session,
-    an_upstream_that_is_late_joins_once_and_its_row_is_stored_again,
-    session_row_keeps_late_and_joined_upstreams,
-    an_upstream_that_has_lost_the_session_is_late_again,
+    session_sweep_ends_idle_sessions, a_row_brings_back_the_same_session,
+    session_read_of_an_invalid_row_is_refused, session_join_of_a_late_upstream_stores_the_row_once,
+    session_row_keeps_late_and_joined_upstreams, session_lost_by_an_upstream_makes_it_late,
     a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it,
-    an_id_that_a_row_has_no_room_for_does_not_join)
+    session_join_with_an_overlong_id_is_refused)

@@ -16,18 +16,18 @@
 #define UNTIL_S 60
 #define PLACES  8192
 
-static char folder[] = "/tmp/writ-kills-XXXXXX";
+static char folder[] = "/tmp/writ-stops-XXXXXX";
 static char store[64], file[96];
-static struct writ_stop_rules *kills;
+static struct writ_stop_rules *rules;
 static struct writ_memo memo;
 static struct writ_kill_call call;
 
 static void
 open_again(void)
 {
-    writ_stop_rules_free(kills);
-    kills = NULL;
-    ck_assert_ok(writ_memo_open(&memo, store, writ_clock_system(), &kills, NULL));
+    writ_stop_rules_free(rules);
+    rules = NULL;
+    ck_assert_ok(writ_memo_open(&memo, store, writ_clock_system(), &rules, NULL));
 }
 
 static void
@@ -53,12 +53,12 @@ setup(void)
 static void
 teardown(void)
 {
-    writ_stop_rules_free(kills);
-    kills = NULL;
+    writ_stop_rules_free(rules);
+    rules = NULL;
     writ_memo_wipe(&memo);
     (void)unlink(file);
     (void)rmdir(folder);
-    (void)snprintf(folder, sizeof folder, "/tmp/writ-kills-XXXXXX");
+    (void)snprintf(folder, sizeof folder, "/tmp/writ-stops-XXXXXX");
 }
 
 static int64_t
@@ -72,7 +72,7 @@ admit(void)
 {
     int64_t place = -1;
 
-    return writ_stop_rules_admit(kills, &call, now_s() + UNTIL_S, &place) ? place : -1;
+    return writ_stop_rules_admit(rules, &call, now_s() + UNTIL_S, &place) ? place : -1;
 }
 
 static struct writ_view
@@ -85,11 +85,11 @@ pull(enum writ_kill_by by, const char *value, const char *tenant)
         .reason = WRIT_LIT("why"),
         .who = WRIT_LIT("me")};
 
-    ck_assert_ok(writ_stop_rules_pull(kills, &kill, id, NULL));
+    ck_assert_ok(writ_stop_rules_pull(rules, &kill, id, NULL));
     return writ_view_str(id);
 }
 
-START_TEST(a_stop_names_what_it_says_and_nothing_else)
+START_TEST(pull_matches_exactly_the_named_calls)
 {
     static const struct {
         enum writ_kill_by by;
@@ -118,22 +118,22 @@ START_TEST(a_stop_names_what_it_says_and_nothing_else)
         setup();
         place = admit();
         ck_assert_int_ge(place, 0);
-        ck_assert_int_eq(writ_stop_rules_status(kills, place), WRIT_STATUS_VALID);
+        ck_assert_int_eq(writ_stop_rules_status(rules, place), WRIT_STATUS_VALID);
         id = pull(rows[i].by, rows[i].value, rows[i].tenant);
-        ck_assert_int_eq(writ_stop_rules_stops(kills, &call), rows[i].stops);
+        ck_assert_int_eq(writ_stop_rules_stops(rules, &call), rows[i].stops);
         ck_assert_int_eq(admit() < 0, rows[i].stops);
-        ck_assert_int_eq(writ_stop_rules_status(kills, place),
+        ck_assert_int_eq(writ_stop_rules_status(rules, place),
             rows[i].stops ? WRIT_STATUS_REVOKED : WRIT_STATUS_VALID);
         open_again(); /* it is durable */
-        ck_assert_int_eq(writ_stop_rules_stops(kills, &call), rows[i].stops);
-        ck_assert_ok(writ_stop_rules_lift(kills, id, (struct writ_view){NULL, 0}, NULL));
-        ck_assert(!writ_stop_rules_stops(kills, &call));
+        ck_assert_int_eq(writ_stop_rules_stops(rules, &call), rows[i].stops);
+        ck_assert_ok(writ_stop_rules_lift(rules, id, (struct writ_view){NULL, 0}, NULL));
+        ck_assert(!writ_stop_rules_stops(rules, &call));
         teardown();
     }
 }
 END_TEST
 
-START_TEST(the_same_share_a_place_and_others_do_not)
+START_TEST(admit_gives_equal_calls_one_place)
 {
     int64_t first, other;
 
@@ -149,7 +149,7 @@ START_TEST(the_same_share_a_place_and_others_do_not)
 }
 END_TEST
 
-START_TEST(what_was_revoked_stays_so_when_the_stop_is_lifted_and_over_a_restart)
+START_TEST(lift_and_restart_keep_revoked_credentials)
 {
     int64_t first, second;
     struct writ_view id;
@@ -157,32 +157,32 @@ START_TEST(what_was_revoked_stays_so_when_the_stop_is_lifted_and_over_a_restart)
     setup();
     first = admit();
     id = pull(WRIT_KILL_AGENT, "a", NULL);
-    ck_assert_ok(writ_stop_rules_lift(kills, id, (struct writ_view){NULL, 0}, NULL));
+    ck_assert_ok(writ_stop_rules_lift(rules, id, (struct writ_view){NULL, 0}, NULL));
     second = admit();
     ck_assert_int_ge(second, 0);
     ck_assert_int_ne(second, first);
-    ck_assert_int_eq(writ_stop_rules_status(kills, first), WRIT_STATUS_REVOKED);
-    ck_assert_int_eq(writ_stop_rules_status(kills, second), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, first), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, second), WRIT_STATUS_VALID);
     open_again(); /* of what that run issued nothing is known any more */
-    ck_assert_int_eq(writ_stop_rules_status(kills, first), WRIT_STATUS_REVOKED);
-    ck_assert_int_eq(writ_stop_rules_status(kills, second), WRIT_STATUS_REVOKED);
-    ck_assert_int_eq(writ_stop_rules_status(kills, admit()), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, first), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, second), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, admit()), WRIT_STATUS_VALID);
     teardown();
 }
 END_TEST
 
-START_TEST(without_a_stop_a_restart_revokes_nothing)
+START_TEST(restart_without_a_stop_revokes_nothing)
 {
     int64_t place;
 
     setup();
     place = admit();
     open_again();
-    ck_assert_int_eq(writ_stop_rules_status(kills, place), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, place), WRIT_STATUS_VALID);
     ck_assert_int_ne(admit(), place); /* another range */
-    ck_assert_int_eq(writ_stop_rules_status(kills, -1), WRIT_STATUS_UNKNOWN);
-    ck_assert_int_eq(writ_stop_rules_status(kills, 4 * PLACES), WRIT_STATUS_UNKNOWN);
-    ck_assert_int_ne(writ_stop_rules_status(kills, 4 * PLACES - 1), WRIT_STATUS_UNKNOWN);
+    ck_assert_int_eq(writ_stop_rules_status(rules, -1), WRIT_STATUS_UNKNOWN);
+    ck_assert_int_eq(writ_stop_rules_status(rules, 4 * PLACES), WRIT_STATUS_UNKNOWN);
+    ck_assert_int_ne(writ_stop_rules_status(rules, 4 * PLACES - 1), WRIT_STATUS_UNKNOWN);
     teardown();
 }
 END_TEST
@@ -197,33 +197,33 @@ open_until_the_same_range(void)
     }
 }
 
-START_TEST(what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked)
+START_TEST(pull_revokes_credentials_of_an_earlier_run_of_the_same_range)
 {
     int64_t early, later;
 
     setup();
     early = admit();
     open_until_the_same_range();
-    ck_assert_int_eq(writ_stop_rules_status(kills, early), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, early), WRIT_STATUS_VALID);
     call.agent_id = WRIT_LIT("b");
     later = admit(); /* of an agent that the stop does not name */
     ck_assert_int_eq(later / PLACES, early / PLACES);
     ck_assert_int_ne(later, early);
     (void)pull(WRIT_KILL_AGENT, "a", NULL);
-    ck_assert_int_eq(writ_stop_rules_status(kills, early), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, early), WRIT_STATUS_REVOKED);
     open_until_the_same_range();
-    ck_assert_int_eq(writ_stop_rules_status(kills, early), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, early), WRIT_STATUS_REVOKED);
     later = admit();
     ck_assert_int_ge(later, 0);
-    ck_assert_int_eq(writ_stop_rules_status(kills, later), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, later), WRIT_STATUS_VALID);
     (void)pull(WRIT_KILL_AGENT, "c", NULL);
-    ck_assert_int_eq(writ_stop_rules_status(kills, later), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, later), WRIT_STATUS_REVOKED);
     teardown();
 }
 END_TEST
 
 /* One that came late has no place of those before it: four starts more, and four more. */
-START_TEST(what_a_late_run_had_issued_stays_revoked_while_more_runs_come)
+START_TEST(credentials_of_a_late_run_stay_revoked_over_more_runs)
 {
     int64_t first, late;
 
@@ -233,7 +233,7 @@ START_TEST(what_a_late_run_had_issued_stays_revoked_while_more_runs_come)
     late = admit();
     ck_assert_int_ne(late, first);
     (void)pull(WRIT_KILL_AGENT, "x", NULL); /* revokes what is shared */
-    ck_assert_int_eq(writ_stop_rules_status(kills, late), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, late), WRIT_STATUS_REVOKED);
     for (int i = 0; i < 3; i++) {
         int64_t latest;
 
@@ -241,15 +241,15 @@ START_TEST(what_a_late_run_had_issued_stays_revoked_while_more_runs_come)
         latest = admit();
         ck_assert_int_ge(latest, 0);
         ck_assert_int_ne(latest, late);
-        ck_assert_int_eq(writ_stop_rules_status(kills, latest), WRIT_STATUS_VALID);
-        ck_assert_int_eq(writ_stop_rules_status(kills, late), WRIT_STATUS_REVOKED);
+        ck_assert_int_eq(writ_stop_rules_status(rules, latest), WRIT_STATUS_VALID);
+        ck_assert_int_eq(writ_stop_rules_status(rules, late), WRIT_STATUS_REVOKED);
     }
     teardown();
 }
 END_TEST
 
 /* The same for a stop that comes only later: it names all that earlier runs may have issued. */
-START_TEST(a_stop_revokes_what_any_late_run_before_had_issued)
+START_TEST(pull_revokes_credentials_of_every_earlier_late_run)
 {
     int64_t late;
 
@@ -257,14 +257,14 @@ START_TEST(a_stop_revokes_what_any_late_run_before_had_issued)
     open_until_the_same_range();
     late = admit();
     open_until_the_same_range();
-    ck_assert_int_eq(writ_stop_rules_status(kills, late), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, late), WRIT_STATUS_VALID);
     (void)pull(WRIT_KILL_AGENT, "x", NULL);
-    ck_assert_int_eq(writ_stop_rules_status(kills, late), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, late), WRIT_STATUS_REVOKED);
     teardown();
 }
 END_TEST
 
-START_TEST(when_there_are_no_places_left_the_last_one_is_shared)
+START_TEST(admit_without_free_places_shares_the_last_one)
 {
     static int64_t places[3 * PLACES];
     char name[16];
@@ -283,9 +283,9 @@ START_TEST(when_there_are_no_places_left_the_last_one_is_shared)
     }
     ck_assert_uint_gt(shared, PLACES);
     (void)pull(WRIT_KILL_AGENT, "agent-0", NULL);
-    ck_assert_int_eq(writ_stop_rules_status(kills, places[0]), WRIT_STATUS_REVOKED);
-    ck_assert_int_eq(writ_stop_rules_status(kills, last), WRIT_STATUS_REVOKED);
-    ck_assert_int_eq(writ_stop_rules_status(kills, places[1]), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, places[0]), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, last), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, places[1]), WRIT_STATUS_VALID);
     /* and it is not used again before all that is in it is over */
     call.agent_id = WRIT_LIT("agent-24575");
     ck_assert_int_lt(admit(), 0);
@@ -301,7 +301,7 @@ held(void)
     struct writ_write w = writ_write_to(&text);
     size_t n = 0;
 
-    writ_stop_rules_put(kills, writ_view(NULL, 0), &w);
+    writ_stop_rules_put(rules, writ_view(NULL, 0), &w);
     ck_assert_ok(writ_write_end(&w, NULL));
     for (size_t i = 0; i < text.len; i++) {
         n += text.ptr[i] == '{';
@@ -318,10 +318,10 @@ pull_credential(const char *jti, const struct writ_kill_call *issued)
         .issued = issued};
     char id[WRIT_ID_TEXT];
 
-    return writ_stop_rules_pull(kills, &kill, id, NULL);
+    return writ_stop_rules_pull(rules, &kill, id, NULL);
 }
 
-START_TEST(a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued)
+START_TEST(pull_of_one_credential_revokes_its_place_only)
 {
     int64_t place, other;
 
@@ -332,19 +332,19 @@ START_TEST(a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued)
     other = admit();
     setup_call();
     ck_assert_code(pull_credential("d-1", NULL), WRIT_E_INVALID);
-    ck_assert_int_eq(writ_stop_rules_status(kills, place), WRIT_STATUS_VALID);
+    ck_assert_int_eq(writ_stop_rules_status(rules, place), WRIT_STATUS_VALID);
     ck_assert_ok(pull_credential("d-1", &call));
-    ck_assert_int_eq(writ_stop_rules_status(kills, place), WRIT_STATUS_REVOKED);
-    ck_assert_int_eq(writ_stop_rules_status(kills, other), WRIT_STATUS_VALID);
-    ck_assert(!writ_stop_rules_stops(kills, &call));
+    ck_assert_int_eq(writ_stop_rules_status(rules, place), WRIT_STATUS_REVOKED);
+    ck_assert_int_eq(writ_stop_rules_status(rules, other), WRIT_STATUS_VALID);
+    ck_assert(!writ_stop_rules_stops(rules, &call));
     ck_assert_int_ge(admit(), 0);
     ck_assert_int_ne(admit(), place);
     call.decision_id = WRIT_LIT("d-1");
-    ck_assert(writ_stop_rules_stops(kills, &call));
+    ck_assert(writ_stop_rules_stops(rules, &call));
     ck_assert_int_lt(admit(), 0);
     open_again();
-    ck_assert(writ_stop_rules_stops(kills, &call));
-    ck_assert_int_eq(writ_stop_rules_status(kills, place), WRIT_STATUS_REVOKED);
+    ck_assert(writ_stop_rules_stops(rules, &call));
+    ck_assert_int_eq(writ_stop_rules_status(rules, place), WRIT_STATUS_REVOKED);
     teardown();
 }
 END_TEST
@@ -366,15 +366,15 @@ mono_of(void *ctx)
 }
 
 /* However many were revoked, there is room for stops again when the credentials are over. */
-START_TEST(a_stop_of_a_credential_is_over_with_it)
+START_TEST(pull_of_a_credential_ends_when_it_expires)
 {
     const struct writ_clock clock = {wall_of, mono_of, NULL};
     int64_t over_s = WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S;
 
     setup();
-    writ_stop_rules_free(kills);
+    writ_stop_rules_free(rules);
     later_s = 0;
-    ck_assert_ok(writ_memo_open(&memo, store, &clock, &kills, NULL));
+    ck_assert_ok(writ_memo_open(&memo, store, &clock, &rules, NULL));
     for (int i = 0; i < 3; i++) {
         ck_assert_ok(pull_credential(i == 0 ? "d-0" : i == 1 ? "d-1" : "d-2", &call));
     }
@@ -382,17 +382,17 @@ START_TEST(a_stop_of_a_credential_is_over_with_it)
     call.decision_id = WRIT_LIT("d-1");
     later_s = over_s - 5;
     ck_assert_uint_eq(held(), 4);
-    ck_assert(writ_stop_rules_stops(kills, &call));
+    ck_assert(writ_stop_rules_stops(rules, &call));
     later_s = over_s + 5;
     ck_assert_uint_eq(held(), 1);
-    ck_assert(!writ_stop_rules_stops(kills, &call));
+    ck_assert(!writ_stop_rules_stops(rules, &call));
     call.agent_id = WRIT_LIT("b");
-    ck_assert(writ_stop_rules_stops(kills, &call));
+    ck_assert(writ_stop_rules_stops(rules, &call));
     teardown();
 }
 END_TEST
 
-START_TEST(a_stop_that_cannot_be_written_works_and_says_so)
+START_TEST(pull_that_cannot_be_written_stops_and_reports_it)
 {
     const struct writ_kill kill = {
         .by = WRIT_KILL_AGENT, .value = WRIT_LIT("a"), .reason = WRIT_LIT("r")};
@@ -400,19 +400,19 @@ START_TEST(a_stop_that_cannot_be_written_works_and_says_so)
 
     setup();
     memo.fails = true;
-    ck_assert_code(writ_stop_rules_pull(kills, &kill, id, NULL), WRIT_E_IO);
-    ck_assert(writ_stop_rules_stops(kills, &call));
+    ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_IO);
+    ck_assert(writ_stop_rules_stops(rules, &call));
     ck_assert(!writ_is_ok(
-        writ_stop_rules_lift(kills, writ_view_str(id), (struct writ_view){NULL, 0}, NULL)));
-    ck_assert(writ_stop_rules_stops(kills, &call));
+        writ_stop_rules_lift(rules, writ_view_str(id), (struct writ_view){NULL, 0}, NULL)));
+    ck_assert(writ_stop_rules_stops(rules, &call));
     memo.fails = false;
-    ck_assert_ok(writ_stop_rules_lift(kills, writ_view_str(id), (struct writ_view){NULL, 0}, NULL));
-    ck_assert(!writ_stop_rules_stops(kills, &call));
+    ck_assert_ok(writ_stop_rules_lift(rules, writ_view_str(id), (struct writ_view){NULL, 0}, NULL));
+    ck_assert(!writ_stop_rules_stops(rules, &call));
     teardown();
 }
 END_TEST
 
-START_TEST(stops_have_limits)
+START_TEST(pull_beyond_a_limit_is_refused)
 {
     static char text[WRIT_STOP_RULES_TEXT_MAX + 1];
     struct writ_kill kill = {.by = WRIT_KILL_AGENT, .reason = WRIT_LIT("r")};
@@ -421,21 +421,21 @@ START_TEST(stops_have_limits)
     setup();
     memset(text, 'x', sizeof text);
     ck_assert_code(
-        writ_stop_rules_pull(kills, &kill, id, NULL), WRIT_E_INVALID); /* names nothing */
+        writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID); /* names nothing */
     kill.value = writ_view(text, sizeof text);
-    ck_assert_code(writ_stop_rules_pull(kills, &kill, id, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID);
     kill.value = writ_view(text, sizeof text - 1);
-    ck_assert_ok(writ_stop_rules_pull(kills, &kill, id, NULL));
+    ck_assert_ok(writ_stop_rules_pull(rules, &kill, id, NULL));
     kill.by = WRIT_KILL_NONE;
-    ck_assert_code(writ_stop_rules_pull(kills, &kill, id, NULL), WRIT_E_INVALID);
-    ck_assert(!writ_stop_rules_stops(kills, &call));
-    ck_assert_code(writ_stop_rules_lift(kills, WRIT_LIT("x"), (struct writ_view){NULL, 0}, NULL),
+    ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID);
+    ck_assert(!writ_stop_rules_stops(rules, &call));
+    ck_assert_code(writ_stop_rules_lift(rules, WRIT_LIT("x"), (struct writ_view){NULL, 0}, NULL),
         WRIT_E_ABSENT);
     teardown();
 }
 END_TEST
 
-START_TEST(the_list_says_what_the_places_say)
+START_TEST(status_list_agrees_with_the_places)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
     const struct writ_signer *all[] = {signer};
@@ -452,9 +452,9 @@ START_TEST(the_list_says_what_the_places_say)
     other = admit();
     writ_stop_rules_put_uri(&uri, WRIT_LIT("https://g/"));
     ck_assert_view(writ_buf_view(&uri), "https://g/.well-known/writ-status-list");
-    ck_assert_ok(writ_stop_rules_put_list(kills, signer, writ_buf_view(&uri), &before, NULL));
+    ck_assert_ok(writ_stop_rules_put_list(rules, signer, writ_buf_view(&uri), &before, NULL));
     (void)pull(WRIT_KILL_AGENT, "a", NULL);
-    ck_assert_ok(writ_stop_rules_put_list(kills, signer, writ_buf_view(&uri), &after, NULL));
+    ck_assert_ok(writ_stop_rules_put_list(rules, signer, writ_buf_view(&uri), &after, NULL));
     ck_assert_ok(writ_status_list_read(writ_buf_view(&before), keys, arena, &list, NULL));
     ck_assert_int_eq(writ_status_list_at(&list, mine), WRIT_STATUS_VALID);
     ck_assert_ok(writ_status_list_read(writ_buf_view(&after), keys, arena, &list, NULL));
@@ -463,7 +463,7 @@ START_TEST(the_list_says_what_the_places_say)
     ck_assert_int_eq(writ_status_list_at(&list, mine), WRIT_STATUS_REVOKED);
     ck_assert_int_eq(writ_status_list_at(&list, other), WRIT_STATUS_VALID);
     for (int64_t i = 0; i < 4 * PLACES; i++) {
-        ck_assert_int_eq(writ_status_list_at(&list, i), writ_stop_rules_status(kills, i));
+        ck_assert_int_eq(writ_status_list_at(&list, i), writ_stop_rules_status(rules, i));
     }
     writ_jwks_free(keys);
     writ_signer_free(signer);
@@ -472,14 +472,12 @@ START_TEST(the_list_says_what_the_places_say)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("kills", a_stop_names_what_it_says_and_nothing_else,
-    the_same_share_a_place_and_others_do_not,
-    what_was_revoked_stays_so_when_the_stop_is_lifted_and_over_a_restart,
-    without_a_stop_a_restart_revokes_nothing,
-    what_a_run_of_the_same_range_had_issued_is_revoked_and_stays_revoked,
-    what_a_late_run_had_issued_stays_revoked_while_more_runs_come,
-    a_stop_revokes_what_any_late_run_before_had_issued,
-    when_there_are_no_places_left_the_last_one_is_shared,
-    a_stop_of_one_credential_revokes_its_place_and_lets_others_be_issued,
-    a_stop_of_a_credential_is_over_with_it, a_stop_that_cannot_be_written_works_and_says_so,
-    stops_have_limits, the_list_says_what_the_places_say)
+WRIT_UNIT_MAIN("stop_rules", pull_matches_exactly_the_named_calls,
+    admit_gives_equal_calls_one_place, lift_and_restart_keep_revoked_credentials,
+    restart_without_a_stop_revokes_nothing,
+    pull_revokes_credentials_of_an_earlier_run_of_the_same_range,
+    credentials_of_a_late_run_stay_revoked_over_more_runs,
+    pull_revokes_credentials_of_every_earlier_late_run,
+    admit_without_free_places_shares_the_last_one, pull_of_one_credential_revokes_its_place_only,
+    pull_of_a_credential_ends_when_it_expires, pull_that_cannot_be_written_stops_and_reports_it,
+    pull_beyond_a_limit_is_refused, status_list_agrees_with_the_places)

@@ -35,7 +35,7 @@ START_TEST(lets_unanswered_requests_in_a_row_opens_it)
 }
 END_TEST
 
-START_TEST(lets_after_its_time_lets_one_probe_through)
+START_TEST(lets_after_its_time_permits_one_probe)
 {
     struct writ_breaker breaker = {0};
     int64_t now_us = WRIT_BREAKER_FIRST_US;
@@ -65,7 +65,7 @@ START_TEST(silent_again_doubles_the_time_up_to_the_longest)
 }
 END_TEST
 
-START_TEST(answered_closes_it_and_tells_that_it_was_open)
+START_TEST(answered_closes_it_and_reports_that_it_was_open)
 {
     struct writ_breaker breaker = {0};
 
@@ -81,5 +81,5 @@ START_TEST(answered_closes_it_and_tells_that_it_was_open)
 END_TEST
 
 WRIT_UNIT_MAIN("breaker", lets_unanswered_requests_in_a_row_opens_it,
-    lets_after_its_time_lets_one_probe_through, silent_again_doubles_the_time_up_to_the_longest,
-    answered_closes_it_and_tells_that_it_was_open)
+    lets_after_its_time_permits_one_probe, silent_again_doubles_the_time_up_to_the_longest,
+    answered_closes_it_and_reports_that_it_was_open)

@@ -11,7 +11,7 @@
     struct writ_replay name;                                                                       \
     writ_replay_init(&(name), NONCE, bytes, count)
 
-START_TEST(a_stream_is_gone_on_with_where_it_was_left)
+START_TEST(replay_next_gives_the_event_after_the_last_one)
 {
     REPLAY(replay, 1000, 100);
     uint64_t one = writ_replay_add(&replay, 3, WRIT_LIT("one"), false);
@@ -31,7 +31,7 @@ START_TEST(a_stream_is_gone_on_with_where_it_was_left)
 }
 END_TEST
 
-START_TEST(the_oldest_make_room_and_the_newest_stays)
+START_TEST(replay_add_drops_the_oldest_and_keeps_the_newest)
 {
     REPLAY(few, 1000, 2);
     REPLAY(small, 5, 100);
@@ -52,7 +52,7 @@ START_TEST(the_oldest_make_room_and_the_newest_stays)
 }
 END_TEST
 
-START_TEST(ids_are_read_as_they_were_written_and_no_others)
+START_TEST(replay_read_id_accepts_its_own_ids_only)
 {
     REPLAY(replay, 1000, 100);
     writ_auto_buf id = writ_buf_make(WRIT_REPLAY_ID_MAX);
@@ -75,7 +75,7 @@ START_TEST(ids_are_read_as_they_were_written_and_no_others)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_kept)
+START_TEST(replay_add_without_memory_keeps_nothing)
 {
     REPLAY(replay, 1000, 100);
 
@@ -90,6 +90,6 @@ START_TEST(without_memory_nothing_is_kept)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("replay", a_stream_is_gone_on_with_where_it_was_left,
-    the_oldest_make_room_and_the_newest_stays, ids_are_read_as_they_were_written_and_no_others,
-    without_memory_nothing_is_kept)
+WRIT_UNIT_MAIN("replay", replay_next_gives_the_event_after_the_last_one,
+    replay_add_drops_the_oldest_and_keeps_the_newest, replay_read_id_accepts_its_own_ids_only,
+    replay_add_without_memory_keeps_nothing)

@@ -57,7 +57,7 @@ needs(const char *when, const char *arguments)
     return needed;
 }
 
-START_TEST(a_call_needs_it_unless_a_condition_clearly_does_not_hold)
+START_TEST(approval_is_needed_unless_a_condition_clearly_fails)
 {
     static const struct {
         const char *when, *arguments;
@@ -124,7 +124,7 @@ START_TEST(caller_is_excluded_from_the_voters_under_every_name)
 }
 END_TEST
 
-START_TEST(what_could_not_be_decided_is_refused_with_line_and_pointer)
+START_TEST(review_that_could_not_be_decided_is_refused_with_its_place)
 {
     static const struct {
         const char *review, *fault;
@@ -160,7 +160,7 @@ START_TEST(what_could_not_be_decided_is_refused_with_line_and_pointer)
 }
 END_TEST
 
-START_TEST(an_approval_names_a_review_that_there_is)
+START_TEST(approval_read_of_an_unknown_review_is_refused)
 {
     struct writ_config *config = NULL;
 
@@ -197,7 +197,7 @@ needs_as(const char *annotations, const char *definition)
     return needed;
 }
 
-START_TEST(a_tool_is_what_its_annotations_say_and_else_what_mcp_takes_it_for)
+START_TEST(approval_by_annotation_uses_the_defaults_of_mcp)
 {
     static const struct {
         const char *wanted, *definition;
@@ -231,7 +231,7 @@ START_TEST(a_tool_is_what_its_annotations_say_and_else_what_mcp_takes_it_for)
 }
 END_TEST
 
-START_TEST(annotations_that_no_tool_can_have_are_refused)
+START_TEST(approval_of_impossible_annotations_is_refused)
 {
     static const char *const bad[] = {"{readOnlyHint: true, destructiveHint: true}",
         "{destructive: true}", "{destructiveHint: 1}", "[destructiveHint]"};
@@ -248,9 +248,8 @@ START_TEST(annotations_that_no_tool_can_have_are_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("approval", a_call_needs_it_unless_a_condition_clearly_does_not_hold,
+WRIT_UNIT_MAIN("approval", approval_is_needed_unless_a_condition_clearly_fails,
     caller_is_excluded_from_the_voters_under_every_name,
-    what_could_not_be_decided_is_refused_with_line_and_pointer,
-    an_approval_names_a_review_that_there_is,
-    a_tool_is_what_its_annotations_say_and_else_what_mcp_takes_it_for,
-    annotations_that_no_tool_can_have_are_refused)
+    review_that_could_not_be_decided_is_refused_with_its_place,
+    approval_read_of_an_unknown_review_is_refused, approval_by_annotation_uses_the_defaults_of_mcp,
+    approval_of_impossible_annotations_is_refused)

@@ -74,7 +74,7 @@ END_TEST
 
 /* Four `each` on an array, each with four `each` on its elements: sixteen ways to name what is
  * inside, of which WRIT_CONSTRAINT_COVER_MAX are looked at. */
-START_TEST(more_ways_to_name_a_value_than_are_looked_at_refuse)
+START_TEST(coverage_beyond_the_limit_of_paths_refuses)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf yaml = writ_buf_make(8192);
@@ -95,7 +95,7 @@ START_TEST(more_ways_to_name_a_value_than_are_looked_at_refuse)
 }
 END_TEST
 
-START_TEST(an_empty_set_holds_for_no_arguments)
+START_TEST(evaluate_of_an_empty_set_holds_without_arguments_only)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_constraint_set *set = set_of("[]", arena);
@@ -205,7 +205,7 @@ check_literal(const struct writ_constraint_set *set, const char *literal, struct
     }
 }
 
-START_TEST(an_answer_about_what_was_written_is_one_about_what_is_forwarded)
+START_TEST(evaluate_of_the_text_and_of_the_canonical_form_agree)
 {
     for (size_t b = 0; b + 1 < sizeof literals / sizeof literals[0]; b++) {
         writ_auto_arena arena = writ_value_arena();
@@ -275,7 +275,7 @@ ask_for_a_row_beyond_the_table(void *arg)
     (void)writ_op_row(WRIT_OP_COUNT);
 }
 
-START_TEST(an_op_that_is_none_has_no_word)
+START_TEST(op_word_of_an_unknown_op_is_empty)
 {
     ck_assert_ptr_null(writ_op_row(WRIT_OP_NONE)->word);
     ck_assert_str_eq(writ_op_row(WRIT_OP_UNDER)->word, "under");
@@ -284,7 +284,8 @@ START_TEST(an_op_that_is_none_has_no_word)
 END_TEST
 
 WRIT_UNIT_MAIN("constraint", first_constraint_that_fails_is_reported,
-    every_constraint_can_be_asked_alone, more_ways_to_name_a_value_than_are_looked_at_refuse,
-    an_empty_set_holds_for_no_arguments, a_failure_names_the_element_and_the_inner_constraint,
+    every_constraint_can_be_asked_alone, coverage_beyond_the_limit_of_paths_refuses,
+    evaluate_of_an_empty_set_holds_without_arguments_only,
+    a_failure_names_the_element_and_the_inner_constraint,
     a_pointer_that_is_too_long_is_cut_between_names, null_satisfies_a_nullable_constraint_alone,
-    an_answer_about_what_was_written_is_one_about_what_is_forwarded, an_op_that_is_none_has_no_word)
+    evaluate_of_the_text_and_of_the_canonical_form_agree, op_word_of_an_unknown_op_is_empty)

@@ -99,7 +99,7 @@ START_TEST(result_passes_as_the_rules_say)
 }
 END_TEST
 
-START_TEST(what_cannot_be_judged_is_withheld)
+START_TEST(output_of_an_unreadable_result_is_withheld)
 {
     static const struct {
         const char *result, *given;
@@ -131,7 +131,7 @@ START_TEST(what_cannot_be_judged_is_withheld)
 }
 END_TEST
 
-START_TEST(the_defaults_come_first_and_a_rule_has_the_last_word)
+START_TEST(output_applies_the_defaults_before_the_rule)
 {
     const struct writ_output_rules *rules;
     writ_auto_buf told = writ_buf_make(4096);
@@ -149,7 +149,7 @@ START_TEST(the_defaults_come_first_and_a_rule_has_the_last_word)
 }
 END_TEST
 
-START_TEST(a_rule_can_do_without_the_redact_of_the_defaults)
+START_TEST(output_rule_can_omit_the_default_redaction)
 {
     const struct writ_output_rules *rules;
     writ_auto_buf told = writ_buf_make(4096);
@@ -163,7 +163,7 @@ START_TEST(a_rule_can_do_without_the_redact_of_the_defaults)
 }
 END_TEST
 
-START_TEST(of_an_error_only_texts_are_replaced)
+START_TEST(output_of_an_error_replaces_texts_only)
 {
     struct writ_output output;
 
@@ -197,7 +197,6 @@ START_TEST(result_without_memory_is_withheld)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("output", result_passes_as_the_rules_say, what_cannot_be_judged_is_withheld,
-    the_defaults_come_first_and_a_rule_has_the_last_word,
-    a_rule_can_do_without_the_redact_of_the_defaults, of_an_error_only_texts_are_replaced,
-    result_without_memory_is_withheld)
+WRIT_UNIT_MAIN("output", result_passes_as_the_rules_say, output_of_an_unreadable_result_is_withheld,
+    output_applies_the_defaults_before_the_rule, output_rule_can_omit_the_default_redaction,
+    output_of_an_error_replaces_texts_only, result_without_memory_is_withheld)

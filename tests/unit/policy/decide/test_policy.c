@@ -36,7 +36,7 @@ static const char sketch[] =
     "      - {per: [agent], window: 24h, sum: {arg: amount, max: 2000}}\n"
     "defaults: {unlisted_tool: deny, unlisted_argument: deny}\n";
 
-START_TEST(the_sketch_of_the_architecture_decides)
+START_TEST(policy_of_the_example_decides_each_call)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(sketch);
@@ -61,7 +61,7 @@ START_TEST(the_sketch_of_the_architecture_decides)
 }
 END_TEST
 
-START_TEST(every_refusal_has_its_reason)
+START_TEST(policy_refusal_has_its_reason)
 {
     static const struct {
         const char *tool, *arguments, *reason;
@@ -122,7 +122,7 @@ START_TEST(a_call_without_arguments_or_with_a_deep_tree_is_judged_too)
 }
 END_TEST
 
-START_TEST(a_refusal_tells_the_constraint_and_what_would_be_accepted)
+START_TEST(policy_refusal_names_the_constraint_and_accepted_values)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(sketch);
@@ -199,7 +199,7 @@ static const char people[] = "tools:\n"
                              "    - {scope: dev, agents: [dev, ann], roles: [reader]}\n"
                              "  u/*: {scope: anybody}\n";
 
-START_TEST(the_first_rule_whose_people_all_match_decides)
+START_TEST(policy_takes_the_first_rule_that_matches_the_caller)
 {
     static const struct {
         struct writ_agent agent;
@@ -354,7 +354,7 @@ START_TEST(budgets_become_reservations)
 }
 END_TEST
 
-START_TEST(what_no_budget_could_hold_is_refused)
+START_TEST(policy_of_an_amount_beyond_every_budget_is_refused)
 {
     static const struct {
         const char *arguments, *reason;
@@ -371,7 +371,7 @@ START_TEST(what_no_budget_could_hold_is_refused)
 }
 END_TEST
 
-START_TEST(an_exhausted_arena_denies)
+START_TEST(policy_with_an_exhausted_arena_denies)
 {
     struct writ_config *config = writ_ruling_config(budgeted);
     writ_auto_arena values = writ_value_arena();
@@ -422,7 +422,7 @@ START_TEST(a_probe_is_filled_in)
 }
 END_TEST
 
-START_TEST(a_probe_that_cannot_be_filled_in_is_an_error)
+START_TEST(policy_probe_with_an_unfillable_template_is_an_error)
 {
     static const struct {
         const char *tool, *arguments;
@@ -449,11 +449,11 @@ START_TEST(a_probe_that_cannot_be_filled_in_is_an_error)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("policy", the_sketch_of_the_architecture_decides, every_refusal_has_its_reason,
+WRIT_UNIT_MAIN("policy", policy_of_the_example_decides_each_call, policy_refusal_has_its_reason,
     a_call_without_arguments_or_with_a_deep_tree_is_judged_too,
-    a_refusal_tells_the_constraint_and_what_would_be_accepted,
-    a_missing_scope_or_target_fails_closed, a_scope_has_a_maximum,
-    the_first_rule_whose_people_all_match_decides, the_token_must_have_all_scopes_of_the_rule,
-    shadow_reports_the_real_verdict, budgets_become_reservations,
-    what_no_budget_could_hold_is_refused, an_exhausted_arena_denies, a_probe_is_filled_in,
-    a_probe_that_cannot_be_filled_in_is_an_error)
+    policy_refusal_names_the_constraint_and_accepted_values, a_missing_scope_or_target_fails_closed,
+    a_scope_has_a_maximum, policy_takes_the_first_rule_that_matches_the_caller,
+    the_token_must_have_all_scopes_of_the_rule, shadow_reports_the_real_verdict,
+    budgets_become_reservations, policy_of_an_amount_beyond_every_budget_is_refused,
+    policy_with_an_exhausted_arena_denies, a_probe_is_filled_in,
+    policy_probe_with_an_unfillable_template_is_an_error)

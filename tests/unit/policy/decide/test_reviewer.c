@@ -26,7 +26,7 @@ config_of(const char *reviewers)
     return config;
 }
 
-START_TEST(each_way_of_asking_is_read)
+START_TEST(reviewer_read_takes_each_kind)
 {
     struct writ_config *config =
         config_of("{webhook: \"https://judge.example\", secret: s.txt, key: " KEY
@@ -55,7 +55,7 @@ START_TEST(each_way_of_asking_is_read)
 }
 END_TEST
 
-START_TEST(what_cannot_be_is_refused_with_line_and_pointer)
+START_TEST(reviewer_read_of_an_invalid_one_is_refused_with_its_place)
 {
     static const struct {
         const char *reviewer, *fault;
@@ -99,7 +99,7 @@ START_TEST(what_cannot_be_is_refused_with_line_and_pointer)
 }
 END_TEST
 
-START_TEST(to_approve_all_must_hold_and_to_reject_none_may_clearly_fail)
+START_TEST(opinion_approves_if_all_hold_and_rejects_unless_one_clearly_fails)
 {
     static const struct {
         const char *arguments;
@@ -133,7 +133,7 @@ START_TEST(to_approve_all_must_hold_and_to_reject_none_may_clearly_fail)
 }
 END_TEST
 
-START_TEST(another_way_of_asking_is_another_policy)
+START_TEST(reviewer_change_changes_the_policy_digest)
 {
     struct writ_config *one = config_of("{opinions: [{vote: approve}]}");
     struct writ_config *other = config_of("{opinions: [{vote: reject}]}");
@@ -145,7 +145,7 @@ START_TEST(another_way_of_asking_is_another_policy)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reviewer", each_way_of_asking_is_read,
-    what_cannot_be_is_refused_with_line_and_pointer,
-    to_approve_all_must_hold_and_to_reject_none_may_clearly_fail,
-    another_way_of_asking_is_another_policy)
+WRIT_UNIT_MAIN("reviewer", reviewer_read_takes_each_kind,
+    reviewer_read_of_an_invalid_one_is_refused_with_its_place,
+    opinion_approves_if_all_hold_and_rejects_unless_one_clearly_fails,
+    reviewer_change_changes_the_policy_digest)

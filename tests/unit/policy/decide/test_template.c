@@ -75,7 +75,7 @@ START_TEST(a_scope_takes_strings_numbers_and_booleans)
 }
 END_TEST
 
-START_TEST(no_value_forges_another_scope)
+START_TEST(template_fill_of_any_value_forges_no_other_scope)
 {
     static const struct filling cases[] = {
         {"t: \"s/{a}\"", "{\"a\":\"x/../y\"}", WRIT_OK, "s/x%2F..%2Fy"},
@@ -181,7 +181,7 @@ START_TEST(arguments_of_a_probe_are_filled_in_as_they_are)
 }
 END_TEST
 
-START_TEST(a_value_cannot_break_out_of_its_string)
+START_TEST(template_fill_keeps_a_value_inside_its_string)
 {
     static const struct filling quote = {"t: {p: \"<{p}>\"}", "{\"p\":\"\\\",\\\"q\\\":\\\"x\"}",
         WRIT_OK, "{\"p\":\"<\\\",\\\"q\\\":\\\"x>\"}"};
@@ -205,6 +205,6 @@ START_TEST(faulty_arguments_are_reported)
 END_TEST
 
 WRIT_UNIT_MAIN("template", a_scope_takes_strings_numbers_and_booleans,
-    no_value_forges_another_scope, a_filled_text_has_a_maximum, faulty_template_is_reported,
-    arguments_of_a_probe_are_filled_in_as_they_are, a_value_cannot_break_out_of_its_string,
-    faulty_arguments_are_reported)
+    template_fill_of_any_value_forges_no_other_scope, a_filled_text_has_a_maximum,
+    faulty_template_is_reported, arguments_of_a_probe_are_filled_in_as_they_are,
+    template_fill_keeps_a_value_inside_its_string, faulty_arguments_are_reported)

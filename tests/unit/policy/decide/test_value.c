@@ -38,7 +38,7 @@ begin(struct reading *r, const char *yaml)
     ck_assert_ptr_nonnull(r->node);
 }
 
-START_TEST(a_value_is_what_json_says)
+START_TEST(value_read_gives_the_json_value)
 {
     static const struct {
         const char *yaml, *json;
@@ -65,7 +65,7 @@ START_TEST(a_value_is_what_json_says)
 }
 END_TEST
 
-START_TEST(what_yaml_readers_disagree_about_is_refused)
+START_TEST(value_read_of_ambiguous_yaml_is_refused)
 {
     static const char *const texts[] = {"yes", "no", "on", "off", "Yes", "NO", "y", "N", "True",
         "FALSE", "Null", "~", "", "0x1F", "017", "0o17", "+5", ".5", "5.", "1_000", "12:30",
@@ -198,7 +198,7 @@ START_TEST(undecided_equality_is_reported)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("value", a_value_is_what_json_says, what_yaml_readers_disagree_about_is_refused,
+WRIT_UNIT_MAIN("value", value_read_gives_the_json_value, value_read_of_ambiguous_yaml_is_refused,
     a_value_keeps_the_digits_of_its_numbers, a_value_has_a_maximum,
     a_bound_is_a_number_quoted_or_not, a_length_is_a_whole_number_in_range,
     an_amount_is_exact_or_refused, undecided_equality_is_reported)

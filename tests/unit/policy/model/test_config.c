@@ -71,7 +71,7 @@ START_TEST(a_whole_file_is_read)
 }
 END_TEST
 
-START_TEST(what_is_left_out_has_its_default)
+START_TEST(config_of_an_absent_option_has_its_default)
 {
     struct writ_config *c =
         writ_ruling_config("upstreams: {u: {insecure: true, http: \"http://h/p?q\"}}\n");
@@ -247,7 +247,7 @@ static const struct fault faults[] = {
         "c.yaml:2: /tools/b~1t: there is no upstream \"b\"\n"},
 };
 
-START_TEST(plain_http_needs_loopback_or_a_word)
+START_TEST(config_with_plain_http_needs_loopback_or_a_setting)
 {
     struct writ_config *c = writ_ruling_config(
         "upstreams: {a: {http: \"http://10.0.0.7:3001/mcp\", insecure: true}, b: {http: "
@@ -261,7 +261,7 @@ START_TEST(plain_http_needs_loopback_or_a_word)
 }
 END_TEST
 
-START_TEST(what_a_configuration_leaves_open_is_warned_of)
+START_TEST(config_with_open_settings_warns)
 {
     static const struct fault doubts[] = {
         {"listen: 0.0.0.0:1", "c.yaml:1: /listen: warning: listens beyond loopback without TLS: "
@@ -318,7 +318,7 @@ assert_faults(const struct fault *fault)
     ck_assert_view(writ_buf_view(&errors), fault->found);
 }
 
-START_TEST(what_contradicts_itself_is_refused)
+START_TEST(config_with_a_contradiction_is_refused)
 {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         assert_faults(&faults[i]);
@@ -326,7 +326,7 @@ START_TEST(what_contradicts_itself_is_refused)
 }
 END_TEST
 
-START_TEST(names_of_upstreams_fit_the_wire)
+START_TEST(config_upstream_name_fits_tool_names)
 {
     static const struct {
         const char *name;
@@ -347,7 +347,7 @@ START_TEST(names_of_upstreams_fit_the_wire)
 }
 END_TEST
 
-START_TEST(tools_run_in_an_upstream_or_a_framework)
+START_TEST(config_tool_belongs_to_an_upstream_or_a_framework)
 {
     static const char *const bad[] = {
         "upstreams: {a: {stdio: [x]}}\nframeworks: {a: {}}",
@@ -423,7 +423,7 @@ START_TEST(a_refusal_names_the_first_fault_and_leaves_ret_alone)
 }
 END_TEST
 
-START_TEST(a_file_has_a_maximum)
+START_TEST(config_of_more_than_the_maximum_is_refused)
 {
     for (size_t over = 0; over <= 1; over++) {
         writ_auto_buf text = writ_buf_make(WRIT_CONFIG_BYTES_MAX + 10);
@@ -454,7 +454,7 @@ START_TEST(a_file_is_loaded_by_name)
 }
 END_TEST
 
-START_TEST(the_last_reference_frees)
+START_TEST(config_drop_of_the_last_reference_frees)
 {
     const struct writ_config *config = writ_ruling_config(whole);
 
@@ -543,12 +543,12 @@ START_TEST(the_policy_digest_does_not_change_with_layout)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("config", a_whole_file_is_read, what_is_left_out_has_its_default,
-    an_empty_policy_denies_everything_and_warns, plain_http_needs_loopback_or_a_word,
-    what_a_configuration_leaves_open_is_warned_of, what_contradicts_itself_is_refused,
-    names_of_upstreams_fit_the_wire, tools_run_in_an_upstream_or_a_framework,
+WRIT_UNIT_MAIN("config", a_whole_file_is_read, config_of_an_absent_option_has_its_default,
+    an_empty_policy_denies_everything_and_warns, config_with_plain_http_needs_loopback_or_a_setting,
+    config_with_open_settings_warns, config_with_a_contradiction_is_refused,
+    config_upstream_name_fits_tool_names, config_tool_belongs_to_an_upstream_or_a_framework,
     all_faults_are_reported_at_once, a_refusal_names_the_first_fault_and_leaves_ret_alone,
-    a_file_has_a_maximum, a_file_is_loaded_by_name, the_last_reference_frees,
-    the_policy_digest_is_that_of_its_canonical_form,
+    config_of_more_than_the_maximum_is_refused, a_file_is_loaded_by_name,
+    config_drop_of_the_last_reference_frees, the_policy_digest_is_that_of_its_canonical_form,
     the_policy_digest_changes_with_what_can_change_a_decision,
     the_policy_digest_does_not_change_with_layout)

@@ -40,7 +40,7 @@ put(struct writ_buf *buf, const char *text, size_t times)
     }
 }
 
-START_TEST(a_pattern_has_a_maximum)
+START_TEST(glob_pattern_beyond_the_maximum_is_refused)
 {
     writ_auto_buf pattern = writ_buf_make(WRIT_GLOB_MAX + 1);
 
@@ -51,7 +51,7 @@ START_TEST(a_pattern_has_a_maximum)
 }
 END_TEST
 
-START_TEST(a_text_has_a_maximum)
+START_TEST(glob_text_beyond_the_maximum_has_no_answer)
 {
     writ_auto_buf text = writ_buf_make(WRIT_GLOB_TEXT_MAX + 1);
 
@@ -62,7 +62,7 @@ START_TEST(a_text_has_a_maximum)
 }
 END_TEST
 
-START_TEST(a_match_that_would_take_long_has_no_answer)
+START_TEST(glob_match_beyond_its_steps_has_no_answer)
 {
     writ_auto_buf text = writ_buf_make(WRIT_GLOB_TEXT_MAX);
 
@@ -107,7 +107,7 @@ word(size_t n, struct writ_view letters, size_t len, struct writ_buf *ret)
     }
 }
 
-START_TEST(every_short_pattern_matches_as_trying_everything_does)
+START_TEST(glob_match_of_short_patterns_agrees_with_brute_force)
 {
     writ_auto_buf pattern = writ_buf_make(100), text = writ_buf_make(100);
     size_t patterns = 0;
@@ -134,5 +134,5 @@ START_TEST(every_short_pattern_matches_as_trying_everything_does)
 END_TEST
 
 WRIT_UNIT_MAIN("glob", faulty_patterns_are_reported, some_patterns_span_slashes,
-    a_pattern_has_a_maximum, a_text_has_a_maximum, a_match_that_would_take_long_has_no_answer,
-    every_short_pattern_matches_as_trying_everything_does)
+    glob_pattern_beyond_the_maximum_is_refused, glob_text_beyond_the_maximum_has_no_answer,
+    glob_match_beyond_its_steps_has_no_answer, glob_match_of_short_patterns_agrees_with_brute_force)

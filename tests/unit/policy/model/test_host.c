@@ -3,7 +3,7 @@
 #include "policy/model/host.h"
 #include "support/unit.h"
 
-START_TEST(a_url_is_taken_apart)
+START_TEST(url_read_gives_its_parts)
 {
     struct writ_url url = {0};
 
@@ -105,5 +105,5 @@ START_TEST(http_is_protected_on_loopback_alone)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("host", a_url_is_taken_apart, a_refused_url_leaves_ret_alone,
+WRIT_UNIT_MAIN("host", url_read_gives_its_parts, a_refused_url_leaves_ret_alone,
     url_and_host_have_maxima, entries_are_hosts_in_lower_case, http_is_protected_on_loopback_alone)

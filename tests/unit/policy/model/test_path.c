@@ -20,7 +20,7 @@ START_TEST(a_directory_of_the_configuration_is_absolute_and_normal)
 }
 END_TEST
 
-START_TEST(dot_dot_backslashes_and_controls_are_devious)
+START_TEST(path_with_dot_dot_backslash_or_control_is_devious)
 {
     static const struct {
         struct writ_view text;
@@ -56,7 +56,7 @@ START_TEST(one_of_the_directories_contains_the_path)
 }
 END_TEST
 
-START_TEST(what_software_reads_as_dot_dot_is_devious)
+START_TEST(path_with_an_encoded_dot_dot_is_devious)
 {
     static const char *const cases[] = {".. ", " ..", "..+", ".. .", "... ", ". .", "..;", "..;a=b",
         ".. ;", "..:$DATA", "..::$INDEX_ALLOCATION", "..?", "..#x", "..%20", "..%3b", "..%3a$DATA",
@@ -127,7 +127,7 @@ START_TEST(escapes_nested_more_than_four_deep_are_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("path", a_directory_of_the_configuration_is_absolute_and_normal,
-    dot_dot_backslashes_and_controls_are_devious, what_software_reads_as_dot_dot_is_devious,
+    path_with_dot_dot_backslash_or_control_is_devious, path_with_an_encoded_dot_dot_is_devious,
     names_with_dots_separators_or_entities_are_not_devious,
     a_long_text_with_an_ampersand_that_is_not_an_entity_is_not_devious,
     one_of_the_directories_contains_the_path, a_path_has_a_maximum,

@@ -43,7 +43,7 @@ START_TEST(faulty_pattern_is_reported_with_its_offset)
 }
 END_TEST
 
-START_TEST(a_pattern_has_a_maximum)
+START_TEST(pattern_beyond_the_maximum_is_refused)
 {
     writ_auto_buf text = writ_buf_make(WRIT_PATTERN_MAX + 1);
     struct writ_pattern *pattern = NULL;
@@ -57,7 +57,7 @@ START_TEST(a_pattern_has_a_maximum)
 }
 END_TEST
 
-START_TEST(a_text_has_a_maximum)
+START_TEST(pattern_match_of_a_text_beyond_the_maximum_has_no_answer)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_pattern pattern = compiled(WRIT_LIT("a*"));
@@ -70,7 +70,7 @@ START_TEST(a_text_has_a_maximum)
 }
 END_TEST
 
-START_TEST(a_match_that_takes_long_has_no_answer)
+START_TEST(pattern_match_beyond_its_limit_has_no_answer)
 {
     static const char *const patterns[] = {"(a+)+[bc]", "(a|a)*[bc]", "(a|aa)+[bc]",
         "([a-z]+)*[0-9]", "(.*)(.*)(.*)(.*)(.*)(.*)(.*)[0-9]"};
@@ -118,7 +118,7 @@ START_TEST(deep_recursion_has_no_answer)
 }
 END_TEST
 
-START_TEST(without_memory_there_is_no_answer)
+START_TEST(pattern_match_without_memory_has_no_answer)
 {
     struct writ_arena *arena = writ_arena_new(64);
     auto_pattern pattern = compiled(WRIT_LIT("a"));
@@ -128,7 +128,7 @@ START_TEST(without_memory_there_is_no_answer)
 }
 END_TEST
 
-START_TEST(freeing_nothing_does_nothing)
+START_TEST(pattern_free_of_null_does_nothing)
 {
     writ_pattern_free(NULL);
 }
@@ -177,7 +177,7 @@ START_TEST(every_match_is_replaced_and_nothing_else)
 }
 END_TEST
 
-START_TEST(a_pattern_that_matches_nothing_at_all_is_not_searched_for)
+START_TEST(pattern_new_search_of_a_pattern_that_matches_empty_text_is_refused)
 {
     struct writ_pattern *pattern = NULL;
     struct writ_err err = {0};
@@ -222,7 +222,7 @@ START_TEST(a_search_that_hits_a_limit_has_no_answer)
 }
 END_TEST
 
-START_TEST(a_long_text_is_searched_in_slices_and_nothing_is_missed)
+START_TEST(pattern_replace_in_a_long_text_finds_every_match)
 {
     static const char *const fillers[] = {"b", "\xc3\xa9", "\xf0\x9f\x98\x80"};
     auto_pattern pattern = searching(WRIT_LIT("(?<=.)aX?c"));
@@ -278,10 +278,11 @@ START_TEST(a_search_that_takes_too_long_has_no_answer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pattern", a_long_text_is_searched_in_slices_and_nothing_is_missed,
+WRIT_UNIT_MAIN("pattern", pattern_replace_in_a_long_text_finds_every_match,
     a_search_that_takes_too_long_has_no_answer, every_match_is_replaced_and_nothing_else,
-    a_pattern_that_matches_nothing_at_all_is_not_searched_for,
+    pattern_new_search_of_a_pattern_that_matches_empty_text_is_refused,
     a_search_that_hits_a_limit_has_no_answer, faulty_pattern_is_reported_with_its_offset,
-    a_pattern_has_a_maximum, a_text_has_a_maximum, a_match_that_takes_long_has_no_answer,
-    a_pattern_cannot_raise_its_own_limits, deep_recursion_has_no_answer,
-    without_memory_there_is_no_answer, freeing_nothing_does_nothing)
+    pattern_beyond_the_maximum_is_refused, pattern_match_of_a_text_beyond_the_maximum_has_no_answer,
+    pattern_match_beyond_its_limit_has_no_answer, a_pattern_cannot_raise_its_own_limits,
+    deep_recursion_has_no_answer, pattern_match_without_memory_has_no_answer,
+    pattern_free_of_null_does_nothing)

@@ -76,7 +76,7 @@ static const struct fault faults[] = {
         "c.yaml:4: /tools/u~1t: budget \"n\" differs from another of the same name\n"},
 };
 
-START_TEST(what_is_no_rule_is_refused)
+START_TEST(rule_read_of_an_invalid_rule_is_refused)
 {
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         writ_auto_buf yaml = writ_buf_make(4000);
@@ -122,7 +122,7 @@ static const struct fault doubts[] = {
     {"u/t: [{scope: s, roles: [a]}, {scope: s}]", ""},
 };
 
-START_TEST(doubtful_rules_are_warned_of)
+START_TEST(rule_read_of_a_doubtful_rule_warns)
 {
     for (size_t i = 0; i < sizeof doubts / sizeof doubts[0]; i++) {
         writ_auto_buf yaml = writ_buf_make(4000);
@@ -136,7 +136,7 @@ START_TEST(doubtful_rules_are_warned_of)
 }
 END_TEST
 
-START_TEST(auto_forbids_unless_the_word_of_the_server_counts)
+START_TEST(rule_auto_forbids_unless_the_annotations_are_trusted)
 {
     static const struct {
         const char *defaults, *rule;
@@ -176,7 +176,7 @@ START_TEST(auto_forbids_unless_the_word_of_the_server_counts)
 }
 END_TEST
 
-START_TEST(the_exact_name_wins_and_then_the_first_pattern)
+START_TEST(rule_find_prefers_the_exact_name_then_the_first_pattern)
 {
     struct writ_config *config = writ_ruling_config("tools:\n"
                                                     "  u/read_*: {scope: s}\n"
@@ -204,7 +204,7 @@ START_TEST(the_exact_name_wins_and_then_the_first_pattern)
 }
 END_TEST
 
-START_TEST(many_tools_are_all_found)
+START_TEST(rule_find_in_many_tools_finds_each)
 {
     writ_auto_buf yaml = writ_buf_make(1 << 20);
     struct writ_config *config;
@@ -259,7 +259,7 @@ START_TEST(rules_and_budgets_have_maxima)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("rule", what_is_no_rule_is_refused, doubtful_rules_are_warned_of,
-    auto_forbids_unless_the_word_of_the_server_counts,
-    the_exact_name_wins_and_then_the_first_pattern, many_tools_are_all_found,
+WRIT_UNIT_MAIN("rule", rule_read_of_an_invalid_rule_is_refused, rule_read_of_a_doubtful_rule_warns,
+    rule_auto_forbids_unless_the_annotations_are_trusted,
+    rule_find_prefers_the_exact_name_then_the_first_pattern, rule_find_in_many_tools_finds_each,
     rules_and_budgets_have_maxima)

@@ -3,7 +3,7 @@
 #include "policy/model/scopes.h"
 #include "support/unit.h"
 
-START_TEST(a_scope_is_what_rfc_6749_says)
+START_TEST(scope_read_accepts_exactly_rfc_6749)
 {
     static const char *const yes[] = {"a", "files:read", "https://as.example/x", "!", "~", "#[]"};
     static const char *const no[] = {"", " ", "a b", "a\"", "a\\", "a\n", "\x7f", "\xc3\xa4"};
@@ -60,5 +60,5 @@ START_TEST(a_scope_is_added_once)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("scopes", a_scope_is_what_rfc_6749_says, a_list_is_words_between_spaces,
+WRIT_UNIT_MAIN("scopes", scope_read_accepts_exactly_rfc_6749, a_list_is_words_between_spaces,
     scopes_are_compared_whole_and_exactly, a_scope_is_added_once)

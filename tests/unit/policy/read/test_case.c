@@ -84,7 +84,7 @@ END_TEST
 
 static const char without_anonymous[] = "tools: {}";
 
-START_TEST(without_an_anonymous_agent_a_call_needs_one)
+START_TEST(case_without_an_agent_needs_an_anonymous_agent)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(without_anonymous);
@@ -116,7 +116,7 @@ static const char cases_yaml[] =
     "  - {call: {agent: nobody, tool: u/t}, expect: deny}\n"
     "  - {call: {agent: dev, tool: u/t}, expect: {decisoin: deny}}\n";
 
-START_TEST(cases_pass_or_tell_the_difference)
+START_TEST(case_check_passes_or_reports_the_difference)
 {
     static const struct {
         enum writ_code code;
@@ -239,5 +239,5 @@ START_TEST(a_verdict_is_one_json_object)
 END_TEST
 
 WRIT_UNIT_MAIN("case", a_call_is_read, faulty_call_is_reported,
-    without_an_anonymous_agent_a_call_needs_one, cases_pass_or_tell_the_difference,
+    case_without_an_agent_needs_an_anonymous_agent, case_check_passes_or_reports_the_difference,
     faulty_file_of_cases_is_reported, a_file_has_a_maximum_of_cases, a_verdict_is_one_json_object)

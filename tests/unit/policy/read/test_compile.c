@@ -39,7 +39,7 @@ check_all(const struct example *examples, size_t n)
     }
 }
 
-START_TEST(what_is_no_constraint_is_refused)
+START_TEST(compile_of_an_invalid_constraint_is_refused)
 {
     static const struct example examples[] = {
         {"- {arg: a, op: lte, value: 5}",
@@ -108,7 +108,7 @@ START_TEST(values_of_the_wrong_kind_are_refused)
 }
 END_TEST
 
-START_TEST(doubtful_constraints_are_warned_of)
+START_TEST(compile_of_a_doubtful_constraint_warns)
 {
     static const struct example examples[] = {
         {"- {arg: a, op: in, value: [x, /tmp, /var]}",
@@ -133,7 +133,7 @@ START_TEST(doubtful_constraints_are_warned_of)
 }
 END_TEST
 
-START_TEST(a_constraint_tells_its_name_and_what_it_accepts)
+START_TEST(compile_describes_the_name_and_accepted_values)
 {
     static const struct {
         const char *yaml, *name, *accepted;
@@ -193,7 +193,7 @@ START_TEST(constraints_and_arguments_have_maxima)
 }
 END_TEST
 
-START_TEST(each_has_a_depth_and_a_number)
+START_TEST(compile_limits_the_depth_and_number_of_each)
 {
     static const struct {
         const char *yaml;
@@ -224,7 +224,7 @@ START_TEST(each_has_a_depth_and_a_number)
 }
 END_TEST
 
-START_TEST(no_list_is_an_empty_set)
+START_TEST(compile_without_a_list_gives_an_empty_set)
 {
     writ_auto_arena arena = writ_value_arena();
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
@@ -238,6 +238,7 @@ START_TEST(no_list_is_an_empty_set)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("compile", what_is_no_constraint_is_refused, values_of_the_wrong_kind_are_refused,
-    doubtful_constraints_are_warned_of, a_constraint_tells_its_name_and_what_it_accepts,
-    constraints_and_arguments_have_maxima, each_has_a_depth_and_a_number, no_list_is_an_empty_set)
+WRIT_UNIT_MAIN("compile", compile_of_an_invalid_constraint_is_refused,
+    values_of_the_wrong_kind_are_refused, compile_of_a_doubtful_constraint_warns,
+    compile_describes_the_name_and_accepted_values, constraints_and_arguments_have_maxima,
+    compile_limits_the_depth_and_number_of_each, compile_without_a_list_gives_an_empty_set)

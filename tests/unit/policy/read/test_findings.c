@@ -72,7 +72,7 @@ START_TEST(dropped_findings_are_counted)
 }
 END_TEST
 
-START_TEST(a_finding_without_memory_is_still_counted)
+START_TEST(findings_add_without_memory_is_counted)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
 
@@ -84,7 +84,7 @@ START_TEST(a_finding_without_memory_is_still_counted)
 }
 END_TEST
 
-START_TEST(a_zeroed_value_can_be_wiped)
+START_TEST(findings_wipe_of_a_zeroed_value_does_nothing)
 {
     struct writ_findings findings = {0};
 
@@ -96,5 +96,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("findings", findings_are_printed_in_the_order_of_lines,
     a_finding_is_one_line_whatever_it_quotes, findings_beyond_the_maximum_are_counted,
-    dropped_findings_are_counted, a_finding_without_memory_is_still_counted,
-    a_zeroed_value_can_be_wiped)
+    dropped_findings_are_counted, findings_add_without_memory_is_counted,
+    findings_wipe_of_a_zeroed_value_does_nothing)

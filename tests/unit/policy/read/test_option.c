@@ -186,7 +186,7 @@ START_TEST(addresses_are_literal)
 }
 END_TEST
 
-START_TEST(the_nearest_word_is_near)
+START_TEST(option_nearest_suggests_a_similar_name_only)
 {
     static const char *const words[] = {"listen", "issuer", "limits", "log"};
 
@@ -257,4 +257,5 @@ WRIT_UNIT_MAIN("option", the_profiles_of_the_table_are_those_that_there_are,
     every_name_in_a_group_is_an_option_of_its_section,
     every_fallback_is_a_value_that_its_option_accepts, every_option_has_a_sentence_and_a_range,
     every_amount_is_accepted_from_least_to_most_and_no_further,
-    value_that_an_option_rejects_is_reported, addresses_are_literal, the_nearest_word_is_near)
+    value_that_an_option_rejects_is_reported, addresses_are_literal,
+    option_nearest_suggests_a_similar_name_only)

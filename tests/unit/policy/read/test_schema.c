@@ -47,7 +47,7 @@ START_TEST(the_schema_is_strict_json)
 }
 END_TEST
 
-START_TEST(a_page_that_does_not_fit_is_an_error)
+START_TEST(schema_put_into_a_small_buffer_fails)
 {
     writ_auto_buf small = writ_buf_make(1000), again = writ_buf_make(1000);
 
@@ -58,4 +58,4 @@ END_TEST
 
 WRIT_UNIT_MAIN("schema", the_schema_in_the_tree_is_that_of_the_tables,
     the_manual_in_the_tree_is_that_of_the_tables, the_schema_is_strict_json,
-    a_page_that_does_not_fit_is_an_error)
+    schema_put_into_a_small_buffer_fails)

@@ -59,7 +59,7 @@ START_TEST(a_tree_knows_texts_lines_and_pointers)
 }
 END_TEST
 
-START_TEST(json_is_yaml)
+START_TEST(yaml_read_accepts_json)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_yaml *root = good(
@@ -97,7 +97,7 @@ START_TEST(strict_json_is_read_by_its_own_rules)
 }
 END_TEST
 
-START_TEST(what_is_not_strict_json_is_read_as_yaml)
+START_TEST(yaml_from_json_of_no_strict_json_leaves_it_to_yaml)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_yaml *root = &untouched;
@@ -109,7 +109,7 @@ START_TEST(what_is_not_strict_json_is_read_as_yaml)
 }
 END_TEST
 
-START_TEST(nothing_is_resolved)
+START_TEST(yaml_read_resolves_no_scalar)
 {
     static const char *const texts[] = {"no", "on", "yes", "~", "null", "0x10", "010", "1_000",
         "12:30", "1e3", ".inf", "2026-01-01"};
@@ -137,7 +137,7 @@ START_TEST(a_byte_order_mark_is_skipped)
 }
 END_TEST
 
-START_TEST(an_empty_value_is_nothing)
+START_TEST(yaml_is_empty_of_an_absent_value_is_true)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_yaml *root = good("a:\nb: ''\nc: []\n", arena);
@@ -151,7 +151,7 @@ START_TEST(an_empty_value_is_nothing)
 }
 END_TEST
 
-START_TEST(getting_from_what_is_no_map_gives_nothing)
+START_TEST(yaml_get_from_no_map_is_null)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_yaml *root = good("a: [b]\n", arena);
@@ -232,7 +232,7 @@ START_TEST(reading_continues_after_a_reported_fault)
 }
 END_TEST
 
-START_TEST(of_two_members_with_one_name_the_first_stays)
+START_TEST(yaml_read_of_a_duplicate_member_keeps_the_first)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf found = writ_buf_make(1 << 16);
@@ -337,10 +337,11 @@ START_TEST(an_exhausted_arena_is_an_error)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("yaml", a_tree_knows_texts_lines_and_pointers, json_is_yaml,
-    strict_json_is_read_by_its_own_rules, what_is_not_strict_json_is_read_as_yaml,
-    nothing_is_resolved, a_byte_order_mark_is_skipped, an_empty_value_is_nothing,
-    getting_from_what_is_no_map_gives_nothing, invalid_yaml_is_reported_with_its_line,
-    reading_continues_after_a_reported_fault, of_two_members_with_one_name_the_first_stays,
-    nesting_has_a_limit, the_elements_of_a_list_have_a_limit, the_values_of_a_file_have_a_limit,
+WRIT_UNIT_MAIN("yaml", a_tree_knows_texts_lines_and_pointers, yaml_read_accepts_json,
+    strict_json_is_read_by_its_own_rules, yaml_from_json_of_no_strict_json_leaves_it_to_yaml,
+    yaml_read_resolves_no_scalar, a_byte_order_mark_is_skipped,
+    yaml_is_empty_of_an_absent_value_is_true, yaml_get_from_no_map_is_null,
+    invalid_yaml_is_reported_with_its_line, reading_continues_after_a_reported_fault,
+    yaml_read_of_a_duplicate_member_keeps_the_first, nesting_has_a_limit,
+    the_elements_of_a_list_have_a_limit, the_values_of_a_file_have_a_limit,
     an_exhausted_arena_is_an_error)

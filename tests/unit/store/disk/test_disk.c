@@ -13,7 +13,7 @@
 
 #define BUSY_US 1000
 
-START_TEST(only_what_may_pass_by_itself_does_not_poison)
+START_TEST(disk_error_is_temporary_or_poisons)
 {
     static const struct {
         int rc;
@@ -155,7 +155,7 @@ START_TEST(records_are_appended_one_by_one_and_many_at_once)
 }
 END_TEST
 
-START_TEST(a_poisoned_log_does_nothing_more)
+START_TEST(disk_when_poisoned_refuses_everything)
 {
     struct writ_kit kit;
     struct writ_disk disk = {0};
@@ -177,7 +177,7 @@ START_TEST(a_poisoned_log_does_nothing_more)
 }
 END_TEST
 
-START_TEST(a_reading_connection_writes_nothing)
+START_TEST(disk_open_for_reading_cannot_write)
 {
     struct writ_kit kit;
     sqlite3 *db = NULL;
@@ -215,7 +215,7 @@ START_TEST(files_are_named_after_the_database)
 }
 END_TEST
 
-START_TEST(a_lock_is_held_by_one_and_released_with_its_holder)
+START_TEST(file_lock_is_exclusive_until_its_holder_ends)
 {
     struct writ_kit kit;
     struct writ_file first = {0}, second = {0};
@@ -287,7 +287,7 @@ changed_of(const struct writ_file *file)
     return st.st_ctim;
 }
 
-START_TEST(while_nothing_changes_in_the_directory_one_look_is_enough)
+START_TEST(file_check_of_an_unchanged_directory_is_not_repeated)
 {
     struct writ_kit kit;
     struct writ_file file = {0};
@@ -318,7 +318,7 @@ START_TEST(while_nothing_changes_in_the_directory_one_look_is_enough)
 }
 END_TEST
 
-START_TEST(a_name_that_leads_elsewhere_is_noticed)
+START_TEST(file_check_of_a_replaced_file_fails)
 {
     struct writ_kit kit;
     struct writ_file file = {0};
@@ -339,10 +339,9 @@ START_TEST(a_name_that_leads_elsewhere_is_noticed)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("disk", only_what_may_pass_by_itself_does_not_poison,
-    a_record_reads_back_as_it_was_appended, records_are_appended_one_by_one_and_many_at_once,
-    a_poisoned_log_does_nothing_more, a_reading_connection_writes_nothing,
-    files_are_named_after_the_database, a_lock_is_held_by_one_and_released_with_its_holder,
+WRIT_UNIT_MAIN("disk", disk_error_is_temporary_or_poisons, a_record_reads_back_as_it_was_appended,
+    records_are_appended_one_by_one_and_many_at_once, disk_when_poisoned_refuses_everything,
+    disk_open_for_reading_cannot_write, files_are_named_after_the_database,
+    file_lock_is_exclusive_until_its_holder_ends,
     a_database_with_a_second_name_is_refused_under_both, a_lock_file_that_is_a_link_is_refused,
-    while_nothing_changes_in_the_directory_one_look_is_enough,
-    a_name_that_leads_elsewhere_is_noticed)
+    file_check_of_an_unchanged_directory_is_not_repeated, file_check_of_a_replaced_file_fails)

@@ -21,7 +21,7 @@ static const struct {
 
 #define CASES (sizeof cases / sizeof cases[0])
 
-START_TEST(a_line_is_found_by_its_number)
+START_TEST(lines_at_finds_each_line)
 {
     for (size_t i = 0; i < CASES; i++) {
         struct writ_view lines = writ_view_str(cases[i].text);
@@ -56,7 +56,7 @@ answer(sqlite3 *db, const char *sql, char ret[32])
     return ret;
 }
 
-START_TEST(sql_has_them_as_functions)
+START_TEST(lines_functions_in_sql_give_the_same)
 {
     static const struct {
         const char *sql, *answer;
@@ -84,7 +84,7 @@ START_TEST(sql_has_them_as_functions)
 }
 END_TEST
 
-START_TEST(a_schema_cannot_call_them)
+START_TEST(lines_functions_in_a_schema_are_refused)
 {
     sqlite3 *db = NULL;
 
@@ -98,5 +98,5 @@ START_TEST(a_schema_cannot_call_them)
 }
 END_TEST
 
-WRIT_UNIT_MAIN(
-    "lines", a_line_is_found_by_its_number, sql_has_them_as_functions, a_schema_cannot_call_them)
+WRIT_UNIT_MAIN("lines", lines_at_finds_each_line, lines_functions_in_sql_give_the_same,
+    lines_functions_in_a_schema_are_refused)

@@ -12,15 +12,15 @@
 #define PATIENCE_MS 60000
 
 static struct writ_wal_state
-rested(struct writ_wal_checkpoint *fold)
+rested(struct writ_wal_checkpoint *checkpoint)
 {
-    struct writ_wal_state state = writ_wal_checkpoint_state(fold, NULL);
+    struct writ_wal_state state = writ_wal_checkpoint_state(checkpoint, NULL);
 
     for (int i = 0; i < PATIENCE_MS && state.busy; i++) {
         const struct timespec ms = {.tv_nsec = 1000000};
 
         (void)nanosleep(&ms, NULL);
-        state = writ_wal_checkpoint_state(fold, NULL);
+        state = writ_wal_checkpoint_state(checkpoint, NULL);
     }
     ck_assert(!state.busy);
     ck_assert(!state.poisoned);
@@ -37,60 +37,60 @@ append(struct writ_disk *disk)
 
 START_TEST(pass_reports_frames_copied_until_the_log_restarts)
 {
-    struct writ_wal_checkpoint *fold = NULL;
+    struct writ_wal_checkpoint *checkpoint = NULL;
     struct writ_disk disk = {0};
     struct writ_kit kit;
     uint64_t pages;
 
     writ_kit_init(&kit);
     ck_assert_ok(writ_disk_open(kit.path, BUSY_US, &disk, NULL));
-    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &fold, NULL));
-    ck_assert_uint_eq(rested(fold).copied, 0);
+    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &checkpoint, NULL));
+    ck_assert_uint_eq(rested(checkpoint).copied, 0);
     append(&disk);
     append(&disk);
     pages = disk.wal_pages;
     ck_assert_uint_gt(pages, 0);
-    ck_assert_uint_eq(rested(fold).copied, 0); /* not asked for */
-    writ_wal_checkpoint_wake(fold);
-    ck_assert_uint_eq(rested(fold).copied, pages);
+    ck_assert_uint_eq(rested(checkpoint).copied, 0); /* not asked for */
+    writ_wal_checkpoint_wake(checkpoint);
+    ck_assert_uint_eq(rested(checkpoint).copied, pages);
 
-    writ_wal_checkpoint_begun(fold);
-    ck_assert_uint_eq(rested(fold).copied, 0);
+    writ_wal_checkpoint_begun(checkpoint);
+    ck_assert_uint_eq(rested(checkpoint).copied, 0);
     append(&disk); /* all was folded in: it begins at its beginning */
     ck_assert(disk.wal_begun);
-    writ_wal_checkpoint_wake(fold);
-    ck_assert_uint_eq(rested(fold).copied, disk.wal_pages);
-    writ_wal_checkpoint_stop(fold);
+    writ_wal_checkpoint_wake(checkpoint);
+    ck_assert_uint_eq(rested(checkpoint).copied, disk.wal_pages);
+    writ_wal_checkpoint_stop(checkpoint);
     writ_disk_close(&disk);
     writ_kit_wipe(&kit);
 }
 END_TEST
 
-START_TEST(asking_twice_is_one_pass_and_one_that_never_was_asked_ends)
+START_TEST(wake_twice_makes_one_pass_and_stop_without_wake_ends)
 {
-    struct writ_wal_checkpoint *fold = NULL;
+    struct writ_wal_checkpoint *checkpoint = NULL;
     struct writ_kit kit;
 
     writ_kit_init(&kit);
-    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &fold, NULL));
-    writ_wal_checkpoint_wake(fold);
-    writ_wal_checkpoint_wake(fold);
-    (void)rested(fold);
-    writ_wal_checkpoint_stop(fold);
-    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &fold, NULL));
-    writ_wal_checkpoint_stop(fold);
+    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &checkpoint, NULL));
+    writ_wal_checkpoint_wake(checkpoint);
+    writ_wal_checkpoint_wake(checkpoint);
+    (void)rested(checkpoint);
+    writ_wal_checkpoint_stop(checkpoint);
+    ck_assert_ok(writ_wal_checkpoint_start(kit.path, BUSY_US, &checkpoint, NULL));
+    writ_wal_checkpoint_stop(checkpoint);
     writ_wal_checkpoint_stop(NULL);
     writ_kit_wipe(&kit);
 }
 END_TEST
 
-START_TEST(without_a_ledger_there_is_nothing_to_fold)
+START_TEST(start_without_a_ledger_fails)
 {
-    struct writ_wal_checkpoint *fold = NULL;
+    struct writ_wal_checkpoint *checkpoint = NULL;
 
     ck_assert_code(
-        writ_wal_checkpoint_start("/nowhere/ledger.db", BUSY_US, &fold, NULL), WRIT_E_IO);
-    ck_assert_ptr_null(fold);
+        writ_wal_checkpoint_start("/nowhere/ledger.db", BUSY_US, &checkpoint, NULL), WRIT_E_IO);
+    ck_assert_ptr_null(checkpoint);
 }
 END_TEST
 
@@ -129,5 +129,4 @@ END_TEST
 WRIT_UNIT_MAIN("wal_checkpoint",
     next_of_a_log_is_a_pass_until_the_rest_is_small_or_the_log_too_long,
     pass_reports_frames_copied_until_the_log_restarts,
-    asking_twice_is_one_pass_and_one_that_never_was_asked_ends,
-    without_a_ledger_there_is_nothing_to_fold)
+    wake_twice_makes_one_pass_and_stop_without_wake_ends, start_without_a_ledger_fails)

@@ -83,7 +83,7 @@ pair_close(struct pair *p)
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " #count ") "        \
     "INSERT INTO t(b) SELECT randomblob(" #bytes ") FROM n"
 
-START_TEST(a_commit_of_many_pages_is_one_write)
+START_TEST(commit_of_many_pages_is_one_write)
 {
     struct pair p;
 
@@ -97,7 +97,7 @@ START_TEST(a_commit_of_many_pages_is_one_write)
 }
 END_TEST
 
-START_TEST(a_commit_is_published_after_it_was_written)
+START_TEST(commit_is_published_after_its_write)
 {
     struct pair p;
 
@@ -114,7 +114,7 @@ START_TEST(a_commit_is_published_after_it_was_written)
 }
 END_TEST
 
-START_TEST(more_than_is_kept_is_written_in_order)
+START_TEST(frames_beyond_the_buffer_are_written_in_order)
 {
     struct pair p;
 
@@ -155,7 +155,7 @@ spill(struct pair *p)
     return rc;
 }
 
-START_TEST(frames_that_are_written_early_are_read_back)
+START_TEST(frames_written_early_read_back)
 {
     struct pair p;
 
@@ -191,7 +191,7 @@ fail_at(long nth, enum writ_vfs_step step, enum writ_vfs_action action, int code
     return reached;
 }
 
-START_TEST(a_write_that_fails_late_fails_the_transaction_with_its_code)
+START_TEST(late_write_failure_fails_the_transaction)
 {
     long nth = 1;
 
@@ -206,7 +206,7 @@ START_TEST(a_write_that_fails_late_fails_the_transaction_with_its_code)
 }
 END_TEST
 
-START_TEST(it_can_be_installed_again)
+START_TEST(install_twice_succeeds)
 {
     ck_assert_ok(writ_wal_vfs_install(NULL));
     ck_assert_ok(writ_wal_vfs_install(NULL));
@@ -218,10 +218,10 @@ END_TEST
 int
 main(void)
 {
-    const TTest *const tests[] = {a_commit_of_many_pages_is_one_write,
-        a_commit_is_published_after_it_was_written, more_than_is_kept_is_written_in_order,
-        frames_that_are_written_early_are_read_back,
-        a_write_that_fails_late_fails_the_transaction_with_its_code, it_can_be_installed_again};
+    const TTest *const tests[] = {commit_of_many_pages_is_one_write,
+        commit_is_published_after_its_write, frames_beyond_the_buffer_are_written_in_order,
+        frames_written_early_read_back, late_write_failure_fails_the_transaction,
+        install_twice_succeeds};
 
     writ_vfs_install();
     return writ_unit_run("wal_vfs", tests, sizeof tests / sizeof tests[0]);

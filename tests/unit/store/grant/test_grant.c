@@ -116,7 +116,7 @@ START_TEST(second_of_two_equal_calls_names_the_first)
 END_TEST
 
 /* A record never says allow for a call that the ledger refused. */
-START_TEST(what_the_ledger_refuses_stands_in_the_log_as_the_deny_that_it_is)
+START_TEST(grant_refused_by_the_ledger_is_recorded_as_a_deny)
 {
     struct writ_kit kit;
     struct writ_extension extension = {0};
@@ -145,7 +145,7 @@ START_TEST(what_the_ledger_refuses_stands_in_the_log_as_the_deny_that_it_is)
 }
 END_TEST
 
-START_TEST(two_same_calls_in_one_group_are_one_call)
+START_TEST(grant_of_two_equal_calls_in_one_group_grants_one)
 {
     struct writ_kit kit;
     call *calls[16];
@@ -176,7 +176,7 @@ START_TEST(two_same_calls_in_one_group_are_one_call)
 }
 END_TEST
 
-START_TEST(other_arguments_other_boundaries_and_other_tenants_are_other_calls)
+START_TEST(grant_of_other_arguments_boundary_or_tenant_is_another_call)
 {
     static const spec others[] = {
         {.argument = "b"},
@@ -240,7 +240,7 @@ START_TEST(the_same_intent_under_the_same_idempotency_key_is_a_duplicate)
 }
 END_TEST
 
-START_TEST(the_window_before_counts_from_a_time_on_and_in_flight_always)
+START_TEST(grant_counts_earlier_calls_in_the_window_and_in_flight)
 {
     struct writ_kit kit;
     int64_t since_us;
@@ -269,7 +269,7 @@ START_TEST(the_window_before_counts_from_a_time_on_and_in_flight_always)
 }
 END_TEST
 
-START_TEST(a_call_that_was_overtaken_at_the_edge_of_a_window_is_a_duplicate)
+START_TEST(grant_of_a_call_overtaken_at_the_window_edge_is_a_duplicate)
 {
     struct writ_kit kit;
     const spec late = {.boundary = "w1", .previous = "w0", .next = "w2", .previous_since_us = 1};
@@ -364,7 +364,7 @@ START_TEST(a_budget_is_spent_call_by_call_and_names_itself)
 }
 END_TEST
 
-START_TEST(what_did_not_run_gives_its_budget_back_and_what_may_have_run_does_not)
+START_TEST(budget_returns_only_when_nothing_ran)
 {
     struct writ_reservation budget = calls_per_minute(1);
     struct writ_kit kit;
@@ -499,7 +499,7 @@ START_TEST(a_clock_that_steps_back_refuses_calls_until_it_has_caught_up)
 END_TEST
 
 /* An outcome is never refused for its time: the call has been made. */
-START_TEST(an_outcome_is_taken_whatever_the_clock_says)
+START_TEST(outcome_is_accepted_at_every_clock_time)
 {
     struct writ_kit kit;
     call *c;
@@ -515,7 +515,7 @@ END_TEST
 
 /* ---- limits ---- */
 
-START_TEST(so_many_calls_are_in_flight_and_no_more)
+START_TEST(grant_beyond_the_calls_in_flight_is_refused)
 {
     struct writ_kit kit;
     call *c;
@@ -532,7 +532,7 @@ START_TEST(so_many_calls_are_in_flight_and_no_more)
 }
 END_TEST
 
-START_TEST(so_many_boundaries_are_open_and_no_more)
+START_TEST(grant_beyond_the_open_boundaries_is_refused)
 {
     struct writ_kit kit;
     call *c;
@@ -564,7 +564,7 @@ fill_shares(struct writ_kit *kit)
     writ_kit_run(kit, (spec){.boundary = "two"});
 }
 
-START_TEST(an_agent_opens_its_share_of_boundaries_and_others_theirs)
+START_TEST(grant_limits_the_boundaries_of_each_agent)
 {
     struct writ_kit kit;
     call *c;
@@ -682,7 +682,7 @@ no_arena_left(call *c)
     }
 }
 
-START_TEST(an_entry_that_cannot_be_a_record_fails_alone_and_leaves_nothing)
+START_TEST(grant_of_an_unwritable_entry_fails_alone)
 {
     static const struct {
         void (*change)(call *c);
@@ -735,24 +735,21 @@ END_TEST
 WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
     a_draft_that_denies_is_recorded_with_its_outcome_blocked,
     a_draft_that_requires_approval_has_no_outcome, second_of_two_equal_calls_names_the_first,
-    what_the_ledger_refuses_stands_in_the_log_as_the_deny_that_it_is,
-    two_same_calls_in_one_group_are_one_call,
-    other_arguments_other_boundaries_and_other_tenants_are_other_calls,
+    grant_refused_by_the_ledger_is_recorded_as_a_deny,
+    grant_of_two_equal_calls_in_one_group_grants_one,
+    grant_of_other_arguments_boundary_or_tenant_is_another_call,
     a_stated_key_holds_across_boundaries_and_not_across_tenants_or_agents,
     a_stated_key_with_other_arguments_is_key_reuse,
     the_same_intent_under_the_same_idempotency_key_is_a_duplicate,
-    the_window_before_counts_from_a_time_on_and_in_flight_always,
-    a_call_that_was_overtaken_at_the_edge_of_a_window_is_a_duplicate,
+    grant_counts_earlier_calls_in_the_window_and_in_flight,
+    grant_of_a_call_overtaken_at_the_window_edge_is_a_duplicate,
     calls_that_may_be_repeated_take_no_claim, under_shadow_a_deny_is_recorded_and_granted,
-    a_budget_is_spent_call_by_call_and_names_itself,
-    what_did_not_run_gives_its_budget_back_and_what_may_have_run_does_not,
+    a_budget_is_spent_call_by_call_and_names_itself, budget_returns_only_when_nothing_ran,
     a_budget_survives_a_restart, concurrent_calls_cannot_overspend,
     under_shadow_an_exceeded_budget_is_recorded_and_granted,
     times_of_records_strictly_increase_even_when_the_clock_stands_still,
     a_clock_that_steps_back_refuses_calls_until_it_has_caught_up,
-    an_outcome_is_taken_whatever_the_clock_says, so_many_calls_are_in_flight_and_no_more,
-    so_many_boundaries_are_open_and_no_more,
-    an_agent_opens_its_share_of_boundaries_and_others_theirs,
-    shares_of_boundaries_outlive_a_restart,
-    an_entry_that_cannot_be_a_record_fails_alone_and_leaves_nothing,
+    outcome_is_accepted_at_every_clock_time, grant_beyond_the_calls_in_flight_is_refused,
+    grant_beyond_the_open_boundaries_is_refused, grant_limits_the_boundaries_of_each_agent,
+    shares_of_boundaries_outlive_a_restart, grant_of_an_unwritable_entry_fails_alone,
     names_of_the_longest_length_are_taken)

@@ -53,7 +53,7 @@ START_TEST(a_new_ledger_is_for_its_owner_alone)
 }
 END_TEST
 
-START_TEST(nothing_is_created_over_something)
+START_TEST(create_over_an_existing_file_is_refused)
 {
     struct writ_kit kit;
     char path[PATH];
@@ -77,7 +77,7 @@ END_TEST
 
 /* ---- opening ---- */
 
-START_TEST(opening_never_creates)
+START_TEST(open_of_a_missing_ledger_creates_nothing)
 {
     struct writ_kit kit;
     char path[PATH];
@@ -102,7 +102,7 @@ write_file(const char *path, const void *bytes, size_t length)
     (void)close(fd);
 }
 
-START_TEST(what_is_not_a_ledger_is_refused)
+START_TEST(open_of_another_file_is_refused)
 {
     static const char *const changes[] = {
         "PRAGMA application_id = 0",
@@ -151,7 +151,7 @@ says_of_version(const char *pragma, const char *says)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(a_ledger_of_another_version_says_what_to_do)
+START_TEST(open_of_another_version_names_the_remedy)
 {
     ck_assert_int_eq(WRIT_DISK_VERSION, 5); /* else the texts below are others */
     says_of_version("PRAGMA user_version = 4",
@@ -163,7 +163,7 @@ START_TEST(a_ledger_of_another_version_says_what_to_do)
 }
 END_TEST
 
-START_TEST(what_others_can_write_to_is_refused)
+START_TEST(open_of_a_file_writable_by_others_is_refused)
 {
     struct writ_kit kit;
     char path[PATH], wal[PATH];
@@ -194,7 +194,7 @@ START_TEST(what_others_can_write_to_is_refused)
 }
 END_TEST
 
-START_TEST(a_second_process_is_kept_out_and_so_is_a_second_opening)
+START_TEST(open_twice_or_in_two_processes_is_refused)
 {
     struct writ_kit kit;
     pid_t child;
@@ -302,7 +302,7 @@ START_TEST(a_full_queue_refuses_all_or_none_and_takes_outcomes_always)
 }
 END_TEST
 
-START_TEST(closing_writes_what_was_submitted)
+START_TEST(close_writes_submitted_entries)
 {
     struct writ_kit kit;
     call *c;
@@ -367,7 +367,7 @@ refuses(struct writ_kit *kit, enum writ_ledger_state state)
     ck_assert_uint_eq(health.in_flight, 0);
 }
 
-START_TEST(a_lock_that_someone_else_holds_refuses_until_it_is_released)
+START_TEST(lock_of_another_process_refuses_until_it_is_released)
 {
     struct writ_kit kit;
     sqlite3 *other = NULL;
@@ -386,7 +386,7 @@ START_TEST(a_lock_that_someone_else_holds_refuses_until_it_is_released)
 }
 END_TEST
 
-START_TEST(a_ledger_recovers_without_anyone_calling)
+START_TEST(ledger_recovers_without_a_call)
 {
     struct writ_kit kit;
     struct writ_ledger_health health;
@@ -472,7 +472,7 @@ START_TEST(a_second_writer_poisons_the_ledger)
 }
 END_TEST
 
-START_TEST(health_counts_what_is_there)
+START_TEST(health_counts_the_contents)
 {
     struct writ_kit kit;
     struct writ_ledger_health health;
@@ -498,7 +498,7 @@ START_TEST(health_counts_what_is_there)
 END_TEST
 
 /* What bounds it under load is `writ_wal_checkpoint_next` (unit.wal_checkpoint). */
-START_TEST(the_write_ahead_log_begins_again_when_the_ledger_rests)
+START_TEST(wal_restarts_when_the_ledger_is_idle)
 {
     struct writ_ledger_health health;
     struct writ_kit kit;
@@ -525,15 +525,14 @@ START_TEST(the_write_ahead_log_begins_again_when_the_ledger_rests)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ledger", a_new_ledger_is_for_its_owner_alone, nothing_is_created_over_something,
-    opening_never_creates, what_is_not_a_ledger_is_refused,
-    a_ledger_of_another_version_says_what_to_do, what_others_can_write_to_is_refused,
-    a_second_process_is_kept_out_and_so_is_a_second_opening,
+WRIT_UNIT_MAIN("ledger", a_new_ledger_is_for_its_owner_alone,
+    create_over_an_existing_file_is_refused, open_of_a_missing_ledger_creates_nothing,
+    open_of_another_file_is_refused, open_of_another_version_names_the_remedy,
+    open_of_a_file_writable_by_others_is_refused, open_twice_or_in_two_processes_is_refused,
     options_out_of_range_are_refused_by_name, groups_of_any_size_take_all_entries_in_order,
-    a_full_queue_refuses_all_or_none_and_takes_outcomes_always, closing_writes_what_was_submitted,
+    a_full_queue_refuses_all_or_none_and_takes_outcomes_always, close_writes_submitted_entries,
     an_entry_without_a_kind_is_refused, the_digest_of_a_claim_keeps_its_parts_apart,
-    a_lock_that_someone_else_holds_refuses_until_it_is_released,
-    a_ledger_recovers_without_anyone_calling,
+    lock_of_another_process_refuses_until_it_is_released, ledger_recovers_without_a_call,
     a_database_that_was_moved_away_refuses_until_it_is_back,
     a_database_that_was_exchanged_is_not_written_to, a_second_writer_poisons_the_ledger,
-    health_counts_what_is_there, the_write_ahead_log_begins_again_when_the_ledger_rests)
+    health_counts_the_contents, wal_restarts_when_the_ledger_is_idle)

@@ -29,7 +29,7 @@ keys_of(struct writ_keyring *ring)
     return keys;
 }
 
-START_TEST(keys_without_one_that_signs_are_refused)
+START_TEST(ledger_keys_without_a_signing_key_are_refused)
 {
     struct writ_keyring *rings[] = {NULL, other_ring(WRIT_KEY_PURPOSE_CREDENTIAL)};
     struct writ_ledger_keys *keys = NULL;
@@ -46,7 +46,7 @@ START_TEST(keys_without_one_that_signs_are_refused)
 END_TEST
 
 /* No key vouches for what was there before under a key that the new ring does not have. */
-START_TEST(what_was_opened_must_still_be_believed)
+START_TEST(rekey_without_the_opened_keys_poisons)
 {
     struct writ_ledger_health health;
     struct writ_kit kit;
@@ -65,7 +65,7 @@ START_TEST(what_was_opened_must_still_be_believed)
 }
 END_TEST
 
-START_TEST(the_same_keys_and_newer_ones_before_those_were_taken_leak_nothing)
+START_TEST(rekey_repeatedly_leaks_nothing)
 {
     struct writ_kit kit;
 
@@ -77,6 +77,5 @@ START_TEST(the_same_keys_and_newer_ones_before_those_were_taken_leak_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("rekey", keys_without_one_that_signs_are_refused,
-    what_was_opened_must_still_be_believed,
-    the_same_keys_and_newer_ones_before_those_were_taken_leak_nothing)
+WRIT_UNIT_MAIN("rekey", ledger_keys_without_a_signing_key_are_refused,
+    rekey_without_the_opened_keys_poisons, rekey_repeatedly_leaks_nothing)

@@ -58,7 +58,7 @@ holds(const char *sql, const char *want)
     "{\"leaf\":0,\"kind\":1,\"boundary\":1,\"seq\":0,\"time_us\":5,\"verdict\":1,\"flags\":0,"     \
     "\"decision_id\":\"d\",\"claim\":\"AAEC\"}"
 
-START_TEST(a_ledger_has_the_rows_that_are_given)
+START_TEST(rows_write_makes_a_ledger_of_the_given_rows)
 {
     struct writ_err err = {0};
     const struct writ_json *tables = writ_values_json(
@@ -78,7 +78,7 @@ START_TEST(a_ledger_has_the_rows_that_are_given)
 }
 END_TEST
 
-START_TEST(what_is_no_row_of_its_table_is_refused)
+START_TEST(rows_write_of_an_invalid_row_is_refused)
 {
     static const struct {
         const char *tables;
@@ -110,7 +110,7 @@ START_TEST(what_is_no_row_of_its_table_is_refused)
 }
 END_TEST
 
-START_TEST(nothing_is_written_over)
+START_TEST(rows_write_over_an_existing_file_is_refused)
 {
     struct writ_err err = {0};
     const struct writ_json *tables = writ_values_json(TABLES("", "", "", ""));
@@ -122,5 +122,5 @@ START_TEST(nothing_is_written_over)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("rows", a_ledger_has_the_rows_that_are_given, what_is_no_row_of_its_table_is_refused,
-    nothing_is_written_over)
+WRIT_UNIT_MAIN("rows", rows_write_makes_a_ledger_of_the_given_rows,
+    rows_write_of_an_invalid_row_is_refused, rows_write_over_an_existing_file_is_refused)

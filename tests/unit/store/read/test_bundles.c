@@ -112,7 +112,7 @@ made_and_verified(struct bench *b)
     return made;
 }
 
-START_TEST(a_bundle_of_a_run_is_what_it_says)
+START_TEST(bundle_of_a_run_verifies)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -138,7 +138,7 @@ START_TEST(a_bundle_of_a_run_is_what_it_says)
 }
 END_TEST
 
-START_TEST(a_bundle_of_an_agent_names_the_seqs_that_are_others)
+START_TEST(bundle_of_an_agent_names_the_seqs_of_others)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -180,7 +180,7 @@ START_TEST(a_bundle_of_a_time_has_all_records_of_it)
 }
 END_TEST
 
-START_TEST(what_selects_nothing_is_no_bundle)
+START_TEST(bundle_of_an_empty_selection_is_refused)
 {
     struct bench b;
     struct writ_bundle_report r = {.records = 7};
@@ -214,7 +214,7 @@ START_TEST(phase_of_every_decision_is_reported)
 }
 END_TEST
 
-START_TEST(what_is_withheld_leaves_its_digest_and_all_proofs_hold)
+START_TEST(bundle_with_withheld_records_keeps_digests_and_proofs)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -236,7 +236,7 @@ START_TEST(what_is_withheld_leaves_its_digest_and_all_proofs_hold)
 }
 END_TEST
 
-START_TEST(every_changed_bit_of_a_bundle_is_noticed)
+START_TEST(bundle_check_of_every_changed_bit_fails)
 {
     struct bench b;
     struct writ_bundle_report r = {.records = 7};
@@ -294,7 +294,7 @@ verify_lines(struct bench *b, const struct writ_view *lines, size_t n)
     return why;
 }
 
-START_TEST(a_record_that_is_left_out_doubled_or_moved_is_noticed)
+START_TEST(bundle_check_of_a_missing_repeated_or_moved_record_fails)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -337,7 +337,7 @@ START_TEST(a_record_that_is_left_out_doubled_or_moved_is_noticed)
 }
 END_TEST
 
-START_TEST(changes_of_a_large_bundle_are_noticed_wherever_they_are)
+START_TEST(bundle_check_of_a_changed_large_bundle_fails)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -386,7 +386,7 @@ START_TEST(a_bundle_needs_a_key_that_is_trusted)
 }
 END_TEST
 
-START_TEST(records_that_were_not_asked_for_are_foreign)
+START_TEST(bundle_check_of_unrequested_records_reports_foreign)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -410,10 +410,10 @@ START_TEST(records_that_were_not_asked_for_are_foreign)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("bundles", a_bundle_of_a_run_is_what_it_says,
-    a_bundle_of_an_agent_names_the_seqs_that_are_others, a_bundle_of_a_time_has_all_records_of_it,
-    what_selects_nothing_is_no_bundle, phase_of_every_decision_is_reported,
-    what_is_withheld_leaves_its_digest_and_all_proofs_hold,
-    every_changed_bit_of_a_bundle_is_noticed, a_record_that_is_left_out_doubled_or_moved_is_noticed,
-    changes_of_a_large_bundle_are_noticed_wherever_they_are, a_bundle_needs_a_key_that_is_trusted,
-    records_that_were_not_asked_for_are_foreign)
+WRIT_UNIT_MAIN("bundles", bundle_of_a_run_verifies, bundle_of_an_agent_names_the_seqs_of_others,
+    a_bundle_of_a_time_has_all_records_of_it, bundle_of_an_empty_selection_is_refused,
+    phase_of_every_decision_is_reported, bundle_with_withheld_records_keeps_digests_and_proofs,
+    bundle_check_of_every_changed_bit_fails,
+    bundle_check_of_a_missing_repeated_or_moved_record_fails,
+    bundle_check_of_a_changed_large_bundle_fails, a_bundle_needs_a_key_that_is_trusted,
+    bundle_check_of_unrequested_records_reports_foreign)

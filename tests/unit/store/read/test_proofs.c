@@ -86,7 +86,7 @@ START_TEST(an_empty_ledger_has_an_origin_and_no_checkpoint)
 }
 END_TEST
 
-START_TEST(the_head_is_that_of_the_ledger_that_is_being_written)
+START_TEST(proofs_head_follows_the_writer)
 {
     struct leaves *seen = calloc(1, sizeof *seen);
     struct writ_proofs *proofs;
@@ -172,7 +172,7 @@ START_TEST(checkpoint_without_a_trusted_signature_is_refused)
 }
 END_TEST
 
-START_TEST(an_older_checkpoint_is_pinned_when_it_is_of_these_records)
+START_TEST(proofs_pin_of_an_older_checkpoint_of_these_records_succeeds)
 {
     struct writ_checkpoint head, then;
     struct writ_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
@@ -245,7 +245,7 @@ START_TEST(a_checkpoint_of_other_records_is_not_pinned)
 }
 END_TEST
 
-START_TEST(what_is_no_ledger_is_not_opened)
+START_TEST(proofs_open_of_another_file_is_refused)
 {
     struct writ_proofs *proofs = NULL;
 
@@ -256,7 +256,7 @@ START_TEST(what_is_no_ledger_is_not_opened)
 END_TEST
 
 WRIT_UNIT_MAIN("proofs", an_empty_ledger_has_an_origin_and_no_checkpoint,
-    the_head_is_that_of_the_ledger_that_is_being_written, proofs_hold_at_every_place,
+    proofs_head_follows_the_writer, proofs_hold_at_every_place,
     checkpoint_without_a_trusted_signature_is_refused,
-    an_older_checkpoint_is_pinned_when_it_is_of_these_records,
-    a_checkpoint_of_other_records_is_not_pinned, what_is_no_ledger_is_not_opened)
+    proofs_pin_of_an_older_checkpoint_of_these_records_succeeds,
+    a_checkpoint_of_other_records_is_not_pinned, proofs_open_of_another_file_is_refused)

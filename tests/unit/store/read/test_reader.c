@@ -111,7 +111,7 @@ START_TEST(a_list_is_filtered_and_newest_first)
 }
 END_TEST
 
-START_TEST(an_item_says_what_became_of_the_call)
+START_TEST(reader_list_item_has_the_outcome_of_the_call)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -135,7 +135,7 @@ START_TEST(an_item_says_what_became_of_the_call)
 }
 END_TEST
 
-START_TEST(a_reader_sees_what_is_written_after_it_was_opened)
+START_TEST(reader_sees_records_written_after_its_open)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -270,7 +270,7 @@ START_TEST(a_boundary_is_found_by_its_name_and_tenant)
 }
 END_TEST
 
-START_TEST(what_is_missing_from_an_export_is_named)
+START_TEST(reader_export_names_missing_records)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -302,7 +302,7 @@ START_TEST(what_is_missing_from_an_export_is_named)
 }
 END_TEST
 
-START_TEST(a_reader_opens_only_ledgers_and_closes_nothing)
+START_TEST(reader_open_of_a_missing_or_unknown_ledger_is_refused)
 {
     struct writ_kit kit;
     struct writ_reader *mark = (struct writ_reader *)(void *)&mark, *reader = mark;
@@ -317,7 +317,8 @@ START_TEST(a_reader_opens_only_ledgers_and_closes_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reader", a_list_is_filtered_and_newest_first, an_item_says_what_became_of_the_call,
-    a_reader_sees_what_is_written_after_it_was_opened, a_call_is_shown_with_its_records,
-    a_boundary_is_exported_whole_with_its_seal, a_boundary_is_found_by_its_name_and_tenant,
-    what_is_missing_from_an_export_is_named, a_reader_opens_only_ledgers_and_closes_nothing)
+WRIT_UNIT_MAIN("reader", a_list_is_filtered_and_newest_first,
+    reader_list_item_has_the_outcome_of_the_call, reader_sees_records_written_after_its_open,
+    a_call_is_shown_with_its_records, a_boundary_is_exported_whole_with_its_seal,
+    a_boundary_is_found_by_its_name_and_tenant, reader_export_names_missing_records,
+    reader_open_of_a_missing_or_unknown_ledger_is_refused)

@@ -85,7 +85,7 @@ START_TEST(a_receipt_shows_a_call_and_its_outcome)
 }
 END_TEST
 
-START_TEST(a_call_under_way_has_a_receipt_that_says_so)
+START_TEST(receipt_of_a_call_in_flight_says_so)
 {
     struct bench b;
     struct writ_receipt receipt = {0};
@@ -101,7 +101,7 @@ START_TEST(a_call_under_way_has_a_receipt_that_says_so)
 }
 END_TEST
 
-START_TEST(there_is_no_receipt_of_what_is_not_there)
+START_TEST(receipt_of_a_missing_call_is_absent)
 {
     struct bench b;
     struct writ_buf text;
@@ -115,7 +115,7 @@ START_TEST(there_is_no_receipt_of_what_is_not_there)
 }
 END_TEST
 
-START_TEST(every_changed_bit_of_a_receipt_is_noticed)
+START_TEST(receipt_verify_of_every_changed_bit_fails)
 {
     struct bench b;
     struct writ_receipt receipt = {.decision_index = 7};
@@ -140,7 +140,7 @@ START_TEST(every_changed_bit_of_a_receipt_is_noticed)
 }
 END_TEST
 
-START_TEST(nothing_in_a_receipt_makes_a_key_trusted)
+START_TEST(receipt_verify_trusts_no_key_of_the_receipt)
 {
     struct bench b, other;
     struct writ_receipt receipt;
@@ -209,7 +209,7 @@ verify_records(struct bench *b, const struct pair *pair, const struct writ_view 
     return why;
 }
 
-START_TEST(records_that_are_in_the_log_but_not_of_the_call_are_refused)
+START_TEST(receipt_verify_with_records_of_another_call_fails)
 {
     struct bench b;
     struct pair p = {0};
@@ -233,7 +233,7 @@ START_TEST(records_that_are_in_the_log_but_not_of_the_call_are_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_receipt_is_malformed)
+START_TEST(receipt_verify_of_another_text_is_malformed)
 {
     static const char *const bad[] = {"", "{}", "[]", "{\"format\":\"writ-receipt/1\"}",
         "{\"format\":\"writ-receipt/1\",\"keys\":[],\"records\":[]}",
@@ -254,6 +254,6 @@ START_TEST(what_is_no_receipt_is_malformed)
 END_TEST
 
 WRIT_UNIT_MAIN("receipts", a_receipt_shows_a_call_and_its_outcome,
-    a_call_under_way_has_a_receipt_that_says_so, there_is_no_receipt_of_what_is_not_there,
-    every_changed_bit_of_a_receipt_is_noticed, nothing_in_a_receipt_makes_a_key_trusted,
-    records_that_are_in_the_log_but_not_of_the_call_are_refused, what_is_no_receipt_is_malformed)
+    receipt_of_a_call_in_flight_says_so, receipt_of_a_missing_call_is_absent,
+    receipt_verify_of_every_changed_bit_fails, receipt_verify_trusts_no_key_of_the_receipt,
+    receipt_verify_with_records_of_another_call_fails, receipt_verify_of_another_text_is_malformed)

@@ -40,7 +40,7 @@ start(struct writ_kit *kit)
     writ_kit_open(kit);
 }
 
-START_TEST(what_is_whole_is_verified_again_and_again_while_it_is_written)
+START_TEST(scrub_of_a_sound_ledger_repeats_beside_the_writer)
 {
     struct writ_ledger_health health;
     struct writ_kit kit;
@@ -59,7 +59,7 @@ START_TEST(what_is_whole_is_verified_again_and_again_while_it_is_written)
 }
 END_TEST
 
-START_TEST(an_edit_that_it_finds_ends_all_work)
+START_TEST(scrub_that_finds_an_edit_poisons_the_ledger)
 {
     static const char *const edits[] = {
         ("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), 'as the policy', 'as a "
@@ -93,7 +93,7 @@ START_TEST(an_edit_that_it_finds_ends_all_work)
 }
 END_TEST
 
-START_TEST(it_does_not_begin_before_its_time)
+START_TEST(scrub_before_its_interval_does_not_begin)
 {
     struct writ_kit kit;
 
@@ -107,5 +107,5 @@ START_TEST(it_does_not_begin_before_its_time)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("scrub", what_is_whole_is_verified_again_and_again_while_it_is_written,
-    an_edit_that_it_finds_ends_all_work, it_does_not_begin_before_its_time)
+WRIT_UNIT_MAIN("scrub", scrub_of_a_sound_ledger_repeats_beside_the_writer,
+    scrub_that_finds_an_edit_poisons_the_ledger, scrub_before_its_interval_does_not_begin)

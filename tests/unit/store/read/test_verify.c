@@ -25,7 +25,7 @@ verified(struct writ_kit *kit)
     return report;
 }
 
-START_TEST(a_ledger_as_it_is_written_is_sound)
+START_TEST(verify_of_a_live_ledger_finds_no_problem)
 {
     struct writ_kit kit;
     struct writ_verify_report report;
@@ -153,7 +153,7 @@ static const struct tamper tampers[] = {
     {"DELETE FROM boundary WHERE name = 'one'", 0, "no row"},
 };
 
-START_TEST(every_change_is_found_and_the_first_bad_record_named)
+START_TEST(verify_of_every_change_names_the_first_bad_record)
 {
     for (size_t i = 0; i < sizeof tampers / sizeof tampers[0]; i++) {
         const struct tamper *row = &tampers[i];
@@ -347,7 +347,7 @@ START_TEST(a_verification_can_be_stopped)
 }
 END_TEST
 
-START_TEST(more_problems_than_are_listed_are_counted)
+START_TEST(verify_counts_problems_beyond_the_list)
 {
     struct writ_kit kit;
     struct writ_verify_report report;
@@ -367,7 +367,7 @@ START_TEST(more_problems_than_are_listed_are_counted)
 }
 END_TEST
 
-START_TEST(what_is_no_ledger_is_not_verified)
+START_TEST(verify_of_another_file_is_refused)
 {
     struct writ_kit kit;
     struct writ_verify_report report = {.records = 77};
@@ -419,8 +419,8 @@ START_TEST(statements_with_a_long_log_scan_no_table)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("verify", a_ledger_as_it_is_written_is_sound, an_empty_ledger_is_sound,
-    every_change_is_found_and_the_first_bad_record_named,
+WRIT_UNIT_MAIN("verify", verify_of_a_live_ledger_finds_no_problem, an_empty_ledger_is_sound,
+    verify_of_every_change_names_the_first_bad_record,
     records_of_a_group_share_rows_and_are_read_one_by_one, a_change_inside_a_row_is_found,
-    a_verification_can_be_stopped, more_problems_than_are_listed_are_counted,
-    what_is_no_ledger_is_not_verified, statements_with_a_long_log_scan_no_table)
+    a_verification_can_be_stopped, verify_counts_problems_beyond_the_list,
+    verify_of_another_file_is_refused, statements_with_a_long_log_scan_no_table)

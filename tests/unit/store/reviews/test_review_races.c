@@ -116,7 +116,7 @@ end(struct writ_kit *kit)
     writ_kit_wipe(kit);
 }
 
-START_TEST(many_redeem_one_approval_and_one_call_runs)
+START_TEST(redeem_in_many_threads_grants_one_call)
 {
     for (int round = 0; round < ROUNDS; round++) {
         struct writ_poll_asking *asking[THREADS];
@@ -201,7 +201,7 @@ taken_or_closed(const struct writ_entry *vote)
 }
 
 /* The vote that would approve against the end of the review. */
-START_TEST(a_vote_counts_before_the_end_or_not_at_all)
+START_TEST(vote_racing_the_end_counts_before_it_or_never)
 {
     for (int round = 0; round < ROUNDS; round++) {
         struct writ_kit kit;
@@ -226,7 +226,7 @@ START_TEST(a_vote_counts_before_the_end_or_not_at_all)
 }
 END_TEST
 
-START_TEST(votes_that_come_together_count_once_each_and_bring_one_verdict)
+START_TEST(votes_in_many_threads_count_once_and_give_one_verdict)
 {
     for (int round = 0; round < ROUNDS; round++) {
         struct writ_kit kit;
@@ -273,9 +273,8 @@ START_TEST(two_concurrent_requests_share_one_review)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("review_races", many_redeem_one_approval_and_one_call_runs,
+WRIT_UNIT_MAIN("review_races", redeem_in_many_threads_grants_one_call,
     withdrawing_and_redeeming_exclude_each_other,
     revoking_by_an_administrator_and_redeeming_exclude_each_other,
-    a_new_policy_and_redeeming_exclude_each_other, a_vote_counts_before_the_end_or_not_at_all,
-    votes_that_come_together_count_once_each_and_bring_one_verdict,
-    two_concurrent_requests_share_one_review)
+    a_new_policy_and_redeeming_exclude_each_other, vote_racing_the_end_counts_before_it_or_never,
+    votes_in_many_threads_count_once_and_give_one_verdict, two_concurrent_requests_share_one_review)

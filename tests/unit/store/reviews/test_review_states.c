@@ -161,7 +161,7 @@ try(enum writ_review_state state, enum writ_review_event event, bool restart)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(every_event_in_every_state_does_what_the_table_says_and_nothing_else)
+START_TEST(each_event_in_each_state_follows_the_table)
 {
     for (int state = WRIT_REVIEW_OPEN; state < WRIT_REVIEW_STATE_COUNT; state++) {
         for (int event = 0; event < WRIT_REVIEW_EVENT_COUNT; event++) {
@@ -171,7 +171,7 @@ START_TEST(every_event_in_every_state_does_what_the_table_says_and_nothing_else)
 }
 END_TEST
 
-START_TEST(so_it_does_after_a_restart)
+START_TEST(each_event_after_a_restart_follows_the_table)
 {
     for (int state = WRIT_REVIEW_OPEN; state < WRIT_REVIEW_STATE_COUNT; state++) {
         for (int event = 0; event < WRIT_REVIEW_EVENT_COUNT; event++) {
@@ -181,7 +181,7 @@ START_TEST(so_it_does_after_a_restart)
 }
 END_TEST
 
-START_TEST(of_what_there_is_not_nothing_happens)
+START_TEST(each_event_on_an_unknown_review_changes_nothing)
 {
     struct writ_kit kit;
 
@@ -211,7 +211,7 @@ rules(struct writ_kit *kit, const char *digest)
     writ_kit_turn(kit);
 }
 
-START_TEST(rules_that_are_gone_end_their_reviews_and_others_do_not)
+START_TEST(removed_rules_end_their_own_reviews_only)
 {
     struct writ_kit kit;
     const char *open, *approved;
@@ -335,8 +335,7 @@ START_TEST(waiter_wakes_on_timeout_expiry_and_close)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("review_states",
-    every_event_in_every_state_does_what_the_table_says_and_nothing_else,
-    so_it_does_after_a_restart, of_what_there_is_not_nothing_happens,
-    rules_that_are_gone_end_their_reviews_and_others_do_not,
-    waiter_wakes_on_the_verdict_and_not_on_a_vote, waiter_wakes_on_timeout_expiry_and_close)
+WRIT_UNIT_MAIN("review_states", each_event_in_each_state_follows_the_table,
+    each_event_after_a_restart_follows_the_table, each_event_on_an_unknown_review_changes_nothing,
+    removed_rules_end_their_own_reviews_only, waiter_wakes_on_the_verdict_and_not_on_a_vote,
+    waiter_wakes_on_timeout_expiry_and_close)

@@ -118,7 +118,7 @@ START_TEST(review_end_is_reported_once_and_then_a_new_review_opens)
 }
 END_TEST
 
-START_TEST(what_the_voters_said_of_a_call_holds_for_its_repeats)
+START_TEST(verdict_of_a_call_holds_for_its_repeats)
 {
     struct writ_kit kit;
     const char *id;
@@ -143,7 +143,7 @@ START_TEST(what_the_voters_said_of_a_call_holds_for_its_repeats)
 }
 END_TEST
 
-START_TEST(silence_never_approves_and_an_approval_does_not_last)
+START_TEST(review_without_votes_expires_and_an_approval_expires)
 {
     struct writ_kit kit;
     const char *id;
@@ -291,7 +291,7 @@ START_TEST(watcher_starts_again_after_a_restart_or_another_ledger)
 }
 END_TEST
 
-START_TEST(a_continuation_must_be_of_this_very_call)
+START_TEST(continuation_of_another_call_is_refused)
 {
     struct writ_kit kit;
     const char *id, *other;
@@ -315,7 +315,7 @@ START_TEST(a_continuation_must_be_of_this_very_call)
 }
 END_TEST
 
-START_TEST(a_vote_counts_for_its_review_and_its_voter_alone)
+START_TEST(vote_counts_for_its_own_review_and_voter_only)
 {
     struct writ_kit kit;
     struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
@@ -365,7 +365,7 @@ START_TEST(call_of_one_of_its_voters_is_refused)
 }
 END_TEST
 
-START_TEST(records_of_a_review_that_do_not_follow_from_each_other_are_found)
+START_TEST(verify_of_inconsistent_review_records_fails)
 {
     static const struct {
         const char *from, *to, *what;
@@ -397,7 +397,7 @@ START_TEST(records_of_a_review_that_do_not_follow_from_each_other_are_found)
 }
 END_TEST
 
-START_TEST(a_veto_ends_it_at_once)
+START_TEST(veto_ends_the_review_at_once)
 {
     struct writ_kit kit;
     const char *id;
@@ -467,7 +467,7 @@ START_TEST(the_end_of_a_run_ends_its_reviews)
 }
 END_TEST
 
-START_TEST(an_agent_has_so_many_calls_under_review_and_no_more)
+START_TEST(ask_beyond_the_reviews_of_an_agent_is_refused)
 {
     struct writ_kit kit;
 
@@ -557,7 +557,7 @@ START_TEST(open_after_an_edit_of_the_records_of_a_review_is_refused)
 }
 END_TEST
 
-START_TEST(voters_read_the_arguments_while_it_lives_and_the_records_for_ever)
+START_TEST(review_get_has_arguments_while_live_and_records_afterwards)
 {
     struct writ_kit kit;
     const char *id;
@@ -718,17 +718,16 @@ WRIT_UNIT_MAIN("reviewing",
     an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate,
     two_callers_redeem_one_approval_at_the_same_time_and_one_runs,
     review_end_is_reported_once_and_then_a_new_review_opens,
-    what_the_voters_said_of_a_call_holds_for_its_repeats,
-    silence_never_approves_and_an_approval_does_not_last,
+    verdict_of_a_call_holds_for_its_repeats, review_without_votes_expires_and_an_approval_expires,
     drift_and_another_policy_end_a_review_and_open_a_new_one_that_supersedes,
-    a_continuation_must_be_of_this_very_call, a_vote_counts_for_its_review_and_its_voter_alone,
-    call_of_one_of_its_voters_is_refused,
-    records_of_a_review_that_do_not_follow_from_each_other_are_found, a_veto_ends_it_at_once,
-    reviews_and_votes_survive_a_restart_at_every_point, unreported_end_is_reported_after_a_restart,
-    the_end_of_a_run_ends_its_reviews, an_agent_has_so_many_calls_under_review_and_no_more,
-    review_without_a_vote_counter_is_not_opened, review_get_of_changed_arguments_poisons,
+    continuation_of_another_call_is_refused, vote_counts_for_its_own_review_and_voter_only,
+    call_of_one_of_its_voters_is_refused, verify_of_inconsistent_review_records_fails,
+    veto_ends_the_review_at_once, reviews_and_votes_survive_a_restart_at_every_point,
+    unreported_end_is_reported_after_a_restart, the_end_of_a_run_ends_its_reviews,
+    ask_beyond_the_reviews_of_an_agent_is_refused, review_without_a_vote_counter_is_not_opened,
+    review_get_of_changed_arguments_poisons,
     open_after_an_edit_of_the_records_of_a_review_is_refused,
-    voters_read_the_arguments_while_it_lives_and_the_records_for_ever,
+    review_get_has_arguments_while_live_and_records_afterwards,
     a_review_with_many_long_votes_survives_a_restart,
     repeated_votes_of_one_voter_displace_no_other_vote,
     watcher_gets_live_reviews_and_then_each_change,

@@ -23,7 +23,7 @@ fill(struct writ_kit *kit)
     writ_kit_forget(kit);
 }
 
-START_TEST(what_contradicts_itself_stops_the_start)
+START_TEST(open_of_contradicting_records_is_refused)
 {
     static const char *const changes[] = {
         "UPDATE record SET seq = 1 WHERE leaf = 3",
@@ -83,7 +83,7 @@ START_TEST(what_contradicts_itself_stops_the_start)
 END_TEST
 
 /* A claim stands at least as long as its run is open: that is not ended by an edit. */
-START_TEST(a_run_that_is_called_sealed_has_a_seal)
+START_TEST(open_of_a_sealed_run_without_seal_is_refused)
 {
     static const char *const changes[] = {
         "UPDATE boundary SET seal_leaf = 4 WHERE name = 'two'",
@@ -128,7 +128,7 @@ START_TEST(a_refused_start_leaves_the_ledger_as_it_was)
 }
 END_TEST
 
-START_TEST(records_older_than_what_matters_are_not_looked_at)
+START_TEST(open_reads_no_records_older_than_needed)
 {
     struct writ_kit kit;
 
@@ -146,7 +146,7 @@ START_TEST(records_older_than_what_matters_are_not_looked_at)
 END_TEST
 
 /* The clock of the machine that the ledger was moved to is behind: everything is kept longer. */
-START_TEST(a_clock_behind_the_log_keeps_claims_all_the_same)
+START_TEST(open_with_a_clock_behind_the_log_keeps_claims)
 {
     struct writ_kit kit;
 
@@ -179,8 +179,7 @@ START_TEST(budgets_of_windows_that_have_passed_are_forgotten)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("load", what_contradicts_itself_stops_the_start,
-    a_run_that_is_called_sealed_has_a_seal, a_refused_start_leaves_the_ledger_as_it_was,
-    records_older_than_what_matters_are_not_looked_at,
-    a_clock_behind_the_log_keeps_claims_all_the_same,
+WRIT_UNIT_MAIN("load", open_of_contradicting_records_is_refused,
+    open_of_a_sealed_run_without_seal_is_refused, a_refused_start_leaves_the_ledger_as_it_was,
+    open_reads_no_records_older_than_needed, open_with_a_clock_behind_the_log_keeps_claims,
     budgets_of_windows_that_have_passed_are_forgotten)

@@ -365,7 +365,7 @@ step(struct world *w, uint32_t *state)
     }
 }
 
-START_TEST(a_start_with_a_manifest_and_one_without_give_the_same)
+START_TEST(open_with_and_without_a_manifest_agree)
 {
     struct world w = {.run = 1};
     size_t looked = 0, is_short = 0;
@@ -484,7 +484,7 @@ START_TEST(a_manifest_that_was_changed_is_refused_and_a_rebuild_helps)
 END_TEST
 
 /* Builds of before wrote blocks from the first row on, and no manifest. */
-START_TEST(rows_that_no_manifest_names_are_deleted)
+START_TEST(open_deletes_rows_that_no_manifest_names)
 {
     struct writ_kit kit;
 
@@ -506,7 +506,7 @@ START_TEST(rows_that_no_manifest_names_are_deleted)
 }
 END_TEST
 
-START_TEST(a_block_that_was_changed_frees_no_key_also_after_a_start)
+START_TEST(open_with_a_changed_block_frees_no_key)
 {
     struct writ_kit kit;
     call *c;
@@ -540,7 +540,7 @@ put_back(struct writ_kit *kit, const char *from)
     writ_kit_sql(kit, sql);
 }
 
-START_TEST(an_older_manifest_makes_the_start_longer_and_nothing_else)
+START_TEST(open_with_an_older_manifest_gives_the_same_state)
 {
     struct writ_kit kit;
     char path[112];
@@ -592,7 +592,7 @@ START_TEST(a_manifest_of_another_history_is_refused)
 }
 END_TEST
 
-START_TEST(what_a_revoked_key_signed_counts_as_none)
+START_TEST(open_ignores_a_manifest_of_a_revoked_key)
 {
     struct writ_signer *fresh = NULL;
     struct writ_kit kit;
@@ -655,7 +655,7 @@ edit_old(const char *sql, bool opens)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(a_record_that_was_not_read_again_is_compared_when_it_is_used)
+START_TEST(record_skipped_at_open_is_compared_at_its_use)
 {
     edit_old("UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), 'files/x', 'files/y') AS "
              "BLOB)",
@@ -671,11 +671,9 @@ START_TEST(a_record_that_was_not_read_again_is_compared_when_it_is_used)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("manifest", a_start_with_a_manifest_and_one_without_give_the_same,
+WRIT_UNIT_MAIN("manifest", open_with_and_without_a_manifest_agree,
     a_manifest_that_was_changed_is_refused_and_a_rebuild_helps,
-    rows_that_no_manifest_names_are_deleted,
-    a_block_that_was_changed_frees_no_key_also_after_a_start,
-    an_older_manifest_makes_the_start_longer_and_nothing_else,
-    a_manifest_of_another_history_is_refused, what_a_revoked_key_signed_counts_as_none,
-    a_manifest_of_another_key_is_refused,
-    a_record_that_was_not_read_again_is_compared_when_it_is_used)
+    open_deletes_rows_that_no_manifest_names, open_with_a_changed_block_frees_no_key,
+    open_with_an_older_manifest_gives_the_same_state, a_manifest_of_another_history_is_refused,
+    open_ignores_a_manifest_of_a_revoked_key, a_manifest_of_another_key_is_refused,
+    record_skipped_at_open_is_compared_at_its_use)

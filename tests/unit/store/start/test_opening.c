@@ -91,7 +91,7 @@ START_TEST(every_group_ends_with_a_checkpoint_that_is_signed)
 }
 END_TEST
 
-START_TEST(a_node_of_every_level_is_found_and_no_other)
+START_TEST(head_node_of_each_level_is_found)
 {
     struct writ_heads heads = {0};
     struct writ_tree_source source;
@@ -122,7 +122,7 @@ START_TEST(a_node_of_every_level_is_found_and_no_other)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_the_last_checkpoint_does_not_open)
+START_TEST(open_of_records_unlike_the_last_checkpoint_is_refused)
 {
     static const struct {
         const char *sql, *word;
@@ -178,7 +178,7 @@ START_TEST(a_ledger_of_other_keys_does_not_open)
 }
 END_TEST
 
-START_TEST(a_key_that_was_rotated_out_is_still_believed)
+START_TEST(open_with_a_rotated_key_succeeds)
 {
     struct writ_signer *signer = NULL;
     struct writ_kit kit;
@@ -217,7 +217,7 @@ revoke(struct writ_kit *kit, int64_t since_us)
         WRIT_KIT_WALL_US + WRIT_KIT_S * 3600, NULL));
 }
 
-START_TEST(a_revoked_key_is_believed_for_what_is_older_alone)
+START_TEST(open_with_a_revoked_key_accepts_older_signatures_only)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
     struct writ_heads_trust trust = {0};
@@ -259,7 +259,7 @@ START_TEST(a_revoked_key_is_believed_for_what_is_older_alone)
 }
 END_TEST
 
-START_TEST(a_late_checkpoint_has_no_signature_that_does_not_hold)
+START_TEST(late_checkpoint_has_valid_signatures_only)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
     struct writ_buf both = writ_buf_make(WRIT_NOTE_BYTES_MAX);
@@ -302,7 +302,7 @@ START_TEST(a_late_checkpoint_has_no_signature_that_does_not_hold)
 }
 END_TEST
 
-START_TEST(what_a_revoked_key_signed_last_does_not_open)
+START_TEST(open_of_a_checkpoint_by_a_revoked_key_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
     struct writ_kit kit;
@@ -324,7 +324,7 @@ START_TEST(what_a_revoked_key_signed_last_does_not_open)
 }
 END_TEST
 
-START_TEST(a_key_that_was_retired_is_still_believed)
+START_TEST(open_with_a_retired_key_succeeds)
 {
     struct writ_signer *signer = NULL;
     struct writ_kit kit;
@@ -340,7 +340,7 @@ START_TEST(a_key_that_was_retired_is_still_believed)
 }
 END_TEST
 
-START_TEST(what_is_pinned_has_to_be_there)
+START_TEST(open_without_the_pinned_checkpoint_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
     struct writ_kit kit, other;
@@ -369,7 +369,7 @@ START_TEST(what_is_pinned_has_to_be_there)
 }
 END_TEST
 
-START_TEST(a_history_that_went_another_way_is_not_the_pinned_one)
+START_TEST(open_of_another_history_than_the_pinned_one_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(1 << 20);
     struct writ_view pinned;
@@ -390,9 +390,9 @@ START_TEST(a_history_that_went_another_way_is_not_the_pinned_one)
 END_TEST
 
 WRIT_UNIT_MAIN("opening", every_group_ends_with_a_checkpoint_that_is_signed,
-    a_node_of_every_level_is_found_and_no_other,
-    what_does_not_fit_the_last_checkpoint_does_not_open, a_ledger_of_other_keys_does_not_open,
-    a_key_that_was_rotated_out_is_still_believed, a_revoked_key_is_believed_for_what_is_older_alone,
-    a_late_checkpoint_has_no_signature_that_does_not_hold,
-    what_a_revoked_key_signed_last_does_not_open, a_key_that_was_retired_is_still_believed,
-    what_is_pinned_has_to_be_there, a_history_that_went_another_way_is_not_the_pinned_one)
+    head_node_of_each_level_is_found, open_of_records_unlike_the_last_checkpoint_is_refused,
+    a_ledger_of_other_keys_does_not_open, open_with_a_rotated_key_succeeds,
+    open_with_a_revoked_key_accepts_older_signatures_only,
+    late_checkpoint_has_valid_signatures_only, open_of_a_checkpoint_by_a_revoked_key_is_refused,
+    open_with_a_retired_key_succeeds, open_without_the_pinned_checkpoint_is_refused,
+    open_of_another_history_than_the_pinned_one_is_refused)

@@ -42,7 +42,7 @@ START_TEST(a_boundary_is_found_by_tenant_and_name)
 }
 END_TEST
 
-START_TEST(the_one_that_was_found_last_is_at_hand)
+START_TEST(boundaries_recent_gives_the_last_found)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_boundary *ab;
@@ -61,7 +61,7 @@ START_TEST(the_one_that_was_found_last_is_at_hand)
 END_TEST
 
 /* It would take 2^64 work to make two of one tag; they would still be two. */
-START_TEST(two_names_of_one_tag_are_two)
+START_TEST(boundaries_with_equal_tags_stay_apart)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_boundary *first, *second;
@@ -80,7 +80,7 @@ START_TEST(two_names_of_one_tag_are_two)
 }
 END_TEST
 
-START_TEST(a_sweep_comes_by_everywhere)
+START_TEST(boundaries_sweep_visits_each)
 {
     struct writ_boundaries boundaries = {0};
     size_t seen = 0;
@@ -106,7 +106,7 @@ START_TEST(a_sweep_comes_by_everywhere)
 }
 END_TEST
 
-START_TEST(so_many_are_open_and_no_more)
+START_TEST(boundaries_open_beyond_the_limit_is_refused)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_boundary *mark = NULL;
@@ -163,7 +163,7 @@ START_TEST(a_flight_counts_in_its_boundary_until_it_ends)
 }
 END_TEST
 
-START_TEST(the_ledger_has_room_for_its_own)
+START_TEST(boundaries_add_of_the_ledgers_own_succeeds_when_full)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_boundary *mine, *own, *unwanted = NULL;
@@ -207,8 +207,8 @@ START_TEST(boundary_counts_in_the_share_of_its_opener)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("boundaries", the_ledger_has_room_for_its_own,
+WRIT_UNIT_MAIN("boundaries", boundaries_add_of_the_ledgers_own_succeeds_when_full,
     boundary_counts_in_the_share_of_its_opener, a_boundary_is_found_by_tenant_and_name,
-    the_one_that_was_found_last_is_at_hand, two_names_of_one_tag_are_two,
-    a_sweep_comes_by_everywhere, so_many_are_open_and_no_more,
+    boundaries_recent_gives_the_last_found, boundaries_with_equal_tags_stay_apart,
+    boundaries_sweep_visits_each, boundaries_open_beyond_the_limit_is_refused,
     a_flight_counts_in_its_boundary_until_it_ends)

@@ -114,7 +114,7 @@ give_back(struct writ_budgets *budgets, const struct writ_booking *booking)
     writ_budgets_end(booking, 1);
 }
 
-START_TEST(what_is_given_back_counts_only_in_its_own_window)
+START_TEST(budgets_return_applies_to_its_own_window_only)
 {
     struct writ_budgets budgets = {0};
     struct writ_booking first, second;
@@ -132,7 +132,7 @@ START_TEST(what_is_given_back_counts_only_in_its_own_window)
 }
 END_TEST
 
-START_TEST(a_group_that_is_rolled_back_leaves_no_trace)
+START_TEST(budgets_rollback_restores_every_counter)
 {
     struct writ_budgets budgets = {0};
     struct writ_booking first, second;
@@ -156,7 +156,7 @@ START_TEST(a_group_that_is_rolled_back_leaves_no_trace)
 }
 END_TEST
 
-START_TEST(what_cannot_be_a_draw_is_refused)
+START_TEST(budgets_draw_of_an_invalid_amount_is_refused)
 {
     struct writ_budgets budgets = {0};
     struct writ_reservation rows[] = {
@@ -176,7 +176,7 @@ START_TEST(what_cannot_be_a_draw_is_refused)
 }
 END_TEST
 
-START_TEST(a_sum_that_cannot_be_kept_exactly_does_not_fit)
+START_TEST(budgets_draw_with_an_inexact_sum_is_refused)
 {
     struct writ_budgets budgets = {0};
     struct writ_reservation large = draw(1, "1e33", "1e40"), small = draw(1, "0.1", "1e40");
@@ -191,7 +191,7 @@ START_TEST(a_sum_that_cannot_be_kept_exactly_does_not_fit)
 }
 END_TEST
 
-START_TEST(so_many_counters_and_no_more_and_two_windows_are_two)
+START_TEST(budgets_limit_the_counters_of_all_windows)
 {
     struct writ_budgets budgets = {0};
     struct writ_reservation rows[] = {draw(1, "1", "9"), draw(1, "1", "9"), draw(2, "1", "9")};
@@ -232,8 +232,7 @@ START_TEST(counters_are_dropped_after_their_window_when_unused)
 END_TEST
 
 WRIT_UNIT_MAIN("budgets", sums_are_exact_up_to_the_limit, a_call_books_all_of_its_budgets_or_none,
-    windows_are_aligned_to_the_epoch, what_is_given_back_counts_only_in_its_own_window,
-    a_group_that_is_rolled_back_leaves_no_trace, what_cannot_be_a_draw_is_refused,
-    a_sum_that_cannot_be_kept_exactly_does_not_fit,
-    so_many_counters_and_no_more_and_two_windows_are_two,
+    windows_are_aligned_to_the_epoch, budgets_return_applies_to_its_own_window_only,
+    budgets_rollback_restores_every_counter, budgets_draw_of_an_invalid_amount_is_refused,
+    budgets_draw_with_an_inexact_sum_is_refused, budgets_limit_the_counters_of_all_windows,
     counters_are_dropped_after_their_window_when_unused)

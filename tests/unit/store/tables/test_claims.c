@@ -33,7 +33,7 @@ START_TEST(a_claim_is_found_by_key_and_by_intent_until_it_is_removed)
 }
 END_TEST
 
-START_TEST(there_may_be_more_than_were_expected)
+START_TEST(claims_beyond_the_expected_number_are_kept)
 {
     struct writ_claims claims = {0};
 
@@ -50,7 +50,7 @@ START_TEST(there_may_be_more_than_were_expected)
 }
 END_TEST
 
-START_TEST(those_with_an_outcome_stand_in_the_order_of_the_outcomes)
+START_TEST(claims_with_an_outcome_are_ordered_by_outcome)
 {
     struct writ_claims claims = {0};
     struct writ_hold *one, *two, *three;
@@ -75,7 +75,7 @@ START_TEST(those_with_an_outcome_stand_in_the_order_of_the_outcomes)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_taken)
+START_TEST(claims_add_without_memory_is_refused)
 {
     struct writ_claims claims = {0};
 
@@ -95,5 +95,5 @@ START_TEST(without_memory_nothing_is_taken)
 END_TEST
 
 WRIT_UNIT_MAIN("claims", a_claim_is_found_by_key_and_by_intent_until_it_is_removed,
-    there_may_be_more_than_were_expected, those_with_an_outcome_stand_in_the_order_of_the_outcomes,
-    without_memory_nothing_is_taken)
+    claims_beyond_the_expected_number_are_kept, claims_with_an_outcome_are_ordered_by_outcome,
+    claims_add_without_memory_is_refused)

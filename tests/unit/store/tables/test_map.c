@@ -9,7 +9,7 @@ struct thing {
     struct writ_map_node node;
 };
 
-START_TEST(things_are_found_by_their_tag_until_they_are_removed)
+START_TEST(map_find_gives_an_entry_until_it_is_removed)
 {
     struct writ_map map = {0};
     static struct thing things[1000];
@@ -38,7 +38,7 @@ START_TEST(things_are_found_by_their_tag_until_they_are_removed)
 }
 END_TEST
 
-START_TEST(a_second_one_of_a_tag_hides_the_first)
+START_TEST(map_find_of_equal_tags_gives_the_last_added)
 {
     struct writ_map map = {0};
     struct thing first = {.value = 1}, second = {.value = 2};
@@ -106,7 +106,7 @@ remove_stranger(void *arg)
     writ_map_remove(arg, &stranger.node);
 }
 
-START_TEST(removing_what_is_not_there_stops_the_process)
+START_TEST(map_remove_of_an_absent_entry_stops_the_process)
 {
     struct writ_map map = {0};
 
@@ -127,7 +127,7 @@ START_TEST(out_of_memory_is_reported)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("map", things_are_found_by_their_tag_until_they_are_removed,
-    a_second_one_of_a_tag_hides_the_first, buckets_come_into_use_as_the_map_fills,
-    a_zeroed_map_finds_nothing_and_can_be_wiped, removing_what_is_not_there_stops_the_process,
+WRIT_UNIT_MAIN("map", map_find_gives_an_entry_until_it_is_removed,
+    map_find_of_equal_tags_gives_the_last_added, buckets_come_into_use_as_the_map_fills,
+    a_zeroed_map_finds_nothing_and_can_be_wiped, map_remove_of_an_absent_entry_stops_the_process,
     out_of_memory_is_reported)

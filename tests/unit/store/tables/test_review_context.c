@@ -4,7 +4,7 @@
 
 #include "store/tables/review_context.h"
 
-START_TEST(what_was_put_is_read_part_by_part)
+START_TEST(review_context_parts_read_back)
 {
     static const struct {
         const char *arguments, *state, *before, *conditions, *salt;
@@ -46,7 +46,7 @@ START_TEST(a_row_of_an_earlier_build_has_three_parts)
 }
 END_TEST
 
-START_TEST(bytes_of_another_form_are_arguments)
+START_TEST(review_context_of_another_form_is_arguments)
 {
     static const char *const texts[] = {"", "{\"a\":1}", "2 0\n{}", "2 0 0\n{", "2 0 0\n{}x",
         "-1 0 0\n{}", "2 0 0 {}", "99999999999999999999 0 0\n{}", "a b c\n{}", "2\n{}",
@@ -61,5 +61,5 @@ START_TEST(bytes_of_another_form_are_arguments)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("review_context", what_was_put_is_read_part_by_part,
-    a_row_of_an_earlier_build_has_three_parts, bytes_of_another_form_are_arguments)
+WRIT_UNIT_MAIN("review_context", review_context_parts_read_back,
+    a_row_of_an_earlier_build_has_three_parts, review_context_of_another_form_is_arguments)

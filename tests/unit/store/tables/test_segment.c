@@ -52,7 +52,7 @@ is_same(const struct writ_held *a, const struct writ_held *b)
     ck_assert(a->interrupted == b->interrupted && a->in_flight == b->in_flight);
 }
 
-START_TEST(an_entry_says_all_of_a_claim_and_the_latest_of_a_tag_comes_first)
+START_TEST(segment_entry_holds_the_claim_and_the_latest_is_first)
 {
     uint8_t one[WRIT_SEGMENT_ENTRY], other[WRIT_SEGMENT_ENTRY];
     struct writ_held held, read;
@@ -132,7 +132,7 @@ found(const struct writ_segment *segment, enum writ_segment_kind kind, struct wr
     return false;
 }
 
-START_TEST(a_segment_finds_what_is_in_it_and_nothing_else)
+START_TEST(segment_find_gives_its_own_claims_only)
 {
     static struct model model[CLAIMS];
     struct writ_segment *segment;
@@ -172,7 +172,7 @@ START_TEST(a_segment_finds_what_is_in_it_and_nothing_else)
 }
 END_TEST
 
-START_TEST(a_block_that_differs_in_any_way_is_noticed)
+START_TEST(segment_find_in_a_changed_block_fails)
 {
     static struct model model[CLAIMS];
     struct writ_segment *segment;
@@ -216,7 +216,7 @@ large(size_t blocks)
     return segment;
 }
 
-START_TEST(a_segment_is_restored_out_of_its_pieces_and_of_no_others)
+START_TEST(segment_restore_accepts_its_own_pieces_only)
 {
     static uint8_t piece[WRIT_SEGMENT_PIECE];
     struct writ_segment *segment = large(2500);
@@ -247,7 +247,7 @@ START_TEST(a_segment_is_restored_out_of_its_pieces_and_of_no_others)
 }
 END_TEST
 
-START_TEST(without_memory_there_is_no_segment)
+START_TEST(segment_without_memory_is_not_made)
 {
     for (long n = 1; n <= 3; n++) {
         writ_fault_arm(n);
@@ -257,6 +257,6 @@ START_TEST(without_memory_there_is_no_segment)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("segment", an_entry_says_all_of_a_claim_and_the_latest_of_a_tag_comes_first,
-    a_segment_finds_what_is_in_it_and_nothing_else, a_block_that_differs_in_any_way_is_noticed,
-    a_segment_is_restored_out_of_its_pieces_and_of_no_others, without_memory_there_is_no_segment)
+WRIT_UNIT_MAIN("segment", segment_entry_holds_the_claim_and_the_latest_is_first,
+    segment_find_gives_its_own_claims_only, segment_find_in_a_changed_block_fails,
+    segment_restore_accepts_its_own_pieces_only, segment_without_memory_is_not_made)

@@ -55,7 +55,7 @@ START_TEST(an_agent_gets_a_half_and_a_tenant_three_quarters)
 }
 END_TEST
 
-START_TEST(what_was_not_released_ends_with_the_table)
+START_TEST(shares_wipe_frees_unreleased_charges)
 {
     struct writ_shares shares = {0};
 
@@ -68,7 +68,7 @@ START_TEST(what_was_not_released_ends_with_the_table)
 }
 END_TEST
 
-START_TEST(in_a_table_for_one_there_is_room_for_one)
+START_TEST(shares_init_rounds_each_share_up)
 {
     static const size_t rows[][3] = {{1, 1, 1}, {2, 1, 2}, {3, 2, 3}, {4, 2, 3}, {5, 3, 4}};
 
@@ -83,7 +83,7 @@ START_TEST(in_a_table_for_one_there_is_room_for_one)
 }
 END_TEST
 
-START_TEST(no_agent_is_taken_for_another_or_for_a_tenant)
+START_TEST(shares_keep_agents_and_tenants_apart)
 {
     struct writ_shares shares = {0};
     struct writ_charge charge;
@@ -100,7 +100,7 @@ START_TEST(no_agent_is_taken_for_another_or_for_a_tenant)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_is_counted)
+START_TEST(shares_take_without_memory_is_refused)
 {
     struct writ_shares shares = {0};
     struct writ_charge charge = {0};
@@ -118,7 +118,7 @@ START_TEST(without_memory_nothing_is_counted)
 }
 END_TEST
 
-START_TEST(a_thing_is_taken_if_the_parts_that_were_asked_for_have_room)
+START_TEST(shares_take_with_a_full_agent_or_tenant_is_refused)
 {
     struct writ_shares shares = {0};
     struct writ_charge a = {0}, other = {0}, refused = {0};
@@ -150,7 +150,7 @@ START_TEST(a_thing_is_taken_if_the_parts_that_were_asked_for_have_room)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("shares", a_thing_is_taken_if_the_parts_that_were_asked_for_have_room,
-    an_agent_gets_a_half_and_a_tenant_three_quarters, what_was_not_released_ends_with_the_table,
-    in_a_table_for_one_there_is_room_for_one, no_agent_is_taken_for_another_or_for_a_tenant,
-    without_memory_nothing_is_counted)
+WRIT_UNIT_MAIN("shares", shares_take_with_a_full_agent_or_tenant_is_refused,
+    an_agent_gets_a_half_and_a_tenant_three_quarters, shares_wipe_frees_unreleased_charges,
+    shares_init_rounds_each_share_up, shares_keep_agents_and_tenants_apart,
+    shares_take_without_memory_is_refused)

@@ -4,7 +4,7 @@
 
 #include "store/tables/tag.h"
 
-START_TEST(a_tag_is_the_first_16_bytes_of_a_digest_in_order)
+START_TEST(tag_of_gives_the_first_16_bytes_of_a_digest)
 {
     struct writ_digest digest;
     uint8_t bytes[WRIT_TAG_BYTES];
@@ -26,7 +26,7 @@ START_TEST(a_tag_is_the_first_16_bytes_of_a_digest_in_order)
 }
 END_TEST
 
-START_TEST(the_tag_of_an_intent_keeps_its_parts_apart)
+START_TEST(tag_intent_keeps_its_parts_apart)
 {
     struct writ_tag tags[4];
 
@@ -41,5 +41,4 @@ START_TEST(the_tag_of_an_intent_keeps_its_parts_apart)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("tag", a_tag_is_the_first_16_bytes_of_a_digest_in_order,
-    the_tag_of_an_intent_keeps_its_parts_apart)
+WRIT_UNIT_MAIN("tag", tag_of_gives_the_first_16_bytes_of_a_digest, tag_intent_keeps_its_parts_apart)

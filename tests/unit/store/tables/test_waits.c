@@ -116,7 +116,7 @@ START_TEST(repeat_of_a_waiting_call_is_refused_as_waiting)
 }
 END_TEST
 
-START_TEST(a_round_is_answered_once_also_within_one_group)
+START_TEST(round_answered_twice_in_one_group_counts_once)
 {
     struct writ_kit kit;
     struct writ_entry *entries[2];
@@ -147,7 +147,7 @@ START_TEST(a_round_is_answered_once_also_within_one_group)
 }
 END_TEST
 
-START_TEST(a_round_goes_on_with_a_call_that_waits_for_input_in_its_own_boundary)
+START_TEST(round_continues_a_waiting_call_in_its_own_boundary)
 {
     struct writ_kit kit;
     call *waits, *running, *task, *wrong;
@@ -192,7 +192,7 @@ START_TEST(only_a_call_in_flight_waits_and_once)
 }
 END_TEST
 
-START_TEST(what_waits_is_found_by_its_name_after_a_restart_too)
+START_TEST(waiting_call_is_found_by_name_after_a_restart)
 {
     struct writ_kit kit;
     struct writ_entry_waiting found = {0};
@@ -326,7 +326,7 @@ START_TEST(all_rounds_draw_on_a_budget_once)
 }
 END_TEST
 
-START_TEST(as_many_calls_wait_as_the_limit_says)
+START_TEST(wait_beyond_the_limit_is_refused)
 {
     struct writ_kit kit;
     call *first, *second;
@@ -346,7 +346,7 @@ START_TEST(as_many_calls_wait_as_the_limit_says)
 }
 END_TEST
 
-START_TEST(of_two_calls_with_one_name_the_newest_is_found_first)
+START_TEST(find_of_two_calls_with_one_name_gives_the_newest)
 {
     const spec s = {.duplicates = WRIT_DUPLICATES_ALLOW};
     struct writ_kit kit;
@@ -452,7 +452,7 @@ one_done(struct writ_entry *entry)
     (void)sem_post(&both);
 }
 
-START_TEST(of_two_that_bind_a_call_in_one_group_one_does)
+START_TEST(bind_twice_in_one_group_succeeds_once)
 {
     struct writ_kit kit;
     struct writ_entry entries[2], *list[2] = {&entries[0], &entries[1]};
@@ -498,7 +498,7 @@ start_with_two(struct writ_kit *kit, call **ret_bound)
     return first;
 }
 
-START_TEST(a_call_of_its_caller_is_as_far_as_it_was_after_a_restart)
+START_TEST(call_of_a_caller_keeps_its_progress_after_a_restart)
 {
     struct writ_kit kit;
     call *first, *second;
@@ -571,14 +571,12 @@ START_TEST(names_differ_by_call_by_state_and_by_owner)
 END_TEST
 
 WRIT_UNIT_MAIN("waits", the_rounds_of_a_call_have_one_claim_and_one_outcome,
-    repeat_of_a_waiting_call_is_refused_as_waiting, a_round_is_answered_once_also_within_one_group,
-    a_round_goes_on_with_a_call_that_waits_for_input_in_its_own_boundary,
-    only_a_call_in_flight_waits_and_once, what_waits_is_found_by_its_name_after_a_restart_too,
-    unanswered_round_gets_its_outcome,
+    repeat_of_a_waiting_call_is_refused_as_waiting, round_answered_twice_in_one_group_counts_once,
+    round_continues_a_waiting_call_in_its_own_boundary, only_a_call_in_flight_waits_and_once,
+    waiting_call_is_found_by_name_after_a_restart, unanswered_round_gets_its_outcome,
     a_task_is_remembered_after_its_outcome_until_its_time_has_passed,
     unseen_task_end_gets_its_outcome_after_a_restart, all_rounds_draw_on_a_budget_once,
-    as_many_calls_wait_as_the_limit_says, of_two_calls_with_one_name_the_newest_is_found_first,
-    a_call_is_bound_once_and_then_waits_for_its_outcome,
-    of_two_that_bind_a_call_in_one_group_one_does,
-    a_call_of_its_caller_is_as_far_as_it_was_after_a_restart, unreported_call_may_have_run,
+    wait_beyond_the_limit_is_refused, find_of_two_calls_with_one_name_gives_the_newest,
+    a_call_is_bound_once_and_then_waits_for_its_outcome, bind_twice_in_one_group_succeeds_once,
+    call_of_a_caller_keeps_its_progress_after_a_restart, unreported_call_may_have_run,
     names_differ_by_call_by_state_and_by_owner)

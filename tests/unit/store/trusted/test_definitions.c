@@ -93,7 +93,7 @@ assert_refused(enum writ_code code)
     ck_assert_str_ne(err.text, "");
 }
 
-START_TEST(what_is_put_is_found_in_the_order_of_names)
+START_TEST(definitions_put_keeps_the_order_of_names)
 {
     struct writ_definitions *definitions = NULL;
 
@@ -134,7 +134,7 @@ START_TEST(saved_definitions_are_loaded_and_private)
 }
 END_TEST
 
-START_TEST(a_file_in_doubt_is_refused_whole)
+START_TEST(definitions_load_of_a_doubtful_file_is_refused)
 {
     setup();
     write_text("{\"tools\":{},\"version\":3}");
@@ -184,7 +184,7 @@ edit(const char *from, const char *to)
     write_text(text);
 }
 
-START_TEST(what_no_key_of_the_ledger_signed_as_this_file_is_refused)
+START_TEST(definitions_load_without_a_ledger_signature_is_refused)
 {
     struct writ_definitions *definitions = NULL, *again = NULL;
     struct writ_keyring *own;
@@ -218,7 +218,7 @@ START_TEST(what_no_key_of_the_ledger_signed_as_this_file_is_refused)
 }
 END_TEST
 
-START_TEST(a_key_that_was_rotated_or_retired_has_signed_and_one_that_was_revoked_has_not)
+START_TEST(definitions_load_accepts_rotated_and_retired_keys_and_refuses_revoked_ones)
 {
     struct writ_definitions *definitions = NULL, *again = NULL;
     const struct writ_signer *first;
@@ -245,7 +245,7 @@ START_TEST(a_key_that_was_rotated_or_retired_has_signed_and_one_that_was_revoked
 }
 END_TEST
 
-START_TEST(what_was_seen_under_a_key_that_was_revoked_counts_as_absent)
+START_TEST(definitions_load_of_seen_ones_under_a_revoked_key_is_absent)
 {
     struct writ_definitions *definitions = NULL, *none = NULL;
     char kid[WRIT_JWK_KID_MAX + 1];
@@ -267,7 +267,7 @@ START_TEST(what_was_seen_under_a_key_that_was_revoked_counts_as_absent)
 }
 END_TEST
 
-START_TEST(one_whose_text_is_not_known_is_not_saved)
+START_TEST(definitions_save_omits_those_without_text)
 {
     struct writ_definitions *definitions = NULL, *again = NULL;
 
@@ -285,7 +285,7 @@ START_TEST(one_whose_text_is_not_known_is_not_saved)
 }
 END_TEST
 
-START_TEST(as_many_as_the_limit_says_and_no_more)
+START_TEST(definitions_put_beyond_the_limit_is_refused)
 {
     struct writ_definitions *definitions = NULL;
     struct writ_definition one_more = definition_of("one-more", "{}");
@@ -303,9 +303,9 @@ START_TEST(as_many_as_the_limit_says_and_no_more)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("definitions", what_is_put_is_found_in_the_order_of_names,
-    saved_definitions_are_loaded_and_private, a_file_in_doubt_is_refused_whole,
-    what_no_key_of_the_ledger_signed_as_this_file_is_refused,
-    a_key_that_was_rotated_or_retired_has_signed_and_one_that_was_revoked_has_not,
-    what_was_seen_under_a_key_that_was_revoked_counts_as_absent,
-    one_whose_text_is_not_known_is_not_saved, as_many_as_the_limit_says_and_no_more)
+WRIT_UNIT_MAIN("definitions", definitions_put_keeps_the_order_of_names,
+    saved_definitions_are_loaded_and_private, definitions_load_of_a_doubtful_file_is_refused,
+    definitions_load_without_a_ledger_signature_is_refused,
+    definitions_load_accepts_rotated_and_retired_keys_and_refuses_revoked_ones,
+    definitions_load_of_seen_ones_under_a_revoked_key_is_absent,
+    definitions_save_omits_those_without_text, definitions_put_beyond_the_limit_is_refused)

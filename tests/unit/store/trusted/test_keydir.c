@@ -145,7 +145,7 @@ count_files(void)
     return count;
 }
 
-START_TEST(keys_are_there_again_and_sign)
+START_TEST(keydir_load_after_save_signs)
 {
     struct writ_keyring *ring;
     writ_auto_buf signature = writ_buf_make(WRIT_SIGNER_BYTES_MAX);
@@ -166,7 +166,7 @@ START_TEST(keys_are_there_again_and_sign)
 }
 END_TEST
 
-START_TEST(the_mask_of_the_process_opens_nothing)
+START_TEST(keydir_save_ignores_the_umask)
 {
     struct writ_keyring *ring;
     mode_t before = umask(0);
@@ -208,7 +208,7 @@ START_TEST(rotation_keeps_the_public_half_and_removes_the_private_one)
 }
 END_TEST
 
-START_TEST(what_was_not_saved_did_not_happen)
+START_TEST(keydir_change_without_save_has_no_effect)
 {
     struct writ_keydir *dir;
     struct writ_keyring *ring;
@@ -238,7 +238,7 @@ make_keys_without_secret(void)
     writ_keyring_free(ring);
 }
 
-START_TEST(listing_opens_no_secret)
+START_TEST(keydir_list_reads_no_private_key)
 {
     struct writ_keyring *ring = NULL;
 
@@ -252,7 +252,7 @@ START_TEST(listing_opens_no_secret)
 }
 END_TEST
 
-START_TEST(one_changer_at_a_time)
+START_TEST(keydir_change_is_exclusive)
 {
     struct writ_keydir *first;
     struct writ_keydir *second = NULL;
@@ -412,7 +412,7 @@ START_TEST(an_encrypted_private_key_is_refused)
 }
 END_TEST
 
-START_TEST(without_a_directory_or_an_index_there_is_nothing)
+START_TEST(keydir_load_without_an_index_is_absent)
 {
     struct writ_keyring *ring = NULL;
     struct writ_keydir *dir = NULL;
@@ -442,7 +442,7 @@ START_TEST(a_missing_private_half_is_not_taken_for_an_empty_ring)
 }
 END_TEST
 
-START_TEST(what_a_cut_change_left_behind_is_no_obstacle)
+START_TEST(keydir_change_after_an_interrupted_one_succeeds)
 {
     FILE *file;
 
@@ -458,13 +458,13 @@ START_TEST(what_a_cut_change_left_behind_is_no_obstacle)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("keydir", keys_are_there_again_and_sign, the_mask_of_the_process_opens_nothing,
-    rotation_keeps_the_public_half_and_removes_the_private_one, what_was_not_saved_did_not_happen,
-    listing_opens_no_secret, one_changer_at_a_time, a_directory_that_others_can_write_is_refused,
+WRIT_UNIT_MAIN("keydir", keydir_load_after_save_signs, keydir_save_ignores_the_umask,
+    rotation_keeps_the_public_half_and_removes_the_private_one,
+    keydir_change_without_save_has_no_effect, keydir_list_reads_no_private_key,
+    keydir_change_is_exclusive, a_directory_that_others_can_write_is_refused,
     a_private_key_that_others_can_read_is_refused, an_index_that_others_can_write_is_refused,
     a_link_in_place_of_the_directory_is_refused, a_link_in_place_of_a_file_is_refused,
     a_pipe_in_place_of_a_file_is_refused_without_waiting,
     a_private_key_under_another_name_is_refused, an_encrypted_private_key_is_refused,
-    without_a_directory_or_an_index_there_is_nothing,
-    a_missing_private_half_is_not_taken_for_an_empty_ring,
-    what_a_cut_change_left_behind_is_no_obstacle)
+    keydir_load_without_an_index_is_absent, a_missing_private_half_is_not_taken_for_an_empty_ring,
+    keydir_change_after_an_interrupted_one_succeeds)

@@ -126,7 +126,7 @@ START_TEST(an_outcome_joins_the_decision_that_was_granted)
 }
 END_TEST
 
-START_TEST(only_what_proves_that_nothing_ran_frees_the_key)
+START_TEST(outcome_frees_the_key_only_if_nothing_ran)
 {
     static const struct {
         enum writ_outcome_kind kind;
@@ -221,7 +221,7 @@ END_TEST
 
 /* ---- outcomes that are kept ---- */
 
-START_TEST(an_outcome_that_cannot_be_written_is_kept_and_goes_first)
+START_TEST(outcome_after_a_failed_write_is_kept_and_written_first)
 {
     struct writ_kit kit;
     struct writ_ledger_health health;
@@ -299,7 +299,7 @@ END_TEST
 
 /* ---- results ---- */
 
-START_TEST(a_stored_result_comes_back_for_its_time_and_over_a_restart)
+START_TEST(replay_gives_the_stored_result_until_it_expires)
 {
     struct writ_kit kit;
     call *c;
@@ -417,7 +417,7 @@ START_TEST(result_without_a_digest_is_not_kept)
 }
 END_TEST
 
-START_TEST(no_result_is_kept_for_calls_that_did_not_say_so_or_did_not_run)
+START_TEST(result_of_a_call_without_replay_or_run_is_not_kept)
 {
     struct writ_kit kit;
     call *c;
@@ -439,7 +439,7 @@ START_TEST(no_result_is_kept_for_calls_that_did_not_say_so_or_did_not_run)
 }
 END_TEST
 
-START_TEST(results_make_room_for_newer_ones)
+START_TEST(result_store_drops_the_oldest_when_full)
 {
     struct writ_kit kit;
     char bytes[60], argument[8];
@@ -474,12 +474,11 @@ START_TEST(results_make_room_for_newer_ones)
 END_TEST
 
 WRIT_UNIT_MAIN("ending", a_call_has_one_outcome, two_outcomes_in_one_group_are_one,
-    an_outcome_joins_the_decision_that_was_granted, only_what_proves_that_nothing_ran_frees_the_key,
+    an_outcome_joins_the_decision_that_was_granted, outcome_frees_the_key_only_if_nothing_ran,
     a_call_in_flight_when_the_ledger_opens_was_interrupted,
     many_interrupted_calls_are_recovered_in_several_groups,
-    an_outcome_that_cannot_be_written_is_kept_and_goes_first,
+    outcome_after_a_failed_write_is_kept_and_written_first,
     a_kept_outcome_gives_its_budget_back_when_it_is_written,
-    a_stored_result_comes_back_for_its_time_and_over_a_restart, replay_of_a_changed_result_poisons,
+    replay_gives_the_stored_result_until_it_expires, replay_of_a_changed_result_poisons,
     replay_by_records_that_were_changed_poisons, result_without_a_digest_is_not_kept,
-    no_result_is_kept_for_calls_that_did_not_say_so_or_did_not_run,
-    results_make_room_for_newer_ones)
+    result_of_a_call_without_replay_or_run_is_not_kept, result_store_drops_the_oldest_when_full)

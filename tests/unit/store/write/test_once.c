@@ -87,7 +87,7 @@ run_all(struct writ_kit *kit, uint64_t *leaves)
     }
 }
 
-START_TEST(a_key_on_the_disk_is_taken_as_one_in_memory_is)
+START_TEST(grant_of_a_key_on_disk_is_a_duplicate)
 {
     uint64_t leaves[CALLS];
     struct writ_kit kit;
@@ -116,7 +116,7 @@ START_TEST(a_key_on_the_disk_is_taken_as_one_in_memory_is)
 }
 END_TEST
 
-START_TEST(segments_are_dropped_when_nothing_in_them_stands)
+START_TEST(segments_without_live_claims_are_dropped)
 {
     uint64_t leaves[CALLS];
     struct writ_kit kit;
@@ -245,7 +245,7 @@ START_TEST(a_clock_that_jumps_ahead_and_back_frees_no_budget)
 }
 END_TEST
 
-START_TEST(a_merge_that_finds_a_changed_block_says_so)
+START_TEST(merge_of_a_changed_block_reports_it)
 {
     uint64_t leaves[CALLS];
     struct writ_kit kit;
@@ -416,7 +416,7 @@ does_not_open(struct writ_kit *kit, const char *word)
 }
 
 /* The fact is older than the records that a start reads by the time that it does not say. */
-START_TEST(a_changed_fact_of_that_time_is_found)
+START_TEST(changed_fact_of_a_longer_time_is_found)
 {
     static const struct {
         const char *sql, *word;
@@ -553,7 +553,7 @@ run_model(uint32_t state, bool hurries)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(whatever_happens_a_key_is_taken_as_long_as_it_should_be)
+START_TEST(random_history_keeps_every_key_for_its_time)
 {
     for (uint32_t seed = 14; seed < 18; seed++) {
         run_model(seed, false);
@@ -562,13 +562,13 @@ START_TEST(whatever_happens_a_key_is_taken_as_long_as_it_should_be)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("once", a_key_on_the_disk_is_taken_as_one_in_memory_is,
-    segments_are_dropped_when_nothing_in_them_stands,
+WRIT_UNIT_MAIN("once", grant_of_a_key_on_disk_is_a_duplicate,
+    segments_without_live_claims_are_dropped,
     a_block_that_was_changed_poisons_the_ledger_and_frees_no_key,
     a_clock_that_jumps_ahead_and_back_frees_no_key,
-    a_clock_that_jumps_ahead_and_back_frees_no_budget, a_merge_that_finds_a_changed_block_says_so,
+    a_clock_that_jumps_ahead_and_back_frees_no_budget, merge_of_a_changed_block_reports_it,
     open_with_a_shorter_time_keeps_claims_as_long_as_their_records_say,
     open_with_a_shorter_window_keeps_claims_as_long_as_their_records_say,
     open_with_a_longer_time_changes_no_claim_that_was_made,
-    resume_with_a_shorter_time_doubts_keys_for_the_longer_one, a_changed_fact_of_that_time_is_found,
-    whatever_happens_a_key_is_taken_as_long_as_it_should_be)
+    resume_with_a_shorter_time_doubts_keys_for_the_longer_one,
+    changed_fact_of_a_longer_time_is_found, random_history_keeps_every_key_for_its_time)

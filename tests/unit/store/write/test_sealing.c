@@ -36,7 +36,7 @@ START_TEST(a_seal_counts_the_decisions_and_hashes_their_ids)
 }
 END_TEST
 
-START_TEST(the_hash_goes_on_after_a_restart)
+START_TEST(seal_hash_continues_after_a_restart)
 {
     struct writ_kit kit;
     struct writ_digest digest;
@@ -109,7 +109,7 @@ START_TEST(a_call_under_a_sealed_boundary_is_refused_and_recorded_elsewhere)
 }
 END_TEST
 
-START_TEST(seq_and_running_count_go_on_after_a_restart)
+START_TEST(seq_and_running_count_continue_after_a_restart)
 {
     struct writ_kit kit;
     call *c;
@@ -177,7 +177,7 @@ seal_at_once(struct writ_kit *kit, const char *agent_id, struct writ_entry_seal 
     return code;
 }
 
-START_TEST(a_run_is_sealed_at_once_for_its_agent_or_not_at_all)
+START_TEST(seal_at_once_with_calls_in_flight_or_for_another_agent_changes_nothing)
 {
     struct writ_kit kit;
     struct writ_entry_seal seal;
@@ -202,7 +202,7 @@ START_TEST(a_run_is_sealed_at_once_for_its_agent_or_not_at_all)
 }
 END_TEST
 
-START_TEST(a_seal_waits_for_the_calls_in_flight_and_lets_no_other_in)
+START_TEST(seal_waits_for_calls_in_flight_and_refuses_new_ones)
 {
     struct writ_kit kit;
     struct writ_entry seal;
@@ -261,7 +261,7 @@ START_TEST(an_idle_boundary_is_sealed_and_one_in_use_is_not)
 }
 END_TEST
 
-START_TEST(idle_time_goes_on_while_the_ledger_is_closed)
+START_TEST(idle_time_counts_while_the_ledger_is_closed)
 {
     struct writ_kit kit;
 
@@ -378,7 +378,7 @@ START_TEST(claims_outlive_their_boundary_for_their_time)
 }
 END_TEST
 
-START_TEST(a_claim_stands_as_long_as_its_boundary_is_open)
+START_TEST(claim_holds_while_its_boundary_is_open)
 {
     struct writ_kit kit;
     int i;
@@ -419,16 +419,15 @@ START_TEST(more_boundaries_than_one_group_takes_are_all_sealed)
 END_TEST
 
 WRIT_UNIT_MAIN("sealing", a_seal_counts_the_decisions_and_hashes_their_ids,
-    the_hash_goes_on_after_a_restart,
+    seal_hash_continues_after_a_restart,
     an_unknown_boundary_has_no_seal_and_a_sealed_one_keeps_its_own,
     a_call_under_a_sealed_boundary_is_refused_and_recorded_elsewhere,
-    seq_and_running_count_go_on_after_a_restart,
-    a_run_is_sealed_at_once_for_its_agent_or_not_at_all,
-    a_seal_waits_for_the_calls_in_flight_and_lets_no_other_in,
+    seq_and_running_count_continue_after_a_restart,
+    seal_at_once_with_calls_in_flight_or_for_another_agent_changes_nothing,
+    seal_waits_for_calls_in_flight_and_refuses_new_ones,
     a_seal_that_still_waits_ends_with_the_ledger, an_idle_boundary_is_sealed_and_one_in_use_is_not,
-    idle_time_goes_on_while_the_ledger_is_closed,
-    a_session_keeps_its_boundary_open_until_it_expires,
+    idle_time_counts_while_the_ledger_is_closed, a_session_keeps_its_boundary_open_until_it_expires,
     a_decision_says_how_long_its_session_keeps_the_boundary_open,
     the_boundary_of_refused_calls_lives_as_long_as_its_day,
-    claims_outlive_their_boundary_for_their_time, a_claim_stands_as_long_as_its_boundary_is_open,
+    claims_outlive_their_boundary_for_their_time, claim_holds_while_its_boundary_is_open,
     more_boundaries_than_one_group_takes_are_all_sealed)

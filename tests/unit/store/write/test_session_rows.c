@@ -100,7 +100,7 @@ START_TEST(sessions_outlive_a_restart)
 }
 END_TEST
 
-START_TEST(an_expired_session_is_not_there_and_soon_deleted)
+START_TEST(session_row_when_expired_is_absent_and_deleted)
 {
     struct writ_kit kit;
 
@@ -117,7 +117,7 @@ START_TEST(an_expired_session_is_not_there_and_soon_deleted)
 }
 END_TEST
 
-START_TEST(so_many_sessions_and_so_many_bytes_and_no_more)
+START_TEST(session_rows_beyond_number_or_bytes_are_refused)
 {
     static char bytes[WRIT_LEDGER_SESSION_MAX + 1];
     struct writ_kit kit;
@@ -141,5 +141,4 @@ END_TEST
 
 WRIT_UNIT_MAIN("session_rows", a_session_is_put_replaced_and_dropped,
     fact_recorded_leaves_sessions_alone, sessions_outlive_a_restart,
-    an_expired_session_is_not_there_and_soon_deleted,
-    so_many_sessions_and_so_many_bytes_and_no_more)
+    session_row_when_expired_is_absent_and_deleted, session_rows_beyond_number_or_bytes_are_refused)
