@@ -3,6 +3,7 @@
  * left. */
 #include "gateway/listener/acceptor.h"
 
+#include "gateway/io/unix_socket.h"
 #include "gateway/listener/answer_stream.h"
 #include "gateway/listener/certificate.h"
 #include "gateway/listener/connection.h"
@@ -42,6 +43,11 @@ adopt(struct writ_acceptor *acceptor, int fd, const union writ_ipport *from, soc
 
     if (acceptor->connection_count >= options->max_connections) {
         turn_away(acceptor, fd);
+        return;
+    }
+    if (from->any.sa_family == AF_UNIX && !writ_unix_socket_is_ours(fd)) {
+        (void)close(fd); /* another user: not even an answer */
+        writ_metrics_count(acceptor->metrics, WRIT_COUNTER_CONNECTIONS_REFUSED, 1);
         return;
     }
     daemon = writ_daemon_find(acceptor);

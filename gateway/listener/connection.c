@@ -42,6 +42,18 @@ writ_connection_of(struct MHD_Connection *mhd)
 /* ---- addresses */
 
 static void
+note_peer(struct writ_connection *connection, const union writ_ipport *from)
+{
+    if (from->any.sa_family == AF_UNIX) {
+        connection->peer.address = WRIT_LIT("unix");
+        connection->peer.loopback = true;
+        return;
+    }
+    connection->peer.address = writ_ipport_text(from, true, connection->address);
+    connection->peer.loopback = writ_ipport_is_loopback(from);
+}
+
+static void
 note_local(struct writ_connection *connection)
 {
     union writ_ipport local = {0};
@@ -127,8 +139,7 @@ writ_connection_new(struct writ_daemon *daemon, int fd, const union writ_ipport 
     connection->daemon = daemon;
     connection->probe_after_us = -1;
     connection->probe.ctx = connection;
-    connection->peer.address = writ_ipport_text(from, true, connection->address);
-    connection->peer.loopback = writ_ipport_is_loopback(from);
+    note_peer(connection, from);
     connection->peer.tls = daemon->certificate != NULL;
     if (acceptor->site->wildcard) {
         note_local(connection);
@@ -220,7 +231,8 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
     }
 }
 
-/* How many bytes libmicrohttpd has taken from the socket so far, and how many wait there. */
+/* How many bytes libmicrohttpd has taken from the socket so far, and how many wait there. False on
+ * a Unix socket, which does not count them: body_timeout alone ends such a body. */
 static bool
 count_bytes(const struct writ_connection *connection, uint64_t *ret_taken, int *ret_waiting)
 {

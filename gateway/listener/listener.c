@@ -7,10 +7,12 @@
 #include "gateway/listener/daemon.h"
 #include "gateway/listener/intake.h"
 #include "gateway/http/ipport.h"
+#include "gateway/io/unix_socket.h"
 #include "gateway/listener/mhd.h"
 #include "gateway/listener/site.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@ struct writ_listener {
     struct writ_site site;
     bool tls;
     uint16_t port;
+    struct writ_unix_socket unix_socket; /* fd -1: it listens on an IP address */
     struct writ_acceptor *acceptors;
     size_t acceptor_count;
 };
@@ -138,11 +141,13 @@ keep_options(
     return WRIT_DONE;
 }
 
+/* The names by which a client may call the address; on a Unix socket there is only the local one.
+ */
 static void
 fill_site(struct writ_listener *listener, const union writ_ipport *endpoint)
 {
     const struct writ_listener_options *options = &listener->options;
-    struct writ_view name, port;
+    struct writ_view name = WRIT_LIT("localhost"), port;
 
     listener->site = (struct writ_site){
         .routes = options->routes,
@@ -152,6 +157,10 @@ fill_site(struct writ_listener *listener, const union writ_ipport *endpoint)
         .origins = options->origins,
         .origin_count = options->origin_count,
     };
+    if (endpoint == NULL) {
+        writ_site_name(&listener->site, name, true, false);
+        return;
+    }
     writ_framing_split_host(options->address, &name, &port);
     writ_site_name(&listener->site, name, writ_ipport_is_loopback(endpoint),
         writ_ipport_is_wildcard(endpoint));
@@ -219,19 +228,13 @@ find_port(union writ_ipport *endpoint, uint16_t *ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* takes the descriptor */
 static writ_result
-open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
-    const union writ_ipport *endpoint, bool shared, struct writ_certificate *certificate,
-    struct writ_err *err)
+give_acceptor(struct writ_listener *listener, struct writ_loop *loop, int fd,
+    struct writ_certificate *certificate, struct writ_err *err)
 {
     struct writ_acceptor *acceptor = &listener->acceptors[listener->acceptor_count];
-    int fd = -1;
 
-    WRIT_TRY(bind_socket(endpoint, shared, &fd, err));
-    if (listen(fd, BACKLOG) != 0) {
-        return fail_io(err, "cannot listen", fd);
-    }
-    listener->port = bound_port(fd);
     acceptor->options = &listener->options;
     acceptor->site = &listener->site;
     acceptor->callbacks = &writ_intake_callbacks;
@@ -240,19 +243,59 @@ open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
 }
 
 static writ_result
+open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
+    const union writ_ipport *endpoint, bool shared, struct writ_certificate *certificate,
+    struct writ_err *err)
+{
+    int fd = -1;
+
+    WRIT_TRY(bind_socket(endpoint, shared, &fd, err));
+    if (listen(fd, BACKLOG) != 0) {
+        return fail_io(err, "cannot listen", fd);
+    }
+    listener->port = bound_port(fd);
+    return give_acceptor(listener, loop, fd, certificate, err);
+}
+
+/* There is no SO_REUSEPORT for Unix sockets: the loops accept from one queue. */
+static writ_result
+open_unix_acceptors(struct writ_listener *listener, struct writ_view path,
+    struct writ_loop *const *loops, size_t count, struct writ_err *err)
+{
+    if (listener->tls) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "listener: a Unix socket has no TLS");
+    }
+    fill_site(listener, NULL);
+    WRIT_TRY(writ_unix_socket_listen(path, BACKLOG, &listener->unix_socket, err));
+    for (size_t i = 0; i < count; i++) {
+        int fd = fcntl(listener->unix_socket.fd, F_DUPFD_CLOEXEC, 0);
+
+        if (fd < 0) {
+            return fail_io(err, "cannot share a socket", -1);
+        }
+        WRIT_TRY(give_acceptor(listener, loops[i], fd, NULL, err));
+    }
+    return WRIT_DONE;
+}
+
+static writ_result
 open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, size_t count,
     struct writ_certificate *certificate, struct writ_err *err)
 {
     union writ_ipport endpoint = {0};
+    struct writ_view path;
 
+    listener->acceptors = writ_alloc(count * sizeof *listener->acceptors);
+    if (listener->acceptors == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "listener: no memory");
+    }
+    if (writ_unix_socket_is(listener->options.address, &path)) {
+        return open_unix_acceptors(listener, path, loops, count, err);
+    }
     WRIT_TRY(writ_ipport_read(listener->options.address, &endpoint, err));
     fill_site(listener, &endpoint);
     if (count > 1) {
         WRIT_TRY(find_port(&endpoint, &listener->port, err));
-    }
-    listener->acceptors = writ_alloc(count * sizeof *listener->acceptors);
-    if (listener->acceptors == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "listener: no memory");
     }
     for (size_t i = 0; i < count; i++) {
         WRIT_TRY(open_acceptor(listener, loops[i], &endpoint, count > 1, certificate, err));
@@ -315,6 +358,7 @@ writ_listener_open(const struct writ_listener_options *options, struct writ_loop
     if (listener == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "listener: no memory");
     }
+    listener->unix_socket = (struct writ_unix_socket){.fd = -1, .lock = -1};
     listener->arena = writ_arena_new(OPTIONS_ARENA_MAX);
     if (listener->arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "listener: no memory");
@@ -342,6 +386,7 @@ writ_listener_free(struct writ_listener *listener)
     for (size_t i = 0; i < listener->acceptor_count; i++) {
         writ_acceptor_close(&listener->acceptors[i]);
     }
+    writ_unix_socket_close(&listener->unix_socket);
     writ_free(listener->acceptors);
     writ_arena_free(listener->arena);
     writ_free(listener);

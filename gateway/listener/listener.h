@@ -26,6 +26,7 @@ struct writ_certificate;
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  an option is out of range, an address or certificate cannot be used
+ *         WRIT_E_BUSY, WRIT_E_ABSENT, WRIT_E_LIMIT  of a Unix socket, as writ_unix_socket_listen
  *         WRIT_E_IO       the address cannot be bound
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
@@ -33,7 +34,7 @@ WRIT_RESULT writ_listener_open(const struct writ_listener_options *options,
     struct writ_loop *const *loops, size_t loop_count, struct writ_listener **ret,
     struct writ_err *err);
 
-/** The port that was bound (of use when the address said 0). */
+/** The port that was bound (of use when the address said 0); 0 of a Unix socket. */
 uint16_t writ_listener_port(const struct writ_listener *listener);
 
 /**

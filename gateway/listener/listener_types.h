@@ -17,8 +17,8 @@ struct writ_metrics_shard;
 
 /** The other end of a connection. Borrowed: lives as long as the exchange. */
 struct writ_peer {
-    struct writ_view address; /* "127.0.0.1:53412" or "[::1]:53412", for logs */
-    bool loopback;            /* 127.0.0.0/8, ::1 or their mapped forms */
+    struct writ_view address; /* "127.0.0.1:53412", "[::1]:53412" or "unix", for logs */
+    bool loopback;            /* 127.0.0.0/8, ::1 or their mapped forms, or a Unix socket */
     bool tls;
     /* A client certificate that our own check accepted (chain to the configured authority, time,
      * purpose). Empty without one. */
@@ -91,7 +91,7 @@ struct writ_listener_tls {
 /** Everything about a listener. 0 takes the default of the member. Borrowed for the call, but for
  * `routes` and what they point to, `clock` and `metrics`, which must outlive the listener. */
 struct writ_listener_options {
-    struct writ_view address; /* "127.0.0.1:8700", "[::1]:0" */
+    struct writ_view address; /* "127.0.0.1:8700", "[::1]:0", "unix:/run/user/1000/writ/sock" */
     const struct writ_route *routes;
     size_t route_count;
     const struct writ_view *hosts;   /* further allowed Host values, with or without a port; */

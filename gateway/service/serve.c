@@ -432,11 +432,19 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     return WRIT_DONE;
 }
 
-/* A URL by the address that was bound, because the configured port may be 0. */
+/* A URL by the address that was bound, because the configured port may be 0; of a Unix socket its
+ * address. */
 static writ_result
-make_url(struct writ_view address, const struct writ_tls_config *tls,
+make_url(const struct writ_listen_address *listen, const struct writ_tls_config *tls,
     const struct writ_listener *listener, struct writ_buf *ret, struct writ_err *err)
 {
+    struct writ_view address = listen->text;
+
+    if (listen->path.len > 0) {
+        *ret = writ_buf_make(URL_MAX);
+        writ_buf_put(ret, address);
+        return writ_buf_check(ret, err);
+    }
     while (address.len > 0 && address.ptr[address.len - 1] != ':') {
         address.len--;
     }
@@ -462,7 +470,7 @@ open_listeners(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_ready_open(&serve->ready, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
-    WRIT_TRY(make_url(config->listen.text, &config->tls, gateway->listener, &serve->issuer, err));
+    WRIT_TRY(make_url(&config->listen, &config->tls, gateway->listener, &serve->issuer, err));
     gateway->issuer = writ_buf_view(&serve->issuer);
     if (config->admin_listen.text.len == 0) {
         return WRIT_DONE;
@@ -470,7 +478,11 @@ open_listeners(struct serve *serve, struct writ_err *err)
     make_admin_routes(serve);
     WRIT_TRY(open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
         ADMIN_ROUTES, &gateway->admin_listener, err));
-    WRIT_TRY(make_url(config->admin_listen.text, &config->admin_tls, gateway->admin_listener,
+    if (config->admin_listen.path.len > 0) { /* no browser reaches it: links by admin_url alone */
+        gateway->admin_url = config->admin_url;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(make_url(&config->admin_listen, &config->admin_tls, gateway->admin_listener,
         &serve->admin_url, err));
     gateway->admin_url = writ_buf_view(&serve->admin_url);
     return WRIT_DONE;

@@ -31,13 +31,16 @@ struct writ_pairs {
     size_t n;
 };
 
-/** Where to listen: a literal address (or `localhost`, which is 127.0.0.1) and a port. */
+/** Where to listen: a literal address (or `localhost`, which is 127.0.0.1) and a port, or a Unix
+ * socket. */
 struct writ_listen_address {
-    struct writ_view text; /* as written; empty = not configured */
+    struct writ_view
+        text; /* as written, but the path of a socket is whole; empty = not configured */
+    struct writ_view path; /* of a Unix socket, NUL-terminated; empty: an IP address */
     struct writ_view host; /* NUL-terminated literal address, without brackets */
     uint16_t port;         /* 0: the system picks one */
-    bool ipv6, loopback;
-    size_t line; /* of the file, for messages; 0: the default */
+    bool ipv6, loopback;   /* a Unix socket is loopback */
+    size_t line;           /* of the file, for messages; 0: the default */
 };
 
 /** PEM files of a listener. */

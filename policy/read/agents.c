@@ -58,7 +58,8 @@ check_anonymous(
     const struct writ_listen_address *admin = &config->admin_listen;
 
     if (!config->listen.loopback || (admin->text.len > 0 && !admin->loopback)) {
-        WRIT_OPTION_FAULT(o, node, "an anonymous agent needs all listeners on loopback");
+        WRIT_OPTION_FAULT(
+            o, node, "an anonymous agent needs all listeners on loopback or Unix sockets");
     }
 }
 

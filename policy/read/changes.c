@@ -78,6 +78,7 @@ put_pairs(struct writ_buf *ret, const struct writ_pairs *pairs)
 static void
 put_address(struct writ_buf *ret, const struct writ_listen_address *address)
 {
+    put_text(ret, address->path);
     put_text(ret, address->host);
     writ_buf_u64(ret, address->port);
 }

@@ -26,10 +26,15 @@ struct loading {
 };
 
 static void
-check_tls(struct loading *l, const struct writ_tls_config *tls, const char *name)
+check_tls(struct loading *l, const struct writ_tls_config *tls,
+    const struct writ_listen_address *address, const char *name)
 {
     const struct writ_yaml *node = writ_option_of(l->root, name);
 
+    if (node != NULL && address->path.len > 0) {
+        WRIT_OPTION_FAULT(&l->o, node, "a Unix socket has no TLS: remove it");
+        return;
+    }
     if (node != NULL && (tls->cert.len == 0 || tls->key.len == 0)) {
         WRIT_OPTION_FAULT(&l->o, node, "needs both cert and key");
     }
@@ -214,8 +219,8 @@ read_top(struct loading *l)
     read_store(l);
     read_ledger(l); /* after its place is known */
     c->log = l->top.log;
-    check_tls(l, &c->tls, "tls");
-    check_tls(l, &c->admin_tls, "admin_tls");
+    check_tls(l, &c->tls, &c->listen, "tls");
+    check_tls(l, &c->admin_tls, &c->admin_listen, "admin_tls");
     check_hosts(l);
     read_separator(l);
     read_base_urls(l);

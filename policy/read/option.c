@@ -8,8 +8,10 @@
 
 #include <arpa/inet.h>
 
-#define NAMES_MAX   64 /* most options of one section, and most words of one option */
-#define NEAREST_MAX 40 /* longest word with a suggestion */
+#define NAMES_MAX       64 /* most options of one section, and most words of one option */
+#define SOCKET_SCHEME   "unix:"
+#define SOCKET_PATH_MAX 107 /* bytes; the system takes no more */
+#define NEAREST_MAX     40  /* longest word with a suggestion */
 
 /* ---- the nearest word */
 
@@ -403,14 +405,38 @@ writ_option_address(
     return WRIT_DONE;
 }
 
+/* The path is relative to the folder of the configuration, as every other one. */
+static void
+read_socket(struct writ_options *o, const struct writ_yaml *node, struct writ_listen_address *ret)
+{
+    struct writ_view path = writ_view_sub(node->text, sizeof SOCKET_SCHEME - 1, node->text.len);
+
+    if (path.len > 0) {
+        path = writ_option_path(o, path);
+    }
+    if (path.len == 0 || path.len > SOCKET_PATH_MAX) {
+        WRIT_OPTION_FAULT(
+            o, node, "needs a path of 1 to %d bytes behind " SOCKET_SCHEME, SOCKET_PATH_MAX);
+        return;
+    }
+    *ret = (struct writ_listen_address){.text = writ_option_join(o, SOCKET_SCHEME, path),
+        .path = writ_option_join(o, "", path),
+        .loopback = true,
+        .line = node->line};
+}
+
 static void
 read_address(struct writ_options *o, const struct writ_yaml *node, struct writ_listen_address *ret)
 {
     static const char wanted[] = "must be a literal address and a port, such as 127.0.0.1:8700 or "
-                                 "[::1]:8700";
+                                 "[::1]:8700, or unix: and the path of a socket";
     writ_result result;
 
     if (!writ_option_text(o, node)) {
+        return;
+    }
+    if (writ_view_has_prefix(node->text, WRIT_LIT(SOCKET_SCHEME))) {
+        read_socket(o, node, ret);
         return;
     }
     result = writ_option_address(node->text, o->arena, ret);

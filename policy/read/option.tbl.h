@@ -13,7 +13,7 @@
  * DURATION(section, "name", field, reload, least, most, fallback, "sentence")  microseconds: 60s
  * TEXTS(section, "name", field, reload, most, "sentence")  a list of texts
  * PAIRS(section, "name", field, reload, most, "sentence")  a map of texts
- * ADDRESS(section, "name", field, reload, fallback, "sentence")  address:port
+ * ADDRESS(section, "name", field, reload, fallback, "sentence")  address:port or unix:path
  * DIGEST(section, "name", field, reload, "sentence")  64 hex digits
  * INNER(section, "name", field, inner section, "sentence")  its options have defaults
  * NODE(section, "name", field, reload, shape, fallback, "sentence")  read by the owner of the shape
@@ -105,9 +105,10 @@
 
 SECTION(top, "the file", struct writ_raw_top, "The whole configuration file.")
 ADDRESS(top, "listen", listen, REFUSED, "127.0.0.1:8700",
-    "Address and port of the listener that clients use.")
+    "Address and port of the listener that clients use, or unix: and the path of a socket that only this user "
+    "reaches (docs/running.md).")
 ADDRESS(top, "admin_listen", admin_listen, REFUSED, NONE,
-    "Address and port of the listener for health, readiness and metrics; without it there is none.")
+    "Address and port, or unix: and a path, of the listener for health, readiness and metrics; without it there is none.")
 INNER(top, "tls", tls, tls, "TLS of the main listener; without it plain HTTP.")
 INNER(top, "admin_tls", admin_tls, tls, "TLS of the admin listener.")
 COUNT(top, "loops", loops, REFUSED, 0, 256, "0", "Threads that serve requests; 0 is one per core.")
@@ -120,7 +121,7 @@ TEXT(top, "public_url", public_url, LIVE, 1, 1024, NONE,
     "must have it as their audience, and authorization servers are announced under it.")
 TEXT(top, "admin_url", admin_url, LIVE, 1, 1024, NONE,
     "The URL by which people reach the admin listener, without a slash at its end: callers get links "
-    "to the page of their review there. Default: http:// or https:// and the listener's address.")
+    "to the page of their review there. Default: http:// or https:// and the listener's address; none for a Unix socket.")
 TEXTS(top, "auditors", auditors, LIVE, 64,
     "Roles of agents that may read every call of their tenant in the ledger, or of all tenants when they "
     "have none, on the page and under /v1/ledger. Every other agent reads its own calls only.")
@@ -128,7 +129,7 @@ TEXTS(top, "administrators", administrators, LIVE, 64,
     "Subjects of agents that may stop calls of an agent, a tool, a tenant or under a policy (writ kill): of "
     "their own tenant, or of all when they have none. Without it no agent may.")
 TEXT(top, "issuer", issuer, LIVE, 1, 512, NONE,
-    "The iss of credentials, as a URL; default: http:// and the listener's address.")
+    "The iss of credentials, as a URL; default: http:// and the listener's address, or unix: and the path.")
 PATH(top, "keys", keys, LIVE, 1, 4096, "keys",
     "Directory of signing keys, made by `writ keys new`.")
 TEXT(top, "store", store, REFUSED, 1, 4096, "sqlite://ledger.db",
@@ -195,7 +196,7 @@ TEXTS(agent, "scopes", scopes, LIVE, 64,
     "OAuth scopes that the agent has; with an issuer a claim gives them.")
 INNER(agent, "claims", claims, claims, "The claims that identify the agent.")
 SWITCH(agent, "anonymous", anonymous, LIVE, "false",
-    "Every caller is this agent. For development: all listeners must then be on loopback.")
+    "Every caller is this agent. For development: all listeners must then be on loopback or Unix sockets.")
 ONE_OF(agent, "bearer_sha256", "issuer", "certificate", "anonymous")
 WITH(agent, "issuer", "is only for tokens of an issuer", "required_scopes")
 

@@ -302,7 +302,7 @@ kind_members(struct writ_write *w, const struct writ_setting *s)
         break;
     case WRIT_SETTING_ADDRESS:
         string_member(w, "type", "string");
-        string_member(w, "pattern", "^(localhost|[0-9.]+|\\[[0-9a-fA-F:.]+\\]):[0-9]+$");
+        string_member(w, "pattern", "^((localhost|[0-9.]+|\\[[0-9a-fA-F:.]+\\]):[0-9]+|unix:.+)$");
         break;
     case WRIT_SETTING_DIGEST:
         string_member(w, "type", "string");

@@ -136,9 +136,14 @@ static const struct fault faults[] = {
     {"agents: [{anonymous: true, id: a}, {anonymous: true, id: b}]",
         "c.yaml:1: /agents/1: has the same identification as entry 0\n"},
     {"listen: 0.0.0.0:1\nagents: [{anonymous: true, id: a}]",
-        "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback\n"},
+        "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback or Unix "
+        "sockets\n"},
     {"admin_listen: 0.0.0.0:1\nagents: [{anonymous: true, id: a}]",
-        "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback\n"},
+        "c.yaml:2: /agents/0: an anonymous agent needs all listeners on loopback or Unix "
+        "sockets\n"},
+    {"listen: \"unix:\"", "c.yaml:1: /listen: needs a path of 1 to 107 bytes behind unix:\n"},
+    {"listen: unix:s\ntls: {cert: a, key: b}",
+        "c.yaml:2: /tls: a Unix socket has no TLS: remove it\n"},
     {"agents: [{issuer: i, audience: a, jwks: http://k.example.com/j}]",
         "c.yaml:1: /agents/0/jwks: must be a file, an https URL, or an http URL on loopback\n"},
     {"agents: [{issuer: i, audience: a, jwks: k, id: x}]",

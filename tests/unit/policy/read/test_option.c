@@ -139,7 +139,7 @@ static const struct fault faults[] = {
     {"hosts: a", "c.yaml:1: /hosts: must be a list of texts, not a text\n"},
     {"hosts: [a, [b]]", "c.yaml:1: /hosts/1: must be a text, not a list\n"},
     {"listen: localhost", "c.yaml:1: /listen: must be a literal address and a port, such as "
-                          "127.0.0.1:8700 or [::1]:8700\n"},
+                          "127.0.0.1:8700 or [::1]:8700, or unix: and the path of a socket\n"},
 };
 
 START_TEST(value_that_an_option_rejects_is_reported)
