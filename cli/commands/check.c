@@ -16,12 +16,13 @@ config_release(struct writ_config **config)
 }
 
 static void
-put_finding(struct writ_write *w, const struct writ_finding *finding)
+put_finding(struct writ_write *w, struct writ_view file, const struct writ_finding *finding)
 {
     bool warning = finding->severity == WRIT_SEVERITY_WARNING;
 
     writ_write_object_begin(w);
     writ_write_text(w, "severity", warning ? WRIT_LIT("warning") : WRIT_LIT("error"));
+    writ_write_text(w, "file", finding->file.len > 0 ? finding->file : file);
     writ_write_count(w, "line", finding->line);
     writ_write_text(w, "pointer", finding->pointer);
     writ_write_text(w, "message", finding->message);
@@ -55,7 +56,7 @@ put_json(struct writ_view file, const struct writ_findings *findings,
     writ_write_name(&w, WRIT_LIT("findings"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < findings->n; i++) {
-        put_finding(&w, &findings->items[i]);
+        put_finding(&w, file, &findings->items[i]);
     }
     writ_write_array_end(&w);
     if (config != NULL) {

@@ -120,7 +120,8 @@ holds_word(const struct story *s, const struct writ_constraint *constraint,
 static void
 put_unlisted(const struct story *s, struct writ_buf *ret)
 {
-    if (s->verdict.rule != NULL && writ_json_first(s->call.arguments) != NULL) {
+    if (s->verdict.rule != NULL && s->verdict.rule->agreed &&
+        writ_json_first(s->call.arguments) != NULL) {
         (void)writ_coverage_holds(s->verdict.rule->arguments, s->call.arguments, ret);
     }
 }
@@ -137,7 +138,7 @@ static void
 write_constraints(const struct story *s, struct writ_write *w)
 {
     const struct writ_constraint_set *set =
-        s->verdict.rule != NULL ? s->verdict.rule->arguments : NULL;
+        s->verdict.rule != NULL && s->verdict.rule->agreed ? s->verdict.rule->arguments : NULL;
 
     writ_write_name(w, WRIT_LIT("constraints"));
     writ_write_array_begin(w);
@@ -340,7 +341,7 @@ put_text(const struct story *s, struct writ_buf *ret)
     for (size_t i = 0; i < v->policy_refs.n; i++) {
         put_line(ret, "policy_ref", v->policy_refs.items[i]);
     }
-    if (v->rule != NULL) {
+    if (v->rule != NULL && v->rule->agreed) {
         put_constraints(s, ret);
     }
     put_line(ret, "normalized_scope", v->scope);

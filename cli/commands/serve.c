@@ -16,8 +16,9 @@ log_findings(struct writ_log *log, const struct writ_findings *findings, struct 
         bool error = finding->severity == WRIT_SEVERITY_ERROR;
 
         WRIT_LOG(log, error ? WRIT_EVENT_CONFIGURATION_ERROR : WRIT_EVENT_CONFIGURATION_WARNING,
-            writ_log_text("file", file), writ_log_int("line", (int64_t)finding->line),
-            writ_log_text("at", finding->pointer), writ_log_text("why", finding->message));
+            writ_log_text("file", finding->file.len > 0 ? finding->file : file),
+            writ_log_int("line", (int64_t)finding->line), writ_log_text("at", finding->pointer),
+            writ_log_text("why", finding->message));
     }
 }
 

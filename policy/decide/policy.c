@@ -1,4 +1,4 @@
-/* Judges one call in a fixed order: rule, exact numbers, scope and target, OAuth scopes,
+/* Judges one call in a fixed order: rule, agreement, exact numbers, scope and target, OAuth scopes,
  * constraints and coverage, budgets, approval. The verdict starts as a deny, and only the last step
  * makes it an allow. */
 #include "policy/decide/policy.h"
@@ -67,6 +67,24 @@ writ_policy_find(const struct writ_config *config, const struct writ_agent *agen
         *why = reason_for_none(config, entry, upstream);
     }
     return rule;
+}
+
+/* Whether a person has agreed to the file of the rule, and to those of the servers that the call
+ * reaches. */
+static bool
+is_agreed(
+    const struct writ_config *config, const struct writ_tool_rule *rule, struct writ_view upstream)
+{
+    const struct writ_state_probe *state = rule != NULL ? rule->state : NULL;
+
+    for (size_t i = 0; i < config->not_agreed.n; i++) {
+        struct writ_view name = config->not_agreed.items[i];
+        if (writ_view_equal(name, upstream) ||
+            (state != NULL && writ_view_equal(name, state->upstream))) {
+            return false;
+        }
+    }
+    return rule == NULL || rule->agreed;
 }
 
 /* ---- budgets */
@@ -326,11 +344,17 @@ writ_policy_decide(const struct writ_config *config, const struct writ_policy_ca
 
     *ret = (struct writ_verdict){.answer = WRIT_POLICY_DENY, .rule = rule};
     if (rule == NULL) {
-        ret->reason = reason_for_none(config, entry, call->upstream);
+        ret->reason = is_agreed(config, NULL, call->upstream)
+                          ? reason_for_none(config, entry, call->upstream)
+                          : WRIT_REASON_NOT_AGREED;
         ret->policy_refs = entry != NULL ? entry->refs : (struct writ_views){&unlisted_tool_ref, 1};
         return;
     }
     ret->policy_refs = (struct writ_views){&rule->ref, 1};
+    if (!is_agreed(config, rule, call->upstream)) {
+        ret->reason = WRIT_REASON_NOT_AGREED;
+        return;
+    }
     ret->shadow = rule->shadow;
     ret->reason = judge(rule, call, arena, ret);
     if (ret->reason == WRIT_REASON_POLICY_OK) {

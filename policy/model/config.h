@@ -282,6 +282,8 @@ struct writ_config {
     size_t reviewers_n;
     const struct writ_review_config *reviews;
     size_t reviews_n;
+    struct writ_views not_agreed; /* names of upstreams and frameworks of included files that are
+                                   * not agreed: every call to them is refused */
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
     struct writ_digest policy_digest; /* over everything that can change a decision */
     struct writ_limits limits;

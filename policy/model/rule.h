@@ -50,6 +50,7 @@ struct writ_state_probe {
 /** One rule: the permitted calls of one tool (or pattern of tools), by whom. */
 struct writ_tool_rule {
     struct writ_view ref;                     /* "tools/fs~1write_file#0" */
+    bool agreed;                              /* false: every call is refused */
     struct writ_views agents, roles, tenants; /* exact; none: every caller */
     struct writ_views scopes;                 /* the caller must have all of them; none: any */
     const struct writ_template *scope;        /* NULL: not configured, every call is denied */

@@ -136,9 +136,34 @@ writ_canonical_digest(
     return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
 }
 
+static void
+put_not_agreed(struct writ_buf *ret, const struct writ_views *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        writ_buf_str(ret, i > 0 ? "," : "\"not_agreed\":[");
+        writ_text_json(ret, names->items[i]);
+    }
+    writ_buf_str(ret, names->n > 0 ? "]," : "");
+}
+
+static void
+put_tool(struct writ_buf *ret, const struct writ_yaml *entry, struct writ_arena *arena)
+{
+    const struct writ_yaml_source *source = writ_yaml_source(entry);
+    bool list = entry->type == WRIT_YAML_LIST;
+
+    writ_buf_str(ret, entry->index > 0 ? ",{" : "{");
+    writ_buf_str(ret, source != NULL && !source->agreed ? "\"agreed\":false," : "");
+    writ_buf_str(ret, list ? "\"rules\":" : "\"rules\":[");
+    put_node(ret, entry, false, arena);
+    writ_buf_str(ret, list ? ",\"tool\":" : "],\"tool\":");
+    writ_text_json(ret, entry->key);
+    writ_buf_byte(ret, '}');
+}
+
 WRIT_RESULT
 writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    struct writ_arena *arena, struct writ_buf *ret)
+    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret)
 {
     writ_buf_byte(ret, '{');
     if (says_more(defaults)) {
@@ -146,6 +171,7 @@ writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *de
         put_node(ret, defaults, false, arena);
         writ_buf_byte(ret, ',');
     }
+    put_not_agreed(ret, not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
     if (top->reviewers != NULL) {
         writ_buf_str(ret, "\"reviewers\":");
@@ -160,13 +186,7 @@ writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *de
     writ_buf_str(ret, "\"tools\":[");
     WRIT_YAML_EACH(entry, top->tools)
     {
-        bool list = entry->type == WRIT_YAML_LIST;
-        writ_buf_str(ret, entry->index > 0 ? ",{\"rules\":" : "{\"rules\":");
-        writ_buf_str(ret, list ? "" : "[");
-        put_node(ret, entry, false, arena);
-        writ_buf_str(ret, list ? ",\"tool\":" : "],\"tool\":");
-        writ_text_json(ret, entry->key);
-        writ_buf_byte(ret, '}');
+        put_tool(ret, entry, arena);
     }
     writ_buf_str(ret, "]}");
     return writ_buf_check(ret, NULL);

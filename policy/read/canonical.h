@@ -10,12 +10,13 @@
  * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
  *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}
  * with "reviews":{...} behind it if there are any, and "defaults":{...} before it if `defaults`
- * says more than that zero means no. Texts are strings; in values of constraints and arguments of
- * probes numbers are ["n","500.00"], lists ["l",...] and maps ["m",{...}], so that two different
- * values never look the same.
+ * says more than that zero means no. Upstreams and frameworks of included files that are not agreed
+ * are "not_agreed":[...] before it, and the tools of such a file have "agreed":false. Texts are
+ * strings; in values of constraints and arguments of probes numbers are ["n","500.00"], lists
+ * ["l",...] and maps ["m",{...}], so that two different values never look the same.
  */
 WRIT_RESULT writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    struct writ_arena *arena, struct writ_buf *ret);
+    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret);
 
 /** The digest of one entry of the file in that form. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_canonical_digest(

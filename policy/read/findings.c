@@ -45,10 +45,19 @@ writ_findings_add(struct writ_findings *findings, enum writ_severity severity, s
     }
     item = &findings->items[findings->n];
     item->severity = severity;
+    item->file = writ_view_copy(findings->file, findings->arena);
     item->line = line;
     item->pointer = writ_view_copy(pointer, findings->arena);
     item->message = writ_view_copy(writ_view_str(len > 0 ? text : ""), findings->arena);
     findings->n++;
+}
+
+static bool
+is_before(const struct writ_finding *a, const struct writ_finding *b)
+{
+    int order = writ_view_compare(a->file, b->file);
+
+    return order != 0 ? order < 0 : a->line < b->line;
 }
 
 void
@@ -57,7 +66,7 @@ writ_findings_sort(struct writ_findings *findings)
     for (size_t i = 1; i < findings->n; i++) { /* few, and nearly sorted already */
         struct writ_finding item = findings->items[i];
         size_t at = i;
-        for (; at > 0 && findings->items[at - 1].line > item.line; at--) {
+        for (; at > 0 && is_before(&item, &findings->items[at - 1]); at--) {
             findings->items[at] = findings->items[at - 1];
         }
         findings->items[at] = item;
@@ -67,7 +76,7 @@ writ_findings_sort(struct writ_findings *findings)
 static void
 put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf *ret)
 {
-    writ_buf_put(ret, file);
+    writ_buf_put(ret, item->file.len > 0 ? item->file : file);
     if (item->line > 0) {
         writ_buf_byte(ret, ':');
         writ_buf_u64(ret, item->line);

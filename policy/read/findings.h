@@ -16,6 +16,7 @@ enum writ_severity {
 /** One error or warning. */
 struct writ_finding {
     enum writ_severity severity;
+    struct writ_view file;    /* an included file; empty = the file that was read */
     size_t line;              /* 1-based; 0 = the file as a whole */
     struct writ_view pointer; /* JSON Pointer of the place; empty = the whole */
     struct writ_view message; /* one line, no control characters */
@@ -25,7 +26,8 @@ struct writ_finding {
  * thread. */
 struct writ_findings {
     struct writ_arena *arena;
-    struct writ_finding *items; /* sorted by line once writ_findings_sort was called */
+    struct writ_view file;      /* of the findings to come; empty = the file that is read */
+    struct writ_finding *items; /* in the order of files and lines after writ_findings_sort */
     size_t n;
     size_t errors, warnings; /* in all, those that were dropped included */
 };
@@ -34,7 +36,7 @@ struct writ_findings {
 void writ_findings_add(struct writ_findings *findings, enum writ_severity severity, size_t line,
     struct writ_view pointer, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/** Sorts them by line; findings of one line keep their order. */
+/** Sorts them by file, included ones last, and by line; findings of one line keep their order. */
 void writ_findings_sort(struct writ_findings *findings);
 
 /** Appends "file:line: /pointer: message" lines ("warning: " before the message of a warning),

@@ -9,6 +9,7 @@
 #include "policy/read/agents.h"
 #include "policy/read/canonical.h"
 #include "policy/read/doubts.h"
+#include "policy/read/include.h"
 #include "policy/read/placeholder.h"
 #include "policy/read/reviewers.h"
 #include "policy/read/reviews.h"
@@ -231,8 +232,8 @@ static WRIT_RESULT
 digest_policy(struct loading *l)
 {
     writ_auto_buf canonical = writ_buf_make(CANONICAL_MAX);
-    writ_result result =
-        writ_canonical_policy(&l->top, writ_option_of(l->root, "defaults"), l->o.arena, &canonical);
+    writ_result result = writ_canonical_policy(&l->top, writ_option_of(l->root, "defaults"),
+        &l->config->not_agreed, l->o.arena, &canonical);
 
     if (result.code == WRIT_E_LIMIT) {
         WRIT_OPTION_FAULT(
@@ -252,6 +253,7 @@ read_all(struct loading *l, struct writ_view text)
         return (writ_result){WRIT_E_INVALID};
     }
     writ_placeholder_refuse(&l->o, l->root);
+    l->root = writ_include_read(&l->o, l->root, l->config);
     read_top(l);
     writ_agents_read(&l->o, l->root, l->top.agents, l->config);
     writ_upstreams_read(&l->o, l->root, &l->top, l->config);
@@ -281,8 +283,10 @@ tell_first(const struct writ_findings *findings, const char *file, writ_result r
     for (size_t i = 0; i < findings->n; i++) {
         const struct writ_finding *f = &findings->items[i];
         if (f->severity == WRIT_SEVERITY_ERROR) {
-            (void)writ_fail(err, result.code, "%s:%zu: " WRIT_VIEW_FMT "%s" WRIT_VIEW_FMT, file,
-                f->line, WRIT_VIEW_ARG(f->pointer), f->pointer.len > 0 ? ": " : "",
+            (void)writ_fail(err, result.code,
+                WRIT_VIEW_FMT ":%zu: " WRIT_VIEW_FMT "%s" WRIT_VIEW_FMT,
+                WRIT_VIEW_ARG(f->file.len > 0 ? f->file : writ_view_str(file)), f->line,
+                WRIT_VIEW_ARG(f->pointer), f->pointer.len > 0 ? ": " : "",
                 WRIT_VIEW_ARG(f->message));
             if (err != NULL) {
                 err->line = f->line;

@@ -606,7 +606,8 @@ read_section(struct writ_options *o, enum writ_section section,
         } else {
             read_absent(o, s, place->map, field);
         }
-        if (s->kind != WRIT_SETTING_INNER && s->reload != WRIT_RELOAD_LIVE) {
+        if (s->kind != WRIT_SETTING_INNER && s->reload != WRIT_RELOAD_LIVE &&
+            section != WRIT_SECTION_included) { /* its lists are noted as those of the file */
             note(o, s, place, field);
         }
     }

@@ -138,6 +138,9 @@ WORD(top, "profile", profile, REFUSED, profile_words, "crewai-v1",
     "The profile from which digests are derived (docs/policy.md).")
 TEXT(top, "separator", separator, LIVE, 1, 8, "__",
     "Between the name of an upstream and that of its tool, on the endpoint of all upstreams.")
+PATH(top, "include", include, LIVE, 1, 4096, NONE,
+    "Folder of included files: each *.yaml in it, by name, adds to upstreams, frameworks, tools, reviews "
+    "and reviewers. A reload reads them again.")
 NODE(top, "agents", agents, LIVE, SHAPE_AGENTS, NONE,
     "The callers, and how each is identified.")
 NODE(top, "upstreams", upstreams, REFUSED, SHAPE_UPSTREAMS, NONE, "The tool servers, by name.")
@@ -157,6 +160,18 @@ INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.
 INNER(top, "credential", credential, credential, "The credential of a governed call.")
 INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
 INNER(top, "log", log, log, "The log; its lines go to standard error.")
+
+SECTION(included, "an included file", struct writ_raw_included,
+    "A file in the folder of include. Its paths are relative to the folder of the configuration file. "
+    "A name that stands in two files is refused.")
+SWITCH(included, "agreed", agreed, LIVE, "true",
+    "false: the upstreams of the file are started and its tools are listed, but every call to them is "
+    "refused (not_agreed). Set true when the rules are read and the placeholders replaced.")
+NODE(included, "upstreams", upstreams, REFUSED, SHAPE_UPSTREAMS, NONE, "As in the configuration file.")
+NODE(included, "frameworks", frameworks, LIVE, SHAPE_FRAMEWORKS, NONE, "As in the configuration file.")
+NODE(included, "tools", tools, LIVE, SHAPE_TOOLS, NONE, "As in the configuration file.")
+NODE(included, "reviews", reviews, LIVE, SHAPE_REVIEWS, NONE, "As in the configuration file.")
+NODE(included, "reviewers", reviewers, LIVE, SHAPE_REVIEWERS, NONE, "As in the configuration file.")
 
 SECTION(tls, "tls", struct writ_tls_config,
     "TLS of a listener; 1.2 and 1.3. A reload that switches it on or off is refused.")

@@ -10,8 +10,14 @@
 /** True for a scalar that is a placeholder. */
 bool writ_placeholder_is(const struct writ_yaml *node);
 
-/** Adds an error for each placeholder in the file and makes it a refused node, so that its reader
+/** True when the node is or holds a placeholder. */
+bool writ_placeholder_any(const struct writ_yaml *node);
+
+/** Adds a warning for each placeholder in `node`. */
+void writ_placeholder_warn(struct writ_options *o, const struct writ_yaml *node);
+
+/** Adds an error for each placeholder below `node` and makes it a refused node, so that its reader
  * adds no second one. */
-void writ_placeholder_refuse(struct writ_options *o, const struct writ_yaml *root);
+void writ_placeholder_refuse(struct writ_options *o, const struct writ_yaml *node);
 
 #endif

@@ -37,6 +37,7 @@ struct writ_raw_top {
     struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
+    struct writ_view include;
     const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
@@ -44,6 +45,11 @@ struct writ_raw_top {
     struct writ_credential_config credential;
     struct writ_raw_ledger ledger;
     struct writ_log_config log;
+};
+
+struct writ_raw_included {
+    bool agreed;
+    const struct writ_yaml *upstreams, *frameworks, *tools, *reviews, *reviewers;
 };
 
 struct writ_raw_agent {

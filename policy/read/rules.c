@@ -8,6 +8,7 @@
 #include "policy/read/canonical.h"
 #include "policy/read/doubts.h"
 #include "policy/read/output_rules.h"
+#include "policy/read/placeholder.h"
 #include "policy/read/reviews.h"
 #include "policy/read/template_read.h"
 #include "policy/read/value_read.h"
@@ -350,7 +351,8 @@ read_templates(struct making *m, const struct writ_yaml *node, struct writ_tool_
 }
 
 static bool
-read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct writ_tool_rule *ret)
+read_whole_rule(
+    struct making *m, const struct writ_yaml *node, size_t index, struct writ_tool_rule *ret)
 {
     struct writ_raw_rule raw = {0};
     struct writ_raw_replay replay = {0};
@@ -361,7 +363,9 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
         return false;
     }
     writ_option_read(m->o, WRIT_SECTION_replay, raw.replay, &replay);
-    *ret = (struct writ_tool_rule){.agents = raw.agents,
+    *ret = (struct writ_tool_rule){.ref = ret->ref,
+        .agreed = ret->agreed,
+        .agents = raw.agents,
         .roles = raw.roles,
         .tenants = raw.tenants,
         .scopes = raw.scopes,
@@ -372,7 +376,6 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
         .replay_ttl_us = replay.ttl_us,
         .replay_bytes = replay.bytes};
     set_duplicates(m, node, &raw, ret);
-    ret->ref = make_ref(m, index, NULL, 0);
     good = read_templates(m, node, ret);
     good = writ_option_scopes(m->o, writ_yaml_get(node, WRIT_LIT("scopes")), &raw.scopes) && good;
     good = (raw.state == NULL || read_probe(m, raw.state, ret)) && good;
@@ -382,6 +385,37 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
     ret->arguments = writ_compile_constraints(m->o, raw.arguments, m->patterns);
     warn_rule(m, node, &raw);
     return good && ret->arguments != NULL && !m->o->nomem;
+}
+
+/* A rule with placeholders, in a file that is not agreed, says for whom the tool is listed. Its
+ * faults are reported when the placeholders are replaced. */
+static bool
+read_draft(struct making *m, const struct writ_yaml *node, size_t index, struct writ_tool_rule *ret)
+{
+    WRIT_AUTO(struct writ_findings, writ_findings_wipe) untold = {0};
+    struct writ_findings *findings = m->o->findings;
+
+    m->o->findings = &untold;
+    (void)read_whole_rule(m, node, index, ret);
+    m->o->findings = findings;
+    *ret = (struct writ_tool_rule){.ref = ret->ref,
+        .agents = ret->agents,
+        .roles = ret->roles,
+        .tenants = ret->tenants,
+        .refusal = ret->refusal,
+        .arguments = writ_compile_constraints(m->o, NULL, m->patterns)};
+    return ret->arguments != NULL && !m->o->nomem;
+}
+
+static bool
+read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct writ_tool_rule *ret)
+{
+    const struct writ_yaml_source *source = writ_yaml_source(node);
+
+    *ret = (struct writ_tool_rule){
+        .ref = make_ref(m, index, NULL, 0), .agreed = source == NULL || source->agreed};
+    return !ret->agreed && writ_placeholder_any(node) ? read_draft(m, node, index, ret)
+                                                      : read_whole_rule(m, node, index, ret);
 }
 
 static bool

@@ -41,6 +41,15 @@ writ_yaml_get(const struct writ_yaml *map, struct writ_view key)
     return NULL;
 }
 
+const struct writ_yaml_source *
+writ_yaml_source(const struct writ_yaml *node)
+{
+    while (node->parent != NULL) {
+        node = node->parent;
+    }
+    return node->source;
+}
+
 bool
 writ_yaml_is_empty(const struct writ_yaml *node)
 {
@@ -87,6 +96,8 @@ void
 writ_yaml_find(struct writ_findings *findings, enum writ_severity severity,
     const struct writ_yaml *node, const char *fmt, ...)
 {
+    const struct writ_yaml_source *source = writ_yaml_source(node);
+    const struct writ_view before = findings->file;
     writ_auto_buf pointer = writ_buf_make(POINTER_MAX);
     char text[WRIT_FINDING_TEXT_MAX + 1] = "";
     va_list args;
@@ -95,7 +106,9 @@ writ_yaml_find(struct writ_findings *findings, enum writ_severity severity,
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    findings->file = source != NULL ? source->file : before;
     writ_findings_add(findings, severity, node->key_line, writ_buf_view(&pointer), "%s", text);
+    findings->file = before;
 }
 
 static writ_result

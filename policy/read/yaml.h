@@ -23,6 +23,12 @@ enum writ_yaml_type {
     WRIT_YAML_MAP,
 };
 
+/** An included file, of the root of its tree. */
+struct writ_yaml_source {
+    struct writ_view file;
+    bool agreed;
+};
+
 struct writ_yaml {
     enum writ_yaml_type type;
     bool plain;            /* scalar: written without quotes and not as a block */
@@ -33,6 +39,7 @@ struct writ_yaml {
     size_t index; /* element of a list */
     size_t count; /* elements or members */
     const struct writ_yaml *parent;
+    const struct writ_yaml_source *source; /* of a root; NULL: the file that is read */
     struct writ_yaml *first, *last, *next; /* first and last child, next sibling */
 };
 
@@ -60,6 +67,9 @@ bool writ_yaml_from_json(
 /** The member called `key`, or NULL when it is absent or `map` is not a map (NULL included). */
 const struct writ_yaml *writ_yaml_get(const struct writ_yaml *map, struct writ_view key);
 
+/** The included file that the node stands in; NULL: the file that is read. */
+const struct writ_yaml_source *writ_yaml_source(const struct writ_yaml *node);
+
 /** Walks elements or members; not at all for a scalar or NULL. */
 #define WRIT_YAML_EACH(child, parent)                                                              \
     for (const struct writ_yaml *child = (parent) != NULL ? (parent)->first : NULL;                \
@@ -74,7 +84,7 @@ const char *writ_yaml_type_name(const struct writ_yaml *node);
 /** Appends the JSON Pointer of the node (RFC 6901). */
 void writ_yaml_pointer(const struct writ_yaml *node, struct writ_buf *ret);
 
-/** Adds a finding about `node` at its line and pointer. */
+/** Adds a finding about `node` at its file, line and pointer. */
 void writ_yaml_find(struct writ_findings *findings, enum writ_severity severity,
     const struct writ_yaml *node, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 

@@ -61,11 +61,12 @@ test('check reports every fault with file, line and JSON Pointer', () => {
 });
 
 test('check as JSON is one object with the same findings', () => {
-  const told = JSON.parse(writ('check', '--json', file('bad.yaml', 'loops: many\ntools: {}\n')).out);
+  const bad = file('bad.yaml', 'loops: many\ntools: {}\n');
+  const told = JSON.parse(writ('check', '--json', bad).out);
   assert.equal(told.valid, false);
   assert.deepEqual([told.errors, told.warnings], [1, 2]);
   assert.deepEqual(told.findings.find((f) => f.severity === 'error'),
-    { severity: 'error', line: 1, pointer: '/loops', message: 'must be a whole number' });
+    { severity: 'error', file: bad, line: 1, pointer: '/loops', message: 'must be a whole number' });
   const good = JSON.parse(writ('check', '--json', join(SOURCE, 'config/example.yaml')).out);
   assert.equal(good.valid, true);
   assert.deepEqual([good.agents, good.upstreams, good.tools, good.errors], [3, 2, 4, 0]);
@@ -218,7 +219,13 @@ test('the other examples of docs/policy.md are parts of a valid file', () => {
   const blocks = [...source('docs/policy.md').matchAll(/```yaml\n([\s\S]*?)```/g)].map((m) => m[1])
     .filter((b) => !/^# (allow|deny) /m.test(b));
   assert.ok(blocks.length >= 3);
-  for (const block of blocks) {
+  const included = (b) => /^(include|agreed):/.test(b);
+  const [main, proposed] = blocks.filter(included);
+  mkdirSync(join(dir, 'policies'));
+  file('policies/notes.yaml', proposed);
+  const whole = JSON.parse(writ('check', '--json', file('including.yaml', main)).out);
+  assert.deepEqual([whole.valid, whole.upstreams, whole.tools], [true, 1, 1]);
+  for (const block of blocks.filter((b) => !included(b))) {
     const text = block.startsWith('tools:') ? block
       : `tools:\n  u/t:\n    ${block.includes('scope:') ? '' : 'scope: s'}\n${block.replace(/^/gm, '    ')}`;
     const run = writ('check', file('block.yaml', text));

@@ -187,6 +187,9 @@
     X(AGENT_NOT_PERMITTED, agent_not_permitted, WRIT_REASON_IN_POLICY,                             \
         "the policy does not permit this agent to call this tool",                                 \
         "call as an agent or role that the rule names")                                            \
+    X(NOT_AGREED, not_agreed, WRIT_REASON_IN_POLICY,                                               \
+        "the rules of this tool are not agreed yet",                                              \
+        "read the rules in the configuration, replace the placeholders, and set agreed: true")     \
     X(INSUFFICIENT_SCOPE, insufficient_scope, WRIT_REASON_IN_POLICY,                               \
         "the caller's token lacks a scope that the tool needs",                                    \
         "get a token with the scopes that the challenge names")                                    \
