@@ -77,7 +77,7 @@ function putBack(gw, from) {
   for (const end of ['', '-wal']) if (existsSync(from + end)) copyFileSync(from + end, gw.ledgerFile + end);
 }
 
-test('a file gets the checkpoint whole, for everybody to read, and follows the ledger', async (t) => {
+test('a file anchor holds the last checkpoint, whole and readable by all users', async (t) => {
   const gw = await world(t);
   const to = gw.path('anchor.txt');
   const none = await send(gw, to);
@@ -101,7 +101,7 @@ test('a file gets the checkpoint whole, for everybody to read, and follows the l
   assert.deepEqual(readdirSync(gw.dir).filter((name) => name.startsWith('anchor')), ['anchor.txt']);
 });
 
-test('a file never goes back: an older ledger, another future and another ledger leave it as it is', async (t) => {
+test('a file anchor is not overwritten by an older, forked or other ledger', async (t) => {
   const gw = await world(t);
   const to = gw.path('anchor.txt');
   await calls(gw, 2);
@@ -138,7 +138,7 @@ test('a file never goes back: an older ledger, another future and another ledger
   }
 });
 
-test('signatures of witnesses under the same checkpoint are not lost', async (t) => {
+test('a file anchor keeps the signatures of witnesses under the same checkpoint', async (t) => {
   const gw = await world(t);
   await calls(gw, 1);
   const cosigned = `${last(gw)}\u2014 witness.example AAAAAAAAAAAAAAAA\n`;
@@ -231,7 +231,7 @@ test('the certificate of a URL is verified', async (t) => {
   assert.equal(to.got[0].text, last(gw));
 });
 
-test('a gateway keeps its anchors by itself, one that is down stops no call and gets the newest when it is back',
+test('a gateway updates its anchors; one that is down stops no call and later gets the newest checkpoint',
     async (t) => {
   const to = await receiver(t);
   const secure = await receiver(t, { secure: true });
@@ -281,7 +281,7 @@ test('a gateway keeps its anchors by itself, one that is down stops no call and 
   assert.equal((await gw.waitLog('restart_needed', from)).options, 'ledger.anchors');
 });
 
-test('when the key is revoked for a time before the anchor, the same checkpoint is sent under the next one',
+test('after a revocation for a time before the anchor, the gateway sends the same checkpoint under the next key',
     async (t) => {
   const to = await receiver(t);
   const gw = await world(t, { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: to.url, every: '1s' }] });
@@ -310,7 +310,7 @@ test('when the key is revoked for a time before the anchor, the same checkpoint 
   assert.equal(readFileSync(file, 'utf8'), after);
 });
 
-test('an anchor that never answers does not keep the gateway from ending', async (t) => {
+test('an anchor that never answers does not delay the end of the gateway', async (t) => {
   const server = createServer(() => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -324,7 +324,7 @@ test('an anchor that never answers does not keep the gateway from ending', async
   assert.ok(Date.now() - began < 8000, `${Date.now() - began} ms`);
 });
 
-test('entries that cannot be meant are refused with the file', (t) => {
+test('an invalid anchor entry is refused with the file', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-anchor-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const check = (anchors) => {

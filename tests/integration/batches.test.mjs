@@ -54,7 +54,7 @@ const answersOf = (answer) =>
   (answer.isStream ? answer.messages.flat() : JSON.parse(answer.text)).filter((m) => m.method === undefined);
 
 for (const [name, header] of [['with its header', OLD], ['without a header', undefined]]) {
-  test(`each message of a batch is judged, recorded and answered by itself, ${name}`, async () => {
+  test(`the gateway judges, records and answers each message of a batch separately, ${name}`, async () => {
     const { batch } = await session(header);
     const before = gw.decisions().length;
     const message = fresh('hi');
@@ -80,7 +80,7 @@ for (const [name, header] of [['with its header', OLD], ['without a header', und
   });
 }
 
-test('a batch with a stream in it is one stream, and its answers are events', async () => {
+test('a batch that contains a stream is answered by one stream of events', async () => {
   const { c, batch } = await session(OLD);
   const steps = call(2, 'steps', { n: 2 });
   steps.params._meta = { progressToken: 'p' };
@@ -92,7 +92,7 @@ test('a batch with a stream in it is one stream, and its answers are events', as
   assert.equal((await c.request('ping', undefined, { headers: { 'mcp-protocol-version': OLD } })).status, 200);
 });
 
-test('a batch of notifications and responses alone is accepted without an answer', async () => {
+test('a batch of notifications and responses is accepted without an answer', async () => {
   const { batch } = await session(OLD);
   const answer = await batch([{ jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
     { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 77 } }]);
@@ -116,7 +116,7 @@ test('a request of the server inside a batch is answered by another POST', async
   assert.equal(byId(answersOf(await waiting))[1].result.content[0].text, 'They said yes');
 });
 
-test('an invalid batch is refused whole and nothing of it runs', async () => {
+test('an invalid batch is refused whole and none of its calls runs', async () => {
   const { c, batch } = await session(OLD);
   const before = [gw.decisions().length, up.calls().length];
   const good = () => call(1, 'echo', { message: fresh('no') });
@@ -139,7 +139,7 @@ test('an invalid batch is refused whole and nothing of it runs', async () => {
   assert.equal(unknown.status, 404);
 });
 
-test('an invalid message of a batch is refused alone', async () => {
+test('an invalid message of a batch is refused without the others', async () => {
   const { batch } = await session(OLD);
   const message = fresh('ok');
   const answer = await batch([1, [call(8, 'echo', { message: 'nested' })],
@@ -151,7 +151,7 @@ test('an invalid message of a batch is refused alone', async () => {
   assert.equal(byId(got)[2].result.content[0].text, `Echo: ${message}`);
 });
 
-test('a client that leaves a batch cancels nothing of it, and what ran is recorded', async () => {
+test('a client that leaves a batch cancels no call, and each call is recorded', async () => {
   const { batch } = await session(OLD);
   const name = fresh('w');
   const stop = new AbortController();

@@ -11,7 +11,7 @@ const DAY_US = 86_400_000_000;
 const rule = (budget) =>
   ({ scope: 's', arguments: ARGUMENTS, duplicates: 'allow', budgets: [{ window: '366d', ...budget }] });
 
-test('budget list says limit, used, left, when it frees and whose it is', async (t) => {
+test('budget list prints limit, use, remainder, release time and owner', async (t) => {
   const up = await startUpstream(t);
   const [A, B] = [bearer('a', { tenant: 'acme' }), bearer('b', { tenant: 'bolt' })];
   const gw = await startGateway(t, { agents: [A.entry, B.entry], upstreams: { up: { http: up.url } }, tools: {
@@ -51,7 +51,7 @@ test('budget list says limit, used, left, when it frees and whose it is', async 
   assert.ok(text.includes('unused  0  7  7  -  -  -  -  -'));
 });
 
-test('a call that did not run is given back in the list as in the gateway', async (t) => {
+test('budget list returns the amount of a call that did not run, like the gateway', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t,
     { upstreams: { up: { http: up.url } }, tools: { 'up/pay': rule({ name: 'one', calls: 1 }) } });
@@ -63,7 +63,7 @@ test('a call that did not run is given back in the list as in the gateway', asyn
   assert.deepEqual([one.used, one.left], ['0', '1']);
 });
 
-test('a configuration without budgets, and one without a ledger, say so', async (t) => {
+test('budget list reports a configuration without budgets or without a ledger', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: {} });
   assert.equal(writ(['budget', 'list', gw.configFile]).out, 'the configuration has no budgets\n');

@@ -21,7 +21,7 @@ function verified(text) {
 }
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
 
-test('a bundle of a run, of an agent, of a time and of all', () => {
+test('a bundle covers a run, an agent, a time or the whole ledger', () => {
   const rows = [
     [['one'], { records: 5, boundaries: 1, unsealed: 0, skipped: 5 }],
     [['two'], { records: 5, boundaries: 1, unsealed: 1, in_flight: 1 }],
@@ -38,7 +38,7 @@ test('a bundle of a run, of an agent, of a time and of all', () => {
   }
 });
 
-test('records are those of the ledger, byte for byte, and the last line names what is not sealed', () => {
+test('a bundle has the ledger\'s records byte for byte and names unsealed runs in its last line', () => {
   const [head, ...rest] = lines(exported('two').out);
   assert.deepEqual([head.format, head.select], ['writ-bundle/1', { boundary: 'two' }]);
   const records = rest.filter((line) => line.record);
@@ -47,7 +47,7 @@ test('records are those of the ledger, byte for byte, and the last line names wh
   assert.deepEqual(rest.at(-1).boundaries_named, [{ boundary: 'two', tenant: 'acme', held: 3, sealed: false }]);
 });
 
-test('phases at a time, and records that are withheld', () => {
+test('bundle verify prints phases at a given time and withheld records', () => {
   const at = (time) => Object.fromEntries(lines(exported('one', '--at', time).out)
     .filter((line) => line.kind === 'phase').map((line) => [line.decision_id, line.phase]));
   assert.deepEqual(Object.values(at('2026-06-25T05:00:00.000006Z')), ['fresh', 'unborn']);
@@ -71,7 +71,7 @@ test('a changed line is reported by its number', () => {
   assert.equal(verified('').reason, 'evidence_malformed');
 });
 
-test('from standard input, and mistakes of the command line', () => {
+test('bundle verify reads standard input and reports mistakes of the command line', () => {
   const run = spawnSync(BIN, ['verify', 'bundle', '-', '--key', trusted], { input: exported().out, encoding: 'utf8' });
   assert.match(run.stdout, /^ok\nrecords {3}10: /);
   assert.equal(run.stderr, '', 'progress is for terminals');

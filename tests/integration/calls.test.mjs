@@ -29,7 +29,7 @@ const decided = (gw, answer) => gw.show(answer.refusal.decision_id);
 
 // ---- allowed and refused
 
-test('an allowed call arrives as it was judged, and leaves a decision and an outcome', async (t) => {
+test('an allowed call reaches the upstream as judged and leaves a decision and an outcome', async (t) => {
   const { up, gw, s } = await setUp(t,
     { pay: { scope: 'pay/{to}', target: 'account:{to}',
       arguments: [...AMOUNT, { arg: 'to', op: 'prefix', value: 'DE' }] } });
@@ -64,7 +64,7 @@ test('an allowed call arrives as it was judged, and leaves a decision and an out
   gw.verify();
 });
 
-test('an id of a request with characters that hide is answered as it is, and escaped in the record', async (t) => {
+test('a request id with hidden characters is echoed unchanged and escaped in the record', async (t) => {
   const { gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
   for (const [i, id] of ['a\u202eb', 'tag\u{e0041}', '\u200b', 'del\x7f\u0085', 'line\u2028\n"\\',
       'seen \u00e9 \u4e2d'].entries()) {
@@ -121,7 +121,7 @@ test('a refusal says which constraint failed and what would be accepted, never t
   gw.verify();
 });
 
-test('a number that the tool would read as another one is refused, whatever the rule asks', async (t) => {
+test('an inexact number is refused under every rule', async (t) => {
   const amount = (op, value) => ({ scope: 'pay', arguments: [{ arg: 'amount', op, value }] });
   const { up, gw, s } = await setUp(t, {
     ne: amount('ne', 100), not_in: amount('not_in', [1, 100]), lt: amount('lt', 100),
@@ -155,7 +155,7 @@ test('a number that the tool would read as another one is refused, whatever the 
   gw.verify();
 });
 
-test('a call that is refused anyway has its record whatever its numbers; numbers that are not judged go on as they are',
+test('a refused call with inexact numbers is recorded; numbers outside arguments are forwarded unchanged',
     async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
   const n = JSON.rawJSON('9007199254740993');
@@ -178,7 +178,7 @@ test('a call that is refused anyway has its record whatever its numbers; numbers
   gw.verify();
 });
 
-test('duplicates: auto lets a tool run again that only reads, where policy believes its server', async (t) => {
+test('duplicates: auto permits repeats of a read-only tool of a trusted server', async (t) => {
   const tool = (name, annotations) => ({ name, inputSchema: { type: 'object' }, ...(annotations && { annotations }) });
   const tools = [tool('peek', { readOnlyHint: true }), tool('pay', { readOnlyHint: false }), tool('mute'),
     tool('once', { readOnlyHint: true }), tool('odd', { readOnlyHint: 'true' })];
@@ -206,7 +206,7 @@ test('duplicates: auto lets a tool run again that only reads, where policy belie
   assert.deepEqual(await again({ defaults: { duplicates: 'allow' } }), ['ran', 'ran', 'ran', no, 'ran', 'ran']);
 });
 
-test('a refusal can be a result that the model sees', async (t) => {
+test('a refusal can be returned as a tool result that the model sees', async (t) => {
   const { up, gw, s } = await setUp(t,
     { pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], refusal: 'result' } });
   for (const caller of [s, new Caller(gw, { modern: true })]) {
@@ -225,7 +225,7 @@ test('a refusal can be a result that the model sees', async (t) => {
   assert.equal(up.calls.length, 1);
 });
 
-test('an error of the tool is passed on as it is, and recorded as what it was', async (t) => {
+test('a tool error is forwarded unchanged and recorded as an error', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
   up.onCall = (a) => a.error(-32050, 'no such account', 200, { account: 7 });
   const failed = await s.call('up__pay', { amount: 1 });
@@ -240,7 +240,7 @@ test('an error of the tool is passed on as it is, and recorded as what it was', 
   gw.verify();
 });
 
-test('a rule is for the agents, roles and tenants that it names', async (t) => {
+test('a rule applies to the agents, roles and tenants that it names', async (t) => {
   const [alice, bob, eve] = [bearer('alice', { role: 'operator', tenant: 'a' }),
     bearer('bob', { role: 'reader', tenant: 'a' }), bearer('eve', { role: 'operator', tenant: 'b' })];
   const up = await startUpstream(t, { tools: ['pay', 'read', 'own', 'hidden'] });
@@ -301,7 +301,7 @@ test('replay answers a duplicate with the first result, for a bounded time and s
   gw.verify();
 });
 
-test('replay has nothing to say while the first call runs, or when it failed', async (t) => {
+test('replay gives no result while the first call runs or after it failed', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT, duplicates: 'replay' } });
   const gate = Promise.withResolvers();
   up.onCall = async (a) => { await gate.promise; a.error(-32000, 'failed'); };
@@ -316,7 +316,7 @@ test('replay has nothing to say while the first call runs, or when it failed', a
   assert.equal(up.calls.length, 1);
 });
 
-test('a tool that only reads may be called again', async (t) => {
+test('a read-only tool may be called again', async (t) => {
   const { up, gw, s } = await setUp(t, { read: { scope: 'read', duplicates: 'allow' } });
   for (let i = 1; i <= 3; i++) assert.equal((await s.call('up__read')).said, `ran ${i}`);
   const many = await Promise.all(Array.from({ length: 20 }, () => s.call('up__read')));
@@ -330,7 +330,7 @@ test('a tool that only reads may be called again', async (t) => {
 
 // ---- shadow mode
 
-test('shadow mode lets a refused call through, and the record says what it would have been', async (t) => {
+test('shadow mode forwards a refused call and records the verdict', async (t) => {
   const { up, gw, s } = await setUp(t, {
     pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], budgets: [{ window: '1h', calls: 2 }],
       shadow: true },
@@ -386,7 +386,7 @@ test('concurrent calls cannot overspend a budget', async (t) => {
   gw.verify();
 });
 
-test('a budget counts what ran or may have run, for each whom it counts, within its window', async (t) => {
+test('a budget counts calls that ran or may have run, per owner and window', async (t) => {
   const [a, b, c] = [bearer('a', { tenant: 'x' }), bearer('b', { tenant: 'x' }), bearer('c', { tenant: 'y' })];
   const up = await startUpstream(t);
   const gw = await startGateway(t, {
@@ -419,7 +419,7 @@ test('a budget counts what ran or may have run, for each whom it counts, within 
   gw.verify();
 });
 
-test('a call of which nothing was sent gives its budget back', async (t) => {
+test('a call that was not sent returns its budget', async (t) => {
   const { up, gw, s } = await setUp(t,
     { pay: { scope: 'pay', arguments: AMOUNT, budgets: [{ window: '1h', calls: 1 }] } });
   const { port } = up;
@@ -433,7 +433,7 @@ test('a call of which nothing was sent gives its budget back', async (t) => {
 
 // ---- the state of the target
 
-test('the state of a target by a tool: selected, recorded, signed, and compared with what the caller expects',
+test('a probe by tool selects, records and signs the target state and compares it with the expected one',
     async (t) => {
   const { up, gw, s } = await setUp(t, {
     write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }],
@@ -479,7 +479,7 @@ test('the state of a target by a tool: selected, recorded, signed, and compared 
   gw.verify();
 });
 
-test('probes at once in one session each get their own answer, of a server that keeps answers by the id', async (t) => {
+test('concurrent probes in one session each get their own answer', async (t) => {
   const { up, s } = await setUp(t, {
     write: { scope: 'files/{path}', arguments: [{ arg: 'path', op: 'type', value: 'string' }],
       state: { tool: 'up/stat', arguments: { file: '{path}' }, select: ['/of'], timeout: '2s' } },
@@ -503,7 +503,7 @@ test('probes at once in one session each get their own answer, of a server that 
     assert.equal(claims(call).target_state_digest, digest({ '/of': call.arguments.path }));
 });
 
-test('a target that cannot be read is refused, or absent where the rule says so', async (t) => {
+test('a call on an unreadable target is refused, or the state is absent if the rule permits it', async (t) => {
   const state = (on_error) =>
     ({ tool: 'up/stat', arguments: { file: '{path}' }, select: ['/size'], on_error, timeout: '2s' });
   const path = [{ arg: 'path', op: 'type', value: 'string' }];
@@ -531,7 +531,7 @@ test('a target that cannot be read is refused, or absent where the rule says so'
   gw.verify();
 });
 
-test('the state of a target by a resource and by HTTP', async (t) => {
+test('a probe reads the target state by resource and by HTTP', async (t) => {
   const pages = { '/items/1': [200, { version: 7, seen: 1 }], '/items/2': [404, {}], '/items/3': [500, {}] };
   const asked = [];
   const web = http.createServer((req, res) => {
@@ -571,7 +571,7 @@ test('the state of a target by a resource and by HTTP', async (t) => {
   gw.verify();
 });
 
-test('an argument cannot lead a probe elsewhere', async (t) => {
+test('an argument cannot redirect a probe', async (t) => {
   const asked = [];
   const web = http.createServer((req, res) => { asked.push(req.url); res.end('{"version":1}'); });
   await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve));
@@ -589,7 +589,7 @@ test('an argument cannot lead a probe elsewhere', async (t) => {
   assert.ok(up.calls.length >= 5, 'most of these are only odd names');
 });
 
-test('a state that the caller expects is recorded where nothing observes it', async (t) => {
+test('the state that the caller expects is recorded where no probe observes it', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
   const state = `sha256:${'ab'.repeat(32)}`;
   assert.ok((await s.call('up__pay', { amount: 1 }, { state })).result);
@@ -641,7 +641,7 @@ test('a session that ends while its call runs is sealed after the call', async (
   gw.verify();
 });
 
-test('an idle session ends, is sealed, and a run that ended takes no more calls', async (t) => {
+test('an idle session is ended and sealed, and its run refuses further calls', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } },
     { sessions: { idle_expires: '3s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
@@ -658,7 +658,7 @@ test('an idle session ends, is sealed, and a run that ended takes no more calls'
   gw.verify();
 });
 
-test('a session that is in use does not end, whatever it is used for', async (t) => {
+test('a session in use does not end, for every kind of request', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } },
     { sessions: { idle_expires: '8s' } });
   assert.ok((await s.call('up__pay', { amount: 1 })).result);
@@ -674,7 +674,7 @@ test('a session that is in use does not end, whatever it is used for', async (t)
   gw.verify();
 });
 
-test('a session is of the endpoint where it was opened, in its process and after a restart', async (t) => {
+test('a session belongs to its endpoint, before and after a restart', async (t) => {
   const { up, gw, s } = await setUp(t, { pay: { scope: 'pay', arguments: AMOUNT } });
   const own = await openSession(gw, { path: '/mcp/up' });
   for (const again of [false, true]) {
@@ -688,7 +688,7 @@ test('a session is of the endpoint where it was opened, in its process and after
   assert.ok((await own.call('pay', { amount: 1 })).result);
 });
 
-test('what is too long to keep of a session opens none, and it is told whose it was', async (t) => {
+test('an initialize with overlong data opens no session, and the error names its source', async (t) => {
   const { up, gw } = await setUp(t, { 'up/pay': { scope: 'pay', arguments: AMOUNT } });
   const c = new Caller(gw);
   const open = (protocolVersion) =>

@@ -119,7 +119,7 @@ test('a retired key is listed for old checkpoints, a revoked one only as a comme
   assert.match(verified.out + verified.err, /signed only by a key that was revoked/);
 });
 
-test('of a ledger without records there is none, and another\'s is not passed on', () => {
+test('an empty ledger has no checkpoint, and a foreign one is refused', () => {
   const fresh = join(folder, 'fresh.db');
   const own = join(folder, 'own');
   assert.equal(writ('ledger', 'init', fresh).code, 0);
@@ -130,7 +130,7 @@ test('of a ledger without records there is none, and another\'s is not passed on
   assert.match(run.err, /not signed by a key/);
 });
 
-test('a ledger has the name that it was given, and none that is no name', () => {
+test('a ledger takes its configured name and refuses an invalid one', () => {
   const named = join(folder, 'named.db'), other = join(folder, 'other.db');
   assert.equal(writ('ledger', 'init', named, '--origin', "example.com/it's").code, 0);
   assert.match(writ('ledger', 'key', named, '--keys', keys).out, /^example\.com\/it's\+[0-9a-f]{8}\+/);

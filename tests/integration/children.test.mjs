@@ -102,7 +102,7 @@ test('the official filesystem server: reads, writes once, and never leaves its f
   gw.verify();
 });
 
-test('clients that share a child do not see each other, whatever ids they choose', async (t) => {
+test('clients that share a child never see each other\'s messages, with any ids', async (t) => {
   const { gw, calls } = await scripted(t, { loops: 2, upstream: { sharing: 'all' } });
   const callers = await Promise.all([openSession(gw), openSession(gw), openSession(gw, { path: '/mcp/up' }),
     new Caller(gw)]);
@@ -127,7 +127,7 @@ test('clients that share a child do not see each other, whatever ids they choose
   gw.verify();
 });
 
-test('a child gets a small environment and no secrets, and carries the credential in _meta', async (t) => {
+test('a child gets a minimal environment without secrets, and the credential in _meta', async (t) => {
   const { gw, calls, lines } = await scripted(t, { upstream: { environment: { OWN: 'value' }, inherit: ['GIVEN'] } },
     { env: { GIVEN: 'yes', SECRET_OF_GATEWAY: 'canary', AWS_SECRET_ACCESS_KEY: 'canary', LD_PRELOAD: '' } });
   const s = await openSession(gw);
@@ -142,7 +142,7 @@ test('a child gets a small environment and no secrets, and carries the credentia
   assert.equal(gw.show(claims.jti).decision.tool, 'act');
 });
 
-test('a child that dies with a call loses it once, and the next child gets the next call', async (t) => {
+test('a child that dies loses its call once, and its successor gets the next call', async (t) => {
   const { gw, calls, starts } = await scripted(t);
   const s = await openSession(gw);
   let n = 0;
@@ -160,7 +160,7 @@ test('a child that dies with a call loses it once, and the next child gets the n
   gw.verify();
 });
 
-test('odd messages of a child do not disturb its clients', async (t) => {
+test('malformed messages of a child reach no client', async (t) => {
   const { gw, calls } = await scripted(t,
     { limits: { event: '1MiB', response: '1MiB' }, tools: { 'up/act': { ...ACT, timeout: '20s' } } });
   const s = await openSession(gw);
@@ -211,7 +211,7 @@ test('a client that goes away or cancels takes only its own call with it', async
   gw.verify();
 });
 
-test('a stateless client of a child without that revision gets an error, and nothing is sent', async (t) => {
+test('a stateless client of a child without that revision gets an error, and the child gets no message', async (t) => {
   const { gw, calls } = await scripted(t);
   const modern = new Caller(gw, { modern: true });
   const refused = await modern.call('up__act', { act: 'echo', say: 'x' }, { key: 'k' });
@@ -223,7 +223,7 @@ test('a stateless client of a child without that revision gets an error, and not
   gw.verify();
 });
 
-test('a child ends with the gateway, and so does what it started', async (t) => {
+test('a child and its processes end with the gateway', async (t) => {
   const { gw, lines } = await scripted(t);
   const s = await openSession(gw);
   const grandchild = Number((await s.call('up__act', { act: 'children' })).said);
@@ -240,7 +240,7 @@ test('a child ends with the gateway, and so does what it started', async (t) => 
   await until(() => !alive(next), 'it to be gone');
 });
 
-test('a child that cannot start leaves the others alone, and readiness says so', async (t) => {
+test('a child that cannot start affects no other, and readiness reports it', async (t) => {
   const dir = folder(t);
   const record = join(dir, 'record');
   writeFileSync(record, '');
@@ -267,7 +267,7 @@ test('a child that cannot start leaves the others alone, and readiness says so',
   assert.ok(gw.log.filter((l) => /child/.test(l.event)).length < 60, 'restarts back off');
 });
 
-test('a child that does not start says why: program, how often, and its last words, escaped and bounded', async (t) => {
+test('the log of a child that cannot start has program, attempts and its last output, escaped and cut', async (t) => {
   const dir = folder(t);
   const says = join(dir, 'says.mjs');
   writeFileSync(says,
@@ -290,7 +290,7 @@ test('a child that does not start says why: program, how often, and its last wor
   assert.doesNotMatch(gw.logText, /[^\n\x20-\x7e]/, 'every line is plain text');
 });
 
-test('a gateway says that it is ready when its children are up, and again after they were not', async (t) => {
+test('readiness follows the state of the children', async (t) => {
   const dir = folder(t);
   const record = join(dir, 'record');
   writeFileSync(record, '');

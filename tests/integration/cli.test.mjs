@@ -14,14 +14,14 @@ function writ(args, options = {}, program = BIN) {
   return { code: run.status, out: run.stdout, err: run.stderr };
 }
 
-test('without a command it shows the commands and says that the line was wrong', () => {
+test('writ without a command lists the commands and fails', () => {
   const run = writ([]);
   assert.equal(run.code, 2);
   assert.match(run.out, /^usage: writ COMMAND/);
   assert.match(run.out, /^ {2}help /m);
 });
 
-test('--help and help succeed, and say the same', () => {
+test('--help and help succeed with the same text', () => {
   assert.equal(writ(['--help']).code, 0);
   assert.equal(writ(['help']).out, writ(['--help']).out);
   assert.equal(writ(['help', 'help']).out, writ(['help', '--help']).out);
@@ -32,7 +32,7 @@ test('help as JSON is one JSON value with the same text', () => {
   assert.equal(JSON.parse(writ(['--help', '--json']).out).help, writ(['--help']).out);
 });
 
-test('every command that the overview names explains itself', () => {
+test('every command of the overview has a help text', () => {
   const names = [...writ(['--help']).out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)  +\S/gm)].map((m) => m[1]);
   assert.ok(names.length >= 1);
   for (const name of names) {
@@ -100,7 +100,7 @@ test('a faulty file is reported by its path, never by its content', (t) => {
   }
 });
 
-test('the word of a command that moved to another program names that program, in one line', () => {
+test('a command that moved to another program is refused with that program\'s name', () => {
   const run = writ(['vectors', 'run', 'vectors']);
   assert.deepEqual([run.code, run.out, run.err],
     [2, '', 'writ: vectors is a command of another program: run writ-vectors\n']);
@@ -109,7 +109,7 @@ test('the word of a command that moved to another program names that program, in
     { error: { code: 'invalid', text: 'vectors is a command of another program: run writ-vectors' } });
 });
 
-test('writ-vectors calls itself by its name, in help, in mistakes and in its manual', () => {
+test('writ-vectors uses its own name in help, errors and manual', () => {
   const vectors = (...args) => writ(args, {}, `${BIN}-vectors`);
   assert.match(vectors('--version').out, /^writ-vectors \d/);
   assert.match(vectors('--help').out, /^usage: writ-vectors COMMAND/);
@@ -119,13 +119,13 @@ test('writ-vectors calls itself by its name, in help, in mistakes and in its man
   assert.equal(vectors('run').err, 'writ-vectors run: DIR|FILE... is missing\nTry: writ-vectors run --help\n');
 });
 
-test('a mistake is reported as JSON when JSON was asked for, also after the mistake', () => {
+test('a mistake is reported as JSON with --json at any place of the line', () => {
   const run = writ(['help', '--nonsense', '--json']);
   assert.equal(run.code, 2);
   assert.deepEqual(JSON.parse(run.err), { error: { code: 'invalid', text: 'unknown option --nonsense' } });
 });
 
-test('an answer that cannot be written is not a success', () => {
+test('a command that cannot write its output fails', () => {
   const full = openSync('/dev/full', 'w');
   const run = writ(['--help'], { stdio: ['ignore', full, 'pipe'] });
   closeSync(full);

@@ -146,7 +146,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   }
 }
 
-test('a tool that no rule lists was never run, and every call that ran has its record', async () => {
+test('a tool without a rule never ran, and every call that ran has its record', async () => {
   assert.equal(up.effects.hidden, undefined);
   const granted = gw.decisions().filter((d) => d.granted);
   assert.equal(granted.length, up.calls().length);
@@ -155,7 +155,7 @@ test('a tool that no rule lists was never run, and every call that ran has its r
 });
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
-  test(`${name} cancels a call: the server is told, and the claim stands`, async () => {
+  test(`${name} cancels a call: the server gets the notification, and the claim stays`, async () => {
     const { call, close } = await connect(gw.url);
     const who = fresh(name);
     const abort = new AbortController();
@@ -169,7 +169,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   });
 }
 
-test('notices of the server reach the session that they are for', async () => {
+test('notifications of the server reach their own session', async () => {
   const { Client, StreamableHTTPClientTransport, ToolListChangedNotificationSchema } = await sdk1();
   const client = new Client({ name: 'v1', version: '1' }, { capabilities: {} });
   let changed = 0;
@@ -185,7 +185,7 @@ test('notices of the server reach the session that they are for', async () => {
   await client.close();
 });
 
-test('several upstreams: names with prefixes, each call to its own, each credential for its own', async (t) => {
+test('with several upstreams, prefixed names route each call and credential to its own upstream', async (t) => {
   const [a, b] = [await startSdkUpstream(t, { eras: 'legacy' }), await startSdkUpstream(t)];
   const two = await startGateway(t,
     { upstreams: { one: { http: a.url }, two: { http: b.url, resource: 'urn:two' } }, tools: rules('one', 'two') });
@@ -218,7 +218,7 @@ test('several upstreams: names with prefixes, each call to its own, each credent
   two.verify();
 });
 
-test('an upstream that is down does not take the others with it', async (t) => {
+test('an upstream that is down affects no other', async (t) => {
   const [a, b] = [await startUpstream(t, { tools: ['x'] }), await startUpstream(t, { tools: ['y'] })];
   const two = await startGateway(t,
     { upstreams: { a: { http: a.url }, b: { http: b.url } }, tools: { 'a/x': { scope: 's' }, 'b/y': { scope: 's' } } });
@@ -231,7 +231,7 @@ test('an upstream that is down does not take the others with it', async (t) => {
   assert.equal((await s.call('b__y')).reason, 'upstream_unavailable');
 });
 
-test('an upstream whose list breaks off is named, with what it gave before', async (t) => {
+test('an upstream whose list breaks off is named, and its earlier pages are listed', async (t) => {
   const whole = await startUpstream(t, { tools: ['x'] });
   const breaking = await startUpstream(t);
   const two = await startGateway(t, { upstreams: { a: { http: whole.url }, b: { http: breaking.url } },
@@ -344,7 +344,7 @@ test('a stream carries one answer, and only to its own request', async (t) => {
   gw2.verify();
 });
 
-test('a result is not seen before its outcome is durable, however it is spelled', async (t) => {
+test('a result in any spelling is delivered only after its outcome is durable', async (t) => {
   const bad = await startUpstream(t);
   const gw2 = await startGateway(t,
     { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });
@@ -370,7 +370,7 @@ test('a result is not seen before its outcome is durable, however it is spelled'
   }
 });
 
-test('an answer is given when it has come, also when its stream stays open', async (t) => {
+test('an answer is delivered when it arrives, also while its stream stays open', async (t) => {
   const bad = await startUpstream(t);
   const gw2 = await startGateway(t,
     { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', timeout: '60s' } } });
@@ -427,7 +427,7 @@ test('a server of the stateless revision cannot ask a client anything on a strea
   assert.equal(answer.said, 'ok');
 });
 
-test('headers and error pages of an upstream stay behind the gateway', async (t) => {
+test('headers and error pages of an upstream reach no client', async (t) => {
   const bad = await startUpstream(t);
   const gw2 = await startGateway(t,
     { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', arguments: [number('n')] } } });

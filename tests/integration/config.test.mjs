@@ -34,7 +34,7 @@ const examples = readdirSync(join(SOURCE, 'config')).filter((f) => f.endsWith('.
 
 // ---- check
 
-test('check accepts every example, and says what it is', () => {
+test('check accepts every example and describes it', () => {
   assert.ok(examples.length >= 2);
   for (const name of examples) {
     const run = writ('check', join(SOURCE, 'config', name));
@@ -73,14 +73,14 @@ test('check as JSON is one object with the same findings', () => {
   assert.match(good.policy_digest, /^sha256:[0-9a-f]{64}$/);
 });
 
-test('check cannot be fooled by what a file quotes', () => {
+test('check escapes text that a file quotes', () => {
   const run = writ('check', file('evil.yaml', '"\\e[31m\\nconfig.yaml:1: valid": 1\n'));
   assert.equal(run.code, 1);
   assert.doesNotMatch(run.out, /\x1b/);
   assert.doesNotMatch(run.out, /^config\.yaml:1: valid/m);
 });
 
-test('check refuses command lines and files that are none', () => {
+test('check refuses invalid command lines and unreadable files', () => {
   assert.equal(writ('check').code, 2);
   assert.equal(writ('check', '--schema', '--manual').code, 2);
   assert.equal(writ('check', '--schema', 'x.yaml').code, 2);
@@ -184,7 +184,7 @@ test('every default that the schema names is one that it accepts', () => {
 
 // ---- the documentation
 
-test('every example of docs/policy.md is what the program does', () => {
+test('the program decides every example of docs/policy.md as the page says', () => {
   const page = source('docs/policy.md');
   const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map((m) => m[1]);
   const judged = blocks.filter((b) => /^# (allow|deny) /m.test(b));
@@ -235,14 +235,14 @@ test('the other examples of docs/policy.md are parts of a valid file', () => {
 
 // ---- what the gateway makes of it
 
-test('a gateway whose key has another algorithm than the configuration says does not start', { timeout: 60000 },
+test('a gateway whose key has another algorithm than configured does not start', { timeout: 60000 },
     async (t) => {
   const gateway = prepare(t, { credential: { alg: 'RS256' }, tools: {} });
   await assert.rejects(gateway.start(), /did not start/);
   assert.match(gateway.logText, /the active key is for ES256, and credential\.alg says RS256/);
 });
 
-test('a gateway with a faulty file does not start, and one that runs keeps what it has', { timeout: 60000 },
+test('a faulty file stops a start, and a running gateway keeps its configuration', { timeout: 60000 },
     async (t) => {
   const faulty = prepare(t, { tools: {}, no_such_option: 1 });
   await assert.rejects(faulty.start(), /did not start/);

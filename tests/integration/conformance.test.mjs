@@ -111,7 +111,7 @@ for (const [revision, count] of Object.entries(REVISIONS)) {
   }
 }
 
-test('the ledger of all that is sound', () => {
+test('the ledger after all scenarios verifies', () => {
   const { records } = gw.verify();
   assert.ok(records > 0);
 });

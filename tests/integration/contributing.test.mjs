@@ -139,7 +139,7 @@ for (const { title, target, files } of examples()) {
   });
 }
 
-test('the page runs one test, and names targets that are there',
+test('the page runs one test and names existing targets',
     { skip: dirname(dirname(BUILD)) !== SOURCE && 'the build is elsewhere' }, () => {
   const [line] = PAGE.match(/^WRIT_SOURCE_DIR=.*\\\n.*$/m);
   const { NODE_TEST_CONTEXT, ...env } = process.env; // as from a shell
@@ -154,14 +154,14 @@ test('the page runs one test, and names targets that are there',
     assert.ok(existsSync(join(SOURCE, folder)), folder);
 });
 
-test('the tables of worked examples name places that are there', () => {
+test('the tables of worked examples name existing places', () => {
   const rows = [...PAGE.matchAll(/^\| `([^`]+)` \| `([^`]+)` \|/gm)];
   assert.ok(rows.length > 10);
   for (const [, path, what] of rows)
     assert.ok(readFileSync(join(SOURCE, find(path)), 'utf8').includes(what), `${path} has no ${what}`);
 });
 
-test('every worked example of the list is there', () => {
+test('every worked example of the list exists', () => {
   const titles = [...PAGE.matchAll(/^### Add an? (.*)$/gm)].map(([, what]) => what);
   assert.deepEqual(titles.sort(),
     ['column of the ledger', 'command', 'engine', 'method of MCP', 'op of a constraint', 'option', 'reason', 'step']);

@@ -142,7 +142,7 @@ for (const alg of ['ES256', 'RS256', 'EdDSA']) {
 }
 
 for (const alg of ['ES384', 'PS256', 'RS512']) {
-  test(`a key for ${alg} is not for us`, async () => {
+  test(`a key for ${alg} is refused`, async () => {
     const run = verify(await foreign(alg));
     assert.deepEqual([run.code, run.out], [1, 'unknown_key\n'], run.err);
     assert.match(run.err, /1 of the keys cannot be used/);
@@ -218,7 +218,7 @@ test('missing_credential and malformed texts', async () => {
   assert.equal(verify({ jwks, token: `${token}\r\n` }).out, 'ok\n');
 });
 
-test('what the verifier does not know is not compared', async () => {
+test('the verifier compares only what it knows', async () => {
   const { jwks, token } = await foreign('ES256', { sub: 'x', tenant: null, target_state_digest: null });
   const call = { tool: TOOL, arguments: ARGUMENTS };
   assert.equal(verify({ jwks, token, call }).out, 'ok\n');
@@ -276,7 +276,7 @@ test('answers as JSON', async () => {
   assert.equal(JSON.parse(bad.out).reason, 'expired');
 });
 
-test('inputs that cannot be judged are failures and no verdict', async () => {
+test('unreadable input is a failure without a verdict', async () => {
   const { jwks, token, privateKey } = await foreign('ES256');
   const secret = { keys: [{ ...await jose.exportJWK(privateKey), kid: 'theirs' }] };
   const rows = [
@@ -323,7 +323,7 @@ test('a rotated key verifies what it signed until it is retired', () => {
   assert.doesNotMatch(text, /"d"|PRIVATE/);
 });
 
-test('a revoked key is not believed any more, and what it signed before is, by who asks about that time', () => {
+test('a revoked key verifies its earlier signatures only for a verifier that asks about that time', () => {
   const dir = join(folder, 'revoked');
   const made = JSON.parse(writ(['keys', 'new', '--dir', dir, '--json']).out);
   const token = issue(dir);
@@ -339,7 +339,7 @@ test('a revoked key is not believed any more, and what it signed before is, by w
   assert.equal(verify({ jwks: now, token: issue(dir) }).out, 'ok\n', 'by the key that came after it');
 });
 
-test('a key signs in its time only', () => {
+test('a signature outside the validity of its key is refused', () => {
   const dir = join(folder, 'windows');
   writ(['keys', 'new', '--dir', dir]);
   const token = issue(dir);

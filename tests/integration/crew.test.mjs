@@ -20,7 +20,7 @@ function deviations() {
   return rows.flatMap((row) => row.match(/[a-z0-9-]+\.json/g) ?? []).sort();
 }
 
-test('the golden scenarios come out byte for byte, but for the deviations that are listed', () => {
+test('the golden scenarios give the published logs byte for byte, except listed deviations', () => {
   const ran = vectors('run', golden, '--json');
   const { passed, failures } = JSON.parse(ran.stdout);
   assert.deepEqual(failures.map(({ file }) => basename(file)).sort(), deviations());
@@ -39,7 +39,7 @@ test('a difference is named with its step and what was expected', () => {
   assert.match(ran.stdout, /0 passed, 1 failed, /);
 });
 
-test('canonicalize: of duplicate members the last one counts, and nothing else is taken for it', () => {
+test('canonicalize keeps the last of duplicate members', () => {
   const scenario = JSON.parse(readFileSync(join(golden, 'canonical-keys-1.json'), 'utf8'));
   const file = join(mkdtempSync(join(tmpdir(), 'writ-crew-')), 'one.json');
   const at = scenario.steps.findIndex(({ text }) => text === '{"b":1,"a":2,"b":3}');
@@ -55,7 +55,7 @@ test('canonicalize: of duplicate members the last one counts, and nothing else i
   }
 });
 
-test('files of other formats are counted; one that is named has to be of a known one', () => {
+test('writ-vectors run counts files of other formats and fails on a named one', () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-crew-'));
   writeFileSync(join(folder, 'a.json'), '{"format":"other"}');
   writeFileSync(join(folder, 'b.json'), '{"a":1,"a":2}');
@@ -77,7 +77,7 @@ const put = (dir, name, value) => {
   return file;
 };
 
-test('a shape is checked with all that is wrong at once, and drawn', () => {
+test('crew check reports all faults of a shape, and crew draw draws it', () => {
   const dir = folder();
   const scenario = JSON.parse(readFileSync(join(golden, 'nested-three-levels.json'), 'utf8'));
   const shape = put(dir, 'shape.json', scenario.shape);
@@ -166,7 +166,7 @@ function prefixIn(dir) {
   return prefix;
 }
 
-test('the example of a consensus is built from what is installed, and reaches one', (t) => {
+test('the consensus example builds from the installation and reaches a consensus', (t) => {
   if (process.env.WRIT_SANITIZED) return t.skip('a plain program cannot link sanitized libraries');
   const dir = folder();
   const program = join(dir, 'consensus');
@@ -188,7 +188,7 @@ test('pkg-config names every library that the archives need', (t) => {
 });
 
 // As a third party would: installed headers, pkg-config, a compiler.
-test('a plug-in is built from what is installed, and votes; what is broken is skipped and named', () => {
+test('a plug-in builds from the installation and votes; a broken one is skipped and named', () => {
   const dir = folder();
   const engines = join(dir, 'engines');
   mkdirSync(engines, { mode: 0o700 });

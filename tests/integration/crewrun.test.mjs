@@ -114,7 +114,7 @@ test('a log that was changed, cut off or is not a log is reported', () => {
 });
 
 for (const shared of [[], ['--shared']]) {
-  test(`a crew of processes${shared} runs, and its log is played again`, () => {
+  test(`a crew of processes${shared} runs, and its log replays`, () => {
     const dir = folder();
     const log = join(dir, 'log');
     const ran = run('run', put(dir, 'shape.json', SHAPE), '--agents',
@@ -128,7 +128,7 @@ for (const shared of [[], ['--shared']]) {
   });
 }
 
-test('a worker that is dead, mute or talks nonsense fails its agent', () => {
+test('a worker that is dead, silent or malformed fails its agent', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json',
     { ...SHAPE, roles: [role('a', 2, { first_input: true }), role('z', 1, { final_output: true })] });
@@ -159,7 +159,7 @@ test('a worker that is dead, mute or talks nonsense fails its agent', () => {
   }
 });
 
-test('an answer counts for the agent whose process gave it, and a late one does not', () => {
+test('an answer counts for the agent of its process only, and a late one is dropped', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json',
     { ...SHAPE, roles: [role('a', 2, { first_input: true, execution: { voting: { mode: 'unanimous' } } }),
@@ -204,7 +204,7 @@ test('an answer counts for the agent whose process gave it, and a late one does 
   assert.match(ran2.stderr, /expired 16/);
 });
 
-test('a worker that ended is started again when it is asked again', () => {
+test('a worker that ended is restarted for its next question', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json',
     { schema_version: '1.0', name: 'twice', roles: [role('a', 1, { first_input: true, final_output: true })] });
@@ -245,7 +245,7 @@ test('a signal cancels the crew and ends every worker with its group', async () 
   assert.equal(run('replay', log).stdout, 'identical: 6 events\n');
 });
 
-test('a program that is killed leaves a log that says so', async () => {
+test('a killed program leaves a log that is reported as incomplete', async () => {
   const dir = folder();
   const log = join(dir, 'log');
   const child = spawn(writ,
@@ -289,7 +289,7 @@ test('ten thousand agents share one worker', () => {
   assert.equal(readFileSync(`${dir}/starts`, 'utf8'), '\n'.repeat(128));
 });
 
-test('a wrong command line is reported before anything begins', () => {
+test('a wrong command line is reported before any worker starts', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json', SHAPE), script = put(dir, 'answers.json', SCRIPT);
   const log = put(dir, 'log', 'there');

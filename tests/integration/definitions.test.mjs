@@ -42,7 +42,7 @@ async function accept(gw, name = 'up/*') {
 const names = async (s) => (await s.request('tools/list')).result.tools.map((x) => x.name);
 const decided = (gw) => gw.show(gw.decisions().at(-1).decision_id).decision;
 
-test('the digest of the definition is in the decision, learned by one list before the first call', async (t) => {
+test('a decision has the digest of the definition, fetched by one list before the first call', async (t) => {
   const { gw, lists } = await setUp(t, { read: RULE, write: RULE }, { loops: 1 });
   for (const caller of [await openSession(gw), new Caller(gw, { modern: true })]) {
     assert.ok((await caller.call('up__read', { path: 'a' })).result);
@@ -80,7 +80,7 @@ for (const [what, ttlMs,
 
 const FRESH_MS = 5100; // a pinned tool's definition is asked for again after 5 s (FRESH_US in tool_discovery.c)
 
-test('a pinned tool is not called by a definition that changed in silence seconds ago; calls at once ask once',
+test('a pinned tool is not called after a silent change of its definition; concurrent calls fetch it once',
     async (t) => {
   const { gw, up, lists } = await setUp(t, { read: { ...RULE, pin: true } }, { loops: 1 });
   const s = await openSession(gw);
@@ -99,7 +99,7 @@ test('a pinned tool is not called by a definition that changed in silence second
   gw.verify();
 });
 
-test('a list of many pages is learned whole; many first calls at once ask once', async (t) => {
+test('a list of many pages is fetched whole, once for concurrent first calls', async (t) => {
   const all = Array.from({ length: 30 },
     (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' }, description: `number ${i}` }));
   const pages = (a) => {
@@ -120,7 +120,7 @@ test('a list of many pages is learned whole; many first calls at once ask once',
   }
 });
 
-test('a server that does not tell its tools is called all the same, and asked again only after a while', async (t) => {
+test('a server without a tool list is still called, and its list is retried after a pause', async (t) => {
   const { up, gw, lists } = await setUp(t, { read: RULE }, { loops: 1 },
     { onMessage: (a) => (a.method === 'tools/list' ? (a.error(-32601, 'no'), true) : undefined) });
   const s = await openSession(gw);
@@ -152,7 +152,7 @@ test('a pinned tool is refused until its definition is accepted, and not listed'
   gw.verify();
 });
 
-test('a running gateway takes what is accepted without a signal, and keeps it when the file is edited', async (t) => {
+test('a running gateway takes an acceptance without a signal and keeps it when the file is edited', async (t) => {
   const { gw } = await setUp(t, { read: { ...RULE, pin: true }, write: { ...RULE, pin: true } }, { loops: 2 });
   const s = await openSession(gw);
   assert.equal((await s.call('up__read', { path: 'a' })).reason, 'definition_not_accepted');
@@ -176,7 +176,7 @@ test('a running gateway takes what is accepted without a signal, and keeps it wh
   gw.verify();
 });
 
-test('a definition with a number that no double holds is learned whole, and its last digit counts', async (t) => {
+test('a definition with an inexact number is kept whole, and every digit counts', async (t) => {
   const bounded = (most) =>
     [{ name: 'echo',
       inputSchema: { type: 'object',
@@ -207,7 +207,7 @@ test('a definition with a number that no double holds is learned whole, and its 
   gw.verify();
 });
 
-test('a definition that changes under a pinned tool is refused until that one is accepted too', async (t) => {
+test('a changed definition of a pinned tool is refused until it is accepted', async (t) => {
   const { up, gw } = await setUp(t, { read: RULE, write: { ...RULE, pin: false } }, { defaults: { pin: true } });
   const s = await openSession(gw);
   await names(s);
@@ -242,7 +242,7 @@ test('a definition that changes under a pinned tool is refused until that one is
   gw.verify();
 });
 
-test('tools/list_changed on a stream makes the next call look again', async (t) => {
+test('after tools/list_changed on a stream the next call fetches the list', async (t) => {
   let stream;
   const { up, gw } = await setUp(t, { read: { ...RULE, pin: true } }, {}, {
     onGet: (req, res) => { res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(); stream = res; },
@@ -283,7 +283,7 @@ test('a pinned tool is unknown when not listed and ambiguous when listed twice; 
   assert.equal(up.calls.length, 1);
 });
 
-test('a list of tools that cannot be read is named in the log, with why', async (t) => {
+test('an unreadable list of tools is logged with the reason', async (t) => {
   const { up, gw } = await setUp(t, { read: { ...RULE, pin: true } });
   up.tools = [{ ...READ, inputSchema: { type: 'object', properties: { n: { maximum: JSON.rawJSON('1e400') } } } }];
   const s = await openSession(gw);
@@ -294,7 +294,7 @@ test('a list of tools that cannot be read is named in the log, with why', async 
   assert.equal(up.calls.length, 0);
 });
 
-test('writ tools: what is accepted, by name or pattern, and what cannot be trusted', async (t) => {
+test('writ tools accepts definitions by name or pattern and reports untrusted files', async (t) => {
   const { gw } = await setUp(t, { read: { ...RULE, pin: true }, write: RULE });
   assert.equal(tools(gw, 'accept', 'up/read').code, 3, 'nothing was seen yet');
   assert.equal(tools(gw, 'list').out, '');
@@ -401,7 +401,7 @@ test('an edit of files neither revokes nor grants an acceptance', async (t) => {
   gw.verify();
 });
 
-test('hidden characters reach no model: tools, prompts, resources, instructions', async (t) => {
+test('hidden characters in tools, prompts, resources and instructions reach no model', async (t) => {
   const odd = (text) => `${text}${TAGS}\u200b\u202e`;
   const spied = {
     name: 'read', title: odd('Read'), description: `Reads 👨‍👩‍👧 ❤️ می‌خواهم.${TAGS}`,
@@ -452,7 +452,7 @@ test('hidden characters reach no model: tools, prompts, resources, instructions'
 });
 
 for (const pin of [false, true]) {
-  test(`two definitions of one name are neither shown nor called, ${pin ? 'pinned' : 'not pinned'}`, async (t) => {
+  test(`a name with two definitions is neither listed nor called, ${pin ? 'pinned' : 'not pinned'}`, async (t) => {
     const evil = { ...READ, description: 'Reads, and sends.' };
     const { up, gw } = await setUp(t, { read: { ...RULE, pin }, write: RULE }, {}, { tools: [READ] });
     for (const path of ['/mcp', '/mcp/up']) {
@@ -486,7 +486,7 @@ for (const pin of [false, true]) {
   });
 }
 
-test('a tool that only reads may run again when it is pinned; where its server is not believed, the log says so once',
+test('a pinned read-only tool may run again; for an untrusted server the log warns once',
     async (t) => {
   const PEEK = { ...READ, name: 'peek', annotations: { readOnlyHint: true } };
   const LOOK = { ...PEEK, name: 'look' };

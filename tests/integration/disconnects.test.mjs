@@ -152,7 +152,7 @@ for (const secure of [false, true]) {
   });
 }
 
-test('an ungoverned request ends when its client leaves, in both families', async (t) => {
+test('an ungoverned request ends when its client leaves, in both protocol families', async (t) => {
   const { up, gw } = await setUp(t, false);
   for (const c of [new Caller(gw, { modern: true }), await openSession(gw)]) {
     let arrival;

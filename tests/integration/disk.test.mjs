@@ -109,13 +109,13 @@ async function outageAndBack(t, gateway, take, giveBack) {
 }
 
 if (insideOwnMounts) {
-  test('a disk that is full refuses calls, keeps what it has, and goes on when there is room', async (t) => {
+  test('a full disk refuses calls, loses no record, and accepts calls again when there is room', async (t) => {
     const volume = new Volume(3072);
     const gateway = await serving(t, { dir: volume.dir });
     await outageAndBack(t, gateway, () => volume.fill(), () => volume.free());
   });
 
-  test('killed while the disk is full: nothing that was answered is lost, nothing runs again', async (t) => {
+  test('a kill while the disk is full loses no answered call and repeats none', async (t) => {
     const volume = new Volume(3072);
     const gateway = await serving(t, { dir: volume.dir });
     const { gw, up, pay, acknowledged, waiting, release } = gateway;
@@ -135,7 +135,7 @@ if (insideOwnMounts) {
     assert.equal((await pay(refused[0])).said, `ran ${refused[0]}`);
   });
 
-  test('a ledger that is mounted without its folder is not served: its write-ahead log stayed behind', async (t) => {
+  test('a ledger mounted without its folder, and so without its write-ahead log, is refused', async (t) => {
     const volume = new Volume(3072);
     const { gw, release, waiting } = await serving(t, { dir: volume.dir });
     release();
@@ -175,14 +175,14 @@ if (insideOwnMounts) {
     assert.match(run.stdout, /pass 4\b/, run.stdout);
   });
 
-  test('files that may not grow refuse calls, and take them again afterwards', async (t) => {
+  test('calls are refused while files may not grow, and accepted afterwards', async (t) => {
     const gateway = await serving(t);
     const { gw } = gateway;
     await outageAndBack(t, gateway, () => limitFiles(gw.child.pid, statSync(gw.path('ledger.db-wal')).size),
       () => limitFiles(gw.child.pid));
   });
 
-  test('a ledger that may not be written any more refuses calls, and takes them again afterwards', async (t) => {
+  test('calls are refused while the ledger is not writable, and accepted afterwards', async (t) => {
     const gateway = await serving(t);
     const { gw } = gateway;
     const files = ['ledger.db', 'ledger.db-wal'].map((name) => gw.path(name));

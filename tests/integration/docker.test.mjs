@@ -27,7 +27,7 @@ function toolOptions() {
   return Object.fromEntries([...tools.matchAll(/^ +- --(\w+)=(\S+)$/gm)].map((m) => [m[1], m[2]]));
 }
 
-test('setup makes what the gateway needs, once, and the gateway serves the example tools with it', async (t) => {
+test('setup creates the gateway\'s files once, and the gateway serves the example tools', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-docker-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   setup(dir);
@@ -77,7 +77,7 @@ test('both listeners are reached through the ports that compose.yaml publishes',
   assert.deepEqual(/^EXPOSE (.*)$/m.exec(read('Dockerfile'))[1].split(' '), published);
 });
 
-test('the example of a server over stdio works with what stdio.Dockerfile installs', async (t) => {
+test('the stdio example works in the image of stdio.Dockerfile', async (t) => {
   const file = readFileSync(join(SOURCE, 'docker/stdio.Dockerfile'), 'utf8');
   const name = '@modelcontextprotocol/server-filesystem';
   const { version } = JSON.parse(readFileSync(join(PEERS, name, 'package.json')));

@@ -68,7 +68,7 @@ function constant(file, name) {
   return Number(Function(`return ${plain}`)());
 }
 
-test('the tables of limits say what the constants say', () => {
+test('the tables of limits equal the constants', () => {
   for (const [page, rows] of Object.entries(LIMITS)) {
     const section = readFileSync(join(SOURCE, page), 'utf8').split(/^## Limits$/m)[1].split(/^## /m)[0];
     const told = Object.fromEntries([...section.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].map(([, what, value]) =>

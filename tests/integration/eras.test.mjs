@@ -81,7 +81,7 @@ const rules = (up) => Object.fromEntries(TOOLS.map((name) => [`${up}/${name}`, A
 
 for (const kind of ['http', 'stdio']) {
   for (const eras of ['legacy', 'modern', 'both']) {
-    test(`each client in front of a server over ${kind} that speaks ${eras}`, async (t) => {
+    test(`each client works with a server over ${kind} that speaks ${eras}`, async (t) => {
       const dir = mkdtempSync(join(tmpdir(), 'writ-eras-'));
       t.after(() => rmSync(dir, { recursive: true, force: true }));
       const upstream = kind === 'http' ? await startSdkUpstream(t, { eras }) : undefined;
@@ -143,7 +143,7 @@ for (const [eras, { modern, told: code, asks }] of Object.entries(FOREIGN)) {
   });
 }
 
-test('one endpoint with a server of each family: each client sees those that it can speak with', async (t) => {
+test('on one endpoint with a server of each family, each client sees the servers of its own', async (t) => {
   const gw = await startGateway(t, {
     upstreams: Object.fromEntries(['legacy', 'modern',
       'both'].map((eras) => [eras, { stdio: [process.execPath, SERVER, eras, eras], list_timeout: '60s' }])),

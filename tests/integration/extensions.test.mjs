@@ -35,7 +35,7 @@ async function setUp(t, names) {
 const seen = (up, prefix = 'x/') => up.arrivals.filter((m) => m.method?.startsWith(prefix)).map((m) => m.message);
 const both = async (gw, options) => [await openSession(gw, options), new Caller(gw, { ...options, modern: true })];
 
-test('an extension goes to the server of the endpoint as it came, in both families', async (t) => {
+test('an extension method reaches the server of the endpoint unchanged, in both families', async (t) => {
   const { ups, gw } = await setUp(t, ['a', 'b']);
   for (const c of await both(gw, { path: '/mcp/a' })) {
     const params = { name: 'b__n', z: [1.50, { deep: null }] };
@@ -55,7 +55,7 @@ test('an extension goes to the server of the endpoint as it came, in both famili
   assert.deepEqual([child.status, child.error.code, child.refusal], [200, -32601, undefined]);
 });
 
-test('at the endpoint of several it goes where its name or URI says, and nowhere by guess', async (t) => {
+test('on a merged endpoint an extension method goes to the upstream of its name or URI, or nowhere', async (t) => {
   const { ups, gw } = await setUp(t, ['a', 'b']);
   for (const c of await both(gw)) {
     assert.equal((await c.request('x/act', { name: 'b__n' })).result.heard, 'n');
@@ -91,7 +91,7 @@ test('a method that a server could take for a governed one is not forwarded', as
   assert.equal(ups.a.calls.length, 0);
 });
 
-test('at the endpoint of several, what the revision has no more and revisions that are not spoken', async (t) => {
+test('on a merged endpoint removed methods and unknown revisions are refused', async (t) => {
   const { gw } = await setUp(t, ['a', 'b']);
   const [legacy, modern] = await both(gw);
   for (const method of ['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']) {

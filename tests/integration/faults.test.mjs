@@ -33,7 +33,7 @@ const places = (n, head) => [0, 1, Math.floor(head / 2), head - 2, head, head + 
   n - 1, n];
 
 for (const [name, answer] of Object.entries(ANSWERS)) {
-  test(`connections that break anywhere never run a call twice, nor make the ledger lie: answers with ${name}`,
+  test(`a connection broken at any byte never runs a call twice or falsifies the ledger: answers with ${name}`,
       async (t) => {
     const ran = new Map(); // what the upstream did, by its own count
     const up = await startUpstream(t);

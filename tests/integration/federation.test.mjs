@@ -38,7 +38,7 @@ test('the separator is configurable, where names come apart again', async (t) =>
     assert.equal(check(separator, upstream), 1, separator);
 });
 
-test('a tool whose joined name is none for a model has a short one, always the same, and is called by it',
+test('a tool whose joined name is too long for models gets a stable short name',
     async (t) => {
   const long = 'n'.repeat(100);
   const { ups, gw, s } = await setUp(t, { a: { tools: ['ok', long, `${long}2`, 'a/b c', 'é'] } });
@@ -58,7 +58,7 @@ test('a tool whose joined name is none for a model has a short one, always the s
   gw.verify();
 });
 
-test('a long list comes in pages, in configuration order, without loss or repetition', async (t) => {
+test('a long merged list comes in pages, in configuration order, without loss or repetition', async (t) => {
   const paged = (count, prefix) => ({
     onMessage: (a) => {
       if (a.method !== 'tools/list') return undefined;
@@ -89,7 +89,7 @@ test('a long list comes in pages, in configuration order, without loss or repeti
   }
 });
 
-test('an upstream that is required breaks the list when it gives none, another is named', async (t) => {
+test('a required upstream without a list fails the merged list; an optional one is named', async (t) => {
   const { ups, s } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: { required: true } } });
   assert.deepEqual(await names(s), ['a__x', 'b__y']);
   await ups.a.close();
@@ -100,7 +100,7 @@ test('an upstream that is required breaks the list when it gives none, another i
   assert.deepEqual([none.status, none.error.data.reason], [503, 'upstream_unavailable']);
 });
 
-test('what servers say for the model comes with the name of each, and is bounded', async (t) => {
+test('instructions of servers carry the server\'s name and are limited', async (t) => {
   const says = (instructions) => ({
     onMessage: (a) => {
       if (a.method === 'initialize')
@@ -145,7 +145,7 @@ const resources = (prefix, has) => ({
   },
 });
 
-test('a resource is read from the upstream that said that it has it; others are not asked', async (t) => {
+test('a resource is read only from the upstream that listed it', async (t) => {
   const { ups, s } = await setUp(t,
     { a: resources('a', (uri) => /^(a|both|late-a)/.test(uri)),
       b: resources('b', (uri) => /^(b|both|late)/.test(uri)) });
@@ -174,7 +174,7 @@ test('a resource is read from the upstream that said that it has it; others are 
   assert.equal(await complete({ type: 'ref/prompt', name: 'hello' }), undefined);
 });
 
-test('a merged list is good for as long as the part that is good for the shortest time', async (t) => {
+test('a merged list has the shortest lifetime of its parts', async (t) => {
   const list = (more) =>
     ({ onMessage: (a) => (a.method === 'tools/list' ? (a.result({ tools: [], ...more }), true) : undefined) });
   for (const [ttls, want] of [[[500, 20, 90], 20], [[7, undefined, 9], 0],
@@ -190,7 +190,7 @@ test('a merged list is good for as long as the part that is good for the shortes
   assert.deepEqual([result.ttlMs, result._meta['io.writ/unavailable']], [0, ['a']], 'without all of it for no time');
 });
 
-test('lists that policy filters are private for caches', async (t) => {
+test('lists filtered by policy are private to caches', async (t) => {
   const { gw } = await setUp(t,
     { a: { tools: ['x'] },
       b: { onMessage: (a) =>

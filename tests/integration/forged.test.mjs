@@ -164,7 +164,7 @@ test('a token not signed by a key of its issuer for this gateway is refused', as
   assert.equal((await call(gw, await issuer.sign({ aud: ['https://a.example', AUDIENCE] }))).status, 200);
 });
 
-test('one Authorization field, of a length', async (t) => {
+test('more than one Authorization field, or an overlong one, is refused', async (t) => {
   const issuer = await new Issuer().start(t);
   const { up, gw } = await setUp(t, [issuer]);
   await ready(gw);
@@ -196,7 +196,7 @@ test('one Authorization field, of a length', async (t) => {
   assert.equal(up.calls.length, 2);
 });
 
-test('metadata are believed only about their own issuer, and lead nowhere else', async (t) => {
+test('metadata are accepted only for their own issuer and never redirect', async (t) => {
   const victim = await new Place().start(t);
   const lies = {
     'of another issuer': (p) => ({ issuer: 'https://elsewhere.example', jwks_uri: `${p.url}/jwks` }),

@@ -29,7 +29,7 @@ async function behind(t, options = {}) {
 }
 const reason = (answer) => answer.error?.data?.reason;
 
-test('a call with its credential runs, once; without one it never reaches the server', async (t) => {
+test('a call with a credential runs once; without one it never reaches the server', async (t) => {
   const { up, mint, caller } = await behind(t);
   const bare = await caller.call('pay', ARGS);
   assert.deepEqual([bare.status, reason(bare)], [401, 'missing_credential']);
@@ -43,7 +43,7 @@ test('a call with its credential runs, once; without one it never reaches the se
   assert.equal(up.calls[0].headers['writ-credential'], token); // the server may look at it, too
 });
 
-test('in the body it is as good, over both protocol families', async (t) => {
+test('a credential in the body is accepted in both protocol families', async (t) => {
   const { up, guard, mint, caller } = await behind(t);
   for (const each of [caller, new Caller(guard, { modern: true })]) {
     const answer = await each.call('pay', ARGS, { meta: { 'io.writ/credential': await mint('pay', ARGS) } });
@@ -52,7 +52,7 @@ test('in the body it is as good, over both protocol families', async (t) => {
   assert.equal(up.calls.length, 2);
 });
 
-test('every reason against a credential keeps the call away', async (t) => {
+test('every fault of a credential keeps the call from the server', async (t) => {
   const { up, mint, caller } = await behind(t);
   const stranger = await issuer();
   const now = Math.floor(Date.now() / 1000);
@@ -96,7 +96,7 @@ test('of many requests with one credential at once, exactly one reaches the serv
   assert.equal(up.calls.length, 10);
 });
 
-test('two guards that share a memory let a credential through once', async (t) => {
+test('two guards with one replay cache accept a credential once', async (t) => {
   const { up, dir, guard, mint, caller } = await behind(t);
   const other = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', '')]));
   for (let round = 0; round < 10; round++) {
@@ -240,7 +240,7 @@ test('an ambiguous message is refused', async (t) => {
   assert.equal(up.arrivals.length, 0);
 });
 
-test('messages that call no tool pass; streams come as they are written', async (t) => {
+test('messages other than tool calls pass, and streams are forwarded as they arrive', async (t) => {
   const { up, caller } = await behind(t, { tools: ['pay'], onMessage: (a) => {
     if (a.method !== 'resources/list') return undefined;
     const stream = a.stream();
@@ -272,7 +272,7 @@ test('a large answer reaches a slow client whole, and a server that is not there
   assert.deepEqual([gone.status, reason(gone)], [502, 'upstream_unavailable']);
 });
 
-test('bodies of many who have no credential do not fill the memory', async (t) => {
+test('bodies of many clients without a credential do not fill the memory', async (t) => {
   const { up, guard, mint, caller } = await behind(t);
   const piece = Buffer.alloc(1 << 20, 0x20);
   const closed = [];
@@ -320,7 +320,7 @@ async function withKeysOf(t, server) {
   return { up, run };
 }
 
-test('keys are fetched again for a credential of a key that is new', async (t) => {
+test('a credential of an unknown key causes a new fetch of the keys', async (t) => {
   const [old, fresh] = [await issuer('old'), await issuer('new')];
   const server = await keyServer(t, old.jwks);
   const { up, run } = await withKeysOf(t, server);
@@ -433,7 +433,7 @@ test('behind a real gateway the official everything server serves only its calls
   assert.deepEqual([refused.status, reason(refused)], [401, 'missing_credential']);
 });
 
-test('over stdio the official filesystem server writes for a good credential alone', async (t) => {
+test('over stdio the official filesystem server writes only with a good credential', async (t) => {
   const signer = await issuer();
   const dir = await guardFolder(t, signer.jwks);
   mkdirSync(join(dir, 'files'));
@@ -472,7 +472,7 @@ test('over stdio the official filesystem server writes for a good credential alo
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
-test('a guard whose stdio server does not start says why', async (t) => {
+test('a guard whose stdio server does not start reports the reason', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
   const end = async (...server) => { // its client stays: a guard that lost both says nothing of its server
     const guard = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used',
@@ -542,7 +542,7 @@ test('nginx asks the guard before it passes a request on', async (t) => {
   await once(nginx, 'exit');
 });
 
-test('a question with more members has more of them compared', async (t) => {
+test('the check endpoint compares each member that the request has', async (t) => {
   const signer = await issuer();
   const guard = await startGuard(t, await guardFolder(t, signer.jwks), ['check']);
   const state = digest({ balance: 7 });

@@ -45,7 +45,7 @@ async function behind(t, { rules = { 'bank/pay': { state: PROBE } }, more = [], 
   return { up, guard, dir, ...signer, bound, caller, pay };
 }
 
-test('a call goes on while its target is in the state that it was decided on, and not else', async (t) => {
+test('the guard forwards a call only while its target has the decided state', async (t) => {
   const { up, bound, mint, pay, guard } = await behind(t);
   const answer = await pay(bound(7));
   assert.deepEqual([answer.status, answer.said], [200, 'ran']);
@@ -63,7 +63,7 @@ test('a call goes on while its target is in the state that it was decided on, an
   assert.equal((await guard.stop()).code, 0); // under the sanitizers: nothing is left over
 });
 
-test('it is asked only about a call whose credential is good otherwise', async (t) => {
+test('the guard probes the target only for an otherwise good credential', async (t) => {
   const { up, guard, bound, mint, pay, caller } = await behind(t);
   const now = Math.floor(Date.now() / 1000);
   const state = { target_state_digest: digest({ '/balance': 7 }) };
@@ -77,7 +77,7 @@ test('it is asked only about a call whose credential is good otherwise', async (
   assert.equal(guard.gone, false);
 });
 
-test('the question has an id of its own, and nothing of the call but its session, revision and authorization',
+test('a probe has its own id and only session, revision and authorization of the call',
     async (t) => {
   const { up, bound, guard, mint } = await behind(t);
   for (const modern of [false, true]) {
@@ -103,7 +103,7 @@ test('the question has an id of its own, and nothing of the call but its session
   assert.equal(own.status, 400);
 });
 
-test('an answer may come as a stream, behind other messages', async (t) => {
+test('the answer to a probe may come on a stream, behind other messages', async (t) => {
   let ends = true;
   const { up, bound, pay } = await behind(t, { options: { onCall: (a) => {
     if (a.name !== 'stat') return a.text('ran');
@@ -121,7 +121,7 @@ test('an answer may come as a stream, behind other messages', async (t) => {
   assert.equal(up.of('pay').length, 2);
 });
 
-test('a state that cannot be seen refuses the call', async (t) => {
+test('an unreadable state refuses the call', async (t) => {
   let answer;
   const { up, bound, pay } = await behind(t, { rules: { 'bank/pay': { state: { ...PROBE, timeout: '300ms' } } },
     options: { onCall: (a) => (a.name === 'stat' ? answer(a) : a.text('ran')) } });
@@ -158,7 +158,7 @@ test('a state that cannot be seen refuses the call', async (t) => {
   assert.equal((await pay(token)).status, 200, 'and uses nothing up');
 });
 
-test('arguments from which no question can be made refuse the call', async (t) => {
+test('arguments that give no valid probe refuse the call', async (t) => {
   const { up, mint, caller } = await behind(t);
   for (const args of [{}, { to: null }, { to: ['DE89'] }]) {
     const token = await mint('pay', args, { target_state_digest: digest({ '/balance': 7 }) });
@@ -168,7 +168,7 @@ test('arguments from which no question can be made refuse the call', async (t) =
   assert.equal(up.calls.length, 0);
 });
 
-test('resources and HTTP are asked as well, and what does not exist has a state where that is said', async (t) => {
+test('probes read resources and HTTP, and a missing target has a state if configured', async (t) => {
   let status = 200;
   const web = http.createServer((req, res) => res.writeHead(status, { 'content-type': 'application/json' })
     .end(JSON.stringify({ balance: 7, asked: req.url, by: req.headers }))).listen(0, '127.0.0.1');
@@ -199,7 +199,7 @@ test('resources and HTTP are asked as well, and what does not exist has a state 
   assert.deepEqual([up.of('pay').length, up.of('refund').length], [2, 2]);
 });
 
-test('a credential for a state, and no way to see it: refused, unless the server compares', async (t) => {
+test('a credential for a state without a probe is refused unless the server compares', async (t) => {
   const without = await behind(t, { rules: null });
   assert.equal(reason(await without.pay(without.bound(7))), 'target_state_unavailable');
   assert.equal((await without.pay(without.mint('pay', ARGS))).status, 200);
@@ -213,7 +213,7 @@ test('a credential for a state, and no way to see it: refused, unless the server
   assert.equal((await refund(7)).status, 200);
 });
 
-test('tools that probes ask are open where that is said, and no others', async (t) => {
+test('only configured probe tools are callable without a credential', async (t) => {
   const rules = { 'bank/pay': { state: PROBE }, 'bank/refund': { state: { resource: 'account:{to}' } },
     'other/x': { state: { ...PROBE, tool: 'other/drop' } } };
   const { up, bound, mint, pay, caller } = await behind(t, { rules, more: ['--open-probes'] });
@@ -251,7 +251,7 @@ test('a policy without probes, or with different ones for a tool, does not start
   assert.equal(guard.gone, false);
 });
 
-test('a client that leaves while its target is looked at gets nothing run', async (t) => {
+test('a call whose client leaves during the probe does not run', async (t) => {
   const held = [];
   const { up, bound, caller, pay, guard } = await behind(t,
     { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } },
@@ -271,7 +271,7 @@ test('a client that leaves while its target is looked at gets nothing run', asyn
   assert.equal(guard.gone, false);
 });
 
-test('a client that leaves while a URL is asked ends the question', async (t) => {
+test('a client that leaves during an HTTP probe ends the probe', async (t) => {
   let asked, closed;
   const web = http.createServer((req) => {
     asked = true;
@@ -293,7 +293,7 @@ test('a client that leaves while a URL is asked ends the question', async (t) =>
   assert.equal((await guard.stop()).code, 0);
 });
 
-test('of many requests with one credential at once, all of which see the state, one runs', async (t) => {
+test('of many concurrent requests with one credential and a good state, one runs', async (t) => {
   const { up, bound, pay } = await behind(t);
   for (let round = 0; round < 5; round++) {
     const token = await bound(7);
@@ -304,7 +304,7 @@ test('of many requests with one credential at once, all of which see the state, 
   assert.equal(up.of('pay').length, 5);
 });
 
-test('time goes on while it is looked: a credential that expires meanwhile is not good any more', async (t) => {
+test('a credential that expires during the probe is refused', async (t) => {
   const { up, mint, pay } = await behind(t,
     { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } }, options: { onCall: (a) => (a.name === 'stat'
     ? setTimeout(() => a.result({ content: [], structuredContent: { balance: 7 } }), 1500) : a.text('ran')) } });
@@ -314,7 +314,7 @@ test('time goes on while it is looked: a credential that expires meanwhile is no
   assert.equal(up.of('pay').length, 0);
 });
 
-test('a guard that is asked to end while it looks runs nothing', async (t) => {
+test('a guard that is stopped during a probe runs no call', async (t) => {
   let asked = 0;
   const { up, guard, bound, pay } = await behind(t, { rules: { 'bank/pay': { state: { ...PROBE, timeout: '1m' } } },
     options: { onCall: (a) => (a.name === 'stat' ? asked++ : a.text('ran')) } });
@@ -474,7 +474,7 @@ createInterface({ input: process.stdin }).on('line', (line) => { const m = JSON.
   return { child, exited, heard, say, pay, answer };
 }
 
-test('over stdio the client sees no question of the guard, no answer to one, and can forge none', async (t) => {
+test('over stdio the client sees no probe and no answer to one, and can forge neither', async (t) => {
   const { heard, say, pay, answer, child, exited } = await stdio(t, `(m, say) => {
     const p = m.params ?? {};
     const balance = { id: m.id, result: { structuredContent: { balance: 7 } } };
@@ -503,7 +503,7 @@ test('over stdio the client sees no question of the guard, no answer to one, and
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('over stdio a client that has said all still gets its answers', async (t) => {
+test('over stdio a client that closed its output still gets its answers', async (t) => {
   const { pay, answer, child, exited } = await stdio(t,
     `(m, say) => setTimeout(() => say({ id: m.id, result: m.params.name === 'stat'
     ? { structuredContent: { balance: 7 } } : { content: [{ type: 'text', text: 'ran' }] } }), 200)`);
@@ -515,7 +515,7 @@ test('over stdio a client that has said all still gets its answers', async (t) =
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('over stdio the calls that wait have a limit in bytes, and what is answered makes room', async (t) => {
+test('over stdio waiting calls are limited in bytes, and answered ones free their room', async (t) => {
   const { heard, say, pay, answer, child, exited } = await stdio(t, `(m, say) => {
     globalThis.held ??= [];
     if (m.params?.name === 'stat') return held.push(m.id);
@@ -537,7 +537,7 @@ test('over stdio the calls that wait have a limit in bytes, and what is answered
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('over stdio a server that ends while it is asked ends the guard, and nothing ran', async (t) => {
+test('over stdio a server that ends during a probe ends the guard, and no call runs', async (t) => {
   const { pay, answer, exited } = await stdio(t, '(m) => (m.params.name === "stat" ? process.exit(3) : 0)');
   await pay(1);
   assert.equal(reason(await answer(1)), 'target_state_unavailable');

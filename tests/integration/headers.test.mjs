@@ -24,7 +24,7 @@ async function setUp(t, options = {}) {
   return { up, gw, modern: new Caller(gw, { modern: true }), only: new Caller(gw, { modern: true, path: '/mcp/up' }) };
 }
 
-test('Mcp-Param headers must say what the arguments say, by the definition of the tool', async (t) => {
+test('Mcp-Param headers must equal the arguments that the tool\'s definition names', async (t) => {
   const { up, gw, modern } = await setUp(t);
   const args = { region: 'Zürich', limit: 42, deep: { dry: true } };
   const good = { 'mcp-param-region': `=?base64?${Buffer.from('Zürich').toString('base64')}?=`,
@@ -58,7 +58,7 @@ test('Mcp-Param headers must say what the arguments say, by the definition of th
     'but one that is there must not lie');
 });
 
-test('Mcp-Method and Mcp-Name must say what the body says; upstream gets its own names', async (t) => {
+test('Mcp-Method and Mcp-Name must equal the body; the upstream gets its own names', async (t) => {
   const { up, modern, only } = await setUp(t);
   for (const [caller, name] of [[modern, 'up__query'], [only, 'query']]) {
     assert.ok((await caller.call(name, {})).result);
@@ -77,7 +77,7 @@ test('Mcp-Method and Mcp-Name must say what the body says; upstream gets its own
   }
 });
 
-test('fields of one hop stay here, trace context goes on and is in the record', async (t) => {
+test('hop-by-hop fields are removed; trace context is forwarded and recorded', async (t) => {
   const { up, gw, modern } = await setUp(t);
   const id = '4bf92f3577b34da6a3ce929d0e0e4736';
   const traceparent = `00-${id}-00f067aa0ba902b7-01`;
@@ -128,7 +128,7 @@ test('a 4xx answer of a server reaches the client unchanged', async (t) => {
   assert.deepEqual([nothing.status, nothing.text], [404, '']);
 });
 
-test('a foreign Origin and a foreign Host are refused first', async (t) => {
+test('a foreign Origin or Host is refused before any other check', async (t) => {
   const { up, modern } = await setUp(t);
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { host: 'evil.example' }]) {
     const answer = await modern.call('up__query', {}, { headers });

@@ -122,7 +122,7 @@ async function survives(server, states, how, { stopped = false, plain = false, d
   for (const socket of sockets) socket.destroy();
 }
 
-describe('connections that are held', { concurrency: true }, () => {
+describe('held connections', { concurrency: true }, () => {
   for (const secure of [false, true]) {
     const where = secure ? 'over TLS' : 'in the clear';
 
@@ -150,7 +150,7 @@ describe('connections that are held', { concurrency: true }, () => {
     });
   }
 
-  test('a body that fills the buffer ends with its client, long before its deadline', async (t) => {
+  test('a body that fills the buffer ends when its client leaves, before its deadline', async (t) => {
     for (const files of [undefined, certificates(t)]) {
       const server = await startEcho(t, { files, timeoutMs: 600_000 });
       assert.equal(await ask(server), 200);
@@ -158,7 +158,7 @@ describe('connections that are held', { concurrency: true }, () => {
     }
   });
 
-  test('a handshake that does not go on is cut', async (t) => {
+  test('a stalled handshake is cut', async (t) => {
     const server = await startEcho(t, { files: certificates(t), timeoutMs: 1000 });
     await ask(server);
     const hello = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
@@ -171,7 +171,7 @@ describe('connections that are held', { concurrency: true }, () => {
   const listenersOf = (gw, secure) => [[gw.port, '/mcp'], [gw.adminPort, '/v1/kills']].map(([port, path]) => (
     { pid: gw.child.pid, port, path, tls: secure }));
 
-  test('both listeners of the gateway close what is held', async (t) => {
+  test('both listeners of the gateway close held connections', async (t) => {
     const up = await startUpstream(t, { tools: ['run'] });
     const files = certificates(t);
     for (const secure of [false, true]) {
@@ -223,7 +223,7 @@ describe('connections that are held', { concurrency: true }, () => {
     assert.ok(Math.max(...sizes.slice(3)) - Math.max(...sizes.slice(0, 3)) < 512, `pages: ${sizes}`);
   });
 
-  test('the guard closes what is held', async (t) => {
+  test('the guard closes held connections', async (t) => {
     const up = await startUpstream(t, { tools: ['run'] });
     const signer = await issuer();
     const dir = await guardFolder(t, signer.jwks);
@@ -234,7 +234,7 @@ describe('connections that are held', { concurrency: true }, () => {
     await survives(server, unfinished('/mcp'), 'silent', { stopped: true });
   });
 
-  test('a body that pauses is taken whole when it goes on', async (t) => {
+  test('a body that pauses is read whole when it resumes', async (t) => {
     for (const files of [undefined, certificates(t)]) {
       const server = await startEcho(t, { files });
       const cases = [
@@ -261,7 +261,7 @@ describe('connections that are held', { concurrency: true }, () => {
     }
   });
 
-  test('a client that never ends what was refused is not read for ever', async (t) => {
+  test('a client that never ends a refused request is cut', async (t) => {
     const server = await startEcho(t, {});
     await ask(server);
     const before = descriptors(server.pid);

@@ -55,7 +55,7 @@ function changeText(body, pick) {
   return text.slice(0, at);
 }
 
-test('whatever is sent, the answer is one that the document knows, and a call is bound once, as it was judged',
+test('every input gets a documented answer, and a call is bound once as judged',
     async (t) => {
   const { gw, crew } = await setUp(t);
   const pick = numbers(SEED);

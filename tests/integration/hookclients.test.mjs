@@ -106,7 +106,7 @@ function records(gw, run) {
     outcomes.map((o) => [o.outcome, o.error_type].filter(Boolean).join(' '))];
 }
 
-test('a crew in Python whose tools are governed by its two hooks', async (t) => {
+test('a Python crew governs its tools by its two hooks', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
   writeFileSync(gw.path('crew.py'), CREW_PY);
   const { told, err } = await lines(PYTHON,
@@ -125,7 +125,7 @@ test('a crew in Python whose tools are governed by its two hooks', async (t) => 
   assert.equal(told[8], 6);
 });
 
-test('tools in TypeScript, governed as functions', async (t) => {
+test('TypeScript tools are governed as functions', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
   const { cpSync } = await import('node:fs');
   cpSync(join(HOOKS, 'writ-hooks.ts'), gw.path('writ-hooks.ts'));
@@ -143,7 +143,7 @@ test('tools in TypeScript, governed as functions', async (t) => {
   assert.equal(told[8], 6);
 });
 
-test('both wait for an approval, unattended', async (t) => {
+test('Python and TypeScript clients wait for an approval unattended', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
   const headers = { authorization: `Bearer ${ANN.token}`, 'content-type': 'application/json' };
   const url = `http://127.0.0.1:${gw.adminPort}/v1/reviews`;

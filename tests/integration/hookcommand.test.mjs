@@ -91,7 +91,7 @@ test('a refused use exits with 2 and gives its reason to model and agent', async
   gw.verify();
 });
 
-test('an agent whose uses have no names, failures, and long or redacted results', async (t) => {
+test('the hook command handles unnamed uses, failures, and long or redacted results', async (t) => {
   const { gw } = await start(t);
   const nameless = (event) => ({ ...event, tool_use_id: undefined });
   assert.equal((await hook(gw, nameless({ ...pre('Bash', { command: 'make' }), hook_event_name: 'BeforeTool' }))).code,
@@ -159,7 +159,7 @@ test('a gateway lost between a use and its end leaves it unknown and tells the a
   assert.equal((await hook(gw, pre('Bash', { command: 'ls' }, { tool_use_id: 'next' }))).code, 2);
 });
 
-test('the settings to copy run it, for each of their events', async (t) => {
+test('the documented settings run the hook command for each event', async (t) => {
   const { gw } = await start(t,
     { top: { frameworks: { crew: {}, coder: {} } }, tools: { 'coder/Bash': tools['crew/Bash'] } });
   const settings = JSON.parse(readFileSync(join(SOURCE, 'examples/hooks/settings.json'), 'utf8'));

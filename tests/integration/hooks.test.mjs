@@ -11,7 +11,7 @@ import { openSession } from '../support/js/rpc.mjs';
 
 const args = (n = 1) => ({ arguments: { path: `/tmp/${n}`, text: 'hello' } });
 
-test('before, bind, after and seal leave the records of any governed call', async (t) => {
+test('before, bind, after and seal leave the records of a governed call', async (t) => {
   const { gw, crew } = await setUp(t);
   const said = await crew.before({ ...args(), boundary_id: 'run-1', request_id: 'r7', agent_id: 'crew' });
   assert.equal(said.verdict, 'allow');
@@ -51,7 +51,7 @@ test('before, bind, after and seal leave the records of any governed call', asyn
   gw.verify();
 });
 
-test('what was stopped after it was allowed is not bound: by agent, by policy, and one call by its credential',
+test('a call stopped after its allow is not bound: by agent, by policy, by credential',
     async (t) => {
   const root = bearer('root');
   const { gw, crew } = await setUp(t, { top: { administrators: ['root'], agents: [CREW.entry, root.entry] } });
@@ -116,7 +116,7 @@ test('a call that policy refuses is recorded and cannot be bound', async (t) => 
   gw.verify();
 });
 
-test('the rows of the binding table, each by its reason, and none of them spends the authorization', async (t) => {
+test('each row of the binding table refuses with its reason and spends no authorization', async (t) => {
   const { gw, crew } = await setUp(t, { top: { credential: { lifetime: '8s' } }, tools: { 'crew/read': rule() } });
   const denied = (await crew.before({ tool: 'crew/none' })).decision;
   const key = { idempotency_key: 'k1', target_state_digest: `sha256:${'0'.repeat(64)}` };
@@ -181,7 +181,7 @@ test('a forged, unknown or foreign authorization binds nothing', async (t) => {
   gw.verify();
 });
 
-test('asked many times at once, a call has one authorization', async (t) => {
+test('concurrent before requests for one call give one authorization', async (t) => {
   const { gw, crew } = await setUp(t, { top: { loops: 3 } });
   const all = await Promise.all(Array.from({ length: 12 }, () => crew.before({ ...args(), boundary_id: 'run' })));
   const allowed = all.filter((a) => a.verdict === 'allow');
@@ -197,7 +197,7 @@ test('asked many times at once, a call has one authorization', async (t) => {
   gw.verify();
 });
 
-test('of many that bind at once one does, over several loops', async (t) => {
+test('of concurrent binds over several loops, one succeeds', async (t) => {
   const { gw, crew } = await setUp(t, { top: { loops: 3 } });
   for (let round = 0; round < 5; round++) {
     const { decision } = await crew.before(args(round));
@@ -211,7 +211,7 @@ test('of many that bind at once one does, over several loops', async (t) => {
   gw.verify();
 });
 
-test('an outcome belongs to a call that was bound, joins it, and comes once and from its agent', async (t) => {
+test('an outcome is accepted once, for a bound call, from its agent', async (t) => {
   const { gw, crew } = await setUp(t);
   const { decision } = await crew.before(args());
   const other = (await crew.before(args(2))).decision;
@@ -248,7 +248,7 @@ test('an outcome belongs to a call that was bound, joins it, and comes once and 
   gw.verify();
 });
 
-test('whatever an outcome says of place, time and receipt, its record has the ledger’s, and stays sound', async (t) => {
+test('the ledger sets place, time and receipt of an outcome, whatever the request says', async (t) => {
   const { gw, crew } = await setUp(t);
   const said = [true, 7, {}, ['x'], null, 'x', 'sha256:0'];
   for (const [i, value] of said.entries()) {
@@ -281,7 +281,7 @@ test('an outcome that the ledger could not read back is refused, and may be sent
   gw.verify();
 });
 
-test('a call reported as not made frees its key; one without a report keeps it', async (t) => {
+test('a call reported as not made frees its key; an unreported one keeps it', async (t) => {
   const { gw, crew } = await setUp(t, { framework: { timeout: '8s' }, top: { credential: { lifetime: '8s' } } });
   const first = await crew.before(args());
   const second = await crew.before(args());
@@ -330,7 +330,7 @@ test('decisions and bindings survive SIGKILL, and nothing is bound twice', async
   gw.verify();
 });
 
-test('killed again and again in a storm of calls: none is bound twice, none ends twice, none is lost', async (t) => {
+test('repeated kills under load bind no call twice, end none twice and lose none', async (t) => {
   const { gw } = await setUp(t, { framework: { timeout: '2s' }, top: { loops: 2, credential: { lifetime: '2s' } } });
   const bound = new Map(), ended = new Map(), allowed = new Set();
   let going = true, n = 0;
@@ -431,7 +431,7 @@ test('a call that needs an approval waits for it, and is redeemed once', async (
   gw.verify();
 });
 
-test('a call whose rule holds it open is answered with the verdict', async (t) => {
+test('a held call is answered with the verdict', async (t) => {
   const reviews = { ok: { voters: [{ id: 'ann' }], quorum: '1' } };
   const { gw, crew } = await setUp(t, { rule: { approval: { review: 'ok', hold: '20s' } }, top: { reviews } });
   const answer = ask(gw, CREW, 'before', { tool: 'crew/write', ...args() },
@@ -449,7 +449,7 @@ test('a call whose rule holds it open is answered with the verdict', async (t) =
   assert.equal((await crew.bind(json.decision, args())).verdict, 'allow');
 });
 
-test('budgets, keys and shadow mode are those of any call', async (t) => {
+test('budgets, keys and shadow mode apply to hook calls', async (t) => {
   const { gw, crew } = await setUp(t, {
     rule: { budgets: [{ name: 'few', calls: 2, window: '1h' }] },
     tools: { 'crew/watched': rule({ shadow: true, arguments: [{ arg: 'path', op: 'eq', value: 'no' }] }) },
@@ -472,7 +472,7 @@ test('budgets, keys and shadow mode are those of any call', async (t) => {
   gw.verify();
 });
 
-test('the state of the target is observed for the decision, and again when it is bound', async (t) => {
+test('the target state is read at the decision and again at the bind', async (t) => {
   let size = 1;
   const up = await startUpstream(t, { onCall: (call) => call.result({ structuredContent: { size }, content: [] }) });
   const { crew } = await setUp(t, {
@@ -488,7 +488,7 @@ test('the state of the target is observed for the decision, and again when it is
   assert.equal((await crew.bind(again, args())).verdict, 'allow');
 });
 
-test('policy is asked again when a call is bound after a reload', async (t) => {
+test('a bind after a reload evaluates the new policy', async (t) => {
   const { gw, crew } = await setUp(t);
   const { decision } = await crew.before(args());
   assert.equal((await gw.reload({ ...gw.config,
@@ -531,7 +531,7 @@ test('rules for results apply to a reported result', async (t) => {
   gw.verify();
 });
 
-test('an MCP call is no hook’s to bind or to end, and a framework’s tool is no MCP tool', async (t) => {
+test('the hook API cannot bind or end an MCP call, and MCP cannot call a framework\'s tool', async (t) => {
   const up = await startUpstream(t);
   const { gw, crew } = await setUp(t, {
     top: { upstreams: { up: { http: up.url } } }, tools: { 'up/pay': rule({ duplicates: 'allow' }) },
@@ -604,7 +604,7 @@ test('a body that exceeds its limit while it arrives is refused with a problem',
   assert.match(text, /"reason":"request_too_large"/);
 });
 
-test('the document that describes the API is the one in the repository', async (t) => {
+test('the served API document equals the repository\'s', async (t) => {
   const { gw } = await setUp(t);
   const res = await fetch(`${gw.origin}/v1/openapi.json`);
   assert.equal(res.status, 200);
@@ -616,7 +616,7 @@ test('the document that describes the API is the one in the repository', async (
   for (const name of Object.keys(DOCUMENT.components.schemas)) assert.ok(refs.includes(name), `${name} is used`);
 });
 
-test('a ledger that cannot be written decides nothing', async (t) => {
+test('without a writable ledger the hook API decides no call', async (t) => {
   const gw = await startGateway(t, config());
   const { decision } = await framework(gw).before(args());
   const lock = writ(['ledger', 'verify', gw.ledgerFile]);

@@ -42,7 +42,7 @@ async function setUp(t) {
 }
 
 for (const era of ['legacy', 'modern']) {
-  test(`every way to err has the outcome that the documentation says, for a ${era} client`, async (t) => {
+  test(`every failure has the documented outcome, for a ${era} client`, async (t) => {
     const { gw, ran, all } = await setUp(t);
     assert.deepEqual([...rows.keys()].sort(), [...names].sort(), 'the table of docs/stdio.md');
     for (const [i, name] of names.entries()) {

@@ -69,7 +69,7 @@ async function setUp(t, agents) {
   return { up, gw };
 }
 
-test('a static token is the agent of its hash, and any other token is refused', async (t) => {
+test('a static token gives the agent of its hash, and any other token is refused', async (t) => {
   const dev = bearer('dev', { tenant: 'acme', role: 'operator' });
   const { up, gw } = await setUp(t, [dev.entry]);
   assert.equal((await call(gw, dev.token)).status, 200);
@@ -98,7 +98,7 @@ test('a static token is the agent of its hash, and any other token is refused', 
   assert.equal(gw.decisions().length, 1, 'nor the ledger');
 });
 
-test('writ token new makes a token that its entry accepts, and writes it to a new private file alone', async (t) => {
+test('writ token new writes a token to a new private file, and its entry accepts it', async (t) => {
   const dir = mkdtempSync('/tmp/writ-token-');
   t.after(() => rmSync(dir, { recursive: true }));
   const file = `${dir}/token`;
@@ -173,7 +173,7 @@ test('a JWT gives agent, tenant and role, by keys from a file', async (t) => {
   assert.equal((await call(gw, up.calls[0].credential)).status, 401);
 });
 
-test('keys of a URL: late, rotated, failing, and never from elsewhere', async (t) => {
+test('keys of a URL may be late, rotated or failing, and never come from another place', async (t) => {
   const issuer = await new Issuer().start(t);
   const key = await issuer.addKey('k1');
   let release;
@@ -206,7 +206,7 @@ test('keys of a URL: late, rotated, failing, and never from elsewhere', async (t
   assert.ok(up.calls.length >= 4);
 });
 
-test('the upstream can check what it gets, against the keys that the gateway publishes', async (t) => {
+test('the upstream can verify its credential with the published keys', async (t) => {
   const dev = bearer('dev', { tenant: 'acme', role: 'operator' });
   const { up, gw } = await setUp(t, [dev.entry]);
   assert.equal((await call(gw, dev.token)).status, 200);
@@ -248,7 +248,7 @@ test('the upstream can check what it gets, against the keys that the gateway pub
   }
 });
 
-test('a stream of events ends with the token that it was asked for with', async (t) => {
+test('a stream of events ends when its token expires', async (t) => {
   const issuer = new Issuer();
   const key = await issuer.addKey('k1');
   const dir = mkdtempSync('/tmp/writ-jwks-');

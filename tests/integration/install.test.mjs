@@ -10,7 +10,7 @@ const cwd = process.env.WRIT_SOURCE_DIR;
 const folder = mkdtempSync(join(tmpdir(), 'writ-install-'));
 after(() => rmSync(folder, { recursive: true }));
 
-test('the product alone is built without tests, and installed as a whole',
+test('the product builds without tests and installs completely',
     { skip: process.env.WRIT_SANITIZED && 'built once is enough' }, () => {
   const build = join(folder, 'build');
   const prefix = join(folder, 'prefix');

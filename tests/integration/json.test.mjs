@@ -186,7 +186,7 @@ test('refused input is reported with its byte offset, prints nothing, and fails'
   }
 });
 
-test('the deepest text that is read', () => {
+test('text of the maximum depth is read', () => {
   const text = '['.repeat(64) + ']'.repeat(64);
   assert.equal(writ(['canon'], text).out.toString(), text);
 });

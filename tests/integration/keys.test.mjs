@@ -38,7 +38,7 @@ test('new makes a private directory and the two keys that a gateway needs', () =
   assert.equal(key(made.ledger.kid).asymmetricKeyType, 'ed25519');
 });
 
-test('new makes the one that is missing, and says when none is', () => {
+test('keys new makes a missing key and reports when none is missing', () => {
   for (const first of ['credential', 'ledger']) {
     const dir = fresh();
     const made = json('new', dir, '--purpose', first);
@@ -52,7 +52,7 @@ test('new makes the one that is missing, and says when none is', () => {
   }
 });
 
-test('a ledger is signed with Ed25519 alone', () => {
+test('a ledger key must be Ed25519', () => {
   const dir = fresh();
   for (const command of ['new', 'rotate']) {
     const run = keys(command, dir, '--purpose', 'ledger', '--alg', 'ES256');
@@ -90,7 +90,7 @@ test('list shows the purpose of each key and opens no private key', () => {
   assert.equal(keys('list', dir).out.trim().split('\n').length, 2);
 });
 
-test('rotate keeps the algorithm unless told otherwise, and leaves one private key', () => {
+test('rotate keeps the algorithm by default and leaves one private key', () => {
   const dir = fresh();
   json('new', dir, '--purpose', 'credential', '--alg', 'EdDSA');
   assert.equal(json('rotate', dir).alg, 'EdDSA');
@@ -123,7 +123,7 @@ const REFUSED = [
   }, /encrypted/],
 ];
 for (const [what, damage, text] of REFUSED) {
-  test(`${what} is refused, and said`, () => {
+  test(`${what} is refused with its reason`, () => {
     const dir = fresh();
     json('new', dir, '--purpose', 'credential');
     damage(dir);
@@ -134,7 +134,7 @@ for (const [what, damage, text] of REFUSED) {
   });
 }
 
-test('a link in the place of the directory is refused', () => {
+test('a link in place of the key directory is refused', () => {
   const dir = fresh();
   json('new', dir);
   const link = fresh();
@@ -143,7 +143,7 @@ test('a link in the place of the directory is refused', () => {
   assert.equal(keys('list', `${link}/`).code, 3);
 });
 
-test('mistakes of the command line', () => {
+test('mistakes of the command line are reported', () => {
   const dir = fresh();
   for (const args of [['--alg', 'none'], ['--alg', 'HS256'], ['--alg', 'es256'], ['--purpose', 'both'], ['x']]) {
     assert.equal(keys('new', dir, ...args).code, 2, args.join(' '));
@@ -168,7 +168,7 @@ const follow = (jwks, pin) => {
 };
 const jwks = (dir, ...args) => JSON.parse(keys('jwks', dir, ...args).out);
 
-test('who trusts one key is led to those that come after it, also over keys that are gone', () => {
+test('a verifier with one trusted key follows rotations, also over removed keys', () => {
   const dir = fresh();
   const a = json('new', dir, '--purpose', 'credential').kid, pin = jwks(dir);
   const b = json('rotate', dir, '--alg', 'EdDSA').kid;
@@ -206,7 +206,7 @@ test('a statement that was changed or signed by a foreign key is not followed', 
   assert.deepEqual(follow({ keys: now.keys, rotations: [`${plain}.${body}.${signature}`] }, pin)[1], [pin.keys[0].kid]);
 });
 
-test('a key that names two successors is followed to neither', () => {
+test('a key that names two successors is not followed', () => {
   const dir = fresh();
   json('new', dir, '--purpose', 'credential');
   const pin = jwks(dir), kept = readFileSync(join(dir, 'keys.json')), [pem] = pems(dir),

@@ -67,7 +67,7 @@ const KINDS = [
   ['tool', 'up/pay', { a1: 'killed', a2: 'killed', b1: 'killed' }],
 ];
 for (const [by, value, want] of KINDS) {
-  test(`a stop by ${by} refuses new calls, revokes what was issued, and nothing else`, async (t) => {
+  test(`a stop by ${by} refuses new calls and revokes issued credentials, and affects no other`, async (t) => {
     const w = await world(t);
     for (const who of [A1, A2, B1]) assert.equal(await w.call(who), 'ran');
     const tokens = Object.fromEntries(w.up.calls.map((c) => [jose.decodeJwt(c.credential).sub, c.credential]));
@@ -88,7 +88,7 @@ for (const [by, value, want] of KINDS) {
   });
 }
 
-test('a call of a stopped agent has its record whatever its numbers', async (t) => {
+test('a call of a stopped agent is recorded, also with inexact numbers', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(A1), 'ran');
   assert.ok((await w.pull(ROOT, 'agent', 'a1')).status < 300);
@@ -122,7 +122,7 @@ test('a decision from before a stop cannot be bound after it, over the hook API'
 });
 
 const jti = (token) => jose.decodeJwt(token).jti;
-test('one credential is revoked by its jti: list, introspection, and no call but those that share its place',
+test('a credential revoked by its jti is in list and introspection; only calls that share its place are affected',
     async (t) => {
   const w = await world(t);
   for (const who of [A1, A2, B1]) assert.equal(await w.call(who), 'ran');
@@ -181,7 +181,7 @@ test('a credential is revoked by an administrator of its tenant, and only one th
   assert.equal((await w.api(ROOT, '/v1/kills')).status, 200);
 });
 
-test('a stop that is pulled while the state of the target is read stops that call', async (t) => {
+test('a stop during a probe stops that call', async (t) => {
   const w = await world(t);
   let go;
   w.up.onCall = async (a) => {
@@ -200,7 +200,7 @@ test('a stop that is pulled while the state of the target is read stops that cal
   assert.equal(decision.outcome, 'error', 'it was allowed, and not sent');
 });
 
-test('a stop by policy holds until there is another one', async (t) => {
+test('a stop by policy holds until the policy changes', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(A1), 'ran');
   const digest = jose.decodeJwt(w.up.calls[0].credential).policy_digest;
@@ -223,7 +223,7 @@ test('the refusal is a decision in the ledger', async (t) => {
   assert.equal(w.up.calls.length, 0);
 });
 
-test('a stop survives SIGKILL, and revokes what the run before had issued', async (t) => {
+test('a stop survives SIGKILL and revokes credentials of the run before', async (t) => {
   const w = await world(t);
   for (const who of [A1, B1]) assert.equal(await w.call(who), 'ran');
   const [of1, of2] = w.up.calls.map((c) => c.credential);
@@ -262,7 +262,7 @@ test('stops and revocations survive any change of the file of places', async (t)
   }
 });
 
-test('a stop that was taken out of the ledger is missed', async (t) => {
+test('a stop removed from the ledger is reported', async (t) => {
   const w = await world(t);
   await w.pull(ROOT, 'agent', 'a1');
   await w.pull(ROOT, 'agent', 'b1');
@@ -280,7 +280,7 @@ test('a stop that was taken out of the ledger is missed', async (t) => {
   assert.equal(await w.call(A1), 'killed');
 });
 
-test('only administrators pull it, those of a tenant for their tenant', async (t) => {
+test('only administrators make stops, those of a tenant for their tenant', async (t) => {
   const w = await world(t);
   const status = async (...args) => (await w.pull(...args)).status;
   assert.equal(await status(null, 'agent', 'a1'), 401);
@@ -310,7 +310,7 @@ test('only administrators pull it, those of a tenant for their tenant', async (t
   assert.equal(await status(ROOT, 'agent', 'a1'), 403);
 });
 
-test('a stop that is not understood is refused whole', async (t) => {
+test('an invalid stop is refused whole', async (t) => {
   const w = await world(t);
   for (const body of [{}, [], { by: 'agent', reason: 'x' }, { by: 'agent', value: '', reason: 'x' },
     { by: 'colour', value: 'x', reason: 'x' },
@@ -326,7 +326,7 @@ test('a stop that is not understood is refused whole', async (t) => {
   assert.deepEqual((await w.api(ROOT, '/v1/kills')).body.kills, []);
 });
 
-test('there can be 1024 stops; a further one is refused, and those that hold do', async (t) => {
+test('the 1025th stop is refused, and the others stay in force', async (t) => {
   const w = await world(t);
   for (let i = 0; i < 1024; i += 64) {
     const pulled = await Promise.all(Array.from({ length: 64 }, (_, at) => w.pull(ROOT, 'agent', `x${i + at}`)));
@@ -341,7 +341,7 @@ test('there can be 1024 stops; a further one is refused, and those that hold do'
   assert.equal(await w.call(A1), 'killed');
 });
 
-test('from the command line', async (t) => {
+test('writ stop works from the command line', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(B1), 'ran');
   // the gateway runs in another process: spawnSync does not keep it from answering
@@ -366,7 +366,7 @@ test('from the command line', async (t) => {
   assert.equal(await revoked(w, w.up.calls[0].credential), true);
 });
 
-test('introspection shows the claims of a good credential and nothing of others', async (t) => {
+test('introspection shows the claims of a good credential only', async (t) => {
   const w = await world(t);
   await w.call(A1);
   const token = w.up.calls[0].credential;
@@ -383,7 +383,7 @@ test('introspection shows the claims of a good credential and nothing of others'
   assert.equal((await w.api(ROOT, '/v1/introspect', '{}', { 'content-type': 'application/json' })).status, 415);
 });
 
-test('credential.typ is in the head of every credential, and introspection knows it', async (t) => {
+test('credential.typ is in the header of every credential, and introspection accepts it', async (t) => {
   for (const [config, typ] of [[{}, 'writ-credential+jwt'], [{ credential: { typ: 'JWT' } }, 'JWT']]) {
     const w = await world(t, { gateway: config });
     await w.call(A1);
@@ -393,7 +393,7 @@ test('credential.typ is in the head of every credential, and introspection knows
   }
 });
 
-test('a guard that looks at the list lets nothing through that was stopped, and nothing at all without a list',
+test('a guard with a status list refuses stopped calls, and all calls without a list',
     async (t) => {
   const w = await world(t);
   for (const who of [A1, B1]) await w.call(who);

@@ -25,7 +25,7 @@ function ledger(command, ...args) {
 const json = (command, ...args) => JSON.parse(ledger(command, ...args, '--json').out);
 const list = (...args) => json('list', path, ...args).decisions;
 
-test('init creates one empty ledger for its owner alone, and never over something', () => {
+test('init creates one empty private ledger and never overwrites a file', () => {
   const fresh = join(folder, 'fresh.db');
   const made = ledger('init', fresh);
   assert.equal(made.code, 0);
@@ -88,7 +88,7 @@ test('list filters, newest first', () => {
   assert.deepEqual(list('--outcome', 'error', '--limit', '1').map((d) => d.leaf), [7], 'a limit is of what is listed');
 });
 
-test('list refuses options that say nothing', () => {
+test('list refuses invalid values of options', () => {
   for (const args of [['--decision', 'maybe'], ['--outcome', 'good'], ['--reason', 'whim'], ['--since', 'yesterday'],
       ['--until', '2026'], ['--limit', '-1'], ['--limit', 'many']]) {
     const run = ledger('list', path, ...args);
@@ -116,7 +116,7 @@ test('show has the canonical records of one call', () => {
   assert.equal(none.out, '');
 });
 
-test('export has every record of a run and says that it is whole', () => {
+test('export has every record of a run and reports it complete', () => {
   const run = ledger('export', path, 'one');
   assert.equal(run.code, 0);
   const lines = run.out.trimEnd().split('\n').map((line) => JSON.parse(line));
@@ -134,7 +134,7 @@ test('export has every record of a run and says that it is whole', () => {
   assert.equal(ledger('export', path, 'none', '--json').out, '');
 });
 
-test('verify counts, and names what is wrong with exit 1', () => {
+test('verify counts records, names each problem and exits with 1', () => {
   const sound = ledger('verify', path);
   assert.equal(sound.code, 0);
   assert.equal(sound.out,
@@ -165,7 +165,7 @@ const records = (command, input, ...args) =>
   spawnSync(BIN, ['records', command, ...args], { encoding: 'utf8', input, maxBuffer: 1 << 26 });
 const bare = (line) => /^\{"leaf":\d+,"kind":"(\w+)","record":(.*)\}$/.exec(line); // bytes, not values
 
-test('records become plain GovernanceDecision JSON and come back byte for byte, however they were spelled', () => {
+test('records become plain GovernanceDecision JSON and back, byte for byte', () => {
   const lines = exported(path);
   const kept = lines.map(bare).filter(Boolean).map(([, kind, record]) => `{"kind":"${kind}","record":${record}}`);
   assert.ok(kept.length > 5, String(kept.length));

@@ -48,7 +48,7 @@ async function world(t, config = {}) {
 }
 const numberOf = (vkey) => vkey.split('+')[1];
 
-test('after a rotation and a reload the next key signs; both are believed, over a restart', async (t) => {
+test('after a rotation and a reload the next key signs; both are trusted, over a restart', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
   const [first] = w.vkeys();
@@ -85,7 +85,7 @@ test('a reload without a key for the ledger changes nothing', async (t) => {
   assert.equal(await w.call(), 'ran');
 });
 
-test('a key that is revoked under load is left with a reload: nothing is refused, all is under the next key',
+test('a reload after a revocation under load refuses no call and signs with the next key',
     async (t) => {
   const w = await world(t, { ledger: { scrub_every: '1s' } });
   for (let i = 0; i < 3; i++) assert.equal(await w.call(), 'ran');
@@ -120,7 +120,7 @@ test('a key that is revoked under load is left with a reload: nothing is refused
   assert.equal(w.verify().code, 0);
 });
 
-test('the next key signs what was recorded between, even without a call; unsigned it is not trusted', async (t) => {
+test('the next key signs records made in between, also without a call; unsigned ones are not trusted', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
   const [first] = w.vkeys();
@@ -155,7 +155,7 @@ test('the next key signs what was recorded between, even without a call; unsigne
   await assert.rejects(w.start(), /revoked/);
 });
 
-test('keys that could not be taken because the database is locked are taken when it is not', async (t) => {
+test('keys that a locked database delayed are taken after the lock', async (t) => {
   const w = await world(t, { ledger: { busy_timeout: '100ms' } });
   assert.equal(await w.call(), 'ran');
   w.keys('revoke', '--kid', w.active());
@@ -176,7 +176,7 @@ test('keys that could not be taken because the database is locked are taken when
   await w.start();
 });
 
-test('a key that was lost before the gateway began is not made good by it: it refuses, and so does the next start',
+test('a gateway whose key was compromised before its start refuses, and so does the next start',
     async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
@@ -194,7 +194,7 @@ test('a key that was lost before the gateway began is not made good by it: it re
   assert.equal(w.verify().code, 1);
 });
 
-test('a key that was lost while no gateway ran may have signed what the start believed', async (t) => {
+test('a key compromised while no gateway ran poisons the ledger, and the next start recovers', async (t) => {
   const w = await world(t);
   assert.equal(await w.call(), 'ran');
   await w.gw.stop();

@@ -34,7 +34,7 @@ function anchors(name) {
 const lineOf = (text, index) => text.slice(0, index).split('\n').length;
 
 for (const page of PAGES) {
-  test(`${page}: links_lead_to_what_is_there`, () => {
+  test(`${page}: every link has a target`, () => {
     const text = prose(source(page));
     for (const { 1: target, index } of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
@@ -47,13 +47,13 @@ for (const page of PAGES) {
   });
 }
 
-test('concepts_defines_each_term_once', () => {
+test('docs/concepts.md defines each term once', () => {
   const headings = [...source(CONCEPTS).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
   assert.deepEqual(headings.filter((heading) => heading !== 'The parties').sort(), [...TERMS].sort());
 });
 
 for (const page of PAGES.filter((name) => name.startsWith('docs/') && name !== CONCEPTS)) {
-  test(`${page}: the_first_term_links_to_concepts`, () => {
+  test(`${page}: the first use of a term links to docs/concepts.md`, () => {
     // headings, pictures and names of files cannot be links
     const text = prose(source(page)).replace(/^#.*$|!\[[^\]]*\]\([^)]*\)|\b[\w-]+\.md\b/gm,
       (match) => ' '.repeat(match.length));

@@ -33,7 +33,7 @@ function call(gw) {
 
 const answers = (text) => text.split(/^HTTP\/1\.1 /m).length - 1;
 
-test('bad framing gets one answer on either listener, and what follows it is not served', async (t) => {
+test('bad framing gets one answer on either listener, and later requests are not served', async (t) => {
   const { up, gw } = await start(t);
   const { head, body, whole } = call(gw);
   const get = (target, fields = '') => `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n`;
@@ -95,7 +95,7 @@ test('a slash at the end of an endpoint changes nothing, and a 403 names the opt
     /"detail":"Origin: [^"]*\borigins\b/);
 });
 
-test('slow, idle and silent clients are cut, and others are served meanwhile', async (t) => {
+test('slow, idle and silent clients are cut while others are served', async (t) => {
   const { up, gw } = await start(t, { limits: { head_timeout: '2s', body_timeout: '2s', idle_timeout: '3s' } });
   const { whole } = call(gw);
   const closed = [];
@@ -114,7 +114,7 @@ test('slow, idle and silent clients are cut, and others are served meanwhile', a
   await until(async () => (await gw.metric('writ_connections_open')) <= 2, 'the connections to be closed');
 });
 
-test('a slow head is cut by head_timeout alone, a slow body by body_timeout alone', async (t) => {
+test('head_timeout cuts a slow head only, body_timeout a slow body only', async (t) => {
   for (const short of ['head', 'body']) {
     const { gw } = await start(t,
       { limits: { head_timeout: '10m', body_timeout: '10m', [`${short}_timeout`]: '500ms' } });
@@ -139,7 +139,7 @@ test('a slow head is cut by head_timeout alone, a slow body by body_timeout alon
   }
 });
 
-test('the program takes as many descriptors as the system allows it', async (t) => {
+test('the program raises its descriptor limit to the system\'s maximum', async (t) => {
   const { gw } = await start(t);
   const [, soft, hard] = readFileSync(`/proc/${gw.child.pid}/limits`, 'utf8').match(/^Max open files +(\d+) +(\d+)/m);
   assert.equal(soft, hard);
@@ -168,7 +168,7 @@ function makeCerts(dir, more = []) {
   return run.stdout;
 }
 
-test('make-dev-certs makes what a second run keeps, with keys for their owner alone', (t) => {
+test('make-dev-certs makes private keys once, and a second run keeps them', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true }));
   assert.equal(makeCerts(dir).match(/^made /gm).length, 3);
@@ -198,7 +198,7 @@ function get(options) {
   });
 }
 
-test('both listeners speak TLS 1.2 and later, know their clients, and take new certificates', async (t) => {
+test('both listeners accept TLS 1.2 and later, verify clients and reload certificates', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true }));
   makeCerts(dir);

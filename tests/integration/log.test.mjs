@@ -38,7 +38,7 @@ async function lineOf(gw, act) {
 const only = (line, expected) => assert.deepEqual(
   Object.fromEntries(Object.keys(expected).map((k) => [k, line[k]])), expected, JSON.stringify(line));
 
-test('each governed call has one line: who, what, verdict, reason, constraint, outcome, and no value', async (t) => {
+test('each governed call has one line with caller, tool, verdict, reason and outcome, and no value', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS });
   const s = await openSession(gw);
@@ -87,7 +87,7 @@ test('each governed call has one line: who, what, verdict, reason, constraint, o
   assert.ok(gw.log.every((l) => l.event !== 'not_json'));
 });
 
-test('calls that their caller makes have a line at each of their steps', async (t) => {
+test('hook calls have a line at each step', async (t) => {
   const { gw, crew } = await setUp(t);
   const args = { arguments: { path: '/tmp/1', text: SECRET } };
   const who = { agent_id: CREW.id, tenant: 'acme', tool: 'write' };
@@ -106,7 +106,7 @@ test('calls that their caller makes have a line at each of their steps', async (
   assert.doesNotMatch(gw.logText, new RegExp(SECRET));
 });
 
-test('refused tokens are warned of, so many a second, and never shown', async (t) => {
+test('refused tokens are logged as warnings at a limited rate, without their text', async (t) => {
   const up = await startUpstream(t);
   const ann = bearer('ann');
   const gw = await startGateway(t,
@@ -131,7 +131,7 @@ test('refused tokens are warned of, so many a second, and never shown', async (t
   assert.doesNotMatch(gw.logText, new RegExp(SECRET));
 });
 
-test('a log that stands still holds up no call and loses no line', async (t) => {
+test('a stalled log delays no call and loses no line', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t,
     { upstreams: { up: { http: up.url } }, tools: { 'up/see': { scope: 's', arguments: ANY, duplicates: 'allow' } } });
@@ -145,14 +145,14 @@ test('a log that stands still holds up no call and loses no line', async (t) => 
   assert.ok(gw.log.every((l) => l.lines_lost === undefined));
 });
 
-test('the pages of the log list the events of their program, as the table has them', () => {
+test('the pages of the log list the events of the table', () => {
   for (const [program, page] of [['serve', 'docs/monitoring.md'], ['guard', 'docs/guard.md']]) {
     const text = readFileSync(join(SOURCE, page), 'utf8').split('### All events\n')[1].split(/\n##+ /)[0];
     assert.deepEqual(text.split('\n').filter((l) => l.startsWith('| `')), pageOf(program));
   }
 });
 
-test('a line of the log that is not as its row has it is noticed', () => {
+test('the check reports a log line that differs from its row', () => {
   checkLine('serve', { time: '', level: 'warn', event: 'not_ready', missing: 'upstreams (fs)', lines_lost: 3 });
   checkLine('guard', { level: 'warn', event: 'refused', reason: 'replayed', jti: 'x' });
   const bad = [
@@ -167,7 +167,7 @@ test('a line of the log that is not as its row has it is noticed', () => {
   }
 });
 
-test('ledger list --follow: what was there, then each decision as it comes and again when it has ended', async (t) => {
+test('ledger list --follow prints existing decisions, then each new one and its end', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS });
   const s = await openSession(gw);

@@ -32,7 +32,7 @@ async function setUp(t, ...upstreams) {
   return startGateway(t, { upstreams: Object.fromEntries(entries), tools: {} });
 }
 
-test('GET on the endpoint of all is one stream: every message of every upstream once', async (t) => {
+test('GET on the merged endpoint is one stream with every message of every upstream once', async (t) => {
   const [a, b] = [await withStream(t), await withStream(t)];
   const without = await startUpstream(t); // answers 405
   const gw = await setUp(t, a, b, without);
@@ -68,7 +68,7 @@ test('GET on the endpoint of all is one stream: every message of every upstream 
   assert.ok(!rest.ended);
 });
 
-test('a stream that no upstream offers is refused as the upstream refuses it', async (t) => {
+test('a stream that no upstream offers is refused with the upstream\'s status', async (t) => {
   const gw = await setUp(t, await startUpstream(t), await startUpstream(t));
   const s = await openSession(gw);
   const answer = await send(gw.origin,
@@ -77,7 +77,7 @@ test('a stream that no upstream offers is refused as the upstream refuses it', a
   assert.equal(answer.status, 405);
 });
 
-test('a call that was lost on the endpoint of all goes on at its upstream alone', async (t) => {
+test('a lost call on the merged endpoint resumes at its own upstream', async (t) => {
   const a = await withStream(t), b = await withStream(t);
   const gw = await startGateway(t,
     { upstreams: { a: { http: a.up.url }, b: { http: b.up.url } }, tools: { 'b/work': { scope: 'w' } } });
@@ -123,7 +123,7 @@ async function withListen(t) {
 const listen = (c, notifications) => c.message('subscriptions/listen', { notifications }, 'sub-1');
 const deaf = (t) => startUpstream(t); // answers -32601
 
-test('a subscription to all is acknowledged once, with what any grants, and ends when all have', async (t) => {
+test('a merged subscription is acknowledged once, with all granted parts, and ends with the last one', async (t) => {
   const [a, b] = [await withListen(t), await withListen(t)];
   const gw = await setUp(t, a, b, await deaf(t));
   const c = new Caller(gw, { modern: true });
@@ -155,7 +155,7 @@ test('a subscription to all is acknowledged once, with what any grants, and ends
     [{ jsonrpc: '2.0', id: 'sub-1', result: { resultType: 'complete' } }]);
 });
 
-test('an upstream that does not acknowledge holds up the others for a moment only', async (t) => {
+test('an upstream that does not acknowledge delays the others only briefly', async (t) => {
   const [a, b] = [await withListen(t), await withListen(t)];
   const gw = await setUp(t, a, b);
   const c = new Caller(gw, { modern: true });
@@ -168,7 +168,7 @@ test('an upstream that does not acknowledge holds up the others for a moment onl
   assert.equal(stream.messages.filter((m) => m.method !== LIST_CHANGED).length, 1);
 });
 
-test('a subscription of which one part breaks is cut, so that the client subscribes again', async (t) => {
+test('a merged subscription is cut when one part breaks, so that the client subscribes again', async (t) => {
   const [a, b] = [await withListen(t), await withListen(t)];
   const gw = await setUp(t, a, b);
   const c = new Caller(gw, { modern: true });
@@ -183,7 +183,7 @@ test('a subscription of which one part breaks is cut, so that the client subscri
   await until(() => !a.subscriptions[0].open, 'the other upstream to be left');
 });
 
-test('a client that leaves its subscription takes it from every upstream', async (t) => {
+test('a client that leaves its subscription ends it at every upstream', async (t) => {
   const [a, b] = [await withListen(t), await withListen(t)];
   const gw = await setUp(t, a, b);
   const c = new Caller(gw, { modern: true });
@@ -203,7 +203,7 @@ test('a subscription that every upstream refuses gets the first refusal', async 
 });
 
 for (const path of ['/mcp', '/mcp/a']) {
-  test(`lines of JSON on subscriptions/listen are not waited for, on ${path}`, async (t) => {
+  test(`JSON lines on subscriptions/listen are forwarded as they arrive, on ${path}`, async (t) => {
     const up = await startUpstream(t);
     let res;
     up.onMessage = (a) => {
@@ -230,7 +230,7 @@ for (const path of ['/mcp', '/mcp/a']) {
   });
 }
 
-test('one JSON body on subscriptions/listen is one answer, however it is laid out', async (t) => {
+test('one JSON body on subscriptions/listen is one answer in every layout', async (t) => {
   const up = await startUpstream(t);
   let text;
   up.onMessage = (a) => (a.method === 'subscriptions/listen' ? (a.json(text(a.id)), true) : undefined);

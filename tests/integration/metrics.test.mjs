@@ -14,7 +14,7 @@ const RULES = { 'up/pay': { scope: 'pay', arguments: ANY, timeout: '2s' },
   'up/look': { scope: 's', arguments: ANY },
   'up/seen': { scope: 's', arguments: ANY, duplicates: 'allow', state: { tool: 'up/look' } } };
 
-test('no metric is declared and never counted', async (t) => {
+test('every declared metric is counted', async (t) => {
   const twice = ['', 'Other.'].map((description) => ({ name: 'twice', description, inputSchema: { type: 'object' } }));
   const up = await startUpstream(t,
     { tools: [{ name: 'look', description: 'hidden\u200b', inputSchema: { type: 'object' } }, ...twice] });
@@ -95,7 +95,7 @@ test('docs/monitoring.md has every metric with its type, labels and sentence', (
   assert.deepEqual(page.split('\n').filter((l) => l.startsWith('| `')), rows);
 });
 
-test('calls are counted by the upstream and tool of the configuration, never by a name of the caller', async (t) => {
+test('calls are counted by configured upstream and tool, never by a name of the caller', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url }, gone: { stdio: ['/nonexistent/server'] } },
     tools: { 'up/pay': { scope: 's', arguments: ANY },

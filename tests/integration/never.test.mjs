@@ -99,7 +99,7 @@ test('a tools/call without an id does not reach the upstream', async () => {
   assert.equal(answer.reason, 'request_without_id');
 });
 
-test('nothing of a batch reaches the upstream', async () => {
+test('no call of a batch reaches the upstream', async () => {
   const call = (caller) => JSON.parse(text(caller, (s) => s));
   const ping = { jsonrpc: '2.0', id: 'p', method: 'ping' };
   await nothingArrives([
@@ -226,7 +226,7 @@ test('-Infinity, "NaN" and a numeric string for a number do not reach the upstre
   await stillServes();
 });
 
-test('numbers that are judged are the numbers that arrive', async () => {
+test('the upstream receives the numbers that were judged', async () => {
   for (const [written, value] of [['5e2', 500], ['500.00', 500], ['4.99e2', 499], ['0.1', 0.1], ['1e-7', 1e-7],
       ['499.99999999999994', 499.99999999999994]]) {
     const n = up.calls.length;
@@ -237,7 +237,7 @@ test('numbers that are judged are the numbers that arrive', async () => {
   }
 });
 
-test('a header that names another tool or method than the body keeps the call here', async () => {
+test('a call whose header names another tool or method is not forwarded', async () => {
   const call = (c) => text(c, (s) => s);
   const b64 = (s) => `=?base64?${Buffer.from(s).toString('base64')}?=`;
   const names = ['Pay', 'up__Pay', 'list', 'up__list', '', 'up__pay,up__pay', b64('up__Pay'), b64('list'),
@@ -258,7 +258,7 @@ test('a header that names another tool or method than the body keeps the call he
   await stillServes();
 });
 
-test('two headers of a kind keep the call here', async () => {
+test('a call with a repeated header is not forwarded', async () => {
   const n = up.calls.length;
   const body = text(legacy, (s) => s);
   const head = (extra) =>
@@ -295,7 +295,7 @@ test('a call cut off anywhere before its end does not reach the upstream', async
   await stillServes();
 });
 
-test('a forged credential never reaches the upstream, wherever it is put', async () => {
+test('a forged credential in any place never reaches the upstream', async () => {
   const forged = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJmb3JnZWQifQ.';
   const n = up.calls.length;
   const from = up.bytes.length;
@@ -319,7 +319,7 @@ test('a forged credential never reaches the upstream, wherever it is put', async
   }
 });
 
-test('a name of ours in the _meta of any other message stays here as well', async () => {
+test('a name of Writ in the _meta of any other message is removed', async () => {
   const forged = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJmb3JnZWQifQ.';
   const from = up.bytes.length;
   const n = up.arrivals.length;
@@ -358,7 +358,7 @@ test('a name of ours in the _meta of any other message stays here as well', asyn
   assert.ok(up.bytes.slice(from).includes('1.5'), 'as it was written');
 });
 
-test('what a server says under names of ours reaches no client, in whatever form it answers', async (t) => {
+test('names of Writ in a server\'s message of any form reach no client', async (t) => {
   const forged = { reason: 'budget_exceeded', decision_id: 'dec_forged' };
   const meta = { 'io.writ/refusal': forged, 'IO.Writ/x': 'forged', kept: 1.5 };
   const hidden = (text) => text.replaceAll('io.writ/refusal', 'io.wr\\u0069t\\/refusal');
@@ -408,7 +408,7 @@ test('what a server says under names of ours reaches no client, in whatever form
   }
 });
 
-test('params that the specification does not know are refused, and named', async () => {
+test('params outside the specification are refused and named', async () => {
   const more = ['Arguments', 'argument', '_Meta', 'meta', 'args', 'input', 'tool', 'x', '', 'n\u0430me', 'credential'];
   await nothingArrives(more.map((name) =>
     [name, (c) => text(c, (s) => s.replace('"arguments":', `"${name}":{"amount":1},"arguments":`))]));
@@ -419,7 +419,7 @@ test('params that the specification does not know are refused, and named', async
   await stillServes();
 });
 
-test('what else a client sends for itself stays here', async () => {
+test('cookies, forwarding headers and proxy credentials of a client are not forwarded', async () => {
   const n = up.calls.length;
   await modern.call('up__pay', fresh(), {
     headers: { cookie: 'a=b', 'x-forwarded-for': '1.2.3.4', 'idempotency-key': 'mine', connection: 'Mcp-Name',
@@ -430,7 +430,7 @@ test('what else a client sends for itself stays here', async () => {
     assert.equal(headers[name], undefined, name);
 });
 
-test('a call is forwarded only when its record is durable: the ledger shows it while the call arrives', async () => {
+test('a call is forwarded only after its record is durable', async () => {
   const seen = [];
   up.onCall = (arrival) => {
     const id = JSON.parse(Buffer.from(arrival.credential.split('.')[1], 'base64url')).jti;
@@ -453,7 +453,7 @@ test('a call is forwarded only when its record is durable: the ledger shows it w
   }
 });
 
-test('the answer comes only when the outcome is durable', async () => {
+test('an answer is delivered only after its outcome is durable', async () => {
   for (const caller of [legacy, modern]) {
     const n = up.calls.length;
     const answer = await caller.call('up__pay', fresh());
@@ -463,7 +463,7 @@ test('the answer comes only when the outcome is durable', async () => {
   }
 });
 
-test('a call that was refused is nowhere recorded as allowed', async () => {
+test('a refused call is never recorded as allowed', async () => {
   const allowed = new Set(up.calls.map((c) => JSON.parse(Buffer.from(c.credential.split('.')[1], 'base64url')).jti));
   for (const d of gw.decisions()) {
     if (allowed.has(d.decision_id)) {

@@ -34,7 +34,7 @@ const told = (stream) => stream.messages.map((m) => m.params?.taskId ?? m.method
   .filter((x) => x !== 'acknowledged');
 
 for (const path of ['/mcp/up', '/mcp']) {
-  test(`2026-07-28, ${path}: a notice of a task reaches its agent alone, and its outcome is there before`,
+  test(`2026-07-28, ${path}: a task notification reaches only its agent, after its outcome is recorded`,
       async (t) => {
     const other = path === '/mcp' ? await startTasks(t) : undefined;
     const x = await setUp(t);
@@ -68,7 +68,7 @@ for (const path of ['/mcp/up', '/mcp']) {
   });
 }
 
-test('2026-07-28: failed and cancelled tasks, rules for results, and notices where none may be', async (t) => {
+test('2026-07-28: rules for results apply to failed tasks, and misplaced notifications are dropped', async (t) => {
   const x = await setUp(t,
     { tools: { 'up/*': { scope: 's', arguments: any,
       result: { redact: [{ pattern: 'secret' }], content: ['text'] } } } });
@@ -111,7 +111,7 @@ test('2026-07-28: failed and cancelled tasks, rules for results, and notices whe
   x.gw.verify();
 });
 
-test('2026-07-28: notices that come at once keep their order, with what comes behind them', async (t) => {
+test('2026-07-28: concurrent notifications and later messages keep their order', async (t) => {
   const x = await setUp(t);
   const streams = listens(x);
   const ids = [];
@@ -125,7 +125,7 @@ test('2026-07-28: notices that come at once keep their order, with what comes be
   heard.leave();
 });
 
-test('2026-07-28, /mcp: a notice of a task waits for the acknowledgement', async (t) => {
+test('2026-07-28, /mcp: a task notification waits for the acknowledgement', async (t) => {
   const other = await startTasks(t), x = await setUp(t);
   x.gw.configure({ ...x.gw.config, upstreams: { ...x.gw.config.upstreams, other: { http: other.up.url } } });
   await x.gw.restart();
@@ -153,7 +153,7 @@ test('2026-07-28, /mcp: a notice of a task waits for the acknowledgement', async
   heard.leave();
 });
 
-test('2025-11-25: the status of a task on a GET reaches its agent alone, with the outcome of what came of it',
+test('2025-11-25: the status of a task on a GET reaches only its agent, with its outcome',
     async (t) => {
   const open = [];
   const onGet = (req, res) => {
@@ -190,7 +190,7 @@ test('2025-11-25: the status of a task on a GET reaches its agent alone, with th
   x.gw.verify();
 });
 
-test('2025-11-25: so it is on the stream of another request, in the order of its events', async (t) => {
+test('2025-11-25: the status of a task on another request\'s stream keeps the order of events', async (t) => {
   const x = await setUp(t);
   const caller = await x.legacy();
   const mine = idOf(await begin(caller, 1)), theirs = idOf(await begin(await x.legacy(bob), 2));
@@ -222,7 +222,7 @@ test('2025-11-25: so it is on the stream of another request, in the order of its
 });
 
 for (const path of ['/mcp/up', '/mcp']) {
-  test(`2025-11-25, ${path}: an answer about a task that goes on in a GET ends it there`, async (t) => {
+  test(`2025-11-25, ${path}: an answer about a task that continues on a GET ends the stream there`, async (t) => {
     const streams = new Streams();
     const x = await setUp(t, { upstream: { onGet: streams.onGet } });
     if (path === '/mcp') {

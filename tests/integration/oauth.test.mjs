@@ -71,12 +71,12 @@ test('every endpoint publishes its metadata and its authorization servers', asyn
   assert.equal(post.headers.get('allow'), 'GET, OPTIONS');
 });
 
-test('without announcement the well-known paths are empty', async (t) => {
+test('without announcement the well-known paths answer 404', async (t) => {
   const gw = await startGateway(t, { upstreams: { up: { http: 'http://127.0.0.1:9/mcp' } }, agents: [ANYBODY] });
   assert.equal((await fetch(`${gw.origin}/.well-known/oauth-protected-resource/mcp`)).status, 404);
 });
 
-test('a challenge leads to the metadata, says what to ask for, and names the fault but no value', async (t) => {
+test('a challenge names the metadata, the scopes and the fault, and no value', async (t) => {
   const { as, up, gw } = await setUp(t, { agents: [bearer('dev').entry] });
   const metadata = (path) => `${gw.origin}/.well-known/oauth-protected-resource${path}`;
   for (const path of ['/mcp', '/mcp/up', '/mcp/other']) {
@@ -110,7 +110,7 @@ test('a challenge leads to the metadata, says what to ask for, and names the fau
   assert.equal(up.calls.length, 1);
 });
 
-test('a token is for one endpoint, also when the gateway has seen it before', async (t) => {
+test('a token is valid for one endpoint, also when cached', async (t) => {
   const { as, up, other, gw } = await setUp(t, { entry: { required_scopes: undefined } });
   const all = await as.token(`${gw.origin}/mcp`);
   const one = await as.token(`${gw.origin}/mcp/up`);
@@ -125,7 +125,7 @@ test('a token is for one endpoint, also when the gateway has seen it before', as
   assert.equal(other.calls.length, 0);
 });
 
-test('a scope that every token must have, and one that a tool asks for', async (t) => {
+test('the gateway requires the scopes of the endpoint and of the tool', async (t) => {
   const dev = bearer('dev', { scopes: ['files:write'] }), guest = bearer('guest');
   const { as, up, gw } = await setUp(t, { agents: [dev.entry, guest.entry] });
   const resource = `${gw.origin}/mcp`;

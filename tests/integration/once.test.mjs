@@ -32,7 +32,7 @@ function once(up, gw, n = 1) {
 
 const DUPLICATE = new Set(['duplicate_outcome', 'duplicate_in_flight', 'interrupted_execution_unknown']);
 
-test('the same call twice in one session runs once, and the second is refused with the first decision', async (t) => {
+test('the same call twice in one session runs once, and the refusal names the first decision', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   const first = await s.call('up__pay', { amount: 1 });
@@ -46,7 +46,7 @@ test('the same call twice in one session runs once, and the second is refused wi
   once(up, gw);
 });
 
-test('other spellings of the same call are the same call, other calls are others', async (t) => {
+test('other spellings of a call are duplicates, other calls are not', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   const post = (args, rest = '') =>
@@ -64,7 +64,7 @@ test('other spellings of the same call are the same call, other calls are others
   once(up, gw, 3);
 });
 
-test('50 identical calls at once run once', async (t) => {
+test('of 50 concurrent identical calls one runs once', async (t) => {
   const { up, gw } = await setUp(t, { loops: 3 });
   const gate = Promise.withResolvers();
   up.onCall = async (arrival) => { await gate.promise; arrival.text('ran'); };
@@ -82,7 +82,7 @@ test('50 identical calls at once run once', async (t) => {
   once(up, gw);
 });
 
-test('50 calls at once under one stated key run once, by header and _meta, over sessions and without', async (t) => {
+test('of 50 concurrent calls under one key one runs, by header and _meta, with and without sessions', async (t) => {
   const { up, gw } = await setUp(t, { loops: 2 });
   const callers = [await openSession(gw), await openSession(gw), await openSession(gw, { path: '/mcp/up' }),
     new Caller(gw), new Caller(gw, { modern: true })];
@@ -96,7 +96,7 @@ test('50 calls at once under one stated key run once, by header and _meta, over 
   once(up, gw);
 });
 
-test('a key with other arguments is refused, another key is another call', async (t) => {
+test('a key reused with other arguments is refused, and another key is another call', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   assert.equal((await s.call('up__pay', { amount: 1 }, { key: 'a' })).said, 'ran 1');
@@ -109,7 +109,7 @@ test('a key with other arguments is refused, another key is another call', async
   once(up, gw, 4);
 });
 
-test('a key that is empty, too long, odd or stated twice differently is refused', async (t) => {
+test('an empty, overlong, malformed or contradicting key is refused', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   for (const [what, args] of [['empty', { key: '' }], ['too long', { key: 'x'.repeat(513) }], ['a number', { key: 5 }],
@@ -129,7 +129,7 @@ test('a key that is empty, too long, odd or stated twice differently is refused'
   once(up, gw, 6);
 });
 
-test('only what ran or may have run occupies a key: a refused call leaves it free', async (t) => {
+test('only a call that ran or may have run takes a key', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   assert.equal((await s.call('up__pay', { amount: 'x' }, { key: 'v' })).reason, 'constraint_failed');
@@ -138,7 +138,7 @@ test('only what ran or may have run occupies a key: a refused call leaves it fre
   once(up, gw);
 });
 
-test('a boundary that the caller names holds over sessions, endpoints and eras', async (t) => {
+test('a boundary named by the caller holds over sessions, endpoints and eras', async (t) => {
   const { up, gw } = await setUp(t);
   const boundary = 'run-7';
   const first = await openSession(gw);
@@ -155,7 +155,7 @@ test('a boundary that the caller names holds over sessions, endpoints and eras',
   once(up, gw, 2);
 });
 
-test('boundary names that the gateway makes itself are refused from callers', async (t) => {
+test('reserved boundary names are refused from callers', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   await s.call('up__pay', { amount: 1 });
@@ -168,7 +168,7 @@ test('boundary names that the gateway makes itself are refused from callers', as
   once(up, gw);
 });
 
-test('without a session the agent is the boundary, for a window', async (t) => {
+test('without a session the boundary is the agent, within a window', async (t) => {
   const { up, gw } = await setUp(t, { sessions: { window: '4s' } });
   const legacy = new Caller(gw);
   const modern = new Caller(gw, { modern: true });
@@ -192,7 +192,7 @@ test('without a session the agent is the boundary, for a window', async (t) => {
 
 for (const modern of [false, true]) {
   const era = modern ? 'modern' : 'legacy';
-  test(`a ${era} client that dies while its call runs, and calls again, has called once`, async (t) => {
+  test(`a ${era} client that dies during its call and repeats it runs it once`, async (t) => {
     const { up, gw } = await setUp(t);
     const gate = Promise.withResolvers();
     up.onCall = async (arrival) => { await gate.promise; arrival.text('ran'); };
@@ -213,7 +213,7 @@ for (const modern of [false, true]) {
   });
 }
 
-test('clients that die at any moment of their call, and call again, have called at most once', async (t) => {
+test('clients that die at any moment of a call and repeat it run it at most once', async (t) => {
   const { up, gw } = await setUp(t, { loops: 2 });
   up.onCall = (arrival, n) => setTimeout(() => arrival.text(`ran ${n}`), 3);
   const callers = [await openSession(gw), new Caller(gw, { modern: true })];
@@ -317,7 +317,7 @@ const DEATHS = {
   }, 'timeout'],
 };
 
-test('an upstream that dies in any way has got the call once, and the outcome tells', async (t) => {
+test('an upstream that dies in any way got the call once, and the outcome says so', async (t) => {
   const { up, gw } = await setUp(t, {
     tools: { ...TOOLS, 'up/slow': { ...TOOLS['up/pay'], timeout: '400ms' } },
     limits: { response: '64KiB', event: '64KiB' },
@@ -346,7 +346,7 @@ test('an upstream that dies in any way has got the call once, and the outcome te
   once(up, gw, names.length);
 });
 
-test('a call of which no byte left is not sent, and may be made again', async (t) => {
+test('a call without a sent byte is recorded as not sent and may be repeated', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   const port = up.port;
@@ -361,7 +361,7 @@ test('a call of which no byte left is not sent, and may be made again', async (t
   gw.verify();
 });
 
-test('kept connections that the upstream closes lose a call at most, never double one', async (t) => {
+test('an upstream that closes kept connections loses at most one call and doubles none', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   for (let i = 0; i < 30; i++) {
@@ -375,7 +375,7 @@ test('kept connections that the upstream closes lose a call at most, never doubl
   gw.verify();
 });
 
-test('two answers to one call are never two, and never the answer of another call', async (t) => {
+test('a second answer to a call is dropped and never reaches another call', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   up.onCall = (a) => a.bytes(withId(a, http(RESULT) + http(RESULT.replace('ok', 'second'))), 'stay');
@@ -430,7 +430,7 @@ test('a gateway that is killed while the call runs does not send it again after 
   once(up, gw, 3);
 });
 
-test('a claim stands for the time that its record says, whatever the options say later', async (t) => {
+test('a claim holds for the time of its record, whatever later options say', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-'));
   // "k" is three hours old
   assert.equal(spawnSync(SAMPLE, [join(dir, 'ledger.db'), join(dir, 'keys'), 'aged']).status, 0);
@@ -487,7 +487,7 @@ test('a gateway that is killed at any moment runs each call at most once', async
   assert.equal(gw.verify().in_flight, 0);
 });
 
-test('a stopping gateway lets the running call end', async (t) => {
+test('a stopping gateway completes the running call', async (t) => {
   const { up, gw } = await setUp(t);
   const gate = Promise.withResolvers();
   up.onCall = async (a) => { await gate.promise; a.text('ran'); };
@@ -504,7 +504,7 @@ test('a stopping gateway lets the running call end', async (t) => {
 
 // ---- who else
 
-test('a call of tenant A is not a duplicate, a result or a session of tenant B', async (t) => {
+test('tenants share no duplicates, results or sessions', async (t) => {
   const a = bearer('agent', { tenant: 'a', token: 'token-a' });
   const b = bearer('agent', { tenant: 'b', token: 'token-b' });
   const other = bearer('other', { tenant: 'a', token: 'token-other' });

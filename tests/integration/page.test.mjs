@@ -100,7 +100,7 @@ async function faults(browser) {
   return found;
 }
 
-test('every file of the page has the headers that keep others out', async (t) => {
+test('every file of the page has the security headers', async (t) => {
   const { base } = await setUp(t);
   const types = { '/': /html/, '/reviews': /html/, '/reviews/any': /html/, '/ledger': /html/, '/ledger/any': /html/,
     '/page/app.js': /javascript/, '/page/page.css': /css/, '/page/icon.svg': /svg/ };
@@ -126,7 +126,7 @@ test('every file of the page has the headers that keep others out', async (t) =>
   assert.equal((await fetch(`${base}/reviews`, { method: 'POST' })).status, 405);
 });
 
-test('a login is worth its token, needs cookie and key, and ends when it is told to', async (t) => {
+test('a login has the rights of its token, needs cookie and key, and ends at logout', async (t) => {
   const { gw, base } = await setUp(t);
   for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422],
       [[], 422], [{ certificate: true }, 401], [{ token: 'x'.repeat(9000) }, 422]]) {
@@ -180,7 +180,7 @@ test('a login with a token of an issuer ends when the token does', async (t) => 
   assert.equal((await asPage(base, 'POST', '/v1/session', { body: { token } })).status, 401);
 });
 
-test('over TLS the cookie is of this host alone, and a client certificate logs in', async (t) => {
+test('over TLS the cookie belongs to this host only, and a client certificate logs in', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   execFileSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', join(dir, 'one')], { stdio: 'ignore' });
@@ -302,7 +302,7 @@ test('the page has a word for every state and event of a review, verdict, outcom
   assert.deepEqual(keys('review.js', 'ENGINES'), names(review, 'WRIT_REVIEW_ENGINES'));
 });
 
-test('no other origin logs in, logs out, reads or votes, also one that may call', async (t) => {
+test('another origin cannot log in, log out, read or vote, even one permitted to call', async (t) => {
   const { gw, base, session } = await setUp(t, { origins: ['https://evil.example'] });
   const id = await asks(session, { amount: 1 });
   const ann = await logIn(base, ANN);
@@ -335,7 +335,7 @@ test('no other origin logs in, logs out, reads or votes, also one that may call'
   assert.equal((await asPage(base, 'POST', `/v1/reviews/${id}/vote`, { ...ann, body: ballot })).status, 200);
 });
 
-test('the ledger is told to whom it is told, page by page', async (t) => {
+test('the ledger is shown page by page to permitted callers only', async (t) => {
   const { base, gw, session } = await setUp(t);
   const foreign = await openSession(gw, { token: FOREIGN.token });
   const id = await asks(session, { amount: 1 });
@@ -434,7 +434,7 @@ test('a person finds a call in the ledger and reads its life', { skip: SKIP }, a
   await browser.sees('No call found.');
 });
 
-test('a person logs in, reads and votes by keyboard alone, and sees what others do', { skip: SKIP }, async (t) => {
+test('a person logs in, reads and votes by keyboard, and sees the changes of others', { skip: SKIP }, async (t) => {
   const { up, base, session } = await setUp(t);
   const browser = await startBrowser(t);
   await browser.open(`${base}/`);
@@ -488,7 +488,7 @@ test('a person logs in, reads and votes by keyboard alone, and sees what others 
     .filter(({ message }) => !/401/.test(message)), []);
 });
 
-test('who asked withdraws and who administers ends, after a second press', { skip: SKIP }, async (t) => {
+test('the caller withdraws and an administrator cancels, after a second press', { skip: SKIP }, async (t) => {
   const { base, session } = await setUp(t);
   const [first, second] = [await asks(session, { amount: 1 }), await asks(session, { amount: 2 })];
   assert.deepEqual((await api(base, ANN, `/reviews/${first}`)).may, ['vote']);
@@ -529,7 +529,7 @@ test('a voter that signs votes sees the command for it', { skip: SKIP }, async (
   assert.equal((await api(base, ANN, `/reviews/${id}`)).voters[0].vote, 'approve');
 });
 
-test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
+test('hostile texts are shown as text', { skip: SKIP }, async (t) => {
   const { base, session } = await setUp(t);
   const markup = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
   let deep = { end: 'the bottom' };
@@ -571,7 +571,7 @@ test('hostile texts are shown as what they are', { skip: SKIP }, async (t) => {
   assert.equal(await browser.run(() => window.pwned ?? null), null);
 });
 
-test('a voter reads the state of the target, and what changed since the review before', { skip: SKIP }, async (t) => {
+test('a voter reads the target state and its change since the review before', { skip: SKIP }, async (t) => {
   const old = Array.from({ length: 90 }, (_, i) => `rule ${i}\n`);
   const now = [...old.slice(0, 50), 'allow <b id="evil">all</b>\u202E\n', ...old.slice(51)];
   let state = { owner: 'acme', rules: old.join(''), limit: 100, log: 'short' };
@@ -628,7 +628,7 @@ test('a voter reads the state of the target, and what changed since the review b
   assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
 });
 
-test('hostile names in the ledger are shown as what they are', { skip: SKIP }, async (t) => {
+test('hostile names in the ledger are shown as text', { skip: SKIP }, async (t) => {
   const { base, gw, session } = await setUp(t);
   const markup = '<img src=x onerror="window.pwned=1">';
   await session.call(`pay__${markup}\u202E`, {}, { boundary: `run ${markup}`, key: `key ${markup}` });
@@ -653,7 +653,7 @@ test('hostile names in the ledger are shown as what they are', { skip: SKIP }, a
   await browser.until(() => document.title === '<img src=x onerror="window.pwned=1">U+202E · Ledger · Writ');
 });
 
-test('a page of another origin gets nothing done in the browser of who is logged in', { skip: SKIP }, async (t) => {
+test('a page of another origin can do nothing in a logged-in browser', { skip: SKIP }, async (t) => {
   const { base, session } = await setUp(t);
   const id = await asks(session, { amount: 1 });
   const { review_digest: digest } = await api(base, ANN, `/reviews/${id}`);
@@ -727,7 +727,7 @@ test('logging in again leads back to the same view', { skip: SKIP }, async (t) =
   assert.deepEqual(await browser.cookies(), []);
 });
 
-test('nothing on the page keeps people out, in light and in dark, on a desk and on a phone', { skip: SKIP },
+test('the page passes the accessibility checks, light and dark, wide and narrow', { skip: SKIP },
     async (t) => {
   const { base, session } = await setUp(t);
   const folder = process.env.WRIT_SCREENSHOTS;

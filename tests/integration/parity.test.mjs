@@ -199,7 +199,7 @@ for (const kind of ['http', 'stdio']) {
   });
 }
 
-test('the inspector prints the same', async () => {
+test('the MCP inspector prints the same through the gateway', async () => {
   const print = async ({ url, command, args }, asked) => {
     const server = url ? [url, '--transport', 'http'] : [command, ...args];
     try {

@@ -217,7 +217,7 @@ test('numbers as clients print them are exact; too many digits are refused', () 
   assert.equal(run.code, 0, run.out.slice(0, 2000) + run.err);
 });
 
-test('no character that folds to a dot, a slash or an escape leads out of a directory', () => {
+test('no character that folds to a dot, a slash or an escape leaves a directory', () => {
   const config = file('folds.json',
     print({ tools: { 'u/under': { scope: 's', arguments: [{ arg: 'p', op: 'under', value: '/srv/box' }] },
     'u/glob': { scope: 's', arguments: [{ arg: 'p', op: 'glob', value: '/srv/box/**' }] } } }));
@@ -433,7 +433,7 @@ test('policy test can be given another configuration', () => {
   assert.equal(writ('policy', 'test', cases, '--config', example).code, 0);
 });
 
-test('policy test refuses a file that is none', () => {
+test('policy test refuses an unreadable file', () => {
   for (const text of ['', '[]', 'config: x\n', 'cases: []\n', `config: ${example}\ncases: [{call: {}}]\n`]) {
     assert.equal(writ('policy', 'test', file('cases.yaml', text)).code, 3, text);
   }

@@ -48,7 +48,7 @@ test('quickstart shows an allowed, a refused and a duplicate call, and keeps its
   assert.equal(records(second.output), 14, second.output);
 });
 
-test('Ctrl-C stops it, and the ledger is whole', async () => {
+test('Ctrl-C stops quickstart, and the ledger verifies', async () => {
   const { code, output } = await quickstart([], { until: 'The gateway stays up' });
   assert.equal(code, 130, output);
   const after = await quickstart(['--no-wait']);
@@ -56,7 +56,7 @@ test('Ctrl-C stops it, and the ledger is whole', async () => {
   assert.equal(records(after.output), 28, after.output);
 });
 
-test('its own copy of the policy is what one edits, and is kept', async () => {
+test('quickstart keeps its own copy of the policy, which a user edits', async () => {
   const config = join(home, 'quickstart.yaml');
   const before = readFileSync(config, 'utf8');
   writeFileSync(config, before.replace('value: 65536', 'value: 3'));
@@ -68,7 +68,7 @@ test('its own copy of the policy is what one edits, and is kept', async () => {
   writeFileSync(config, before);
 });
 
-test('a port in use is reported with the variable that chooses another', async () => {
+test('quickstart reports a port in use with the variable that changes it', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const taken = String(server.address().port);
@@ -81,7 +81,7 @@ test('a port in use is reported with the variable that chooses another', async (
   server.close();
 });
 
-test('another argument is refused', async () => {
+test('quickstart refuses another argument', async () => {
   const { code, output } = await quickstart(['--nowait']);
   assert.equal(code, 2);
   assert.match(output, /usage: scripts\/quickstart/);

@@ -38,7 +38,7 @@ test('every call has a receipt that three verifiers accept', () => {
   }
 });
 
-test('a proof in a receipt is a file of c2sp.org/tlog-proof, over the record as the ledger has it', () => {
+test('a proof in a receipt is a c2sp.org/tlog-proof over the record in the ledger', () => {
   const [{ decision_id, leaf }] = decisions();
   const [entry] = JSON.parse(receiptOf(decision_id)).records;
   assert.match(entry.proof,
@@ -46,12 +46,12 @@ test('a proof in a receipt is a file of c2sp.org/tlog-proof, over the record as 
   assert.deepEqual(entry.record, JSON.parse(writ(['ledger', 'show', path, decision_id, '--json']).out).decision);
 });
 
-test('it may be rewritten with other white space and member order', () => {
+test('a receipt with other white space and member order verifies', () => {
   const file = JSON.parse(receiptOf(decisions()[1].decision_id));
   assert.deepEqual(said(JSON.stringify(Object.fromEntries(Object.entries(file).reverse()), null, 2)), ALL_OK);
 });
 
-test('all three refuse what was changed, for the same reason', () => {
+test('all three verifiers refuse a changed receipt for the same reason', () => {
   const id = decisions().find((d) => d.outcome === 'executed').decision_id;
   const other = JSON.parse(receiptOf(decisions()[2].decision_id));
   const rows = [
@@ -84,7 +84,7 @@ test('all three refuse what was changed, for the same reason', () => {
   }
 });
 
-test('a checkpoint needs the signature of a key that is trusted', () => {
+test('a checkpoint needs the signature of a trusted key', () => {
   const text = receiptOf(decisions()[0].decision_id);
   const strange = join(folder, 'strange');
   const own = join(folder, 'own-keys');
@@ -101,7 +101,7 @@ test('a checkpoint needs the signature of a key that is trusted', () => {
   assert.match(run.err, /strange:1: /);
 });
 
-test('receipts hold under the key that signed, also when it was rotated out', () => {
+test('receipts verify under the key that signed, also after its rotation', () => {
   const id = decisions()[0].decision_id;
   const before = readFileSync(trusted, 'utf8');
   assert.equal(writ(['keys', 'rotate', '--dir', keys, '--purpose', 'ledger']).code, 0);
@@ -111,7 +111,7 @@ test('receipts hold under the key that signed, also when it was rotated out', ()
   assert.deepEqual(said(receiptOf(id)), ALL_OK);
 });
 
-test('the receipt of a call that was approved has the review, its votes and what was asked first', async (t) => {
+test('the receipt of an approved call has the review, its votes and the first request', async (t) => {
   const { gw } = await setUp(t);
   const session = await openSession(gw, { token: DEV.token });
   const id = await asks(session, { amount: 100 });

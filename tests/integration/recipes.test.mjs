@@ -75,7 +75,7 @@ for (const [name, program, args, skip] of recipes) {
       ['no: missing_credential', 'no: missing_credential']);
   });
 
-  test(`${name}: nothing else is good`, { skip }, async (t) => {
+  test(`${name}: any other credential is refused`, { skip }, async (t) => {
     const signer = await issuer();
     const stranger = await issuer();
     const dir = folder(t, signer.jwks);

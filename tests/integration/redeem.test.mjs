@@ -26,7 +26,7 @@ async function probed(t, more = {}) {
 const state = async (gw, id) => (await api(gw, ANN, `/${id}`)).json.state;
 const decision = (gw, answer) => gw.show(answer.refusal.decision_id).decision;
 
-test('a target that changed between approval and redemption needs another approval, recorded as superseding',
+test('a target changed after its approval needs another approval, recorded as superseding',
     async (t) => {
   const { up, gw, target, s } = await probed(t);
   const first = await asks(s, { amount: 1 });
@@ -81,7 +81,7 @@ test('a target that changed during the vote opens a new review', async (t) => {
   assert.equal(up.of('pay').length, 0);
 });
 
-test('a state changed and restored counts by its digest, unless a caller came back in between', async (t) => {
+test('a state changed and restored keeps its approval unless the caller repeated the call in between', async (t) => {
   const { up, gw, target, s } = await probed(t);
   const unseen = await asks(s, { amount: 1 });
   await approve(gw, unseen);
@@ -101,7 +101,7 @@ test('a state changed and restored counts by its digest, unless a caller came ba
   gw.verify();
 });
 
-test('a state that cannot be read redeems nothing, and costs nothing', async (t) => {
+test('an unreadable state redeems no approval and uses none up', async (t) => {
   const { up, gw, target, s } = await probed(t);
   const id = await asks(s, { amount: 1 });
   await approve(gw, id);
@@ -114,7 +114,7 @@ test('a state that cannot be read redeems nothing, and costs nothing', async (t)
   assert.equal(up.of('pay').length, 1);
 });
 
-test('a request that is held looks at the target again when its verdict is there', async (t) => {
+test('a held request reads the target state again after its verdict', async (t) => {
   const { up, gw, target, s } = await probed(t, { approval: { hold: '30s' } });
   const waiting = s.call('up__pay', { amount: 1 });
   const { id } = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
@@ -130,7 +130,7 @@ test('a request that is held looks at the target again when its verdict is there
   gw.verify();
 });
 
-test('an approval is for its call in every member', async (t) => {
+test('an approval covers exactly its call', async (t) => {
   const up = await startUpstream(t);
   const tools = { 'up/pay': pay({ review: 'finance' }), 'up/give': pay({ review: 'finance' }),
     'up/look': pay(undefined) };
@@ -168,7 +168,7 @@ test('an approval is for its call in every member', async (t) => {
   gw.verify();
 });
 
-test('each end has its state, its reason and its record, told once, and then another review opens', async (t) => {
+test('each end of a review has its state, reason and record, and is reported once', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, config(up, { review: { expires: '5s', redeem: '5s' } }));
   const s = await openSession(gw, { token: DEV.token });
@@ -224,7 +224,7 @@ test('each end has its state, its reason and its record, told once, and then ano
   gw.verify();
 });
 
-test('one voter has one vote, by whatever identity or route it comes', async (t) => {
+test('one voter has one vote over all identities and routes', async (t) => {
   const up = await startUpstream(t);
   const twice = bearer('ann-at-home', { tenant: 'acme', subject: 'ann' });
   const gw = await startGateway(t, config(up, {

@@ -12,7 +12,7 @@ import { openSession } from '../support/js/rpc.mjs';
 
 const RULE = { scope: 'pay', arguments: [{ arg: 'n', op: 'type', value: 'any' }] };
 
-test('keys that cannot be read leave the certificate, the policy and the agents as they are', async (t) => {
+test('a reload with unreadable keys changes no certificate, policy or agent', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const certs = () =>
@@ -89,7 +89,7 @@ test('every upstream option that needs a restart is logged', async (t) => {
       .join(', '));
 });
 
-test('what needs a restart is refused by name, and everything else of that file with it', async (t) => {
+test('a reload that needs a restart is refused whole and names the options', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': RULE } });
   const s = await openSession(gw);
@@ -112,7 +112,7 @@ test('what needs a restart is refused by name, and everything else of that file 
   }
 });
 
-test('calls go on over many reloads', async (t) => {
+test('calls continue over many reloads', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: { 'up/pay': RULE } });
   const s = await openSession(gw);

@@ -48,7 +48,7 @@ async function lose(w) {
   putBack(w.gw, files);
 }
 
-test('a copy that was put back does not open, and after a resume no lost call runs again', async (t) => {
+test('a restored copy does not open, and after a resume no lost call runs again', async (t) => {
   const w = await world(t);
   await lose(w);
   await assert.rejects(w.gw.start(), /ROLLBACK: the ledger has 4 records, and had 8.*writ ledger resume/);
@@ -83,7 +83,7 @@ test('a copy that was put back does not open, and after a resume no lost call ru
   w.gw.verify();
 });
 
-test('a session of before the loss is over', async (t) => {
+test('a session from before the loss is ended', async (t) => {
   const w = await world(t);
   const session = await openSession(w.gw, { token: A.token });
   assert.equal(await w.call(1, { in: session }), 'ran');
@@ -113,7 +113,7 @@ test('another ledger, or an empty one, in its place does not open either', async
   assert.equal(w.times(1), 1);
 });
 
-test('the file of an anchor is remembered too, and what is remembered cannot be emptied', async (t) => {
+test('the file of an anchor is remembered as well, and the memory cannot be emptied', async (t) => {
   const w = await world(t, { ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }] } });
   assert.equal(await w.call(1, { key: 'k' }), 'ran');
   await w.gw.stop();
@@ -134,7 +134,7 @@ test('the file of an anchor is remembered too, and what is remembered cannot be 
   assert.equal(await w.call(2, { key: 'l' }), 'ledger_resumed');
 });
 
-test('a gateway whose own anchor shows a rollback grants nothing more', async (t) => {
+test('a gateway whose anchor shows a rollback refuses every call', async (t) => {
   const w = await world(t, { ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }] } });
   assert.equal(await w.call(1, { key: 'a' }), 'ran');
   await w.gw.stop();

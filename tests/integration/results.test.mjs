@@ -76,7 +76,7 @@ test('patterns are replaced in every text of a result, and the outcome has both 
   gw.verify();
 });
 
-test('they hold on streams, in both families, for errors, and for answers that are told again', async (t) => {
+test('rules for results apply to streams, both families, errors and replayed answers', async (t) => {
   const { up, gw, s } = await setUp(t, { redact: [CARDS] }, { duplicates: 'replay' });
   up.onCall = (a) => {
     const stream = a.stream();
@@ -110,7 +110,7 @@ test('they hold on streams, in both families, for errors, and for answers that a
   gw.verify();
 });
 
-test('over stdio as well', async (t) => {
+test('rules for results apply over stdio', async (t) => {
   const gw = prepare(t,
     { tools: { 'up/*': { scope: 's', arguments: ANY, duplicates: 'allow',
       result: { redact: [{ pattern: 'x{3,}' }] } } } });
@@ -122,7 +122,7 @@ test('over stdio as well', async (t) => {
   assert.equal((await s.call('up__act', { act: 'echo', say: 'a xxxx b' })).said, 'a [redacted] b');
 });
 
-test('size and kinds of content: what is too much is withheld, and the record says that the call ran', async (t) => {
+test('content of a forbidden size or kind is withheld, and the record says that the call ran', async (t) => {
   const { up, gw, s } = await setUp(t, { max_bytes: 100, content: ['text', 'image/*', 'structured'] });
   const cases = [
     [text('short'), undefined],
@@ -157,7 +157,7 @@ test('size and kinds of content: what is too much is withheld, and the record sa
   gw.verify();
 });
 
-test('isError is what the policy says; a rule has the last word over the defaults, and adds to them', async (t) => {
+test('the policy sets isError; a rule overrides and extends the defaults', async (t) => {
   const up = await startUpstream(t, { tools: ['a', 'b', 'c'] });
   up.onCall = (a) => a.result({ ...text('no such thing: secret, hidden'), isError: true });
   const rule = { scope: 's', arguments: ANY, duplicates: 'replay' };
@@ -198,7 +198,7 @@ test('a rule that cannot be applied withholds the result', async (t) => {
   gw.verify();
 });
 
-test('writ check and writ explain know them', async (t) => {
+test('writ check and writ explain cover rules for results', async (t) => {
   const { gw } = await setUp(t, { max_bytes: '1KiB', content: ['text', 'audio/*'], redact: [CARDS], remove: ['/_meta'],
     is_error: 'refuse' }, { pin: true });
   const call = JSON.stringify({ agent: 'dev', tool: 'up/get', arguments: {} });

@@ -36,7 +36,7 @@ async function begun(x, n = 1) {
   return { client, stream, body, last: client.events.findLast((e) => e.id).id };
 }
 
-test('a client that lost its call goes on by GET, and the answer has its outcome before it is seen', async (t) => {
+test('a client resumes a lost call by GET, and gets the answer after its outcome is recorded', async (t) => {
   const x = await setUp(t);
   for (let i = 0; i < 6; i++) { // over both loops
     const { client, stream, last, body } = await begun(x, i);
@@ -79,7 +79,7 @@ test('when no client resumes a call, the gateway asks for its answer', async (t)
   assert.equal(forged.messages[0].id, body.id);
 });
 
-test('a call without an answer in its time is unknown and not repeated', async (t) => {
+test('a call without an answer in time has the outcome unknown and is not repeated', async (t) => {
   const x = await setUp(t, { rules: { 'up/work': { ...RULES['up/work'], timeout: '4s' } } });
   const { client, stream } = await begun(x);
   client.leave();
@@ -104,7 +104,7 @@ test('a client that comes back while the gateway asks gets the stream', async (t
   assert.equal(outcomes(x.gw).at(-1).outcome, 'executed');
 });
 
-test('a client that goes on and leaves again, and again, loses nothing', async (t) => {
+test('a client that resumes and leaves repeatedly loses no event', async (t) => {
   const x = await setUp(t);
   const { client, stream, body, last } = await begun(x);
   let from = last, at = client;
@@ -123,7 +123,7 @@ test('a client that goes on and leaves again, and again, loses nothing', async (
   assert.deepEqual(outcomes(x.gw).map((o) => o.outcome), ['executed']);
 });
 
-test('a server that hangs up is asked again after the time it wants, on the stream that is there', async (t) => {
+test('a server that closes a stream is asked again after its retry time, on the client\'s open stream', async (t) => {
   const x = await setUp(t);
   const { client, stream, body } = await begun(x);
   const from = Date.now();
@@ -140,7 +140,7 @@ test('a server that hangs up is asked again after the time it wants, on the stre
   assert.equal(x.up.calls.length, 1);
 });
 
-test('what is not governed is gone on with as well', async (t) => {
+test('an ungoverned request can be resumed as well', async (t) => {
   const x = await setUp(t);
   let stream;
   x.up.onMessage = (a) => {
@@ -161,7 +161,7 @@ test('what is not governed is gone on with as well', async (t) => {
   assert.deepEqual(rest.messages.at(-1).result, { messages: [] });
 });
 
-test('an id that is used again has no answer by GET: it could be that of the other call', async (t) => {
+test('a reused id has no answer by GET', async (t) => {
   const x = await setUp(t);
   x.id = 'twice';
   const first = await begun(x, 1);
@@ -180,7 +180,7 @@ test('an id that is used again has no answer by GET: it could be that of the oth
   assert.notEqual(one.tool_output_hash, two.tool_output_hash);
 });
 
-test('every event comes as it was sent, on POST and on GET: ids, retry, comments, names, empty data', async (t) => {
+test('every event is forwarded unchanged on POST and GET: ids, retry, comments, names, empty data', async (t) => {
   const x = await setUp(t);
   const raw = [
     'id: a 1\ndata:\n\n', ': a comment\n\n', 'retry: 1234\n\n',
@@ -213,7 +213,7 @@ test('every event comes as it was sent, on POST and on GET: ids, retry, comments
   assert.deepEqual(seen(got), want);
 });
 
-test('a stream is its own session\'s: another session or agent that names its events is told nothing of it',
+test('another session or agent that names the events of a stream gets none of them',
     async (t) => {
   const [ada, bob] = [bearer('ada'), bearer('bob')];
   const streams = new Streams();
@@ -245,7 +245,7 @@ test('a stream is its own session\'s: another session or agent that names its ev
   assert.equal(up.calls.length, 1);
 });
 
-test('events come as they were meant, however their bytes are laid out', async (t) => {
+test('events are parsed alike in every layout of their bytes', async (t) => {
   const x = await setUp(t);
   const bytes = (id) =>
     Buffer.from(`\ufeff: hello\r\rretry: 700\r\nid: e1\rdata:\r\r\ndata: ` +

@@ -95,7 +95,7 @@ test('an upstream that gives no state is answered with inputResponses alone', as
   gw.verify();
 });
 
-test('equal calls that wait without a state are told apart by key, run and agent', async (t) => {
+test('equal calls that wait without a state are distinguished by key, run and agent', async (t) => {
   const { up, gw, of } = await setUp(t, asks(1, { state: null }),
     { tools: { 'up/*': { scope: 's', arguments: any, duplicates: 'forbid' } } });
   const ways = [[of(ada), {}], [of(ada), { key: 'one' }], [of(ada), { key: 'two' }], [of(ada), { boundary: 'run-1' }],
@@ -118,7 +118,7 @@ test('equal calls that wait without a state are told apart by key, run and agent
   gw.verify();
 });
 
-test('a plain repeat of a call that waits is a duplicate, and is told what for', async (t) => {
+test('a plain repeat of a waiting call is refused as a duplicate, with the reason', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet');
   const again = await caller.call('greet');
@@ -130,7 +130,7 @@ test('a plain repeat of a call that waits is a duplicate, and is told what for',
   gw.verify();
 });
 
-test('a round is for the agent, the tool, the arguments and the state that it was asked of', async (t) => {
+test('a round is valid for its own agent, tool, arguments and state', async (t) => {
   const { up, gw, of, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet', { n: 1 });
   const wrong = [
@@ -156,7 +156,7 @@ test('a round is for the agent, the tool, the arguments and the state that it wa
 });
 
 for (const duplicates of ['forbid', 'allow', 'replay']) {
-  test(`of two answers to one round exactly one goes on: duplicates: ${duplicates}`, async (t) => {
+  test(`of two answers to one round exactly one is forwarded: duplicates: ${duplicates}`, async (t) => {
     const { up, gw, caller } = await setUp(t, asks(1),
       { tools: { 'up/*': { scope: 's', arguments: any, duplicates } } });
     for (let i = 0; i < 10; i++) {
@@ -185,7 +185,7 @@ test('two calls of `duplicates: allow` wait side by side', async (t) => {
 });
 
 for (const signal of ['SIGTERM', 'SIGKILL']) {
-  test(`a call that waits goes on after ${signal} and a restart`, async (t) => {
+  test(`a waiting call resumes after ${signal} and a restart`, async (t) => {
     const { up, gw, of, caller } = await setUp(t, asks(2));
     const first = await caller.call('greet');
     await gw.restart(signal);
@@ -201,7 +201,7 @@ for (const signal of ['SIGTERM', 'SIGKILL']) {
   });
 }
 
-test('a round that was under way when the gateway died is not made again', async (t) => {
+test('a round in flight at a crash is not repeated', async (t) => {
   let hang;
   const asking = asks(1);
   const { up, gw, of, caller } = await setUp(t,
@@ -246,7 +246,7 @@ test('policy judges every round', async (t) => {
   gw.verify();
 });
 
-test('what a client answers is bounded', async (t) => {
+test('the answers of a client are limited', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet');
   const overhead = JSON.stringify({ inputResponses: answer(''), requestState: first.result.requestState }).length
@@ -259,7 +259,7 @@ test('what a client answers is bounded', async (t) => {
   gw.verify();
 });
 
-test('a number that the server would read as another one is refused, with its place', async (t) => {
+test('an inexact number in an answer is refused with its place', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet');
   for (const source of ['9007199254740993', '0.10000000000000001', '1e-400']) {
@@ -279,7 +279,7 @@ test('a number that the server would read as another one is refused, with its pl
   gw.verify();
 });
 
-test('a round of which nothing was sent can be answered again', async (t) => {
+test('a round that was not sent can be answered again', async (t) => {
   const { up, gw, caller } = await setUp(t, asks(1));
   const first = await caller.call('greet');
   const { port } = up;
@@ -294,7 +294,7 @@ test('a round of which nothing was sent can be answered again', async (t) => {
   gw.verify();
 });
 
-test('a question that comes on a stream is a round as well', async (t) => {
+test('a question on a stream is a round as well', async (t) => {
   const asking = asks(1);
   const { up, gw, caller } = await setUp(t, (call) => {
     if (call.params.requestState !== undefined) return asking(call);
@@ -310,7 +310,7 @@ test('a question that comes on a stream is a round as well', async (t) => {
   gw.verify();
 });
 
-test('prompts and resources that ask back are passed on', async (t) => {
+test('questions of prompts and resources are forwarded', async (t) => {
   const { gw, up } = await setUp(t, undefined);
   up.onMessage = (m) => {
     if (m.method !== 'prompts/get' && m.method !== 'resources/read') return undefined;

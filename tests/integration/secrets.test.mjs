@@ -71,7 +71,7 @@ function nowhere(secrets, places) {
   for (const [where, text] of places) assert.deepEqual(found(secrets, text), [], where);
 }
 
-test('what a call holds: arguments, names, results, errors, headers, tokens', async (t) => {
+test('no secret of a call is logged: arguments, names, results, errors, headers, tokens', async (t) => {
   const agent = bearer('dev', { token: canary('token'), tenant: 'local' });
   const up = await startUpstream(t);
   const gw = await prepare(t,
@@ -146,7 +146,7 @@ test('what a call holds: arguments, names, results, errors, headers, tokens', as
   nowhere(values, files(gw));
 });
 
-test('what the configuration holds: tokens, URLs, the environment of children, probes', async (t) => {
+test('no secret of the configuration is logged: tokens, URLs, environments of children, probes', async (t) => {
   const token = canary('token');
   const agent = bearer('dev', { token, tenant: 'local' });
   const up = await startUpstream(t);
@@ -228,7 +228,7 @@ test('what the configuration holds: tokens, URLs, the environment of children, p
       ...files(gw, ['keys', 'writ.yaml', 'shown.secret', 'client.secret'])]);
 });
 
-test('check and explain tell what is wrong without what is secret', (t) => {
+test('check and explain report faults without secrets', (t) => {
   const gw = prepare(t, {});
   const good = {
     agents: [bearer('dev', { token: canary('token') }).entry],
@@ -283,7 +283,7 @@ test('check and explain tell what is wrong without what is secret', (t) => {
   }
 });
 
-test('private keys stay in their files: credentials and TLS, good and bad ones', async (t) => {
+test('private keys never leave their files: credentials and TLS, valid and invalid', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true }));
   execFileSync(join(SOURCE, 'certs', 'make-dev-certs'), ['-d', dir], { stdio: 'ignore' });
@@ -337,7 +337,7 @@ test('private keys stay in their files: credentials and TLS, good and bad ones',
     ...runs.map(([what, run]) => [what, run.out + run.err])]);
 });
 
-test('an idempotency key is in the records, as the contract has it, and nowhere else', async (t) => {
+test('an idempotency key is in the records and nowhere else', async (t) => {
   const up = await startUpstream(t);
   const gw = await prepare(t, { log: { level: 'debug' }, upstreams: { up: { http: up.url } }, tools: RULES }).start();
   const s = await openSession(gw);

@@ -58,7 +58,7 @@ for (const v of [1, 2]) {
   });
 }
 
-test('a server is told what its client can do, and nothing more', async (t) => {
+test('a server gets exactly the capabilities of its client', async (t) => {
   const { gw } = await setUp(t);
   const bare = await connect(gw, A, { capabilities: {} });
   t.after(bare.close);
@@ -67,7 +67,7 @@ test('a server is told what its client can do, and nothing more', async (t) => {
   assert.match(result.content[0].text, /elicitation/i);
 });
 
-test('each session has a child of its own, which ends with it', async (t) => {
+test('each session has its own child, which ends with the session', async (t) => {
   const { gw, record, starts } = await setUp(t);
   const [a, b] = [await connect(gw, A), await connect(gw, A)];
   t.after(() => Promise.all([a.close(), b.close()]));
@@ -80,7 +80,7 @@ test('each session has a child of its own, which ends with it', async (t) => {
   assert.equal(await b.call('show'), 'nothing');
 });
 
-test('log messages, list changes and updates of resources go to the session that they concern', async (t) => {
+test('log messages, list changes and resource updates reach their own session', async (t) => {
   const { gw } = await setUp(t);
   const [a, b] = [await connect(gw, A), await connect(gw, B)];
   t.after(() => Promise.all([a.close(), b.close()]));
@@ -112,7 +112,7 @@ test('messages sent without an open stream reach the next stream', async (t) => 
   await listening;
 });
 
-test('a cancelled call is cancelled in its own child, and ends', async (t) => {
+test('a cancellation reaches the call\'s own child and ends the call', async (t) => {
   const { gw, record } = await setUp(t);
   const a = await connect(gw, A);
   t.after(a.close);
@@ -126,7 +126,7 @@ test('a cancelled call is cancelled in its own child, and ends', async (t) => {
   assert.equal(await a.call('echo', { message: 'on' }), 'Echo: on');
 });
 
-test('a child that dies ends its calls with a name; its session goes on with the next one and hears of it',
+test('a child that dies ends its calls with a reason, and its session continues with the next child',
     async (t) => {
   const { gw, record } = await setUp(t);
   const a = await connect(gw, A);
@@ -143,7 +143,7 @@ test('a child that dies ends its calls with a name; its session goes on with the
   assert.deepEqual([outcome.outcome, outcome.error_type], ['error', 'exited']);
 });
 
-test('a session outlives the gateway, and its next child is told again what the first was', async (t) => {
+test('a session outlives the gateway, and its next child gets the same initialize', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
   assert.equal((await s.call('echo', { message: '1' })).said, 'Echo: 1');
@@ -151,7 +151,7 @@ test('a session outlives the gateway, and its next child is told again what the 
   assert.equal((await s.call('echo', { message: '2' })).said, 'Echo: 2');
 });
 
-test('children are bounded: who is idle makes room, and who is not is not disturbed', async (t) => {
+test('the number of children is limited: an idle one makes room, a busy one stays', async (t) => {
   const { gw, starts } = await setUp(t, { upstream: { children: 2 }, limits: { agent_share: 100, tenant_share: 100 } });
   const a = await connect(gw, A); // its stream is open
   t.after(a.close);
@@ -166,7 +166,7 @@ test('children are bounded: who is idle makes room, and who is not is not distur
   assert.equal((await s.call('echo', { message: 'again' })).said, 'Echo: again', 'it is started again');
 });
 
-test('an idle child is ended', async (t) => {
+test('an idle child is stopped', async (t) => {
   const { gw } = await setUp(t, { upstream: { idle: '400ms' } });
   const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
   await s.call('keep', { secret: 'x' });
@@ -175,7 +175,7 @@ test('an idle child is ended', async (t) => {
   assert.equal((await s.call('show', {})).said, 'nothing');
 });
 
-test('requests without a session share a child with those of the same agent alone', async (t) => {
+test('requests without a session share a child only with the same agent', async (t) => {
   const { gw } = await setUp(t);
   const [a, also, b] = [A, A, B].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up' }));
   await a.call('keep', { secret: 'of a' });
@@ -199,7 +199,7 @@ function listen(c, id, notifications) {
 }
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 
-test('subscriptions of the stateless revision over stdio: each has its own name, and what it asked for', async (t) => {
+test('stateless subscriptions over stdio have their own names and get what they asked for', async (t) => {
   const { gw, record } = await setUp(t, { eras: 'modern' });
   const [a, also, b] = [A, A, B].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up', modern: true }));
   const [one, two, other] = [listen(a, 'sub', { toolsListChanged: true }),
@@ -235,7 +235,7 @@ test('a client of the stateless revision that leaves cancels its own call', asyn
   assert.equal((await a.call('echo', { message: 'on' })).said, 'Echo: on');
 });
 
-test('a log message reaches the one request that asked for it, and none where it could be another\'s', async (t) => {
+test('a log message reaches the request that asked for it, and no request if it could be another\'s', async (t) => {
   const { gw, record } = await setUp(t, { eras: 'modern' });
   const [a, also] = [A, A].map((agent) => new Caller(gw, { token: agent.token, path: '/mcp/up', modern: true }));
   const meta = { 'io.modelcontextprotocol/logLevel': 'debug' };
@@ -267,7 +267,7 @@ function follow(s, body, { method = 'POST', headers } = {}) {
   return heard;
 }
 
-test('a call whose client loses its stream is gone on with by GET, and is one call', async (t) => {
+test('a call whose client lost its stream is resumed by GET and stays one call', async (t) => {
   const { gw, record } = await setUp(t);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up', capabilities: { sampling: {} } });
   const call = follow(s, s.callMessage('sample', { prompt: 'p' }, { id: 'lost' }));
@@ -299,7 +299,7 @@ test('a call whose client loses its stream is gone on with by GET, and is one ca
   await until(() => gw.show(gw.decisions()[0].decision_id).outcome?.outcome === 'executed', 'the outcome');
 });
 
-test('a call whose client does not come back is asked for by the gateway, and recorded', async (t) => {
+test('when the client does not return, the gateway resumes the call and records its outcome', async (t) => {
   const { gw, record } = await setUp(t);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up', capabilities: { sampling: {} } });
   const call = follow(s, s.callMessage('sample', { prompt: 'p' }));
@@ -313,7 +313,7 @@ test('a call whose client does not come back is asked for by the gateway, and re
   assert.equal(record().filter((r) => r.ran === 'sample').length, 1);
 });
 
-test('an answer that takes long gets a stream that can be gone on with', async (t) => {
+test('a slow answer gets a resumable stream', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
   const call = follow(s, s.callMessage('wait', { name: 'w' }, { id: 'w' }));
@@ -322,7 +322,7 @@ test('an answer that takes long gets a stream that can be gone on with', async (
   await call.leave();
 });
 
-test('the stream of a session is gone on with where it was lost, and twice over only what was lost', async (t) => {
+test('the stream of a session resumes after the last event, and repeats only lost events', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: A.token, path: '/mcp/up' });
   const first = follow(s, undefined, { method: 'GET' });

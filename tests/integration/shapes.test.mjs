@@ -87,7 +87,7 @@ async function world(t) {
   return { gw, session, admin: `http://127.0.0.1:${gw.adminPort}`, token: (who) => ['--token', gw.path(who.id)] };
 }
 
-test('the page has a section for every command, and no other', () => {
+test('the page has a section for every command and no other', () => {
   const named = (run) => [...run.out.matchAll(/^ {2}([a-z]+(?: [a-z]+)?)  +\S/gm)].map((m) => m[1]);
   const ofVectors = named(vectors(['--help'])).filter((name) => name !== 'help');
   const commands = [...named(writ(['--help'])), ...ofVectors.map((name) => `writ-vectors ${name}`)];

@@ -22,7 +22,7 @@ async function setUp(t, config) {
   return { up, gw, initialize };
 }
 
-test('an agent has half of the sessions, a tenant three quarters, and the rest is for others', async (t) => {
+test('an agent gets at most half of the sessions, a tenant three quarters', async (t) => {
   const { up, gw, initialize } = await setUp(t, { limits: { sessions: 8 } });
   const of = (who, n) => Promise.all(Array.from({ length: n }, () => openSession(gw, { token: who.token })));
   const refused = async (who, status, reason) => {
@@ -52,7 +52,7 @@ test('an agent has half of the sessions, a tenant three quarters, and the rest i
   await refused(A, 429, 'share_exceeded');
 });
 
-test('an initialize is taken up to the limit of a body, and its session outlives a restart', async (t) => {
+test('an initialize is accepted up to the body limit, and its session outlives a restart', async (t) => {
   const { up, gw, initialize } = await setUp(t, { limits: { body: '64KiB' } });
   const answer = await initialize(A, { capabilities: { experimental: { x: { y: 'z'.repeat(60_000) } } } });
   assert.equal(answer.status, 200, answer.text);
@@ -68,7 +68,7 @@ test('an initialize is taken up to the limit of a body, and its session outlives
   assert.equal(large.reason, 'request_too_large');
 });
 
-test('an agent has its share of the requests under way, and of nothing more than the configuration says', async (t) => {
+test('an agent gets at most its configured share of the requests in flight', async (t) => {
   const up = await startUpstream(t);
   const held = [];
   up.onCall = (a) => held.push(a);
@@ -92,7 +92,7 @@ test('an agent has its share of the requests under way, and of nothing more than
   assert.match((await call(A, 6)).said, /^ran/, 'what is over is not counted');
 });
 
-test('an agent has its share of the children of a stdio upstream', async (t) => {
+test('an agent gets at most its share of the children of a stdio upstream', async (t) => {
   const server = resolve('@modelcontextprotocol/server-memory/dist/index.js');
   const gw = await startGateway(t,
     { agents: [A.entry, B.entry, C.entry], upstreams: { up: { stdio: [process.execPath, server], children: 4 } },

@@ -26,7 +26,7 @@ function shows(args, marked = /\\u202e/) {
   assert.match(out + err, marked, args.join(' '));
 }
 
-test('ledger list and show, review list and show', async (t) => {
+test('ledger and review commands escape hostile text', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token });
   const id = await asks(s, { amount: 1, to: ODD });
@@ -39,7 +39,7 @@ test('ledger list and show, review list and show', async (t) => {
   gw.verify();
 });
 
-test('explain, policy test, check', () => {
+test('explain, policy test and check escape hostile text', () => {
   const config = file('config.yaml',
     { upstreams: { up: { http: 'http://127.0.0.1:1' } }, agents: [{ id: 'dev', bearer_sha256: 'a'.repeat(64) }],
       tools: { 'up/pay': { scope: 'payments', arguments: [] } } });
@@ -51,11 +51,11 @@ test('explain, policy test, check', () => {
   shows(['check', file('odd.yaml', { upstreams: { up: { http: 'http://127.0.0.1:1', [ODD]: 1 } } })]);
 });
 
-test('crew check and crew vote', () => {
+test('crew check and crew vote escape hostile text', () => {
   shows(['crew', 'vote', 'majority',
     file('votes.json', { votes: ['a', 'b', 'c'].map((agentId) => ({ agentId, output: ODD })) })]);
 });
 
-test('what an error quotes', () => {
+test('errors escape quoted text', () => {
   shows(['ledger', 'show', file(`no${ODD}`, 'x'), 'd'], /noa\?b\?c\?d\?e\?31mf/);
 });

@@ -15,7 +15,7 @@ const KEEP_ALIVE_MS = 15_000;
 const RULES = { 'up/work': { scope: 'work', timeout: '30s' }, 'up/stream': { scope: 'stream', timeout: '30s' },
   'up/hasty': { scope: 'hasty' } };
 
-test('only the time of the tool ends a call, however silent it is', async (t) => {
+test('only the tool\'s time limit ends a silent call', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url, timeout: SHORT } }, tools: RULES });
   const s = await openSession(gw);
@@ -39,7 +39,7 @@ test('only the time of the tool ends a call, however silent it is', async (t) =>
   assert.equal(hasty.reason, 'upstream_timeout');
 });
 
-test('streams without an end are kept open in silence, and the client is shown that the gateway is there',
+test('silent streams stay open, and the gateway sends heartbeats to the client',
     async (t) => {
   const held = {};
   const up = await startUpstream(t, {
@@ -67,7 +67,7 @@ test('streams without an end are kept open in silence, and the client is shown t
   await Promise.all(streams.map((stream) => stream.has('late')));
 });
 
-test('what a server asks while a call is open is answered by other messages of the session, in any order',
+test('requests of a server during a call are answered by other messages of the session, in any order',
     async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t,

@@ -39,7 +39,7 @@ const list = async (s) => {
   return [result.tools.map((x) => x.name), result._meta?.[UNAVAILABLE]];
 };
 
-test('a handshake, lists and reads do not wait for one that never answers', LIMIT, async (t) => {
+test('a handshake, lists and reads do not wait for an upstream that never answers', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t,
     { b: { onMessage: silence, config: HASTY },
       a: { tools: ['x'], capabilities: { tools: {}, resources: {}, logging: {} },
@@ -64,7 +64,7 @@ test('a handshake, lists and reads do not wait for one that never answers', LIMI
   assert.equal((await modern.request('resources/read', { uri: 'late:z' })).result.contents[0].text, 'a');
 });
 
-test('one that was silent is left out for a while, in metrics and readyz, until it answers', LIMIT, async (t) => {
+test('a silent upstream is left out until it answers, and metrics and readyz report it', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
   const s = await openSession(gw);
   assert.deepEqual(await list(s), [['a__x', 'b__y'], undefined]);
@@ -85,7 +85,7 @@ test('one that was silent is left out for a while, in metrics and readyz, until 
   assert.deepEqual(await list(s), [['a__x', 'b__y'], undefined]);
 });
 
-test('with all of them silent the client is told, and one that is required breaks the list', LIMIT, async (t) => {
+test('when all upstreams are silent the client gets an error, and a required one fails the list', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t,
     { a: { tools: ['x'], config: SHORT }, b: { tools: ['y'], config: { required: true, ...SHORT } } });
   const s = await openSession(gw);
@@ -110,7 +110,7 @@ test('with all of them silent the client is told, and one that is required break
   assert.deepEqual([read.status, read.reason], [504, 'upstream_timeout']);
 });
 
-test('that others do not have a resource is not said while one could not be asked', LIMIT, async (t) => {
+test('a resource is not reported missing while an upstream could not be asked', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t, { a: {}, b: { config: SHORT } });
   const s = await openSession(gw);
   assert.equal((await s.request('resources/read', { uri: 'x:y' })).error.code, -32601);
@@ -118,14 +118,14 @@ test('that others do not have a resource is not said while one could not be aske
   assert.equal((await s.request('resources/read', { uri: 'x:y' })).reason, 'upstream_timeout');
 });
 
-test('an endpoint of one upstream waits as long as the upstream may take', LIMIT, async (t) => {
+test('an endpoint of one upstream waits for the upstream\'s full time', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t, { a: { tools: ['x'], config: HASTY }, b: {} });
   ups.a.onMessage = (m) => (m.method === 'tools/list' ? sleep(1000).then(() => undefined) : undefined);
   const alone = await openSession(gw, { path: '/mcp/a' });
   assert.deepEqual((await alone.request('tools/list')).result.tools.map((x) => x.name), ['x']);
 });
 
-test('a list that begins in time and is long comes whole; pages that take long come with a cursor', LIMIT,
+test('a long list that begins in time comes whole; late pages come by cursor', LIMIT,
     async (t) => {
   const tool = (name) => ({ name, inputSchema: { type: 'object' } });
   const long = async (m) => {
@@ -161,7 +161,7 @@ test('a list that begins in time and is long comes whole; pages that take long c
   assert.ok(answers > 1 && pages === 10, `${answers} answers, ${pages} pages`);
 });
 
-test('a stream that says only that it is there is no answer', LIMIT, async (t) => {
+test('a stream of heartbeats only does not count as an answer', LIMIT, async (t) => {
   const alive = (m) => {
     if (m.method !== 'tools/list') return undefined;
     const stream = m.stream();
@@ -173,7 +173,7 @@ test('a stream that says only that it is there is no answer', LIMIT, async (t) =
   assert.deepEqual(await list(await openSession(gw)), [['a__x'], ['b']]);
 });
 
-test('a child that starts slowly joins the session when it is up, and its client is told', LIMIT, async (t) => {
+test('a slowly starting child joins the session when it is up, and its client is notified', LIMIT, async (t) => {
   const script = 'until [ -e "$1/go" ]; do sleep 0.05; done; exec "$2" "$3" "$1/record"';
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
@@ -197,7 +197,7 @@ test('a child that starts slowly joins the session when it is up, and its client
   stream.leave();
 });
 
-test('with nothing but children that start slowly the handshake waits for the first of them', LIMIT, async (t) => {
+test('with only slowly starting children the handshake waits for the first of them', LIMIT, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const child = (name) =>
@@ -211,7 +211,7 @@ test('with nothing but children that start slowly the handshake waits for the fi
     'late or not, it is part of the session');
 });
 
-test('a child that never answers holds up no session', LIMIT, async (t) => {
+test('a child that never answers delays no session', LIMIT, async (t) => {
   const { gw } = await setUp(t,
     { a: { tools: ['x'] },
       mute: { config: { stdio: ['/bin/sh', '-c', 'exec sleep 1000'], start_timeout: '10m', ...HASTY } } });
@@ -240,7 +240,7 @@ async function openLate(t, { b = {}, config = {}, options = CAPABLE } = {}) {
   return { up: ups.b, gw, s };
 }
 
-test('an upstream that missed the handshake is greeted before a call, once, and the call has its session', LIMIT,
+test('an upstream that missed the handshake joins before a call, once, and the call uses its session', LIMIT,
     async (t) => {
   const { up, gw, s } = await openLate(t, { config: { loops: 1 } });
   const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => s.call('b__y', { i })));
@@ -290,7 +290,7 @@ test('lists, reads, prompts and other requests wait for an upstream that missed 
   }
 });
 
-test('one that cannot join is sent nothing of a call, and the refusal and the outcome say so', LIMIT, async (t) => {
+test('a call to an upstream that cannot join is not sent, and refusal and outcome say so', LIMIT, async (t) => {
   const { up, gw, s } = await openLate(t);
   const initialize = (answer) => (m) => (m.method === 'initialize' ? (answer(m), true) : undefined);
   const ways = {
@@ -328,7 +328,7 @@ test('one that cannot join is sent nothing of a call, and the refusal and the ou
   gw.verify();
 });
 
-test('who was late and who has joined outlives the gateway', LIMIT, async (t) => {
+test('late and joined upstreams of a session outlive the gateway', LIMIT, async (t) => {
   const { up, gw, s } = await openLate(t);
   await gw.restart('SIGKILL');
   assert.deepEqual(await list(s), [['a__x', 'b__y', 'b__z'], undefined]);
@@ -364,7 +364,7 @@ test('a server of the official SDK that was down joins the sessions of its clien
   gw.verify();
 });
 
-test('a child that could not be started joins when it can', LIMIT, async (t) => {
+test('a child that could not start joins when it starts', LIMIT, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-silent-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   const script = '[ -e "$1/go" ] || exit 1; exec "$2" "$3" "$1/record"';
@@ -379,7 +379,7 @@ test('a child that could not be started joins when it can', LIMIT, async (t) => 
   assert.deepEqual(await list(s), [['a__x', 'c__act', 'c__hidden'], undefined]);
 });
 
-test('a probe, and a question about a task, make an upstream join as well', LIMIT, async (t) => {
+test('a probe or a task question makes a late upstream join as well', LIMIT, async (t) => {
   const probed = { ...RULE, state: { tool: 'b/stat', select: ['/size'] } };
   const { up, gw, s } = await openLate(t, { config: { tools: { 'a/x': probed, 'b/**': RULE } } });
   const stat = (m) => m.result({ content: [{ type: 'text', text: '{"size":1}' }], structuredContent: { size: 1 } });
@@ -423,7 +423,7 @@ test('a probe, and a question about a task, make an upstream join as well', LIMI
 
 const changes = (stream) => stream.messages.map((m) => m.method).filter((m) => /list_changed$/.test(m));
 
-test('a client whose lists were made without an upstream is told on its stream when that has joined', LIMIT,
+test('a client whose lists lacked an upstream is notified on its stream when it joins', LIMIT,
     async (t) => {
   const { up, gw, s } = await openLate(t);
   const quiet = await openSession(gw); // asks for no list while b is away
@@ -448,7 +448,7 @@ test('a client whose lists were made without an upstream is told on its stream w
   await quiet.close();
 });
 
-test('a client is told of an upstream of its session that was silent and answers lists again', LIMIT, async (t) => {
+test('a client is notified when a silent upstream of its session answers lists again', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t,
     { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT, capabilities: { tools: {}, prompts: {} } } });
   const answers = (m) => (m.method === 'prompts/list' ? (m.result({ prompts: [{ name: 'p' }] }), true) : undefined);
@@ -470,7 +470,7 @@ test('a client is told of an upstream of its session that was silent and answers
   stream.leave();
 });
 
-test('the stream of an upstream that joins is part of the client’s, and a client of the official SDK hears it', LIMIT,
+test('the stream of an upstream that joins is merged into the client\'s, also for the official SDK', LIMIT,
     async (t) => {
   const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { config: SHORT } });
   const { port } = ups.b;
@@ -492,7 +492,7 @@ test('the stream of an upstream that joins is part of the client’s, and a clie
   await until(() => heard > before, 'what the server itself says');
 });
 
-test('a client that comes back after a restart of the gateway is told of an upstream that was late', LIMIT,
+test('a client that returns after a restart of the gateway is notified of a late upstream', LIMIT,
     async (t) => {
   const { up, gw, s } = await openLate(t);
   up.onMessage = silence;
@@ -505,7 +505,7 @@ test('a client that comes back after a restart of the gateway is told of an upst
   stream.leave();
 });
 
-test('an upstream that was started again, and has forgotten its sessions, joins them again', LIMIT, async (t) => {
+test('a restarted upstream that lost its sessions joins them again', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
   const gone = new Set();
   const forget = (id) => {
@@ -555,7 +555,7 @@ test('an upstream that was started again, and has forgotten its sessions, joins 
   gw.verify();
 });
 
-test('a call is sent in a new session of its upstream when the lost one is noticed before', LIMIT, async (t) => {
+test('a call uses a new session of its upstream when the old one was lost before', LIMIT, async (t) => {
   const { ups, gw } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: SHORT } });
   const s = await openSession(gw);
   ups.b.clear();
@@ -567,7 +567,7 @@ test('a call is sent in a new session of its upstream when the lost one is notic
   gw.verify();
 });
 
-test('the stream of an upstream that was started again is part of the client’s again', LIMIT, async (t) => {
+test('the stream of a restarted upstream is merged into the client\'s again', LIMIT, async (t) => {
   const first = await startSdkUpstream(t), { port } = first, other = await startSdkUpstream(t);
   const gw = await startGateway(t,
     { upstreams: { a: { http: other.url }, b: { http: first.url, ...SHORT } }, tools: { 'a/**': RULE, 'b/**': RULE } });

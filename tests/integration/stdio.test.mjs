@@ -29,7 +29,7 @@ async function setUp(t, { refuse = 0, ...config } = {}) {
 
 const outcomes = (gw) => gw.decisions().map((d) => gw.show(d.decision_id).outcome);
 
-test('two clients with the same id, each gets its own answer', async (t) => {
+test('two clients that use the same id each get their own answer', async (t) => {
   const { gw, read } = await setUp(t);
   const [a, b] = await Promise.all([openSession(gw, { token: A.token }), openSession(gw, { token: B.token })]);
   const [one, two] = await Promise.all([a, b].map((s) => s.call('child__pair', { text: s.token }, { id: 7 })));
@@ -39,7 +39,7 @@ test('two clients with the same id, each gets its own answer', async (t) => {
   assert.equal(new Set(ids).size, 2);
 });
 
-test('a wish without its subject is the child\'s to refuse', async (t) => {
+test('a subscription without params is forwarded to the child and blocks no call', async (t) => {
   const { gw } = await setUp(t);
   const client = await openSession(gw, { token: A.token, path: '/mcp/child' });
   for (const method of ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']) {
@@ -63,7 +63,7 @@ test('a client cancels only its own request', async (t) => {
   await Promise.all(waits);
 });
 
-test('what the child says of one client reaches no other', async (t) => {
+test('messages of a child for one client reach no other', async (t) => {
   const { gw } = await setUp(t);
   const [a, b] = [await openSession(gw, { token: A.token }), await openSession(gw, { token: B.token })];
   let heard = '', opened = false;
@@ -80,7 +80,7 @@ test('what the child says of one client reaches no other', async (t) => {
   await listening;
 });
 
-test('a child that refuses the handshake is started again, and what waits is answered', async (t) => {
+test('a child that refuses the handshake is restarted, and waiting requests are answered', async (t) => {
   const { gw, lines } = await setUp(t, { refuse: 2 });
   const s = await openSession(gw, { token: A.token });
   assert.equal((await s.call('child__echo', { text: 'hello' })).said, 'hello');
@@ -88,7 +88,7 @@ test('a child that refuses the handshake is started again, and what waits is ans
   assert.equal(gw.log.filter((l) => l.event === 'upstream_ended' && l.why === 'rejected').length, 2);
 });
 
-test('a client that reads late loses progress, never the answer, and holds no memory for it', async (t) => {
+test('a slow client may lose progress, never the answer, and uses no memory for it', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: A.token });
   const body = s.callMessage('child__flood', { text: 'x' }, { meta: { progressToken: 'mine' } });
@@ -111,7 +111,7 @@ test('a client that reads late loses progress, never the answer, and holds no me
   assert.ok(!/"progressToken":\d/.test(all));
 });
 
-test('a child that dies, or says too much, fails the call and is started again', async (t) => {
+test('a child that dies or exceeds its output limit fails the call and is restarted', async (t) => {
   const { gw, lines } = await setUp(t, { limits: { event: '2MiB' } });
   const s = await openSession(gw, { token: A.token });
   for (const [i, tool] of ['die', 'long'].entries()) {
@@ -124,7 +124,7 @@ test('a child that dies, or says too much, fails the call and is started again',
   }
 });
 
-test('a child may ping its client, and ask nothing else', async (t) => {
+test('a child may send its client a ping and no other request', async (t) => {
   const { gw, read } = await setUp(t);
   const s = await openSession(gw, { token: A.token });
   assert.equal((await s.call('child__ping', { text: 'x' })).said, 'pinged');
@@ -132,7 +132,7 @@ test('a child may ping its client, and ask nothing else', async (t) => {
   assert.equal(read().find((m) => m.id === 'p2').error.code, -32601);
 });
 
-test('a gateway that stops with a call under way stops, and the call is unknown', async (t) => {
+test('a gateway that stops during a call records its outcome as unknown', async (t) => {
   const { gw, read } = await setUp(t);
   const s = await openSession(gw, { token: A.token });
   const call = s.call('child__never', { text: 'x' }).catch(() => 'cut');
@@ -145,7 +145,7 @@ test('a gateway that stops with a call under way stops, and the call is unknown'
   assert.notEqual(outcomes(gw)[0].error_type, 'not_sent');
 });
 
-test('a call that a stdio server cannot be sent occupies nothing', async (t) => {
+test('a call that could not be sent to a stdio server frees its key', async (t) => {
   const { gw } = await setUp(t);
   const modern = new Caller(gw, { token: A.token, modern: true });
   assert.equal((await modern.call('child__echo', { text: 'x' }, { key: 'k' })).status, 400);

@@ -37,7 +37,7 @@ test('calls are refused while another process locks the database, and accepted a
   gw.verify();
 });
 
-test('an edit behind the gateway\'s back is found, and no call goes through any more', async (t) => {
+test('an edit of a live ledger is found, and every later call is refused', async (t) => {
   const { up, gw } = await setUp(t, { ledger: { scrub_every: '1s' } });
   const s = await openSession(gw);
   for (const n of [1, 2, 3]) assert.equal((await s.call('up__pay', { n })).status, 200);
@@ -61,7 +61,7 @@ function edit(gw, ...statements) {
   db.close();
 }
 
-test('a ledger that was cut off or changed at its end does not start, and says why', async (t) => {
+test('a ledger that was cut or changed at its end does not start and reports why', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw);
   for (const n of [1, 2, 3]) assert.equal((await s.call('up__pay', { n })).status, 200);
@@ -88,7 +88,7 @@ test('a ledger that was cut off or changed at its end does not start, and says w
   assert.equal(JSON.parse(verified.out).signatures_verified, true);
 });
 
-test('a ledger that was put back to an older state does not start where a later checkpoint is pinned', async (t) => {
+test('an older copy of a ledger does not start where a later checkpoint is pinned', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw);
   assert.equal((await s.call('up__pay', { n: 1 })).status, 200);
@@ -114,7 +114,7 @@ test('a ledger that was put back to an older state does not start where a later 
   await gw.start(); // nothing tells it that there was more
 });
 
-test('a ledger has one gateway, whatever path leads to it', async (t) => {
+test('a ledger has one gateway, by every path to it', async (t) => {
   const { up, gw } = await setUp(t);
   const s = await openSession(gw);
   assert.equal((await s.call('up__pay', { n: 1 }, { key: 'k' })).said, 'ran 1');

@@ -45,7 +45,7 @@ async function readAll(res, pauseMs = 0) {
   return text;
 }
 
-test('a call whose stream cannot be asked for again was sent all the same', async (t) => {
+test('a call whose stream cannot be resumed is recorded as sent', async (t) => {
   const { up, gw, s } = await setUp(t);
   up.onCall = (a) => {
     const stream = a.stream();
@@ -65,7 +65,7 @@ test('a call whose stream cannot be asked for again was sent all the same', asyn
   assert.equal(up.calls.length, 1);
 });
 
-test('a client that leaves its stream of events takes the stream to the server with it', async (t) => {
+test('a client that leaves its stream of events ends the stream to the server', async (t) => {
   let open = 0;
   const { gw, s } = await setUp(t, {
     onGet: (req, res) => {
@@ -120,7 +120,7 @@ for (const [what, method, params] of [
   ['a governed call', 'tools/call', { name: 'up__work', arguments: { n: 1 } }],
   ['a request that is passed on', 'prompts/get', { name: 'up__p' }],
 ]) {
-  test(`a client that reads late gets all of the answer to ${what}`, async (t) => {
+  test(`a slow client gets the whole answer to ${what}`, async (t) => {
     const { up, gw, s } = await setUp(t);
     up.onMessage = (a) => {
       if (a.method !== method) return undefined;
@@ -139,7 +139,7 @@ for (const [what, method, params] of [
   });
 }
 
-test('a client that leaves while it is slow changes nothing for a call that runs', async (t) => {
+test('a slow client that leaves does not affect its running call', async (t) => {
   const { up, gw, s } = await setUp(t);
   up.onCall = (a) => {
     const stream = a.stream();
@@ -155,7 +155,7 @@ test('a client that leaves while it is slow changes nothing for a call that runs
   assert.equal(outcomeOf(gw).outcome, 'executed');
 });
 
-test('a client of the stateless revision is sent no requests by a server', async (t) => {
+test('a client of the stateless revision gets no requests of a server', async (t) => {
   const { up, gw } = await setUp(t);
   const modern = new Caller(gw, { modern: true });
   up.onCall = (a) => {
@@ -187,7 +187,7 @@ test('a probe carries no field of the client', async (t) => {
   assert.equal(work.headers['last-event-id'], undefined);
 });
 
-test('a client that leaves a stream that has ended, unread, holds up nothing', async (t) => {
+test('a client that leaves an ended, unread stream delays no other', async (t) => {
   const { gw, s } = await setUp(t, {
     onGet: (req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -203,7 +203,7 @@ test('a client that leaves a stream that has ended, unread, holds up nothing', a
   assert.ok(Date.now() - from < 5000, `${Date.now() - from} ms`);
 });
 
-test('streams that wait for events do not take the connections of calls', async (t) => {
+test('waiting streams do not use the connections of calls', async (t) => {
   const { up, gw } = await setUp(t, {
     onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
   }, { upstream: { connections: 1 } });

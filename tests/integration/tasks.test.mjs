@@ -7,7 +7,7 @@ import { ada, any, ask, begin, bob, digest, eve, idOf, outcomes, setUp, startTas
   TASKS } from '../support/js/tasks.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
-test('2026-07-28: the outcome of a call is recorded when its task is seen to have ended', async (t) => {
+test('2026-07-28: the outcome of a call is recorded when its task has ended', async (t) => {
   const { tasks, gw, modern, up } = await setUp(t);
   const caller = modern();
   const id = idOf(await begin(caller));
@@ -31,7 +31,7 @@ test('2026-07-28: the outcome of a call is recorded when its task is seen to hav
   gw.verify();
 });
 
-test('2025-11-25: so is it there, with the digest of the result', async (t) => {
+test('2025-11-25: the outcome of a call with its digest is recorded when its task has ended', async (t) => {
   const { tasks, gw, legacy } = await setUp(t);
   const caller = await legacy();
   const result = { content: [{ type: 'text', text: 'done' }],
@@ -51,7 +51,7 @@ test('2025-11-25: so is it there, with the digest of the result', async (t) => {
 });
 
 for (const family of ['modern', 'legacy']) {
-  test(`${family}: tasks that fail or are cancelled have their named outcome`, async (t) => {
+  test(`${family}: failed and cancelled tasks have their own outcome`, async (t) => {
     const env = await setUp(t);
     const { tasks, gw } = env;
     const caller = await env[family]();
@@ -68,7 +68,7 @@ for (const family of ['modern', 'legacy']) {
     gw.verify();
   });
 
-  test(`${family}: another connection, another loop or a restarted gateway learns it as well`, async (t) => {
+  test(`${family}: the end of a task is found over another connection, another loop or after a restart`, async (t) => {
     const env = await setUp(t, { loops: 2 });
     const { tasks, gw } = env;
     const ids = [];
@@ -85,7 +85,7 @@ for (const family of ['modern', 'legacy']) {
     gw.verify();
   });
 
-  test(`${family}: only the agent of a task may ask about it`, async (t) => {
+  test(`${family}: only the agent of a task can query it`, async (t) => {
     const env = await setUp(t);
     const { tasks, gw, up } = env;
     const id = idOf(await begin(await env[family]()));
@@ -105,7 +105,7 @@ for (const family of ['modern', 'legacy']) {
     gw.verify();
   });
 
-  test(`${family}: a task without a poll in its time expires`, async (t) => {
+  test(`${family}: a task that is not polled in time expires`, async (t) => {
     const env = await setUp(t, { ttl: 900 });
     const { gw, tasks } = env;
     const caller = await env[family]();
@@ -122,7 +122,7 @@ for (const family of ['modern', 'legacy']) {
     gw.verify();
   });
 
-  test(`${family}: on the endpoint of all upstreams a task finds its own`, async (t) => {
+  test(`${family}: on the merged endpoint a task query reaches the task's own upstream`, async (t) => {
     const other = await startUpstream(t, { onCall: (m) => m.text('other') });
     const env = await setUp(t);
     const config = { ...env.gw.config, upstreams: { other: { http: other.url }, ...env.gw.config.upstreams } };
@@ -138,7 +138,7 @@ for (const family of ['modern', 'legacy']) {
   });
 }
 
-test('a task id that two upstreams gave an agent is told apart on their own paths alone', async (t) => {
+test('a task id that two upstreams gave an agent is accepted only on their own paths', async (t) => {
   const x = await setUp(t), other = await startTasks(t);
   x.gw.configure({ ...x.gw.config, upstreams: { ...x.gw.config.upstreams, other: { http: other.up.url } },
     tools: { ...x.gw.config.tools, 'other/*': { scope: 's', arguments: any } } });
@@ -154,7 +154,7 @@ test('a task id that two upstreams gave an agent is told apart on their own path
   assert.deepEqual(outcomes(x.gw).map((o) => o?.error_type), [undefined, 'task_cancelled']);
 });
 
-test('a list of tasks has the agent\'s own, also when the server lists all', async (t) => {
+test('a list of tasks has only those of the agent, also when the server lists all', async (t) => {
   const { tasks, gw, legacy } = await setUp(t);
   const mine = await legacy();
   const ids = [];
@@ -169,7 +169,7 @@ test('a list of tasks has the agent\'s own, also when the server lists all', asy
   gw.verify();
 });
 
-test('what a task is told is bounded, and passed on', async (t) => {
+test('input for a task is limited and forwarded', async (t) => {
   const { tasks, modern, up } = await setUp(t);
   const caller = modern();
   const id = idOf(await begin(caller));
@@ -186,7 +186,7 @@ test('what a task is told is bounded, and passed on', async (t) => {
   assert.equal(tasks.all.get(id).given.a.length, most);
 });
 
-test('a method of the other form, or one that was not asked for, is answered as any server would', async (t) => {
+test('a task method of the other form, or without the capability, gets the standard error', async (t) => {
   const { modern, legacy } = await setUp(t);
   const id = idOf(await begin(modern()));
   const result = await ask(modern(), 'tasks/result', id);
@@ -197,7 +197,7 @@ test('a method of the other form, or one that was not asked for, is answered as 
     [400, -32021, { extensions: { [TASKS]: {} } }]);
 });
 
-test('the result of a task is on a stream, behind what the task asks meanwhile', async (t) => {
+test('the result of a task comes on a stream, after the requests of the task', async (t) => {
   const { tasks, up, gw, legacy } = await setUp(t);
   const caller = await legacy();
   const id = idOf(await begin(caller));
@@ -219,7 +219,7 @@ test('the result of a task is on a stream, behind what the task asks meanwhile',
   gw.verify();
 });
 
-test('rules for results hold for what comes of a task, and are in its outcome', async (t) => {
+test('rules for results apply to the result of a task and are in its outcome', async (t) => {
   const result = { redact: [{ pattern: 'secret' }], content: ['text'], is_error: 'error' };
   const { tasks, gw, modern, legacy } = await setUp(t, { tools: { 'up/*': { scope: 's', arguments: any, result } } });
   const given = { content: [{ type: 'text', text: 'a secret' }] },

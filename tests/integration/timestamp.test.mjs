@@ -66,7 +66,7 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-test('a query is what openssl reads as one over the file', () => {
+test('openssl reads a query as one over the file', () => {
   const text = openssl('ts', '-query', '-in', 'one.tsq', '-text');
   assert.match(text, /Hash Algorithm: sha256\n/);
   assert.match(text, /Certificate required: yes\n/);
@@ -77,13 +77,13 @@ test('a query is what openssl reads as one over the file', () => {
   assert.deepEqual(Buffer.from(json.query, 'base64'), readFileSync(at('one.tsq')));
 });
 
-test('what is no checkpoint is not asked about', () => {
+test('a file other than a checkpoint is refused', () => {
   writeFileSync(at('other.txt'), 'hello\n');
   assert.equal(writ(['timestamp', 'query', at('other.txt')]).code, 3);
   assert.match(verify(answer('good', 'one.tsq'), { checkpoint: 'other.txt' }), /./);
 });
 
-test('a stamp over the checkpoint tells the time of the authority', () => {
+test('a stamp over the checkpoint gives the time of the authority', () => {
   const response = answer('good', 'one.tsq');
   assert.equal(verify(response), 'ok');
   const told = JSON.parse(writ(['verify', 'timestamp', at('one.txt'), at('response.tsr'), '--ca', at('good-ca.pem'),
@@ -94,12 +94,12 @@ test('a stamp over the checkpoint tells the time of the authority', () => {
   assert.match(told.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000000Z$/);
 });
 
-test('a query of openssl with a nonce is as good', () => {
+test('the response to an openssl query with a nonce verifies', () => {
   openssl('ts', '-query', '-data', 'one.txt', '-sha256', '-cert', '-out', 'own.tsq');
   assert.equal(verify(answer('good', 'own.tsq')), 'ok');
 });
 
-test('a stamp over something else does not count', () => {
+test('a stamp over other bytes is refused', () => {
   assert.equal(verify(answer('good', 'two.tsq')), 'timestamp_mismatch');
   assert.equal(verify(answer('good', 'one.tsq'), { checkpoint: 'two.txt' }), 'timestamp_mismatch');
   // the same checkpoint with other bytes around it: one more signature
@@ -110,7 +110,7 @@ test('a stamp over something else does not count', () => {
   assert.equal(verify(answer('good', 'own.tsq')), 'timestamp_mismatch');
 });
 
-test('an authority that is not trusted does not count', () => {
+test('a stamp of an untrusted authority is refused', () => {
   authority('bad');
   assert.equal(verify(answer('bad', 'one.tsq')), 'timestamp_untrusted');
   assert.equal(verify(answer('good', 'one.tsq'), { ca: 'bad-ca.pem' }), 'timestamp_untrusted');
@@ -118,7 +118,7 @@ test('an authority that is not trusted does not count', () => {
   assert.equal(verify(answer('good', 'one.tsq'), { ca: 'both.pem' }), 'ok');
 });
 
-test('its certificate has to be valid at the time of the stamp', () => {
+test('the authority\'s certificate must be valid at the time of the stamp', () => {
   for (const [name, from, to] of [['early', '20400101000000Z', '20410101000000Z'],
       ['late', '20010101000000Z', '20020101000000Z']]) {
     authority(name, ['-startdate', from, '-enddate', to]);
@@ -126,12 +126,12 @@ test('its certificate has to be valid at the time of the stamp', () => {
   }
 });
 
-test('a rejection is none', () => {
+test('a rejection by the authority is refused', () => {
   openssl('ts', '-query', '-data', 'one.txt', '-sha384', '-cert', '-out', 'own.tsq'); // not among its digests
   assert.equal(verify(answer('good', 'own.tsq')), 'timestamp_not_granted');
 });
 
-test('a response that was cut off or changed anywhere is never good', () => {
+test('a response that was cut or changed at any byte is refused', () => {
   const response = answer('good', 'one.tsq');
   for (let length = 0; length < response.length; length += 97) {
     assert.equal(verify(response.subarray(0, length)), 'evidence_malformed', `${length} bytes`);
@@ -148,7 +148,7 @@ test('a response that was cut off or changed anywhere is never good', () => {
   assert.equal(verify(changed), 'timestamp_untrusted');
 });
 
-test('a file of authorities has certificates and nothing else', () => {
+test('a file of authorities may contain only certificates', () => {
   const response = answer('good', 'one.tsq');
   const pem = readFileSync(at('good-ca.pem'), 'utf8');
   for (const text of ['', 'x', pem.slice(0, 400), pem + pem.replace(/\n..../, '\n!!!!')]) {

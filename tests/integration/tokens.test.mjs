@@ -27,7 +27,7 @@ function secret(dir, name, text, mode = 0o600) {
 const configOf = (up, authorization, rest = {}) =>
   ({ upstreams: { up: { http: up.url, authorization } }, tools: { 'up/*': ANYTHING }, ...rest });
 
-test('a secret of a file is shown in every request, and changes with a reload', async (t) => {
+test('a secret from a file is sent in every request and changes with a reload', async (t) => {
   const up = await startUpstream(t,
     { onGet: (req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders() });
   const gw = await startGateway(t, configOf(up, { file: 'up.secret' }),
@@ -60,7 +60,7 @@ test('a secret of a file is shown in every request, and changes with a reload', 
   assert.doesNotMatch(gw.logText, /(first|second|third)-secret/);
 });
 
-test('a secret of an environment variable, in a header of its own', async (t) => {
+test('a secret from an environment variable is sent in its configured header', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, configOf(up, { variable: 'UP_KEY', header: 'X-Api-Key', scheme: '' }),
     { env: { UP_KEY: 'k-123' } });
@@ -69,7 +69,7 @@ test('a secret of an environment variable, in a header of its own', async (t) =>
   assert.equal(up.calls[0].headers.authorization, undefined);
 });
 
-test('a gateway without its secret does not start, and says what is missing', async (t) => {
+test('a gateway without its secret does not start and names it', async (t) => {
   const up = await startUpstream(t);
   const rows = [
     [{ file: 'nowhere' }, {}, /nowhere: cannot be opened/],
@@ -93,7 +93,7 @@ test('a gateway without its secret does not start, and says what is missing', as
   }
 });
 
-test('nothing of a client reaches an upstream, on any path', async (t) => {
+test('no credential of a client reaches an upstream, on any path', async (t) => {
   const planted = {
     cookie: 'sid=planted-cookie', 'proxy-authorization': 'Basic planted-proxy', 'x-api-key': 'planted-key',
     'x-forwarded-for': 'planted-for',
@@ -170,7 +170,7 @@ async function tokenWorld(t, { client = machine('writ'), authorization = {}, ser
 
 const ready = (gw) => until(async () => (await gw.admin('/readyz')).status === 200, 'a token');
 
-test('a token for the upstream is fetched by resource and scopes before the first call', async (t) => {
+test('the gateway fetches a token for the upstream by resource and scopes before the first call', async (t) => {
   const { as, up, gw } = await tokenWorld(t);
   await ready(gw);
   await call(gw);
@@ -189,7 +189,7 @@ test('a token for the upstream is fetched by resource and scopes before the firs
   assert.doesNotMatch(gw.logText, /secret-of-writ|eyJ/);
 });
 
-test('the client proves itself with a key: private_key_jwt', async (t) => {
+test('the gateway authenticates with a key: private_key_jwt', async (t) => {
   const { publicKey, privateKey } = await jose.generateKeyPair('ES256', { extractable: true });
   const jwk = await jose.exportJWK(publicKey);
   const kid = await jose.calculateJwkThumbprint(jwk);
@@ -207,7 +207,7 @@ test('the client proves itself with a key: private_key_jwt', async (t) => {
   assert.equal(as.requests.find((r) => r.path === '/token').authorization, undefined);
 });
 
-test('a token is fetched again ahead of its end', async (t) => {
+test('the gateway renews a token before it expires', async (t) => {
   const { up, gw } = await tokenWorld(t, { server: { ttl: 4 } });
   await ready(gw);
   await until(async () => {
@@ -218,7 +218,7 @@ test('a token is fetched again ahead of its end', async (t) => {
   await up.accepts(up.calls.at(-1));
 });
 
-test('an upstream whose token cannot be had is not asked, and what fails is told', async (t) => {
+test('an upstream without a token gets no request, and the failure is reported', async (t) => {
   const as = await new AuthServer({ clients: [machine('writ')] }).start(t);
   const up = await startUpstream(t);
   const gw = await startGateway(t, configOf(up, { issuer: as.issuer, client_id: 'writ', file: 'client.secret' }),
@@ -244,7 +244,7 @@ test('an upstream whose token cannot be had is not asked, and what fails is told
   assert.doesNotMatch(gw.logText, /wrong-secret|secret-of-writ/);
 });
 
-test('a 401 of the upstream drops the token and ends the call, which is not made again', async (t) => {
+test('a 401 of the upstream drops the token and ends the call without a retry', async (t) => {
   const { as, up, gw } = await tokenWorld(t);
   await ready(gw);
   let refuse = 1;
@@ -288,7 +288,7 @@ test('a 401 of the upstream drops the token and ends the call, which is not made
   assert.equal(passed.reason, 'upstream_unauthorized');
 });
 
-test('a token endpoint that misbehaves gives no token and delays no call', async (t) => {
+test('a misbehaving token endpoint gives no token and delays no call', async (t) => {
   const answers = [
     ['a redirect', (res) => res.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()],
     ['a page', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],

@@ -52,7 +52,7 @@ async function isTold(url, sizes, times, clients = { byHttp, byFetch }) {
   }
 }
 
-test('clients see the 413 of the gateway: /mcp, hook API and admin API', async (t) => {
+test('clients get the gateway\'s 413: /mcp, hook API and admin API', async (t) => {
   const up = await startUpstream(t, { tools: ['run'] });
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } } });
   await isTold(gw.url, [5 * MIB, 32 * MIB], 10);
@@ -61,7 +61,7 @@ test('clients see the 413 of the gateway: /mcp, hook API and admin API', async (
   assert.equal(up.calls.length, 0);
 });
 
-test('clients see it over TLS', async (t) => {
+test('clients get the 413 over TLS', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-certs-'));
   t.after(() => rmSync(dir, { recursive: true }));
   assert.equal(spawnSync(join(SOURCE, 'certs/make-dev-certs'), ['-d', dir]).status, 0);
@@ -71,7 +71,7 @@ test('clients see it over TLS', async (t) => {
   await isTold(gw.url, [5 * MIB, 24 * MIB], 5, { byHttp });
 });
 
-test('clients see it from the guard', async (t) => {
+test('clients get the 413 from the guard', async (t) => {
   const up = await startUpstream(t, { tools: ['run'] });
   const dir = await guardFolder(t, (await issuer()).jwks);
   const guard = await startGuard(t, dir, ['http', up.url.replace('/mcp', '')]);

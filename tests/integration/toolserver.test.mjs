@@ -87,7 +87,7 @@ const CLIENTS = {
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
   for (const path of ['/mcp', '/mcp/bank']) {
-    test(`${name} on ${path}: a transfer runs once, and its credential is good for nothing else`, async (t) => {
+    test(`${name} on ${path}: a transfer runs once, and its credential is refused for any other call`, async (t) => {
       const { gw, server, seen } = await behindGateway(t);
       const client = await connect(gw.origin + path);
       const prefix = path === '/mcp' ? 'bank__' : '';
@@ -129,7 +129,7 @@ test('a refusal of the server reaches the client with its reason, and is recorde
 
 // ---- alone
 
-test('nothing but the credential of this call is good, and what was refused is not used up', async (t) => {
+test('only the credential of this call is accepted, and a refused one is not used up', async (t) => {
   const signer = await issuer();
   const server = await startToolServer(t, published(signer.jwks));
   const now = Math.floor(Date.now() / 1000);
@@ -164,7 +164,7 @@ test('nothing but the credential of this call is good, and what was refused is n
   assert.equal((await server.stop()).code, 0);
 });
 
-test('a credential is used once: whatever came of it, by another process, and after a kill', async (t) => {
+test('a credential is used once, for every outcome, across processes and after a kill', async (t) => {
   const signer = await issuer();
   const keys = published(signer.jwks);
   const server = await startToolServer(t, keys);
@@ -195,7 +195,7 @@ test('a credential is used once: whatever came of it, by another process, and af
   assert.deepEqual(await balance(server, 'alice'), { cents: 9900, version: 1 });
 });
 
-test('keys are fetched when they are needed, and a new one counts at once', async (t) => {
+test('the tool server fetches keys when needed, and a new key is accepted at once', async (t) => {
   const [first, second] = [await issuer('k1'), await issuer('k2')];
   let set = first.jwks, up = false;
   const source = http.createServer((req, res) =>
@@ -215,7 +215,7 @@ test('keys are fetched when they are needed, and a new one counts at once', asyn
   assert.deepEqual((await pay(first, 2)).result.structuredContent, { cents: 100 }, 'the set counts for a minute');
 });
 
-test('it speaks HTTP and JSON-RPC strictly', async (t) => {
+test('the tool server accepts strict HTTP and JSON-RPC only', async (t) => {
   const server = await startToolServer(t, published((await issuer()).jwks));
   const post = (body, headers = {}, more = {}) =>
     send(server.origin, { headers: { 'content-type': 'application/json', ...headers }, body, ...more });
@@ -246,7 +246,7 @@ test('it speaks HTTP and JSON-RPC strictly', async (t) => {
   }
 });
 
-test('its Makefile builds it with pkg-config and an installation', { skip: SANITIZED }, async (t) => {
+test('the tool server\'s Makefile builds it with pkg-config and an installation', { skip: SANITIZED }, async (t) => {
   const prefix = join(folder, 'prefix'), source = join(folder, 'source');
   install(process.env.WRIT_BUILD_DIR, prefix);
   cpSync(join(SOURCE, 'examples/tool-server'), source, { recursive: true });

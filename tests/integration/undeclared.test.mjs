@@ -21,7 +21,7 @@ const ALL = { sampling: {}, elicitation: {}, roots: {}, tasks: {} };
 const MISSING = -32601;
 
 for (const path of ['/mcp', '/mcp/up']) {
-  test(`over HTTP, on the stream of a call and on GET, at ${path}`, async (t) => {
+  test(`an undeclared request of a server is refused over HTTP, on POST and GET streams, at ${path}`, async (t) => {
     let standing;
     const up = await startUpstream(t, { tools: ['x'], onGet: (req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
@@ -64,7 +64,7 @@ for (const path of ['/mcp', '/mcp/up']) {
     gw.verify();
   });
 
-  test(`over stdio, at ${path}`, async (t) => {
+  test(`an undeclared request of a server is refused over stdio, at ${path}`, async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'writ-undeclared-'));
     t.after(() => rmSync(dir, { recursive: true, force: true }));
     writeFileSync(join(dir, 'record'), '');

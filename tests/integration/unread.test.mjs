@@ -25,7 +25,7 @@ function spoiled(up, method, spoil) {
   return () => { up.onMessage = usual; };
 }
 
-test('a list of tasks that is no clear list is not told: it has the tasks of all', async (t) => {
+test('an unreadable list of tasks is withheld, because it has the tasks of all agents', async (t) => {
   const x = await setUp(t);
   const mine = idOf(await begin(await x.legacy(), 1)), caller = await x.legacy(bob);
   const shapes = { ...bad, 'no list': (text) => text.replace('"tasks"', '"Tasks"'),
@@ -40,7 +40,7 @@ test('a list of tasks that is no clear list is not told: it has the tasks of all
   assert.deepEqual((await caller.request('tasks/list', {})).result.tasks, []);
 });
 
-test('what came of a task passes by the rules for results or not at all', async (t) => {
+test('a task result that the rules cannot read is withheld', async (t) => {
   const x = await setUp(t,
     { tools: { 'up/*': { scope: 's', arguments: any, result: { redact: [{ pattern: 'secret' }] } } } });
   for (const [family, method] of [['modern', 'tasks/get'], ['legacy', 'tasks/result']]) {
@@ -62,7 +62,7 @@ test('what came of a task passes by the rules for results or not at all', async 
   x.gw.verify();
 });
 
-test('a list of tools that cannot be read is not told: it is not filtered', async (t) => {
+test('an unreadable list of tools is withheld, because it cannot be filtered', async (t) => {
   const x = await setUp(t, { tools: { 'up/shown': { scope: 's', arguments: any } } });
   x.up.tools.push('shown', 'hidden');
   for (const family of ['modern', 'legacy']) {

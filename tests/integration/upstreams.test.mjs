@@ -104,7 +104,7 @@ function memory(pid) {
 }
 
 for (const era of ['legacy', 'modern']) {
-  test(`every way to err has the outcome that the documentation says, for a ${era} client`, async (t) => {
+  test(`every failure has the documented outcome, for a ${era} client`, async (t) => {
     const up = await startUpstream(t);
     const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES });
     const c = era === 'modern' ? new Caller(gw, { modern: true }) : await openSession(gw);
@@ -135,7 +135,7 @@ for (const era of ['legacy', 'modern']) {
   });
 }
 
-test('an answer to another request is no answer, governed or not', async (t) => {
+test('an answer to another request is dropped, governed or not', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES });
   const c = await openSession(gw, { path: '/mcp/up' });
@@ -145,7 +145,7 @@ test('an answer to another request is no answer, governed or not', async (t) => 
   assert.equal(answer.reason, 'upstream_malformed');
 });
 
-test('the same upstream, asked for what is not governed, is told apart in the same way', async (t) => {
+test('the same faults on ungoverned requests get the same errors', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t, { upstreams: { up: { http: up.url, timeout: '1s' } }, tools: RULES });
   const c = await openSession(gw, { path: '/mcp/up' });

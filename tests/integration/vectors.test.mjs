@@ -37,7 +37,7 @@ for (const [script, ...folders] of [['mint-governance.mjs', 'canonical', 'digest
   ['mint-foreign.mjs', 'vaara'],
   ['mint-credentials.mjs', 'credentials'], ['mint-proofs.mjs', 'proofs'], ['mint-receipts.mjs', 'receipts'],
   ['mint-bundles.mjs', 'bundles'], ['mint-ledgers.mjs', 'ledgers']]) {
-  test(`vectors/${folders.join(', ')}: minted again byte for byte`, () => mintedAgain(script, folders));
+  test(`vectors/${folders.join(', ')} is minted again byte for byte`, () => mintedAgain(script, folders));
 }
 test('vectors/crew is minted again byte for byte', () => mintedAgain('mint-crew.mjs', ['crew']));
 
@@ -51,11 +51,11 @@ function pass(folder, least) {
 
 for (const [folder, least] of [['canonical', 40], ['digests', 48], ['governance', 360], ['vaara', 110],
     ['credentials', 120], ['proofs', 350], ['receipts', 54], ['bundles', 219], ['ledgers', 141]]) {
-  test(`vectors/${folder}: ours is what another implementation says`,
+  test(`vectors/${folder} agrees with another implementation`,
     () => pass(join(SOURCE, 'vectors', folder), least));
 }
 
-test('two verifiers that share no code say of receipts and bundles what the vectors say', () => {
+test('two verifiers without shared code agree with the vectors of receipts and bundles', () => {
   const verifiers = [[process.execPath, 'verify.mjs'],
     ...(spawnSync('python3', ['-c', 'import hashlib']).status === 0 ? [['python3', 'verify.py']] : [])];
   for (const [program, script] of verifiers) {
@@ -68,7 +68,7 @@ test('two verifiers that share no code say of receipts and bundles what the vect
   }
 });
 
-test('two verifiers that share no code know every member of a record', async () => {
+test('two verifiers without shared code know every member of a record', async () => {
   const { isValid } = await import('../conformance/verify.mjs');
   for (const kind of ['decision', 'outcome']) {
     const file = join(SOURCE, `vectors/governance/${kind}s.json`), { cases } = JSON.parse(readFileSync(file, 'utf8'));
@@ -132,7 +132,7 @@ test('the vectors have a fault for every member, a record for every route and a 
   for (const name of JSON.parse(`[${names}]`)) assert.ok(flaws.has(name), name);
 });
 
-test('a case that differs is named, and where; other formats are left alone, and nothing is no success', () => {
+test('vectors run names a differing case and its place, skips other formats, and fails without a case', () => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-vectors-'));
   const run = (...args) => spawnSync(`${process.env.WRIT_BIN}-vectors`, ['run', ...args], { encoding: 'utf8' });
   try {
@@ -156,9 +156,9 @@ test('a case that differs is named, and where; other formats are left alone, and
   }
 });
 
-test('the crew library does what the model does, scenario by scenario', () => pass(join(SOURCE, 'vectors/crew'), 50));
+test('the crew library gives the model\'s log for every scenario', () => pass(join(SOURCE, 'vectors/crew'), 50));
 
-test('the crew library does what the model does, on random walks', () => {
+test('the crew library gives the model\'s log on random walks', () => {
   const fresh = mkdtempSync(join(tmpdir(), 'writ-walks-'));
   try {
     mint('mint-crew.mjs', fresh, 'walks', '101', '150');
@@ -168,7 +168,7 @@ test('the crew library does what the model does, on random walks', () => {
   }
 });
 
-test('resuming after every step gives the log of going straight on, on random walks', () => {
+test('resuming after every step gives the same log, on random walks', () => {
   const fresh = mkdtempSync(join(tmpdir(), 'writ-walks-'));
   try {
     mint('mint-crew.mjs', fresh, 'resumed', '201', '230');
@@ -186,7 +186,7 @@ test('resuming after every step gives the log of going straight on, on random wa
 });
 
 // The model is no copy of the library: it was held against what the public library does.
-test('the model gives the golden scenarios but for the deviations', async () => {
+test('the model gives the golden scenarios except the deviations', async () => {
   const { canonical, expectation } = await import('../support/js/crew-model.mjs');
   const folder = join(SOURCE, 'vectors/crew-golden');
   const differ = readdirSync(folder).filter((file) => file.endsWith('.json')).filter((file) => {

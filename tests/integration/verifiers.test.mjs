@@ -64,7 +64,7 @@ function refused({ trusted }, files) {
   return reasons;
 }
 
-test('all three say the same of what random logs lack, byte for byte', () => {
+test('all three verifiers report the same faults of random logs, byte for byte', () => {
   const rnd = randomly(7), files = {};
   for (let i = 0; i < 400; i++) {
     const text = randomBundle(rnd);
@@ -74,13 +74,13 @@ test('all three say the same of what random logs lack, byte for byte', () => {
   assert.deepEqual(agreed([KEY], files), { ok: Object.keys(files).length });
 });
 
-test('any bit of a small bundle', () => {
+test('all three verifiers agree on every changed bit of a small bundle', () => {
   const bundle = exported(['--since', '2026-06-25T05:00:04Z', '--redact', 'boundary_id']);
   assert.ok(bundle.text.length < 1500);
   refused(bundle, withChangedBits(bundle.text, 1));
 });
 
-test('any line or member of a record', () => {
+test('all three verifiers agree on every changed line or member of a record', () => {
   for (const args of [['--at', '2026-06-25T05:00:02Z'], ['one'], ['--agent', 'agent', '--redact', 'error_type']]) {
     const bundle = exported(args), reasons = refused(bundle, withChangedLines(bundle.text));
     for (const reason of ['evidence_malformed', 'record_invalid', 'record_digest_mismatch', 'record_not_in_log'])
@@ -88,7 +88,7 @@ test('any line or member of a record', () => {
   }
 });
 
-test('bundles of a gateway with calls that were approved, repeated and refused', async (t) => {
+test('all three verifiers agree on bundles with approved, repeated and refused calls', async (t) => {
   const { gw } = await setUp(t);
   const session = await openSession(gw, { token: DEV.token });
   const id = await asks(session, { amount: 100 });
@@ -104,7 +104,7 @@ test('bundles of a gateway with calls that were approved, repeated and refused',
   }
 });
 
-test('a key of a type that is not known does no harm, and none is taken to have signed', (t) => {
+test('a key of an unknown type is ignored and never counts as a signer', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'writ-trust-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const { cases } = JSON.parse(readFileSync(join(SOURCE, 'vectors/receipts/receipts.json'), 'utf8'));
@@ -127,7 +127,7 @@ test('a key of a type that is not known does no harm, and none is taken to have 
   assert.match(none.err, /none: the file has no key of a known type/);
 });
 
-test('verify.mjs says which Node.js it needs, and what it cannot read', () => {
+test('verify.mjs names the Node.js that it needs and the input that it cannot read', () => {
   const run = (...args) => spawnSync(process.execPath, args, { encoding: 'utf8' });
   const old = run('--import', 'data:text/javascript,const p=JSON.parse;JSON.parse=(t,f)=>p(t,f%26%26((k,v)=>f(k,v)))',
     NODE_VERIFIER, 'receipt', 'x', 'y');

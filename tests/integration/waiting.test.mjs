@@ -104,7 +104,7 @@ test('a requestState is valid for one call of one agent and only when Writ signe
   gw.verify();
 });
 
-test('a requestState outlives a restart and a rotated key', async (t) => {
+test('a requestState outlives a restart and a key rotation', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold_retry: '1ms' } });
   const c = modernCaller(gw);
   const asked = await first(c, { amount: 1 });
@@ -119,7 +119,7 @@ test('a requestState outlives a restart and a rotated key', async (t) => {
   assert.equal(up.calls.length, 1);
 });
 
-test('a person who will not look is not waited for, and nothing is lost', async (t) => {
+test('a declined or cancelled URL elicitation gets the refusal at once, and the review stays open', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold_retry: '20s' } });
   const c = modernCaller(gw);
   for (const [amount, action] of [[1, 'decline'], [2, 'cancel']]) {
@@ -172,7 +172,7 @@ test('a session of 2025-11-25 whose client can open URLs gets URLElicitationRequ
   assert.equal(up.calls.length, 1);
 });
 
-test('a request that is held is kept alive, says so to who asked for progress, and then runs', async (t) => {
+test('a held request sends heartbeats and progress, and then runs', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold: '30s' } });
   up.onCall = (m, n) => {
     if (m.meta?.progressToken === undefined) return m.text(`ran ${n}`);
@@ -229,7 +229,7 @@ test('a request that is held is kept alive, says so to who asked for progress, a
   gw.verify();
 });
 
-test('progress of a call that was held goes on from its wait also on the GET of a client that lost the stream',
+test('progress of a held call continues on the GET of a client that lost the stream',
     async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold: '30s' } });
   const streams = new Streams();
@@ -266,7 +266,7 @@ test('progress of a call that was held goes on from its wait also on the GET of 
   gw.verify();
 });
 
-test('requests that were held do not use up their agent\'s share', async (t) => {
+test('held requests do not use up their agent\'s share', async (t) => {
   const { up, gw } = await setUp(t,
     { approval: { hold: '20s' }, top: { loops: 1, limits: { in_flight: 8, agent_share: 50 } } });
   const s = await openSession(gw, { token: DEV.token });
@@ -311,7 +311,7 @@ test('SDK v2 of 2026-07-28 waits for the verdict by itself, over several rounds'
   gw.verify();
 });
 
-test('SDK v1 and v2 of 2025-11-25 are told where to look, and get through when they call again', async (t) => {
+test('SDK v1 and v2 of 2025-11-25 get the review\'s URL, and their repeated call runs', async (t) => {
   const { up, gw } = await setUp(t);
   const v1 = await sdk1();
   const v2 = await sdk2();
@@ -347,7 +347,7 @@ test('SDK v1 and v2 of 2025-11-25 are told where to look, and get through when t
   gw.verify();
 });
 
-test('SDK v1 and v2 without elicitation wait on one request that is held', async (t) => {
+test('SDK v1 and v2 without elicitation wait on one held request', async (t) => {
   const { up, gw } = await setUp(t, { approval: { hold: '30s' } });
   const v1 = await sdk1();
   const v2 = await sdk2();

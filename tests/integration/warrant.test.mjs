@@ -96,7 +96,7 @@ test('a tool server verifies the credential with the published keys, and every c
   assert.equal(check({ target_state_digest: null }), 'state_drift');
 });
 
-test('the credential goes where the configuration says, and nowhere else', async (t) => {
+test('the credential is sent only where the configuration says', async (t) => {
   const [plain, headed] = [await startUpstream(t), await startUpstream(t)];
   const gw = await startGateway(t, {
     upstreams: { a: { http: plain.url, credential: { meta: false } },
@@ -119,7 +119,7 @@ test('the credential goes where the configuration says, and nowhere else', async
   }
 });
 
-test('keys rotate under a running gateway: the new one signs, the old one verifies until it is retired', async (t) => {
+test('after a rotation the new key signs and the old one verifies until it is retired', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t,
     { upstreams: { up: { http: up.url } }, tools: { 'up/pay': { scope: 's', duplicates: 'allow' } } });
@@ -169,7 +169,7 @@ const CLAIMS = () =>
   ({ iss: 'https://login.example', aud: 'https://gateway.example', sub: 'ada', exp: now() + 300, iat: now(),
     org: { tenant: 'acme' }, roles: 'operator' });
 
-test('an agent shows a token of its issuer, and the claims say who it is', async (t) => {
+test('an agent authenticates with a token of its issuer, and the claims name it', async (t) => {
   const idp = await issuer();
   const up = await startUpstream(t);
   const gw = await startGateway(t, {
@@ -235,7 +235,7 @@ test('an agent shows a token of its issuer, and the claims say who it is', async
   assert.ok(!gw.logText.includes(sig), 'no token in the log');
 });
 
-test('an issuer\'s keys come from its URL, and while it is away its last keys serve', async (t) => {
+test('keys of an issuer come from its URL, and the last ones serve while it is down', async (t) => {
   const idp = await issuer();
   const next = await issuer();
   let keys = [idp.jwk];
@@ -264,7 +264,7 @@ test('an issuer\'s keys come from its URL, and while it is away its last keys se
   assert.ok(hits >= 1 && hits < 10, `${hits} fetches`);
 });
 
-test('without an issuer in the configuration it is the address that was bound, also after a reload', async (t) => {
+test('without a configured issuer the issuer is the bound address, also after a reload', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t,
     { upstreams: { up: { http: up.url } }, tools: { 'up/x': { scope: 's', duplicates: 'allow' } } });

@@ -45,7 +45,7 @@ function putBack(gw, from) {
     copyFileSync(from + end, gw.ledgerFile + end);
 }
 
-test('a ledger that grows is followed; one that was put back is a rollback, and another future a fork', async (t) => {
+test('writ watch follows a growing ledger and reports a rollback or a fork', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);
   const first = watch(gw, key);
@@ -74,7 +74,7 @@ test('a ledger that grows is followed; one that was put back is a rollback, and 
   assert.equal(readFileSync(gw.path('seen.txt'), 'utf8'), seen, 'what was good stays');
 });
 
-test('an untrusted checkpoint is reported, and an absent gateway is not a fork', async (t) => {
+test('writ watch reports an untrusted checkpoint, and an absent gateway is not a fork', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 1);
   assert.equal(writ(['keys', 'new', '--dir', gw.path('strange')]).code, 0);
@@ -88,7 +88,7 @@ test('an untrusted checkpoint is reported, and an absent gateway is not a fork',
   assert.equal(writ(['ledger', 'watch', 'http://127.0.0.1:1', '--key', key, '--state', 'x', '--every', '0']).code, 2);
 });
 
-test('who sees a call gets its receipt from the admin listener', async (t) => {
+test('a caller that may see a call gets its receipt from the admin listener', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);
   const [{ decision_id: id }] = gw.decisions();
@@ -117,7 +117,7 @@ async function cosign(gw, witness, keys, more = []) {
   return run;
 }
 
-test('a key that was revoked does not make forgotten what was seen under it', async (t) => {
+test('writ watch remembers checkpoints of a revoked key', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);
   assert.equal(watch(gw, key).code, 0);
@@ -158,7 +158,7 @@ test('a witness that answers with more than signatures is refused', async (t) =>
   assert.match(run.err, /more than signatures/);
 });
 
-test('a witness signs what only grew, and knows of a rollback', async (t) => {
+test('a witness signs only a ledger that grew and detects a rollback', async (t) => {
   const { gw, key } = await setUp(t);
   await calls(gw, 2);
   const witness = await startWitness(t, readFileSync(key, 'utf8').split('\n')[0]);
@@ -190,7 +190,7 @@ test('a witness signs what only grew, and knows of a rollback', async (t) => {
   assert.match(back.err, /ROLLBACK/);
 });
 
-test('receipts and bundles are under a checkpoint of witnesses, who are asked for by name and number', async (t) => {
+test('receipts and bundles verify under a checkpoint with the required witnesses', async (t) => {
   const { gw, key } = await setUp(t);
   const put = (name, text) => { writeFileSync(gw.path(name), text); return gw.path(name); };
   await calls(gw, 2);

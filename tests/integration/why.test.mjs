@@ -45,7 +45,7 @@ const CLIENTS = {
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
   for (const refusal of ['error', 'result']) {
-    test(`${name}, ${refusal}: a refusal names the place, the accepted values, the review and the voters' words`,
+    test(`${name}, ${refusal}: a refusal names the place, the accepted values, the review and the voters' feedback`,
         async (t) => {
       const up = await startSdkUpstream(t);
       const gw = await startGateway(t, { ...config(up), tools: tools(refusal) });
