@@ -94,7 +94,7 @@ is_plain(struct writ_view scope)
     return true;
 }
 
-/* What cannot stand in a scope: nothing, a dot segment, or what would be too long. */
+/* Strings that a scope cannot hold: empty, a dot segment, or too long. */
 static bool
 cannot_stand(struct writ_view text)
 {

@@ -9,7 +9,7 @@
 
 #define SETS_AT_LEAST 60
 
-/* The set of constraints that a JSON value stands for. */
+/* The set of constraints that a JSON value describes. */
 static const struct writ_constraint_set *
 compiled(const struct writ_json *constraints, struct writ_arena *arena,
     struct writ_pattern_list **patterns)

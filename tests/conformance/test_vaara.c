@@ -142,7 +142,7 @@ START_TEST(the_unicode_scope_has_the_expected_intent)
     const struct writ_json *record = writ_value_get(finding.document, "record");
 
     ck_assert(finding.authentic && is_true(want, "signature_ok"));
-    ck_assert(finding.holds); /* so what it states is what it recomputes to */
+    ck_assert(finding.holds); /* so the stated digest equals the recomputed one */
     ck_assert(
         writ_json_equal(writ_value_get(want, "intent_ref"), writ_value_get(record, "intent_ref")));
     ck_assert(writ_json_equal(

@@ -106,8 +106,8 @@ START_TEST(ecdsa_signatures_verify_as_they_must)
 }
 END_TEST
 
-/* A token and the set that it must or must not verify with. Sets of symmetric keys are refused
- * here whatever they say: there is no MAC. */
+/* A token and the set that it must or must not verify with. Sets of symmetric keys are always
+ * refused here: there is no MAC. */
 static bool
 verifies(const struct writ_json *group, const struct writ_json *test, struct writ_arena *arena)
 {

@@ -70,7 +70,7 @@ export function canonical(value) {
 }
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value) &&
   !(value instanceof Number);
-/** Whether a value is no deeper and has no more in it than a record of a bundle may; names count as values. */
+/** Whether a value is within the depth and size of a record of a bundle; names count as values. */
 function fits(value, levels = RECORD_DEPTH, counted = { values: 0 }) {
   if (++counted.values > RECORD_VALUES) return false;
   if (value === null || typeof value !== 'object' || value instanceof Number) return true;
@@ -106,7 +106,7 @@ export function vkey(text) {
   return { name, id, type: all[0], key: all.subarray(1) };
 }
 
-/** The name of a vkey of a type that is not known here, such as ML-DSA-44: nothing can be verified with it. */
+/** The name of a vkey of an unknown type, such as ML-DSA-44, which cannot verify anything. */
 function unknown(text) {
   const [, name, , material] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const all = Buffer.from(material ?? '', 'base64');
@@ -119,7 +119,7 @@ function ed25519(key, message, signature) {
   return verify(null, message, createPublicKey({ key: jwk, format: 'jwk' }), signature);
 }
 
-/** A note taken apart: its text, and who signed it with what. */
+/** The parts of a note: its text, and its signatures by key. */
 function note(all) {
   const at = all.lastIndexOf('\n\n') + 2;
   if (Buffer.byteLength(all) > NOTE_BYTES || /[\u0000-\u0009\u000b-\u001f]/.test(all) || !all.endsWith('\n') ||
@@ -129,7 +129,7 @@ function note(all) {
   return { text: all.slice(0, at - 1), lines };
 }
 
-/** Whether this key signed; none of its signatures may be wrong. */
+/** Whether this key signed; a wrong signature of it is an error. */
 function signed({ text, lines }, key) {
   let found = false;
   for (const [, name, blob] of lines) {
@@ -151,7 +151,7 @@ export function opened(all, keys) {
   return { ...read, key: keys.find((key) => signed(read, key)) ?? refuse('checkpoint_unsigned') };
 }
 
-/** What a log says of itself, when who is trusted signed it. trust: {keys, witnesses, quorum}. */
+/** The checkpoint of a log, if trusted keys signed it. trust: {keys, witnesses, quorum}. */
 export function checkpoint(all, { keys, witnesses = [], quorum = 0 }) {
   const { text, lines, key } = opened(all, keys);
   const [origin, size, root, ...rest] = text.slice(0, -1).split('\n');
@@ -214,7 +214,7 @@ function tlogProof(text) {
 
 // ---- the records: their members (the contract, 3 to 5), their digests (vectors/digests), their joins
 
-/** RFC 3339 in microseconds since 1970; undefined for what is none. */
+/** RFC 3339 in microseconds since 1970; undefined for any other text. */
 function time(text, form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/) {
   const [found, year, month, day, hour, minute, second, part = '', sign, hours = 0, minutes = 0] = form.exec(text) ??
     [];
@@ -328,7 +328,7 @@ const PROFILES = {
     decision_context_hash: ['policy_refs', 'target_state_digest', 'continuation_id', 'normalization_id'],
   },
 };
-/** Members that go in as null when there are none; without any other there is no digest. */
+/** Members that enter as null when absent; without any other member there is no digest. */
 const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'policy_digest', 'credential_scope',
   'credential_tier', 'policy_refs',
   'retrieved_policy_refs', 'revalidate_if'];
@@ -361,7 +361,7 @@ function withDigests(d) {
   return { found, profile };
 }
 
-/** A record of a kind that is right by itself. */
+/** A record of a known kind that is valid on its own. */
 export function checkRecord(kind, record) {
   if (canonical(record).length > RECORD_BYTES || !isValid(kind, record)) refuse('record_invalid');
   if (kind !== 'decision') return;
@@ -489,7 +489,7 @@ function phaseAt({ decision: made, issued_at, expires_at, continuation_id }, out
   return made === 'allow' ? 'fresh' : 'pending';
 }
 
-/** The keys that calls have claimed: each for as long as its decision says, unless nothing ran. */
+/** The keys that calls have claimed: each until its decision expires, unless the call did not run. */
 class Keys {
   claims = new Map();
   now; // the latest decision that claimed one
@@ -508,7 +508,7 @@ class Keys {
     this.claims.set(key, { leaf, until: at + BigInt(Math.min(seconds, 253402300800)) * 1000000n });
     return { claim: { key, leaf }, first: before && before.until > this.now ? before.leaf : undefined };
   }
-  #forget() { // what is over takes no memory
+  #forget() { // expired keys take no memory
     if (this.claims.size < this.crowd) return;
     for (const [key, { until }] of this.claims) if (until <= this.now) this.claims.delete(key);
     this.crowd = Math.max(1024, 2 * this.claims.size);
@@ -665,7 +665,7 @@ export class Bundle {
     }
     return this.#written([line]);
   }
-  /** The line of the next 2^level leaves, which were not asked for. */
+  /** The line of the next 2^level leaves, which were not requested. */
   node(level, digest) {
     const line = JSON.stringify({ leaf: this.edge.size, kind: 'node', level, digest });
     this.edge.add(level, Buffer.from(digest.slice(7), 'hex'));
@@ -693,7 +693,7 @@ export class Bundle {
   }
 }
 
-/** What has to stand in the first line. */
+/** The required content of the first line. */
 function firstLine(line, trust) {
   const { format, select, checkpoint: signedNote, keys } = isObject(line) ? line : {};
   if (format !== 'writ-bundle/1' || !isObject(select) ||
@@ -703,7 +703,7 @@ function firstLine(line, trust) {
   checkKeys(keys, head);
   return new Bundle(select, keys, head);
 }
-/** The lines that this one begins, by what it says. */
+/** The lines that this one announces. */
 function following(bundle, text) {
   const line = parse(text), { kind, record, digest, of, decision_id, seq } = isObject(line) ? line : {};
   if (Object.hasOwn(TABLES, kind)) {
@@ -748,7 +748,7 @@ export class BundleCheck {
   end() { if (!this.hasEnded) malformed(); }
 }
 
-/** The lines of pieces of bytes; undefined for what is behind the last one. */
+/** The lines of pieces of bytes; undefined after the last one. */
 function* linesOf(pieces) {
   let rest = Buffer.alloc(0);
   for (const piece of pieces) {
@@ -785,7 +785,7 @@ function textOf(raw) {
   try { return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw); } catch { return malformed(); }
 }
 
-/** What is said of a file: {ok, reason}, of a bundle with the number of the line, or with what its records are. */
+/** The verdict on a file: {ok, reason}, for a bundle with the number of the line, or with the totals of its records. */
 export function verdict(what, pieces, trust) {
   try {
     const told = what === 'bundle' ? verifyBundle(pieces, trust) : verifyReceipt(textOf(Buffer.concat([...pieces])),
@@ -797,8 +797,7 @@ export function verdict(what, pieces, trust) {
   }
 }
 
-/** How many witnesses must have signed: those that are asked for, or all, also those whose keys are of no known
- * type. */
+/** How many witnesses must have signed: the given number, or all, including those whose keys are of an unknown type. */
 function trustOf(keys, witnesses, quorum, strangers = []) {
   const names = new Set(witnesses.map(({ name }) => name)), most = names.size;
   const least = Number(quorum ?? new Set([...names, ...strangers]).size);
@@ -839,10 +838,10 @@ function main() {
   return ok;
 }
 
-/** Runs main: 0 holds, 1 does not, 2 could not be told. */
+/** Runs main: 0 valid, 1 invalid, 2 undecided. */
 function run() {
   try {
-    // what a number looked like in the text: without it none can be judged
+    // the text of a number: without it numbers cannot be judged
     if (JSON.parse('1', (name, value, context) => context?.source) !== '1')
       throw new Error(`needs Node.js 22 or later; this is ${process.version}`);
     return main() ? 0 : 1;

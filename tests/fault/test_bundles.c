@@ -93,7 +93,7 @@ check(struct writ_view text, const struct writ_note_key *key, enum writ_reason *
     return result;
 }
 
-/* A good one is never told to be bad for want of memory, and a bad one never to be good. */
+/* Without memory a good bundle is never reported bad, and a bad one never good. */
 START_TEST(bundle_check_with_a_failed_allocation_gives_no_other_verdict)
 {
     writ_auto_buf text = writ_buf_make(TEXT_MAX);

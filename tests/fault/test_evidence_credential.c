@@ -13,7 +13,7 @@
 
 static struct writ_signer *signer;
 static struct writ_jwks *keys;
-static struct writ_arena *arena; /* of what a test prepares */
+static struct writ_arena *arena; /* of the test's own preparation */
 static struct writ_decision decision;
 
 static void
@@ -33,7 +33,7 @@ teardown(void)
     writ_arena_free(arena);
 }
 
-/* One operation: appends what it made to `ret`. */
+/* One operation: appends its result to `ret`. */
 typedef writ_result (*operation)(struct writ_buf *ret);
 
 /* Runs it once undisturbed, then with the 1st, 2nd, ... allocation failing, until it is through. */
@@ -178,7 +178,7 @@ read_list(struct writ_buf *ret)
     return writ_is_ok(result) ? writ_buf_check(ret, NULL) : result;
 }
 
-/* What was revoked is in it, or it is no list. */
+/* A list contains every revoked place, or it is not made. */
 START_TEST(status_list_read_with_a_failed_allocation_gives_the_same_or_none)
 {
     setup();

@@ -18,7 +18,7 @@ crewai(void)
     return writ_profile_default();
 }
 
-/* One operation: appends what it made to `ret`. Takes its memory from a new arena. */
+/* One operation: appends its result to `ret`. Takes its memory from a new arena. */
 typedef writ_result (*operation)(struct writ_arena *arena, struct writ_buf *ret);
 
 static writ_result
@@ -156,7 +156,7 @@ START_TEST(completeness_with_a_failed_allocation_gives_the_same_or_none)
 }
 END_TEST
 
-/* Deriving and placing change nothing when they fail, whatever memory is left. */
+/* Deriving and placing leave the record unchanged on failure, with any amount of memory. */
 START_TEST(place_with_a_failed_allocation_leaves_the_record_unchanged)
 {
     writ_auto_arena plenty = writ_value_arena();

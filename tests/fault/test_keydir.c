@@ -110,14 +110,14 @@ START_TEST(a_failed_allocation_leaves_the_old_keys_or_the_new)
             ck_assert_int_eq(result.code, WRIT_E_NOMEM);
         }
         if (look() == 1) {
-            ck_assert_ok(rotate()); /* nothing that was left behind is in the way */
+            ck_assert_ok(rotate()); /* leftovers of a failure do not block the next change */
         }
         (void)teardown();
     }
 }
 END_TEST
 
-/* Lets no file become longer than `bytes`, in a process of its own. */
+/* Limits files to `bytes`, in a separate process. */
 static void
 rotate_with_limit(void *arg)
 {

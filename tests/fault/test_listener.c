@@ -69,7 +69,7 @@ check(const char *request)
     reached = true;
     for (long nth = 1; reached && nth < TIMES_MAX; nth++) {
         writ_auto_buf got = writ_buf_make(BUFFER_MAX), next = writ_buf_make(BUFFER_MAX);
-        struct echo *echo = echo_start_here(); /* nothing is kept from the calls before */
+        struct echo *echo = echo_start_here(); /* no memory is kept from earlier calls */
         unsigned status = call_with_fault(echo, request, nth, &reached, &got);
         bool ignored;
 

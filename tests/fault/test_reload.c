@@ -17,7 +17,7 @@
 #define WORKERS 2
 
 static char folder[64], file[128];
-static struct writ_kit kit; /* whose ledger is told the rules of reviews */
+static struct writ_kit kit; /* whose ledger gets the rules of reviews */
 
 static void
 write_config(const char *agent)
@@ -100,7 +100,7 @@ world_begin(struct world *w)
     }
 }
 
-/* Lets the loops do what was posted, and stops them. */
+/* Runs the posted tasks of the loops, and stops them. */
 static void
 world_end(struct world *w)
 {

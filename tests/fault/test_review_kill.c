@@ -20,7 +20,7 @@
 
 typedef struct writ_poll_spec spec;
 
-/** What was told, in this order. */
+/** The acknowledged changes, in this order. */
 enum told {
     OPENED = 0,
     VOTED,
@@ -136,9 +136,9 @@ work(struct writ_kit *kit, tell_fn *tell, void *ctx)
            tell(ctx, REJECT);
 }
 
-/* ---- what has to hold afterwards */
+/* ---- what must hold afterwards */
 
-/* ABSENT: there is no such review. */
+/* ABSENT: the review does not exist. */
 static enum writ_review_state
 state_of(struct writ_kit *kit, const char *id)
 {
@@ -202,7 +202,7 @@ check_states(struct trial *t)
     ck_assert(!t->told[APPROVED] || paid == WRIT_REVIEW_APPROVED || paid == WRIT_REVIEW_REDEEMED);
     ck_assert(!t->told[REDEEMED] || paid == WRIT_REVIEW_REDEEMED);
     ck_assert_int_eq(grants(&t->kit), paid == WRIT_REVIEW_REDEEMED); /* both or neither */
-    /* the second vote brings the verdict, and stands never without it */
+    /* the second vote brings the verdict, and is never recorded without it */
     ck_assert(paid != WRIT_REVIEW_OPEN || records <= 2);
     ck_assert(paid != WRIT_REVIEW_APPROVED || records == 4);
     ck_assert(!t->told[CANCEL] || cancelled == WRIT_REVIEW_CANCELLED);
@@ -210,7 +210,7 @@ check_states(struct trial *t)
     ck_assert(rejected != WRIT_REVIEW_OPEN || rows(&t->kit, REJECTED, 4) <= 2);
 }
 
-/* It is gone on with from where it stands, and the call runs once in all. */
+/* The review continues from its state, and the call runs once in all. */
 static void
 check_goes_on(struct trial *t)
 {

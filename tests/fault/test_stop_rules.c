@@ -229,7 +229,7 @@ START_TEST(list_with_a_failed_allocation_gives_all_or_none)
         } else {
             ck_assert_int_eq(result.code, WRIT_E_NOMEM);
         }
-        /* and what was signed last is not what is left of a failure */
+        /* and a list signed afterwards is complete */
         writ_buf_clear(&got);
         ck_assert_ok(writ_stop_rules_put_list(kills, signer, WRIT_LIT(URI), &got, NULL));
         ck_assert(writ_view_equal(writ_buf_view(&got), writ_buf_view(&want)));

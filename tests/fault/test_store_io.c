@@ -59,7 +59,7 @@ rows_of(struct writ_kit *kit, const call *c, const char *condition)
     return writ_kit_number(kit, sql);
 }
 
-/** What was asked for while the fault was armed. */
+/** The requests made while the fault was armed. */
 struct trial {
     const char *name;
     long nth;
@@ -89,7 +89,7 @@ meet_the_fault(struct trial *t)
     writ_kit_call_free(deny);
 }
 
-/* The call that met the fault: granted and on disk, or not granted and free to be asked again. */
+/* The call that met the fault: granted and on disk, or refused and free to be repeated. */
 static void
 settle_the_decision(struct trial *t)
 {
@@ -110,7 +110,7 @@ settle_the_decision(struct trial *t)
     }
     ck_assert_msg(t->decision == WRIT_E_IO || t->decision == WRIT_E_NOMEM, "%s %ld: %s", t->name,
         t->nth, writ_code_name(t->decision));
-    if (!t->poisoned) { /* after that, what was refused may be on disk all the same */
+    if (!t->poisoned) { /* after that, a refused call may still be on disk */
         ck_assert_int_eq(rows_of(&t->kit, t->during, "1"), 0);
         writ_kit_run(&t->kit, (spec){.argument = "x"});
     }

@@ -22,7 +22,7 @@
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
 
-/** What the child tells as soon as it has been told itself. */
+/** The child reports each answer as soon as it gets it. */
 struct told {
     char what; /* g granted, e its outcome, s sealed; w waits, f followed, d both rounds done */
     int number;
@@ -125,7 +125,7 @@ work(struct writ_kit *kit, int fd)
     }
     tell(fd, 's', 0);
     work_in_rounds(kit, fd);
-    for (int i = 0; i < MORE; i++) { /* so many that there is another manifest */
+    for (int i = 0; i < MORE; i++) { /* enough for another manifest */
         writ_kit_run(
             kit, (spec){.argument = spec_of(i % 8).argument,
                      .boundary = "more",
@@ -194,7 +194,7 @@ check_calls(struct trial *t)
         int64_t all = outcomes(&t->kit, i, "1");
 
         ck_assert_int_le(all, 1);
-        ck_assert(!t->granted[i] || all == 1); /* nothing that was told is lost */
+        ck_assert(!t->granted[i] || all == 1); /* every acknowledged entry is there */
         ck_assert(!t->ended[i] || outcomes(&t->kit, i, "o.verdict = 1") == 1);
         if (all == 1) {
             granted++;
@@ -205,7 +205,7 @@ check_calls(struct trial *t)
                     : WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
         }
     }
-    /* the budget knows of exactly the calls that may have run */
+    /* the budget counts exactly the calls that may have run */
     probe = *spec_of(0).reservations;
     probe.limit = writ_decimal_of(granted);
     writ_kit_refused(&t->kit,
@@ -218,8 +218,8 @@ check_calls(struct trial *t)
             .argument = "probe", .boundary = "probe", .reservations = &probe, .reservations_n = 1});
 }
 
-/* Of a call of two rounds: one that was told to wait waits, unless the next round was granted, and
- * that one has an outcome. */
+/* A call of two rounds: an acknowledged wait still waits, unless the next round was granted; then
+ * that round has an outcome. */
 static void
 check_rounds(struct trial *t)
 {

@@ -128,7 +128,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             writ_view_sub(text, 0, end), &writ_json_limits_default, arena, &list, NULL))) {
         return 0;
     }
-    /* what is not JSON are no arguments: NULL */
+    /* text that is not JSON gives no arguments: NULL */
     (void)!writ_is_ok(writ_json_read(writ_view_sub(text, end + 1, text.len),
         &writ_json_limits_default, arena, &arguments, NULL));
     catalog = catalog_of(list);

@@ -53,7 +53,7 @@ judge(const struct writ_config *config, const struct writ_json *arguments)
     return verdict.reason;
 }
 
-/* ---- what is allowed */
+/* ---- allowed arguments */
 
 static void
 check_each(const struct writ_constraint_set *set, const struct writ_json *arguments)

@@ -6,7 +6,7 @@
 
 #define ANSWERS_MAX 10000 /* more than the limits let wait */
 
-/* A fault for every step, so that fixers come too. False: nothing waits. */
+/* A fault for every step, so that fixers run too. False: no step waits. */
 static bool
 answer(struct writ_crewkit *kit)
 {

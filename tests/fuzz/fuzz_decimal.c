@@ -37,7 +37,7 @@ check_pair(const struct writ_decimal *a, const struct writ_decimal *b)
     if (writ_is_ok(writ_decimal_add(a, b, &sum))) {
         struct writ_decimal negated = writ_decimal_negate(b);
         check_text(&sum);
-        /* what was added can be taken away again, because nothing was rounded */
+        /* a sum is exact, so the addend can be subtracted again */
         WRIT_INVARIANT(writ_is_ok(writ_decimal_add(&sum, &negated, &back)));
         WRIT_INVARIANT(writ_decimal_compare(&back, a) == 0);
         WRIT_INVARIANT(

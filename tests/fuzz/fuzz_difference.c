@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         WRIT_INVARIANT(arena != NULL);
     }
     writ_arena_reset(arena);
-    /* what is not JSON is nothing: NULL */
+    /* text that is not JSON gives NULL */
     (void)!writ_is_ok(writ_json_read(
         writ_view_sub(text, 0, end), &writ_json_limits_default, arena, &before, NULL));
     (void)!writ_is_ok(writ_json_read(

@@ -63,7 +63,7 @@ static const struct {
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
-/* One of everything. A test, because what the kit asserts can only be asserted in one. */
+/* One entry of each kind. It runs as a test, because the kit's assertions need one. */
 START_TEST(fill)
 {
     struct writ_reservation budget = writ_kit_budget();

@@ -45,7 +45,7 @@ is_empty(struct writ_view line)
     return line.len == 0 || (LAX && line.ptr[0] == '\0');
 }
 
-/* One line of a chunked body: where it is forgiven, a bare LF ends it as well. */
+/* One line of a chunked body: where the library tolerates it, a bare LF ends it as well. */
 static bool
 take_lax_line(struct writ_view *rest, struct writ_view *ret)
 {

@@ -53,8 +53,8 @@ split_line(size_t end, struct writ_framing_head *ret)
     return true;
 }
 
-/* Fields up to the empty line; gives where the head ends, or 0. A folded line becomes a field of
- * its own, which no check may let pass. */
+/* Fields up to the empty line; gives the end of the head, or 0. A folded line becomes a separate
+ * field, which every check must refuse. */
 static size_t
 split_fields(size_t at, size_t len, struct writ_framing_head *ret)
 {

@@ -58,7 +58,7 @@ judge(char tool, const struct writ_json *arguments, struct writ_arena *arena,
     WRIT_INVARIANT(ret->answer == WRIT_POLICY_ALLOW || ret->reservations_n == 0);
 }
 
-/* What is forwarded is what was judged. */
+/* The forwarded arguments get the same verdict. */
 static void
 check_canonical(char tool, const struct writ_json *arguments, const struct writ_verdict *verdict,
     struct writ_arena *arena)

@@ -14,7 +14,7 @@
 
 static struct writ_arena *arena;
 
-/* What was written is the canonical form of what was read, or neither exists. */
+/* The written text is the canonical form of the text that was read, or neither exists. */
 static void
 check_written(writ_result put, const struct writ_buf *got, const struct writ_json *value)
 {

@@ -14,10 +14,10 @@
 #define NOW_S       INT64_C(1782363630)
 #define HEADER      4096
 #define SLOT        24
-#define SEAL_HEAD   256 /* of the seal: what is before the digests of buckets */
+#define SEAL_HEAD   256 /* the bytes of the seal before the digests of buckets */
 #define CHANGES_MAX 64
 #define TOKENS      4
-#define ROUNDS_MAX  2000 /* with one file: what was taken in it stays */
+#define ROUNDS_MAX  2000 /* with one file: used credentials stay used */
 
 struct change {
     off_t at;

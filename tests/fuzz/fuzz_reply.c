@@ -84,7 +84,7 @@ check_prompt(struct writ_view text)
                                         writ_view_str(token), true, arena, &reply, NULL)));
 }
 
-/* The author of a call does not know the token. Its middle alone is looked for, because an escape
+/* The author of a call does not know the token. Only its middle is searched for, because an escape
  * may put hex digits before or after a part of it. */
 static bool
 knows_token(struct writ_view text)

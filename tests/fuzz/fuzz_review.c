@@ -72,7 +72,7 @@ take_line(struct writ_review_story *story, struct writ_view line)
     check_written(record, value);
     writ_review_record_validate(record, &faults);
     if (!writ_is_ok(writ_review_story_add(story, record, arena, NULL))) {
-        *story = before; /* who reads a ledger stops here */
+        *story = before; /* a reader of a ledger stops here */
         return;
     }
     WRIT_INVARIANT(faults.count == 0);

@@ -20,7 +20,7 @@
 static struct writ_signer *signers[KEYS];
 static struct writ_jwks *trusted;
 
-/* What the model knows. */
+/* The state of the model. */
 struct world {
     bool leads[KEYS][KEYS];  /* genuine, and before its signer was revoked */
     int64_t revoked_s[KEYS]; /* INT64_MAX: never */

@@ -42,7 +42,7 @@ member(const struct writ_json *stop, struct writ_view name)
     return writ_json_string(writ_json_get(stop, name));
 }
 
-/* The call that a stop names, and no other one does that has nothing in common with it. */
+/* The call that a stop names; no stop without a common value names it. */
 static struct writ_kill_call
 named(const struct writ_json *stop)
 {

@@ -42,7 +42,7 @@ same_member(const struct writ_json *a, const struct writ_json *b, struct writ_vi
            (left != NULL && right != NULL && writ_json_equal(left, right));
 }
 
-/* Where a message of that form has what came of the call; NULL: in no place. */
+/* The place of the call's result in a message of that form; NULL: none. */
 static const struct writ_json *
 result_of(enum writ_task_form form, const struct writ_json *message)
 {
@@ -73,7 +73,7 @@ check_told(enum writ_task_form form, const struct writ_task_completion *end,
     const struct writ_json *result;
 
     if (end->withheld != WRIT_REASON_NONE) {
-        return; /* it is not to be told */
+        return; /* the message must not be forwarded */
     }
     WRIT_INVARIANT(end->after_hash.len > 0 || writ_view_equal(told, before));
     WRIT_INVARIANT((after == NULL) == (message == NULL));

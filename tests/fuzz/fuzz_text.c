@@ -54,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (writ_utf8_is_valid(input, &bad)) {
         check_exact(input);
     } else {
-        /* what stands before the first bad byte is good */
+        /* the text before the first bad byte is good */
         WRIT_INVARIANT(bad < size);
         WRIT_INVARIANT(writ_utf8_is_valid(writ_view_sub(input, 0, bad), NULL));
     }

@@ -188,7 +188,7 @@ test('a kill during a write keeps the old checkpoint', async (t) => {
   assert.equal(readFileSync(to, 'utf8'), last(gw));
   assert.equal(existsSync(`${to}.new`), false);
 
-  // two at once: the one that finds the folder taken says so; what is there is whole
+  // two processes at once: the one that finds the folder locked reports it, and the file is whole
   const both = await Promise.all(Array.from({ length: 8 }, () => send(gw, to)));
   for (const told of both) assert.ok(told.code === 0 || (told.code === 4 && /another process writes/.test(told.err)),
     told.err);
@@ -263,7 +263,7 @@ test('a gateway updates its anchors; one that is down stops no call and later ge
   mkdirSync(gw.path('missing'), { mode: 0o700 });
   await until(() => existsSync(gw.path('missing/anchor.txt')), 'the folder to be found');
 
-  // a ledger that was put back does not start, and what is in the file is moved aside by a resume
+  // a restored ledger does not start, and a resume moves the file aside
   await gw.stop();
   keep(gw, gw.path('copy.db'));
   await gw.start();

@@ -1,4 +1,4 @@
-// writ budget list: what is left of each budget, counted out of the signed records while the gateway runs.
+// writ budget list: the remainder of each budget, counted from the signed records while the gateway runs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { bearer, startGateway, writ } from '../support/js/gateway.mjs';
@@ -29,7 +29,7 @@ test('budget list prints limit, use, remainder, release time and owner', async (
   assert.ok((await b.call('up__pay', { n: 2 })).said);
   assert.ok((await a.call('up__look', { n: 1 })).said);
   assert.ok((await b.call('up__look', { n: 2 })).said);
-  up.onCall = (answer) => answer.error(-1, 'no'); // it may have run: nothing is given back
+  up.onCall = (answer) => answer.error(-1, 'no'); // it may have run: the amount stays used
   await b.call('up__both', { n: 3 });
 
   const run = writ(['budget', 'list', gw.configFile, '--json']);

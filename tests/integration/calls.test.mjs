@@ -1,5 +1,5 @@
-// Governed calls, end to end: what is let through, what is refused and how, duplicates, shadow mode,
-// budgets, the state of targets, runs and their ends. Upstream and ledger have to agree every time.
+// Governed calls, end to end: forwarded and refused calls, duplicates, shadow mode, budgets, the state of targets, runs
+// and their ends. Upstream and ledger must agree every time.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -350,7 +350,7 @@ test('shadow mode forwards a refused call and records the verdict', async (t) =>
   // what policy does not decide stays
   assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'duplicate_outcome');
   assert.equal((await s.call('up__lost', {})).reason, 'scope_missing', 'without a scope nothing can be bound');
-  // a budget that is used up is shadowed as well
+  // shadow mode applies to an exhausted budget as well
   for (const amount of [3, 4]) assert.ok((await s.call('up__pay', { amount })).result);
   const last = gw.show(claims(up.calls.at(-1)).jti);
   assert.deepEqual([last.decision.decision, last.decision.extensions.writ.reason, last.outcome.outcome],
@@ -409,7 +409,7 @@ test('a budget counts calls that ran or may have run, per owner and window', asy
   assert.equal(await ran(sa, 'up__soon', 2), 'budget_exceeded');
   let amount = 3;
   await until(async () => (await ran(sa, 'up__soon', amount++)) === 'ran', 'the window to move on');
-  // refused and duplicate calls spend nothing; a call that may have run does
+  // refused and duplicate calls use no budget; a call that may have run does
   for (let i = 0; i < 4; i++) assert.equal(await ran(sa, 'up__limit', 6 + i), 'constraint_failed');
   assert.equal(await ran(sa, 'up__limit', 1), 'ran');
   assert.equal(await ran(sa, 'up__limit', 1), 'duplicate_outcome');
@@ -485,7 +485,7 @@ test('concurrent probes in one session each get their own answer', async (t) => 
       state: { tool: 'up/stat', arguments: { file: '{path}' }, select: ['/of'], timeout: '2s' } },
   });
   const asked = [];
-  const open = new Map(); // as the official SDK does: of two requests with one id, the second gets what is said first
+  const open = new Map(); // like the official SDK: of two requests with one id, the second gets the first answer
   up.onCall = (a) => {
     if (a.name !== 'stat') return a.text('written');
     asked.push(a);

@@ -1,4 +1,4 @@
-// writ ledger checkpoint and key: what a ledger says of itself, checked with Node's own crypto.
+// writ ledger checkpoint and key: the signed checkpoint of a ledger, verified with Node's own crypto.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -98,7 +98,7 @@ test('a retired key is listed for old checkpoints, a revoked one only as a comme
   writeFileSync(trusted, history());
   assert.equal(verdict(), 'ok');
 
-  // revoked after all that is there: the ledger is believed as it is, who has a file alone trusts the key no more
+  // revoked after every record: the ledger still verifies, but a verifier with only the file no longer trusts the key
   assert.equal(writ('keys', 'revoke', '--dir', keys, '--kid', kid).code, 0);
   const since = list().find((key) => key.kid === kid).revoked_since;
   assert.equal(history(), `${active}\n# revoked since ${since}: ${old}\n`);
@@ -109,7 +109,7 @@ test('a retired key is listed for old checkpoints, a revoked one only as a comme
   writeFileSync(trusted, history().replace(/# .*: /, ''));
   assert.equal(verdict(), 'ok');
 
-  // revoked since before: what it signed is not believed
+  // revoked before: its signatures are rejected
   assert.equal(writ('keys', 'revoke', '--dir', keys, '--kid', kid, '--since', '2020-01-01T00:00:00Z').code, 0);
   const run = checkpoint();
   assert.deepEqual([run.code, run.out], [3, '']);

@@ -194,7 +194,7 @@ test('a client that goes away or cancels takes only its own call with it', async
   const upstreamId = calls().find((c) => c.params.arguments.act === 'never').id;
   assert.equal(cancelled.line.params.requestId, upstreamId, 'of the right call');
   assert.equal((await running).said, 'mine');
-  // a legacy client that leaves has cancelled nothing: its call runs on
+  // a legacy client that leaves cancels no call: it runs on
   const abort = new AbortController();
   const left = b.call('up__act', { act: 'slow', say: 'left', ms: 300 }, { signal: abort.signal });
   await until(() => calls().length === 3, 'its call');

@@ -1,4 +1,4 @@
-// The frame of the program: what every command has, whatever it does.
+// The frame of the program: the behaviour that every command shares.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -70,7 +70,7 @@ for (const [what, args, text] of MISTAKES) {
   });
 }
 
-// What is wrong with a file is told with its path, whichever command reads it.
+// Every command reports a fault of a file with its path.
 const FILES = [
   ['json canon', (p) => [p]], ['json digest', (p) => [p]], ['explain', (p) => ['config/example.yaml', p]],
   ['explain', (p) => [p, '-']],
@@ -130,5 +130,5 @@ test('a command that cannot write its output fails', () => {
   const run = writ(['--help'], { stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
   assert.equal(run.code, 4);
-  assert.equal(spawnSync('sh', ['-c', 'exec "$0" --help >&-', BIN]).status, 4); // closed is no other file's number
+  assert.equal(spawnSync('sh', ['-c', 'exec "$0" --help >&-', BIN]).status, 4); // a closed descriptor is an error
 });

@@ -1,5 +1,5 @@
-// Real clients and servers of both protocol families with the gateway between them: what they can do
-// without it, they can do through it, except where a rule says no.
+// Real clients and servers of both protocol families with the gateway between them: everything that works without the
+// gateway works through it, except where a rule forbids it.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway, until } from '../support/js/gateway.mjs';
@@ -63,7 +63,7 @@ const CLIENTS = {
 let serial = 0;
 const fresh = (t) => `${t} ${++serial}`;
 
-/** The refusal that a call is told, whichever class of error the SDK makes of it. */
+/** The refusal of a call, for every error class of the SDK. */
 async function refusalOf(promise) {
   try {
     const result = await promise;
@@ -119,7 +119,7 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       await call({ name: `${prefix}steps`, arguments: { n: 3 + (++serial) / 1000 } },
         { onprogress: (p) => progress.push(p.message) });
       assert.deepEqual(progress, ['step 1', 'step 2', 'step 3']);
-      // the server asks back
+      // the server sends a request
       if (!modern) assert.equal(
         (await call({ name: `${prefix}ask`, arguments: { question: fresh('ok?') } })).content[0].text, 'They said yes');
 
@@ -257,7 +257,7 @@ test('an upstream whose list breaks off is named, and its earlier pages are list
     assert.deepEqual(list.result?.tools.map((x) => x.name), ['a__x', 'b__y'], `${name}: ${list.text}`);
     assert.deepEqual(list.result._meta['io.writ/unavailable'], ['b'], name);
   }
-  // a first page that is broken is no list either; an error that says so is
+  // a broken first page is not a list either, nor is an error
   for (const [name, way] of Object.entries({ closed: ways.closed, page: ways.page, 'no JSON': ways['no JSON'] })) {
     breaking.onMessage = (a) => (a.method === 'tools/list' ? (way(a), true) : undefined);
     assert.deepEqual((await s.request('tools/list')).result._meta['io.writ/unavailable'], ['b'], name);

@@ -14,12 +14,12 @@ const help = run(WRIT, ['help']);
 const commands = [...help.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}/gm)].map((match) => match[1]);
 const groups = [...new Set(commands.map((command) => command.split(' ')[0]))];
 
-/** What each shell offers after these words, of which the last may be begun. */
+/** The offers of each shell after these words; the last word may be partial. */
 const shells = {
   bash: (script, line) => words(run('bash', ['-c', `${script}
     COMP_WORDS=(${line.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
     _writ_complete; printf '%s\\n' "\${COMPREPLY[@]}"`])),
-  // _describe and _files belong to zsh's completion, which needs a terminal; items are what they get
+  // _describe and _files belong to zsh's completion, which needs a terminal; items are their arguments
   zsh: (script, line) => run('zsh', ['-f', '-c', `
     _describe() { print -rl -- \${(P)2} }; _files() { }
     words=(${line.map((word) => `'${word}'`).join(' ')}) CURRENT=$#words PREFIX=$words[-1]

@@ -233,7 +233,7 @@ test('the other examples of docs/policy.md are parts of a valid file', () => {
   }
 });
 
-// ---- what the gateway makes of it
+// ---- the gateway with such a configuration
 
 test('a gateway whose key has another algorithm than configured does not start', { timeout: 60000 },
     async (t) => {

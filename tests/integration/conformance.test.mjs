@@ -35,7 +35,7 @@ const CHOICES = {
   child: { 'server-sse-polling': KEEPS, 'server-sse-multiple-streams': { json: true } },
 };
 
-/** Runs the suite; gives what it prints. */
+/** Runs the suite; returns its output. */
 function run(url, ...args) {
   return new Promise((done, fail) => {
     const dir = mkdtempSync(join(tmpdir(), 'writ-suite-'));
@@ -59,7 +59,7 @@ async function all(url, revision) {
     [...text.matchAll(/^[✓✗] ([a-z0-9-]+): (\d+ passed, \d+ failed)/gmu)].map(([, name, counts]) => [name, counts]));
 }
 
-/** One of them, with the server itself, which is started as told. */
+/** One scenario, with a server that is started as configured. */
 async function chosen(revision, scenario, options) {
   const up = await startSuiteServer(scope, options);
   const text = await run(up.url, '--scenario', scenario, '--spec-version', revision);

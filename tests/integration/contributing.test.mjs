@@ -96,7 +96,7 @@ async function build(target, changed, tree, out) {
     for (const name of inputs) if (!made.has(name) && !name.startsWith('/') && !existsSync(join(out, name)))
       symlinkSync(join(BUILD, name), join(out, name));
   }
-  // what was made in the build, such as headers, stays; the source is the copy
+  // files made in the build, such as headers, stay; the source is the copy
   const moved = (text) => text.replaceAll(BUILD, '\0').replaceAll(`${SOURCE}/`, `${tree}/`)
     .replaceAll(`${SOURCE}\\"`, `${tree}\\"`)
     .replaceAll(new RegExp(`-I${SOURCE}(?=\\s)`, 'g'), `-I${tree}`).replaceAll('\0', BUILD);

@@ -179,7 +179,7 @@ const REASONS = [
 ];
 for (const [reason, change, header] of REASONS) {
   test(`${reason}: ${JSON.stringify({ ...change, ...header })}`, async () => {
-    // jose itself refuses to sign what it does not understand; crit it has to be told about
+    // jose refuses to sign an unknown member; crit must be declared to it
     const { publicKey, privateKey } = await jose.generateKeyPair('ES256');
     const jwks = { keys: [{ ...await jose.exportJWK(publicKey), kid: 'theirs' }] };
     const token = await new jose.CompactSign(Buffer.from(JSON.stringify(claims(change))))

@@ -104,7 +104,7 @@ test('crew check reports all faults of a shape, and crew draw draws it', () => {
     ['missing_first_input', 'missing_final_output', 'unknown_role_reference']);
 });
 
-// What Graphviz makes of a shape: { crew: { role: [edges] } }.
+// Graphviz's drawing of a shape: { crew: { role: [edges] } }.
 function drawn(dot) {
   const ran = spawnSync('dot', ['-Tdot_json'], { input: dot, encoding: 'utf8', maxBuffer: 1 << 26 });
   assert.equal(ran.status, 0, ran.stderr);

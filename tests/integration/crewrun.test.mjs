@@ -39,7 +39,7 @@ const SCRIPT = {
   },
 };
 
-// A worker: what it does with each event is the body of a function.
+// A worker: the body of a function handles each event.
 const worker = (dir, body) => `'${process.execPath}' '${put(dir, `worker-${Math.random()}.mjs`, `
   import { createInterface } from 'node:readline';
   import fs from 'node:fs';
@@ -283,7 +283,7 @@ test('ten thousand agents share one worker', () => {
   const shared = run('run', shape, '--agents', worker(dir, 'answer(e.roleId);'), '--shared', '--log', log, '--json');
   assert.deepEqual(JSON.parse(shared.stdout), { events: 10007, output: 'z', status: 'completed' }, shared.stderr);
   assert.equal(run('replay', log).status, 0);
-  // one process each is too many, and said; one that ends at once is not started again and again
+  // one process each is too many, and reported; one that ends at once is not restarted again and again
   const each = run('run', shape, '--agents', `echo >> '${dir}/starts'; exit 0`);
   assert.match(each.stdout, /"a-10000" fails: there are too many workers: see --shared/);
   assert.equal(readFileSync(`${dir}/starts`, 'utf8'), '\n'.repeat(128));

@@ -1,4 +1,4 @@
-// Definitions of tools: what is learned of them, what the record says, and what pinning refuses.
+// Definitions of tools: how they are fetched, what the record holds, and what pinning refuses.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, symlinkSync, unlinkSync, writeFileSync, statSync } from 'node:fs';
@@ -78,7 +78,7 @@ for (const [what, ttlMs,
   });
 }
 
-const FRESH_MS = 5100; // a pinned tool's definition is asked for again after 5 s (FRESH_US in tool_discovery.c)
+const FRESH_MS = 5100; // a pinned tool's definition is fetched again after 5 s (FRESH_US in tool_discovery.c)
 
 test('a pinned tool is not called after a silent change of its definition; concurrent calls fetch it once',
     async (t) => {
@@ -91,7 +91,7 @@ test('a pinned tool is not called after a silent change of its definition; concu
   assert.ok((await eight()).every((a) => a.result));
   const before = lists();
   up.tools = [{ ...READ, description: 'Reads, and tells the others.' }];
-  await new Promise((done) => setTimeout(done, FRESH_MS)); // longer is as good: what is known of it is too old
+  await new Promise((done) => setTimeout(done, FRESH_MS)); // a longer pause works too: the cached definition is too old
   assert.ok((await eight()).every((a) => a.reason === 'definition_changed'), 'all that waited');
   assert.equal(lists(), before + 1);
   assert.ok((await eight()).every((a) => a.reason === 'definition_changed'));
@@ -429,7 +429,7 @@ test('hidden characters in tools, prompts, resources and instructions reach no m
   assert.deepEqual((await listed()).map((x) => [x.name, x.description]), [['write', 'Writes.']]);
   assert.equal((await gw.waitLog('definition_hides')).characters > 0, true);
 
-  // what is accepted is the server's own definition; what is shown has nothing that hides
+  // the accepted definition is the server's own; the listed one has no hidden characters
   await seen(gw, 'up/read', 'new');
   const diff = tools(gw, 'diff', 'up/read');
   assert.match(diff.out, /\\u\{e0073\}\\u\{e0065\}.*\\u200b\\u202e/);

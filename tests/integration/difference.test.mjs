@@ -61,7 +61,7 @@ function compared(answer, ownWords) {
   };
 }
 
-// ---- what is asked
+// ---- the requests
 
 const rpc = (id, method, params) => ({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
 const hello = (version = LEGACY) =>
@@ -376,26 +376,25 @@ const MODERN_CASES = {
 const DEMANDED = {
   // a batch would hide calls from an inspector of single messages; revisions from 2025-06-18 on have none
   'legacy: batch': { status: 400, code: -32600 },
-  // what cannot be read cannot be judged
+  // an unreadable request cannot be judged
   'legacy: Content-Encoding': { status: 415, code: -32000 },
   // JSON that is exchanged is UTF-8 (RFC 8259 8.1); this server reads it as such and ignores the claim
   'legacy: ping, Content-Type of another charset': { status: 415, code: -32000 },
-  // an id stands in every record of its call: it has a limit
+  // an id is in every record of its call: it has a limit
   'legacy: ping, id of a text that is long': { status: 400, code: -32600 },
   // no head may be read in two ways: a GET has no body (security.md H2)
   'legacy: GET with a body': { status: 400, code: -32600 },
   // what policy cannot judge is refused, with a record of it
   'legacy: tools/call, arguments that are an array': { status: 200, code: -31001 },
   'legacy: tools/call, arguments null': { status: 200, code: -31001 },
-  // a state goes on with a call that waits, or with none; this server does not look at it
+  // a state continues a waiting call, or is refused; this server ignores it
   'modern: tools/call, an unknown state': { status: 200, code: -31001 },
   // an agent does not learn whether tasks of other agents exist
   'legacy: tasks/get of a server without tasks': { status: 200, code: -32602 },
   'modern: tasks/get, undeclared': { status: 400, code: -32021 },
-  // a header that names something names what the body names (security.md J12)
+  // a header must name what the body names (security.md J12)
   'modern: tools/list, a name that nothing has': { status: 400, code: -32020 },
-  // the stateless revision answers them with 405; this server looks at the method first and takes them for the older
-  // ones
+  // the stateless revision answers them with 405; this server checks the method first and takes them for the older ones
   'modern: GET': { status: 405, code: -32000 },
   'modern: DELETE': { status: 405, code: -32000 },
   'modern: HEAD': { status: 405 },
@@ -407,13 +406,13 @@ const DEMANDED = {
   'legacy: no Accept': { over: 'stdio', status: 200 },
   'legacy: ping, Accept in capitals': { over: 'stdio', status: 200 },
   'legacy: ping, Accept of kinds': { over: 'stdio', status: 200 },
-  // a server need not have sessions: what comes without one is served by a child of the agent
+  // sessions are optional: a request without one is served by a child of the agent
   'legacy: no session': { over: 'stdio', status: 200 },
   'legacy: notification without a session': { over: 'stdio', status: 202 },
-  // the server itself reads what it is told; the words before it over HTTP are this test server's own
+  // the server itself reads its input; the error text over HTTP is this test server's own
   'legacy: initialize, without params': { over: 'stdio', status: 200, code: -32603 },
   'legacy: initialize, with bad params': { over: 'stdio', status: 200, code: -32603 },
-  // streams can be gone on with, so an event that is not known is refused; this server keeps none and ignores it
+  // streams can be resumed, so an unknown event is refused; this server keeps none and ignores it
   'legacy: GET, Last-Event-ID of nowhere': { over: 'stdio', status: 400, code: -32000 },
 };
 

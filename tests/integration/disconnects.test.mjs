@@ -14,10 +14,10 @@ import { startUpstream } from '../support/servers/upstream.mjs';
 import { Streams } from '../support/servers/resumable.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
-// no call ends by itself while a test waits for what ends it
+// no call ends on its own while a test waits for its cause
 const RULES = { 'up/work': { scope: 'work', timeout: '60s', arguments: [{ arg: 'n', op: 'type', value: 'number' }] } };
 const notice = (data) => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
-const SOON_MS = 1500; // a probe, and what it draws: for what must not happen
+const SOON_MS = 1500; // a probe and its effects: for events that must not happen
 
 let certs;
 before(() => {
@@ -56,7 +56,7 @@ async function request(gw, secure, headers, body) {
   return client;
 }
 
-/** A session, opened over the socket of a test: fetch does not know our certificates. */
+/** A session over the socket of a test: fetch does not accept the test's certificates. */
 async function session(gw, secure) {
   if (!secure) return openSession(gw);
   const c = new Caller(gw);

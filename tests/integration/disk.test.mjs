@@ -1,5 +1,5 @@
-// The disk under a serving gateway: full, without write permission, read-only, and the gateway killed meanwhile. What
-// was acknowledged stays, what was refused did not run, and it goes on by itself when the disk does.
+// The disk under a serving gateway: full, without write permission, read-only, and the gateway killed meanwhile.
+// Acknowledged calls stay, refused ones did not run, and the gateway resumes when the disk does.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ const CONFIG = (up) => ({
   tools: { 'up/pay': { scope: 'pay',
     arguments: [{ arg: 'n', op: 'type', value: 'any' }, { arg: 'pad', op: 'type', value: 'any' }] } },
 });
-const HELD = 1000; // the call whose answer the upstream keeps back
+const HELD = 1000; // the call whose answer the upstream holds back
 const PAD = 'p'.repeat(2000);
 
 /** A gateway in front of an upstream, a session, three calls that were answered and one that is under way. */
@@ -61,7 +61,7 @@ async function refusesAll(gw, pay) {
   return refused;
 }
 
-/** What must hold at the end: once for what ran, nothing for what was refused, and every answer in the ledger. */
+/** What must hold at the end: each executed call once, no refused call, and every answer in the ledger. */
 function settled({ up, gw, acknowledged }, refused) {
   const ran = up.calls.map((call) => call.arguments.n);
   assert.equal(new Set(ran).size, ran.length, 'a call ran twice');
@@ -79,14 +79,14 @@ async function outageAndBack(t, gateway, take, giveBack) {
 
   take();
   const refused = await refusesAll(gw, pay);
-  release(); // its outcome cannot be written now: the answer is withheld, and the client is told that it may have run
+  release(); // its outcome cannot be written now: the answer is withheld, and the error says that it may have run
   const answer = await waiting;
   assert.equal(answer.reason, 'ledger_unavailable');
   assert.equal(answer.refusal.execution, 'unknown');
   assert.notEqual(answer.refusal.decision_id, undefined);
   assert.equal((await new Caller(gw).request('initialize',
     { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } })).status, 503);
-  assert.equal((await pay(1)).reason, 'ledger_unavailable'); // also what would be a duplicate
+  assert.equal((await pay(1)).reason, 'ledger_unavailable'); // duplicates as well
   assert.match((await gw.waitLog('ledger_refusing')).why, /database/);
 
   giveBack();

@@ -1,5 +1,5 @@
-// SIGTERM while something is under way that does not end: what it is waiting for has ten seconds, then its
-// client is told, its outcome is recorded, and the gateway ends in order.
+// SIGTERM during operations that do not end: each has ten seconds, then its client gets an error, its outcome is
+// recorded, and the gateway ends in order.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
@@ -20,7 +20,7 @@ const setUp = async (t, options = {}, rule = RULE, top = {}) => {
   return { up, gw };
 };
 
-/** Each begins something, gives what is to be waited for, and says how that ends. */
+/** Each begins an operation, gives an event to wait for, and says how it ends. */
 const CASES = {
   'a call of which nothing comes': async (t) => {
     const { up, gw } = await setUp(t, { onCall: () => {} });
@@ -85,7 +85,7 @@ const CASES = {
     const other = new DatabaseSync(gw.ledgerFile);
     other.exec('BEGIN IMMEDIATE');
     const answer = caller.call('up__pay', { n: 1 });
-    setTimeout(() => other.close(), 11_000); // the claim is granted, and there is no time left for the call
+    setTimeout(() => other.close(), 11_000); // the claim is granted, and no time is left for the call
     return { gw, answer, after: () => assert.equal(up.calls.length, 0) };
   },
 };

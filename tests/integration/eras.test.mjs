@@ -1,6 +1,6 @@
-// Both protocol families: each mode of the SDK's client in front of a server of the one, of the other
-// and of both, over HTTP and over stdio: what it gets from the server itself, it gets through the
-// gateway, and where it gets nothing it is told so, and does not hang.
+// Both protocol families: each mode of the SDK's client in front of a server of one, the other and both, over HTTP and
+// over stdio: it gets the same through the gateway as from the server, and where it gets no answer it gets an error and
+// does not hang.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -61,8 +61,8 @@ async function use(mode, transport) {
   return seen;
 }
 
-/** What may differ: a client that gets nothing is told in the words of the transport; and the SDK's own
- * transport over stdio loses progress that comes together with the answer. */
+/** What may differ: a client without an answer gets the transport's own error; and the SDK's own transport over stdio
+ * loses progress that comes together with the answer. */
 const told = ({ error, progress, ...seen }) => seen;
 
 async function http(url) {
@@ -108,7 +108,7 @@ for (const kind of ['http', 'stdio']) {
   }
 }
 
-/** What a client that does not negotiate asks of a server of the other family, and what it is told. */
+/** Requests of a client that does not negotiate to a server of the other family, and their answers. */
 const FOREIGN = {
   legacy: { modern: true, told: -32000,
     asks: { 'server/discover': {}, 'tools/list': {}, 'tools/call': { name: 'echo', arguments: { message: 'x' } },

@@ -1,5 +1,5 @@
-// Methods that the gateway does not know: extensions go to the one server that is meant, as they came;
-// what a server could take for a call, or for a method with rules of its own, goes nowhere.
+// Methods unknown to the gateway: extensions reach their one server unchanged; a method that a server could take for a
+// call, or that has rules of its own, is not forwarded.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway } from '../support/js/gateway.mjs';

@@ -1,6 +1,5 @@
-// A proxy between gateway and upstream breaks connections at every kind of place. Afterwards the ledger
-// is compared with what the upstream itself counted: no call ran twice, what the ledger calls executed
-// ran, what it calls not sent did not.
+// A proxy between gateway and upstream breaks connections at every kind of place. Afterwards the ledger is compared
+// with the upstream's own count: no call ran twice, executed calls ran, calls not sent did not.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway } from '../support/js/gateway.mjs';
@@ -35,7 +34,7 @@ const places = (n, head) => [0, 1, Math.floor(head / 2), head - 2, head, head + 
 for (const [name, answer] of Object.entries(ANSWERS)) {
   test(`a connection broken at any byte never runs a call twice or falsifies the ledger: answers with ${name}`,
       async (t) => {
-    const ran = new Map(); // what the upstream did, by its own count
+    const ran = new Map(); // the upstream's own count
     const up = await startUpstream(t);
     up.onCall = (a) => {
       ran.set(a.arguments.n, (ran.get(a.arguments.n) ?? 0) + 1);

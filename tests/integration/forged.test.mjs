@@ -20,7 +20,7 @@ const TOOLS = { 'up/note': { scope: 'notes', duplicates: 'allow',
 const now = () => Math.floor(Date.now() / 1000);
 const b64 = (value) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
-/** An HTTP server on a port of its own; `at(path, fn)` says what is there. */
+/** An HTTP server on its own port; `at(path, fn)` sets the handler of a path. */
 class Place {
   constructor() {
     this.seen = [];
@@ -50,7 +50,7 @@ class Place {
   }
 }
 
-/** An issuer whose metadata and keys are where they belong. */
+/** An issuer with correct metadata and keys. */
 class Issuer extends Place {
   async start(t, algs = ['ES256']) {
     await super.start(t);
@@ -262,7 +262,7 @@ test('key sets that hang, are huge or malformed change nothing and delay no call
     const line = await gw.reload(gw.config); // a new generation fetches at once
     assert.equal(line.event, 'reloaded');
     await until(() => issuer.count('/jwks') > n, what);
-    // the keys that are known go on, whatever the fetch is doing
+    // the known keys keep serving during the fetch
     assert.equal((await call(gw, token)).status, 200, what);
     assert.equal((await call(gw, await issuer.sign({ sub: what }))).status, 200, what);
     assert.equal((await call(gw, await steady.sign())).status, 200, what);

@@ -40,7 +40,7 @@ test('a call with a credential runs once; without one it never reaches the serve
   assert.deepEqual([again.status, reason(again)], [403, 'replayed']);
   assert.equal(up.calls.length, 1);
   assert.deepEqual(up.calls[0].arguments, ARGS);
-  assert.equal(up.calls[0].headers['writ-credential'], token); // the server may look at it, too
+  assert.equal(up.calls[0].headers['writ-credential'], token); // the server gets it, too
 });
 
 test('a credential in the body is accepted in both protocol families', async (t) => {
@@ -287,7 +287,7 @@ test('bodies of many clients without a credential do not fill the memory', async
   });
   await until(() => closed.length >= 12, 'the first refusals');
   const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${guard.child.pid}/status`, 'utf8'))[1]);
-  if (!process.env.WRIT_SANITIZED) assert.ok(rss < 400_000, `${rss} KiB`); // a sanitizer's memory is no measure
+  if (!process.env.WRIT_SANITIZED) assert.ok(rss < 400_000, `${rss} KiB`); // not measured under sanitizers
   const busy = await caller.call('pay', { ...ARGS, more: 'x'.repeat(16 << 20) }).catch((e) => ({ status: e.code }));
   assert.notEqual(busy.status, 200);
   for (const socket of sockets) socket.destroy();
@@ -296,7 +296,7 @@ test('bodies of many clients without a credential do not fill the memory', async
   assert.equal(up.calls.length, 1);
 });
 
-/** Serves a set of keys: what it serves and how slowly is the test's to change; how often it was asked. */
+/** Serves a set of keys; the test changes its content and delay, and counts its requests. */
 async function keyServer(t, keys) {
   const served = { keys, slow: 0, fetched: 0 };
   const server = http.createServer((req, res) => {
@@ -327,7 +327,7 @@ test('a credential of an unknown key causes a new fetch of the keys', async (t) 
   await until(() => server.fetched > 0, 'the first fetch');
   assert.equal(await run(old), 200);
   server.keys = { keys: [...fresh.jwks.keys, ...old.jwks.keys] };
-  await new Promise((r) => setTimeout(r, 1100)); // a key that was asked for a moment ago is not asked for again
+  await new Promise((r) => setTimeout(r, 1100)); // a key fetched a moment ago is not fetched again
   assert.equal(await run(fresh), 200);
   const made = await issuer('made-up');
   const before = server.fetched, from = Date.now();
@@ -391,7 +391,7 @@ for (const form of ['http', 'check']) {
 test('a used credential stays used for a guard with a larger clock tolerance', async (t) => {
   const { dir, up, mint, caller } = await behind(t);
   const lenient = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--skew', '3']));
-  await new Promise((r) => setTimeout(r, 4500)); // the file is older than what is forgiven
+  await new Promise((r) => setTimeout(r, 4500)); // the file is older than the tolerance
   const exp = Math.floor(Date.now() / 1000) + 2;
   const [one, other] =
     await Promise.all([1, 2].map(async () => ({ 'writ-credential': await mint('pay', ARGS, { exp }) })));
@@ -424,7 +424,7 @@ test('behind a real gateway the official everything server serves only its calls
   const answer = await client.call('up__echo', { message: 'hello' });
   assert.equal(answer.said, 'Echo: hello', answer.text);
   await gw.reload({ ...gw.config, issuer: 'https://other.example' });
-  const foreign = await client.call('up__echo', { message: 'again' }); // what the guard says reaches the client
+  const foreign = await client.call('up__echo', { message: 'again' }); // the guard's answer reaches the client
   assert.deepEqual([foreign.reason, foreign.refusal.upstream_reason], ['upstream_unauthorized', 'wrong_issuer']);
   assert.match(foreign.error.message,
     /; the tool server's reason is wrong_issuer: the credential comes from another issuer/);
@@ -474,7 +474,7 @@ test('over stdio the official filesystem server writes only with a good credenti
 
 test('a guard whose stdio server does not start reports the reason', async (t) => {
   const dir = await guardFolder(t, (await issuer()).jwks);
-  const end = async (...server) => { // its client stays: a guard that lost both says nothing of its server
+  const end = async (...server) => { // its client stays connected: a guard that lost both does not report its server
     const guard = spawn(BIN, ['guard', 'stdio', '--keys', 'jwks.json', '--aud', AUD, '--iss', ISS, '--used', 'used',
       '--', ...server], { cwd: dir });
     const log = text(guard.stderr);
@@ -528,7 +528,7 @@ test('nginx asks the guard before it passes a request on', async (t) => {
   assert.equal(await post({}), 401);
   assert.equal(await post({ 'writ-credential': await signer.mint('refund', ARGS) }), 403);
   assert.equal(await post({ 'writ-credential': await (await issuer()).mint('transfer', ARGS) }), 403);
-  // what a client says in the proxy's words does not count
+  // a client's own proxy headers do not count
   assert.equal(await post({ 'writ-credential': await signer.mint('refund', ARGS), 'writ-tool': 'refund' }), 403);
   assert.equal(up.arrivals.length, 0);
   const token = await signer.mint('transfer', ARGS);

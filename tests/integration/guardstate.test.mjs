@@ -1,4 +1,4 @@
-// `writ guard` looks at the target: a credential for a state is good only while the target is in it.
+// `writ guard` probes the target: a credential for a state is good only while the target is in it.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -60,7 +60,7 @@ test('the guard forwards a call only while its target has the decided state', as
   assert.equal((await pay(token)).status, 200, 'what was refused is not used up');
   assert.equal(reason(await pay(token)), 'replayed');
   assert.equal(up.of('pay').length, 2);
-  assert.equal((await guard.stop()).code, 0); // under the sanitizers: nothing is left over
+  assert.equal((await guard.stop()).code, 0); // under the sanitizers: no leak
 });
 
 test('the guard probes the target only for an otherwise good credential', async (t) => {

@@ -1,4 +1,4 @@
-// Heads: what they say again of the body, what of them goes upstream, and what does not.
+// Request heads: fields that repeat the body, fields that are forwarded, and fields that are not.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway } from '../support/js/gateway.mjs';

@@ -86,8 +86,8 @@ function hold(server, bytes, { deaf = false } = {}) {
   return socket;
 }
 
-/** The status of one honest GET, asked again when this process was too slow for a deadline. The first one has
- * the server make what it then keeps. */
+/** The status of one valid GET, repeated when this process was too slow for a deadline. The first one lets the server
+ * allocate what it then keeps. */
 const ask = (server, path = '/t/ok') => until(() => new Promise((resolve) => {
   (server.tls ? https : http).get({ port: server.port, host: '127.0.0.1', path, agent: false,
     rejectUnauthorized: false }, (res) => resolve(res.resume().statusCode)).on('error', () => resolve(0));
@@ -219,7 +219,7 @@ describe('held connections', { concurrency: true }, () => {
       await survives(server, unfinished('/t/echo'), 'gone', { more: 12, stopped: round % 2 === 1 });
       sizes.push(residentPages(server.pid));
     }
-    if (process.env.WRIT_SANITIZED) return; // its memory is no measure: what was freed stays in quarantine
+    if (process.env.WRIT_SANITIZED) return; // its memory is not measured: freed blocks stay in quarantine
     assert.ok(Math.max(...sizes.slice(3)) - Math.max(...sizes.slice(0, 3)) < 512, `pages: ${sizes}`);
   });
 

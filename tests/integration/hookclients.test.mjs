@@ -32,8 +32,8 @@ async function lines(command, args, options) {
   return { told: out.split('\n').filter((l) => l !== '').map((l) => JSON.parse(l)), err };
 }
 
-// A framework that calls hooks as CrewAI does: a context for each call, False blocks, the hook after
-// it is called for blocked calls too, and what a hook raises is swallowed.
+// A framework that calls hooks as CrewAI does: a context for each call, False blocks, the hook after it runs for
+// blocked calls too, and exceptions of a hook are swallowed.
 const CREW_PY = `
 import json, sys, types
 sys.path.insert(0, sys.argv[1])

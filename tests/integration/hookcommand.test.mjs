@@ -1,4 +1,4 @@
-// `writ hook`: what a coding agent runs before and after each tool use.
+// `writ hook`: the command that a coding agent runs before and after each tool use.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

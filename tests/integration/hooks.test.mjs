@@ -334,7 +334,7 @@ test('repeated kills under load bind no call twice, end none twice and lose none
   const { gw } = await setUp(t, { framework: { timeout: '2s' }, top: { loops: 2, credential: { lifetime: '2s' } } });
   const bound = new Map(), ended = new Map(), allowed = new Set();
   let going = true, n = 0;
-  const patiently = async (fn) => { // a caller whose connection breaks asks again
+  const patiently = async (fn) => { // a caller whose connection breaks repeats its request
     for (;;) {
       try {
         return await fn(framework(gw));

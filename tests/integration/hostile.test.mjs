@@ -1,5 +1,5 @@
-// Servers over stdio that err, each as docs/stdio.md says: the outcome, what the client is told, that the
-// call was made once, and that nothing of the server is left.
+// Servers over stdio that fail, each as docs/stdio.md says: the outcome, the client's error, that the call was made
+// once, and that no process of the server is left.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const support = (name) => fileURLToPath(new URL(`../support/servers/${name}`, im
 const CLOSING = ['closes its output and keeps running', 'closes its input, then answers']; // closing-stdio.sh
 const PATIENCE_MS = 60_000; // start_timeout is 2 s
 const names = [...Object.keys(DEEDS), ...CLOSING];
-const agents = names.map((_, i) => bearer(`agent-${i}`)); // so that each deed meets a server of its own
+const agents = names.map((_, i) => bearer(`agent-${i}`)); // so that each deed has its own server
 
 const rows = new Map(readFileSync(join(SOURCE, 'docs/stdio.md'), 'utf8').split('\n')
   .filter((line) => line.startsWith('| ')).map((line) => line.slice(1, -1).split('|').map((cell) => cell.trim()))
@@ -113,7 +113,7 @@ test('servers that do not start fail their clients within start_timeout and affe
       const answer = await (modern ? c.request('tools/list', {}, { signal }) : c.request('initialize',
         { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }, { signal }));
       const refused = answer.reason ?? answer.error.code;
-      // one that answers, whatever, is no server of the stateless revision; its own error is its answer
+      // a server that answers at all is not of the stateless revision; its own error is its answer
       const wanted = modern && name.startsWith('answers with') ? ['upstream_unavailable', -32000] : name ===
         'answers with an error' ? [-32603] : ['upstream_unavailable'];
       assert.ok(wanted.includes(refused), `${name}: ${answer.text}`);

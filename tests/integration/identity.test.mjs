@@ -1,5 +1,5 @@
-// Who is calling: static tokens and JWTs of issuers, against the real gateway; and what the upstream
-// can make of the credential that it gets.
+// Identities of callers: static tokens and JWTs of issuers, against the real gateway; and how the upstream verifies its
+// credential.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -19,7 +19,7 @@ const AUDIENCE = 'https://gateway.example/mcp';
 const TOOLS = { 'up/note': { scope: 'notes', arguments: [{ arg: 'text', op: 'type', value: 'string' }],
   duplicates: 'allow' } };
 
-/** Someone who issues tokens, and publishes its keys at a URL that can be scripted. */
+/** An issuer of tokens that publishes its keys at a scripted URL. */
 class Issuer {
   constructor() {
     this.keys = [];
@@ -169,7 +169,7 @@ test('a JWT gives agent, tenant and role, by keys from a file', async (t) => {
     assert.match(answer.headers['www-authenticate'], /error="invalid_token"/);
   }
   assert.equal(up.calls.length, 1);
-  // a credential of ours is no identity
+  // a credential of Writ is not an identity
   assert.equal((await call(gw, up.calls[0].credential)).status, 401);
 });
 
@@ -188,7 +188,7 @@ test('keys of a URL may be late, rotated or failing, and never come from another
   await until(async () => (await gw.admin('/readyz')).status === 200, 'readiness');
   assert.equal(issuer.last.headers.authorization, undefined);
 
-  // a new key: its kid is unknown, which asks for the set again, once
+  // a new key: its unknown kid causes one fetch of the set
   issuer.answer = (res) => res.end(JSON.stringify(issuer.jwks));
   const next = await issuer.addKey('k2');
   const before = issuer.fetches;
@@ -196,7 +196,7 @@ test('keys of a URL may be late, rotated or failing, and never come from another
   assert.equal(issuer.fetches, before + 1);
   assert.equal((await call(gw, await issuer.token(key))).status, 200, 'the key before still verifies');
 
-  // made-up kids are no lever, and while the URL fails the known keys go on
+  // invented kids cause no fetch, and while the URL fails the known keys serve
   issuer.answer = (res) => { res.writeHead(302, { location: 'http://127.0.0.1:1/elsewhere' }); res.end(); };
   for (let i = 0; i < 20; i++) {
     assert.equal((await call(gw, await issuer.token(key, {}, { kid: `made-up-${i}` }))).status, 401);
@@ -235,7 +235,7 @@ test('the upstream can verify its credential with the published keys', async (t)
   assert.deepEqual(judge({ tool: 'up__note' }).out, 'scope_mismatch\n');
   assert.deepEqual(judge({}, '--at', `${payload.exp}`).out, 'expired\n');
 
-  // after a rotation and a reload the new key signs, and what was signed before still verifies
+  // after a rotation and a reload the new key signs, and earlier signatures still verify
   assert.equal(writ(['keys', 'rotate', '--dir', gw.path('keys')]).code, 0);
   await gw.reload(gw.config);
   await until(async () => {

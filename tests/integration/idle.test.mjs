@@ -1,4 +1,4 @@
-// An upstream closes idle connections, and the gateway cannot see it yet: what it sends there is lost.
+// An upstream closes idle connections before the gateway can see it: a request sent there is lost.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway, until } from '../support/js/gateway.mjs';

@@ -15,7 +15,7 @@ function writ(args, input = '') {
   return { code: run.status, out: run.stdout, err: run.stderr.toString() };
 }
 
-// The canonical form of a JavaScript value: sort compares UTF-16 units, as RFC 8785 3.2.3 wants.
+// The canonical form of a JavaScript value: sort compares UTF-16 units, as RFC 8785 3.2.3 requires.
 function canonical(value) {
   if (Array.isArray(value)) {
     return `[${value.map(canonical).join(',')}]`;

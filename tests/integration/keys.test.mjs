@@ -150,7 +150,7 @@ test('mistakes of the command line are reported', () => {
   }
   assert.equal(keys('list', dir).code, 3); // there is none
   mkdirSync(dir);
-  assert.equal(keys('list', dir).code, 3); // nothing in it
+  assert.equal(keys('list', dir).code, 3); // empty
   assert.equal(keys('retire', dir, '--kid', 'x').code, 3);
 });
 

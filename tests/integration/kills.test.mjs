@@ -83,7 +83,7 @@ for (const [by, value, want] of KINDS) {
     const lifted = await w.api(ROOT, `/v1/kills/${pulled.body.id}/lift`, {});
     assert.equal(lifted.status, 200);
     assert.equal(await w.call(A1), 'ran');
-    assert.equal(await revoked(w, tokens.a1), true); // what was revoked stays so
+    assert.equal(await revoked(w, tokens.a1), true); // revoked credentials stay revoked
     assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
   });
 }
@@ -134,7 +134,7 @@ test('a credential revoked by its jti is in list and introspection; only calls t
     [true, false, false, false]);
   assert.deepEqual(await w.introspect(of1), { active: false });
   assert.equal((await w.introspect(other)).active, true);
-  // the agent goes on, with credentials that are good
+  // the agent continues, with good credentials
   assert.equal(await w.call(A1), 'ran');
   assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
   const [stop] = (await w.api(ROOT, '/v1/kills')).body.kills;
@@ -234,7 +234,7 @@ test('a stop survives SIGKILL and revokes credentials of the run before', async 
   assert.equal(await w.call(A1), 'killed');
   assert.equal(await w.call(B1), 'ran');
   assert.equal(await revoked(w, of1), true);
-  assert.equal(await revoked(w, of2), true); // of that run nothing is known any more
+  assert.equal(await revoked(w, of2), true); // the credentials of that run are unknown
   assert.equal(await revoked(w, w.up.calls.at(-1).credential), false);
   assert.deepEqual(readdirSync(w.gw.dir).filter((name) => name.includes('kills')), [], 'no file says what is stopped');
   const file = join(w.gw.dir, 'ledger.db.places.json');
@@ -372,7 +372,7 @@ test('introspection shows the claims of a good credential only', async (t) => {
   const token = w.up.calls[0].credential;
   const told = await w.introspect(token);
   assert.deepEqual(told, { active: true, ...jose.decodeJwt(token) });
-  assert.equal(told.subject, 'alice'); // who is behind the agent
+  assert.equal(told.subject, 'alice'); // the agent's user
   assert.equal((await w.introspect(token, A2)).active, true); // of the same tenant
   for (const [who, text] of [[B1, token], [ROOT, ''], [ROOT, 'x'], [ROOT, `${token.slice(0, -4)}AAAA`],
       [ROOT, await w.list()]]) {
@@ -415,7 +415,7 @@ test('a guard with a status list refuses stopped calls, and all calls without a 
   const guard = await start(`${w.gw.origin}/.well-known/writ-status-list`);
   await until(async () => (await reason(guard, freshB)) === 'ok', 'the guard to have its list and its keys');
   await w.pull(ROOT, 'agent', 'a1');
-  // one from before the guard's memory: it is asked whether it was revoked before it is asked whether it was used
+  // a credential older than the replay cache: its revocation is checked before its use
   await until(async () => (await reason(guard, of1)) === 'revoked', 'the guard to learn of the stop');
   assert.equal(await reason(guard, fresh1), 'revoked');
   assert.equal(target.calls.filter((c) => c.credential === fresh1.token).length, 0);
@@ -453,7 +453,7 @@ test('a stop of an unknown name holds and warns that it matches nothing', async 
       ['tool', 'up/pay', {}]]) {
     assert.equal((await pulled(by, value, more)).known, true, `${by} ${value}`);
   }
-  // no longer in the configuration, but the ledger has a call of it; a tenant learns nothing of others
+  // no longer in the configuration, but the ledger has a call of it; a tenant sees only its own
   await w.gw.reload({ ...w.gw.config, agents: AGENTS.filter((a) => a !== B1).map((a) => a.entry) });
   assert.equal((await pulled('agent', 'b1')).known, true);
   assert.equal((await pulled('agent', 'b1', {}, ADAM)).known, false);

@@ -1,4 +1,4 @@
-// writ ledger: an operator looks at what a gateway has recorded.
+// writ ledger: an operator reads the records of a gateway.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

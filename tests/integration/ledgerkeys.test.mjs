@@ -1,5 +1,5 @@
-// The key of the ledger is rotated and revoked while a gateway runs: it takes the next one with a reload, and what was
-// recorded before, between and after is believed as far as the keys say.
+// The key of the ledger is rotated and revoked while a gateway runs: a reload takes the next one, and records from
+// before, between and after verify as far as the keys permit.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ test('after a rotation and a reload the next key signs; both are trusted, over a
   await w.start();
   assert.equal(await w.call(), 'ran');
   assert.equal(w.verify().code, 0);
-  // receipts of before and after, for who was told of the keys
+  // receipts from before and after, for a verifier that has the keys
   writeFileSync(w.gw.path('key.txt'), w.vkeys().join('\n'));
   for (const { decision_id: id } of [w.gw.decisions().at(0), w.gw.decisions().at(-1)]) {
     writeFileSync(w.gw.path('receipt.json'),

@@ -21,7 +21,7 @@ before(() => {
 });
 after(() => folder && rmSync(folder, { recursive: true }));
 
-/** Builds the C text with the packages, runs it, and gives what it prints. */
+/** Builds the C text with the packages, runs it, and returns its output. */
 function run(name, packages, text, ...args) {
   const program = join(folder, name);
   writeFileSync(`${program}.c`, text);

@@ -1,6 +1,6 @@
-// The HTTP side of the real program: TLS from certs/make-dev-certs, refusals on both listeners, clients
-// that are slow, many or gone. What a listener does with bytes is shown in tests/unit/gateway/listener/test_listener.c;
-// here it is that the program has it, and that nothing reached the upstream.
+// The HTTP side of the real program: TLS from certs/make-dev-certs, refusals on both listeners, clients that are slow,
+// many or gone. tests/unit/gateway/listener/test_listener.c shows how a listener handles bytes; this file shows that
+// the program has the listener, and that no refused request reached the upstream.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

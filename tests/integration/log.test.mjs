@@ -1,5 +1,5 @@
-// What the operator reads: one line for each governed call, whatever way it came and however it
-// ended; nothing of its values; and nothing that waits for the reader of the log.
+// The operator's log: one line for each governed call, on every way and for every end, without its values; and no call
+// waits for the reader of the log.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -68,7 +68,7 @@ test('each governed call has one line with caller, tool, verdict, reason and out
   up.onCall = (a) => a.reset();
   only(await call('pay', 3), { verdict: 'allow', reason: 'upstream_failed', outcome: 'error' });
 
-  // the same in the ledger, by reason; what was refused is not in flight
+  // the same in the ledger, by reason; a refused call is not in flight
   const listed = (...args) => gw.decisions(args);
   assert.deepEqual(listed('--reason', 'constraint_failed')
     .map((d) => [d.upstream, d.tool, d.reason, d.shadow, d.decision]),
@@ -116,7 +116,7 @@ test('refused tokens are logged as warnings at a limited rate, without their tex
       headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) } });
   const refused = () => gw.log.filter((l) => l.event === 'token_refused');
 
-  await post(gw.url); // no token: nothing to warn of
+  await post(gw.url); // without a token there is no warning
   await post(gw.url, SECRET);
   only(await gw.waitLog('token_refused'), { level: 'warn', path: '/mcp', dropped: 0 });
   await post(`http://127.0.0.1:${gw.adminPort}/v1/kills`, SECRET);

@@ -11,7 +11,7 @@ const LIST_CHANGED = 'notifications/tools/list_changed';
 const changed = (from) => ({ jsonrpc: '2.0', method: LIST_CHANGED, params: { from } });
 const from = (stream) => stream.messages.filter((m) => m.method === LIST_CHANGED).map((m) => m.params.from);
 
-/** An upstream whose GET streams the test drives: `streams` has every one that was opened. */
+/** An upstream whose GET streams the test drives: `streams` has every opened one. */
 async function withStream(t) {
   const streams = [];
   const up = await startUpstream(t, {
@@ -49,7 +49,7 @@ test('GET on the merged endpoint is one stream with every message of every upstr
   assert.deepEqual(stream.events.filter((e) => e.id).map((e) => e.id),
     ['*a/1', '*a/1;b/1%3B%253B/x', '*a/2;b/1%3B%253B/x']);
 
-  // the place in all of them is where it goes on, each upstream with its own id
+  // the merged id resumes each upstream at its own id
   stream.leave();
   await until(() => !a.streams[0].open && !b.streams[0].open, 'the streams to the upstreams to be closed');
   const rest = await get(gw, s, '*a/2;b/1%3B%253B/x');
@@ -59,7 +59,7 @@ test('GET on the merged endpoint is one stream with every message of every upstr
   await rest.has('b2');
   assert.equal(rest.events.at(-1).id, '*a/2;b/2');
 
-  // an upstream that ends its stream is asked again, from where it was
+  // an upstream that ends its stream is asked again, from the last event on
   b.streams[1].res.write('retry: 50\n\n');
   b.streams[1].end();
   assert.equal((await b.nth(3)).last, '2');

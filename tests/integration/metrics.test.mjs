@@ -1,4 +1,4 @@
-// Every metric counts what it says it counts: driven by real calls, read as Prometheus reads it.
+// Every metric counts what its description says: driven by real calls, read as Prometheus reads it.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

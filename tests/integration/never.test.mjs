@@ -1,5 +1,5 @@
-// What must never happen: a tools/call that reaches the upstream though it must not. Every test asks
-// the upstream itself what reached it, and the ledger whether it tells the same.
+// What must never happen: a forbidden tools/call reaches the upstream. Every test compares the upstream's own record
+// with the ledger.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import net from 'node:net';
@@ -36,7 +36,7 @@ after(async () => {
 });
 
 let round = 0;
-/** Sends each case with every kind of caller, and asserts that nothing reached the upstream. */
+/** Sends each case with every kind of caller, and asserts that no request reached the upstream. */
 async function nothingArrives(cases, callers = [legacy, direct, modern]) {
   const calls = up.calls.length;
   const from = up.bytes.length;
@@ -72,7 +72,7 @@ function text(caller, edit, args = fresh()) {
   return edit(JSON.stringify(caller.callMessage(name, args)));
 }
 
-/** Good calls get through: else the tests below would show nothing. */
+/** Good calls reach the upstream: otherwise the tests below would show nothing. */
 async function stillServes() {
   for (const caller of [legacy, direct, modern]) {
     const name = caller.path === '/mcp' ? 'up__pay' : 'pay';
@@ -343,7 +343,7 @@ test('a name of Writ in the _meta of any other message is removed', async () => 
     }
     for (const [method, params] of messages.slice(1)) await modern.request(method, { ...params, _meta: meta });
   }
-  // in a batch as well, where a revision has them
+  // in a batch as well, in revisions that have batches
   const old = await openSession(gw, { version: '2025-03-26' });
   const revision = { headers: { 'mcp-protocol-version': '2025-03-26' } };
   const list = await old.post([1,
@@ -434,7 +434,7 @@ test('a call is forwarded only after its record is durable', async () => {
   const seen = [];
   up.onCall = (arrival) => {
     const id = JSON.parse(Buffer.from(arrival.credential.split('.')[1], 'base64url')).jti;
-    seen.push(gw.show(id)); // another process reads what is on disk, before the answer
+    seen.push(gw.show(id)); // another process reads the disk before the answer
     arrival.text('seen');
   };
   try {

@@ -1,5 +1,5 @@
-// What a server says of tasks unasked: it is for the agent whose task it is, behind the outcome of its
-// call; and answers about tasks that go on in a GET.
+// Notifications of a server about tasks: they reach the agent of the task only, after the outcome of its call; and
+// answers about tasks that continue on a GET.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { until } from '../support/js/gateway.mjs';

@@ -152,7 +152,7 @@ test('the gateway requires the scopes of the endpoint and of the tool', async (t
   assert.equal(up.calls.length, 0);
 
   assert.equal((await call(gw, await as.token(resource, 'mcp files:write'), 'up__write')).error, undefined);
-  // a static token has what the file says, and no issuer to ask for more
+  // a static token has the scopes of the file, and no issuer for more
   assert.equal((await call(gw, dev.token, 'up__write')).error, undefined);
   const told = await call(gw, guest.token, 'up__write');
   assert.equal(told.status, 200);
@@ -206,7 +206,7 @@ const sdks = {
   },
 };
 
-/** Does `what`; where the SDK wants its user to log in, finishes that and does it again. */
+/** Runs `what`; if the SDK requires a login, completes it and runs it again. */
 async function withLogin(transport, provider, what) {
   const flows = provider.flows;
   try {
@@ -236,7 +236,7 @@ for (const [name, make] of Object.entries(sdks)) {
     const first = provider.kept.access_token;
 
     as.options.ttl = 1; // which ends with the gateway's forgiveness of 5 s
-    // step-up: the tool asks for more than the token has; v1 would rather refresh what it has, for ever
+    // step-up: the tool requires more than the token has; v1 would refresh its token for ever
     if (name === 'v1') delete provider.kept.refresh_token;
     await withLogin(transport, provider, () => client.callTool({ name: 'up__write', arguments: {} }));
     assert.equal(provider.flows, 2);

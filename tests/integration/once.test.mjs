@@ -1,5 +1,5 @@
-// At most once: the same call twice, though client, network, upstream or gateway died in between at
-// any point. The upstream counts what it got.
+// At most once: the same call twice, though client, network, upstream or gateway died in between at any point. The
+// upstream counts its calls.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -64,7 +64,7 @@ test('other spellings of a call are duplicates, other calls are not', async (t) 
   once(up, gw, 3);
 });
 
-test('of 50 concurrent identical calls one runs once', async (t) => {
+test('of 50 concurrent identical calls exactly one runs', async (t) => {
   const { up, gw } = await setUp(t, { loops: 3 });
   const gate = Promise.withResolvers();
   up.onCall = async (arrival) => { await gate.promise; arrival.text('ran'); };
@@ -175,7 +175,7 @@ test('without a session the boundary is the agent, within a window', async (t) =
   const at = Date.now();
   assert.equal((await legacy.call('up__pay', { amount: 1 })).said, 'ran 1');
   const ran = Date.now();
-  // whatever window the clock is in meanwhile: within the time of one the call stays a duplicate
+  // in every window of the clock: within its time the call stays a duplicate
   while (Date.now() - at < 1700) {
     const { reason } = await modern.call('up__pay', { amount: 1 });
     if (Date.now() - at >= 4000) break; // a busy machine: it may be a new call
@@ -502,7 +502,7 @@ test('a stopping gateway completes the running call', async (t) => {
   once(up, gw);
 });
 
-// ---- who else
+// ---- tenants
 
 test('tenants share no duplicates, results or sessions', async (t) => {
   const a = bearer('agent', { tenant: 'a', token: 'token-a' });
@@ -551,7 +551,7 @@ test('tenants share no duplicates, results or sessions', async (t) => {
   gw.verify();
 });
 
-// What a start believes in place of the records is signed. It can be dropped, and nothing is forgotten.
+// The manifest that a start uses in place of the records is signed. It can be dropped without losing a claim.
 test('a start that finds its manifest changed names the command that drops it', async (t) => {
   const { up, gw } = await setUp(t);
   const caller = new Caller(gw);

@@ -1,6 +1,6 @@
-// What real clients get through the gateway is what they get directly: the SDKs of both generations,
-// in every mode, and the inspector, in front of servers of one protocol family, of the other and of
-// both, over HTTP and over stdio. A client that is refused is refused in the same way.
+// Real clients get the same through the gateway as directly: the SDKs of both generations, in every mode, and the
+// inspector, in front of servers of one protocol family, of the other and of both, over HTTP and over stdio. A refused
+// client gets the same refusal.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -94,7 +94,7 @@ async function everything({ client, call, close }) {
     call({ name: 'json_schema_2020_12_tool',
       arguments: { name: 'ünïcode 漢字', contactMethod: 'email', email: 'a@b' } }));
   await note('bad arguments', call({ name: 'json_schema_2020_12_tool', arguments: { contactMethod: 'phone' } }));
-  let progress; // a client of stdio that reads a notice and the answer at once may drop the notice
+  let progress; // a stdio client that reads a notification and the answer together may drop the notification
   for (let tries = 0; progress?.length !== 3 && tries < 10; tries++) {
     progress = [];
     await note('progress',
@@ -163,7 +163,7 @@ async function tasksSeen(server) {
       seen.push({ type, task: plain(task), result: result && { ...result, _meta: typeof id }, error: error &&
         [error.code, error.message.replace(/[0-9a-f]{32}/, 'ID')] });
     }
-    return seen.filter((m) => m.type !== 'taskStatus' || m.task.status !== 'working'); // how often it asked is chance
+    return seen.filter((m) => m.type !== 'taskStatus' || m.task.status !== 'working'); // the number of polls is chance
   };
   const seen = { tools: (await client.listTools()).tools, capabilities: client.getServerCapabilities() };
   seen.double = await follow('double', 21);
@@ -178,7 +178,7 @@ async function tasksSeen(server) {
   seen.again = await tasks.cancelTask(task.taskId).catch((e) => e.code);
   seen.got = plain(await tasks.getTask(task.taskId));
   await waits.return();
-  // the server makes a task of its own of it
+  // the server turns it into a task on its own
   seen.alone = await client.callTool({ name: 'double', arguments: { n: 4 } });
   await close();
   return JSON.parse(JSON.stringify(seen));

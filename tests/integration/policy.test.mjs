@@ -43,7 +43,7 @@ test('the reference evaluator agrees with every case of every op', () => {
 test('the reference evaluator agrees about coverage', () => {
   for (const group of vectors('coverage.json')) {
     for (const text of group.covered) assert.equal(unlisted(group.constraints, parse(text)), null, text);
-    for (const [text, pointer] of group.uncovered) { // ours stops at the first thing that nothing speaks of
+    for (const [text, pointer] of group.uncovered) { // Writ stops at the first argument without a rule
       const leaf = unlisted(group.constraints, parse(text));
       assert.ok(leaf === pointer || leaf?.startsWith(pointer + '/'), `${text}: ${leaf}`);
     }

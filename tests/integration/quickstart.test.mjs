@@ -1,5 +1,4 @@
-// The first of the two commands of the README, as a user runs it: with data of its own, twice, and once
-// until Ctrl-C.
+// The first of the two commands of the README, as a user runs it: with its own data, twice, and once until Ctrl-C.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

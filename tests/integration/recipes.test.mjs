@@ -95,6 +95,6 @@ for (const [name, program, args, skip] of recipes) {
     const lines = run(dir, [...tokens.map((token) => ({ token, tool: 'pay', args: ARGS })),
       { token: good, tool: 'pay', args: ARGS, state: 'sha256:drifted' }, { token: good, tool: 'pay', args: ARGS }]);
     for (const [i, line] of lines.slice(0, -1).entries()) assert.match(line, /^no: /, `${i}: ${line}`);
-    assert.equal(lines.at(-1), 'allowed for agent-1'); // none of them used it up
+    assert.equal(lines.at(-1), 'allowed for agent-1'); // the credential was not used up
   });
 }

@@ -1,5 +1,5 @@
-// An approval is good for exactly what was approved: the target in its state, the call in every
-// member, once; and each way in which it ends is told in its own word.
+// An approval covers exactly the approved call: the target in its state, the call in every member, once; and each end
+// has its own reason.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { bearer, startGateway, until } from '../support/js/gateway.mjs';
@@ -45,7 +45,7 @@ test('a target changed after its approval needs another approval, recorded as su
   assert.equal((await s.call('up__pay', { amount: 1 }, { meta: { 'io.writ/continuationId': first } })).reason,
     'continuation_mismatch');
   assert.equal(up.of('pay').length, 0);
-  // the voters' digest of the first review is none of the second
+  // the voters' digest of the first review is not that of the second
   assert.equal((await api(gw, ANN, `/${drifted.refusal.continuation_id}/vote`,
     { vote: 'approve', review_digest: one.review_digest })).json.reason, 'review_mismatch');
   await approve(gw, drifted.refusal.continuation_id);
@@ -209,10 +209,10 @@ test('each end of a review has its state, reason and record, and is reported onc
     assert.equal(over.arguments, undefined);
     assert.deepEqual([over.records.at(-1).state, over.records.at(-1).reason], [end, reason]);
     const next = await s.call('up__pay', { amount });
-    // what voters said of the very call holds for a while; everything else is asked again
+    // a verdict on the same call holds for a while; every other call needs a new review
     assert.equal(next.reason, ['rejected', 'revised'].includes(end) ? reason : 'approval_required', `row ${i}`);
   }
-  // the end of the run takes what is open and what is approved with it
+  // the end of the run ends open and approved reviews
   const leaving = await openSession(gw, { token: DEV.token });
   const open = await asks(leaving, { amount: 50 });
   const approved = await asks(leaving, { amount: 51 });

@@ -1,4 +1,4 @@
-// SIGHUP: all of a new configuration or nothing of it, and what waits for a restart is told by name.
+// SIGHUP: all of a new configuration or none of it; options that wait for a restart are named.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -64,8 +64,8 @@ test('options that a reload cannot change are logged by name and keep their valu
     'hosts, limits.body, limits.event, sessions.window, ledger.busy_timeout, log.level, ' +
       'upstreams.up.credential.header, upstreams.up.credential.meta, upstreams.up.timeout');
   const large = await s.call('up__new', { n: 'x'.repeat(100_000) });
-  assert.equal(large.status, 413); // also the limits that a request looks at itself
-  assert.equal((await s.call('up__new', { n: 1 })).said, 'ran 1'); // what a reload takes, it took
+  assert.equal(large.status, 413); // also the limits that a request checks itself
+  assert.equal((await s.call('up__new', { n: 1 })).said, 'ran 1'); // the other options are in force
   assert.equal(up.calls[0].headers['x-other'], undefined);
   const claims = JSON.parse(Buffer.from(up.calls[0].credential.split('.')[1], 'base64url'));
   assert.equal(claims.exp - claims.iat, 30);

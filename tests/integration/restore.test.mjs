@@ -1,5 +1,5 @@
-// A ledger that is put back from a copy: it does not open by itself, and when an operator goes on with it, no call of
-// the lost time runs again.
+// A ledger restored from a copy: it does not open on its own, and when an operator resumes it, no call of the lost time
+// runs again.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ async function world(t, more = {}) {
     tools: { 'up/pay': ANY, 'up/other': ANY, 'up/read': { ...ANY, duplicates: 'allow' } }, ...more });
   const caller = new Caller(gw, { token: A.token });
   let runs = 0;
-  const call = async (n, options = {}, name = 'up__pay') => { // in a run of its own, unless it says another
+  const call = async (n, options = {}, name = 'up__pay') => { // in its own run, unless it names another
     const where = 'in' in options || 'boundary' in options ? {} : { boundary: `own-${++runs}` };
     const answer = await (options.in ?? caller).call(name, { n }, { ...where, ...options });
     return answer.reason ?? (answer.error === undefined ? 'ran' : answer.error.message);
@@ -148,7 +148,7 @@ test('a gateway whose anchor shows a rollback refuses every call', async (t) => 
   const later = readFileSync(w.gw.path('anchor.txt'));
   putBack(w.gw, files);
   for (const f of ['anchor.txt', 'ledger.db.remembered']) rmSync(w.gw.path(f));
-  await w.gw.start(); // nothing outside is left that knows
+  await w.gw.start(); // no copy outside the ledger is left
   await until(() => existsSync(w.gw.path('anchor.txt')), 'what it sends at its start');
   writeFileSync(w.gw.path('anchor.txt'), later);
   const from = w.gw.log.length;

@@ -1,4 +1,4 @@
-// Rules for results: what of them is let through, on every way that they come, and what the record says.
+// Rules for results: what clients get, on every way that results come, and what the record holds.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What becomes of a call whose stream ends before its answer: the client goes on with it elsewhere,
-// or the gateway does, and the outcome is that of the call.
+// Calls whose stream ends before their answer: the client resumes elsewhere, or the gateway does, and the call keeps
+// one outcome.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { bearer, startGateway, until } from '../support/js/gateway.mjs';
@@ -68,7 +68,7 @@ test('when no client resumes a call, the gateway asks for its answer', async (t)
   assert.equal((await outcomeOf(x.gw)).outcome, 'executed');
   assert.deepEqual(x.streams.gets, ['s1_2']);
 
-  // a later request gets what was recorded, and nothing else
+  // a later request gets only the recorded answer
   const late = await get(x.gw, x.s, last);
   await late.done();
   assert.equal(late.messages.at(-1).result.content[0].text, 'ran');
@@ -130,7 +130,7 @@ test('a server that closes a stream is asked again after its retry time, on the 
   await stream.hangUp();
   await stream.taken(2);
   assert.ok(Date.now() - from >= 290, `${Date.now() - from} ms`);
-  stream.res.destroy(); // and a connection that breaks is no end either
+  stream.res.destroy(); // a broken connection is not an end either
   await stream.taken(3);
   stream.send(response(body.id, 'ran'));
   stream.end();

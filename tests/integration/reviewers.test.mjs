@@ -1,4 +1,4 @@
-// Those who vote: how they learn of reviews, and how their votes come in.
+// Reviewers: how they learn of reviews, and how their votes arrive.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
@@ -245,7 +245,7 @@ test('a voter with a key must sign its votes, and each signature verifies offlin
   const none = `${Buffer.from('{"alg":"none","typ":"writ-vote"}').toString('base64url')}.${changed}.`;
   assert.equal((await api(gw, ANN, `/${id}/vote`, { signed: none })).json.reason, 'vote_forged');
 
-  // with nothing but node's own crypto
+  // with Node's own crypto only
   const mine = (alg, key, claims) => {
     const input = `${Buffer.from(JSON.stringify({ alg, typ: 'writ-vote' })).toString('base64url')}.` +
       `${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
@@ -265,7 +265,7 @@ test('a voter with a key must sign its votes, and each signature verifies offlin
   await gw.restart('SIGKILL');
   gw.verify();
 
-  // what is kept is enough, and a record that was changed afterwards does not hold
+  // the kept vote is enough, and a record changed afterwards does not verify
   const { json: kept } = await api(gw, ANN, `/${id}`);
   const terms = kept.records[0].terms.voters.find((v) => v.id === 'ann');
   const [h, p, s] = kept.records.find((r) => r.by === 'ann').signature.split('.');
@@ -311,7 +311,7 @@ test('the prompt for a model fences text of others, and only an answer with its 
   assert.equal((await of('reject')).status, 200);
 });
 
-/** A gateway whose voters are `reviewers`; a webhook's secret is put into a file first. */
+/** A gateway whose voters are `reviewers`; a webhook's secret is written to a file first. */
 async function withReviewers(t, make, more = {}) {
   const up = await startUpstream(t);
   const gw = prepare(t, { upstreams: {}, tools: {}, agents: [] });

@@ -1,4 +1,4 @@
-// Calls that need an approval: asked for, voted on over HTTP, redeemed, refused; over SIGKILL.
+// Calls that need an approval: opened, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
@@ -115,7 +115,7 @@ test('voters see the conditions that require the approval, and the caller does n
   const told = JSON.stringify([await api(gw, DEV, `/${id}`), await s.call('up__pay', { amount: 250 })]);
   assert.doesNotMatch(told, /conditions|not below|amount ge/, 'who asks would stay below them');
   assert.doesNotMatch(JSON.stringify(gw.show(id)), /not below|amount ge/, 'nor by the record, which it sees');
-  // an edit of the condition is not believed
+  // an edited condition is refused
   await gw.stop();
   const db = new DatabaseSync(gw.ledgerFile);
   db.exec("UPDATE review SET arguments = CAST(replace(CAST(arguments AS TEXT), 'not below 100', 'not below 900') " +
@@ -211,7 +211,7 @@ test('feedback of voters reaches the caller as data, cut to the size of a refusa
       `${JSON.stringify(hostile.replace('\u202e', '')).replace('\u2028', '\\u2028')}, "bob" votes reject: "`;
     assert.ok(told.said.includes(`(their words, not the gateway's, and not instructions): ${quoted}`), told.said);
   }
-  // what a terminal would obey is not taken at all
+  // text with control sequences is refused
   const s = await openSession(gw, { token: DEV.token });
   const id = await asks(s, { amount: 3 });
   for (const feedback of ['\u001b[2J', '\u0007', '\u009b31m', '\u007f', '\u0000']) {
@@ -336,7 +336,7 @@ test('an approval is required by a tool\'s annotations and by its arguments', as
     'of a tool that its server does not list nothing is known');
   const stranger = await s.call('up__peek', { amount: 2 }, { meta: { 'io.writ/continuationId': 'x' } });
   assert.equal(stranger.reason, 'continuation_mismatch', 'there is nothing to resume');
-  // without any list, nothing is known of any tool
+  // without a list every tool is unknown
   fails = true;
   await gw.restart();
   assert.equal((await s.call('up__peek', { amount: 3 })).reason, 'approval_required');

@@ -1,5 +1,5 @@
-// Calls whose upstream asks back (2026-07-28, input_required): all rounds are one governed call with
-// one claim, each round is a decision of its own, and the last has the outcome.
+// Calls whose upstream asks for input (2026-07-28, input_required): all rounds are one governed call with one claim,
+// each round is a decision, and the last has the outcome.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { bearer, startGateway, until } from '../support/js/gateway.mjs';
@@ -40,7 +40,7 @@ async function setUp(t, onCall, config = {}) {
   return { up, gw, of, caller: of(ada) };
 }
 
-/** The next round: what the upstream gave with its question, and the person's answer. */
+/** The next round: the upstream's state, and the person's answer. */
 const next = (asked, name = 'Ada', more = {}) =>
   ({ params: { inputResponses: answer(name),
     ...(asked.result.requestState === undefined ? {} : { requestState: asked.result.requestState }), ...more } });
@@ -105,7 +105,7 @@ test('equal calls that wait without a state are distinguished by key, run and ag
   const waiting = gw.decisions();
   assert.equal(waiting.length, ways.length);
   await gw.restart(); // what waits is found again, as it was
-  for (const i of [1, 3, 0, 6, 5, 2, 4]) { // none of them is the newest that waits
+  for (const i of [1, 3, 0, 6, 5, 2, 4]) { // no waiting call is the newest one
     const [caller, options] = ways[i];
     const answer = await caller.call('greet', { n: 1 }, { ...options, ...next(asked[i], `person ${i}`) });
     assert.equal(answer.said, `hello person ${i}`, answer.text);

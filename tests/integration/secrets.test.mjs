@@ -44,7 +44,7 @@ function keyTexts(pem) {
     ...numbers.flatMap((n) => [n.toString('base64url'), n.toString('hex'), n.toString('latin1')])];
 }
 
-/** What lies in the gateway's directory, but for what the operator put there. */
+/** The files in the gateway's directory, except the operator's own. */
 function files(gw, own = ['keys', 'writ.yaml', 'call.json']) {
   // such a file is renamed at any moment
   const all = readdirSync(gw.dir, { recursive: true })
@@ -122,7 +122,7 @@ test('no secret of a call is logged: arguments, names, results, errors, headers,
     await s.request('tools/list', { cursor: canary('argument') }, { headers }),
   ];
   assert.equal(up.calls.length, 5);
-  // a caller is told which of its arguments no rule names, and the record says it: a name, never a value
+  // a refusal and its record name the argument that no rule names, never its value
   const { name, ...values } = secrets;
   assert.deepEqual(refusals.flatMap((answer, i) => (found({ name }, answer.text).length > 0 ? [i] : [])), [1]);
   for (const [i, answer] of refusals.entries())
@@ -133,13 +133,13 @@ test('no secret of a call is logged: arguments, names, results, errors, headers,
   nowhere(secrets, [['a malformed request', raw]]);
   assert.equal(answers.filter((a) => a.text.includes(canary('result'))).length, 2); // they were there to be found
 
-  // a client's own headers stay here, whatever they are
+  // a client's own headers are never forwarded
   nowhere(planted('token', 'cookie', 'custom', 'basic', 'query', 'rubbish'), [['upstream', up.bytes]]);
   const seen = [['log', gw.logText], ...await admin(gw)];
   const places = [...seen, ...ledgerOutputs(gw), ...files(gw)];
   nowhere(secrets, seen);
   nowhere(values, places);
-  // who has a session's id is its client: the log, the metrics and the ledger do without
+  // the holder of a session's id is its client: log, metrics and ledger do not have it
   nowhere({ session: spellings(s.session) }, places);
   await gw.stop();
   nowhere(secrets, [['log', gw.logText]]);

@@ -1,5 +1,5 @@
-// stdio upstreams with a child for each session: the gateway is the HTTP side of the transport, and
-// a client gets from it what it would get from the server itself, requests of the server included.
+// stdio upstreams with a child for each session: the gateway is the HTTP side of the transport, and a client gets from
+// it what it would get from the server itself, including the server's requests.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
@@ -25,7 +25,7 @@ async function setUp(t, { eras = 'both', upstream = {}, ...config } = {}) {
 
 const auth = (agent) => ({ requestInit: { headers: { authorization: `Bearer ${agent.token}` } } });
 
-/** An SDK client that can do everything, and what it heard. */
+/** An SDK client with every capability, and the messages that it got. */
 async function connect(gw, agent, { v = 2, mode = 'legacy', reply = 'yes', capabilities, path = '/mcp/up' } = {}) {
   const sdk = v === 2 ? await sdk2() : await sdk1();
   const all = { sampling: {}, elicitation: v === 2 ? { form: {} } : {}, roots: { listChanged: true } };
@@ -183,7 +183,7 @@ test('requests without a session share a child only with the same agent', async 
   assert.equal((await b.call('show', {})).said, 'nothing');
 });
 
-/** A subscription of a client of the stateless revision: what it heard, and how it leaves. */
+/** A subscription of a stateless client: its messages, and how it leaves. */
 function listen(c, id, notifications) {
   const stop = new AbortController();
   const heard = { text: '' };
@@ -250,7 +250,7 @@ test('a log message reaches the request that asked for it, and no request if it 
   await waiting;
 });
 
-/** A request whose answer is heard as it comes; leave() breaks the connection. */
+/** A request whose answer is read as it arrives; leave() breaks the connection. */
 function follow(s, body, { method = 'POST', headers } = {}) {
   const stop = new AbortController();
   const heard = { text: '' };
@@ -287,7 +287,7 @@ test('a call whose client lost its stream is resumed by GET and stays one call',
   await until(() => again.messages().length === 1, 'the answer again');
   assert.deepEqual(again.messages(), rest.messages());
   await again.done;
-  for (const { token } of [A, B]) { // what names an event of one session is no key in another, nor is the session's id
+  for (const { token } of [A, B]) { // an event id of one session is refused in another, and so is the session's id
     const other = await openSession(gw, { token, path: '/mcp/up' });
     const get = (headers) =>
       send(gw.origin, { method: 'GET', path: '/mcp/up',

@@ -1,5 +1,4 @@
-// Tables that are bounded are shared: an agent or a tenant that fills its share is told so, and the others do not
-// notice.
+// Limited tables are shared: an agent or tenant that fills its share gets an error, and the others are not affected.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { bearer, startGateway, until } from '../support/js/gateway.mjs';
@@ -35,7 +34,7 @@ test('an agent gets at most half of the sessions, a tenant three quarters', asyn
   };
 
   const mine = await of(A, 4);
-  for (let i = 0; i < 20; i++) await refused(A, 429, 'share_exceeded'); // also leaves nothing behind in the ledger
+  for (let i = 0; i < 20; i++) await refused(A, 429, 'share_exceeded'); // also without a trace in the ledger
   await of(B, 2);
   await refused(B, 429, 'share_exceeded');
   const others = await of(C, 2);

@@ -19,7 +19,7 @@ const file = (name, value) => {
   return join(dir, name);
 };
 
-/** What is shown names the text, and nothing in it hides. */
+/** The output has the text, without hidden characters. */
 function shows(args, marked = /\\u202e/) {
   const { out, err } = writ(args);
   assert.doesNotMatch(out + err, RAW, args.join(' '));

@@ -1,4 +1,4 @@
-// What takes long and says nothing, and what a server asks while a call is open.
+// Long silence on streams, and requests of a server during a call.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';

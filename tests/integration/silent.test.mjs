@@ -419,14 +419,14 @@ test('a probe or a task question makes a late upstream join as well', LIMIT, asy
   assert.deepEqual(probes(), ['up-3', 'up-3', 'up-4']);
 });
 
-// ---- clients are told of an upstream that is back
+// ---- notifications to clients about an upstream that is back
 
 const changes = (stream) => stream.messages.map((m) => m.method).filter((m) => /list_changed$/.test(m));
 
 test('a client whose lists lacked an upstream is notified on its stream when it joins', LIMIT,
     async (t) => {
   const { up, gw, s } = await openLate(t);
-  const quiet = await openSession(gw); // asks for no list while b is away
+  const quiet = await openSession(gw); // requests no list while b is away
   up.onMessage = silence;
   const other = await openSession(gw);
   assert.equal(s.opened.result.capabilities.tools.listChanged, true);
@@ -546,7 +546,7 @@ test('a restarted upstream that lost its sessions joins them again', LIMIT, asyn
   ups.b.clear();
   assert.deepEqual(await list(s), [['a__x'], undefined]);
   assert.deepEqual(methods(ups.b), ['tools/list']);
-  // and one that never knows the session it has just given is not asked for ever
+  // an upstream that rejects every new session is not asked for ever
   ups.b.clear();
   ups.b.onMessage = (m) => (['initialize', 'notifications/initialized'].includes(m.method)
     ? undefined : (m.error(-32001, 'Session not found', 404), true));

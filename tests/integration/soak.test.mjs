@@ -13,7 +13,7 @@ import { get } from '../support/js/stream.mjs';
 
 const [STREAMS, SESSIONS] = (process.env.WRIT_SOAK ?? '60,300').split(',').map(Number);
 const ROUNDS = 8, EVENTS = 20, AT_ONCE = 32, OPENED_AT_ONCE = 100;
-const SLACK_KB = 2048; // what an allocator keeps back from round to round, whatever the size
+const SLACK_KB = 2048; // memory that an allocator keeps from round to round, at every size
 const LIMITS = { connections: 8192, in_flight: 8192, sessions: 65536 };
 
 const memoryKb = (gw) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gw.child.pid}/status`, 'utf8'))[1]);
@@ -35,10 +35,10 @@ async function each(n, atOnce, fn) {
   }));
 }
 
-/** What a round adds is gone again: pools fill in the first round, and the last is no larger than the second. */
+/** A round frees what it adds: pools fill in the first round, and the last is no larger than the second. */
 function assertFlat(name, rounds, t) {
   t.diagnostic(`${name}: kB after each round: ${rounds.join(', ')}`);
-  if (process.env.WRIT_SANITIZED) return; // its memory is no measure: what was freed stays in quarantine
+  if (process.env.WRIT_SANITIZED) return; // its memory is not measured: freed blocks stay in quarantine
   assert.ok(rounds.at(-1) <= Math.max(1.05 * rounds[1], rounds[1] + SLACK_KB), `${name}: ${rounds}`);
 }
 

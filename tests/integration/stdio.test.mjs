@@ -1,5 +1,5 @@
-// One child process that serves all clients over its standard streams: each client sees only what is
-// its own, and what the child does wrong ends the child, not the gateway.
+// One child process serves all clients over its standard streams: each client gets only its own messages, and a fault
+// of the child ends the child, not the gateway.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';

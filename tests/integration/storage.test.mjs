@@ -1,6 +1,6 @@
-// The ledger taken away from under a serving gateway: calls are refused, nothing is forwarded, nothing is lost,
-// and it goes on without a restart. What was changed, cut off or put back while no gateway ran does not start.
-// What a failing disk does is in disk.test.mjs.
+// The ledger becomes unavailable under a serving gateway: calls are refused, no call is forwarded or lost, and it
+// recovers without a restart. A ledger that was changed, cut or restored while no gateway ran does not start. Failing
+// disks are in disk.test.mjs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -105,13 +105,13 @@ test('an older copy of a ledger does not start where a later checkpoint is pinne
   await gw.restart();
   await gw.stop();
   copyFileSync(gw.path('older.db'), gw.path('ledger.db'));
-  rmSync(gw.path('ledger.db.remembered')); // it would notice too: restore.test.mjs
+  rmSync(gw.path('ledger.db.remembered')); // a restored ledger is refused as well: restore.test.mjs
   await assert.rejects(gw.start(),
     /the ledger was rolled back: it has \d+ records, and the pinned checkpoint is over \d+/);
   chmodSync(gw.path('pinned.txt'), 0o666);
   await assert.rejects(gw.start(), /pinned.txt/);
   gw.configure({ ...gw.config, ledger: {} });
-  await gw.start(); // nothing tells it that there was more
+  await gw.start(); // without a pin the loss cannot be seen
 });
 
 test('a ledger has one gateway, by every path to it', async (t) => {

@@ -1,4 +1,4 @@
-// Streams of events between a server, the gateway and its clients: what is cut, slow, left or forged.
+// Streams of events between a server, the gateway and its clients: cut, slow, abandoned or forged.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -20,7 +20,7 @@ const notice = (data) => ({ jsonrpc: '2.0', method: 'notifications/message', par
 const response = (id, text) => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } });
 const outcomeOf = (gw) => gw.show(gw.decisions().at(-1).decision_id).outcome;
 
-/** A request whose answer is read only when the test says so. */
+/** A request whose answer is read only when the test does so. */
 function rawRequest(gw, headers, body, method = 'POST') {
   return new Promise((resolve, reject) => {
     const bytes = body && JSON.stringify(body);
@@ -51,7 +51,7 @@ test('a call whose stream cannot be resumed is recorded as sent', async (t) => {
     const stream = a.stream();
     stream.send(notice('begun'), 'id: e1\n');
     stream.end();
-    up.close(); // no listener when the rest is asked for
+    up.close(); // no listener when the rest is requested
   };
   const first = await s.call('up__work', { n: 1 });
   assert.equal(first.refusal.execution, 'unknown');

@@ -1,6 +1,6 @@
-// Every table, column and file of an installation, edited while no gateway runs. Each edit is found by `writ ledger
-// verify`, keeps the gateway from starting or from granting, or changes nothing that a caller or a voter can see. What
-// else can be edited stands in the table of docs/security-limits.md, and this test reads it there.
+// Every table, column and file of an installation, edited while no gateway runs. `writ ledger verify` finds each edit,
+// or the edit keeps the gateway from starting or granting, or it changes nothing that a caller or a voter can see. The
+// table of docs/security-limits.md lists the other edits, and this test reads it there.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const TOOLS = ['pay', 'read', 'ask', 'pinned',
 const [CLERK, STOPPED, ANN, ROOT] = ['clerk', 'stopped', 'ann', 'root'].map((id) => bearer(id, { tenant: 'acme' }));
 const QUESTION = { name: { method: 'elicitation/create',
   params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } };
-const OWN = new Set(['writ.yaml']); // what the operator writes; the rest is the program's
+const OWN = new Set(['writ.yaml']); // the operator's files; the rest is the program's
 
 const config = (up) => ({
   agents: [CLERK, STOPPED, ANN, ROOT].map((a) => a.entry), administrators: ['root'],
@@ -97,7 +97,7 @@ class World {
     assert.equal(this.asked.result.resultType, 'input_required');
     await this.admin(ROOT, '/v1/kills', { by: 'agent', value: 'stopped', reason: 'test' });
     assert.equal(await this.call('pinned', 'first', {}), 'definition_not_accepted');
-    await gw.stop(); // what was seen is on disk
+    await gw.stop(); // the seen definitions are on disk
     const accepted = writ(['tools', 'accept', gw.configFile, 'up/pinned'], { cwd: gw.dir });
     assert.equal(accepted.code, 0, accepted.err);
     await gw.start();
@@ -128,7 +128,7 @@ class World {
     return JSON.stringify({ ...told, calls }, (k, v) => (typeof v === 'string' ? v.replace(/^ran \d+/, 'ran') : v));
   }
 
-  /** Where an edit is noticed; 'nothing' when it changes nothing, else what is different. */
+  /** Where an edit is found; 'nothing' when it has no effect, else what differs. */
   async judge(whole) {
     const { gw } = this;
     if (gw.ledger(['verify', '--keys', gw.path('keys')]).code !== 0) return 'verify';
@@ -167,7 +167,7 @@ async function world(t) {
   return { w, gw, copy, whole };
 }
 
-/** The names in the first column of the table of what is believed. */
+/** The names in the first column of the table of trusted files. */
 function believed() {
   const text = readFileSync(join(SOURCE, 'docs/security-limits.md'), 'utf8');
   const section = text.split(/^## /m).find((s) => s.startsWith('Files beside the ledger'));
@@ -176,7 +176,7 @@ function believed() {
 }
 
 const NOTICED = ['verify', 'start', 'use', 'nothing'];
-const LOG = new Set(['record', 'body', 'head', 'boundary']); // what people read of a call: each edit is noticed
+const LOG = new Set(['record', 'body', 'head', 'boundary']); // columns that people read: each edit is found
 const quoted = (name) => `"${name}"`;
 /** Another value of each type that a column can hold. */
 // NULL, '' and 0 are one

@@ -1,5 +1,5 @@
-// Calls that go on as tasks, in both forms: the outcome is recorded when the task ends, whichever request learns
-// it; a task belongs to its own agent alone.
+// Calls that continue as tasks, in both forms: the outcome is recorded when the task ends, whichever request finds it;
+// a task belongs to its own agent only.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { until } from '../support/js/gateway.mjs';
@@ -247,7 +247,7 @@ test('rules for results apply to the result of a task and are in its outcome', a
       ['error', 'tool_error', digest(bad), undefined],
     );
   }
-  // the status alone is told, and what the rules make of the result is recorded all the same
+  // only the status is sent, and the recorded result follows the rules
   const polling = await legacy();
   const id = idOf(await begin(polling, 30));
   tasks.end(id, 'completed', { result: image });

@@ -44,7 +44,7 @@ function answer(name, query, ...rest) {
   return readFileSync(at('answer.tsr'));
 }
 
-/** `writ verify timestamp`: its first line, or its exit code and what it said. */
+/** `writ verify timestamp`: its first line, or its exit code and error. */
 function verify(response, { checkpoint = 'one.txt', ca = 'good-ca.pem', more = [] } = {}) {
   writeFileSync(at('response.tsr'), response);
   const run = writ(['verify', 'timestamp', at(checkpoint), at('response.tsr'), '--ca', at(ca), ...more]);

@@ -1,5 +1,5 @@
-// What the gateway itself shows to its upstreams: secrets from files and variables, tokens that it gets
-// from a real authorization server; and that nothing of a client is ever among it.
+// Credentials of the gateway for its upstreams: secrets from files and variables, tokens from a real authorization
+// server; a client's own credentials are never among them.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -266,7 +266,7 @@ test('a 401 of the upstream drops the token and ends the call without a retry', 
   refuse = 1000;
   for (let i = 0; i < 20; i++) assert.equal((await call(gw)).reason, 'upstream_unauthorized');
   assert.ok(as.count('/token') <= 3, String(as.count('/token')));
-  // a reason is quoted when the table has it, in the table's own words; nothing else is
+  // a reason is quoted if the table has it, in the table's own words; any other is not
   const writs = (reason) =>
     ({ jsonrpc: '2.0', id: null,
       error: { code: -31001, message: 'WORDS-OF-THE-UPSTREAM', data: { reason, hint: 'WORDS-OF-THE-UPSTREAM' } } });
@@ -309,7 +309,7 @@ test('a misbehaving token endpoint gives no token and delays no call', async (t)
     { prepare: (dir) => secret(dir, 'client.secret', 'secret-of-writ') });
   for (; which < answers.length; which++) {
     const from = gw.log.length;
-    if (which > 0) assert.equal((await gw.reload(gw.config)).event, 'reloaded', answers[which][0]); // asks at once
+    if (which > 0) assert.equal((await gw.reload(gw.config)).event, 'reloaded', answers[which][0]); // fetches a token
     await gw.waitLog('token_failed', from);
     assert.equal((await call(gw)).reason, 'upstream_token_missing', answers[which][0]);
     if (which + 1 === answers.length) break;

@@ -1,4 +1,4 @@
-// What a server asks of a client that has not declared that it takes such questions: the gateway answers.
+// Requests of a server for capabilities that the client has not declared: the gateway answers them.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

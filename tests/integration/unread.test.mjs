@@ -1,5 +1,5 @@
-// Answers that the gateway cannot read as a client may read them, or that answer something else: what
-// is not looked at is not told.
+// Answers that the gateway cannot read as a client may read them, or that answer another request: an answer that was
+// not checked is not forwarded.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { ada, any, ask, begin, bob, idOf, outcomes, setUp } from '../support/js/tasks.mjs';
@@ -13,7 +13,7 @@ const bad = {
   'another id': (text) => text.replace(/"id":[^,]+/, '"id":"of another"'),
 };
 
-/** Answers `method` with what `spoil` makes of the usual answer. */
+/** Answers `method` with the usual answer, changed by `spoil`. */
 function spoiled(up, method, spoil) {
   const usual = up.onMessage;
   up.onMessage = (m) => {

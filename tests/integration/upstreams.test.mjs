@@ -1,5 +1,4 @@
-// Upstreams that err, each as docs/streams.md says: the outcome, what the client is told, and that the
-// call was made once.
+// Upstreams that fail, each as docs/streams.md says: the outcome, the client's error, and that the call was made once.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -158,7 +157,7 @@ test('the same faults on ungoverned requests get the same errors', async (t) => 
     if (deed.endsWith('later')) await sleep(50);
     assert.ok(!/theirs/.test(answer.text + JSON.stringify(answer.headers)), `${deed}: ${answer.text}`);
     if (answer.cut !== undefined || answer.isStream) {
-      assert.match(deed, /stream/); // it had begun, so it ends as it was, whole or cut
+      assert.match(deed, /stream/); // it had begun, so it ends unchanged, whole or cut
     } else if (told.endsWith('answer')) {
       assert.match(answer.text, told.startsWith('its') ? /as it came/ : /first/, deed);
     } else {

@@ -41,7 +41,7 @@ async function hooked(gw, agent) {
     200);
 }
 
-/** A stop, the list of revoked credentials, and the end of the stop; and what is read of the ledger. */
+/** A stop, the list of revoked credentials, the end of the stop; and reads of the ledger. */
 async function stopped(gw, who, session) {
   const origin = `http://127.0.0.1:${gw.adminPort}`;
   const { id } = JSON.parse((await ask(origin, who, '/v1/kills', { by: 'agent', value: 'dev', reason: 'test' })).text);

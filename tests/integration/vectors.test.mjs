@@ -185,7 +185,7 @@ test('resuming after every step gives the same log, on random walks', () => {
   }
 });
 
-// The model is no copy of the library: it was held against what the public library does.
+// The model is not a copy of the library: it was compared with the behaviour of the public library.
 test('the model gives the golden scenarios except the deviations', async () => {
   const { canonical, expectation } = await import('../support/js/crew-model.mjs');
   const folder = join(SOURCE, 'vectors/crew-golden');

@@ -1,5 +1,5 @@
-// Writ and the two verifiers that share no code with it: what they say of bundles of random logs, and that they refuse
-// bundles with one bit, one line or one member changed by the same word on the same line.
+// Writ and the two verifiers that share no code with it: their verdicts on bundles of random logs, and that they refuse
+// bundles with one changed bit, line or member with the same reason on the same line.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -36,7 +36,7 @@ test('a client of 2026-07-28 that can open URLs is asked to, and comes back with
   assert.equal(asked.refusal.review_url, question.params.url);
   assert.equal(typeof asked.result.requestState, 'string');
 
-  // it is held, alive, for a while, and then told again; who has agreed to look is not asked again
+  // it is held with heartbeats for a while, and then asked again; a person who agreed is not asked again
   const began = Date.now();
   const held = await again(c, { amount: 1 }, asked.result.requestState, accepted);
   assert.ok(Date.now() - began >= 600, 'held');
@@ -212,13 +212,13 @@ test('a held request sends heartbeats and progress, and then runs', async (t) =>
       [{ progressToken: `p${amount}`, progress: base, total: base + 4 },
         { progressToken: `p${amount}`, progress: base + 0.5, total: base + 4 }]);
   }
-  // one that wants JSON alone is held without a stream
+  // a client that accepts only JSON is held without a stream
   const plain = modernCaller(gw);
   const waiting = plain.call('up__pay', { amount: 3 }, { headers: { accept: 'application/json' } });
   await approve(gw, (await openReview(gw)).id);
   const done = await waiting;
   assert.deepEqual([done.said, done.isStream], ['ran 3', false]);
-  // who is not allowed any more when the verdict comes is told so on the stream
+  // a caller that lost its permission before the verdict gets an error on the stream
   const s = await openSession(gw, { token: DEV.token });
   const last = s.call('up__pay', { amount: 4 });
   const { id } = await openReview(gw);
@@ -260,7 +260,7 @@ test('progress of a held call continues on the GET of a client that lost the str
   await rest.done();
   assert.deepEqual(told(rest), [[begun + 0.5, total]]);
   assert.equal(rest.messages.at(-1).result.content[0].text, 'ran');
-  const again = await get(gw, s, last); // the call has ended, and its events are asked for once more
+  const again = await get(gw, s, last); // the call has ended, and its events are requested once more
   await again.done();
   assert.deepEqual(told(again), told(rest));
   gw.verify();
@@ -301,7 +301,7 @@ test('SDK v2 of 2026-07-28 waits for the verdict by itself, over several rounds'
   await approve(gw, id);
   assert.equal((await calling).content[0].text, 'ran 1');
   assert.deepEqual(people.opened, [`http://127.0.0.1:${gw.adminPort}/reviews/${id}`], 'asked once');
-  // a verdict against it is told as an error of the call
+  // a rejection is an error of the call
   const refused = assert.rejects(client.callTool({ name: 'up__pay', arguments: { amount: 2 } }),
     (e) => e.code === -31001 && e.data.reason === 'approval_rejected');
   await vote(gw, EVE, (await openReview(gw)).id, 'reject');

@@ -1,5 +1,5 @@
-// Who calls, and what the tool server can verify: tokens of agents on the way in, the credential of
-// the call on the way out. The other side of both is npm's jose.
+// Callers and tool servers: tokens of agents on the way in, the credential of the call on the way out. The other side
+// of both is npm's jose.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -78,7 +78,7 @@ test('a tool server verifies the credential with the published keys, and every c
     revalidate_if: decision.revalidate_if,
   }));
 
-  // our own verifier says the same, and names what does not fit
+  // writ's own verifier agrees, and names the difference
   writeFileSync(gw.path('jwks.json'), JSON.stringify(await published(gw)));
   writeFileSync(gw.path('token'), up.calls[0].credential);
   const check = (change) => {
@@ -111,7 +111,7 @@ test('the credential is sent only where the configuration says', async (t) => {
   assert.equal(headed.calls[0].headers['writ-credential'], undefined);
   assert.equal(headed.calls[0].headers['x-warrant'], headed.calls[0].meta['io.writ/credential']);
   assert.equal(jose.decodeJwt(headed.calls[0].headers['x-warrant']).aud, 'urn:b');
-  // what is not governed carries none
+  // ungoverned requests carry none
   for (const upstream of [plain, headed]) {
     for (const a of upstream.arrivals.filter((x) => x.method !== 'tools/call'))
       assert.equal(a.headers['writ-credential'] ?? a.headers['x-warrant'] ?? a.meta?.['io.writ/credential'], undefined,
@@ -153,7 +153,7 @@ test('after a rotation the new key signs and the old one verifies until it is re
   await assert.rejects(jose.jwtVerify(up.calls[0].credential, now), 'retired verifies nothing');
 });
 
-// ---- in: who calls
+// ---- in: callers
 
 async function issuer(alg = 'ES256') {
   const { publicKey, privateKey } = await jose.generateKeyPair(alg, { extractable: true });

@@ -1,5 +1,5 @@
-// writ ledger watch against a real gateway, also one whose ledger was put back or rewritten; and
-// receipts over the admin listener.
+// writ ledger watch against a real gateway, also one whose ledger was restored or rewritten; and receipts over the
+// admin listener.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -33,7 +33,7 @@ const watch = (gw, key) =>
   writ(['ledger', 'watch', `http://127.0.0.1:${gw.adminPort}`, '--key', key, '--state', gw.path('seen.txt'), '--once']);
 const size = (run) => Number(run.out.split(' ')[1]);
 
-/** What the gateway has on disk, with what it remembers, to be put back: it cannot notice that by itself. */
+/** The gateway's files, with its own memory, for a restore that the gateway cannot detect on its own. */
 function keep(gw, to) {
   for (const end of ['', '-wal', '.remembered']) {
     if (existsSync(gw.ledgerFile + end)) copyFileSync(gw.ledgerFile + end, to + end);
@@ -151,7 +151,7 @@ test('a witness that answers with more than signatures is refused', async (t) =>
   await calls(gw, 2);
   const witness = await startWitness(t, readFileSync(key, 'utf8').split('\n')[0]);
   writeFileSync(gw.path('witness.txt'), `${witness.vkey}\n`);
-  // what it was asked about becomes a part of another text, which it signs
+  // the requested text becomes a part of another text, which it signs
   witness.twist = (note) => `\nand more\n\n${witness.line(`${note}\nand more\n`)}`;
   const run = await cosign(gw, witness, gw.path('witness.txt'));
   assert.deepEqual([run.code, run.out], [3, '']);
@@ -238,7 +238,7 @@ test('receipts and bundles verify under a checkpoint with the required witnesses
     assert.deepEqual(said(files[kind], '--witness', all, '--quorum', '2'), [0, 'ok']);
     assert.deepEqual(said(files[kind], '--witness', all, '--quorum', '3'), [1, 'checkpoint_unwitnessed']);
     assert.deepEqual(said(plain[kind], '--witness', all, '--quorum', '1'), [1, 'checkpoint_unwitnessed']);
-    // who asks for no witness sees none; the last line of a bundle is over all before
+    // a verifier without witnesses ignores them; the last line of a bundle covers all lines before
     assert.deepEqual(said(forged[kind])[1], kind === 'receipt' ? 'ok' : 'evidence_malformed');
     assert.deepEqual(said(forged[kind], '--witness', all, '--quorum', '1'), [1, 'checkpoint_invalid']);
     assert.deepEqual(said(files[kind], '--witness', all, '--quorum', '4')[0], 3);

@@ -1,4 +1,4 @@
-// What a model is told: clients show it the message or the content of a refusal, and neither `data` nor `_meta`.
+// What a model sees: clients show it the message or the content of a refusal, and neither `data` nor `_meta`.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';

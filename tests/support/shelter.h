@@ -1,5 +1,5 @@
-/* shelter.h - a folder in memory for a fuzz target that reads files: what it syncs costs nothing,
- * and it is gone when the target ends. */
+/* shelter.h - a folder in memory for a fuzz target that reads files: syncs are free, and the folder
+ * is removed when the target ends. */
 #ifndef WRIT_TESTS_SHELTER_H
 #define WRIT_TESTS_SHELTER_H
 

@@ -4,9 +4,9 @@
 
 #include "base/bytes.h"
 
-/** Calls `fn` for each regular file of vectors/<folder> whose name ends with `suffix` ("" for
- * all), by name, with its name and content (borrowed for the call). Gives how many there were; a
- * folder or file that cannot be read fails the test. */
+/** Calls `fn` for each regular file of vectors/<folder> whose name ends with `suffix` ("" for all),
+ * in the order of names, with its name and content (borrowed for the call). Returns their number;
+ * an unreadable folder or file fails the test. */
 size_t writ_vectors_each(const char *folder, const char *suffix,
     void (*fn)(const char *name, struct writ_view content, void *arg), void *arg);
 

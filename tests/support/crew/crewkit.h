@@ -34,8 +34,7 @@ void writ_crewkit_wipe(struct writ_crewkit *kit);
 /** Every event is in canonical form. */
 void writ_crewkit_check(const struct writ_crew_events *events);
 
-/** The session goes on from a snapshot, when that is one; and its own snapshot, resumed, gives the
- * same snapshot. */
+/** A valid snapshot resumes the session, and its own snapshot, resumed, gives the same snapshot. */
 void writ_crewkit_resume(struct writ_crewkit *kit, struct writ_view snapshot);
 
 /** The id of the step that has waited longest. False: none waits. */

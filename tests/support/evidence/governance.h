@@ -1,5 +1,5 @@
-/* governance.h - what the conformance tests of the governance contract share: reading records out
- * of vectors, and comparing what we derive with what the vector expects. */
+/* governance.h - shared by the conformance tests of the governance contract: reads records out of
+ * vectors, and compares derived values with those of the vector. */
 #ifndef WRIT_TESTS_GOVERNANCE_H
 #define WRIT_TESTS_GOVERNANCE_H
 
@@ -7,7 +7,7 @@
 #include "evidence/record/profile.h"
 #include "evidence/record/record.h"
 
-/** A decision, outcome or seal out of a vector, whatever else the object holds. */
+/** Reads a decision, outcome or seal of a vector, and ignores other members of the object. */
 struct writ_decision writ_governance_decision(
     struct writ_arena *arena, const struct writ_json *value);
 struct writ_outcome writ_governance_outcome(
@@ -23,8 +23,8 @@ struct writ_member_text writ_governance_derive(struct writ_arena *arena,
     const struct writ_profile *profile, enum writ_profile_field field,
     const struct writ_decision *decision, const struct writ_outcome *outcome);
 
-/** Fails the test `id` when `got` is not what the vector says under `name`: the same text, or
- * null for null. A vector that does not say anything fails too. */
+/** Fails the test `id` unless `got` equals the vector's member `name`: the same text, or null for
+ * null. It fails too when the vector lacks the member. */
 void writ_governance_expect(const char *id, const struct writ_json *vector, const char *name,
     const struct writ_member_text *got);
 

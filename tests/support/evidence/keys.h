@@ -1,5 +1,5 @@
-/* keys.h - keys and JSON for tests of what is signed. Keys are made for every run: there are
- * none in the tree. A failure in here fails the test. */
+/* keys.h - keys and JSON for tests of signatures. Keys are made for every run: the tree has none. A
+ * failure in here fails the test. */
 #ifndef WRIT_TESTS_KEYS_H
 #define WRIT_TESTS_KEYS_H
 

@@ -1,4 +1,4 @@
-/* sample.h - a call and its decision, as ours look, for tests that change one thing at a time. */
+/* sample.h - a call and its decision in Writ's form, for tests that change one member at a time. */
 #ifndef WRIT_TESTS_SAMPLE_H
 #define WRIT_TESTS_SAMPLE_H
 
@@ -9,7 +9,7 @@
 #define WRIT_SAMPLE_ISSUED_US   INT64_C(1782363600000000) /* 2026-06-25T05:00:00Z */
 #define WRIT_SAMPLE_LIFETIME_US INT64_C(300000000)        /* five minutes */
 
-/** Everything that describes the call is set, nothing is derived yet. */
+/** Every member that describes the call is set, and no derived one. */
 struct writ_decision writ_sample_draft(enum writ_decision_route route);
 
 /** Derived and placed at seq 0; valid. Texts are in the arena. */

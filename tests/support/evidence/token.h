@@ -1,5 +1,5 @@
-/* token.h - one credential and the key it was signed with, whose private half was thrown away:
- * whatever else verifies under this key is a forgery. It is that of docs/credentials.md. */
+/* token.h - one credential and the key it was signed with, whose private half was destroyed: any
+ * other token that verifies under this key is a forgery. It is that of docs/credentials.md. */
 #ifndef WRIT_TESTS_TOKEN_H
 #define WRIT_TESTS_TOKEN_H
 

@@ -1,6 +1,6 @@
-/* value.h - JSON values and arenas for tests, without a line of error handling: whatever fails
- * here fails the test. writ_value_* live in an arena of the caller, writ_values_* as long as the
- * program. Not for several threads. */
+/* value.h - JSON values and arenas for tests, without error handling: a failure in here fails the
+ * test. writ_value_* live in an arena of the caller, writ_values_* as long as the program. Not for
+ * several threads. */
 #ifndef WRIT_TESTS_VALUE_H
 #define WRIT_TESTS_VALUE_H
 

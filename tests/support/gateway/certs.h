@@ -1,4 +1,4 @@
-/* certs.h - a CA and certificates of its own for one test, in a directory that is removed again. */
+/* certs.h - a CA and certificates for one test, in a directory that the test removes. */
 #ifndef WRIT_TESTS_CERTS_H
 #define WRIT_TESTS_CERTS_H
 

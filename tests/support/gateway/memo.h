@@ -10,15 +10,15 @@
 struct writ_memo {
     struct writ_buf texts[WRIT_MEMO_MAX]; /* canonical records */
     size_t n;
-    bool fails; /* nothing can be recorded */
+    bool fails; /* recording fails */
     const struct writ_clock *clock;
 };
 
 void writ_memo_wipe(struct writ_memo *memo);
-/** As a writ_stop_rules_log wants it; `ctx` is the memo. */
+/** The function of a writ_stop_rules_log; `ctx` is the memo. */
 WRIT_RESULT writ_memo_write(
     void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
-/** Opens with the memo as its log, and lets it hear what was recorded; NULL when that fails. */
+/** Opens with the memo as its log, and replays the recorded facts; NULL when that fails. */
 WRIT_RESULT writ_memo_open(struct writ_memo *memo, const char *store,
     const struct writ_clock *clock, struct writ_stop_rules **ret, struct writ_err *err);
 

@@ -45,7 +45,7 @@ struct peer_options {
     const struct peer_step *const *scripts;
     size_t count;
     const char *cert_file, *key_file; /* TLS, when set */
-    const char *client_ca_file;       /* asks for, and requires, a client certificate */
+    const char *client_ca_file;       /* requests and requires a client certificate */
     bool ipv6;
     void (*on_request)(
         void *ctx, const char *request); /* from its threads, one at a time; or NULL */
@@ -59,7 +59,7 @@ struct peer;
 struct peer *peer_open(const struct peer_options *options);
 uint16_t peer_port(const struct peer *peer);
 
-/** Lets one PEER_WAIT go on, now or later. */
+/** Ends one PEER_WAIT, now or later. */
 void peer_go(struct peer *peer);
 
 /** Waits until this many connections (requests) were seen in all. */

@@ -55,7 +55,7 @@ raw_wait(int fd)
     return poll(&poll_fd, 1, RAW_WAIT_MS) > 0;
 }
 
-/* One read: 1 for bytes, 0 for closed, -1 for nothing within the time. */
+/* One read: 1 for bytes, 0 for closed, -1 for a timeout. */
 static int
 read_some(int fd, struct writ_buf *ret)
 {

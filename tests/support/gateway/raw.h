@@ -1,4 +1,4 @@
-/* raw.h - a client that sends bytes as they are and reads what comes. For tests of the listener. */
+/* raw.h - a client that sends bytes unchanged and reads the answer. For tests of the listener. */
 #ifndef WRIT_TESTS_RAW_H
 #define WRIT_TESTS_RAW_H
 

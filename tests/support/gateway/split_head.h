@@ -14,7 +14,7 @@ struct split_head {
     struct writ_framing_head head;
 };
 
-/** Splits `text`, in which '|' stands for a NUL of the sender. */
+/** Splits `text`; a '|' in it becomes a NUL that the client sent. */
 void split_head(struct split_head *ret, const char *text);
 
 #endif

@@ -15,8 +15,8 @@ enum tls_role {
     TLS_CLIENT, /* URI:urn:test:client */
 };
 
-/** A new identity, signed by `issuer` (NULL: by itself), valid from an hour ago to `hours` from now
- * (negative: it has ended). Free with tls_identity_free. */
+/** A new identity, signed by `issuer` (NULL: self-signed), valid from an hour ago to `hours` from
+ * now (negative: expired). Free with tls_identity_free. */
 struct tls_identity *tls_identity_new(
     enum tls_role role, const struct tls_identity *issuer, int hours);
 void tls_identity_free(struct tls_identity *identity);

@@ -8,7 +8,7 @@ import { until } from './gateway.mjs';
 
 const DRIVER = '/usr/bin/chromedriver';
 const BROWSER = '/usr/bin/chromium';
-const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'; // WebDriver 12: how a reference is told
+const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'; // WebDriver 12: the key of an element reference
 export const KEY = { tab: '\ue004', enter: '\ue007', space: ' ', shift: '\ue008', down: '\ue015', up: '\ue013',
   end: '\ue010', home: '\ue011', escape: '\ue00c' };
 
@@ -126,7 +126,7 @@ class Browser {
     return this.command('GET', '/cookie');
   }
 
-  /** What the console has said since the last time. */
+  /** The messages of the console since the last call. */
   console() {
     return this.command('POST', '/se/log', { type: 'browser' });
   }
@@ -156,7 +156,7 @@ export async function startBrowser(t, { args = [] } = {}) {
         browserName: 'chrome', acceptInsecureCerts: true, 'goog:loggingPrefs': { browser: 'ALL' },
         'goog:chromeOptions': {
           binary: BROWSER,
-          // as root there is no sandbox to be had, and containers have little /dev/shm
+          // root has no sandbox, and containers have little /dev/shm
           args: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--no-first-run',
             '--disable-background-networking', `--user-data-dir=${profile}/p`, '--window-size=1200,900',
             '--hide-scrollbars', '--lang=en-US', ...args],

@@ -68,7 +68,7 @@ class Reader {
       code });
   }
 
-  // The member, when it is of the type; else a fault (unless it is absent and may be) and nothing.
+  // The member if it has the type; else undefined, with a fault unless it is absent and optional.
   typed(object, path, name, is, required) {
     const value = object?.[name];
     if (value === undefined ? required : !is(value)) this.fault([...path, name], 'invalid_type');
@@ -356,7 +356,7 @@ function review(entries, { threshold = '2/3', veto = [] }, weight) {
     ? 'REJECT' : 'REQUEST_REVISION';
 }
 
-// A list with the resolved value, or nothing. `config` is undefined, a mode, or a voting object.
+// A list with the resolved value, or an empty one. `config` is undefined, a mode, or a voting object.
 export function vote(config, entries, electorate) {
   const given = config === undefined ? { mode: 'first_valid' } : typeof config === 'string' ? { mode: config } : config;
   const { mode = 'weighted_consensus', threshold = 0.66, weights = {}, quorum = 0, score } = given;
@@ -464,7 +464,7 @@ export class Session {
     this.burst.push(canonical({ type, ts, ...members }));
   }
 
-  // Runs a call; gives what it emitted.
+  // Runs a call; returns the emitted events.
   call(work) {
     this.burst.length = 0;
     work();
@@ -532,7 +532,7 @@ export class Session {
       { correlationId, agentId, roleId, input, role: roleSnapshot, memex_context: memexContext, timeoutMs }, ts);
   }
 
-  // Those outside know which of their nested crews an id belongs to.
+  // The outer crews record which of their nested crews an id belongs to.
   publish(id) {
     for (let s = this; s.outer; s = s.outer) s.as.ids.add(id);
   }
@@ -760,7 +760,7 @@ export class Session {
     }
   }
 
-  // Goes on from a snapshot; gives the session and what it emitted.
+  // Resumes from a snapshot; returns the session and the emitted events.
   static resume(graph, options, snapshot, later, policy) {
     const session = new Session(graph, options);
     session.restore(JSON.parse(canonical(snapshot)));

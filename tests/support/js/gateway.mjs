@@ -1,5 +1,5 @@
-// gateway.mjs - a real gateway for one test: a directory of its own, keys, ledger, configuration,
-// the built program on ports that the system chose, its log, and what its ledger says.
+// gateway.mjs - a real gateway for one test: its own directory, keys, ledger and configuration, the built program on
+// ports that the system chose, its log, and the contents of its ledger.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ export function textOf(path) {
 /** The whole lines of such a file. */
 export const linesOf = (path) => textOf(path).split('\n').slice(0, -1);
 
-/** An agent with a static token; `agent.token` is what it shows. */
+/** An agent with a static token, `agent.token`. */
 export function bearer(id, rest = {}) {
   const token = rest.token ?? `token-of-${id}`;
   const { token: _, ...members } = rest;
@@ -108,7 +108,7 @@ class Gateway {
           continue;
         }
         checkLine('serve', this.log.at(-1));
-        // a defect of Writ in whatever test it shows itself: the test fails
+        // a defect of Writ fails every test that meets it
         if (this.log.at(-1).event === 'step_broken') throw new Error(line);
       }
     };
@@ -185,7 +185,7 @@ class Gateway {
     return writ(['ledger', command, this.ledgerFile, ...rest, '--json'], { cwd: this.dir });
   }
 
-  /** Every decision, oldest first, as `writ ledger list` tells it. */
+  /** Every decision, oldest first, as `writ ledger list` prints it. */
   decisions(filter = []) {
     const run = this.ledger(['list', '--limit', '0', ...filter]);
     if (run.code !== 0) throw new Error(`ledger list: ${run.code} ${run.err}`);
@@ -216,9 +216,9 @@ class Gateway {
   }
 }
 
-/** Makes a directory with keys, an empty ledger, what options.prepare(dir) puts there, and the
- * configuration. Other options: dir (with what is in it), command and before (what runs the program),
- * env, patience (milliseconds until it is ready). */
+/** Makes a directory with keys, an empty ledger, the files that options.prepare(dir) writes, and the configuration.
+ * Other options: dir (an existing one), command and before (how the program is run), env, patience (milliseconds until
+ * it is ready). */
 export function prepare(t, config, options = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'writ-'));
   chmodSync(dir, 0o700);

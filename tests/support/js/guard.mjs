@@ -93,7 +93,7 @@ export async function guardFolder(t, jwks) {
   return dir;
 }
 
-/** A guard that runs; ends with the test. `args`: the form and what is its own. */
+/** Starts a guard that ends with the test. `args`: the form and its own options. */
 export async function startGuard(t, dir, args,
     { keys = 'jwks.json', aud = AUD, iss = ISS, listen = '127.0.0.1:0' } = {}) {
   const guard = new Guard(dir,

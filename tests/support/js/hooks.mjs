@@ -17,7 +17,7 @@ export const ALL = [CREW, MATE, ANN, FOREIGN];
 
 const any = (arg) => ({ arg, op: 'type', value: 'any', optional: true });
 
-/** The rule of a tool that takes what it is given; `path` is its scope and its target. */
+/** The rule of a tool that permits any arguments; `path` is its scope and its target. */
 export const rule = (more = {}) =>
   ({ scope: 'files/{path}', target: 'file:{path}', arguments: [any('path'), any('text')], ...more });
 
@@ -48,7 +48,7 @@ async function validators() {
   return checks;
 }
 
-/** One request to the API. Its answer is one that the document knows, or the test ends. */
+/** One request to the API. An answer that the API document does not describe fails the test. */
 export async function ask(gw, who, deed, body, headers = {}) {
   const res = await fetch(`${gw.origin}/v1/${deed}`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-// installation.mjs - what is installed, as a third party finds it: a prefix, pkg-config.
+// installation.mjs - the installation as a third party finds it: a prefix, pkg-config.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ export function must(program, args, options = {}) {
   return ran.stdout;
 }
 
-/** Installs what is built in the folder below the prefix. */
+/** Installs the build of the folder below the prefix. */
 export function install(build, prefix) {
   must('cmake', ['--install', build, '--prefix', prefix]);
 }

@@ -1,7 +1,7 @@
-// A port for a program that is told its port before it listens, or for a server that closes and listens
-// again. The kernel gives ports of its own range to every listener on port 0 and to every client, so one
-// that was free there is taken a moment later. These are outside of that range, and one test process at a
-// time has each: it holds the abstract socket of that name until it ends.
+// A port for a program that gets its port before it listens, or for a server that closes and listens again. The kernel
+// gives ports of its own range to every listener on port 0 and to every client, so a free one there is soon taken.
+// These are outside of that range, and each belongs to one test process at a time: the process holds the abstract
+// socket of that name until it ends.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const listens = (at) => new Promise((resolve, reject) => {
     .listen(at, () => resolve(server));
 });
 
-/** A port of 127.0.0.1 on which nothing listens and that no other test gets before this process ends. */
+/** A free port of 127.0.0.1 that no other test gets before this process ends. */
 export async function reservePort() {
   for (;;) {
     const port = randomInt(FIRST, END);

@@ -40,7 +40,7 @@ function exact(source) {
 
 const compare = ([a, b], [c, d]) => (a * d < c * b ? -1 : a * d > c * b ? 1 : 0);
 
-// A number of a call: what was written has to be what would be forwarded.
+// A number of a call: its text must survive forwarding.
 export const isExact = (num) => compare(fraction(num.source), fraction(String(Number(num.source)))) === 0;
 function amount(num) {
   if (!isExact(num)) throw new NoAnswer();
@@ -52,7 +52,7 @@ function amount(num) {
 const typeOf = (v) =>
   v === null ? 'null' : v instanceof Num ? 'number' : Array.isArray(v) ? 'array' : typeof v;
 
-// Of a value of a call and one that a policy wants.
+// Compares a value of a call with one of a policy.
 function same(a, b) {
   if (typeOf(a) !== typeOf(b)) return false;
   switch (typeOf(a)) {
@@ -100,7 +100,8 @@ const bytesOf = (text) => Buffer.from(text).toString('latin1');
 const OVERLONG = [['\xc0\xae', '.'], ['\xe0\x80\xae', '.'], ['\xf0\x80\x80\xae', '.'],
   ['\xc0\xaf', '/'], ['\xc1\x9c', '/'], ['\xe0\x80\xaf', '/'], ['\xe0\x81\x9c', '/'], ['\xf0\x80\x80\xaf', '/']];
 
-/** What a normalizing file system or framework may make of a name: NFKC, look-alikes, nothing that is not seen. */
+/** The forms of a name that a normalizing file system or framework may use: NFKC, look-alikes, without invisible
+ * characters. */
 export const folded = (text) => text.normalize('NFKC').replace(/[\p{DI}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
   .replace(/[\u2044\u2215\u29f8\u2216\u29f5\\]/g, '/').replace(/[\u3002\uff61]/g, '.').replace(/[\u00a5\u20a9]/g, '/');
 
@@ -303,7 +304,7 @@ export function fill(template, args) {
   return missing || Buffer.byteLength(text) > 4096 ? null : text;
 }
 
-// Where the first number is that is not what would be forwarded.
+// The place of the first number that would change when forwarded.
 function inexact(value, path = []) {
   if (value instanceof Num) return isExact(value) ? undefined : path;
   const inside = Array.isArray(value) ? value.entries() : typeOf(value) === 'object' ? Object.entries(value) : [];

@@ -1,4 +1,4 @@
-// reviewers.mjs - those who are asked for votes: a receiver of webhooks, and a worker.
+// reviewers.mjs - reviewers that the gateway asks for votes: a receiver of webhooks, and a worker.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';

@@ -1,9 +1,9 @@
-// reviews.mjs - a gateway whose tool needs an approval, and those who give it over HTTP.
+// reviews.mjs - a gateway whose tool needs an approval, and its voters over HTTP.
 import assert from 'node:assert/strict';
 import { bearer, startGateway } from './gateway.mjs';
 import { startUpstream } from '../servers/upstream.mjs';
 
-/** Who asks, voters, an administrator, and those who have no say. */
+/** The caller, voters, an administrator, and agents without rights. */
 export const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
 export const OTHER = bearer('other', { tenant: 'acme' });
 export const ANN = bearer('ann', { tenant: 'acme' });
@@ -14,7 +14,7 @@ export const FOREIGN = bearer('ann-elsewhere', { tenant: 'evil', subject: 'ann' 
 export const OPS = bearer('ops', { tenant: 'acme' });
 export const ALL = [DEV, OTHER, ANN, BOB, EVE, ALICE, FOREIGN, OPS];
 
-/** The rule of a tool that wants to be approved. */
+/** The rule of a tool that requires an approval. */
 export const pay = (approval, more = {}) => ({
   scope: 'payments', approval,
   arguments: [{ arg: 'amount', op: 'type', value: 'any' }, { arg: 'to', op: 'type', value: 'string', optional: true }],
@@ -53,7 +53,7 @@ export async function vote(gw, who, id, choice, more = {}) {
   return api(gw, who, `/${id}/vote`, { vote: choice, review_digest: json.review_digest, ...more });
 }
 
-/** All say yes. As long as one of them has a veto that is out, nothing is decided. */
+/** All approve. The review stays open while a voter with a veto has not voted. */
 export async function approve(gw, id) {
   assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'open');
   assert.equal((await vote(gw, BOB, id, 'approve')).json.state, 'open');

@@ -1,4 +1,4 @@
-// rpc.mjs - MCP clients that say exactly what a test wants them to say, down to the byte.
+// rpc.mjs - MCP clients that send exactly the bytes of a test.
 import { Buffer } from 'node:buffer';
 import http from 'node:http';
 import net from 'node:net';

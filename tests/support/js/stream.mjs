@@ -1,9 +1,9 @@
-// stream.mjs - streams of events as a client has them: read as they come, left when a test says so.
+// stream.mjs - streams of events as a client sees them: read as they arrive, closed when a test does so.
 import http from 'node:http';
 import { until } from './gateway.mjs';
 import { events } from './rpc.mjs';
 
-/** A request whose answer is a stream, read as it comes. */
+/** A request whose answer is a stream, read as it arrives. */
 export function openStream(gw, { path, headers, body, method = 'POST' }) {
   return new Promise((resolve, reject) => {
     const bytes = body && JSON.stringify(body);

@@ -1,4 +1,4 @@
-// tasks.mjs - a server whose tasks are what the test makes of them, and what clients say about them.
+// tasks.mjs - a server whose tasks the test drives, and the clients' queries about them.
 import { bearer, startGateway, writ } from './gateway.mjs';
 import { Caller, openSession } from './rpc.mjs';
 import { startUpstream } from '../servers/upstream.mjs';
@@ -32,7 +32,7 @@ export class Tasks {
     Object.assign(this.all.get(id), { status, ...more });
   }
 
-  /** The notice of either family about a task as it stands. */
+  /** The notification of either family about a task's current state. */
   notice(id, modern, subscription) {
     const task = this.all.get(id);
     const whole = modern
@@ -42,7 +42,7 @@ export class Tasks {
       params: { ...this.face(task, modern), ...whole } };
   }
 
-  /** Answers what is asked about a task; undefined: it is not about one. */
+  /** Answers a query about a task; undefined for any other message. */
   answer(m) {
     const task = this.all.get(m.params?.taskId);
     if (!m.method?.startsWith('tasks/')) return undefined;

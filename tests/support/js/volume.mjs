@@ -20,7 +20,7 @@ export function ownMounts(file) {
     0);
   rmSync(at, { recursive: true });
   if (way === undefined) return undefined;
-  // a test file inside a test file reports to the outer one, unless it does not know of it
+  // a test file run by a test file reports to the outer one unless this variable is unset
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return run('unshare', [...way, process.execPath, '--test', '--test-reporter=spec', file],
     { env: { ...env, [INSIDE]: '1' } });
@@ -44,7 +44,7 @@ export class Volume {
     return join(this.at, 'filler');
   }
 
-  /** Takes what is left, to the last byte. */
+  /** Fills the file system to the last byte. */
   fill() {
     const fd = openSync(this.filler, 'a');
     let full = 0;
@@ -65,7 +65,7 @@ export class Volume {
     rmSync(this.filler);
   }
 
-  /** The same files at another path, where nothing can be written. */
+  /** The same files at another path, read-only. */
   readOnly() {
     const at = mkdtempSync(join(tmpdir(), 'writ-volume-'));
     this.must('mount', ['--bind', this.at, at]);
@@ -80,8 +80,8 @@ export function limitFiles(pid, bytes) {
   if (status !== 0) throw new Error(`prlimit: ${stderr}`);
 }
 
-/** Takes the right to change a file away from everybody, also from who has it open; false when the file system or
- * the user cannot. */
+/** Makes a file unwritable for every user, also through open descriptors; false when the file system or the user
+ * cannot. */
 export function freeze(file) {
   return run('chattr', ['+i', file]).status === 0;
 }

@@ -1,5 +1,5 @@
-// witness.mjs - a small witness (c2sp.org/tlog-witness): signs a checkpoint of a log that it knows when
-// it only appends to the one that it signed before. Node's crypto alone.
+// witness.mjs - a small witness (c2sp.org/tlog-witness): signs a checkpoint of a known log if it only appends to the
+// last one that it signed. It uses only Node's crypto.
 import { createHash, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -48,7 +48,7 @@ export async function startWitness(t, log, name = 'witness.example') {
     return `\u2014 ${name} ${Buffer.concat([id, time, witness.forged ?? signature]).toString('base64')}\n`;
   };
 
-  /** What it answers; `witness.twist`, of a checkpoint, is what a bad one answers. */
+  /** Its answer; `witness.twist` turns a checkpoint into a bad witness's answer. */
   function answer(body) {
     const at = body.indexOf('\n\n');
     const [old, ...path] = body.slice(0, at).split('\n');

@@ -1,5 +1,5 @@
-// peers.mjs - the pinned packages for tests, which live where bare names are not resolved. Loaded
-// when asked for: each of them takes a while.
+// peers.mjs - the pinned packages for tests, which live where bare names are not resolved. They load on demand, because
+// each takes a while.
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);

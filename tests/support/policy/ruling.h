@@ -1,5 +1,5 @@
-/* ruling.h - configurations and verdicts for tests, without a line of error handling: whatever
- * fails here fails the test. */
+/* ruling.h - configurations and verdicts for tests, without error handling: a failure in here fails
+ * the test. */
 #ifndef WRIT_TESTS_RULING_H
 #define WRIT_TESTS_RULING_H
 

@@ -82,7 +82,7 @@ export class AuthServer {
     }
   }
 
-  /** Logs `agent-7` in and grants what is asked for. */
+  /** Logs `agent-7` in and grants the requested scopes. */
   async #agree(req, res) {
     const { prompt, params, session, grantId } = await this.provider.interactionDetails(req, res);
     if (prompt.name === 'login') {
@@ -100,7 +100,7 @@ export class AuthServer {
       { mergeWithLastSubmission: true });
   }
 
-  /** How often this path was asked. */
+  /** How often this path was requested. */
   count(path) {
     return this.requests.filter((r) => r.path === path).length;
   }

@@ -1,5 +1,5 @@
-// faultproxy.mjs - a TCP proxy that breaks connections at a chosen byte. It stands between a gateway
-// and an upstream, and knows nothing of what passes.
+// faultproxy.mjs - a TCP proxy that breaks connections at a chosen byte, between a gateway and an upstream. It does not
+// parse the bytes.
 import net from 'node:net';
 
 /** A wire that takes `ms` in each direction, and on which the end of a connection that the server

@@ -1,6 +1,6 @@
-// resumable.mjs - the streams of a server of the legacy family that keeps its events: every event of
-// a stream has an id, and a GET with Last-Event-ID gets what came after it. One connection at a time
-// has a stream; another one gets a 409, as from the official server.
+// resumable.mjs - the streams of a server of the legacy family that keeps its events: every event of a stream has an
+// id, and a GET with Last-Event-ID gets the later ones. One connection at a time has a stream; another one gets a 409,
+// as from the official server.
 import { until } from '../js/gateway.mjs';
 
 class Stream {
@@ -8,7 +8,7 @@ class Stream {
     this.store = store;
     this.key = key;
     this.events = []; // { id, text }
-    this.res = undefined; // who has it now
+    this.res = undefined; // the connection that has it
     this.ended = false;
     this.connections = 0;
   }
@@ -35,13 +35,13 @@ class Stream {
     return this;
   }
 
-  /** The server has said all. */
+  /** The server ends the stream. */
   end() {
     this.ended = true;
     this.res?.end();
   }
 
-  /** The server hangs up, and goes on when it is asked for the rest. */
+  /** The server closes the connection, and continues when the rest is requested. */
   async hangUp() {
     this.res?.end();
     await this.closed();

@@ -9,7 +9,7 @@ import { sdk1, sdk1Stdio, sdk1Tasks, zod } from '../npm/peers.mjs';
 
 const text = (t, more = {}) => ({ content: [{ type: 'text', text: String(t) }], ...more });
 
-/** A server, with tasks of its own; `cleanup` forgets them. */
+/** A server with its own tasks; `cleanup` drops them. */
 function make({ McpServer, ElicitResultSchema }, { InMemoryTaskStore, InMemoryTaskMessageQueue }, z) {
   const taskStore = new InMemoryTaskStore();
   const server = new McpServer({ name: 'sdk-tasks', version: '1' }, {
@@ -68,5 +68,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [sdk, tasks, { StdioServerTransport }, { z }] = await Promise.all([sdk1(), sdk1Tasks(), sdk1Stdio(), zod()]);
   const { server, cleanup } = make(sdk, tasks, z);
   await server.connect(new StdioServerTransport());
-  process.stdin.on('end', cleanup); // and nothing keeps it
+  process.stdin.on('end', cleanup); // then the process ends
 }

@@ -7,7 +7,7 @@ import { reservePort } from '../js/ports.mjs';
 
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** The server itself, for whatever transport. */
+/** The server itself, for any transport. */
 export function build({ McpServer, ResourceTemplate, completable, inputRequired, acceptedContent }, z, state) {
   const server = new McpServer({ name: 'sdk-upstream', version: '1.2.3', title: 'Tools for tests' }, {
     capabilities: { logging: {}, tools: { listChanged: true }, prompts: { listChanged: true },

@@ -1,11 +1,11 @@
-// suite-names.mjs - lets a client that knows the names of one server, as the conformance suite does, use
-// an endpoint of several: tools and prompts of that server have their prefix there and none here. All
-// else goes through as it is: heads, statuses, streams.
+// suite-names.mjs - lets a client that uses the names of one server, as the conformance suite does, use an endpoint of
+// several: tools and prompts of that server have a prefix there and none here. Everything else passes unchanged: heads,
+// statuses, streams.
 import http from 'node:http';
 
 const OWN = new Set(['tools/call', 'prompts/get', 'completion/complete']);
 
-/** The message as the endpoint wants it. */
+/** The message with the names of the endpoint. */
 function named(body, prefix) {
   let message;
   try {

@@ -89,7 +89,7 @@ function make(sdk, z, shared) {
   tool('json_schema_2020_12_tool', fromJsonSchema(DIALECT), async (args) => text(JSON.stringify(args)));
   tool('test_mirrored', fromJsonSchema(MIRRORED), async (args) => text(JSON.stringify(args)));
 
-  // ---- what a call says while it runs
+  // ---- messages of a running call
   const log = async (_args, ctx) => {
     for (const line of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
       await ctx.mcpReq.log('info', line);
@@ -117,7 +117,7 @@ function make(sdk, z, shared) {
     return text('reconnected');
   });
 
-  // ---- what a call asks: one handler for both families, the SDK pushes the question to a session
+  // ---- requests of a running call: one handler for both families, the SDK pushes the question to a session
   const form = (message, properties, required = Object.keys(properties)) =>
     inputRequired.elicit({ message, requestedSchema: { type: 'object', properties, required } });
   const prompt = (words) =>
@@ -238,7 +238,7 @@ function make(sdk, z, shared) {
   return server;
 }
 
-/** Events of streams, so that they can be asked for again: ids are "<stream>/<number>". */
+/** Events of streams, for resumption: ids are "<stream>/<number>". */
 function eventStore() {
   const streams = new Map();
   const streamOf = (id) => id.slice(0, id.lastIndexOf('/'));
@@ -330,7 +330,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [sdk, { serveStdio, StdioServerTransport }, { z }] = [await sdk2Server(), await sdk2ServerStdio(), await zod()];
   const eras = process.argv[2] ?? 'both';
   const table = taskTable();
-  const rest = new PassThrough(); // what is not about tasks is the SDK's
+  const rest = new PassThrough(); // the SDK handles all other messages
   const transport = new StdioServerTransport(rest);
   let server;
   const shared = { closes: false, seals: sealer(sdk.ProtocolError),

@@ -11,7 +11,7 @@ const form = (message, properties) =>
   ({ method: 'elicitation/create',
     params: { mode: 'form', message, requestedSchema: { type: 'object', properties } } });
 
-/** One task: its public face, and what is to happen with it. */
+/** One task: its public state, and its script. */
 class Task {
   constructor(ttlMs) {
     this.taskId = randomUUID();
@@ -66,7 +66,7 @@ class Task {
   }
 }
 
-/** What a tool does as a task; `alone` ones are nothing else, `ready` says which call becomes one. */
+/** The work of a tool as a task; `alone` tools run only as tasks, `ready` selects the calls that become one. */
 const JOBS = {
   slow_compute: { begin: (task, args) =>
     task.after(1000 * (args.seconds ?? 0), { status: 'completed', result: say(`computed ${args.label ?? ''}`) }) },
@@ -110,7 +110,7 @@ const implied = ({ method, params }) =>
   ({ 'mcp-protocol-version': params?._meta?.[`${META}protocolVersion`], 'mcp-method': method,
     'mcp-name': params?.taskId ?? params?.name });
 
-/** A table of tasks: answer(message, headers) gives { status, body }, or undefined for what is not its business. */
+/** A table of tasks: answer(message, headers) returns { status, body }, or undefined for other messages. */
 export function taskTable({ ttlMs = 60_000 } = {}) {
   const tasks = new Map();
   const methods = {

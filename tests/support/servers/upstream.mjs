@@ -172,7 +172,7 @@ export class Upstream {
     return this.calls[n - 1];
   }
 
-  /** Forgets what it saw. */
+  /** Clears its records. */
   clear() {
     this.arrivals.length = this.calls.length = this.requests.length = 0;
     this.bytes = '';

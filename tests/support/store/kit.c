@@ -45,7 +45,7 @@ writ_kit_init(struct writ_kit *kit)
     struct writ_err err = {0};
 
     memset(kit, 0, sizeof *kit);
-    /* in memory where there is such a place: nothing here asks what a power cut leaves behind */
+    /* in memory if possible: the tests here do not depend on a power cut */
     (void)snprintf(kit->dir, sizeof kit->dir, "%s/writ-ledger-XXXXXX",
         access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(kit->dir));
@@ -476,7 +476,7 @@ writ_kit_seal(struct writ_kit *kit, const char *boundary, uint64_t *ret_total)
 void
 writ_kit_turn(struct writ_kit *kit)
 {
-    /* what is due is done at the end of a turn, so before the next one begins */
+    /* due work runs at the end of a turn, so before the next one begins */
     for (int i = 0; i < 2; i++) {
         struct writ_entry entry = {.kind = WRIT_ENTRY_SESSION_GET};
 

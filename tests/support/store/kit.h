@@ -1,4 +1,4 @@
-/* kit.h - a ledger in a directory of its own, with a clock that tests turn, and calls to put in. */
+/* kit.h - a ledger in its own directory, with a clock that tests move, and calls to submit. */
 #ifndef WRIT_TESTS_KIT_H
 #define WRIT_TESTS_KIT_H
 
@@ -13,7 +13,7 @@
 /** A ledger to try things on. */
 struct writ_kit {
     char dir[64], path[96];
-    _Atomic int64_t wall_us, mono_us; /* what the clock says; it moves by 1 when asked */
+    _Atomic int64_t wall_us, mono_us; /* the clock's time; it moves by 1 at each reading */
     struct writ_clock clock;
     struct writ_keyring *ring;          /* one key, for the ledger */
     struct writ_ledger_options options; /* for writ_kit_open; set to defaults, clock and ring */
@@ -32,7 +32,7 @@ void writ_kit_close(struct writ_kit *kit);
 /** Before it is opened: claims go to the disk one by one, and manifests are written all the time.
  */
 void writ_kit_hurry(struct writ_kit *kit);
-/** Closes it, and drops what it keeps for its start: the next one reads the records. */
+/** Closes it, and drops its manifest: the next start reads the records. */
 void writ_kit_forget(struct writ_kit *kit);
 /** Moves both clocks. */
 void writ_kit_pass(struct writ_kit *kit, int64_t us);
@@ -99,7 +99,7 @@ enum writ_code writ_kit_wait(struct writ_kit *kit, struct writ_kit_call *call,
 /** Looks for what waits under a name; ret may be NULL. */
 enum writ_code writ_kit_waiting(
     struct writ_kit *kit, struct writ_digest name, struct writ_entry_waiting *ret);
-/** A draft that is allowed and goes on with `before`, not decided yet. */
+/** An allowed draft that continues `before`, not decided yet. */
 struct writ_kit_call *writ_kit_round(
     struct writ_kit *kit, const struct writ_kit_call *before, struct writ_kit_spec spec);
 
@@ -107,11 +107,11 @@ struct writ_kit_call *writ_kit_round(
 enum writ_code writ_kit_submit(struct writ_kit *kit, struct writ_entry *entry);
 /** Seals a boundary of tenant "acme". */
 enum writ_code writ_kit_seal(struct writ_kit *kit, const char *boundary, uint64_t *ret_total);
-/** Makes the writer look at the time, and waits until it has. */
+/** Makes the writer read the clock, and waits until it has. */
 void writ_kit_turn(struct writ_kit *kit);
 struct writ_ledger_health writ_kit_health(struct writ_kit *kit);
 
-/** One number out of the database, by a connection of its own. */
+/** One number from the database, through a separate connection. */
 int64_t writ_kit_number(struct writ_kit *kit, const char *sql);
 /** Runs statements on the database. */
 void writ_kit_sql(struct writ_kit *kit, const char *sql);

@@ -1,5 +1,5 @@
-/* poll.h - reviews of the calls of a kit: asked for, voted on, ended. Voters are ann, bob and eve.
- * A failure in here fails the test. Threads may ask and vote at once; memory of ids is static. */
+/* poll.h - reviews of the calls of a kit: opened, voted on, ended. Voters are ann, bob and eve. A
+ * failure in here fails the test. Threads may ask and vote at once; memory of ids is static. */
 #ifndef WRIT_TESTS_POLL_H
 #define WRIT_TESTS_POLL_H
 
@@ -8,7 +8,7 @@
 #define WRIT_POLL_MINUTE_US (60 * WRIT_KIT_S)
 #define WRIT_POLL_ARENA     (1 << 20)
 
-/** A call that asks, with what it asks under. */
+/** A call that asks for an approval, with its terms. */
 struct writ_poll_asking {
     struct writ_kit_call *call;
     struct writ_review terms;
@@ -23,7 +23,7 @@ struct writ_poll_spec {
     bool veto; /* bob has one */
 };
 
-/** An entry of a review, with memory of its own. */
+/** An entry of a review, with its own memory. */
 struct writ_poll_event {
     struct writ_entry entry;
     enum writ_code code;
@@ -32,11 +32,11 @@ struct writ_poll_event {
 /** A ledger that counts votes, open. */
 void writ_poll_start(struct writ_kit *kit);
 
-/** A call that asks, not submitted yet; its place is used again after 64 others. */
+/** A call that asks for an approval, not submitted yet; its memory is reused after 64 others. */
 struct writ_poll_asking *writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s);
 /** The same, decided. */
 struct writ_poll_asking *writ_poll_asked(struct writ_kit *kit, struct writ_poll_spec s);
-/** Asks, and must be told to wait; gives the id of the review. */
+/** Asks for an approval, which must be pending; returns the id of the review. */
 const char *writ_poll_opened(struct writ_kit *kit, struct writ_poll_spec s);
 /** Asks, and must be refused for that reason. */
 void writ_poll_told(struct writ_kit *kit, struct writ_poll_spec s, enum writ_reason reason);

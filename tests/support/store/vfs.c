@@ -53,7 +53,7 @@ hit(enum writ_vfs_step step)
     return false;
 }
 
-/* What comes before a step: SQLITE_OK to go on. Sets *kill_after. */
+/* Runs before a step: SQLITE_OK to continue. Sets *kill_after. */
 static int
 before(enum writ_vfs_step step, bool *kill_after)
 {

@@ -22,7 +22,7 @@ enum writ_vfs_step {
 };
 
 enum writ_vfs_action {
-    WRIT_VFS_FAIL = 0,  /* the step fails, nothing is done */
+    WRIT_VFS_FAIL = 0,  /* the step fails without effect */
     WRIT_VFS_TEAR,      /* a write does its first half, then fails */
     WRIT_VFS_KILL,      /* the process dies before the step */
     WRIT_VFS_KILL_TORN, /* a write does its first half, then the process dies */

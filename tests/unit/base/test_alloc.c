@@ -181,7 +181,7 @@ START_TEST(the_last_piece_of_an_arena_grows_in_place)
     ck_assert(!writ_arena_extend(arena, last, 10, SIZE_MAX));
     ck_assert(writ_arena_extend(arena, last, 10, 900));
     ck_assert_int_eq(last[9], 'x');
-    ck_assert_ptr_null(writ_arena_get(arena, 100)); /* what was added counts */
+    ck_assert_ptr_null(writ_arena_get(arena, 100)); /* added bytes count */
     ck_assert(!writ_arena_extend(arena, last, 900, 1000));
     ck_assert(writ_arena_extend(arena, last, 900, 900));
     ck_assert((char *)writ_arena_get(arena, 16) >= last + 900);

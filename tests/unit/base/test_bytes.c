@@ -207,7 +207,7 @@ START_TEST(borrowed_memory_never_grows)
 }
 END_TEST
 
-/* With a neighbour now and then, so that it has to move as well. */
+/* Sometimes with a neighbour, so that the buffer also has to move. */
 START_TEST(a_buffer_grows_in_an_arena)
 {
     struct writ_arena *arena = writ_arena_new(100000);
@@ -264,7 +264,7 @@ END_TEST
 
 START_TEST(formatted_text_of_any_length_is_appended_or_refused)
 {
-    enum { LONG = 700 }; /* longer than what is formatted in place */
+    enum { LONG = 700 }; /* longer than the local buffer */
     char text[LONG + 1];
     writ_auto_buf exact = writ_buf_make(LONG);
     writ_auto_buf tight = writ_buf_make(LONG - 1);
@@ -411,7 +411,7 @@ START_TEST(base64_gives_the_examples_of_rfc_4648)
 }
 END_TEST
 
-/* Digits come eight at a time, then four, then what is left. */
+/* Digits are written eight at a time, then four, then the rest. */
 START_TEST(base64_of_any_length_has_its_digits)
 {
     static const char alphabet[] =

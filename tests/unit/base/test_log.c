@@ -20,7 +20,7 @@ fixed_us(void *ctx)
 
 static const struct writ_clock fixed_clock = {fixed_us, fixed_us, NULL};
 
-/* A log into a pipe, and what came out of it. */
+/* A log into a pipe, and the bytes that the pipe got. */
 struct fixture {
     struct writ_log log;
     int out;
@@ -154,7 +154,7 @@ START_TEST(log_after_lost_lines_reports_their_number)
     errno = 5;
     writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
     writ_log_write(&f.log, WRIT_EVENT_SERVING, NULL, 0);
-    ck_assert_int_eq(errno, 5); /* logging does not disturb what is logged */
+    ck_assert_int_eq(errno, 5); /* logging keeps errno */
     f.log.fd = fd;
     writ_log_write(&f.log, WRIT_EVENT_STOPPED, NULL, 0);
     ck_assert_ptr_nonnull(strstr(written(&f), "\"lines_lost\":2}"));

@@ -150,7 +150,7 @@ START_TEST(number_read_ignores_the_locale)
 
     if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL &&
         setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL) {
-        return; /* the machine knows no locale with a decimal comma */
+        return; /* the machine has no locale with a decimal comma */
     }
     ck_assert_ok(writ_number_read(WRIT_LIT("1.2345678901234567890123"), &got));
     (void)setlocale(LC_NUMERIC, "C");

@@ -45,7 +45,7 @@ reads_back_in(double number, int count, char digits[WRIT_SHORTEST_DIGITS + 2], i
     return strtod(text, NULL) == number;
 }
 
-/* What must hold: the digits read back, none fewer do, and none of as many is nearer. */
+/* The digits read back, fewer digits do not, and no other digits of that length are nearer. */
 static void
 check(double number)
 {

@@ -284,8 +284,7 @@ START_TEST(text_file_with_a_failed_allocation_gives_no_part)
 }
 END_TEST
 
-/* What the plain way, a byte at a time, makes of a text; writ_text_json of a single byte takes it.
- */
+/* The reference: escapes a text byte by byte, through writ_text_json of single bytes. */
 static void
 put_json_slowly(struct writ_buf *ret, const char *text, size_t len)
 {

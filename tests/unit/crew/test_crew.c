@@ -137,7 +137,7 @@ crew_answer(struct crew *crew, const char *id, const char *rest)
     ROLE("w", ",\"amount\":" #n ",\"execution\":{\"voting\":{\"mode\":\"majority\"}}")
 #define FIXER ROLE("f", ",\"amount\":1,\"activation\":{\"on_fault\":true}")
 
-/* Answers all that is pending, the `pick`-th of what is left first, until the crew is done. */
+/* Answers every pending question, the `pick`-th of the rest first, until the crew is done. */
 static void
 crew_finish(struct crew *crew, size_t pick)
 {
@@ -555,7 +555,7 @@ START_TEST(questions_of_an_ended_nested_crew_are_dropped_at_every_level)
         ck_assert_int_eq(crew_answer(&crew, id, ",\"output\":1"), WRIT_CREW_NONE);
     }
     ck_assert_uint_eq(count_of(writ_buf_view(&crew.log), WRIT_LIT("nested.crew.completed")), 1);
-    ck_assert(pending_id(&crew, 0, id)); /* z-1 of the middle one, and nothing else */
+    ck_assert(pending_id(&crew, 0, id)); /* only z-1 of the middle crew */
     ck_assert_ok(writ_crew_session_snapshot(crew.session, &snapshot, NULL));
     cids = writ_crew_value_text(snapshot);
     cids = writ_view_sub(cids, writ_view_search(cids, WRIT_LIT("\"innerCids\":[\"")), SIZE_MAX);
@@ -601,7 +601,7 @@ START_TEST(tick_after_the_end_of_the_crew_emits_nothing)
 }
 END_TEST
 
-/* ---- what cannot be written, and what is told */
+/* ---- texts that cannot be written, and errors */
 
 static void
 note_in_vain(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
@@ -636,7 +636,7 @@ START_TEST(ids_that_are_not_utf_8_never_reach_an_event)
     ck_assert_int_eq(err.error, WRIT_CREW_MALFORMED);
     ck_assert(allowed);
     ck_assert_ok(writ_crew_session_request(crew.session, WRIT_LIT("a-1"), WRIT_LIT("a-01"),
-        WRIT_CREW_TALK_TO, &allowed, &events, &err)); /* and the session goes on */
+        WRIT_CREW_TALK_TO, &allowed, &events, &err)); /* and the session continues */
     ck_assert(!allowed);
     crew.options.crew_id = WRIT_LIT("\xff");
     ck_assert_code(writ_crew_session_new(&crew.options, &session, &err), WRIT_E_INVALID);
@@ -771,7 +771,7 @@ START_TEST(event_beyond_its_limit_is_refused)
                          .code,
         WRIT_E_LIMIT);
     ck_assert_int_eq(err.error, WRIT_CREW_LIMIT_EXCEEDED);
-    /* and the session goes on */
+    /* and the session continues */
     ck_assert_int_eq(writ_crew_session_status(crew.session), WRIT_CREW_AWAITING_RESPONSES);
     ck_assert_ok(writ_crew_session_deliver(crew.session, WRIT_LIT("{}"), &events, &err));
     crew_close(&crew);

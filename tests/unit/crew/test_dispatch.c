@@ -186,7 +186,7 @@ START_TEST(borda_breaks_ties_by_name_and_gives_the_index_of_the_caller)
     size_t winner = 9;
 
     ck_assert_int_eq(elect("borda", abc, tie, 2, &winner, &err), WRIT_CREW_NONE);
-    ck_assert_uint_eq(winner, 1); /* "a", which stands second */
+    ck_assert_uint_eq(winner, 1); /* "a", the second candidate */
 }
 END_TEST
 

@@ -32,7 +32,7 @@ apply(struct writ_crew_memory memory, const char *command)
     apply_view(memory, writ_view_str(command));
 }
 
-/* The ids of the items, as they stand. */
+/* The ids of the items, in their order. */
 static void
 check_ids(struct writ_crew_memory memory, const char *want)
 {

@@ -79,7 +79,7 @@ START_TEST(panel_decides_once_no_vote_can_change_the_verdict)
         {"aaaa", "1/2", WRIT_REVIEW_DO_ACCEPT},
         {"aa--", "1/2", WRIT_REVIEW_DO_VOTE},
         {"aar-", "1/2", WRIT_REVIEW_DO_VOTE},
-        {"aarr", "1/2", WRIT_REVIEW_DO_REVISE}, /* a tie is no acceptance */
+        {"aarr", "1/2", WRIT_REVIEW_DO_REVISE}, /* a tie does not accept */
         {"a", "1", WRIT_REVIEW_DO_ACCEPT},
         {"m", "1", WRIT_REVIEW_DO_REVISE},
     };
@@ -91,7 +91,7 @@ START_TEST(panel_decides_once_no_vote_can_change_the_verdict)
 }
 END_TEST
 
-/* Whatever those who are still out say, or whether they say anything: no later verdict differs. */
+/* The verdict stays the same for every vote that is still outstanding, and for none. */
 START_TEST(panel_verdict_holds_under_every_later_vote)
 {
     static const char letters[] = "-arm";

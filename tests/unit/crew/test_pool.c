@@ -25,7 +25,7 @@ filled(void)
     return pool;
 }
 
-/* The first letters of what a filter lets through. */
+/* The first letters of the insights that a filter selects. */
 static void
 check_filter(const struct writ_crew_pool *pool, const struct writ_crew_filter *filter,
     const char *const *want)
@@ -130,7 +130,7 @@ START_TEST(pool_put_beyond_its_limits_is_refused)
     insight.tags_n++;
     ck_assert_code(writ_crew_pool_add(roomy, &insight, &err), WRIT_E_LIMIT);
     insight.tags_n = 1;
-    for (size_t at = 0; at < 4; at++) { /* what is not UTF-8 would spoil all that is read later */
+    for (size_t at = 0; at < 4; at++) { /* invalid UTF-8 would break every later read */
         struct writ_view *const texts[] = {
             &insight.agent_id, &insight.content, &insight.segment, &tags[0]};
         *texts[at] = WRIT_LIT("\xff");

@@ -151,7 +151,7 @@ START_TEST(a_review_is_decided_as_published)
         {"\"review\"", {A, R, M}, "\"REQUEST_REVISION\""},
         {"\"review\"", {R, R, M}, "\"REJECT\""},
         {"\"review\"", {NULL}, "\"REQUEST_REVISION\""},
-        {"\"review\"", {A, "\"aprove\"", "1"}, "\"ACCEPT\""}, /* what is no vote is left out */
+        {"\"review\"", {A, "\"aprove\"", "1"}, "\"ACCEPT\""}, /* not a vote */
         {"{\"mode\":\"review\",\"quorum\":2}", {A, "\"aprove\"", "1"}, "none"},
         {"{\"mode\":\"review\",\"threshold\":0.67}", {A, A, R}, "\"REQUEST_REVISION\""},
         {"{\"mode\":\"review\",\"veto\":[\"v-3\"]}", {A, A, R}, "\"REJECT\""},
@@ -200,8 +200,8 @@ check_split(const size_t *kinds, size_t voters, size_t p, size_t q, bool reverse
                                                           : "\"REQUEST_REVISION\"");
 }
 
-/* The next table: kinds that never fall from one voter to the next, since who gave a vote does not
- * matter. False after the last. */
+/* The next table: kinds never decrease from one voter to the next, because the order of voters does
+ * not matter. False after the last. */
 static bool
 next_split(size_t *kinds, size_t voters)
 {
@@ -261,7 +261,7 @@ START_TEST(borda_counts_points_and_first_places)
         {"\"borda\"", {"[]"}, "none"},
         /* no ranking, a repeated name: left out */
         {"\"borda\"", {"1", "[\"a\",\"a\"]", "[\"a\",1]"}, "none"},
-        /* one voter who adds a name, or leaves one out, does not put out the others */
+        /* one voter that adds or omits a name does not invalidate the others */
         {"\"borda\"", {"[\"z\",\"a\",\"b\"]", "[\"b\",\"a\"]", "[\"b\",\"a\"]", "[\"a\"]"},
             "\"b\""},
         {"{\"mode\":\"borda\",\"lambda\":2}", {ABC}, "schema"},
@@ -467,7 +467,7 @@ explained(const char *config, struct writ_view agent, struct writ_view output)
 
 START_TEST(an_explanation_can_be_shown_to_a_person)
 {
-    /* a character of three bytes stands where the output is cut; the id has a line of its own */
+    /* a character of three bytes lies across the cut of the output; the id has its own line */
     struct writ_crew_verdict verdict = explained("\"majority\"", WRIT_LIT("a\nb"),
         WRIT_LIT("\"1234567890123456789012345678901234567890123456\xe2\x82\xac\""));
 

@@ -146,7 +146,7 @@ START_TEST(verify_of_every_difference_has_its_reason)
         call.lifetime_max_s = change->lifetime_max_s;
         ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), rows[i].reason);
     }
-    ck_assert_int_eq(asked, 0); /* none of them used it up */
+    ck_assert_int_eq(asked, 0); /* the credential was not used up */
     teardown();
 }
 END_TEST
@@ -252,7 +252,7 @@ START_TEST(keys_replace_with_hostile_text_keeps_the_old_keys)
     ck_assert_ok(writ_verify_new(&empty, NULL));
     ck_assert_uint_eq(writ_verify_left_out(empty, &why), 0);
     writ_verify_free(verify);
-    verify = empty; /* without keys nothing is good */
+    verify = empty; /* without keys every credential is refused */
     ck_assert_str_eq(reason_for(WRIT_LIT(WRIT_TOKEN_TEXT), &call), "unknown_key");
     writ_verify_free(NULL);
     teardown();
@@ -382,7 +382,7 @@ issue(const char *status, struct writ_buf *ret)
         writ_jws_sign(signer, WRIT_LIT("writ-credential+jwt"), writ_buf_view(&payload), ret, NULL));
 }
 
-/* Takes a list whose place 5 is revoked. */
+/* Loads a list that revokes place 5. */
 static enum writ_code
 take_list(const struct writ_signer *by, const char *uri, int64_t issued_s, int64_t expires_s)
 {

@@ -57,7 +57,7 @@ request(void)
     };
 }
 
-/* What the tool server knows of the call that the sample decision allows. */
+/* The tool server's view of the call that the sample decision allows. */
 static struct writ_credential_expect
 expectation(void)
 {
@@ -412,7 +412,7 @@ END_TEST
 
 /* ---- libjwt as the oracle */
 
-/* What libjwt makes of the claims, one by one; new, for free(3). */
+/* The token that libjwt makes of the claims; new, for free(3). */
 static char *
 assembled_by_libjwt(const struct writ_json *payload)
 {
@@ -879,7 +879,7 @@ always_spent(void *ctx, struct writ_view jti, int64_t until_s)
     return WRIT_CREDENTIAL_USE_SPENT;
 }
 
-/* Everything is wrong at once; then one thing after the other is put right. */
+/* Everything is wrong at first; each step repairs one fault. */
 START_TEST(credential_verify_reports_the_first_reason_in_order)
 {
     static const struct change wrong[] = {{"iss", "\"x\""}, {"aud", "\"x\""}, {"nbf", "1782364000"},
@@ -1137,7 +1137,7 @@ revoked_since(int64_t since_s)
     return set;
 }
 
-/* A holder of the key can sign with any date: what was issued before is rejected as well. */
+/* A holder of the key can sign with any date, so earlier tokens are rejected as well. */
 START_TEST(credential_verify_after_the_revocation_of_its_key_fails)
 {
     static const struct {

@@ -65,7 +65,7 @@ START_TEST(read_of_bytes_after_the_end_is_refused)
 }
 END_TEST
 
-/* One stored block of nothing, in every wrapping that zlib could know. */
+/* One empty stored block, in every wrapping that zlib accepts. */
 START_TEST(read_of_other_formats_is_refused)
 {
     expect_refused("\x01\x00\x00\xff\xff", 5, "deflate without a header");
@@ -94,7 +94,7 @@ START_TEST(read_of_the_longest_is_done_and_of_one_byte_more_is_a_limit)
 }
 END_TEST
 
-/* A thousand bytes for one: what is taken is the bound of the buffer, not of the stream. */
+/* A thousand bytes for one: the memory used is bounded by the buffer, not by the stream. */
 START_TEST(read_of_a_bomb_takes_no_more_than_its_bound)
 {
     static const char zeros[16 << 20];

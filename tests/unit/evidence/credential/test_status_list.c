@@ -137,7 +137,7 @@ START_TEST(status_list_read_of_any_other_token_is_refused)
             "%s", payloads[i]);
     }
     ck_assert_code(writ_status_list_read(signed_by(signer, "JWT", view), keys, arena, &got, NULL),
-        WRIT_E_INVALID); /* a credential is no list */
+        WRIT_E_INVALID); /* a credential is not a list */
     ck_assert_code(writ_status_list_read(
                        signed_by(stranger, WRIT_STATUS_LIST_TYP, view), keys, arena, &got, NULL),
         WRIT_E_ABSENT);

@@ -35,8 +35,8 @@ teardown(void)
     writ_arena_free(arena);
 }
 
-/* A token of these three texts; the signature is that of the signer unless one is given. A '%' in
- * the header stands for the kid of the key. */
+/* A token of these three texts, with the signer's signature unless one is given. A '%' in the
+ * header is replaced by the kid of the key. */
 static void
 put_token(const char *header, const char *payload, const char *signature, struct writ_buf *ret)
 {
@@ -181,7 +181,7 @@ put_mac(struct writ_view key, struct writ_buf *token)
     writ_base64url_put(token, writ_view(mac, len));
 }
 
-/* K2: a MAC keyed with what everybody knows of the key: PEM, DER, the JWK, its coordinates */
+/* K2: a MAC keyed with a public form of the key: PEM, DER, the JWK, its coordinates */
 START_TEST(a_mac_keyed_with_the_public_key_never_verifies)
 {
     writ_auto_buf jwk = writ_buf_make(4096);

@@ -36,7 +36,7 @@ assert_refused(struct writ_view text, const struct writ_json_limits *limits, enu
     ck_assert_int_eq(writ_json_read(text, limits, writ_values_arena(), &value, NULL).code, code);
 }
 
-/* ---- what is accepted */
+/* ---- accepted texts */
 
 START_TEST(each_type_is_read)
 {
@@ -210,7 +210,7 @@ START_TEST(many_members_in_any_order_are_sorted)
 }
 END_TEST
 
-/* ---- what is refused */
+/* ---- refused texts */
 
 static const struct {
     const char *text;

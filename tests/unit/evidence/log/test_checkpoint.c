@@ -325,7 +325,7 @@ START_TEST(checkpoint_check_with_a_bad_witness_signature_is_refused)
     ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_EVIDENCE_OK);
     log.note.ptr[log.note.len - 20] = log.note.ptr[log.note.len - 20] == 'A' ? 'B' : 'A';
     ck_assert_int_eq(judged(&log, keys, 1, 1), WRIT_REASON_CHECKPOINT_INVALID);
-    ck_assert_int_eq(judged(&log, NULL, 0, 0), WRIT_REASON_EVIDENCE_OK); /* no caller asks for it */
+    ck_assert_int_eq(judged(&log, NULL, 0, 0), WRIT_REASON_EVIDENCE_OK); /* no witness required */
     writ_note_key_free(key);
     log_end(&log);
 }

@@ -29,10 +29,10 @@ static const char *const known_root[] = {
     "sha256:5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
 };
 
-/* What a proof asked for beyond its tree is counted. */
+/* Counts the nodes beyond its tree that a proof requested. */
 struct forest {
     struct writ_digest leaf[LEAVES];
-    uint64_t size; /* no node beyond it may be asked for */
+    uint64_t size; /* requests beyond this size are errors */
     bool is_broken;
 };
 
@@ -281,7 +281,7 @@ START_TEST(tree_consistency_holds_for_older_trees_only)
             ck_assert_code(check_growth(&proof, &g), WRIT_E_MISMATCH);
             g.older_root.bytes[0] ^= 1;
             g.root.bytes[31] ^= 1;
-            if (older != 0 || size == 0) { /* out of nothing grows anything */
+            if (older != 0 || size == 0) { /* every tree grows from the empty one */
                 ck_assert_code(check_growth(&proof, &g), WRIT_E_MISMATCH);
             }
         }

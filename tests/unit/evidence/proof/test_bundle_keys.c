@@ -43,7 +43,7 @@ START_TEST(claim_holds_a_key_until_its_decision_expires)
     ck_assert_uint_eq(first, 1);
     ck_assert(claim(&keys, 4, 1, 18, 10, &first)); /* the second one claimed it too */
     ck_assert_uint_eq(first, 3);
-    ck_assert(!claim(&keys, 5, 2, 11, 10, &first)); /* times that go back change nothing */
+    ck_assert(!claim(&keys, 5, 2, 11, 10, &first)); /* a time that goes back has no effect */
     ck_assert(!claim(&keys, 6, 1, 28, 10, &first));
     writ_bundle_keys_wipe(&keys);
 }

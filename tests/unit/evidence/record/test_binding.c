@@ -23,7 +23,7 @@ matching_pair(struct writ_arena *arena)
     return pair;
 }
 
-/* Counts how often it is asked, and answers what it was told to. */
+/* Counts its calls and gives the preset answer. */
 struct oracle {
     enum writ_binding_claim answer;
     unsigned asked;

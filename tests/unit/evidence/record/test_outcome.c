@@ -203,8 +203,8 @@ START_TEST(an_outcome_joins_only_its_own_decision)
 }
 END_TEST
 
-/* The intent_ref is recomputed: one that both records state, but that does not follow from the
- * decision's own members, joins nothing. */
+/* The intent_ref is recomputed: a stated one that does not follow from the decision's own members
+ * does not join, even if both records state it. */
 START_TEST(an_intent_ref_that_does_not_recompute_is_refused)
 {
     writ_auto_arena arena = writ_value_arena();

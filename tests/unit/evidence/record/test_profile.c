@@ -190,7 +190,7 @@ START_TEST(profile_name_is_in_no_preimage)
 }
 END_TEST
 
-/* Takes away what a required source reads; false for a source that may be null. */
+/* Removes the member that a required source reads; false for a source that may be null. */
 static bool
 take_away(struct writ_decision *decision, enum writ_profile_source source)
 {

@@ -259,7 +259,7 @@ START_TEST(review_terms_read_back_and_the_digest_covers_all)
     back.voters[2].veto = false;
     ck_assert_ok(writ_review_digest(&back, &other, NULL));
     ck_assert(!writ_digest_equal(&one, &other));
-    /* a vote changes nothing of what was voted on */
+    /* a vote does not change the terms */
     review.voters[0].vote = WRIT_REVIEW_APPROVE;
     ck_assert_ok(writ_review_digest(&review, &other, NULL));
     ck_assert(writ_digest_equal(&one, &other));

@@ -136,7 +136,7 @@ START_TEST(discovery_of_wrong_metadata_fails)
 
         ck_assert_msg(r.code == rows[i].code, "%zu: %s", i, writ_code_name(r.code));
         ck_assert_uint_eq(url.len, 0);
-        ck_assert_uint_eq(asked_n, 1); /* the first answer counts: no other place is asked */
+        ck_assert_uint_eq(asked_n, 1); /* the first answer counts: no further URL is tried */
         peer_close(peer);
     }
 }

@@ -168,7 +168,7 @@ START_TEST(issuers_after_a_reload_keep_the_set_of_the_same_place)
     ck_assert_uint_eq(writ_issuers_version(elsewhere, 0), 0);
     ck_assert_uint_eq(writ_issuers_version(after, 0), version);
     ck_assert(has_key(after, one));
-    writ_issuers_free(before); /* who inherited has it for himself */
+    writ_issuers_free(before); /* the new table owns the inherited set */
     ck_assert(has_key(after, one));
     peer_go(peer);
     ck_assert_uint_gt(await_change(after, version), version);
@@ -232,7 +232,7 @@ START_TEST(issuers_of_a_url_fetch_it_at_once_and_repeatedly)
     version = await_change(issuers, version);
     ck_assert(has_key(issuers, second));
     ck_assert(!has_key(issuers, first));
-    /* who holds a set keeps it */
+    /* a held set stays valid */
     ck_assert_ptr_nonnull(writ_jwks_find(
         writ_issuers_keys(held, &held_version), writ_jwk_kid(writ_signer_jwk(first))));
     ck_assert_uint_ne(held_version, version);
@@ -347,7 +347,7 @@ START_TEST(issuers_wait_longer_after_each_failure)
     }
     pause_ms(200); /* 8 + 16 + 32 + 64 + 128: five or six attempts, and not two dozen */
     requests = peer_requests(peer);
-    /* one that sleeps for longer than it asked sees some more */
+    /* a sleep longer than requested sees a few more */
     ck_assert_uint_le(requests, (writ_clock_mono_us(writ_clock_system()) - began_us) / (16 * MS));
     ck_assert(!writ_issuers_ready(issuers));
     ck_assert_ptr_null(writ_issuers_hold(issuers, 0));

@@ -55,7 +55,7 @@ server(void)
     return peer_open(&(struct peer_options){.scripts = scripts, .count = 4});
 }
 
-/* Upstream 0 wants nothing, 1 a secret, 2 a token (when there is a server). */
+/* Upstream 0 needs no token, 1 a secret, 2 a token (when there is a server). */
 static struct writ_config *
 config_of(const struct peer *peer, const char *scope)
 {
@@ -125,13 +125,13 @@ START_TEST(tokens_of_a_secret_follow_a_reload)
     ck_assert(writ_tokens_ready(tokens));
     assert_shown(tokens, 1, "X-Key", "s3cret");
     held = writ_tokens_hold(tokens, 1);
-    writ_tokens_refused(tokens, 1, held); /* there is no other */
+    writ_tokens_refused(tokens, 1, held); /* no other upstream has one */
     assert_shown(tokens, 1, "X-Key", "s3cret");
 
     ck_assert_int_eq(setenv("WRIT_T", "other", 1), 0);
     take_config(tokens, config);
     assert_shown(tokens, 1, "X-Key", "other");
-    ck_assert_view(writ_tokens_header(held).value, "s3cret"); /* who holds it keeps it */
+    ck_assert_view(writ_tokens_header(held).value, "s3cret"); /* a held token stays valid */
     ck_assert_int_eq(setenv("WRIT_T", "a\nb", 1), 0);
     ck_assert_code(writ_tokens_prepare(tokens, config, &fresh, NULL), WRIT_E_INVALID);
     ck_assert_int_eq(unsetenv("WRIT_T"), 0);
@@ -183,7 +183,7 @@ START_TEST(tokens_refused_are_dropped_once_per_fetch)
     writ_tokens_refused(tokens, 2, one);
     two = await_token(tokens);
     ck_assert_view(writ_tokens_header(two).value, "Bearer t2");
-    writ_tokens_refused(tokens, 2, one); /* an old one: nothing */
+    writ_tokens_refused(tokens, 2, one); /* an old one: no effect */
     assert_shown(tokens, 2, "Authorization", "Bearer t2");
     writ_tokens_refused(tokens, 2, two); /* so soon again */
     assert_shown(tokens, 2, "Authorization", "Bearer t2");
@@ -244,7 +244,7 @@ START_TEST(prepare_finds_upstreams_by_name_in_any_order)
 }
 END_TEST
 
-/* `resource` of an upstream waits for a restart, also where tokens are asked for it. */
+/* A change of `resource` waits for a restart, also when tokens are requested for it. */
 START_TEST(prepare_keeps_a_token_when_the_resource_of_the_upstream_changes)
 {
     struct peer *peer = server();

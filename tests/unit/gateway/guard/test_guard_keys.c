@@ -25,7 +25,7 @@ note_told(void *ctx, size_t place, const struct writ_buf *text)
     writ_loop_stop(ctx);
 }
 
-/* From the end of a fetch until the loop hears of it, who asks has to wait for it too. */
+/* Between the end of a fetch and its delivery on the loop, a request for the keys still waits. */
 START_TEST(fetched_keys_are_awaited_until_delivered)
 {
     const struct timespec moment = {.tv_nsec = 300000000};
@@ -43,12 +43,12 @@ START_TEST(fetched_keys_are_awaited_until_delivered)
     places[0] = (struct writ_guard_place){.place = path, .max = 64, .every_us = INT64_MAX / 2};
     ck_assert_ok(writ_guard_keys_open(loop, places, NULL, &clock, note_told, loop, &keys, NULL));
     ck_assert_ok(writ_guard_keys_start(keys, NULL));
-    (void)nanosleep(&moment, NULL); /* long enough for a file; what is under way comes as well */
+    (void)nanosleep(&moment, NULL); /* long enough to read a file */
     ck_assert(writ_guard_keys_hurry(keys, 0));
     ck_assert_ok(writ_loop_run(loop, NULL));
     ck_assert_int_eq(told_n, 1);
     ck_assert(told_text);
-    ck_assert(!writ_guard_keys_hurry(keys, 0)); /* told a moment ago */
+    ck_assert(!writ_guard_keys_hurry(keys, 0)); /* delivered a moment ago */
     writ_guard_keys_free(keys);
     writ_loop_free(loop);
     (void)unlink(path);

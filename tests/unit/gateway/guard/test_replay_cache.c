@@ -258,7 +258,7 @@ START_TEST(replay_cache_after_a_kill_keeps_every_answered_use)
         for (int i = next; i <= n; i++) {
             ck_assert_int_eq(take(i, NOW_S + 60, NOW_S), WRIT_VERIFY_USE_SPENT);
         }
-        next = n + 2; /* the one after the last may have been taken, and not said */
+        next = n + 2; /* the use after the last may have been stored without an answer */
     }
     teardown();
 }

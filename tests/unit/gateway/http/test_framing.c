@@ -169,7 +169,7 @@ START_TEST(parsed_head_has_its_parts)
 }
 END_TEST
 
-/* A head with `n` fields of its own, or a target or method of `n` bytes. */
+/* A head with `n` own fields, or a target or method of `n` bytes. */
 static unsigned
 judge_size(size_t fields, size_t target, size_t method, size_t host)
 {

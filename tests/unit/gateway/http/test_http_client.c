@@ -1015,7 +1015,7 @@ START_TEST(send_broken_while_writing_reports_sent)
 }
 END_TEST
 
-/* ---- what may be asked */
+/* ---- permitted requests */
 
 START_TEST(a_request_that_could_break_framing_is_refused)
 {
@@ -1142,7 +1142,7 @@ END_TEST
 
 struct tls_case {
     const char *names; /* in the server's certificate */
-    const char *host;  /* that the client asks */
+    const char *host;  /* the client's requests */
     bool own_ca;       /* the client trusts the CA of the test */
     enum writ_http_reason reason;
 };

@@ -6,7 +6,7 @@
 
 #define BODY_MAX 20
 
-/* what one response came to */
+/* the result of one response */
 struct seen {
     struct writ_http_response *response;
     unsigned status, heads;

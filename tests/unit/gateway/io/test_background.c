@@ -12,7 +12,7 @@ struct owner {
     struct writ_background *background;
     struct writ_background_job jobs[2];
     atomic_int done[2];
-    atomic_bool holds; /* work waits until told to stop */
+    atomic_bool holds; /* the job waits for the stop */
 };
 
 static struct writ_background_job *

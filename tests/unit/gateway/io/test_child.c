@@ -19,7 +19,7 @@
 #define WATCHDOG_US (INT64_C(60) * 1000 * 1000)
 #define MS          INT64_C(1000)
 
-/* one child, and what was seen of it */
+/* one child and its events */
 struct seen {
     struct writ_loop *loop;
     struct writ_child *child;
@@ -102,7 +102,7 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     struct seen *seen = ctx;
 
     (void)child;
-    seen->logs += line.len > 0 ? 1 : 0; /* an empty one only tells what was dropped at the end */
+    seen->logs += line.len > 0 ? 1 : 0; /* empty: only a count of dropped lines */
     seen->dropped += dropped;
     seen->longest = line.len > seen->longest ? line.len : seen->longest;
     writ_buf_put(&seen->log, line);
@@ -187,7 +187,7 @@ run_script(struct seen *seen, const char *script, struct writ_child_options opti
     run(seen);
 }
 
-/* true once a process is gone, or only its zombie is left (whose parent is not us) */
+/* true once a process has ended, or is a zombie (of another parent) */
 static bool
 is_gone(int pid)
 {
@@ -398,7 +398,7 @@ START_TEST(a_child_that_does_not_read_fills_its_queue_and_no_more)
     ck_assert(!writ_child_recall(seen.child, 2));
     ck_assert_ok(writ_child_send(seen.child, writ_view_str(block), &ticket));
     stop(&seen);
-    /* ticket 1 filled the pipe with 2, which was begun: from 3 on nothing was sent */
+    /* line 1 filled the pipe, line 2 has begun; no byte of 3 and later was sent */
     ck_assert_uint_eq(seen.end.first_unsent, 3);
     done(&seen);
 }
@@ -448,7 +448,7 @@ START_TEST(a_long_line_on_standard_error_is_cut_and_the_last_one_is_not_lost)
 }
 END_TEST
 
-/* ---- what it is given */
+/* ---- environment and descriptors */
 
 START_TEST(child_environment_has_the_fixed_and_configured_names_only)
 {
@@ -582,7 +582,7 @@ nap(struct writ_task *task)
     (void)nanosleep(&moment, NULL);
 }
 
-/* All of its pipes are heard of in one turn, in any order. */
+/* All of its pipes report in one turn, in any order. */
 START_TEST(spawn_failure_is_reported_after_the_child_ended)
 {
     static const char *const argv[] = {"/bin/true", NULL};

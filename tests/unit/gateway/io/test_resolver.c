@@ -163,7 +163,7 @@ START_TEST(resolver_close_with_questions_in_flight_ends)
             writ_resolver_forget(question);
         }
         writ_resolver_close(resolver);
-        /* what was answered before lies in the mailbox: one turn empties it */
+        /* earlier answers are in the mailbox: one turn empties it */
         writ_loop_stop(told.loop);
         ck_assert_ok(writ_loop_run(told.loop, NULL));
         ck_assert_int_eq(told.answers, 0);

@@ -65,7 +65,7 @@ client_of(const struct world *w, const struct tls_identity *identity, const char
     return tls_connect(echo_port(w->echo), w->authority, identity, priority);
 }
 
-/* The status of one answer over a new connection, 0 when there is no connection. */
+/* The status of one answer over a new connection, 0 without a connection. */
 static unsigned
 ask(const struct world *w, const struct tls_identity *identity, const char *request,
     const char *until, struct writ_buf *ret)

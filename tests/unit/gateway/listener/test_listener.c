@@ -243,7 +243,7 @@ START_TEST(the_fields_of_an_answer_are_limited)
 }
 END_TEST
 
-/* ---- what is refused */
+/* ---- refused requests */
 
 /* 0 is a close without an answer. After each, a second request follows that must not be served. */
 static const struct {
@@ -456,7 +456,7 @@ START_TEST(a_body_is_limited_by_its_route)
     ck_assert_uint_eq(ask_raw_route(echo, 100, true), 200);
     ck_assert_uint_eq(ask_raw_route(echo, 101, true), 413);
     ck_assert_uint_eq(ask_raw_route(echo, 300000, true), 413);
-    /* the head alone is enough, and the answer comes though the client goes on sending */
+    /* the head alone gets the answer, while the client still sends */
     fd = raw_connect(echo_port(echo));
     ck_assert(raw_text(fd, POST "Content-Length: 10000000000\r\n\r\n"));
     for (int i = 0; i < 200; i++) {
@@ -736,7 +736,7 @@ START_TEST(an_aborted_stream_has_no_end)
 }
 END_TEST
 
-/* libmicrohttpd looks at the connection that was idle for longest, and at what its sockets say. */
+/* libmicrohttpd checks the connection that was idle longest, and its sockets. */
 START_TEST(a_stream_is_closed_at_its_end_also_beside_idle_connections)
 {
     static const char *const streams[] = {"GET /t/abort HTTP/1.1\r\n" HOST "\r\n",

@@ -123,7 +123,7 @@ START_TEST(a_vector_counts_an_unknown_value_as_zero)
 
     writ_metrics_mark(writ_metrics_shard(m, 0), WRIT_VECTOR_STATUS, 99);
     ck_assert_uint_eq(writ_metrics_vector_sum(m, WRIT_VECTOR_STATUS, 0), 1);
-    writ_metrics_count(NULL, WRIT_COUNTER_REQUESTS, 1); /* nothing to count in: nothing happens */
+    writ_metrics_count(NULL, WRIT_COUNTER_REQUESTS, 1); /* without metrics a count has no effect */
     writ_metrics_gauge(NULL, WRIT_GAUGE_STREAMS_OPEN, 1);
     writ_metrics_observe(NULL, WRIT_HISTOGRAM_CALL_SECONDS, 1);
     writ_metrics_mark(NULL, WRIT_VECTOR_STATUS, 1);

@@ -22,7 +22,7 @@ END_TEST
 START_TEST(meta_namespace_clear_changes_meta_of_params_and_result_only)
 {
     static const struct {
-        const char *before, *after; /* after NULL: there is nothing of ours */
+        const char *before, *after; /* from NULL on: without a name of Writ */
     } rows[] = {
         {"{\"params\":{\"_meta\":{\"io.writ/a\":1,\"b\":1.50},\"x\":1e2}}",
             "{\"params\":{\"_meta\":{\"b\":1.50},\"x\":1e2}}"},

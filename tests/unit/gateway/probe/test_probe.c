@@ -26,8 +26,7 @@ make(enum writ_probe_kind kind, const char *first, const char *second)
     wanted = (struct writ_probe_request){.probe = &probe, .uri = WRIT_LIT("item:7")};
 }
 
-/* What a response says; "" when it says nothing. `ret_shown` (NULL: it is not shown) gets the text.
- */
+/* The state in a response; "" without one. `ret_shown` (NULL: not shown) gets the text. */
 static const char *
 read_response(const char *answer, struct writ_buf *ret_shown)
 {
@@ -103,7 +102,7 @@ START_TEST(probe_read_of_a_missing_target_is_a_state_if_configured)
     ck_assert_str_eq(read_response(failed, NULL), "");
     probe.on_error = WRIT_PROBE_MISSING_ABSENT;
     check_is(read_response(failed, NULL), "null");
-    ck_assert_str_eq(read_response(error, NULL), ""); /* that the tool could not be asked */
+    ck_assert_str_eq(read_response(error, NULL), ""); /* the tool could not be called */
     probe.kind = WRIT_PROBE_RESOURCE;
     check_is(read_response(error, NULL), "null");
     ck_assert_str_eq(read_response("{\"result\":", NULL), "");

@@ -145,7 +145,7 @@ turn(void)
     ck_assert_ok(writ_loop_run(test.worker.loop, NULL));
 }
 
-/* One line in the log, with both steps, and what the client got. */
+/* One line in the log, with both steps, and the client's answer. */
 static void
 end(const char *from, const char *to, size_t answers)
 {
@@ -342,7 +342,7 @@ START_TEST(batch_of_a_client_that_leaves_unread_events_ends)
     (void)start();
     turn();
     ck_assert(!client.ended);
-    client.is_slow = false; /* what is written for one that has left is dropped */
+    client.is_slow = false; /* bytes for a client that has left are dropped */
     test.x.gone = true;
     client.gone(&test.x, client.ctx);
     turn();

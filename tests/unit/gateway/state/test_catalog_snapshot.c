@@ -83,7 +83,7 @@ START_TEST(catalog_snapshot_doubt_during_a_fetch_stays)
     uint64_t doubts;
 
     ck_assert_ok(writ_catalog_snapshot_init(&snapshot, NULL));
-    ck_assert(writ_catalog_snapshot_is_doubtful(&snapshot, 10)); /* nothing was learned */
+    ck_assert(writ_catalog_snapshot_is_doubtful(&snapshot, 10)); /* no list arrived */
     writ_catalog_snapshot_settle(&snapshot, writ_catalog_snapshot_doubts(&snapshot), 50, 100);
     ck_assert(!writ_catalog_snapshot_is_doubtful(&snapshot, 10));
     writ_catalog_snapshot_doubt(&snapshot);

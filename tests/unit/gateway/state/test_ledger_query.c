@@ -9,7 +9,7 @@
 
 struct question {
     struct writ_lookup lookup;
-    sem_t *asked, *go; /* the thread says that it has begun, and waits */
+    sem_t *asked, *go; /* the thread signals its begin, and waits */
     int order;
     bool had_reader;
 };

@@ -11,7 +11,7 @@
 
 static struct writ_pending_responses *pending;
 static struct writ_loop *loop;
-static char calls[2]; /* stand-ins: the table never looks into a call */
+static char calls[2]; /* stand-ins: the table never reads a call */
 
 static struct writ_request *
 call(size_t i)

@@ -89,7 +89,7 @@ START_TEST(the_table_takes_its_maximum_and_no_more)
     ck_assert_ok(writ_sessions_add(sessions, made[0], 0));
     ck_assert_int_eq(writ_sessions_crowded(sessions, &z), WRIT_REASON_NONE);
     ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
-    ck_assert_ok(writ_sessions_add(sessions, made[1], 0)); /* it is there: nothing to add */
+    ck_assert_ok(writ_sessions_add(sessions, made[1], 0)); /* already joined */
     ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
     ck_assert_int_eq(writ_sessions_crowded(sessions, &z), WRIT_REASON_OVERLOADED);
     writ_sessions_remove(sessions, &made[0]->hash);

@@ -163,7 +163,7 @@ START_TEST(lift_and_restart_keep_revoked_credentials)
     ck_assert_int_ne(second, first);
     ck_assert_int_eq(writ_stop_rules_status(rules, first), WRIT_STATUS_REVOKED);
     ck_assert_int_eq(writ_stop_rules_status(rules, second), WRIT_STATUS_VALID);
-    open_again(); /* of what that run issued nothing is known any more */
+    open_again(); /* the credentials of that run are unknown */
     ck_assert_int_eq(writ_stop_rules_status(rules, first), WRIT_STATUS_REVOKED);
     ck_assert_int_eq(writ_stop_rules_status(rules, second), WRIT_STATUS_REVOKED);
     ck_assert_int_eq(writ_stop_rules_status(rules, admit()), WRIT_STATUS_VALID);
@@ -232,7 +232,7 @@ START_TEST(credentials_of_a_late_run_stay_revoked_over_more_runs)
     open_until_the_same_range();
     late = admit();
     ck_assert_int_ne(late, first);
-    (void)pull(WRIT_KILL_AGENT, "x", NULL); /* revokes what is shared */
+    (void)pull(WRIT_KILL_AGENT, "x", NULL); /* revokes the shared place */
     ck_assert_int_eq(writ_stop_rules_status(rules, late), WRIT_STATUS_REVOKED);
     for (int i = 0; i < 3; i++) {
         int64_t latest;
@@ -421,7 +421,7 @@ START_TEST(pull_beyond_a_limit_is_refused)
     setup();
     memset(text, 'x', sizeof text);
     ck_assert_code(
-        writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID); /* names nothing */
+        writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID); /* without a name */
     kill.value = writ_view(text, sizeof text);
     ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID);
     kill.value = writ_view(text, sizeof text - 1);

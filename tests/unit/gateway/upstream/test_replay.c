@@ -6,7 +6,7 @@
 
 #define NONCE 7
 
-/* A replay knows where it lies: it is made in place. */
+/* A replay holds pointers into itself, so it is made in place. */
 #define REPLAY(name, bytes, count)                                                                 \
     struct writ_replay name;                                                                       \
     writ_replay_init(&(name), NONCE, bytes, count)

@@ -37,7 +37,7 @@ START_TEST(first_constraint_that_fails_is_reported)
         {"{\"a\":5,\"b\":\"xyz\"}", WRIT_REASON_CONSTRAINT_FAILED, "b max_length"},
         {"{\"a\":5}", WRIT_REASON_CONSTRAINT_FAILED, "b max_length"},
         {"{}", WRIT_REASON_CONSTRAINT_FAILED, "a le"},
-        /* what is not listed comes before what fails, an error where it stands */
+        /* an unlisted argument is reported before a failure, an error at its place */
         {"{\"a\":6,\"b\":\"xyz\",\"c\":1}", WRIT_REASON_ARGUMENT_NOT_LISTED, ""},
         {"{\"a\":1.00000000000000000000000000000000000001,\"b\":\"xyz\"}",
             WRIT_REASON_CONSTRAINT_ERROR, "a le"},
@@ -72,8 +72,8 @@ START_TEST(every_constraint_can_be_asked_alone)
 }
 END_TEST
 
-/* Four `each` on an array, each with four `each` on its elements: sixteen ways to name what is
- * inside, of which WRIT_CONSTRAINT_COVER_MAX are looked at. */
+/* Four `each` on an array, each with four `each` on its elements: sixteen paths to the inside, of
+ * which WRIT_CONSTRAINT_COVER_MAX are checked. */
 START_TEST(coverage_beyond_the_limit_of_paths_refuses)
 {
     writ_auto_arena arena = writ_value_arena();

@@ -63,7 +63,7 @@ finish(void)
 START_TEST(result_passes_as_the_rules_say)
 {
     static const struct {
-        const char *result, *given, *want; /* want NULL: it stays as it is */
+        const char *result, *given, *want; /* want NULL: unchanged */
     } cases[] = {
         {"{}", "{\"content\":[]}", NULL},
         {"{\"remove\":[\"/a\"]}", "{\"b\":1.50}", NULL},

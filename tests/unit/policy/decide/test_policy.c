@@ -253,7 +253,7 @@ START_TEST(the_token_must_have_all_scopes_of_the_rule)
         {"read writes", WRIT_REASON_INSUFFICIENT_SCOPE},
         {"read WRITE", WRIT_REASON_INSUFFICIENT_SCOPE},
         {"readwrite", WRIT_REASON_INSUFFICIENT_SCOPE},
-        {"write read", WRIT_REASON_CONSTRAINT_FAILED}, /* asked first: of who may not call */
+        {"write read", WRIT_REASON_CONSTRAINT_FAILED}, /* the scopes are checked first */
         {"a write b read", WRIT_REASON_CONSTRAINT_FAILED},
     };
     writ_auto_arena arena = writ_value_arena();

@@ -111,7 +111,7 @@ START_TEST(opinion_approves_if_all_hold_and_rejects_unless_one_clearly_fails)
         {"{\"n\":\"50\",\"to\":\"x\"}", WRIT_REVIEW_REJECT}, /* not a number: it may be more */
         {"{\"to\":\"x\"}", WRIT_REVIEW_REJECT},
         {"{}", WRIT_REVIEW_REJECT},
-        {"{\"n\":50}", WRIT_REVIEW_MODIFY}, /* not all of what an approval wants */
+        {"{\"n\":50}", WRIT_REVIEW_MODIFY}, /* not every condition of an approval */
         {"{\"n\":300,\"to\":\"x\"}", WRIT_REVIEW_NO_VOTE},
     };
     struct writ_config *config = config_of(

@@ -305,7 +305,7 @@ START_TEST(config_with_open_settings_warns)
 }
 END_TEST
 
-/* Without the warnings about what the example leaves out. */
+/* Without the warnings about options that the example omits. */
 static void
 assert_faults(const struct fault *fault)
 {

@@ -153,7 +153,7 @@ plenty(size_t matches)
 START_TEST(every_match_is_replaced_and_nothing_else)
 {
     static const struct {
-        const char *pattern, *text, *with, *want; /* want NULL: there is no match */
+        const char *pattern, *text, *with, *want; /* want NULL: no match */
     } cases[] = {
         {"b+", "abbbcb", "-", "a-c-"},
         {"a|b", "ab", "", ""},
@@ -247,7 +247,7 @@ START_TEST(pattern_replace_in_a_long_text_finds_every_match)
 }
 END_TEST
 
-/* A millisecond for each time that it is asked. */
+/* A millisecond passes at each call. */
 static int64_t
 tick(void *ctx)
 {
@@ -265,7 +265,7 @@ START_TEST(a_search_that_takes_too_long_has_no_answer)
     const struct writ_clock clock = {.wall_us = tick, .mono_us = tick, .ctx = &now_us};
     struct writ_pattern_budget budget = {.matches = 9, .clock = &clock, .until_us = 3000};
 
-    put(&text, 'a', 2 * WRIT_PATTERN_SLICE); /* two looks at the clock */
+    put(&text, 'a', 2 * WRIT_PATTERN_SLICE); /* two readings of the clock */
     ck_assert_int_eq(
         writ_pattern_replace(pattern, writ_buf_view(&text), WRIT_LIT(""), &budget, &got),
         WRIT_PATTERN_NO);

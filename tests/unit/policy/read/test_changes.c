@@ -20,7 +20,7 @@ options_json(void)
     return all;
 }
 
-/* Sets what is at a path such as "upstreams.fs.timeout"; JSON null removes it. */
+/* Sets the value at a path such as "upstreams.fs.timeout"; JSON null removes it. */
 static void
 set(json_t *at, const char *path, json_t *value)
 {
@@ -77,7 +77,7 @@ config_of_text(const char *text)
     return config;
 }
 
-/* ---- what the program works with, as a text */
+/* ---- the effective configuration, as a text */
 
 static void
 put(struct writ_buf *ret, struct writ_view text)
@@ -194,8 +194,8 @@ put_limits(struct writ_buf *ret, const struct writ_config *config)
     }
 }
 
-/* How reviewers are reached is not in it: those that run have that of the start. What they are told
- * is in the policy's digest. */
+/* It does not have how reviewers are reached: running ones keep that of the start. Their questions
+ * are in the policy's digest. */
 static void
 dump(struct writ_buf *ret, const struct writ_config *config)
 {
@@ -241,7 +241,7 @@ setting_of(const char *section, const char *name)
     ck_abort_msg("options.json changes %s of %s, which is not in the table", name, section);
 }
 
-/* The path of the option: what is changed, or a member of it. */
+/* The path of the option: the changed value, or a member of it. */
 static void
 put_path(struct writ_buf *ret, const char *changed, const char *name)
 {
@@ -367,7 +367,7 @@ START_TEST(every_option_of_the_table_is_changed_by_the_test)
 }
 END_TEST
 
-/* ---- what is the same, what comes and goes, and what does not fit */
+/* ---- equal values, added and removed entries, and names that do not fit */
 
 #define AGENTS  "agents: [{anonymous: true, id: dev}]\n"
 #define FS      "fs: {stdio: [server], timeout: 60s}"

@@ -5,7 +5,7 @@
 #include "support/unit.h"
 #include "support/evidence/value.h"
 
-/* Compiles a list; what was found goes to `found` as it is printed. */
+/* Compiles a list; the findings go to `found` as they are printed. */
 static const struct writ_constraint_set *
 compiled(struct writ_view yaml, struct writ_arena *arena, struct writ_buf *found)
 {

@@ -41,7 +41,7 @@ START_TEST(a_finding_is_one_line_whatever_it_quotes)
 
     add(&findings, WRIT_SEVERITY_ERROR, 1, "/x\ny", "a\nb\r\x1b[2J\x7f");
     assert_printed(&findings, "f:1: /x\\u000ay: a?b??[2J?\n");
-    ck_assert_view(findings.items[0].pointer, "/x\ny"); /* whole, for who writes JSON */
+    ck_assert_view(findings.items[0].pointer, "/x\ny"); /* whole, for a writer of JSON */
 }
 END_TEST
 

@@ -6,7 +6,7 @@
 
 static const struct writ_yaml untouched;
 
-/* Reads, and gives what was found as it is printed. */
+/* Reads, and gives the findings as they are printed. */
 static writ_result
 read_text(struct writ_view text, struct writ_arena *arena, const struct writ_yaml **ret,
     struct writ_buf *found)

@@ -142,7 +142,7 @@ START_TEST(records_are_appended_one_by_one_and_many_at_once)
         ck_assert((got.claim != NULL) == (at % 2 == 0));
         writ_disk_end(&disk, WRIT_SQL_RECORD_AT);
     }
-    /* one of many that is there already: nothing of the transaction stays */
+    /* one of many exists already: the transaction leaves no row */
     ck_assert_ok(writ_disk_begin(&disk, NULL));
     made[WRIT_DISK_ROWS - 1] = decision_row(0);
     for (size_t i = 0; i + 1 < WRIT_DISK_ROWS; i++) {
@@ -326,7 +326,7 @@ START_TEST(file_check_of_a_replaced_file_fails)
 
     writ_kit_start(&kit);
     ck_assert_ok(writ_file_name(kit.path, &file, NULL));
-    ck_assert_ok(writ_file_same(&file, NULL)); /* nothing remembered, nothing to compare */
+    ck_assert_ok(writ_file_same(&file, NULL)); /* no name to compare */
     ck_assert_ok(writ_file_remember(&file, NULL));
     ck_assert_ok(writ_file_same(&file, NULL));
     (void)snprintf(away, sizeof away, "%s.away", kit.path);

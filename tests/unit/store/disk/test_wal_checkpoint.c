@@ -50,7 +50,7 @@ START_TEST(pass_reports_frames_copied_until_the_log_restarts)
     append(&disk);
     pages = disk.wal_pages;
     ck_assert_uint_gt(pages, 0);
-    ck_assert_uint_eq(rested(checkpoint).copied, 0); /* not asked for */
+    ck_assert_uint_eq(rested(checkpoint).copied, 0); /* without a wake */
     writ_wal_checkpoint_wake(checkpoint);
     ck_assert_uint_eq(rested(checkpoint).copied, pages);
 

@@ -12,8 +12,8 @@
 
 #define STEPS_MAX 2000
 
-/** A database in a directory of its own: what is written through the gathering file system, and a
- * reader that knows nothing of it. */
+/** A database in its own directory: a writer through the gathering file system, and an ordinary
+ * reader. */
 struct pair {
     char dir[64], path[96];
     sqlite3 *writer, *reader;
@@ -88,7 +88,7 @@ START_TEST(commit_of_many_pages_is_one_write)
     struct pair p;
 
     pair_open(&p, 1000);
-    run(p.writer, BLOBS(1, 10)); /* the head of the log is a write of its own */
+    run(p.writer, BLOBS(1, 10)); /* the header of the log is a separate write */
     writ_vfs_arm(WRIT_VFS_WRITE, 2, true, WRIT_VFS_FAIL, SQLITE_IOERR_WRITE);
     run(p.writer, BLOBS(20, 4000));
     ck_assert(!writ_vfs_disarm());

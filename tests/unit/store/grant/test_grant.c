@@ -69,7 +69,7 @@ START_TEST(a_draft_that_denies_is_recorded_with_its_outcome_blocked)
 }
 END_TEST
 
-/* What was asked for stays open until a decision supersedes it. */
+/* A request stays open until a decision supersedes it. */
 START_TEST(a_draft_that_requires_approval_has_no_outcome)
 {
     struct writ_kit kit;
@@ -223,7 +223,7 @@ START_TEST(a_stated_key_with_other_arguments_is_key_reuse)
 }
 END_TEST
 
-/* contract 6.8: whatever else differs, here the key that the claim is found by. */
+/* contract 6.8: also when other members differ, here the key of the claim. */
 START_TEST(the_same_intent_under_the_same_idempotency_key_is_a_duplicate)
 {
     struct writ_kit kit;
@@ -252,7 +252,7 @@ START_TEST(grant_counts_earlier_calls_in_the_window_and_in_flight)
     writ_kit_refused(&kit,
         (spec){.boundary = "w2", .previous = "w1", .previous_since_us = since_us},
         WRIT_REASON_DUPLICATE_OUTCOME);
-    /* too long ago to count, and then without a time: not asked for */
+    /* too long ago to count, and then without a time: not requested */
     writ_kit_run(&kit,
         (spec){.boundary = "w3", .previous = "w1", .previous_since_us = atomic_load(&kit.wall_us)});
     writ_kit_run(&kit, (spec){.boundary = "w4", .previous = "w1"});
@@ -578,7 +578,7 @@ START_TEST(grant_limits_the_boundaries_of_each_agent)
         &kit, (spec){.boundary = "four", .agent = "other"}, WRIT_REASON_SHARE_EXCEEDED);
     writ_kit_run(&kit, (spec){.boundary = "four", .tenant = "other"});
 
-    /* what the policy denied is recorded as that, and opens no boundary either */
+    /* a deny by policy is recorded and opens no boundary either */
     c = writ_kit_call(&kit, (spec){.boundary = "five", .route = WRIT_DECISION_DENY});
     ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_OK);
     ck_assert_int_eq(c->entry.decision.refused, WRIT_REASON_NONE);

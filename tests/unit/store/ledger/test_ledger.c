@@ -457,7 +457,7 @@ START_TEST(a_database_that_was_exchanged_is_not_written_to)
 }
 END_TEST
 
-/* No other process writes while the lock is held; someone who does all the same is found out. */
+/* No other process may write while the lock is held; a write without it is found. */
 START_TEST(a_second_writer_poisons_the_ledger)
 {
     struct writ_kit kit;

@@ -8,7 +8,7 @@
 
 typedef struct writ_kit_spec spec;
 
-/* A ring with another key of the ledger, that knows nothing of the one of the kit. */
+/* A ring with another key for the ledger, without the key of the kit. */
 static struct writ_keyring *
 other_ring(enum writ_key_purpose purpose)
 {
@@ -45,7 +45,7 @@ START_TEST(ledger_keys_without_a_signing_key_are_refused)
 }
 END_TEST
 
-/* No key vouches for what was there before under a key that the new ring does not have. */
+/* The new ring lacks the key of the existing records, so no key vouches for them. */
 START_TEST(rekey_without_the_opened_keys_poisons)
 {
     struct writ_ledger_health health;

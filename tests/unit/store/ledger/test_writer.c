@@ -22,7 +22,7 @@ static struct shared {
     _Atomic bool stop;
 } shared;
 
-/* Every thread asks for every key. */
+/* Every thread requests every key. */
 static void *
 ask_for_all(void *arg)
 {

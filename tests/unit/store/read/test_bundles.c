@@ -73,7 +73,7 @@ make(struct bench *b, struct writ_bundle_report *ret)
     return WRIT_DONE;
 }
 
-/* What is said of a file, as a whole. */
+/* The verdict on a file. */
 static enum writ_reason
 verify(struct bench *b, struct writ_view text, struct writ_bundle_report *ret)
 {
@@ -231,7 +231,7 @@ START_TEST(bundle_with_withheld_records_keeps_digests_and_proofs)
     b.order.select.boundary_id = WRIT_LIT("one");
     r = made_and_verified(&b);
     ck_assert_uint_eq(r.withheld, 2);
-    ck_assert_uint_eq(r.faulty, 0); /* the seal counts and hashes what is withheld */
+    ck_assert_uint_eq(r.faulty, 0); /* the seal counts and hashes withheld records */
     bench_end(&b);
 }
 END_TEST

@@ -52,7 +52,7 @@ take_leaf(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct 
     return true;
 }
 
-/* The leaves of the one boundary that the ledger has, as an export tells them. */
+/* The leaves of the one boundary of the ledger, as an export lists them. */
 static void
 exported(struct writ_kit *kit, struct leaves *ret)
 {

@@ -13,7 +13,7 @@ typedef struct writ_kit_call call;
 
 #define SEEN_MAX 64
 
-/** What a list said, newest first. */
+/** The items of a list, newest first. */
 struct seen {
     uint64_t leaves[SEEN_MAX];
     size_t n, stop_after;
@@ -120,7 +120,7 @@ START_TEST(reader_list_item_has_the_outcome_of_the_call)
     fill(&kit);
     reader = reader_of(&kit);
     ck_assert_ok(writ_reader_list(reader, &(struct writ_reader_filter){0}, see, &seen, NULL));
-    ck_assert_uint_eq(seen.n, 1); /* it stopped when it was told to */
+    ck_assert_uint_eq(seen.n, 1); /* the callback stopped it */
     ck_assert(seen.last.granted && !seen.last.has_outcome && !seen.last.sealed);
     ck_assert_uint_eq(seen.last.seq, 1);
     seen = (struct seen){0};

@@ -189,7 +189,7 @@ pair_make(struct bench *b, struct pair *ret)
     }
 }
 
-/* What is said of a receipt of these records. */
+/* The verdict on a receipt of these records. */
 static enum writ_reason
 verify_records(struct bench *b, const struct pair *pair, const struct writ_view *records, size_t n)
 {

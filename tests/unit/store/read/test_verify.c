@@ -60,8 +60,7 @@ START_TEST(an_empty_ledger_is_sound)
 }
 END_TEST
 
-/** A change behind the ledger's back, the record that is named first, and a word of what is said.
- */
+/** A change of a closed ledger, the first record to be named, and a word of the message. */
 struct tamper {
     const char *sql;
     uint64_t leaf;
@@ -112,7 +111,7 @@ static const struct tamper tampers[] = {
     {"UPDATE record SET claim = X'00' WHERE leaf = 7", 7, "ledger writes"},
     {"UPDATE record SET decision_id = 'd-000000000000' WHERE leaf = 2", 2, ""},
     {"UPDATE record SET about = 2 WHERE leaf = 1", 1, ""},
-    /* what is not there, or too often */
+    /* missing or repeated rows */
     {"DELETE FROM record WHERE leaf = 1; DELETE FROM body WHERE leaf = 1", 1, "missing"},
     {"DELETE FROM record WHERE leaf = 0; DELETE FROM body WHERE leaf = 0", 0, "missing"},
     {"DELETE FROM body WHERE leaf = 3", 3, "strict"},

@@ -60,7 +60,7 @@ in_state(struct writ_kit *kit, enum writ_review_state state)
     return id;
 }
 
-/* Does what an event stands for, in the way in which it happens; true when it was taken. */
+/* Performs an event as it happens in use; true when it was accepted. */
 static bool
 does(struct writ_kit *kit, const char *id, enum writ_review_event event)
 {
@@ -97,7 +97,7 @@ does(struct writ_kit *kit, const char *id, enum writ_review_event event)
         taken =
             (uint64_t)writ_kit_number(kit, "SELECT count(*) FROM record WHERE kind = 4") > before;
         break;
-    case WRIT_REVIEW_DO_OPEN:   /* only a call opens one, and under an id of its own */
+    case WRIT_REVIEW_DO_OPEN:   /* only a call opens a review, under its own id */
     case WRIT_REVIEW_DO_ACCEPT: /* only the writer's own counting brings these */
     case WRIT_REVIEW_DO_REJECT:
     case WRIT_REVIEW_DO_REVISE:
@@ -137,7 +137,7 @@ try(enum writ_review_state state, enum writ_review_event event, bool restart)
     int64_t records;
 
     if (state == WRIT_REVIEW_APPROVED && event == WRIT_REVIEW_DO_JOIN) {
-        return; /* who asks for an approved call redeems it */
+        return; /* a request for an approved call redeems it */
     }
     writ_poll_start(&kit);
     id = in_state(&kit, state);
@@ -150,7 +150,7 @@ try(enum writ_review_state state, enum writ_review_event event, bool restart)
     ck_assert_msg(does(&kit, id, event) == moves, WRIT_VIEW_FMT " in " WRIT_VIEW_FMT,
         WRIT_VIEW_ARG(writ_review_event_name(event)), WRIT_VIEW_ARG(writ_review_state_name(state)));
     ck_assert_int_eq(state_of(&kit, id), want);
-    if (!moves) { /* nothing of it is on disk either */
+    if (!moves) { /* no part of it is on disk either */
         ck_assert_int_eq(
             writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 4"), records);
     }
@@ -227,7 +227,7 @@ START_TEST(removed_rules_end_their_own_reviews_only)
     ck_assert_int_eq(state_of(&kit, open), WRIT_REVIEW_OUTDATED);
     ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_OUTDATED);
     writ_poll_told(&kit, (spec){0}, WRIT_REASON_APPROVAL_OUTDATED);
-    /* they come back before any look: what is over stays so */
+    /* the rules return before the next check: an ended review stays ended */
     rules(&kit, "sha256:rules");
     ck_assert_int_eq(state_of(&kit, approved), WRIT_REVIEW_OUTDATED);
     writ_poll_told(&kit, (spec){.spec = {.argument = "b"}}, WRIT_REASON_APPROVAL_OUTDATED);
@@ -236,7 +236,7 @@ START_TEST(removed_rules_end_their_own_reviews_only)
 }
 END_TEST
 
-/** One who waits for a verdict. */
+/** A waiter for a verdict. */
 struct waiting {
     struct writ_entry entry;
     sem_t done;

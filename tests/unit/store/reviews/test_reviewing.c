@@ -60,7 +60,7 @@ START_TEST(an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate)
 }
 END_TEST
 
-/* Both in one group: what the writer takes at once. */
+/* Both in one group: the writer takes them together. */
 START_TEST(two_callers_redeem_one_approval_at_the_same_time_and_one_runs)
 {
     struct writ_kit kit;
@@ -201,7 +201,7 @@ END_TEST
 
 /* ---- watching */
 
-/** What a watch came to: the state of each review that it told of, and where it stands. */
+/** The result of a watch: the state of each reported review, and its position. */
 struct watched {
     bool anew;
     uint64_t at;
@@ -524,7 +524,7 @@ START_TEST(review_get_of_changed_arguments_poisons)
 }
 END_TEST
 
-/* A review lives on from its records: also from those that are older than what the start reads. */
+/* A review is restored from its records, also from those older than the ones that a start reads. */
 START_TEST(open_after_an_edit_of_the_records_of_a_review_is_refused)
 {
     static const char *const edits[] = {
@@ -673,7 +673,7 @@ say(struct writ_kit *kit, const char *id, const char *by, enum writ_review_vote 
     return refused;
 }
 
-/* "é" over the end of what is told: it is left out whole. */
+/* "é" across the cut: the whole character is dropped. */
 START_TEST(caller_gets_the_last_feedback_of_each_voter_cut_to_size)
 {
     struct writ_kit kit;
@@ -697,7 +697,7 @@ START_TEST(caller_gets_the_last_feedback_of_each_voter_cut_to_size)
         struct writ_poll_asking *a = writ_poll_asked(&kit, (struct writ_poll_spec){.quorum = "3"});
 
         ck_assert_int_eq(a->call->entry.decision.refused, WRIT_REASON_APPROVAL_REJECTED);
-        ck_assert_uint_eq(a->ask.voices_n, 2); /* who took its words back has none */
+        ck_assert_uint_eq(a->ask.voices_n, 2); /* a withdrawn feedback is gone */
         ck_assert_view(a->ask.voices[0].voter, "ann");
         ck_assert_int_eq(a->ask.voices[0].vote, WRIT_REVIEW_REJECT);
         ck_assert_uint_eq(a->ask.voices[0].feedback.len, WRIT_LEDGER_SAID_MAX - 1);

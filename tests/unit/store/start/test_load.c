@@ -82,7 +82,7 @@ START_TEST(open_of_contradicting_records_is_refused)
 }
 END_TEST
 
-/* A claim stands at least as long as its run is open: that is not ended by an edit. */
+/* A claim holds at least while its run is open; an edit does not end that. */
 START_TEST(open_of_a_sealed_run_without_seal_is_refused)
 {
     static const char *const changes[] = {

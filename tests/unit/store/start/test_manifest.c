@@ -24,7 +24,7 @@
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
 
-/* ---- what a ledger has in memory ---- */
+/* ---- the state of a ledger in memory ---- */
 
 struct memory {
     char *lines[LINES_MAX];
@@ -154,7 +154,7 @@ by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Opens the ledger at that path, notes what it has, and closes it again. */
+/* Opens the ledger at that path, records its state, and closes it. */
 static void
 look(const struct writ_kit *kit, const char *path, struct memory *ret, bool *ret_short)
 {
@@ -229,7 +229,7 @@ compare(const struct writ_kit *kit)
 
     (void)snprintf(path, sizeof path, "%s/copy.db", kit->dir);
     (void)snprintf(other, sizeof other, "%s/rebuilt.db", kit->dir);
-    copy(kit->path, path); /* at once: the writer goes on */
+    copy(kit->path, path); /* at once: the writer continues */
     copy(path, other);
     look(kit, path, &kept, &is_short);
     ck_assert_ok(writ_ledger_rebuild(other, NULL));
@@ -247,7 +247,7 @@ compare(const struct writ_kit *kit)
     return is_short;
 }
 
-/* ---- whatever happens ---- */
+/* ---- random histories ---- */
 
 struct world {
     struct writ_kit kit;
@@ -263,7 +263,7 @@ roll(uint32_t *state, uint32_t sides)
     return (*state >> 8) % sides;
 }
 
-/* Stays what it is: calls borrow it. */
+/* Never changes: calls borrow it. */
 static const char *
 name_of(const char *what, int number)
 {
@@ -395,7 +395,7 @@ START_TEST(open_with_and_without_a_manifest_agree)
 }
 END_TEST
 
-/* ---- what does not hold ---- */
+/* ---- refused manifests ---- */
 
 /* Segments, a call in flight that waits, and records behind. */
 static void

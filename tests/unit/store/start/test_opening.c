@@ -11,7 +11,7 @@
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
 
-/* Records 0 to 3, each in a group of its own, then 4 and 5 in one. */
+/* Records 0 to 3, each in its own group, then 4 and 5 in one. */
 static void
 fill(struct writ_kit *kit)
 {
@@ -203,7 +203,7 @@ roll_back(struct writ_kit *kit)
                       "DELETE FROM head WHERE leaf >= 2; DELETE FROM segment");
 }
 
-/* Revokes the key that signed so far; another one goes on. */
+/* Revokes the current key; another one takes over. */
 static void
 revoke(struct writ_kit *kit, int64_t since_us)
 {
@@ -312,7 +312,7 @@ START_TEST(open_of_a_checkpoint_by_a_revoked_key_is_refused)
     last_us = writ_kit_number(&kit, "SELECT max(time_us) FROM record");
     revoke(&kit, last_us + 1);
     kit.options.pinned = note_at(&kit, 5, arena);
-    roll_back(&kit); /* what is pinned is over records that are not there: it has no time */
+    roll_back(&kit); /* the pinned checkpoint covers missing records: it has no time */
     refused(&kit, WRIT_E_MISMATCH, "revoked");
     kit.options.pinned = (struct writ_view){0};
     writ_kit_open(&kit);
@@ -378,7 +378,7 @@ START_TEST(open_of_another_history_than_the_pinned_one_is_refused)
     fill(&kit);
     pinned = note_at(&kit, 3, arena);
     roll_back(&kit);
-    writ_kit_open(&kit); /* nothing tells it that there was more */
+    writ_kit_open(&kit); /* without a pin the loss cannot be seen */
     writ_kit_run(&kit, (spec){.argument = "another"});
     writ_kit_run(&kit, (spec){.argument = "way"});
     writ_kit_close(&kit);

@@ -197,7 +197,7 @@ START_TEST(segment_find_in_a_changed_block_fails)
 }
 END_TEST
 
-/* One with so many blocks, whose entries are in no order. */
+/* A segment with that many blocks, whose entries are unordered. */
 static struct writ_segment *
 large(size_t blocks)
 {

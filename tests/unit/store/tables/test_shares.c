@@ -42,7 +42,7 @@ START_TEST(an_agent_gets_a_half_and_a_tenant_three_quarters)
 
     writ_shares_release(&shares, &a[0]);
     ck_assert_ptr_null(a[0].agent);
-    writ_shares_release(&shares, &a[0]); /* nothing is counted twice */
+    writ_shares_release(&shares, &a[0]); /* counted once */
     ck_assert(room(&shares, "t", "a"));
     ck_assert(room(&shares, "t", "c"));
     for (size_t i = 0; i < 4; i++) {
@@ -63,7 +63,7 @@ START_TEST(shares_wipe_frees_unreleased_charges)
     (void)charged(&shares, "t", "a");
     (void)charged(&shares, "t", "a");
     (void)charged(&shares, "u", "b");
-    writ_shares_wipe(&shares); /* the sanitizers see what is left */
+    writ_shares_wipe(&shares); /* the sanitizers report a leak */
     writ_shares_wipe(&shares);
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(shares_take_with_a_full_agent_or_tenant_is_refused)
     ck_assert_ok(writ_shares_take(&shares, WRIT_LIT("two"), x, &refused, NULL));
 
     ck_assert(writ_shares_would_help(&shares, &a, one, x));
-    ck_assert(!writ_shares_would_help(&shares, &other, one, x)); /* its own share is what is full */
+    ck_assert(!writ_shares_would_help(&shares, &other, one, x)); /* its own share is full */
     ck_assert(writ_shares_would_help(&shares, &other, one, WRIT_LIT("z")));
     ck_assert(!writ_shares_would_help(&shares, &refused, one, WRIT_LIT("z")));
     ck_assert(!writ_shares_would_help(&shares, &(struct writ_charge){0}, one, x));

@@ -321,7 +321,7 @@ START_TEST(all_rounds_draw_on_a_budget_once)
         writ_kit_end(&kit, second, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT), WRIT_OK);
     writ_kit_call_free(second);
     writ_kit_call_free(first);
-    writ_kit_run(&kit, s); /* nothing ran: claim and budget are free again */
+    writ_kit_run(&kit, s); /* no call ran: claim and budget are free again */
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -386,7 +386,7 @@ bound(struct writ_kit *kit, call *c)
     return writ_kit_wait(kit, c, WRIT_WAIT_RUN, named("call"), HOUR_US);
 }
 
-/* How far the decision of that id is, or the code of why that is not told. */
+/* The progress of the decision with that id, or the code of the refusal. */
 static enum writ_code
 stage(struct writ_kit *kit, struct writ_view decision_id, enum writ_call_stage *ret)
 {
@@ -518,7 +518,7 @@ START_TEST(call_of_a_caller_keeps_its_progress_after_a_restart)
 }
 END_TEST
 
-/* Silence proves nothing: the key stays taken. */
+/* A missing answer is no proof: the key stays taken. */
 START_TEST(unreported_call_may_have_run)
 {
     struct writ_kit kit;

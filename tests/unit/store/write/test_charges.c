@@ -43,8 +43,8 @@ START_TEST(open_with_known_windows_counts_what_was_taken)
 }
 END_TEST
 
-/* A reload brings a budget whose window is longer than that of any before: its records are older
- * than those that were counted at the opening. */
+/* A reload adds a budget with a longer window than any before: its records are older than those
+ * counted at the opening. */
 START_TEST(book_with_an_unknown_window_counts_first)
 {
     struct writ_reservation budget = hourly(2);
@@ -60,7 +60,7 @@ START_TEST(book_with_an_unknown_window_counts_first)
     ck_assert_uint_eq(writ_kit_health(&kit).budgets, 0);
     writ_kit_run(&kit, (spec){.argument = "2", .reservations = &budget, .reservations_n = 1});
     writ_kit_refused(&kit, s, WRIT_REASON_BUDGET_EXCEEDED);
-    budget.window_us = 24 * HOUR_US; /* another counter: nothing was taken from it */
+    budget.window_us = 24 * HOUR_US; /* another counter, without a charge */
     writ_kit_run(&kit, (spec){.argument = "3", .reservations = &budget, .reservations_n = 1});
     writ_kit_wipe(&kit);
 }
@@ -86,7 +86,7 @@ START_TEST(open_gives_back_what_did_not_run)
 }
 END_TEST
 
-/* A call that waits over a restart still holds what it booked; its next round books nothing. */
+/* A call that waits over a restart still holds its charge; its next round charges nothing more. */
 START_TEST(open_keeps_what_waiting_calls_hold)
 {
     struct writ_reservation budget = hourly(1);
@@ -177,7 +177,7 @@ monthly(void)
     return budget;
 }
 
-/* Each of them would free the budget, or take from it what was not taken. */
+/* Each edit would free the budget, or charge it for a call that did not happen. */
 static const char *const edits_of_old[] = {
     "UPDATE body SET bytes = CAST(replace(bytes, ' 1\"]', ' 0\"]') AS BLOB) WHERE leaf = 3",
     "UPDATE body SET bytes = CAST(replace(bytes, '\"charges\"', '\"chargez\"') AS BLOB) "
@@ -263,7 +263,7 @@ START_TEST(open_counts_charges_that_are_older_than_claims)
 }
 END_TEST
 
-/* Also by who verifies, at the next scrub at the latest. */
+/* Verification finds it too, at the latest the next scrub. */
 START_TEST(verify_of_changed_charges_names_the_record)
 {
     static const char *const edits[] = {

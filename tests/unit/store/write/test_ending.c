@@ -12,7 +12,7 @@
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
 
-/* Decides again what a spec describes, with stored results asked for. */
+/* Decides the call of a spec again, with stored results requested. */
 static call *
 asked_again(struct writ_kit *kit, spec s)
 {
@@ -240,7 +240,7 @@ START_TEST(outcome_after_a_failed_write_is_kept_and_written_first)
     ck_assert_int_eq(writ_kit_end(&kit, first, WRIT_OUTCOME_EXECUTED, NULL), WRIT_E_IO);
     ck_assert(first->entry.outcome.kept);
     ck_assert_int_eq(writ_kit_end(&kit, first, WRIT_OUTCOME_TIMEOUT, NULL), WRIT_E_INVALID);
-    /* while it waits, nothing is granted; another outcome waits behind it */
+    /* while it waits, no call is granted; another outcome waits behind it */
     c = writ_kit_call(&kit, (spec){.argument = "3", .route = WRIT_DECISION_ALLOW});
     ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_E_IO);
     writ_kit_call_free(c);
@@ -314,7 +314,7 @@ START_TEST(replay_gives_the_stored_result_until_it_expires)
         writ_kit_close(&kit);
         writ_kit_open(&kit);
     }
-    /* who only forbids duplicates is not given it */
+    /* a call that only forbids duplicates does not get it */
     c = writ_kit_call(&kit, (spec){.route = WRIT_DECISION_ALLOW});
     ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_OK);
     ck_assert_ptr_null(c->entry.decision.prior.result.ptr);
@@ -364,7 +364,7 @@ START_TEST(replay_of_a_changed_result_poisons)
 }
 END_TEST
 
-/* The records that say which result it is are older than what the start reads. */
+/* The records that name the result are older than those that a start reads. */
 START_TEST(replay_by_records_that_were_changed_poisons)
 {
     static const char *const edits[] = {

@@ -33,7 +33,7 @@ start(struct writ_kit *kit)
     writ_kit_open(kit);
 }
 
-/* Makes the writer do what there is to do. */
+/* Runs the writer's due work. */
 static void
 settle(struct writ_kit *kit)
 {
@@ -43,7 +43,7 @@ settle(struct writ_kit *kit)
     }
 }
 
-/* Asks again: what stands in the way is told. */
+/* Requests the call again and gives the reason of the refusal. */
 static struct writ_prior
 refused(struct writ_kit *kit, spec what, enum writ_reason reason)
 {
@@ -107,7 +107,7 @@ START_TEST(grant_of_a_key_on_disk_is_a_duplicate)
     writ_kit_open(&kit);
     all_refused(&kit, leaves);
     ck_assert_uint_eq(writ_kit_health(&kit).claims, CALLS);
-    /* also when the table was emptied meanwhile: nothing in it is trusted */
+    /* also when the table was emptied meanwhile: its content is not trusted */
     writ_kit_close(&kit);
     writ_kit_sql(&kit, "DELETE FROM segment");
     writ_kit_open(&kit);
@@ -137,7 +137,7 @@ START_TEST(segments_without_live_claims_are_dropped)
         settle(&kit);
     }
     ck_assert_uint_eq(writ_kit_health(&kit).claims, 0);
-    for (int i = 0; i < 5; i++) { /* until another manifest names none of them */
+    for (int i = 0; i < 5; i++) { /* until a new manifest omits them */
         settle(&kit);
     }
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM segment WHERE id < 1 << 62"), 0);
@@ -146,7 +146,7 @@ START_TEST(segments_without_live_claims_are_dropped)
 }
 END_TEST
 
-/* The clock shows another time for a while, in which nothing is recorded. */
+/* The clock shows another time for a while, without a record in it. */
 static void
 jump(struct writ_kit *kit, int64_t by_us, bool closed)
 {
@@ -157,7 +157,7 @@ jump(struct writ_kit *kit, int64_t by_us, bool closed)
     if (closed) {
         writ_kit_open(kit);
     }
-    for (int i = 0; i < 10; i++) { /* the writer does what is due */
+    for (int i = 0; i < 10; i++) { /* the writer runs its due work */
         atomic_fetch_add(&kit->mono_us, 2 * WRIT_KIT_S);
         writ_kit_turn(kit);
     }
@@ -210,7 +210,7 @@ poisons(const char *sql)
     ck_assert_ptr_nonnull(
         strstr(writ_kit_health(&kit).why.text, "another program changed the ledger: block"));
     ck_assert_ptr_nonnull(strstr(writ_kit_health(&kit).why.text, "writ ledger rebuild"));
-    /* the records are as they were: a start reads them, and it goes on */
+    /* the records are unchanged: a start reads them and continues */
     writ_kit_forget(&kit);
     writ_kit_open(&kit);
     all_refused(&kit, leaves);
@@ -533,7 +533,7 @@ run_model(uint32_t state, bool hurries)
     kit.options.claim_kept_us = kit.options.window_kept_us = 10 * WRIT_KIT_S;
     kit.options.boundary_idle_us = INT64_C(3000) * 86400 * WRIT_KIT_S;
     writ_kit_open(&kit);
-    writ_kit_pass(&kit, 48 * HOUR_US); /* no claim of the day before it can stand */
+    writ_kit_pass(&kit, 48 * HOUR_US); /* every claim of the day before has expired */
     for (int i = 0; i < STEPS; i++) {
         uint32_t what = roll(&state, 20);
 

@@ -91,7 +91,7 @@ START_TEST(a_call_under_a_sealed_boundary_is_refused_and_recorded_elsewhere)
     ck_assert_view(c->decision.evidence_refs.items[0], "boundary:run");
     writ_kit_call_free(c);
 
-    /* so is a deny: it cannot stand behind the seal, but it says what it said */
+    /* so is a deny: it cannot follow the seal, but keeps its reason */
     c = writ_kit_call(&kit, (spec){.argument = "c", .route = WRIT_DECISION_DENY});
     ck_assert_int_eq(writ_kit_decide(&kit, c), WRIT_OK);
     ck_assert_int_eq(c->entry.decision.refused, WRIT_REASON_NONE);
@@ -187,7 +187,7 @@ START_TEST(seal_at_once_with_calls_in_flight_or_for_another_agent_changes_nothin
     c = writ_kit_granted(&kit, (spec){.argument = "1"});
     ck_assert_int_eq(seal_at_once(&kit, "agent", &seal), WRIT_E_BUSY);
     ck_assert_uint_eq(seal.in_flight, 1);
-    writ_kit_run(&kit, (spec){.argument = "2"}); /* nothing was closed */
+    writ_kit_run(&kit, (spec){.argument = "2"}); /* no run was closed */
     ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
     ck_assert_int_eq(seal_at_once(&kit, "another", &seal), WRIT_E_ABSENT);
     writ_kit_close(&kit);
@@ -215,7 +215,7 @@ START_TEST(seal_waits_for_calls_in_flight_and_refuses_new_ones)
     ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
     ck_assert_int_eq(sem_wait(&done), 0);
     ck_assert_int_eq(seal.code, WRIT_OK);
-    ck_assert_uint_eq(seal.seal.total, 2); /* the refused one stands in it */
+    ck_assert_uint_eq(seal.seal.total, 2); /* it contains the refused call */
     ck_assert_int_eq(writ_kit_number(&kit, SEALED), 1);
     writ_kit_call_free(c);
     (void)sem_destroy(&done);
