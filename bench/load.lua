@@ -1,4 +1,4 @@
--- load.lua - what wrk sends: arguments are the path, the file with the body, the bearer token and
+-- load.lua - the requests of wrk: arguments are the path, the file with the body, the bearer token and
 -- the prefix of the idempotency keys ("-": none; else every request has a key of its own).
 local before, after, fixed
 local n = 0

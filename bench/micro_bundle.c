@@ -1,10 +1,10 @@
-/* micro_bundle.c - how fast a bundle is verified, and in how much memory.
+/* micro_bundle.c - measures time and memory of verifying a bundle.
  *
  *     micro_bundle [RECORDS [RUNS]]
  *
- * Makes the records of calls with all members that a governed call has, two a call, in RUNS runs
- * that all stay open, and verifies the bundle of all of them while it is made, so that neither is
- * ever whole in memory. Counted is the time of verifying alone, on one core. */
+ * Makes the records of calls with all members of a governed call, two per call, in RUNS runs that
+ * all stay open, and verifies their bundle while it is made, so that memory never has the whole
+ * bundle. Counts only the time of verifying, on one core. */
 #include "decision.h"
 
 #include "evidence/proof/bundle_check.h"
@@ -100,7 +100,7 @@ sign(struct bench *b, uint64_t records, const struct writ_signer *signer,
     return head;
 }
 
-/* Verifies the lines that were made, and forgets them; gives the seconds that it took. */
+/* Verifies the lines so far and drops them; returns the seconds that this took. */
 static double
 take(struct writ_bundle_check *checking, struct writ_buf *lines)
 {

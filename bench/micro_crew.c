@@ -1,13 +1,13 @@
-/* micro_crew.c - what a crew costs, from 10 to 100,000 agents.
+/* micro_crew.c - measures the cost of a crew, from 10 to 100,000 agents.
  *
  *     micro_crew [nested]
  *
- * A crew of an entry, N workers who vote by majority, and an exit; with `nested` each worker is a
- * crew of one agent. Each size runs until it has seen MEASURED agents, and the least time counts:
+ * The crew has an entry, N workers that vote by majority, and an exit; with `nested` each worker is
+ * a crew of one agent. Each size runs until it has seen MEASURED agents, and the least time counts:
  * entering the phase of the workers (N requests out), delivering their answers (events in and out),
  * taking a snapshot while all of them work, and resuming from it, which emits every request again.
- * Bytes are what the allocator holds for the session then, the graph apart. Behind each figure
- * stands how it has grown since the size before: 10 is linear. */
+ * Bytes are those of the allocator for the session then, without the graph. Each figure is followed
+ * by its ratio to the size before: 10 is linear. */
 #include "base/bytes.h"
 #include "writ/crew.h"
 
@@ -29,7 +29,7 @@
 static const char inner_shape[] = "{\"schema_version\":\"1.0\",\"name\":\"IN\",\"roles\":[" ROLE(
     "i", ",\"first_input\":true,\"amount\":1") "," ROLE("o", ",\"final_output\":true") "]}";
 
-/** What is measured of one size; all of it is better when it is less. */
+/** The measurements of one size; less is better for each. */
 struct figures {
     double build_us, enter_us, deliver_us, snapshot_us, resume_us, bytes, snapshot_bytes;
     size_t events; /* in and out, while answers are delivered */
@@ -241,7 +241,7 @@ measure(size_t workers, bool nested)
 
 /* ---- the table */
 
-/* A figure, and what it is of the one before. */
+/* A figure, and its ratio to the one before. */
 static void
 print_figure(double figure, double before)
 {
@@ -263,7 +263,7 @@ main(int argc, char **argv)
         (void)fprintf(stderr, "usage: micro_crew [nested]\n");
         return 2;
     }
-    /* memory that was freed stays here, so that no size pays for pages of the kernel again */
+    /* freed memory stays in the process, so that no size pays for new pages of the kernel */
     (void)mallopt(M_MMAP_MAX, 0);
     (void)mallopt(M_TRIM_THRESHOLD, INT_MAX);
     (void)printf("agents |  events/s |  build us        |  enter us        |  deliver us      "

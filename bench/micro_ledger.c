@@ -1,16 +1,16 @@
-/* micro_ledger.c - what one record of the ledger costs.
+/* micro_ledger.c - measures the cost of one record of the ledger.
  *
  *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
  *     micro_ledger DIRECTORY grow [RECORDS [RUNS]]
  *     micro_ledger DIRECTORY claims [CLAIMS [RUNS]]      the same with a key for each call
- *     micro_ledger DIRECTORY start LEDGER                a start of one that was made so
+ *     micro_ledger DIRECTORY start LEDGER                a start with an existing one
  *
- * Makes a ledger in DIRECTORY, which should lie on the disk that is asked about, with its keys in
- * DIRECTORY/keys, so that `writ ledger` can be asked about it afterwards, and puts calls
- * through it as one loop of the gateway does: every turn submits what the last group has made
- * possible, decisions of new calls and outcomes of granted ones. Two records per call, both durable
- * before the next step. Prints records per second, CPU of the ledger's threads per record, and how
- * long a record took from its submission. */
+ * Makes a ledger in DIRECTORY, which should be on the disk to measure, with its keys in
+ * DIRECTORY/keys, so that `writ ledger` can read it afterwards. Then it runs calls as one loop of
+ * the gateway does: every turn submits the records that the last group has made possible, decisions
+ * of new calls and outcomes of granted ones. A call has two records, both durable before the next
+ * step. Prints records per second, CPU of the ledger's threads per record, and how long a record
+ * took from its submission. */
 #include "decision.h"
 
 #include "base/id.h"
@@ -54,7 +54,7 @@ struct bench {
     struct call *ready;
     uint64_t records, refused, runs;
     bool growing, claiming;
-    double *waits; /* not of a ledger that grows: they would be what its memory grows by */
+    double *waits; /* not for a growing ledger: they would dominate its memory */
     size_t waits_n;
 };
 
@@ -263,7 +263,7 @@ next_size(uint64_t size, uint64_t most)
     return size * 10 < most || size == most ? size * 10 : most;
 }
 
-/* What a record costs when there are 10^4, 10^5 and so on before it, or twice as many for as many
+/* The cost of a record after 10^4, 10^5 and so on records, or after twice as many for as many
  * claims. */
 static void
 grow(struct call *calls, uint64_t most)
@@ -328,7 +328,7 @@ run(struct call *calls, size_t at_once, double seconds)
         cpu_of(RUSAGE_SELF) - cpu_of(RUSAGE_THREAD) - cpu);
 }
 
-/* The keys of the directory, which is made when it is not there. */
+/* The keys of the directory, which is created if absent. */
 static struct writ_keyring *
 keys_of(const char *directory)
 {
@@ -356,7 +356,7 @@ keys_of(const char *directory)
     return ring;
 }
 
-/* What a start costs. */
+/* The cost of a start. */
 static void
 start(const char *path, const struct writ_ledger_options *options)
 {

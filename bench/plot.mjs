@@ -4,7 +4,7 @@ const COLOURS = { nginx: '#8a8f98', pass: '#2f6fb0', governed: '#c2571a' };
 const NAMES = { nginx: 'nginx', pass: 'gateway, passing', governed: 'gateway, governing' };
 const PANEL = { width: 420, height: 260, left: 50, top: 40, gap: 40 };
 
-// A round number of at least `value`, and how many steps lead there.
+// A round number of at least `value`, and the number of steps to it.
 function ceiling(value) {
   const unit = 10 ** Math.floor(Math.log10(value));
   const step = [0.2, 0.5, 1, 2].map(s => s * unit).find(s => value / s <= 6) ?? 2 * unit;

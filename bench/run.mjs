@@ -1,9 +1,8 @@
 // run.mjs - the side-by-side measurement; bench/run prepares for it and starts it.
 //
-// All targets are measured in alternating rounds, so that what else the machine does meets all of
-// them: each round's ratio is taken within the round. With --against a second gateway runs beside the first and is
-// idle while the other is measured. CPU is what the kernel counted for the
-// target's own processes, in nanoseconds (/proc/PID/task/*/schedstat).
+// It measures all targets in alternating rounds, so that other load on the machine affects all of them: each round's
+// ratio is taken within the round. With --against a second gateway runs beside the first and is idle while the other is
+// measured. CPU is the kernel's count for the target's own processes, in nanoseconds (/proc/PID/task/*/schedstat).
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes, createHash } from 'node:crypto';
 import {
@@ -19,7 +18,7 @@ import { plot } from './plot.mjs';
 import { reservePort } from '../tests/support/js/ports.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-// What is measured of each server: `was` is the program of --against.
+// The measurements of each server: `was` is the program of --against.
 const TARGETS = {
   nginx: { server: 'nginx' },
   pass: { server: 'writ' },
@@ -70,7 +69,7 @@ const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
 const sleep = ms => new Promise(done => setTimeout(done, ms));
 const children = [];
 
-// ---- what is started
+// ---- processes
 
 function start(name, onCore, argv, work) {
   const log = openSync(join(work, `${name}.log`), 'w');
@@ -123,7 +122,7 @@ function startNginx(work, name, onCore, http) {
   return start(name, onCore, ['nginx', '-p', work, '-e', 'stderr', '-c', file], work);
 }
 
-// Twenty tools of five constraints; the call that is measured names one in the middle.
+// Twenty tools with five constraints each; the measured call names one in the middle.
 function gatewayConfig(work, ports, server, token) {
   const tools = {};
   for (let i = 0; i < TOOLS; i++) {
@@ -167,7 +166,7 @@ function startGateway(under, program, ports, server, token) {
   return start(server, core, [program, 'serve', file], work);
 }
 
-// ---- what is sent
+// ---- requests
 
 function callBody() {
   const body = text => JSON.stringify({
@@ -206,7 +205,7 @@ function wrk(work, ports, token, target, conns, duration) {
   });
 }
 
-// ---- what is counted
+// ---- counters
 
 function family(pid) {
   const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -229,14 +228,14 @@ function residentKiB(pid) {
     .reduce((a, b) => a + b);
 }
 
-// What a hypervisor took from the machine: ticks of all processors, stolen and in all.
+// The time that a hypervisor took from the machine: ticks of all processors, stolen and total.
 function ticks() {
   const all = readFileSync('/proc/stat', 'utf8').match(/^cpu +(.*)$/m)[1].split(' ').slice(0, 8).map(Number);
   return { stolen: all[7], all: all.reduce((a, b) => a + b) };
 }
 
-// One ES256 signature, the dearest step of a governed call: how it compares to a request of nginx differs from
-// processor to processor, and on a shared one from hour to hour, and a governed call's ratio with it.
+// One ES256 signature, the most expensive step of a governed call. Its cost relative to a request of nginx depends on
+// the processor, and on a shared one on the hour; so does a governed call's ratio.
 function signatureUs() {
   const said = execFileSync('taskset', ['-c', String(core), 'openssl', 'speed', '-seconds', '1', 'ecdsap256'],
     { stdio: ['ignore', 'pipe', 'ignore'] }).toString();
@@ -245,7 +244,7 @@ function signatureUs() {
   return 1e6 / signs;
 }
 
-// A refusal is an answer of status 200 too: what was governed is what the gateway says it allowed.
+// A refusal has status 200 too, so the gateway's own counter of allowed calls tells which ones were governed.
 async function counters(ports, server) {
   if (server === 'nginx') return null;
   const text = await (await fetch(`http://127.0.0.1:${ports[`${server}_admin`]}/metrics`)).text();
@@ -295,7 +294,7 @@ async function measure(work, ports, pids, token, target, conns) {
   };
 }
 
-// ---- the whole
+// ---- the measurement
 
 function about() {
   const text = (argv, pattern) => {

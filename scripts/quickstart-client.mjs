@@ -6,7 +6,7 @@ const require = createRequire(new URL('npm/package.json', import.meta.url));
 const load = async name => import(pathToFileURL(require.resolve(name)));
 const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
 
-// Waits until the gateway says that its ledger and its upstreams are there.
+// Waits until the gateway reports that its ledger and its upstreams are ready.
 async function ready(url, pid) {
   for (let i = 0; i < 300; i++) {
     try {

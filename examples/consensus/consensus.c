@@ -1,9 +1,9 @@
-/* Consensus by proposer, reviewers and facilitator, with a memory that they share.
+/* Consensus by proposer, reviewers and facilitator, with a shared memory.
  *
  * A crew of three roles runs in phases: a proposer writes a proposal, three reviewers vote on it
  * (approve, reject or modify), a facilitator sums up. While the verdict is REQUEST_REVISION another
  * round begins: the reviewers' insights are in the shared pool, and the proposer reads those of the
- * others. The agents are scripted here; in earnest each is a program or a person.
+ * others. The agents are scripted here; in a real crew each is a program or a person.
  *
  *     cc -o consensus consensus.c $(pkg-config --cflags --libs writ) */
 #include <writ/crew.h>
@@ -23,7 +23,7 @@ static const char shape_text[] =
 static const char agents_text[] =
     "{\"schema_version\":\"1.0\",\"name\":\"consensus\",\"agents\":[]}";
 
-/* What each reviewer says in each round, and what it leaves in the pool. */
+/* The vote of each reviewer in each round, and its insight for the pool. */
 static const struct {
     const char *agent_id, *votes[ROUNDS_MAX], *insight, *tag;
 } reviewers[] = {
@@ -70,7 +70,7 @@ member(struct writ_view object, const char *name)
     return (struct writ_view){from, to != NULL ? (size_t)(to - from) : 0};
 }
 
-/* What a scripted agent answers: the JSON of its output. */
+/* The answer of a scripted agent: the JSON of its output. */
 static void
 answer_of(struct writ_view agent, int round, struct writ_crew_pool *pool, char *ret, size_t size)
 {
@@ -94,7 +94,7 @@ answer_of(struct writ_view agent, int round, struct writ_crew_pool *pool, char *
     snprintf(ret, size, "\"draft %d\"", round + 1);
 }
 
-/* Prints the verdict, if it is among the events; says whether it is ACCEPT. */
+/* Prints the verdict, if it is among the events; true when it is ACCEPT. */
 static bool
 is_accepted(const struct writ_crew_events *events, int round)
 {
@@ -151,7 +151,7 @@ run_round(struct writ_crew_session *session, int round, struct writ_crew_pool *p
     return accepted ? ACCEPTED : AGAIN;
 }
 
-/* What the proposer has to know before it writes again. */
+/* The insights that the proposer reads before it writes again. */
 static void
 print_pool(struct writ_crew_pool *pool)
 {

@@ -4,14 +4,14 @@
 //     const writ = new WritHooks({ url: 'http://127.0.0.1:8700', token, framework: 'crew', run: 'run-17' });
 //     const tools = { write_note: writ.governed('write_note', async ({ name, text }) => { ... }) };
 //
-// What fails, fails closed: a call that was not bound, for whatever reason, is not made.
+// Everything fails closed: a call that was not bound, for whatever reason, is not made.
 import { randomUUID } from 'node:crypto';
 
 export type Arguments = Record<string, unknown>;
 export type Decision = { decision_id: string; intent_ref: string } & Record<string, unknown>;
 type Answer = Record<string, unknown>;
 
-/** The call must not be made, or the gateway could not be asked. `reason` is a name of docs/reasons.md. */
+/** The call must not be made, or the gateway did not answer. `reason` is a name of docs/reasons.md. */
 export class Refused extends Error {
   readonly reason: string;
   readonly answer: Answer;
@@ -39,7 +39,7 @@ export type Options = {
 const LOST = ['unavailable', 'overloaded', 'ledger_unavailable'];
 const pause = (ms: number) => new Promise<void>((resolve) => { setTimeout(resolve, ms); });
 
-/** A result in the form that rules for results know: that of MCP. */
+/** A result in MCP's form, which rules for results apply to. */
 const asResult = (value: unknown) => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) ?? '' }],
 });
@@ -73,7 +73,7 @@ export class WritHooks {
     return answer;
   }
 
-  /** Asks for a decision and binds it, right before the call. Throws Refused. */
+  /** Requests a decision and binds it, right before the call. Throws Refused. */
   async authorize(tool: string, args: Arguments, key?: string): Promise<Decision> {
     const call = { tool: `${this.#options.framework}/${tool}`, arguments: args };
     const until = Date.now() + (this.#options.wait ?? 0);
@@ -91,7 +91,7 @@ export class WritHooks {
     }
   }
 
-  /** Says what became of a call that was bound. What is lost on the way is said again: the gateway takes it once. */
+  /** Reports the outcome of a bound call. A lost report is sent again: the gateway takes it once. */
   async tell(decision: Decision, outcome: 'executed' | 'error' | 'timeout' | 'blocked', more: Answer = {}): Promise<Answer> {
     for (const rest of [200, 1000, 0]) {
       try {
@@ -106,7 +106,7 @@ export class WritHooks {
     return {};
   }
 
-  /** The tool, governed: its arguments are decided about, and its result is what may be used of it. */
+  /** The governed tool: the policy decides on its arguments, and it returns the part of the result that may be used. */
   governed<A extends Arguments, R>(tool: string, execute: (args: A) => R | Promise<R>): (args: A, key?: string) => Promise<R | string> {
     return async (args, key) => {
       const decision = await this.authorize(tool, args, key);

@@ -9,7 +9,7 @@ frameworks call by other names:
     register_before_tool_call_hook(hooks.before_tool_call)
     register_after_tool_call_hook(hooks.after_tool_call)
 
-What fails, fails closed: a call that was not bound, for whatever reason, is not made.
+Everything fails closed: a call that was not bound, for whatever reason, is not made.
 """
 
 import json
@@ -24,7 +24,7 @@ ANSWER_MAX = 16 << 20
 
 
 class Problem(Exception):
-    """The gateway could not answer, or told what is wrong with the question (RFC 9457)."""
+    """The gateway could not answer, or refused the request as malformed (RFC 9457)."""
 
     def __init__(self, reason, text):
         super().__init__(text)
@@ -36,7 +36,7 @@ class Gateway:
 
     def __init__(self, url, token, timeout=30):
         self._url, self._token, self._timeout = url.rstrip("/"), token, timeout
-        # no proxies whatever the environment says: the token is for the gateway alone
+        # no proxies, whatever the environment says: only the gateway may get the token
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def ask(self, deed, question):
@@ -69,22 +69,22 @@ class Refused(Exception):
 
 
 class WritHooks:
-    """The hooks around tool calls, and `call` for frameworks that have none."""
+    """The hooks around tool calls, and `call` for frameworks without hooks."""
 
     def __init__(self, url, token, framework, run=None, wait=0, tell=None):
-        """run: boundary_id of all calls. wait: seconds to wait for an approval. tell: what is done
-        with a line for people; standard error when left out."""
+        """run: boundary_id of all calls. wait: seconds to wait for an approval. tell: the
+        function that gets a line for people; standard error when left out."""
         self._gateway = Gateway(url, token)
         self._framework, self._wait = framework, wait
         self.run = run or f"run-{uuid.uuid4()}"
         self._tell = tell or (lambda line: print(line, file=sys.stderr))
         self._lock = threading.Lock()
-        self._bound = {}  # what was bound and has no outcome yet: tool and input -> decisions
+        self._bound = {}  # bound calls without an outcome: tool and input -> decisions
 
     # ---- before, bind, after
 
     def authorize(self, tool, arguments, key=None):
-        """Asks for a decision and binds it. Gives the decision, or raises Refused or Problem."""
+        """Requests a decision and binds it. Returns the decision, or raises Refused or Problem."""
         candidate = {
             "tool": f"{self._framework}/{tool}",
             "arguments": arguments,
@@ -116,8 +116,8 @@ class WritHooks:
         return answer["decision"]
 
     def tell(self, decision, outcome, **more):
-        """Says what became of a call that was bound. What is lost on the way is said again: the
-        gateway takes it once."""
+        """Reports the outcome of a bound call. A lost report is sent again: the gateway takes it
+        once."""
         told = {
             "decision_id": decision["decision_id"],
             "intent_ref": decision["intent_ref"],
@@ -139,8 +139,8 @@ class WritHooks:
                 time.sleep(pause)
 
     def call(self, tool, function, arguments, key=None):
-        """Makes a call: authorize, function(**arguments), tell. Gives what may be used of its
-        result."""
+        """Makes a call: authorize, function(**arguments), tell. Returns the part of its
+        result that may be used."""
         decision = self.authorize(tool, arguments, key)
         try:
             result = function(**arguments)
@@ -170,7 +170,7 @@ class WritHooks:
         return context.tool_name, json.dumps(context.tool_input, sort_keys=True, default=str)
 
     def before_tool_call(self, context):
-        """False: the call is not made. It never raises: a hook that fails would let it go."""
+        """False: the call is not made. It never raises: a failing hook would let the call run."""
         try:
             decision = self.authorize(context.tool_name, dict(context.tool_input))
         except (Refused, Problem) as refused:
@@ -184,8 +184,8 @@ class WritHooks:
         return None
 
     def after_tool_call(self, context):
-        """Tells the outcome; gives the result to use in the place of the tool's, or None. It is
-        called for blocked calls too, of which there is nothing to tell."""
+        """Reports the outcome; returns the result that replaces the tool's, or None. CrewAI calls it
+        for blocked calls too, which have nothing to report."""
         with self._lock:
             decisions = self._bound.get(self._name(context), [])
             decision = decisions.pop() if decisions else None
@@ -203,6 +203,6 @@ class WritHooks:
 
 
 def as_result(value):
-    """A result in the form that rules for results know: that of MCP."""
+    """A result in MCP's form, which rules for results apply to."""
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     return {"content": [{"type": "text", "text": text}]}

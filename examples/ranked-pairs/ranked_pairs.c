@@ -2,8 +2,8 @@
  *
  * Each pair of candidates is a contest; the contests are locked in from the widest margin on,
  * unless one would close a circle; the candidate without a locked defeat wins. Ballots
- * may be partial: who is not ranked stands below who is. Equal margins are decided by the order of
- * the candidates, so that the result is the same wherever it is computed.
+ * may be partial: unranked candidates are below ranked ones. Equal margins are decided by the order
+ * of the candidates, so that the result is the same wherever it is computed.
  *
  *     cc -shared -fPIC -o ranked-pairs.so ranked_pairs.c $(pkg-config --cflags writ) */
 #include <writ/crew.h>
@@ -47,7 +47,7 @@ compare(const void *a, const void *b)
     return (left->loser > right->loser) - (left->loser < right->loser);
 }
 
-/* Can `to` be reached from `from` by what is locked? */
+/* Whether locked contests lead from `from` to `to`. */
 static int
 reaches(const char *locked, size_t n, size_t from, size_t to, char *seen)
 {
@@ -108,7 +108,7 @@ unbeaten(const char *locked, size_t n)
             return at;
         }
     }
-    return 0; /* what is locked has no circle, so one candidate is unbeaten */
+    return 0; /* locked contests have no circle, so one candidate is unbeaten */
 }
 
 static int

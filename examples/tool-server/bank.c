@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How long a use is remembered beyond its need, so that a clock that goes back makes none of them
- * fresh again. */
+/* How long a use is kept beyond its expiry, so that a clock set back makes no credential usable
+ * again. */
 #define KEPT_S 3600
 
 struct bank {

@@ -1,8 +1,8 @@
-/* bank.h - accounts in an SQLite database, and the credentials that were used.
+/* bank.h - accounts in an SQLite database, and the used credentials.
  *
- * What changes the database runs between bank_begin and bank_commit, so the use of a credential and
- * its effect are on disk together or not at all. A function that fails prints why to stderr. For
- * one thread. */
+ * Every change of the database runs between bank_begin and bank_commit, so the use of a credential
+ * and its effect are on disk together or not at all. A function that fails prints why to stderr.
+ * For one thread. */
 #ifndef BANK_H
 #define BANK_H
 
@@ -31,7 +31,7 @@ enum bank_result bank_account(
     struct bank *bank, struct writ_view name, struct bank_account *ret_account);
 
 struct bank_transfer {
-    struct writ_view decision_id; /* what allowed it */
+    struct writ_view decision_id; /* the decision that allowed it */
     struct writ_view from, to;
     int64_t cents;
 };

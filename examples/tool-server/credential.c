@@ -1,6 +1,6 @@
-/* libjwt checks what every JWT has: signature, issuer, audience, time. Writ checks these again, and
- * what only its credentials have: the tool, the arguments, the state of the target, single use.
- * What cannot be checked is refused. */
+/* libjwt checks the claims of every JWT: signature, issuer, audience, time. Writ checks these
+ * again, and those of its credentials: the tool, the arguments, the state of the target, single
+ * use. A credential that cannot be checked is refused. */
 #include "credential.h"
 
 #include <jwt.h>
@@ -18,7 +18,7 @@ is_text(const char *text, struct writ_view want)
     return text != NULL && strlen(text) == want.len && memcmp(text, want.ptr, want.len) == 0;
 }
 
-/* What the header says, which nothing has signed yet. */
+/* The members of the header, before its signature is verified. */
 static char *
 unverified_kid(const char *token)
 {
@@ -37,8 +37,8 @@ unverified_kid(const char *token)
 static struct refusal
 check_claims(jwt_t *jwt, const struct writ_verify_call *call)
 {
-    /* libjwt goes by the algorithm of the token: for HS256 it would take the public key, which
-     * anyone can have, for a shared secret */
+    /* libjwt follows the algorithm of the token: for HS256 it would use the public key as a
+     * shared secret */
     if (jwt_get_alg(jwt) != JWT_ALG_ES256) {
         return (struct refusal){"bad_signature", "the credential is not signed with ES256", HINT};
     }

@@ -1,10 +1,10 @@
-/* credential.h - is the credential of a call good, once, for exactly this call? */
+/* credential.h - checks that a credential is valid for exactly this call, and unused. */
 #ifndef CREDENTIAL_H
 #define CREDENTIAL_H
 
 #include "keys.h"
 
-/** What speaks against a credential. Static texts; all NULL: nothing does. */
+/** Why a credential is refused. Static texts; all NULL: it is valid. */
 struct refusal {
     const char *reason;   /* a word of writ/verify.h */
     const char *sentence; /* for people */
@@ -12,7 +12,7 @@ struct refusal {
 };
 
 /**
- * The first half, with libjwt: what every JWT has. May fetch keys, which blocks.
+ * The first half, with libjwt: the checks of every JWT. May fetch keys, which blocks.
  *
  * @param token  NULL: there is none
  * @param call   its issuer, audience, now_s and skew_s
@@ -21,7 +21,7 @@ struct refusal credential_signed(
     struct keys *keys, const char *token, const struct writ_verify_call *call);
 
 /**
- * The second half, with Writ: what binds a credential to its call. Not before the first.
+ * The second half, with Writ: the binding of a credential to its call. Call it after the first.
  *
  * @param call  as for writ_verify_credential
  * @param ret   zeroed; wipe with writ_verify_wipe

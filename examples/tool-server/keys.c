@@ -1,5 +1,5 @@
-/* A set of keys is a JWKS (RFC 7517). jansson reads it for libjwt, which wants PEM, and Writ for
- * itself. A fetch that fails changes nothing: the set before is good until its minute is over. */
+/* A set of keys is a JWKS (RFC 7517). jansson reads it for libjwt, which needs PEM; Writ parses
+ * it itself. A failed fetch changes nothing: the set before is valid until its minute is over. */
 #include "keys.h"
 
 #include <curl/curl.h>
@@ -96,7 +96,7 @@ fetch(const char *url, struct text *ret)
     return code == CURLE_OK;
 }
 
-/* Puts a set into the place of the one before. */
+/* Replaces the set. */
 static bool
 take(struct keys *keys, const struct text *text)
 {

@@ -1,7 +1,7 @@
 /* keys.h - the keys that the gateway publishes, fetched when they are needed.
  *
- * A set is good for a minute, so a revoked key is trusted for a minute at most. A key that the set
- * lacks is looked for in a new set, at most once a second. For one thread. */
+ * A set is valid for a minute, so a revoked key is trusted for a minute at most. For a key that the
+ * set lacks, a new set is fetched, at most once a second. For one thread. */
 #ifndef KEYS_H
 #define KEYS_H
 
@@ -14,7 +14,7 @@ struct keys;
 struct keys *keys_new(const char *url);
 void keys_free(struct keys *keys);
 
-/** True when there is a set that is good now. Fetches one when there is none, or when it lacks
+/** True when there is a valid set. Fetches one when there is none, or when it lacks
  * `kid`; prints to stderr why it cannot. Blocks for up to five seconds. */
 bool keys_refresh(struct keys *keys, const char *kid, int64_t now_s);
 

@@ -68,7 +68,7 @@ respond(struct MHD_Connection *connection, unsigned status, json_t *message)
     return queued;
 }
 
-/* What is wrong with the head of a request: a status, or 0. */
+/* The status for an invalid header of a request, or 0. */
 static unsigned
 refuse_head(struct MHD_Connection *connection, const char *url, const char *method)
 {
@@ -93,7 +93,7 @@ refuse_head(struct MHD_Connection *connection, const char *url, const char *meth
     return revision != NULL && !mcp_speaks(revision) ? MHD_HTTP_BAD_REQUEST : 0;
 }
 
-/* libmicrohttpd calls this with the head, with each part of the body, and at its end. */
+/* libmicrohttpd calls this with the header, with each part of the body, and at its end. */
 static enum MHD_Result
 handle(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
     const char *version, const char *upload, size_t *upload_len, void **state)

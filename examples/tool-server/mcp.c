@@ -1,10 +1,10 @@
 /* A tool that acts runs in one transaction: it reads the state of its target, checks the credential
- * against that state, uses the credential up and has its effect, or the database stays as it was. A
- * call that is allowed and fails has no effect, and uses its credential up all the same: the
- * gateway has recorded how the call ended.
+ * against that state, uses the credential up and makes the change, or the database stays as it was.
+ * An allowed call that fails changes nothing, and still uses its credential up: the gateway has
+ * recorded how the call ended.
  *
- * Strings of arguments are bytes with a length: as C strings, "bob\0x", which the gateway judged,
- * would become "bob". */
+ * Strings of arguments are bytes with a length: as C strings, "bob\0x", which the gateway
+ * allowed, would become "bob". */
 #include "mcp.h"
 
 #include "credential.h"
@@ -151,8 +151,8 @@ digest(const json_t *value, char ret[DIGEST_CHARS])
     return made;
 }
 
-/* The state of the account that money is taken from, as the gateway digests it: what `select` in
- * its configuration names, [/version], as an object. Leaves `ret` alone when there is no such
+/* The state of the account that pays, as the gateway digests it: the members that `select` in its
+ * configuration names, [/version], as an object. Leaves `ret` alone when there is no such
  * account. */
 static void
 observe(struct bank *bank, const json_t *arguments, char ret[DIGEST_CHARS])
@@ -174,7 +174,7 @@ observe(struct bank *bank, const json_t *arguments, char ret[DIGEST_CHARS])
 
 struct tool {
     const char *name, *description, *schema;
-    bool reads; /* only reads: the gateway asks it for the state, without a credential */
+    bool reads; /* only reads: the gateway calls it for the state, without a credential */
     json_t *(*run)(struct bank *bank, json_t *arguments, struct writ_view decision_id);
 };
 
@@ -371,7 +371,7 @@ envelope(json_t *answer, json_t *id)
     return answer;
 }
 
-struct message { /* borrowed from the JSON value; what is missing is NULL */
+struct message { /* borrowed from the JSON value; a missing member is NULL */
     json_t *id, *params;
     const char *method;
 };

@@ -10,7 +10,7 @@
 struct mcp_server {
     struct bank *bank;
     struct keys *keys;
-    const char *resource; /* who this server is: the `resource` of the upstream */
+    const char *resource; /* this server's identity: the `resource` of the upstream */
     const char *issuer;   /* the gateway's */
 };
 
