@@ -173,31 +173,38 @@ read_secret(struct source *source, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* `config` is held, where there is one: `upstream` lives in it. */
+static WRIT_RESULT
+source_of(const struct writ_config *config, const struct writ_upstream_config *upstream,
+    struct writ_view resource, struct source **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct source *, source_freep) source = writ_alloc(sizeof *source);
+
+    if (source == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what an upstream is shown");
+    }
+    atomic_init(&source->holders, 1);
+    source->config = config != NULL ? writ_config_hold(config) : NULL;
+    source->upstream = upstream;
+    source->settings = upstream->authorization;
+    source->resource =
+        source->settings->resource.ptr != NULL ? source->settings->resource : resource;
+    WRIT_TRY(read_secret(source, err));
+    *ret = WRIT_TAKE(source);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 source_new(const struct writ_config *config, const struct writ_upstream_config *start,
     struct source **ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct source *, source_freep) source = NULL;
     const struct writ_upstream_config *upstream = writ_config_upstream(config, start->name);
 
     if (upstream == NULL || upstream->authorization == NULL) {
         *ret = NULL;
         return WRIT_DONE;
     }
-    source = writ_alloc(sizeof *source);
-    if (source == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what an upstream is shown");
-    }
-    atomic_init(&source->holders, 1);
-    source->config = writ_config_hold(config);
-    source->upstream = upstream;
-    source->settings = upstream->authorization;
-    source->resource = source->settings->resource.ptr != NULL
-                           ? source->settings->resource
-                           : start->resource; /* a reload does not change it */
-    WRIT_TRY(read_secret(source, err));
-    *ret = WRIT_TAKE(source);
-    return WRIT_DONE;
+    return source_of(config, upstream, start->resource, ret, err); /* a reload does not change it */
 }
 
 /* Whether tokens that one of them fetched are good for the other. */
@@ -242,7 +249,7 @@ take(struct writ_tokens *tokens, struct place *place, struct writ_tokens_shown *
 }
 
 static WRIT_RESULT
-fetch(const struct writ_tokens *tokens, const struct source *source, const atomic_bool *stop,
+fetch(const struct writ_clock *clock, const struct source *source, const atomic_bool *stop,
     struct writ_tokens_shown **ret, int64_t *ret_lifetime_s, struct writ_err *err)
 {
     const struct writ_token_request request = {
@@ -250,7 +257,7 @@ fetch(const struct writ_tokens *tokens, const struct source *source, const atomi
         .resource = source->resource,
         .secret = writ_buf_view(&source->secret),
         .signer = source->signer,
-        .clock = tokens->clock,
+        .clock = clock,
         .timeout_ms = WRIT_TOKENS_FETCH_MS,
         .stop = stop,
     };
@@ -284,7 +291,7 @@ refresh(void *ctx, size_t i, const atomic_bool *stop)
     if (!fetches(source)) {
         return; /* a reload came first, and has set the time */
     }
-    fetched = fetch(tokens, source, stop, &shown, &lifetime_s, &err);
+    fetched = fetch(tokens->clock, source, stop, &shown, &lifetime_s, &err);
     writ_background_lock(tokens->background);
     if (writ_is_ok(fetched) && place->source == source) {
         take(tokens, place, &shown, lifetime_s);
@@ -375,6 +382,22 @@ show_secret(const struct source *source, struct writ_tokens_shown **ret, struct 
     return source == NULL || fetches(source)
                ? WRIT_DONE
                : shown_new(source->settings, writ_buf_view(&source->secret), ret, err);
+}
+
+writ_result
+writ_tokens_once(const struct writ_upstream_config *upstream, const struct writ_clock *clock,
+    struct writ_tokens_shown **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct source *, source_freep) source = NULL;
+    int64_t lifetime_s;
+
+    if (upstream->authorization == NULL) {
+        *ret = NULL;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(source_of(NULL, upstream, upstream->resource, &source, err));
+    return fetches(source) ? fetch(clock, source, NULL, ret, &lifetime_s, err)
+                           : show_secret(source, ret, err);
 }
 
 /* Under the lock. keeps (3) */

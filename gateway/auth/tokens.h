@@ -8,7 +8,7 @@
  * WRIT_TOKENS_DROP_S: an upstream that refuses everything is no lever. An upstream that wants a
  * token while there is none is not asked at all.
  *
- * Any thread may ask; nothing blocks but new, prepare and free. */
+ * Any thread may ask; nothing blocks but new, once, prepare and free. */
 #ifndef WRIT_GATEWAY_TOKENS_H
 #define WRIT_GATEWAY_TOKENS_H
 
@@ -43,6 +43,12 @@ struct writ_tokens_shown;
 WRIT_RESULT writ_tokens_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_log *log, struct writ_tokens **ret, struct writ_err *err);
 void writ_tokens_free(struct writ_tokens *tokens);
+
+/** What `upstream` is shown, for a program that runs without a gateway: its secret, or a token that
+ * is fetched for it. NULL in `ret` when it wants nothing; else drop it. As writ_tokens_new for the
+ * secret, as writ_token_request_send for the token. Blocks. */
+WRIT_RESULT writ_tokens_once(const struct writ_upstream_config *upstream,
+    const struct writ_clock *clock, struct writ_tokens_shown **ret, struct writ_err *err);
 
 /** What a reload brings: settings, and what their files hold now. */
 struct writ_tokens_fresh;
