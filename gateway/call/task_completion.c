@@ -10,6 +10,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/profile.h"
 #include "gateway/request/tally.h"
+#include "gateway/review/meet.h"
 #include "policy/decide/output.h"
 
 #define REWRITE_ROOM 65536
@@ -270,8 +271,10 @@ question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer
 {
     struct writ_task_question *question = upcall->ctx;
     struct writ_view body = writ_view_copy(answer->body, question->end->arena);
+    bool lost =
+        writ_meet_is_lost(question->request, question->upstream, &upcall->request, answer);
 
-    if (answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL) {
+    if (!lost && answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL) {
         (void)writ_task_completion_learn(question->end, WRIT_TASK_RESULT, &body);
     }
     question->done(question->ctx);
@@ -316,6 +319,8 @@ writ_task_completion_ask(struct writ_request *request, struct writ_upstream *ups
     WRIT_TRY(writ_upcall_request_own(
         request, upstream, body, &question->message, question->headers, wanted));
     wanted->total_us = wanted->timeout_us;
+    question->request = request;
+    question->upstream = upstream;
     question->upcall.events = &question_events;
     question->upcall.ctx = question;
     writ_upcall_start(upstream, request->worker, &question->upcall);

@@ -66,6 +66,8 @@ struct writ_task_question {
     struct writ_task_completion *end;
     void (*done)(void *ctx);
     void *ctx;
+    const struct writ_request *request; /* the rest is set by writ_task_completion_ask */
+    struct writ_upstream *upstream;
     struct writ_mcp_message message;
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall upcall;
@@ -74,7 +76,7 @@ struct writ_task_question {
 /**
  * Asks for what came of a task that is over, in the session of the request (tasks/result of
  * 2025-11-25): it is for the outcome alone, and noted in `end`. Without an answer the outcome is
- * what the status says.
+ * what the status says; so it is when the upstream has lost its session, which is noted (meet.h).
  *
  * @param question  `end`, `done` and `ctx` are set
  * @param id        of the task

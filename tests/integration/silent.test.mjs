@@ -379,6 +379,30 @@ test('a child that could not start joins when it starts', LIMIT, async (t) => {
   assert.deepEqual(await list(s), [['a__x', 'c__act', 'c__hidden'], undefined]);
 });
 
+test('a session that an upstream lost before it was asked for the result of a task is opened again by the next call', LIMIT,
+    async (t) => {
+  const { up, gw, s } = await openLate(t);
+  const task = { taskId: 't1', status: 'working', createdAt: '2026-01-01T00:00:00Z',
+    lastUpdatedAt: '2026-01-01T00:00:00Z', ttl: 60000 };
+  up.onCall = (m) => m.result({ task });
+  await s.call('b__y', {}, { params: { task: { ttl: 60000 } } });
+  up.clear();
+  up.onMessage = (m) => {
+    if (m.method === 'tasks/get') m.result({ ...task, status: 'completed' });
+    else if (m.headers['mcp-session-id'] === 'up-1') m.error(-32001, 'Session not found', 404);
+    else return undefined;
+    return true;
+  };
+  const status = await s.request('tasks/get', { taskId: 't1' });
+  assert.equal(status.result.status, 'completed');
+  assert.deepEqual(methods(up), ['tasks/get', 'tasks/result'], 'the gateway asks for the result');
+  assert.equal(outcomes(gw).at(-1).outcome, 'executed', 'as the status says');
+  up.onCall = undefined;
+  assert.match((await s.call('b__z')).said, /^ran/, 'in another session');
+  assert.equal(up.calls.at(-1).headers['mcp-session-id'], 'up-2');
+  gw.verify();
+});
+
 test('a probe or a task question makes a late upstream join as well', LIMIT, async (t) => {
   const probed = { ...RULE, state: { tool: 'b/stat', select: ['/size'] } };
   const { up, gw, s } = await openLate(t, { config: { tools: { 'a/x': probed, 'b/**': RULE } } });
