@@ -229,9 +229,7 @@ test('a child and its processes end with the gateway', async (t) => {
   const grandchild = Number((await s.call('up__act', { act: 'children' })).said);
   const child = lines()[0].started;
   assert.ok(alive(child) && alive(grandchild));
-  const end = Date.now();
   assert.deepEqual(await gw.stop(), { code: 0, signal: null });
-  assert.ok(Date.now() - end < 15_000);
   await until(() => !alive(child) && !alive(grandchild), 'both to be gone');
   // also when the gateway is killed
   await gw.start();

@@ -360,8 +360,7 @@ test('a result in any spelling is delivered only after its outcome is durable', 
     };
     let early = '';
     const answer = s.call('up__x', { n }, { onResponse: (res) => res.on('data', (d) => { early += d; }) });
-    await until(() => early !== '' || gw2.decisions().at(-1)?.outcome != null, 'an outcome or an answer', 3000)
-      .catch(() => {});
+    await until(() => early !== '' || gw2.decisions().at(-1)?.outcome != null, 'an outcome or an answer');
     if (early.includes('ok'))
       assert.equal(gw2.decisions().at(-1).outcome, 'executed', `${key}: shown before it was recorded`);
     release();
@@ -373,14 +372,12 @@ test('a result in any spelling is delivered only after its outcome is durable', 
 test('an answer is delivered when it arrives, also while its stream stays open', async (t) => {
   const bad = await startUpstream(t);
   const gw2 = await startGateway(t,
-    { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', timeout: '60s' } } });
+    { upstreams: { up: { http: bad.url } }, tools: { 'up/x': { scope: 's', timeout: '24h' } } });
   const s = await openSession(gw2);
-  // and never ends
+  // and never ends: who waits for that waits until the test is over
   bad.onCall = (a) =>
     a.stream().send({ jsonrpc: '2.0', id: a.id, result: { content: [{ type: 'text', text: 'ok' }] } });
-  const at = Date.now();
   assert.equal((await s.call('up__x')).said, 'ok');
-  assert.ok(Date.now() - at < 10_000, 'without waiting for the end of the stream');
 });
 
 test('a client that reads slowly gets every event and the answer', async (t) => {
