@@ -20,12 +20,6 @@
 #define REFUSAL_MAX         65536
 #define RESPONSE_VALUES_MAX 262144
 
-static struct writ_view
-word(const char *text)
-{
-    return text != NULL ? writ_view_str(text) : WRIT_LIT("unknown");
-}
-
 /* ---- CHECK ---- */
 
 /* The answer is there, and it is more than can be looked at. */
@@ -42,7 +36,9 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
 {
     end->not_sent = answer->sent == WRIT_NOT_SENT;
     end->outcome = WRIT_OUTCOME_ERROR;
-    end->error_type = end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : word(answer->detail);
+    end->error_type = end->not_sent            ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT)
+                      : answer->detail != NULL ? writ_view_str(answer->detail)
+                                               : WRIT_LIT("unknown");
     switch (answer->end) {
     case WRIT_UPCALL_TIMEOUT:
         end->outcome = end->not_sent ? WRIT_OUTCOME_ERROR : WRIT_OUTCOME_TIMEOUT;

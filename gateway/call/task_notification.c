@@ -38,12 +38,6 @@ writ_task_notification_form(const struct writ_request *request)
     return request->message.era == WRIT_MCP_ERA_MODERN ? WRIT_TASK_NEWS : WRIT_TASK_NOTICE;
 }
 
-static bool
-is_notice(const struct held *held)
-{
-    return held->form == WRIT_TASK_NOTICE || held->form == WRIT_TASK_NEWS;
-}
-
 /* ---- telling ---- */
 
 static void
@@ -68,7 +62,7 @@ refuse(struct held *held, enum writ_reason reason)
 {
     writ_auto_buf message = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    if (is_notice(held)) {
+    if (held->form == WRIT_TASK_NOTICE || held->form == WRIT_TASK_NEWS) {
         writ_task_notification_drop(held->request);
         tell(held, NULL);
         return;

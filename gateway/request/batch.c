@@ -282,13 +282,6 @@ static const struct writ_exchange_hooks part_hooks = {.reply = part_reply,
 
 /* ---- BATCH */
 
-static enum writ_step
-refuse(struct writ_request *request, const char *text)
-{
-    return writ_refusal_http(
-        request, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_BATCH_REFUSED, text);
-}
-
 /* Why it is refused, or NULL. The header says which revision the session has; without it, one that
  * knows no header (2025-06-18, basic/transports). */
 static const char *
@@ -384,7 +377,8 @@ writ_batch_start(struct writ_request *request)
     struct batch *batch = NULL;
 
     if (fault != NULL) {
-        return refuse(request, fault);
+        return writ_refusal_http(
+            request, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_BATCH_REFUSED, fault);
     }
     if (!writ_is_ok(make_batch(request, &batch))) {
         return writ_refusal_http(

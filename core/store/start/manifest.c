@@ -261,14 +261,6 @@ read_bytes(struct writ_ledger *ledger, const struct writ_manifest_stated *stated
     return WRIT_DONE;
 }
 
-/* Deletes the note: it is not trusted, and the rows that it names are about to be deleted. */
-static WRIT_RESULT
-forget(struct writ_disk *disk, struct writ_err *err)
-{
-    return writ_disk_run(disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
-        WRIT_MANIFEST_NOTE + 1, UINT64_C(1));
-}
-
 static WRIT_RESULT
 believe(struct writ_ledger *ledger, struct writ_manifest_stated *ret,
     enum writ_heads_signed *ret_who, struct writ_err *err)
@@ -311,9 +303,10 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
     if (!ledger->options.resume) {
         WRIT_TRY(believe(ledger, &stated, &who, err));
     }
-    if (who == WRIT_HEADS_REVOKED) {
+    if (who == WRIT_HEADS_REVOKED) { /* the rows that it names are about to be deleted */
         writ_buf_clear(&m->loaded);
-        return forget(&ledger->disk, err);
+        return writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,
+            WRIT_MANIFEST_NOTE + 1, UINT64_C(1));
     }
     WRIT_TRY(check_root(ledger, &stated, err));
     WRIT_TRY(read_bytes(ledger, &stated, ret_bytes, err));
