@@ -103,7 +103,7 @@ list(struct asked *a)
 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("kills"));
-    writ_stop_rules_put(a->gateway->kills, a->agent.tenant, &w);
+    writ_stop_rules_put(a->gateway->stop_rules, a->agent.tenant, &w);
     writ_write_object_end(&w);
     reply(a, &w, &body);
 }
@@ -250,7 +250,7 @@ look_whether_seen(const struct asked *a, const struct writ_kill *kill, bool dura
         .lookup = {.work = look, .ctx = s},
         .post = {.fn = seen, .ctx = s}};
     s->asked.generation = writ_generation_hold(a->generation);
-    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->lookups, &s->lookup))) {
+    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->queries, &s->lookup))) {
         writ_generation_drop(s->asked.generation);
         return false;
     }
@@ -263,7 +263,7 @@ pull(struct asked *a, const struct writ_kill *kill)
     struct writ_err err = {{0}, 0, 0};
     struct writ_kill pulled;
     char id[WRIT_ID_TEXT];
-    writ_result result = writ_stop_rules_pull(a->gateway->kills, kill, id, &err);
+    writ_result result = writ_stop_rules_pull(a->gateway->stop_rules, kill, id, &err);
 
     if (result.code == WRIT_E_LIMIT) {
         refuse(a, 409, WRIT_REASON_KILLS_FULL);
@@ -378,7 +378,7 @@ pull_credential(const struct asked *a, const struct writ_kill *kill)
         .lookup = {.work = find, .ctx = f},
         .post = {.fn = found, .ctx = f}};
     f->asked.generation = writ_generation_hold(a->generation);
-    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->lookups, &f->lookup))) {
+    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->queries, &f->lookup))) {
         writ_generation_drop(a->generation);
         writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
     }
@@ -439,7 +439,7 @@ handle_one(struct writ_exchange *x, void *ctx)
         refuse(&a, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
     }
-    result = writ_stop_rules_lift(a.gateway->kills, kill.id, a.agent.tenant, NULL);
+    result = writ_stop_rules_lift(a.gateway->stop_rules, kill.id, a.agent.tenant, NULL);
     if (result.code == WRIT_E_ABSENT) {
         refuse(&a, 404, WRIT_REASON_KILL_UNKNOWN);
         return;
@@ -478,7 +478,7 @@ status_of(void *ctx, const struct writ_claims *claims)
     struct asked *a = ctx;
 
     return claims->status.uri.ptr != NULL
-               ? writ_stop_rules_status(a->gateway->kills, claims->status.place)
+               ? writ_stop_rules_status(a->gateway->stop_rules, claims->status.place)
                : WRIT_STATUS_UNKNOWN;
 }
 

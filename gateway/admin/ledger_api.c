@@ -448,7 +448,7 @@ ask(struct asked *a)
 {
     a->lookup = (struct writ_lookup){.work = work, .ctx = a};
     a->post = (struct writ_post){.fn = back_on_loop, .ctx = a};
-    if (!writ_is_ok(writ_ledger_query_ask(a->worker->gateway->lookups, &a->lookup))) {
+    if (!writ_is_ok(writ_ledger_query_ask(a->worker->gateway->queries, &a->lookup))) {
         refuse(a, 503, WRIT_REASON_OVERLOADED);
     }
 }

@@ -179,7 +179,7 @@ writ_result
 writ_after_extend(
     const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret)
 {
-    struct writ_extension ours = {
+    struct writ_extension extension = {
         .output_rules = writ_member_list(marks->rules.items, marks->rules.n)};
     const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
 
@@ -187,15 +187,15 @@ writ_after_extend(
         return WRIT_DONE;
     }
     if (marks->before.len > 0) {
-        ours.output_before = writ_member_text(marks->before);
+        extension.output_before = writ_member_text(marks->before);
     }
     if (marks->after.len > 0) {
-        ours.output_after = writ_member_text(marks->after);
+        extension.output_after = writ_member_text(marks->after);
     }
     if (marks->refused != WRIT_REASON_NONE) {
-        ours.reason = writ_member_text(writ_reason_name(marks->refused));
+        extension.reason = writ_member_text(writ_reason_name(marks->refused));
     }
-    WRIT_TRY(writ_extension_make(&ours, arena, ret, NULL));
+    WRIT_TRY(writ_extension_make(&extension, arena, ret, NULL));
     return said != NULL ? add_said(said, arena, ret) : WRIT_DONE;
 }
 

@@ -26,14 +26,14 @@ writ_result
 writ_call_key_run(struct writ_request *request)
 {
     struct writ_call *call = request->call;
-    struct writ_view stated = call->stated.boundary;
+    struct writ_view stated = call->caller_claims.boundary;
     int64_t window_us = writ_request_config(request)->sessions.window_us;
     int64_t now_us = writ_clock_wall_us(request->worker->gateway->clock);
     int64_t start_us = now_us - now_us % window_us;
 
     call->run.next = call->run.previous = (struct writ_view){NULL, 0};
-    if (call->round.follows) { /* all rounds stand in one run */
-        call->run.id = call->round.previous.boundary_id.view;
+    if (call->mrtr.follows) { /* all rounds stand in one run */
+        call->run.id = call->mrtr.previous.boundary_id.view;
         return WRIT_DONE;
     }
     if (stated.ptr != NULL) {

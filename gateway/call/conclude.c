@@ -252,9 +252,9 @@ writ_conclude_give_up(struct writ_request *request)
 static void
 wait_again(struct writ_call *call, int64_t wait_us)
 {
-    if (call->end.not_sent && call->round.follows && call->end.waits == WRIT_WAIT_NONE) {
+    if (call->end.not_sent && call->mrtr.follows && call->end.waits == WRIT_WAIT_NONE) {
         call->end.waits = WRIT_WAIT_INPUT;
-        call->end.name = call->round.name;
+        call->end.name = call->mrtr.name;
         call->end.wait_us = wait_us;
     }
 }
@@ -337,7 +337,7 @@ writ_conclude_kept(struct writ_request *request)
     end->output_hash = end->result = (struct writ_view){NULL, 0};
     end->waits = WRIT_WAIT_NONE;
     end->not_sent = false;
-    request->call->round.follows = false;
+    request->call->mrtr.follows = false;
     return WRIT_STEP_RECORD;
 }
 

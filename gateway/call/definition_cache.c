@@ -97,7 +97,7 @@ put_upstream(const struct writ_gateway *gateway, size_t index,
     struct writ_upstream *upstream = gateway->upstreams[index];
     struct writ_view name = writ_upstream_config(upstream)->name;
     struct writ_catalog *catalog =
-        writ_catalog_snapshot_hold(writ_upstream_shelf(upstream), ret_version);
+        writ_catalog_snapshot_hold(writ_upstream_snapshot(upstream), ret_version);
     writ_result r = WRIT_DONE;
 
     if (catalog == NULL) {
@@ -128,7 +128,7 @@ is_new(const struct writ_gateway *gateway, const struct writ_keyring *keys,
         return true;
     }
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        if (writ_catalog_snapshot_version(writ_upstream_shelf(gateway->upstreams[i])) !=
+        if (writ_catalog_snapshot_version(writ_upstream_snapshot(gateway->upstreams[i])) !=
             seen->versions[i]) {
             return true;
         }

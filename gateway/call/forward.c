@@ -49,7 +49,7 @@ find_place(
     writ_digest_text(&config->policy_digest, policy);
     writ_stop_rules_put_uri(&uri, issuer);
     WRIT_TRY(writ_buf_check(&uri, NULL));
-    if (!writ_stop_rules_admit(gateway->kills, &seen,
+    if (!writ_stop_rules_admit(gateway->stop_rules, &seen,
             writ_clock_wall_us(gateway->clock) / US_PER_S + lasts_s, &ret->place)) {
         return (writ_result){WRIT_E_MISMATCH};
     }

@@ -236,7 +236,7 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
 {
     if (writ_json_is(writ_json_get(message, WRIT_LIT("method")),
             WRIT_LIT("notifications/tools/list_changed"))) {
-        writ_catalog_snapshot_doubt(writ_upstream_shelf(from));
+        writ_catalog_snapshot_doubt(writ_upstream_snapshot(from));
     }
 }
 

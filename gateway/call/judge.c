@@ -75,7 +75,7 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
     call->callee.name = writ_upstream_config(call->callee.upstream)->name;
     if (request->endpoint->only == NULL) {
         own = writ_tool_name_tool(separator, call->callee.name, call->callee.tool,
-            writ_catalog_snapshot_look(writ_upstream_shelf(call->callee.upstream),
+            writ_catalog_snapshot_look(writ_upstream_snapshot(call->callee.upstream),
                 &worker->shelves[writ_upstream_index(call->callee.upstream)]));
         own = writ_view_copy(own, request->x->arena); /* the catalog may go */
         call->callee.tool = own.ptr != NULL ? own : call->callee.tool;
@@ -97,7 +97,7 @@ is_stopped_under(const struct writ_request *request, const struct writ_call *cal
         .decision_id = decision_id,
     };
 
-    return writ_stop_rules_stops(request->worker->gateway->kills, &seen);
+    return writ_stop_rules_stops(request->worker->gateway->stop_rules, &seen);
 }
 
 /* An administrator's stop is above every rule, and above shadow mode. */
@@ -176,22 +176,22 @@ writ_judge_call(struct writ_request *request)
             "inputResponses and requestState, and a name of at most 512 bytes");
     }
     if (!writ_caller_claims_key(request->x, request->message.meta,
-            WRIT_LIT("io.writ/idempotencyKey"), &call->stated.key)) {
+            WRIT_LIT("io.writ/idempotencyKey"), &call->caller_claims.key)) {
         return invalid_params(request, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
     if (!writ_caller_claims_name(
             request->message.meta, WRIT_LIT("io.writ/boundaryId"), &boundary) ||
         writ_caller_claims_is_reserved(boundary) ||
-        !writ_caller_claims_name(
-            request->message.meta, WRIT_LIT("io.writ/targetStateDigest"), &call->stated.state) ||
+        !writ_caller_claims_name(request->message.meta, WRIT_LIT("io.writ/targetStateDigest"),
+            &call->caller_claims.state) ||
         !writ_caller_claims_name(request->message.meta, WRIT_LIT("io.writ/continuationId"),
-            &call->stated.continuation)) {
+            &call->caller_claims.continuation)) {
         return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
             "io.writ/boundaryId, io.writ/targetStateDigest and io.writ/continuationId are strings "
             "of 1 to 512 bytes that can all be seen, and no boundary begins with writ:, session: "
             "or agent:");
     }
-    call->stated.boundary = boundary;
+    call->caller_claims.boundary = boundary;
     request->call = call;
     resolve_tool(request, call);
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
@@ -199,12 +199,12 @@ writ_judge_call(struct writ_request *request)
     call->returned = writ_review_return_read(request);
     writ_judge_decide(request, call);
     if (call->returned.state.ptr == NULL) {
-        r = writ_mrtr_read(request, &call->round);
+        r = writ_mrtr_read(request, &call->mrtr);
         if (!writ_is_ok(r)) {
             return no_draft(request, r.code);
         }
     }
-    return writ_request_may_pass(request) && call->round.answers ? WRIT_STEP_ROUND : WRIT_STEP_LATE;
+    return writ_request_may_pass(request) && call->mrtr.answers ? WRIT_STEP_MRTR : WRIT_STEP_LATE;
 }
 
 /* ---- DRAFT: the record ---- */
@@ -216,14 +216,14 @@ compare_stated_state(struct writ_call *call)
 {
     struct writ_digest digest;
 
-    if (call->stated.state.ptr == NULL || call->observed.fault != WRIT_REASON_NONE) {
+    if (call->caller_claims.state.ptr == NULL || call->observed.fault != WRIT_REASON_NONE) {
         return;
     }
-    if (!writ_is_ok(writ_digest_read(call->stated.state, &digest, NULL))) {
+    if (!writ_is_ok(writ_digest_read(call->caller_claims.state, &digest, NULL))) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
     } else if (call->verdict.rule == NULL || call->verdict.rule->state == NULL) {
-        call->observed.digest = writ_member_text(call->stated.state);
-    } else if (!writ_view_equal(call->observed.digest.view, call->stated.state)) {
+        call->observed.digest = writ_member_text(call->caller_claims.state);
+    } else if (!writ_view_equal(call->observed.digest.view, call->caller_claims.state)) {
         call->observed.fault = WRIT_REASON_TARGET_STATE_DRIFT;
     }
 }
@@ -267,8 +267,8 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     d->boundary_id = writ_member_text(call->run.id);
     d->target_state_digest = call->observed.digest;
     d->continuation_id = (struct writ_member_text){WRIT_NULL, {NULL, 0}};
-    d->supersedes = call->round.follows ? call->round.previous.decision_id
-                                        : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
+    d->supersedes = call->mrtr.follows ? call->mrtr.previous.decision_id
+                                       : (struct writ_member_text){WRIT_NULL, {NULL, 0}};
     d->policy_refs = writ_member_list(call->verdict.policy_refs.items, call->verdict.policy_refs.n);
     d->retrieved_policy_refs = writ_member_list(NULL, 0);
     d->revalidate_if =
@@ -288,10 +288,10 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
     WRIT_TRY(writ_call_key_arguments(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->identity.agent.tenant, call->callee.name, &call->record.state_free, NULL));
-    if (call->round.follows) {
-        d->idempotency_key = call->round.previous.idempotency_key;
-    } else if (call->stated.key.ptr != NULL) {
-        d->idempotency_key = writ_member_text(call->stated.key);
+    if (call->mrtr.follows) {
+        d->idempotency_key = call->mrtr.previous.idempotency_key;
+    } else if (call->caller_claims.key.ptr != NULL) {
+        d->idempotency_key = writ_member_text(call->caller_claims.key);
     } else {
         WRIT_TRY(writ_decision_auto_key(
             call->run.id, &call->record.state_free, arena, &d->idempotency_key, NULL));
@@ -349,10 +349,10 @@ static struct writ_member_number
 claim_seconds(const struct writ_request *request, const struct writ_call *call, bool is_allowed)
 {
     const struct writ_config *config = writ_request_config(request);
-    int64_t kept_us = call->stated.key.ptr != NULL ? config->ledger.claims_kept_us
-                                                   : 2 * config->sessions.window_us;
+    int64_t kept_us = call->caller_claims.key.ptr != NULL ? config->ledger.claims_kept_us
+                                                          : 2 * config->sessions.window_us;
 
-    if (!is_allowed || call->round.follows || duplicates_of(call) == WRIT_DUPLICATES_ALLOW) {
+    if (!is_allowed || call->mrtr.follows || duplicates_of(call) == WRIT_DUPLICATES_ALLOW) {
         return (struct writ_member_number){WRIT_ABSENT, 0};
     }
     return writ_member_number((kept_us + US_PER_S - 1) / US_PER_S);
@@ -362,9 +362,9 @@ static writ_result
 extend(struct writ_request *request, struct writ_call *call, enum writ_reason refused,
     struct writ_decision *d)
 {
-    struct writ_extension *ours = &call->record.extension;
+    struct writ_extension *extension = &call->record.extension;
 
-    *ours = (struct writ_extension){
+    *extension = (struct writ_extension){
         .tenant = writ_member_text_or_absent(request->identity.agent.tenant),
         .upstream = writ_member_text_or_absent(call->callee.name),
         .wire_tool = writ_member_text_or_absent(call->callee.wire_tool),
@@ -373,32 +373,34 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         .constraint = writ_member_text_or_absent(call->verdict.constraint),
         .claim_seconds = claim_seconds(
             request, call, refused == WRIT_REASON_NONE || call->shadowed != WRIT_REASON_NONE),
-        .key_stated = writ_member_flag(call->stated.key.ptr != NULL),
+        .key_stated = writ_member_flag(call->caller_claims.key.ptr != NULL),
         .duplicates = writ_member_text(writ_duplicates_word(duplicates_of(call))),
         .trace_id = writ_member_text_or_absent(trace_id(request)),
         .budgets = budget_names(request, call),
     };
 
     if (refused != WRIT_REASON_NONE) {
-        ours->reason = writ_member_text(writ_reason_name(refused));
+        extension->reason = writ_member_text(writ_reason_name(refused));
     }
     if (call->shadowed != WRIT_REASON_NONE) {
-        ours->shadow = writ_member_flag(true);
+        extension->shadow = writ_member_flag(true);
     }
     if (call->learned.known) {
-        WRIT_TRY(writ_call_key_digest(&call->learned.digest, request->x->arena, &ours->definition));
+        WRIT_TRY(
+            writ_call_key_digest(&call->learned.digest, request->x->arena, &extension->definition));
     }
-    if (call->round.has_input) {
-        WRIT_TRY(writ_call_key_digest(&call->round.input, request->x->arena, &ours->input_digest));
+    if (call->mrtr.has_input) {
+        WRIT_TRY(
+            writ_call_key_digest(&call->mrtr.input, request->x->arena, &extension->input_digest));
     }
-    if (call->round.follows) {
-        ours->round = (struct writ_member_number){WRIT_PRESENT, call->round.number};
+    if (call->mrtr.follows) {
+        extension->round = (struct writ_member_number){WRIT_PRESENT, call->mrtr.number};
     }
     if (d->params_hash.is == WRIT_PRESENT) {
-        WRIT_TRY(
-            writ_call_key_digest(&call->record.state_free, request->x->arena, &ours->state_free));
+        WRIT_TRY(writ_call_key_digest(
+            &call->record.state_free, request->x->arena, &extension->state_free));
     }
-    return writ_extension_make(ours, request->x->arena, &d->extensions, NULL);
+    return writ_extension_make(extension, request->x->arena, &d->extensions, NULL);
 }
 
 static void
@@ -415,8 +417,8 @@ shadow_state(const struct writ_request *request, struct writ_call *call)
 static enum writ_reason
 draft_reason(const struct writ_call *call)
 {
-    if (call->round.fault != WRIT_REASON_NONE) {
-        return call->round.fault;
+    if (call->mrtr.fault != WRIT_REASON_NONE) {
+        return call->mrtr.fault;
     }
     if (call->returned.fault != WRIT_REASON_NONE) {
         return call->returned.fault;
@@ -431,11 +433,11 @@ draft_reason(const struct writ_call *call)
         return call->verdict.reason;
     }
     /* voters are asked about the arguments: an answer to nothing would go past them */
-    if (call->verdict.approval != NULL && call->round.has_input && !call->round.follows) {
+    if (call->verdict.approval != NULL && call->mrtr.has_input && !call->mrtr.follows) {
         return WRIT_REASON_INPUT_NOT_AWAITED;
     }
     /* a caller who names an approval where none is needed means another call */
-    if ((call->stated.continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
+    if ((call->caller_claims.continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
         call->verdict.approval == NULL) {
         return WRIT_REASON_CONTINUATION_MISMATCH;
     }
@@ -503,7 +505,7 @@ make_claim(
     const struct writ_decision *d = &call->record.decision;
 
     claim->call = call->record.state_free;
-    claim->caller_stated = call->stated.key.ptr != NULL;
+    claim->caller_stated = call->caller_claims.key.ptr != NULL;
     WRIT_TRY(writ_ledger_claim(request->identity.agent.tenant, request->identity.agent.id,
         call->callee.name, call->callee.tool, d->idempotency_key.view, &claim->key, NULL));
     if (claim->caller_stated || call->run.previous.ptr == NULL) {
@@ -538,9 +540,9 @@ writ_judge_claim(struct writ_request *request)
         .lifetime_us = writ_request_config(request)->credential.lifetime_us,
         .held_until_us = held_until(request),
         .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request) &&
-                  call->round.fault == WRIT_REASON_NONE,
-        .follows = call->round.follows,
-        .before = call->round.before,
+                  call->mrtr.fault == WRIT_REASON_NONE,
+        .follows = call->mrtr.follows,
+        .before = call->mrtr.before,
         .ask = call->review.asks ? &call->review.ask : NULL,
         .duplicates = duplicates_of(call),
         .reservations = call->verdict.reservations,

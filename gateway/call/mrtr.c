@@ -82,7 +82,7 @@ writ_mrtr_read(const struct writ_request *request, struct writ_mrtr *ret)
     return WRIT_DONE;
 }
 
-/* ---- ROUND: the call that waits for it ---- */
+/* ---- MRTR: the call that waits for it ---- */
 
 /* The name under which the call waits: as it was given when its upstream asked. */
 static writ_result
@@ -98,7 +98,7 @@ name_of(struct writ_request *request, struct writ_digest *ret)
     WRIT_TRY(writ_call_key_arguments(request, &identity.params_hash));
     WRIT_TRY(writ_decision_state_free(&identity, request->identity.agent.tenant, call->callee.name,
         &call->record.state_free, NULL));
-    return writ_ledger_round(&call->record.state_free, call->round.state, ret, NULL);
+    return writ_ledger_round(&call->record.state_free, call->mrtr.state, ret, NULL);
 }
 
 /* The run and the key that the caller states are those of the call that it goes on with. Of equal
@@ -110,10 +110,10 @@ state_which(struct writ_request *request, struct writ_entry_waiting *ret)
     struct writ_view runs[WRIT_WAITING_KEYS];
     struct writ_member_text key;
 
-    ret->boundary = call->stated.boundary;
-    ret->keyed = call->stated.key.ptr != NULL;
+    ret->boundary = call->caller_claims.boundary;
+    ret->keyed = call->caller_claims.key.ptr != NULL;
     if (ret->keyed) {
-        ret->keys[ret->keys_n++] = call->stated.key;
+        ret->keys[ret->keys_n++] = call->caller_claims.key;
         return WRIT_DONE;
     }
     WRIT_TRY(writ_call_key_run(request));
@@ -134,10 +134,10 @@ take(struct writ_call *call, struct writ_entry_waiting *found, struct writ_arena
     struct writ_extension extension;
 
     WRIT_TRY(writ_extension_read(&found->decision.extensions, arena, &extension, NULL));
-    call->round.follows = true;
-    call->round.before = found->leaf;
-    call->round.previous = found->decision;
-    call->round.number = (extension.round.is == WRIT_PRESENT ? extension.round.value : 0) + 1;
+    call->mrtr.follows = true;
+    call->mrtr.before = found->leaf;
+    call->mrtr.previous = found->decision;
+    call->mrtr.number = (extension.round.is == WRIT_PRESENT ? extension.round.value : 0) + 1;
     return WRIT_DONE;
 }
 
@@ -155,9 +155,9 @@ found(struct writ_request *request)
     } else if (entry->code != WRIT_E_ABSENT) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
-    } else if (call->round.state.ptr != NULL) {
+    } else if (call->mrtr.state.ptr != NULL) {
         /* without a state it may be a first call that answers ahead of the question */
-        call->round.fault = WRIT_REASON_INPUT_NOT_AWAITED;
+        call->mrtr.fault = WRIT_REASON_INPUT_NOT_AWAITED;
     }
     return WRIT_STEP_LATE;
 }
@@ -165,7 +165,7 @@ found(struct writ_request *request)
 enum writ_step
 writ_mrtr_find(struct writ_request *request)
 {
-    struct writ_mrtr *round = &request->call->round;
+    struct writ_mrtr *round = &request->call->mrtr;
 
     if (request->entry.kind == WRIT_ENTRY_WAITING) {
         return found(request);
@@ -178,7 +178,7 @@ writ_mrtr_find(struct writ_request *request)
     if (!writ_is_ok(state_which(request, &request->entry.waiting))) {
         return WRIT_STEP_DRAFT;
     }
-    return writ_request_submit(request, WRIT_STEP_ROUND);
+    return writ_request_submit(request, WRIT_STEP_MRTR);
 }
 
 /* ---- what the upstream asks ---- */

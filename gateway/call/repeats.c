@@ -38,7 +38,7 @@ tell_upstream(const struct writ_gateway *gateway, const struct writ_generation *
     struct writ_upstream *upstream = gateway->upstreams[index];
     struct writ_view name = writ_upstream_config(upstream)->name;
     struct writ_catalog *catalog =
-        writ_catalog_snapshot_hold(writ_upstream_shelf(upstream), &repeats->versions[index]);
+        writ_catalog_snapshot_hold(writ_upstream_snapshot(upstream), &repeats->versions[index]);
 
     for (size_t i = 0; catalog != NULL && i < catalog->n; i++) {
         const struct writ_catalog_tool *tool = &catalog->tools[i];
@@ -67,7 +67,7 @@ writ_repeats_tell(const struct writ_gateway *gateway, const struct writ_generati
         repeats->generation = generation;
     }
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        if (writ_catalog_snapshot_version(writ_upstream_shelf(gateway->upstreams[i])) !=
+        if (writ_catalog_snapshot_version(writ_upstream_snapshot(gateway->upstreams[i])) !=
             repeats->versions[i]) {
             tell_upstream(gateway, generation, i, repeats);
         }

@@ -271,8 +271,7 @@ question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer
 {
     struct writ_task_question *question = upcall->ctx;
     struct writ_view body = writ_view_copy(answer->body, question->end->arena);
-    bool lost =
-        writ_meet_is_lost(question->request, question->upstream, &upcall->request, answer);
+    bool lost = writ_meet_is_lost(question->request, question->upstream, &upcall->request, answer);
 
     if (!lost && answer->end == WRIT_UPCALL_ANSWERED && body.ptr != NULL) {
         (void)writ_task_completion_learn(question->end, WRIT_TASK_RESULT, &body);

@@ -62,7 +62,7 @@ catalog_of(const struct writ_request *request, struct writ_upstream *upstream)
     struct writ_catalog_snapshot_view *view =
         &request->worker->shelves[writ_upstream_index(upstream)];
 
-    return writ_catalog_snapshot_look(writ_upstream_shelf(upstream), view);
+    return writ_catalog_snapshot_look(writ_upstream_snapshot(upstream), view);
 }
 
 int64_t
@@ -90,7 +90,7 @@ writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *u
 
     WRIT_TRY(writ_digest_json_lossless(item, WRIT_CATALOG_TOOL_MAX, &digest, NULL));
     if (known == NULL || !writ_digest_equal(&known->digest, &digest)) {
-        writ_catalog_snapshot_doubt(writ_upstream_shelf(upstream));
+        writ_catalog_snapshot_doubt(writ_upstream_snapshot(upstream));
     }
     *ret = digest;
     return WRIT_DONE;
@@ -320,11 +320,12 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     }
     good = good && cursor.ptr == NULL;
     if (good) {
-        struct writ_catalog_snapshot *shelf =
-            writ_upstream_shelf(learner->request->call->callee.upstream);
+        struct writ_catalog_snapshot *snapshot =
+            writ_upstream_snapshot(learner->request->call->callee.upstream);
         writ_catalog_seal(learner->catalog);
-        writ_catalog_snapshot_put(shelf, WRIT_TAKE(learner->catalog));
-        writ_catalog_snapshot_settle(shelf, learner->doubts, learner->asked_us, learner->stale_us);
+        writ_catalog_snapshot_put(snapshot, WRIT_TAKE(learner->catalog));
+        writ_catalog_snapshot_settle(
+            snapshot, learner->doubts, learner->asked_us, learner->stale_us);
     } else {
         tell(learner, &err);
     }
@@ -352,7 +353,7 @@ start(struct writ_request *request)
         .asked_us = writ_loop_now_us(request->x->loop),
         .stale_us = INT64_MAX,
         .doubts =
-            writ_catalog_snapshot_doubts(writ_upstream_shelf(request->call->callee.upstream))};
+            writ_catalog_snapshot_doubts(writ_upstream_snapshot(request->call->callee.upstream))};
     if (!writ_is_ok(writ_catalog_new(&learner->catalog)) ||
         !writ_is_ok(ask(learner, (struct writ_view){NULL, 0}))) {
         writ_catalog_drop(WRIT_TAKE(learner->catalog));
@@ -372,20 +373,20 @@ has_to_ask(const struct writ_request *request)
 {
     const struct writ_call *call = request->call;
     int64_t now_us = writ_loop_now_us(request->x->loop);
-    struct writ_catalog_snapshot *shelf;
+    struct writ_catalog_snapshot *snapshot;
     bool may_ask;
 
     if (call->callee.upstream == NULL || call->learned.asked || !writ_request_may_pass(request) ||
         writ_meet_is_late(request, call->callee.upstream)) {
         return false;
     }
-    shelf = writ_upstream_shelf(call->callee.upstream);
+    snapshot = writ_upstream_snapshot(call->callee.upstream);
     may_ask = now_us >= request->worker->learn_after_us[writ_upstream_index(call->callee.upstream)];
-    if (writ_catalog_snapshot_is_doubtful(shelf, now_us)) {
+    if (writ_catalog_snapshot_is_doubtful(snapshot, now_us)) {
         return call->verdict.rule->pin || may_ask;
     }
     return call->verdict.rule->pin && may_ask &&
-           now_us - writ_catalog_snapshot_asked_us(shelf) >= FRESH_US;
+           now_us - writ_catalog_snapshot_asked_us(snapshot) >= FRESH_US;
 }
 
 enum writ_step

@@ -145,7 +145,7 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
         return false;
     }
     if (!writ_caller_claims_name(
-            hook->body, WRIT_LIT("target_state_digest"), &call->stated.state)) {
+            hook->body, WRIT_LIT("target_state_digest"), &call->caller_claims.state)) {
         *ret_step = writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "target_state_digest is a digest; it is left out where there is none");
         return false;
@@ -175,12 +175,14 @@ writ_hook_before(struct writ_request *request)
         return step;
     }
     call = request->call;
-    if (!writ_caller_claims_key(request->x, body, WRIT_LIT("idempotency_key"), &call->stated.key)) {
+    if (!writ_caller_claims_key(
+            request->x, body, WRIT_LIT("idempotency_key"), &call->caller_claims.key)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_IDEMPOTENCY_KEY_INVALID, NULL);
     }
-    if (!writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &call->stated.boundary) ||
-        writ_caller_claims_is_reserved(call->stated.boundary) ||
-        !writ_caller_claims_name(body, WRIT_LIT("continuation_id"), &call->stated.continuation) ||
+    if (!writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &call->caller_claims.boundary) ||
+        writ_caller_claims_is_reserved(call->caller_claims.boundary) ||
+        !writ_caller_claims_name(
+            body, WRIT_LIT("continuation_id"), &call->caller_claims.continuation) ||
         !writ_caller_claims_name(body, WRIT_LIT("request_id"), &request_id) ||
         !writ_caller_claims_name(body, WRIT_LIT("agent_id"), &agent_id)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,

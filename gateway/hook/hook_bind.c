@@ -275,7 +275,7 @@ writ_hook_bind_check(struct writ_request *request)
 {
     struct writ_hook *hook = writ_hook_of(request);
     struct writ_call *call = request->call;
-    struct writ_member_text said = writ_member_text_or_absent(call->stated.state);
+    struct writ_member_text said = writ_member_text_or_absent(call->caller_claims.state);
 
     if (writ_judge_is_stopped(request, call, &call->record.decision)) { /* since it was decided */
         return verdict(request, WRIT_BINDING_DENY, WRIT_REASON_KILLED);

@@ -62,7 +62,7 @@ struct writ_child {
 
     struct writ_line_queue queue;
     struct writ_buf line;
-    struct writ_stderr_log chatter;
+    struct writ_stderr_log stderr_log;
     struct writ_buf said; /* the end of what this start wrote to standard error */
     char input[INPUT_BYTES];
 };
@@ -310,7 +310,7 @@ take_log(struct writ_child *child, struct writ_view input)
         writ_buf_consume(&child->said, child->said.len + last.len - WRIT_CHILD_SAID_MAX);
     }
     writ_buf_put(&child->said, last);
-    writ_stderr_log_take(&child->chatter, input, writ_loop_now_us(child->loop));
+    writ_stderr_log_take(&child->stderr_log, input, writ_loop_now_us(child->loop));
 }
 
 static void
@@ -491,7 +491,7 @@ on_process(struct writ_watch *watch, uint32_t events)
     }
     read_last(child, child->spawned.out, take_output);
     read_last(child, child->spawned.err, take_log);
-    writ_stderr_log_flush(&child->chatter, writ_loop_now_us(child->loop));
+    writ_stderr_log_flush(&child->stderr_log, writ_loop_now_us(child->loop));
     reap(child);
     rest(child);
 }
@@ -640,7 +640,7 @@ writ_child_open(struct writ_loop *loop, const struct writ_child_options *options
     child->line = writ_buf_make(child->options.line_max);
     child->said = writ_buf_make(WRIT_CHILD_SAID_MAX);
     writ_stderr_log_init(
-        &child->chatter, child->options.log_line_max, child->options.log_rate, hand_log, child);
+        &child->stderr_log, child->options.log_line_max, child->options.log_rate, hand_log, child);
     writ_line_queue_init(&child->queue, child->options.queue_max);
     writ_loop_defer(loop, &child->task, WRIT_LOOP_SOON);
     *ret = child;
@@ -662,7 +662,7 @@ writ_child_close(struct writ_child *child)
     }
     writ_buf_wipe(&child->line);
     writ_buf_wipe(&child->said);
-    writ_stderr_log_wipe(&child->chatter);
+    writ_stderr_log_wipe(&child->stderr_log);
     writ_spawn_plan_free(child->plan);
     writ_free(child);
 }

@@ -3,17 +3,17 @@
 #include "gateway/io/memory_trim.h"
 
 bool
-writ_memory_trim_is_due(struct writ_memory_trim *tidy, int64_t open)
+writ_memory_trim_is_due(struct writ_memory_trim *trim, int64_t open)
 {
-    bool falls = open < tidy->last;
+    bool falls = open < trim->last;
 
-    tidy->last = open;
-    if (open > tidy->peak) {
-        tidy->peak = open;
+    trim->last = open;
+    if (open > trim->peak) {
+        trim->peak = open;
     }
-    if (tidy->peak < WRIT_MEMORY_TRIM_BURST_MIN || open > tidy->peak / 2 || falls) {
+    if (trim->peak < WRIT_MEMORY_TRIM_BURST_MIN || open > trim->peak / 2 || falls) {
         return false;
     }
-    tidy->peak = open;
+    trim->peak = open;
     return true;
 }

@@ -19,6 +19,6 @@ struct writ_memory_trim {
 
 /** Looks at how much is open now: true when a burst is over, which is when half of its peak is gone
  * and no more goes. */
-bool writ_memory_trim_is_due(struct writ_memory_trim *tidy, int64_t open);
+bool writ_memory_trim_is_due(struct writ_memory_trim *trim, int64_t open);
 
 #endif

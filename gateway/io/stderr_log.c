@@ -14,48 +14,48 @@ writ_stderr_log_init(
 }
 
 static void
-hand_over(struct writ_stderr_log *chatter, int64_t now_us)
+hand_over(struct writ_stderr_log *log, int64_t now_us)
 {
     uint64_t dropped;
 
-    if (writ_log_rate_take(&chatter->rate, now_us, &dropped)) {
-        chatter->fn(chatter->ctx, writ_buf_view(&chatter->line), dropped);
+    if (writ_log_rate_take(&log->rate, now_us, &dropped)) {
+        log->fn(log->ctx, writ_buf_view(&log->line), dropped);
     }
 }
 
 void
-writ_stderr_log_take(struct writ_stderr_log *chatter, struct writ_view input, int64_t now_us)
+writ_stderr_log_take(struct writ_stderr_log *log, struct writ_view input, int64_t now_us)
 {
     while (input.len > 0) {
         size_t end = writ_view_find(input, '\n');
-        size_t room = chatter->line_max - chatter->line.len;
+        size_t room = log->line_max - log->line.len;
 
         /* what does not fit is cut off; a line without memory is an empty one */
-        writ_buf_put(&chatter->line, writ_view_sub(input, 0, end < room ? end : room));
+        writ_buf_put(&log->line, writ_view_sub(input, 0, end < room ? end : room));
         if (end == input.len) {
             return;
         }
-        hand_over(chatter, now_us);
-        writ_buf_clear(&chatter->line);
+        hand_over(log, now_us);
+        writ_buf_clear(&log->line);
         input = writ_view_sub(input, end + 1, input.len);
     }
 }
 
 void
-writ_stderr_log_flush(struct writ_stderr_log *chatter, int64_t now_us)
+writ_stderr_log_flush(struct writ_stderr_log *log, int64_t now_us)
 {
-    if (chatter->line.len > 0) {
-        hand_over(chatter, now_us);
-        writ_buf_clear(&chatter->line);
+    if (log->line.len > 0) {
+        hand_over(log, now_us);
+        writ_buf_clear(&log->line);
     }
-    if (chatter->rate.dropped > 0) {
-        chatter->fn(chatter->ctx, WRIT_LIT(""), chatter->rate.dropped);
-        chatter->rate.dropped = 0;
+    if (log->rate.dropped > 0) {
+        log->fn(log->ctx, WRIT_LIT(""), log->rate.dropped);
+        log->rate.dropped = 0;
     }
 }
 
 void
-writ_stderr_log_wipe(struct writ_stderr_log *chatter)
+writ_stderr_log_wipe(struct writ_stderr_log *log)
 {
-    writ_buf_wipe(&chatter->line);
+    writ_buf_wipe(&log->line);
 }

@@ -23,11 +23,11 @@ void writ_stderr_log_init(
     struct writ_stderr_log *ret, size_t line_max, unsigned rate, writ_stderr_log_fn *fn, void *ctx);
 
 /** Takes what was read; whole lines are handed over from in here. */
-void writ_stderr_log_take(struct writ_stderr_log *chatter, struct writ_view input, int64_t now_us);
+void writ_stderr_log_take(struct writ_stderr_log *log, struct writ_view input, int64_t now_us);
 
 /** At the end: hands over a line without its LF, and how many were dropped, with an empty line. */
-void writ_stderr_log_flush(struct writ_stderr_log *chatter, int64_t now_us);
+void writ_stderr_log_flush(struct writ_stderr_log *log, int64_t now_us);
 
-void writ_stderr_log_wipe(struct writ_stderr_log *chatter);
+void writ_stderr_log_wipe(struct writ_stderr_log *log);
 
 #endif

@@ -184,14 +184,14 @@ learn_item(struct writ_leg *leg, const struct writ_json *item)
 static void
 learn_list(struct writ_leg *leg)
 {
-    struct writ_catalog_snapshot *shelf = writ_upstream_shelf(leg->upstream);
+    struct writ_catalog_snapshot *snapshot = writ_upstream_snapshot(leg->upstream);
 
     if (leg->catalog == NULL || leg->incomplete || leg->next.ptr != NULL || leg->pages == 0) {
         return;
     }
     writ_catalog_seal(leg->catalog);
-    writ_catalog_snapshot_put(shelf, WRIT_TAKE(leg->catalog));
-    writ_catalog_snapshot_settle(shelf, leg->doubts, leg->asked_us, leg->stale_us);
+    writ_catalog_snapshot_put(snapshot, WRIT_TAKE(leg->catalog));
+    writ_catalog_snapshot_settle(snapshot, leg->doubts, leg->asked_us, leg->stale_us);
 }
 
 static void
@@ -487,7 +487,7 @@ static void
 begin_learning(struct writ_leg *leg)
 {
     if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
-        leg->doubts = writ_catalog_snapshot_doubts(writ_upstream_shelf(leg->upstream));
+        leg->doubts = writ_catalog_snapshot_doubts(writ_upstream_snapshot(leg->upstream));
         leg->asked_us = writ_loop_now_us(leg->request->x->loop);
         WRIT_IGNORE(writ_catalog_new(&leg->catalog)); /* without memory nothing is learned */
     }

@@ -260,7 +260,7 @@ writ_pass_start(struct writ_request *request)
         return writ_refusal_method(request); /* it may do anything: no server is asked by guess */
     }
     if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
-        return WRIT_STEP_SPREAD; /* the owner of the URI is unknown */
+        return WRIT_STEP_FANOUT; /* the owner of the URI is unknown */
     }
     if (upstream == NULL) {
         return writ_refusal_http(

@@ -1,6 +1,6 @@
 /* stream_merge.c - asks the upstreams, and gives what they send to the lanes: an answer first to
- * the call that awaits it. A lane is not over while its upcall is open, its timer set, or its ferry
- * away. keeps (1) of lanes.c */
+ * the call that awaits it. A lane is not over while its upcall is open, its timer set, or its
+ * handover away. keeps (1) of lanes.c */
 #include "gateway/relay/stream_merge.h"
 
 #include "gateway/relay/back.h"
@@ -48,7 +48,7 @@ writ_stream_merge_ended(struct writ_request *request)
 
 /* One that is away: carried to its call. */
 struct away {
-    struct writ_ferry ferry;
+    struct writ_handover handover;
     struct writ_lane *lane;
     struct writ_buf id; /* of its event */
 };
@@ -92,7 +92,7 @@ static void take_answer(
 static void
 away_free(struct away *away)
 {
-    writ_buf_wipe(&away->ferry.message);
+    writ_buf_wipe(&away->handover.message);
     writ_buf_wipe(&away->id);
     writ_free(away);
 }
@@ -121,18 +121,18 @@ go_on_behind(struct writ_lane *lane)
 }
 
 static void
-come_back(struct writ_ferry *ferry)
+come_back(struct writ_handover *handover)
 {
-    struct away *away = ferry->ctx;
+    struct away *away = handover->ctx;
     struct writ_lane *lane = away->lane;
     struct writ_lanes *lanes = lane->lanes;
 
     is_back(lane);
     lanes->live++; /* keeps (1) */
-    if (ferry->taken) {
-        put_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
+    if (handover->taken) {
+        put_answer(lane, writ_buf_view(&away->id), writ_buf_view(&handover->message));
     } else {
-        take_answer(lane, writ_buf_view(&away->id), writ_buf_view(&ferry->message));
+        take_answer(lane, writ_buf_view(&away->id), writ_buf_view(&handover->message));
     }
     away_free(away);
     go_on_behind(lane);
@@ -152,8 +152,8 @@ carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view ev
     }
     away->lane = lane;
     away->id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
-    away->ferry = (struct writ_ferry){
-        .post = {.fn = writ_resume_arrive, .ctx = &away->ferry},
+    away->handover = (struct writ_handover){
+        .post = {.fn = writ_resume_arrive, .ctx = &away->handover},
         .answers = request->worker->gateway->answers,
         .key = *key,
         .home = request->x->loop,
@@ -162,11 +162,11 @@ carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view ev
         .message = writ_buf_make(WRIT_CLIENT_EVENT_MAX),
     };
     writ_buf_put(&away->id, event_id);
-    writ_buf_put(&away->ferry.message, message);
+    writ_buf_put(&away->handover.message, message);
     lane->away++;
     if (!writ_is_ok(writ_buf_check(&away->id, NULL)) ||
-        !writ_is_ok(writ_buf_check(&away->ferry.message, NULL)) ||
-        !writ_pending_responses_carry(away->ferry.answers, &away->ferry)) {
+        !writ_is_ok(writ_buf_check(&away->handover.message, NULL)) ||
+        !writ_pending_responses_carry(away->handover.answers, &away->handover)) {
         lane->away--;
         away_free(away);
         return false;

@@ -25,14 +25,14 @@ struct writ_callee {
 };
 
 /** What the caller says of the call (caller_claims.h). JUDGE. ptr NULL: nothing. */
-struct writ_stated {
+struct writ_caller_claims {
     struct writ_view key;          /* idempotency key */
     struct writ_view boundary;     /* the run */
     struct writ_view state;        /* the digest that it expects */
     struct writ_view continuation; /* the review that it names */
 };
 
-/** In which run it stands (call_key.h). DRAFT, and ROUND for its search. */
+/** In which run it stands (call_key.h). DRAFT, and MRTR for its search. */
 struct writ_call_run {
     struct writ_view id;
     struct writ_view previous, next; /* the windows beside it, where it is a window of time */
@@ -55,7 +55,7 @@ struct writ_observed {
 };
 
 /** A call that brings input, and the call that it goes on with (mrtr.h). JUDGE reads the input,
- * ROUND finds the call. */
+ * MRTR finds the call. */
 struct writ_mrtr {
     bool has_input, answers;       /* answers: it may be for a call that waits */
     struct writ_digest input;      /* of inputResponses and requestState */
@@ -131,10 +131,10 @@ struct writ_call_reply {
 /** A governed call. */
 struct writ_call {
     struct writ_callee callee;
-    struct writ_stated stated;
+    struct writ_caller_claims caller_claims;
     struct writ_verdict verdict; /* JUDGE; LEARN may take the approval away */
     enum writ_reason shadowed;   /* the reason that shadow mode overrode, or NONE: JUDGE to DRAFT */
-    struct writ_mrtr round;
+    struct writ_mrtr mrtr;
     struct writ_returned returned;
     struct writ_learned learned;
     struct writ_observed observed;

@@ -2,7 +2,7 @@
  *
  * Invariants:
  * (1) `noted` is true exactly while the table of answers may hand out the request.
- * (2) Every ferry that arrived is sent home exactly once. */
+ * (2) Every handover that arrived is sent home exactly once. */
 #include "gateway/request/resume.h"
 
 #define ID_MAX       1024   /* of an event id; a longer one cannot be resumed from */
@@ -24,7 +24,7 @@ struct writ_resume {
     bool carried; /* the answer came on another stream */
     bool over;    /* the outcome is being recorded */
     const struct writ_upcall_events *rest;
-    struct writ_ferry *ferries;
+    struct writ_handover *ferries;
 };
 
 bool
@@ -294,35 +294,35 @@ writ_resume_leave(struct writ_request *request)
 static void
 home(struct writ_post *post)
 {
-    struct writ_ferry *ferry = post->ctx;
+    struct writ_handover *handover = post->ctx;
 
-    ferry->done(ferry);
+    handover->done(handover);
 }
 
 static void
-send_home(struct writ_ferry *ferry, bool taken)
+send_home(struct writ_handover *handover, bool taken)
 {
-    ferry->taken = taken;
-    ferry->post = (struct writ_post){.fn = home, .ctx = ferry};
-    writ_loop_answer(ferry->home, &ferry->post); /* keeps (2) */
+    handover->taken = taken;
+    handover->post = (struct writ_post){.fn = home, .ctx = handover};
+    writ_loop_answer(handover->home, &handover->post); /* keeps (2) */
 }
 
 static void
-take(struct writ_request *request, struct writ_ferry *ferry)
+take(struct writ_request *request, struct writ_handover *handover)
 {
     static const struct writ_upcall_answer end = {
         .status = 200, .is_stream = true, .end = WRIT_UPCALL_ANSWERED, .sent = WRIT_SENT};
     struct writ_call *call = request->call;
     struct writ_resume *resume = call->reply.resume;
 
-    ferry->next = resume->ferries;
-    resume->ferries = ferry;
+    handover->next = resume->ferries;
+    resume->ferries = handover;
     if (resume->over || call->reply.answered) {
         return; /* it gets what the call's own stream brought */
     }
     call->reply.answered = resume->carried = true;
     call->reply.last = (struct writ_sse_event){.kind = WRIT_SSE_EVENT,
-        .data = writ_view_copy(writ_buf_view(&ferry->message), request->x->arena),
+        .data = writ_view_copy(writ_buf_view(&handover->message), request->x->arena),
         .retry_ms = WRIT_SSE_NO_RETRY};
     writ_loop_timer_cancel(&request->timer);
     if (request->forward.open) {
@@ -336,14 +336,14 @@ take(struct writ_request *request, struct writ_ferry *ferry)
 void
 writ_resume_arrive(struct writ_post *post)
 {
-    struct writ_ferry *ferry = post->ctx;
+    struct writ_handover *handover = post->ctx;
     struct writ_pending_responses_found found =
-        writ_pending_responses_find(ferry->answers, &ferry->key);
+        writ_pending_responses_find(handover->answers, &handover->key);
 
     if (found.state == WRIT_PENDING_RESPONSES_AWAITED) {
-        take(found.call, ferry);
+        take(found.call, handover);
     } else {
-        send_home(ferry, false);
+        send_home(handover, false);
     }
 }
 
@@ -365,20 +365,20 @@ bool
 writ_resume_settle(struct writ_request *request, struct writ_view message, bool refusal)
 {
     struct writ_resume *resume = request->call->reply.resume;
-    struct writ_ferry *ferry = resume != NULL ? WRIT_TAKE(resume->ferries) : NULL;
-    bool elsewhere = ferry != NULL;
+    struct writ_handover *handover = resume != NULL ? WRIT_TAKE(resume->ferries) : NULL;
+    bool elsewhere = handover != NULL;
     struct writ_digest shown;
 
     if (resume != NULL && resume->noted) {
         bool known = !refusal && writ_is_ok(writ_digest_bytes(message, &shown, NULL));
         leave_table(request, known ? &shown : NULL);
     }
-    while (ferry != NULL) {
-        struct writ_ferry *next = ferry->next;
-        writ_buf_clear(&ferry->message);
-        writ_buf_put(&ferry->message, message);
-        send_home(ferry, true);
-        ferry = next;
+    while (handover != NULL) {
+        struct writ_handover *next = handover->next;
+        writ_buf_clear(&handover->message);
+        writ_buf_put(&handover->message, message);
+        send_home(handover, true);
+        handover = next;
     }
     return elsewhere;
 }
@@ -393,7 +393,7 @@ writ_resume_forget(struct writ_request *request)
     }
     leave_table(request, NULL);
     while (resume->ferries != NULL) {
-        struct writ_ferry *next = resume->ferries->next;
+        struct writ_handover *next = resume->ferries->next;
         send_home(resume->ferries, false);
         resume->ferries = next;
     }

@@ -35,7 +35,7 @@ bool writ_resume_goes_on(struct writ_request *request, struct writ_upcall_answer
 /** The call has its answer: keeps it for CHECK, and continues the request. */
 void writ_resume_conclude(struct writ_request *request, const struct writ_upcall_answer *answer);
 
-/** The post of a ferry that carries an answer to its call, for writ_pending_responses_carry. */
+/** The post of a handover that carries an answer to its call, for writ_pending_responses_carry. */
 void writ_resume_arrive(struct writ_post *post);
 
 /** The call has ended with `message` for its client, who may see it again by GET unless it is a

@@ -22,10 +22,10 @@
     X(BATCH,        writ_batch_start,          "several messages in one: each goes its own way",             TO(WHOLE, WAIT, DONE)) \
     X(WHOLE,        writ_batch_answer,         "what all of them were answered, as one",                     TO(WHOLE, WAIT, DONE)) \
     X(SESSION,      writ_admit_session,        "the session, from memory or from the ledger",                TO(ROUTE, STREAM, LEAVE, SESSION, WAIT, DONE)) \
-    X(ROUTE,        writ_admit_route,          "which of the paths below",                                   TO(JUDGE, PASS, TASK, SPREAD, HANDSHAKE, REPLY, STREAM, DONE)) \
+    X(ROUTE,        writ_admit_route,          "which of the paths below",                                   TO(JUDGE, PASS, TASK, FANOUT, HANDSHAKE, REPLY, STREAM, DONE)) \
     /* a governed call */ \
-    X(JUDGE,        writ_judge_call,           "tool, boundary, key; then policy",                           TO(ROUND, LATE, CLOSE, DONE)) \
-    X(ROUND,        writ_mrtr_find,            "input for a call that waits: which one",                     TO(LATE, DRAFT, ROUND, CLOSE, WAIT, DONE)) \
+    X(JUDGE,        writ_judge_call,           "tool, boundary, key; then policy",                           TO(MRTR, LATE, CLOSE, DONE)) \
+    X(MRTR,         writ_mrtr_find,            "input for a call that waits: which one",                     TO(LATE, DRAFT, MRTR, CLOSE, WAIT, DONE)) \
     X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session",       TO(LEARN, WAIT)) \
     X(LEARN,        writ_tool_discovery_tool,  "what its server says that the tool is; the head agrees",     TO(OBSERVE, DRAFT, LEARN, CLOSE, WAIT, DONE)) \
     X(OBSERVE,      writ_observe_start,        "the state of the target, by its probe",                      TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
@@ -56,7 +56,7 @@
     X(SEAL,         writ_hook_after_read_seal, "seal: the end of a run",                                     TO(SEALED, WAIT, DONE)) \
     X(SEALED,       writ_hook_after_seal,      "seal: what became of it",                                    TO(DONE)) \
     /* everything else */ \
-    X(PASS,         writ_pass_start,           "to one upstream, as it came",                                TO(RELAY, SPREAD, PASS, WAIT, DONE)) \
+    X(PASS,         writ_pass_start,           "to one upstream, as it came",                                TO(RELAY, FANOUT, PASS, WAIT, DONE)) \
     X(RELAY,        writ_pass_relay,           "what that answered",                                         TO(CLOSE, DONE)) \
     X(TASK,         writ_task_find,            "a question about a task: whose it is",                       TO(STATUS, LIST, TASK, WAIT, DONE)) \
     X(STATUS,       writ_task_status,          "what was answered: whether the task is over",                TO(SETTLE, REPORT, CLOSE, WAIT, DONE)) \
@@ -64,9 +64,9 @@
     X(FILTER,       writ_task_filter,          "a list of tasks: those of this agent",                       TO(REPORT, FILTER, WAIT, DONE)) \
     X(SETTLE,       writ_task_settle,          "a task that is over: its call's outcome, durable",           TO(REPORT, WAIT)) \
     X(REPORT,       writ_task_report,          "what its server answered",                                   TO(CLOSE, DONE)) \
-    X(SPREAD,       writ_spread_start,         "to several upstreams: lists merged, notices to all",         TO(GATHER, TURN, MERGE, WAIT, DONE)) \
-    X(GATHER,       writ_spread_gather,        "what all answered: the first result",                        TO(CLOSE, DONE)) \
-    X(TURN,         writ_spread_turn,          "one upstream after the other, until one has it",             TO(TURN, CLOSE, WAIT, DONE)) \
+    X(FANOUT,       writ_fanout_start,         "to several upstreams: lists merged, notices to all",         TO(GATHER, TURN, MERGE, WAIT, DONE)) \
+    X(GATHER,       writ_fanout_gather,        "what all answered: the first result",                        TO(CLOSE, DONE)) \
+    X(TURN,         writ_fanout_turn,          "one upstream after the other, until one has it",             TO(TURN, CLOSE, WAIT, DONE)) \
     X(MERGE,        writ_lists_merge,          "the pages of a list, until it is whole",                     TO(MERGE, CLOSE, WAIT, DONE)) \
     X(HANDSHAKE,    writ_handshake_start,      "initialize and server/discover",                             TO(AGREE, WAIT, DONE)) \
     X(AGREE,        writ_handshake_agree,      "what all answered: the session, and its row",                TO(OPENED, CLOSE, WAIT, DONE)) \

@@ -204,15 +204,15 @@ writ_tally_task(const struct writ_request *request, const struct writ_tally_task
 
 void
 writ_tally_given_up(void *ctx, const struct writ_decision *decision,
-    const struct writ_extension *ours, enum writ_reason reason)
+    const struct writ_extension *extension, enum writ_reason reason)
 {
     struct writ_gateway *gateway = ctx;
     struct line line = {.n = 0};
 
     put_text(&line, "decision_id", decision->decision_id.view);
     put_text(&line, "agent_id", decision->agent_id.view);
-    put_text(&line, "tenant", writ_member_view(&ours->tenant));
-    put_text(&line, "upstream", writ_member_view(&ours->upstream));
+    put_text(&line, "tenant", writ_member_view(&extension->tenant));
+    put_text(&line, "upstream", writ_member_view(&extension->upstream));
     put_text(&line, "tool", decision->tool.view);
     put_text(&line, "outcome", writ_outcome_kind_name(WRIT_OUTCOME_ERROR));
     put_text(&line, "error_type", writ_reason_name(reason));

@@ -36,7 +36,7 @@ void writ_tally_task(const struct writ_request *request, const struct writ_tally
 /** The outcome of a call that waited until its time had passed, as the ledger reports it
  * (writ_ledger_reports). `ctx` is the gateway. Any thread. */
 void writ_tally_given_up(void *ctx, const struct writ_decision *decision,
-    const struct writ_extension *ours, enum writ_reason reason);
+    const struct writ_extension *extension, enum writ_reason reason);
 
 /** A caller whose token was not accepted. Nothing for one who showed none. */
 void writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,

@@ -11,7 +11,7 @@
 bool
 writ_review_ask_needed(const struct writ_call *call)
 {
-    return call->verdict.approval != NULL && !call->round.follows;
+    return call->verdict.approval != NULL && !call->mrtr.follows;
 }
 
 static struct writ_view
@@ -24,14 +24,14 @@ text_or_empty(const struct writ_member_text *member)
 static writ_result
 refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
 {
-    struct writ_extension *ours = &call->record.extension;
+    struct writ_extension *extension = &call->record.extension;
     struct writ_decision *d = &call->record.decision;
 
     d->decision = writ_decision_route_text(WRIT_DECISION_DENY);
     d->reason = writ_member_text(writ_reason_sentence(reason));
-    ours->reason = writ_member_text(writ_reason_name(reason));
+    extension->reason = writ_member_text(writ_reason_name(reason));
     call->end.refusal = reason;
-    return writ_extension_make(ours, arena, &d->extensions, NULL);
+    return writ_extension_make(extension, arena, &d->extensions, NULL);
 }
 
 static writ_result
@@ -72,10 +72,10 @@ make_ask(struct writ_request *request, struct writ_call *call)
         .arguments = writ_buf_view(&arguments),
         .target_state = call->observed.text,
         .conditions = conditions,
-        .continuation = call->stated.continuation,
+        .continuation = call->caller_claims.continuation,
     };
     return writ_ledger_review(
-        &call->record.state_free, boundary, call->stated.key, &call->review.ask.name, NULL);
+        &call->record.state_free, boundary, call->caller_claims.key, &call->review.ask.name, NULL);
 }
 
 writ_result

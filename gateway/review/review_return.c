@@ -69,8 +69,8 @@ writ_review_return_check(const struct writ_request *request, struct writ_call *c
         return WRIT_REASON_CONTINUATION_INVALID;
     }
     if (!writ_digest_equal(&continuation.call, &call->review.ask.name) ||
-        (call->stated.continuation.ptr != NULL &&
-            !writ_view_equal(call->stated.continuation, continuation.review))) {
+        (call->caller_claims.continuation.ptr != NULL &&
+            !writ_view_equal(call->caller_claims.continuation, continuation.review))) {
         return WRIT_REASON_CONTINUATION_MISMATCH;
     }
     call->returned.shown = call->returned.shown || continuation.shown;

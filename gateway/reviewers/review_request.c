@@ -1,11 +1,11 @@
-/* review_request.c - the tries of one errand. Each has an arena of its own, and ends in one place:
+/* review_request.c - the tries of one request. Each has an arena of its own, and ends in one place:
  * voted, at rest, or failed, which waits for longer each time.
  *
  * Invariants:
- * 1. An errand has at most one operation open: an entry in the ledger (READS, VOTES) or a question
+ * 1. An request has at most one operation open: an entry in the ledger (READS, VOTES) or a question
  *    (OUT).
- * 2. An errand is freed when it has no open operation: at once, or when that has come back.
- * 3. `out` counts the errands with an open operation. */
+ * 2. An request is freed when it has no open operation: at once, or when that has come back.
+ * 3. `out` counts the requests with an open operation. */
 #include "gateway/reviewers/review_request.h"
 
 #include "base/text.h"
@@ -13,7 +13,7 @@
 
 #define TRY_ARENA  ((size_t)64 << 20)
 #define OWN_ARENA  ((size_t)64 << 10)
-#define TRIES      12                 /* of one errand; then the reviewer stays silent */
+#define TRIES      12                 /* of one request; then the reviewer stays silent */
 #define PAUSE_US   INT64_C(1000000)   /* before the second try; doubled each time */
 #define LONGEST_US INT64_C(300000000) /* before any */
 
@@ -23,26 +23,26 @@ struct writ_review_request *
 writ_review_request_new(struct writ_reviewer *reviewer, struct writ_view id)
 {
     struct writ_arena *own = writ_arena_new_small(OWN_ARENA);
-    struct writ_review_request *errand = own != NULL ? writ_arena_get(own, sizeof *errand) : NULL;
+    struct writ_review_request *request = own != NULL ? writ_arena_get(own, sizeof *request) : NULL;
 
-    if (errand != NULL) {
-        *errand = (struct writ_review_request){
+    if (request != NULL) {
+        *request = (struct writ_review_request){
             .reviewer = reviewer, .own = own, .id = writ_view_copy(id, own)};
     }
-    if (errand == NULL || errand->id.ptr == NULL) {
+    if (request == NULL || request->id.ptr == NULL) {
         writ_arena_free(own);
         return NULL;
     }
-    TAILQ_INSERT_TAIL(&reviewer->errands, errand, link);
-    return errand;
+    TAILQ_INSERT_TAIL(&reviewer->requests, request, link);
+    return request;
 }
 
 void
-writ_review_request_free(struct writ_review_request *errand)
+writ_review_request_free(struct writ_review_request *request)
 {
-    TAILQ_REMOVE(&errand->reviewer->errands, errand, link);
-    writ_arena_free(errand->arena);
-    writ_arena_free(errand->own); /* it lies in there itself */
+    TAILQ_REMOVE(&request->reviewer->requests, request, link);
+    writ_arena_free(request->arena);
+    writ_arena_free(request->own); /* it lies in there itself */
 }
 
 void
@@ -57,47 +57,47 @@ writ_review_requests_wake(struct writ_reviewer *reviewer)
 
 /* keeps (2) (3) */
 void
-writ_review_request_end(struct writ_review_request *errand, enum writ_review_request_stage next)
+writ_review_request_end(struct writ_review_request *request, enum writ_review_request_stage next)
 {
-    struct writ_reviewer *reviewer = errand->reviewer;
+    struct writ_reviewer *reviewer = request->reviewer;
 
     reviewer->out--;
-    errand->stage = next;
-    writ_arena_free(WRIT_TAKE(errand->arena));
-    if (errand->over) {
-        writ_review_request_free(errand);
+    request->stage = next;
+    writ_arena_free(WRIT_TAKE(request->arena));
+    if (request->over) {
+        writ_review_request_free(request);
     }
     writ_review_requests_wake(reviewer);
 }
 
 void
-writ_review_request_rests(struct writ_review_request *errand)
+writ_review_request_rests(struct writ_review_request *request)
 {
-    writ_review_request_end(errand, WRIT_REVIEW_REQUEST_RESTS);
+    writ_review_request_end(request, WRIT_REVIEW_REQUEST_RESTS);
 }
 
 void
-writ_review_request_failed(struct writ_review_request *errand, const char *why)
+writ_review_request_failed(struct writ_review_request *request, const char *why)
 {
-    const struct writ_reviewer *reviewer = errand->reviewer;
+    const struct writ_reviewer *reviewer = request->reviewer;
     int64_t pause_us = PAUSE_US;
 
-    if (errand->over) {
-        writ_review_request_end(errand, WRIT_REVIEW_REQUEST_RESTS);
+    if (request->over) {
+        writ_review_request_end(request, WRIT_REVIEW_REQUEST_RESTS);
         return;
     }
-    for (unsigned i = 0; i < errand->tries && pause_us < LONGEST_US; i++) {
+    for (unsigned i = 0; i < request->tries && pause_us < LONGEST_US; i++) {
         pause_us *= 2;
     }
     pause_us = pause_us < LONGEST_US ? pause_us : LONGEST_US;
-    errand->tries++;
+    request->tries++;
     WRIT_LOG(reviewer->gateway->log, WRIT_EVENT_BALLOT_FAILED,
-        writ_log_text("reviewer", reviewer->config->id), writ_log_text("review", errand->id),
-        writ_log_str("why", why), writ_log_int("tries", (int64_t)errand->tries),
-        writ_log_bool("last", errand->tries >= TRIES));
-    errand->due_us = writ_loop_now_us(reviewer->worker->loop) + pause_us;
+        writ_log_text("reviewer", reviewer->config->id), writ_log_text("review", request->id),
+        writ_log_str("why", why), writ_log_int("tries", (int64_t)request->tries),
+        writ_log_bool("last", request->tries >= TRIES));
+    request->due_us = writ_loop_now_us(reviewer->worker->loop) + pause_us;
     writ_review_request_end(
-        errand, errand->tries >= TRIES ? WRIT_REVIEW_REQUEST_RESTS : WRIT_REVIEW_REQUEST_WAITS);
+        request, request->tries >= TRIES ? WRIT_REVIEW_REQUEST_RESTS : WRIT_REVIEW_REQUEST_WAITS);
 }
 
 /* ---- the ledger */
@@ -105,34 +105,34 @@ writ_review_request_failed(struct writ_review_request *errand, const char *why)
 static void
 entry_done(struct writ_entry *entry)
 {
-    struct writ_review_request *errand = entry->user;
+    struct writ_review_request *request = entry->user;
 
-    writ_loop_answer(errand->reviewer->worker->loop, &errand->post);
+    writ_loop_answer(request->reviewer->worker->loop, &request->post);
 }
 
 static void
-submit(struct writ_review_request *errand, writ_post_fn *back)
+submit(struct writ_review_request *request, writ_post_fn *back)
 {
-    errand->entry.done = entry_done;
-    errand->entry.user = errand;
-    errand->entry.arena = errand->arena;
-    errand->post = (struct writ_post){.fn = back, .ctx = errand};
-    writ_worker_submit(errand->reviewer->worker, &errand->entry);
+    request->entry.done = entry_done;
+    request->entry.user = request;
+    request->entry.arena = request->arena;
+    request->post = (struct writ_post){.fn = back, .ctx = request};
+    writ_worker_submit(request->reviewer->worker, &request->entry);
 }
 
 void
-writ_review_request_read(struct writ_review_request *errand, writ_post_fn *back)
+writ_review_request_read(struct writ_review_request *request, writ_post_fn *back)
 {
-    errand->reviewer->out++;
-    errand->stage = WRIT_REVIEW_REQUEST_READS;
-    errand->arena = writ_arena_new(TRY_ARENA);
-    if (errand->arena == NULL) {
-        writ_review_request_failed(errand, "memory");
+    request->reviewer->out++;
+    request->stage = WRIT_REVIEW_REQUEST_READS;
+    request->arena = writ_arena_new(TRY_ARENA);
+    if (request->arena == NULL) {
+        writ_review_request_failed(request, "memory");
         return;
     }
-    errand->entry =
-        (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = errand->id}};
-    submit(errand, back);
+    request->entry =
+        (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = request->id}};
+    submit(request, back);
 }
 
 /* ---- the vote */
@@ -140,43 +140,43 @@ writ_review_request_read(struct writ_review_request *errand, writ_post_fn *back)
 static void
 voted(struct writ_post *post)
 {
-    struct writ_review_request *errand = post->ctx;
-    const struct writ_entry_review *r = &errand->entry.review;
+    struct writ_review_request *request = post->ctx;
+    const struct writ_entry_review *r = &request->entry.review;
 
-    if (errand->entry.code != WRIT_OK) {
-        writ_review_request_failed(errand, "ledger_unavailable");
+    if (request->entry.code != WRIT_OK) {
+        writ_review_request_failed(request, "ledger_unavailable");
     } else if (r->refused == WRIT_REASON_NONE || r->refused == WRIT_REASON_REVIEW_CLOSED ||
                r->refused == WRIT_REASON_REVIEW_UNKNOWN) {
-        writ_review_request_rests(errand);
+        writ_review_request_rests(request);
     } else {
-        writ_review_request_failed(errand, writ_reason_name(r->refused).ptr);
+        writ_review_request_failed(request, writ_reason_name(r->refused).ptr);
     }
 }
 
 void
-writ_review_request_vote(struct writ_review_request *errand, const struct writ_entry_review *r)
+writ_review_request_vote(struct writ_review_request *request, const struct writ_entry_review *r)
 {
-    errand->stage = WRIT_REVIEW_REQUEST_VOTES;
-    errand->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW, .review = *r};
-    errand->entry.review.id = errand->id;
-    submit(errand, voted);
+    request->stage = WRIT_REVIEW_REQUEST_VOTES;
+    request->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW, .review = *r};
+    request->entry.review.id = request->id;
+    submit(request, voted);
 }
 
 void
-writ_review_request_answered(struct writ_review_request *errand, struct writ_view text)
+writ_review_request_answered(struct writ_review_request *request, struct writ_view text)
 {
-    const struct writ_review_seat seat = {.voter = errand->reviewer->config->id,
-        .digest = writ_view_str(errand->digest),
-        .whole = errand->whole,
+    const struct writ_review_seat seat = {.voter = request->reviewer->config->id,
+        .digest = writ_view_str(request->digest),
+        .whole = request->whole,
         .asked = true};
-    struct writ_view kept = writ_view_copy(text, errand->arena);
+    struct writ_view kept = writ_view_copy(text, request->arena);
     struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE};
 
-    if (errand->over || kept.ptr == NULL) {
-        writ_review_request_failed(errand, "memory");
-    } else if (!writ_is_ok(writ_review_ballot_read(kept, &seat, errand->arena, &r, NULL))) {
-        writ_review_request_failed(errand, "no_vote");
+    if (request->over || kept.ptr == NULL) {
+        writ_review_request_failed(request, "memory");
+    } else if (!writ_is_ok(writ_review_ballot_read(kept, &seat, request->arena, &r, NULL))) {
+        writ_review_request_failed(request, "no_vote");
     } else {
-        writ_review_request_vote(errand, &r);
+        writ_review_request_vote(request, &r);
     }
 }

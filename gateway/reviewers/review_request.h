@@ -2,7 +2,7 @@
  * Who is asked, and when, is for reviewers.c; how it goes out, for reviewer_hook.h and
  * reviewer_worker.h. On the first loop alone.
  *
- * The life of an errand: it WAITS until it is due and there is room, READS the review from the
+ * The life of an request: it WAITS until it is due and there is room, READS the review from the
  * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
  * to do until the review changes. A failed one WAITS again. */
 #ifndef WRIT_GATEWAY_REVIEW_REQUEST_H
@@ -50,7 +50,7 @@ struct writ_reviewer {
     struct writ_gateway *gateway;
     struct writ_worker *worker;                /* of the first loop */
     const struct writ_reviewer_config *config; /* as at the start */
-    TAILQ_HEAD(writ_errands, writ_review_request) errands;
+    TAILQ_HEAD(writ_review_requests, writ_review_request) requests;
     size_t out;              /* READS, OUT, VOTES */
     bool ending;             /* nothing more is asked */
     struct writ_timer timer; /* its owner sets `fn`: goes on with what is due */
@@ -67,25 +67,25 @@ struct writ_review_request *writ_review_request_new(
     struct writ_reviewer *reviewer, struct writ_view id);
 
 /** Frees one that WAITS or RESTS, or any one after the loops have ended. */
-void writ_review_request_free(struct writ_review_request *errand);
+void writ_review_request_free(struct writ_review_request *request);
 
 /** Begins a try: reads the review from the ledger into `entry`, and calls `back`. */
-void writ_review_request_read(struct writ_review_request *errand, writ_post_fn *back);
+void writ_review_request_read(struct writ_review_request *request, writ_post_fn *back);
 
 /** Votes with what `r` says; the try ends when the ledger has answered. */
 void writ_review_request_vote(
-    struct writ_review_request *errand, const struct writ_entry_review *r);
+    struct writ_review_request *request, const struct writ_entry_review *r);
 
 /** The reviewer has answered with what may be a vote. */
-void writ_review_request_answered(struct writ_review_request *errand, struct writ_view text);
+void writ_review_request_answered(struct writ_review_request *request, struct writ_view text);
 /** It will vote by another way, or not at all. */
-void writ_review_request_rests(struct writ_review_request *errand);
+void writ_review_request_rests(struct writ_review_request *request);
 /** It has not answered, or not so that it counts. `why`: static, a word or a few. */
-void writ_review_request_failed(struct writ_review_request *errand, const char *why);
+void writ_review_request_failed(struct writ_review_request *request, const char *why);
 
 /** Ends the try without counting it. */
 void writ_review_request_end(
-    struct writ_review_request *errand, enum writ_review_request_stage next);
+    struct writ_review_request *request, enum writ_review_request_stage next);
 
 /** Looks at what is due of a reviewer, in the loop's next turn. */
 void writ_review_requests_wake(struct writ_reviewer *reviewer);

@@ -68,41 +68,41 @@ writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err)
 static void
 on_head(void *ctx, struct writ_http_call *call, const struct writ_http_head *head)
 {
-    struct writ_review_request *errand = ctx;
+    struct writ_review_request *request = ctx;
 
     (void)call;
-    errand->status = head->status;
+    request->status = head->status;
 }
 
 static void
 on_body(void *ctx, struct writ_http_call *call, struct writ_view bytes)
 {
-    struct writ_review_request *errand = ctx;
+    struct writ_review_request *request = ctx;
 
     (void)call;
-    writ_buf_put(&errand->answer, bytes);
+    writ_buf_put(&request->answer, bytes);
 }
 
 static void
 on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
 {
-    struct writ_review_request *errand = ctx;
+    struct writ_review_request *request = ctx;
 
     (void)call;
-    errand->call = NULL;
+    request->call = NULL;
     if (end->reason != WRIT_HTTP_OK) {
-        writ_review_request_failed(errand, writ_http_response_reason(end->reason));
-    } else if (errand->status == STATUS_GONE || errand->status == STATUS_ACCEPTED ||
-               errand->status == STATUS_LATER) {
-        writ_review_request_rests(errand);
-    } else if (errand->status != STATUS_OK) {
-        writ_review_request_failed(errand, "status");
-    } else if (!writ_is_ok(writ_buf_check(&errand->answer, NULL))) {
-        writ_review_request_failed(errand, "memory");
-    } else if (errand->answer.len == 0) {
-        writ_review_request_rests(errand);
+        writ_review_request_failed(request, writ_http_response_reason(end->reason));
+    } else if (request->status == STATUS_GONE || request->status == STATUS_ACCEPTED ||
+               request->status == STATUS_LATER) {
+        writ_review_request_rests(request);
+    } else if (request->status != STATUS_OK) {
+        writ_review_request_failed(request, "status");
+    } else if (!writ_is_ok(writ_buf_check(&request->answer, NULL))) {
+        writ_review_request_failed(request, "memory");
+    } else if (request->answer.len == 0) {
+        writ_review_request_rests(request);
     } else {
-        writ_review_request_answered(errand, writ_buf_view(&errand->answer));
+        writ_review_request_answered(request, writ_buf_view(&request->answer));
     }
 }
 
@@ -145,26 +145,26 @@ make_body(struct writ_view json, int64_t now_us, struct writ_buf *ret)
 }
 
 static WRIT_RESULT
-send_signed(struct writ_review_request *errand, struct writ_view body, int64_t now_us)
+send_signed(struct writ_review_request *request, struct writ_view body, int64_t now_us)
 {
     static const struct writ_http_handler handler = {on_head, on_body, on_end};
-    const struct writ_reviewer *reviewer = errand->reviewer;
+    const struct writ_reviewer *reviewer = request->reviewer;
     char digits[24], mac[SIGNATURE_BYTES];
     struct writ_buf time_s = writ_buf_over(digits, sizeof digits);
     struct writ_buf signature = writ_buf_over(mac, sizeof mac);
 
     writ_buf_i64(&time_s, now_us / US_PER_S);
     WRIT_TRY(put_signature(
-        &reviewer->secret, errand->id, writ_buf_view(&time_s), body, errand->arena, &signature));
+        &reviewer->secret, request->id, writ_buf_view(&time_s), body, request->arena, &signature));
     const struct writ_header fields[FIELDS] = {
         {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
         {WRIT_LIT("Accept"), WRIT_LIT("application/json")},
         {WRIT_LIT("User-Agent"), WRIT_LIT("writ/" WRIT_VERSION)},
-        {WRIT_LIT("webhook-id"), errand->id},
+        {WRIT_LIT("webhook-id"), request->id},
         {WRIT_LIT("webhook-timestamp"), writ_buf_view(&time_s)},
         {WRIT_LIT("webhook-signature"), writ_buf_view(&signature)},
     };
-    const struct writ_http_request request = {.method = WRIT_LIT("POST"),
+    const struct writ_http_request http = {.method = WRIT_LIT("POST"),
         .target = reviewer->config->path,
         .fields = fields,
         .count = FIELDS,
@@ -172,19 +172,19 @@ send_signed(struct writ_review_request *errand, struct writ_view body, int64_t n
         .body_max = WRIT_REVIEW_BALLOT_MAX,
         .total_us = reviewer->config->timeout_us};
 
-    return writ_http_client_send(reviewer->client, &request, &handler, errand, &errand->call, NULL);
+    return writ_http_client_send(reviewer->client, &http, &handler, request, &request->call, NULL);
 }
 
 void
-writ_reviewer_hook_ask(struct writ_review_request *errand, struct writ_view json)
+writ_reviewer_hook_ask(struct writ_review_request *request, struct writ_view json)
 {
-    int64_t now_us = writ_clock_wall_us(errand->reviewer->gateway->clock);
-    struct writ_buf body = writ_buf_in(errand->arena, json.len + 128);
+    int64_t now_us = writ_clock_wall_us(request->reviewer->gateway->clock);
+    struct writ_buf body = writ_buf_in(request->arena, json.len + 128);
 
-    errand->status = 0;
-    errand->answer = writ_buf_in(errand->arena, WRIT_REVIEW_BALLOT_MAX);
+    request->status = 0;
+    request->answer = writ_buf_in(request->arena, WRIT_REVIEW_BALLOT_MAX);
     if (!writ_is_ok(make_body(json, now_us, &body)) ||
-        !writ_is_ok(send_signed(errand, writ_buf_view(&body), now_us))) {
-        writ_review_request_failed(errand, "not_sent");
+        !writ_is_ok(send_signed(request, writ_buf_view(&body), now_us))) {
+        writ_review_request_failed(request, "not_sent");
     }
 }

@@ -9,6 +9,6 @@
 WRIT_RESULT writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err);
 
 /** Posts the review. `json`: an object that tells it, in the arena of the try. */
-void writ_reviewer_hook_ask(struct writ_review_request *errand, struct writ_view json);
+void writ_reviewer_hook_ask(struct writ_review_request *request, struct writ_view json);
 
 #endif

@@ -24,15 +24,15 @@ on_up(void *ctx, struct writ_child *child)
 }
 
 static struct writ_review_request *
-errand_out(struct writ_reviewer *reviewer, struct writ_view id)
+request_out(struct writ_reviewer *reviewer, struct writ_view id)
 {
-    struct writ_review_request *errand;
+    struct writ_review_request *request;
 
-    TAILQ_FOREACH(errand, &reviewer->errands, link)
+    TAILQ_FOREACH(request, &reviewer->requests, link)
     {
-        if (errand->stage == WRIT_REVIEW_REQUEST_OUT && !errand->over &&
-            writ_view_equal(errand->id, id)) {
-            return errand;
+        if (request->stage == WRIT_REVIEW_REQUEST_OUT && !request->over &&
+            writ_view_equal(request->id, id)) {
+            return request;
         }
     }
     return NULL;
@@ -44,16 +44,16 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
     struct writ_arena *arena = writ_arena_new(LINE_ARENA);
     const struct writ_json *value = NULL;
-    struct writ_review_request *errand = NULL;
+    struct writ_review_request *request = NULL;
 
     (void)child;
     if (arena != NULL &&
         writ_is_ok(writ_json_read(line, &writ_json_limits_default, arena, &value, NULL))) {
-        errand = errand_out(ctx, writ_json_string(writ_json_get(value, WRIT_LIT("id"))));
+        request = request_out(ctx, writ_json_string(writ_json_get(value, WRIT_LIT("id"))));
     }
     writ_arena_free(arena);
-    if (errand != NULL) {
-        writ_review_request_answered(errand, line);
+    if (request != NULL) {
+        writ_review_request_answered(request, line);
     }
 }
 
@@ -75,14 +75,14 @@ static void
 on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 {
     struct writ_reviewer *reviewer = ctx;
-    struct writ_review_request *errand, *next;
+    struct writ_review_request *request, *next;
 
     (void)child;
     log_end(reviewer, end);
-    for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
-        next = TAILQ_NEXT(errand, link);
-        if (errand->stage == WRIT_REVIEW_REQUEST_OUT) {
-            writ_review_request_failed(errand, "worker_ended");
+    for (request = TAILQ_FIRST(&reviewer->requests); request != NULL; request = next) {
+        next = TAILQ_NEXT(request, link);
+        if (request->stage == WRIT_REVIEW_REQUEST_OUT) {
+            writ_review_request_failed(request, "worker_ended");
         }
     }
 }
@@ -124,28 +124,28 @@ writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer)
 }
 
 void
-writ_reviewer_worker_ask(struct writ_review_request *errand, struct writ_view json)
+writ_reviewer_worker_ask(struct writ_review_request *request, struct writ_view json)
 {
-    struct writ_reviewer *reviewer = errand->reviewer;
+    struct writ_reviewer *reviewer = request->reviewer;
     uint64_t ticket = 0;
 
-    errand->due_us = writ_loop_now_us(reviewer->worker->loop) + reviewer->config->timeout_us;
+    request->due_us = writ_loop_now_us(reviewer->worker->loop) + reviewer->config->timeout_us;
     reviewer->told = true;
     if (!writ_is_ok(writ_child_send(reviewer->child, json, &ticket))) {
-        writ_review_request_failed(errand, "not_sent");
+        writ_review_request_failed(request, "not_sent");
     }
 }
 
 void
-writ_reviewer_worker_recall(struct writ_review_request *errand)
+writ_reviewer_worker_recall(struct writ_review_request *request)
 {
-    struct writ_buf line = writ_buf_in(errand->arena, 1024 + errand->id.len);
+    struct writ_buf line = writ_buf_in(request->arena, 1024 + request->id.len);
     uint64_t ticket = 0;
 
     writ_buf_str(&line, "{\"type\":\"closed\",\"id\":\"");
-    writ_buf_put(&line, errand->id); /* one of ours: it needs no escape */
+    writ_buf_put(&line, request->id); /* one of ours: it needs no escape */
     writ_buf_str(&line, "\"}");
     if (writ_is_ok(writ_buf_check(&line, NULL))) {
-        WRIT_IGNORE(writ_child_send(errand->reviewer->child, writ_buf_view(&line), &ticket));
+        WRIT_IGNORE(writ_child_send(request->reviewer->child, writ_buf_view(&line), &ticket));
     }
 }

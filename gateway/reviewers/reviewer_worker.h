@@ -9,8 +9,8 @@ WRIT_RESULT writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct wri
 bool writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer);
 
 /** Sends it the review. `json`: an object that tells it, in the arena of the try. */
-void writ_reviewer_worker_ask(struct writ_review_request *errand, struct writ_view json);
+void writ_reviewer_worker_ask(struct writ_review_request *request, struct writ_view json);
 /** Tells it that its answer is no longer wanted. */
-void writ_reviewer_worker_recall(struct writ_review_request *errand);
+void writ_reviewer_worker_recall(struct writ_review_request *request);
 
 #endif

@@ -1,4 +1,4 @@
-/* reviewers.c - watches the reviews, and has one errand for each open review and configured
+/* reviewers.c - watches the reviews, and has one request for each open review and configured
  * reviewer: never two for the same. */
 #include "gateway/reviewers/reviewers.h"
 
@@ -32,66 +32,66 @@ struct writ_reviewers {
 
 /* The reviewer that is a policy itself: it answers at once, or has nothing to say. */
 static void
-give_opinion(struct writ_review_request *errand, const struct writ_entry_review_get *get,
+give_opinion(struct writ_review_request *request, const struct writ_entry_review_get *get,
     const struct writ_reviewer_config *now)
 {
     const struct writ_json *arguments = NULL;
     const struct writ_opinion *opinion = NULL;
     struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE,
-        .by = errand->reviewer->config->id,
-        .digest = writ_view_str(errand->digest)};
+        .by = request->reviewer->config->id,
+        .digest = writ_view_str(request->digest)};
 
     if (now != NULL && writ_is_ok(writ_json_read(get->arguments, &writ_json_limits_default,
-                           errand->arena, &arguments, NULL))) {
-        opinion = writ_opinion_of(now, arguments, errand->arena);
+                           request->arena, &arguments, NULL))) {
+        opinion = writ_opinion_of(now, arguments, request->arena);
     }
     if (opinion == NULL) {
-        writ_review_request_rests(errand);
+        writ_review_request_rests(request);
         return;
     }
     r.vote = opinion->vote;
     if (opinion->feedback.ptr != NULL) {
-        r.feedback = writ_view_copy(opinion->feedback, errand->arena);
+        r.feedback = writ_view_copy(opinion->feedback, request->arena);
     }
-    writ_review_request_vote(errand, &r);
+    writ_review_request_vote(request, &r);
 }
 
 static WRIT_RESULT
-put_review(struct writ_review_request *errand, const struct writ_entry_review_get *get,
+put_review(struct writ_review_request *request, const struct writ_entry_review_get *get,
     const struct writ_config *config, struct writ_buf *ret)
 {
-    struct writ_view voter = errand->reviewer->config->id;
+    struct writ_view voter = request->reviewer->config->id;
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
     writ_write_text(&w, "type", WRIT_LIT("review"));
     writ_write_text(&w, "voter", voter);
-    WRIT_TRY(writ_review_answer_put_call(&w, get, voter, config, errand->arena, NULL));
+    WRIT_TRY(writ_review_answer_put_call(&w, get, voter, config, request->arena, NULL));
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);
 }
 
 static void
-ask(struct writ_review_request *errand, const struct writ_entry_review_get *get)
+ask(struct writ_review_request *request, const struct writ_entry_review_get *get)
 {
-    struct writ_worker *worker = errand->reviewer->worker;
+    struct writ_worker *worker = request->reviewer->worker;
     const struct writ_config *config = worker->generation->config;
-    struct writ_buf json = writ_buf_in(errand->arena, JSON_MAX);
+    struct writ_buf json = writ_buf_in(request->arena, JSON_MAX);
 
-    for (size_t i = 0; i < sizeof errand->digest; i++) {
-        errand->digest[i] = get->told.digest[i];
+    for (size_t i = 0; i < sizeof request->digest; i++) {
+        request->digest[i] = get->told.digest[i];
     }
-    errand->whole = writ_prompt_is_whole(get->arguments);
-    errand->stage = WRIT_REVIEW_REQUEST_OUT;
-    if (errand->reviewer->config->kind == WRIT_REVIEWER_OPINIONS) {
-        give_opinion(errand, get, writ_config_reviewer(config, errand->reviewer->config->id));
-    } else if (!writ_is_ok(put_review(errand, get, config, &json))) {
-        writ_review_request_failed(errand, "memory");
-    } else if (errand->reviewer->config->kind == WRIT_REVIEWER_WEBHOOK) {
-        writ_reviewer_hook_ask(errand, writ_buf_view(&json));
+    request->whole = writ_prompt_is_whole(get->arguments);
+    request->stage = WRIT_REVIEW_REQUEST_OUT;
+    if (request->reviewer->config->kind == WRIT_REVIEWER_OPINIONS) {
+        give_opinion(request, get, writ_config_reviewer(config, request->reviewer->config->id));
+    } else if (!writ_is_ok(put_review(request, get, config, &json))) {
+        writ_review_request_failed(request, "memory");
+    } else if (request->reviewer->config->kind == WRIT_REVIEWER_WEBHOOK) {
+        writ_reviewer_hook_ask(request, writ_buf_view(&json));
     } else {
-        writ_reviewer_worker_ask(errand, writ_buf_view(&json));
-        writ_review_requests_wake(errand->reviewer); /* it has a time */
+        writ_reviewer_worker_ask(request, writ_buf_view(&json));
+        writ_review_requests_wake(request->reviewer); /* it has a time */
     }
 }
 
@@ -106,21 +106,21 @@ wants_vote(const struct writ_review_told *told, struct writ_view voter)
 static void
 was_read(struct writ_post *post)
 {
-    struct writ_review_request *errand = post->ctx;
-    const struct writ_entry_review_get *get = &errand->entry.review_get;
+    struct writ_review_request *request = post->ctx;
+    const struct writ_entry_review_get *get = &request->entry.review_get;
 
-    if (errand->entry.code == WRIT_E_ABSENT) {
-        writ_review_request_rests(errand);
-    } else if (errand->entry.code != WRIT_OK) {
-        writ_review_request_failed(errand, "ledger_unavailable");
-    } else if (errand->over || get->arguments.ptr == NULL ||
-               !wants_vote(&get->told, errand->reviewer->config->id)) {
-        writ_review_request_rests(errand);
-    } else if (errand->reviewer->config->kind == WRIT_REVIEWER_WORKER &&
-               !writ_reviewer_worker_is_up(errand->reviewer)) {
-        writ_review_request_end(errand, WRIT_REVIEW_REQUEST_WAITS);
+    if (request->entry.code == WRIT_E_ABSENT) {
+        writ_review_request_rests(request);
+    } else if (request->entry.code != WRIT_OK) {
+        writ_review_request_failed(request, "ledger_unavailable");
+    } else if (request->over || get->arguments.ptr == NULL ||
+               !wants_vote(&get->told, request->reviewer->config->id)) {
+        writ_review_request_rests(request);
+    } else if (request->reviewer->config->kind == WRIT_REVIEWER_WORKER &&
+               !writ_reviewer_worker_is_up(request->reviewer)) {
+        writ_review_request_end(request, WRIT_REVIEW_REQUEST_WAITS);
     } else {
-        ask(errand, get);
+        ask(request, get);
     }
 }
 
@@ -134,10 +134,10 @@ may_start(const struct writ_reviewer *reviewer)
 }
 
 static bool
-is_timed(const struct writ_review_request *errand)
+is_timed(const struct writ_review_request *request)
 {
-    return errand->stage == WRIT_REVIEW_REQUEST_OUT &&
-           errand->reviewer->config->kind == WRIT_REVIEWER_WORKER;
+    return request->stage == WRIT_REVIEW_REQUEST_OUT &&
+           request->reviewer->config->kind == WRIT_REVIEWER_WORKER;
 }
 
 /* When there is something to do again; INT64_MAX: when something comes back, or the worker is up.
@@ -145,16 +145,16 @@ is_timed(const struct writ_review_request *errand)
 static int64_t
 next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 {
-    const struct writ_review_request *errand;
+    const struct writ_review_request *request;
     int64_t next_us = INT64_MAX;
 
-    TAILQ_FOREACH(errand, &reviewer->errands, link)
+    TAILQ_FOREACH(request, &reviewer->requests, link)
     {
-        bool waits = errand->stage == WRIT_REVIEW_REQUEST_WAITS &&
-                     (errand->due_us > now_us || may_start(reviewer));
+        bool waits = request->stage == WRIT_REVIEW_REQUEST_WAITS &&
+                     (request->due_us > now_us || may_start(reviewer));
 
-        if ((waits || is_timed(errand)) && errand->due_us < next_us) {
-            next_us = errand->due_us;
+        if ((waits || is_timed(request)) && request->due_us < next_us) {
+            next_us = request->due_us;
         }
     }
     return next_us;
@@ -165,16 +165,16 @@ pump(struct writ_reviewer *reviewer)
 {
     struct writ_loop *loop = reviewer->worker->loop;
     int64_t now_us = writ_loop_now_us(loop), next_us;
-    struct writ_review_request *errand, *next;
+    struct writ_review_request *request, *next;
 
-    for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
-        next = TAILQ_NEXT(errand, link);
-        if (is_timed(errand) && errand->due_us <= now_us) {
-            writ_reviewer_worker_recall(errand);
-            writ_review_request_failed(errand, "timeout");
-        } else if (errand->stage == WRIT_REVIEW_REQUEST_WAITS && errand->due_us <= now_us &&
+    for (request = TAILQ_FIRST(&reviewer->requests); request != NULL; request = next) {
+        next = TAILQ_NEXT(request, link);
+        if (is_timed(request) && request->due_us <= now_us) {
+            writ_reviewer_worker_recall(request);
+            writ_review_request_failed(request, "timeout");
+        } else if (request->stage == WRIT_REVIEW_REQUEST_WAITS && request->due_us <= now_us &&
                    may_start(reviewer)) {
-            writ_review_request_read(errand, was_read);
+            writ_review_request_read(request, was_read);
         }
     }
     next_us = next_due(reviewer, now_us);
@@ -190,14 +190,14 @@ pump_again(struct writ_timer *timer)
 }
 
 static struct writ_review_request *
-errand_for(struct writ_reviewer *reviewer, struct writ_view id)
+request_for(struct writ_reviewer *reviewer, struct writ_view id)
 {
-    struct writ_review_request *errand;
+    struct writ_review_request *request;
 
-    TAILQ_FOREACH(errand, &reviewer->errands, link)
+    TAILQ_FOREACH(request, &reviewer->requests, link)
     {
-        if (!errand->over && writ_view_equal(errand->id, id)) {
-            return errand;
+        if (!request->over && writ_view_equal(request->id, id)) {
+            return request;
         }
     }
     return NULL;
@@ -205,24 +205,24 @@ errand_for(struct writ_reviewer *reviewer, struct writ_view id)
 
 /* Its answer is no longer wanted. */
 static void
-take_back(struct writ_review_request *errand)
+take_back(struct writ_review_request *request)
 {
-    switch (errand->stage) {
+    switch (request->stage) {
     case WRIT_REVIEW_REQUEST_WAITS:
     case WRIT_REVIEW_REQUEST_RESTS:
-        writ_review_request_free(errand);
+        writ_review_request_free(request);
         break;
     case WRIT_REVIEW_REQUEST_READS:
     case WRIT_REVIEW_REQUEST_VOTES:
-        errand->over = true;
+        request->over = true;
         break;
     case WRIT_REVIEW_REQUEST_OUT:
-        errand->over = true;
-        if (errand->call != NULL) {
-            writ_http_client_cancel(errand->call);
+        request->over = true;
+        if (request->call != NULL) {
+            writ_http_client_cancel(request->call);
         } else {
-            writ_reviewer_worker_recall(errand);
-            writ_review_request_rests(errand);
+            writ_reviewer_worker_recall(request);
+            writ_review_request_rests(request);
         }
         break;
     }
@@ -232,21 +232,21 @@ take_back(struct writ_review_request *errand)
 static bool
 look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 {
-    struct writ_review_request *errand = errand_for(reviewer, told->review.id);
+    struct writ_review_request *request = request_for(reviewer, told->review.id);
 
     if (!wants_vote(told, reviewer->config->id)) {
-        if (errand != NULL) {
-            take_back(errand);
+        if (request != NULL) {
+            take_back(request);
         }
         return true;
     }
-    if (errand == NULL) {
-        errand = writ_review_request_new(reviewer, told->review.id);
+    if (request == NULL) {
+        request = writ_review_request_new(reviewer, told->review.id);
     }
-    if (errand != NULL) {
-        errand->seen = true;
+    if (request != NULL) {
+        request->seen = true;
     }
-    return errand != NULL;
+    return request != NULL;
 }
 
 /* ---- watching */
@@ -257,12 +257,12 @@ static void watch(struct writ_reviewers *all);
 static void
 forget_unseen(struct writ_reviewer *reviewer)
 {
-    struct writ_review_request *errand, *next;
+    struct writ_review_request *request, *next;
 
-    for (errand = TAILQ_FIRST(&reviewer->errands); errand != NULL; errand = next) {
-        next = TAILQ_NEXT(errand, link);
-        if (!errand->seen && !errand->over) {
-            take_back(errand);
+    for (request = TAILQ_FIRST(&reviewer->requests); request != NULL; request = next) {
+        next = TAILQ_NEXT(request, link);
+        if (!request->seen && !request->over) {
+            take_back(request);
         }
     }
 }
@@ -271,12 +271,12 @@ forget_unseen(struct writ_reviewer *reviewer)
 static bool
 look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch *now)
 {
-    struct writ_review_request *errand;
+    struct writ_review_request *request;
     bool done = true;
 
-    TAILQ_FOREACH(errand, &reviewer->errands, link)
+    TAILQ_FOREACH(request, &reviewer->requests, link)
     {
-        errand->seen = !now->anew;
+        request->seen = !now->anew;
     }
     for (size_t i = 0; i < now->n; i++) {
         done = look(reviewer, &now->items[i]) && done;
@@ -373,7 +373,7 @@ open_all(struct writ_reviewers *all, struct writ_err *err)
         if (config->reviewers[i].kind != WRIT_REVIEWER_ASKS) {
             *reviewer = (struct writ_reviewer){
                 .gateway = all->gateway, .worker = all->worker, .config = &config->reviewers[i]};
-            TAILQ_INIT(&reviewer->errands);
+            TAILQ_INIT(&reviewer->requests);
             reviewer->timer = (struct writ_timer){.fn = pump_again, .ctx = reviewer};
             all->n++;
             WRIT_TRY(open_one(reviewer, err));
@@ -415,12 +415,12 @@ writ_reviewers_end(struct writ_reviewers *reviewers)
     writ_loop_timer_cancel(&reviewers->again);
     for (size_t i = 0; i < reviewers->n; i++) {
         struct writ_reviewer *reviewer = &reviewers->list[i];
-        struct writ_review_request *errand;
+        struct writ_review_request *request;
 
         reviewer->ending = true;
-        TAILQ_FOREACH(errand, &reviewer->errands, link)
+        TAILQ_FOREACH(request, &reviewer->requests, link)
         {
-            errand->over = true; /* whatever comes now is not told */
+            request->over = true; /* whatever comes now is not told */
         }
         writ_loop_timer_cancel(&reviewer->timer);
         writ_http_client_close(WRIT_TAKE(reviewer->client));
@@ -435,8 +435,8 @@ writ_reviewers_free(struct writ_reviewers *reviewers)
         return;
     }
     for (size_t i = 0; i < reviewers->n; i++) {
-        while (!TAILQ_EMPTY(&reviewers->list[i].errands)) {
-            writ_review_request_free(TAILQ_FIRST(&reviewers->list[i].errands));
+        while (!TAILQ_EMPTY(&reviewers->list[i].requests)) {
+            writ_review_request_free(TAILQ_FIRST(&reviewers->list[i].requests));
         }
         writ_buf_wipe_secret(&reviewers->list[i].secret);
     }

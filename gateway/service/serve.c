@@ -116,7 +116,7 @@ serve_status_list(struct writ_exchange *x, void *ctx)
     writ_stop_rules_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
     if (!writ_is_ok(writ_buf_check(&uri, NULL)) ||
         !writ_is_ok(writ_stop_rules_put_list(
-            gateway->kills, generation->signer, writ_buf_view(&uri), &body, NULL))) {
+            gateway->stop_rules, generation->signer, writ_buf_view(&uri), &body, NULL))) {
         writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0));
         return;
     }
@@ -504,9 +504,9 @@ open_kills(struct writ_gateway *gateway, struct writ_err *err)
 
     writ_ledger_health(gateway->ledger, &health);
     WRIT_TRY(writ_stop_rules_open(gateway->config->store.ptr, gateway->clock, &log,
-        health.records == 0, &gateway->kills, err));
+        health.records == 0, &gateway->stop_rules, err));
     WRIT_TRY(writ_reader_open(gateway->config->store.ptr, &reader, err));
-    return writ_reader_facts(reader, hear_fact, gateway->kills, err);
+    return writ_reader_facts(reader, hear_fact, gateway->stop_rules, err);
 }
 
 static writ_result
@@ -537,7 +537,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_pending_responses_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
-    WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->lookups, err));
+    WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
@@ -623,7 +623,7 @@ drain(struct serve *serve)
         writ_upstream_stop(gateway->upstreams[i]);
     }
     wait_until(upstreams_stopped, serve, STOP_US);
-    writ_ledger_query_stop(gateway->lookups); /* while the loops still hear what it answers */
+    writ_ledger_query_stop(gateway->queries); /* while the loops still hear what it answers */
     wait_until(is_drained, serve, TELL_US);
 }
 
@@ -641,7 +641,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
     }
-    writ_ledger_query_free(gateway->lookups);
+    writ_ledger_query_free(gateway->queries);
     writ_anchors_free(serve->anchors);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);
@@ -658,7 +658,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_loop_free(serve->loops[i]);
     }
-    writ_stop_rules_free(gateway->kills);
+    writ_stop_rules_free(gateway->stop_rules);
     writ_sessions_free(gateway->sessions);
     writ_pending_responses_free(gateway->answers);
     writ_owners_free(gateway->owners);
@@ -757,7 +757,7 @@ tell_of_ledger(struct serve *serve)
 
 /* One of them for each: when the connections of a thousand sessions close, the sessions stay. */
 static void
-tidy(struct serve *serve)
+trim(struct serve *serve)
 {
     const struct writ_metrics *metrics = serve->gateway.metrics;
     bool connections = writ_memory_trim_is_due(
@@ -788,7 +788,7 @@ wait_for_end(struct serve *serve)
         take_accepted(serve);
         tell_of_ledger(serve);
         writ_generation_reap(serve->generation);
-        tidy(serve);
+        trim(serve);
         if (ticks % SWEEP_TICKS == 0) {
             sweep(serve);
         }

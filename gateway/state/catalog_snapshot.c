@@ -5,50 +5,50 @@
 #include "gateway/state/catalog_snapshot.h"
 
 writ_result
-writ_catalog_snapshot_init(struct writ_catalog_snapshot *shelf, struct writ_err *err)
+writ_catalog_snapshot_init(struct writ_catalog_snapshot *snapshot, struct writ_err *err)
 {
-    *shelf = (struct writ_catalog_snapshot){.current = NULL};
-    atomic_init(&shelf->version, 0);
-    atomic_init(&shelf->doubts, 1); /* nothing was learned */
-    atomic_init(&shelf->settled, 0);
-    if (pthread_mutex_init(&shelf->lock, NULL) != 0) {
+    *snapshot = (struct writ_catalog_snapshot){.current = NULL};
+    atomic_init(&snapshot->version, 0);
+    atomic_init(&snapshot->doubts, 1); /* nothing was learned */
+    atomic_init(&snapshot->settled, 0);
+    if (pthread_mutex_init(&snapshot->lock, NULL) != 0) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a lock");
     }
     return WRIT_DONE;
 }
 
 void
-writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *shelf)
+writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *snapshot)
 {
-    writ_catalog_drop(WRIT_TAKE(shelf->current));
-    (void)pthread_mutex_destroy(&shelf->lock);
+    writ_catalog_drop(WRIT_TAKE(snapshot->current));
+    (void)pthread_mutex_destroy(&snapshot->lock);
 }
 
 struct writ_catalog *
-writ_catalog_snapshot_hold(struct writ_catalog_snapshot *shelf, uint64_t *ret_version)
+writ_catalog_snapshot_hold(struct writ_catalog_snapshot *snapshot, uint64_t *ret_version)
 {
     struct writ_catalog *catalog;
 
-    (void)pthread_mutex_lock(&shelf->lock);
-    catalog = shelf->current != NULL ? writ_catalog_hold(shelf->current) : NULL;
-    *ret_version = atomic_load(&shelf->version);
-    (void)pthread_mutex_unlock(&shelf->lock);
+    (void)pthread_mutex_lock(&snapshot->lock);
+    catalog = snapshot->current != NULL ? writ_catalog_hold(snapshot->current) : NULL;
+    *ret_version = atomic_load(&snapshot->version);
+    (void)pthread_mutex_unlock(&snapshot->lock);
     return catalog;
 }
 
 uint64_t
-writ_catalog_snapshot_version(struct writ_catalog_snapshot *shelf)
+writ_catalog_snapshot_version(struct writ_catalog_snapshot *snapshot)
 {
-    return atomic_load_explicit(&shelf->version, memory_order_acquire);
+    return atomic_load_explicit(&snapshot->version, memory_order_acquire);
 }
 
 const struct writ_catalog *
 writ_catalog_snapshot_look(
-    struct writ_catalog_snapshot *shelf, struct writ_catalog_snapshot_view *view)
+    struct writ_catalog_snapshot *snapshot, struct writ_catalog_snapshot_view *view)
 {
-    if (writ_catalog_snapshot_version(shelf) != view->version) {
+    if (writ_catalog_snapshot_version(snapshot) != view->version) {
         writ_catalog_drop(view->catalog);
-        view->catalog = writ_catalog_snapshot_hold(shelf, &view->version);
+        view->catalog = writ_catalog_snapshot_hold(snapshot, &view->version);
     }
     return view->catalog;
 }
@@ -61,51 +61,51 @@ writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view)
 }
 
 void
-writ_catalog_snapshot_put(struct writ_catalog_snapshot *shelf, struct writ_catalog *catalog)
+writ_catalog_snapshot_put(struct writ_catalog_snapshot *snapshot, struct writ_catalog *catalog)
 {
     struct writ_catalog *before = catalog;
 
-    (void)pthread_mutex_lock(&shelf->lock);
-    if (!writ_catalog_equal(shelf->current, catalog)) {
-        before = shelf->current;
-        shelf->current = catalog;
-        (void)atomic_fetch_add(&shelf->version, 1);
+    (void)pthread_mutex_lock(&snapshot->lock);
+    if (!writ_catalog_equal(snapshot->current, catalog)) {
+        before = snapshot->current;
+        snapshot->current = catalog;
+        (void)atomic_fetch_add(&snapshot->version, 1);
     }
-    (void)pthread_mutex_unlock(&shelf->lock);
+    (void)pthread_mutex_unlock(&snapshot->lock);
     writ_catalog_drop(before);
 }
 
 void
-writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *shelf)
+writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *snapshot)
 {
-    (void)atomic_fetch_add(&shelf->doubts, 1);
+    (void)atomic_fetch_add(&snapshot->doubts, 1);
 }
 
 uint64_t
-writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *shelf)
+writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *snapshot)
 {
-    return atomic_load(&shelf->doubts);
+    return atomic_load(&snapshot->doubts);
 }
 
 void
 writ_catalog_snapshot_settle(
-    struct writ_catalog_snapshot *shelf, uint64_t doubts, int64_t asked_us, int64_t stale_us)
+    struct writ_catalog_snapshot *snapshot, uint64_t doubts, int64_t asked_us, int64_t stale_us)
 {
-    atomic_store(&shelf->asked_us, asked_us);
-    atomic_store(&shelf->stale_us, stale_us);
-    atomic_store(&shelf->settled, doubts);
+    atomic_store(&snapshot->asked_us, asked_us);
+    atomic_store(&snapshot->stale_us, stale_us);
+    atomic_store(&snapshot->settled, doubts);
 }
 
 int64_t
-writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *shelf)
+writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *snapshot)
 {
-    return atomic_load_explicit(&shelf->asked_us, memory_order_relaxed);
+    return atomic_load_explicit(&snapshot->asked_us, memory_order_relaxed);
 }
 
 bool
-writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *shelf, int64_t now_us)
+writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *snapshot, int64_t now_us)
 {
-    return atomic_load_explicit(&shelf->doubts, memory_order_relaxed) !=
-               atomic_load_explicit(&shelf->settled, memory_order_relaxed) ||
-           now_us >= atomic_load_explicit(&shelf->stale_us, memory_order_relaxed);
+    return atomic_load_explicit(&snapshot->doubts, memory_order_relaxed) !=
+               atomic_load_explicit(&snapshot->settled, memory_order_relaxed) ||
+           now_us >= atomic_load_explicit(&snapshot->stale_us, memory_order_relaxed);
 }

@@ -26,42 +26,44 @@ struct writ_catalog_snapshot_view {
 };
 
 /** WRIT_E_NOMEM. */
-WRIT_RESULT writ_catalog_snapshot_init(struct writ_catalog_snapshot *shelf, struct writ_err *err);
-void writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *shelf);
+WRIT_RESULT writ_catalog_snapshot_init(
+    struct writ_catalog_snapshot *snapshot, struct writ_err *err);
+void writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *snapshot);
 
 /** The current catalog, or NULL; borrowed until this loop looks again. */
 const struct writ_catalog *writ_catalog_snapshot_look(
-    struct writ_catalog_snapshot *shelf, struct writ_catalog_snapshot_view *view);
+    struct writ_catalog_snapshot *snapshot, struct writ_catalog_snapshot_view *view);
 
 /** Lets go of what was seen last. */
 void writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view);
 
 /** Puts a sealed catalog there; it is taken. One that says the same changes nothing. Any thread. */
-void writ_catalog_snapshot_put(struct writ_catalog_snapshot *shelf, struct writ_catalog *catalog);
+void writ_catalog_snapshot_put(
+    struct writ_catalog_snapshot *snapshot, struct writ_catalog *catalog);
 
 /** The current catalog, held, or NULL; and its version. Any thread. */
 struct writ_catalog *writ_catalog_snapshot_hold(
-    struct writ_catalog_snapshot *shelf, uint64_t *ret_version);
+    struct writ_catalog_snapshot *snapshot, uint64_t *ret_version);
 
 /** That version, to see whether there is another one. Any thread. */
-uint64_t writ_catalog_snapshot_version(struct writ_catalog_snapshot *shelf);
+uint64_t writ_catalog_snapshot_version(struct writ_catalog_snapshot *snapshot);
 
 /** The list has changed, or may have: it is to be asked for again. Any thread. */
-void writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *shelf);
+void writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *snapshot);
 
 /** How many doubts there were: look before asking for the list. Any thread. */
-uint64_t writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *shelf);
+uint64_t writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *snapshot);
 
 /** The list that was asked for at `asked_us`, after so many doubts, was put there: those are over,
  * until `stale_us`. Any thread. */
 void writ_catalog_snapshot_settle(
-    struct writ_catalog_snapshot *shelf, uint64_t doubts, int64_t asked_us, int64_t stale_us);
+    struct writ_catalog_snapshot *snapshot, uint64_t doubts, int64_t asked_us, int64_t stale_us);
 
 /** When the current list was asked for. Any thread. */
-int64_t writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *shelf);
+int64_t writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *snapshot);
 
 /** Whether it has to be asked for: it is doubtful or too old, or nothing was learned. Any thread.
  */
-bool writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *shelf, int64_t now_us);
+bool writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *snapshot, int64_t now_us);
 
 #endif

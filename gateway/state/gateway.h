@@ -32,12 +32,12 @@ struct writ_gateway {
     const struct writ_clock *clock;
     struct writ_log *log;
     struct writ_ledger *ledger;
-    struct writ_stop_rules *kills;
+    struct writ_stop_rules *stop_rules;
     struct writ_sessions *sessions;
     struct writ_pending_responses *answers;
     struct writ_owners *owners;        /* of resources */
     struct writ_logins *logins;        /* to the page */
-    struct writ_ledger_query *lookups; /* in the ledger */
+    struct writ_ledger_query *queries; /* in the ledger */
     struct writ_metrics *metrics;
     struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;

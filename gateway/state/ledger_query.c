@@ -18,48 +18,48 @@ struct writ_ledger_query {
 
 /* Waits for the next question; NULL when there is to be none. */
 static struct writ_lookup *
-next(struct writ_ledger_query *lookups)
+next(struct writ_ledger_query *queries)
 {
     struct writ_lookup *lookup = NULL;
 
-    (void)pthread_mutex_lock(&lookups->lock);
-    while (!lookups->stop && lookups->first == NULL) {
-        (void)pthread_cond_wait(&lookups->changed, &lookups->lock);
+    (void)pthread_mutex_lock(&queries->lock);
+    while (!queries->stop && queries->first == NULL) {
+        (void)pthread_cond_wait(&queries->changed, &queries->lock);
     }
-    if (!lookups->stop) {
-        lookup = lookups->first;
-        lookups->first = lookup->next;
-        lookups->last = lookups->first == NULL ? &lookups->first : lookups->last;
-        lookups->waiting--;
+    if (!queries->stop) {
+        lookup = queries->first;
+        queries->first = lookup->next;
+        queries->last = queries->first == NULL ? &queries->first : queries->last;
+        queries->waiting--;
     }
-    (void)pthread_mutex_unlock(&lookups->lock);
+    (void)pthread_mutex_unlock(&queries->lock);
     return lookup;
 }
 
 static void *
 run(void *arg)
 {
-    struct writ_ledger_query *lookups = arg;
+    struct writ_ledger_query *queries = arg;
     struct writ_lookup *lookup;
 
-    while ((lookup = next(lookups)) != NULL) {
-        if (lookups->reader == NULL) {
-            WRIT_IGNORE(writ_reader_open(lookups->path, &lookups->reader, NULL));
+    while ((lookup = next(queries)) != NULL) {
+        if (queries->reader == NULL) {
+            WRIT_IGNORE(writ_reader_open(queries->path, &queries->reader, NULL));
         }
-        lookup->work(lookup, lookups->reader);
+        lookup->work(lookup, queries->reader);
     }
     return NULL;
 }
 
 static bool
-start(struct writ_ledger_query *lookups)
+start(struct writ_ledger_query *queries)
 {
     sigset_t all, before;
     bool started;
 
     (void)sigfillset(&all); /* signals are for the main thread */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&lookups->thread, NULL, run, lookups) == 0;
+    started = pthread_create(&queries->thread, NULL, run, queries) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
@@ -67,74 +67,74 @@ start(struct writ_ledger_query *lookups)
 writ_result
 writ_ledger_query_new(const char *path, struct writ_ledger_query **ret, struct writ_err *err)
 {
-    struct writ_ledger_query *lookups = writ_alloc(sizeof *lookups);
+    struct writ_ledger_query *queries = writ_alloc(sizeof *queries);
 
-    if (lookups == NULL) {
+    if (queries == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for questions about the ledger");
     }
-    lookups->path = path;
-    lookups->last = &lookups->first;
-    (void)pthread_mutex_init(&lookups->lock, NULL);
-    (void)pthread_cond_init(&lookups->changed, NULL);
-    if (!start(lookups)) {
-        (void)pthread_cond_destroy(&lookups->changed);
-        (void)pthread_mutex_destroy(&lookups->lock);
-        writ_free(lookups);
+    queries->path = path;
+    queries->last = &queries->first;
+    (void)pthread_mutex_init(&queries->lock, NULL);
+    (void)pthread_cond_init(&queries->changed, NULL);
+    if (!start(queries)) {
+        (void)pthread_cond_destroy(&queries->changed);
+        (void)pthread_mutex_destroy(&queries->lock);
+        writ_free(queries);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no thread for questions about the ledger");
     }
-    *ret = lookups;
+    *ret = queries;
     return WRIT_DONE;
 }
 
 void
-writ_ledger_query_stop(struct writ_ledger_query *lookups)
+writ_ledger_query_stop(struct writ_ledger_query *queries)
 {
     bool before;
 
-    (void)pthread_mutex_lock(&lookups->lock);
-    before = lookups->stop;
-    lookups->stop = true;
-    (void)pthread_cond_signal(&lookups->changed);
-    (void)pthread_mutex_unlock(&lookups->lock);
+    (void)pthread_mutex_lock(&queries->lock);
+    before = queries->stop;
+    queries->stop = true;
+    (void)pthread_cond_signal(&queries->changed);
+    (void)pthread_mutex_unlock(&queries->lock);
     if (before) {
         return;
     }
-    (void)pthread_join(lookups->thread, NULL);
-    while (lookups->first != NULL) { /* no more come */
-        struct writ_lookup *lookup = lookups->first;
+    (void)pthread_join(queries->thread, NULL);
+    while (queries->first != NULL) { /* no more come */
+        struct writ_lookup *lookup = queries->first;
 
-        lookups->first = lookup->next;
+        queries->first = lookup->next;
         lookup->work(lookup, NULL);
     }
 }
 
 void
-writ_ledger_query_free(struct writ_ledger_query *lookups)
+writ_ledger_query_free(struct writ_ledger_query *queries)
 {
-    if (lookups == NULL) {
+    if (queries == NULL) {
         return;
     }
-    writ_ledger_query_stop(lookups);
-    writ_reader_close(lookups->reader);
-    (void)pthread_cond_destroy(&lookups->changed);
-    (void)pthread_mutex_destroy(&lookups->lock);
-    writ_free(lookups);
+    writ_ledger_query_stop(queries);
+    writ_reader_close(queries->reader);
+    (void)pthread_cond_destroy(&queries->changed);
+    (void)pthread_mutex_destroy(&queries->lock);
+    writ_free(queries);
 }
 
 writ_result
-writ_ledger_query_ask(struct writ_ledger_query *lookups, struct writ_lookup *lookup)
+writ_ledger_query_ask(struct writ_ledger_query *queries, struct writ_lookup *lookup)
 {
     bool taken;
 
     lookup->next = NULL;
-    (void)pthread_mutex_lock(&lookups->lock);
-    taken = lookups->waiting < WRIT_LEDGER_QUERY_MAX && !lookups->stop;
+    (void)pthread_mutex_lock(&queries->lock);
+    taken = queries->waiting < WRIT_LEDGER_QUERY_MAX && !queries->stop;
     if (taken) {
-        *lookups->last = lookup;
-        lookups->last = &lookup->next;
-        lookups->waiting++;
-        (void)pthread_cond_signal(&lookups->changed);
+        *queries->last = lookup;
+        queries->last = &lookup->next;
+        queries->waiting++;
+        (void)pthread_cond_signal(&queries->changed);
     }
-    (void)pthread_mutex_unlock(&lookups->lock);
+    (void)pthread_mutex_unlock(&queries->lock);
     return (writ_result){taken ? WRIT_OK : WRIT_E_BUSY};
 }

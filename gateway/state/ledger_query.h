@@ -28,12 +28,12 @@ WRIT_RESULT writ_ledger_query_new(
 /** Ends the thread after its current question. The caller of stop then calls every waiting question
  * without a reader, and later ones are refused, so that none waits for ever. A second stop does
  * nothing. Blocks. */
-void writ_ledger_query_stop(struct writ_ledger_query *lookups);
+void writ_ledger_query_stop(struct writ_ledger_query *queries);
 
 /** Stops before. NULL is fine. */
-void writ_ledger_query_free(struct writ_ledger_query *lookups);
+void writ_ledger_query_free(struct writ_ledger_query *queries);
 
 /** Any thread. WRIT_E_BUSY when WRIT_LEDGER_QUERY_MAX wait, or after the stop: refuse. */
-WRIT_RESULT writ_ledger_query_ask(struct writ_ledger_query *lookups, struct writ_lookup *lookup);
+WRIT_RESULT writ_ledger_query_ask(struct writ_ledger_query *queries, struct writ_lookup *lookup);
 
 #endif

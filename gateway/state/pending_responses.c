@@ -260,16 +260,16 @@ writ_pending_responses_find(struct writ_pending_responses *answers, const struct
 }
 
 bool
-writ_pending_responses_carry(struct writ_pending_responses *answers, struct writ_ferry *ferry)
+writ_pending_responses_carry(struct writ_pending_responses *answers, struct writ_handover *handover)
 {
     const struct entry *entry;
     bool carried = false;
 
     (void)pthread_mutex_lock(&answers->lock);
-    entry = lookup(answers, &ferry->key);
+    entry = lookup(answers, &handover->key);
     if (entry != NULL && entry->found.state == WRIT_PENDING_RESPONSES_AWAITED) {
         /* one for each stream that is open: their number is bounded */
-        writ_loop_answer(entry->loop, &ferry->post);
+        writ_loop_answer(entry->loop, &handover->post);
         carried = true;
     }
     (void)pthread_mutex_unlock(&answers->lock);

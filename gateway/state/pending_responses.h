@@ -48,16 +48,16 @@ struct writ_pending_responses_found {
 /** An answer on its way from the stream where it came to the loop of its call, and what the client
  * gets on its way back. Owned by who found it, from writ_pending_responses_carry until `done`.
  */
-struct writ_ferry {
+struct writ_handover {
     struct writ_post post;
     struct writ_pending_responses *answers;
     struct writ_digest key;
     struct writ_loop *home; /* where `done` is called */
-    void (*done)(struct writ_ferry *ferry);
+    void (*done)(struct writ_handover *handover);
     void *ctx;
-    struct writ_buf message; /* there: the upstream's answer. Back: what the client gets */
-    bool taken;              /* false: the call had ended meanwhile; look again */
-    struct writ_ferry *next; /* of those that wait for one call */
+    struct writ_buf message;    /* there: the upstream's answer. Back: what the client gets */
+    bool taken;                 /* false: the call had ended meanwhile; look again */
+    struct writ_handover *next; /* of those that wait for one call */
 };
 
 /** WRIT_E_NOMEM. */
@@ -102,8 +102,9 @@ void writ_pending_responses_settle(struct writ_pending_responses *answers,
 struct writ_pending_responses_found writ_pending_responses_find(
     struct writ_pending_responses *answers, const struct writ_digest *key);
 
-/** Posts `ferry->post` to the loop of the call that awaits the answer. Gives false when there is
+/** Posts `handover->post` to the loop of the call that awaits the answer. Gives false when there is
  * none (any more). */
-bool writ_pending_responses_carry(struct writ_pending_responses *answers, struct writ_ferry *ferry);
+bool writ_pending_responses_carry(
+    struct writ_pending_responses *answers, struct writ_handover *handover);
 
 #endif

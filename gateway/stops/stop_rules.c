@@ -45,18 +45,18 @@ struct writ_stop_rules {
 };
 
 static int64_t
-now_s(const struct writ_stop_rules *kills)
+now_s(const struct writ_stop_rules *stop_rules)
 {
-    return writ_clock_wall_us(kills->clock) / US_PER_S;
+    return writ_clock_wall_us(stop_rules->clock) / US_PER_S;
 }
 
 /* ---- asking */
 
 static bool
-stops(const struct writ_stop_rules *kills, const struct writ_kill_call *call)
+stops(const struct writ_stop_rules *stop_rules, const struct writ_kill_call *call)
 {
-    for (size_t i = 0; i < kills->stops_n; i++) {
-        if (writ_kill_names(&kills->stops[i].kill, call)) {
+    for (size_t i = 0; i < stop_rules->stops_n; i++) {
+        if (writ_kill_names(&stop_rules->stops[i].kill, call)) {
             return true;
         }
     }
@@ -64,13 +64,13 @@ stops(const struct writ_stop_rules *kills, const struct writ_kill_call *call)
 }
 
 bool
-writ_stop_rules_stops(struct writ_stop_rules *kills, const struct writ_kill_call *call)
+writ_stop_rules_stops(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call)
 {
     bool stopped;
 
-    (void)pthread_mutex_lock(&kills->lock);
-    stopped = stops(kills, call);
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    stopped = stops(stop_rules, call);
+    (void)pthread_mutex_unlock(&stop_rules->lock);
     return stopped;
 }
 
@@ -78,7 +78,7 @@ writ_stop_rules_stops(struct writ_stop_rules *kills, const struct writ_kill_call
 
 /* Under the lock. */
 static WRIT_RESULT
-save(struct writ_stop_rules *kills, struct writ_err *err)
+save(struct writ_stop_rules *stop_rules, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(FILE_MAX);
     struct writ_write w = writ_write_to(&text);
@@ -87,65 +87,65 @@ save(struct writ_stop_rules *kills, struct writ_err *err)
     writ_write_name(&w, WRIT_LIT("began"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < WRIT_REVOCATIONS_RANGES; i++) {
-        writ_write_i64(&w, kills->revocations.began_s[i]);
+        writ_write_i64(&w, stop_rules->revocations.began_s[i]);
     }
     writ_write_array_end(&w);
-    writ_write_integer(&w, "longest", kills->revocations.longest_s);
-    writ_write_integer(&w, "range", kills->revocations.range);
-    writ_write_integer(&w, "revoked_until", kills->revocations.others_s);
+    writ_write_integer(&w, "longest", stop_rules->revocations.longest_s);
+    writ_write_integer(&w, "range", stop_rules->revocations.range);
+    writ_write_integer(&w, "revoked_until", stop_rules->revocations.others_s);
     writ_write_integer(&w, "version", VERSION);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     WRIT_TRY(writ_trusted_write(
-        kills->dir, kills->name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
-    return writ_trusted_sync(kills->dir, err);
+        stop_rules->dir, stop_rules->name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&text), err));
+    return writ_trusted_sync(stop_rules->dir, err);
 }
 
 /* ---- places of credentials */
 
 /* Later runs have to know how long what this one issues may live. */
 static bool
-note_lifetime(struct writ_stop_rules *kills, int64_t lifetime_s)
+note_lifetime(struct writ_stop_rules *stop_rules, int64_t lifetime_s)
 {
-    int64_t before_s = kills->revocations.longest_s;
+    int64_t before_s = stop_rules->revocations.longest_s;
 
     if (lifetime_s <= before_s) {
         return true;
     }
-    kills->revocations.longest_s = lifetime_s;
-    if (!writ_is_ok(save(kills, NULL))) {
-        kills->revocations.longest_s = before_s;
+    stop_rules->revocations.longest_s = lifetime_s;
+    if (!writ_is_ok(save(stop_rules, NULL))) {
+        stop_rules->revocations.longest_s = before_s;
         return false;
     }
     return true;
 }
 
 bool
-writ_stop_rules_admit(struct writ_stop_rules *kills, const struct writ_kill_call *call,
+writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call,
     int64_t until_s, int64_t *ret_place)
 {
     int64_t now;
     bool given;
 
-    (void)pthread_mutex_lock(&kills->lock); /* keeps the invariant */
-    now = now_s(kills);
-    given = !stops(kills, call) && note_lifetime(kills, until_s - now) &&
-            writ_revocations_give(&kills->revocations, call, now, until_s, ret_place);
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_lock(&stop_rules->lock); /* keeps the invariant */
+    now = now_s(stop_rules);
+    given = !stops(stop_rules, call) && note_lifetime(stop_rules, until_s - now) &&
+            writ_revocations_give(&stop_rules->revocations, call, now, until_s, ret_place);
+    (void)pthread_mutex_unlock(&stop_rules->lock);
     return given;
 }
 
 enum writ_status
-writ_stop_rules_status(struct writ_stop_rules *kills, int64_t place)
+writ_stop_rules_status(struct writ_stop_rules *stop_rules, int64_t place)
 {
     bool revoked;
 
     if (place < 0 || place >= WRIT_REVOCATIONS_PLACES) {
         return WRIT_STATUS_UNKNOWN;
     }
-    (void)pthread_mutex_lock(&kills->lock);
-    revoked = writ_revocations_has(&kills->revocations, place, now_s(kills));
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    revoked = writ_revocations_has(&stop_rules->revocations, place, now_s(stop_rules));
+    (void)pthread_mutex_unlock(&stop_rules->lock);
     return revoked ? WRIT_STATUS_REVOKED : WRIT_STATUS_VALID;
 }
 
@@ -162,8 +162,8 @@ writ_stop_rules_put_uri(struct writ_buf *buf, struct writ_view issuer)
 }
 
 static WRIT_RESULT
-sign_list(struct writ_stop_rules *kills, const struct writ_signer *signer, struct writ_view uri,
-    int64_t now, struct writ_err *err)
+sign_list(struct writ_stop_rules *stop_rules, const struct writ_signer *signer,
+    struct writ_view uri, int64_t now, struct writ_err *err)
 {
     char bits[WRIT_STATUS_LIST_BYTES] = {0};
     const struct writ_status_list list = {
@@ -177,78 +177,79 @@ sign_list(struct writ_stop_rules *kills, const struct writ_signer *signer, struc
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
     for (int64_t i = 0; i < WRIT_REVOCATIONS_PLACES; i++) {
-        if (writ_revocations_has(&kills->revocations, i, now)) {
+        if (writ_revocations_has(&stop_rules->revocations, i, now)) {
             bits[i / 8] = (char)(bits[i / 8] | 1 << i % 8);
         }
     }
     WRIT_TRY(writ_status_list_issue(signer, &list, &token, err));
-    writ_buf_wipe(&kills->token);
-    kills->token = token;
+    writ_buf_wipe(&stop_rules->token);
+    stop_rules->token = token;
     token = (struct writ_buf){0};
-    kills->token_s = now;
-    kills->signer = signer;
-    kills->changed = false;
+    stop_rules->token_s = now;
+    stop_rules->signer = signer;
+    stop_rules->changed = false;
     return WRIT_DONE;
 }
 
 WRIT_RESULT
-writ_stop_rules_put_list(struct writ_stop_rules *kills, const struct writ_signer *signer,
+writ_stop_rules_put_list(struct writ_stop_rules *stop_rules, const struct writ_signer *signer,
     struct writ_view uri, struct writ_buf *buf, struct writ_err *err)
 {
     writ_result result = WRIT_DONE;
     int64_t now;
 
-    (void)pthread_mutex_lock(&kills->lock);
-    now = now_s(kills);
-    if (kills->changed || kills->token_s != now || kills->signer != signer) {
-        result = sign_list(kills, signer, uri, now, err);
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    now = now_s(stop_rules);
+    if (stop_rules->changed || stop_rules->token_s != now || stop_rules->signer != signer) {
+        result = sign_list(stop_rules, signer, uri, now, err);
     }
     if (writ_is_ok(result)) {
-        writ_buf_put(buf, writ_buf_view(&kills->token));
+        writ_buf_put(buf, writ_buf_view(&stop_rules->token));
     }
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_unlock(&stop_rules->lock);
     return writ_is_ok(result) ? writ_buf_check(buf, err) : result;
 }
 
 /* ---- stops */
 
 static void
-take_out(struct writ_stop_rules *kills, size_t i)
+take_out(struct writ_stop_rules *stop_rules, size_t i)
 {
-    struct stop *stop = &kills->stops[i];
+    struct stop *stop = &stop_rules->stops[i];
 
     writ_buf_wipe(&stop->text);
-    kills->stops_n--;
-    if (i != kills->stops_n) {
-        *stop = kills->stops[kills->stops_n];
+    stop_rules->stops_n--;
+    if (i != stop_rules->stops_n) {
+        *stop = stop_rules->stops[stop_rules->stops_n];
         stop->kill.id = writ_view(stop->id, stop->kill.id.len);
     }
 }
 
 /* Under the lock: stops of credentials that are over. */
 static void
-forget(struct writ_stop_rules *kills)
+forget(struct writ_stop_rules *stop_rules)
 {
-    for (size_t i = kills->stops_n; i-- > 0;) {
-        const struct writ_kill *kill = &kills->stops[i].kill;
+    for (size_t i = stop_rules->stops_n; i-- > 0;) {
+        const struct writ_kill *kill = &stop_rules->stops[i].kill;
 
-        if (kill->by == WRIT_KILL_CREDENTIAL && kill->at_us / US_PER_S + OVER_S < now_s(kills)) {
-            take_out(kills, i);
+        if (kill->by == WRIT_KILL_CREDENTIAL &&
+            kill->at_us / US_PER_S + OVER_S < now_s(stop_rules)) {
+            take_out(stop_rules, i);
         }
     }
 }
 
 /* Copies a stop behind the others. */
 static WRIT_RESULT
-add(struct writ_stop_rules *kills, const struct writ_kill *kill, struct writ_err *err)
+add(struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct writ_err *err)
 {
-    struct stop *stop = &kills->stops[kills->stops_n];
+    struct stop *stop = &stop_rules->stops[stop_rules->stops_n];
     const struct writ_view from[] = {kill->value, kill->tenant, kill->reason, kill->who};
     struct writ_view *to[] = {
         &stop->kill.value, &stop->kill.tenant, &stop->kill.reason, &stop->kill.who};
     size_t at = 0;
 
-    if (kills->stops_n == WRIT_STOP_RULES_MAX) {
+    if (stop_rules->stops_n == WRIT_STOP_RULES_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d stops hold", WRIT_STOP_RULES_MAX);
     }
     if (kill->by == WRIT_KILL_NONE || kill->value.len == 0 ||
@@ -271,23 +272,25 @@ add(struct writ_stop_rules *kills, const struct writ_kill *kill, struct writ_err
     }
     stop->kill.id = writ_view_place(kill->id, stop->id);
     stop->kill.issued = NULL; /* its places are known by now */
-    kills->stops_n++;
+    stop_rules->stops_n++;
     return WRIT_DONE;
 }
 
 static WRIT_RESULT
-record_pulled(struct writ_stop_rules *kills, const struct writ_kill *kill, struct writ_err *err)
+record_pulled(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct writ_err *err)
 {
     writ_auto_buf data = writ_buf_make(FILE_MAX);
     struct writ_write w = writ_write_to(&data);
 
     writ_kill_put(kill, &w);
     WRIT_TRY(writ_write_end(&w, err));
-    return kills->log.write(kills->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), err);
+    return stop_rules->log.write(
+        stop_rules->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), err);
 }
 
 static WRIT_RESULT
-record_lifted(struct writ_stop_rules *kills, struct writ_view id, struct writ_err *err)
+record_lifted(struct writ_stop_rules *stop_rules, struct writ_view id, struct writ_err *err)
 {
     writ_auto_buf data = writ_buf_make(FILE_MAX);
     struct writ_write w = writ_write_to(&data);
@@ -296,11 +299,12 @@ record_lifted(struct writ_stop_rules *kills, struct writ_view id, struct writ_er
     writ_write_text(&w, "id", id);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
-    return kills->log.write(kills->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), err);
+    return stop_rules->log.write(
+        stop_rules->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), err);
 }
 
 WRIT_RESULT
-writ_stop_rules_pull(struct writ_stop_rules *kills, const struct writ_kill *kill,
+writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
     char ret_id[WRIT_ID_TEXT], struct writ_err *err)
 {
     struct writ_kill mine = *kill;
@@ -311,65 +315,66 @@ writ_stop_rules_pull(struct writ_stop_rules *kills, const struct writ_kill *kill
         WRIT_FAIL(
             err, WRIT_E_INVALID, "a stop of a credential wants to know what it was issued for");
     }
-    WRIT_TRY(writ_id_new(kills->clock, id, err));
+    WRIT_TRY(writ_id_new(stop_rules->clock, id, err));
     mine.id = writ_view_str(id);
-    mine.at_us = writ_clock_wall_us(kills->clock);
-    (void)pthread_mutex_lock(&kills->lock);
-    forget(kills);
-    result = add(kills, &mine, err);
+    mine.at_us = writ_clock_wall_us(stop_rules->clock);
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    forget(stop_rules);
+    result = add(stop_rules, &mine, err);
     if (writ_is_ok(result)) {
         /* keeps the invariant */
-        writ_revocations_revoke(&kills->revocations, &mine, mine.at_us / US_PER_S);
-        kills->changed = true;
+        writ_revocations_revoke(&stop_rules->revocations, &mine, mine.at_us / US_PER_S);
+        stop_rules->changed = true;
         (void)writ_view_place(writ_view(id, sizeof id), ret_id);
-        if (!writ_is_ok(record_pulled(kills, &mine, err))) {
+        if (!writ_is_ok(record_pulled(stop_rules, &mine, err))) {
             result.code = WRIT_E_IO; /* it works, and is not durable */
         }
-        WRIT_IGNORE(save(kills, NULL)); /* what it revokes follows from the record as well */
+        WRIT_IGNORE(save(stop_rules, NULL)); /* what it revokes follows from the record as well */
     }
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_unlock(&stop_rules->lock);
     return result;
 }
 
 WRIT_RESULT
-writ_stop_rules_lift(struct writ_stop_rules *kills, struct writ_view id, struct writ_view tenant,
-    struct writ_err *err)
+writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
+    struct writ_view tenant, struct writ_err *err)
 {
     writ_result result = {WRIT_E_ABSENT};
 
-    (void)pthread_mutex_lock(&kills->lock);
-    for (size_t i = 0; i < kills->stops_n; i++) {
-        struct stop *stop = &kills->stops[i];
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    for (size_t i = 0; i < stop_rules->stops_n; i++) {
+        struct stop *stop = &stop_rules->stops[i];
 
         if (!writ_view_equal(stop->kill.id, id) ||
             (tenant.len > 0 && !writ_view_equal(tenant, stop->kill.tenant))) {
             continue;
         }
-        result = record_lifted(kills, stop->kill.id, err);
+        result = record_lifted(stop_rules, stop->kill.id, err);
         if (writ_is_ok(result)) {
-            take_out(kills, i);
+            take_out(stop_rules, i);
         }
         break;
     }
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_unlock(&stop_rules->lock);
     return result;
 }
 
 void
-writ_stop_rules_put(struct writ_stop_rules *kills, struct writ_view tenant, struct writ_write *w)
+writ_stop_rules_put(
+    struct writ_stop_rules *stop_rules, struct writ_view tenant, struct writ_write *w)
 {
-    (void)pthread_mutex_lock(&kills->lock);
-    forget(kills);
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    forget(stop_rules);
     writ_write_array_begin(w);
-    for (size_t i = 0; i < kills->stops_n; i++) {
-        const struct writ_kill *kill = &kills->stops[i].kill;
+    for (size_t i = 0; i < stop_rules->stops_n; i++) {
+        const struct writ_kill *kill = &stop_rules->stops[i].kill;
 
         if (tenant.len == 0 || writ_view_equal(kill->tenant, tenant)) {
             writ_kill_put(kill, w);
         }
     }
     writ_write_array_end(w);
-    (void)pthread_mutex_unlock(&kills->lock);
+    (void)pthread_mutex_unlock(&stop_rules->lock);
 }
 
 /* ---- opening */
@@ -381,7 +386,7 @@ text_of(const struct writ_json *object, struct writ_view name)
 }
 
 static WRIT_RESULT
-read_stop(struct writ_stop_rules *kills, const struct writ_json *value, struct writ_err *err)
+read_stop(struct writ_stop_rules *stop_rules, const struct writ_json *value, struct writ_err *err)
 {
     struct writ_kill kill = {
         .id = text_of(value, WRIT_LIT("id")),
@@ -396,7 +401,7 @@ read_stop(struct writ_stop_rules *kills, const struct writ_json *value, struct w
         kill.id.len == 0) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a stop was recorded without id or time");
     }
-    return add(kills, &kill, err);
+    return add(stop_rules, &kill, err);
 }
 
 static bool
@@ -462,7 +467,7 @@ expect_worst(struct writ_revocations *r, int64_t now)
 }
 
 static WRIT_RESULT
-open_file(struct writ_stop_rules *kills, const char *store, bool first, struct writ_err *err)
+open_file(struct writ_stop_rules *stop_rules, const char *store, bool first, struct writ_err *err)
 {
     struct writ_view path = writ_view_str(store);
     writ_auto_buf folder = writ_buf_make(WRIT_TRUSTED_NAME_MAX * 16);
@@ -476,26 +481,27 @@ open_file(struct writ_stop_rules *kills, const char *store, bool first, struct w
     }
     writ_buf_put(&folder, end > 0 ? writ_view_sub(path, 0, end) : WRIT_LIT("."));
     writ_buf_byte(&folder, '\0');
-    kills->name = writ_buf_make(WRIT_TRUSTED_NAME_MAX + 1);
-    writ_buf_put(&kills->name, writ_view_sub(path, end, SIZE_MAX));
-    writ_buf_str(&kills->name, SUFFIX);
-    writ_buf_byte(&kills->name, '\0');
+    stop_rules->name = writ_buf_make(WRIT_TRUSTED_NAME_MAX + 1);
+    writ_buf_put(&stop_rules->name, writ_view_sub(path, end, SIZE_MAX));
+    writ_buf_str(&stop_rules->name, SUFFIX);
+    writ_buf_byte(&stop_rules->name, '\0');
     WRIT_TRY(writ_buf_check(&folder, err));
-    WRIT_TRY(writ_buf_check(&kills->name, err));
-    WRIT_TRY(writ_trusted_dir(folder.ptr, &kills->dir, err));
-    result = writ_trusted_read(kills->dir, kills->name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, &why);
+    WRIT_TRY(writ_buf_check(&stop_rules->name, err));
+    WRIT_TRY(writ_trusted_dir(folder.ptr, &stop_rules->dir, err));
+    result = writ_trusted_read(
+        stop_rules->dir, stop_rules->name.ptr, WRIT_TRUSTED_UNWRITABLE, &text, &why);
     if (result.code == WRIT_E_ABSENT && first) {
-        writ_revocations_begin(&kills->revocations, now_s(kills));
-        return save(kills, err);
+        writ_revocations_begin(&stop_rules->revocations, now_s(stop_rules));
+        return save(stop_rules, err);
     }
     if (!writ_is_ok(result) && result.code != WRIT_E_ABSENT) {
-        WRIT_FAIL(err, result.code, "%s: %s", kills->name.ptr, why.text);
+        WRIT_FAIL(err, result.code, "%s: %s", stop_rules->name.ptr, why.text);
     }
-    if (!writ_is_ok(result) || !read_file(writ_buf_view(&text), &kills->revocations)) {
-        expect_worst(&kills->revocations, now_s(kills));
+    if (!writ_is_ok(result) || !read_file(writ_buf_view(&text), &stop_rules->revocations)) {
+        expect_worst(&stop_rules->revocations, now_s(stop_rules));
     }
-    writ_revocations_follow(&kills->revocations, now_s(kills));
-    return save(kills, err); /* the range is this run's */
+    writ_revocations_follow(&stop_rules->revocations, now_s(stop_rules));
+    return save(stop_rules, err); /* the range is this run's */
 }
 
 WRIT_RESULT
@@ -503,40 +509,41 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
     struct writ_err *err)
 {
-    struct writ_stop_rules *kills = writ_alloc(sizeof *kills);
+    struct writ_stop_rules *stop_rules = writ_alloc(sizeof *stop_rules);
     writ_result result;
 
-    if (kills == NULL) {
+    if (stop_rules == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
     }
-    kills->dir = -1;
-    kills->clock = clock;
-    kills->log = *log;
-    kills->stops = writ_alloc(WRIT_STOP_RULES_MAX * sizeof *kills->stops);
-    if (kills->stops == NULL || pthread_mutex_init(&kills->lock, NULL) != 0) {
-        writ_free(kills->stops);
-        writ_free(kills);
+    stop_rules->dir = -1;
+    stop_rules->clock = clock;
+    stop_rules->log = *log;
+    stop_rules->stops = writ_alloc(WRIT_STOP_RULES_MAX * sizeof *stop_rules->stops);
+    if (stop_rules->stops == NULL || pthread_mutex_init(&stop_rules->lock, NULL) != 0) {
+        writ_free(stop_rules->stops);
+        writ_free(stop_rules);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
     }
-    result = open_file(kills, store, first, err);
+    result = open_file(stop_rules, store, first, err);
     if (!writ_is_ok(result)) {
-        writ_stop_rules_free(kills);
+        writ_stop_rules_free(stop_rules);
         return result;
     }
-    *ret = kills;
+    *ret = stop_rules;
     return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_stop_rules_hear(
-    struct writ_stop_rules *kills, const struct writ_fact *fact, struct writ_err *err)
+    struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err)
 {
     int64_t over_s = fact->at_us / US_PER_S + OVER_S;
 
     if (fact->event == WRIT_FACT_KILL_LIFTED) {
-        for (size_t i = 0; i < kills->stops_n; i++) {
-            if (writ_view_equal(kills->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
-                take_out(kills, i);
+        for (size_t i = 0; i < stop_rules->stops_n; i++) {
+            if (writ_view_equal(
+                    stop_rules->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
+                take_out(stop_rules, i);
                 break;
             }
         }
@@ -545,27 +552,28 @@ writ_stop_rules_hear(
     if (fact->event != WRIT_FACT_KILL_PULLED) {
         return WRIT_DONE;
     }
-    if (over_s > now_s(kills) && over_s > kills->revocations.others_s) {
-        kills->revocations.others_s = over_s; /* what it revoked stays so, whatever the file says */
+    if (over_s > now_s(stop_rules) && over_s > stop_rules->revocations.others_s) {
+        stop_rules->revocations.others_s =
+            over_s; /* what it revoked stays so, whatever the file says */
     }
-    forget(kills);
-    return read_stop(kills, fact->data, err);
+    forget(stop_rules);
+    return read_stop(stop_rules, fact->data, err);
 }
 
 void
-writ_stop_rules_free(struct writ_stop_rules *kills)
+writ_stop_rules_free(struct writ_stop_rules *stop_rules)
 {
-    if (kills == NULL) {
+    if (stop_rules == NULL) {
         return;
     }
-    for (size_t i = 0; i < kills->stops_n; i++) {
-        writ_buf_wipe(&kills->stops[i].text);
+    for (size_t i = 0; i < stop_rules->stops_n; i++) {
+        writ_buf_wipe(&stop_rules->stops[i].text);
     }
-    writ_revocations_wipe(&kills->revocations);
-    writ_buf_wipe(&kills->token);
-    writ_buf_wipe(&kills->name);
-    writ_trusted_close(&kills->dir);
-    (void)pthread_mutex_destroy(&kills->lock);
-    writ_free(kills->stops);
-    writ_free(kills);
+    writ_revocations_wipe(&stop_rules->revocations);
+    writ_buf_wipe(&stop_rules->token);
+    writ_buf_wipe(&stop_rules->name);
+    writ_trusted_close(&stop_rules->dir);
+    (void)pthread_mutex_destroy(&stop_rules->lock);
+    writ_free(stop_rules->stops);
+    writ_free(stop_rules);
 }

@@ -49,22 +49,22 @@ WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clo
 /** Takes in what was recorded before: call it with every fact of the ledger, in their order, before
  * anything else. WRIT_E_MISMATCH: no stop is recorded so; WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_stop_rules_hear(
-    struct writ_stop_rules *kills, const struct writ_fact *fact, struct writ_err *err);
+    struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err);
 
 /** NULL is fine. */
-void writ_stop_rules_free(struct writ_stop_rules *kills);
+void writ_stop_rules_free(struct writ_stop_rules *stop_rules);
 
 /** True when a stop names the call. */
-bool writ_stop_rules_stops(struct writ_stop_rules *kills, const struct writ_kill_call *call);
+bool writ_stop_rules_stops(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call);
 
 /** Gives the place of a credential in the list, which is over at `until_s`. False: a stop names the
  * call, or how long it lives cannot be written down, and there must be no credential. One step:
  * what is not stopped here, a later stop revokes. */
-bool writ_stop_rules_admit(struct writ_stop_rules *kills, const struct writ_kill_call *call,
+bool writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call,
     int64_t until_s, int64_t *ret_place);
 
 /** What the list says of a place. */
-enum writ_status writ_stop_rules_status(struct writ_stop_rules *kills, int64_t place);
+enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int64_t place);
 
 /**
  * Pulls a stop.
@@ -80,24 +80,24 @@ enum writ_status writ_stop_rules_status(struct writ_stop_rules *kills, int64_t p
  *
  * Blocks for the disk.
  */
-WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *kills, const struct writ_kill *kill,
+WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
     char ret_id[WRIT_ID_TEXT], struct writ_err *err);
 
 /** Lifts a stop, durably. With a tenant only one of that tenant. WRIT_E_ABSENT, WRIT_E_IO,
  * WRIT_E_NOMEM: it holds as before. Blocks for the disk. */
-WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *kills, struct writ_view id,
+WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
     struct writ_view tenant, struct writ_err *err);
 
 /** Writes all stops as an array, those of a tenant when it is not empty. */
 void writ_stop_rules_put(
-    struct writ_stop_rules *kills, struct writ_view tenant, struct writ_write *w);
+    struct writ_stop_rules *stop_rules, struct writ_view tenant, struct writ_write *w);
 
 /** Appends the URI of the list of that issuer: what the claim `status` says. */
 void writ_stop_rules_put_uri(struct writ_buf *buf, struct writ_view issuer);
 
 /** Appends the list as a signed token. It is signed again after a change, else at most once a
  * second. */
-WRIT_RESULT writ_stop_rules_put_list(struct writ_stop_rules *kills,
+WRIT_RESULT writ_stop_rules_put_list(struct writ_stop_rules *stop_rules,
     const struct writ_signer *signer, struct writ_view uri, struct writ_buf *buf,
     struct writ_err *err);
 

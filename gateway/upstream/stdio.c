@@ -85,7 +85,7 @@ open_scout(struct writ_post *post)
 
 writ_result
 writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
-    struct writ_catalog_snapshot *shelf, struct writ_stdio **ret, struct writ_err *err)
+    struct writ_catalog_snapshot *snapshot, struct writ_stdio **ret, struct writ_err *err)
 {
     static const struct writ_stdio_ops ops = {.started = writ_stdio_handshake_begin,
         .line = writ_stdio_recv_line,
@@ -107,7 +107,7 @@ writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config 
     stdio->gateway = gateway;
     stdio->config = config;
     stdio->ops = &ops;
-    stdio->shelf = shelf;
+    stdio->snapshot = snapshot;
     stdio->loop = gateway->workers[0].loop;
     stdio->no_legacy = writ_buf_make(REFUSAL_MAX);
     stdio->versions = writ_buf_make(REFUSAL_MAX);

@@ -21,10 +21,10 @@ struct writ_catalog_snapshot;
 struct writ_gateway;
 struct writ_upstream_config;
 
-/** Starts a first child on the loop of worker 0, once the loops run. `shelf`: what was learned of
- * its tools; a new child puts it in doubt. WRIT_E_INVALID, WRIT_E_NOMEM. */
+/** Starts a first child on the loop of worker 0, once the loops run. `snapshot`: what was learned
+ * of its tools; a new child puts it in doubt. WRIT_E_INVALID, WRIT_E_NOMEM. */
 WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
-    struct writ_catalog_snapshot *shelf, struct writ_stdio **ret, struct writ_err *err);
+    struct writ_catalog_snapshot *snapshot, struct writ_stdio **ret, struct writ_err *err);
 
 /** Asks the children to end (end of input, SIGTERM, SIGKILL of their groups); any thread. */
 void writ_stdio_stop(struct writ_stdio *stdio);

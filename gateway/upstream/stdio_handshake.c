@@ -66,7 +66,7 @@ writ_stdio_handshake_begin(struct writ_instance *instance)
 {
     switch (instance->kind) {
     case WRIT_INSTANCE_MODERN:
-        writ_catalog_snapshot_doubt(instance->stdio->shelf);
+        writ_catalog_snapshot_doubt(instance->stdio->snapshot);
         writ_instance_came_up(instance); /* every request says all that the server needs */
         return;
     case WRIT_INSTANCE_SESSION:
@@ -177,7 +177,7 @@ writ_stdio_handshake_initialized(struct writ_instance *instance, const struct wr
         writ_view_compare(writ_json_string(writ_json_get(result, WRIT_LIT("protocolVersion"))),
             WRIT_LIT(WRIT_MCP_LATEST_LEGACY)) >= 0;
     writ_catalog_snapshot_doubt(
-        instance->stdio->shelf); /* another process, perhaps of another version */
+        instance->stdio->snapshot); /* another process, perhaps of another version */
     if (instance->kind != WRIT_INSTANCE_SESSION || instance->greeted) {
         say(instance, WRIT_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     }

@@ -308,7 +308,7 @@ take_notice(struct writ_instance *instance, const struct writ_json *message, str
         return;
     }
     if (writ_view_is(method, "notifications/tools/list_changed")) {
-        writ_catalog_snapshot_doubt(instance->stdio->shelf);
+        writ_catalog_snapshot_doubt(instance->stdio->snapshot);
     }
     switch (instance->kind) {
     case WRIT_INSTANCE_SESSION:

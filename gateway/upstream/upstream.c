@@ -15,7 +15,7 @@ struct writ_upstream {
     struct writ_stdio *stdio;        /* a child, or NULL */
     struct writ_upstream_http *http; /* or NULL */
     size_t index;
-    struct writ_catalog_snapshot shelf;
+    struct writ_catalog_snapshot snapshot;
     struct writ_breaker breaker;
 };
 
@@ -165,14 +165,14 @@ writ_upstream_open(struct writ_gateway *gateway, const struct writ_upstream_conf
     if (upstream == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an upstream");
     }
-    WRIT_TRY(writ_catalog_snapshot_init(&upstream->shelf, err));
+    WRIT_TRY(writ_catalog_snapshot_init(&upstream->snapshot, err));
     upstream->config = config;
     upstream->index = gateway->upstreams_n;
     switch (config->kind) {
     case WRIT_UPSTREAM_NONE:
         WRIT_FAIL(err, WRIT_E_INVALID, "an upstream is neither http nor stdio");
     case WRIT_UPSTREAM_STDIO:
-        WRIT_TRY(writ_stdio_open(gateway, config, &upstream->shelf, &upstream->stdio, err));
+        WRIT_TRY(writ_stdio_open(gateway, config, &upstream->snapshot, &upstream->stdio, err));
         break;
     case WRIT_UPSTREAM_HTTP:
         WRIT_TRY(writ_upstream_http_open(gateway, config, upstream->index, &upstream->http, err));
@@ -212,7 +212,7 @@ writ_upstream_close(struct writ_upstream *upstream)
     }
     writ_upstream_http_close(upstream->http);
     writ_stdio_close(upstream->stdio);
-    writ_catalog_snapshot_wipe(&upstream->shelf);
+    writ_catalog_snapshot_wipe(&upstream->snapshot);
     writ_free(upstream);
 }
 
@@ -223,9 +223,9 @@ writ_upstream_index(const struct writ_upstream *upstream)
 }
 
 struct writ_catalog_snapshot *
-writ_upstream_shelf(struct writ_upstream *upstream)
+writ_upstream_snapshot(struct writ_upstream *upstream)
 {
-    return &upstream->shelf;
+    return &upstream->snapshot;
 }
 
 const struct writ_upstream_config *

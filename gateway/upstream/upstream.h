@@ -32,7 +32,7 @@ const struct writ_upstream_config *writ_upstream_config(const struct writ_upstre
 size_t writ_upstream_index(const struct writ_upstream *upstream);
 
 /** What was learned of its tools. */
-struct writ_catalog_snapshot *writ_upstream_shelf(struct writ_upstream *upstream);
+struct writ_catalog_snapshot *writ_upstream_snapshot(struct writ_upstream *upstream);
 
 /** Whether it can be called right now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);

@@ -164,6 +164,6 @@ test('the tables of worked examples name existing places', () => {
 test('every worked example of the list exists', () => {
   const titles = [...PAGE.matchAll(/^### Add an? (.*)$/gm)].map(([, what]) => what);
   assert.deepEqual(titles.sort(),
-    ['column of the ledger', 'command', 'engine', 'log event', 'method of MCP', 'op of a constraint', 'option', 'reason',
-      'step']);
+    ['column of the ledger', 'command', 'engine', 'log event', 'method of MCP', 'op of a constraint', 'option',
+      'reason', 'step']);
 });

@@ -379,7 +379,7 @@ test('a child that could not start joins when it starts', LIMIT, async (t) => {
   assert.deepEqual(await list(s), [['a__x', 'c__act', 'c__hidden'], undefined]);
 });
 
-test('a session that an upstream lost before it was asked for the result of a task is opened again by the next call', LIMIT,
+test('a session that an upstream lost before the question for the result of a task is opened again', LIMIT,
     async (t) => {
   const { up, gw, s } = await openLate(t);
   const task = { taskId: 't1', status: 'working', createdAt: '2026-01-01T00:00:00Z',

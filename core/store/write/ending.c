@@ -143,7 +143,7 @@ report(struct writ_ledger *ledger, const struct writ_kept *kept)
 {
     const struct writ_ledger_reports *reports = ledger->options.reports;
     struct writ_decision decision = {0};
-    struct writ_extension ours = {0};
+    struct writ_extension extension = {0};
     struct writ_arena *arena;
 
     if (reports == NULL || kept->given_up == WRIT_REASON_NONE) {
@@ -152,8 +152,8 @@ report(struct writ_ledger *ledger, const struct writ_kept *kept)
     arena = writ_arena_new(RECOVERY_ARENA);
     if (arena != NULL &&
         writ_is_ok(writ_ending_decision(ledger, kept->row.about, arena, &decision, NULL)) &&
-        writ_is_ok(writ_extension_read(&decision.extensions, arena, &ours, NULL))) {
-        reports->given_up(reports->ctx, &decision, &ours, kept->given_up);
+        writ_is_ok(writ_extension_read(&decision.extensions, arena, &extension, NULL))) {
+        reports->given_up(reports->ctx, &decision, &extension, kept->given_up);
     }
     writ_arena_free(arena);
 }

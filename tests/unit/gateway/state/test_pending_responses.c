@@ -142,16 +142,16 @@ END_TEST
 
 START_TEST(pending_deliver_reaches_the_awaiting_call_only)
 {
-    struct writ_ferry ferry = {.key = digest(1)};
+    struct writ_handover handover = {.key = digest(1)};
 
     begin();
-    ck_assert(!writ_pending_responses_carry(pending, &ferry));
-    ck_assert_ok(writ_pending_responses_note(pending, &ferry.key, call(0), loop));
-    writ_pending_responses_settle(pending, &ferry.key, call(0), NULL);
-    ck_assert(!writ_pending_responses_carry(pending, &ferry));
-    ferry.key = digest(2);
-    ck_assert_ok(writ_pending_responses_note(pending, &ferry.key, call(1), loop));
-    ck_assert(writ_pending_responses_carry(pending, &ferry));
+    ck_assert(!writ_pending_responses_carry(pending, &handover));
+    ck_assert_ok(writ_pending_responses_note(pending, &handover.key, call(0), loop));
+    writ_pending_responses_settle(pending, &handover.key, call(0), NULL);
+    ck_assert(!writ_pending_responses_carry(pending, &handover));
+    handover.key = digest(2);
+    ck_assert_ok(writ_pending_responses_note(pending, &handover.key, call(1), loop));
+    ck_assert(writ_pending_responses_carry(pending, &handover));
     end();
 }
 END_TEST

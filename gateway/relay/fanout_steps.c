@@ -1,4 +1,5 @@
-/* spread.c - SPREAD: lists (lists.h), notices to all, a resource to the upstream that has it. */
+/* fanout_steps.c - FANOUT: lists (lists.h), notices to all, a resource to the upstream that has it.
+ */
 #include "gateway/relay/fanout.h"
 #include "gateway/relay/lists.h"
 #include "gateway/request/finish.h"
@@ -9,7 +10,7 @@
 /* ---- notices to all, and requests that any may answer ---- */
 
 enum writ_step
-writ_spread_gather(struct writ_request *request)
+writ_fanout_gather(struct writ_request *request)
 {
     struct writ_fanout *legs = request->part;
 
@@ -47,7 +48,7 @@ leg_to_tell(struct writ_fanout *legs)
 
 /* One after the other, in the order of the configuration, until one has it. */
 enum writ_step
-writ_spread_turn(struct writ_request *request)
+writ_fanout_turn(struct writ_request *request)
 {
     struct writ_fanout *legs = request->part;
     struct writ_leg *leg = &legs->legs[legs->turn];
@@ -96,7 +97,7 @@ answer_ping(struct writ_request *request)
 }
 
 enum writ_step
-writ_spread_start(struct writ_request *request)
+writ_fanout_start(struct writ_request *request)
 {
     if (request->method == WRIT_MCP_PING) {
         return answer_ping(request);
