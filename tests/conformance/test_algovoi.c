@@ -28,7 +28,7 @@ derived_decision(struct writ_arena *arena, const struct writ_json *vector)
     return decision;
 }
 
-START_TEST(every_digest_of_a_decision_is_the_published_one)
+START_TEST(decision_digest_of_each_vector_is_the_published_one)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *file = writ_value_file(arena, VECTORS);
@@ -64,7 +64,7 @@ vector_called(const struct writ_json *file, struct writ_view id)
     return NULL;
 }
 
-START_TEST(every_digest_of_an_outcome_is_the_published_one)
+START_TEST(outcome_digest_of_each_vector_is_the_published_one)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *file = writ_value_file(arena, VECTORS);
@@ -91,7 +91,7 @@ START_TEST(every_digest_of_an_outcome_is_the_published_one)
 }
 END_TEST
 
-START_TEST(every_negative_record_is_refused_for_its_reason)
+START_TEST(decision_validate_of_each_negative_vector_gives_its_reason)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *file = writ_value_file(arena, VECTORS);
@@ -115,7 +115,7 @@ START_TEST(every_negative_record_is_refused_for_its_reason)
 }
 END_TEST
 
-START_TEST(every_run_is_as_complete_as_it_should_be)
+START_TEST(completeness_of_each_run_is_the_published_one)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *file = writ_value_file(arena, VECTORS);
@@ -134,6 +134,7 @@ START_TEST(every_run_is_as_complete_as_it_should_be)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("algovoi", every_digest_of_a_decision_is_the_published_one,
-    every_digest_of_an_outcome_is_the_published_one,
-    every_negative_record_is_refused_for_its_reason, every_run_is_as_complete_as_it_should_be)
+WRIT_UNIT_MAIN("algovoi", decision_digest_of_each_vector_is_the_published_one,
+    outcome_digest_of_each_vector_is_the_published_one,
+    decision_validate_of_each_negative_vector_gives_its_reason,
+    completeness_of_each_run_is_the_published_one)

@@ -36,7 +36,7 @@ expect_no_faults(const struct writ_faults *faults)
     ck_assert_msg(faults->count == 0, WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&line)));
 }
 
-START_TEST(the_records_are_valid_and_recompute)
+START_TEST(guide_records_are_valid_and_recompute)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_profile *profile = writ_profile_default();
@@ -59,7 +59,7 @@ START_TEST(the_records_are_valid_and_recompute)
 }
 END_TEST
 
-START_TEST(the_implicit_key_is_the_one_of_the_call)
+START_TEST(guide_implicit_key_is_that_of_the_call)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_governance_decision(arena, example(arena, 1));
@@ -79,7 +79,7 @@ START_TEST(the_implicit_key_is_the_one_of_the_call)
 }
 END_TEST
 
-START_TEST(the_run_is_whole)
+START_TEST(guide_run_is_complete)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_completeness_set *set = writ_completeness_new(1);
@@ -95,5 +95,5 @@ START_TEST(the_run_is_whole)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("evidence_guide", the_records_are_valid_and_recompute,
-    the_implicit_key_is_the_one_of_the_call, the_run_is_whole)
+WRIT_UNIT_MAIN("evidence_guide", guide_records_are_valid_and_recompute,
+    guide_implicit_key_is_that_of_the_call, guide_run_is_complete)

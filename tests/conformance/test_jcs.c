@@ -62,7 +62,7 @@ check_input(const char *name, struct writ_view content, void *arg)
     ck_assert_msg(writ_view_equal(writ_buf_view(&again), writ_buf_view(&want)), "%s again", name);
 }
 
-START_TEST(each_input_has_the_published_canonical_form)
+START_TEST(jcs_of_each_input_is_the_published_form)
 {
     ck_assert_uint_eq(writ_vectors_each("jcs/input", ".json", check_input, NULL), 6);
 }
@@ -102,5 +102,5 @@ START_TEST(ten_thousand_numbers_have_the_published_text)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("conformance_jcs", each_input_has_the_published_canonical_form,
+WRIT_UNIT_MAIN("conformance_jcs", jcs_of_each_input_is_the_published_form,
     ten_thousand_numbers_have_the_published_text)

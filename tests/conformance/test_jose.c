@@ -79,7 +79,7 @@ each_compact(const char *name, struct writ_view content, void *arg)
     writ_arena_free(arena);
 }
 
-START_TEST(compact_tokens_of_our_algorithms_verify_and_no_others)
+START_TEST(jws_of_a_supported_algorithm_verifies_and_of_others_is_refused)
 {
     int verified = 0;
 
@@ -170,7 +170,7 @@ START_TEST(sets_of_private_and_symmetric_keys_are_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("jose-rfc", compact_tokens_of_our_algorithms_verify_and_no_others,
+WRIT_UNIT_MAIN("jose-rfc", jws_of_a_supported_algorithm_verifies_and_of_others_is_refused,
     json_serialisations_are_refused, jws_of_the_cookbook_verifies,
     jwk_thumbprint_of_the_example_is_that_of_rfc_7638,
     sets_of_private_and_symmetric_keys_are_refused)

@@ -78,7 +78,7 @@ check_file(const char *name, struct writ_view content, void *arg)
     writ_arena_free(arena);
 }
 
-START_TEST(each_text_is_accepted_or_refused_as_its_name_says)
+START_TEST(json_read_of_each_text_follows_its_file_name)
 {
     struct counts counts = {0};
 
@@ -89,4 +89,4 @@ START_TEST(each_text_is_accepted_or_refused_as_its_name_says)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("conformance_jsontestsuite", each_text_is_accepted_or_refused_as_its_name_says)
+WRIT_UNIT_MAIN("conformance_jsontestsuite", json_read_of_each_text_follows_its_file_name)

@@ -62,7 +62,7 @@ with_host(struct writ_view bytes, struct writ_buf *ret)
     writ_buf_put(ret, writ_view_sub(bytes, skip + line + 2, bytes.len));
 }
 
-START_TEST(no_handler_sees_what_a_strict_parser_refuses)
+START_TEST(listener_passes_no_request_that_a_strict_parser_refuses)
 {
     struct writ_buf text = writ_vectors_read("llhttp-http1/requests.json");
     struct writ_arena *arena = writ_arena_new(PARSED_MAX);
@@ -91,4 +91,4 @@ START_TEST(no_handler_sees_what_a_strict_parser_refuses)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("llhttp-http1", no_handler_sees_what_a_strict_parser_refuses)
+WRIT_UNIT_MAIN("llhttp-http1", listener_passes_no_request_that_a_strict_parser_refuses)

@@ -76,7 +76,7 @@ check_list(const struct writ_json *group, const char *name, enum writ_holds want
     }
 }
 
-START_TEST(every_op_holds_fails_or_has_no_answer_as_the_cases_say)
+START_TEST(evaluate_of_each_case_gives_its_verdict)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *groups = writ_value_file(arena, "vectors/policy/ops.json");
@@ -95,7 +95,7 @@ START_TEST(every_op_holds_fails_or_has_no_answer_as_the_cases_say)
 }
 END_TEST
 
-START_TEST(every_op_has_a_case_that_holds_and_one_that_fails)
+START_TEST(cases_cover_both_verdicts_of_every_op)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *groups = writ_value_file(arena, "vectors/policy/ops.json");
@@ -140,7 +140,7 @@ check_uncovered(
     }
 }
 
-START_TEST(coverage_is_closed_and_names_what_is_not_listed)
+START_TEST(coverage_of_each_case_names_unlisted_arguments)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *groups = writ_value_file(arena, "vectors/policy/coverage.json");
@@ -166,6 +166,5 @@ START_TEST(coverage_is_closed_and_names_what_is_not_listed)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ops", every_op_holds_fails_or_has_no_answer_as_the_cases_say,
-    every_op_has_a_case_that_holds_and_one_that_fails,
-    coverage_is_closed_and_names_what_is_not_listed)
+WRIT_UNIT_MAIN("ops", evaluate_of_each_case_gives_its_verdict,
+    cases_cover_both_verdicts_of_every_op, coverage_of_each_case_names_unlisted_arguments)

@@ -89,7 +89,7 @@ check_file(const char *name, struct writ_view content, void *arg)
     }
 }
 
-START_TEST(no_payload_leaves_the_directory)
+START_TEST(under_of_each_payload_stays_in_the_directory)
 {
     struct tally tally = {0};
 
@@ -100,4 +100,4 @@ START_TEST(no_payload_leaves_the_directory)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("path_traversal", no_payload_leaves_the_directory)
+WRIT_UNIT_MAIN("path_traversal", under_of_each_payload_stays_in_the_directory)

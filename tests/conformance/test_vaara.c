@@ -110,7 +110,7 @@ number_in(const struct writ_json *object, const char *name)
 
 /* ---- governance_decision_v0 */
 
-START_TEST(the_binding_cases_have_the_expected_verdicts)
+START_TEST(binding_cases_have_the_expected_verdicts)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_jwk *key = key_of(GD "keys/es256_public.pem");
@@ -132,7 +132,7 @@ START_TEST(the_binding_cases_have_the_expected_verdicts)
 }
 END_TEST
 
-START_TEST(the_unicode_scope_has_the_expected_intent)
+START_TEST(unicode_scope_has_the_expected_intent)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_jwk *key = key_of(GD "keys/es256_public.pem");
@@ -285,7 +285,7 @@ expect_grant(
     ck_assert_view(writ_reason_name(why), writ_reason_name(want).ptr);
 }
 
-START_TEST(the_grant_with_capabilities_bounds_a_call)
+START_TEST(grant_with_capabilities_bounds_its_call)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_jwk *key = key_of(CG "keys/es256_public.pem");
@@ -361,10 +361,10 @@ int
 main(void)
 {
     const TTest *const tests[] = {records_conform_as_expected,
-        the_binding_cases_have_the_expected_verdicts, the_unicode_scope_has_the_expected_intent,
+        binding_cases_have_the_expected_verdicts, unicode_scope_has_the_expected_intent,
         streams_are_as_complete_as_expected,
         completeness_of_dropped_authorizations_names_each_of_the_grant,
-        grants_have_the_expected_verdicts, the_grant_with_capabilities_bounds_a_call};
+        grants_have_the_expected_verdicts, grant_with_capabilities_bounds_its_call};
     const char *stated = getenv("WRIT_SHARED_VECTORS");
     bool all = corpora_at(stated != NULL ? stated : WRIT_SOURCE_DIR "/../shared/vectors/external");
 

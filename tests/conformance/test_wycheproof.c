@@ -71,7 +71,7 @@ point_key(const struct writ_json *group)
     return key;
 }
 
-START_TEST(ecdsa_signatures_verify_as_they_must)
+START_TEST(ecdsa_verify_of_each_vector_gives_its_result)
 {
     writ_auto_buf text = writ_vectors_read("wycheproof/ecdsa_secp256r1_sha256_p1363_test.json");
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
@@ -126,7 +126,7 @@ verifies(const struct writ_json *group, const struct writ_json *test, struct wri
     return verified;
 }
 
-START_TEST(key_sets_are_read_as_they_must)
+START_TEST(jwks_read_of_each_vector_gives_its_result)
 {
     writ_auto_buf text = writ_vectors_read("wycheproof/json_web_key_test.json");
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
@@ -154,4 +154,5 @@ START_TEST(key_sets_are_read_as_they_must)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("wycheproof", ecdsa_signatures_verify_as_they_must, key_sets_are_read_as_they_must)
+WRIT_UNIT_MAIN("wycheproof", ecdsa_verify_of_each_vector_gives_its_result,
+    jwks_read_of_each_vector_gives_its_result)

@@ -91,7 +91,7 @@ look(void)
     return count;
 }
 
-START_TEST(a_failed_allocation_leaves_the_old_keys_or_the_new)
+START_TEST(rotate_with_a_failed_allocation_keeps_old_or_new_keys)
 {
     bool reached = true;
 
@@ -130,7 +130,7 @@ rotate_with_limit(void *arg)
     }
 }
 
-START_TEST(a_failed_write_leaves_the_old_keys)
+START_TEST(rotate_with_a_failed_write_keeps_the_old_keys)
 {
     static const rlim_t limits[] = {0, 1, 100, 240, 250, 400};
 
@@ -147,5 +147,5 @@ START_TEST(a_failed_write_leaves_the_old_keys)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("key directory under faults", a_failed_allocation_leaves_the_old_keys_or_the_new,
-    a_failed_write_leaves_the_old_keys)
+WRIT_UNIT_MAIN("key directory under faults", rotate_with_a_failed_allocation_keeps_old_or_new_keys,
+    rotate_with_a_failed_write_keeps_the_old_keys)

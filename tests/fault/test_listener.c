@@ -86,20 +86,20 @@ check(const char *request)
     ck_assert(!reached);
 }
 
-START_TEST(a_request_survives_every_failed_allocation)
+START_TEST(request_with_a_failed_allocation_gets_its_answer_or_a_close)
 {
     check("POST /t/echo HTTP/1.1\r\n" HOST
           "Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
 }
 END_TEST
 
-START_TEST(a_stream_survives_every_failed_allocation)
+START_TEST(stream_with_a_failed_allocation_gets_its_events_or_a_close)
 {
     check("GET /t/big/100000 HTTP/1.1\r\n" HOST "\r\n");
 }
 END_TEST
 
-START_TEST(a_refusal_survives_every_failed_allocation)
+START_TEST(refusal_with_a_failed_allocation_is_sent_or_closed)
 {
     check("GET /t/ok HTTP/1.1\r\nHost: evil\r\n\r\n");
 }
@@ -133,6 +133,6 @@ START_TEST(opening_fails_whole_or_not_at_all)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("listener", a_request_survives_every_failed_allocation,
-    a_stream_survives_every_failed_allocation, a_refusal_survives_every_failed_allocation,
-    opening_fails_whole_or_not_at_all)
+WRIT_UNIT_MAIN("listener", request_with_a_failed_allocation_gets_its_answer_or_a_close,
+    stream_with_a_failed_allocation_gets_its_events_or_a_close,
+    refusal_with_a_failed_allocation_is_sent_or_closed, opening_fails_whole_or_not_at_all)

@@ -47,7 +47,7 @@ whole_yaml(void)
     return text;
 }
 
-START_TEST(a_failed_allocation_never_yields_another_configuration)
+START_TEST(config_with_a_failed_allocation_gives_the_same_or_none)
 {
     writ_auto_buf text = whole_yaml();
     struct writ_config *want = NULL;
@@ -75,7 +75,7 @@ START_TEST(a_failed_allocation_never_yields_another_configuration)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_never_allows_what_was_denied_nor_changes_an_allow)
+START_TEST(policy_with_a_failed_allocation_gives_the_same_verdict_or_a_deny)
 {
     static const char *const calls[] = {call, "{\"a\":\"zz\",\"b\":[1,2]}", "{\"x\":1}",
         "{\"a\":\"yy\",\"b\":[6],\"c\":{\"n\":3}}"};
@@ -107,5 +107,5 @@ START_TEST(a_failed_allocation_never_allows_what_was_denied_nor_changes_an_allow
 }
 END_TEST
 
-WRIT_UNIT_MAIN("fault_policy", a_failed_allocation_never_yields_another_configuration,
-    a_failed_allocation_never_allows_what_was_denied_nor_changes_an_allow)
+WRIT_UNIT_MAIN("fault_policy", config_with_a_failed_allocation_gives_the_same_or_none,
+    policy_with_a_failed_allocation_gives_the_same_verdict_or_a_deny)

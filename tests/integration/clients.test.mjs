@@ -257,7 +257,7 @@ test('an upstream whose list breaks off is named, and its earlier pages are list
     assert.deepEqual(list.result?.tools.map((x) => x.name), ['a__x', 'b__y'], `${name}: ${list.text}`);
     assert.deepEqual(list.result._meta['io.writ/unavailable'], ['b'], name);
   }
-  // a broken first page is not a list either, nor is an error
+  // a broken first page is not a list either; an error that the server reports is an answer
   for (const [name, way] of Object.entries({ closed: ways.closed, page: ways.page, 'no JSON': ways['no JSON'] })) {
     breaking.onMessage = (a) => (a.method === 'tools/list' ? (way(a), true) : undefined);
     assert.deepEqual((await s.request('tools/list')).result._meta['io.writ/unavailable'], ['b'], name);

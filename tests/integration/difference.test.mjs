@@ -155,7 +155,7 @@ const LEGACY_CASES = {
       body: gzipSync(JSON.stringify(rpc(36, 'ping'))) }),
   'broken JSON': legacy('{"jsonrpc":"2.0",'),
   'no body': legacy(''),
-  'JSON that is no message': legacy('"hello"'),
+  'JSON that is not a message': legacy('"hello"'),
   'no jsonrpc member': legacy({ id: 37, method: 'ping' }),
   'jsonrpc 1.0': legacy({ jsonrpc: '1.0', id: 38, method: 'ping' }),
   'method that is a number': legacy({ jsonrpc: '2.0', id: 39, method: 7 }),

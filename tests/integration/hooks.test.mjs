@@ -236,7 +236,7 @@ test('an outcome is accepted once, for a bound call, from its agent', async (t) 
     assert.equal(await after(bad), '422 outcome_malformed', JSON.stringify(bad));
   }
   assert.equal(await after({ result: { a: 1 }, tool_output_hash: `sha256:${'0'.repeat(64)}` }), '409 outcome_mismatch',
-    'another result than the one that is told');
+    'another result than the reported one');
   const done = await crew.after(decision, { outcome: 'error', error_type: 'boom', error_message: 'it broke',
     completed_at: '1999-01-01T00:00:00Z', extensions: { mine: 1 } });
   assert.equal(done.status, 200);
@@ -286,7 +286,7 @@ test('a call reported as not made frees its key; an unreported one keeps it', as
   const first = await crew.before(args());
   const second = await crew.before(args());
   assert.deepEqual([second.verdict, second.decision], ['allow', first.decision],
-    'an answer that was lost is told again');
+    'a lost answer is repeated');
   const claims = (token) => JSON.parse(Buffer.from(token.split('.')[1], 'base64url'));
   assert.deepEqual(claims(second.credential), claims(first.credential), 'with the same jti');
   assert.equal((await crew.after(first.decision, { outcome: 'blocked' })).status, 200);
@@ -415,7 +415,7 @@ test('a call that needs an approval waits for it, and is redeemed once', async (
   assert.equal((await crew.bind(asked.decision, args())).reason, 'decision_not_allow');
   const one = await review(`/${asked.continuation_id}`);
   assert.deepEqual(one.arguments, args().arguments);
-  assert.deepEqual(one.voters.map((v) => v.id), ['ann'], 'who asks does not vote');
+  assert.deepEqual(one.voters.map((v) => v.id), ['ann'], 'the caller does not vote');
   await review(`/${asked.continuation_id}/vote`, { vote: 'approve', review_digest: one.review_digest });
   assert.equal((await crew.before({ ...args(), boundary_id: 'run', continuation_id: 'another' })).reason,
     'continuation_mismatch');

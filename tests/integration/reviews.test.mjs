@@ -22,7 +22,7 @@ test('a call waits for its verdict, runs once after it, and everything is in the
   assert.deepEqual(one.arguments, { amount: 100 });
   assert.equal(one.decision.decision, 'require_approval');
   assert.equal(one.decision.continuation_id, id);
-  assert.deepEqual(one.voters.map((v) => v.id), ['ann', 'bob', 'eve'], 'who asks does not vote, under whatever name');
+  assert.deepEqual(one.voters.map((v) => v.id), ['ann', 'bob', 'eve'], 'the caller does not vote, under any name');
 
   const first = await vote(gw, ANN, id, 'approve', { feedback: '<b>fine</b>', confidence: 0.9 });
   assert.equal(first.json.state, 'open');
@@ -113,7 +113,7 @@ test('voters see the conditions that require the approval, and the caller does n
   assert.equal(kept(), show());
   assert.deepEqual(JSON.parse(kept('--json')).conditions, wanted);
   const told = JSON.stringify([await api(gw, DEV, `/${id}`), await s.call('up__pay', { amount: 250 })]);
-  assert.doesNotMatch(told, /conditions|not below|amount ge/, 'who asks would stay below them');
+  assert.doesNotMatch(told, /conditions|not below|amount ge/, 'a caller would stay below them');
   assert.doesNotMatch(JSON.stringify(gw.show(id)), /not below|amount ge/, 'nor by the record, which it sees');
   // an edited condition is refused
   await gw.stop();

@@ -50,7 +50,7 @@ test('a secret from a file is sent in every request and changes with a reload', 
   await call(gw);
   assert.equal(up.calls.at(-1).headers.authorization, 'Bearer second-secret');
 
-  // a file that others can read changes nothing, and is told without its content
+  // a file that others can read has no effect, and is reported without its content
   secret(gw.dir, 'up.secret', 'third-secret', 0o644);
   const refused = await gw.reload(gw.config);
   assert.equal(refused.event, 'reload_refused');

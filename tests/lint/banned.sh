@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
 memory='memcpy|memmove|memcmp|memchr|memmem|malloc|calloc|realloc|reallocarray|free|alloca'
-# (strerrordesc_np is fine: it allocates nothing and threads share nothing)
+# (strerrordesc_np is fine: it does not allocate, and threads share no state)
 text='str[a-z]+|sprintf|vsprintf|sscanf|gets|ato[filq]+|wcs[a-z]+|asprintf'
 world='system|popen|mktemp|tmpnam|rand|srand|random|getenv|clock_gettime|gettimeofday|time'
 output='printf|fprintf|vfprintf|puts|fputs|putchar|syslog|writ_log_write|WRIT_LOG'

@@ -1,5 +1,5 @@
-# code.awk - a C file without its comments and with empty strings, line by line: what the other
-# checks look at, so that a word in a comment or a message is not taken for code.
+# code.awk - prints a C file without its comments and with empty strings, line by line. Other checks
+# read that, so that a word in a comment or a message does not count as code.
 BEGIN {
     in_comment = 0
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# docker.sh SOURCE - the image has the package of every library that the program is linked to, and
-# what the Dockerfiles copy is there. Without a built program or dpkg the first check is left out.
+# docker.sh SOURCE - the image has the package of every library that the program links, and every
+# file that the Dockerfiles copy exists. Without a built program or dpkg the first check is skipped.
 set -eu
 cd "$1"
 
@@ -11,7 +11,7 @@ sed -n 's/^COPY \([a-z][^ ]*\) .*/\1/p' docker/Dockerfile | while read -r source
     }
 done
 
-# what a stage begins with, and what is copied from one, is there
+# the base image of each stage, and each stage that files are copied from, exists
 for file in docker/Dockerfile docker/*.Dockerfile; do
     stages=$(sed -n 's/^FROM .* AS \([a-z]*\)$/\1/p' "$file")
     sed -n 's/^FROM \([^ ]*\).*/\1/p' "$file" | while read -r image; do
@@ -31,7 +31,7 @@ for file in docker/Dockerfile docker/*.Dockerfile; do
     done
 done
 
-# has_packages PROGRAM STAGE - the packages of the libraries that a program is linked to stand in the
+# has_packages PROGRAM STAGE - the packages of the libraries that a program links are in the
 # stage of the Dockerfile that begins with "FROM debian:12-slim STAGE"
 has_packages() {
     program=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# format.sh SOURCE - clang-format decides layout, but that of tables. scripts/format repairs it. It
-# runs a line of a comment that is too long into the next one: a list of codes must not be such text.
+# format.sh SOURCE - clang-format decides the layout of everything but tables. scripts/format repairs it. It
+# joins an overlong line of a comment with the next one, so keep the lines of a list of codes short.
 # Scripts of the tests keep to 120 columns; only a regular expression may be longer.
 set -eu
 . "$(dirname "$0")/tracked.inc"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # functions.sh SOURCE - no function is longer than 80 lines (house style, "Comments"). The rows of
-# a table that stands in a function are not counted.
+# a table inside a function do not count.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"

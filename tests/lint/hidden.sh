@@ -1,5 +1,5 @@
 #!/bin/sh
-# hidden.sh SOURCE - the program and the page have one table of characters that hide.
+# hidden.sh SOURCE - the program and the page have one table of hidden characters.
 set -eu
 cd "$1"
 ranges() { # first last kind, one to a line

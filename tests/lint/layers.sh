@@ -1,7 +1,6 @@
 #!/bin/sh
-# layers.sh SOURCE - proves that the closed_<layer> checks notice: the layer table of
-# CMakeLists.txt with made-up sources builds, and with any one reference to a layer that is not
-# allowed it does not.
+# layers.sh SOURCE - proves that the closed_<layer> checks fail when they must: the layer table of
+# CMakeLists.txt builds with made-up sources, and does not build with any one forbidden reference.
 set -eu
 source=$(cd "$1" && pwd)
 work=$(mktemp -d)
@@ -18,7 +17,7 @@ folder() {
     esac
 }
 
-# layer NAME CALLED - the only source of a layer, which calls the layer CALLED (or nothing)
+# layer NAME CALLED - writes the only source of a layer, which calls the layer CALLED (or none)
 layer() {
     mkdir -p "$work/tree/$(folder "$1")"
     {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # readme.sh SOURCE - every folder has a README.md (house style, "The tree"). Those of the code name
-# each header of their folder, and each source without a header; what they name is there. The folders
+# each header of their folder, and each source without a header, and no missing file. The folders
 # below tests/unit mirror the code, and those below tests/support are in its README.md.
 set -eu
 . "$(dirname "$0")/tracked.inc"
@@ -15,7 +15,7 @@ done)
     exit 1
 }
 
-# by what the file is called without its ending: `jwk.h` tells of jwk.c too
+# by the file's name without its ending: `jwk.h` covers jwk.c too
 stem() { sed -E 's|.*/||; s/\.(tbl\.h|h|c)$//' | sort -u; }
 
 there=$(tracked | tr '\0' '\n' | grep '\.[ch]$' | sed 's|.*/||' | sort -u)

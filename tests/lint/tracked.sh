@@ -1,6 +1,6 @@
 #!/bin/sh
-# tracked.sh SOURCE - proves that lints look at what git tracks or would track: the data of a quickstart
-# and an installed package are passed over, a new file is not; and that they work without git.
+# tracked.sh SOURCE - proves that lints read the files that git tracks or would track: they skip the data of
+# a quickstart and an installed package, and read a new file; and that they work without git.
 set -eu
 lints=$(cd "$1/tests/lint" && pwd)
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# unused.sh SOURCE - what has a prototype is used by the product: its name stands somewhere besides
-# its prototype and its definition. What only tests use is listed in unused.allow, with the reason.
+# unused.sh SOURCE - the product uses every function that has a prototype: its name occurs outside of
+# its prototype and its definition. unused.allow lists functions for tests, each with the reason.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# words.sh SOURCE - nothing is left to do in the text, nothing names one machine, and the folders whose
-# English was revised keep it: no people-words for processes, and sources that open with their idea.
+# words.sh SOURCE - the text has no open ends and no path of one machine, and the folders whose English
+# was revised keep it: no people-words for processes, plain test names, and sources that open with their idea.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"
@@ -19,13 +19,17 @@ people='(?<!['\''"`/.>_-])(?<!: )(?<!bool )\b([Ww]hoever|[Nn]obody|[Ss]omebody|[
 prose=$(tracked $revised | grep -zvE "$kept" | xargs -0 grep -nsIP "$people") || prose=
 # The same for verbs, in the code alone.
 phrases='\b(is|are) (told|heard)\b|\bwho asks\b|(?<!there )\bis no (answer|message|notification|request)\b'
-phrases=$(tracked cli core crew gateway include policy | grep -zE '\.[ch]$' |
-    xargs -0 grep -nsIP "$phrases") || phrases=
+phrases=$(tracked cli core crew gateway include policy tests | grep -zE '\.([ch]|mjs)$' |
+    grep -zvE "$kept|/test_reason\.c$" | xargs -0 grep -nsIP "$phrases") || phrases=
+# A test is named <function>_<condition>_<result>.
+riddles='what|who|whom|whoever|whatever|nobody|told|heard|one_that|ours|goes_on'
+riddles="START_TEST\\(((a|an|the)_|(\\w+_)?($riddles)(_\\w+)?\\))"
+riddles=$(tracked tests | grep -zE '/test_[^/]*\.c$' | xargs -0 grep -nsE "$riddles") || riddles=
 # The first comment of a source says what it does and what must hold in it.
 headless=$(tracked cli core crew gateway policy tests | grep -zE '\.c$' |
     xargs -0 awk 'FNR == 1 && !/^\/\*/ { print FILENAME ":1: begins without a comment" }')
 
-all=$(printf '%s\n' "$bad" "$prose" "$phrases" "$headless" | grep .) || {
+all=$(printf '%s\n' "$bad" "$prose" "$phrases" "$riddles" "$headless" | grep .) || {
     echo "words: ok"
     exit 0
 }

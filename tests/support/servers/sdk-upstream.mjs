@@ -56,7 +56,7 @@ export function build({ McpServer, ResourceTemplate, completable, inputRequired,
     const answer = await ctx.mcpReq.elicitInput({ message: question, requestedSchema });
     return text(`They said ${answer.content.reply}`);
   });
-  server.registerTool('wait', { description: 'waits until it is told', inputSchema: z.object({ name: z.string() }) },
+  server.registerTool('wait', { description: 'waits for a release', inputSchema: z.object({ name: z.string() }) },
       async ({ name }, ctx) => {
     ran('wait');
     const { signal } = ctx.mcpReq;

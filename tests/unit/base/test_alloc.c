@@ -34,7 +34,7 @@ START_TEST(alloc_of_zero_bytes_gives_memory)
 }
 END_TEST
 
-START_TEST(the_armed_allocation_fails_and_no_other)
+START_TEST(fault_arm_fails_the_nth_allocation_only)
 {
     void *first, *third;
 
@@ -116,7 +116,7 @@ START_TEST(take_leaves_nothing_to_clean_up)
 }
 END_TEST
 
-START_TEST(an_arena_gives_its_maximum_and_not_one_byte_more)
+START_TEST(arena_alloc_beyond_the_maximum_fails)
 {
     struct writ_arena *arena = writ_arena_new(64);
 
@@ -158,7 +158,7 @@ START_TEST(pieces_of_an_arena_are_aligned_and_apart)
 }
 END_TEST
 
-START_TEST(a_piece_may_be_larger_than_a_block)
+START_TEST(arena_alloc_larger_than_a_block_succeeds)
 {
     struct writ_arena *arena = writ_arena_new(1U << 20);
     char *large = writ_arena_get(arena, 100000), *small = writ_arena_get(arena, 1);
@@ -170,7 +170,7 @@ START_TEST(a_piece_may_be_larger_than_a_block)
 }
 END_TEST
 
-START_TEST(the_last_piece_of_an_arena_grows_in_place)
+START_TEST(arena_grow_of_the_last_piece_keeps_its_address)
 {
     struct writ_arena *arena = writ_arena_new(1000);
     char *first = writ_arena_get(arena, 10), *last = writ_arena_get(arena, 10);
@@ -223,8 +223,8 @@ START_TEST(arena_of_small_blocks_gives_its_maximum)
 END_TEST
 
 WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, alloc_of_zero_bytes_gives_memory,
-    the_armed_allocation_fails_and_no_other, fault_arm_affects_its_own_thread_only,
-    wiped_memory_is_zero, take_leaves_nothing_to_clean_up,
-    an_arena_gives_its_maximum_and_not_one_byte_more, pieces_of_an_arena_are_aligned_and_apart,
-    a_piece_may_be_larger_than_a_block, the_last_piece_of_an_arena_grows_in_place,
-    arena_after_a_failed_allocation_still_works, arena_of_small_blocks_gives_its_maximum)
+    fault_arm_fails_the_nth_allocation_only, fault_arm_affects_its_own_thread_only,
+    wiped_memory_is_zero, take_leaves_nothing_to_clean_up, arena_alloc_beyond_the_maximum_fails,
+    pieces_of_an_arena_are_aligned_and_apart, arena_alloc_larger_than_a_block_succeeds,
+    arena_grow_of_the_last_piece_keeps_its_address, arena_after_a_failed_allocation_still_works,
+    arena_of_small_blocks_gives_its_maximum)

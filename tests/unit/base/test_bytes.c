@@ -25,7 +25,7 @@ START_TEST(views_compare_by_bytes_and_length)
 }
 END_TEST
 
-START_TEST(only_ascii_letters_compare_without_case)
+START_TEST(view_equal_nocase_folds_ascii_only)
 {
     ck_assert(writ_view_equal_nocase(WRIT_LIT("Content-Length"), WRIT_LIT("CONTENT-length")));
     ck_assert(!writ_view_equal_nocase(WRIT_LIT("["), WRIT_LIT("{")));
@@ -85,7 +85,7 @@ START_TEST(trimming_takes_spaces_and_tabs_only)
 }
 END_TEST
 
-START_TEST(a_copy_lives_in_the_arena_and_ends_with_nul)
+START_TEST(view_copy_is_in_the_arena_and_ends_with_nul)
 {
     struct writ_arena *arena = writ_arena_new(64);
     struct writ_view copy = writ_view_copy(writ_view("a\0b", 3), arena);
@@ -102,7 +102,7 @@ START_TEST(a_copy_lives_in_the_arena_and_ends_with_nul)
 }
 END_TEST
 
-START_TEST(a_buffer_takes_its_maximum_and_not_one_byte_more)
+START_TEST(buf_put_beyond_the_maximum_fails)
 {
     writ_auto_buf buf = writ_buf_make(3);
     struct writ_err err = {0};
@@ -116,7 +116,7 @@ START_TEST(a_buffer_takes_its_maximum_and_not_one_byte_more)
 }
 END_TEST
 
-START_TEST(a_failed_buffer_stays_failed_until_it_is_cleared)
+START_TEST(buf_after_a_failure_fails_until_cleared)
 {
     writ_auto_buf buf = writ_buf_make(4);
 
@@ -136,7 +136,7 @@ START_TEST(a_failed_buffer_stays_failed_until_it_is_cleared)
 }
 END_TEST
 
-START_TEST(a_zeroed_buffer_holds_nothing)
+START_TEST(buf_zeroed_refuses_bytes)
 {
     struct writ_buf buf = {0};
 
@@ -208,7 +208,7 @@ START_TEST(borrowed_memory_never_grows)
 END_TEST
 
 /* Sometimes with a neighbour, so that the buffer also has to move. */
-START_TEST(a_buffer_grows_in_an_arena)
+START_TEST(buf_in_an_arena_grows)
 {
     struct writ_arena *arena = writ_arena_new(100000);
     struct writ_buf buf = writ_buf_in(arena, 10000);
@@ -234,7 +234,7 @@ START_TEST(a_buffer_grows_in_an_arena)
 }
 END_TEST
 
-START_TEST(an_arena_without_room_fails_its_buffer)
+START_TEST(buf_in_a_full_arena_fails)
 {
     struct writ_arena *arena = writ_arena_new(100);
     struct writ_buf buf = writ_buf_in(arena, 10000);
@@ -332,7 +332,7 @@ START_TEST(hex_is_lower_case_and_of_the_exact_length)
 END_TEST
 
 /* Four bytes are written at once: every value at every place, at lengths around that. */
-START_TEST(every_byte_has_its_hex_digits)
+START_TEST(hex_of_every_byte_reads_back)
 {
     for (size_t len = 1; len <= 9; len++) {
         for (size_t at = 0; at < len; at++) {
@@ -469,16 +469,16 @@ START_TEST(decoding_respects_the_maximum_of_the_buffer)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, only_ascii_letters_compare_without_case,
+WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, view_equal_nocase_folds_ascii_only,
     secrets_compare_by_all_their_bytes, view_parts_stay_within_the_view,
     view_find_without_a_match_gives_the_length, trimming_takes_spaces_and_tabs_only,
-    a_copy_lives_in_the_arena_and_ends_with_nul, a_buffer_takes_its_maximum_and_not_one_byte_more,
-    a_failed_buffer_stays_failed_until_it_is_cleared, a_zeroed_buffer_holds_nothing,
+    view_copy_is_in_the_arena_and_ends_with_nul, buf_put_beyond_the_maximum_fails,
+    buf_after_a_failure_fails_until_cleared, buf_zeroed_refuses_bytes,
     buf_after_a_failed_allocation_stays_failed, borrowed_memory_never_grows,
-    buf_beyond_lent_memory_moves_to_the_heap, a_buffer_grows_in_an_arena,
-    an_arena_without_room_fails_its_buffer, numbers_are_written_whole,
-    formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
-    buf_growth_keeps_its_content, hex_is_lower_case_and_of_the_exact_length,
-    every_byte_has_its_hex_digits, hex_of_any_other_byte_is_refused,
-    base64_gives_the_examples_of_rfc_4648, base64_of_any_length_has_its_digits,
-    base64_of_a_second_spelling_is_refused, decoding_respects_the_maximum_of_the_buffer)
+    buf_beyond_lent_memory_moves_to_the_heap, buf_in_an_arena_grows, buf_in_a_full_arena_fails,
+    numbers_are_written_whole, formatted_text_of_any_length_is_appended_or_refused,
+    consuming_drops_from_the_front, buf_growth_keeps_its_content,
+    hex_is_lower_case_and_of_the_exact_length, hex_of_every_byte_reads_back,
+    hex_of_any_other_byte_is_refused, base64_gives_the_examples_of_rfc_4648,
+    base64_of_any_length_has_its_digits, base64_of_a_second_spelling_is_refused,
+    decoding_respects_the_maximum_of_the_buffer)

@@ -16,7 +16,7 @@ time_of(const char *text)
     return wall_us;
 }
 
-START_TEST(a_time_has_one_text_that_reads_back)
+START_TEST(clock_text_of_a_time_reads_back)
 {
     static const struct {
         int64_t wall_us;
@@ -44,7 +44,7 @@ START_TEST(a_time_has_one_text_that_reads_back)
 }
 END_TEST
 
-START_TEST(every_day_agrees_with_the_c_library)
+START_TEST(clock_date_of_every_day_agrees_with_the_c_library)
 {
     for (int64_t day = -719528; day < 2932897; day += 97) {
         time_t s = (time_t)day * 86400 + 45296;
@@ -139,7 +139,8 @@ START_TEST(clock_of_a_test_gives_its_time)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("clock", a_time_has_one_text_that_reads_back, every_day_agrees_with_the_c_library,
+WRIT_UNIT_MAIN("clock", clock_text_of_a_time_reads_back,
+    clock_date_of_every_day_agrees_with_the_c_library,
     clock_text_of_a_year_beyond_four_digits_is_clamped, clock_read_takes_offsets_and_fractions,
     clock_read_of_another_form_is_refused, clock_system_never_goes_back,
     clock_of_a_test_gives_its_time)

@@ -24,7 +24,7 @@ assert_text(const struct writ_decimal *value, const char *want)
     ck_assert_view(writ_buf_view(&text), want);
 }
 
-START_TEST(a_value_has_one_text_however_it_was_written)
+START_TEST(decimal_text_is_the_same_for_every_spelling)
 {
     static const struct {
         const char *text, *want;
@@ -115,7 +115,7 @@ START_TEST(limits_hold_on_both_sides)
 }
 END_TEST
 
-START_TEST(a_text_has_a_longest_length)
+START_TEST(decimal_text_has_a_maximum_length)
 {
     writ_auto_buf text = writ_buf_make(WRIT_DECIMAL_TEXT_MAX + 1);
     struct writ_decimal value = decimal("42");
@@ -152,7 +152,7 @@ START_TEST(order_is_exact_where_doubles_are_equal)
 }
 END_TEST
 
-START_TEST(a_sum_is_exact_or_refused)
+START_TEST(decimal_add_is_exact_or_refused)
 {
     static const struct {
         const char *a, *b, *want; /* NULL: WRIT_E_LIMIT */
@@ -211,7 +211,7 @@ START_TEST(integers_are_decimals)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("decimal", a_value_has_one_text_however_it_was_written,
+WRIT_UNIT_MAIN("decimal", decimal_text_is_the_same_for_every_spelling,
     decimal_read_of_no_json_number_is_refused, limits_hold_on_both_sides,
-    a_text_has_a_longest_length, order_is_exact_where_doubles_are_equal, a_sum_is_exact_or_refused,
-    integers_are_decimals)
+    decimal_text_has_a_maximum_length, order_is_exact_where_doubles_are_equal,
+    decimal_add_is_exact_or_refused, integers_are_decimals)

@@ -61,7 +61,7 @@ START_TEST(id_after_the_clock_steps_back_still_sorts)
 }
 END_TEST
 
-START_TEST(an_id_begins_with_its_time)
+START_TEST(id_begins_with_its_time)
 {
     int64_t now_us = INT64_C(4200000000123000);
     const struct writ_clock clock = {fixed_us, fixed_us, &now_us};
@@ -133,5 +133,5 @@ START_TEST(random_fills_the_whole_buffer)
 END_TEST
 
 WRIT_UNIT_MAIN("id", id_of_one_millisecond_sorts_by_creation,
-    id_after_the_clock_steps_back_still_sorts, an_id_begins_with_its_time,
+    id_after_the_clock_steps_back_still_sorts, id_begins_with_its_time,
     threads_never_make_the_same_id, random_fills_the_whole_buffer)

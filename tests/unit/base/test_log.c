@@ -60,7 +60,7 @@ fixture_wipe(struct fixture *fixture)
     (void)close(fixture->log.fd);
 }
 
-START_TEST(a_line_is_one_json_object)
+START_TEST(log_line_is_one_json_object)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
 
@@ -111,7 +111,7 @@ START_TEST(hostile_text_stays_inside_its_value)
 }
 END_TEST
 
-START_TEST(a_line_has_a_longest_length_and_says_when_it_was_cut)
+START_TEST(log_line_beyond_the_maximum_is_cut_and_marked)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
     char controls[3000];
@@ -130,7 +130,7 @@ START_TEST(a_line_has_a_longest_length_and_says_when_it_was_cut)
 }
 END_TEST
 
-START_TEST(a_text_is_shown_up_to_its_limit)
+START_TEST(log_text_beyond_its_limit_is_cut)
 {
     WRIT_AUTO(struct fixture, fixture_wipe) f = fixture_new(WRIT_LOG_INFO);
     char text[WRIT_LOG_TEXT_MAX + 1];
@@ -244,8 +244,8 @@ START_TEST(levels_have_names)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("log", a_line_is_one_json_object, log_below_its_level_writes_nothing,
-    hostile_text_stays_inside_its_value, a_line_has_a_longest_length_and_says_when_it_was_cut,
-    a_text_is_shown_up_to_its_limit, log_after_lost_lines_reports_their_number,
+WRIT_UNIT_MAIN("log", log_line_is_one_json_object, log_below_its_level_writes_nothing,
+    hostile_text_stays_inside_its_value, log_line_beyond_the_maximum_is_cut_and_marked,
+    log_text_beyond_its_limit_is_cut, log_after_lost_lines_reports_their_number,
     unread_pipe_loses_lines_and_is_waited_for_once, log_line_allocates_nothing,
     log_of_threads_keeps_lines_whole, levels_have_names)

@@ -75,7 +75,7 @@ START_TEST(number_read_beyond_a_double_is_refused)
 }
 END_TEST
 
-START_TEST(a_prefix_ends_where_the_number_ends)
+START_TEST(number_prefix_ends_with_the_number)
 {
     static const struct {
         const char *text;
@@ -126,7 +126,7 @@ START_TEST(number_read_stops_at_the_maximum_length)
 }
 END_TEST
 
-START_TEST(random_literals_read_as_the_c_library_reads_them)
+START_TEST(number_read_of_random_literals_agrees_with_the_c_library)
 {
     uint64_t state = 42;
     char text[64];
@@ -159,6 +159,6 @@ START_TEST(number_read_ignores_the_locale)
 END_TEST
 
 WRIT_UNIT_MAIN("number", literals_give_the_nearest_double, number_read_of_no_literal_is_refused,
-    number_read_beyond_a_double_is_refused, a_prefix_ends_where_the_number_ends,
-    number_read_stops_at_the_maximum_length, random_literals_read_as_the_c_library_reads_them,
-    number_read_ignores_the_locale)
+    number_read_beyond_a_double_is_refused, number_prefix_ends_with_the_number,
+    number_read_stops_at_the_maximum_length,
+    number_read_of_random_literals_agrees_with_the_c_library, number_read_ignores_the_locale)

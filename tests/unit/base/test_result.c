@@ -17,7 +17,7 @@ refuse(struct writ_err *err)
     WRIT_FAIL(err, WRIT_E_INVALID, "option %s is %d", "retries", -1);
 }
 
-START_TEST(only_ok_is_ok)
+START_TEST(result_is_ok_for_ok_only)
 {
     writ_result zeroed = {0};
 
@@ -45,7 +45,7 @@ START_TEST(err_holds_the_formatted_text)
 }
 END_TEST
 
-START_TEST(an_error_is_one_line_and_ends)
+START_TEST(err_text_is_one_terminated_line)
 {
     char text[2 * WRIT_ERR_TEXT];
     struct writ_err err;
@@ -87,7 +87,7 @@ START_TEST(fail_in_twice_adds_the_place_once)
 }
 END_TEST
 
-START_TEST(every_code_has_its_own_name)
+START_TEST(code_name_of_every_code_is_unique)
 {
     for (int a = WRIT_E_UNSET; a <= WRIT_E_CRYPTO; a++) {
         ck_assert_str_ne(writ_code_name((enum writ_code)a), "unknown");
@@ -114,6 +114,6 @@ START_TEST(invariant_when_broken_stops_the_process)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("result", only_ok_is_ok, err_holds_the_formatted_text, an_error_is_one_line_and_ends,
-    fail_in_twice_adds_the_place_once, every_code_has_its_own_name,
-    invariant_when_broken_stops_the_process)
+WRIT_UNIT_MAIN("result", result_is_ok_for_ok_only, err_holds_the_formatted_text,
+    err_text_is_one_terminated_line, fail_in_twice_adds_the_place_once,
+    code_name_of_every_code_is_unique, invariant_when_broken_stops_the_process)

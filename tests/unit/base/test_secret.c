@@ -27,7 +27,7 @@ file_of(const char *text, size_t len, mode_t mode)
     return path;
 }
 
-START_TEST(a_file_gives_its_text_without_the_line_end)
+START_TEST(secret_of_a_file_drops_the_line_end)
 {
     static const struct {
         const char *text, *secret;
@@ -44,7 +44,7 @@ START_TEST(a_file_gives_its_text_without_the_line_end)
 }
 END_TEST
 
-START_TEST(a_file_that_others_can_read_or_write_is_refused)
+START_TEST(secret_of_a_shared_file_is_refused)
 {
     static const struct {
         mode_t mode;
@@ -100,7 +100,7 @@ START_TEST(secret_of_more_than_the_maximum_is_refused)
 }
 END_TEST
 
-START_TEST(a_variable_gives_its_text)
+START_TEST(secret_of_a_variable_is_its_text)
 {
     writ_auto_buf secret = writ_buf_make(WRIT_SECRET_MAX), small = writ_buf_make(3);
 
@@ -117,6 +117,6 @@ START_TEST(a_variable_gives_its_text)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("secret", a_file_gives_its_text_without_the_line_end,
-    a_file_that_others_can_read_or_write_is_refused, secret_of_a_missing_or_empty_file_is_refused,
-    secret_of_more_than_the_maximum_is_refused, a_variable_gives_its_text)
+WRIT_UNIT_MAIN("secret", secret_of_a_file_drops_the_line_end, secret_of_a_shared_file_is_refused,
+    secret_of_a_missing_or_empty_file_is_refused, secret_of_more_than_the_maximum_is_refused,
+    secret_of_a_variable_is_its_text)

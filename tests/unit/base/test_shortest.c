@@ -102,7 +102,7 @@ START_TEST(digits_are_the_shortest_and_nearest)
 }
 END_TEST
 
-START_TEST(every_exponent_is_right_at_its_edges)
+START_TEST(shortest_at_the_edges_of_every_exponent_is_right)
 {
     for (uint64_t exponent = 0; exponent < 2047; exponent++) {
         static const uint64_t mantissas[] = {
@@ -158,5 +158,5 @@ START_TEST(shortest_of_a_number_without_digits_stops_the_process)
 END_TEST
 
 WRIT_UNIT_MAIN("shortest", digits_are_the_shortest_and_nearest,
-    every_exponent_is_right_at_its_edges, random_numbers_are_right,
+    shortest_at_the_edges_of_every_exponent_is_right, random_numbers_are_right,
     shortest_of_a_number_without_digits_stops_the_process)

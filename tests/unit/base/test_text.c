@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-START_TEST(a_number_is_digits_within_its_range)
+START_TEST(text_number_accepts_digits_within_its_range)
 {
     static const struct {
         const char *text;
@@ -191,7 +191,7 @@ remove_place(const struct place *place)
     ck_assert_int_eq(rmdir(place->folder), 0);
 }
 
-START_TEST(a_file_is_read_up_to_its_limit)
+START_TEST(text_file_is_read_up_to_its_limit)
 {
     struct place place = place_with("a\0b\n", 4);
     writ_auto_buf exact = writ_buf_make(5);
@@ -212,7 +212,7 @@ START_TEST(a_file_is_read_up_to_its_limit)
 }
 END_TEST
 
-START_TEST(a_file_longer_than_one_read_is_read_whole)
+START_TEST(text_file_longer_than_one_read_is_read_whole)
 {
     enum { LONG = 100000 };
     char *content = malloc(LONG);
@@ -243,7 +243,7 @@ START_TEST(file_of_unknown_length_is_limited)
 }
 END_TEST
 
-START_TEST(only_regular_files_are_read)
+START_TEST(text_file_of_no_regular_file_is_refused)
 {
     struct place place = place_with("", 0);
     writ_auto_buf buf = writ_buf_make(100);
@@ -299,7 +299,7 @@ put_json_slowly(struct writ_buf *ret, const char *text, size_t len)
 
 /* Strings are looked at in pieces of several bytes: every byte value at every place of such a
  * piece, beside the values that the arithmetic could mistake for it. */
-START_TEST(an_escape_is_found_at_every_place)
+START_TEST(text_json_finds_an_escape_at_every_offset)
 {
     static const unsigned char beside[] = {'a', 0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7f, 0x80, 0xff};
 
@@ -321,7 +321,7 @@ START_TEST(an_escape_is_found_at_every_place)
 }
 END_TEST
 
-START_TEST(an_escape_is_found_in_texts_of_every_length)
+START_TEST(text_json_finds_an_escape_in_every_length)
 {
     char text[40];
 
@@ -340,7 +340,7 @@ START_TEST(an_escape_is_found_in_texts_of_every_length)
 }
 END_TEST
 
-START_TEST(the_value_of_a_field_has_no_control_byte_but_tab)
+START_TEST(text_field_value_accepts_no_control_but_tab)
 {
     char text[40];
 
@@ -378,10 +378,10 @@ START_TEST(utf8_count_is_right_at_every_offset)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("text", a_number_is_digits_within_its_range, utf8_accepts_exactly_rfc_3629,
+WRIT_UNIT_MAIN("text", text_number_accepts_digits_within_its_range, utf8_accepts_exactly_rfc_3629,
     json_strings_have_the_minimal_escapes, log_safe_text_stays_on_its_line,
-    log_safe_text_is_cut_between_characters, a_file_is_read_up_to_its_limit,
-    a_file_longer_than_one_read_is_read_whole, file_of_unknown_length_is_limited,
-    only_regular_files_are_read, text_file_with_a_failed_allocation_gives_no_part,
-    an_escape_is_found_at_every_place, an_escape_is_found_in_texts_of_every_length,
-    the_value_of_a_field_has_no_control_byte_but_tab, utf8_count_is_right_at_every_offset)
+    log_safe_text_is_cut_between_characters, text_file_is_read_up_to_its_limit,
+    text_file_longer_than_one_read_is_read_whole, file_of_unknown_length_is_limited,
+    text_file_of_no_regular_file_is_refused, text_file_with_a_failed_allocation_gives_no_part,
+    text_json_finds_an_escape_at_every_offset, text_json_finds_an_escape_in_every_length,
+    text_field_value_accepts_no_control_but_tab, utf8_count_is_right_at_every_offset)

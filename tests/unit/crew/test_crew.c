@@ -159,7 +159,7 @@ crew_finish(struct crew *crew, size_t pick)
 
 /* ---- order */
 
-START_TEST(the_order_of_answers_does_not_change_the_log)
+START_TEST(answers_in_any_order_give_the_same_log)
 {
     struct crew first = {0};
 
@@ -255,7 +255,7 @@ START_TEST(resuming_at_every_step_gives_the_same_log)
 }
 END_TEST
 
-START_TEST(a_snapshot_that_was_changed_is_refused_or_runs)
+START_TEST(resume_of_a_changed_snapshot_is_refused_or_runs)
 {
     struct crew crew = {0};
     struct writ_crew_value *snapshot = NULL;
@@ -330,7 +330,7 @@ no_time(void *user)
     return __builtin_nan("");
 }
 
-START_TEST(a_clock_that_fails_gives_no_snapshot)
+START_TEST(snapshot_with_a_failed_clock_fails)
 {
     struct writ_crew_session *session = NULL;
     struct writ_crew_value *snapshot = NULL;
@@ -414,7 +414,7 @@ crew_reopen(struct crew *crew)
 
 #define AT_ONCE INNER(ROLE("ia", ",\"first_input\":true") "," ROLE("iz", ",\"final_output\":true"))
 
-START_TEST(a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick)
+START_TEST(nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick)
 {
     static const char shape[] = SHAPE(ENTRY "," ROLE(
         "w", ",\"amount\":12,\"execution\":{\"timeout_ms\":5}") "," ROLE("f",
@@ -449,7 +449,7 @@ ask_what_is_denied(void *user, const struct writ_crew_hook *hook, struct writ_cr
     writ_crew_control_request(control, WRIT_LIT("w-1"), WRIT_LIT("z-1"), WRIT_CREW_TALK_TO);
 }
 
-START_TEST(a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer)
+START_TEST(hook_that_ends_a_nested_fixer_keeps_the_phase_of_its_answer)
 {
     static const char shape[] =
         SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"hooks\":{\"after_agent\":\"ask\"}") "," ROLE("f",
@@ -475,7 +475,7 @@ START_TEST(a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answ
 END_TEST
 
 /* Its fixer is invoked when the vote was taken: it runs, and no later phase waits for it. */
-START_TEST(a_nested_crew_that_outlives_its_phase_changes_no_other)
+START_TEST(nested_crew_that_outlives_its_phase_changes_no_other)
 {
     static const struct writ_crew_hooks hooks = {ask_what_is_denied, NULL};
     static const char shape[] =
@@ -736,7 +736,7 @@ START_TEST(shape_beyond_a_limit_is_refused)
 }
 END_TEST
 
-START_TEST(a_role_has_no_more_agents_than_a_vote_has_ballots)
+START_TEST(graph_build_limits_the_agents_of_a_role_to_the_ballots_of_a_vote)
 {
     struct writ_crew_limits limits = writ_crew_limits_default;
     char shape[512];
@@ -805,7 +805,7 @@ answer_deeply(struct crew *crew, size_t depth)
                : err.error;
 }
 
-START_TEST(the_deepest_output_is_read_again_from_a_snapshot)
+START_TEST(resume_with_the_deepest_output_succeeds)
 {
     struct writ_crew_session *resumed = NULL;
     struct writ_crew_value *snapshot = NULL;
@@ -828,7 +828,7 @@ START_TEST(the_deepest_output_is_read_again_from_a_snapshot)
 }
 END_TEST
 
-START_TEST(an_item_with_huge_numbers_does_not_break_the_crew)
+START_TEST(memory_item_with_huge_numbers_is_accepted)
 {
     static const char shape[] =
         SHAPE(ENTRY "," ROLE("w", ",\"amount\":1,\"execution\":{\"memex\":{"
@@ -1008,19 +1008,18 @@ START_TEST(crew_with_a_failed_allocation_gives_no_other_log)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("crew", a_nested_crew_that_outlives_its_phase_changes_no_other,
+WRIT_UNIT_MAIN("crew", nested_crew_that_outlives_its_phase_changes_no_other,
     questions_of_an_ended_nested_crew_are_dropped_at_every_level,
     tick_after_the_end_of_the_crew_emits_nothing, ids_that_are_not_utf_8_never_reach_an_event,
     error_names_its_place, limit_of_the_largest_number_is_accepted,
-    resume_of_a_crew_without_waits_is_refused, a_clock_that_fails_gives_no_snapshot,
-    snapshot_beyond_its_limit_is_refused, the_order_of_answers_does_not_change_the_log,
-    resuming_at_every_step_gives_the_same_log, a_snapshot_that_was_changed_is_refused_or_runs,
+    resume_of_a_crew_without_waits_is_refused, snapshot_with_a_failed_clock_fails,
+    snapshot_beyond_its_limit_is_refused, answers_in_any_order_give_the_same_log,
+    resuming_at_every_step_gives_the_same_log, resume_of_a_changed_snapshot_is_refused_or_runs,
     nested_crews_that_end_at_once_all_run_in_their_phase,
-    a_nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
-    a_hook_that_ends_a_nested_fixer_does_not_end_the_phase_under_its_answer,
-    the_deepest_output_is_read_again_from_a_snapshot,
-    an_item_with_huge_numbers_does_not_break_the_crew,
+    nested_fixer_that_ends_at_once_ends_its_phase_after_the_tick,
+    hook_that_ends_a_nested_fixer_keeps_the_phase_of_its_answer,
+    resume_with_the_deepest_output_succeeds, memory_item_with_huge_numbers_is_accepted,
     resume_refused_by_the_memory_is_not_reported_as_no_memory, shape_beyond_a_limit_is_refused,
-    a_role_has_no_more_agents_than_a_vote_has_ballots, event_beyond_its_limit_is_refused,
-    fixers_of_a_phase_have_a_limit, hooks_that_ask_repeatedly_are_limited,
-    crew_with_a_failed_allocation_gives_no_other_log)
+    graph_build_limits_the_agents_of_a_role_to_the_ballots_of_a_vote,
+    event_beyond_its_limit_is_refused, fixers_of_a_phase_have_a_limit,
+    hooks_that_ask_repeatedly_are_limited, crew_with_a_failed_allocation_gives_no_other_log)

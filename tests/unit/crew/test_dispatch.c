@@ -42,7 +42,7 @@ elect(const char *engine, const char *const *candidates, const char *const ranki
 
 static const char *const abc[] = {"b", "a", "c", NULL};
 
-START_TEST(the_majority_counts_first_places_and_ties_go_to_the_earliest_candidate)
+START_TEST(elect_by_majority_counts_first_places_and_breaks_ties_by_order)
 {
     static const char *const one[][MOST] = {{"a", "b"}, {"a"}, {"b", "c"}};
     static const char *const tie[][MOST] = {{"c"}, {"a"}, {"b"}};
@@ -421,7 +421,7 @@ START_TEST(roles_must_be_unique)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("dispatch", the_majority_counts_first_places_and_ties_go_to_the_earliest_candidate,
+WRIT_UNIT_MAIN("dispatch", elect_by_majority_counts_first_places_and_breaks_ties_by_order,
     elect_of_invalid_rankings_fails_before_the_count,
     elect_with_an_unknown_engine_lists_the_known_ones, candidates_and_rankings_have_limits,
     elect_of_many_complete_rankings_is_quick,

@@ -164,7 +164,7 @@ START_TEST(apply_to_a_full_memory_adds_no_item)
 }
 END_TEST
 
-START_TEST(an_item_grows_to_its_limit)
+START_TEST(update_beyond_the_limit_of_an_item_is_refused)
 {
     static const char before[] = "{\"type\":\"memory.update\",\"item_id\":1,\"partial\":{\"t\":\"";
     struct writ_crew_memory memory = memory_of("c");
@@ -197,4 +197,4 @@ END_TEST
 
 WRIT_UNIT_MAIN("memory", items_keep_their_order_and_their_ids,
     retrieve_scores_the_last_written_members, stamp_fills_empty_members_only,
-    apply_to_a_full_memory_adds_no_item, an_item_grows_to_its_limit)
+    apply_to_a_full_memory_adds_no_item, update_beyond_the_limit_of_an_item_is_refused)

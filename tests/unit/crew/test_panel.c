@@ -121,7 +121,7 @@ START_TEST(panel_verdict_holds_under_every_later_vote)
 }
 END_TEST
 
-START_TEST(a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision)
+START_TEST(panel_unanimous_needs_all_and_revises_on_one_objection)
 {
     ck_assert_int_eq(look("aaa", "unanimous", "3"), WRIT_REVIEW_DO_ACCEPT);
     ck_assert_int_eq(look("aa-", "unanimous", "3"), WRIT_REVIEW_DO_VOTE);
@@ -133,7 +133,7 @@ START_TEST(a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision)
 }
 END_TEST
 
-START_TEST(an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused)
+START_TEST(panel_with_an_order_dependent_engine_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
     struct writ_review review = review_of("aa", "majority", "0");
@@ -154,7 +154,7 @@ START_TEST(count_with_each_engine_of_the_table_gives_a_verdict)
 }
 END_TEST
 
-START_TEST(the_same_votes_give_the_same_events_byte_for_byte)
+START_TEST(panel_of_the_same_votes_gives_the_same_events)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
     struct writ_review review = review_of("aa-", "review", "2");
@@ -175,7 +175,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("panel", panel_decides_once_no_vote_can_change_the_verdict,
     panel_verdict_holds_under_every_later_vote,
-    a_unanimous_review_needs_all_and_one_objection_asks_for_a_revision,
-    an_engine_that_could_be_swayed_by_the_order_of_votes_is_refused,
+    panel_unanimous_needs_all_and_revises_on_one_objection,
+    panel_with_an_order_dependent_engine_is_refused,
     count_with_each_engine_of_the_table_gives_a_verdict,
-    the_same_votes_give_the_same_events_byte_for_byte)
+    panel_of_the_same_votes_gives_the_same_events)

@@ -87,7 +87,7 @@ START_TEST(pool_read_gives_the_written_insight)
 }
 END_TEST
 
-START_TEST(statistics_count_everything)
+START_TEST(pool_statistics_count_every_insight)
 {
     struct writ_crew_pool *pool = filled(), *empty = writ_crew_pool_new(0);
     struct writ_crew_value *value = NULL;
@@ -144,4 +144,4 @@ START_TEST(pool_put_beyond_its_limits_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("pool", pool_read_selects_by_kind, pool_read_gives_the_written_insight,
-    statistics_count_everything, pool_put_beyond_its_limits_is_refused)
+    pool_statistics_count_every_insight, pool_put_beyond_its_limits_is_refused)

@@ -76,7 +76,7 @@ check_cases(const struct vote_case *cases, size_t n)
     }
 }
 
-START_TEST(a_quorum_is_counted_on_the_electorate)
+START_TEST(vote_counts_the_quorum_on_the_electorate)
 {
     static const struct vote_case cases[] = {
         {"{\"mode\":\"majority\",\"quorum\":2}", {"1", "!1", "!1"}, "none"},
@@ -118,7 +118,7 @@ START_TEST(weights_and_thresholds_are_exact)
 }
 END_TEST
 
-START_TEST(the_best_of_n_has_the_highest_score)
+START_TEST(vote_best_of_n_takes_the_highest_score)
 {
     static const struct vote_case cases[] = {
         {"{\"mode\":\"best_of_n\",\"score\":\"/s\"}",
@@ -140,7 +140,7 @@ END_TEST
 #define R "\"reject\""
 #define M "{\"vote\":\"modify\",\"feedback\":\"f\"}"
 
-START_TEST(a_review_is_decided_as_published)
+START_TEST(vote_review_follows_the_published_table)
 {
     static const struct vote_case cases[] = {
         {"\"review\"", {A, A, A}, "\"ACCEPT\""},
@@ -219,7 +219,7 @@ next_split(size_t *kinds, size_t voters)
     return true;
 }
 
-START_TEST(no_split_of_votes_is_accepted_and_rejected)
+START_TEST(vote_never_both_accepts_and_rejects)
 {
     static const size_t thresholds[][2] = {{51, 100}, {2, 3}, {3, 4}, {1, 1}};
     size_t tables = 0;
@@ -271,7 +271,7 @@ START_TEST(borda_counts_points_and_first_places)
 }
 END_TEST
 
-START_TEST(a_voting_object_is_a_closed_set)
+START_TEST(vote_with_an_unknown_member_is_refused)
 {
     static const struct vote_case cases[] = {
         {"{\"mode\":\"majority\",\"qorum\":2}", {"1"}, "schema"},
@@ -364,7 +364,7 @@ put_names(struct writ_buf *buf, size_t from, size_t n)
     ck_assert_ok(writ_buf_check(buf, NULL));
 }
 
-START_TEST(a_vote_has_limits)
+START_TEST(vote_beyond_a_limit_is_refused)
 {
     static const struct writ_crew_engine last = {1, "last", "the last name", count_last};
     struct writ_buf rankings[2] = {writ_buf_make(SIZE_MAX), writ_buf_make(SIZE_MAX)};
@@ -465,7 +465,7 @@ explained(const char *config, struct writ_view agent, struct writ_view output)
     return verdict;
 }
 
-START_TEST(an_explanation_can_be_shown_to_a_person)
+START_TEST(vote_explanation_is_printable)
 {
     /* a character of three bytes lies across the cut of the output; the id has its own line */
     struct writ_crew_verdict verdict = explained("\"majority\"", WRIT_LIT("a\nb"),
@@ -480,7 +480,7 @@ START_TEST(an_explanation_can_be_shown_to_a_person)
 }
 END_TEST
 
-START_TEST(an_explanation_has_a_limit)
+START_TEST(vote_explanation_beyond_its_limit_is_cut)
 {
     enum { VOTERS = 60000 };
     struct writ_crew_entry *entries = writ_alloc(VOTERS * sizeof *entries);
@@ -536,10 +536,10 @@ START_TEST(vote_with_many_vetoes_is_quick)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("vote", a_quorum_is_counted_on_the_electorate, weights_and_thresholds_are_exact,
-    the_best_of_n_has_the_highest_score, a_review_is_decided_as_published,
-    no_split_of_votes_is_accepted_and_rejected, borda_counts_points_and_first_places,
-    a_voting_object_is_a_closed_set, vote_of_a_registered_engine_is_called_by_name,
-    a_vote_has_limits, voting_objects_and_names_of_engines_have_limits,
-    an_explanation_can_be_shown_to_a_person, an_explanation_has_a_limit,
+WRIT_UNIT_MAIN("vote", vote_counts_the_quorum_on_the_electorate, weights_and_thresholds_are_exact,
+    vote_best_of_n_takes_the_highest_score, vote_review_follows_the_published_table,
+    vote_never_both_accepts_and_rejects, borda_counts_points_and_first_places,
+    vote_with_an_unknown_member_is_refused, vote_of_a_registered_engine_is_called_by_name,
+    vote_beyond_a_limit_is_refused, voting_objects_and_names_of_engines_have_limits,
+    vote_explanation_is_printable, vote_explanation_beyond_its_limit_is_cut,
     vote_with_many_vetoes_is_quick)

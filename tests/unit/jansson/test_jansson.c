@@ -244,7 +244,7 @@ check_file(const char *name, struct writ_view content, void *arg)
     assert_agree(content, name);
 }
 
-START_TEST(the_readers_agree_on_the_parser_corpus)
+START_TEST(readers_agree_on_the_parser_corpus)
 {
     ck_assert_uint_gt(
         writ_vectors_each("jsontestsuite/test_parsing", ".json", check_file, NULL), 300);
@@ -289,7 +289,7 @@ put_noise(struct writ_buf *buf, uint64_t *state, int depth)
     writ_buf_byte(buf, kind == 2 ? ']' : '}');
 }
 
-START_TEST(the_readers_agree_on_random_documents)
+START_TEST(readers_agree_on_random_documents)
 {
     uint64_t state = 2026;
     struct writ_arena *arena = writ_arena_new((size_t)1 << 24);
@@ -321,5 +321,5 @@ WRIT_UNIT_MAIN("jansson", read_makes_each_type, read_keeps_integers_exact,
     read_without_canonical_form_is_refused, read_has_a_deepest_nesting,
     read_of_an_absent_value_is_absent, claim_is_a_string_or_null, write_gives_the_canonical_form,
     write_without_canonical_form_is_refused, write_has_a_deepest_nesting,
-    write_of_a_value_in_itself_is_too_deep, the_readers_agree_on_the_parser_corpus,
-    the_readers_agree_on_random_documents)
+    write_of_a_value_in_itself_is_too_deep, readers_agree_on_the_parser_corpus,
+    readers_agree_on_random_documents)

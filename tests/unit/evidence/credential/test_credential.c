@@ -243,7 +243,7 @@ START_TEST(credential_issue_of_absent_members_writes_null)
 }
 END_TEST
 
-START_TEST(every_algorithm_signs_credentials)
+START_TEST(credential_issue_works_with_every_algorithm)
 {
     static const enum writ_jwk_alg algs[] = {
         WRIT_JWK_ALG_ES256, WRIT_JWK_ALG_RS256, WRIT_JWK_ALG_EDDSA};
@@ -325,7 +325,7 @@ START_TEST(credential_issue_without_a_needed_member_is_refused)
 }
 END_TEST
 
-START_TEST(an_issuer_and_an_audience_are_needed)
+START_TEST(credential_issue_without_issuer_or_audience_is_refused)
 {
     struct writ_credential_request wanted;
 
@@ -365,7 +365,7 @@ START_TEST(credential_issue_of_an_unwritable_claim_is_refused)
 }
 END_TEST
 
-START_TEST(a_lifetime_has_limits)
+START_TEST(credential_issue_beyond_the_lifetime_limits_is_refused)
 {
     static const struct {
         int64_t lifetime_us;
@@ -389,7 +389,7 @@ START_TEST(a_lifetime_has_limits)
 }
 END_TEST
 
-START_TEST(a_credential_has_a_longest_length)
+START_TEST(credential_issue_beyond_the_maximum_length_is_refused)
 {
     writ_auto_buf scope = writ_buf_make(16384);
     struct writ_credential_request wanted;
@@ -529,7 +529,7 @@ START_TEST(credential_verify_accepts_a_token_of_libjwt)
 END_TEST
 
 /* security.md section 0: libjwt would accept this one */
-START_TEST(an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused)
+START_TEST(credential_verify_of_an_hmac_keyed_with_the_public_pem_is_refused)
 {
     writ_auto_buf pem = writ_buf_make(4096);
     writ_auto_buf kid = writ_buf_make(256);
@@ -723,7 +723,7 @@ START_TEST(credential_verify_of_empty_text_is_missing)
 }
 END_TEST
 
-START_TEST(a_key_that_is_not_in_the_set_is_unknown)
+START_TEST(credential_verify_with_an_absent_key_is_unknown_key)
 {
     const struct change none[] = {{0}};
     struct writ_credential_expect expect;
@@ -739,7 +739,7 @@ START_TEST(a_key_that_is_not_in_the_set_is_unknown)
 END_TEST
 
 /* A stranger's signature under the kid of a known key; and the known key under another alg. */
-START_TEST(a_signature_by_another_key_under_a_known_kid_is_bad)
+START_TEST(credential_verify_of_another_key_under_a_known_kid_is_bad_signature)
 {
     static const char *const algs[] = {"ES256", "none", "HS256", "EdDSA", "RS256", "es256"};
 
@@ -1047,7 +1047,7 @@ START_TEST(credential_verify_permits_the_skew_to_the_second)
 }
 END_TEST
 
-START_TEST(an_expectation_has_limits)
+START_TEST(credential_verify_of_an_expectation_beyond_its_limits_is_invalid)
 {
     enum writ_reason why = WRIT_REASON_NONE;
     struct writ_credential_expect expect;
@@ -1159,7 +1159,7 @@ START_TEST(credential_verify_after_the_revocation_of_its_key_fails)
 }
 END_TEST
 
-START_TEST(a_token_of_every_length_fits_an_arena_of_64_kib)
+START_TEST(credential_verify_of_every_length_fits_an_arena_of_64_kib)
 {
     struct writ_arena *small = writ_arena_new(65536);
     struct writ_credential_expect expect;
@@ -1193,21 +1193,25 @@ END_TEST
 WRIT_UNIT_MAIN("credential", credential_issue_gives_a_verifying_credential,
     credential_issue_takes_every_claim_from_the_decision, credential_issue_adds_no_other_member,
     credential_issue_with_subject_and_status_index_has_their_claims,
-    credential_issue_of_absent_members_writes_null, every_algorithm_signs_credentials,
+    credential_issue_of_absent_members_writes_null, credential_issue_works_with_every_algorithm,
     credential_issue_of_a_deny_is_refused, credential_issue_without_a_needed_member_is_refused,
-    an_issuer_and_an_audience_are_needed, credential_issue_of_an_unwritable_claim_is_refused,
-    a_lifetime_has_limits, a_credential_has_a_longest_length, libjwt_assembles_the_same_bytes,
+    credential_issue_without_issuer_or_audience_is_refused,
+    credential_issue_of_an_unwritable_claim_is_refused,
+    credential_issue_beyond_the_lifetime_limits_is_refused,
+    credential_issue_beyond_the_maximum_length_is_refused, libjwt_assembles_the_same_bytes,
     credential_issue_verifies_with_libjwt, credential_verify_accepts_a_token_of_libjwt,
-    an_hmac_token_of_libjwt_keyed_with_the_public_pem_is_refused,
+    credential_verify_of_an_hmac_keyed_with_the_public_pem_is_refused,
     credential_verify_compares_each_claim_with_the_call, credential_verify_of_empty_text_is_missing,
-    a_key_that_is_not_in_the_set_is_unknown, a_signature_by_another_key_under_a_known_kid_is_bad,
+    credential_verify_with_an_absent_key_is_unknown_key,
+    credential_verify_of_another_key_under_a_known_kid_is_bad_signature,
     credential_verify_of_another_typ_is_malformed, faulty_header_is_malformed_under_any_signature,
     credential_verify_reports_the_first_reason_in_order,
     credential_verify_spends_a_jti_once_and_only_on_success,
     credential_verify_with_an_unknown_use_is_an_io_error,
     credential_verify_with_a_zeroed_expectation_always_fails,
-    credential_verify_permits_the_skew_to_the_second, an_expectation_has_limits,
+    credential_verify_permits_the_skew_to_the_second,
+    credential_verify_of_an_expectation_beyond_its_limits_is_invalid,
     credential_verify_compares_the_state_exactly,
     credential_verify_without_arguments_needs_equal_digests,
     credential_verify_after_the_revocation_of_its_key_fails,
-    a_token_of_every_length_fits_an_arena_of_64_kib)
+    credential_verify_of_every_length_fits_an_arena_of_64_kib)

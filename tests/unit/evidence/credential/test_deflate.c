@@ -95,7 +95,7 @@ START_TEST(read_of_the_longest_is_done_and_of_one_byte_more_is_a_limit)
 END_TEST
 
 /* A thousand bytes for one: the memory used is bounded by the buffer, not by the stream. */
-START_TEST(read_of_a_bomb_takes_no_more_than_its_bound)
+START_TEST(read_of_a_bomb_takes_no_more_memory_than_its_bound)
 {
     static const char zeros[16 << 20];
     writ_auto_buf packed = writ_buf_make(1 << 16), got = writ_buf_make(1 << 16);
@@ -128,5 +128,5 @@ WRIT_UNIT_MAIN("deflate", read_appends_to_the_buffer, read_of_a_stream_cut_anywh
     read_of_a_stream_with_a_changed_bit_is_refused_or_the_same,
     read_of_bytes_after_the_end_is_refused, read_of_other_formats_is_refused,
     read_of_the_longest_is_done_and_of_one_byte_more_is_a_limit,
-    read_of_a_bomb_takes_no_more_than_its_bound, put_of_nothing_is_read_as_nothing,
+    read_of_a_bomb_takes_no_more_memory_than_its_bound, put_of_nothing_is_read_as_nothing,
     put_into_too_little_room_is_a_limit)

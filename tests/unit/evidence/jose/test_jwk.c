@@ -26,7 +26,7 @@ read_key(const char *text, struct writ_jwk **ret, struct writ_err *err)
     return result;
 }
 
-START_TEST(a_key_without_kid_gets_its_thumbprint)
+START_TEST(jwk_read_without_a_kid_uses_the_thumbprint)
 {
     struct writ_jwk *key = NULL;
     writ_auto_buf text = writ_buf_make(4096);
@@ -131,7 +131,7 @@ START_TEST(jwk_read_of_no_verifying_key_is_refused)
 }
 END_TEST
 
-START_TEST(a_kid_has_a_longest_length)
+START_TEST(jwk_read_limits_the_kid)
 {
     for (size_t extra = 0; extra <= 1; extra++) {
         writ_auto_buf text = writ_buf_make(4096);
@@ -164,7 +164,7 @@ START_TEST(names_of_algorithms_are_exact)
 }
 END_TEST
 
-START_TEST(a_held_key_outlives_its_first_owner)
+START_TEST(jwk_hold_outlives_the_first_owner)
 {
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
     struct writ_jwk *key = writ_jwk_hold(writ_signer_jwk(signer));
@@ -178,6 +178,6 @@ START_TEST(a_held_key_outlives_its_first_owner)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("jwk", a_key_without_kid_gets_its_thumbprint,
+WRIT_UNIT_MAIN("jwk", jwk_read_without_a_kid_uses_the_thumbprint,
     jwk_read_keeps_the_kid_and_drops_other_members, jwk_read_of_no_verifying_key_is_refused,
-    a_kid_has_a_longest_length, names_of_algorithms_are_exact, a_held_key_outlives_its_first_owner)
+    jwk_read_limits_the_kid, names_of_algorithms_are_exact, jwk_hold_outlives_the_first_owner)

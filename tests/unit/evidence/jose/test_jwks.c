@@ -87,7 +87,7 @@ START_TEST(jwks_read_with_an_untrustworthy_key_is_refused)
 }
 END_TEST
 
-START_TEST(a_set_has_a_largest_number_of_keys)
+START_TEST(jwks_read_limits_the_keys)
 {
     for (int extra = 0; extra <= 1; extra++) {
         writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX);
@@ -107,7 +107,7 @@ START_TEST(a_set_has_a_largest_number_of_keys)
 }
 END_TEST
 
-START_TEST(a_set_has_a_longest_text)
+START_TEST(jwks_read_limits_the_text)
 {
     for (size_t extra = 0; extra <= 1; extra++) {
         writ_auto_buf text = writ_buf_make(WRIT_JWKS_BYTES_MAX + 1);
@@ -124,7 +124,7 @@ START_TEST(a_set_has_a_longest_text)
 }
 END_TEST
 
-START_TEST(a_set_that_is_written_can_be_read)
+START_TEST(jwks_put_reads_back)
 {
     const struct writ_signer *signers[] = {writ_keys_signer(WRIT_JWK_ALG_ES256),
         writ_keys_signer(WRIT_JWK_ALG_EDDSA), writ_keys_signer(WRIT_JWK_ALG_RS256)};
@@ -143,5 +143,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("jwks", keys_are_found_by_their_exact_kid_only,
     jwks_read_counts_and_drops_unusable_keys, jwks_without_keys_verifies_nothing,
-    jwks_read_with_an_untrustworthy_key_is_refused, a_set_has_a_largest_number_of_keys,
-    a_set_has_a_longest_text, a_set_that_is_written_can_be_read)
+    jwks_read_with_an_untrustworthy_key_is_refused, jwks_read_limits_the_keys,
+    jwks_read_limits_the_text, jwks_put_reads_back)

@@ -153,7 +153,7 @@ START_TEST(jws_read_compares_the_header_with_the_expected_one)
 }
 END_TEST
 
-START_TEST(an_unsigned_token_never_verifies)
+START_TEST(jws_check_of_an_unsigned_token_fails)
 {
     static const char *const heads[] = {"{\"alg\":\"none\",\"kid\":\"%\"}",
         "{\"alg\":\"ES256\",\"kid\":\"%\"}", "{\"alg\":\"\",\"kid\":\"%\"}"};
@@ -182,7 +182,7 @@ put_mac(struct writ_view key, struct writ_buf *token)
 }
 
 /* K2: a MAC keyed with a public form of the key: PEM, DER, the JWK, its coordinates */
-START_TEST(a_mac_keyed_with_the_public_key_never_verifies)
+START_TEST(jws_check_of_a_mac_with_the_public_key_fails)
 {
     writ_auto_buf jwk = writ_buf_make(4096);
     writ_auto_buf pem = writ_buf_make(4096);
@@ -250,7 +250,7 @@ START_TEST(signatures_of_other_forms_never_verify)
 }
 END_TEST
 
-START_TEST(a_token_with_any_byte_changed_never_verifies)
+START_TEST(jws_check_of_every_changed_byte_fails)
 {
     writ_auto_buf token = writ_buf_make(16384);
 
@@ -351,7 +351,7 @@ START_TEST(jws_read_of_another_form_is_refused)
 }
 END_TEST
 
-START_TEST(parts_are_cut_at_dots_alone)
+START_TEST(jws_read_splits_at_dots_only)
 {
     static const char *const texts[] = {
         "", ".", "..", "...", "e30", "e30.e30", "e30..", ".e30.", "..e30", "e30.e30.e30.e30"};
@@ -368,7 +368,7 @@ START_TEST(parts_are_cut_at_dots_alone)
 }
 END_TEST
 
-START_TEST(a_token_has_a_longest_length_that_is_checked_before_anything_else)
+START_TEST(jws_read_checks_the_length_first)
 {
     setup();
     for (size_t extra = 0; extra <= 1; extra++) {
@@ -482,9 +482,9 @@ START_TEST(jws_sign_beyond_the_maximum_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("jws", jws_read_compares_the_header_with_the_expected_one,
-    an_unsigned_token_never_verifies, a_mac_keyed_with_the_public_key_never_verifies,
-    signatures_of_other_forms_never_verify, a_token_with_any_byte_changed_never_verifies,
+    jws_check_of_an_unsigned_token_fails, jws_check_of_a_mac_with_the_public_key_fails,
+    signatures_of_other_forms_never_verify, jws_check_of_every_changed_byte_fails,
     jws_check_of_the_twin_signature_verifies, jws_read_of_another_form_is_refused,
-    parts_are_cut_at_dots_alone, a_token_has_a_longest_length_that_is_checked_before_anything_else,
+    jws_read_splits_at_dots_only, jws_read_checks_the_length_first,
     jws_read_with_a_small_arena_fails, claims_are_one_strict_object, jws_sign_reads_back,
     jws_sign_beyond_the_maximum_is_refused)

@@ -6,7 +6,7 @@
 
 #include "evidence/jose/key_validity.h"
 
-START_TEST(a_key_without_members_signs_at_any_time)
+START_TEST(key_validity_without_members_covers_any_time)
 {
     struct writ_key_validity window = {1, 2, 3};
 
@@ -48,7 +48,7 @@ START_TEST(revoked_key_is_rejected_after_its_revocation)
 }
 END_TEST
 
-START_TEST(members_of_another_form_are_refused_and_ret_is_left_alone)
+START_TEST(key_validity_read_of_another_form_is_refused)
 {
     static const char *const keys[] = {"{\"nbf\":\"1\"}", "{\"nbf\":-1}", "{\"exp\":1.5}",
         "{\"exp\":null}", "{\"exp\":9007199254740992}", "{\"revoked\":true}", "{\"revoked\":{}}",
@@ -84,6 +84,6 @@ START_TEST(key_validity_reads_back_as_written)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("key_validity", a_key_without_members_signs_at_any_time,
+WRIT_UNIT_MAIN("key_validity", key_validity_without_members_covers_any_time,
     key_validity_includes_both_ends, revoked_key_is_rejected_after_its_revocation,
-    members_of_another_form_are_refused_and_ret_is_left_alone, key_validity_reads_back_as_written)
+    key_validity_read_of_another_form_is_refused, key_validity_reads_back_as_written)

@@ -34,7 +34,7 @@ rotate(struct writ_keyring *ring, enum writ_key_purpose purpose, int64_t now_us)
         writ_keyring_rotate(ring, purpose, writ_keys_signer(WRIT_JWK_ALG_ES256), now_us, NULL));
 }
 
-START_TEST(an_empty_ring_signs_and_verifies_nothing)
+START_TEST(keyring_when_empty_has_no_key)
 {
     struct writ_keyring *ring = ring_new();
     writ_auto_buf set = writ_buf_make(1000);
@@ -49,7 +49,7 @@ START_TEST(an_empty_ring_signs_and_verifies_nothing)
 }
 END_TEST
 
-START_TEST(a_purpose_has_one_active_key)
+START_TEST(keyring_add_of_a_second_active_key_is_refused)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *second = writ_keys_signer(WRIT_JWK_ALG_EDDSA);
@@ -64,7 +64,7 @@ START_TEST(a_purpose_has_one_active_key)
 }
 END_TEST
 
-START_TEST(the_same_key_never_serves_two_purposes)
+START_TEST(keyring_add_of_a_key_for_two_purposes_is_refused)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *signer = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -83,7 +83,7 @@ START_TEST(the_same_key_never_serves_two_purposes)
 }
 END_TEST
 
-START_TEST(a_rotated_key_verifies_until_it_is_retired)
+START_TEST(keyring_rotated_key_verifies_until_it_is_retired)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_view old = add(ring, CREDENTIAL, 1);
@@ -126,7 +126,7 @@ START_TEST(keyring_states_never_go_back)
 }
 END_TEST
 
-START_TEST(a_failed_rotation_changes_nothing)
+START_TEST(keyring_rotate_on_failure_changes_nothing)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_view kid = add(ring, CREDENTIAL, 1);
@@ -145,7 +145,7 @@ START_TEST(a_failed_rotation_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_ring_has_a_largest_number_of_keys)
+START_TEST(keyring_add_beyond_the_maximum_is_refused)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *one_more = writ_keys_signer(WRIT_JWK_ALG_ES256);
@@ -161,7 +161,7 @@ START_TEST(a_ring_has_a_largest_number_of_keys)
 }
 END_TEST
 
-START_TEST(the_set_of_a_purpose_has_its_verifying_keys_active_first)
+START_TEST(keyring_set_lists_verifying_keys_active_first)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_jwks *set = NULL;
@@ -257,7 +257,7 @@ START_TEST(keyring_revoke_twice_keeps_the_earlier_time)
 }
 END_TEST
 
-START_TEST(a_failed_revocation_changes_nothing)
+START_TEST(keyring_revoke_on_failure_changes_nothing)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_signer *same = NULL;
@@ -275,7 +275,7 @@ START_TEST(a_failed_revocation_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired)
+START_TEST(keyring_window_ends_an_hour_after_a_rotation_or_at_the_retirement)
 {
     struct writ_keyring *ring = ring_new();
     const int64_t second = 1000000, hour = (int64_t)WRIT_KEYRING_GRACE_S * second;
@@ -358,7 +358,7 @@ START_TEST(keyring_read_of_another_form_is_refused)
 }
 END_TEST
 
-START_TEST(two_active_keys_of_one_purpose_are_refused_when_read)
+START_TEST(keyring_read_of_two_active_keys_of_one_purpose_is_refused)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_keyring *again = NULL;
@@ -380,11 +380,13 @@ START_TEST(two_active_keys_of_one_purpose_are_refused_when_read)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("keyring", an_empty_ring_signs_and_verifies_nothing, a_purpose_has_one_active_key,
-    the_same_key_never_serves_two_purposes, a_rotated_key_verifies_until_it_is_retired,
-    keyring_states_never_go_back, a_failed_rotation_changes_nothing,
-    a_ring_has_a_largest_number_of_keys, the_set_of_a_purpose_has_its_verifying_keys_active_first,
-    keyring_reads_back_as_written, keyring_adopt_takes_the_private_half_of_its_active_key_only,
-    keyring_revoke_twice_keeps_the_earlier_time, a_failed_revocation_changes_nothing,
-    a_window_ends_an_hour_after_a_rotation_or_when_the_key_is_retired,
-    keyring_read_of_another_form_is_refused, two_active_keys_of_one_purpose_are_refused_when_read)
+WRIT_UNIT_MAIN("keyring", keyring_when_empty_has_no_key,
+    keyring_add_of_a_second_active_key_is_refused, keyring_add_of_a_key_for_two_purposes_is_refused,
+    keyring_rotated_key_verifies_until_it_is_retired, keyring_states_never_go_back,
+    keyring_rotate_on_failure_changes_nothing, keyring_add_beyond_the_maximum_is_refused,
+    keyring_set_lists_verifying_keys_active_first, keyring_reads_back_as_written,
+    keyring_adopt_takes_the_private_half_of_its_active_key_only,
+    keyring_revoke_twice_keeps_the_earlier_time, keyring_revoke_on_failure_changes_nothing,
+    keyring_window_ends_an_hour_after_a_rotation_or_at_the_retirement,
+    keyring_read_of_another_form_is_refused,
+    keyring_read_of_two_active_keys_of_one_purpose_is_refused)

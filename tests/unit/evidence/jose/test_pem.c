@@ -9,7 +9,7 @@
     "MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n"                               \
     "-----END PUBLIC KEY-----\n" /* RFC 8037 A.2 */
 
-START_TEST(a_public_key_is_read_and_its_kid_is_its_thumbprint)
+START_TEST(pem_read_of_a_public_key_sets_its_thumbprint_as_kid)
 {
     struct writ_jwk *key = NULL;
 
@@ -36,7 +36,7 @@ START_TEST(pem_read_of_no_public_key_is_refused)
 }
 END_TEST
 
-START_TEST(a_file_is_read_up_to_its_limit)
+START_TEST(pem_read_of_a_file_is_limited)
 {
     writ_auto_buf text = writ_buf_make(2 * WRIT_PEM_BYTES_MAX);
     struct writ_jwk *key = NULL;
@@ -54,5 +54,5 @@ START_TEST(a_file_is_read_up_to_its_limit)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pem", a_public_key_is_read_and_its_kid_is_its_thumbprint,
-    pem_read_of_no_public_key_is_refused, a_file_is_read_up_to_its_limit)
+WRIT_UNIT_MAIN("pem", pem_read_of_a_public_key_sets_its_thumbprint_as_kid,
+    pem_read_of_no_public_key_is_refused, pem_read_of_a_file_is_limited)

@@ -46,7 +46,7 @@ ring_new(void)
     return ring;
 }
 
-START_TEST(a_chain_of_as_many_keys_as_there_may_be_is_followed)
+START_TEST(rotation_follow_of_the_longest_chain_succeeds)
 {
     struct writ_keyring *ring = ring_new();
     struct writ_jwks *pin = published(ring, false), *now;
@@ -151,7 +151,7 @@ START_TEST(rotation_set_lists_validity_and_revocations)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("rotation", a_chain_of_as_many_keys_as_there_may_be_is_followed,
+WRIT_UNIT_MAIN("rotation", rotation_follow_of_the_longest_chain_succeeds,
     rotation_follow_without_a_pin_reaches_no_key, rotation_follow_ignores_invalid_statements,
     lists_of_another_form_make_a_set_invalid_and_too_long_ones_a_limit,
     rotation_set_lists_validity_and_revocations)

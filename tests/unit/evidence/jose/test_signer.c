@@ -41,7 +41,7 @@ START_TEST(signer_signature_verifies_for_its_own_bytes_and_key_only)
 }
 END_TEST
 
-START_TEST(a_signature_has_exactly_the_length_of_its_algorithm)
+START_TEST(signer_sign_gives_the_length_of_its_algorithm)
 {
     for (size_t i = 0; i < ALGS; i++) {
         struct writ_signer *signer = writ_keys_signer(algs[i]);
@@ -155,7 +155,7 @@ START_TEST(signer_open_of_no_private_key_is_refused)
 }
 END_TEST
 
-START_TEST(a_key_file_has_a_longest_length)
+START_TEST(signer_open_limits_the_key_file)
 {
     for (size_t extra = 0; extra <= 1; extra++) {
         writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX + 1);
@@ -172,7 +172,7 @@ START_TEST(a_key_file_has_a_longest_length)
 }
 END_TEST
 
-START_TEST(a_key_needs_an_algorithm)
+START_TEST(signer_new_without_an_algorithm_is_refused)
 {
     struct writ_signer *signer = NULL;
 
@@ -244,7 +244,8 @@ START_TEST(signer_signs_in_many_threads)
 END_TEST
 
 WRIT_UNIT_MAIN("signer", signer_signature_verifies_for_its_own_bytes_and_key_only,
-    a_signature_has_exactly_the_length_of_its_algorithm, signer_pem_round_trips,
+    signer_sign_gives_the_length_of_its_algorithm, signer_pem_round_trips,
     encrypted_weak_and_foreign_keys_are_refused_by_name, keys_that_openssl_made_are_read,
-    signer_open_of_no_private_key_is_refused, a_key_file_has_a_longest_length,
-    a_key_needs_an_algorithm, signer_sign_into_a_small_buffer_fails, signer_signs_in_many_threads)
+    signer_open_of_no_private_key_is_refused, signer_open_limits_the_key_file,
+    signer_new_without_an_algorithm_is_refused, signer_sign_into_a_small_buffer_fails,
+    signer_signs_in_many_threads)

@@ -45,7 +45,7 @@ START_TEST(digest_bytes_gives_the_examples_of_fips_180)
 }
 END_TEST
 
-START_TEST(a_stream_gives_the_digest_of_all_that_was_added)
+START_TEST(digest_stream_covers_all_added_bytes)
 {
     struct writ_digest_stream stream;
     struct writ_digest digest, before;
@@ -185,6 +185,6 @@ START_TEST(threads_digest_side_by_side)
 END_TEST
 
 WRIT_UNIT_MAIN("digest", digest_bytes_gives_the_examples_of_fips_180,
-    a_stream_gives_the_digest_of_all_that_was_added, digest_stream_resumes_from_its_saved_state,
+    digest_stream_covers_all_added_bytes, digest_stream_resumes_from_its_saved_state,
     equal_values_have_equal_digests, digest_on_failure_leaves_ret_unchanged,
     digest_read_of_another_spelling_is_refused, threads_digest_side_by_side)

@@ -63,7 +63,7 @@ START_TEST(names_are_sorted_by_utf16_units)
 }
 END_TEST
 
-START_TEST(numbers_are_printed_as_ecmascript_prints_them)
+START_TEST(jcs_number_has_the_text_of_ecmascript)
 {
     /* RFC 8785 appendix B */
     static const struct {
@@ -173,7 +173,7 @@ START_TEST(jcs_lossless_keeps_an_inexact_number)
 }
 END_TEST
 
-START_TEST(a_number_is_exact_when_its_canonical_text_says_the_same)
+START_TEST(jcs_number_is_exact_if_its_canonical_text_has_its_value)
 {
     static const struct {
         const char *text;
@@ -228,7 +228,7 @@ START_TEST(jcs_of_an_exact_number_accepts_every_spelling)
 }
 END_TEST
 
-START_TEST(a_buffer_that_is_too_small_is_a_limit)
+START_TEST(jcs_into_a_small_buffer_is_a_limit)
 {
     const struct writ_json *value = writ_values_json("{\"a\":[1,\"\\n\"]}");
     const size_t whole = sizeof "{\"a\":[1,\"\\n\"]}" - 1;
@@ -299,8 +299,8 @@ START_TEST(jcs_of_no_value_stops_the_process)
 END_TEST
 
 WRIT_UNIT_MAIN("jcs", white_space_order_and_spelling_do_not_matter, strings_have_the_fewest_escapes,
-    names_are_sorted_by_utf16_units, numbers_are_printed_as_ecmascript_prints_them,
+    names_are_sorted_by_utf16_units, jcs_number_has_the_text_of_ecmascript,
     jcs_of_an_inexact_number_is_refused, jcs_lossless_keeps_an_inexact_number,
-    a_number_is_exact_when_its_canonical_text_says_the_same,
-    jcs_of_an_exact_number_accepts_every_spelling, a_buffer_that_is_too_small_is_a_limit,
+    jcs_number_is_exact_if_its_canonical_text_has_its_value,
+    jcs_of_an_exact_number_accepts_every_spelling, jcs_into_a_small_buffer_is_a_limit,
     names_compare_as_utf16_does, jcs_of_no_value_stops_the_process)

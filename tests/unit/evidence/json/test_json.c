@@ -38,7 +38,7 @@ assert_refused(struct writ_view text, const struct writ_json_limits *limits, enu
 
 /* ---- accepted texts */
 
-START_TEST(each_type_is_read)
+START_TEST(json_read_gives_each_type)
 {
     ck_assert_int_eq(writ_json_type(json("null")), WRIT_JSON_NULL);
     ck_assert_int_eq(writ_json_type(json("true")), WRIT_JSON_TRUE);
@@ -185,7 +185,7 @@ START_TEST(names_are_linked_in_canonical_order)
 }
 END_TEST
 
-START_TEST(many_members_in_any_order_are_sorted)
+START_TEST(json_read_of_many_members_sorts_them)
 {
     static char text[1 << 20];
     size_t len = 0;
@@ -297,7 +297,7 @@ START_TEST(json_read_of_no_strict_json_reports_the_offset)
 }
 END_TEST
 
-START_TEST(a_duplicate_name_is_refused_however_it_is_spelled)
+START_TEST(json_read_of_a_duplicate_name_in_any_spelling_is_refused)
 {
     static const struct {
         const char *text;
@@ -321,7 +321,7 @@ START_TEST(a_duplicate_name_is_refused_however_it_is_spelled)
 }
 END_TEST
 
-START_TEST(a_duplicate_among_many_members_is_found_wherever_it_is)
+START_TEST(json_read_of_a_duplicate_at_any_place_is_refused)
 {
     char text[4096];
 
@@ -343,7 +343,7 @@ END_TEST
 
 /* ---- limits: each on both sides */
 
-START_TEST(each_limit_is_the_most_that_is_accepted)
+START_TEST(json_read_limits_hold_on_both_sides)
 {
 #define LIMIT(member) offsetof(struct writ_json_limits, member)
     static const struct {
@@ -606,7 +606,7 @@ START_TEST(json_equal_compares_values_and_not_spelling)
 }
 END_TEST
 
-START_TEST(a_copy_needs_neither_text_nor_arena_of_the_original)
+START_TEST(json_copy_outlives_text_and_arena)
 {
     char text[] = "{\"b\":[1.50,\"\\u0041\",\"\"],\"a\":{\"x\":null}}";
     struct writ_arena *other = writ_arena_new(65536);
@@ -627,7 +627,7 @@ START_TEST(a_copy_needs_neither_text_nor_arena_of_the_original)
 }
 END_TEST
 
-START_TEST(a_part_of_a_document_can_be_copied)
+START_TEST(json_copy_of_a_part_succeeds)
 {
     const struct writ_json *part =
         writ_json_get(json("{\"z\":1,\"b\":{\"y\":2,\"x\":[3]},\"a\":4}"), WRIT_LIT("b"));
@@ -637,16 +637,16 @@ START_TEST(a_part_of_a_document_can_be_copied)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("json", each_type_is_read, strings_are_unescaped_and_kept_whole,
+WRIT_UNIT_MAIN("json", json_read_gives_each_type, strings_are_unescaped_and_kept_whole,
     json_read_finds_a_special_byte_at_every_offset,
     numbers_keep_their_text_and_have_the_nearest_double,
     children_are_walked_in_the_order_of_the_text, names_are_linked_in_canonical_order,
-    many_members_in_any_order_are_sorted, json_read_of_no_strict_json_reports_the_offset,
-    a_duplicate_name_is_refused_however_it_is_spelled,
-    a_duplicate_among_many_members_is_found_wherever_it_is, each_limit_is_the_most_that_is_accepted,
+    json_read_of_many_members_sorts_them, json_read_of_no_strict_json_reports_the_offset,
+    json_read_of_a_duplicate_name_in_any_spelling_is_refused,
+    json_read_of_a_duplicate_at_any_place_is_refused, json_read_limits_hold_on_both_sides,
     json_read_with_zeroed_limits_refuses_all, json_read_beyond_the_fixed_depth_is_refused,
     json_read_into_a_full_arena_is_no_memory, json_read_error_never_quotes_the_input,
     members_are_found_by_exact_bytes, json_text_of_no_string_is_empty,
     elements_are_counted_from_zero, json_pointer_finds_the_examples_of_rfc_6901,
     integers_are_read_within_their_range, json_equal_compares_values_and_not_spelling,
-    a_copy_needs_neither_text_nor_arena_of_the_original, a_part_of_a_document_can_be_copied)
+    json_copy_outlives_text_and_arena, json_copy_of_a_part_succeeds)

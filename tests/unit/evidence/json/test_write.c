@@ -7,7 +7,7 @@
 
 #define TEXT_MAX 4096
 
-START_TEST(commas_colons_and_brackets_are_put_where_they_belong)
+START_TEST(write_puts_commas_colons_and_brackets)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -49,7 +49,7 @@ START_TEST(commas_colons_and_brackets_are_put_where_they_belong)
 }
 END_TEST
 
-START_TEST(a_member_is_written_with_its_name)
+START_TEST(write_member_puts_name_and_value)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -74,7 +74,7 @@ START_TEST(a_member_is_written_with_its_name)
 }
 END_TEST
 
-START_TEST(a_scalar_is_a_text_too)
+START_TEST(write_of_a_scalar_is_a_text)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -111,7 +111,7 @@ START_TEST(write_after_a_failure_fails_at_the_end)
 }
 END_TEST
 
-START_TEST(a_value_without_canonical_form_fails_the_text)
+START_TEST(write_of_an_inexact_value_fails_the_text)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -145,7 +145,7 @@ START_TEST(write_verbatim_keeps_order_and_digits)
 }
 END_TEST
 
-START_TEST(a_number_without_canonical_form_is_written_verbatim_alone)
+START_TEST(write_of_an_inexact_number_succeeds_verbatim_only)
 {
     writ_auto_buf verbatim = writ_buf_make(TEXT_MAX);
     writ_auto_buf ordered = writ_buf_make(TEXT_MAX);
@@ -305,7 +305,7 @@ START_TEST(write_misused_stops_the_process)
 }
 END_TEST
 
-START_TEST(the_deepest_nesting_is_written)
+START_TEST(write_of_the_deepest_nesting_succeeds)
 {
     writ_auto_buf buf = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&buf);
@@ -321,9 +321,9 @@ START_TEST(the_deepest_nesting_is_written)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("write", commas_colons_and_brackets_are_put_where_they_belong,
-    a_member_is_written_with_its_name, a_scalar_is_a_text_too, write_appends_to_the_buffer,
-    write_after_a_failure_fails_at_the_end, a_value_without_canonical_form_fails_the_text,
+WRIT_UNIT_MAIN("write", write_puts_commas_colons_and_brackets, write_member_puts_name_and_value,
+    write_of_a_scalar_is_a_text, write_appends_to_the_buffer,
+    write_after_a_failure_fails_at_the_end, write_of_an_inexact_value_fails_the_text,
     write_sorted_accepts_names_in_order, write_verbatim_keeps_order_and_digits,
-    a_number_without_canonical_form_is_written_verbatim_alone, write_misused_stops_the_process,
-    the_deepest_nesting_is_written)
+    write_of_an_inexact_number_succeeds_verbatim_only, write_misused_stops_the_process,
+    write_of_the_deepest_nesting_succeeds)

@@ -20,7 +20,7 @@
     "example.com/fancylog\n109482\nsFodV/vSp5O8n9a8QpW6PRY97tfOSW5bsc2Xl/EQi08=\n\n"               \
     "\xe2\x80\x94 example.com/fancylog AAAAAAAA\n"
 
-START_TEST(a_checkpoint_is_read_and_written_alike)
+START_TEST(checkpoint_reads_back_as_written)
 {
     static const char *const texts[] = {SOFA, SOFA "one more\nand another\n",
         "a\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"};
@@ -74,7 +74,7 @@ START_TEST(checkpoint_read_of_another_form_is_refused)
 }
 END_TEST
 
-START_TEST(a_proof_is_read_and_written_alike)
+START_TEST(proof_reads_back_as_written)
 {
     struct writ_checkpoint_proof proof;
     struct writ_buf buf = writ_buf_make(TEXT_MAX);
@@ -354,8 +354,8 @@ START_TEST(proof_check_of_every_changed_bit_fails)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("checkpoint", a_checkpoint_is_read_and_written_alike,
-    checkpoint_read_of_another_form_is_refused, a_proof_is_read_and_written_alike,
+WRIT_UNIT_MAIN("checkpoint", checkpoint_reads_back_as_written,
+    checkpoint_read_of_another_form_is_refused, proof_reads_back_as_written,
     proof_read_of_another_form_is_refused, proof_check_holds_for_its_leaf_and_log_only,
     checkpoint_check_of_another_log_is_refused,
     checkpoint_check_requires_the_given_number_of_witnesses,

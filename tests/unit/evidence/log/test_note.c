@@ -77,7 +77,7 @@ START_TEST(note_verify_of_every_changed_bit_fails)
 }
 END_TEST
 
-START_TEST(a_key_is_read_and_written_alike)
+START_TEST(note_key_reads_back_as_written)
 {
     static const char *const vkeys[] = {
         NEUMANN, "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"};
@@ -152,7 +152,7 @@ START_TEST(note_check_name_with_a_space_or_above_its_limit_is_refused)
 }
 END_TEST
 
-START_TEST(a_key_of_another_algorithm_signs_no_note)
+START_TEST(note_sign_with_another_algorithm_is_refused)
 {
     struct writ_signer *signer = NULL;
     struct writ_note_key *key = NULL;
@@ -308,10 +308,10 @@ START_TEST(note_sign_of_an_invalid_text_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("note", note_verify_accepts_a_note_of_another_program,
-    note_verify_of_every_changed_bit_fails, a_key_is_read_and_written_alike,
+    note_verify_of_every_changed_bit_fails, note_key_reads_back_as_written,
     note_key_read_of_another_form_is_refused,
     note_check_name_with_a_space_or_above_its_limit_is_refused,
-    a_key_of_another_algorithm_signs_no_note, note_read_of_another_form_is_refused,
+    note_sign_with_another_algorithm_is_refused, note_read_of_another_form_is_refused,
     note_read_limits_the_signatures, note_verify_ignores_unknown_keys,
     note_verify_keeps_log_and_witness_signatures_apart,
     note_verify_with_one_bad_known_signature_fails, note_sign_of_an_invalid_text_is_refused)

@@ -24,7 +24,7 @@ verify(struct writ_view data, struct writ_view response, struct writ_timestamp *
     return why;
 }
 
-START_TEST(a_stamp_holds_after_the_certificate_has_expired)
+START_TEST(timestamp_verify_after_the_certificate_expired_succeeds)
 {
     writ_auto_buf response = writ_buf_make(WRIT_TIMESTAMP_BYTES_MAX);
     struct writ_timestamp stamp = {0};
@@ -112,7 +112,7 @@ START_TEST(authorities_are_read_up_to_their_limit)
 }
 END_TEST
 
-START_TEST(the_same_bytes_give_the_same_query)
+START_TEST(timestamp_query_of_the_same_bytes_is_the_same)
 {
     writ_auto_buf one = writ_buf_make(1024), two = writ_buf_make(1024), small = writ_buf_make(8);
 
@@ -123,7 +123,7 @@ START_TEST(the_same_bytes_give_the_same_query)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("timestamp", a_stamp_holds_after_the_certificate_has_expired,
+WRIT_UNIT_MAIN("timestamp", timestamp_verify_after_the_certificate_expired_succeeds,
     timestamp_verify_of_a_changed_byte_gives_no_other_time,
     timestamp_read_of_a_cut_response_is_refused, timestamp_verify_over_other_bytes_fails,
-    authorities_are_read_up_to_their_limit, the_same_bytes_give_the_same_query)
+    authorities_are_read_up_to_their_limit, timestamp_query_of_the_same_bytes_is_the_same)

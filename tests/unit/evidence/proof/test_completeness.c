@@ -79,7 +79,7 @@ is_whole(const struct writ_completeness_set *set)
     return report.whole;
 }
 
-START_TEST(a_contiguous_run_is_whole_with_and_without_its_seal)
+START_TEST(completeness_of_a_contiguous_run_is_whole_with_or_without_a_seal)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_set set = new_set();
@@ -218,7 +218,7 @@ START_TEST(completeness_of_a_missing_boundary_beside_others_fails)
 }
 END_TEST
 
-START_TEST(a_record_without_number_is_named)
+START_TEST(completeness_names_a_record_without_number)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_set set = new_set();
@@ -293,7 +293,7 @@ START_TEST(completeness_of_two_different_seals_fails)
 }
 END_TEST
 
-START_TEST(the_seal_names_the_ids_in_seq_order)
+START_TEST(completeness_compares_the_seal_with_the_ids_in_seq_order)
 {
     writ_auto_arena arena = writ_value_arena();
     WRIT_AUTO(struct writ_seal_hash, writ_seal_hash_wipe) hash = {0};
@@ -339,7 +339,7 @@ START_TEST(flaws_have_names)
 }
 END_TEST
 
-START_TEST(a_set_takes_its_maximum_and_not_one_more)
+START_TEST(completeness_add_beyond_the_maximum_is_refused)
 {
     auto_set set = writ_completeness_new(2);
     struct writ_decision decision = {.seq = writ_member_number(2)};
@@ -351,7 +351,7 @@ START_TEST(a_set_takes_its_maximum_and_not_one_more)
 }
 END_TEST
 
-START_TEST(many_records_in_any_order)
+START_TEST(completeness_of_many_records_in_any_order_is_whole)
 {
     auto_set set = new_set();
 
@@ -390,7 +390,7 @@ whole_until(const struct writ_completeness_set *set, const char *time)
     return whole;
 }
 
-START_TEST(a_set_can_be_whole_at_one_time_and_not_at_another)
+START_TEST(completeness_can_differ_between_two_times)
 {
     auto_set set = writ_completeness_new(10);
 
@@ -404,7 +404,7 @@ START_TEST(a_set_can_be_whole_at_one_time_and_not_at_another)
 }
 END_TEST
 
-START_TEST(a_seal_counts_from_its_own_time_on)
+START_TEST(completeness_ignores_a_seal_before_its_time)
 {
     auto_set set = writ_completeness_new(10);
     struct writ_seal seal = {
@@ -456,13 +456,14 @@ START_TEST(completeness_without_memory_fails)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("completeness", a_contiguous_run_is_whole_with_and_without_its_seal, gaps_are_named,
-    completeness_of_a_dropped_tail_is_found_with_a_seal_only,
+WRIT_UNIT_MAIN("completeness", completeness_of_a_contiguous_run_is_whole_with_or_without_a_seal,
+    gaps_are_named, completeness_of_a_dropped_tail_is_found_with_a_seal_only,
     completeness_expects_the_records_of_a_running_count, duplicates_are_named_once,
     completeness_of_a_huge_count_takes_no_memory, completeness_without_records_relies_on_the_seal,
     completeness_names_a_foreign_boundary, completeness_of_a_missing_boundary_beside_others_fails,
-    a_record_without_number_is_named, completeness_ignores_a_seal_of_another_boundary,
+    completeness_names_a_record_without_number, completeness_ignores_a_seal_of_another_boundary,
     completeness_ignores_an_invalid_seal, completeness_of_two_different_seals_fails,
-    the_seal_names_the_ids_in_seq_order, flaws_have_names, a_set_takes_its_maximum_and_not_one_more,
-    many_records_in_any_order, a_set_can_be_whole_at_one_time_and_not_at_another,
-    a_seal_counts_from_its_own_time_on, completeness_without_memory_fails)
+    completeness_compares_the_seal_with_the_ids_in_seq_order, flaws_have_names,
+    completeness_add_beyond_the_maximum_is_refused,
+    completeness_of_many_records_in_any_order_is_whole, completeness_can_differ_between_two_times,
+    completeness_ignores_a_seal_before_its_time, completeness_without_memory_fails)

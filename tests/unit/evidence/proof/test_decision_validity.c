@@ -52,7 +52,7 @@ START_TEST(decision_validity_zero_is_refused)
 }
 END_TEST
 
-START_TEST(an_allow_is_fresh_from_its_first_moment_to_its_last)
+START_TEST(decision_validity_of_an_allow_includes_both_ends)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
@@ -65,7 +65,7 @@ START_TEST(an_allow_is_fresh_from_its_first_moment_to_its_last)
 }
 END_TEST
 
-START_TEST(an_outcome_consumes_from_its_own_time_on)
+START_TEST(decision_validity_is_consumed_from_the_time_of_the_outcome)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
@@ -95,7 +95,7 @@ START_TEST(decision_validity_after_a_change_is_stale_until_a_successor)
 }
 END_TEST
 
-START_TEST(an_approval_is_pending_until_it_is_redeemed)
+START_TEST(decision_validity_of_an_approval_is_pending_until_redeemed)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_REQUIRE_APPROVAL, arena);
@@ -141,7 +141,7 @@ START_TEST(decision_validity_with_an_unreadable_time_is_never_fresher)
 }
 END_TEST
 
-START_TEST(an_allow_is_spendable_until_the_first_end)
+START_TEST(decision_spendable_until_is_the_first_end)
 {
     writ_auto_arena arena = writ_value_arena();
     struct story story = story_of(WRIT_DECISION_ALLOW, arena);
@@ -226,11 +226,13 @@ START_TEST(decision_validity_phases_have_names)
 END_TEST
 
 WRIT_UNIT_MAIN("decision_validity", decision_validity_zero_is_refused,
-    an_allow_is_fresh_from_its_first_moment_to_its_last, an_outcome_consumes_from_its_own_time_on,
+    decision_validity_of_an_allow_includes_both_ends,
+    decision_validity_is_consumed_from_the_time_of_the_outcome,
     decision_validity_after_a_change_is_stale_until_a_successor,
-    an_approval_is_pending_until_it_is_redeemed, decision_validity_of_a_refusal_never_changes,
+    decision_validity_of_an_approval_is_pending_until_redeemed,
+    decision_validity_of_a_refusal_never_changes,
     decision_validity_with_an_unreadable_time_is_never_fresher,
-    an_allow_is_spendable_until_the_first_end,
+    decision_spendable_until_is_the_first_end,
     decision_spendable_until_of_a_refusal_leaves_ret_unchanged,
     decision_validity_of_a_refusal_is_enforced_by_its_outcome_only,
     decision_validity_phases_have_names)

@@ -43,7 +43,7 @@ key(void)
     return writ_jwk_text(writ_signer_jwk(signer));
 }
 
-START_TEST(a_signed_vote_is_read_and_verified)
+START_TEST(ballot_verify_of_a_signed_vote_succeeds)
 {
     static const enum writ_jwk_alg algs[] = {WRIT_JWK_ALG_ES256, WRIT_JWK_ALG_EDDSA};
 
@@ -113,7 +113,7 @@ START_TEST(ballot_verify_with_another_key_or_typ_is_refused)
 }
 END_TEST
 
-START_TEST(a_payload_has_exactly_the_members_of_a_vote)
+START_TEST(ballot_payload_has_exactly_the_members_of_a_vote)
 {
     static const char *const bad[] = {
         "{\"review_digest\":\"d\",\"revision\":0,\"vote\":\"approve\",\"voter\":\"a\",\"more\":1}",
@@ -231,6 +231,6 @@ START_TEST(ballot_check_of_an_unsigned_vote_fails)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ballot", a_signed_vote_is_read_and_verified,
+WRIT_UNIT_MAIN("ballot", ballot_verify_of_a_signed_vote_succeeds,
     ballot_verify_of_another_content_is_refused, ballot_verify_with_another_key_or_typ_is_refused,
-    a_payload_has_exactly_the_members_of_a_vote, ballot_check_of_an_unsigned_vote_fails)
+    ballot_payload_has_exactly_the_members_of_a_vote, ballot_check_of_an_unsigned_vote_fails)

@@ -78,7 +78,7 @@ START_TEST(binding_zero_verdict_is_not_allowed)
 }
 END_TEST
 
-START_TEST(the_exact_call_is_allowed)
+START_TEST(binding_check_of_the_exact_call_is_allowed)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -124,7 +124,7 @@ END_TEST
 
 /* ---- row 2 */
 
-START_TEST(a_lifetime_includes_both_of_its_ends)
+START_TEST(binding_check_includes_both_ends_of_the_lifetime)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -176,7 +176,7 @@ END_TEST
 
 #define AT(member) offsetof(struct writ_candidate, member)
 
-START_TEST(each_member_of_the_call_has_its_reason)
+START_TEST(binding_check_of_each_differing_member_has_its_reason)
 {
     writ_auto_arena arena = writ_value_arena();
     static const struct {
@@ -296,7 +296,7 @@ against(const struct pair *pair, const struct writ_outcome *outcomes, size_t cou
         .reason;
 }
 
-START_TEST(every_outcome_from_outside_is_terminal)
+START_TEST(binding_check_after_any_outcome_is_a_duplicate)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -328,7 +328,7 @@ START_TEST(binding_check_ignores_outcomes_of_another_key_or_intent)
 }
 END_TEST
 
-START_TEST(an_outcome_that_states_no_key_counts)
+START_TEST(binding_check_counts_an_outcome_without_a_key)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -340,7 +340,7 @@ START_TEST(an_outcome_that_states_no_key_counts)
 END_TEST
 
 /* As the first fixtures of the contract write it. */
-START_TEST(a_key_in_the_extensions_of_an_outcome_counts)
+START_TEST(binding_check_counts_a_key_in_the_extensions)
 {
     writ_auto_arena arena = writ_value_arena();
     struct pair pair = matching_pair(arena);
@@ -364,7 +364,7 @@ blank_digests(struct writ_candidate *candidate)
     candidate->intent_digest = candidate->intent_ref = (struct writ_member_text){WRIT_ABSENT, {0}};
 }
 
-START_TEST(a_recomputed_candidate_is_the_authorized_one)
+START_TEST(binding_check_of_a_recomputed_candidate_is_allowed)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -406,14 +406,16 @@ START_TEST(binding_check_of_changed_arguments_is_another_intent)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("binding", binding_zero_verdict_is_not_allowed, the_exact_call_is_allowed,
-    permit_spend_twice_fails, binding_check_of_a_deny_gives_no_permit,
-    a_lifetime_includes_both_of_its_ends, binding_check_without_a_begin_is_expired,
+WRIT_UNIT_MAIN("binding", binding_zero_verdict_is_not_allowed,
+    binding_check_of_the_exact_call_is_allowed, permit_spend_twice_fails,
+    binding_check_of_a_deny_gives_no_permit, binding_check_includes_both_ends_of_the_lifetime,
+    binding_check_without_a_begin_is_expired,
     binding_check_without_an_end_holds_and_with_a_bad_end_fails,
-    each_member_of_the_call_has_its_reason,
+    binding_check_of_each_differing_member_has_its_reason,
     binding_check_of_members_absent_on_both_sides_fails_unless_optional,
     binding_check_reports_the_first_failure, binding_check_without_a_lookup_is_a_duplicate,
-    every_outcome_from_outside_is_terminal, binding_check_ignores_outcomes_of_another_key_or_intent,
-    an_outcome_that_states_no_key_counts, a_key_in_the_extensions_of_an_outcome_counts,
-    a_recomputed_candidate_is_the_authorized_one, binding_check_of_a_changed_state_is_drift,
+    binding_check_after_any_outcome_is_a_duplicate,
+    binding_check_ignores_outcomes_of_another_key_or_intent,
+    binding_check_counts_an_outcome_without_a_key, binding_check_counts_a_key_in_the_extensions,
+    binding_check_of_a_recomputed_candidate_is_allowed, binding_check_of_a_changed_state_is_drift,
     binding_check_of_changed_arguments_is_another_intent)

@@ -123,7 +123,7 @@ START_TEST(decision_validate_of_an_allow_requires_its_bound_members)
 }
 END_TEST
 
-START_TEST(a_required_approval_also_needs_a_continuation_and_an_end)
+START_TEST(decision_validate_of_a_required_approval_requires_continuation_and_end)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -136,7 +136,7 @@ START_TEST(a_required_approval_also_needs_a_continuation_and_an_end)
 }
 END_TEST
 
-START_TEST(a_deny_needs_tool_and_reason)
+START_TEST(decision_validate_of_a_deny_requires_tool_and_reason)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -181,7 +181,7 @@ END_TEST
 
 /* ---- single members of an otherwise valid allow */
 
-START_TEST(a_missing_scope_fails_closed)
+START_TEST(decision_validate_without_a_scope_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -256,7 +256,7 @@ START_TEST(decision_validate_requires_running_count_to_be_seq_plus_one)
 }
 END_TEST
 
-START_TEST(a_lifetime_does_not_end_before_it_begins)
+START_TEST(decision_validate_of_an_end_before_the_begin_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -336,7 +336,7 @@ START_TEST(decision_place_of_a_deny_without_scope_sets_a_context_only)
 }
 END_TEST
 
-START_TEST(the_largest_seq_is_one_below_the_limit)
+START_TEST(decision_validate_limits_seq)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -382,7 +382,7 @@ state_free_text(const struct writ_decision *decision, const char *tenant, const 
     writ_digest_text(&digest, ret);
 }
 
-START_TEST(the_state_free_identity_is_the_digest_of_its_six_members)
+START_TEST(decision_state_free_identity_digests_its_six_members)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW);
@@ -481,7 +481,7 @@ START_TEST(decision_recompute_without_a_needed_member_fails)
 END_TEST
 
 /* Only the first of the two preimages is too long: the params_hash is in no other. */
-START_TEST(each_preimage_has_its_limit)
+START_TEST(decision_preimages_are_limited)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -531,23 +531,24 @@ WRIT_UNIT_MAIN("decision", decision_verdict_zero_is_deny, routes_have_the_words_
     route_find_and_route_of_give_each_route_and_no_other,
     decision_validate_accepts_each_complete_route,
     decision_validate_of_an_allow_requires_its_bound_members,
-    a_required_approval_also_needs_a_continuation_and_an_end, a_deny_needs_tool_and_reason,
+    decision_validate_of_a_required_approval_requires_continuation_and_end,
+    decision_validate_of_a_deny_requires_tool_and_reason,
     decision_validate_of_a_revise_requires_its_change, any_other_verdict_is_refused,
-    a_missing_scope_fails_closed, decision_validate_of_an_allow_accepts_a_null_target_state,
+    decision_validate_without_a_scope_fails,
+    decision_validate_of_an_allow_accepts_a_null_target_state,
     decision_validate_of_null_for_a_required_member_fails,
     decision_validate_checks_the_format_of_every_value,
     decision_validate_requires_running_count_to_be_seq_plus_one,
-    a_lifetime_does_not_end_before_it_begins,
+    decision_validate_of_an_end_before_the_begin_fails,
     decision_receipt_ref_covers_the_time_and_intent_ref_does_not,
     placing_sets_position_and_lifetime, decision_place_with_a_lifetime_of_zero_sets_no_end,
     decision_place_keeps_a_stated_normalization,
-    decision_place_of_a_deny_without_scope_sets_a_context_only,
-    the_largest_seq_is_one_below_the_limit,
+    decision_place_of_a_deny_without_scope_sets_a_context_only, decision_validate_limits_seq,
     decision_place_with_an_overlong_preimage_changes_nothing,
-    the_state_free_identity_is_the_digest_of_its_six_members,
+    decision_state_free_identity_digests_its_six_members,
     decision_state_free_identity_ignores_the_state_only,
     decision_implicit_key_differs_by_call_and_boundary,
     decision_recompute_of_a_placed_record_succeeds,
     decision_recompute_names_the_digests_of_a_changed_member,
-    decision_recompute_without_a_needed_member_fails, each_preimage_has_its_limit,
+    decision_recompute_without_a_needed_member_fails, decision_preimages_are_limited,
     decision_policy_digest_has_its_prefix)

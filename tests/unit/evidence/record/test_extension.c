@@ -23,7 +23,7 @@ full_extension(void)
     "{\"writ\":{\"budgets\":[\"daily\"],\"profile\":\"crewai-v1\",\"shadow\":true,"                \
     "\"tenant\":\"acme\",\"upstream\":\"crm\"}}"
 
-START_TEST(an_extension_is_made_in_canonical_form)
+START_TEST(extension_put_is_canonical)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_extension extension = full_extension();
@@ -52,7 +52,7 @@ START_TEST(extension_put_twice_replaces_the_first)
 }
 END_TEST
 
-START_TEST(an_extension_survives_the_record)
+START_TEST(extension_reads_back_from_its_record)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf buf = writ_buf_make(1000);
@@ -109,7 +109,7 @@ START_TEST(extension_read_without_one_is_empty)
 }
 END_TEST
 
-START_TEST(an_extension_without_memory_leaves_ret_alone)
+START_TEST(extension_without_memory_leaves_ret_unchanged)
 {
     struct writ_extension extension = full_extension();
     struct writ_member_object made = {0};
@@ -122,7 +122,7 @@ START_TEST(an_extension_without_memory_leaves_ret_alone)
 }
 END_TEST
 
-START_TEST(an_extension_has_a_maximum)
+START_TEST(extension_put_beyond_the_maximum_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     size_t around = sizeof "{\"writ\":{\"tenant\":\"\"}}" - 1;
@@ -143,7 +143,7 @@ START_TEST(an_extension_has_a_maximum)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("extension", an_extension_is_made_in_canonical_form,
-    extension_put_twice_replaces_the_first, an_extension_survives_the_record,
-    extension_put_keeps_other_vendors, extension_read_without_one_is_empty,
-    an_extension_without_memory_leaves_ret_alone, an_extension_has_a_maximum)
+WRIT_UNIT_MAIN("extension", extension_put_is_canonical, extension_put_twice_replaces_the_first,
+    extension_reads_back_from_its_record, extension_put_keeps_other_vendors,
+    extension_read_without_one_is_empty, extension_without_memory_leaves_ret_unchanged,
+    extension_put_beyond_the_maximum_fails)

@@ -12,7 +12,7 @@ is_time(const char *text)
     return writ_member_time(writ_view_str(text), NULL);
 }
 
-START_TEST(a_time_has_one_spelling)
+START_TEST(member_time_of_another_spelling_is_refused)
 {
     int64_t us = 0;
 
@@ -57,7 +57,7 @@ START_TEST(member_time_that_is_refused_leaves_ret_unchanged)
 }
 END_TEST
 
-START_TEST(a_time_that_was_made_is_read_again)
+START_TEST(member_time_reads_back_as_made)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_member_text text = {0};
@@ -71,7 +71,7 @@ START_TEST(a_time_that_was_made_is_read_again)
 }
 END_TEST
 
-START_TEST(a_time_without_memory_leaves_ret_alone)
+START_TEST(member_time_without_memory_leaves_ret_unchanged)
 {
     writ_auto_arena arena = writ_arena_new(8);
     struct writ_member_text text = {0};
@@ -99,7 +99,7 @@ START_TEST(member_equal_compares_presence_and_bytes)
 }
 END_TEST
 
-START_TEST(an_empty_view_can_stand_for_null_or_nothing)
+START_TEST(member_text_of_an_empty_view_is_null_or_absent)
 {
     ck_assert_int_eq(writ_member_text(writ_view(NULL, 0)).is, WRIT_PRESENT);
     ck_assert_int_eq(writ_member_text_or_null(writ_view(NULL, 0)).is, WRIT_NULL);
@@ -109,7 +109,7 @@ START_TEST(an_empty_view_can_stand_for_null_or_nothing)
 }
 END_TEST
 
-START_TEST(a_list_is_written_as_an_array)
+START_TEST(member_list_is_written_as_an_array)
 {
     writ_auto_buf buf = writ_buf_make(100);
     const struct writ_view items[] = {WRIT_LIT("a\"b"), WRIT_LIT("")};
@@ -153,8 +153,9 @@ START_TEST(faults_add_beyond_the_maximum_sets_more)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("member", a_time_has_one_spelling, member_time_of_an_impossible_date_is_refused,
-    member_time_that_is_refused_leaves_ret_unchanged, a_time_that_was_made_is_read_again,
-    a_time_without_memory_leaves_ret_alone, member_equal_compares_presence_and_bytes,
-    an_empty_view_can_stand_for_null_or_nothing, a_list_is_written_as_an_array,
-    faults_are_reported_in_one_line, faults_add_beyond_the_maximum_sets_more)
+WRIT_UNIT_MAIN("member", member_time_of_another_spelling_is_refused,
+    member_time_of_an_impossible_date_is_refused, member_time_that_is_refused_leaves_ret_unchanged,
+    member_time_reads_back_as_made, member_time_without_memory_leaves_ret_unchanged,
+    member_equal_compares_presence_and_bytes, member_text_of_an_empty_view_is_null_or_absent,
+    member_list_is_written_as_an_array, faults_are_reported_in_one_line,
+    faults_add_beyond_the_maximum_sets_more)

@@ -73,7 +73,7 @@ START_TEST(kind_find_and_kind_of_give_each_kind_and_no_other)
 }
 END_TEST
 
-START_TEST(outcome_kind_blocked_and_not_sent_alone_prove_that_nothing_ran)
+START_TEST(outcome_kind_blocked_or_not_sent_proves_that_nothing_ran)
 {
     static const struct {
         enum writ_outcome_kind kind;
@@ -131,7 +131,7 @@ START_TEST(outcome_validate_of_an_error_requires_its_type)
 }
 END_TEST
 
-START_TEST(all_faults_of_an_outcome_are_reported)
+START_TEST(outcome_validate_reports_all_faults)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_outcome outcome = {0};
@@ -147,7 +147,7 @@ START_TEST(all_faults_of_an_outcome_are_reported)
 }
 END_TEST
 
-START_TEST(the_receipts_of_decision_and_outcome_differ)
+START_TEST(outcome_receipt_ref_differs_from_the_decisions)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -173,7 +173,7 @@ expect_mismatch(
         "%s does not name %s", err.text, member);
 }
 
-START_TEST(an_outcome_joins_only_its_own_decision)
+START_TEST(outcome_join_of_another_decision_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -205,7 +205,7 @@ END_TEST
 
 /* The intent_ref is recomputed: a stated one that does not follow from the decision's own members
  * does not join, even if both records state it. */
-START_TEST(an_intent_ref_that_does_not_recompute_is_refused)
+START_TEST(outcome_join_of_a_wrong_intent_ref_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -217,7 +217,7 @@ START_TEST(an_intent_ref_that_does_not_recompute_is_refused)
 }
 END_TEST
 
-START_TEST(an_intent_ref_that_is_known_is_compared_with_both)
+START_TEST(outcome_join_compares_a_known_intent_ref_with_both)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, arena);
@@ -256,7 +256,7 @@ START_TEST(outcome_join_with_a_changed_decision_fails)
 }
 END_TEST
 
-START_TEST(a_deny_without_scope_joins_by_decision_id)
+START_TEST(outcome_join_of_a_deny_without_scope_uses_the_decision_id)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_DENY);
@@ -287,7 +287,7 @@ START_TEST(outcome_join_ignores_members_absent_on_one_side)
 }
 END_TEST
 
-START_TEST(an_outcome_that_cannot_be_placed_stays_as_it_was)
+START_TEST(outcome_place_on_failure_changes_nothing)
 {
     writ_auto_arena plenty = writ_value_arena();
     struct writ_decision decision = writ_sample_decision(WRIT_DECISION_ALLOW, CREWAI, plenty);
@@ -324,10 +324,10 @@ END_TEST
 
 WRIT_UNIT_MAIN("outcome", outcome_kind_zero_may_have_run, kinds_have_the_words_of_the_contract,
     kind_find_and_kind_of_give_each_kind_and_no_other,
-    outcome_kind_blocked_and_not_sent_alone_prove_that_nothing_ran,
+    outcome_kind_blocked_or_not_sent_proves_that_nothing_ran,
     outcome_place_gives_a_valid_outcome_that_joins, outcome_validate_of_an_error_requires_its_type,
-    all_faults_of_an_outcome_are_reported, the_receipts_of_decision_and_outcome_differ,
-    an_outcome_joins_only_its_own_decision, an_intent_ref_that_does_not_recompute_is_refused,
-    an_intent_ref_that_is_known_is_compared_with_both, outcome_join_with_a_changed_decision_fails,
-    a_deny_without_scope_joins_by_decision_id, outcome_join_ignores_members_absent_on_one_side,
-    an_outcome_that_cannot_be_placed_stays_as_it_was)
+    outcome_validate_reports_all_faults, outcome_receipt_ref_differs_from_the_decisions,
+    outcome_join_of_another_decision_fails, outcome_join_of_a_wrong_intent_ref_fails,
+    outcome_join_compares_a_known_intent_ref_with_both, outcome_join_with_a_changed_decision_fails,
+    outcome_join_of_a_deny_without_scope_uses_the_decision_id,
+    outcome_join_ignores_members_absent_on_one_side, outcome_place_on_failure_changes_nothing)

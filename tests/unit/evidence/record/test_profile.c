@@ -37,7 +37,7 @@ name_in(struct writ_view key)
     return writ_view_sub(key, 1, key.len - 3);
 }
 
-START_TEST(every_preimage_is_in_canonical_order)
+START_TEST(profile_preimages_are_in_canonical_order)
 {
     for (size_t p = 0; writ_profile_at(p) != NULL; p++) {
         for (size_t f = 0; f < WRIT_PROFILE_FIELDS; f++) {
@@ -64,7 +64,7 @@ sample_outcome(const struct writ_decision *decision, struct writ_arena *arena)
     return outcome;
 }
 
-START_TEST(every_preimage_is_its_own_canonical_form)
+START_TEST(profile_preimages_are_canonical)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE);
@@ -279,7 +279,7 @@ START_TEST(profile_digest_requires_each_required_member)
 }
 END_TEST
 
-START_TEST(a_time_in_milliseconds_must_be_a_time)
+START_TEST(profile_digest_with_an_invalid_time_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_profile *profile = writ_profile_find(WRIT_LIT("vaara-v0"));
@@ -292,8 +292,8 @@ START_TEST(a_time_in_milliseconds_must_be_a_time)
 END_TEST
 
 WRIT_UNIT_MAIN("profile", profiles_are_found_by_name, profiles_can_be_walked,
-    every_preimage_is_in_canonical_order, every_preimage_is_its_own_canonical_form,
+    profile_preimages_are_in_canonical_order, profile_preimages_are_canonical,
     profile_digest_of_null_writes_null, profile_digest_without_a_required_value_fails,
     profile_digest_of_an_outcome_requires_its_time, profile_digest_beyond_the_scratch_buffer_fails,
     profile_name_is_in_no_preimage, profile_digest_requires_each_required_member,
-    a_time_in_milliseconds_must_be_a_time)
+    profile_digest_with_an_invalid_time_fails)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-START_TEST(no_reason_is_zero_and_has_a_name)
+START_TEST(reason_none_is_zero_and_has_a_name)
 {
     ck_assert_int_eq(WRIT_REASON_NONE, 0);
     ck_assert_view(writ_reason_name(WRIT_REASON_NONE), "none");
@@ -22,7 +22,7 @@ START_TEST(reason_name_out_of_range_is_none)
 }
 END_TEST
 
-START_TEST(every_name_is_found_again)
+START_TEST(reason_find_gives_every_name)
 {
     for (int i = WRIT_REASON_NONE + 1; i < WRIT_REASON_COUNT; i++) {
         enum writ_reason reason = (enum writ_reason)i;
@@ -60,7 +60,7 @@ START_TEST(reason_spellings_of_a_name_have_the_same_words)
 }
 END_TEST
 
-START_TEST(every_reason_has_a_group_and_a_sentence_without_end_stop)
+START_TEST(reason_table_has_a_group_and_a_sentence_for_each)
 {
     for (int i = WRIT_REASON_NONE + 1; i < WRIT_REASON_COUNT; i++) {
         enum writ_reason reason = (enum writ_reason)i;
@@ -74,7 +74,7 @@ START_TEST(every_reason_has_a_group_and_a_sentence_without_end_stop)
 END_TEST
 
 /* The reasons that the governance contract (6) and the credential's verdict name. */
-START_TEST(the_reasons_of_the_contract_are_there)
+START_TEST(reason_table_has_those_of_the_contract)
 {
     static const char *const binding[] = {"decision_not_allow", "expired", "agent_id_mismatch",
         "tool_mismatch", "target_mismatch", "normalized_scope_mismatch", "exact_intent_mismatch",
@@ -160,7 +160,7 @@ write_page(const struct writ_buf *page)
     }
 }
 
-START_TEST(the_page_of_reasons_is_that_of_the_table)
+START_TEST(reason_page_equals_the_table)
 {
     writ_auto_buf want = writ_buf_make(PAGE_MAX);
     writ_auto_buf got = writ_buf_make(PAGE_MAX);
@@ -176,8 +176,8 @@ START_TEST(the_page_of_reasons_is_that_of_the_table)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reason", no_reason_is_zero_and_has_a_name, reason_name_out_of_range_is_none,
-    every_name_is_found_again, reason_find_of_an_unknown_name_is_none,
+WRIT_UNIT_MAIN("reason", reason_none_is_zero_and_has_a_name, reason_name_out_of_range_is_none,
+    reason_find_gives_every_name, reason_find_of_an_unknown_name_is_none,
     reason_spellings_of_a_name_have_the_same_words,
-    every_reason_has_a_group_and_a_sentence_without_end_stop, the_reasons_of_the_contract_are_there,
-    the_page_of_reasons_is_that_of_the_table)
+    reason_table_has_a_group_and_a_sentence_for_each, reason_table_has_those_of_the_contract,
+    reason_page_equals_the_table)

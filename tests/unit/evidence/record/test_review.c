@@ -137,7 +137,7 @@ START_TEST(review_next_ends_open_and_approved_reviews_alike)
 }
 END_TEST
 
-START_TEST(every_state_is_reached_and_every_event_happens_somewhere)
+START_TEST(review_table_reaches_every_state_and_uses_every_event)
 {
     EACH_STATE(state)
     {
@@ -169,7 +169,7 @@ START_TEST(every_state_is_reached_and_every_event_happens_somewhere)
 }
 END_TEST
 
-START_TEST(each_end_has_a_reason_and_a_name_of_its_own)
+START_TEST(review_end_has_its_own_reason_and_name)
 {
     EACH_STATE(state)
     {
@@ -331,7 +331,7 @@ WRIT_UNIT_MAIN("review", review_next_of_each_state_and_event_follows_the_table,
     review_next_leaves_no_final_state_and_can_end_each_live_one,
     review_next_approves_by_acceptance_only_and_redeems_once,
     review_next_ends_open_and_approved_reviews_alike,
-    every_state_is_reached_and_every_event_happens_somewhere,
-    each_end_has_a_reason_and_a_name_of_its_own, review_next_of_an_invalid_value_changes_nothing,
+    review_table_reaches_every_state_and_uses_every_event, review_end_has_its_own_reason_and_name,
+    review_next_of_an_invalid_value_changes_nothing,
     review_terms_read_back_and_the_digest_covers_all, terms_with_a_forbidden_voter_are_refused,
     review_vote_limits_feedback_and_confidence)

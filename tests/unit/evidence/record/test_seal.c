@@ -84,7 +84,7 @@ START_TEST(seal_make_gives_a_valid_seal)
 }
 END_TEST
 
-START_TEST(an_empty_run_ends_before_its_first_seq)
+START_TEST(seal_of_an_empty_run_ends_before_its_first_seq)
 {
     writ_auto_arena arena = writ_value_arena();
     WRIT_AUTO(struct writ_seal_hash, writ_seal_hash_wipe) hash = {0};
@@ -98,7 +98,7 @@ START_TEST(an_empty_run_ends_before_its_first_seq)
 }
 END_TEST
 
-START_TEST(a_seal_without_memory_leaves_ret_alone)
+START_TEST(seal_without_memory_leaves_ret_unchanged)
 {
     writ_auto_arena arena = writ_arena_new(64);
     WRIT_AUTO(struct writ_seal_hash, writ_seal_hash_wipe) hash = {0};
@@ -111,7 +111,7 @@ START_TEST(a_seal_without_memory_leaves_ret_alone)
 }
 END_TEST
 
-START_TEST(all_faults_of_a_seal_are_reported)
+START_TEST(seal_validate_reports_all_faults)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_seal seal = {0};
@@ -136,5 +136,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("seal", seal_hash_can_be_read_at_any_point,
     seal_hash_zeroed_can_be_wiped_and_gives_no_digest, seal_make_gives_a_valid_seal,
-    an_empty_run_ends_before_its_first_seq, a_seal_without_memory_leaves_ret_alone,
-    all_faults_of_a_seal_are_reported)
+    seal_of_an_empty_run_ends_before_its_first_seq, seal_without_memory_leaves_ret_unchanged,
+    seal_validate_reports_all_faults)

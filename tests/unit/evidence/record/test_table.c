@@ -21,7 +21,7 @@ rewritten(struct writ_arena *arena, const struct writ_json *value)
 
 #define NAME(member, KIND, NULLS, needed, meaning) #member,
 
-START_TEST(every_table_is_in_canonical_order)
+START_TEST(record_tables_are_in_canonical_order)
 {
     static const char *const decision[] = {WRIT_DECISION_MEMBERS(NAME)};
     static const char *const outcome[] = {WRIT_OUTCOME_MEMBERS(NAME)};
@@ -47,7 +47,7 @@ START_TEST(every_table_is_in_canonical_order)
 }
 END_TEST
 
-START_TEST(a_record_is_written_in_canonical_form)
+START_TEST(record_write_is_canonical)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_json *value = writ_value_of(
@@ -111,7 +111,7 @@ START_TEST(members_of_a_wrong_type_pass_through_and_count_as_absent)
 }
 END_TEST
 
-START_TEST(an_integer_is_written_as_one)
+START_TEST(record_write_of_an_integer_has_no_fraction)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_decision decision;
@@ -213,7 +213,7 @@ START_TEST(record_write_beyond_the_buffer_fails)
 }
 END_TEST
 
-START_TEST(a_kept_number_without_canonical_form_is_refused_when_written)
+START_TEST(record_write_of_a_kept_inexact_number_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf buf = writ_buf_make(1000);
@@ -262,7 +262,7 @@ START_TEST(outcome_and_seal_read_of_no_object_is_refused)
 }
 END_TEST
 
-START_TEST(a_number_in_the_extensions_needs_a_canonical_form_too)
+START_TEST(record_write_of_an_inexact_number_in_extensions_fails)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf buf = writ_buf_make(1000);
@@ -309,12 +309,12 @@ START_TEST(record_write_of_a_replaced_member_writes_it_once)
 END_TEST
 
 WRIT_UNIT_MAIN("table", record_write_of_a_replaced_member_writes_it_once,
-    every_table_is_in_canonical_order, a_record_is_written_in_canonical_form,
+    record_tables_are_in_canonical_order, record_write_is_canonical,
     record_read_of_an_empty_object_writes_an_empty_object, null_and_absent_are_kept_apart,
     unknown_members_pass_through_in_their_place,
-    members_of_a_wrong_type_pass_through_and_count_as_absent, an_integer_is_written_as_one,
-    record_read_of_no_object_is_refused, unknown_members_have_a_maximum, lists_have_a_maximum,
-    record_write_beyond_the_buffer_fails,
-    a_kept_number_without_canonical_form_is_refused_when_written,
-    outcomes_and_seals_pass_through_as_well, outcome_and_seal_read_of_no_object_is_refused,
-    a_number_in_the_extensions_needs_a_canonical_form_too, both_flags_pass_through)
+    members_of_a_wrong_type_pass_through_and_count_as_absent,
+    record_write_of_an_integer_has_no_fraction, record_read_of_no_object_is_refused,
+    unknown_members_have_a_maximum, lists_have_a_maximum, record_write_beyond_the_buffer_fails,
+    record_write_of_a_kept_inexact_number_fails, outcomes_and_seals_pass_through_as_well,
+    outcome_and_seal_read_of_no_object_is_refused,
+    record_write_of_an_inexact_number_in_extensions_fails, both_flags_pass_through)

@@ -157,7 +157,7 @@ START_TEST(discovery_without_metadata_or_with_a_redirect_fails)
 }
 END_TEST
 
-START_TEST(an_issuer_is_a_plain_protected_url)
+START_TEST(discovery_of_an_unprotected_or_complex_issuer_is_refused)
 {
     static const char *const no[] = {"as.example", "http://as.example", "https://as.example?x=y",
         "https://as.example/#f", "https://u:p@as.example/", "ftp://as.example"};
@@ -194,4 +194,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("discovery", discovery_tries_the_urls_of_rfc_8414_and_openid_in_order,
     discovery_of_wrong_metadata_fails, discovery_without_metadata_or_with_a_redirect_fails,
-    an_issuer_is_a_plain_protected_url, metadata_have_a_longest_length_and_a_longest_time)
+    discovery_of_an_unprotected_or_complex_issuer_is_refused,
+    metadata_have_a_longest_length_and_a_longest_time)

@@ -162,7 +162,7 @@ bearer(const struct writ_signer *by, const char *typ, const char *claims)
 #define TIMES "\"exp\":1782363660,\"nbf\":1782363600,\"iat\":1782363600"
 #define GOOD  BASE "\"sub\":\"agent-7\"," TIMES "}"
 
-START_TEST(a_static_token_is_known_by_its_hash)
+START_TEST(identity_of_a_static_token_is_found_by_its_hash)
 {
     struct writ_identity_result result;
 
@@ -279,7 +279,7 @@ START_TEST(identity_of_a_certificate_needs_its_whole_name_and_yields_to_a_token)
 }
 END_TEST
 
-START_TEST(a_jwt_gives_the_agent_by_its_claims)
+START_TEST(identity_of_a_jwt_comes_from_its_claims)
 {
     struct writ_identity_result result;
 
@@ -377,7 +377,7 @@ START_TEST(skew_and_lifetime_have_exact_ends)
 }
 END_TEST
 
-START_TEST(a_jwt_needs_a_key_of_its_own_entry)
+START_TEST(identity_of_a_jwt_by_a_key_of_another_entry_is_invalid)
 {
     struct writ_signer *stranger = writ_keys_signer(WRIT_JWK_ALG_ES256);
     struct writ_identity_result result;
@@ -394,7 +394,7 @@ START_TEST(a_jwt_needs_a_key_of_its_own_entry)
 }
 END_TEST
 
-START_TEST(a_token_of_another_kind_is_invalid)
+START_TEST(identity_of_another_kind_of_token_is_invalid)
 {
     static const char *const kinds[] = {
         "logout+jwt", "dpop+jwt", "id+jwt", "JWT2", "writ-credential+jwt", ""};
@@ -408,7 +408,7 @@ START_TEST(a_token_of_another_kind_is_invalid)
 }
 END_TEST
 
-START_TEST(a_damaged_signature_is_invalid_also_after_the_genuine_one)
+START_TEST(identity_of_a_damaged_signature_is_invalid_also_when_cached)
 {
     char *text;
     size_t len;
@@ -449,7 +449,7 @@ START_TEST(identity_is_cached_until_the_token_expires)
 }
 END_TEST
 
-START_TEST(a_token_that_is_too_long_is_invalid)
+START_TEST(identity_of_an_overlong_token_is_invalid)
 {
     setup();
     for (size_t extra = 0; extra <= 1; extra++) {
@@ -548,7 +548,7 @@ START_TEST(identity_of_an_entry_without_audience_requires_that_of_the_endpoint)
 }
 END_TEST
 
-START_TEST(the_scopes_of_a_token_are_words_or_a_list)
+START_TEST(identity_scopes_are_words_or_a_list)
 {
     static const struct {
         const char *scope, *held;
@@ -621,14 +621,15 @@ START_TEST(identity_before_the_keys_are_fetched_is_unavailable)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("identity", a_static_token_is_known_by_its_hash,
+WRIT_UNIT_MAIN("identity", identity_of_a_static_token_is_found_by_its_hash,
     identity_of_an_unknown_token_is_invalid, bearer_field_malformed_or_missing_is_distinguished,
     anonymous_agent_needs_loopback_and_configuration,
     identity_of_a_certificate_needs_its_whole_name_and_yields_to_a_token,
-    a_jwt_gives_the_agent_by_its_claims, identity_of_a_wrong_jwt_is_invalid,
-    skew_and_lifetime_have_exact_ends, a_jwt_needs_a_key_of_its_own_entry,
-    a_token_of_another_kind_is_invalid, a_damaged_signature_is_invalid_also_after_the_genuine_one,
-    identity_is_cached_until_the_token_expires, a_token_that_is_too_long_is_invalid,
+    identity_of_a_jwt_comes_from_its_claims, identity_of_a_wrong_jwt_is_invalid,
+    skew_and_lifetime_have_exact_ends, identity_of_a_jwt_by_a_key_of_another_entry_is_invalid,
+    identity_of_another_kind_of_token_is_invalid,
+    identity_of_a_damaged_signature_is_invalid_also_when_cached,
+    identity_is_cached_until_the_token_expires, identity_of_an_overlong_token_is_invalid,
     values_of_claims_have_a_longest_length, identity_of_many_tokens_stays_right_under_eviction,
     identity_of_an_entry_without_audience_requires_that_of_the_endpoint,
-    the_scopes_of_a_token_are_words_or_a_list, identity_before_the_keys_are_fetched_is_unavailable)
+    identity_scopes_are_words_or_a_list, identity_before_the_keys_are_fetched_is_unavailable)

@@ -29,7 +29,7 @@ resource_of(const struct writ_config *config, const char *path, struct writ_view
     return (struct writ_resource){config, writ_view_str(path), upstream};
 }
 
-START_TEST(only_a_public_gateway_with_an_issuer_announces_itself)
+START_TEST(resource_is_announced_by_a_public_gateway_with_an_issuer_only)
 {
     static const char *const no[] = {"public_url: https://gw.example\n",
         "public_url: https://gw.example\nagents: [{anonymous: true, id: a}]\n",
@@ -46,7 +46,7 @@ START_TEST(only_a_public_gateway_with_an_issuer_announces_itself)
 }
 END_TEST
 
-START_TEST(an_endpoint_is_found_at_its_well_known_places)
+START_TEST(resource_find_gives_an_endpoint_at_its_well_known_urls)
 {
     struct writ_config *config = writ_ruling_config(announced);
     struct writ_resource all = resource_of(config, "/mcp", no_upstream);
@@ -65,7 +65,7 @@ START_TEST(an_endpoint_is_found_at_its_well_known_places)
 }
 END_TEST
 
-START_TEST(the_metadata_are_those_of_rfc_9728)
+START_TEST(resource_metadata_follow_rfc_9728)
 {
     struct writ_config *config = writ_ruling_config(announced);
     struct writ_resource all = resource_of(config, "/mcp", no_upstream);
@@ -150,7 +150,7 @@ START_TEST(challenge_with_too_many_scopes_omits_them)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("resource", only_a_public_gateway_with_an_issuer_announces_itself,
-    an_endpoint_is_found_at_its_well_known_places, the_metadata_are_those_of_rfc_9728,
+WRIT_UNIT_MAIN("resource", resource_is_announced_by_a_public_gateway_with_an_issuer_only,
+    resource_find_gives_an_endpoint_at_its_well_known_urls, resource_metadata_follow_rfc_9728,
     challenge_names_the_metadata_and_the_scopes, challenge_without_metadata_has_the_bare_scheme,
     challenge_with_too_many_scopes_omits_them)

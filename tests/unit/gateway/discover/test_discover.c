@@ -178,7 +178,7 @@ START_TEST(discover_of_a_program_that_ends_repeats_its_words_without_its_stack)
 }
 END_TEST
 
-START_TEST(discover_of_a_silent_program_ends_it_and_says_what_it_said)
+START_TEST(discover_of_a_silent_program_ends_it_and_reports_its_stderr)
 {
     expect_failure("echo waiting for a login >&2; cat >/dev/null", 100 * MS, WRIT_E_IO,
         "did not answer initialize in time. Run the program by itself to see what it waits "
@@ -384,7 +384,7 @@ WRIT_UNIT_MAIN("discover", discover_of_a_legacy_program_gives_every_page,
     discover_of_a_slow_modern_program_asks_again, discover_answers_a_ping_of_the_server,
     discover_of_a_program_that_is_not_there_names_it,
     discover_of_a_program_that_ends_repeats_its_words_without_its_stack,
-    discover_of_a_silent_program_ends_it_and_says_what_it_said,
+    discover_of_a_silent_program_ends_it_and_reports_its_stderr,
     discover_of_a_program_that_refuses_gives_its_error,
     discover_of_a_list_without_an_end_is_refused, discover_leaves_no_process_behind,
     discover_of_a_legacy_url_keeps_the_session_and_ends_it,

@@ -37,7 +37,7 @@ get(const char *url, struct writ_buf *body, struct writ_err *err)
     return writ_fetch_get(url, 2000, NULL, body, err);
 }
 
-START_TEST(only_https_and_loopback_may_be_fetched)
+START_TEST(fetch_of_unprotected_http_is_refused)
 {
     static const char *const yes[] = {"https://issuer.example/jwks", "https://issuer.example:8443/",
         "http://127.0.0.1/", "http://127.1.2.3:80/x", "http://localhost:8080/", "http://[::1]:1/"};
@@ -139,7 +139,7 @@ START_TEST(fetch_of_any_other_answer_fails)
 }
 END_TEST
 
-START_TEST(a_body_may_be_as_long_as_the_buffer)
+START_TEST(fetch_of_a_body_beyond_the_buffer_fails)
 {
     static const struct peer_step script[] = {PEER_DO(READ),
         PEER_SAY(SEND, "HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n"), PEER_COUNT(FILL, 64),
@@ -207,7 +207,7 @@ START_TEST(fetch_ends_when_stopped)
 }
 END_TEST
 
-START_TEST(a_form_is_posted_and_every_status_is_an_answer)
+START_TEST(fetch_post_gives_every_status_as_an_answer)
 {
     static const struct peer_step refuses[] = {PEER_DO(READ),
         PEER_SAY(SEND, "HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\n{}"), PEER_DO(END)};
@@ -240,7 +240,7 @@ START_TEST(a_form_is_posted_and_every_status_is_an_answer)
 }
 END_TEST
 
-START_TEST(an_error_names_a_url_without_its_query)
+START_TEST(fetch_error_omits_the_query)
 {
     struct writ_err err = {0};
 
@@ -250,9 +250,8 @@ START_TEST(an_error_names_a_url_without_its_query)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("fetch", an_error_names_a_url_without_its_query,
-    only_https_and_loopback_may_be_fetched, fetch_of_a_good_answer_gives_its_body,
-    proxies_of_the_environment_are_ignored, localhost_is_loopback, fetch_of_any_other_answer_fails,
-    a_body_may_be_as_long_as_the_buffer, fetch_from_a_closed_port_fails,
-    fetch_from_a_silent_server_times_out, fetch_ends_when_stopped,
-    a_form_is_posted_and_every_status_is_an_answer)
+WRIT_UNIT_MAIN("fetch", fetch_error_omits_the_query, fetch_of_unprotected_http_is_refused,
+    fetch_of_a_good_answer_gives_its_body, proxies_of_the_environment_are_ignored,
+    localhost_is_loopback, fetch_of_any_other_answer_fails, fetch_of_a_body_beyond_the_buffer_fails,
+    fetch_from_a_closed_port_fails, fetch_from_a_silent_server_times_out, fetch_ends_when_stopped,
+    fetch_post_gives_every_status_as_an_answer)

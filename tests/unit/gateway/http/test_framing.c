@@ -131,7 +131,7 @@ static const struct {
     {"POST / HTTP/1.0\r\n" HOST "Expect: 100-continue\r\n" END, 417},
 };
 
-START_TEST(a_head_is_accepted_or_refused_with_its_status)
+START_TEST(framing_of_each_head_gives_its_status)
 {
     struct writ_framing framing, before;
 
@@ -198,7 +198,7 @@ judge_size(size_t fields, size_t target, size_t method, size_t host)
     return writ_is_ok(writ_framing_read(&head, &framing, &fault)) ? 200 : fault.status;
 }
 
-START_TEST(every_limit_of_a_head_holds_on_both_sides)
+START_TEST(framing_limits_hold_on_both_sides)
 {
     ck_assert_uint_eq(judge_size(WRIT_FRAMING_FIELDS_MAX, 1, 3, 1), 200);
     ck_assert_uint_eq(judge_size(WRIT_FRAMING_FIELDS_MAX + 1, 1, 3, 1), 431);
@@ -244,7 +244,7 @@ START_TEST(framing_trailer_with_a_head_field_is_refused)
 }
 END_TEST
 
-START_TEST(a_host_is_split_at_its_port)
+START_TEST(framing_host_splits_at_its_port)
 {
     struct writ_view name, port;
 
@@ -262,6 +262,6 @@ START_TEST(a_host_is_split_at_its_port)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("framing", a_head_is_accepted_or_refused_with_its_status, parsed_head_has_its_parts,
-    every_limit_of_a_head_holds_on_both_sides, framing_content_type_accepts_json_in_utf8_only,
-    framing_trailer_with_a_head_field_is_refused, a_host_is_split_at_its_port)
+WRIT_UNIT_MAIN("framing", framing_of_each_head_gives_its_status, parsed_head_has_its_parts,
+    framing_limits_hold_on_both_sides, framing_content_type_accepts_json_in_utf8_only,
+    framing_trailer_with_a_head_field_is_refused, framing_host_splits_at_its_port)

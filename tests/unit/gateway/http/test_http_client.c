@@ -303,7 +303,7 @@ START_TEST(request_is_framed_by_the_client_and_answered)
 }
 END_TEST
 
-START_TEST(a_connection_is_reused_and_no_request_is_repeated)
+START_TEST(send_reuses_a_connection_and_repeats_no_request)
 {
     struct world w;
 
@@ -356,7 +356,7 @@ START_TEST(send_with_fresh_us_takes_no_connection_that_was_idle_for_longer)
 }
 END_TEST
 
-START_TEST(a_connection_is_kept_no_longer_than_its_server_says)
+START_TEST(idle_connection_is_closed_at_the_time_of_its_server)
 {
     static const struct {
         const char *field;
@@ -406,7 +406,7 @@ START_TEST(calls_beyond_the_connections_wait_for_one)
 }
 END_TEST
 
-START_TEST(a_full_queue_refuses)
+START_TEST(send_to_a_full_queue_is_refused)
 {
     static const struct peer_step script[] = {
         PEER_DO(READ), PEER_DO(WAIT), PEER_SAY(SEND, HI), PEER_DO(AGAIN)};
@@ -551,7 +551,7 @@ END_TEST
 
 /* ---- dead connections */
 
-START_TEST(a_pooled_connection_that_died_is_replaced_before_anything_is_sent)
+START_TEST(send_on_a_dead_pooled_connection_uses_another)
 {
     static const struct peer_step closes[] = {
         PEER_DO(READ), PEER_SAY(SEND, HI), PEER_DO(WAIT), PEER_DO(END)};
@@ -606,7 +606,7 @@ START_TEST(send_on_a_connection_closed_a_moment_ago_uses_another)
 }
 END_TEST
 
-START_TEST(a_reused_connection_that_breaks_after_the_request_is_never_retried)
+START_TEST(send_on_a_reused_connection_that_breaks_later_is_not_retried)
 {
     static const struct peer_step breaks[] = {
         PEER_DO(READ), PEER_SAY(SEND, HI), PEER_DO(READ), PEER_DO(RESET)};
@@ -626,7 +626,7 @@ START_TEST(a_reused_connection_that_breaks_after_the_request_is_never_retried)
 }
 END_TEST
 
-START_TEST(an_idle_connection_is_closed_after_its_time)
+START_TEST(idle_connection_is_closed_after_its_time)
 {
     struct world w;
     struct answer a;
@@ -641,7 +641,7 @@ START_TEST(an_idle_connection_is_closed_after_its_time)
 }
 END_TEST
 
-START_TEST(no_more_connections_are_kept_than_allowed)
+START_TEST(idle_connections_above_the_limit_are_closed)
 {
     struct world w;
     struct answer a[3] = {0};
@@ -698,7 +698,7 @@ START_TEST(send_to_an_unknown_name_reports_not_sent)
 }
 END_TEST
 
-START_TEST(a_name_resolves_once_and_all_its_addresses_are_tried)
+START_TEST(send_resolves_a_name_once_and_tries_all_addresses)
 {
     static const struct peer_step *const scripts[] = {serve_hi};
     struct world w;
@@ -713,7 +713,7 @@ START_TEST(a_name_resolves_once_and_all_its_addresses_are_tried)
 }
 END_TEST
 
-START_TEST(an_upstream_may_have_an_ipv6_address)
+START_TEST(send_to_an_ipv6_address_succeeds)
 {
     static const struct peer_step *const scripts[] = {serve_hi};
     const struct peer_options peer_options = {.scripts = scripts, .count = 1, .ipv6 = true};
@@ -736,7 +736,7 @@ END_TEST
 
 /* ---- deadlines */
 
-START_TEST(every_deadline_has_its_own_reason)
+START_TEST(deadlines_have_their_own_reasons)
 {
     static const struct peer_step no_head[] = {PEER_DO(READ), PEER_DO(HANG)};
     static const struct peer_step half_head[] = {PEER_DO(READ), PEER_SAY(SEND, OK), PEER_DO(HANG)};
@@ -853,7 +853,7 @@ START_TEST(pause_holds_the_body_and_loses_no_byte)
 }
 END_TEST
 
-START_TEST(a_pause_does_not_count_as_idle_but_counts_for_the_total)
+START_TEST(pause_counts_for_the_total_time_and_not_as_idle)
 {
     static const struct peer_step script[] = {PEER_DO(READ), PEER_SAY(SEND, HI), PEER_DO(AGAIN)};
 
@@ -873,7 +873,7 @@ START_TEST(a_pause_does_not_count_as_idle_but_counts_for_the_total)
 }
 END_TEST
 
-START_TEST(a_stream_arrives_piece_by_piece)
+START_TEST(stream_arrives_in_its_pieces)
 {
     static const struct peer_step script[] = {PEER_DO(READ),
         PEER_SAY(SEND, OK "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -905,7 +905,7 @@ END_TEST
 
 /* ---- cancel */
 
-START_TEST(a_cancelled_call_ends_once_and_its_connection_is_closed)
+START_TEST(cancel_ends_the_call_once_and_closes_its_connection)
 {
     static const struct peer_step script[] = {
         PEER_DO(READ), PEER_SAY(SEND, OK "Content-Length: 9\r\n\r\nhi"), PEER_DO(HANG)};
@@ -949,7 +949,7 @@ END_TEST
 
 /* ---- large requests */
 
-START_TEST(a_large_request_is_written_as_the_socket_takes_it)
+START_TEST(send_of_a_large_request_waits_for_the_socket)
 {
     static char body[1000001];
     struct world w;
@@ -1017,7 +1017,7 @@ END_TEST
 
 /* ---- permitted requests */
 
-START_TEST(a_request_that_could_break_framing_is_refused)
+START_TEST(send_of_a_request_that_breaks_framing_is_refused)
 {
     static const struct {
         const char *method, *target, *name;
@@ -1067,7 +1067,7 @@ START_TEST(a_request_that_could_break_framing_is_refused)
 }
 END_TEST
 
-START_TEST(a_request_head_has_a_limit)
+START_TEST(send_limits_the_request_head)
 {
     struct world w;
     writ_auto_buf value = writ_buf_make(WRIT_HTTP_REQUEST_HEAD_MAX);
@@ -1099,7 +1099,7 @@ START_TEST(a_request_head_has_a_limit)
 }
 END_TEST
 
-START_TEST(the_url_of_an_upstream_is_read_strictly)
+START_TEST(client_open_of_a_malformed_url_is_refused)
 {
     static const struct {
         const char *url, *host, *field;
@@ -1452,26 +1452,25 @@ START_TEST(send_with_a_failed_allocation_fails_or_gives_the_same_answer)
 END_TEST
 
 WRIT_UNIT_MAIN("http_client", request_is_framed_by_the_client_and_answered,
-    a_connection_is_reused_and_no_request_is_repeated, calls_beyond_the_connections_wait_for_one,
+    send_reuses_a_connection_and_repeats_no_request, calls_beyond_the_connections_wait_for_one,
     send_with_fresh_us_takes_no_connection_that_was_idle_for_longer,
-    a_connection_is_kept_no_longer_than_its_server_says, a_full_queue_refuses,
+    idle_connection_is_closed_at_the_time_of_its_server, send_to_a_full_queue_is_refused,
     each_framing_of_an_answer_ends_its_call_once,
     statuses_and_methods_without_a_body_keep_the_connection,
-    a_pooled_connection_that_died_is_replaced_before_anything_is_sent,
+    send_on_a_dead_pooled_connection_uses_another,
     send_on_a_connection_closed_a_moment_ago_uses_another,
-    a_reused_connection_that_breaks_after_the_request_is_never_retried,
-    an_idle_connection_is_closed_after_its_time, no_more_connections_are_kept_than_allowed,
+    send_on_a_reused_connection_that_breaks_later_is_not_retried,
+    idle_connection_is_closed_after_its_time, idle_connections_above_the_limit_are_closed,
     send_to_a_closed_port_reports_not_sent, send_to_an_unknown_name_reports_not_sent,
-    a_name_resolves_once_and_all_its_addresses_are_tried, an_upstream_may_have_an_ipv6_address,
-    every_deadline_has_its_own_reason, send_without_a_connection_in_time_reports_not_sent,
+    send_resolves_a_name_once_and_tries_all_addresses, send_to_an_ipv6_address_succeeds,
+    deadlines_have_their_own_reasons, send_without_a_connection_in_time_reports_not_sent,
     expire_ends_the_time_of_every_call, pause_holds_the_body_and_loses_no_byte,
-    a_pause_does_not_count_as_idle_but_counts_for_the_total, a_stream_arrives_piece_by_piece,
-    a_cancelled_call_ends_once_and_its_connection_is_closed, closing_the_client_ends_every_call,
-    a_large_request_is_written_as_the_socket_takes_it,
-    early_answer_is_delivered_and_ends_the_connection, send_broken_while_writing_reports_sent,
-    a_request_that_could_break_framing_is_refused, a_request_head_has_a_limit,
-    the_url_of_an_upstream_is_read_strictly, tls_verifies_the_issuer_and_the_name,
-    tls_carries_large_bodies_both_ways_and_pauses,
+    pause_counts_for_the_total_time_and_not_as_idle, stream_arrives_in_its_pieces,
+    cancel_ends_the_call_once_and_closes_its_connection, closing_the_client_ends_every_call,
+    send_of_a_large_request_waits_for_the_socket, early_answer_is_delivered_and_ends_the_connection,
+    send_broken_while_writing_reports_sent, send_of_a_request_that_breaks_framing_is_refused,
+    send_limits_the_request_head, client_open_of_a_malformed_url_is_refused,
+    tls_verifies_the_issuer_and_the_name, tls_carries_large_bodies_both_ways_and_pauses,
     tls_shows_a_client_certificate_and_resumes_sessions, tls_stream_cut_without_a_close_fails,
     server_without_tls_gets_no_request, client_open_with_unreadable_certificates_fails,
     each_call_under_random_faults_ends_once_and_is_sent_at_most_once,

@@ -101,7 +101,7 @@ static const struct good goods[] = {
         "", KEEPS, false},
 };
 
-START_TEST(a_good_response_is_the_same_however_it_is_cut)
+START_TEST(response_in_any_pieces_gives_the_same_result)
 {
     static const size_t steps[] = {1, 2, 3, 7, 1000};
 
@@ -227,7 +227,7 @@ static const struct bad bads[] = {
     {CHUNK "5\r\nhel", 0, WRIT_HTTP_CLOSED_EARLY},
 };
 
-START_TEST(a_bad_response_fails_however_it_is_cut_and_is_never_reused)
+START_TEST(bad_response_in_any_pieces_fails_and_ends_the_connection)
 {
     static const size_t steps[] = {1, 3, 1000};
 
@@ -274,7 +274,7 @@ feed_made(const struct writ_buf *text, uint64_t body_max, enum writ_http_reason 
     return progress;
 }
 
-START_TEST(a_head_has_a_limit_in_bytes)
+START_TEST(response_head_beyond_its_bytes_fails)
 {
     for (size_t over = 0; over < 2; over++) {
         writ_auto_buf text = writ_buf_make(1 << 20);
@@ -291,7 +291,7 @@ START_TEST(a_head_has_a_limit_in_bytes)
 }
 END_TEST
 
-START_TEST(a_head_has_a_limit_in_fields)
+START_TEST(response_head_beyond_its_fields_fails)
 {
     for (size_t over = 0; over < 2; over++) {
         writ_auto_buf text = writ_buf_make(1 << 20);
@@ -434,7 +434,7 @@ START_TEST(response_with_a_failed_allocation_reports_no_memory)
 }
 END_TEST
 
-START_TEST(every_reason_has_a_name_and_a_sentence)
+START_TEST(response_reasons_have_a_name_and_a_sentence)
 {
     ck_assert_str_eq(writ_http_response_reason(WRIT_HTTP_OK), "ok");
     ck_assert_str_eq(writ_http_response_reason(WRIT_HTTP_BODY_TOO_LARGE), "body_too_large");
@@ -442,9 +442,10 @@ START_TEST(every_reason_has_a_name_and_a_sentence)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("http_response", a_good_response_is_the_same_however_it_is_cut,
-    a_bad_response_fails_however_it_is_cut_and_is_never_reused, a_head_has_a_limit_in_bytes,
-    a_head_has_a_limit_in_fields, interim_responses_have_a_limit,
+WRIT_UNIT_MAIN("http_response", response_in_any_pieces_gives_the_same_result,
+    bad_response_in_any_pieces_fails_and_ends_the_connection, response_head_beyond_its_bytes_fails,
+    response_head_beyond_its_fields_fails, interim_responses_have_a_limit,
     response_framing_overhead_is_limited_and_small_chunks_pass,
     fields_are_found_without_case_and_counted, response_pause_keeps_the_remaining_bytes,
-    response_with_a_failed_allocation_reports_no_memory, every_reason_has_a_name_and_a_sentence)
+    response_with_a_failed_allocation_reports_no_memory,
+    response_reasons_have_a_name_and_a_sentence)

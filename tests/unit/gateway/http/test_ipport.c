@@ -27,7 +27,7 @@ static const char *const bad[] = {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1
     "::1:80", "[::1]", "[::1:80", "[::g]:80", "[]:80", "[127.0.0.1]:80",
     "[00000000000000000000000000000000000000000000000000::1]:80"};
 
-START_TEST(a_literal_address_is_read_and_written)
+START_TEST(ipport_reads_back_as_written)
 {
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         union writ_ipport endpoint = {0};
@@ -58,5 +58,4 @@ START_TEST(ipport_read_of_another_form_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN(
-    "ipport", a_literal_address_is_read_and_written, ipport_read_of_another_form_is_refused)
+WRIT_UNIT_MAIN("ipport", ipport_reads_back_as_written, ipport_read_of_another_form_is_refused)

@@ -33,7 +33,7 @@ assert_refused(const char *query, enum writ_code code)
     writ_arena_free(arena);
 }
 
-START_TEST(a_value_is_decoded_as_forms_write_it)
+START_TEST(query_get_decodes_a_form_value)
 {
     assert_value("q=a", "a");
     assert_value("x=1&q=a%20b+c&y", "a b c");
@@ -65,5 +65,5 @@ START_TEST(query_get_limits_the_value)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("query", a_value_is_decoded_as_forms_write_it,
+WRIT_UNIT_MAIN("query", query_get_decodes_a_form_value,
     query_get_of_a_repeated_or_invalid_parameter_is_refused, query_get_limits_the_value)

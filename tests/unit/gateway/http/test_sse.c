@@ -102,7 +102,7 @@ static const struct stream streams[] = {
     {"data: a\rid: 7\r\r", "[7|-|a|-]", false},
 };
 
-START_TEST(a_stream_gives_the_same_events_however_it_is_cut)
+START_TEST(sse_read_in_any_pieces_gives_the_same_events)
 {
     static const size_t steps[] = {1, 2, 3, 5, 1000};
 
@@ -121,7 +121,7 @@ START_TEST(a_stream_gives_the_same_events_however_it_is_cut)
 }
 END_TEST
 
-START_TEST(an_id_with_nul_is_ignored)
+START_TEST(sse_read_ignores_an_id_with_nul)
 {
     struct writ_sse *sse = writ_sse_new(&roomy);
     writ_auto_buf told = writ_buf_make(1000);
@@ -152,7 +152,7 @@ static const struct limit limit_cases[] = {
         WRIT_E_LIMIT},
 };
 
-START_TEST(lines_and_events_have_limits_and_a_failure_stays)
+START_TEST(sse_read_beyond_a_limit_fails_for_good)
 {
     for (size_t i = 0; i < sizeof limit_cases / sizeof limit_cases[0]; i++) {
         for (size_t step = 1; step < 100; step += 33) {
@@ -172,7 +172,7 @@ START_TEST(lines_and_events_have_limits_and_a_failure_stays)
 }
 END_TEST
 
-START_TEST(an_endless_line_costs_no_more_than_its_limit)
+START_TEST(sse_read_of_an_endless_line_takes_no_more_memory_than_its_limit)
 {
     struct writ_sse *sse = writ_sse_new(&limits);
     struct writ_sse_event event = {0};
@@ -264,7 +264,7 @@ START_TEST(sse_write_of_an_ambiguous_event_is_refused)
 }
 END_TEST
 
-START_TEST(a_full_buffer_holds_no_half_event)
+START_TEST(sse_write_into_a_full_buffer_puts_no_partial_event)
 {
     writ_auto_buf text = writ_buf_make(20);
     const struct writ_sse_event event = event_of("1", NULL, "x", WRIT_SSE_NO_RETRY);
@@ -278,7 +278,7 @@ START_TEST(a_full_buffer_holds_no_half_event)
 }
 END_TEST
 
-START_TEST(a_failed_allocation_never_yields_another_event)
+START_TEST(sse_read_with_a_failed_allocation_gives_no_other_event)
 {
     bool reached = true;
 
@@ -303,8 +303,9 @@ START_TEST(a_failed_allocation_never_yields_another_event)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("sse", a_stream_gives_the_same_events_however_it_is_cut, an_id_with_nul_is_ignored,
-    lines_and_events_have_limits_and_a_failure_stays, an_endless_line_costs_no_more_than_its_limit,
+WRIT_UNIT_MAIN("sse", sse_read_in_any_pieces_gives_the_same_events, sse_read_ignores_an_id_with_nul,
+    sse_read_beyond_a_limit_fails_for_good,
+    sse_read_of_an_endless_line_takes_no_more_memory_than_its_limit,
     sse_event_reads_back_as_written, sse_write_puts_json_on_one_data_line,
-    sse_write_of_an_ambiguous_event_is_refused, a_full_buffer_holds_no_half_event,
-    a_failed_allocation_never_yields_another_event)
+    sse_write_of_an_ambiguous_event_is_refused, sse_write_into_a_full_buffer_puts_no_partial_event,
+    sse_read_with_a_failed_allocation_gives_no_other_event)

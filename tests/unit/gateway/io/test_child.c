@@ -307,7 +307,7 @@ START_TEST(send_of_a_line_with_a_line_end_is_refused)
 }
 END_TEST
 
-START_TEST(a_large_line_passes_both_ways)
+START_TEST(large_line_passes_both_ways)
 {
     static char big[3000001];
     struct seen seen = {.stop_after_ups = 1, .quiet = true};
@@ -327,7 +327,7 @@ START_TEST(a_large_line_passes_both_ways)
 }
 END_TEST
 
-START_TEST(every_line_arrives_before_the_end_and_half_a_line_does_not)
+START_TEST(end_of_a_child_follows_its_whole_lines)
 {
     struct seen seen = {.quiet = true};
 
@@ -339,7 +339,7 @@ START_TEST(every_line_arrives_before_the_end_and_half_a_line_does_not)
 }
 END_TEST
 
-START_TEST(a_line_has_a_limit)
+START_TEST(send_of_a_line_beyond_the_limit_is_refused)
 {
     for (int over = 0; over < 2; over++) {
         struct seen seen = {.quiet = true};
@@ -354,7 +354,7 @@ START_TEST(a_line_has_a_limit)
 }
 END_TEST
 
-START_TEST(an_endless_line_is_cut_off_at_its_limit)
+START_TEST(endless_line_ends_the_child_at_its_limit)
 {
     struct seen seen = {.quiet = true};
     struct rusage before, after;
@@ -371,7 +371,7 @@ END_TEST
 
 /* ---- a child that does not read */
 
-START_TEST(a_child_that_does_not_read_fills_its_queue_and_no_more)
+START_TEST(send_to_a_child_that_never_reads_fills_its_queue_only)
 {
     static char block[100001];
     struct seen seen = {.stop_after_ups = 1};
@@ -404,7 +404,7 @@ START_TEST(a_child_that_does_not_read_fills_its_queue_and_no_more)
 }
 END_TEST
 
-START_TEST(a_line_longer_than_the_queue_is_its_own_failure)
+START_TEST(send_of_a_line_longer_than_the_queue_fails_differently)
 {
     struct seen seen = {.stop_after_ups = 1};
     uint64_t ticket;
@@ -420,7 +420,7 @@ END_TEST
 
 /* ---- standard error */
 
-START_TEST(a_flood_on_standard_error_is_drained_and_capped)
+START_TEST(stderr_flood_is_drained_and_capped)
 {
     struct seen seen = {.stop_after_lines = 1};
 
@@ -435,7 +435,7 @@ START_TEST(a_flood_on_standard_error_is_drained_and_capped)
 }
 END_TEST
 
-START_TEST(a_long_line_on_standard_error_is_cut_and_the_last_one_is_not_lost)
+START_TEST(stderr_long_line_is_cut_and_the_last_one_is_kept)
 {
     struct seen seen = {0};
 
@@ -600,7 +600,7 @@ START_TEST(spawn_failure_is_reported_after_the_child_ended)
 }
 END_TEST
 
-START_TEST(a_program_is_found_in_the_path_of_its_own_environment)
+START_TEST(spawn_finds_the_program_in_the_path_of_its_environment)
 {
     static const char *const environment[] = {"PATH=relative::/nowhere:/usr/bin:/bin", NULL};
     static const char *const argv[] = {"echo", "hi", NULL};
@@ -643,7 +643,7 @@ START_TEST(child_end_reports_its_reason)
 }
 END_TEST
 
-START_TEST(a_child_that_exits_at_once_is_started_ever_more_slowly)
+START_TEST(child_that_exits_at_once_restarts_with_growing_pauses)
 {
     static const int64_t want[] = {10 * MS, 20 * MS, 40 * MS, 50 * MS, 50 * MS};
     struct seen seen = {.stop_after_downs = 5};
@@ -659,7 +659,7 @@ START_TEST(a_child_that_exits_at_once_is_started_ever_more_slowly)
 }
 END_TEST
 
-START_TEST(a_child_that_was_up_for_long_is_started_again_soon)
+START_TEST(child_that_ran_long_restarts_soon)
 {
     struct seen seen = {.stop_after_downs = 3};
 
@@ -753,7 +753,7 @@ START_TEST(closing_without_a_stop_kills_and_reaps)
 }
 END_TEST
 
-START_TEST(a_child_may_be_stopped_before_it_was_started)
+START_TEST(child_stop_before_its_start_succeeds)
 {
     struct seen seen = {0};
 
@@ -871,21 +871,19 @@ END_TEST
 
 WRIT_UNIT_MAIN("child", lines_go_both_ways, graceful_stop_flushes_input_and_output,
     graceful_stop_of_a_child_that_hangs_kills_it, carriage_returns_and_empty_lines_are_not_lines,
-    send_of_a_line_with_a_line_end_is_refused, a_large_line_passes_both_ways,
-    every_line_arrives_before_the_end_and_half_a_line_does_not, a_line_has_a_limit,
-    an_endless_line_is_cut_off_at_its_limit, a_child_that_does_not_read_fills_its_queue_and_no_more,
-    a_line_longer_than_the_queue_is_its_own_failure,
-    a_flood_on_standard_error_is_drained_and_capped,
-    a_long_line_on_standard_error_is_cut_and_the_last_one_is_not_lost,
+    send_of_a_line_with_a_line_end_is_refused, large_line_passes_both_ways,
+    end_of_a_child_follows_its_whole_lines, send_of_a_line_beyond_the_limit_is_refused,
+    endless_line_ends_the_child_at_its_limit, send_to_a_child_that_never_reads_fills_its_queue_only,
+    send_of_a_line_longer_than_the_queue_fails_differently, stderr_flood_is_drained_and_capped,
+    stderr_long_line_is_cut_and_the_last_one_is_kept,
     child_environment_has_the_fixed_and_configured_names_only,
     child_inherits_no_descriptor_signal_or_group, child_new_of_an_invalid_plan_is_refused,
     spawn_of_a_missing_program_reports_the_reason, spawn_in_a_missing_directory_reports_it,
     spawn_failure_is_reported_after_the_child_ended,
-    a_program_is_found_in_the_path_of_its_own_environment, child_end_reports_its_reason,
-    a_child_that_exits_at_once_is_started_ever_more_slowly,
-    a_child_that_was_up_for_long_is_started_again_soon, child_restarted_many_times_leaks_nothing,
-    child_stop_closes_the_input_first, child_stop_of_a_stubborn_child_kills_its_group,
-    grandchildren_do_not_outlive_a_child_that_dies, closing_without_a_stop_kills_and_reaps,
-    a_child_may_be_stopped_before_it_was_started, child_ends_with_its_parent,
-    child_start_without_descriptors_is_repeated,
+    spawn_finds_the_program_in_the_path_of_its_environment, child_end_reports_its_reason,
+    child_that_exits_at_once_restarts_with_growing_pauses, child_that_ran_long_restarts_soon,
+    child_restarted_many_times_leaks_nothing, child_stop_closes_the_input_first,
+    child_stop_of_a_stubborn_child_kills_its_group, grandchildren_do_not_outlive_a_child_that_dies,
+    closing_without_a_stop_kills_and_reaps, child_stop_before_its_start_succeeds,
+    child_ends_with_its_parent, child_start_without_descriptors_is_repeated,
     child_with_a_failed_allocation_delivers_no_partial_line)

@@ -102,7 +102,7 @@ START_TEST(line_queue_withdraws_unbegun_lines_only)
 }
 END_TEST
 
-START_TEST(a_full_queue_refuses_and_sends_nothing)
+START_TEST(line_queue_put_when_full_is_refused_and_sends_nothing)
 {
     uint64_t ticket = 77;
     bool broken = false;
@@ -165,5 +165,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("line_queue", line_queue_put_of_an_empty_or_broken_line_is_refused,
     line_queue_keeps_unwritten_lines_in_order, line_queue_withdraws_unbegun_lines_only,
-    a_full_queue_refuses_and_sends_nothing, line_queue_without_memory_sends_nothing_or_fails,
-    write_to_a_broken_pipe_is_reported)
+    line_queue_put_when_full_is_refused_and_sends_nothing,
+    line_queue_without_memory_sends_nothing_or_fails, write_to_a_broken_pipe_is_reported)

@@ -60,7 +60,7 @@ note_timer(struct writ_timer *timer)
     }
 }
 
-START_TEST(timers_fire_in_order_whatever_was_moved_or_cancelled)
+START_TEST(loop_timers_fire_in_order_after_moves_and_cancels)
 {
     int want = 0;
     unsigned seed = 7;
@@ -220,7 +220,7 @@ count_event(struct writ_watch *watch, uint32_t events)
     pair->events++;
 }
 
-START_TEST(writ_loop_rewatch_reports_what_is_ready_now)
+START_TEST(loop_rewatch_reports_pending_events)
 {
     struct writ_loop *loop = loop_of(0);
     struct pair a = {0};
@@ -334,7 +334,7 @@ START_TEST(idle_tasks_run_before_a_loop_that_is_stopped_ends)
 }
 END_TEST
 
-START_TEST(a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing)
+START_TEST(loop_watch_of_a_bad_descriptor_fails)
 {
     struct writ_loop *loop = loop_of(0);
     struct writ_watch watch = {0};
@@ -346,7 +346,7 @@ START_TEST(a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_loop_without_descriptors_or_memory_is_refused)
+START_TEST(loop_new_without_descriptors_or_memory_fails)
 {
     struct writ_loop_options options = {0};
     struct writ_loop *loop = NULL;
@@ -437,7 +437,7 @@ count_post(struct writ_post *post)
     ++*(int *)post->ctx;
 }
 
-START_TEST(a_full_mailbox_refuses_posts_but_not_answers)
+START_TEST(loop_post_to_a_full_mailbox_is_refused_but_answers_pass)
 {
     struct writ_loop *loop = loop_of(2);
     int count = 0;
@@ -459,13 +459,12 @@ START_TEST(a_full_mailbox_refuses_posts_but_not_answers)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("loop", timers_fire_in_order_whatever_was_moved_or_cancelled,
+WRIT_UNIT_MAIN("loop", loop_timers_fire_in_order_after_moves_and_cancels,
     loop_timer_that_sets_itself_fires_in_a_later_turn,
     last_tasks_run_after_every_soon_task_and_once_a_turn, idle_tasks_wait_for_a_turn_without_events,
     idle_tasks_wait_no_longer_than_the_limit_however_busy_the_loop_is,
     idle_tasks_run_before_a_loop_that_is_stopped_ends, loop_unwatch_drops_pending_events,
-    writ_loop_rewatch_reports_what_is_ready_now,
-    a_descriptor_that_cannot_be_watched_is_an_error_and_changes_nothing,
-    a_loop_without_descriptors_or_memory_is_refused,
+    loop_rewatch_reports_pending_events, loop_watch_of_a_bad_descriptor_fails,
+    loop_new_without_descriptors_or_memory_fails,
     posts_of_many_threads_all_arrive_each_thread_in_order,
-    a_full_mailbox_refuses_posts_but_not_answers)
+    loop_post_to_a_full_mailbox_is_refused_but_answers_pass)

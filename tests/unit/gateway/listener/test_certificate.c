@@ -130,7 +130,7 @@ START_TEST(tls_carries_bodies_and_streams)
 }
 END_TEST
 
-START_TEST(a_required_client_certificate_is_checked)
+START_TEST(tls_required_client_certificate_is_checked)
 {
     struct world w = world_of(true, true);
     struct tls_identity *foreign = tls_identity_new(TLS_AUTHORITY, NULL, 24);
@@ -283,6 +283,6 @@ START_TEST(tls_carries_refusals)
 END_TEST
 
 WRIT_UNIT_MAIN("certificate", tls_accepts_1_2_and_1_3_only, tls_carries_bodies_and_streams,
-    a_required_client_certificate_is_checked, tls_optional_client_certificate_is_absent_or_valid,
+    tls_required_client_certificate_is_checked, tls_optional_client_certificate_is_absent_or_valid,
     tls_reload_applies_to_new_connections, tls_disconnect_is_distinguished_from_half_close,
     tls_of_other_bytes_or_a_slow_handshake_is_closed, tls_carries_refusals)

@@ -74,7 +74,7 @@ counter(const struct echo *echo, enum writ_counter which)
 
 /* ---- requests and answers */
 
-START_TEST(a_connection_carries_one_request_after_another)
+START_TEST(connection_serves_requests_in_sequence)
 {
     struct echo *echo = echo_start(1, standard);
     int fd = raw_connect(echo_port(echo));
@@ -121,7 +121,7 @@ START_TEST(pipelined_requests_are_answered_in_order)
 }
 END_TEST
 
-START_TEST(a_request_may_come_in_any_pieces)
+START_TEST(request_in_any_pieces_is_answered)
 {
     static const char whole[] = POST "Transfer-Encoding: chunked\r\n\r\n"
                                      "3\r\n{\"a\r\n4\r\n\":1}\r\n0\r\n\r\n";
@@ -200,7 +200,7 @@ START_TEST(client_that_expects_continue_gets_it)
 }
 END_TEST
 
-START_TEST(the_head_is_handed_over_as_it_was_sent)
+START_TEST(handler_gets_the_head_unchanged)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -216,7 +216,7 @@ START_TEST(the_head_is_handed_over_as_it_was_sent)
 }
 END_TEST
 
-START_TEST(a_field_that_would_split_the_answer_is_never_written)
+START_TEST(answer_field_with_a_line_end_is_not_written)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -228,7 +228,7 @@ START_TEST(a_field_that_would_split_the_answer_is_never_written)
 }
 END_TEST
 
-START_TEST(the_fields_of_an_answer_are_limited)
+START_TEST(answer_fields_are_limited)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf fits = writ_buf_make(BUFFER_MAX), more = writ_buf_make(BUFFER_MAX);
@@ -386,7 +386,7 @@ START_TEST(bytes_behind_a_trailer_are_not_read)
 }
 END_TEST
 
-START_TEST(a_nul_in_a_head_is_refused_wherever_it_is)
+START_TEST(head_with_a_nul_at_any_place_is_refused)
 {
     static const char whole[] = "GET /t/ok HTTP/1.1\r\nHost: localhost\r\nX: abc\r\n\r\n";
     struct echo *echo = echo_start(1, standard);
@@ -406,7 +406,7 @@ START_TEST(a_nul_in_a_head_is_refused_wherever_it_is)
 }
 END_TEST
 
-START_TEST(a_refusal_says_why_in_the_shape_of_json_rpc)
+START_TEST(refusal_has_its_reason_as_json_rpc)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX), allow = writ_buf_make(BUFFER_MAX);
@@ -445,7 +445,7 @@ ask_raw_route(const struct echo *echo, size_t bytes, bool chunked)
     return raw_ask(echo_port(echo), writ_buf_view(&sent), &got);
 }
 
-START_TEST(a_body_is_limited_by_its_route)
+START_TEST(body_beyond_the_limit_of_its_route_is_refused)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -549,7 +549,7 @@ START_TEST(half_closed_client_gets_its_answer)
 }
 END_TEST
 
-START_TEST(a_half_closed_client_gets_every_answer)
+START_TEST(half_closed_client_gets_every_answer)
 {
     struct echo *echo = echo_start(1, standard);
 
@@ -589,7 +589,7 @@ START_TEST(probe_distinguishes_half_close_from_disconnect)
 }
 END_TEST
 
-START_TEST(a_reset_is_noticed_while_the_exchange_waits)
+START_TEST(reset_during_a_waiting_exchange_calls_on_gone)
 {
     struct echo *echo = echo_start(1, standard);
 
@@ -660,7 +660,7 @@ END_TEST
 
 /* ---- streams */
 
-START_TEST(every_event_is_sent_when_it_is_written)
+START_TEST(stream_sends_each_event_at_once)
 {
     struct echo *echo = echo_start(1, standard);
     int fd = raw_connect(echo_port(echo));
@@ -705,7 +705,7 @@ START_TEST(silent_stream_sends_heartbeats_and_detects_disconnects)
 }
 END_TEST
 
-START_TEST(a_stream_waits_for_a_slow_reader_and_loses_nothing)
+START_TEST(stream_to_a_slow_reader_loses_no_event)
 {
     struct writ_listener_options options = {.max_queue_bytes = 65536};
     struct echo *echo = echo_start(1, options);
@@ -724,7 +724,7 @@ START_TEST(a_stream_waits_for_a_slow_reader_and_loses_nothing)
 }
 END_TEST
 
-START_TEST(an_aborted_stream_has_no_end)
+START_TEST(stream_aborted_has_no_final_chunk)
 {
     struct echo *echo = echo_start(1, standard);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -737,7 +737,7 @@ START_TEST(an_aborted_stream_has_no_end)
 END_TEST
 
 /* libmicrohttpd checks the connection that was idle longest, and its sockets. */
-START_TEST(a_stream_is_closed_at_its_end_also_beside_idle_connections)
+START_TEST(stream_ends_at_once_beside_idle_connections)
 {
     static const char *const streams[] = {"GET /t/abort HTTP/1.1\r\n" HOST "\r\n",
         "GET /t/abort HTTP/1.0\r\n" HOST "\r\n",
@@ -974,7 +974,7 @@ START_TEST(connections_beyond_one_daemon_are_all_served)
 }
 END_TEST
 
-START_TEST(every_loop_serves)
+START_TEST(loops_all_serve_requests)
 {
     struct echo *echo = echo_start(3, standard);
 
@@ -1155,7 +1155,7 @@ START_TEST(admin_routes_report_health_readiness_and_metrics)
 }
 END_TEST
 
-START_TEST(the_admin_routes_refuse_another_host_or_origin)
+START_TEST(admin_routes_refuse_another_host_or_origin)
 {
     static const char *const paths[] = {"/healthz", "/readyz", "/metrics"};
     static const char *const fields[] = {
@@ -1175,28 +1175,26 @@ START_TEST(the_admin_routes_refuse_another_host_or_origin)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("listener", a_connection_carries_one_request_after_another,
-    pipelined_requests_are_answered_in_order, a_request_may_come_in_any_pieces,
+WRIT_UNIT_MAIN("listener", connection_serves_requests_in_sequence,
+    pipelined_requests_are_answered_in_order, request_in_any_pieces_is_answered,
     bodies_of_every_size_come_back_whole, http_1_0_is_answered_and_closed,
-    client_that_expects_continue_gets_it, the_head_is_handed_over_as_it_was_sent,
-    a_field_that_would_split_the_answer_is_never_written, the_fields_of_an_answer_are_limited,
+    client_that_expects_continue_gets_it, handler_gets_the_head_unchanged,
+    answer_field_with_a_line_end_is_not_written, answer_fields_are_limited,
     refused_request_gets_one_answer_and_ends_reading, request_with_malformed_chunks_is_counted,
-    bytes_behind_a_trailer_are_not_read, a_nul_in_a_head_is_refused_wherever_it_is,
-    a_refusal_says_why_in_the_shape_of_json_rpc, a_body_is_limited_by_its_route,
+    bytes_behind_a_trailer_are_not_read, head_with_a_nul_at_any_place_is_refused,
+    refusal_has_its_reason_as_json_rpc, body_beyond_the_limit_of_its_route_is_refused,
     head_above_the_limit_gets_an_error, many_fields_are_refused, half_closed_client_gets_its_answer,
-    a_half_closed_client_gets_every_answer, probe_distinguishes_half_close_from_disconnect,
-    a_reset_is_noticed_while_the_exchange_waits, truncated_request_reaches_no_handler,
-    storms_of_resets_leave_nothing_behind, every_event_is_sent_when_it_is_written,
-    silent_stream_sends_heartbeats_and_detects_disconnects,
-    a_stream_waits_for_a_slow_reader_and_loses_nothing, an_aborted_stream_has_no_end,
-    a_stream_is_closed_at_its_end_also_beside_idle_connections,
+    half_closed_client_gets_every_answer, probe_distinguishes_half_close_from_disconnect,
+    reset_during_a_waiting_exchange_calls_on_gone, truncated_request_reaches_no_handler,
+    storms_of_resets_leave_nothing_behind, stream_sends_each_event_at_once,
+    silent_stream_sends_heartbeats_and_detects_disconnects, stream_to_a_slow_reader_loses_no_event,
+    stream_aborted_has_no_final_chunk, stream_ends_at_once_beside_idle_connections,
     slow_request_is_cut_and_steady_one_is_answered, idle_connections_are_closed_after_their_time,
     pipelined_request_on_a_cut_connection_reaches_no_handler,
     sending_client_is_kept_while_silent_ones_are_closed, client_that_never_reads_is_cut,
     connection_waiting_for_its_answer_is_not_cut,
     idle_connections_do_not_keep_others_from_being_served,
-    connections_beyond_one_daemon_are_all_served, every_loop_serves,
+    connections_beyond_one_daemon_are_all_served, loops_all_serve_requests,
     client_above_the_limits_gets_retry_after, drain_finishes_begun_requests,
     close_frees_unanswered_requests, open_on_an_unusable_address_fails, ipv6_and_wildcards_work,
-    admin_routes_report_health_readiness_and_metrics,
-    the_admin_routes_refuse_another_host_or_origin)
+    admin_routes_report_health_readiness_and_metrics, admin_routes_refuse_another_host_or_origin)

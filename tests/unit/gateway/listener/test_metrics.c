@@ -117,7 +117,7 @@ START_TEST(exposition_reader_refuses_invalid_text)
 }
 END_TEST
 
-START_TEST(a_vector_counts_an_unknown_value_as_zero)
+START_TEST(vector_counts_an_unknown_value_as_zero)
 {
     struct writ_metrics *m = metrics_of(1);
 
@@ -131,7 +131,7 @@ START_TEST(a_vector_counts_an_unknown_value_as_zero)
 }
 END_TEST
 
-START_TEST(the_number_of_shards_is_limited)
+START_TEST(metrics_new_limits_the_shards)
 {
     struct writ_metrics *m = NULL;
 
@@ -180,5 +180,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("metrics", shards_are_added_up, gauge_with_a_source_is_read_from_it,
     text_is_valid_prometheus_exposition, exposition_reader_refuses_invalid_text,
-    a_vector_counts_an_unknown_value_as_zero, the_number_of_shards_is_limited,
+    vector_counts_an_unknown_value_as_zero, metrics_new_limits_the_shards,
     threads_count_while_another_reads)

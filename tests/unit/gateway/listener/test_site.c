@@ -30,7 +30,7 @@ origin_ok(const struct writ_site *site, const char *origin)
     return writ_site_origin_allowed(site, writ_view_str(origin), WRIT_LIT(""), true);
 }
 
-START_TEST(a_loopback_listener_answers_to_the_names_of_loopback)
+START_TEST(site_of_loopback_accepts_the_names_of_loopback)
 {
     struct writ_site site = site_of("127.0.0.1", true, false);
 
@@ -46,7 +46,7 @@ START_TEST(a_loopback_listener_answers_to_the_names_of_loopback)
 }
 END_TEST
 
-START_TEST(a_configured_host_is_met_with_its_port_if_it_has_one)
+START_TEST(site_accepts_a_configured_host_with_its_port)
 {
     struct writ_site site = site_of("10.0.0.1", false, false);
 
@@ -125,8 +125,7 @@ START_TEST(site_route_takes_the_first_match)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("site", a_loopback_listener_answers_to_the_names_of_loopback,
-    a_configured_host_is_met_with_its_port_if_it_has_one,
-    site_of_a_wildcard_accepts_the_reached_address,
+WRIT_UNIT_MAIN("site", site_of_loopback_accepts_the_names_of_loopback,
+    site_accepts_a_configured_host_with_its_port, site_of_a_wildcard_accepts_the_reached_address,
     site_accepts_listed_origins_and_those_of_its_hosts,
     site_route_accepts_a_final_slash_where_the_route_says_so, site_route_takes_the_first_match)

@@ -15,7 +15,7 @@ json_of(const char *text, struct writ_arena *arena)
     return value;
 }
 
-START_TEST(read_takes_objects_alone_as_capabilities)
+START_TEST(read_accepts_objects_only_as_capabilities)
 {
     static const struct {
         const char *capabilities;
@@ -77,5 +77,5 @@ START_TEST(refuse_asks_for_the_ability_of_each_method)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("abilities", read_takes_objects_alone_as_capabilities,
+WRIT_UNIT_MAIN("abilities", read_accepts_objects_only_as_capabilities,
     refuse_asks_for_the_ability_of_each_method)

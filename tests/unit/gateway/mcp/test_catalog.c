@@ -29,7 +29,7 @@ catalog_of(const char *const *items, size_t n)
     return catalog;
 }
 
-START_TEST(a_tool_is_found_by_its_name_with_the_digest_of_its_definition)
+START_TEST(catalog_find_gives_the_tool_with_its_digest)
 {
     static const char *const items[] = {
         "{\"name\":\"write\",\"b\":1,\"a\":1.0}", "{\"name\":\"read\"}", "{\"name\":\"\"}"};
@@ -153,7 +153,7 @@ START_TEST(catalog_equal_ignores_the_order)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("catalog", a_tool_is_found_by_its_name_with_the_digest_of_its_definition,
+WRIT_UNIT_MAIN("catalog", catalog_find_gives_the_tool_with_its_digest,
     catalog_find_of_a_tool_with_two_definitions_is_absent, catalog_add_of_no_tool_is_refused,
     definitions_with_inexact_numbers_are_distinguished, catalog_add_beyond_the_limit_is_refused,
     catalog_equal_ignores_the_order)

@@ -85,7 +85,7 @@ START_TEST(mcp_read_of_any_batch_is_refused)
 }
 END_TEST
 
-START_TEST(a_tools_call_without_an_id_is_refused)
+START_TEST(mcp_read_of_a_tools_call_without_id_is_refused)
 {
     struct refusal want = {
         "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"x\"}}", none, 400,
@@ -95,7 +95,7 @@ START_TEST(a_tools_call_without_an_id_is_refused)
 }
 END_TEST
 
-START_TEST(a_header_that_disagrees_with_the_body_is_refused_in_every_era)
+START_TEST(mcp_read_with_a_disagreeing_header_is_refused)
 {
     static const char legacy[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
                                  "\"params\":{\"name\":\"read\"}}";
@@ -175,7 +175,7 @@ START_TEST(mcp_era_follows_the_body)
 }
 END_TEST
 
-START_TEST(a_refusal_echoes_a_good_id_and_no_other)
+START_TEST(mcp_refusal_echoes_a_valid_id_only)
 {
     ck_assert_view(writ_json_text(writ_mcp_id(writ_values_json("{\"id\":7,\"method\":1}"))), "7");
     ck_assert_view(writ_json_text(writ_mcp_id(writ_values_json("{\"id\":\"a\"}"))), "a");
@@ -244,8 +244,7 @@ START_TEST(methods_are_found_byte_by_byte)
 END_TEST
 
 WRIT_UNIT_MAIN("mcp", mcp_read_of_no_message_is_refused, mcp_read_of_any_batch_is_refused,
-    a_tools_call_without_an_id_is_refused,
-    a_header_that_disagrees_with_the_body_is_refused_in_every_era,
+    mcp_read_of_a_tools_call_without_id_is_refused, mcp_read_with_a_disagreeing_header_is_refused,
     requests_notifications_and_responses_are_distinguished, mcp_era_follows_the_body,
-    a_refusal_echoes_a_good_id_and_no_other, mcp_header_value_round_trips,
+    mcp_refusal_echoes_a_valid_id_only, mcp_header_value_round_trips,
     mcp_read_of_members_that_differ_by_case_is_ambiguous, methods_are_found_byte_by_byte)

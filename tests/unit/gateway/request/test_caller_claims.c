@@ -42,7 +42,7 @@ START_TEST(caller_claims_read_of_an_unprintable_name_is_absent)
 }
 END_TEST
 
-START_TEST(a_stated_name_has_a_maximum)
+START_TEST(caller_claims_read_of_an_overlong_name_is_absent)
 {
     for (size_t over = 0; over < 2; over++) {
         writ_auto_arena arena = writ_value_arena();
@@ -73,4 +73,4 @@ START_TEST(reserved_boundary_names_are_recognized)
 END_TEST
 
 WRIT_UNIT_MAIN("caller_claims", caller_claims_read_of_an_unprintable_name_is_absent,
-    a_stated_name_has_a_maximum, reserved_boundary_names_are_recognized)
+    caller_claims_read_of_an_overlong_name_is_absent, reserved_boundary_names_are_recognized)

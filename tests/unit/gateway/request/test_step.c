@@ -19,7 +19,7 @@ reach(enum writ_step from)
     }
 }
 
-START_TEST(every_step_is_reached_from_the_first)
+START_TEST(steps_are_all_reached_from_the_first)
 {
     for (enum writ_step step = WRIT_STEP_DONE; step < WRIT_STEP_COUNT; step++) {
         reached[step] = false;
@@ -31,7 +31,7 @@ START_TEST(every_step_is_reached_from_the_first)
 }
 END_TEST
 
-START_TEST(every_step_reaches_an_answer)
+START_TEST(steps_all_reach_an_answer)
 {
     for (enum writ_step from = FIRST; from < WRIT_STEP_COUNT; from++) {
         for (enum writ_step step = WRIT_STEP_DONE; step < WRIT_STEP_COUNT; step++) {
@@ -73,5 +73,5 @@ START_TEST(step_may_follow_after_an_end_is_false)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("step", every_step_is_reached_from_the_first, every_step_reaches_an_answer,
+WRIT_UNIT_MAIN("step", steps_are_all_reached_from_the_first, steps_all_reach_an_answer,
     steps_to_forward_include_every_check, step_may_follow_after_an_end_is_false)

@@ -63,7 +63,7 @@ get(const char *path, struct writ_buf *ret)
     ck_assert_ok(writ_text_file(path, ret->max, ret, NULL));
 }
 
-START_TEST(a_name_with_a_scheme_is_a_url)
+START_TEST(anchor_is_url_of_a_name_with_a_scheme_is_true)
 {
     ck_assert(writ_anchor_is_url(WRIT_LIT("https://example.com/")));
     ck_assert(writ_anchor_is_url(WRIT_LIT("ftp://example.com/")));
@@ -184,7 +184,8 @@ START_TEST(anchor_send_to_an_unreachable_place_reports_it)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("anchor", a_name_with_a_scheme_is_a_url, anchor_send_writes_the_last_checkpoint,
+WRIT_UNIT_MAIN("anchor", anchor_is_url_of_a_name_with_a_scheme_is_true,
+    anchor_send_writes_the_last_checkpoint,
     anchor_send_keeps_a_file_that_the_ledger_does_not_continue,
     anchor_send_reads_a_file_up_to_the_maximum_note, anchor_send_into_a_locked_folder_is_busy,
     anchor_send_to_an_unreachable_place_reports_it)

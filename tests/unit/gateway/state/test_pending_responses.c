@@ -52,7 +52,7 @@ state(const struct writ_digest *key)
     return writ_pending_responses_find(pending, key).state;
 }
 
-START_TEST(a_call_is_awaited_until_it_is_settled)
+START_TEST(pending_find_of_a_call_is_awaited_until_settled)
 {
     struct writ_digest key = digest(1), shown = digest(2);
     struct writ_pending_responses_found found;
@@ -219,7 +219,7 @@ START_TEST(pending_progress_follows_the_last_token_apart_from_ids)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pending_responses", a_call_is_awaited_until_it_is_settled,
+WRIT_UNIT_MAIN("pending_responses", pending_find_of_a_call_is_awaited_until_settled,
     pending_find_of_an_unanswered_call_shows_nothing,
     pending_add_of_ungoverned_requests_displaces_no_governed_one,
     pending_find_of_a_task_question_is_not_hidden_by_ungoverned_ones,

@@ -46,7 +46,7 @@ START_TEST(session_open_gives_unique_ids_and_boundaries)
 }
 END_TEST
 
-START_TEST(a_session_is_found_by_its_whole_id_only)
+START_TEST(session_find_needs_the_whole_id)
 {
     struct writ_sessions *sessions = table(4, 1000);
     struct writ_session *made = session("t", "x"), *found;
@@ -63,7 +63,7 @@ START_TEST(a_session_is_found_by_its_whole_id_only)
 }
 END_TEST
 
-START_TEST(a_session_belongs_to_one_agent_of_one_tenant)
+START_TEST(session_find_by_another_agent_or_tenant_is_absent)
 {
     struct writ_session *made = session("t", "x");
     const struct writ_agent same = agent("t", "x"), tenant = agent("u", "x"),
@@ -76,7 +76,7 @@ START_TEST(a_session_belongs_to_one_agent_of_one_tenant)
 }
 END_TEST
 
-START_TEST(the_table_takes_its_maximum_and_no_more)
+START_TEST(session_open_beyond_the_table_is_refused)
 {
     struct writ_sessions *sessions = table(2, 1000);
     struct writ_session *made[3];
@@ -101,7 +101,7 @@ START_TEST(the_table_takes_its_maximum_and_no_more)
 }
 END_TEST
 
-START_TEST(an_agent_has_a_share_of_the_table)
+START_TEST(session_open_beyond_the_share_of_an_agent_is_refused)
 {
     struct writ_sessions *sessions = table(4, 1000);
     struct writ_session *made[4] = {
@@ -149,7 +149,7 @@ START_TEST(session_sweep_ends_idle_sessions)
 }
 END_TEST
 
-START_TEST(a_row_brings_back_the_same_session)
+START_TEST(session_read_of_its_row_gives_the_same_session)
 {
     struct writ_session *made = session("tenant \"q\"", "agent"), *back = NULL;
     writ_auto_buf row = writ_buf_make(65536);
@@ -323,9 +323,9 @@ START_TEST(session_join_with_an_overlong_id_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("session", session_open_gives_unique_ids_and_boundaries,
-    a_session_is_found_by_its_whole_id_only, a_session_belongs_to_one_agent_of_one_tenant,
-    the_table_takes_its_maximum_and_no_more, an_agent_has_a_share_of_the_table,
-    session_sweep_ends_idle_sessions, a_row_brings_back_the_same_session,
+    session_find_needs_the_whole_id, session_find_by_another_agent_or_tenant_is_absent,
+    session_open_beyond_the_table_is_refused, session_open_beyond_the_share_of_an_agent_is_refused,
+    session_sweep_ends_idle_sessions, session_read_of_its_row_gives_the_same_session,
     session_read_of_an_invalid_row_is_refused, session_join_of_a_late_upstream_stores_the_row_once,
     session_row_keeps_late_and_joined_upstreams, session_lost_by_an_upstream_makes_it_late,
     a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it,

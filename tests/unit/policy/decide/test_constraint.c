@@ -59,7 +59,7 @@ START_TEST(first_constraint_that_fails_is_reported)
 }
 END_TEST
 
-START_TEST(every_constraint_can_be_asked_alone)
+START_TEST(evaluate_one_gives_the_verdict_of_each_constraint)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_constraint_set *set = set_of(
@@ -125,7 +125,7 @@ check_failure(const struct writ_constraint_set *set, const char *arguments, cons
     ck_assert_view(failed.accepted, accepted);
 }
 
-START_TEST(a_failure_names_the_element_and_the_inner_constraint)
+START_TEST(evaluate_failure_names_the_element_and_the_inner_constraint)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_constraint_set *set = set_of("- arg: edits\n"
@@ -154,7 +154,7 @@ START_TEST(a_failure_names_the_element_and_the_inner_constraint)
 }
 END_TEST
 
-START_TEST(a_pointer_that_is_too_long_is_cut_between_names)
+START_TEST(evaluate_failure_with_a_long_pointer_cuts_it_between_names)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf text = writ_buf_make(8192);
@@ -236,7 +236,7 @@ START_TEST(evaluate_of_the_text_and_of_the_canonical_form_agree)
 }
 END_TEST
 
-START_TEST(null_satisfies_a_nullable_constraint_alone)
+START_TEST(evaluate_of_null_holds_for_a_nullable_constraint_only)
 {
     static const struct {
         const char *arguments;
@@ -284,8 +284,9 @@ START_TEST(op_word_of_an_unknown_op_is_empty)
 END_TEST
 
 WRIT_UNIT_MAIN("constraint", first_constraint_that_fails_is_reported,
-    every_constraint_can_be_asked_alone, coverage_beyond_the_limit_of_paths_refuses,
+    evaluate_one_gives_the_verdict_of_each_constraint, coverage_beyond_the_limit_of_paths_refuses,
     evaluate_of_an_empty_set_holds_without_arguments_only,
-    a_failure_names_the_element_and_the_inner_constraint,
-    a_pointer_that_is_too_long_is_cut_between_names, null_satisfies_a_nullable_constraint_alone,
+    evaluate_failure_names_the_element_and_the_inner_constraint,
+    evaluate_failure_with_a_long_pointer_cuts_it_between_names,
+    evaluate_of_null_holds_for_a_nullable_constraint_only,
     evaluate_of_the_text_and_of_the_canonical_form_agree, op_word_of_an_unknown_op_is_empty)

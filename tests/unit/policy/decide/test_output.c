@@ -60,7 +60,7 @@ finish(void)
     writ_arena_free(arena);
 }
 
-START_TEST(result_passes_as_the_rules_say)
+START_TEST(output_applies_each_rule_to_a_result)
 {
     static const struct {
         const char *result, *given, *want; /* want NULL: unchanged */
@@ -197,6 +197,7 @@ START_TEST(result_without_memory_is_withheld)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("output", result_passes_as_the_rules_say, output_of_an_unreadable_result_is_withheld,
-    output_applies_the_defaults_before_the_rule, output_rule_can_omit_the_default_redaction,
-    output_of_an_error_replaces_texts_only, result_without_memory_is_withheld)
+WRIT_UNIT_MAIN("output", output_applies_each_rule_to_a_result,
+    output_of_an_unreadable_result_is_withheld, output_applies_the_defaults_before_the_rule,
+    output_rule_can_omit_the_default_redaction, output_of_an_error_replaces_texts_only,
+    result_without_memory_is_withheld)

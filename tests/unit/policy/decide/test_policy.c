@@ -99,7 +99,7 @@ START_TEST(policy_refusal_has_its_reason)
 }
 END_TEST
 
-START_TEST(a_call_without_arguments_or_with_a_deep_tree_is_judged_too)
+START_TEST(policy_decides_calls_without_arguments_or_with_deep_ones)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(sketch);
@@ -145,7 +145,7 @@ START_TEST(policy_refusal_names_the_constraint_and_accepted_values)
 }
 END_TEST
 
-START_TEST(a_missing_scope_or_target_fails_closed)
+START_TEST(policy_without_a_scope_or_target_denies)
 {
     static const struct {
         const char *tool, *arguments, *reason;
@@ -172,7 +172,7 @@ START_TEST(a_missing_scope_or_target_fails_closed)
 }
 END_TEST
 
-START_TEST(a_scope_has_a_maximum)
+START_TEST(policy_with_an_overlong_scope_denies)
 {
     struct writ_config *config = writ_ruling_config(
         "tools: {u/t: {scope: \"{a}\", arguments: [{arg: a, op: type, value: string}]}}");
@@ -242,7 +242,7 @@ START_TEST(policy_takes_the_first_rule_that_matches_the_caller)
 }
 END_TEST
 
-START_TEST(the_token_must_have_all_scopes_of_the_rule)
+START_TEST(policy_requires_all_scopes_of_the_rule)
 {
     static const struct {
         const char *scopes;
@@ -387,7 +387,7 @@ START_TEST(policy_with_an_exhausted_arena_denies)
 }
 END_TEST
 
-START_TEST(a_probe_is_filled_in)
+START_TEST(policy_probe_is_filled_in)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(
@@ -450,10 +450,10 @@ START_TEST(policy_probe_with_an_unfillable_template_is_an_error)
 END_TEST
 
 WRIT_UNIT_MAIN("policy", policy_of_the_example_decides_each_call, policy_refusal_has_its_reason,
-    a_call_without_arguments_or_with_a_deep_tree_is_judged_too,
-    policy_refusal_names_the_constraint_and_accepted_values, a_missing_scope_or_target_fails_closed,
-    a_scope_has_a_maximum, policy_takes_the_first_rule_that_matches_the_caller,
-    the_token_must_have_all_scopes_of_the_rule, shadow_reports_the_real_verdict,
-    budgets_become_reservations, policy_of_an_amount_beyond_every_budget_is_refused,
-    policy_with_an_exhausted_arena_denies, a_probe_is_filled_in,
-    policy_probe_with_an_unfillable_template_is_an_error)
+    policy_decides_calls_without_arguments_or_with_deep_ones,
+    policy_refusal_names_the_constraint_and_accepted_values,
+    policy_without_a_scope_or_target_denies, policy_with_an_overlong_scope_denies,
+    policy_takes_the_first_rule_that_matches_the_caller, policy_requires_all_scopes_of_the_rule,
+    shadow_reports_the_real_verdict, budgets_become_reservations,
+    policy_of_an_amount_beyond_every_budget_is_refused, policy_with_an_exhausted_arena_denies,
+    policy_probe_is_filled_in, policy_probe_with_an_unfillable_template_is_an_error)

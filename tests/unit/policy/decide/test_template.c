@@ -49,7 +49,7 @@ check_text(const struct filling *f)
     ck_assert_view(got, writ_is_ok(result) ? f->want : "untouched");
 }
 
-START_TEST(a_scope_takes_strings_numbers_and_booleans)
+START_TEST(template_fill_takes_strings_numbers_and_booleans)
 {
     static const struct filling cases[] = {
         {"t: fixed", "{}", WRIT_OK, "fixed"},
@@ -102,7 +102,7 @@ START_TEST(template_fill_of_any_value_forges_no_other_scope)
 }
 END_TEST
 
-START_TEST(a_filled_text_has_a_maximum)
+START_TEST(template_fill_beyond_the_maximum_fails)
 {
     static const char sixty[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
@@ -157,7 +157,7 @@ check_object(const struct filling *f)
     }
 }
 
-START_TEST(arguments_of_a_probe_are_filled_in_as_they_are)
+START_TEST(template_fill_of_probe_arguments_keeps_their_types)
 {
     static const struct filling cases[] = {
         {"t: {path: \"{p}\"}", "{\"p\":\"/a/../b\"}", WRIT_OK, "{\"path\":\"/a/../b\"}"},
@@ -204,7 +204,7 @@ START_TEST(faulty_arguments_are_reported)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("template", a_scope_takes_strings_numbers_and_booleans,
-    template_fill_of_any_value_forges_no_other_scope, a_filled_text_has_a_maximum,
-    faulty_template_is_reported, arguments_of_a_probe_are_filled_in_as_they_are,
+WRIT_UNIT_MAIN("template", template_fill_takes_strings_numbers_and_booleans,
+    template_fill_of_any_value_forges_no_other_scope, template_fill_beyond_the_maximum_fails,
+    faulty_template_is_reported, template_fill_of_probe_arguments_keeps_their_types,
     template_fill_keeps_a_value_inside_its_string, faulty_arguments_are_reported)

@@ -84,7 +84,7 @@ START_TEST(value_read_of_ambiguous_yaml_is_refused)
 }
 END_TEST
 
-START_TEST(a_value_keeps_the_digits_of_its_numbers)
+START_TEST(value_read_keeps_the_digits_of_numbers)
 {
     auto_reading r;
     const struct writ_json *value;
@@ -96,7 +96,7 @@ START_TEST(a_value_keeps_the_digits_of_its_numbers)
 }
 END_TEST
 
-START_TEST(a_value_has_a_maximum)
+START_TEST(value_read_beyond_the_maximum_is_refused)
 {
     for (size_t over = 0; over <= 1; over++) {
         auto_reading r;
@@ -115,7 +115,7 @@ START_TEST(a_value_has_a_maximum)
 }
 END_TEST
 
-START_TEST(a_bound_is_a_number_quoted_or_not)
+START_TEST(value_bound_is_a_number_quoted_or_not)
 {
     static const struct {
         const char *yaml;
@@ -139,7 +139,7 @@ START_TEST(a_bound_is_a_number_quoted_or_not)
 }
 END_TEST
 
-START_TEST(a_length_is_a_whole_number_in_range)
+START_TEST(value_length_is_a_whole_number_in_range)
 {
     static const struct {
         const char *yaml;
@@ -159,7 +159,7 @@ START_TEST(a_length_is_a_whole_number_in_range)
 }
 END_TEST
 
-START_TEST(an_amount_is_exact_or_refused)
+START_TEST(value_amount_is_exact_or_refused)
 {
     static const struct {
         const char *json, *amount; /* NULL: refused */
@@ -199,6 +199,6 @@ START_TEST(undecided_equality_is_reported)
 END_TEST
 
 WRIT_UNIT_MAIN("value", value_read_gives_the_json_value, value_read_of_ambiguous_yaml_is_refused,
-    a_value_keeps_the_digits_of_its_numbers, a_value_has_a_maximum,
-    a_bound_is_a_number_quoted_or_not, a_length_is_a_whole_number_in_range,
-    an_amount_is_exact_or_refused, undecided_equality_is_reported)
+    value_read_keeps_the_digits_of_numbers, value_read_beyond_the_maximum_is_refused,
+    value_bound_is_a_number_quoted_or_not, value_length_is_a_whole_number_in_range,
+    value_amount_is_exact_or_refused, undecided_equality_is_reported)

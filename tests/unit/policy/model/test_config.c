@@ -29,7 +29,7 @@ static const char whole[] =
     "log: {level: debug}\n"
     "tools: {}\n";
 
-START_TEST(a_whole_file_is_read)
+START_TEST(config_read_of_a_complete_file_succeeds)
 {
     struct writ_config *c = writ_ruling_config(whole);
     const struct writ_upstream_config *pay = writ_config_upstream(c, WRIT_LIT("pay"));
@@ -95,7 +95,7 @@ START_TEST(config_of_an_absent_option_has_its_default)
 }
 END_TEST
 
-START_TEST(an_empty_policy_denies_everything_and_warns)
+START_TEST(config_without_a_policy_denies_all_and_warns)
 {
     writ_auto_buf found = writ_ruling_warnings("{}");
     struct writ_config *c = writ_ruling_config("{}");
@@ -392,7 +392,7 @@ START_TEST(config_tool_belongs_to_an_upstream_or_a_framework)
 }
 END_TEST
 
-START_TEST(all_faults_are_reported_at_once)
+START_TEST(config_read_reports_all_faults)
 {
     writ_auto_buf found = writ_ruling_faults(WRIT_LIT("isuer: a\nloops: x\nloops: 2\n"
                                                       "agents: [{id: a, id: b}]\n"
@@ -413,7 +413,7 @@ START_TEST(all_faults_are_reported_at_once)
 }
 END_TEST
 
-START_TEST(a_refusal_names_the_first_fault_and_leaves_ret_alone)
+START_TEST(config_read_names_the_first_fault_and_leaves_ret_unchanged)
 {
     struct writ_config *config = NULL;
     struct writ_err err = {0};
@@ -445,7 +445,7 @@ START_TEST(config_of_more_than_the_maximum_is_refused)
 }
 END_TEST
 
-START_TEST(a_file_is_loaded_by_name)
+START_TEST(config_load_reads_a_file)
 {
     struct writ_config *config = NULL;
     struct writ_err err = {0};
@@ -481,7 +481,7 @@ digest_of(const char *yaml)
     return digest;
 }
 
-START_TEST(the_policy_digest_is_that_of_its_canonical_form)
+START_TEST(policy_digest_is_that_of_the_canonical_form)
 {
     struct writ_digest got = digest_of("tools:\n"
                                        "  u/t:\n"
@@ -500,7 +500,7 @@ START_TEST(the_policy_digest_is_that_of_its_canonical_form)
 }
 END_TEST
 
-START_TEST(the_policy_digest_changes_with_what_can_change_a_decision)
+START_TEST(policy_digest_changes_with_every_change_of_a_decision)
 {
     static const char *const different[] = {
         "{}",
@@ -530,7 +530,7 @@ START_TEST(the_policy_digest_changes_with_what_can_change_a_decision)
 }
 END_TEST
 
-START_TEST(the_policy_digest_does_not_change_with_layout)
+START_TEST(policy_digest_ignores_the_layout)
 {
     static const char *const same[] = {
         "tools: {u/t: {scope: s, duplicates: allow, arguments: [{arg: a, op: le, value: 5}]}}",
@@ -548,12 +548,12 @@ START_TEST(the_policy_digest_does_not_change_with_layout)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("config", a_whole_file_is_read, config_of_an_absent_option_has_its_default,
-    an_empty_policy_denies_everything_and_warns, config_with_plain_http_needs_loopback_or_a_setting,
-    config_with_open_settings_warns, config_with_a_contradiction_is_refused,
-    config_upstream_name_fits_tool_names, config_tool_belongs_to_an_upstream_or_a_framework,
-    all_faults_are_reported_at_once, a_refusal_names_the_first_fault_and_leaves_ret_alone,
-    config_of_more_than_the_maximum_is_refused, a_file_is_loaded_by_name,
-    config_drop_of_the_last_reference_frees, the_policy_digest_is_that_of_its_canonical_form,
-    the_policy_digest_changes_with_what_can_change_a_decision,
-    the_policy_digest_does_not_change_with_layout)
+WRIT_UNIT_MAIN("config", config_read_of_a_complete_file_succeeds,
+    config_of_an_absent_option_has_its_default, config_without_a_policy_denies_all_and_warns,
+    config_with_plain_http_needs_loopback_or_a_setting, config_with_open_settings_warns,
+    config_with_a_contradiction_is_refused, config_upstream_name_fits_tool_names,
+    config_tool_belongs_to_an_upstream_or_a_framework, config_read_reports_all_faults,
+    config_read_names_the_first_fault_and_leaves_ret_unchanged,
+    config_of_more_than_the_maximum_is_refused, config_load_reads_a_file,
+    config_drop_of_the_last_reference_frees, policy_digest_is_that_of_the_canonical_form,
+    policy_digest_changes_with_every_change_of_a_decision, policy_digest_ignores_the_layout)

@@ -24,7 +24,7 @@ START_TEST(url_read_gives_its_parts)
 }
 END_TEST
 
-START_TEST(a_refused_url_leaves_ret_alone)
+START_TEST(url_read_of_a_bad_url_leaves_ret_unchanged)
 {
     struct writ_url url = {.port = 7};
 
@@ -87,7 +87,7 @@ START_TEST(entries_are_hosts_in_lower_case)
 }
 END_TEST
 
-START_TEST(http_is_protected_on_loopback_alone)
+START_TEST(url_of_http_is_protected_on_loopback_only)
 {
     static const struct {
         const char *url;
@@ -105,5 +105,6 @@ START_TEST(http_is_protected_on_loopback_alone)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("host", url_read_gives_its_parts, a_refused_url_leaves_ret_alone,
-    url_and_host_have_maxima, entries_are_hosts_in_lower_case, http_is_protected_on_loopback_alone)
+WRIT_UNIT_MAIN("host", url_read_gives_its_parts, url_read_of_a_bad_url_leaves_ret_unchanged,
+    url_and_host_have_maxima, entries_are_hosts_in_lower_case,
+    url_of_http_is_protected_on_loopback_only)

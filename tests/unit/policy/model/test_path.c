@@ -3,7 +3,7 @@
 #include "policy/model/path.h"
 #include "support/unit.h"
 
-START_TEST(a_directory_of_the_configuration_is_absolute_and_normal)
+START_TEST(path_directory_must_be_absolute_and_normal)
 {
     static const struct {
         const char *path;
@@ -43,7 +43,7 @@ END_TEST
 
 static const struct writ_view d = {"/d", 2};
 
-START_TEST(one_of_the_directories_contains_the_path)
+START_TEST(path_under_needs_one_containing_directory)
 {
     static const struct writ_view directories[] = {{"/a/b", 4}, {"/d", 2}, {"/e", 2}};
 
@@ -87,7 +87,7 @@ START_TEST(names_with_dots_separators_or_entities_are_not_devious)
 }
 END_TEST
 
-START_TEST(a_long_text_with_an_ampersand_that_is_not_an_entity_is_not_devious)
+START_TEST(path_with_an_ampersand_that_is_no_entity_is_not_devious)
 {
     writ_auto_buf text = writ_buf_make(WRIT_PATH_MAX + 16);
 
@@ -101,7 +101,7 @@ START_TEST(a_long_text_with_an_ampersand_that_is_not_an_entity_is_not_devious)
 }
 END_TEST
 
-START_TEST(a_path_has_a_maximum)
+START_TEST(path_beyond_the_maximum_is_refused)
 {
     writ_auto_buf path = writ_buf_make(WRIT_PATH_MAX + 1);
 
@@ -126,9 +126,9 @@ START_TEST(escapes_nested_more_than_four_deep_are_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("path", a_directory_of_the_configuration_is_absolute_and_normal,
+WRIT_UNIT_MAIN("path", path_directory_must_be_absolute_and_normal,
     path_with_dot_dot_backslash_or_control_is_devious, path_with_an_encoded_dot_dot_is_devious,
     names_with_dots_separators_or_entities_are_not_devious,
-    a_long_text_with_an_ampersand_that_is_not_an_entity_is_not_devious,
-    one_of_the_directories_contains_the_path, a_path_has_a_maximum,
+    path_with_an_ampersand_that_is_no_entity_is_not_devious,
+    path_under_needs_one_containing_directory, path_beyond_the_maximum_is_refused,
     escapes_nested_more_than_four_deep_are_refused)

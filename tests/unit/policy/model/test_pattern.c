@@ -87,7 +87,7 @@ START_TEST(pattern_match_beyond_its_limit_has_no_answer)
 }
 END_TEST
 
-START_TEST(a_pattern_cannot_raise_its_own_limits)
+START_TEST(pattern_new_cannot_raise_its_own_limits)
 {
     writ_auto_arena arena = writ_value_arena();
     auto_pattern pattern = compiled(WRIT_LIT(
@@ -150,7 +150,7 @@ plenty(size_t matches)
         .matches = matches, .clock = writ_clock_system(), .until_us = INT64_MAX};
 }
 
-START_TEST(every_match_is_replaced_and_nothing_else)
+START_TEST(pattern_replace_changes_every_match_only)
 {
     static const struct {
         const char *pattern, *text, *with, *want; /* want NULL: no match */
@@ -188,7 +188,7 @@ START_TEST(pattern_new_search_of_a_pattern_that_matches_empty_text_is_refused)
 }
 END_TEST
 
-START_TEST(a_search_that_hits_a_limit_has_no_answer)
+START_TEST(pattern_replace_beyond_a_limit_has_no_answer)
 {
     auto_pattern slow = searching(WRIT_LIT("(a+)+b(?=x)"));
     auto_pattern letter = searching(WRIT_LIT("a"));
@@ -256,7 +256,7 @@ tick(void *ctx)
     return *now_us += 1000;
 }
 
-START_TEST(a_search_that_takes_too_long_has_no_answer)
+START_TEST(pattern_replace_beyond_its_time_has_no_answer)
 {
     auto_pattern pattern = searching(WRIT_LIT("x"));
     writ_auto_buf text = writ_buf_make(4 * WRIT_PATTERN_SLICE),
@@ -279,10 +279,10 @@ START_TEST(a_search_that_takes_too_long_has_no_answer)
 END_TEST
 
 WRIT_UNIT_MAIN("pattern", pattern_replace_in_a_long_text_finds_every_match,
-    a_search_that_takes_too_long_has_no_answer, every_match_is_replaced_and_nothing_else,
+    pattern_replace_beyond_its_time_has_no_answer, pattern_replace_changes_every_match_only,
     pattern_new_search_of_a_pattern_that_matches_empty_text_is_refused,
-    a_search_that_hits_a_limit_has_no_answer, faulty_pattern_is_reported_with_its_offset,
+    pattern_replace_beyond_a_limit_has_no_answer, faulty_pattern_is_reported_with_its_offset,
     pattern_beyond_the_maximum_is_refused, pattern_match_of_a_text_beyond_the_maximum_has_no_answer,
-    pattern_match_beyond_its_limit_has_no_answer, a_pattern_cannot_raise_its_own_limits,
+    pattern_match_beyond_its_limit_has_no_answer, pattern_new_cannot_raise_its_own_limits,
     deep_recursion_has_no_answer, pattern_match_without_memory_has_no_answer,
     pattern_free_of_null_does_nothing)

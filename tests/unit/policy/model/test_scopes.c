@@ -17,7 +17,7 @@ START_TEST(scope_read_accepts_exactly_rfc_6749)
 }
 END_TEST
 
-START_TEST(a_list_is_words_between_spaces)
+START_TEST(scopes_read_splits_at_single_spaces)
 {
     struct writ_view list = WRIT_LIT("  a bc   d ");
 
@@ -47,7 +47,7 @@ START_TEST(scopes_are_compared_whole_and_exactly)
 }
 END_TEST
 
-START_TEST(a_scope_is_added_once)
+START_TEST(scopes_add_twice_adds_once)
 {
     const struct writ_view words[] = {WRIT_LIT("b"), WRIT_LIT("a"), WRIT_LIT("b"), WRIT_LIT("")};
     const struct writ_views all = {words, 4};
@@ -60,5 +60,5 @@ START_TEST(a_scope_is_added_once)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("scopes", scope_read_accepts_exactly_rfc_6749, a_list_is_words_between_spaces,
-    scopes_are_compared_whole_and_exactly, a_scope_is_added_once)
+WRIT_UNIT_MAIN("scopes", scope_read_accepts_exactly_rfc_6749, scopes_read_splits_at_single_spaces,
+    scopes_are_compared_whole_and_exactly, scopes_add_twice_adds_once)

@@ -14,7 +14,7 @@ static const char yaml[] =
     "tools:\n"
     "  u/t: {scope: \"s/{a}\", target: t, arguments: [{arg: a, op: le, value: 5}]}\n";
 
-START_TEST(a_call_is_read)
+START_TEST(case_read_gives_the_call)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(yaml);
@@ -201,7 +201,7 @@ START_TEST(faulty_file_of_cases_is_reported)
 }
 END_TEST
 
-START_TEST(a_file_has_a_maximum_of_cases)
+START_TEST(case_file_beyond_the_maximum_is_refused)
 {
     for (size_t over = 0; over <= 1; over++) {
         struct writ_arena *arena = writ_arena_new((size_t)512 << 20);
@@ -220,7 +220,7 @@ START_TEST(a_file_has_a_maximum_of_cases)
 }
 END_TEST
 
-START_TEST(a_verdict_is_one_json_object)
+START_TEST(case_verdict_is_one_json_object)
 {
     writ_auto_arena arena = writ_value_arena();
     struct writ_config *config = writ_ruling_config(yaml);
@@ -238,6 +238,7 @@ START_TEST(a_verdict_is_one_json_object)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("case", a_call_is_read, faulty_call_is_reported,
+WRIT_UNIT_MAIN("case", case_read_gives_the_call, faulty_call_is_reported,
     case_without_an_agent_needs_an_anonymous_agent, case_check_passes_or_reports_the_difference,
-    faulty_file_of_cases_is_reported, a_file_has_a_maximum_of_cases, a_verdict_is_one_json_object)
+    faulty_file_of_cases_is_reported, case_file_beyond_the_maximum_is_refused,
+    case_verdict_is_one_json_object)

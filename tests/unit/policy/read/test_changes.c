@@ -326,7 +326,7 @@ expect_change(const json_t *base, const json_t *change)
     json_decref(changed);
 }
 
-START_TEST(every_option_is_taken_kept_or_refused_as_its_row_says)
+START_TEST(reload_of_each_option_follows_its_row)
 {
     json_t *all = options_json();
     const json_t *base = json_object_get(all, "base"), *changes = json_object_get(all, "changes");
@@ -394,7 +394,7 @@ expect_waits(const char *start, const char *fresh, const char *names)
     ck_assert_view(writ_buf_view(&waits), names);
 }
 
-START_TEST(a_value_that_means_the_same_is_not_named)
+START_TEST(reload_with_an_equal_value_names_no_option)
 {
     expect_waits(RUNNING, RUNNING, "");
     expect_waits(RUNNING, RUNNING "limits: {body: 4096KiB}\nhosts: []\nlog: {level: info}\n", "");
@@ -405,7 +405,7 @@ START_TEST(a_value_that_means_the_same_is_not_named)
 }
 END_TEST
 
-START_TEST(an_option_that_is_left_out_again_is_named)
+START_TEST(reload_without_an_earlier_option_names_it)
 {
     expect_waits(RUNNING "limits: {body: 1MiB}\nhosts: [a]\n", RUNNING, "hosts, limits.body");
     expect_waits(
@@ -430,7 +430,7 @@ START_TEST(reviewers_and_anchors_that_come_or_go_are_named)
 }
 END_TEST
 
-START_TEST(an_upstream_that_comes_goes_or_has_another_name_is_refused)
+START_TEST(reload_with_an_added_removed_or_renamed_upstream_is_refused)
 {
     static const struct {
         const char *text, *why;
@@ -466,7 +466,7 @@ START_TEST(names_that_do_not_fit_are_counted)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("changes", every_option_is_taken_kept_or_refused_as_its_row_says,
-    every_option_of_the_table_is_changed_by_the_test, a_value_that_means_the_same_is_not_named,
-    an_option_that_is_left_out_again_is_named, reviewers_and_anchors_that_come_or_go_are_named,
-    an_upstream_that_comes_goes_or_has_another_name_is_refused, names_that_do_not_fit_are_counted)
+WRIT_UNIT_MAIN("changes", reload_of_each_option_follows_its_row,
+    every_option_of_the_table_is_changed_by_the_test, reload_with_an_equal_value_names_no_option,
+    reload_without_an_earlier_option_names_it, reviewers_and_anchors_that_come_or_go_are_named,
+    reload_with_an_added_removed_or_renamed_upstream_is_refused, names_that_do_not_fit_are_counted)

@@ -35,7 +35,7 @@ START_TEST(findings_are_printed_in_the_order_of_lines)
 }
 END_TEST
 
-START_TEST(a_finding_is_one_line_whatever_it_quotes)
+START_TEST(finding_with_any_quoted_text_is_one_line)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
 
@@ -95,6 +95,6 @@ START_TEST(findings_wipe_of_a_zeroed_value_does_nothing)
 END_TEST
 
 WRIT_UNIT_MAIN("findings", findings_are_printed_in_the_order_of_lines,
-    a_finding_is_one_line_whatever_it_quotes, findings_beyond_the_maximum_are_counted,
+    finding_with_any_quoted_text_is_one_line, findings_beyond_the_maximum_are_counted,
     dropped_findings_are_counted, findings_add_without_memory_is_counted,
     findings_wipe_of_a_zeroed_value_does_nothing)

@@ -191,7 +191,7 @@ END_TEST
     "  b/u: {scope: s, timeout: REPLACE_WITH_A_TIME, agents: [REPLACE_WITH_AN_AGENT]}\n"           \
     "  b/v: REPLACE_WITH_A_RULE\n"
 
-START_TEST(a_file_that_is_not_agreed_loads_and_refuses_every_call)
+START_TEST(load_of_a_file_without_agreement_refuses_every_call)
 {
     static const char *const refused[] = {
         "a/mine", "a/probed", "b/ours", "b/t", "b/u", "b/v", "b/unknown"};
@@ -236,7 +236,7 @@ START_TEST(a_file_that_is_not_agreed_loads_and_refuses_every_call)
 }
 END_TEST
 
-START_TEST(a_file_that_is_not_agreed_needs_complete_upstreams)
+START_TEST(load_of_a_file_without_agreement_needs_complete_upstreams)
 {
     struct place place = place_with(MAIN);
     struct writ_config *config = NULL;
@@ -305,6 +305,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("include", load_reads_included_files_by_name_as_parts_of_the_configuration,
     load_names_file_and_line_of_faults_in_included_files, load_refuses_a_folder_that_is_not_there,
-    a_file_that_is_not_agreed_loads_and_refuses_every_call,
-    a_file_that_is_not_agreed_needs_complete_upstreams, agreement_changes_the_policy_digest,
+    load_of_a_file_without_agreement_refuses_every_call,
+    load_of_a_file_without_agreement_needs_complete_upstreams, agreement_changes_the_policy_digest,
     load_of_included_files_without_memory_is_an_error_or_the_same)

@@ -200,7 +200,7 @@ START_TEST(option_nearest_suggests_a_similar_name_only)
 }
 END_TEST
 
-START_TEST(the_profiles_of_the_table_are_those_that_there_are)
+START_TEST(option_table_lists_every_profile)
 {
     size_t n, k = 0;
     const struct writ_setting *settings = writ_setting_all(&n);
@@ -253,7 +253,7 @@ START_TEST(every_name_in_a_group_is_an_option_of_its_section)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("option", the_profiles_of_the_table_are_those_that_there_are,
+WRIT_UNIT_MAIN("option", option_table_lists_every_profile,
     every_name_in_a_group_is_an_option_of_its_section,
     every_fallback_is_a_value_that_its_option_accepts, every_option_has_a_sentence_and_a_range,
     every_amount_is_accepted_from_least_to_most_and_no_further,

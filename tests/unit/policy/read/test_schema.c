@@ -20,19 +20,19 @@ assert_file(const char *path, WRIT_RESULT (*page)(struct writ_buf *ret, struct w
         "%s is out of date: build/dev/writ check %s > %s", path, command, path);
 }
 
-START_TEST(the_schema_in_the_tree_is_that_of_the_tables)
+START_TEST(schema_in_the_tree_equals_the_tables)
 {
     assert_file(WRIT_SOURCE_DIR "/config/writ.schema.json", writ_schema_put, "--schema");
 }
 END_TEST
 
-START_TEST(the_manual_in_the_tree_is_that_of_the_tables)
+START_TEST(manual_in_the_tree_equals_the_tables)
 {
     assert_file(WRIT_SOURCE_DIR "/docs/configuration.md", writ_schema_manual, "--manual");
 }
 END_TEST
 
-START_TEST(the_schema_is_strict_json)
+START_TEST(schema_is_strict_json)
 {
     writ_auto_arena arena = writ_value_arena();
     writ_auto_buf text = writ_buf_make(PAGE_MAX);
@@ -56,6 +56,5 @@ START_TEST(schema_put_into_a_small_buffer_fails)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("schema", the_schema_in_the_tree_is_that_of_the_tables,
-    the_manual_in_the_tree_is_that_of_the_tables, the_schema_is_strict_json,
-    schema_put_into_a_small_buffer_fails)
+WRIT_UNIT_MAIN("schema", schema_in_the_tree_equals_the_tables, manual_in_the_tree_equals_the_tables,
+    schema_is_strict_json, schema_put_into_a_small_buffer_fails)

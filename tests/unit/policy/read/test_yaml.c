@@ -38,7 +38,7 @@ at(const struct writ_yaml *map, const char *key)
     return node;
 }
 
-START_TEST(a_tree_knows_texts_lines_and_pointers)
+START_TEST(yaml_read_gives_texts_lines_and_pointers)
 {
     writ_auto_arena arena = writ_value_arena();
     const struct writ_yaml *root = good("a: 1\nb:\n  - x\n  - {c/d: \"y z\", e~f: 'no'}\n", arena);
@@ -124,7 +124,7 @@ START_TEST(yaml_read_resolves_no_scalar)
 }
 END_TEST
 
-START_TEST(a_byte_order_mark_is_skipped)
+START_TEST(yaml_read_skips_a_byte_order_mark)
 {
     writ_auto_arena arena = writ_value_arena();
 
@@ -280,7 +280,7 @@ put_elements(struct writ_buf *ret, size_t n)
     }
 }
 
-START_TEST(the_elements_of_a_list_have_a_limit)
+START_TEST(yaml_read_limits_the_elements_of_a_list)
 {
     for (size_t over = 0; over <= 1; over++) {
         writ_auto_arena arena = writ_value_arena();
@@ -308,7 +308,7 @@ put_many(struct writ_buf *ret, size_t lists, size_t more)
     put_elements(ret, more);
 }
 
-START_TEST(the_values_of_a_file_have_a_limit)
+START_TEST(yaml_read_limits_the_values_of_a_file)
 {
     for (size_t over = 0; over <= 1; over++) {
         struct writ_arena *arena = writ_arena_new((size_t)256 << 20);
@@ -324,7 +324,7 @@ START_TEST(the_values_of_a_file_have_a_limit)
 }
 END_TEST
 
-START_TEST(an_exhausted_arena_is_an_error)
+START_TEST(yaml_read_with_an_exhausted_arena_fails)
 {
     struct writ_arena *arena = writ_arena_new(1000);
     writ_auto_buf found = writ_buf_make(1000);
@@ -337,11 +337,11 @@ START_TEST(an_exhausted_arena_is_an_error)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("yaml", a_tree_knows_texts_lines_and_pointers, yaml_read_accepts_json,
+WRIT_UNIT_MAIN("yaml", yaml_read_gives_texts_lines_and_pointers, yaml_read_accepts_json,
     strict_json_is_read_by_its_own_rules, yaml_from_json_of_no_strict_json_leaves_it_to_yaml,
-    yaml_read_resolves_no_scalar, a_byte_order_mark_is_skipped,
+    yaml_read_resolves_no_scalar, yaml_read_skips_a_byte_order_mark,
     yaml_is_empty_of_an_absent_value_is_true, yaml_get_from_no_map_is_null,
     invalid_yaml_is_reported_with_its_line, reading_continues_after_a_reported_fault,
     yaml_read_of_a_duplicate_member_keeps_the_first, nesting_has_a_limit,
-    the_elements_of_a_list_have_a_limit, the_values_of_a_file_have_a_limit,
-    an_exhausted_arena_is_an_error)
+    yaml_read_limits_the_elements_of_a_list, yaml_read_limits_the_values_of_a_file,
+    yaml_read_with_an_exhausted_arena_fails)

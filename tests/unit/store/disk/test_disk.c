@@ -69,7 +69,7 @@ decision_row(uint64_t leaf)
     };
 }
 
-START_TEST(a_record_reads_back_as_it_was_appended)
+START_TEST(disk_append_reads_back)
 {
     static const uint8_t claim[WRIT_DISK_CLAIM_BYTES] = {1, 2, 3};
     struct writ_kit kit;
@@ -108,7 +108,7 @@ START_TEST(a_record_reads_back_as_it_was_appended)
 }
 END_TEST
 
-START_TEST(records_are_appended_one_by_one_and_many_at_once)
+START_TEST(disk_append_of_one_and_of_many_agree)
 {
     struct writ_kit kit;
     struct writ_disk disk = {0};
@@ -234,7 +234,7 @@ START_TEST(file_lock_is_exclusive_until_its_holder_ends)
 }
 END_TEST
 
-START_TEST(a_database_with_a_second_name_is_refused_under_both)
+START_TEST(file_open_of_a_database_with_two_names_is_refused)
 {
     struct writ_kit kit;
     struct writ_file file = {0}, linked = {0};
@@ -261,7 +261,7 @@ START_TEST(a_database_with_a_second_name_is_refused_under_both)
 }
 END_TEST
 
-START_TEST(a_lock_file_that_is_a_link_is_refused)
+START_TEST(file_lock_of_a_link_is_refused)
 {
     struct writ_kit kit;
     struct writ_file file = {0};
@@ -339,9 +339,9 @@ START_TEST(file_check_of_a_replaced_file_fails)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("disk", disk_error_is_temporary_or_poisons, a_record_reads_back_as_it_was_appended,
-    records_are_appended_one_by_one_and_many_at_once, disk_when_poisoned_refuses_everything,
+WRIT_UNIT_MAIN("disk", disk_error_is_temporary_or_poisons, disk_append_reads_back,
+    disk_append_of_one_and_of_many_agree, disk_when_poisoned_refuses_everything,
     disk_open_for_reading_cannot_write, files_are_named_after_the_database,
-    file_lock_is_exclusive_until_its_holder_ends,
-    a_database_with_a_second_name_is_refused_under_both, a_lock_file_that_is_a_link_is_refused,
-    file_check_of_an_unchanged_directory_is_not_repeated, file_check_of_a_replaced_file_fails)
+    file_lock_is_exclusive_until_its_holder_ends, file_open_of_a_database_with_two_names_is_refused,
+    file_lock_of_a_link_is_refused, file_check_of_an_unchanged_directory_is_not_repeated,
+    file_check_of_a_replaced_file_fails)

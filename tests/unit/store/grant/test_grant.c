@@ -31,7 +31,7 @@ refused(const call *c, enum writ_reason reason)
         WRIT_VIEW_ARG(writ_reason_name(c->entry.decision.refused)));
 }
 
-START_TEST(an_allowed_call_is_granted_and_recorded_with_its_place)
+START_TEST(grant_of_an_allowed_call_is_recorded_with_its_place)
 {
     struct writ_kit kit;
     call *c;
@@ -53,7 +53,7 @@ START_TEST(an_allowed_call_is_granted_and_recorded_with_its_place)
 }
 END_TEST
 
-START_TEST(a_draft_that_denies_is_recorded_with_its_outcome_blocked)
+START_TEST(grant_of_a_denying_draft_is_recorded_with_outcome_blocked)
 {
     struct writ_kit kit;
     call *c;
@@ -70,7 +70,7 @@ START_TEST(a_draft_that_denies_is_recorded_with_its_outcome_blocked)
 END_TEST
 
 /* A request stays open until a decision supersedes it. */
-START_TEST(a_draft_that_requires_approval_has_no_outcome)
+START_TEST(grant_of_a_draft_that_requires_approval_has_no_outcome)
 {
     struct writ_kit kit;
     call *c;
@@ -197,7 +197,7 @@ START_TEST(grant_of_other_arguments_boundary_or_tenant_is_another_call)
 }
 END_TEST
 
-START_TEST(a_stated_key_holds_across_boundaries_and_not_across_tenants_or_agents)
+START_TEST(grant_of_a_stated_key_holds_across_boundaries_of_one_agent)
 {
     struct writ_kit kit;
 
@@ -211,7 +211,7 @@ START_TEST(a_stated_key_holds_across_boundaries_and_not_across_tenants_or_agents
 }
 END_TEST
 
-START_TEST(a_stated_key_with_other_arguments_is_key_reuse)
+START_TEST(grant_of_a_stated_key_with_other_arguments_is_key_reuse)
 {
     struct writ_kit kit;
 
@@ -224,7 +224,7 @@ START_TEST(a_stated_key_with_other_arguments_is_key_reuse)
 END_TEST
 
 /* contract 6.8: also when other members differ, here the key of the claim. */
-START_TEST(the_same_intent_under_the_same_idempotency_key_is_a_duplicate)
+START_TEST(grant_of_the_same_intent_and_key_is_a_duplicate)
 {
     struct writ_kit kit;
     call *c;
@@ -339,7 +339,7 @@ calls_per_minute(int64_t limit)
     };
 }
 
-START_TEST(a_budget_is_spent_call_by_call_and_names_itself)
+START_TEST(grant_charges_a_budget_and_names_it_when_exceeded)
 {
     struct writ_reservation budget = calls_per_minute(2);
     struct writ_kit kit;
@@ -385,7 +385,7 @@ START_TEST(budget_returns_only_when_nothing_ran)
 }
 END_TEST
 
-START_TEST(a_budget_survives_a_restart)
+START_TEST(budget_after_a_restart_keeps_its_charges)
 {
     struct writ_reservation budget = calls_per_minute(1);
     struct writ_kit kit;
@@ -456,7 +456,7 @@ END_TEST
 
 /* ---- time ---- */
 
-START_TEST(times_of_records_strictly_increase_even_when_the_clock_stands_still)
+START_TEST(grant_with_a_stopped_clock_still_increases_times)
 {
     struct writ_kit kit;
     char argument[8];
@@ -474,7 +474,7 @@ START_TEST(times_of_records_strictly_increase_even_when_the_clock_stands_still)
 }
 END_TEST
 
-START_TEST(a_clock_that_steps_back_refuses_calls_until_it_has_caught_up)
+START_TEST(grant_after_the_clock_steps_back_is_refused_until_it_catches_up)
 {
     struct writ_kit kit;
 
@@ -732,23 +732,23 @@ START_TEST(names_of_the_longest_length_are_taken)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("grant", an_allowed_call_is_granted_and_recorded_with_its_place,
-    a_draft_that_denies_is_recorded_with_its_outcome_blocked,
-    a_draft_that_requires_approval_has_no_outcome, second_of_two_equal_calls_names_the_first,
-    grant_refused_by_the_ledger_is_recorded_as_a_deny,
+WRIT_UNIT_MAIN("grant", grant_of_an_allowed_call_is_recorded_with_its_place,
+    grant_of_a_denying_draft_is_recorded_with_outcome_blocked,
+    grant_of_a_draft_that_requires_approval_has_no_outcome,
+    second_of_two_equal_calls_names_the_first, grant_refused_by_the_ledger_is_recorded_as_a_deny,
     grant_of_two_equal_calls_in_one_group_grants_one,
     grant_of_other_arguments_boundary_or_tenant_is_another_call,
-    a_stated_key_holds_across_boundaries_and_not_across_tenants_or_agents,
-    a_stated_key_with_other_arguments_is_key_reuse,
-    the_same_intent_under_the_same_idempotency_key_is_a_duplicate,
+    grant_of_a_stated_key_holds_across_boundaries_of_one_agent,
+    grant_of_a_stated_key_with_other_arguments_is_key_reuse,
+    grant_of_the_same_intent_and_key_is_a_duplicate,
     grant_counts_earlier_calls_in_the_window_and_in_flight,
     grant_of_a_call_overtaken_at_the_window_edge_is_a_duplicate,
     calls_that_may_be_repeated_take_no_claim, under_shadow_a_deny_is_recorded_and_granted,
-    a_budget_is_spent_call_by_call_and_names_itself, budget_returns_only_when_nothing_ran,
-    a_budget_survives_a_restart, concurrent_calls_cannot_overspend,
+    grant_charges_a_budget_and_names_it_when_exceeded, budget_returns_only_when_nothing_ran,
+    budget_after_a_restart_keeps_its_charges, concurrent_calls_cannot_overspend,
     under_shadow_an_exceeded_budget_is_recorded_and_granted,
-    times_of_records_strictly_increase_even_when_the_clock_stands_still,
-    a_clock_that_steps_back_refuses_calls_until_it_has_caught_up,
+    grant_with_a_stopped_clock_still_increases_times,
+    grant_after_the_clock_steps_back_is_refused_until_it_catches_up,
     outcome_is_accepted_at_every_clock_time, grant_beyond_the_calls_in_flight_is_refused,
     grant_beyond_the_open_boundaries_is_refused, grant_limits_the_boundaries_of_each_agent,
     shares_of_boundaries_outlive_a_restart, grant_of_an_unwritable_entry_fails_alone,

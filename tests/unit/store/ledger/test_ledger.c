@@ -39,7 +39,7 @@ opened(const char *path, const struct writ_ledger_options *options)
 
 /* ---- creating ---- */
 
-START_TEST(a_new_ledger_is_for_its_owner_alone)
+START_TEST(create_makes_private_files)
 {
     struct writ_kit kit;
     struct stat st;
@@ -273,7 +273,7 @@ START_TEST(groups_of_any_size_take_all_entries_in_order)
 }
 END_TEST
 
-START_TEST(a_full_queue_refuses_all_or_none_and_takes_outcomes_always)
+START_TEST(submit_to_a_full_queue_refuses_whole_groups_and_no_outcome)
 {
     struct writ_kit kit;
     call *c, *more[3];
@@ -321,7 +321,7 @@ START_TEST(close_writes_submitted_entries)
 }
 END_TEST
 
-START_TEST(an_entry_without_a_kind_is_refused)
+START_TEST(submit_of_an_entry_without_a_kind_is_refused)
 {
     struct writ_kit kit;
     struct writ_entry entry = {0};
@@ -332,7 +332,7 @@ START_TEST(an_entry_without_a_kind_is_refused)
 }
 END_TEST
 
-START_TEST(the_digest_of_a_claim_keeps_its_parts_apart)
+START_TEST(claim_digest_keeps_its_parts_apart)
 {
     struct writ_view a = WRIT_LIT("a"), b = WRIT_LIT("b"), ab = WRIT_LIT("ab"), none = {"", 0};
     struct writ_digest digests[5];
@@ -417,7 +417,7 @@ START_TEST(ledger_recovers_without_a_call)
 }
 END_TEST
 
-START_TEST(a_database_that_was_moved_away_refuses_until_it_is_back)
+START_TEST(ledger_with_a_moved_database_refuses_until_it_is_back)
 {
     struct writ_kit kit;
     char away[PATH];
@@ -434,7 +434,7 @@ START_TEST(a_database_that_was_moved_away_refuses_until_it_is_back)
 }
 END_TEST
 
-START_TEST(a_database_that_was_exchanged_is_not_written_to)
+START_TEST(ledger_with_an_exchanged_database_writes_nothing)
 {
     struct writ_kit kit;
     char away[PATH], wal[PATH];
@@ -458,7 +458,7 @@ START_TEST(a_database_that_was_exchanged_is_not_written_to)
 END_TEST
 
 /* No other process may write while the lock is held; a write without it is found. */
-START_TEST(a_second_writer_poisons_the_ledger)
+START_TEST(ledger_with_a_second_writer_is_poisoned)
 {
     struct writ_kit kit;
 
@@ -525,14 +525,14 @@ START_TEST(wal_restarts_when_the_ledger_is_idle)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ledger", a_new_ledger_is_for_its_owner_alone,
-    create_over_an_existing_file_is_refused, open_of_a_missing_ledger_creates_nothing,
-    open_of_another_file_is_refused, open_of_another_version_names_the_remedy,
-    open_of_a_file_writable_by_others_is_refused, open_twice_or_in_two_processes_is_refused,
-    options_out_of_range_are_refused_by_name, groups_of_any_size_take_all_entries_in_order,
-    a_full_queue_refuses_all_or_none_and_takes_outcomes_always, close_writes_submitted_entries,
-    an_entry_without_a_kind_is_refused, the_digest_of_a_claim_keeps_its_parts_apart,
+WRIT_UNIT_MAIN("ledger", create_makes_private_files, create_over_an_existing_file_is_refused,
+    open_of_a_missing_ledger_creates_nothing, open_of_another_file_is_refused,
+    open_of_another_version_names_the_remedy, open_of_a_file_writable_by_others_is_refused,
+    open_twice_or_in_two_processes_is_refused, options_out_of_range_are_refused_by_name,
+    groups_of_any_size_take_all_entries_in_order,
+    submit_to_a_full_queue_refuses_whole_groups_and_no_outcome, close_writes_submitted_entries,
+    submit_of_an_entry_without_a_kind_is_refused, claim_digest_keeps_its_parts_apart,
     lock_of_another_process_refuses_until_it_is_released, ledger_recovers_without_a_call,
-    a_database_that_was_moved_away_refuses_until_it_is_back,
-    a_database_that_was_exchanged_is_not_written_to, a_second_writer_poisons_the_ledger,
+    ledger_with_a_moved_database_refuses_until_it_is_back,
+    ledger_with_an_exchanged_database_writes_nothing, ledger_with_a_second_writer_is_poisoned,
     health_counts_the_contents, wal_restarts_when_the_ledger_is_idle)

@@ -154,7 +154,7 @@ START_TEST(bundle_of_an_agent_names_the_seqs_of_others)
 }
 END_TEST
 
-START_TEST(a_bundle_of_a_time_has_all_records_of_it)
+START_TEST(bundle_of_a_time_has_all_its_records)
 {
     struct bench b;
     struct writ_bundle_report r;
@@ -369,7 +369,7 @@ START_TEST(bundle_check_of_a_changed_large_bundle_fails)
 }
 END_TEST
 
-START_TEST(a_bundle_needs_a_key_that_is_trusted)
+START_TEST(bundle_check_without_a_trusted_key_fails)
 {
     struct bench b, other;
     struct writ_bundle_report r;
@@ -411,9 +411,9 @@ START_TEST(bundle_check_of_unrequested_records_reports_foreign)
 END_TEST
 
 WRIT_UNIT_MAIN("bundles", bundle_of_a_run_verifies, bundle_of_an_agent_names_the_seqs_of_others,
-    a_bundle_of_a_time_has_all_records_of_it, bundle_of_an_empty_selection_is_refused,
+    bundle_of_a_time_has_all_its_records, bundle_of_an_empty_selection_is_refused,
     phase_of_every_decision_is_reported, bundle_with_withheld_records_keeps_digests_and_proofs,
     bundle_check_of_every_changed_bit_fails,
     bundle_check_of_a_missing_repeated_or_moved_record_fails,
-    bundle_check_of_a_changed_large_bundle_fails, a_bundle_needs_a_key_that_is_trusted,
+    bundle_check_of_a_changed_large_bundle_fails, bundle_check_without_a_trusted_key_fails,
     bundle_check_of_unrequested_records_reports_foreign)

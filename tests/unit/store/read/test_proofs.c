@@ -68,7 +68,7 @@ exported(struct writ_kit *kit, struct leaves *ret)
     writ_arena_free(arena);
 }
 
-START_TEST(an_empty_ledger_has_an_origin_and_no_checkpoint)
+START_TEST(proofs_of_an_empty_ledger_have_an_origin_and_no_checkpoint)
 {
     struct writ_checkpoint head = {.size = 7};
     struct writ_proofs *proofs;
@@ -209,7 +209,7 @@ START_TEST(proofs_pin_of_an_older_checkpoint_of_these_records_succeeds)
 END_TEST
 
 /* Signed as a ledger's own, and not of its records. */
-START_TEST(a_checkpoint_of_other_records_is_not_pinned)
+START_TEST(proofs_pin_of_a_checkpoint_of_other_records_is_refused)
 {
     struct writ_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     struct writ_buf text = writ_buf_make(WRIT_NOTE_BYTES_MAX);
@@ -255,8 +255,8 @@ START_TEST(proofs_open_of_another_file_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("proofs", an_empty_ledger_has_an_origin_and_no_checkpoint,
+WRIT_UNIT_MAIN("proofs", proofs_of_an_empty_ledger_have_an_origin_and_no_checkpoint,
     proofs_head_follows_the_writer, proofs_hold_at_every_place,
     checkpoint_without_a_trusted_signature_is_refused,
     proofs_pin_of_an_older_checkpoint_of_these_records_succeeds,
-    a_checkpoint_of_other_records_is_not_pinned, proofs_open_of_another_file_is_refused)
+    proofs_pin_of_a_checkpoint_of_other_records_is_refused, proofs_open_of_another_file_is_refused)

@@ -75,7 +75,7 @@ lists(struct writ_reader *reader, struct writ_reader_filter filter, const char *
     ck_assert_str_eq(got, want);
 }
 
-START_TEST(a_list_is_filtered_and_newest_first)
+START_TEST(reader_list_is_filtered_and_newest_first)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -154,7 +154,7 @@ START_TEST(reader_sees_records_written_after_its_open)
 }
 END_TEST
 
-START_TEST(a_call_is_shown_with_its_records)
+START_TEST(reader_show_gives_the_records_of_a_call)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -210,7 +210,7 @@ note(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_
     return x->n != x->stop_after;
 }
 
-START_TEST(a_boundary_is_exported_whole_with_its_seal)
+START_TEST(reader_export_has_the_boundary_with_its_seal)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -244,7 +244,7 @@ START_TEST(a_boundary_is_exported_whole_with_its_seal)
 }
 END_TEST
 
-START_TEST(a_boundary_is_found_by_its_name_and_tenant)
+START_TEST(reader_export_finds_a_boundary_by_name_and_tenant)
 {
     struct writ_kit kit;
     struct writ_reader *reader;
@@ -317,8 +317,8 @@ START_TEST(reader_open_of_a_missing_or_unknown_ledger_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reader", a_list_is_filtered_and_newest_first,
+WRIT_UNIT_MAIN("reader", reader_list_is_filtered_and_newest_first,
     reader_list_item_has_the_outcome_of_the_call, reader_sees_records_written_after_its_open,
-    a_call_is_shown_with_its_records, a_boundary_is_exported_whole_with_its_seal,
-    a_boundary_is_found_by_its_name_and_tenant, reader_export_names_missing_records,
+    reader_show_gives_the_records_of_a_call, reader_export_has_the_boundary_with_its_seal,
+    reader_export_finds_a_boundary_by_name_and_tenant, reader_export_names_missing_records,
     reader_open_of_a_missing_or_unknown_ledger_is_refused)

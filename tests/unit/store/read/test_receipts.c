@@ -62,7 +62,7 @@ verify(struct bench *b, struct writ_view text, struct writ_receipt *ret)
     return why;
 }
 
-START_TEST(a_receipt_shows_a_call_and_its_outcome)
+START_TEST(receipt_of_a_call_has_its_outcome)
 {
     struct bench b;
     struct writ_receipt receipt = {0};
@@ -253,7 +253,7 @@ START_TEST(receipt_verify_of_another_text_is_malformed)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("receipts", a_receipt_shows_a_call_and_its_outcome,
-    receipt_of_a_call_in_flight_says_so, receipt_of_a_missing_call_is_absent,
-    receipt_verify_of_every_changed_bit_fails, receipt_verify_trusts_no_key_of_the_receipt,
-    receipt_verify_with_records_of_another_call_fails, receipt_verify_of_another_text_is_malformed)
+WRIT_UNIT_MAIN("receipts", receipt_of_a_call_has_its_outcome, receipt_of_a_call_in_flight_says_so,
+    receipt_of_a_missing_call_is_absent, receipt_verify_of_every_changed_bit_fails,
+    receipt_verify_trusts_no_key_of_the_receipt, receipt_verify_with_records_of_another_call_fails,
+    receipt_verify_of_another_text_is_malformed)

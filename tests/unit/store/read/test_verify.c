@@ -49,7 +49,7 @@ START_TEST(verify_of_a_live_ledger_finds_no_problem)
 }
 END_TEST
 
-START_TEST(an_empty_ledger_is_sound)
+START_TEST(verify_of_an_empty_ledger_finds_no_problem)
 {
     struct writ_kit kit;
 
@@ -283,7 +283,7 @@ START_TEST(records_of_a_group_share_rows_and_are_read_one_by_one)
 }
 END_TEST
 
-START_TEST(a_change_inside_a_row_is_found)
+START_TEST(verify_of_a_change_inside_a_row_finds_it)
 {
     static const struct tamper rows[] = {
         /* a line more, in a row in the middle and in the last one */
@@ -330,7 +330,7 @@ stop_at_once(void *ctx, uint64_t done, uint64_t all)
     return false;
 }
 
-START_TEST(a_verification_can_be_stopped)
+START_TEST(verify_when_stopped_ends)
 {
     struct writ_kit kit;
     struct writ_verify_report report = {.records = 77};
@@ -418,8 +418,8 @@ START_TEST(statements_with_a_long_log_scan_no_table)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("verify", verify_of_a_live_ledger_finds_no_problem, an_empty_ledger_is_sound,
-    verify_of_every_change_names_the_first_bad_record,
-    records_of_a_group_share_rows_and_are_read_one_by_one, a_change_inside_a_row_is_found,
-    a_verification_can_be_stopped, verify_counts_problems_beyond_the_list,
+WRIT_UNIT_MAIN("verify", verify_of_a_live_ledger_finds_no_problem,
+    verify_of_an_empty_ledger_finds_no_problem, verify_of_every_change_names_the_first_bad_record,
+    records_of_a_group_share_rows_and_are_read_one_by_one, verify_of_a_change_inside_a_row_finds_it,
+    verify_when_stopped_ends, verify_counts_problems_beyond_the_list,
     verify_of_another_file_is_refused, statements_with_a_long_log_scan_no_table)

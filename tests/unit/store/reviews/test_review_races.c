@@ -173,19 +173,19 @@ against_redemption(enum writ_review_event event, enum writ_review_state ended)
     }
 }
 
-START_TEST(withdrawing_and_redeeming_exclude_each_other)
+START_TEST(withdraw_racing_redeem_gives_one_winner)
 {
     against_redemption(WRIT_REVIEW_DO_WITHDRAW, WRIT_REVIEW_WITHDRAWN);
 }
 END_TEST
 
-START_TEST(revoking_by_an_administrator_and_redeeming_exclude_each_other)
+START_TEST(cancel_racing_redeem_gives_one_winner)
 {
     against_redemption(WRIT_REVIEW_DO_CANCEL, WRIT_REVIEW_CANCELLED);
 }
 END_TEST
 
-START_TEST(a_new_policy_and_redeeming_exclude_each_other)
+START_TEST(policy_change_racing_redeem_gives_one_winner)
 {
     against_redemption(WRIT_REVIEW_DO_OUTDATE, WRIT_REVIEW_OUTDATED);
 }
@@ -274,7 +274,6 @@ START_TEST(two_concurrent_requests_share_one_review)
 END_TEST
 
 WRIT_UNIT_MAIN("review_races", redeem_in_many_threads_grants_one_call,
-    withdrawing_and_redeeming_exclude_each_other,
-    revoking_by_an_administrator_and_redeeming_exclude_each_other,
-    a_new_policy_and_redeeming_exclude_each_other, vote_racing_the_end_counts_before_it_or_never,
+    withdraw_racing_redeem_gives_one_winner, cancel_racing_redeem_gives_one_winner,
+    policy_change_racing_redeem_gives_one_winner, vote_racing_the_end_counts_before_it_or_never,
     votes_in_many_threads_count_once_and_give_one_verdict, two_concurrent_requests_share_one_review)

@@ -15,7 +15,7 @@ typedef struct writ_kit_call call;
 
 /* ---- */
 
-START_TEST(the_same_call_joins_the_review_that_is_open_and_another_call_opens_its_own)
+START_TEST(ask_of_the_same_call_joins_the_open_review)
 {
     struct writ_kit kit;
     const char *first, *same, *other, *agent;
@@ -36,7 +36,7 @@ START_TEST(the_same_call_joins_the_review_that_is_open_and_another_call_opens_it
 }
 END_TEST
 
-START_TEST(an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate)
+START_TEST(redeem_grants_once_and_a_repeat_is_a_duplicate)
 {
     struct writ_kit kit;
     const char *id;
@@ -61,7 +61,7 @@ START_TEST(an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate)
 END_TEST
 
 /* Both in one group: the writer takes them together. */
-START_TEST(two_callers_redeem_one_approval_at_the_same_time_and_one_runs)
+START_TEST(redeem_by_two_callers_in_one_group_grants_one)
 {
     struct writ_kit kit;
     const char *id;
@@ -166,7 +166,7 @@ START_TEST(review_without_votes_expires_and_an_approval_expires)
 }
 END_TEST
 
-START_TEST(drift_and_another_policy_end_a_review_and_open_a_new_one_that_supersedes)
+START_TEST(drift_or_policy_change_ends_a_review_and_opens_its_successor)
 {
     struct writ_kit kit;
     const char *id;
@@ -453,7 +453,7 @@ START_TEST(unreported_end_is_reported_after_a_restart)
 }
 END_TEST
 
-START_TEST(the_end_of_a_run_ends_its_reviews)
+START_TEST(seal_of_a_run_ends_its_reviews)
 {
     struct writ_kit kit;
 
@@ -585,7 +585,7 @@ START_TEST(review_get_has_arguments_while_live_and_records_afterwards)
 END_TEST
 
 /* As many as a voter has. */
-START_TEST(a_review_with_many_long_votes_survives_a_restart)
+START_TEST(review_with_many_long_votes_survives_a_restart)
 {
     struct writ_kit kit;
     struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
@@ -713,22 +713,20 @@ START_TEST(caller_gets_the_last_feedback_of_each_voter_cut_to_size)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reviewing",
-    the_same_call_joins_the_review_that_is_open_and_another_call_opens_its_own,
-    an_approved_call_is_granted_once_and_its_repeat_is_a_duplicate,
-    two_callers_redeem_one_approval_at_the_same_time_and_one_runs,
+WRIT_UNIT_MAIN("reviewing", ask_of_the_same_call_joins_the_open_review,
+    redeem_grants_once_and_a_repeat_is_a_duplicate, redeem_by_two_callers_in_one_group_grants_one,
     review_end_is_reported_once_and_then_a_new_review_opens,
     verdict_of_a_call_holds_for_its_repeats, review_without_votes_expires_and_an_approval_expires,
-    drift_and_another_policy_end_a_review_and_open_a_new_one_that_supersedes,
+    drift_or_policy_change_ends_a_review_and_opens_its_successor,
     continuation_of_another_call_is_refused, vote_counts_for_its_own_review_and_voter_only,
     call_of_one_of_its_voters_is_refused, verify_of_inconsistent_review_records_fails,
     veto_ends_the_review_at_once, reviews_and_votes_survive_a_restart_at_every_point,
-    unreported_end_is_reported_after_a_restart, the_end_of_a_run_ends_its_reviews,
+    unreported_end_is_reported_after_a_restart, seal_of_a_run_ends_its_reviews,
     ask_beyond_the_reviews_of_an_agent_is_refused, review_without_a_vote_counter_is_not_opened,
     review_get_of_changed_arguments_poisons,
     open_after_an_edit_of_the_records_of_a_review_is_refused,
     review_get_has_arguments_while_live_and_records_afterwards,
-    a_review_with_many_long_votes_survives_a_restart,
+    review_with_many_long_votes_survives_a_restart,
     repeated_votes_of_one_voter_displace_no_other_vote,
     watcher_gets_live_reviews_and_then_each_change,
     watcher_gets_the_end_of_a_review_dropped_at_once,

@@ -112,7 +112,7 @@ START_TEST(open_of_a_sealed_run_without_seal_is_refused)
 }
 END_TEST
 
-START_TEST(a_refused_start_leaves_the_ledger_as_it_was)
+START_TEST(open_that_is_refused_leaves_the_ledger_unchanged)
 {
     struct writ_kit kit;
     struct writ_ledger *ledger = NULL;
@@ -180,6 +180,6 @@ START_TEST(budgets_of_windows_that_have_passed_are_forgotten)
 END_TEST
 
 WRIT_UNIT_MAIN("load", open_of_contradicting_records_is_refused,
-    open_of_a_sealed_run_without_seal_is_refused, a_refused_start_leaves_the_ledger_as_it_was,
+    open_of_a_sealed_run_without_seal_is_refused, open_that_is_refused_leaves_the_ledger_unchanged,
     open_reads_no_records_older_than_needed, open_with_a_clock_behind_the_log_keeps_claims,
     budgets_of_windows_that_have_passed_are_forgotten)

@@ -439,7 +439,7 @@ refused(struct writ_kit *kit, const char *what)
     ck_assert_ptr_null(ledger);
 }
 
-START_TEST(a_manifest_that_was_changed_is_refused_and_a_rebuild_helps)
+START_TEST(open_with_a_changed_manifest_is_refused_until_it_is_dropped)
 {
     static const char *const changes[] = {
         "UPDATE segment SET bytes = x'' WHERE id = 1 << 62",
@@ -568,7 +568,7 @@ START_TEST(open_with_an_older_manifest_gives_the_same_state)
 END_TEST
 
 /* Two ledgers that were one, with as many records. */
-START_TEST(a_manifest_of_another_history_is_refused)
+START_TEST(open_with_a_manifest_of_another_history_is_refused)
 {
     struct writ_kit kit, other;
     char path[sizeof other.path];
@@ -611,7 +611,7 @@ START_TEST(open_ignores_a_manifest_of_a_revoked_key)
 }
 END_TEST
 
-START_TEST(a_manifest_of_another_key_is_refused)
+START_TEST(open_with_a_manifest_of_another_key_is_refused)
 {
     struct writ_kit kit, other;
 
@@ -672,8 +672,8 @@ START_TEST(record_skipped_at_open_is_compared_at_its_use)
 END_TEST
 
 WRIT_UNIT_MAIN("manifest", open_with_and_without_a_manifest_agree,
-    a_manifest_that_was_changed_is_refused_and_a_rebuild_helps,
+    open_with_a_changed_manifest_is_refused_until_it_is_dropped,
     open_deletes_rows_that_no_manifest_names, open_with_a_changed_block_frees_no_key,
-    open_with_an_older_manifest_gives_the_same_state, a_manifest_of_another_history_is_refused,
-    open_ignores_a_manifest_of_a_revoked_key, a_manifest_of_another_key_is_refused,
-    record_skipped_at_open_is_compared_at_its_use)
+    open_with_an_older_manifest_gives_the_same_state,
+    open_with_a_manifest_of_another_history_is_refused, open_ignores_a_manifest_of_a_revoked_key,
+    open_with_a_manifest_of_another_key_is_refused, record_skipped_at_open_is_compared_at_its_use)

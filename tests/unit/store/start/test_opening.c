@@ -63,7 +63,7 @@ refused(struct writ_kit *kit, enum writ_code code, const char *word)
     ck_assert_msg(strstr(err.text, word) != NULL, "%s", err.text);
 }
 
-START_TEST(every_group_ends_with_a_checkpoint_that_is_signed)
+START_TEST(group_ends_with_a_signed_checkpoint)
 {
     static const uint64_t sizes[] = {1, 2, 3, 4, 6, 6};
     struct writ_arena *arena = writ_arena_new(1 << 20);
@@ -163,7 +163,7 @@ START_TEST(open_of_records_unlike_the_last_checkpoint_is_refused)
 }
 END_TEST
 
-START_TEST(a_ledger_of_other_keys_does_not_open)
+START_TEST(open_with_other_keys_is_refused)
 {
     struct writ_kit kit, other;
 
@@ -389,10 +389,9 @@ START_TEST(open_of_another_history_than_the_pinned_one_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("opening", every_group_ends_with_a_checkpoint_that_is_signed,
-    head_node_of_each_level_is_found, open_of_records_unlike_the_last_checkpoint_is_refused,
-    a_ledger_of_other_keys_does_not_open, open_with_a_rotated_key_succeeds,
-    open_with_a_revoked_key_accepts_older_signatures_only,
+WRIT_UNIT_MAIN("opening", group_ends_with_a_signed_checkpoint, head_node_of_each_level_is_found,
+    open_of_records_unlike_the_last_checkpoint_is_refused, open_with_other_keys_is_refused,
+    open_with_a_rotated_key_succeeds, open_with_a_revoked_key_accepts_older_signatures_only,
     late_checkpoint_has_valid_signatures_only, open_of_a_checkpoint_by_a_revoked_key_is_refused,
     open_with_a_retired_key_succeeds, open_without_the_pinned_checkpoint_is_refused,
     open_of_another_history_than_the_pinned_one_is_refused)

@@ -25,7 +25,7 @@ found(struct writ_boundaries *boundaries, const char *tenant, const char *name)
     return writ_boundaries_find(boundaries, tag, writ_view_str(tenant), writ_view_str(name));
 }
 
-START_TEST(a_boundary_is_found_by_tenant_and_name)
+START_TEST(boundaries_find_uses_tenant_and_name)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_boundary *ab;
@@ -129,7 +129,7 @@ START_TEST(boundaries_open_beyond_the_limit_is_refused)
 }
 END_TEST
 
-START_TEST(a_flight_counts_in_its_boundary_until_it_ends)
+START_TEST(flight_counts_in_its_boundary_until_it_ends)
 {
     struct writ_boundaries boundaries = {0};
     struct writ_map flights = {0};
@@ -208,7 +208,7 @@ START_TEST(boundary_counts_in_the_share_of_its_opener)
 END_TEST
 
 WRIT_UNIT_MAIN("boundaries", boundaries_add_of_the_ledgers_own_succeeds_when_full,
-    boundary_counts_in_the_share_of_its_opener, a_boundary_is_found_by_tenant_and_name,
+    boundary_counts_in_the_share_of_its_opener, boundaries_find_uses_tenant_and_name,
     boundaries_recent_gives_the_last_found, boundaries_with_equal_tags_stay_apart,
     boundaries_sweep_visits_each, boundaries_open_beyond_the_limit_is_refused,
-    a_flight_counts_in_its_boundary_until_it_ends)
+    flight_counts_in_its_boundary_until_it_ends)

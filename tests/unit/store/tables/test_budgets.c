@@ -57,7 +57,7 @@ START_TEST(sums_are_exact_up_to_the_limit)
 }
 END_TEST
 
-START_TEST(a_call_books_all_of_its_budgets_or_none)
+START_TEST(budgets_draw_books_all_or_none)
 {
     struct writ_budgets budgets = {0};
     struct writ_reservation both[] = {draw(1, "1", "10"), draw(2, "1", "0")};
@@ -231,7 +231,7 @@ START_TEST(counters_are_dropped_after_their_window_when_unused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("budgets", sums_are_exact_up_to_the_limit, a_call_books_all_of_its_budgets_or_none,
+WRIT_UNIT_MAIN("budgets", sums_are_exact_up_to_the_limit, budgets_draw_books_all_or_none,
     windows_are_aligned_to_the_epoch, budgets_return_applies_to_its_own_window_only,
     budgets_rollback_restores_every_counter, budgets_draw_of_an_invalid_amount_is_refused,
     budgets_draw_with_an_inexact_sum_is_refused, budgets_limit_the_counters_of_all_windows,

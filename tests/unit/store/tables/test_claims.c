@@ -14,7 +14,7 @@ taken(struct writ_claims *claims, uint64_t key)
     return hold;
 }
 
-START_TEST(a_claim_is_found_by_key_and_by_intent_until_it_is_removed)
+START_TEST(claims_find_gives_a_claim_by_key_and_intent_until_removed)
 {
     struct writ_claims claims = {0};
     struct writ_hold *hold;
@@ -94,6 +94,6 @@ START_TEST(claims_add_without_memory_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("claims", a_claim_is_found_by_key_and_by_intent_until_it_is_removed,
+WRIT_UNIT_MAIN("claims", claims_find_gives_a_claim_by_key_and_intent_until_removed,
     claims_beyond_the_expected_number_are_kept, claims_with_an_outcome_are_ordered_by_outcome,
     claims_add_without_memory_is_refused)

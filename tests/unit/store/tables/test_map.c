@@ -89,7 +89,7 @@ START_TEST(buckets_come_into_use_as_the_map_fills)
 }
 END_TEST
 
-START_TEST(a_zeroed_map_finds_nothing_and_can_be_wiped)
+START_TEST(map_zeroed_is_empty_and_can_be_wiped)
 {
     struct writ_map map = {0};
 
@@ -129,5 +129,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("map", map_find_gives_an_entry_until_it_is_removed,
     map_find_of_equal_tags_gives_the_last_added, buckets_come_into_use_as_the_map_fills,
-    a_zeroed_map_finds_nothing_and_can_be_wiped, map_remove_of_an_absent_entry_stops_the_process,
+    map_zeroed_is_empty_and_can_be_wiped, map_remove_of_an_absent_entry_stops_the_process,
     out_of_memory_is_reported)

@@ -35,7 +35,7 @@ START_TEST(review_context_parts_read_back)
 }
 END_TEST
 
-START_TEST(a_row_of_an_earlier_build_has_three_parts)
+START_TEST(review_context_of_an_earlier_build_has_three_parts)
 {
     struct writ_review_context got = writ_review_context_read(WRIT_LIT("2 3 1\n{}[1]5"));
 
@@ -62,4 +62,4 @@ START_TEST(review_context_of_another_form_is_arguments)
 END_TEST
 
 WRIT_UNIT_MAIN("review_context", review_context_parts_read_back,
-    a_row_of_an_earlier_build_has_three_parts, review_context_of_another_form_is_arguments)
+    review_context_of_an_earlier_build_has_three_parts, review_context_of_another_form_is_arguments)

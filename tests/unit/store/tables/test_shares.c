@@ -20,7 +20,7 @@ room(const struct writ_shares *shares, const char *tenant, const char *agent)
     return writ_shares_have_room(shares, writ_view_str(tenant), writ_view_str(agent));
 }
 
-START_TEST(an_agent_gets_a_half_and_a_tenant_three_quarters)
+START_TEST(shares_take_limits_an_agent_to_a_half_and_a_tenant_to_three_quarters)
 {
     struct writ_shares shares = {0};
     struct writ_charge a[4], b[2];
@@ -151,6 +151,6 @@ START_TEST(shares_take_with_a_full_agent_or_tenant_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("shares", shares_take_with_a_full_agent_or_tenant_is_refused,
-    an_agent_gets_a_half_and_a_tenant_three_quarters, shares_wipe_frees_unreleased_charges,
-    shares_init_rounds_each_share_up, shares_keep_agents_and_tenants_apart,
-    shares_take_without_memory_is_refused)
+    shares_take_limits_an_agent_to_a_half_and_a_tenant_to_three_quarters,
+    shares_wipe_frees_unreleased_charges, shares_init_rounds_each_share_up,
+    shares_keep_agents_and_tenants_apart, shares_take_without_memory_is_refused)

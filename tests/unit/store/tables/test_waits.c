@@ -64,7 +64,7 @@ verified(struct writ_kit *kit, uint64_t in_flight)
     ck_assert_uint_eq(report.in_flight, in_flight);
 }
 
-START_TEST(the_rounds_of_a_call_have_one_claim_and_one_outcome)
+START_TEST(rounds_of_a_call_have_one_claim_and_one_outcome)
 {
     struct writ_kit kit;
     call *first, *second, *third, *again;
@@ -174,7 +174,7 @@ START_TEST(round_continues_a_waiting_call_in_its_own_boundary)
 }
 END_TEST
 
-START_TEST(only_a_call_in_flight_waits_and_once)
+START_TEST(wait_of_a_call_not_in_flight_or_waiting_is_refused)
 {
     struct writ_kit kit;
     call *c;
@@ -248,7 +248,7 @@ START_TEST(unanswered_round_gets_its_outcome)
 }
 END_TEST
 
-START_TEST(a_task_is_remembered_after_its_outcome_until_its_time_has_passed)
+START_TEST(task_after_its_outcome_is_kept_until_its_time)
 {
     struct writ_kit kit;
     struct writ_entry_waiting found = {0};
@@ -300,7 +300,7 @@ START_TEST(unseen_task_end_gets_its_outcome_after_a_restart)
 }
 END_TEST
 
-START_TEST(all_rounds_draw_on_a_budget_once)
+START_TEST(rounds_of_a_call_draw_on_a_budget_once)
 {
     const struct writ_reservation budget = {
         .key = {{1}},
@@ -413,7 +413,7 @@ is_at(struct writ_kit *kit, const call *c, enum writ_call_stage expected)
     ck_assert_int_eq(got, expected);
 }
 
-START_TEST(a_call_is_bound_once_and_then_waits_for_its_outcome)
+START_TEST(bind_succeeds_once_and_awaits_the_outcome)
 {
     struct writ_kit kit;
     enum writ_call_stage untouched = WRIT_CALL_RUNS;
@@ -570,13 +570,13 @@ START_TEST(names_differ_by_call_by_state_and_by_owner)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("waits", the_rounds_of_a_call_have_one_claim_and_one_outcome,
+WRIT_UNIT_MAIN("waits", rounds_of_a_call_have_one_claim_and_one_outcome,
     repeat_of_a_waiting_call_is_refused_as_waiting, round_answered_twice_in_one_group_counts_once,
-    round_continues_a_waiting_call_in_its_own_boundary, only_a_call_in_flight_waits_and_once,
+    round_continues_a_waiting_call_in_its_own_boundary,
+    wait_of_a_call_not_in_flight_or_waiting_is_refused,
     waiting_call_is_found_by_name_after_a_restart, unanswered_round_gets_its_outcome,
-    a_task_is_remembered_after_its_outcome_until_its_time_has_passed,
-    unseen_task_end_gets_its_outcome_after_a_restart, all_rounds_draw_on_a_budget_once,
-    wait_beyond_the_limit_is_refused, find_of_two_calls_with_one_name_gives_the_newest,
-    a_call_is_bound_once_and_then_waits_for_its_outcome, bind_twice_in_one_group_succeeds_once,
-    call_of_a_caller_keeps_its_progress_after_a_restart, unreported_call_may_have_run,
-    names_differ_by_call_by_state_and_by_owner)
+    task_after_its_outcome_is_kept_until_its_time, unseen_task_end_gets_its_outcome_after_a_restart,
+    rounds_of_a_call_draw_on_a_budget_once, wait_beyond_the_limit_is_refused,
+    find_of_two_calls_with_one_name_gives_the_newest, bind_succeeds_once_and_awaits_the_outcome,
+    bind_twice_in_one_group_succeeds_once, call_of_a_caller_keeps_its_progress_after_a_restart,
+    unreported_call_may_have_run, names_differ_by_call_by_state_and_by_owner)

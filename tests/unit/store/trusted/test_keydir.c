@@ -270,7 +270,7 @@ START_TEST(keydir_change_is_exclusive)
 }
 END_TEST
 
-START_TEST(a_directory_that_others_can_write_is_refused)
+START_TEST(keydir_writable_by_others_is_refused)
 {
     setup();
     make_keys();
@@ -284,7 +284,7 @@ START_TEST(a_directory_that_others_can_write_is_refused)
 }
 END_TEST
 
-START_TEST(a_private_key_that_others_can_read_is_refused)
+START_TEST(keydir_with_a_readable_private_key_is_refused)
 {
     static const mode_t modes[] = {0640, 0604, 0620, 0601};
     struct writ_keyring *ring;
@@ -305,7 +305,7 @@ START_TEST(a_private_key_that_others_can_read_is_refused)
 }
 END_TEST
 
-START_TEST(an_index_that_others_can_write_is_refused)
+START_TEST(keydir_with_an_index_writable_by_others_is_refused)
 {
     setup();
     make_keys();
@@ -328,7 +328,7 @@ replace_by_link(const char *path)
     ck_assert_int_eq(symlink(moved, path), 0);
 }
 
-START_TEST(a_link_in_place_of_the_directory_is_refused)
+START_TEST(keydir_behind_a_link_is_refused)
 {
     struct writ_keyring *ring = NULL;
     char slashed[100];
@@ -343,7 +343,7 @@ START_TEST(a_link_in_place_of_the_directory_is_refused)
 }
 END_TEST
 
-START_TEST(a_link_in_place_of_a_file_is_refused)
+START_TEST(keydir_with_a_link_for_a_file_is_refused)
 {
     struct writ_keyring *ring;
     char pem[512];
@@ -363,7 +363,7 @@ START_TEST(a_link_in_place_of_a_file_is_refused)
 }
 END_TEST
 
-START_TEST(a_pipe_in_place_of_a_file_is_refused_without_waiting)
+START_TEST(keydir_with_a_pipe_for_a_file_is_refused_without_waiting)
 {
     setup();
     make_keys();
@@ -374,7 +374,7 @@ START_TEST(a_pipe_in_place_of_a_file_is_refused_without_waiting)
 }
 END_TEST
 
-START_TEST(a_private_key_under_another_name_is_refused)
+START_TEST(keydir_with_a_private_key_under_another_name_is_refused)
 {
     struct writ_keyring *ring;
     writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
@@ -393,7 +393,7 @@ START_TEST(a_private_key_under_another_name_is_refused)
 }
 END_TEST
 
-START_TEST(an_encrypted_private_key_is_refused)
+START_TEST(keydir_with_an_encrypted_private_key_is_refused)
 {
     struct writ_keyring *ring;
     writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
@@ -433,7 +433,7 @@ START_TEST(keydir_load_without_an_index_is_absent)
 }
 END_TEST
 
-START_TEST(a_missing_private_half_is_not_taken_for_an_empty_ring)
+START_TEST(keydir_without_a_private_half_is_not_an_empty_ring)
 {
     setup();
     make_keys_without_secret();
@@ -461,10 +461,12 @@ END_TEST
 WRIT_UNIT_MAIN("keydir", keydir_load_after_save_signs, keydir_save_ignores_the_umask,
     rotation_keeps_the_public_half_and_removes_the_private_one,
     keydir_change_without_save_has_no_effect, keydir_list_reads_no_private_key,
-    keydir_change_is_exclusive, a_directory_that_others_can_write_is_refused,
-    a_private_key_that_others_can_read_is_refused, an_index_that_others_can_write_is_refused,
-    a_link_in_place_of_the_directory_is_refused, a_link_in_place_of_a_file_is_refused,
-    a_pipe_in_place_of_a_file_is_refused_without_waiting,
-    a_private_key_under_another_name_is_refused, an_encrypted_private_key_is_refused,
-    keydir_load_without_an_index_is_absent, a_missing_private_half_is_not_taken_for_an_empty_ring,
+    keydir_change_is_exclusive, keydir_writable_by_others_is_refused,
+    keydir_with_a_readable_private_key_is_refused,
+    keydir_with_an_index_writable_by_others_is_refused, keydir_behind_a_link_is_refused,
+    keydir_with_a_link_for_a_file_is_refused,
+    keydir_with_a_pipe_for_a_file_is_refused_without_waiting,
+    keydir_with_a_private_key_under_another_name_is_refused,
+    keydir_with_an_encrypted_private_key_is_refused, keydir_load_without_an_index_is_absent,
+    keydir_without_a_private_half_is_not_an_empty_ring,
     keydir_change_after_an_interrupted_one_succeeds)

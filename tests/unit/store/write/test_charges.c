@@ -27,7 +27,7 @@ reopen(struct writ_kit *kit)
     writ_kit_open(kit);
 }
 
-START_TEST(open_with_known_windows_counts_what_was_taken)
+START_TEST(open_with_known_windows_counts_earlier_charges)
 {
     struct writ_reservation budget = hourly(2);
     const spec s = {.reservations = &budget, .reservations_n = 1};
@@ -66,7 +66,7 @@ START_TEST(book_with_an_unknown_window_counts_first)
 }
 END_TEST
 
-START_TEST(open_gives_back_what_did_not_run)
+START_TEST(open_returns_charges_of_calls_that_did_not_run)
 {
     struct writ_reservation budget = hourly(1);
     const spec s = {.reservations = &budget, .reservations_n = 1};
@@ -87,7 +87,7 @@ START_TEST(open_gives_back_what_did_not_run)
 END_TEST
 
 /* A call that waits over a restart still holds its charge; its next round charges nothing more. */
-START_TEST(open_keeps_what_waiting_calls_hold)
+START_TEST(open_keeps_charges_of_waiting_calls)
 {
     struct writ_reservation budget = hourly(1);
     const spec s = {.reservations = &budget, .reservations_n = 1};
@@ -116,7 +116,7 @@ START_TEST(open_keeps_what_waiting_calls_hold)
 }
 END_TEST
 
-START_TEST(open_under_shadow_counts_what_was_booked_alone)
+START_TEST(open_under_shadow_counts_booked_charges_only)
 {
     struct writ_reservation budget = hourly(1);
     struct writ_kit kit;
@@ -194,7 +194,7 @@ static const char *const edits_of_old[] = {
     "UPDATE record SET time_us = time_us - 8000000000000 WHERE leaf < 7",
 };
 
-START_TEST(open_after_an_edit_of_old_charges_says_so)
+START_TEST(open_after_an_edit_of_old_charges_reports_it)
 {
     struct writ_reservation budget = monthly();
 
@@ -289,9 +289,9 @@ START_TEST(verify_of_changed_charges_names_the_record)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("charges", open_with_known_windows_counts_what_was_taken,
-    book_with_an_unknown_window_counts_first, open_gives_back_what_did_not_run,
-    open_keeps_what_waiting_calls_hold, open_after_an_edit_of_old_charges_says_so,
+WRIT_UNIT_MAIN("charges", open_with_known_windows_counts_earlier_charges,
+    book_with_an_unknown_window_counts_first, open_returns_charges_of_calls_that_did_not_run,
+    open_keeps_charges_of_waiting_calls, open_after_an_edit_of_old_charges_reports_it,
     book_after_an_edit_of_old_charges_poisons_the_ledger,
-    open_counts_charges_that_are_older_than_claims, open_under_shadow_counts_what_was_booked_alone,
+    open_counts_charges_that_are_older_than_claims, open_under_shadow_counts_booked_charges_only,
     verify_of_changed_charges_names_the_record)

@@ -57,7 +57,7 @@ run_with_result(struct writ_kit *kit, spec s, struct writ_view result, int64_t t
 
 /* ---- joining ---- */
 
-START_TEST(a_call_has_one_outcome)
+START_TEST(outcome_sent_twice_is_recorded_once)
 {
     struct writ_kit kit;
     call *c;
@@ -72,7 +72,7 @@ START_TEST(a_call_has_one_outcome)
 }
 END_TEST
 
-START_TEST(two_outcomes_in_one_group_are_one)
+START_TEST(outcome_sent_twice_in_one_group_is_recorded_once)
 {
     struct writ_kit kit;
     call *c, twin;
@@ -97,7 +97,7 @@ START_TEST(two_outcomes_in_one_group_are_one)
 }
 END_TEST
 
-START_TEST(an_outcome_joins_the_decision_that_was_granted)
+START_TEST(outcome_joins_the_granted_decision)
 {
     struct writ_kit kit;
     call *c, *other;
@@ -170,7 +170,7 @@ END_TEST
 
 /* ---- recovery ---- */
 
-START_TEST(a_call_in_flight_when_the_ledger_opens_was_interrupted)
+START_TEST(open_records_calls_in_flight_as_interrupted)
 {
     struct writ_kit kit;
     struct writ_verify_report report;
@@ -198,7 +198,7 @@ START_TEST(a_call_in_flight_when_the_ledger_opens_was_interrupted)
 }
 END_TEST
 
-START_TEST(many_interrupted_calls_are_recovered_in_several_groups)
+START_TEST(open_with_many_interrupted_calls_uses_several_groups)
 {
     struct writ_kit kit;
     char argument[8];
@@ -267,7 +267,7 @@ START_TEST(outcome_after_a_failed_write_is_kept_and_written_first)
 }
 END_TEST
 
-START_TEST(a_kept_outcome_gives_its_budget_back_when_it_is_written)
+START_TEST(outcome_kept_returns_its_budget_when_written)
 {
     struct writ_reservation budget = {
         .key = {{1}},
@@ -473,12 +473,12 @@ START_TEST(result_store_drops_the_oldest_when_full)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("ending", a_call_has_one_outcome, two_outcomes_in_one_group_are_one,
-    an_outcome_joins_the_decision_that_was_granted, outcome_frees_the_key_only_if_nothing_ran,
-    a_call_in_flight_when_the_ledger_opens_was_interrupted,
-    many_interrupted_calls_are_recovered_in_several_groups,
+WRIT_UNIT_MAIN("ending", outcome_sent_twice_is_recorded_once,
+    outcome_sent_twice_in_one_group_is_recorded_once, outcome_joins_the_granted_decision,
+    outcome_frees_the_key_only_if_nothing_ran, open_records_calls_in_flight_as_interrupted,
+    open_with_many_interrupted_calls_uses_several_groups,
     outcome_after_a_failed_write_is_kept_and_written_first,
-    a_kept_outcome_gives_its_budget_back_when_it_is_written,
-    replay_gives_the_stored_result_until_it_expires, replay_of_a_changed_result_poisons,
-    replay_by_records_that_were_changed_poisons, result_without_a_digest_is_not_kept,
-    result_of_a_call_without_replay_or_run_is_not_kept, result_store_drops_the_oldest_when_full)
+    outcome_kept_returns_its_budget_when_written, replay_gives_the_stored_result_until_it_expires,
+    replay_of_a_changed_result_poisons, replay_by_records_that_were_changed_poisons,
+    result_without_a_digest_is_not_kept, result_of_a_call_without_replay_or_run_is_not_kept,
+    result_store_drops_the_oldest_when_full)

@@ -182,7 +182,7 @@ frees_nothing(int calls, bool closed)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(a_clock_that_jumps_ahead_and_back_frees_no_key)
+START_TEST(clock_jump_ahead_and_back_frees_no_key)
 {
     frees_nothing(2, false); /* in memory */
     frees_nothing(2, true);
@@ -217,7 +217,7 @@ poisons(const char *sql)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(a_block_that_was_changed_poisons_the_ledger_and_frees_no_key)
+START_TEST(changed_block_poisons_the_ledger_and_frees_no_key)
 {
     poisons("DELETE FROM segment");
     poisons("UPDATE segment SET bytes = zeroblob(length(bytes))");
@@ -225,7 +225,7 @@ START_TEST(a_block_that_was_changed_poisons_the_ledger_and_frees_no_key)
 }
 END_TEST
 
-START_TEST(a_clock_that_jumps_ahead_and_back_frees_no_budget)
+START_TEST(clock_jump_ahead_and_back_frees_no_budget)
 {
     struct writ_reservation hourly = writ_kit_budget();
     spec what = {.reservations = &hourly, .reservations_n = 1, .duplicates = WRIT_DUPLICATES_ALLOW};
@@ -563,10 +563,9 @@ START_TEST(random_history_keeps_every_key_for_its_time)
 END_TEST
 
 WRIT_UNIT_MAIN("once", grant_of_a_key_on_disk_is_a_duplicate,
-    segments_without_live_claims_are_dropped,
-    a_block_that_was_changed_poisons_the_ledger_and_frees_no_key,
-    a_clock_that_jumps_ahead_and_back_frees_no_key,
-    a_clock_that_jumps_ahead_and_back_frees_no_budget, merge_of_a_changed_block_reports_it,
+    segments_without_live_claims_are_dropped, changed_block_poisons_the_ledger_and_frees_no_key,
+    clock_jump_ahead_and_back_frees_no_key, clock_jump_ahead_and_back_frees_no_budget,
+    merge_of_a_changed_block_reports_it,
     open_with_a_shorter_time_keeps_claims_as_long_as_their_records_say,
     open_with_a_shorter_window_keeps_claims_as_long_as_their_records_say,
     open_with_a_longer_time_changes_no_claim_that_was_made,

@@ -12,7 +12,7 @@ typedef struct writ_kit_call call;
 
 #define SEALED "SELECT count(*) FROM boundary WHERE seal_leaf IS NOT NULL"
 
-START_TEST(a_seal_counts_the_decisions_and_hashes_their_ids)
+START_TEST(seal_counts_decisions_and_hashes_their_ids)
 {
     struct writ_kit kit;
     struct writ_digest digest;
@@ -56,7 +56,7 @@ START_TEST(seal_hash_continues_after_a_restart)
 }
 END_TEST
 
-START_TEST(an_unknown_boundary_has_no_seal_and_a_sealed_one_keeps_its_own)
+START_TEST(seal_of_an_unknown_boundary_is_absent_and_of_a_sealed_one_unchanged)
 {
     struct writ_kit kit;
     uint64_t total = 77;
@@ -73,7 +73,7 @@ START_TEST(an_unknown_boundary_has_no_seal_and_a_sealed_one_keeps_its_own)
 }
 END_TEST
 
-START_TEST(a_call_under_a_sealed_boundary_is_refused_and_recorded_elsewhere)
+START_TEST(grant_under_a_sealed_boundary_is_refused_and_recorded_elsewhere)
 {
     struct writ_kit kit;
     call *c;
@@ -223,7 +223,7 @@ START_TEST(seal_waits_for_calls_in_flight_and_refuses_new_ones)
 }
 END_TEST
 
-START_TEST(a_seal_that_still_waits_ends_with_the_ledger)
+START_TEST(seal_that_waits_ends_when_the_ledger_closes)
 {
     struct writ_kit kit;
     struct writ_entry seal;
@@ -239,7 +239,7 @@ START_TEST(a_seal_that_still_waits_ends_with_the_ledger)
 }
 END_TEST
 
-START_TEST(an_idle_boundary_is_sealed_and_one_in_use_is_not)
+START_TEST(idle_boundary_is_sealed_and_used_one_is_not)
 {
     struct writ_kit kit;
     call *c;
@@ -277,7 +277,7 @@ START_TEST(idle_time_counts_while_the_ledger_is_closed)
 }
 END_TEST
 
-START_TEST(a_session_keeps_its_boundary_open_until_it_expires)
+START_TEST(session_keeps_its_boundary_open_until_it_expires)
 {
     struct writ_kit kit;
     struct writ_entry put = {
@@ -308,7 +308,7 @@ START_TEST(a_session_keeps_its_boundary_open_until_it_expires)
 END_TEST
 
 /* The row of a session may be written before its boundary has a record. */
-START_TEST(a_decision_says_how_long_its_session_keeps_the_boundary_open)
+START_TEST(decision_extends_the_boundary_of_its_session)
 {
     struct writ_kit kit;
     call *c;
@@ -328,7 +328,7 @@ START_TEST(a_decision_says_how_long_its_session_keeps_the_boundary_open)
 }
 END_TEST
 
-START_TEST(the_boundary_of_refused_calls_lives_as_long_as_its_day)
+START_TEST(boundary_of_refused_calls_lasts_its_day)
 {
     struct writ_kit kit;
 
@@ -418,16 +418,15 @@ START_TEST(more_boundaries_than_one_group_takes_are_all_sealed)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("sealing", a_seal_counts_the_decisions_and_hashes_their_ids,
+WRIT_UNIT_MAIN("sealing", seal_counts_decisions_and_hashes_their_ids,
     seal_hash_continues_after_a_restart,
-    an_unknown_boundary_has_no_seal_and_a_sealed_one_keeps_its_own,
-    a_call_under_a_sealed_boundary_is_refused_and_recorded_elsewhere,
+    seal_of_an_unknown_boundary_is_absent_and_of_a_sealed_one_unchanged,
+    grant_under_a_sealed_boundary_is_refused_and_recorded_elsewhere,
     seq_and_running_count_continue_after_a_restart,
     seal_at_once_with_calls_in_flight_or_for_another_agent_changes_nothing,
     seal_waits_for_calls_in_flight_and_refuses_new_ones,
-    a_seal_that_still_waits_ends_with_the_ledger, an_idle_boundary_is_sealed_and_one_in_use_is_not,
-    idle_time_counts_while_the_ledger_is_closed, a_session_keeps_its_boundary_open_until_it_expires,
-    a_decision_says_how_long_its_session_keeps_the_boundary_open,
-    the_boundary_of_refused_calls_lives_as_long_as_its_day,
+    seal_that_waits_ends_when_the_ledger_closes, idle_boundary_is_sealed_and_used_one_is_not,
+    idle_time_counts_while_the_ledger_is_closed, session_keeps_its_boundary_open_until_it_expires,
+    decision_extends_the_boundary_of_its_session, boundary_of_refused_calls_lasts_its_day,
     claims_outlive_their_boundary_for_their_time, claim_holds_while_its_boundary_is_open,
     more_boundaries_than_one_group_takes_are_all_sealed)

@@ -51,7 +51,7 @@ has(struct writ_kit *kit, uint8_t id, const char *value)
     writ_arena_free(entry.arena);
 }
 
-START_TEST(a_session_is_put_replaced_and_dropped)
+START_TEST(session_row_is_put_replaced_and_dropped)
 {
     struct writ_kit kit;
 
@@ -72,7 +72,7 @@ START_TEST(a_session_is_put_replaced_and_dropped)
 }
 END_TEST
 
-START_TEST(fact_recorded_leaves_sessions_alone)
+START_TEST(fact_recorded_changes_no_session)
 {
     struct writ_entry entry = {.kind = WRIT_ENTRY_FACT,
         .fact = {.event = WRIT_FACT_RELEASED, .data = WRIT_LIT("{\"tool\":\"up/tool\"}")}};
@@ -139,6 +139,6 @@ START_TEST(session_rows_beyond_number_or_bytes_are_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("session_rows", a_session_is_put_replaced_and_dropped,
-    fact_recorded_leaves_sessions_alone, sessions_outlive_a_restart,
+WRIT_UNIT_MAIN("session_rows", session_row_is_put_replaced_and_dropped,
+    fact_recorded_changes_no_session, sessions_outlive_a_restart,
     session_row_when_expired_is_absent_and_deleted, session_rows_beyond_number_or_bytes_are_refused)
