@@ -1,6 +1,6 @@
-// The official conformance suite, every scenario of both frozen sets of requirements (the unscored
-// ones too), directly and through the gateway, at the endpoint of each server and at that of all of
-// them: what passes there passes here, and nothing fails.
+// The official conformance suite, every scenario of both frozen sets of requirements (the unscored ones too), directly
+// and through the gateway, at the endpoint of each server and at that of all of them: a scenario that passes directly
+// passes through the gateway, and no scenario fails.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -22,11 +22,10 @@ const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], du
 const EXPECTED_FAILURES = [];
 
 /**
- * Where the transport lets a server choose, what the gateway chooses is compared with a server that
- * chooses the same: a call's stream that the server closes half-way is gone on with by the gateway, so
- * that its client sees one stream; and over stdio there are no streams, the gateway makes them: JSON
- * unless an answer takes long; and lists of several servers are joined to one answer, which is JSON.
- * Scenario -> how that server is started.
+ * Where the transport lets a server choose, the gateway is compared with a server that chooses as the
+ * gateway does: the gateway resumes a call's stream that the server closes half-way, so that its client
+ * sees one stream; over stdio, which has no streams, the gateway answers with JSON unless an answer takes
+ * long; and it joins lists of several servers to one JSON answer. Scenario -> how that server is started.
  */
 const KEEPS = { closes: false };
 const CHOICES = {

@@ -164,8 +164,8 @@ test('an answer counts for the agent of its process only, and a late one is drop
   const shape = put(dir, 'shape.json',
     { ...SHAPE, roles: [role('a', 2, { first_input: true, execution: { voting: { mode: 'unanimous' } } }),
     role('z', 1, { final_output: true })] });
-  // a-1 says in a file what it was asked for; a-2 answers in its place
-  // the thief may be ended for its answer before it can say that it was heard
+  // a-1 writes its question to a file; a-2 answers in its place, and may be ended for that before it can report that
+  // its answer was read
   const thief = worker(dir, `
     const read = (name) => (fs.existsSync('${dir}/' + name) ? fs.readFileSync('${dir}/' + name, 'utf8') : '');
     const ended = (pid) => {

@@ -46,9 +46,9 @@ function exchange(url,
   });
 }
 
-/** What counts of an answer. Of an error that the gateway finds itself, in its own words, the code. One
- * message may come as JSON or as an event: that is the server's choice, and the gateway's for what it
- * makes or filters itself (initialize, lists, errors). */
+/** The compared parts of an answer. For an error that the gateway finds itself, in its own words, only the code. One
+ * message may come as JSON or as an event: the server chooses, and the gateway chooses for messages that it makes or
+ * filters itself (initialize, lists, errors). */
 function compared(answer, ownWords) {
   const messages = answer.isStream ? answer.messages : answer.message === undefined ? [] : [answer.message];
   const whole = messages.length === 1 && messages[0].method === undefined;

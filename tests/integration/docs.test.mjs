@@ -1,4 +1,4 @@
-// The examples of the pages below: what a page shows is what happens.
+// The examples of the pages below work as each page shows.
 //
 // A comment before a fenced block says what to do with it:
 //   <!-- file: NAME -->    put the block into the file NAME; a configuration has to pass writ check

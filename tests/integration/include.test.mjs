@@ -1,4 +1,4 @@
-// Included files: what a reload takes of them, and that a file which is not agreed lets nothing reach its servers.
+// Included files: which changes a reload takes, and that no call reaches the servers of a file without agreement.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';

@@ -147,8 +147,8 @@ for (const kind of ['http', 'stdio']) {
   }
 }
 
-/** What a client of SDK v1 sees of tools that go on as tasks, in the form of 2025-11-25; ids and times are
- * nobody's but the server's. */
+/** The messages that a client of SDK v1 gets from tools that run as tasks, in the form of 2025-11-25; only the server
+ * determines ids and times. */
 async function tasksSeen(server) {
   const { client, close } = await CLIENTS['SDK v1'](server);
   const { CallToolResultSchema } = await sdk1();

@@ -38,8 +38,7 @@ function keyTexts(pem) {
   const lines = pem.split('\n').filter((line) => line.length >= 40 && !line.startsWith('-'));
   const jwk = createPrivateKey(pem).export({ format: 'jwk' });
   const numbers = ['d', 'p', 'q', 'dp', 'dq', 'qi'].filter((n) => jwk[n]).map((n) => Buffer.from(jwk[n], 'base64url'));
-  // a PKCS#8 key begins with what is the same for every key of its kind: the first line, or of an Ed25519 key, which
-  // has no other, 16 bytes
+  // PKCS#8 keys of one kind begin alike: with the first line, or, for an Ed25519 key, which has one line, with 16 bytes
   return [...(lines.length > 1 ? lines.slice(1) : [lines[0].slice(22)]),
     ...numbers.flatMap((n) => [n.toString('base64url'), n.toString('hex'), n.toString('latin1')])];
 }

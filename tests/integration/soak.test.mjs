@@ -1,7 +1,7 @@
-// Many streams and many sessions, again and again: everything arrives, and memory comes back to where
-// it was. Small in the ordinary run; by hand, in the size that is promised:
+// Many streams and many sessions, repeatedly: every event arrives, and memory returns to its first
+// size. Small in the ordinary run; by hand, in the promised size:
 //     WRIT_SOAK=1000,10000 tests/support/node --test tests/integration/soak.test.mjs
-// (streams at once, sessions in all). What was measured is printed.
+// (streams at once, sessions in all). The figures are printed.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';

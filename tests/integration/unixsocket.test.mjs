@@ -1,5 +1,5 @@
-// A gateway that listens on a Unix socket: who reaches it, under which Host, as which agent, and what
-// becomes of the socket when the gateway ends or is killed.
+// A gateway that listens on a Unix socket: which clients reach it, under which Host, as which agent, and that the
+// socket is removed when the gateway ends or after a kill.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

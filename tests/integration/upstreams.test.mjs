@@ -157,7 +157,7 @@ test('the same faults on ungoverned requests get the same errors', async (t) => 
     if (deed.endsWith('later')) await sleep(50);
     assert.ok(!/theirs/.test(answer.text + JSON.stringify(answer.headers)), `${deed}: ${answer.text}`);
     if (answer.cut !== undefined || answer.isStream) {
-      assert.match(deed, /stream/); // it had begun, so it ends unchanged, whole or cut
+      assert.match(deed, /stream/); // it had begun, so it is forwarded unchanged, whole or cut
     } else if (told.endsWith('answer')) {
       assert.match(answer.text, told.startsWith('its') ? /as it came/ : /first/, deed);
     } else {

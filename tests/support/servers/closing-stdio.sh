@@ -1,6 +1,6 @@
 #!/bin/sh
 # closing-stdio.sh RECORD - a server over stdio that closes one of its own streams when a call's argument
-# `deed` says so, and lives on, whatever it is asked. Node.js cannot: it keeps copies of them.
+# `deed` says so, and keeps running for every later request. Node.js cannot: it keeps copies of them.
 trap '' TERM
 echo "{\"started\":$$}" >>"$1"
 answer() {

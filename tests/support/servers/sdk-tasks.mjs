@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// sdk-tasks.mjs - a tool server made with SDK v1 whose tools go on as tasks in the form of 2025-11-25:
-// startTaskServer(t) over HTTP, and over stdio when it is run as a program.
+// sdk-tasks.mjs - a tool server made with SDK v1 whose tools run as tasks in the form of 2025-11-25: startTaskServer(t)
+// over HTTP, and over stdio when it is run as a program.
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { pathToFileURL } from 'node:url';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// stdio-server.mjs RECORD - a scripted MCP server over stdio. It appends every line that it reads to
-// the file RECORD before it does anything; what a call is to provoke is in its arguments.
+// stdio-server.mjs RECORD - a scripted MCP server over stdio. It appends every line that it reads to the file RECORD
+// before it acts; the arguments of a call say what it does.
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

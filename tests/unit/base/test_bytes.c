@@ -188,7 +188,7 @@ START_TEST(buf_beyond_lent_memory_moves_to_the_heap)
     lent = writ_buf_from(room, sizeof room, 4); /* the maximum is the smaller one */
     writ_buf_str(&lent, "12345");
     ck_assert_code(writ_buf_check(&lent, NULL), WRIT_E_LIMIT);
-    writ_buf_wipe(&lent); /* nothing is freed */
+    writ_buf_wipe(&lent); /* frees no memory */
 }
 END_TEST
 
@@ -227,7 +227,7 @@ START_TEST(buf_in_an_arena_grows)
     }
     writ_buf_byte(&buf, 'x');
     ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
-    writ_buf_wipe(&buf); /* frees nothing: the memory is the arena's */
+    writ_buf_wipe(&buf); /* frees no memory: it is the arena's */
     writ_buf_byte(&buf, 'y');
     ck_assert_view(writ_buf_view(&buf), "y");
     writ_arena_free(arena);

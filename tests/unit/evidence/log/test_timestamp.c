@@ -38,7 +38,7 @@ START_TEST(timestamp_verify_after_the_certificate_expired_succeeds)
 }
 END_TEST
 
-/* Unsigned parts, such as the status, may change; what is reported never does. */
+/* Unsigned parts, such as the status, may change; the reported time never does. */
 START_TEST(timestamp_verify_of_a_changed_byte_gives_no_other_time)
 {
     writ_auto_buf response = writ_buf_make(WRIT_TIMESTAMP_BYTES_MAX);

@@ -74,7 +74,7 @@ START_TEST(line_queue_keeps_unwritten_lines_in_order)
     ck_assert_uint_eq(send_line(WRIT_LIT("first")), 1);
     ck_assert_uint_eq(queue.bytes, 0);
     ck_assert_uint_eq(send_line(writ_view(big, sizeof big)), 2);
-    ck_assert_uint_gt(queue.bytes, 0); /* begun */
+    ck_assert_uint_gt(queue.bytes, 0); /* its first byte is written */
     ck_assert_uint_eq(send_line(WRIT_LIT("last")), 3);
     ck_assert_uint_eq(writ_line_queue_first_unsent(&queue), 3);
     all = drain();
