@@ -223,6 +223,7 @@ START_TEST(write_of_a_value_in_itself_is_too_deep)
     assert_not_written(outer, WRIT_E_LIMIT);
     json_array_clear(outer);
     json_decref(inner);
+    json_decref(outer);
 }
 END_TEST
 

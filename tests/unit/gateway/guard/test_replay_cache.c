@@ -151,6 +151,8 @@ START_TEST(replay_cache_open_with_an_older_or_missing_file_or_seal_is_refused)
     put_bytes(path, 0, writ_view(before, n));
     ck_assert_ok(writ_replay_cache_open(path, NOW_S, 5, &used, NULL)); /* both: docs/guard.md */
     ck_assert_int_eq(take(2, NOW_S + 60, NOW_S), WRIT_VERIFY_USE_FRESH);
+    writ_replay_cache_close(used);
+    used = NULL;
     put_bytes(path, 0, writ_view(before, n));
     assert_open_refused(WRIT_E_MISMATCH);
     ck_assert_int_eq(truncate(seal, 0), 0);
@@ -159,7 +161,6 @@ START_TEST(replay_cache_open_with_an_older_or_missing_file_or_seal_is_refused)
     assert_open_refused(WRIT_E_INVALID);
     ck_assert_int_eq(unlink(seal), 0);
     assert_open_refused(WRIT_E_ABSENT);
-    used = NULL;
     free(before);
     free(seal_before);
     teardown();

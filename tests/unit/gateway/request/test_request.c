@@ -242,8 +242,8 @@ break_governed(int64_t sent_us, const char *error_type)
     ck_assert_uint_eq(test.recorded, 1);
     ck_assert(test.call.end.not_sent == (sent_us == 0));
     ck_assert(writ_view_is(test.call.end.error_type, error_type));
-    end("\"from\":\"SESSION\"", "\"to\":\"BIND\"", 0);
     writ_generation_drop(request->generation);
+    end("\"from\":\"SESSION\"", "\"to\":\"BIND\"", 0);
 }
 
 START_TEST(refusal_of_a_sent_call_records_outcome_unknown)
