@@ -68,6 +68,8 @@
         "a SIGHUP: nothing of the file was taken")                                                 \
     X(RESTART_NEEDED, restart_needed, SERVE, WARN, "options",                          \
         "a SIGHUP: options that keep their value until the next start")                            \
+    X(SHADOW, shadow, SERVE, WARN, "rules",                                            \
+        "how many rules are in shadow mode: their calls run whatever the verdict is. At each start and reload") \
     /* ---- the ledger */                                                                          \
     X(LEDGER_READY, ledger_ready, SERVE, INFO, "kept_outcomes",                        \
         "the ledger takes records")                                                                \

@@ -3,6 +3,7 @@
 #include "gateway/service/ready.h"
 
 #include "gateway/upstream/upstream.h"
+#include "policy/model/rule.h"
 
 #define NAMES_MAX     8192
 #define PATIENT_LOOKS 20 /* at the start, before it is said that something is missing */
@@ -49,16 +50,19 @@ tokens_are_there(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_n
     return writ_tokens_ready(ready->gateway->tokens);
 }
 
-/* By the generation of the thread that asks: it is not dropped meanwhile. */
+/* That of the thread that asks: it is not dropped meanwhile. */
+static const struct writ_generation *
+generation_of(const struct writ_ready *ready, const struct writ_loop *loop)
+{
+    return loop != NULL ? writ_gateway_worker(ready->gateway, loop)->generation
+                        : *ready->generation;
+}
+
 static bool
 issuers_are_known(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names)
 {
-    const struct writ_ready *ready = ctx;
-    const struct writ_generation *generation =
-        loop != NULL ? writ_gateway_worker(ready->gateway, loop)->generation : *ready->generation;
-
     (void)ret_names;
-    return writ_identity_keys_ready(generation->issuers);
+    return writ_identity_keys_ready(generation_of(ctx, loop)->issuers);
 }
 
 /* One that is silent does not make the gateway unready: the others are served without it. */
@@ -77,6 +81,18 @@ name_silent_upstreams(void *ctx, const struct writ_loop *loop, struct writ_buf *
     }
 }
 
+/* Rules that only watch do not make the gateway unready: people see here that they are there. */
+static void
+remark(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
+{
+    size_t shadowed = writ_rule_shadowed(generation_of(ctx, loop)->config->policy);
+
+    name_silent_upstreams(ctx, loop, ret);
+    if (shadowed > 0) {
+        writ_buf_fmt(ret, "shadow: %zu rules let every call through\n", shadowed);
+    }
+}
+
 WRIT_RESULT
 writ_ready_open(struct writ_ready *ready, struct writ_err *err)
 {
@@ -90,7 +106,7 @@ writ_ready_open(struct writ_ready *ready, struct writ_err *err)
         {"issuers", issuers_are_known},
     };
 
-    ready->gateway->admin.remarks = name_silent_upstreams;
+    ready->gateway->admin.remarks = remark;
     ready->gateway->admin.remarks_ctx = ready;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         WRIT_TRY(

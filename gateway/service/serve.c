@@ -29,6 +29,7 @@
 #include "gateway/service/reload.h"
 #include "gateway/service/steps.h"
 #include "gateway/state/gateway.h"
+#include "policy/model/rule.h"
 #include "policy/read/changes.h"
 #include "store/read/reader.h"
 #include "store/trusted/keydir.h"
@@ -674,6 +675,16 @@ close_all(struct serve *serve)
     writ_free(serve->loops);
 }
 
+static void
+log_shadow(const struct serve *serve)
+{
+    size_t rules = writ_rule_shadowed(serve->generation->config->policy);
+
+    if (rules > 0) {
+        WRIT_LOG(serve->options->log, WRIT_EVENT_SHADOW, writ_log_int("rules", (int64_t)rules));
+    }
+}
+
 /* ---- reloading ---- */
 
 static void
@@ -690,6 +701,7 @@ reload_and_say(struct serve *serve)
         return;
     }
     WRIT_LOG(options->log, WRIT_EVENT_RELOADED, writ_log_str("file", options->config_file));
+    log_shadow(serve);
     if (waits.len > 0) {
         WRIT_LOG(options->log, WRIT_EVENT_RESTART_NEEDED,
             writ_log_text("options", writ_buf_view(&waits)));
@@ -839,6 +851,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     r = open_all(serve, err);
     if (writ_is_ok(r)) {
         WRIT_LOG(options->log, WRIT_EVENT_SERVING, writ_log_str("version", WRIT_VERSION));
+        log_shadow(serve);
         wait_for_end(serve);
         drain(serve);
         writ_definition_cache_keep(&serve->gateway, serve->generation->keyring, &serve->seen);

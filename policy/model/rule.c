@@ -66,6 +66,20 @@ writ_rule_longest_window(const struct writ_policy *policy)
     return longest_us;
 }
 
+size_t
+writ_rule_shadowed(const struct writ_policy *policy)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < policy->n; i++) {
+        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
+            const struct writ_tool_rule *rule = &policy->entries[i].rules[r];
+            n += rule->shadow && rule->agreed ? 1 : 0;
+        }
+    }
+    return n;
+}
+
 const struct writ_tool_entry *
 writ_rule_entry(const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool)
 {

@@ -114,6 +114,9 @@ void writ_rule_index(
 /** The longest window of any budget; 0: no budget. */
 int64_t writ_rule_longest_window(const struct writ_policy *policy);
 
+/** The number of rules in shadow mode, of agreed files. */
+size_t writ_rule_shadowed(const struct writ_policy *policy);
+
 /** The entry for a tool: the exact one, else the first pattern that matches; NULL when none. */
 const struct writ_tool_entry *writ_rule_entry(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);

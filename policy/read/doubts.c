@@ -133,6 +133,12 @@ writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
     warn_listener(o, writ_option_of(root, "admin_listen"), &config->admin_listen,
         &config->admin_tls, &by_address);
     warn_voters(o, top->reviews, &known);
+    if (top->defaults.shadow) {
+        WRIT_OPTION_WARN(o, writ_option_of(writ_option_of(root, "defaults"), "shadow"),
+            "calls run whatever the verdict is, by every rule without shadow of its own: nothing "
+            "is "
+            "refused that such a rule is for");
+    }
 }
 
 /* ---- unreachable rules */

@@ -334,7 +334,7 @@ WORD(rule, "duplicates", duplicates, LIVE, duplicates_words, NONE,
 NODE(rule, "replay", replay, LIVE, SHAPE_REPLAY, NONE,
     "How results are kept for duplicates: replay.")
 SWITCH(rule, "shadow", shadow, LIVE, "false",
-    "Record the verdict and let every call through.")
+    "Record the verdict and let every call through; default: that of defaults.")
 WORD(rule, "refusal", refusal, LIVE, refusal_words, "error",
     "Form of a refusal: error (JSON-RPC error) or result (a result with isError).")
 NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "The parts of the tool's results that reach the caller.")
@@ -529,6 +529,9 @@ SWITCH(defaults, "believe_annotations", believe_annotations, LIVE, "false",
     "Whether duplicates: auto trusts the annotations of tools that are not pinned.")
 SWITCH(defaults, "pin", pin, LIVE, "false",
     "Refuse calls unless the tool's definition is the accepted one (writ tools accept).")
+SWITCH(defaults, "shadow", shadow, LIVE, "false",
+    "Record the verdict and let every call through, by every rule without shadow of its own: to observe first. "
+    "A call that no rule is for stays refused.")
 
 SECTION(limits, "limits", struct writ_limits, "The limits of requests, memory and shares.")
 SIZE(limits, "body", body_bytes, RESTART, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")

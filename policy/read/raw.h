@@ -15,7 +15,7 @@
 struct writ_raw_defaults {
     int unlisted_tool, unlisted_argument, duplicates;
     const struct writ_yaml *result;
-    bool pin, believe_annotations;
+    bool pin, believe_annotations, shadow;
 };
 
 struct writ_raw_ledger {

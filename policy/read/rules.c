@@ -370,7 +370,8 @@ read_whole_rule(
         .tenants = raw.tenants,
         .scopes = raw.scopes,
         .refusal = (enum writ_refusal_form)raw.refusal,
-        .shadow = raw.shadow,
+        .shadow =
+            writ_yaml_get(node, WRIT_LIT("shadow")) != NULL ? raw.shadow : m->defaults->shadow,
         .pin = writ_yaml_get(node, WRIT_LIT("pin")) != NULL ? raw.pin : m->defaults->pin,
         .timeout_us = raw.timeout_us,
         .replay_ttl_us = replay.ttl_us,

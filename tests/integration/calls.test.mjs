@@ -330,6 +330,30 @@ test('a read-only tool may be called again', async (t) => {
 
 // ---- shadow mode
 
+test('shadow in defaults applies to rules without their own, and to no call without a rule', async (t) => {
+  const { up, gw, s } = await setUp(t, {
+    '*': { scope: 'all' },
+    enforced: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], shadow: false },
+  }, { defaults: { shadow: true } });
+  assert.deepEqual(gw.log.filter((l) => l.event === 'shadow').map((l) => [l.level, l.rules]), [['warn', 1]]);
+  assert.match((await gw.admin('/readyz')).text, /^shadow: 1 rules let every call through$/m);
+  assert.equal((await s.call('up__whatever', { amount: 1000 })).said, 'ran 1');
+  const { decision } = gw.show(claims(up.calls[0]).jti);
+  assert.deepEqual([decision.decision, decision.extensions.writ.reason, decision.extensions.writ.shadow],
+    ['deny', 'argument_not_listed', true]);
+  assert.equal((await s.call('up__enforced', { amount: 1000 })).reason, 'constraint_failed');
+  assert.equal((await s.call('other__x', {})).reason, 'tool_not_listed');
+  const checked = JSON.parse(writ(['check', '--json', gw.configFile]).out);
+  assert.equal(checked.findings.find((f) => f.pointer === '/defaults/shadow').severity, 'warning');
+
+  const from = gw.log.length;
+  assert.equal((await gw.reload({ ...gw.config, defaults: { shadow: false } })).event, 'reloaded');
+  assert.equal((await s.call('up__whatever', { amount: 1001 })).reason, 'argument_not_listed');
+  assert.equal(up.calls.length, 1);
+  assert.deepEqual(gw.log.slice(from).filter((l) => l.event === 'shadow'), []);
+  assert.doesNotMatch((await gw.admin('/readyz')).text, /shadow/);
+});
+
 test('shadow mode forwards a refused call and records the verdict', async (t) => {
   const { up, gw, s } = await setUp(t, {
     pay: { scope: 'pay', arguments: [{ arg: 'amount', op: 'le', value: 10 }], budgets: [{ window: '1h', calls: 2 }],
