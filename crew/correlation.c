@@ -24,7 +24,7 @@ writ_correlation_hash(struct writ_view text)
         uint32_t point = (unsigned char)text.ptr[0];
         size_t len = point < 0x80 ? 1 : writ_utf8_character(text, &point);
         if (len == 0) {
-            break; /* not UTF-8: no value of a crew has such text */
+            break; /* not UTF-8: a value of a crew has no such text */
         }
         if (point >= 0x10000) {
             hash = step(hash, 0xd800 + ((point - 0x10000) >> 10));

@@ -17,7 +17,7 @@ WRIT_RESULT writ_correlation_id(struct writ_buf *scratch, struct writ_view crew_
 /** 16 lower-case hex digits, not NUL-terminated. */
 struct writ_view writ_correlation_put(uint64_t id, char ret[WRIT_CORRELATION_TEXT]);
 
-/** False when `text` is no such id. */
+/** False when `text` is not such an id. */
 bool writ_correlation_read(struct writ_view text, uint64_t *ret);
 
 #endif

@@ -6,7 +6,7 @@
 #include "crew/tally.h"
 #include "crew/voting.h"
 
-/** What review counts. */
+/** The opinions that review counts. */
 enum writ_count_opinion {
     WRIT_COUNT_NO_OPINION = 0,
     WRIT_COUNT_APPROVE,
@@ -14,7 +14,7 @@ enum writ_count_opinion {
     WRIT_COUNT_MODIFY,
 };
 
-/** A valid ballot, as the modes see it. `seen` is the part that an engine sees. */
+/** A valid ballot in the form of the modes. `seen` is the part that an engine sees. */
 struct writ_count_ballot {
     int64_t weight;
     size_t first; /* the first ballot with an equal output */
@@ -32,7 +32,7 @@ struct writ_count {
     struct writ_arena *arena;
 };
 
-/* Each of them: WRIT_OK, with or without a winner; WRIT_E_INVALID (NOT_IMPLEMENTED,
+/* Each of them returns WRIT_OK, with or without a winner; WRIT_E_INVALID (NOT_IMPLEMENTED,
  * INVALID_BALLOT), WRIT_E_NOMEM. */
 WRIT_RESULT writ_count_first(
     const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err);

@@ -115,7 +115,7 @@ writ_crew_prompt(struct writ_view description, const struct writ_view *options, 
 
 /* ---- an answer */
 
-/* White space as the public code trims it: of Unicode, not of ASCII alone (16.4 step 1). */
+/* White space as the public code trims it: of Unicode, not only of ASCII (16.4 step 1). */
 static bool
 is_space(uint32_t point)
 {
@@ -177,8 +177,7 @@ first_array(struct writ_view text)
     return writ_view(NULL, 0);
 }
 
-/* A number that was written with a fraction or an exponent, as the public code prints it: 1.0,
- * 0.5, 1e+16, 1e-05. */
+/* A number with a fraction or an exponent, as the public code prints it: 1.0, 0.5, 1e+16, 1e-05. */
 static void
 put_float(struct writ_buf *buf, double number)
 {
@@ -298,7 +297,7 @@ compare_namings(const void *a, const void *b)
 }
 
 /* The first place in names->order[from..to) whose name has a byte above `least` at `depth`, or
- * `least` itself there. All of them are longer, and equal before it. */
+ * `least` itself. All names there are longer, and equal before it. */
 static size_t
 bound(const struct writ_names *names, size_t from, size_t to, size_t depth, int least)
 {
@@ -333,8 +332,8 @@ note_names(
     }
 }
 
-/* 16.4 step 2: the order in which all options are first named. One pass over the answer, whatever
- * the number of options. */
+/* 16.4 step 2: the order in which the answer first names the options. One pass over the answer,
+ * whatever the number of options. */
 static bool
 read_namings(
     struct writ_view answer, const struct options *options, struct naming *namings, size_t *ret)

@@ -135,7 +135,8 @@ make_poll(struct election *e, struct writ_crew_poll *ret)
     return WRIT_DONE;
 }
 
-/* Whether a ranking has every candidate once. `marks`, of candidates, are not `mark` yet. */
+/* Whether a ranking has every candidate once. `marks`, one for each candidate, must not equal
+ * `mark` yet. */
 static bool
 is_complete(
     const struct election *e, const struct writ_crew_ranking *ranking, size_t *marks, size_t mark)
@@ -174,7 +175,7 @@ check_complete(const struct election *e)
     return WRIT_DONE;
 }
 
-/* Complete strict rankings alone; ties by the order of UTF-16 code units. */
+/* Complete strict rankings only; ties by the order of UTF-16 code units. */
 static WRIT_RESULT
 elect_borda(struct election *e)
 {

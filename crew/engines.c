@@ -1,4 +1,4 @@
-/* A list of engines that the caller owns. A name is in it once: adding the name again replaces its
+/* A list of engines that the caller owns. A name occurs once: adding it again replaces its
  * engine. */
 #include "crew/engines.h"
 

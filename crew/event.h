@@ -1,4 +1,4 @@
-/* event.h - what a machine says, as it is written (semantics 4). */
+/* event.h - writes the events of a machine (semantics 4). */
 #ifndef WRIT_CREW_EVENT_H
 #define WRIT_CREW_EVENT_H
 

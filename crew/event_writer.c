@@ -1,5 +1,5 @@
-/* The texts of events stand behind each other in one buffer, and `ends` says where each of them
- * ends. After a failure the first one stays, and the call fails. */
+/* The texts of events are in one buffer, one after the other, and `ends` has the end of each. After
+ * a failure the first one stays, and the call fails. */
 #include "crew/event_writer.h"
 
 #include "crew/vec.h"

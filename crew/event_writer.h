@@ -1,4 +1,4 @@
-/* event_writer.h - the events of one call, one behind the other, and the first failure. */
+/* event_writer.h - the events of one call, one after the other, and the first failure. */
 #ifndef WRIT_CREW_EVENT_WRITER_H
 #define WRIT_CREW_EVENT_WRITER_H
 
@@ -6,12 +6,12 @@
 #include "crew/value.h"
 #include "evidence/json/write.h"
 
-/** The events of one call, of a machine and all that are nested in it. */
+/** The events of one call, of a machine and all machines nested in it. */
 struct writ_event_writer {
     struct writ_buf text;
     size_t *ends; /* where each event ends in `text` */
     size_t n, cap;
-    struct writ_view *list; /* the same, for the caller; made at the end of a call */
+    struct writ_view *list; /* the same events for the caller; made at the end of a call */
     struct writ_buf scratch;
     enum writ_code failed; /* the first failure half way; WRIT_E_UNSET: none */
     size_t recursion;      /* requested actions inside each other */

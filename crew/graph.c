@@ -19,7 +19,7 @@ struct build {
     const struct writ_crew_plan *plan;
     const struct writ_crew_limits *limits;
     const struct writ_names *registry;
-    size_t *roles; /* of all the graphs so far, as a role without agents takes room too */
+    size_t *roles; /* of all graphs so far, because a role without agents needs room too */
     struct writ_crew_err *err;
 };
 
@@ -154,8 +154,8 @@ snapshot_role(const struct writ_shape_role *role, struct writ_view system_prompt
     return writ_value_of_text(writ_buf_view(&buf), ret);
 }
 
-/* The settings of the agents file for each role: the last entry counts, for each member by
- * itself. */
+/* The settings of the agents file for each role: the last entry counts, separately for each
+ * member. */
 static WRIT_RESULT
 amend(const struct build *build, const struct writ_crew_shape *shape,
     const struct writ_crew_agents *agents, struct staffing *staff)
@@ -261,7 +261,8 @@ name_agents(struct writ_crew_graph *graph)
     return graph->agents != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
-/* For each reason the first role that it activates (semantics 5), and of that the first agent. */
+/* For each reason the first role that it activates (semantics 5), and the first agent of that
+ * role. */
 static void
 find_fixers(struct writ_crew_graph *graph)
 {
@@ -276,7 +277,7 @@ find_fixers(struct writ_crew_graph *graph)
     }
 }
 
-/* Entry, then what is neither and needs no activation, then exit (semantics 5). */
+/* Entry, then the roles that are neither and need no activation, then exit (semantics 5). */
 static WRIT_RESULT
 order_phases(struct writ_crew_graph *graph)
 {

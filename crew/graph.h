@@ -1,4 +1,4 @@
-/* graph.h - the agents of a crew, in the order of their roles. Never changes once it is built. */
+/* graph.h - the agents of a crew, in the order of their roles. Never changes after it is built. */
 #ifndef WRIT_CREW_GRAPH_H
 #define WRIT_CREW_GRAPH_H
 

@@ -1,4 +1,4 @@
-/* 1. Every live entry is found from the slot of its id on, before a free slot.
+/* 1. Every live entry is between the slot of its id and the next free slot.
  * 2. Removed entries keep their slots until the table is rebuilt, which happens when it is three
  * quarters full: then the list is packed, so that it is at most a few times as long as its live
  * part. */

@@ -1,7 +1,7 @@
 /* idmap.h - finds entries by correlation id, and keeps the order in which the ids came.
  *
  * Zeroed: empty. One thread. Ids are 64-bit hashes, so they are their own hash; an agent that
- * chooses names can make them collide in the table, which makes it slower and never wrong. */
+ * chooses names can make them collide in the table, which makes it slower but never wrong. */
 #ifndef WRIT_CREW_IDMAP_H
 #define WRIT_CREW_IDMAP_H
 
@@ -14,7 +14,7 @@ struct writ_idmap_entry {
 };
 
 struct writ_idmap {
-    struct writ_idmap_entry *list; /* in order; what was removed is `gone` */
+    struct writ_idmap_entry *list; /* in order; removed entries are `gone` */
     size_t n, cap;
     size_t live;
     uint32_t *slots; /* index + 1 into list; 0: free */
@@ -29,7 +29,7 @@ WRIT_RESULT writ_idmap_put(struct writ_idmap *map, uint64_t id, size_t value);
 /** False when the id is not there; `ret` (may be NULL) is then untouched. */
 bool writ_idmap_get(const struct writ_idmap *map, uint64_t id, size_t *ret);
 
-/** Without the id it does nothing. */
+/** Does nothing without the id. */
 void writ_idmap_remove(struct writ_idmap *map, uint64_t id);
 
 #endif

@@ -16,7 +16,7 @@ struct lint {
     bool exhausted;
 };
 
-/* Adds a finding at "role.rest"; without a rest at the role, without a role at no place. */
+/* Adds a finding at "role.rest"; without a rest at the role, without a role without a place. */
 static void
 note(struct lint *lint, struct writ_crew_findings *to, const char *code, struct writ_view role,
     const char *rest)

@@ -1,8 +1,8 @@
 /* The bookkeeping of a machine: its phase, steps, slots, nested crews and ids.
  *
- * 1. A step is in phase.ids from its request to its terminal event, and nowhere else: the first
- *    terminal takes it out, so that a second one finds nothing.
- * 2. A nested crew ends with its own machine, and with no other one.
+ * 1. A step is in phase.ids exactly from its request to its terminal event: the first terminal
+ *    event removes it, so that a second one finds nothing.
+ * 2. A nested crew ends exactly when its own machine ends.
  * 3. A failure half way goes to the event writer; the session is broken then. */
 #include "crew/machine.h"
 

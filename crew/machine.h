@@ -1,7 +1,7 @@
-/* machine.h - one running crew, inside: what a session is made of. Nested crews are machines inside
- * machines; they share one event writer.
+/* machine.h - one running crew inside a session. Nested crews are machines inside machines; they
+ * share one event writer.
  *
- * Here are its parts and their bookkeeping; phase.h is what happens in it, event.h what it says. */
+ * Here are its parts and their bookkeeping; phase.h runs it, event.h writes its events. */
 #ifndef WRIT_CREW_MACHINE_H
 #define WRIT_CREW_MACHINE_H
 
@@ -14,10 +14,10 @@
 struct writ_step {
     uint64_t id;
     size_t agent;
-    size_t replaced; /* a fixer's: whose slot its answer takes; else WRIT_GRAPH_NONE */
+    size_t replaced; /* of a fixer: the agent whose slot its answer takes; else WRIT_GRAPH_NONE */
     double ts;
     double timeout_ms;             /* below 0: none */
-    struct writ_crew_value *input; /* owned, as the next two; given up when it is done */
+    struct writ_crew_value *input; /* owned, as the next two; freed when the step is done */
     struct writ_crew_value *memex;
     struct writ_crew_value *role;
     bool done;
@@ -40,7 +40,7 @@ struct writ_terminal {
 /** The phase that is running. */
 struct writ_phase {
     bool running;
-    bool held;       /* whether anything keeps it is not asked now: see phase.c */
+    bool held;       /* the end of the phase is not checked now: see phase.c */
     uint64_t serial; /* of the phase, in this machine */
     size_t role;
     struct writ_step *steps;
@@ -134,16 +134,16 @@ uint32_t writ_machine_attempt(struct writ_machine *m, size_t agent);
 void writ_machine_hook(
     struct writ_machine *m, size_t role, enum writ_shape_hook stage, struct writ_crew_hook hook);
 
-/** What stands in a slot of the running phase; NULL: nothing. */
+/** The content of a slot of the running phase; NULL: none. */
 const struct writ_output *writ_machine_output_of(const struct writ_machine *m, size_t slot);
-/** Takes a step out of the running phase: it is done. */
+/** Removes a step that is done from the running phase. */
 void writ_machine_step_done(struct writ_machine *m, struct writ_step *step);
 
 /** Adds a nested crew, which is taken, at the end. */
 void writ_machine_add(struct writ_machine *m, struct writ_handle *handle);
-/** Takes it out; what is still asked inside is forgotten here and all the way out. */
+/** Removes the nested crew; its open requests are forgotten here and in all outer machines. */
 void writ_machine_remove(struct writ_machine *m, struct writ_handle *handle);
-/** Frees a nested crew that was taken out, or never added; NULL is permitted. */
+/** Frees a nested crew that was removed, or never added; NULL is permitted. */
 void writ_machine_handle_free(struct writ_handle *handle);
 
 /** Registers the ids of a step's request in the outer machines, or removes them. */

@@ -2,7 +2,7 @@
  *
  * 1. The tree has every item of the list once, by id; an item without one has the absent id.
  * 2. An item's id never changes, so the fields that are read from its text when it is put stay
- * true.
+ *    valid.
  * 3. No command of an agent makes it fail: beyond its limits nothing changes (writ/crew.h). */
 #include "crew/value.h"
 #include "evidence/json/jcs.h"
@@ -24,7 +24,7 @@ struct memory {
     struct writ_crew_value *crew_id; /* as a JSON string */
     struct item *first, *last;
     size_t n;
-    void *tree; /* of tsearch(3): no id that an agent chooses makes finding slow */
+    void *tree; /* of tsearch(3): lookups stay fast whatever ids an agent chooses */
 };
 
 /* ---- reading values again */
@@ -265,7 +265,8 @@ struct member {
     struct writ_view json; /* absent: the object's own */
 };
 
-/* Writes the members of `object`, in order, with some in place of its own. `with` is sorted. */
+/* Writes the members of `object`, in order, some of them replaced by those of `with`, which is
+ * sorted. */
 static void
 put_merged(
     struct writ_write *w, const struct writ_json *object, const struct member *with, size_t n)
@@ -295,7 +296,7 @@ put_merged(
     writ_write_object_end(w);
 }
 
-/* An item with its stamps: who wrote it, where, and in which role. */
+/* An item with its stamps: its writer, the crew, and the writer's role. */
 static WRIT_RESULT
 stamp(
     const struct writ_json *item, const struct writ_crew_scope *scope, struct writ_crew_value **ret)
@@ -368,7 +369,7 @@ create(struct memory *memory, const struct writ_json *command, const struct writ
     return put_value(memory, value);
 }
 
-/* The member from this one on that is not "id"; keeps (2). */
+/* The first member from this one on that is not "id"; keeps (2). */
 static const struct writ_json *
 but_id(const struct writ_json *name)
 {
@@ -440,14 +441,14 @@ memory_apply(void *self, const struct writ_crew_scope *scope, struct writ_view t
 
 /* ---- retrieval */
 
-/** Who asks, as canonical texts, and how. */
+/** The asking agent, as canonical texts, and its request. */
 struct asking {
     struct writ_crew_value *agent_id, *role;
     struct writ_view view;
     const struct writ_json *weights;
 };
 
-/** An item that is visible, and what it scores. */
+/** A visible item, and its score. */
 struct scored {
     double score;
     size_t at; /* its place in the list */
@@ -468,7 +469,7 @@ is_visible(const struct memory *memory, const struct item *item, const struct as
     return writ_view_is(asking->view, "all") || ours;
 }
 
-/* An agent that writes huge numbers must not break the crew: such an item scores nothing. */
+/* An agent that writes huge numbers must not break the crew: such an item scores 0. */
 static double
 score_of(const struct item *item, const struct writ_json *weights)
 {

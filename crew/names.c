@@ -1,4 +1,4 @@
-/* Lists stay as they are; order is an array of places beside them. Equal names keep the order of
+/* Lists stay unchanged; `order` is an array of places beside them. Equal names keep the order of
  * the list. */
 #include "crew/names.h"
 

@@ -1,11 +1,11 @@
-/* names.h - finding a name among names, and orders of names for qsort(3) and bsearch(3). */
+/* names.h - finds a name among names; orders of names for qsort(3) and bsearch(3). */
 #ifndef WRIT_CREW_NAMES_H
 #define WRIT_CREW_NAMES_H
 
 #include "base/alloc.h"
 #include "base/bytes.h"
 
-/** Names that can be found. Zeroed: none. Never changes once it is made. */
+/** Names for lookup. Zeroed: none. Never changes after it is made. */
 struct writ_names {
     const struct writ_view *list; /* borrowed */
     size_t n;
@@ -18,7 +18,7 @@ struct writ_names {
 WRIT_RESULT writ_names_make(
     struct writ_names *ret, const struct writ_view *list, size_t n, struct writ_arena *arena);
 
-/** Where the name stands first; n: it is not there. In the logarithm of n. */
+/** The first place of the name; n: absent. In the logarithm of n. */
 size_t writ_names_find(const struct writ_names *names, struct writ_view name);
 
 /* Two `struct writ_view`: by bytes, which is by code points; by UTF-16 code units. */

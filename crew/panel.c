@@ -98,8 +98,8 @@ cast(const struct writ_review *review)
     return n;
 }
 
-/* `value`: what the votes resolved to; ptr NULL: nothing. Without a value in spite of a quorum the
- * voters disagree. */
+/* `value`: the result of the votes; ptr NULL: none. With a quorum and without a value the voters
+ * disagree. */
 static enum writ_review_event
 verdict_of(const struct writ_review *review, struct writ_view value)
 {
@@ -118,7 +118,8 @@ verdict_of(const struct writ_review *review, struct writ_view value)
     if (writ_view_is(value, REVISED) || writ_view_is(value, "{\"vote\":\"modify\"}")) {
         return WRIT_REVIEW_DO_REVISE;
     }
-    /* other modes tell a missing quorum and disagreement alike: only with all votes is it clear */
+    /* other modes report a missing quorum and disagreement alike: only with all votes is it
+     * clear */
     return cast(review) == review->voters_n ? WRIT_REVIEW_DO_REVISE : WRIT_REVIEW_DO_VOTE;
 }
 
@@ -196,7 +197,7 @@ count_votes(const struct writ_review *review, struct writ_arena *arena, enum wri
 
 /* ---- counting by a session */
 
-/** A session and what it has said so far. */
+/** A session and its events so far. */
 struct panel {
     const struct writ_review *review;
     struct writ_arena *arena;
@@ -290,7 +291,7 @@ answer(struct panel *panel, struct writ_view role, struct writ_view agent, struc
     return keep(panel, &events);
 }
 
-/* What the clock of a crew says at this time. */
+/* The clock of the crew at this time. */
 static double
 whole_ms(int64_t us)
 {
@@ -318,7 +319,7 @@ propose(struct panel *panel)
     return answer(panel, WRIT_LIT("proposer"), WRIT_LIT("proposer-1"), writ_buf_view(&text));
 }
 
-/* By the time of the vote, those who are silent last; else in the order of the terms. */
+/* By the time of the vote, silent voters last; else in the order of the terms. */
 static int
 compare_voters(const void *a, const void *b, void *user)
 {

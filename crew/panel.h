@@ -1,10 +1,10 @@
-/* panel.h - the votes of a review, counted by a crew: proposer, reviewers, facilitator.
+/* panel.h - a crew that counts the votes of a review: proposer, reviewers, facilitator.
  *
  * The proposer shows the digest of the terms to the reviewers, one agent for each voter in the
- * order of the terms; those who did not vote fail their step, so that they are silent and not for
- * anything; the facilitator says the verdict. The clock of the session shows the times of the
- * votes, and their order is that of their times: the same review gives the same events, byte for
- * byte, on the day of the verdict and whenever it is replayed from the ledger. */
+ * order of the terms. A voter without a vote fails its step, so that it counts as silent. The
+ * facilitator gives the verdict. The clock of the session shows the times of the votes, and their
+ * order is that of their times: the same review gives the same events, byte for byte, on the day of
+ * the verdict and whenever it is replayed from the ledger. */
 #ifndef WRIT_CREW_PANEL_H
 #define WRIT_CREW_PANEL_H
 

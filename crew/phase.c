@@ -2,9 +2,10 @@
  * and 7b of crew/README.md).
  *
  * 1. A phase is over when no step of it is in phase.ids and no nested crew of it runs. This is
- * asked after every answer, but not while the phase begins or ends or an answer is taken (`held`).
+ *    checked after every answer, but not while the phase begins or ends or an answer is processed
+ *    (`held`).
  * 2. A nested crew counts in phase.in_flight of the phase that spawned it, once, until it ends.
- * 3. A failure half way goes to the event writer; nothing here looks at it. */
+ * 3. A failure half way goes to the event writer; nothing here checks it. */
 #include "crew/phase.h"
 
 #include "base/utf8.h"
@@ -149,7 +150,7 @@ spawn(struct writ_machine *m, size_t agent, struct writ_crew_value *input, size_
 
 /* ---- requests */
 
-/* The agent's memory, as its role wants to see it (semantics 8). */
+/* The part of the agent's memory that its role selects (semantics 8). */
 static struct writ_crew_value *
 sample_memory(struct writ_machine *m, size_t agent)
 {
@@ -205,7 +206,7 @@ request_step(struct writ_machine *m, size_t agent, struct writ_crew_value *input
 
 /* ---- fixers */
 
-/* What a fixer is given (semantics 4). NULL: no memory. */
+/* The input of a fixer (semantics 4). NULL: no memory. */
 static struct writ_crew_value *
 fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
 {
@@ -307,7 +308,7 @@ run_answer_hooks(
     writ_machine_hook(m, role, WRIT_SHAPE_AFTER_AGENT, hook);
 }
 
-/* An answer, from its memory commands to the fixer that it may call for. */
+/* Processes an answer, from its memory commands to the fixer that it may need. */
 static void
 take_answer(
     struct writ_machine *m, size_t agent, size_t replaced, const struct writ_terminal *terminal)
@@ -446,7 +447,7 @@ open_phase(struct writ_machine *m)
     m->phase.held = false;
 }
 
-/* Enters phases until one of them has something to wait for, or there are no more. */
+/* Enters phases until one of them has something to wait for, or none is left. */
 static void
 enter_phases(struct writ_machine *m)
 {
@@ -490,7 +491,7 @@ writ_phase_start(
 static bool
 expire_own(struct writ_machine *m, double now)
 {
-    size_t n = m->phase.steps_n; /* requests that are made meanwhile are not looked at */
+    size_t n = m->phase.steps_n; /* requests that are added meanwhile are not visited */
     bool any = false;
 
     for (size_t at = 0; at < n; at++) {
@@ -512,7 +513,7 @@ expire_own(struct writ_machine *m, double now)
 void
 writ_phase_tick(struct writ_machine *m, double now)
 {
-    uint64_t last = m->handle_serial; /* crews that are nested meanwhile are not looked at */
+    uint64_t last = m->handle_serial; /* crews that are added meanwhile are not visited */
 
     if (m->status != WRIT_CREW_AWAITING_RESPONSES) {
         return;

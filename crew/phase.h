@@ -7,7 +7,8 @@
 
 void writ_phase_start(
     struct writ_machine *m, struct writ_crew_value *input, struct writ_crew_value *task);
-/** Gives a terminal to the step with its id, here or in a nested crew; ignored without one. */
+/** Delivers a terminal event to the step with its id, here or in a nested crew; ignored when there
+ * is none. */
 void writ_phase_deliver(struct writ_machine *m, uint64_t id, const struct writ_terminal *terminal);
 void writ_phase_tick(struct writ_machine *m, double now);
 /** Whether the action is allowed; a denial is an event, and may invoke a fixer. */

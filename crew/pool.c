@@ -233,7 +233,7 @@ writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_fi
 
 /* ---- statistics */
 
-/* {name: how often it is in the list} */
+/* {name: its number of occurrences in the list} */
 static void
 put_counts(struct writ_write *w, const char *member, struct writ_view *names, size_t n)
 {

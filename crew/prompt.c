@@ -1,5 +1,5 @@
-/* Foreign text stands escaped in one line between two lines with the token, so it cannot look like
- * a part of the prompt. The prompt depends on the review alone. */
+/* Foreign text is escaped, in one line between two lines with the token, so it cannot look like a
+ * part of the prompt. The prompt depends only on the review. */
 #include "crew/prompt.h"
 
 #include "base/hidden.h"
@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "evidence/json/digest.h"
 
-/* What looks like markup or a fence, and what hides. */
+/* Characters of markup and fences, and characters that hide. */
 static bool
 is_escaped(uint32_t point)
 {
@@ -26,8 +26,8 @@ put_escape(struct writ_buf *out, uint32_t point)
     }
 }
 
-/* JSON text in one line: what has to be escaped stands in its strings alone, and a control outside
- * of them is a space. */
+/* JSON text in one line: only its strings contain characters that need escapes; a control character
+ * outside of them becomes a space. */
 static void
 put_json(struct writ_buf *out, struct writ_view json)
 {
@@ -75,7 +75,7 @@ put_member(struct writ_buf *out, const char *name, struct writ_view text, size_t
     writ_buf_byte(out, ',');
 }
 
-/* Of a text that may be long: the begin, and how much it is when that is not all of it. */
+/* Of a text that may be long: its begin, and its length when it is cut. */
 static void
 put_begin(struct writ_buf *out, const char *name, struct writ_view text, size_t max)
 {
@@ -85,7 +85,7 @@ put_begin(struct writ_buf *out, const char *name, struct writ_view text, size_t 
     }
 }
 
-/* Where it is known. */
+/* Appends the state if it is known. */
 static void
 put_state(const struct writ_prompt *p, struct writ_buf *out)
 {

@@ -1,15 +1,16 @@
 /* prompt.h - the prompt for a language model that votes on a call, and the token that its answer
  * must repeat (reply.h). No I/O.
  *
- * Text of the caller, its tools and other parties stands between two lines with a token, as
- * one JSON object in one line: no line of theirs can look like one of ours. `<`, `>`, `&` and
- * backquotes, and all characters that are not seen or change what is seen, are escaped. Its length
- * is capped; a call that is not shown whole cannot be approved by an answer to the prompt
- * (reply.h). An approval does not cover the state of the target: when it is cut, the prompt gives
- * its length.
+ * Text of the caller, its tools and other parties stands between two lines with a token, as one
+ * JSON object in one line: none of its lines can look like one of the prompt. `<`, `>`, `&` and
+ * backquotes, and all characters that are invisible or change the appearance of others, are
+ * escaped. Its length is capped; an answer cannot approve a call that the prompt does not show
+ * completely (reply.h). An approval does not cover the state of the target: when it is cut, the
+ * prompt gives its length.
  *
- * The token comes from the digest of the terms of the review, which have an id that was made after
- * the call was written: nothing in the call can know it. The same review gives the same prompt. */
+ * The token comes from the digest of the terms of the review. They contain an id that is made after
+ * the call was written, so the call cannot contain the token. The same review gives the same
+ * prompt. */
 #ifndef WRIT_CREW_PROMPT_H
 #define WRIT_CREW_PROMPT_H
 
@@ -24,12 +25,12 @@
 /** The contents of a prompt. All borrowed for the call. */
 struct writ_prompt {
     struct writ_view voter, review; /* as whom, in which review */
-    struct writ_view instructions;  /* of who runs the gateway; may be empty */
+    struct writ_view instructions;  /* of the operator of the gateway; may be empty */
     struct writ_view digest;        /* of the terms, as text */
     /* of the call */
     struct writ_view tool, agent_id, target, scope, reason;
     struct writ_view arguments;    /* canonical JSON */
-    struct writ_view target_state; /* canonical JSON; empty: not known */
+    struct writ_view target_state; /* canonical JSON; empty: unknown */
     struct writ_view difference;   /* lines of difference.h from the state before; may be empty */
 };
 
@@ -40,7 +41,7 @@ WRIT_RESULT writ_prompt_token(
 /** Whether the arguments are shown whole. */
 bool writ_prompt_is_whole(struct writ_view arguments);
 
-/** Appends the prompt. WRIT_E_CRYPTO, and what the buffer says. */
+/** Appends the prompt. WRIT_E_CRYPTO, and the failures of the buffer. */
 WRIT_RESULT writ_prompt_put(
     const struct writ_prompt *prompt, struct writ_buf *ret, struct writ_err *err);
 

@@ -1,5 +1,5 @@
-/* Reads a share as a fraction of two integers, exactly: nothing is rounded, and what does not fit
- * is refused. */
+/* Reads a share as a fraction of two integers, exactly: nothing is rounded, and a value that does
+ * not fit is refused. */
 #include "crew/rational.h"
 
 #include "base/decimal.h"

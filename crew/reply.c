@@ -7,7 +7,8 @@
 
 #define DEPTH_MAX 16
 
-/* Where the object ends that `text` begins with, counting braces outside of strings; 0: nowhere. */
+/* The end of the object that `text` begins with, found by counting braces outside of strings; 0:
+ * none. */
 static size_t
 object_end(struct writ_view text)
 {

@@ -1,5 +1,5 @@
-/* Snapshots, read back (semantics 12). A snapshot may come from anywhere: every name in it is
- * looked up, every number checked, and what does not fit the graph is refused. */
+/* Reads snapshots (semantics 12). A snapshot may come from anywhere: every name in it is looked up,
+ * every number checked, and a value that does not fit the graph is refused. */
 #include "crew/names.h"
 #include "crew/machine.h"
 #include "crew/snapshot.h"
@@ -12,13 +12,13 @@
 #define REFUSED_MAX  256
 #define ATTEMPTS_MAX 1000000000 /* of one agent */
 
-/** A restoring: the machine, and where its error goes. */
+/** The state of a restore: the machine, and the place for its error. */
 struct restore {
     struct writ_machine *m;
     struct writ_crew_err *err;
 };
 
-/* Says which crew of the snapshot it is about, by its crew id. */
+/* Names the crew of the snapshot by its crew id in the error. */
 static writ_result __attribute__((format(printf, 2, 3)))
 refuse(const struct restore *r, const char *fmt, ...)
 {
@@ -136,8 +136,8 @@ restore_attempts(const struct restore *r, const struct writ_json *snapshot)
     return WRIT_DONE;
 }
 
-/* Fixer steps that were answered are needed only so that a later snapshot lists them again: those
- * from `*next` on, up to the one called `id`. */
+/* Answered fixer steps are needed only because a later snapshot lists them again: those from
+ * `*next` on, up to the one called `id`. */
 static WRIT_RESULT
 restore_done(
     const struct restore *r, const struct writ_idmap *fixers, size_t *next, const uint64_t *id)
@@ -229,7 +229,7 @@ restore_seen(const struct restore *r, const struct writ_json *list)
     return WRIT_DONE;
 }
 
-/* Who is replaced by which step, in order. Ids of nested crews are for find_replaced. */
+/* Which step replaces which agent, in order. find_replaced handles ids of nested crews. */
 static WRIT_RESULT
 read_fixers(const struct restore *r, const struct writ_json *phase, struct writ_idmap *ret)
 {
@@ -291,11 +291,11 @@ restore_phase(const struct restore *r, const struct writ_json *phase)
 
 /* ---- nested crews */
 
-/** What the phase says of nested crews, by their inner crew ids. */
+/** The nested crews of the phase, by their inner crew ids. */
 struct waits {
-    struct writ_names pending; /* those that it waits for */
+    struct writ_names pending; /* those that the phase waits for */
     struct writ_names fixers;
-    const struct writ_json **replaced; /* by fixer: whom it replaces */
+    const struct writ_json **replaced; /* by fixer: the agent that it replaces */
 };
 
 static WRIT_RESULT
@@ -332,7 +332,7 @@ read_waits(const struct restore *r, const struct writ_json *phase, struct writ_a
                : exhausted(r);
 }
 
-/* Who a nested crew replaces, when it is a fixer. */
+/* Finds the agent that a nested crew replaces, when it is a fixer. */
 static WRIT_RESULT
 find_replaced(
     const struct restore *r, const struct waits *waits, struct writ_view inner_id, size_t *ret)

@@ -1,4 +1,4 @@
-/* Every fault is noted and reading goes on. A member with the wrong type reads as the zero of its
+/* Every fault is noted and reading continues. A member with the wrong type reads as the zero of its
  * type, so a reader needs no branches. */
 #include "crew/scan.h"
 

@@ -1,8 +1,8 @@
 /* scan.h - checks a JSON value against the form of a shape or agents file, and reads it.
  *
  * Every fault is noted, with a JSON Pointer and a kind; a value of the wrong type is not read
- * further. Each function takes one member of an object, gives a default where it is absent and the
- * zero of its type where it is wrong, so that a reader is a plain list of what there is. */
+ * further. Each function takes one member of an object, gives a default when it is absent and the
+ * zero of its type when it is wrong, so that a reader is a plain list of members. */
 #ifndef WRIT_CREW_SCAN_H
 #define WRIT_CREW_SCAN_H
 
@@ -71,7 +71,7 @@ bool writ_scan_bool(
 /** A whole number from `least` on; -1 where it is absent or wrong. */
 double writ_scan_whole(struct writ_scan *scan, const struct writ_json *object, const char *member,
     double least, enum writ_scan_need need);
-/** The member, when it has this type. */
+/** The member, if it has this type. */
 const struct writ_json *writ_scan_typed(struct writ_scan *scan, const struct writ_json *object,
     const char *member, enum writ_json_type type, enum writ_scan_need need);
 /** The index of the member's text in `words`, which NULL ends; 0 where it is absent or wrong. */

@@ -1,5 +1,5 @@
-/* Reads shapes and agents files (semantics 2.1 to 2.3). The order of the table there is the order
- * of the members, and so of the faults. */
+/* Reads shapes and agents files (semantics 2.1 to 2.3). The members, and so the faults, are in the
+ * order of the table there. */
 #include "crew/shape.h"
 
 /* ---- a role */

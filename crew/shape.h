@@ -1,5 +1,4 @@
-/* shape.h - a shape and an agents file, as they were read. Views live in the arena of their owner.
- */
+/* shape.h - a shape and an agents file, as read. Views live in the arena of their owner. */
 #ifndef WRIT_CREW_SHAPE_H
 #define WRIT_CREW_SHAPE_H
 

@@ -1,4 +1,4 @@
-/* snapshot.h - the complete state of a machine as one canonical value; and back. */
+/* snapshot.h - writes the complete state of a machine as one canonical value, and reads it back. */
 #ifndef WRIT_CREW_SNAPSHOT_H
 #define WRIT_CREW_SNAPSHOT_H
 
@@ -11,7 +11,7 @@ WRIT_RESULT writ_snapshot_take(struct writ_machine *m, struct writ_crew_value **
  * Fills an idle machine.
  *
  * @param m         new; unusable after a failure
- * @param snapshot  what writ_snapshot_take wrote
+ * @param snapshot  a value of writ_snapshot_take
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE    not a snapshot of such a crew (MALFORMED)

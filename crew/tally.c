@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define EXPLAINED_MAX 512 /* bytes of a line */
-#define ESCAPED_MAX   6   /* bytes that one of them can become */
+#define ESCAPED_MAX   6   /* bytes that one byte can become */
 
 void
 writ_tally_ballot(struct writ_tally *tally, size_t ballot)

@@ -4,7 +4,7 @@
 
 #include "evidence/json/jcs.h"
 
-/* memory for a node of a text, with all that belongs to it (json.h) */
+/* memory for a node of a text, with everything that belongs to it (json.h) */
 #define ARENA_PER_BYTE 66
 #define ARENA_EXTRA    (128 * 1024)
 

@@ -17,7 +17,7 @@ void writ_value_freep(struct writ_crew_value **value);
 /** A value whose canonical text is known. WRIT_E_NOMEM. */
 WRIT_RESULT writ_value_of_text(struct writ_view canonical, struct writ_crew_value **ret);
 
-/** A value that was read; NULL gives the absent one. WRIT_E_NOMEM. */
+/** A value that the reader made; NULL gives the absent one. WRIT_E_NOMEM. */
 WRIT_RESULT writ_value_of_json(const struct writ_json *json, struct writ_crew_value **ret);
 
 /** Replaces the value in `to`, which takes `value` and drops one owner of the old one. */
@@ -30,7 +30,7 @@ writ_value_equal(const struct writ_crew_value *a, const struct writ_crew_value *
                          writ_view_equal(writ_crew_value_text(a), writ_crew_value_text(b)));
 }
 
-/** An arena in which texts of `max` bytes can be read. NULL on no memory. */
+/** An arena in which texts of `max` bytes can be read. NULL when memory is exhausted. */
 struct writ_arena *writ_value_arena(size_t max);
 
 /**
@@ -44,7 +44,7 @@ struct writ_arena *writ_value_arena(size_t max);
 WRIT_RESULT writ_value_parse(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err);
 
-/** The same for a snapshot, which nests values deeper than its inputs. */
+/** As writ_value_parse for a snapshot, which nests values deeper than its inputs. */
 WRIT_RESULT writ_value_parse_snapshot(struct writ_view json, size_t max, struct writ_arena *arena,
     const struct writ_json **ret, struct writ_crew_err *err);
 

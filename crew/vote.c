@@ -174,7 +174,7 @@ compare_outputs(const void *a, const void *b, void *user)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* Each ballot learns the first one with the same output. */
+/* Notes for each ballot the first one with the same output. */
 static WRIT_RESULT
 group_outputs(struct vote *vote)
 {
@@ -256,7 +256,7 @@ compare_sets_first(const void *a, const void *b, void *user)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-/* Borda needs complete rankings of the same candidates: of those that most ballots rank (tie: the
+/* Borda needs complete rankings of the same candidates: those that most ballots rank (tie: the
  * first ones), so that one voter who adds a name does not exclude the others. */
 static WRIT_RESULT
 keep_complete(struct vote *vote)

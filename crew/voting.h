@@ -35,7 +35,7 @@ struct writ_crew_voting {
     struct writ_names veto;
     struct writ_view score; /* JSON Pointer; absent: none */
     struct writ_rational alpha, beta, lambda;
-    struct writ_arena *own; /* of one that was read by itself; else NULL */
+    struct writ_arena *own; /* of one that was read separately; else NULL */
 };
 
 /** The voting of a role without a voting object: first_valid. */

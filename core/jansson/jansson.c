@@ -1,6 +1,6 @@
-/* jansson.h: a json_t is written as text, and that text is read by our own reader; a text is read
- * by our own reader, and a json_t is made of what it read. So nothing crosses that the reader or
- * the canonical form refuses. */
+/* Implements jansson.h: a json_t is written as text, which our own reader reads; a text is read by
+ * our own reader, and a json_t is made from the result. So no value passes that the reader or the
+ * canonical form refuses. */
 #include "writ/jansson.h"
 
 #include "base/text.h"
@@ -47,7 +47,7 @@ read_canonical(struct writ_view text, struct writ_arena *arena, struct writ_buf 
 
 static writ_result make_value(const struct writ_json *value, json_t **ret, struct writ_err *err);
 
-/* The number has a canonical form, so its double is its value where it is not an integer. */
+/* The number has a canonical form, so its double is its exact value when it is not an integer. */
 static json_t *
 make_number(const struct writ_json *value)
 {
@@ -189,8 +189,8 @@ put_object(struct writ_buf *buf, const json_t *value, size_t depth, struct writ_
     return WRIT_DONE;
 }
 
-/* `depth` is how deep arrays and objects may still nest here: the reader would say so too, but
- * only after this has recursed. */
+/* `depth` is the number of levels that may still nest here: the reader checks that too, but only
+ * after this function has recursed. */
 static writ_result
 put_value(struct writ_buf *buf, const json_t *value, size_t depth, struct writ_err *err)
 {
@@ -210,7 +210,7 @@ put_value(struct writ_buf *buf, const json_t *value, size_t depth, struct writ_e
     case JSON_INTEGER:
         writ_buf_i64(buf, json_integer_value(value));
         break;
-    case JSON_REAL: /* jansson keeps what is not finite out */
+    case JSON_REAL: /* jansson does not accept values that are not finite */
         writ_jcs_number(buf, json_real_value(value));
         break;
     case JSON_TRUE:

@@ -1,5 +1,5 @@
-/* verify.h on top of evidence/credential/credential.h: what a tool server asks, in the words of the
- * checks. */
+/* Implements verify.h on evidence/credential/credential.h: translates the request of a tool server
+ * and the answer of the checks. */
 #include "writ/verify.h"
 
 #include "evidence/credential/credential.h"
@@ -71,7 +71,7 @@ writ_verify_pin(struct writ_verify *verify, struct writ_view trusted, struct wri
     writ_auto_jwks pin = NULL;
 
     if (keys == NULL) {
-        return WRIT_DONE; /* no key is left of none */
+        return WRIT_DONE; /* an empty set has no keys to drop */
     }
     WRIT_TRY(writ_jwks_read(trusted, &pin, err));
     WRIT_TRY(writ_rotation_follow(keys, pin, err));
@@ -146,13 +146,13 @@ digest_arguments(const struct writ_verify_call *call, struct writ_digest *ret, s
     return WRIT_DONE;
 }
 
-/* One question, for the two below. */
+/* One request, for the two functions below. */
 struct question {
     const struct writ_verify *verify;
     const struct writ_verify_call *call;
 };
 
-/* A list that is over, or another one, knows nothing. */
+/* An expired list, or another list, gives no status. */
 static enum writ_status
 ask_status(void *ctx, const struct writ_claims *claims)
 {
@@ -166,7 +166,7 @@ ask_status(void *ctx, const struct writ_claims *claims)
     return writ_status_list_at(list, claims->status.place);
 }
 
-/* `use` of the caller, whose words are our words. */
+/* Calls `use` of the caller, whose values equal ours. */
 static enum writ_credential_use
 ask_use(void *ctx, struct writ_view jti, int64_t until_s)
 {

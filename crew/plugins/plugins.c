@@ -1,5 +1,5 @@
 /* Loads engines by dlopen(3). The folder is opened first and files are reached through that
- * descriptor, so that what was checked is what is loaded. */
+ * descriptor, so that the checked file is the one that is loaded. */
 #include "writ/plugins.h"
 
 #include "base/bytes.h"
@@ -16,8 +16,8 @@
 #define WARNING_MAX 1024
 #define LINK_MAX    64
 
-/** A file that is loaded. It stays open: dlopen knows files by name, and a descriptor that is used
- * again would name this one. */
+/** A loaded file. Its descriptor stays open: dlopen knows files by name, and a reused descriptor
+ * would have this name. */
 struct plugin {
     void *handle;
     int fd;
@@ -75,7 +75,7 @@ plugins_freep(struct writ_plugins **plugins)
     writ_plugins_free(*plugins);
 }
 
-/* Opens a file that no other user can have prepared. */
+/* Opens a file that no other user can have written. */
 static WRIT_RESULT
 open_trusted(int dir, const char *name, int *ret, struct writ_err *err)
 {

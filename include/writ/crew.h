@@ -1,21 +1,21 @@
 /* crew.h - a deterministic crew machine: roles and agents, phases, votes, fixers, nested crews.
  *
  * A crew is a synchronous state machine: events go in, events come out. It performs no I/O, starts
- * no threads or timers, reads no clock but the one that it is given and draws no random numbers.
- * The same shape, agents, options, clock readings and events give the same events, byte for byte.
+ * no threads or timers, reads only the clock that it gets and draws no random numbers. The same
+ * shape, agents, options, clock readings and events give the same events, byte for byte.
  *
- * Values (inputs, outputs, tasks, memory items) are JSON texts. What goes in is read strictly
- * (duplicate members, invalid UTF-8 and trailing bytes are refused); what comes out is canonical:
- * no white space, members in the order of UTF-16 code units, numbers as ECMAScript prints the
- * nearest double. An absent value is not null: it is a view whose `ptr` is NULL.
+ * Values (inputs, outputs, tasks, memory items) are JSON texts. Input is read strictly (duplicate
+ * members, invalid UTF-8 and trailing bytes are refused); output is canonical: no white space,
+ * members in the order of UTF-16 code units, numbers as ECMAScript prints the nearest double. An
+ * absent value is not null: it is a view whose `ptr` is NULL.
  *
  * The order of use: read a shape and an agents file, lint, build the graph, open a session, start
- * it; then deliver what the agents answered, and tick with the time.
+ * it; then deliver the answers of the agents, and tick with the time.
  *
- * Ownership: what a `_read`, `_build` or `_new` gives is freed by its `_free`, and `_free(NULL)`
+ * Ownership: the object of a `_read`, `_build` or `_new` is freed by its `_free`, and `_free(NULL)`
  * does nothing. A graph borrows its shapes, a session its graph, clock, hooks, memory and engines,
- * until it is freed. Objects are not for several threads at once; shapes, agents and graphs never
- * change and may be shared. Nothing blocks. */
+ * until it is freed. One thread at a time may use an object; shapes, agents and graphs never change
+ * and may be shared. Nothing blocks. */
 #ifndef WRIT_CREW_H
 #define WRIT_CREW_H
 
@@ -69,7 +69,7 @@ struct writ_crew_err {
 /** "name_mismatch". Static storage. */
 const char *writ_crew_error_name(enum writ_crew_error error);
 
-/** One thing that is wrong with a shape or agents file, or doubtful. */
+/** One error in a shape or agents file, or one doubt. */
 struct writ_crew_finding {
     const char *code;      /* "invalid_type", "duplicate_role": static storage */
     struct writ_view path; /* schema: a JSON Pointer; lint: "role.permissions.talk_to" */
@@ -89,7 +89,7 @@ const struct writ_crew_finding *writ_crew_findings_at(
  * Each value is still accepted; what is beyond gives WRIT_E_LIMIT with LIMIT_EXCEEDED, if nothing
  * else is said. Those of the table can be set, the others are fixed. */
 
-/** X(name, default, what it is the most of) */
+/** X(name, default, the amount that it limits) */
 /* clang-format off */
 #define WRIT_CREW_LIMITS(X)                                                                        \
     X(text_bytes,       16 << 20,    "bytes of a shape or an agents file")                         \
@@ -113,22 +113,22 @@ struct writ_crew_limits {
 
 extern const struct writ_crew_limits writ_crew_limits_default;
 
-/** Objects and arrays inside each other in a text that is handed in. A snapshot, which holds such
- * values further inside, may be deeper. */
+/** Nested objects and arrays in a text that a caller passes in. A snapshot, which contains such
+ * values, may be deeper. */
 #define WRIT_CREW_DEPTH_MAX 256
 
 #define WRIT_CREW_VOTING_MAX      (1 << 20)  /* bytes of a voting object that is read by itself */
 #define WRIT_CREW_WEIGHT_MAX      1000000000 /* weight of one voter; beyond: a fault, too_big */
 #define WRIT_CREW_BALLOTS_MAX     1000000    /* entries of a vote, rankings of an election */
-#define WRIT_CREW_CANDIDATES_MAX  10000      /* of an election; a ballot with more is no ranking */
+#define WRIT_CREW_CANDIDATES_MAX  10000      /* of an election; more is not a ranking */
 #define WRIT_CREW_WHY_MAX         (1 << 20)  /* bytes of an explanation; then no line is added */
 #define WRIT_CREW_ENGINE_NAME_MAX 64         /* bytes; beyond: WRIT_E_INVALID */
 #define WRIT_CREW_OPTIONS_MAX     1000       /* roles in a prompt, agents of a dispatch */
 #define WRIT_CREW_DESCRIPTION_MAX 2000       /* characters of a task; a prompt shows no more */
 #define WRIT_CREW_PROMPT_MAX      (16 << 20) /* bytes of a prompt */
-#define WRIT_CREW_ANSWER_MAX      (1 << 20)  /* bytes of an answer to it */
-#define WRIT_CREW_ITEMS_MAX       100000     /* items of the reference memory; then none is added */
-#define WRIT_CREW_ITEM_MAX        (4 << 20)  /* bytes of an item; one that would be more is not */
+#define WRIT_CREW_ANSWER_MAX      (1 << 20)  /* bytes of an answer to the prompt */
+#define WRIT_CREW_ITEMS_MAX       100000     /* items of the reference memory, at most */
+#define WRIT_CREW_ITEM_MAX        (4 << 20)  /* bytes of an item; a larger one is not added */
 #define WRIT_CREW_TAGS_MAX        1000       /* tags of an insight */
 
 /* ---- shapes and agents */
@@ -143,7 +143,7 @@ struct writ_crew_engines;
  *
  * @param json    borrowed for the call
  * @param limits  NULL: the defaults
- * @param faults  gets all that is wrong, each with a JSON Pointer and a kind; may be NULL
+ * @param faults  gets every fault, with a JSON Pointer and a kind; may be NULL
  * @param ret     written only on success; free with writ_crew_shape_free
  *
  * @return WRIT_OK
@@ -163,11 +163,11 @@ WRIT_RESULT writ_crew_agents_read(struct writ_view json, const struct writ_crew_
 void writ_crew_agents_free(struct writ_crew_agents *agents);
 
 /**
- * Looks for what a well-formed shape says wrongly.
+ * Finds mistakes in a well-formed shape.
  *
- * @param engines   the voting engines there are; NULL: the built-in ones
- * @param errors    gets what keeps a crew from running
- * @param warnings  gets what is doubtful
+ * @param engines   the known voting engines; NULL: the built-in ones
+ * @param errors    gets the faults that prevent a crew from running
+ * @param warnings  gets the doubts
  *
  * @return WRIT_OK, also with findings; WRIT_E_NOMEM
  */
@@ -175,13 +175,13 @@ WRIT_RESULT writ_crew_shape_lint(const struct writ_crew_shape *shape,
     const struct writ_crew_engines *engines, struct writ_crew_findings *errors,
     struct writ_crew_findings *warnings);
 
-/** A shape that others may nest under this key. */
+/** A shape that other shapes may nest under this key. */
 struct writ_crew_registered {
     struct writ_view key;
     const struct writ_crew_shape *shape;
 };
 
-/** What a graph is made of. */
+/** The parts of a graph. */
 struct writ_crew_plan {
     const struct writ_crew_shape *shape;
     const struct writ_crew_agents *agents;
@@ -198,7 +198,7 @@ struct writ_crew_plan {
  * @param ret   written only on success; free with writ_crew_graph_free
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  err->error says which: NAME_MISMATCH, CYCLIC_NESTED_CREW, LINT_FAILED,
+ *         WRIT_E_INVALID  err->error is one of NAME_MISMATCH, CYCLIC_NESTED_CREW, LINT_FAILED,
  *                         UNKNOWN_ROLE, UNKNOWN_NESTED_CREW, EXCEEDS_MAX_ALLOWED
  *         WRIT_E_LIMIT, WRIT_E_NOMEM
  */
@@ -217,7 +217,7 @@ size_t writ_crew_graph_count(const struct writ_crew_graph *graph);
 /** `at` is below the count; views are borrowed until the graph is freed. */
 struct writ_crew_agent writ_crew_graph_agent(const struct writ_crew_graph *graph, size_t at);
 
-/** What an agent may ask of another one. */
+/** The requests of an agent to another one. */
 enum writ_crew_action {
     WRIT_CREW_TALK_TO,
     WRIT_CREW_DELEGATE_TO,
@@ -241,7 +241,7 @@ struct writ_crew_value;
  * WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_value_read(struct writ_view json, const struct writ_crew_limits *limits,
     struct writ_crew_value **ret, struct writ_crew_err *err);
-/** One more owner; NULL stays NULL. */
+/** Adds an owner; NULL stays NULL. */
 struct writ_crew_value *writ_crew_value_ref(struct writ_crew_value *value);
 void writ_crew_value_free(struct writ_crew_value *value);
 /** Its canonical text, borrowed until it is freed; absent for NULL. */
@@ -255,7 +255,7 @@ void writ_crew_hash(struct writ_view text, char ret[16]);
 WRIT_RESULT writ_crew_correlation(struct writ_view crew_id, struct writ_view role_id,
     struct writ_view agent_id, double attempt, char ret[16]);
 
-/** Text that the library made. Wipe to free. */
+/** Text that the library allocated. Wipe to free. */
 struct writ_crew_text {
     char *ptr; /* NUL-terminated after its end */
     size_t len;
@@ -264,11 +264,11 @@ void writ_crew_text_wipe(struct writ_crew_text *text);
 
 /* ---- voting */
 
-/** One entry of a vote: what an agent answered. */
+/** One entry of a vote: the answer of an agent. */
 struct writ_crew_entry {
     struct writ_view agent_id, role_id;
-    struct writ_view output; /* canonical JSON; absent: it gave none */
-    bool fault, stalled;     /* either one: the entry is not valid */
+    struct writ_view output; /* canonical JSON; absent: no output */
+    bool fault, stalled;     /* with either one the entry is not valid */
 };
 
 /** How a crew votes: a mode and its parameters, as in a shape's `execution.voting`. */
@@ -280,11 +280,12 @@ WRIT_RESULT writ_crew_voting_read(struct writ_view json, struct writ_crew_findin
     struct writ_crew_voting **ret, struct writ_crew_err *err);
 void writ_crew_voting_free(struct writ_crew_voting *voting);
 
-/** What a vote came to. Zero-initialise; wipe to free. */
+/** The result of a vote. Zero-initialise; wipe to free. */
 struct writ_crew_verdict {
     bool resolved;                 /* false: no value */
     struct writ_crew_value *value; /* owned; NULL with `resolved`: the absent output won */
-    struct writ_crew_text why;     /* for people: tallies, ties, who was left out and why; owned */
+    struct writ_crew_text why;     /* for people: tallies, ties, excluded entries with the reason;
+                                      owned */
 };
 void writ_crew_verdict_wipe(struct writ_crew_verdict *verdict);
 
@@ -292,12 +293,12 @@ void writ_crew_verdict_wipe(struct writ_crew_verdict *verdict);
  * Counts a vote.
  *
  * @param entries     in the order of the agents; borrowed for the call
- * @param electorate  how many could have voted: what a quorum is counted on; at least n
+ * @param electorate  the number of possible voters, on which a quorum is counted; at least n
  * @param engines     NULL: the built-in ones
  * @param ret         written only on success
  *
  * @return WRIT_OK, also when nothing was resolved
- *         WRIT_E_INVALID  NOT_IMPLEMENTED, UNKNOWN_ENGINE (the error lists those there are),
+ *         WRIT_E_INVALID  NOT_IMPLEMENTED, UNKNOWN_ENGINE (the error lists the known ones),
  *                         INVALID_BALLOT (an engine refuses, or there are too many candidates)
  *         WRIT_E_LIMIT    more than WRIT_CREW_BALLOTS_MAX entries
  *         WRIT_E_NOMEM
@@ -312,16 +313,16 @@ WRIT_RESULT writ_crew_vote(const struct writ_crew_voting *voting,
 /** A plug-in exports one object of type struct writ_crew_engine under this name. */
 #define WRIT_CREW_ENGINE_SYMBOL "writ_crew_engine"
 
-/** A ballot as an engine sees it. */
+/** A ballot in the form that an engine gets. */
 struct writ_crew_ballot {
     struct writ_view agent_id, role_id;
     struct writ_view output;         /* canonical JSON; absent: none */
-    const struct writ_view *ranking; /* the output as names, best first; NULL: it is no array of
-                                        different strings, or of too many */
+    const struct writ_view *ranking; /* the output as names, best first; NULL: not an array of
+                                        different strings, or too many */
     size_t ranking_n;
 };
 
-/** What an engine counts: the valid entries of a vote, and the candidates that they rank. */
+/** The input of an engine: the valid entries of a vote, and the candidates that they rank. */
 struct writ_crew_poll {
     const struct writ_crew_ballot *ballots; /* at least one */
     size_t ballots_n;
@@ -329,7 +330,7 @@ struct writ_crew_poll {
     size_t candidates_n;
 };
 
-/** Where an engine puts what it found. */
+/** Takes the result of an engine. */
 struct writ_crew_tally {
     /** The value of this ballot wins. */
     void (*ballot)(struct writ_crew_tally *tally, size_t ballot);
@@ -340,30 +341,30 @@ struct writ_crew_tally {
         __attribute__((format(printf, 2, 3)));
 };
 
-/** A voting engine. Stateless and deterministic; called from any thread. It is given all that it
+/** A voting engine. Stateless and deterministic; called from any thread. It gets everything that it
  * needs, so that a plug-in links nothing. */
 struct writ_crew_engine {
     uint32_t abi;     /* WRIT_CREW_ENGINE_ABI */
     const char *name; /* shapes say "engine:<name>": letters, digits, '_', '-' and '.' */
     const char *about;
-    /** Counts. Calls tally->ballot or tally->candidate, or neither: no value. Returns 0, or
-     * anything else: it refuses these ballots, and the explanation says why.
+    /** Counts. Calls tally->ballot or tally->candidate; neither means no value. Returns 0; another
+     * value means that it refuses these ballots, with the reason in the explanation.
      */
     int (*count)(const struct writ_crew_poll *poll, struct writ_crew_tally *tally);
 };
 
-/** The engines by name: the built-in ones, and those that were added. NULL on no memory. */
+/** The engines by name: the built-in ones, and added ones. NULL when memory is exhausted. */
 struct writ_crew_engines *writ_crew_engines_new(void);
 void writ_crew_engines_free(struct writ_crew_engines *engines);
-/** Adds one, borrowed until `engines` is freed; one of the same name is replaced, and `replaced`
- * (may be NULL) says so. WRIT_E_INVALID (another ABI, a name that cannot be written), WRIT_E_NOMEM.
+/** Adds one, borrowed until `engines` is freed. It replaces one of the same name, and `replaced`
+ * (may be NULL) says so. WRIT_E_INVALID (another ABI, a name with other characters), WRIT_E_NOMEM.
  */
 WRIT_RESULT writ_crew_engines_add(struct writ_crew_engines *engines,
     const struct writ_crew_engine *engine, bool *replaced, struct writ_crew_err *err);
 
 /* ---- rankings, and choosing a handler by them */
 
-/** What one voter prefers: candidates, best first. */
+/** The preference of one voter: candidates, best first. */
 struct writ_crew_ranking {
     struct writ_view voter;
     const struct writ_view *list;
@@ -373,17 +374,17 @@ struct writ_crew_ranking {
 /**
  * Elects one of the candidates.
  *
- * @param engine      "majority" (first places; tie: the earliest candidate), "borda", or the
- *                    name of an engine that was added
+ * @param engine      "majority" (first places; tie: the earliest candidate), "borda", or the name
+ *                    of an added engine
  * @param candidates  in the order in which `majority` decides ties
  * @param ret         index of the winner; written only on success
  * @param why         NULL, or gets the explanation; wipe it
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  UNKNOWN_ENGINE (the error lists the names there are; an empty name is
- *                         told apart), INVALID_BALLOT (no rankings; an empty one, or one with
- *                         unknown entries, which are named), NOT_IMPLEMENTED (the engine elects
- *                         none). Found in this order, whatever else is wrong
+ *         WRIT_E_INVALID  UNKNOWN_ENGINE (the error lists the known names; an empty name has its
+ *                         own text), INVALID_BALLOT (no rankings; an empty one, or one with unknown
+ *                         entries, which are named), NOT_IMPLEMENTED (the engine elects none).
+ *                         Checked in this order
  *         WRIT_E_LIMIT    too many candidates or rankings
  *         WRIT_E_NOMEM
  */
@@ -398,25 +399,24 @@ WRIT_RESULT writ_crew_elect(struct writ_view engine, const struct writ_crew_engi
 WRIT_RESULT writ_crew_prompt(struct writ_view description, const struct writ_view *options,
     size_t n, struct writ_crew_text *ret);
 
-/** Reads a ranking of all options out of what a model answered: the first array without arrays in
- * it, or else the order in which the options are first named. `ret` gets n indexes, best first.
- * WRIT_E_PARSE: could not be extracted; WRIT_E_LIMIT (options, or bytes of the answer),
- * WRIT_E_NOMEM. */
+/** Reads a ranking of all options from the answer of a model: the first array without arrays in it,
+ * or else the order in which the options are first named. `ret` gets n indexes, best first.
+ * WRIT_E_PARSE: no ranking found; WRIT_E_LIMIT (options, or bytes of the answer), WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_prompt_parse(
     struct writ_view answer, const struct writ_view *options, size_t n, size_t *ret);
 
 /**
- * Chooses the handler of a task: every agent ranked the others, and stands last itself.
+ * Chooses the handler of a task: every agent ranks the others, and comes last itself.
  *
  * @param roles    of the agents, all different
- * @param answers  what each of them answered to the prompt with the others, in the same order;
+ * @param answers  the answer of each agent to the prompt with the others, in the same order;
  *                 absent: it failed
  * @param engine   as for writ_crew_elect; empty: "majority"
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  DUPLICATE_ROLE, NO_QUORUM (less than half of the answers can be read),
- *                         and those of writ_crew_elect
- *         WRIT_E_LIMIT    too many agents; an answer that is too long is one that cannot be read
+ *                         and the errors of writ_crew_elect
+ *         WRIT_E_LIMIT    too many agents; an answer that is too long counts as unreadable
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_dispatch(const struct writ_view *roles, const struct writ_view *answers,
@@ -425,13 +425,13 @@ WRIT_RESULT writ_crew_dispatch(const struct writ_view *roles, const struct writ_
 
 /* ---- memory */
 
-/** On whose behalf memory is read or changed. */
+/** The agent for which memory is read or changed. */
 struct writ_crew_scope {
     struct writ_view agent_id, crew_id, role_id;
     struct writ_view view; /* of a retrieval: "self", "role", "crew" or "all" */
 };
 
-/** A crew's memory, as a table of functions. Values that they give are new, free with
+/** A crew's memory, as a table of functions. Values that they return are new, free with
  * writ_crew_value_free. A failure breaks the session. */
 struct writ_crew_memory_ops {
     writ_result (*retrieve)(void *self, const struct writ_crew_scope *scope,
@@ -453,8 +453,8 @@ struct writ_crew_memory {
     void *self;
 };
 
-/** The reference memory: an ordered list of items. Free with memory.ops->free(memory.self). What
- * agents say never makes it fail: a command that would add an item to a full memory, or make one
+/** The reference memory: an ordered list of items. Free with memory.ops->free(memory.self). No
+ * command of an agent makes it fail: a command that would add an item to a full memory, or make one
  * too large, changes nothing. WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_memory_new(struct writ_view crew_id, struct writ_crew_memory *ret);
 
@@ -463,36 +463,36 @@ WRIT_RESULT writ_crew_memory_new(struct writ_view crew_id, struct writ_crew_memo
 struct writ_crew_session;
 struct writ_crew_control;
 
-/** The time, in any unit that timeouts have too (milliseconds). A finite number. */
+/** The time, in the unit of the timeouts (milliseconds). A finite number. */
 struct writ_crew_clock {
     double (*now)(void *user);
     void *user;
 };
 
-/** What a hook gets. Absent: `ptr` is NULL, or -1. */
+/** The arguments of a hook. Absent: `ptr` is NULL, or -1. */
 struct writ_crew_hook {
-    struct writ_view name;  /* as the shape has it */
+    struct writ_view name;  /* as in the shape */
     struct writ_view stage; /* "before_role" */
     struct writ_view crew_id, role_id;
     struct writ_view agent_id, input, output;
     int fault, stalled;
 };
 
-/** The hooks of a crew: one function that knows them by name and ignores a name that it does not.
- * It must not touch the session but by `control`, which lives for the call. */
+/** The hooks of a crew: one function that selects by name and ignores unknown names. It must not
+ * touch the session except by `control`, which is valid during the call. */
 struct writ_crew_hooks {
     void (*call)(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control);
     void *user;
 };
 
-/** Emits checkpoint.taken at this point. An id that is not UTF-8 is none: nothing happens. */
+/** Emits checkpoint.taken at this point. Does nothing for an id that is not UTF-8. */
 void writ_crew_control_checkpoint(struct writ_crew_control *control, struct writ_view id);
-/** As writ_crew_session_request, its events at this point. Nested too deeply, or with ids that are
- * not UTF-8, it is denied, and nothing follows from that. */
+/** As writ_crew_session_request, with its events at this point. A request that is nested too
+ * deeply, or has ids that are not UTF-8, is denied without any event. */
 bool writ_crew_control_request(struct writ_crew_control *control, struct writ_view from,
     struct writ_view to, enum writ_crew_action action);
 
-/** What a session needs. Zero-initialise, then set at least crew_id, graph and clock. */
+/** The options of a session. Zero-initialise, then set at least crew_id, graph and clock. */
 struct writ_crew_options {
     struct writ_view crew_id; /* unique among the caller's crews; copied */
     const struct writ_crew_graph *graph;
@@ -521,8 +521,8 @@ enum writ_crew_status {
 /** "awaiting_responses". Static storage. */
 const char *writ_crew_status_name(enum writ_crew_status status);
 
-/* All that follow return WRIT_E_INVALID with BROKEN after a call that ran out of memory, or whose
- * memory failed, half way: go on from the last snapshot. Any other error changes nothing. */
+/* All functions below return WRIT_E_INVALID with BROKEN after a call that ran out of memory, or
+ * whose memory failed, half way: resume from the last snapshot. Any other error changes nothing. */
 
 /** WRIT_E_INVALID: a crew_id that is empty or not UTF-8. WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_session_new(const struct writ_crew_options *options,
@@ -535,12 +535,12 @@ enum writ_crew_status writ_crew_session_status(const struct writ_crew_session *s
 WRIT_RESULT writ_crew_session_start(struct writ_crew_session *session, struct writ_view input,
     struct writ_view task, struct writ_crew_events *ret, struct writ_crew_err *err);
 
-/** Takes one inbound event. What is late, unknown or a duplicate gives no events. WRIT_E_PARSE: not
- * a JSON object. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Takes one inbound event. A late, unknown or duplicate one gives no events. WRIT_E_PARSE: not a
+ * JSON object. WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_session_deliver(struct writ_crew_session *session, struct writ_view event,
     struct writ_crew_events *ret, struct writ_crew_err *err);
 
-/** Expires what is due at `now`, in nested crews too. WRIT_E_INVALID: not finite. */
+/** Expires the steps that are due at `now`, in nested crews too. WRIT_E_INVALID: not finite. */
 WRIT_RESULT writ_crew_session_tick(struct writ_crew_session *session, double now,
     struct writ_crew_events *ret, struct writ_crew_err *err);
 
@@ -553,21 +553,21 @@ enum writ_crew_abort {
 WRIT_RESULT writ_crew_session_cancel(struct writ_crew_session *session, enum writ_crew_abort reason,
     struct writ_crew_events *ret, struct writ_crew_err *err);
 
-/** Asks whether an agent may do something with another one; a denial is an event and may invoke a
- * fixer. WRIT_E_INVALID: an id that is not UTF-8 (MALFORMED). */
+/** Requests permission for an agent to do something with another one; a denial is an event and may
+ * invoke a fixer. WRIT_E_INVALID: an id that is not UTF-8 (MALFORMED). */
 WRIT_RESULT writ_crew_session_request(struct writ_crew_session *session, struct writ_view from,
     struct writ_view to, enum writ_crew_action action, bool *ret_allowed,
     struct writ_crew_events *ret, struct writ_crew_err *err);
 
-/** The requests that wait for an answer, as canonical objects. */
+/** The requests without an answer, as canonical objects. */
 WRIT_RESULT writ_crew_session_pending(
     struct writ_crew_session *session, struct writ_crew_events *ret, struct writ_crew_err *err);
 
-/** All there is to know about a session. `ret` is freed with writ_crew_value_free. */
+/** The complete state of a session. `ret` is freed with writ_crew_value_free. */
 WRIT_RESULT writ_crew_session_snapshot(
     struct writ_crew_session *session, struct writ_crew_value **ret, struct writ_crew_err *err);
 
-/** What to do about unanswered steps. */
+/** How to resume unanswered steps. */
 enum writ_crew_resume {
     WRIT_CREW_RESUME_ABORT, /* refuse: RESUME_UNRESOLVED */
     WRIT_CREW_RESUME_RE_EMIT,
@@ -575,10 +575,10 @@ enum writ_crew_resume {
 };
 
 /**
- * A session that goes on where a snapshot was taken.
+ * Makes a session that continues from a snapshot.
  *
- * @param snapshot  from writ_crew_session_snapshot, perhaps after a trip through storage
- * @param later     inbound events since then, in order; delivered before `policy` is asked
+ * @param snapshot  from writ_crew_session_snapshot, possibly from storage
+ * @param later     inbound events since then, in order; delivered before `policy` applies
  * @param ret       written only on success
  * @param events    of the deliveries and the policy; borrowed until the next call with `*ret`
  *
@@ -594,11 +594,11 @@ WRIT_RESULT writ_crew_session_resume(const struct writ_crew_options *options,
 
 /* ---- checkpoints */
 
-/** Snapshots by id, in memory, in the order in which the ids came. */
+/** Snapshots by id, in memory, in the order in which the ids were added. */
 struct writ_crew_checkpoints;
 struct writ_crew_checkpoints *writ_crew_checkpoints_new(void);
 void writ_crew_checkpoints_free(struct writ_crew_checkpoints *store);
-/** Keeps a snapshot (one owner more); one of the same id is replaced in its place. WRIT_E_NOMEM. */
+/** Keeps a snapshot (adds an owner); it replaces one of the same id in its place. WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_checkpoints_put(
     struct writ_crew_checkpoints *store, struct writ_view id, struct writ_crew_value *snapshot);
 /** Borrowed, or NULL. */
@@ -612,7 +612,7 @@ struct writ_view writ_crew_checkpoints_id(const struct writ_crew_checkpoints *st
 
 /* ---- a memory that agents share */
 
-/** What one agent found out and others may use. Views are copied. */
+/** A finding of one agent for others to use. Views are copied. */
 struct writ_crew_insight {
     struct writ_view agent_id;
     struct writ_view content;  /* text */
@@ -635,21 +635,21 @@ struct writ_crew_filter {
     size_t limit; /* 0: no limit */
 };
 
-/** Insights, in the order in which they came. */
+/** Insights, in the order in which they were added. */
 struct writ_crew_pool;
 
-/** An empty pool for at most `max` insights. NULL on no memory. */
+/** An empty pool for at most `max` insights. NULL when memory is exhausted. */
 struct writ_crew_pool *writ_crew_pool_new(size_t max);
 void writ_crew_pool_free(struct writ_crew_pool *pool);
 
-/** WRIT_E_INVALID (metadata that is no JSON, text that is not UTF-8, an importance that is not
+/** WRIT_E_INVALID (metadata that is not JSON, text that is not UTF-8, an importance that is not
  * finite), WRIT_E_LIMIT (the pool is full, too many tags, too long metadata), WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_pool_add(struct writ_crew_pool *pool, const struct writ_crew_insight *insight,
     struct writ_crew_err *err);
 
-/** The insights that a filter lets through, the most important first and the oldest first among
- * equals, as a JSON array of {agentId, content, importance, metadata?, segment, tags}. `ret` is
- * freed with writ_crew_value_free. WRIT_E_NOMEM. */
+/** The insights that a filter admits, the most important first and the oldest first among equals,
+ * as a JSON array of {agentId, content, importance, metadata?, segment, tags}. `ret` is freed with
+ * writ_crew_value_free. WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_pool_read(const struct writ_crew_pool *pool,
     const struct writ_crew_filter *filter, struct writ_crew_value **ret);
 

@@ -1,7 +1,7 @@
 /* jansson.h - values of jansson in and out of Writ, for C programs that have JSON as json_t.
  *
  * verify.h and crew.h take and give JSON as text. writ_jansson_write makes the text of a json_t,
- * writ_jansson_read makes a json_t of a text, writ_jansson_claim makes one of a claim:
+ * writ_jansson_read makes a json_t from a text, writ_jansson_claim makes one from a claim:
  *
  *     char *arguments = NULL;
  *     size_t len = 0;
@@ -14,10 +14,10 @@
  *     }
  *     free(arguments);
  *
- * The text is canonical (RFC 8785): its SHA-256 is the digest that Writ makes of the value. A value
- * that has a canonical form crosses in both directions and keeps that form. A value without one is
- * refused, never repaired: an integer that no double holds (9007199254740993), a member that occurs
- * twice, text that is not UTF-8. U+0000 is a character like any other, in strings and in names.
+ * The text is canonical (RFC 8785): its SHA-256 is Writ's digest of the value. A value that has a
+ * canonical form converts in both directions and keeps that form. A value without one is refused,
+ * never repaired: an integer that no double holds (9007199254740993), a member that occurs twice,
+ * text that is not UTF-8. U+0000 is a character like any other, in strings and in names.
  *
  * Absent is not null: a NULL json_t and a view whose `ptr` is NULL stand for each other.
  *

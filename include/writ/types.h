@@ -12,15 +12,15 @@ struct writ_view {
     size_t len;
 };
 
-/** What went wrong, by what the caller can do about it. */
+/** The kind of a failure, by what the caller can do about it. */
 enum writ_code {
     WRIT_E_UNSET = 0, /* a result that was never set: treated as a failure everywhere */
     WRIT_OK,
-    WRIT_E_INVALID,  /* a well-formed input says something that is not allowed */
+    WRIT_E_INVALID,  /* a well-formed input with a value that is not allowed */
     WRIT_E_PARSE,    /* the input is not in its format */
     WRIT_E_LIMIT,    /* a named limit was exceeded */
     WRIT_E_MISMATCH, /* two things that must agree do not */
-    WRIT_E_ABSENT,   /* what was asked for does not exist */
+    WRIT_E_ABSENT,   /* the requested thing does not exist */
     WRIT_E_BUSY,     /* a queue is full or a resource is held: refuse now, may work later */
     WRIT_E_NOMEM,
     WRIT_E_IO,
@@ -35,8 +35,8 @@ typedef struct writ_result {
 
 #define WRIT_ERR_TEXT 512
 
-/** The most precise thing that can be told about a failure. Never holds an argument value, a
- * token or a key. Zero-initialise before use; filled by the function that fails first. */
+/** The most precise description of a failure. Never holds an argument value, a token or a key.
+ * Zero-initialise before use; the function that fails first fills it. */
 struct writ_err {
     char text[WRIT_ERR_TEXT]; /* what was wrong, where, and what to do; NUL-terminated */
     size_t offset;            /* byte offset into the input, where one applies */

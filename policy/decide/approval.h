@@ -1,4 +1,4 @@
-/* approval.h - which calls need an approval, and by which voters: `approval` of a rule. */
+/* approval.h - `approval` of a rule: the calls that need an approval, and its voters. */
 #ifndef WRIT_POLICY_APPROVAL_H
 #define WRIT_POLICY_APPROVAL_H
 

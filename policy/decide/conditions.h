@@ -1,5 +1,5 @@
 /* conditions.h - why a rule requires an approval, for voters and operators. Callers do not see it:
- * an agent that knows the conditions stays below them. */
+ * an agent that knew the conditions could stay below them. */
 #ifndef WRIT_POLICY_CONDITIONS_H
 #define WRIT_POLICY_CONDITIONS_H
 

@@ -1,6 +1,6 @@
-/* policy.h - which call may run. Pure and total: a call goes in, a verdict comes out, and a call
- * that cannot be evaluated is a deny that names the rule. No I/O, no clock, no state of its own:
- * the same call under the same policy_digest always gets the same verdict.
+/* policy.h - decides whether a call may run. Pure and total: a call goes in, a verdict comes out,
+ * and a call that cannot be evaluated is a deny that names the rule. No I/O, no clock, no state of
+ * its own: the same call under the same policy_digest always gets the same verdict.
  *
  * Zero means no: a tool that no rule lists, an argument value that no constraint names, a scope
  * that cannot be made, a limit that is reached: all are denies. docs/policy.md explains every

@@ -1,4 +1,4 @@
-/* config.h - a configuration file as structs, never changed after it was read (load.h).
+/* config.h - a configuration file as structs, never changed after reading (load.h).
  *
  * A struct writ_config is immutable and reference-counted: a reload makes another one. All views
  * and pointers in it are borrowed until the last reference is dropped. */

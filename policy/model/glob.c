@@ -1,4 +1,4 @@
-/* Matches without recursion: after a failed try the match goes back to the last star alone. Steps
+/* Matches without recursion: after a failed try the match goes back only to the last star. Steps
  * are capped, and a match that reaches a limit answers neither yes nor no. */
 #include "policy/model/glob.h"
 

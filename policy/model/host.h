@@ -1,10 +1,10 @@
 /* host.h - the host of a URL, for the op `host_in`.
  *
- * URL parsers disagree, and an attacker picks the most useful one. So only URLs that all of them
- * read the same way are accepted: scheme http or https, `://`, a host, an optional port, and a
- * path, query or fragment, all of it visible ASCII without backslash. Userinfo, percent escapes in
- * the host, a trailing dot, an empty label, and IPv4 addresses in any spelling but four plain
- * decimal numbers are refused. Letters of the host are compared without case. */
+ * URL parsers disagree, and an attacker uses the difference. So only URLs that all of them read the
+ * same way are accepted: scheme http or https, `://`, a host, an optional port, and a path, query
+ * or fragment, all of it visible ASCII without backslash. Userinfo, percent escapes in the host, a
+ * trailing dot, an empty label, and IPv4 addresses in any spelling but four plain decimal numbers
+ * are refused. Letters of the host are compared without case. */
 #ifndef WRIT_POLICY_HOST_H
 #define WRIT_POLICY_HOST_H
 

@@ -237,7 +237,7 @@ static const struct {
 #undef ROW
 };
 
-/* The number behind `&#`, in decimal or behind an x in hexadecimal; 0 without one. */
+/* The number after `&#`, in decimal or after an x in hexadecimal; 0 without one. */
 static size_t
 decode_number(struct writ_view text, struct piece *ret)
 {

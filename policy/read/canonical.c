@@ -111,7 +111,7 @@ put_node(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct 
     }
 }
 
-/* Defaults that every configuration has anyway are left out. */
+/* Defaults that equal the built-in ones are left out. */
 static bool
 says_more(const struct writ_yaml *defaults)
 {

@@ -9,7 +9,7 @@
 /**
  * Appends everything that can change a decision, as canonical JSON: the preimage of policy_digest.
  *     {"policy":"writ-policy-v1","tools":[{"rules":[...],"tool":"fs/write_file"},...]}
- * with "reviews":{...} behind it if there are any, and "defaults":{...} before it if `defaults`
+ * with "reviews":{...} after it if there are any, and "defaults":{...} before it if `defaults`
  * says more than that zero means no. Upstreams and frameworks of included files that are not agreed
  * are "not_agreed":[...] before it, and the tools of such a file have "agreed":false. Texts are
  * strings; in values of constraints and arguments of probes numbers are ["n","500.00"], lists

@@ -1,11 +1,11 @@
 /* Notes are in the order of the file, and most files change little: the search for the note of the
- * same option in the other configuration begins behind the last one found. */
+ * same option in the other configuration begins after the last one found. */
 #include "policy/read/changes.h"
 
 #define VALUE_MAX   (2 * WRIT_CONFIG_BYTES_MAX) /* of lists: texts with their lengths */
 #define ROOM        256                         /* bytes of most paths and values */
 #define REFUSED_MAX 160                         /* bytes of names in an error */
-#define MORE_MAX    32                          /* bytes that say how many names did not fit */
+#define MORE_MAX    32                          /* bytes for the number of names that did not fit */
 
 /* Of an option that is not LIVE. */
 struct writ_changes_value {
@@ -122,7 +122,7 @@ put_value(struct writ_buf *ret, const struct writ_setting *s, const void *field)
         break;
     case WRIT_SETTING_INNER:
         break;
-    case WRIT_SETTING_NODE: /* whether it has any; its entries have notes of their own */
+    case WRIT_SETTING_NODE: /* whether it is present; its entries have notes of their own */
         writ_buf_byte(ret, has_entries(*(const struct writ_yaml *const *)field) ? '1' : '0');
         break;
     }

@@ -12,7 +12,7 @@
 
 /** For option.c: notes the value of an option that is not LIVE.
  *
- * @param field     the value as the kind of the option has it
+ * @param field     the value in the form of the option's kind
  * @param left_out  the value that the option has when it is left out
  */
 void writ_changes_note(struct writ_options *o, const struct writ_setting *setting,

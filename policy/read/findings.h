@@ -1,5 +1,5 @@
 /* findings.h - all errors and warnings about a file, collected to its end: a person who repairs a
- * configuration needs all faults, not the first. */
+ * configuration needs all faults, not only the first. */
 #ifndef WRIT_POLICY_FINDINGS_H
 #define WRIT_POLICY_FINDINGS_H
 

@@ -23,22 +23,23 @@ void writ_option_read(
 /** The option of that name in a section, NULL when it is absent or `map` is not a map. */
 const struct writ_yaml *writ_option_of(const struct writ_yaml *map, const char *name);
 
-/** Tells of `map`, which gives none or several of those options of the section of which it needs
- * exactly one. */
+/** Adds a finding to `map`, which has none or several of those options of the section of which it
+ * needs exactly one. */
 void writ_option_needs_one(
     struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
 
-/** Tells of each group of options of the section of which `map` gives too many, or none where it
- * needs one. False when there was one. */
+/** Adds a finding for each group of options of the section of which `map` has too many, or none
+ * although it needs one. False when there was one. */
 bool writ_option_choice(
     struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
 
-/** Tells of each option in `map` that needs another one of the section beside it, which is not
- * there. False when there was one. */
+/** Adds a finding to each option in `map` that needs another option of the section, which is
+ * absent. False when there was one. */
 bool writ_option_together(
     struct writ_options *o, enum writ_section section, const struct writ_yaml *map);
 
-/** A copy of the two one after the other, in o->arena; ptr NULL (and o->nomem) without memory. */
+/** A copy of the two texts, one after the other, in o->arena; ptr NULL (and o->nomem) without
+ * memory. */
 struct writ_view writ_option_join(
     struct writ_options *o, const char *before, struct writ_view text);
 

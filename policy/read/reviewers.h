@@ -1,4 +1,5 @@
-/* reviewers.h - reads `reviewers` of the configuration: how voters in reviews are asked. */
+/* reviewers.h - reads `reviewers` of the configuration: how the gateway asks the voters of
+ * reviews. */
 #ifndef WRIT_POLICY_REVIEWERS_H
 #define WRIT_POLICY_REVIEWERS_H
 
