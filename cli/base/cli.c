@@ -1,5 +1,5 @@
-/* What a command asks its command line for, and how it answers and fails. An answer that could not
- * be written is never a success. */
+/* The options that a command reads, its answers and its failures. An answer that could not be
+ * written is never a success. */
 #include "cli/base/cli.h"
 
 #include "base/text.h"

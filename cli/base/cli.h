@@ -108,11 +108,11 @@ struct writ_view writ_cli_operand(const struct writ_cli *cli, int n);
  * WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM. Blocks. */
 WRIT_RESULT writ_cli_read(const char *path, size_t max, struct writ_buf *ret, struct writ_err *err);
 
-/** Writes all of it. False when that fails; errno says why. */
+/** Writes the whole text. False when that fails; errno has the reason. */
 bool writ_cli_write_all(int fd, struct writ_view text);
 
-/** Makes a file with these bytes that only its owner can read and write, never over one that is
- * there. WRIT_E_INVALID (it exists), WRIT_E_IO. Blocks. */
+/** Makes a file with these bytes that only its owner can read and write, never over an existing
+ * one. WRIT_E_INVALID (it exists), WRIT_E_IO. Blocks. */
 WRIT_RESULT writ_cli_write_new(const char *path, struct writ_view text, struct writ_err *err);
 
 /** Writes to standard output. A failure to write ends the run with WRIT_EXIT_ENVIRONMENT. */

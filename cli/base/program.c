@@ -17,7 +17,7 @@ same(const char *a, const char *b)
 
 /* ---- parsing */
 
-/* How many of the arguments are the words of this command: 0 when it is another. */
+/* The number of arguments that are the words of this command: 0 for another command. */
 static int
 words_match(const struct writ_command *command, int argc, const char *const *argv)
 {
@@ -108,7 +108,7 @@ parse_one(struct parse *parse)
     }
 }
 
-/* What only the end of the line can tell. */
+/* Checks that need the whole command line. */
 static bool
 parse_complete(const struct writ_cli *cli)
 {
@@ -148,7 +148,7 @@ run_parsed(struct writ_cli *cli, const char **operands, int argc, const char *co
     struct parse parse = {.cli = cli, .operands = operands, .argc = argc, .argv = argv};
 
     for (int i = 0; i < argc && !same(argv[i], "--"); i++) {
-        cli->json = cli->json || same(argv[i], "--json"); /* also for what is refused before it */
+        cli->json = cli->json || same(argv[i], "--json"); /* also for a mistake before it */
     }
     while (parse.at < argc && !parse.refused) {
         parse_one(&parse);
@@ -198,7 +198,7 @@ is_group(const struct writ_program *program, const char *word)
     return false;
 }
 
-/* A word that is a command of another program now: one line that names that program. */
+/* The word is now a command of another program: prints one line that names that program. */
 static bool
 tell_moved(const struct writ_cli *cli, const char *word)
 {

@@ -2,15 +2,15 @@
  *
  * The log is canonical JSON, one object a line:
  *
- *   {"type":"log.opened","format":"crew-log/1",...}  shape, agents and nested shapes as the texts
- *                                                    that they were, crew id, default timeout
- *   {"type":"input.start","ts":T,...}                what went in: start, deliver, tick, cancel
- *   {"type":"role.entered",...}                      what came out because of it: events
- *   {"type":"log.closed","digest":"sha256:...",...}  how it ended, and the SHA-256 of all lines
- *                                                    before, each with its line feed
+ *   {"type":"log.opened","format":"crew-log/1",...} shape, agents and nested shapes as texts, crew
+ *   id, default timeout
+ *   {"type":"input.start","ts":T,...} the input: start, deliver, tick, cancel
+ *   {"type":"role.entered",...} the events that it caused
+ *   {"type":"log.closed","digest":"sha256:...",...} the end, and the SHA-256 of all lines before,
+ *   each with its line feed
  *
- * The same inputs give the same log, byte for byte: the clock stands still while an input is worked
- * on, and is written down with it. So a log alone is enough for a replay. */
+ * The same inputs give the same log, byte for byte: the clock stands still while an input is
+ * processed, and is logged with it. So a log is enough for a replay. */
 #ifndef WRIT_CLI_RECORDING_H
 #define WRIT_CLI_RECORDING_H
 

@@ -3,8 +3,9 @@
  * (1) The session is called only from here, and never while its events are processed: those live
  * until the next call. A failure meanwhile waits for the loop's next task.
  * (2) Every open step of the session is in `steps`, and no other.
- * (3) Time is the wall's at the beginning and the monotonic clock's from then on, in whole
- * milliseconds, so that it never goes back. A script's is a count of its inputs. */
+ * (3) Time is wall time at the beginning and advances with the monotonic clock, in whole
+ *     milliseconds, so that it never goes back. The time of a script is the number of its
+ *     inputs. */
 #include "base/text.h"
 #include "cli/crew/command.h"
 #include "cli/crew/event.h"

@@ -5,8 +5,8 @@
  *
  * The k-th request to an agent gets the k-th answer of the list under its id, or else under its
  * role. An answer has the members of agent.step.completed (output, memex_commands, fault, stalled),
- * or "failed" with a text, or "silent": true: no answer before the time limit. A list that is used
- * up, or absent, fails the agent. */
+ * or "failed" with a text, or "silent": true: no answer before the time limit. An exhausted or
+ * absent list fails the agent. */
 #ifndef WRIT_CLI_SCRIPT_H
 #define WRIT_CLI_SCRIPT_H
 

@@ -16,7 +16,7 @@ struct writ_step {
     double deadline_ms;      /* of the crew's clock; infinite: none */
     void *owner;             /* the worker that must answer, or NULL */
     bool sent;               /* to the owner */
-    const char *failed;      /* why no answer will come; borrowed, NULL: one may come */
+    const char *failed;      /* the reason why no answer will come; borrowed, NULL: one may come */
     struct writ_timer timer; /* for an owner with a loop */
 };
 

@@ -1,13 +1,13 @@
 /* Processes that answer for agents: a step goes to a worker's child as a line, and its answer is
  * read.
  *
- * (1) A step that was handed in is in the list of its worker (owner set), or in `refused` (owner
- *     NULL, failed set), until it is done or reported as failed.
- * (2) A child is closed from the worker's own task alone, never from inside its callbacks.
- * (3) A child that ends takes at least one step with it, so that starting one that always ends
- *     comes to an end.
- * (4) The owner is called from callbacks and tasks of the loop alone: a step that fails while it is
- *     handed in waits in `refused`. */
+ * (1) A submitted step is in the list of its worker (owner set), or in `refused` (owner NULL,
+ *     failed set), until it is done or reported as failed.
+ * (2) Only the worker's own task closes a child, never one of its callbacks.
+ * (3) A child that ends takes at least one step with it, so that restarts of a child that always
+ *     ends are bounded.
+ * (4) Only callbacks and tasks of the loop call the owner: a step that fails during its submission
+ *     waits in `refused`. */
 #include "cli/crew/workers.h"
 
 #include "gateway/io/child.h"
@@ -22,11 +22,11 @@ struct worker {
     TAILQ_ENTRY(worker) link;
     struct writ_workers *all;
     struct writ_buf name;
-    struct writ_child *child; /* NULL: nobody has asked since it ended */
+    struct writ_child *child; /* NULL: no request since it ended */
     bool served;              /* the child was sent a step */
     struct writ_step_list steps;
-    struct writ_task task; /* closes the child, and opens another when it is needed */
-    char why[WHY_BYTES];   /* it ended the last time */
+    struct writ_task task; /* closes the child, and opens another one when needed */
+    char why[WHY_BYTES];   /* the reason of its last end */
 };
 
 struct writ_workers {
@@ -34,7 +34,7 @@ struct writ_workers {
     TAILQ_HEAD(, worker) list;
     size_t n, children;
     struct writ_step_list refused;
-    struct writ_task task; /* tells what was refused, and the end */
+    struct writ_task task; /* reports the refused steps, and the end */
     struct writ_event_reader reader;
     const char *environment[WRIT_WORKERS_ENV_MAX + 1];
     bool stopping;
@@ -68,7 +68,7 @@ on_task(struct writ_task *task)
     }
 }
 
-/* The steps that it was sent, or all of them. */
+/* Refuses the steps that were sent to it, or all of them. */
 static void
 refuse_all(struct worker *worker, bool unsent_too)
 {
@@ -92,7 +92,7 @@ send_step(struct worker *worker, struct writ_step *step)
 
     if (writ_is_ok(sent)) {
         step->sent = worker->served = true;
-    } else if (sent.code != WRIT_E_ABSENT) { /* it is about to end: then it is started again */
+    } else if (sent.code != WRIT_E_ABSENT) { /* it is about to end: start it again then */
         refuse(worker->all, step, "its worker does not read");
     }
 }
@@ -156,7 +156,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     if (!was || (step != NULL && step->owner != worker)) {
         reject(worker, "it was not asked for this correlationId");
     } else if (is_terminal(answer)) {
-        if (step != NULL) { /* else it is late */
+        if (step != NULL) { /* else the answer is late */
             workers->options.handler->on_answer(workers->options.ctx, step, line, answer);
         }
     } else if (!writ_event_is(answer, "agent.stream.chunk")) {
@@ -199,11 +199,11 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     case WRIT_CHILD_BROKEN_PIPE:
         set_why(worker, "its worker closed its input or output");
         break;
-    case WRIT_CHILD_REJECTED: /* why was set when it was */
+    case WRIT_CHILD_REJECTED: /* `why` was set at that time */
         break;
     }
     refuse_all(worker, !worker->served); /* keeps (3) */
-    writ_child_stop(child);              /* started again when it is asked again, not before */
+    writ_child_stop(child);              /* started again at the next request, not before */
 }
 
 static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
@@ -248,7 +248,7 @@ on_worker_task(struct writ_task *task)
 
 /* ---- what the owner calls */
 
-/* The variables of ours; one without a name is left out. */
+/* The inherited variables; an entry without a name is left out. */
 static WRIT_RESULT
 inherit(struct writ_workers *workers, struct writ_err *err)
 {
@@ -311,7 +311,7 @@ writ_workers_free(struct writ_workers *workers)
     writ_free(workers);
 }
 
-/* The worker of an agent, or NULL: there are too many, or no memory. */
+/* The worker of an agent, or NULL: too many workers, or no memory. */
 static struct worker *
 find_worker(struct writ_workers *workers, struct writ_view agent)
 {
@@ -374,7 +374,7 @@ writ_workers_done(struct writ_workers *workers, struct writ_step *step, struct w
     step->owner = NULL;
     if (step->sent && expired.ptr != NULL && worker->child != NULL) {
         WRIT_IGNORE(
-            writ_child_send(worker->child, expired, &ticket)); /* it learns this if it reads */
+            writ_child_send(worker->child, expired, &ticket)); /* learns of it if it reads */
     }
 }
 

@@ -1,15 +1,15 @@
-/* workers.h - agents that are processes, spoken to in JSON lines.
+/* workers.h - agents as processes that exchange JSON lines.
  *
- * Each agent has a process of its own, or all share one. It is started when it is first asked, by
- * `sh -c COMMAND` in a process group of its own, and serves until its input ends.
+ * Each agent has a process of its own, or all share one. The first request starts it, by `sh -c
+ * COMMAND` in a process group of its own, and it serves until its input ends.
  *
  * It reads events, one line each: agent.step.requested, and agent.step.timed_out for one of its
- * steps that has expired. Whatever else comes one day is to be skipped. It writes events, one line
- * each: agent.step.completed, agent.step.failed or agent.step.timed_out with the correlationId of a
- * step that it was asked for, and agent.stream.chunk, which is skipped. An answer to a step that is
- * closed already is late and skipped. Anything else, and a line longer than
- * WRIT_WORKERS_LINE_MAX, is no worker: it is killed. What it was asked for fails when it ends, and
- * it is started again when it is asked the next time.
+ * steps that has expired. It must skip unknown events. It writes events, one line each:
+ * agent.step.completed, agent.step.failed or agent.step.timed_out with the correlationId of one of
+ * its steps, and agent.stream.chunk, which is skipped. An answer to a step that is closed already
+ * is late and skipped. A process that writes anything else, or a line longer than
+ * WRIT_WORKERS_LINE_MAX, is killed. Its open steps fail when it ends, and the next request starts
+ * it again.
  *
  * For the thread of the loop. Callbacks come from the loop, never from inside a function of this
  * header. */
@@ -25,7 +25,7 @@
 #define WRIT_WORKERS_GRACE_US  INT64_C(1000000)   /* per step of stopping one */
 #define WRIT_WORKERS_ENV_MAX   256                /* variables that a worker inherits */
 
-/** What the owner does. */
+/** The functions of the owner. */
 struct writ_workers_handler {
     /** An answer to an open step, which the owner closes. Both borrowed. */
     void (*on_answer)(
@@ -34,7 +34,7 @@ struct writ_workers_handler {
     void (*on_failed)(void *ctx, struct writ_step *step, const char *why);
     /** A line of standard error, of unknown bytes; `dropped` ones before it were too many. */
     void (*on_log)(void *ctx, struct writ_view worker, struct writ_view line, uint64_t dropped);
-    /** After writ_workers_stop: all of them are gone. */
+    /** After writ_workers_stop: all processes have ended. */
     void (*on_gone)(void *ctx);
 };
 
@@ -49,12 +49,12 @@ struct writ_workers_options {
 
 struct writ_workers;
 
-/** Starts nothing yet: a process begins with the first step for it. `options` is copied, what it
- * points to borrowed until the workers are freed. `ret` is new, free with writ_workers_free;
+/** Starts no process yet: the first step for it does. `options` is copied, the memory that it
+ * points to is borrowed until the workers are freed. `ret` is new, free with writ_workers_free;
  * written only on success. WRIT_E_LIMIT (WRIT_WORKERS_ENV_MAX), WRIT_E_NOMEM. */
 WRIT_RESULT writ_workers_new(
     const struct writ_workers_options *options, struct writ_workers **ret, struct writ_err *err);
-/** Kills what is left. */
+/** Kills the remaining processes. */
 void writ_workers_free(struct writ_workers *workers);
 
 /** Hands a step to its worker. Failures come by on_failed. */
@@ -65,7 +65,7 @@ void writ_workers_ask(struct writ_workers *workers, struct writ_step *step);
 void writ_workers_done(
     struct writ_workers *workers, struct writ_step *step, struct writ_view expired);
 
-/** Ends them all: end of input, then SIGTERM, then SIGKILL. on_gone comes, also when there are
+/** Ends all processes: end of input, then SIGTERM, then SIGKILL. Calls on_gone, also when there are
  * none. */
 void writ_workers_stop(struct writ_workers *workers);
 

@@ -1,5 +1,5 @@
-/* command.tbl.h - every command of `writ-vectors`, which has its manual page docs/writ-vectors.1 from
- * here. The first lines of cli/commands/command.tbl.h say what a row is. */
+/* command.tbl.h - every command of `writ-vectors`; its manual page docs/writ-vectors.1 is made from
+ * this table. The first lines of cli/commands/command.tbl.h explain the rows. */
 /* clang-format off */
 
 #include "cli/base/command.tbl.h"

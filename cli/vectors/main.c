@@ -1,5 +1,5 @@
-/* The program `writ-vectors`: its table of commands, and its name. The frame does the rest:
- * nothing here depends on which command runs. */
+/* The program `writ-vectors`: its table of commands, and its name. The frame does the rest: nothing
+ * here depends on the command. */
 #include "cli/base/program.h"
 #include "cli/vectors/command.h"
 

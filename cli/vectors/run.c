@@ -1,5 +1,5 @@
 /* writ-vectors run: sets of vectors, ours or an implementer's own. Every case of a known format
- * either passes or is named with what differs; a run without any case is not a success. */
+ * either passes or is named with its differences; a run without any case is not a success. */
 #include "base/text.h"
 #include "cli/vectors/command.h"
 #include "cli/vectors/scenario.h"
@@ -17,7 +17,7 @@
 #define GOT_MAX     ((size_t)16 << 20)
 #define REPORT_MAX  ((size_t)64 << 20)
 #define PATH_BYTES  4096
-#define DEPTH_MAX   8 /* folders below one that was named */
+#define DEPTH_MAX   8 /* folders below a named one */
 #define SAFE_MAX    200
 #define FORMAT_CREW "crew-vector/1"
 
@@ -74,7 +74,7 @@ tell(struct run *run, const char *path, struct writ_view id, struct writ_view wh
 
 /* ---- one case */
 
-/* Appends what is different, one line each; nothing for what is as it should be. */
+/* Appends the differences, one line each; nothing for equal values. */
 static WRIT_RESULT
 compare(const struct writ_json *expect, struct writ_view got, struct writ_arena *arena,
     struct writ_buf *ret, struct writ_err *err)
@@ -286,6 +286,6 @@ writ_command_run(const struct writ_cli *cli)
             (unsigned long long)run.skipped);
     }
     writ_buf_wipe(&run.report);
-    /* nothing that was run is no success */
+    /* a run without a case is not a success */
     return run.failed == 0 && run.passed > 0 ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
 }

@@ -1,6 +1,6 @@
-/* A scenario of crew-vector/1: inputs, steps, and a record of what each step must give. Reading and
- * building is here; scenario_step.c drives the session, scenario_record.c writes what came out and
- * compares it, as canonical texts. */
+/* A scenario of crew-vector/1: inputs, steps, and the expected result of each step. This file reads
+ * and builds; scenario_step.c drives the session, scenario_record.c writes the results and compares
+ * them, as canonical texts. */
 #include "cli/vectors/scenario.h"
 
 #include "base/text.h"
@@ -131,7 +131,7 @@ compare_lint(struct scenario *s)
     writ_crew_findings_free(warnings);
 }
 
-/* Builds the graph and compares it, or why there is none. False: there is none. */
+/* Builds the graph and compares it, or the reason of the failure. False: there is no graph. */
 static bool
 build(struct scenario *s)
 {
@@ -215,7 +215,8 @@ add_to_log(struct scenario *s, const struct writ_scenario_step *step)
     }
 }
 
-/* A parser may refuse what has no canonical form, or one of its own (the format's README). */
+/* A parser may refuse a value without a canonical form, or with another one (the format's
+ * README). */
 static bool
 may_refuse(const struct writ_scenario_step *step, const struct writ_json *want)
 {

@@ -1,5 +1,5 @@
-/* scenario_member.h - the members of a scenario file, as the crew library takes them. What a member
- * of another type would be is absent: a file that says something else simply differs. */
+/* scenario_member.h - reads the members of a scenario file for the crew library. A member of
+ * another type is absent: the scenario then differs. */
 #ifndef WRIT_CLI_SCENARIO_MEMBER_H
 #define WRIT_CLI_SCENARIO_MEMBER_H
 
@@ -13,7 +13,7 @@ struct writ_view writ_scenario_member_text(const struct writ_json *object, const
 /** The number, or 0. */
 double writ_scenario_member_number(const struct writ_json *object, const char *member);
 
-/** The canonical JSON of a value of any type; absent where there is none. Replaces what is in
+/** The canonical JSON of a value of any type; absent when there is none. Replaces the content of
  * `buf` and is borrowed from it. */
 struct writ_view writ_scenario_member_json(
     struct writ_buf *buf, const struct writ_json *object, const char *member);

@@ -1,5 +1,5 @@
-/* What came out of a scenario as records of its format. Members are in canonical order, so that
- * a record is compared with what the file expects byte by byte. */
+/* The results of a scenario as records of its format. Members are in canonical order, so that a
+ * record is compared with the expected one byte by byte. */
 #include "cli/vectors/scenario_record.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
-/* scenario_record.h - a step of a scenario and what it gave, written as the format writes it, and
- * compared with what the file expects. A writer that runs out of memory gives a text that differs.
+/* scenario_record.h - a step of a scenario and its results, written in the format and compared with
+ * the expected ones. A writer that runs out of memory gives a text that differs.
  */
 #ifndef WRIT_CLI_SCENARIO_RECORD_H
 #define WRIT_CLI_SCENARIO_RECORD_H
@@ -8,7 +8,7 @@
 #include "evidence/json/write.h"
 #include "writ/crew.h"
 
-/** What steps are run against. */
+/** The crew that steps run against. */
 struct writ_scenario_crew {
     const struct writ_json *hook_actions; /* by the name of the hook; borrowed */
     struct writ_crew_graph *graph;
@@ -21,7 +21,7 @@ struct writ_scenario_crew {
     struct writ_buf hook_calls; /* of the step: canonical records, each ended by a newline */
 };
 
-/** One step, and what it gave. */
+/** One step, and its results. */
 struct writ_scenario_step {
     const struct writ_json *json; /* the only input; borrowed */
     const char *error;            /* NULL: none */
@@ -37,10 +37,10 @@ struct writ_scenario_step {
     bool has_status;
 };
 
-/** One line for a hook that was called. */
+/** Appends one line for a hook that was called. */
 void writ_scenario_record_hook(struct writ_buf *lines, const struct writ_crew_hook *hook);
 
-/** One line for an action that a hook asked for, and what it was told. */
+/** Appends one line for an action that a hook requested, and the answer. */
 void writ_scenario_record_request(struct writ_buf *lines, struct writ_view hook,
     struct writ_view from, struct writ_view to, struct writ_view action, bool allowed);
 
@@ -58,11 +58,11 @@ void writ_scenario_record_findings(struct writ_write *w, const struct writ_crew_
 void writ_scenario_record_graph(struct writ_write *w, const struct writ_crew_graph *graph);
 
 /**
- * Whether `got`, a canonical text, is what the file expects; if not, `report` gets a line that says
- * where they part.
+ * Whether `got`, a canonical text, equals the expected one; if not, `report` gets a line with the
+ * first difference.
  *
- * @param where  what is compared, and `at`, which one of it
- * @param want   NULL: nothing was expected
+ * @param where  the kind of value, and `at`, its number
+ * @param want   NULL: the file expects nothing
  */
 bool writ_scenario_record_compare(struct writ_buf *report, const char *where, size_t at,
     const struct writ_json *want, struct writ_view got);

@@ -1,5 +1,5 @@
 /* Drives the crew library with the steps of a scenario: one row of the table of operations for
- * each. What comes out, failures too, is noted in the step and nowhere else. */
+ * each. Results, also failures, are noted only in the step. */
 #include "cli/vectors/scenario_step.h"
 
 #include "cli/vectors/scenario_member.h"
@@ -56,7 +56,7 @@ writ_scenario_step_hook(
 
 /* ---- operations */
 
-/* What a call came to: the error's name, or nothing. */
+/* The result of a call: the error's name, or nothing. */
 static bool
 failed(struct writ_scenario_step *step, writ_result result, const struct writ_crew_err *err)
 {
@@ -239,8 +239,9 @@ op_store(struct writ_scenario_crew *crew, struct writ_scenario_step *step)
     }
 }
 
-/* The format reads as ECMAScript does: of duplicate members the last counts, and numbers are
- * doubles. jansson does so; our own reader refuses such a text, and sees what jansson made of it.
+/* The format reads as ECMAScript does: the last of duplicate members counts, and numbers are
+ * doubles. jansson does so; our own reader would refuse such a text, and gets the text that jansson
+ * made from it.
  */
 static void
 op_canonicalize(struct writ_scenario_crew *crew, struct writ_scenario_step *step)

@@ -4,7 +4,7 @@
 
 #include "cli/vectors/scenario_record.h"
 
-/** Runs the step that `step->json` describes. What fails is noted in it, as everything else. */
+/** Runs the step that `step->json` describes. Notes failures in the step, like all results. */
 void writ_scenario_step_run(struct writ_scenario_crew *crew, struct writ_scenario_step *step);
 
 void writ_scenario_step_wipe(struct writ_scenario_step *step);

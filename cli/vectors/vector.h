@@ -1,8 +1,8 @@
 /* vector.h - the sets of vectors that `writ-vectors run` knows, by their format.
  *
- * A file is {"format": "writ-.../1", ..., "cases": [{"id": ..., ..., "expect": ...}]}. What a set
- * has in common stands beside its cases. A runner computes what `expect` should be;
- * vectors/README.md says for each format what is in it. */
+ * A file is {"format": "writ-.../1", ..., "cases": [{"id": ..., ..., "expect": ...}]}. Common
+ * members of a set are beside its cases. A runner computes the value to compare with `expect`;
+ * vectors/README.md describes each format. */
 #ifndef WRIT_CLI_VECTOR_H
 #define WRIT_CLI_VECTOR_H
 
@@ -12,7 +12,7 @@
  * Computes one case.
  *
  * @param set     the file; borrowed
- * @param vector  the case, out of the same file
+ * @param vector  the case, from the same file
  * @param arena   for this case
  * @param ret     gets the JSON text that `expect` is compared with
  *

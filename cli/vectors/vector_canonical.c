@@ -1,5 +1,5 @@
-/* writ-canonical/1: the canonical form of a JSON text with its digest, or that there is none.
- * Only a text that is refused as such has none; any other failure fails the case. */
+/* writ-canonical/1: the canonical form of a JSON text with its digest, or that it has none. Only
+ * the refusal of the text means that it has none; any other failure fails the case. */
 #include "cli/vectors/vector.h"
 #include "evidence/json/digest.h"
 #include "evidence/json/jcs.h"

@@ -5,7 +5,7 @@
 
 #define ARGUMENTS_MAX ((size_t)1 << 20)
 
-/* What the verifier remembers, as the case says. */
+/* The verifier's memory in the case. */
 struct memory {
     bool unlisted, revoked, used;
 };
@@ -43,7 +43,7 @@ is_true(const struct writ_json *value)
     return writ_json_type(value) == WRIT_JSON_TRUE;
 }
 
-/* A number of the call, where it is there. */
+/* A number of the call, if present. */
 static WRIT_RESULT
 take(const struct writ_json *call, const char *name, int64_t *ret, struct writ_err *err)
 {
@@ -54,7 +54,7 @@ take(const struct writ_json *call, const char *name, int64_t *ret, struct writ_e
     return WRIT_DONE;
 }
 
-/* As the call file of `writ verify credential`: what is not there is not compared. */
+/* As the call file of `writ verify credential`: absent members are not compared. */
 static WRIT_RESULT
 read_call(const struct writ_json *call, struct memory *memory, struct writ_credential_expect *ret,
     struct writ_err *err)

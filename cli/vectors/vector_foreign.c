@@ -1,4 +1,4 @@
-/* writ-foreign/1: documents of others, and what there is to say about them. */
+/* writ-foreign/1: documents in foreign formats, and the findings about them. */
 #include "base/clock.h"
 #include "cli/vectors/vector.h"
 #include "evidence/json/write.h"

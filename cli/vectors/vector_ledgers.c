@@ -1,5 +1,5 @@
-/* writ-ledgers/1: ledgers as rows, sound ones and others that were tampered with; whether a gateway
- * starts with them, and what `writ ledger verify` finds. */
+/* writ-ledgers/1: ledgers as rows, sound ones and tampered ones; whether a gateway starts with
+ * them, and the findings of `writ ledger verify`. */
 #include "base/clock.h"
 #include "cli/vectors/vector.h"
 #include "evidence/json/write.h"
@@ -41,7 +41,7 @@ place_remove(struct place *place)
 static WRIT_RESULT
 place_make(struct place *ret, struct writ_err *err)
 {
-    /* in memory where there is such a place: no case asks what a power cut leaves behind */
+    /* in memory if possible: no case tests a power cut */
     const char *parent = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
 
     ret->folder = writ_buf_make(PATH_BYTES);
@@ -67,7 +67,7 @@ read_ring(const struct writ_json *value, struct writ_keyring **ret, struct writ_
     return writ_keyring_read(writ_buf_view(&text), ret, err);
 }
 
-/* A ledger opens only with a key to sign with: one that has signed nothing yet. */
+/* A ledger opens only with a key to sign with: adds one that has signed nothing yet. */
 static WRIT_RESULT
 add_signer(struct writ_keyring *ring, int64_t now_us, struct writ_err *err)
 {

@@ -1,5 +1,5 @@
-/* writ-proofs/1: trees, inclusions and growth. writ-checkpoints/1: signed notes and what they say.
- */
+/* writ-proofs/1: trees, inclusions and growth. writ-checkpoints/1: signed notes and their
+ * contents. */
 #include "cli/vectors/vector.h"
 #include "evidence/json/write.h"
 #include "evidence/log/checkpoint.h"

@@ -1,5 +1,5 @@
-/* writ-receipts/1, writ-bundles/1: files of evidence, the keys that are trusted, witnesses, and the
- * first reason against each. */
+/* writ-receipts/1, writ-bundles/1: files of evidence, the trusted keys, witnesses, and the first
+ * reason against each. */
 #include "cli/vectors/vector.h"
 #include "evidence/json/write.h"
 #include "evidence/proof/bundle_check.h"
@@ -35,7 +35,7 @@ read_trusted(const struct writ_json *keys, struct trusted *trusted, struct writ_
     return WRIT_DONE;
 }
 
-/* Who must have signed the checkpoint. */
+/* The parties that must have signed the checkpoint. */
 struct signers {
     struct trusted logs, witnesses;
     struct writ_checkpoint_trust trust;
@@ -122,7 +122,7 @@ check_freep(struct writ_bundle_check **check)
     writ_bundle_check_free(*check);
 }
 
-/* The bytes of a bundle: `bundle`, or what `bundle_base64` stands for. */
+/* The bytes of a bundle: `bundle`, or the decoded `bundle_base64`. */
 static WRIT_RESULT
 read_bundle(const struct writ_json *vector, struct writ_buf *ret, struct writ_err *err)
 {
@@ -140,7 +140,7 @@ read_bundle(const struct writ_json *vector, struct writ_buf *ret, struct writ_er
     return WRIT_DONE;
 }
 
-/* Takes all lines up to the first that something speaks against, and counts them. */
+/* Takes all lines up to the first faulty one, and counts them. */
 static WRIT_RESULT
 take_lines(struct writ_bundle_check *check, struct writ_view text, uint64_t *ret_lines,
     enum writ_reason *ret_why, struct writ_err *err)
@@ -156,7 +156,7 @@ take_lines(struct writ_bundle_check *check, struct writ_view text, uint64_t *ret
         }
         text = writ_view_sub(text, end + 1, text.len);
     }
-    if (text.len > 0) { /* behind the last end of a line */
+    if (text.len > 0) { /* after the last end of a line */
         *ret_why = WRIT_REASON_EVIDENCE_MALFORMED;
     }
     return WRIT_DONE;

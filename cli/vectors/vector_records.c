@@ -139,7 +139,7 @@ put_faults(struct writ_write *w, struct writ_faults *faults)
     writ_write_array_end(w);
 }
 
-/* A record passes through without loss: what is written is its canonical form. */
+/* A record passes through without loss: it is written in its canonical form. */
 static WRIT_RESULT
 check_lossless(const struct writ_json *record, struct writ_view text, struct writ_err *err)
 {

@@ -1,4 +1,4 @@
-/* writ-rotations/1: which keys of a set are reached from keys that were trusted before. */
+/* writ-rotations/1: the keys of a set that earlier trusted keys reach. */
 #include "cli/vectors/vector.h"
 #include "evidence/jose/rotation.h"
 #include "evidence/json/write.h"
