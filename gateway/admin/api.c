@@ -10,8 +10,8 @@
 
 /* ---- where a request of a browser comes from ---- */
 
-/* Without the scheme, so that it also holds behind a proxy that speaks TLS: which hosts are served
- * the listener has checked. */
+/* Compares without the scheme, so that it also works behind a proxy that speaks TLS. The listener
+ * has checked the host. */
 static bool
 is_own_origin(const struct writ_exchange *x, struct writ_view origin)
 {
@@ -35,7 +35,7 @@ writ_api_origin(const struct writ_exchange *x, bool changes)
     return WRIT_REASON_NONE;
 }
 
-/* RFC 6265bis 4.1.3.2: with that prefix no other host and no plain connection can have set it. */
+/* RFC 6265bis 4.1.3.2: a browser accepts a cookie with that prefix only from this host over TLS. */
 struct writ_view
 writ_api_cookie_name(const struct writ_exchange *x)
 {

@@ -1,6 +1,6 @@
 /* kill_api.c - reads a stop, checks that the caller may pull it, and pulls it. A stop of a
- * credential needs the decision that it was issued for, which the thread of the lookups reads from
- * the ledger. Introspection answers only whether a credential is active. */
+ * credential needs the decision for which it was issued; the lookup thread reads that from the
+ * ledger. Introspection answers only whether a credential is active. */
 #include "gateway/admin/kill_api.h"
 
 #include "base/text.h"
@@ -26,8 +26,8 @@ struct asked {
     struct writ_agent agent;
 };
 
-/* A stop of a credential. Between find and found it belongs to the thread of the lookups, with the
- * arena of its exchange, which it lies in. */
+/* A stop of a credential. Between find and found it belongs to the lookup thread, with the arena of
+ * its exchange, in which it is allocated. */
 struct finding {
     uint32_t magic;
     struct asked asked; /* its generation is held */
@@ -37,10 +37,10 @@ struct finding {
     struct writ_worker *worker;
     struct writ_lookup lookup;
     struct writ_post post;
-    enum writ_code code; /* ABSENT: no credential was issued as that, or not for this tenant */
+    enum writ_code code; /* ABSENT: no such credential was issued, or not for this tenant */
 };
 
-/* A stop that was pulled, while the ledger is asked whether it names anything. */
+/* A stop that was pulled, while the ledger is searched for calls that it names. */
 struct sighting {
     uint32_t magic;
     struct asked asked;
@@ -108,7 +108,7 @@ list(struct asked *a)
     reply(a, &w, &body);
 }
 
-/* Text that a person reads, or that names something: no control characters. */
+/* A text that a person reads, or a name: no control characters. */
 static bool
 read_text(const struct writ_json *body, struct writ_view name, size_t max, struct writ_view *ret)
 {
@@ -123,7 +123,7 @@ read_text(const struct writ_json *body, struct writ_view name, size_t max, struc
     return value == NULL || (ret->ptr != NULL && ret->len > 0 && ret->len <= max);
 }
 
-/* "upstream/tool", whole, of a configured upstream or framework. A pattern or another name is
+/* "upstream/tool", complete, of a configured upstream or framework. A pattern or an unknown name is
  * refused, because it would stop nothing. */
 static bool
 is_tool_name(const struct asked *a, struct writ_view value)
@@ -155,7 +155,7 @@ read_kill(struct asked *a, struct writ_kill *ret)
         struct writ_view key = writ_json_string(name);
         if (!writ_view_is(key, "by") && !writ_view_is(key, "value") &&
             !writ_view_is(key, "tenant") && !writ_view_is(key, "reason")) {
-            return false; /* what is not understood could have made it smaller */
+            return false; /* an unknown member could have restricted the stop */
         }
     }
     ret->by = writ_kill_by_find(by);
@@ -164,7 +164,7 @@ read_kill(struct asked *a, struct writ_kill *ret)
            (ret->by != WRIT_KILL_TOOL || is_tool_name(a, ret->value));
 }
 
-/* An administrator of a tenant stops calls of that tenant alone. */
+/* An administrator of a tenant stops only calls of that tenant. */
 static bool
 is_within(const struct asked *a, struct writ_kill *kill)
 {
@@ -211,7 +211,7 @@ static void
 seen(struct writ_post *post)
 {
     struct sighting *s = post->ctx;
-    struct writ_generation *held = s->asked.generation; /* an answer takes the arena with it */
+    struct writ_generation *held = s->asked.generation; /* an answer frees the arena */
 
     WRIT_INVARIANT(s->magic == MAGIC);
     if (!s->known) {
@@ -297,7 +297,7 @@ found(struct writ_post *post)
 {
     struct finding *f = post->ctx;
     struct asked *a = &f->asked;
-    struct writ_generation *held = a->generation; /* an answer takes the arena with it */
+    struct writ_generation *held = a->generation; /* an answer frees the arena */
 
     WRIT_INVARIANT(f->magic == MAGIC);
     if (f->code == WRIT_E_ABSENT) {
@@ -313,7 +313,7 @@ found(struct writ_post *post)
     writ_generation_drop(held);
 }
 
-/* What the decision says of the call; WRIT_E_ABSENT when it let none go. */
+/* Reads the call from the decision; WRIT_E_ABSENT when it granted none. */
 static WRIT_RESULT
 read_issued(struct finding *f, const struct writ_reader_call *call)
 {
@@ -482,7 +482,7 @@ status_of(void *ctx, const struct writ_claims *claims)
                : WRIT_STATUS_UNKNOWN;
 }
 
-/* Whom and what a credential is for it says itself: asked is whether it is good. */
+/* The credential itself states its subject and purpose: only whether it is active is checked. */
 static bool
 is_active(struct asked *a, struct writ_view token, const struct writ_jwks *keys,
     const struct writ_json *payload)

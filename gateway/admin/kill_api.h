@@ -1,14 +1,14 @@
 /* kill_api.h - stops (stop_rules.h) and introspection over HTTP, on the admin listener.
  *
- *   GET  /v1/kills            those that hold
+ *   GET /v1/kills lists those in force
  *   POST /v1/kills            {"by", "value", "tenant"?, "reason"}: pulls one
  *   POST /v1/kills/ID/lift    lifts it
  *   POST /v1/introspect       token=...: RFC 7662, of a credential
  *
  * Stops are for `administrators` of the configuration, by subject: for calls of their own tenant,
- * or of all when they have none; stops by policy are for the latter alone. Introspection is for
- * every agent that shows who it is, of credentials of its own tenant, or of all when it has none:
- * who must be shown a credential to ask about it has seen what is in it. */
+ * or of all when they have none; stops by policy are for the latter alone. Every authenticated
+ * agent may introspect credentials of its own tenant, or of all when it has none: the request
+ * contains the credential, so the agent has seen its contents. */
 #ifndef WRIT_GATEWAY_KILL_API_H
 #define WRIT_GATEWAY_KILL_API_H
 

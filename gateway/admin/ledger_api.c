@@ -1,9 +1,9 @@
 /* ledger_api.c
  *
  * Invariants:
- * (1) between ask and back_on_loop a question belongs to the thread of the lookups, with the arena
- * of its exchange; the loop does not touch it. (2) nothing is put into an answer that the viewer of
- * its question does not see. */
+ * (1) between ask and back_on_loop a query belongs to the lookup thread, with the arena of its
+ *     exchange; the loop does not touch it. (2) an answer contains only records that the viewer may
+ *     see. */
 #include "gateway/admin/ledger_api.h"
 
 #include "base/text.h"
@@ -23,7 +23,7 @@
 
 enum scope { SCOPE_OWN = 0, SCOPE_TENANT, SCOPE_ALL };
 
-/** One question; in the arena of its exchange. */
+/** One query; in the arena of its exchange. */
 struct asked {
     uint32_t magic;
     struct writ_exchange *x;
@@ -32,9 +32,9 @@ struct asked {
     enum scope scope;
     bool wants_receipt;     /* of the call */
     bool wants_checkpoint;  /* and nothing else */
-    uint64_t from;          /* with the proof that it appends to so many records */
+    uint64_t from;          /* with the proof that it only appends to this many records */
     struct writ_view id;    /* of one call; empty: a page of the list */
-    struct writ_view words; /* that are searched for; empty: none */
+    struct writ_view words; /* search terms; empty: none */
     struct writ_reader_filter filter;
     /* the answer: of the lookups' thread */
     struct writ_buf body;
@@ -61,7 +61,7 @@ scope_of(const struct writ_review_viewer *viewer)
     return SCOPE_OWN;
 }
 
-/* A tenant that is none is the empty name in the ledger. */
+/* No tenant is the empty name in the ledger. */
 static struct writ_view
 tenant_of(const struct asked *a)
 {
@@ -152,7 +152,7 @@ take_item(void *ctx, const struct writ_reader_item *item)
     struct asked *a = ctx;
 
     if (a->scanned == WRIT_LEDGER_API_SCAN || a->found == WRIT_LEDGER_API_PAGE) {
-        a->next = item->leaf + 1; /* the next page begins with this one */
+        a->next = item->leaf + 1; /* the next page begins here */
         return false;
     }
     a->scanned++;
@@ -172,7 +172,7 @@ take_newest(void *ctx, const struct writ_reader_item *item)
     return false;
 }
 
-/* However long the ledger is, one answer looks at so much of it. */
+/* Limits the records that one answer reads, however long the ledger is. */
 static WRIT_RESULT
 bound(struct asked *a, struct writ_reader *reader)
 {
@@ -215,7 +215,7 @@ list(struct asked *a, struct writ_reader *reader)
 
 /* ---- the life of one call ---- */
 
-/* One decision of it, with what belongs to it. */
+/* One decision of it, with its records. */
 struct round {
     struct writ_reader_call call;
     struct writ_reader_review review;
@@ -244,7 +244,7 @@ read_round(
     return WRIT_DONE;
 }
 
-/* Whether the viewer sees the review that the round opened: by the terms of its first record. */
+/* Whether the viewer may see the review that the round opened: by the terms of its first record. */
 static bool
 sees_review(const struct asked *a, const struct round *round, struct writ_arena *arena)
 {
@@ -258,7 +258,7 @@ sees_review(const struct asked *a, const struct round *round, struct writ_arena 
            writ_review_viewer_sees(&a->viewer, &review);
 }
 
-/* The rounds of a call in their order: those before the one that is asked for, and after it. */
+/* The rounds of a call in order: those before the requested one, and those after it. */
 static WRIT_RESULT
 gather(struct asked *a, struct writ_reader *reader, struct writ_arena *arena, struct round *rounds,
     size_t *ret_n)
@@ -347,7 +347,7 @@ open_proofs(const struct asked *a, struct writ_proofs **ret)
     return writ_proofs_open(generation->config->store.ptr, generation->keyring, ret, NULL);
 }
 
-/* keeps (2): who does not see the call gets no receipt of it */
+/* keeps (2): a viewer that may not see the call gets no receipt of it */
 static WRIT_RESULT
 tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
 {
@@ -413,7 +413,7 @@ back_on_loop(struct writ_post *post)
         refuse(a, a->refused == WRIT_REASON_PATH_UNKNOWN ? 404 : 503, a->refused);
         return;
     }
-    struct writ_buf body = a->body; /* the exchange takes its arena with it */
+    struct writ_buf body = a->body; /* the end of the exchange frees its arena */
     writ_review_viewer_wipe(&a->viewer);
     writ_api_answer_json(a->x, 200, &body);
     writ_buf_wipe(&body);

@@ -1,18 +1,19 @@
-/* ledger_api.h - the ledger over HTTP, on the admin listener: what people look at on the page.
+/* ledger_api.h - the ledger over HTTP, on the admin listener: the data of the page.
  *
  *   GET /v1/ledger?q=&decision=&before=   calls, the newest first, WRIT_LEDGER_API_PAGE at a time
- *   GET /v1/ledger/ID                     the life of one: every round of it with its decision, its
- *                                         review and its outcome, and the seal of its run
+ *   GET /v1/ledger/ID one call: every round with its decision, its review and its outcome, and the
+ *   seal of its run
  *   GET /v1/ledger/ID/receipt             its receipt (evidence/proof/receipt.h)
- *   GET /checkpoint?from=N                {"checkpoint", "consistency"}: the last checkpoint, and
- * the proof that it only appends to the first N records; for everybody, as it tells nothing of them
+ *   GET /checkpoint?from=N {"checkpoint", "consistency"}: the last checkpoint, and the proof that
+ *   it only appends to the first N records; public, because it reveals nothing of them
  *
- * Who asks is known as everywhere under /v1 (api.h). An agent sees the calls that it made itself;
- * one whose role is among `auditors` sees those of its tenant, or of every tenant when it has none
- * itself. One call is also seen by who may see its review. To everybody else it does not exist.
+ * The caller is authenticated as everywhere under /v1 (api.h). An agent sees the calls that it made
+ * itself; one whose role is among `auditors` sees those of its tenant, or of every tenant when it
+ * has none itself. A caller that may see the review of a call also sees the call. For every other
+ * caller it does not exist.
  *
- * One answer looks at WRIT_LEDGER_API_SPAN records, and reads WRIT_LEDGER_API_SCAN decisions, at
- * most; `next` says where to go on. */
+ * One answer scans WRIT_LEDGER_API_SPAN records, and reads WRIT_LEDGER_API_SCAN decisions, at most;
+ * `next` is the place to continue. */
 #ifndef WRIT_GATEWAY_LEDGER_API_H
 #define WRIT_GATEWAY_LEDGER_API_H
 
@@ -22,7 +23,7 @@
 #define WRIT_LEDGER_API_PAGE       50
 #define WRIT_LEDGER_API_SCAN       10000
 #define WRIT_LEDGER_API_SPAN       500000
-#define WRIT_LEDGER_API_WORDS_MAX  256 /* bytes of what is searched for */
+#define WRIT_LEDGER_API_WORDS_MAX  256 /* bytes of the search terms */
 #define WRIT_LEDGER_API_ROUNDS_MAX 64  /* rounds of one call in an answer */
 
 /** Fills the routes of a listener that serves the ledger of `gateway`. */

@@ -1,5 +1,5 @@
-/* login.c - logs in with a token or with the certificate of the connection. The cookie is for this
- * host alone and not readable by scripts; the key goes into the answer only. Failed logins are
+/* login.c - logs in with a token or with the certificate of the connection. The cookie is only for
+ * this host and not readable by scripts; the key is only in the answer. Failed logins are
  * logged. */
 #include "gateway/admin/login.h"
 
@@ -24,7 +24,7 @@ put_agent(struct writ_write *w, const struct writ_agent *agent)
     writ_write_text_if(w, "role", agent->role);
 }
 
-/* The cookie is for this host alone, no script reads it, and no other site's page sends it. */
+/* The cookie is only for this host, no script can read it, and no other site's page can send it. */
 static void
 put_cookie(struct writ_exchange *x, const char *value, struct writ_buf *ret)
 {
@@ -36,7 +36,7 @@ put_cookie(struct writ_exchange *x, const char *value, struct writ_buf *ret)
     writ_buf_str(ret, value[0] == '\0' ? "; Max-Age=0" : "");
 }
 
-/* Answers with a cookie; an empty one takes it away. */
+/* Answers with a cookie; an empty one deletes it. */
 static void
 reply(struct writ_exchange *x, unsigned status, const char *cookie, const struct writ_buf *body)
 {
@@ -85,7 +85,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
 
 /* ---- in ---- */
 
-/* What the body shows, as writ_api_shown takes it. */
+/* The evidence in the body, in the form of writ_api_shown. */
 static bool
 read_shown(struct writ_exchange *x, struct writ_view *ret)
 {
@@ -120,7 +120,7 @@ enter(struct writ_gateway *gateway, const struct writ_agent *agent, struct writ_
     return writ_logins_open(gateway->logins, &digest, shown, ret, NULL);
 }
 
-/* Who got in, and from where it was tried in vain. */
+/* Logs a successful login, or the address of a failed attempt. */
 static void
 note(const struct writ_exchange *x, struct writ_worker *worker, enum writ_reason reason,
     const struct writ_agent *agent)

@@ -4,7 +4,7 @@
 
 #include "evidence/record/reason.h"
 
-/* Nothing from elsewhere, nothing inline, no way from a text to markup (Trusted Types). */
+/* Nothing from other origins, nothing inline, no way from a text to markup (Trusted Types). */
 #define POLICY                                                                                     \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "        \
     "'self'; "                                                                                     \
@@ -73,7 +73,7 @@ serve(struct writ_exchange *x, struct writ_view name)
     reply(x, 200, type_of(name), file->bytes);
 }
 
-/* Which view it is, the page finds out by its address. */
+/* The page selects the view by its address. */
 static void
 serve_view(struct writ_exchange *x, void *ctx)
 {

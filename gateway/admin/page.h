@@ -1,9 +1,9 @@
 /* page.h - the page on which people decide: files of gateway/admin/page/, which the build puts into
  * the program.
  *
- * They are the same for everybody and hold nothing to protect; what is to be seen comes from /v1,
- * for those who are logged in (login.h). The browser may run and load nothing but these
- * files, and to let no other page show them in a frame. */
+ * They are the same for every reader and contain no secret; the data comes from /v1, after a login
+ * (login.h). The browser may run and load only these files, and no other page may show them in a
+ * frame. */
 #ifndef WRIT_GATEWAY_PAGE_H
 #define WRIT_GATEWAY_PAGE_H
 

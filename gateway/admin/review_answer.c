@@ -99,8 +99,8 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
     return WRIT_DONE;
 }
 
-/* What is different in the state of the target from the one that the review before was about, in
- * `lines`. ptr NULL: not known, or so long that only the two states are sent. */
+/* The differences between the state of the target and that of the review before, in `lines`. ptr
+ * NULL: unknown, or so long that only the two states are sent. */
 static WRIT_RESULT
 find_difference(const struct writ_entry_review_get *get, struct writ_arena *arena,
     struct writ_buf *lines, struct writ_view *ret, struct writ_err *err)
@@ -119,8 +119,8 @@ find_difference(const struct writ_entry_review_get *get, struct writ_arena *aren
     return WRIT_DONE;
 }
 
-/* The state of the target, where a probe gave it, and what is different. It is the tool server's
- * word: data, as the arguments are. */
+/* The state of the target, if a probe gave it, and its differences. It comes from the tool server:
+ * data, like the arguments. */
 static void
 put_state(
     struct writ_write *w, const struct writ_entry_review_get *get, struct writ_view difference)
@@ -157,7 +157,8 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
         writ_write_raw(w, get->arguments);
     }
     put_state(w, get, difference);
-    if (get->conditions.ptr != NULL && votes) { /* the agent that asked would stay below them */
+    if (get->conditions.ptr != NULL && votes) { /* the agent that asked could stay below the
+                                                   conditions */
         writ_write_name(w, WRIT_LIT("conditions"));
         writ_write_raw(w, get->conditions);
     }

@@ -11,8 +11,8 @@
 void writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told);
 
 /**
- * The same, with the call: its arguments while they are kept, the decision that opened the review,
- * and for one of the voters of an open review the prompt.
+ * As writ_review_answer_put, with the call: its arguments while they are kept, the decision that
+ * opened the review, and for one of the voters of an open review the prompt.
  *
  * @param voter  the receiver
  *

@@ -23,7 +23,8 @@ struct asked {
     enum deed deed;
     struct writ_view id;
     bool seen; /* CANCEL, VOTE: the review was read, and the caller may see it */
-    bool late; /* the review does not live: it is read, to tell one that is over from none */
+    bool late; /* the review is not open: it is read to distinguish an ended one from an unknown
+                  one */
     struct writ_entry entry;
     struct writ_post post;
 };
@@ -56,7 +57,7 @@ may_see(const struct asked *a, const struct writ_review *review)
 
 /* ---- what came back ---- */
 
-/* What the viewer can do with it as it stands. */
+/* The actions that the viewer may take now. */
 static void
 put_may(struct writ_write *w, const struct asked *a, const struct writ_review_told *told)
 {
@@ -140,7 +141,7 @@ answer_event(struct asked *a)
             submit(a);
             return;
         }
-        /* who may not even see it is not told that it is there */
+        /* a caller that may not see it gets the answer of a review that does not exist */
         if (!may_see(a, &r->told.review)) {
             reason = WRIT_REASON_REVIEW_UNKNOWN;
         }
@@ -195,7 +196,7 @@ back_on_loop(struct writ_post *post)
     }
 }
 
-/* On the writer's thread: nothing is looked at here. */
+/* On the writer's thread: reads nothing. */
 static void
 entry_done(struct writ_entry *entry)
 {
@@ -216,7 +217,7 @@ submit(struct asked *a)
 
 /* ---- what is asked ---- */
 
-/* "/ID", "/ID/vote": what and which. False: there is nothing at that path. */
+/* "/ID", "/ID/vote": the review and the action. False: no such path. */
 static bool
 read_path(struct asked *a)
 {
@@ -240,7 +241,7 @@ read_path(struct asked *a)
     return a->deed != DEED_NONE;
 }
 
-/* What a model answered is read with what it was shown. */
+/* The answer of a model is read against the prompt that it got. */
 static bool
 is_answer(struct asked *a)
 {

@@ -1,7 +1,8 @@
-/* review_api.h - one review over HTTP, on the admin listener: for those who vote, for callers who
- * give up, for administrators (who is who: review_viewer.h; lists and streams: review_stream.h).
+/* review_api.h - one review over HTTP, on the admin listener: for voters, for callers that
+ * withdraw, and for administrators (their rights: review_viewer.h; lists and streams:
+ * review_stream.h).
  *
- *   GET  /v1/reviews/ID            terms, votes, the full arguments while it lives, its records;
+ *   GET /v1/reviews/ID terms, votes, the full arguments while it is open, its records;
  * for a voter the prompt for a model POST /v1/reviews/ID/vote       as in review_ballot.h POST
  * /v1/reviews/ID/withdraw   by the agent that asked POST /v1/reviews/ID/cancel     by an
  * administrator of the review */

@@ -1,5 +1,5 @@
-/* review_ballot.c - reads one of three forms. A member of another form is an error, because it
- * might be what the voter meant. */
+/* review_ballot.c - reads one of three forms. A member of another form is an error, because the
+ * voter might have meant that form. */
 #include "gateway/admin/review_ballot.h"
 
 #include "base/text.h"
@@ -9,7 +9,7 @@
 
 #define MEMBER_SHOWN 64 /* bytes of a member's name in an error */
 
-/* A member that is a string, or {NULL, 0} without it. False: it is something else. */
+/* A member that is a string, or {NULL, 0} without it. False: another type. */
 static bool
 string_of(const struct writ_json *body, struct writ_view name, struct writ_view *ret)
 {
@@ -76,7 +76,7 @@ read_signed(struct writ_view token, struct writ_arena *arena, struct writ_entry_
     return WRIT_DONE;
 }
 
-/* Each form has members of its own; one that is not looked at might be what the voter meant. */
+/* Each form has its own members; an ignored member might be the one that the voter meant. */
 static WRIT_RESULT
 check_members(const struct writ_json *body, bool asked, struct writ_err *err)
 {

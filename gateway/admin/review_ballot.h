@@ -1,12 +1,12 @@
-/* review_ballot.h - a vote as it comes from outside, whatever way it came: over HTTP, in the answer
- * of a webhook, in a line of a worker. A JSON object, which is one of
+/* review_ballot.h - a vote from outside: over HTTP, in the answer of a webhook, or in a line of a
+ * worker. It is a JSON object of one of these forms:
  *
  *   {"review_digest", "vote", "feedback"?, "confidence"?}   approve, reject or modify
- *   {"review_digest"?, "answer"}   what a model answered to the prompt (crew/reply.h)
+ *   {"review_digest"?, "answer"} the answer of a model to the prompt (crew/reply.h)
  *   {"signed"}                     a JWS of the voter's own (evidence/record/ballot.h)
  *
- * Members that it does not know are skipped. Whether the voter may vote, and whether a signature
- * holds, is for the ledger to say. */
+ * Unknown members are skipped. The ledger checks whether the voter may vote, and whether a
+ * signature verifies. */
 #ifndef WRIT_GATEWAY_REVIEW_BALLOT_H
 #define WRIT_GATEWAY_REVIEW_BALLOT_H
 
@@ -14,11 +14,11 @@
 
 #define WRIT_REVIEW_BALLOT_MAX 131072 /* bytes of a vote */
 
-/** Whose vote it is, and on what. */
+/** The voter, and the review of its vote. */
 struct writ_review_seat {
     struct writ_view voter;
-    struct writ_view digest; /* of the terms, where they are known; else empty */
-    bool whole;              /* the prompt has the arguments whole */
+    struct writ_view digest; /* of the terms, if known; else empty */
+    bool whole;              /* the prompt has the complete arguments */
     bool asked; /* the answer of a reviewer: beside the vote it has the review's `id` */
 };
 
@@ -30,7 +30,7 @@ struct writ_review_seat {
  * in what is borrowed. Written only on success
  *
  * @return WRIT_OK
- *         WRIT_E_PARSE, WRIT_E_LIMIT  it is no vote; err says why, without anything of it
+ *         WRIT_E_PARSE, WRIT_E_LIMIT not a vote; err has the reason, without any text of it
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *seat,

@@ -1,7 +1,7 @@
-/* review_stream.c - lists of reviews, and streams that ask the ledger again and again.
+/* review_stream.c - lists of reviews, and streams that query the ledger repeatedly.
  *
  * Invariants:
- * 1. A stream has at most one question in the ledger (`busy`), and does not end before its answer.
+ * 1. A stream has at most one query in the ledger (`busy`), and does not end before its answer.
  * 2. `at` grows only when everything up to there was sent, or is hidden from the caller.
  * 3. The caller is authenticated again before each answer. */
 #include "gateway/admin/review_stream.h"
@@ -14,8 +14,8 @@
 
 #define MAGIC        0x73766572U
 #define HEARTBEAT_MS 15000
-#define PROBE_MS     1000    /* after which a client that sent FIN is asked whether it is there */
-#define ROUND_US     5000000 /* between two looks at client and token, without any change */
+#define PROBE_MS     1000    /* after which a client that sent FIN is probed */
+#define ROUND_US     5000000 /* between two checks of client and token, without any change */
 #define AGAIN_US     1000000 /* after the ledger has failed */
 #define US_PER_S     1000000
 
@@ -26,12 +26,12 @@ struct writ_review_stream {
     struct writ_exchange *x;
     struct writ_worker *worker;
     struct writ_view subject;
-    bool waits;  /* for what is not there yet: not only a list */
+    bool waits;  /* waits for later changes: not only a list */
     bool events; /* a stream; else one answer */
     bool busy;
     uint64_t at;
     int64_t until_us;         /* of one answer: the end of waiting, by the wall clock */
-    struct writ_arena *arena; /* of the question that is asked */
+    struct writ_arena *arena; /* of the present query */
     struct writ_entry entry;
     struct writ_post post;
     struct writ_timer again;
@@ -125,7 +125,7 @@ put_event(struct writ_buf *out, struct writ_view name, struct writ_view data, st
     return writ_sse_put(out, &event, NULL);
 }
 
-/* The last event has the id: who reconnects has then read all before it. */
+/* The last event has the id: a client that reconnects with it has read all events before it. */
 static WRIT_RESULT
 put_events(const struct writ_entry_review_watch *watch, const struct writ_review_viewer *viewer,
     struct writ_buf *out)
@@ -162,7 +162,7 @@ put_events(const struct writ_entry_review_watch *watch, const struct writ_review
 
 static void back_on_loop(struct writ_post *post);
 
-/* On the writer's thread: nothing is looked at here. */
+/* On the writer's thread: reads nothing. */
 static void
 entry_done(struct writ_entry *entry)
 {
@@ -219,12 +219,12 @@ client_gone(struct writ_exchange *x, void *ctx)
     struct writ_review_stream *s = ctx;
 
     (void)x;
-    if (!s->busy && s->events) { /* keeps (1): else its answer finds it out */
+    if (!s->busy && s->events) { /* keeps (1): else the end comes with its answer */
         end(s);
     }
 }
 
-/* keeps (2): what is not taken now is asked for again when there is room */
+/* keeps (2): events that do not fit now are queried again when there is room */
 static void
 push(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
 {
@@ -268,7 +268,7 @@ tell(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     }
 }
 
-/* Ends it; one that only waited gets the reason. */
+/* Ends the stream; one that only waited gets the reason. */
 static void
 refuse(struct writ_review_stream *s, unsigned status, enum writ_reason reason)
 {

@@ -1,12 +1,13 @@
-/* review_stream.h - reviews as they change, for those who may see them (review_viewer.h):
+/* review_stream.h - changes of reviews, for callers that may see them (review_viewer.h):
  *
- *   GET /v1/reviews                   those that live, the oldest first
- *   GET /v1/reviews?after=AT&wait=S   what has changed since; waits up to S seconds for something
+ *   GET /v1/reviews the open ones, the oldest first
+ *   GET /v1/reviews?after=AT&wait=S the changes since; waits up to S seconds for one
  *   GET /v1/reviews/events            the same as server-sent events, for as long as it is read
  *
- * AT, and the id of an event, is a place in the log (struct writ_entry_review_watch): it holds over
- * reconnecting and over a restart. A stream that cannot tell what was in between says so (`reset`)
- * and tells all. Who asks is asked again at each change: a token that is over ends its stream.
+ * AT, and the id of an event, is a place in the log (struct writ_entry_review_watch): it stays
+ * valid after a reconnect and after a restart. A stream that does not know the changes in between
+ * says so (`reset`) and sends all reviews. The caller is authenticated again at each change: an
+ * expired token ends its stream.
  *
  * For the thread of its loop. */
 #ifndef WRIT_GATEWAY_REVIEW_STREAM_H
@@ -19,11 +20,11 @@
 #define WRIT_REVIEW_STREAMS_EACH  8  /* of one loop and one subject */
 #define WRIT_REVIEW_WAIT_MAX_S    60
 
-/** Fills the routes: they stand before those that have a prefix. */
+/** Fills the routes; they must come before those that have a prefix. */
 void writ_review_stream_routes(
     struct writ_gateway *gateway, struct writ_route ret[WRIT_REVIEW_STREAM_ROUTES]);
 
-/** Frees what streams of a loop that has ended have left. */
+/** Frees the streams of a loop that has ended. */
 void writ_review_stream_wipe(struct writ_worker *worker);
 
 #endif

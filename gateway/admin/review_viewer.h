@@ -8,21 +8,22 @@
 
 #include "gateway/state/gateway.h"
 
-/** An authenticated caller. Views of the agent live in the arena that was given, and in the
- * generation, which is held. Zeroed: no caller. */
+/** An authenticated caller. Views of the agent live in the given arena, and in the generation,
+ * which is held. Zeroed: no caller. */
 struct writ_review_viewer {
     struct writ_generation *generation;
     struct writ_agent agent;
 };
 
-/** Who asks, by the configuration of now, as writ_api_ask; NONE alone: wipe `ret`. */
+/** Authenticates the caller by the present configuration, as writ_api_ask; wipe `ret` only after
+ * NONE. */
 enum writ_reason writ_review_viewer_ask(struct writ_worker *worker, struct writ_exchange *x,
     struct writ_arena *arena, struct writ_review_viewer *ret);
 
-/** Lets the generation go. A zeroed one is fine. */
+/** Drops the generation. A zeroed one is fine. */
 void writ_review_viewer_wipe(struct writ_review_viewer *viewer);
 
-/** The subject behind it: as whom it votes. */
+/** The subject behind the caller, as which it votes. */
 struct writ_view writ_review_viewer_subject(const struct writ_review_viewer *viewer);
 
 /** Whether it is an administrator of that kind of review, by the present configuration. */

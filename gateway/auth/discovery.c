@@ -1,6 +1,6 @@
-/* discovery.c - asks each well-known place in turn until one answers, within one deadline. The
- * metadata count only when they name the issuer that was asked for, and an https issuer never leads
- * to plain http. */
+/* discovery.c - requests each well-known URL in turn until one answers, within one deadline. The
+ * metadata count only when they name the requested issuer, and an https issuer never leads to plain
+ * http. */
 #include "gateway/auth/discovery.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ split_issuer(
     return WRIT_DONE;
 }
 
-/* RFC 8414 3.1, the same for OpenID Connect, and OpenID Connect Discovery 1.0 4.1. */
+/* RFC 8414 3.1, the same path for OpenID Connect, and OpenID Connect Discovery 1.0 4.1. */
 static void
 put_place(struct writ_buf *url, size_t which, struct writ_view origin, struct writ_view path)
 {
@@ -78,8 +78,8 @@ fetch_metadata(const char *issuer, int64_t timeout_ms, const atomic_bool *stop,
     return fetched;
 }
 
-/* What the metadata points to is asked with the trust that the issuer has: no way leads from an
- * https issuer to plain http, on this machine or elsewhere. */
+/* URLs in the metadata need the same protection as the issuer: nothing leads from an https issuer
+ * to plain http, on this machine or elsewhere. */
 static WRIT_RESULT
 check_target(const char *issuer, const char *url, struct writ_err *err)
 {

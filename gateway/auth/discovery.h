@@ -1,9 +1,9 @@
-/* discovery.h - where an authorization server has what one needs of it, from its metadata: RFC
- * 8414, and OpenID Connect Discovery 1.0 for those that know only that.
+/* discovery.h - finds URLs of an authorization server in its metadata: RFC 8414, and OpenID Connect
+ * Discovery 1.0 for servers that only know that.
  *
- * The server is trusted for what it says about itself, and for nothing else: its metadata must name
- * exactly the issuer that was asked for (RFC 8414 3.3), and what it points to must be as well
- * protected as the issuer (https by https; http, on loopback, by http on loopback only). */
+ * The server is trusted only about itself: its metadata must name exactly the requested issuer (RFC
+ * 8414 3.3), and their URLs must be as well protected as the issuer (https by https; http, on
+ * loopback, by http on loopback only). */
 #ifndef WRIT_GATEWAY_DISCOVERY_H
 #define WRIT_GATEWAY_DISCOVERY_H
 
@@ -19,17 +19,17 @@
  *
  * @param issuer      NUL-terminated; an https URL, or http on loopback
  * @param member      "jwks_uri", "token_endpoint"
- * @param timeout_ms  for all of it
+ * @param timeout_ms  in all
  * @param stop        as in fetch.h
  * @param ret         gets the URL and a NUL, which does not count; written only on success
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID   `issuer` is no such URL; the metadata has no such member, or a URL there
- *                          that may not be asked
+ *         WRIT_E_INVALID   `issuer` is not such a URL; the metadata lacks the member, or its URL is
+ *                          not allowed
  *         WRIT_E_MISMATCH  the metadata is of another issuer
- *         WRIT_E_PARSE     it is no JSON object
- *         WRIT_E_LIMIT     it is too long
- *         WRIT_E_IO        it is at none of its places
+ *         WRIT_E_PARSE     not a JSON object
+ *         WRIT_E_LIMIT     too long
+ *         WRIT_E_IO        none of the URLs gives metadata
  *         WRIT_E_NOMEM
  *
  * Blocks; any thread.
@@ -37,7 +37,7 @@
 WRIT_RESULT writ_discovery_find(const char *issuer, const char *member, int64_t timeout_ms,
     const atomic_bool *stop, struct writ_buf *ret, struct writ_err *err);
 
-/** The same of metadata that are there: without WRIT_E_IO. Does not block. */
+/** As writ_discovery_find, from given metadata: without WRIT_E_IO. Does not block. */
 WRIT_RESULT writ_discovery_read(const char *issuer, const char *member, struct writ_view metadata,
     struct writ_buf *ret, struct writ_err *err);
 

@@ -1,9 +1,9 @@
 /* identity.c - from a bearer token to an agent.
  *
  * Invariants:
- * (1) The answer is INVALID until everything about a token was found right.
- * (2) A verdict is remembered for the exact text of a token, by its SHA-256, no longer than the
- *     token lives and no longer than the keys are those it was found with. */
+ * (1) The answer is INVALID until a token has passed every check.
+ * (2) A verdict is cached for the exact text of a token, by its SHA-256, at most until the token
+ *     expires or the keys change. */
 #include "gateway/auth/identity.h"
 
 #include "evidence/jose/jws.h"
@@ -12,7 +12,7 @@
 #include "policy/model/scopes.h"
 
 #define US_PER_S INT64_C(1000000)
-#define TIME_MAX (INT64_C(1) << 42) /* seconds; in microseconds it is a number still */
+#define TIME_MAX (INT64_C(1) << 42) /* seconds; still a number when in microseconds */
 
 struct writ_identity_keys {
     const struct writ_config *config;
@@ -151,7 +151,7 @@ answer_known(struct writ_identity_result *ret, const struct writ_agent *agent)
     ret->agent = *agent;
 }
 
-/* Who has a good token may still lack what every call here needs. */
+/* A valid token may still lack the scopes that every call here needs. */
 static void
 answer_token(struct writ_identity_result *ret, const struct writ_identity_config *entry,
     const struct writ_agent *agent, int64_t exp_s)
@@ -168,7 +168,7 @@ answer_token(struct writ_identity_result *ret, const struct writ_identity_config
 
 /* ---- static tokens */
 
-/* Looks at every entry, whichever it is: how long it takes tells nothing. */
+/* Compares every entry, also after a match: the time reveals nothing. */
 static const struct writ_identity_config *
 find_static(const struct writ_config *config, const struct writ_digest *digest)
 {
@@ -199,7 +199,7 @@ find_seen(struct writ_identity *identity, const struct writ_digest *token,
                : NULL;
 }
 
-/* The agent of a verdict, copied: the slot may change while the request is under way. */
+/* The agent of a verdict, copied: the slot may change during the request. */
 static bool
 copy_agent(const struct writ_agent *agent, struct writ_arena *arena, struct writ_agent *ret)
 {
@@ -216,7 +216,7 @@ copy_agent(const struct writ_agent *agent, struct writ_arena *arena, struct writ
 
 /* ---- JWT */
 
-/* One token on its way to a verdict. */
+/* The state of the checks of one token. */
 struct check {
     struct writ_identity *identity;
     struct writ_arena *arena;
@@ -238,7 +238,7 @@ take_part(struct writ_view *text, struct writ_view part)
     return true;
 }
 
-/* The audience of an entry, else the URL of the endpoint: exactly as written. */
+/* The audience of an entry, else the URL of the endpoint: compared exactly. */
 static bool
 is_audience(
     const struct check *check, const struct writ_identity_config *entry, struct writ_view aud)
@@ -270,8 +270,8 @@ audience_fits(const struct check *check, const struct writ_identity_config *entr
     return false;
 }
 
-/* The entry of the configuration that the token is for: exact issuer, exact audience. NULL, or what
- * is wrong with the token. */
+/* The entry of the configuration for the token: exact issuer, exact audience. NULL: the error text
+ * of the token. */
 static const char *
 find_entry(struct check *check)
 {
@@ -296,8 +296,8 @@ find_entry(struct check *check)
     return fault;
 }
 
-/* An access token, or a JWT of no kind: what says that it is something else is not for us (RFC
- * 8725 3.11, RFC 9068 4). */
+/* Accepts an access token, or a JWT without a kind; a typ of another kind is refused (RFC 8725
+ * 3.11, RFC 9068 4). */
 static bool
 typ_is_right(struct writ_view typ)
 {
@@ -306,7 +306,7 @@ typ_is_right(struct writ_view typ)
            writ_view_equal_nocase(typ, WRIT_LIT("application/at+jwt"));
 }
 
-/* A time that is not there is `otherwise`; false for one that is no integer. */
+/* Reads a time; an absent one is `otherwise`. False: not an integer. */
 static bool
 take_time(const struct check *check, struct writ_view name, int64_t otherwise, int64_t *ret)
 {
@@ -316,7 +316,7 @@ take_time(const struct check *check, struct writ_view name, int64_t otherwise, i
     return value == NULL || writ_is_ok(writ_json_integer(value, 0, TIME_MAX, ret));
 }
 
-/* NULL, or what is wrong with the lifetime (RFC 7519 4.1.4 to 4.1.6). */
+/* NULL, or the fault of the lifetime (RFC 7519 4.1.4 to 4.1.6). */
 static const char *
 time_fault(struct check *check)
 {
@@ -346,7 +346,7 @@ value_is_right(struct writ_view value)
 {
     for (size_t i = 0; i < value.len; i++) {
         if ((unsigned char)value.ptr[i] < 0x20 || value.ptr[i] == 0x7f) {
-            return false; /* who has a control character in his name has no good intent */
+            return false; /* a control character in a name is an attack */
         }
     }
     return value.len > 0 && value.len <= WRIT_IDENTITY_VALUE_MAX;
@@ -360,8 +360,8 @@ claim_of(const struct check *check, struct writ_view name)
                               : writ_json_get(check->claims, name);
 }
 
-/* A claim that the configuration names gives the member. Where it is missing the entry's own value
- * holds. Without either the token is refused: an agent never has an empty name. */
+/* A claim that the configuration names gives the member. Without it the entry's own value applies.
+ * Without either the token is refused: an agent never has an empty name. */
 static bool
 take_agent(struct check *check)
 {
@@ -383,8 +383,8 @@ take_agent(struct check *check)
     return check->verdict.agent.id.len > 0;
 }
 
-/* The scopes of a token: words of one text (RFC 9068 2.2.3), or a list. None is an empty list; what
- * is no scope makes the token one that cannot be read. */
+/* The scopes of a token: words of one text (RFC 9068 2.2.3), or a list. Absent means an empty list;
+ * a malformed scope makes the token unreadable. */
 static bool
 take_scopes(struct check *check)
 {
@@ -410,7 +410,7 @@ take_scopes(struct check *check)
     return good && writ_is_ok(writ_buf_check(&list, NULL));
 }
 
-/* Whether the signature holds under a key of the entry; says so in `ret` when it does not. */
+/* Whether the signature verifies under a key of the entry; else sets the reason in `ret`. */
 static bool
 signature_holds(struct check *check, struct writ_identity_result *ret)
 {
@@ -538,7 +538,7 @@ ask_token(struct writ_identity *identity, struct writ_view token, struct writ_vi
     }
 }
 
-/* What follows the scheme: one token of visible characters (RFC 6750 2.1 allows fewer). */
+/* The rest after the scheme: one token of visible characters (RFC 6750 2.1 allows fewer). */
 static bool
 take_token(struct writ_view authorization, size_t scheme, struct writ_view *ret)
 {

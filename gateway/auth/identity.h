@@ -1,23 +1,22 @@
-/* identity.h - who is calling: from the Authorization field to a struct writ_agent.
+/* identity.h - identifies the caller: from the Authorization field to a struct writ_agent.
  *
- * The entries of `agents` in the configuration are asked in their order:
+ * The entries of `agents` in the configuration are tried in order:
  * - a static token, known by its SHA-256 only and compared in constant time with every entry;
  * - a JWT (jws.h: compact, at most 8 KiB, header alg, typ, kid only) whose `iss` an entry names and
  *   whose `aud` is that entry's, or the URL of the endpoint that was called (RFC 8707 2), signed by
- *   a key of that entry's issuer, within its lifetime, with the scopes that the entry wants of
+ *   a key of that entry's issuer, within its lifetime, with the scopes that the entry requires of
  *   every token; claims map to the agent;
- * - a client certificate that the listener has found right, by its name, for the page alone;
- * - anonymous, without any token, for listeners on loopback only.
- * A token that is not accepted is invalid, also where anonymous callers are served: its caller does
- * not become anonymous.
+ * - a client certificate that the listener has verified, by its name, only for the page;
+ * - anonymous, without any token, for listeners on loopback only. A token that is not accepted is
+ * invalid, also when anonymous callers are served: its caller does not become anonymous.
  *
  * Two objects. struct writ_identity_keys, one per configuration, holds the key sets: files are read
  * once, URLs by a thread of its own with libcurl (https, or http to loopback; no redirects, no
- * proxies, limits on size and time; refreshed at an interval, with back-off on failure; a kid that
- * is not in the set asks for a refresh, at most one per interval; while the URL fails the last set
- * goes on serving until it is too old, after that its entry refuses). struct writ_identity, one per
- * loop, answers, and remembers the verdict on a JWT by the token's digest until its exp, and no
- * longer than the key set is the same (token_cache.h). */
+ * proxies, limits on size and time; refreshed at an interval, with back-off on failure; an unknown
+ * kid causes a refresh, at most one per interval; while the URL fails the last set is used until it
+ * is too old, after that its entry refuses). struct writ_identity, one per loop, answers, and
+ * caches the verdict on a JWT by the token's digest until its exp, and while the key set stays the
+ * same (token_cache.h). */
 #ifndef WRIT_GATEWAY_IDENTITY_H
 #define WRIT_GATEWAY_IDENTITY_H
 
@@ -29,7 +28,7 @@
 #define WRIT_IDENTITY_SKEW_S         5    /* difference of clocks that is forgiven */
 #define WRIT_IDENTITY_LIFETIME_MAX_S (24 * 3600) /* longest exp - iat */
 
-/** What came out. INVALID is 0. */
+/** The result. INVALID is 0. */
 enum writ_identity_answer {
     WRIT_IDENTITY_INVALID = 0, /* 401 with an error word */
     WRIT_IDENTITY_MISSING,     /* 401 without one (RFC 6750 3.1) */
@@ -41,19 +40,20 @@ enum writ_identity_answer {
 
 struct writ_identity_result {
     enum writ_identity_answer answer;
-    struct writ_agent agent; /* KNOWN; views live in the arena or in the configuration. NARROW: the
-                              * scopes alone */
-    const struct writ_identity_config *issuer; /* KNOWN, NARROW: whose token it is; else NULL */
-    int64_t expires_us;      /* KNOWN: when the token is over, by the wall clock; 0: never */
+    struct writ_agent agent; /* KNOWN; views live in the arena or in the configuration. NARROW: only
+                                the scopes */
+    const struct writ_identity_config *issuer; /* KNOWN, NARROW: the entry of its token; else
+                                                  NULL */
+    int64_t expires_us;      /* KNOWN: wall time at which the token expires; 0: never */
     const char *error;       /* RFC 6750 3.1: "invalid_token", "invalid_request", ..., or "" */
     const char *description; /* for error_description and logs; never a part of the token */
 };
 
-/** A request that asks to be let in. */
+/** The evidence of one request. */
 struct writ_identity_question {
-    struct writ_view authorization; /* value of the Authorization field; ptr NULL: there is none */
-    struct writ_view certificate;   /* name in a good client certificate, in the place of a token;
-                                     * empty: none is shown */
+    struct writ_view authorization; /* value of the Authorization field; ptr NULL: none */
+    struct writ_view certificate;   /* name in a verified client certificate, in place of a token;
+                                       empty: none */
     bool loopback;                  /* the listener is on loopback (not the peer: a proxy may stand
                                      * between) */
     struct writ_view endpoint;      /* its path: "/mcp/fs"; must outlive the struct writ_identity */
@@ -77,7 +77,7 @@ struct writ_identity;
 WRIT_RESULT writ_identity_keys_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_log *log, struct writ_identity_keys **ret, struct writ_err *err);
 
-/** Takes over what `before` knows of the same issuers: issuers.h. */
+/** Takes over the key sets that `before` has of the same issuers: issuers.h. */
 void writ_identity_keys_inherit(
     struct writ_identity_keys *keys, const struct writ_identity_keys *before);
 
@@ -94,7 +94,7 @@ WRIT_RESULT writ_identity_new(
 void writ_identity_free(struct writ_identity *identity);
 
 /**
- * Who is calling? Does not block; only the thread of its loop may ask.
+ * Identifies the caller. Does not block; only for the thread of its loop.
  *
  * @param arena  of the request
  * @param ret    always written; INVALID when anything failed

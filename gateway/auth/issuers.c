@@ -1,10 +1,10 @@
 /* issuers.c - key sets and the thread that fetches them.
  *
  * Invariants:
- * (1) `set`, `text`, `job` and `asked_us` of a place belong to the lock; `version` and `fetched_us`
+ * (1) the lock guards `set`, `text`, `job` and `asked_us` of a place; `version` and `fetched_us`
  *     are written under it and read without.
- * (2) A set is never changed; a place exchanges it for another.
- * (3) The lock is not held during a fetch, so asking never waits for the network. */
+ * (2) A set never changes; a place replaces it by another.
+ * (3) The lock is not held during a fetch, so a lookup never waits for the network. */
 #include "gateway/auth/issuers.h"
 
 #include "base/text.h"
@@ -26,7 +26,7 @@ struct place {
     struct writ_issuers_place at;
     bool url;
     struct writ_issuers_set *set;
-    struct writ_digest text; /* of what the set was read from */
+    struct writ_digest text; /* of the source of the set */
     struct writ_background_job job;
     int64_t asked_us; /* last fetch for an unknown kid */
     _Atomic uint64_t version;
@@ -40,7 +40,7 @@ struct writ_issuers {
     const struct writ_clock *clock;
     struct writ_log *log;
     struct writ_background *background;
-    uint64_t versions; /* the last one given out; belongs to the lock */
+    uint64_t versions; /* the last number used; under the lock */
 };
 
 static void
@@ -93,7 +93,7 @@ set_read(struct writ_view text, struct writ_issuers_set **ret, struct writ_err *
     return WRIT_DONE;
 }
 
-/* Under the lock: the place has this set from now on, unless its text is the one it has. */
+/* Under the lock: the place takes this set, unless its text is unchanged. */
 static void
 place_take(struct writ_issuers *issuers, struct place *place, struct writ_issuers_set **set,
     const struct writ_digest *text)
@@ -174,8 +174,8 @@ writ_issuers_ready(struct writ_issuers *issuers)
 
 /* ---- fetching */
 
-/* Without the lock: keeps (3). Metadata are asked again each time: keys move, rarely, and this is
- * not per call. */
+/* Without the lock: keeps (3). Metadata are fetched again each time: keys move, rarely, and this
+ * does not happen per call. */
 static WRIT_RESULT
 fetch(const struct writ_issuers *issuers, const struct place *place, const atomic_bool *stop,
     struct writ_issuers_set **ret, struct writ_digest *ret_text, struct writ_err *err)
@@ -261,7 +261,8 @@ open_place(struct writ_issuers *issuers, struct place *place, const struct writ_
 {
     place->at = *at;
     place->url = at->jwks.len == 0 || writ_view_search(at->jwks, WRIT_LIT("://")) < at->jwks.len;
-    place->asked_us = now_us(issuers) - issuers->times.unknown_us; /* the first may ask at once */
+    place->asked_us = now_us(issuers) - issuers->times.unknown_us; /* the first unknown kid may
+                                                                      cause a fetch at once */
     place->job.due_us = place->url ? now_us(issuers) : WRIT_BACKGROUND_NEVER;
     if (!place->url) {
         return open_file(issuers, place, err);

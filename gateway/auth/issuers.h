@@ -1,14 +1,13 @@
 /* issuers.h - the key sets of the issuers of agents' tokens.
  *
- * A set comes from a file, read once, or from a URL, fetched by a thread of its own (from the
- * issuer's metadata first, where no URL is given: discovery.h): at once, then at an interval,
- * sooner with growing pauses while it fails, and when a token has a kid that the set does not have
- * (but then at most once per `unknown_us`, so that made-up kids cannot cause fetches). A fetch that
- * fails or does not return a key set changes nothing: the last set is used until it is older than
- * `stale_us`, and not after that.
+ * A set comes from a file, read once, or from a URL, fetched by a thread of its own (found in the
+ * issuer's metadata when no URL is given: discovery.h): at once, then at an interval, sooner with
+ * growing pauses while it fails, and when a token has an unknown kid (but then at most once per
+ * `unknown_us`, so that made-up kids cannot cause fetches). A fetch that fails or does not return a
+ * key set changes nothing: the last set is used until it is older than `stale_us`.
  *
- * Any thread may ask. One lock guards the sets; it is never held while something is fetched or
- * verified. The version of a set can be read without it. */
+ * Any thread may call. One lock guards the sets; it is never held during a fetch or a verification.
+ * The version of a set can be read without it. */
 #ifndef WRIT_GATEWAY_ISSUERS_H
 #define WRIT_GATEWAY_ISSUERS_H
 
@@ -23,17 +22,18 @@
 
 /** When things are fetched. Zero members stand for the defaults above. */
 struct writ_issuers_times {
-    int64_t refresh_us; /* between fetches that succeed */
+    int64_t refresh_us; /* The times of fetches. Zero members stand for the defaults above. */
     int64_t retry_us;   /* after the first failure; doubled with each, at most refresh_us */
     int64_t unknown_us; /* between fetches for an unknown kid */
     int64_t stale_us;   /* oldest set that serves */
     int64_t fetch_ms;   /* longest time of one fetch */
 };
 
-/** Where one set is. NUL-terminated; borrowed until free. */
+/** The source of one set. NUL-terminated; borrowed until free. */
 struct writ_issuers_place {
-    struct writ_view jwks;   /* a file name, or a URL (it has "://"); empty: where the metadata */
-    struct writ_view issuer; /* of this issuer say, a URL; else only told in the log */
+    struct writ_view jwks;   /* a file name, or a URL (it has "://"); empty: the URL in the
+                                metadata */
+    struct writ_view issuer; /* of this issuer, a URL; else only for the log */
 };
 
 struct writ_issuers;
@@ -44,42 +44,42 @@ struct writ_issuers_set;
 /**
  * Opens the sources: reads the files, checks the URLs, starts the thread when there are any.
  *
- * @param places  the same place twice is fine
+ * @param places  may contain the same place twice
  * @param times   NULL: the defaults
  * @param clock   NULL: the system's; borrowed
  * @param log     gets a line `keys_failed` for each fetch that fails; may be NULL. Borrowed
  * @param ret     new, free with writ_issuers_free; written only on success
  *
  * @return WRIT_OK; what writ_text_file and writ_jwks_read return for a file; WRIT_E_INVALID also
- *         for a file without a usable key and for a URL that may not be fetched; WRIT_E_NOMEM
+ *         for a file without a usable key and for a URL that is not allowed; WRIT_E_NOMEM
  */
 WRIT_RESULT writ_issuers_new(const struct writ_issuers_place *places, size_t n,
     const struct writ_issuers_times *times, const struct writ_clock *clock, struct writ_log *log,
     struct writ_issuers **ret, struct writ_err *err);
 
-/** Takes over the sets that `before` fetched from the same places, as old as they are, where
- * nothing was fetched yet: so a reload forgets no keys. Any thread. */
+/** Takes over the sets that `before` fetched from the same places, with their age, where nothing
+ * was fetched yet: so a reload keeps the keys. Any thread. */
 void writ_issuers_inherit(struct writ_issuers *issuers, struct writ_issuers *before);
 
-/** Ends the thread, giving up a fetch that is under way, and frees. Sets that are still held stay
- * good. Blocks for a moment. NULL is permitted. */
+/** Ends the thread, cancels a running fetch, and frees. Held sets stay valid. Blocks briefly. NULL
+ * is permitted. */
 void writ_issuers_free(struct writ_issuers *issuers);
 
-/** Which version of its set place `i` has: 0 while it has none that serves, else a number that
- * changes whenever the keys do. Does not block. */
+/** The version of the set of place `i`: 0 while it has no usable set, else a number that changes
+ * whenever the keys do. Does not block. */
 uint64_t writ_issuers_version(struct writ_issuers *issuers, size_t i);
 
-/** Holds the set of place `i`, or gives NULL when it has none that serves. */
+/** Holds the set of place `i`; NULL when it has no usable one. */
 struct writ_issuers_set *writ_issuers_hold(struct writ_issuers *issuers, size_t i);
 void writ_issuers_drop(struct writ_issuers_set *set);
 
-/** Its keys, until it is dropped, and its version. */
+/** Its keys, valid until it is dropped, and its version. */
 const struct writ_jwks *writ_issuers_keys(const struct writ_issuers_set *set, uint64_t *ret);
 
 /** Reports a token whose kid is not in place `i`. */
 void writ_issuers_unknown(struct writ_issuers *issuers, size_t i);
 
-/** True when every place has a set that serves. */
+/** True when every place has a usable set. */
 bool writ_issuers_ready(struct writ_issuers *issuers);
 
 #endif

@@ -1,7 +1,7 @@
 /* logins.c - a fixed table of logins under one lock.
  *
  * Invariants:
- * (1) a place without `shown` is free, and all of it is zero.
+ * (1) a place without `shown` is free and zeroed.
  * (2) secrets are compared by their SHA-256, with every place, in constant time. */
 #include "gateway/auth/logins.h"
 
@@ -58,7 +58,7 @@ writ_logins_free(struct writ_logins *logins)
     writ_free(logins);
 }
 
-/* Under the lock: ends what has had its time. */
+/* Under the lock: ends expired logins. */
 static void
 sweep(struct writ_logins *logins, int64_t now_us)
 {
@@ -71,7 +71,7 @@ sweep(struct writ_logins *logins, int64_t now_us)
     }
 }
 
-/* Under the lock: a free place, after the oldest of an agent that has its share has made room. */
+/* Under the lock: a free place; the oldest login of an agent with a full share makes room. */
 static struct login *
 room(struct writ_logins *logins, const struct writ_digest *agent)
 {
@@ -94,7 +94,7 @@ room(struct writ_logins *logins, const struct writ_digest *agent)
     return oldest;
 }
 
-/* A secret as the client gets it, and its digest. */
+/* A secret in the client's form, and its digest. */
 static WRIT_RESULT
 make_secret(char text[WRIT_LOGINS_TEXT], struct writ_digest *ret, struct writ_err *err)
 {

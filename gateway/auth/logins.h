@@ -1,12 +1,12 @@
-/* logins.h - logins to the page: which Authorization field belongs to which cookie and key.
+/* logins.h - logins to the page: the Authorization field for each cookie and key.
  *
- * A login remembers the Authorization field that was shown, and identity.h checks it again at every
+ * A login keeps the Authorization field of the client, and identity.h checks it again at every
  * request. So a login ends with its token (a reload drops the entry, or the token expires).
  *
  * It is found by two secrets at once: a cookie, which scripts cannot read, and a key that only
  * pages of the same origin (scheme, host and port) can. Browsers send a cookie to every port of a
- * host, so the cookie alone, in the hands of another server on this machine, opens nothing. Kept
- * are the SHA-256 of both.
+ * host, so the cookie alone, in the hands of another server on this machine, is useless. Only the
+ * SHA-256 of both are kept.
  *
  * Bounded: WRIT_LOGINS_MAX in all, WRIT_LOGINS_EACH of one agent, whose oldest makes room. Nothing
  * survives a restart. Any thread; a short lock. */
@@ -25,7 +25,7 @@
 
 struct writ_logins;
 
-/** What a new login is known by. */
+/** The secrets of a new login. */
 struct writ_logins_pass {
     char cookie[WRIT_LOGINS_TEXT], key[WRIT_LOGINS_TEXT];
     int64_t expires_us; /* at the latest, by the wall clock */
@@ -34,13 +34,13 @@ struct writ_logins_pass {
 /** `clock` NULL: the system's. WRIT_E_NOMEM. */
 WRIT_RESULT writ_logins_new(
     const struct writ_clock *clock, struct writ_logins **ret, struct writ_err *err);
-/** Wipes what was shown. NULL is permitted. */
+/** Wipes the kept fields. NULL is permitted. */
 void writ_logins_free(struct writ_logins *logins);
 
 /**
  * Adds a login of a caller that identity.h has accepted.
  *
- * @param agent  digest of its identity: for the bound of each
+ * @param agent  digest of its identity: for the limit of each agent
  * @param shown  the Authorization field, copied
  *
  * @return WRIT_OK
@@ -52,13 +52,12 @@ void writ_logins_free(struct writ_logins *logins);
 WRIT_RESULT writ_logins_open(struct writ_logins *logins, const struct writ_digest *agent,
     struct writ_view shown, struct writ_logins_pass *ret, struct writ_err *err);
 
-/** Copies the field that was shown for this cookie and this key into the arena, and restarts the
- * idle time of the login. WRIT_E_ABSENT: no login has both, or it has ended; WRIT_E_NOMEM,
- * WRIT_E_CRYPTO. */
+/** Copies the field kept for this cookie and this key into the arena, and restarts the idle time of
+ * the login. WRIT_E_ABSENT: no login has both, or it has ended; WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_logins_find(struct writ_logins *logins, struct writ_view cookie,
     struct writ_view key, struct writ_arena *arena, struct writ_view *ret);
 
-/** Ends a login; one that is not there is fine. */
+/** Ends a login; an unknown one is ignored. */
 void writ_logins_close(struct writ_logins *logins, struct writ_view cookie, struct writ_view key);
 
 #endif

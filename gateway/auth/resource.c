@@ -1,5 +1,5 @@
-/* resource.c - metadata and challenges are made from the configuration alone. A challenge names
- * only scopes that are useful at this endpoint, and never more of an agent's scopes than that. */
+/* resource.c - metadata and challenges are made only from the configuration. A challenge names only
+ * scopes that are useful at this endpoint, and never more of an agent's scopes than that. */
 #include "gateway/auth/resource.h"
 
 #include "evidence/json/write.h"
@@ -38,7 +38,7 @@ writ_resource_is_asked_for(const struct writ_resource *resource, struct writ_vie
 
 /* ---- scopes */
 
-/* What every token must have. */
+/* Adds the scopes that every token must have. */
 static void
 add_required(const struct writ_config *config, struct writ_buf *list)
 {
@@ -47,7 +47,7 @@ add_required(const struct writ_config *config, struct writ_buf *list)
     }
 }
 
-/* What some tool of the endpoint asks for. */
+/* Adds the scopes that some tool of the endpoint requires. */
 static void
 add_useful(const struct writ_resource *resource, struct writ_buf *list)
 {
@@ -63,7 +63,7 @@ add_useful(const struct writ_resource *resource, struct writ_buf *list)
     }
 }
 
-/* Of the agent's own scopes those that are good for something here. */
+/* Adds the agent's own scopes that are useful here. */
 static void
 add_own(const struct writ_resource *resource, const struct writ_agent *agent, struct writ_buf *list)
 {

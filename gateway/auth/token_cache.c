@@ -1,5 +1,5 @@
 /* token_cache.c - a direct-mapped table by the first bytes of the token's digest. A slot with
- * `exp_s` 0 is empty. A slot that could not be filled whole stays empty. */
+ * `exp_s` 0 is empty. A slot that could not be filled completely stays empty. */
 #include "gateway/auth/token_cache.h"
 
 struct slot {
@@ -91,7 +91,7 @@ writ_token_cache_put(struct writ_token_cache *verdicts, const struct writ_token_
     writ_buf_wipe(&slot->texts);
     *slot = (struct slot){0};
     texts = writ_buf_make(total);
-    at = writ_buf_reserve(&texts, total); /* all of it, so that the views stay good */
+    at = writ_buf_reserve(&texts, total); /* the full size at once, so that the views stay valid */
     if (at == NULL) {
         return;
     }

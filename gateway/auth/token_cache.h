@@ -1,8 +1,8 @@
-/* token_cache.h - the tokens that one loop found right, so that it need not verify them at each
+/* token_cache.h - the tokens that one loop has verified, so that it need not verify them at each
  * call.
  *
- * A fixed number of places; a new verdict takes the place of whatever was there. Each is for the
- * exact text of one token (by its SHA-256) under one version of the keys. For one thread. */
+ * A fixed number of places; a new verdict replaces the old one of its place. Each is for the exact
+ * text of one token (by its SHA-256) under one version of the keys. For one thread. */
 #ifndef WRIT_GATEWAY_TOKEN_CACHE_H
 #define WRIT_GATEWAY_TOKEN_CACHE_H
 
@@ -26,10 +26,11 @@ void writ_token_cache_set(struct writ_agent *agent, size_t i, struct writ_view v
 /** One verdict. */
 struct writ_token_cache_seen {
     struct writ_digest token;
-    const struct writ_identity_config *entry; /* of the configuration that it was found by */
-    struct writ_view endpoint; /* whose path it is for; empty: all of them. Outlives the verdict */
+    const struct writ_identity_config *entry; /* the entry of the configuration that accepted it */
+    struct writ_view endpoint; /* the path for which it is valid; empty: all. Outlives the
+                                  verdict */
     int64_t exp_s;             /* the end of the token's life */
-    size_t place;              /* whose keys it was found with (issuers.h) */
+    size_t place;              /* the place of its keys (issuers.h) */
     uint64_t version;          /* and which version of them */
     struct writ_agent agent;
 };
@@ -40,12 +41,12 @@ struct writ_token_cache;
 struct writ_token_cache *writ_token_cache_new(void);
 void writ_token_cache_free(struct writ_token_cache *verdicts);
 
-/** The verdict on that token, or NULL; it is the caller's to ask whether it still holds. Borrowed
- * until the next put. */
+/** The verdict on that token, or NULL; the caller checks whether it is still valid. Borrowed until
+ * the next put. */
 const struct writ_token_cache_seen *writ_token_cache_find(
     const struct writ_token_cache *verdicts, const struct writ_digest *token);
 
-/** Remembers a verdict, with a copy of its texts; without memory it does not. */
+/** Caches a verdict, with a copy of its texts; does nothing without memory. */
 void writ_token_cache_put(
     struct writ_token_cache *verdicts, const struct writ_token_cache_seen *seen);
 

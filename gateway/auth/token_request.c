@@ -26,7 +26,7 @@ secret_wipe(struct writ_buf *buf)
 
 /* ---- the form */
 
-/* As application/x-www-form-urlencoded wants it (RFC 6749 appendix B); also for what goes into
+/* Encodes as application/x-www-form-urlencoded (RFC 6749 appendix B); also the parts of
  * client_secret_basic (2.3.1). */
 static void
 put_encoded(struct writ_buf *buf, struct writ_view text)
@@ -60,7 +60,7 @@ put_field(struct writ_buf *form, const char *name, struct writ_view value)
     }
 }
 
-/* RFC 7523 3: who the client is, for this server, once, for a short while. */
+/* RFC 7523 3: identifies the client to this server, once, for a short time. */
 static WRIT_RESULT
 put_assertion(const struct writ_token_request *request, struct writ_view audience,
     struct writ_buf *form, struct writ_err *err)
@@ -106,7 +106,7 @@ put_basic(const struct writ_token_request *request, struct writ_buf *field)
 
 /* ---- the answer */
 
-/* The error word of RFC 6749 5.2, when it is one. */
+/* Reports the error word of RFC 6749 5.2, if it is one. */
 static WRIT_RESULT
 refused(const char *url, long status, const struct writ_json *answer, struct writ_err *err)
 {
@@ -155,7 +155,7 @@ take_answer(
             WRIT_FETCH_ARG(url), WRIT_TOKEN_BYTES_MAX);
     }
     *ret = (struct writ_token){.text = text, .lifetime_s = lifetime_s};
-    text = writ_buf_make(0); /* it is the caller's now */
+    text = writ_buf_make(0); /* the caller owns it now */
     return WRIT_DONE;
 }
 
@@ -186,7 +186,7 @@ read_answer(const char *url, long status, struct writ_view text, struct writ_tok
 
 /* ---- asking */
 
-/* Where to ask, NUL-terminated; and by which name the server knows itself. */
+/* The endpoint, NUL-terminated, and the server's name for itself. */
 static WRIT_RESULT
 find_endpoint(const struct writ_token_request *request, struct writ_buf *url,
     struct writ_view *ret_name, struct writ_err *err)

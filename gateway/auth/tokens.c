@@ -1,10 +1,9 @@
 /* tokens.c - the Authorization fields that upstreams get, and the thread that fetches them.
  *
  * Invariants:
- * (1) Everything of a place but `wants` belongs to the lock, which is never held while something
- *     is fetched.
- * (2) A source and something shown are never changed; a place exchanges them for others.
- * (3) A token that was fetched by a source is shown only while the place has that source, or one
+ * (1) The lock guards everything of a place but `wants`; it is never held during a fetch.
+ * (2) A source and a shown field never change; a place replaces them by others.
+ * (3) A token that was fetched by a source is sent only while the place has that source, or one
  *     with the same settings. */
 #include "gateway/auth/tokens.h"
 
@@ -16,14 +15,14 @@
 #define US_PER_S INT64_C(1000000)
 #define LEAST_US (US_PER_S / 2) /* between two requests for a token that succeed */
 
-/* What is shown: the header's name and its value, in one wiped piece of memory. */
+/* A field for an upstream: the header's name and its value, in one wiped block of memory. */
 struct writ_tokens_shown {
     atomic_uint holders;
     struct writ_buf text;
     size_t name_len;
 };
 
-/* Where what is shown comes from: settings and a secret, as they were at one reading. */
+/* The source of a field: settings and a secret, from one reading. */
 struct source {
     atomic_uint holders;
     const struct writ_config *config; /* held: `settings` lives in it */
@@ -35,7 +34,7 @@ struct source {
 };
 
 struct place {
-    struct source *source; /* NULL: the upstream wants nothing */
+    struct source *source; /* NULL: the upstream needs nothing */
     atomic_bool wants;     /* the same, to be read without the lock */
     struct writ_tokens_shown *shown;
     int64_t ends_us;    /* monotonic; from when on `shown` is not good any more */
@@ -207,7 +206,7 @@ source_new(const struct writ_config *config, const struct writ_upstream_config *
     return source_of(config, upstream, start->resource, ret, err); /* a reload does not change it */
 }
 
-/* Whether tokens that one of them fetched are good for the other. */
+/* Whether tokens of one source are valid for the other. */
 static bool
 same_settings(const struct source *a, const struct source *b)
 {
@@ -230,8 +229,8 @@ tell(struct writ_tokens *tokens, const struct source *source, const struct writ_
     }
 }
 
-/* Under the lock: a token is shown from now on, and the next one asked for when three quarters of
- * its life are over. keeps (3) */
+/* Under the lock: takes a token, and schedules the next request when three quarters of its lifetime
+ * are over. keeps (3) */
 static void
 take(struct writ_tokens *tokens, struct place *place, struct writ_tokens_shown **shown,
     int64_t lifetime_s)
@@ -415,7 +414,7 @@ put_source(struct writ_tokens *tokens, struct place *place, struct source **sour
         place->ends_us = INT64_MAX;
         place->job.failures = 0;
     }
-    if (!same || place->job.failures > 0) { /* the secret may be better now */
+    if (!same || place->job.failures > 0) { /* the new secret may work now */
         place->job.due_us = fetches(*source) ? now_us : WRIT_BACKGROUND_NEVER;
     }
     place->source = WRIT_TAKE(*source);

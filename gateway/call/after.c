@@ -1,4 +1,4 @@
-/* after.c - applies the rules for results to a message and keeps what they did for the outcome. A
+/* after.c - applies the rules for results to a message and keeps their effect for the outcome. A
  * result that cannot be rewritten is withheld. */
 #include "gateway/call/after.h"
 
@@ -34,7 +34,7 @@ hash(struct writ_request *request, const struct writ_json *value, struct writ_vi
     return canonical.len;
 }
 
-/* The message that came, with what is let through in the place of its result or error. */
+/* The received message, with the permitted result or error in place of its own. */
 static writ_result
 rewrite(struct writ_request *request, const struct writ_json *response, struct writ_view member,
     struct writ_view text, struct writ_view *ret)
@@ -58,7 +58,7 @@ rewrite(struct writ_request *request, const struct writ_json *response, struct w
     return WRIT_DONE;
 }
 
-/* A round that is withheld from the client is the last one: the client cannot go on with it. */
+/* A round that is withheld from the client is the last one: the client cannot continue it. */
 static void
 refuse(struct writ_conclusion *end, enum writ_reason reason)
 {
@@ -68,7 +68,7 @@ refuse(struct writ_conclusion *end, enum writ_reason reason)
     end->waits = WRIT_WAIT_NONE;
 }
 
-/* From here on the answer is what the rules let through. */
+/* From here on the answer is the output of the rules. */
 static void
 take_changed(struct writ_request *request, const struct writ_json *response,
     struct writ_view member, const struct writ_output *output)
@@ -137,7 +137,7 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
         end->result = kept;
     }
     if (request->call->verdict.rule->result != NULL) {
-        /* without a canonical form it is as long as it came */
+        /* without a canonical form its received length counts */
         apply(request, response, member, bytes > 0 ? bytes : request->call->reply.last.data.len);
     }
 }
@@ -151,7 +151,7 @@ put_said(const struct writ_json *name, struct writ_buf *ret)
     return writ_jcs_put(ret, writ_json_value(name), NULL);
 }
 
-/* What a caller said stays beside what we have to say, {"writ":...}, in canonical order. */
+/* Keeps the caller's extension beside our own, {"writ":...}, in canonical order. */
 static WRIT_RESULT
 add_said(const struct writ_json *said, struct writ_arena *arena, struct writ_member_object *ret)
 {

@@ -7,29 +7,29 @@
 #include "gateway/request/request.h"
 
 /**
- * Takes a response with a result or an error: digests it, and applies the rules. What it says goes
- * to the call's conclusion: the digests, the text to be told in place of the one that came, or the
- * reason for telling none of it.
+ * Takes a response with a result or an error: digests it, and applies the rules. The call's
+ * conclusion gets the digests, the text to send in place of the received one, or the reason for
+ * withholding it.
  *
  * @param response  a message with exactly one of result and error
  */
 void writ_after_response(struct writ_request *request, const struct writ_json *response);
 
-/** What rules for results did to one result. */
+/** The effect of rules for results on one result. */
 struct writ_after_marks {
     struct writ_views rules;        /* those that changed or refused it */
     struct writ_view before, after; /* digests; or empty */
     enum writ_reason refused;
 };
 
-/** Writes that into `extensions` of an outcome, if there is something to tell; what a caller said
- * there (a parsed value without "writ") stays beside it. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_PARSE
- * (a number of the caller's without canonical form). */
+/** Writes the effect into `extensions` of an outcome, if there is one; a caller's own value (a
+ * parsed one without "writ") stays beside it. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_PARSE (a number of
+ * the caller's without canonical form). */
 WRIT_RESULT writ_after_extend(
     const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret);
 
-/** Applies the rules that hold now to a result that was kept: canonical JSON, replaced by what is
- * let through of it. Gives NONE, or why nothing is. */
+/** Applies the present rules to a kept result, which is canonical JSON and is replaced by the
+ * permitted part. Returns NONE, or the reason for withholding it. */
 enum writ_reason writ_after_replay(struct writ_request *request, struct writ_view *result);
 
 #endif

@@ -1,5 +1,6 @@
 /* call_key.c - chooses the run of a call: the one that its caller names, its session, or a window
- * of time. A window is named by its agent, so that no caller's call lands in the run of another. */
+ * of time. The name of a window contains its agent, so that no call lands in the run of another
+ * caller. */
 #include "gateway/call/call_key.h"
 
 #include "evidence/record/derive.h"
@@ -21,7 +22,7 @@ window_name(const struct writ_request *request, int64_t start_us, struct writ_vi
 }
 
 /* The run that the caller names, else the session, else a window of the agent's time; a duplicate
- * is looked for in the windows beside it as well, so that its edges are no loophole. */
+ * is also searched in the windows beside it, so that its edges are no loophole. */
 writ_result
 writ_call_key_run(struct writ_request *request)
 {

@@ -1,12 +1,11 @@
-/* call_key.h - what a call is recognised by: the run in which it stands, and the digest of its
- * arguments. */
+/* call_key.h - the identity of a call: its run, and the digest of its arguments. */
 #ifndef WRIT_GATEWAY_CALL_KEY_H
 #define WRIT_GATEWAY_CALL_KEY_H
 
 #include "gateway/request/request.h"
 
-/** Sets the run in which the call stands, and the windows beside it where it has no run of its own.
- * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Sets the run of the call, and the neighbouring windows when the run is a window. WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_call_key_run(struct writ_request *request);
 
 /** The digest of the call's arguments. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */

@@ -1,11 +1,11 @@
-/* client_event.c - nothing that came is passed on before inspect.h has said what it is. */
+/* client_event.c - no received event is passed on before inspect.h has classified it. */
 #include "gateway/call/client_event.h"
 
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
 #include "gateway/call/task_notification.h"
 
-#define WORDS_MAX 64 /* notices about tasks that one stream has under way */
+#define WORDS_MAX 64 /* notices about tasks that one stream holds at once */
 
 static void
 word_told(void *ctx, const struct writ_sse_event *event)

@@ -5,13 +5,13 @@
 
 #include "gateway/request/request.h"
 
-/** Passes an event of the upcall on if it is for this client, unless it is the response: then true,
- * `ret` gets its data as it goes on, and what becomes of it is the caller's. */
+/** Passes an event of the upcall on if it is for this client. For the response it returns true
+ * instead, `ret` gets its rewritten data, and the caller decides about it. */
 bool writ_client_event_pass(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret);
 
-/** Passes a notice about a task on when that is settled, before all that comes behind it; the
- * stream does not end before. */
+/** Passes a notice about a task on when it is settled, before all later events; the stream does not
+ * end before that. */
 void writ_client_event_task(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
 

@@ -1,7 +1,7 @@
-/* conclude.c - CHECK, RECORD, KEPT and ANSWER: what became of a governed call.
+/* conclude.c - CHECK, RECORD, KEPT and ANSWER: the end of a governed call.
  *
- * A result is shown to the client only when its outcome is durable; when it cannot be made so, the
- * client learns that the call ran and the ledger keeps the outcome until it can write it. */
+ * The client gets a result only when its outcome is durable. When the outcome cannot be written,
+ * the client learns that the call ran, and the ledger keeps the outcome until it can write it. */
 #include "gateway/call/conclude.h"
 
 #include "gateway/call/after.h"
@@ -22,7 +22,7 @@
 
 /* ---- CHECK ---- */
 
-/* The answer is there, and it is more than can be looked at. */
+/* The answer arrived, but is too large to be checked. */
 static void
 large_answer(struct writ_conclusion *end)
 {
@@ -65,8 +65,8 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
     end->refusal = end->not_sent ? WRIT_REASON_UPSTREAM_UNAVAILABLE : WRIT_REASON_UPSTREAM_FAILED;
 }
 
-/* The reason of a refusal in Writ's own form, as a guard gives it. Of any other answer nothing is
- * believed: its words are the upstream's. */
+/* The reason of a refusal in Writ's own form, as a guard sends it. Any other answer gives no
+ * reason: its words are the upstream's. */
 static enum writ_reason
 reason_in(struct writ_view body)
 {
@@ -85,7 +85,8 @@ reason_in(struct writ_view body)
         writ_json_string(writ_json_pointer(message, WRIT_LIT("/error/data/reason"))));
 }
 
-/* It says no to the gateway. Whatever it did before it said so: the call is not made again. */
+/* The upstream refused the gateway itself. Whatever it did before that, the call is not
+ * repeated. */
 static void
 unauthorized_answer(struct writ_conclusion *end, struct writ_view body)
 {
@@ -95,8 +96,8 @@ unauthorized_answer(struct writ_conclusion *end, struct writ_view body)
     end->theirs = reason_in(body);
 }
 
-/* It says that it did not take the call. That its session is over concerns this upstream alone: the
- * client's session goes on. */
+/* The upstream says that it did not take the call. Only its own session is over: the client's
+ * session continues. */
 static void
 session_lost(struct writ_conclusion *end)
 {
@@ -114,8 +115,8 @@ malformed_answer(struct writ_conclusion *end)
     end->refusal = WRIT_REASON_UPSTREAM_MALFORMED;
 }
 
-/* A response to this very request, with a result or an error. An error that came with an HTTP
- * status of its own may lack the id: the message was refused before it was read. */
+/* Judges a response to this request, with a result or an error. An error with an HTTP status of its
+ * own may lack the id: the message was refused before it was read. */
 static void
 judge_response(struct writ_request *request, const struct writ_json *response, unsigned status)
 {
@@ -204,7 +205,7 @@ check(struct writ_request *request)
     }
     judge_response(request, response, answer->status);
     if (answer->sent == WRIT_NOT_SENT && call->end.outcome == WRIT_OUTCOME_ERROR) {
-        call->end.not_sent = true; /* stdio: refused in place of the child, which was not asked */
+        call->end.not_sent = true; /* stdio: refused in place of the child, which did not get it */
         call->end.error_type = WRIT_LIT(WRIT_OUTCOME_NOT_SENT);
     }
 }
@@ -228,7 +229,7 @@ writ_conclude_unsent(struct writ_request *request, enum writ_reason reason)
     return WRIT_STEP_RECORD;
 }
 
-/* Nothing of what came back is shown, and what was sent may have run. */
+/* Nothing of the answer is passed on, and a sent call may have run. */
 enum writ_step
 writ_conclude_give_up(struct writ_request *request)
 {
@@ -248,7 +249,7 @@ writ_conclude_give_up(struct writ_request *request)
 
 /* ---- RECORD ---- */
 
-/* A round of which nothing was sent waits on: the client may answer again. */
+/* A round of which nothing was sent waits again: the client may answer again. */
 static void
 wait_again(struct writ_call *call, int64_t wait_us)
 {
@@ -304,7 +305,7 @@ writ_conclude_record(struct writ_request *request)
         call->outcome.tool_output_hash = writ_member_text(end->output_hash);
     }
     if (!writ_is_ok(writ_after_extend(&marks, request->x->arena, &call->outcome.extensions))) {
-        call->end.refusal = WRIT_REASON_OVERLOADED; /* what cannot be told is not shown */
+        call->end.refusal = WRIT_REASON_OVERLOADED; /* without a digest the result is withheld */
     }
     request->entry = (struct writ_entry){
         .kind = WRIT_ENTRY_OUTCOME,
@@ -321,7 +322,7 @@ writ_conclude_record(struct writ_request *request)
 
 /* ---- KEPT ---- */
 
-/* What the ledger could not take is over: no client can go on with it. */
+/* The call that the ledger could not put to wait is over: no client can continue it. */
 enum writ_step
 writ_conclude_kept(struct writ_request *request)
 {
@@ -345,7 +346,7 @@ writ_conclude_kept(struct writ_request *request)
 
 static const struct writ_header json_type = WRIT_HEADER_JSON;
 
-/* The last event of a stream, behind those that still wait. */
+/* The last event of a stream, after all waiting ones. */
 static enum writ_step
 end_stream(struct writ_request *request, struct writ_view message)
 {
@@ -392,7 +393,7 @@ is_duplicate(enum writ_reason reason)
 }
 
 /* No memory for the refusal. A stream that has begun has its status: it is cut, and never ends as
- * if that had been all. */
+ * if it were complete. */
 static enum writ_step
 refuse_without_words(struct writ_request *request)
 {
@@ -420,7 +421,8 @@ writ_conclude_refusal(const struct writ_request *request)
         .ask = decided && call->review.asks ? &call->review.ask : NULL,
         .budget = decided ? entry->exceeded.budget : (struct writ_view){NULL, 0},
         .prior = decided && is_duplicate(call->end.refusal) ? &entry->prior : NULL,
-        /* also what ran and is not on disk: told nothing, a client would think that it did not */
+        /* also for a call that ran and is not on disk: without this a client would think that it
+         * did not run */
         .execution_unknown =
             !decided && !call->end.not_sent &&
             (request->entry.code != WRIT_OK || call->end.outcome != WRIT_OUTCOME_EXECUTED),
@@ -439,7 +441,8 @@ answer_refusal(struct writ_request *request)
         return refuse_without_words(request);
     }
     if (refusal.reason == WRIT_REASON_INSUFFICIENT_SCOPE && request->identity.issuer != NULL) {
-        return writ_refusal_step_up(request, &body); /* he can ask his issuer for more */
+        return writ_refusal_step_up(request, &body); /* the caller can request more scopes from its
+                                                        issuer */
     }
     return deliver(request, 200, writ_buf_view(&body), false);
 }

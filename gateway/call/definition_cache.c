@@ -1,5 +1,5 @@
-/* definition_cache.c - collects the tools of every upstream and writes the file whole, only when a
- * catalog has changed. An upstream without a catalog keeps its entries of the last file. */
+/* definition_cache.c - collects the tools of every upstream and replaces the whole file, only when
+ * a catalog has changed. An upstream without a catalog keeps its entries of the last file. */
 #include "gateway/call/definition_cache.h"
 
 #include "gateway/upstream/upstream.h"
@@ -75,7 +75,7 @@ put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
     return writ_definitions_put(ret, &definition, NULL);
 }
 
-/* What was seen before of an upstream that has told nothing yet. */
+/* Keeps the earlier definitions of an upstream that has not listed its tools yet. */
 static writ_result
 put_old(struct writ_view upstream, const struct writ_definition_cache *seen,
     struct writ_definitions *ret)

@@ -1,8 +1,8 @@
-/* forward.c - SIGN and FORWARD: the credential, the judged message, and the one time it is sent.
+/* forward.c - SIGN and FORWARD: makes the credential, writes the judged message, and sends it once.
  *
- * What goes upstream is written from the parsed value that was judged: members in the order of the
- * client, strings and numbers in canonical form, so that the upstream can read nothing else
- * (architecture.md 1) and sees no other order than it would directly. */
+ * The forwarded message is written from the parsed value that was judged: members in the order of
+ * the client, strings and numbers in canonical form, so that the upstream cannot read another value
+ * (architecture.md 1) and sees the order of the client. */
 #include "gateway/call/forward.h"
 
 #include "gateway/call/client_event.h"
@@ -24,8 +24,8 @@
 
 /* ---- SIGN ---- */
 
-/* Its place in the list of revoked credentials. WRIT_E_MISMATCH: a stop was pulled since the call
- * was judged. */
+/* The credential's place in the list of revoked ones. WRIT_E_MISMATCH: a stop was pulled since the
+ * call was judged. */
 static WRIT_RESULT
 find_place(
     const struct writ_request *request, struct writ_view issuer, struct writ_claim_status *ret)
@@ -89,7 +89,7 @@ writ_forward_sign(struct writ_request *request)
         return writ_meet_start(request, request->call->callee.upstream, WRIT_STEP_SIGN);
     }
     if (writ_meet_is_late(
-            request, request->call->callee.upstream)) { /* it does not know the session */
+            request, request->call->callee.upstream)) { /* the upstream does not know the session */
         return writ_conclude_unsent(request, writ_meet_fault(request));
     }
     issued = writ_forward_credential(request);
@@ -102,12 +102,12 @@ writ_forward_sign(struct writ_request *request)
 
 /* ---- FORWARD: the message ---- */
 
-/* Numbers go on in their canonical form, so that no parser reads another one than was judged: of
- * the arguments, and of input, whose digest is recorded. Others go on as they were written: they
- * were not judged, and not all of them have that form. */
+/* Numbers of the arguments, and of input, whose digest is recorded, are forwarded in canonical
+ * form, so that no parser reads another number than the judged one. Other numbers are forwarded as
+ * written: they were not judged, and may have no canonical form. */
 
-/* None of the client's names of ours goes on; only our credential is put there (meta_namespace.h).
- */
+/* The client's members of our namespace are removed; only our credential is added
+ * (meta_namespace.h). */
 static void
 put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
 {
@@ -127,7 +127,7 @@ put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view cr
     writ_write_object_end(w);
 }
 
-/* What the caller brought back to the gateway is nothing to the tool server. */
+/* A requestState of the gateway itself is not for the tool server. */
 static bool
 is_between_us(const struct writ_call *call, struct writ_view key)
 {
@@ -213,7 +213,7 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
     return text.ptr != NULL ? writ_view_copy(text, arena) : text;
 }
 
-/* The server has answered and does not end its stream: nothing that matters can come any more. */
+/* The server has answered but does not end its stream: no later event matters. */
 static void
 stop_listening(struct writ_timer *timer)
 {
@@ -222,7 +222,7 @@ stop_listening(struct writ_timer *timer)
     writ_upcall_cancel(&request->forward.upcall, false);
 }
 
-/* The response is kept back until its outcome is durable; what comes after it is not passed on. */
+/* The response is held until its outcome is durable; later events are dropped. */
 static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
@@ -262,7 +262,7 @@ on_rest(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     (void)answer;
 }
 
-/* The rest of a stream that is there already: its head is the client's stream's. */
+/* The rest of an existing stream: the head is that of the client's stream. */
 static const struct writ_upcall_events rest_events = {
     .stream = on_rest, .event = on_event, .end = on_end};
 
@@ -313,7 +313,7 @@ writ_forward_send(struct writ_request *request)
     if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {
         return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
     }
-    /* the only place from which a governed call goes out, and it takes the permit away */
+    /* a governed call is only sent from here, and this takes the permit away */
     WRIT_INVARIANT(writ_binding_spend(&call->grant.permit, NULL));
     request->forward.sent_us = writ_loop_now_us(request->x->loop);
     request->forward.upcall.events = &call_events;

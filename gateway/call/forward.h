@@ -1,4 +1,4 @@
-/* forward.h - the credential of a call, for others than SIGN. */
+/* forward.h - issues the credential of a call, for other steps than SIGN. */
 #ifndef WRIT_GATEWAY_FORWARD_H
 #define WRIT_GATEWAY_FORWARD_H
 

@@ -1,5 +1,5 @@
-/* inspect.c - parses each event and answer once, strictly, and decides what it is. What goes on to
- * the client is written again without Writ's own names. */
+/* inspect.c - parses each event and answer once, strictly, and classifies it. Messages for the
+ * client are written again without Writ's own names. */
 #include "gateway/call/inspect.h"
 
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ stead_free(struct stead *stead)
     writ_free(stead);
 }
 
-/* Whatever became of it: the server waits for no more than its own time. */
+/* Any result is ignored: the server waits only for its own timeout. */
 static void
 stead_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
@@ -55,9 +55,9 @@ put_refusal(const struct writ_json *message, int code, struct writ_buf *ret)
     return writ_write_end(&w, NULL);
 }
 
-/* Answers a request of a server that its client declared no capability for, in the stead of the
- * client: with an error of that code. The answer outlives the request on whose stream the server
- * asked. Without memory the server waits for its own time. */
+/* Answers, in place of the client, a request of a server for which the client declared no
+ * capability: with an error of that code. The answer outlives the request on whose stream the
+ * server asked. Without memory the server waits for its own timeout. */
 static void
 refuse_undeclared(const struct writ_request *request, struct writ_upstream *upstream,
     const struct writ_json *message, int code)
@@ -97,7 +97,7 @@ refuse_undeclared(const struct writ_request *request, struct writ_upstream *upst
 
 /* ---- what came ---- */
 
-/* Of a string or an integer: what a client may answer (reply.c). */
+/* A string or an integer: an id that a client may answer (reply.c). */
 static bool
 is_request_id(const struct writ_json *id)
 {
@@ -108,7 +108,8 @@ is_request_id(const struct writ_json *id)
                writ_is_ok(writ_json_integer(id, INT64_MIN, INT64_MAX, &number)));
 }
 
-/* Those of the client's own revision, where it has them: in the stateless one on a subscription. */
+/* Notices of the client's own revision, where it has them: in the stateless one on a
+ * subscription. */
 static enum writ_inspected
 kind_of_notice(const struct writ_request *request, const struct writ_json *message)
 {
@@ -155,8 +156,8 @@ kind_of(const struct writ_request *request, const struct writ_json *message)
                : WRIT_INSPECTED_FOREIGN;
 }
 
-/* What is added to the numbers of a notice of progress. On a GET it belongs to an earlier call,
- * whose stream was lost. */
+/* The offset of the numbers in a notice of progress. On a GET it belongs to an earlier call, whose
+ * stream was lost. */
 static double
 moved_by(const struct writ_request *request, const struct writ_upstream *from,
     const struct writ_json *message)
@@ -180,7 +181,7 @@ moved_by(const struct writ_request *request, const struct writ_upstream *from,
     return writ_pending_responses_find(request->worker->gateway->answers, &key).moved;
 }
 
-/* The tool's own progress goes on where that of the time before it ended. */
+/* The tool's own progress continues from the value that the client got during the hold. */
 static writ_result
 put_progress(double moved, const struct writ_json *message, struct writ_buf *ret)
 {
@@ -208,7 +209,7 @@ put_progress(double moved, const struct writ_json *message, struct writ_buf *ret
     return writ_rewrite_at(message, path, 1, writ_buf_view(&text), ret);
 }
 
-/* The data of an event that goes on. */
+/* Writes the data of an event for the client. */
 static writ_result
 put_data(const struct writ_request *request, const struct writ_upstream *from,
     const struct writ_json *message, struct writ_buf *ret)
@@ -230,7 +231,7 @@ put_data(const struct writ_request *request, const struct writ_upstream *from,
     return writ_write_end(&w, NULL);
 }
 
-/* The server says that its tools are others now. */
+/* The server says that its tools have changed. */
 static void
 notice_change(struct writ_upstream *from, const struct writ_json *message)
 {
@@ -240,7 +241,7 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
     }
 }
 
-/* One strict parse. What it gives lies in the loop's scratch memory, which the caller empties. */
+/* One strict parse. The result is in the loop's scratch memory, which the caller empties. */
 static enum writ_inspected
 read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
     const struct writ_json **ret)
@@ -253,8 +254,9 @@ read_message(const struct writ_request *request, struct writ_upstream *from, str
     return kind_of(request, *ret);
 }
 
-/* A client that did not say at initialize that it takes such a request does not get it, nor does
- * one without a session, which could not answer: the server is answered in its stead. */
+/* A client that did not declare at initialize that it takes such a request does not get it, and
+ * neither does one without a session, which could not answer: the gateway answers the server in its
+ * place. */
 static bool
 is_undeclared(
     const struct writ_request *request, struct writ_upstream *from, const struct writ_json *message)
@@ -283,7 +285,7 @@ writ_inspect_event(const struct writ_request *request, struct writ_upstream *fro
     enum writ_inspected kind;
 
     if (event->kind != WRIT_SSE_EVENT || event->data.len == 0) {
-        return WRIT_INSPECTED_OTHER; /* an empty one tells the client where to go on from */
+        return WRIT_INSPECTED_OTHER; /* an empty event tells the client where to resume */
     }
     kind = read_message(request, from, event->data, &message);
     if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, message)) {

@@ -1,8 +1,8 @@
 /* judge.c - from a tools/call to a decision that is on disk: JUDGE, DRAFT, CLAIM, BIND.
  *
- * The draft that is handed to the ledger says what policy says. The ledger has the last word
- * (duplicates, budgets, sealed boundaries, the clock) and records what it said; only what it
- * granted goes on to BIND, and only BIND makes a permit. */
+ * The draft for the ledger has the verdict of the policy. The ledger decides finally (duplicates,
+ * budgets, sealed boundaries, the clock) and records its decision; only a granted call reaches
+ * BIND, and only BIND makes a permit. */
 #include "evidence/record/derive.h"
 #include "gateway/call/call_key.h"
 #include "gateway/call/conclude.h"
@@ -25,7 +25,7 @@
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
 
-/* What an allow is good for: any of these changing makes it stale. */
+/* The conditions of an allow: a change of any of these makes it stale. */
 static const struct writ_view revalidate_if[] = {
     {"argument_change", sizeof "argument_change" - 1},
     {"target_state_change", sizeof "target_state_change" - 1},
@@ -77,7 +77,7 @@ resolve_tool(struct writ_request *request, struct writ_call *call)
         own = writ_tool_name_tool(separator, call->callee.name, call->callee.tool,
             writ_catalog_snapshot_look(writ_upstream_snapshot(call->callee.upstream),
                 &worker->shelves[writ_upstream_index(call->callee.upstream)]));
-        own = writ_view_copy(own, request->x->arena); /* the catalog may go */
+        own = writ_view_copy(own, request->x->arena); /* the catalog may be freed */
         call->callee.tool = own.ptr != NULL ? own : call->callee.tool;
     }
 }
@@ -100,7 +100,7 @@ is_stopped_under(const struct writ_request *request, const struct writ_call *cal
     return writ_stop_rules_stops(request->worker->gateway->stop_rules, &seen);
 }
 
-/* An administrator's stop is above every rule, and above shadow mode. */
+/* An administrator's stop overrides every rule, and shadow mode. */
 bool
 writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,
     const struct writ_decision *decided)
@@ -139,7 +139,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
         !writ_mrtr_is_exact(request, &inexact)) {
         writ_policy_refuse_number(inexact, &call->verdict);
     }
-    /* shadow mode lets go what can be named at all: without a scope nothing can be bound */
+    /* shadow mode grants only what can be named: without a scope nothing can be bound */
     if (call->verdict.answer == WRIT_POLICY_DENY && call->verdict.shadow &&
         call->verdict.scope.ptr != NULL) {
         call->shadowed = call->verdict.reason;
@@ -165,7 +165,7 @@ writ_judge_call(struct writ_request *request)
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     *call = (struct writ_call){.observed = {.digest = {WRIT_NULL, {NULL, 0}}}};
-    if (request->message.name.len == 0) { /* as servers say it: 200 */
+    if (request->message.name.len == 0) { /* as servers answer it: 200 */
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "params must name a tool");
     }
@@ -209,8 +209,8 @@ writ_judge_call(struct writ_request *request)
 
 /* ---- DRAFT: the record ---- */
 
-/* A digest that the caller expects stands for a probe where there is none; where there is one,
- * they must agree (contract 6.7). */
+/* A digest that the caller expects replaces a missing probe; with a probe, both must agree
+ * (contract 6.7). */
 static void
 compare_stated_state(struct writ_call *call)
 {
@@ -228,7 +228,8 @@ compare_stated_state(struct writ_call *call)
     }
 }
 
-/* The id as JSON. A caller chose it, and the record is shown: characters that hide are escaped. */
+/* The id as JSON. A caller chose it, and people read the record: characters that hide are
+ * escaped. */
 static writ_result
 put_request_id(struct writ_buf *ret, const struct writ_json *id)
 {
@@ -283,7 +284,7 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
 
     if (call->verdict.answer == WRIT_POLICY_DENY &&
         !writ_exact_holds(call->callee.arguments, NULL)) {
-        return WRIT_DONE; /* for whatever reason: there is no one value to make digests of */
+        return WRIT_DONE; /* for any reason: no single value has these digests */
     }
     WRIT_TRY(writ_call_key_arguments(request, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
@@ -344,7 +345,7 @@ duplicates_of(const struct writ_call *call)
     return rule != NULL ? rule->duplicates : WRIT_DUPLICATES_FORBID;
 }
 
-/* For how long the ledger will claim the key if it grants the call: what the record says of it. */
+/* How long the ledger will claim the key if it grants the call: for the record. */
 static struct writ_member_number
 claim_seconds(const struct writ_request *request, const struct writ_call *call, bool is_allowed)
 {
@@ -413,7 +414,7 @@ shadow_state(const struct writ_request *request, struct writ_call *call)
     }
 }
 
-/* Why the draft is a deny, or NONE when it is an allow. Shadow mode records the real verdict. */
+/* The reason of a deny, or NONE for an allow. Shadow mode records the real verdict. */
 static enum writ_reason
 draft_reason(const struct writ_call *call)
 {
@@ -460,7 +461,7 @@ writ_judge_draft(struct writ_request *request)
     enum writ_reason refused;
     writ_result r;
 
-    /* after the probe: a window that was chosen before it may be over */
+    /* after the probe: an earlier window may be over */
     r = writ_call_key_run(request);
     if (!writ_is_ok(r)) {
         return no_draft(request, r.code);
@@ -485,7 +486,7 @@ writ_judge_draft(struct writ_request *request)
 
 /* ---- CLAIM ---- */
 
-/* The implicit key that the call has in another run. */
+/* The implicit key of the call in another run. */
 static writ_result
 key_in(const struct writ_request *request, struct writ_view boundary_id, struct writ_digest *ret)
 {
@@ -559,7 +560,7 @@ writ_judge_claim(struct writ_request *request)
 
 /* ---- BIND ---- */
 
-/* The ledger granted the key in the transaction that is now durable: no other call has it. */
+/* The ledger granted the key in the durable transaction: no other call has it. */
 static enum writ_binding_claim
 granted_by_ledger(void *ctx, struct writ_view intent_ref, struct writ_view idempotency_key)
 {
@@ -589,7 +590,7 @@ not_granted(struct writ_request *request)
     return WRIT_STEP_HOLD;
 }
 
-/* The call that is about to be sent, from what it will be sent from. */
+/* The call to be sent, from the values that will be sent. */
 static writ_result
 make_candidate(struct writ_request *request, const struct writ_decision *authorization,
     struct writ_candidate *ret)
@@ -612,7 +613,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *authori
     return WRIT_DONE;
 }
 
-/* Times of records are strictly increasing, so that of this one may be ahead of the clock. */
+/* Times of records are strictly increasing, so the time of this one may be ahead of the clock. */
 int64_t
 writ_judge_now(const struct writ_request *request, const struct writ_decision *authorization)
 {
@@ -639,7 +640,7 @@ writ_judge_bind(struct writ_request *request)
     call->record.leaf = request->entry.decision.leaf;
     call->grant.owes = true;
     *d = call->record.decision;
-    if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call goes */
+    if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call runs */
         d->decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     }
     if (!writ_is_ok(make_candidate(request, d, &candidate))) {

@@ -1,15 +1,15 @@
-/* judge.h - what the steps of judging share with other steps. */
+/* judge.h - functions of the judging steps for other steps. */
 #ifndef WRIT_GATEWAY_JUDGE_H
 #define WRIT_GATEWAY_JUDGE_H
 
 #include "gateway/request/request.h"
 
-/** Asks policy about a call whose upstream or framework, tool and arguments are set; shadow mode is
- * noted. */
+/** Applies policy to a call whose upstream or framework, tool and arguments are set; notes shadow
+ * mode. */
 void writ_judge_decide(struct writ_request *request, struct writ_call *call);
 
-/** Whether an administrator has stopped the call: as it is now, or as what it was decided as (NULL:
- * it is not decided yet). */
+/** Whether an administrator has stopped the call: as it is now, or as it was decided (NULL: not
+ * decided yet). */
 bool writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,
     const struct writ_decision *decided);
 

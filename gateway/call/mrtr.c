@@ -84,7 +84,7 @@ writ_mrtr_read(const struct writ_request *request, struct writ_mrtr *ret)
 
 /* ---- MRTR: the call that waits for it ---- */
 
-/* The name under which the call waits: as it was given when its upstream asked. */
+/* The name under which the call waits: as it was made when its upstream asked. */
 static writ_result
 name_of(struct writ_request *request, struct writ_digest *ret)
 {
@@ -101,8 +101,8 @@ name_of(struct writ_request *request, struct writ_digest *ret)
     return writ_ledger_round(&call->record.state_free, call->mrtr.state, ret, NULL);
 }
 
-/* The run and the key that the caller states are those of the call that it goes on with. Of equal
- * calls that wait, one that states no key goes on with the one that stated none either. */
+/* Takes the run and the key from the call that it continues. Of equal calls that wait, one that
+ * states no key continues the one that stated none either. */
 static writ_result
 state_which(struct writ_request *request, struct writ_entry_waiting *ret)
 {
@@ -171,7 +171,7 @@ writ_mrtr_find(struct writ_request *request)
         return found(request);
     }
     if (!writ_is_ok(name_of(request, &round->name))) {
-        return WRIT_STEP_DRAFT; /* which says why */
+        return WRIT_STEP_DRAFT; /* and the record has the reason */
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     request->entry.waiting.name = round->name;

@@ -1,8 +1,8 @@
 /* observe.c - OBSERVE: the state of a call's target, right before its decision, or before it is
- * bound: in `call->observed`, or the reason why it is not known.
+ * bound: in `call->observed`, or the reason why it is unknown.
  *
- * The gateway itself asks (probe.h): a question has no decision, is counted apart, and carries
- * neither the client's credential nor ours. */
+ * The gateway itself sends the probe (probe.h): a probe has no decision, is counted separately, and
+ * carries neither the client's credential nor ours. */
 #include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/request.h"

@@ -15,7 +15,7 @@ writ_repeats_wipe(struct writ_repeats *repeats)
     *repeats = (struct writ_repeats){.generation = NULL};
 }
 
-/* False where it was told before, and where there is no room to remember it. */
+/* False when it was reported before, or cannot be remembered. */
 static bool
 is_first(struct writ_view upstream, struct writ_view tool, struct writ_repeats *repeats)
 {

@@ -1,5 +1,5 @@
-/* repeats.h - warns of tools that only read and are refused the second time all the same, because
- * duplicates: auto does not believe their server. For the main thread alone. */
+/* repeats.h - warns about read-only tools whose second call is refused nevertheless, because
+ * duplicates: auto does not trust their server. Only for the main thread. */
 #ifndef WRIT_GATEWAY_REPEATS_H
 #define WRIT_GATEWAY_REPEATS_H
 
@@ -7,15 +7,15 @@
 #include "gateway/state/generation.h"
 #include "store/trusted/definitions.h"
 
-/** What was warned of. Zeroed: nothing. */
+/** The reported tools. Zeroed: none. */
 struct writ_repeats {
-    const struct writ_generation *generation; /* under this one; only compared */
-    uint64_t versions[WRIT_UPSTREAMS_MAX];    /* of the shelves that were looked through */
-    struct writ_definitions *told;            /* names alone; NULL: none */
+    const struct writ_generation *generation; /* the generation of the reports; only compared */
+    uint64_t versions[WRIT_UPSTREAMS_MAX];    /* of the checked snapshots */
+    struct writ_definitions *told;            /* only names; NULL: none */
 };
 
-/** One line in the log for each such tool that its server lists, once in a generation. Call it
- * after each reload: `generation` is the current one. */
+/** Logs one line for each such tool that its server lists, once in a generation. Call it after each
+ * reload: `generation` is the current one. */
 void writ_repeats_tell(const struct writ_gateway *gateway, const struct writ_generation *generation,
     struct writ_repeats *repeats);
 

@@ -1,5 +1,5 @@
-/* task_completion.c - reads what a message says of a task, applies the rules for results, and makes
- * the outcome of the call. Only one message of a task records its outcome. */
+/* task_completion.c - reads the state of a task from a message, applies the rules for results, and
+ * makes the outcome of the call. Only one message of a task records its outcome. */
 #include "gateway/call/task_completion.h"
 
 #include "gateway/call/after.h"
@@ -19,7 +19,7 @@
 
 /* ---- how one begins ---- */
 
-/* How long the task is good, as its server says; what it does not say is as long as we wait. */
+/* The lifetime of the task that its server states; without one, as long as we wait. */
 static int64_t
 time_of(const struct writ_request *request, const struct writ_json *ttl_ms)
 {
@@ -77,7 +77,7 @@ parse(const struct writ_task_completion *end, struct writ_view text)
 
 /* ---- the rules for results ---- */
 
-/* What the call itself would have been answered, and where it stands in the message. */
+/* The value that would have answered the call, and its place in the message. */
 struct value {
     const struct writ_json *json; /* NULL: the message has none */
     struct writ_view path[2];
@@ -113,8 +113,7 @@ find_value(enum writ_task_form form, const struct writ_json *message)
     return value;
 }
 
-/* Gives the digest in the arena, empty for a value without canonical form: the tool ran all the
- * same. */
+/* The digest in the arena, empty for a value without canonical form: the tool ran nevertheless. */
 static struct writ_view
 hash(const struct writ_task_completion *end, const struct writ_json *value, size_t *ret_bytes)
 {
@@ -149,7 +148,7 @@ take_changed(struct writ_task_completion *end, const struct writ_json *message,
     return WRIT_REASON_NONE;
 }
 
-/* Gives whether a rule wants the result recorded as an error. */
+/* Returns whether a rule wants the result recorded as an error. */
 static bool
 apply_rules(struct writ_task_completion *end, const struct writ_json *message,
     const struct value *value, struct writ_view *text)
@@ -194,7 +193,7 @@ executed(struct writ_task_completion *end, bool is_error)
     return WRIT_TASK_SAYS_OVER;
 }
 
-/* tasks/result: a task that is not there any more is not one that failed. */
+/* tasks/result: an unknown task is not a failed one. */
 static enum writ_task_says
 learn_result(struct writ_task_completion *end, const struct value *value, bool is_error)
 {
@@ -235,7 +234,7 @@ learn_status(struct writ_task_completion *end, enum writ_task_form form,
         return WRIT_TASK_SAYS_NOTHING;
     }
     if (form == WRIT_TASK_STATUS || form == WRIT_TASK_NOTICE) {
-        know_status(end, has_failed); /* until it was asked for */
+        know_status(end, has_failed); /* until the result was requested */
         return WRIT_TASK_SAYS_ASK;
     }
     if (has_failed) {
@@ -281,7 +280,7 @@ question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer
 
 static const struct writ_upcall_events question_events = {.end = question_end};
 
-/* Its id is unique, because a server may tell the requests of a session apart by it alone. */
+/* Its id is unique, because a server may distinguish the requests of a session only by it. */
 static writ_result
 question_body(const struct writ_task_completion *end, struct writ_view task, struct writ_view *ret)
 {

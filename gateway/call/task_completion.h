@@ -1,9 +1,9 @@
-/* task_completion.h - a call that goes on as a task, and how that ends: what a message says of it,
- * the rules for results, which hold for what comes of a task as for any other result, and the
- * outcome of the call that began it.
+/* task_completion.h - a call that continues as a task, and its end: reads messages about it,
+ * applies the rules for results, as to any other result, and makes the outcome of the call that
+ * began it.
  *
- * A message that ends a task is read once: the client gets what the rules make of it,
- * and what they did is in the outcome. */
+ * A message that ends a task is read once: the client gets the output of the rules, and their
+ * effect is in the outcome. */
 #ifndef WRIT_GATEWAY_TASK_COMPLETION_H
 #define WRIT_GATEWAY_TASK_COMPLETION_H
 
@@ -11,24 +11,24 @@
 
 #define WRIT_TASK_COMPLETION_ID_MAX 1024 /* bytes of a task id */
 
-/** Looks at the result of a tools/call: when it is a task, the call has no outcome yet. Its
- * conclusion says under which name it waits for the task's end, and for how long. */
+/** Checks the result of a tools/call: when it is a task, the call has no outcome yet. Its
+ * conclusion gets the name under which it waits for the task's end, and for how long. */
 void writ_task_completion_await(struct writ_request *request, const struct writ_json *result);
 
-/** Where a message says what became of a task. */
+/** The place of a task's state in a message. */
 enum writ_task_form {
-    WRIT_TASK_STATUS = 0, /* tasks/get, tasks/cancel of 2025-11-25: the status alone, in `result` */
-    WRIT_TASK_WHOLE,      /* the same of 2026-07-28: the result or error with it */
-    WRIT_TASK_RESULT,     /* tasks/result: the message is what the call would have been answered */
+    WRIT_TASK_STATUS = 0, /* tasks/get, tasks/cancel of 2025-11-25: only the status, in `result` */
+    WRIT_TASK_WHOLE,      /* the same of 2026-07-28: with the result or error */
+    WRIT_TASK_RESULT,     /* tasks/result: the message is the answer of the call */
     WRIT_TASK_NOTICE,     /* notifications/tasks/status: the status alone, in `params` */
-    WRIT_TASK_NEWS,       /* notifications/tasks: the result or error with it, in `params` */
+    WRIT_TASK_NEWS,       /* notifications/tasks: with the result or error, in `params` */
 };
 
-/** What a message says. */
+/** The state of the task in a message. */
 enum writ_task_says {
-    WRIT_TASK_SAYS_NOTHING = 0, /* it goes on, or that is not told */
-    WRIT_TASK_SAYS_OVER,        /* with what is needed for the outcome */
-    WRIT_TASK_SAYS_ASK,         /* it is over: what came of it is in tasks/result */
+    WRIT_TASK_SAYS_NOTHING = 0, /* not over, or not stated */
+    WRIT_TASK_SAYS_OVER,        /* with everything for the outcome */
+    WRIT_TASK_SAYS_ASK,         /* over: the result is in tasks/result */
 };
 
 /** A task of an agent, and its end. Zero-initialise and set the first four. */
@@ -42,21 +42,22 @@ struct writ_task_completion {
 
     enum writ_outcome_kind kind;
     struct writ_view error_type;
-    struct writ_view output_hash, after_hash; /* of what came, and of what is sent in its place */
+    struct writ_view output_hash, after_hash; /* of the received message, and of the one that is
+                                                 sent */
     struct writ_views output_rules;
-    enum writ_reason withheld; /* why nothing of it is passed on, or NONE */
+    enum writ_reason withheld; /* why it is withheld, or NONE */
     struct writ_outcome outcome;
 };
 
-/** Which form the answer to a request about a task has. */
+/** The form of the answer to a request about a task. */
 enum writ_task_form writ_task_completion_form(enum writ_mcp_method method, enum writ_mcp_era era);
 
 /**
- * Reads a message about the task and applies the rules for results to it. Does nothing about a call
- * that has its outcome but for the rules.
+ * Reads a message about the task and applies the rules for results to it. For a call that has its
+ * outcome it only applies the rules.
  *
- * @param text  the message; replaced by what is sent, in the arena. Not to be sent when
- *              `end->withheld` says why
+ * @param text  the message; replaced by the one to send, in the arena. Do not send it when
+ *              `end->withheld` is set
  */
 enum writ_task_says writ_task_completion_learn(
     struct writ_task_completion *end, enum writ_task_form form, struct writ_view *text);
@@ -87,8 +88,8 @@ struct writ_task_question {
 WRIT_RESULT writ_task_completion_ask(struct writ_request *request, struct writ_upstream *upstream,
     struct writ_view id, struct writ_task_question *question);
 
-/** Fills the entry that records the outcome; it borrows `end`. Another code than WRIT_OK: it does
- * not say what the rules did, so what they let through must not be shown. WRIT_E_LIMIT,
+/** Fills the entry that records the outcome; it borrows `end`. Another code than WRIT_OK: the
+ * record would lack the effect of the rules, so do not pass the permitted text on. WRIT_E_LIMIT,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_task_completion_record(
     struct writ_task_completion *end, struct writ_metrics_shard *metrics, struct writ_entry *ret);
@@ -96,7 +97,7 @@ WRIT_RESULT writ_task_completion_record(
 /** Whether such an entry succeeded: also when another request recorded at the same time. */
 bool writ_task_completion_is_settled(const struct writ_entry *entry);
 
-/** Writes the line in the log of an entry of writ_task_completion_record that has come back. */
+/** Logs an entry of writ_task_completion_record that has come back. */
 void writ_task_completion_tell(const struct writ_request *request,
     const struct writ_task_completion *end, const struct writ_entry *entry);
 

@@ -6,9 +6,9 @@
 
 #define ARENA_ROOM ((size_t)1 << 20)
 
-/* Invariant: lives from writ_task_notification_take until `told`; the ledger and our own question
- * have it one after the other. Its arena is its own, because the request may be a stream without
- * end. */
+/* Invariant: lives from writ_task_notification_take until `told`; the ledger and our own request
+ * use it one after the other. Its arena is its own, because the request may be an endless
+ * stream. */
 struct held {
     struct writ_request *request;
     struct writ_upstream *from;
@@ -19,7 +19,7 @@ struct held {
     struct writ_sse_event event;
     struct writ_view task_id;
     struct writ_task_completion end;
-    enum writ_reason withheld; /* why it is not told, though it is this agent's; or NONE */
+    enum writ_reason withheld; /* why it is dropped, although it is this agent's; or NONE */
     struct writ_task_question question;
     struct writ_entry entry;
     struct writ_post post;
@@ -56,7 +56,7 @@ parse(const struct held *held)
     return writ_is_ok(writ_mcp_parse(held->event.data, held->arena, &message)) ? message : NULL;
 }
 
-/* The client waits for an answer, and for a notice it does not. */
+/* The client waits for an answer, but not for a notice. */
 static void
 refuse(struct held *held, enum writ_reason reason)
 {
@@ -83,7 +83,7 @@ back_on_loop(struct writ_post *post)
     held->next(held);
 }
 
-/* On the writer's thread: nothing is looked at here. */
+/* On the writer's thread: reads nothing. */
 static void
 entry_done(struct writ_entry *entry)
 {
@@ -129,7 +129,7 @@ record(void *ctx)
     submit(held, recorded);
 }
 
-/* keeps the order of task.h: the outcome first, then the word */
+/* keeps the order of task.h: the outcome first, then the notice */
 static void
 learn(struct held *held)
 {
@@ -182,7 +182,7 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
     return text.ptr != NULL ? writ_view_copy(text, arena) : text;
 }
 
-/* Which task it is about, and under which name its call waits. */
+/* Reads the task, and the name under which its call waits. */
 static writ_result
 name_task(struct held *held, const struct writ_digest *task)
 {
@@ -231,7 +231,7 @@ writ_task_notification_take(const struct writ_task_notification *word)
             .form = word->form,
             .told = word->told,
             .ctx = word->ctx,
-            /* the values of two parses, and what the rules rewrite */
+            /* the values of two parses, and the output of the rules */
             .arena = writ_arena_new(192 * word->event->data.len + 4 * ARENA_ROOM)};
         r = held->arena != NULL ? fill(held, word) : r;
     }

@@ -1,11 +1,11 @@
-/* task_notification.h - what a server says of a task where no question about it waits: the notices
+/* task_notification.h - messages about a task without a waiting request: the notices
  * notifications/tasks (2026-07-28) and notifications/tasks/status (2025-11-25), and the answer to a
- * question whose stream was lost, on a GET.
+ * request whose stream was lost, on a GET.
  *
- * A server knows one client, us, and may speak of another agent's task. So a word is held until the
- * ledger has said that the task is this agent's, and, when it ends the task, until the outcome of
- * its call is durable. A notice about a task of no call here, or one that may not be passed on, is
- * dropped and counted; an answer is replaced by the refusal. */
+ * A server knows only one client, the gateway, and may mention another agent's task. So a notice is
+ * held until the ledger confirms that the task is this agent's and, when it ends the task, until
+ * the outcome of its call is durable. A notice about a task of no call here, or one that may not be
+ * passed on, is dropped and counted; an answer is replaced by the refusal. */
 #ifndef WRIT_GATEWAY_TASK_NOTIFICATION_H
 #define WRIT_GATEWAY_TASK_NOTIFICATION_H
 
@@ -14,18 +14,18 @@
 /** Borrowed for the call of writ_task_notification_take, but for `request` and `from`: until
  * `told`. */
 struct writ_task_notification {
-    struct writ_request *request; /* on whose stream it came */
+    struct writ_request *request; /* the request on whose stream it came */
     struct writ_upstream *from;
     enum writ_task_form form;
-    const struct writ_digest *task; /* its name in the ledger; NULL: the notice says which it is */
+    const struct writ_digest *task; /* its name in the ledger; NULL: the notice names it */
     const struct writ_sse_event *event;
-    /** Once, later, from the loop: the event as it is sent, borrowed for the call, or NULL. */
+    /** Called once, later, from the loop: the event to send, borrowed for the call, or NULL. */
     void (*told)(void *ctx, const struct writ_sse_event *event);
     void *ctx;
 };
 
-/** Takes a word. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_PARSE: it is dropped, and `told`
- * will not be called. */
+/** Takes a notice. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_PARSE: it is dropped, and
+ * `told` will not be called. */
 WRIT_RESULT writ_task_notification_take(const struct writ_task_notification *word);
 
 /** The form of a notice on a stream of the request. */

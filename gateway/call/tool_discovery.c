@@ -14,10 +14,10 @@
 #define PAGES_MAX      256
 #define BODY_MAX       65536
 #define TIMEOUT_US     5000000  /* for one page */
-#define AGAIN_US       30000000 /* at least, before a server is asked again */
+#define AGAIN_US       30000000 /* at least, before the next request to a server */
 #define FRESH_US       5000000  /* how old the definition of a pinned tool may be at its call */
 
-/* One request that asks; in the arena of its exchange. */
+/* One request for a list; in the arena of its exchange. */
 struct learner {
     struct writ_request *request;
     struct writ_catalog *catalog;
@@ -96,8 +96,8 @@ writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *u
     return WRIT_DONE;
 }
 
-/* NULL, or how the head of the call contradicts its arguments. A header that is there has to agree
- * in every era: policies elsewhere may look at it alone. */
+/* NULL, or the contradiction between the head of the call and its arguments. A header that is
+ * present must agree in every era: policies elsewhere may read only that. */
 static const char *
 head_fault(const struct writ_request *request, const struct writ_params *params)
 {
@@ -120,7 +120,8 @@ head_fault(const struct writ_request *request, const struct writ_params *params)
     return NULL;
 }
 
-/* An approval that only tools want which are annotated so. */
+/* Removes an approval that is required only for annotated tools, when this tool is not annotated
+ * so. */
 static void
 ask_nobody_unless_annotated(struct writ_call *call, const struct writ_catalog_tool *tool)
 {
@@ -136,7 +137,7 @@ ask_nobody_unless_annotated(struct writ_call *call, const struct writ_catalog_to
     }
 }
 
-/* The definition goes into the record; one that is pinned and not accepted is a deny. */
+/* The definition goes into the record; a pinned one that is not accepted is a deny. */
 static enum writ_step
 use_definition(struct writ_request *request)
 {
@@ -187,7 +188,7 @@ go_on(struct writ_request *request, bool known)
         worker->learn_after_us[index] = writ_loop_now_us(worker->loop) + AGAIN_US;
     }
     worker->learners[index] = NULL;
-    while (waiting != NULL) { /* the one that asked is the last of them */
+    while (waiting != NULL) { /* the requester is the last of them */
         struct writ_request *next = waiting->learn_next;
         waiting->call->learned.asked = true;
         writ_request_continue(waiting);
@@ -202,7 +203,8 @@ list_body(const struct writ_request *request, struct writ_view cursor, struct wr
     struct writ_write w = writ_write_to(&body);
     char id[WRIT_PROBE_ID_MAX];
 
-    WRIT_TRY(writ_probe_make_id("writ-definitions-", id)); /* another loop may ask as well */
+    WRIT_TRY(writ_probe_make_id("writ-definitions-", id)); /* another loop may request the list
+                                                              too */
     writ_write_object_begin(&w);
     writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
     writ_write_text(&w, "id", writ_view_str(id));
@@ -365,9 +367,9 @@ start(struct writ_request *request)
 
 /* ---- LEARN */
 
-/* A call that is refused anyway does not make the gateway ask. A server may change a definition and
- * not say so: what is known of a pinned tool is of the last seconds. One that does not answer is
- * asked after a while, unless it said that its list is another. */
+/* Whether the list must be requested. A call that is refused anyway causes no request. A server may
+ * change a definition without notice: that of a pinned tool is at most a few seconds old. A server
+ * that does not answer is asked again later, unless it said that its list changed. */
 static bool
 has_to_ask(const struct writ_request *request)
 {

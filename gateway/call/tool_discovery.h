@@ -1,28 +1,29 @@
-/* tool_discovery.h - what the tool servers say that their tools are, and where it comes from.
+/* tool_discovery.h - the definitions of tools that their servers list, and how the gateway learns
+ * them.
  *
- * A catalog is learned in four ways: before the first call to a server (the step LEARN asks for
- * its list in the client's own session), from lists that pass on their way to a client, and again
- * after the server said that its list has changed, or when what is known is too old (`refresh` of
- * the upstream, or sooner by the ttlMs of the list; for a pinned tool after 5 seconds). One request
- * asks for a loop; others that need the same wait for it. A server that does not tell is asked
- * again after a while; calls of tools that are not pinned go on without. */
+ * A catalog is learned in four ways: before the first call to a server (the step LEARN requests its
+ * list in the client's own session), from lists on their way to a client, and again after the
+ * server said that its list has changed, or when the known list is too old (`refresh` of the
+ * upstream, or sooner by the ttlMs of the list; for a pinned tool after 5 seconds). One request of
+ * a loop asks; others that need the same list wait for it. A server that does not answer is asked
+ * again after a while; calls of tools that are not pinned continue without. */
 #ifndef WRIT_GATEWAY_TOOL_DISCOVERY_H
 #define WRIT_GATEWAY_TOOL_DISCOVERY_H
 
 #include "gateway/request/request.h"
 
 /** Whether a definition may be shown and called under the rule: it is not pinned, or is the
- * accepted one. `digest` NULL: not known. Gives WRIT_REASON_NONE, or why not. */
+ * accepted one. `digest` NULL: unknown. Returns WRIT_REASON_NONE, or the reason. */
 enum writ_reason writ_tool_discovery_judge(const struct writ_request *request,
     const struct writ_tool_rule *rule, struct writ_view upstream, struct writ_view tool,
     const struct writ_digest *digest);
 
-/** When a page of a list of tools that came now is too old; monotonic. */
+/** When a page of a list of tools that arrived now becomes too old; monotonic. */
 int64_t writ_tool_discovery_stale_us(
     struct writ_loop *loop, struct writ_upstream *upstream, const struct writ_json *result);
 
-/** One element of a list of tools that passes: gives its digest, and doubts what was learned when
- * that says another. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
+/** Takes one element of a list of tools on its way to a client: gives its digest, and marks the
+ * catalog as doubtful when that differs. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *upstream,
     const struct writ_json *item, struct writ_digest *ret);

@@ -1,21 +1,21 @@
-/* guard.h - `writ guard`: in front of a tool server, lets only calls with a good credential
- * through.
+/* guard.h - `writ guard`: stands in front of a tool server and passes only calls with a valid
+ * credential.
  *
  *     the gateway --> guard --> tool server
  *
  * A message is read as strictly as by the gateway (mcp.h). A tools/call needs a credential that is
- * good for exactly this tool with these arguments, here, now, and that was not used before
- * (replay_cache.h); what is refused never reaches the server. Messages that call no tool pass when
- * their method is one that the gateway knows. What goes on are the bytes that came.
+ * valid for exactly this tool with these arguments, here, now, and that was not used before
+ * (replay_cache.h); a refused call never reaches the server. Messages that call no tool pass when
+ * the gateway knows their method. The received bytes are forwarded.
  *
- * A credential may be bound to the state of the call's target. Then the guard looks at the target
- * (guard_state.h), after all else is good and right before its jti is taken: whether it was used is
- * known only then, so a used one costs the server a question until it expires.
+ * A credential may be bound to the state of the call's target. Then the guard probes the target
+ * (guard_state.h), after all other checks and right before it takes the jti: only then is it known
+ * whether the credential was used, so each use of a used one costs the server a probe until it
+ * expires.
  *
  * Three forms: a reverse proxy over HTTP (guard_http.h); a program that starts the server and
- * stands between its standard streams and the client's (guard_stdio.h); and an answer to the
- * question of another proxy, which has the head of a request alone (nginx auth_request). All have
- * one loop. */
+ * stands between its standard streams and the client's (guard_stdio.h); and a check for another
+ * proxy, which has only the head of a request (nginx auth_request). Each has one loop. */
 #ifndef WRIT_GATEWAY_GUARD_H
 #define WRIT_GATEWAY_GUARD_H
 
@@ -49,10 +49,10 @@ struct writ_guard_options {
     const char *const *argv;   /* STDIO: the server */
     struct writ_view audience; /* the `resource` of the upstream, at the gateway */
     struct writ_view issuer;   /* empty: any holder of the keys */
-    struct writ_view header;   /* that has the credential */
+    struct writ_view header;   /* name of the header with the credential */
     struct writ_view typ;      /* of their header; empty: writ-credential+jwt */
     const char *keys;          /* a file or a URL */
-    const char *status;        /* the list of revoked credentials, likewise; NULL: not looked at */
+    const char *status;        /* the list of revoked credentials, likewise; NULL: not checked */
     const char *used;          /* the file of replay_cache.h */
     /* HTTP, STDIO: */
     const char *policy;    /* the file of guard_probes.h; NULL: nothing is observed */
@@ -64,14 +64,14 @@ struct writ_guard_options {
     const struct writ_clock *clock;
 };
 
-/** A question about one call; lies in the asker's memory until `done` was called, which may be
- * before writ_guard_ask returns. */
+/** A check of one call; lies in the caller's memory until `done` is called, which may be before
+ * writ_guard_ask returns. */
 struct writ_guard_ask {
     struct writ_view token, tool, params_hash; /* all needed, but for an empty token */
     struct writ_view target_state;             /* with `state_is_known`; empty: there is none */
     bool state_is_known;
     bool any_arguments;                  /* the asker does not see them; no params_hash then */
-    const struct writ_mcp_message *call; /* NULL: the asker does not see it; no look then */
+    const struct writ_mcp_message *call; /* NULL: the caller does not see it; no probe then */
     struct writ_arena *arena;            /* with `call` */
     void (*done)(struct writ_guard_ask *ask);
     void *ctx;
@@ -101,11 +101,11 @@ struct writ_guard {
     struct writ_guard_probes *probes; /* NULL: none */
     struct writ_resolver *resolver;
     struct writ_probe_servers probed; /* by an HTTP GET */
-    /** The form's: sends the question of an ask to the tool server and sees to the time that it may
-     * take; then writ_guard_state_told. A failure: nothing was sent. */
+    /** Of the form: sends the probe of an ask to the tool server and limits its time; then
+     * writ_guard_state_told. A failure: nothing was sent. */
     WRIT_RESULT (*look)(struct writ_guard_ask *ask, struct writ_view question);
     struct writ_guard_ask *waiting; /* for keys that are being fetched */
-    bool status_refused;            /* as the log has it */
+    bool status_refused;            /* as last logged */
 };
 
 #endif

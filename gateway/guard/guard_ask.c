@@ -1,8 +1,8 @@
-/* guard_ask.c - judges a credential, has the target looked at, and takes the jti last.
+/* guard_ask.c - judges a credential, probes the target, and takes the jti last.
  *
  * Invariants:
- * (1) A call goes on only after `ok`, which is said only when its jti was taken in this moment.
- * (2) Every ask that was not forgotten is answered once. */
+ * (1) A call continues only after `ok`, which is given only when its jti was taken at that moment.
+ * (2) Every ask that is not forgotten is answered once. */
 #include "gateway/guard/guard_ask.h"
 
 #include "gateway/guard/guard_state.h"
@@ -15,8 +15,8 @@ now_s(const struct writ_guard *guard)
     return writ_clock_wall_us(guard->options->clock) / US_PER_S;
 }
 
-/* The last check: was it used? It is remembered as long as a guard that shares the file may accept
- * it. */
+/* The last check: takes the jti. It is kept as long as any guard that shares the file may accept
+ * the credential. */
 static enum writ_reason
 take(struct writ_guard *guard, const struct writ_verify_answer *answer)
 {
@@ -81,7 +81,7 @@ finish(struct writ_guard *guard, struct writ_guard_ask *ask)
     ask->done(ask);
 }
 
-/* Time has passed since the ask was judged, so all of it is judged again. */
+/* Time has passed since the first judgement, so everything is judged again. */
 static void
 saw(struct writ_guard_ask *ask, const struct writ_probe_state *state)
 {
@@ -98,7 +98,7 @@ saw(struct writ_guard_ask *ask, const struct writ_probe_state *state)
     finish(guard, ask);
 }
 
-/* With what was judged: it is looked at the target, or it ends. */
+/* Continues after the judgement: probes the target, or ends the ask. */
 static void
 go_on(struct writ_guard *guard, struct writ_guard_ask *ask)
 {
@@ -143,7 +143,7 @@ writ_guard_ask_forget(struct writ_guard *guard, struct writ_guard_ask *ask)
     return false;
 }
 
-/* A list that cannot be had or used leaves the one before, which is over soon. */
+/* A list that cannot be fetched or used leaves the previous one, which expires soon. */
 static void
 told_status(struct writ_guard *guard, const struct writ_buf *text)
 {
@@ -158,7 +158,7 @@ told_status(struct writ_guard *guard, const struct writ_buf *text)
     guard->status_refused = !good;
 }
 
-/* Who waited for keys asks once more, whether there are new ones or not. */
+/* An ask that waited for keys is judged once more, with or without new ones. */
 void
 writ_guard_ask_told(void *ctx, size_t place, const struct writ_buf *text)
 {

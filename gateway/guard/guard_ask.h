@@ -1,5 +1,5 @@
-/* guard_ask.h - a question to a guard about one call: is its credential good, is its target in the
- * state that it is for, and was it not used before? Part of guard.h. */
+/* guard_ask.h - the check of one call by a guard: its credential is valid, its target has the
+ * expected state, and it was not used before. Part of guard.h. */
 #ifndef WRIT_GATEWAY_GUARD_ASK_H
 #define WRIT_GATEWAY_GUARD_ASK_H
 
@@ -8,15 +8,15 @@
 /** The texts of guard_keys.h. */
 enum writ_guard_text { WRIT_GUARD_KEYS = 0, WRIT_GUARD_STATUS };
 
-/** Asks. Of a credential whose key is not known, the keys are fetched first, if that was not done a
- * moment ago. */
+/** Starts a check. For a credential with an unknown key, the keys are fetched first, unless that
+ * was done a moment ago. */
 void writ_guard_ask(struct writ_guard *guard, struct writ_guard_ask *ask);
 
-/** Drops the answer: `done` is not called. False: a look at the target is open, and `done` comes
- * when it has ended. */
+/** Drops the ask: `done` is not called. False: a probe of the target is open, and `done` comes when
+ * it has ended. */
 bool writ_guard_ask_forget(struct writ_guard *guard, struct writ_guard_ask *ask);
 
-/** A text was fetched, or not (guard_keys.h): verifies with it, and goes on with what waited.
+/** A text was fetched, or not (guard_keys.h): verifies with it, and continues the waiting asks.
  * @param ctx  the guard */
 void writ_guard_ask_told(void *ctx, size_t place, const struct writ_buf *text);
 

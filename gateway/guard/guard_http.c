@@ -42,13 +42,13 @@ struct proxied {
     const struct writ_http_head *head; /* of the answer, until its end */
     struct writ_header fields[FIELDS_MAX];
     size_t fields_n;
-    struct writ_buf held; /* what the client does not take at the moment */
+    struct writ_buf held; /* bytes that the client does not take now */
     bool streaming;
 };
 
 /* ---- fields */
 
-/* RFC 9110 7.6.1, and what each side writes itself. */
+/* RFC 9110 7.6.1, and the fields that each side writes itself. */
 static bool
 is_of_one_hop(struct writ_view name, struct writ_view connection)
 {
@@ -72,7 +72,7 @@ is_of_one_hop(struct writ_view name, struct writ_view connection)
     return false;
 }
 
-/* The fields that go on. False: there are too many. */
+/* Copies the forwarded fields. False: too many. */
 static bool
 copy_fields(struct proxied *p, const struct writ_header *fields, size_t n, struct writ_view hops)
 {
@@ -181,7 +181,7 @@ on_room(struct writ_exchange *x, void *ctx)
     }
 }
 
-/* What the client does not take waits here, and the server with it. */
+/* Bytes that the client does not take wait here, and the server is paused. */
 static void
 on_body(void *ctx, struct writ_http_call *call, struct writ_view bytes)
 {
@@ -277,7 +277,7 @@ pass_on(struct proxied *p)
         .fields = p->fields,
         .body = p->x->body,
         .body_max = WRIT_HTTP_UNLIMITED,
-        .fresh_us = WRIT_HTTP_FRESH_US, /* a credential is good for one call */
+        .fresh_us = WRIT_HTTP_FRESH_US, /* a credential is valid for one call */
         .endless = p->x->method == WRIT_METHOD_GET,
     };
 
@@ -297,7 +297,7 @@ pass_on(struct proxied *p)
     writ_exchange_probe(p->x, PROBE_MS);
 }
 
-/* Out of the memory of the exchange, which is gone with its answer. */
+/* Copies from the memory of the exchange, which its answer frees. */
 static struct writ_verify_answer
 take_answer(struct writ_guard_ask *ask)
 {
@@ -323,7 +323,7 @@ asked(struct writ_guard_ask *ask)
     writ_verify_wipe(&answer);
 }
 
-/* The one credential of the head. False: there are several. */
+/* The only credential of the head. False: several. */
 static bool
 head_token(const struct proxied *p, struct writ_view *ret)
 {
@@ -353,7 +353,7 @@ gone_while_asking(struct writ_exchange *x, void *ctx)
     }
 }
 
-/* The question goes the way of the call. */
+/* The probe takes the way of the call. */
 static WRIT_RESULT
 look(struct writ_guard_ask *ask, struct writ_view question)
 {
@@ -475,7 +475,7 @@ reply_reason(struct proxied *p, unsigned status, enum writ_reason reason)
     writ_exchange_reply(p->x, status, p->fields, p->fields_n, writ_view(NULL, 0));
 }
 
-/* The proxy says which call it is; without a tool nothing can be good. */
+/* The other proxy names the call; without a tool no credential is valid. */
 static void
 check(struct writ_exchange *x, void *ctx)
 {

@@ -10,8 +10,8 @@
 struct writ_guard_http_look {
     struct writ_guard_ask *ask;
     struct writ_http_call *call;
-    struct writ_sse *sse; /* NULL: the answer is no stream */
-    struct writ_buf text; /* the answer, or what came of it */
+    struct writ_sse *sse; /* NULL: the answer is not a stream */
+    struct writ_buf text; /* the answer, or its error */
     bool failed, found;
 };
 
@@ -48,7 +48,7 @@ on_head(void *ctx, struct writ_http_call *call, const struct writ_http_head *hea
     }
 }
 
-/* Of a stream the one event that answers; the rest of it is not waited for. */
+/* Reads the event of a stream that answers; does not wait for the rest. */
 static void
 take_events(struct writ_guard_http_look *look, struct writ_view bytes)
 {
@@ -115,7 +115,7 @@ add(struct writ_header *fields, size_t *n, const char *name, struct writ_view va
     }
 }
 
-/* What of the call's head the question has, and what repeats its own body (2026-07-28). */
+/* The fields of the call's head for the probe, and those that repeat its own body (2026-07-28). */
 static WRIT_RESULT
 put_fields(struct writ_exchange *x, const struct writ_guard_ask *ask,
     struct writ_header fields[FIELDS_MAX], size_t *ret_n)

@@ -8,17 +8,17 @@
 
 #define FETCH_MS  3000
 #define RETRY_US  200000  /* after the first failure; doubled with each */
-#define HURRY_US  1000000 /* between two fetches that were asked for early */
+#define HURRY_US  1000000 /* between two early fetches */
 #define MOMENT_US 1
 
-/* One text. Belongs to the lock, but for `place`. */
+/* One text. The lock guards all but `place`. */
 struct fetched {
     struct writ_guard_place place;
     struct writ_background_job job;
-    struct writ_buf text; /* what is to be told */
-    int64_t tried_us;     /* when it was begun last; 0: never */
-    bool under_way;       /* it is being fetched */
-    bool tried;           /* it was, and that is not told yet */
+    struct writ_buf text; /* to be posted */
+    int64_t tried_us;     /* when the last fetch began; 0: never */
+    bool under_way;       /* a fetch is running */
+    bool tried;           /* it was fetched, and not posted yet */
     bool got, failing;
 };
 

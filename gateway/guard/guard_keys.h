@@ -1,5 +1,5 @@
-/* guard_keys.h - the texts that a guard goes by, fetched again and again: the keys of the gateway,
- * and its list of revoked credentials.
+/* guard_keys.h - fetches the texts of a guard again and again: the keys of the gateway, and its
+ * list of revoked credentials.
  *
  * A thread of its own fetches, and posts the text or the failure to the guard's loop. */
 #ifndef WRIT_GATEWAY_GUARD_KEYS_H
@@ -19,11 +19,11 @@ struct writ_guard_place {
 
 struct writ_guard_keys;
 
-/** Told on the loop after every attempt. `text` is borrowed for the call; NULL: it failed. */
+/** Called on the loop after every attempt. `text` is borrowed for the call; NULL: it failed. */
 typedef void writ_guard_keys_told(void *ctx, size_t place, const struct writ_buf *text);
 
 /** Opens, and does not fetch yet. `ret` is new, free with writ_guard_keys_free when the loop has
- * ended; written only on success. WRIT_E_INVALID (a URL that may not be fetched), WRIT_E_NOMEM. */
+ * ended; written only on success. WRIT_E_INVALID (a URL that is not allowed), WRIT_E_NOMEM. */
 WRIT_RESULT writ_guard_keys_open(struct writ_loop *loop,
     const struct writ_guard_place places[WRIT_GUARD_KEYS_PLACES], struct writ_log *log,
     const struct writ_clock *clock, writ_guard_keys_told *told, void *ctx,
@@ -32,11 +32,11 @@ WRIT_RESULT writ_guard_keys_open(struct writ_loop *loop,
 /** Starts the thread. WRIT_E_NOMEM. */
 WRIT_RESULT writ_guard_keys_start(struct writ_guard_keys *keys, struct writ_err *err);
 
-/** NULL is fine. Blocks for a moment. */
+/** NULL is permitted. Blocks briefly. */
 void writ_guard_keys_free(struct writ_guard_keys *keys);
 
-/** Asks for one before its time, or waits for the fetch that is under way. False: it was fetched a
- * moment ago, and nothing will be told. */
+/** Starts an early fetch, or waits for the running one. False: it was fetched a moment ago, and
+ * nothing will be reported. */
 bool writ_guard_keys_hurry(struct writ_guard_keys *keys, size_t place);
 
 #endif

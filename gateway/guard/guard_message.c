@@ -1,5 +1,5 @@
-/* guard_message.c - reads a message as strictly as the gateway does. What is not understood is
- * refused, and only a tools/call becomes a question about its credential. */
+/* guard_message.c - reads a message as strictly as the gateway does. A message that it does not
+ * understand is refused, and only the credential of a tools/call is checked. */
 #include "gateway/guard/guard_message.h"
 
 #include "evidence/json/write.h"
@@ -31,7 +31,7 @@ refuse(
     return WRIT_GUARD_REFUSE;
 }
 
-/* Over stdio nothing but the body says what a message is, so its head says the same. */
+/* Over stdio only the body classifies a message, so the head is made from it. */
 static WRIT_RESULT
 made_headers(const struct writ_json *body, struct writ_arena *arena, struct writ_mcp_headers *ret)
 {
@@ -79,7 +79,7 @@ read_token(const struct writ_json *meta, struct writ_view head, struct writ_view
     return value == NULL || (body.ptr != NULL && (head.len == 0 || writ_view_equal(head, body)));
 }
 
-/* A question as the probes ask it, which only reads. */
+/* A probe request, which only reads. */
 static bool
 is_open(const struct writ_guard *guard, struct writ_view tool, struct writ_view token)
 {

@@ -1,17 +1,17 @@
-/* guard_message.h - one message of a client in front of a guard: whether it passes, is refused, or
- * is a call that the guard has to be asked about. Part of guard.h. */
+/* guard_message.h - one message of a client in front of a guard: it passes, is refused, or is a
+ * call that the guard must check. Part of guard.h. */
 #ifndef WRIT_GATEWAY_GUARD_MESSAGE_H
 #define WRIT_GATEWAY_GUARD_MESSAGE_H
 
 #include "gateway/guard/guard.h"
 
-/** How the id of every question of the guard's own begins; clients cannot use such ids. */
+/** The prefix of the ids of the guard's own requests; clients cannot use such ids. */
 #define WRIT_GUARD_MESSAGE_ID "writ-guard-"
 
 /** What is read of a message, of a client or a server. */
 extern const struct writ_json_limits writ_guard_message_limits;
 
-/** What is to be done with a message. */
+/** The treatment of a message. */
 enum writ_guard_way {
     WRIT_GUARD_REFUSE = 0, /* with the fault */
     WRIT_GUARD_PASS,
@@ -31,7 +31,7 @@ struct writ_guard_message {
 /**
  * Reads a message.
  *
- * @param guard    whose probes may be asked without a credential; not changed
+ * @param guard    whose probes need no credential; not changed
  * @param text     borrowed as long as `ret`
  * @param headers  of its request; NULL: it has none (stdio)
  * @param token    of its head; empty: none there
@@ -43,7 +43,7 @@ enum writ_guard_way writ_guard_message_read(const struct writ_guard *guard, stru
 /** Appends the JSON-RPC error of a message that is refused. */
 void writ_guard_message_put_fault(struct writ_buf *buf, const struct writ_guard_message *message);
 
-/** Appends the JSON-RPC error of a call whose credential is not good. */
+/** Appends the JSON-RPC error of a call whose credential is refused. */
 void writ_guard_message_put_no(struct writ_buf *buf, const struct writ_guard_message *message);
 
 /** Whether an id is kept for the guard's questions. */

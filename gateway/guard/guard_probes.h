@@ -1,8 +1,8 @@
-/* guard_probes.h - by which probes a guard observes the targets of calls: the `state` of the rules
- * of its tool server, in the policy of the gateway or in a file with these rules alone.
+/* guard_probes.h - the probes by which a guard observes the targets of calls: the `state` of the
+ * rules of its tool server, in the policy of the gateway or in a file with these rules alone.
  *
- * Read once. Which of several rules of a tool decided about a call, only the gateway knows: all of
- * them have to say the same. */
+ * Read once. Only the gateway knows which of several rules of a tool decided about a call, so all
+ * of them must have the same probe. */
 #ifndef WRIT_GATEWAY_GUARD_PROBES_H
 #define WRIT_GATEWAY_GUARD_PROBES_H
 
@@ -28,11 +28,11 @@ WRIT_RESULT writ_guard_probes_open(const char *file, struct writ_view upstream,
 /** NULL is fine. */
 void writ_guard_probes_close(struct writ_guard_probes *probes);
 
-/** The rule that has the probe of a tool; NULL when there is none. */
+/** The rule with the probe of a tool; NULL without one. */
 const struct writ_tool_rule *writ_guard_probes_find(
     const struct writ_guard_probes *probes, struct writ_view tool);
 
-/** Whether a probe asks this tool. */
+/** Whether a probe calls this tool. */
 bool writ_guard_probes_asks(const struct writ_guard_probes *probes, struct writ_view tool);
 
 #endif

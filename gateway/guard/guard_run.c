@@ -1,4 +1,4 @@
-/* guard_run.c - opens what the forms have in common, runs one form until it is over, and closes all
+/* guard_run.c - opens the common parts of the forms, runs one form until it is over, and closes all
  * in the opposite order. */
 #include "gateway/guard/guard_run.h"
 
@@ -28,7 +28,7 @@ block_signals(sigset_t *ret)
     (void)signal(SIGPIPE, SIG_IGN);
 }
 
-/* What the forms have in common. */
+/* Opens the common parts of the forms. */
 static WRIT_RESULT
 open_guard(struct writ_guard *guard, struct writ_err *err)
 {
@@ -41,7 +41,7 @@ open_guard(struct writ_guard *guard, struct writ_err *err)
     WRIT_TRY(writ_replay_cache_open(options->used, writ_clock_wall_us(options->clock) / US_PER_S,
         options->skew_s, &guard->used, err));
     WRIT_TRY(writ_verify_new(&guard->verify, err));
-    if (options->status != NULL) { /* from now on there has to be one */
+    if (options->status != NULL) { /* from now on there must be one */
         WRIT_TRY(writ_verify_status(guard->verify, writ_view(NULL, 0), err));
     }
     if (options->policy != NULL) {

@@ -4,8 +4,8 @@
 
 #include "gateway/guard/guard.h"
 
-/** Runs until SIGTERM or SIGINT, or, over stdio, until the client or the server ends. What
- * writ_replay_cache_open, writ_verify_new, the listener and the child return. Blocks. */
+/** Runs until SIGTERM or SIGINT, or, over stdio, until the client or the server ends. The codes of
+ * writ_replay_cache_open, writ_verify_new, the listener and the child. Blocks. */
 WRIT_RESULT writ_guard_run(const struct writ_guard_options *options, struct writ_err *err);
 
 #endif

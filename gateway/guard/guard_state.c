@@ -1,5 +1,5 @@
-/* guard_state.c - asks for the state of the target and gives the answer to the guard. A state that
- * is not known for certain refuses the call. */
+/* guard_state.c - asks for the state of the target and gives the answer to the guard. An uncertain
+ * state refuses the call. */
 #include "gateway/guard/guard_state.h"
 
 #include "gateway/guard/guard_message.h"
@@ -76,7 +76,7 @@ writ_guard_state_start(struct writ_guard_ask *ask)
         return bound && !guard->options->any_state ? WRIT_REASON_TARGET_STATE_UNAVAILABLE
                                                    : WRIT_REASON_CREDENTIAL_OK;
     }
-    if (!bound) { /* decided on without a look, where one is wanted */
+    if (!bound) { /* decided without a probe, although one is needed */
         return WRIT_REASON_STATE_DRIFT;
     }
     return writ_is_ok(begin(ask, rule)) ? WRIT_REASON_NONE : WRIT_REASON_TARGET_STATE_UNAVAILABLE;

@@ -1,9 +1,9 @@
 /* guard_stdio.c - lines from the client to the server and back.
  *
  * Invariants:
- * (1) A line with a tools/call is sent from `asked` alone, with an ask that is ok.
- * (2) Standard output gets whole lines only: of the server as they came, and refusals.
- * (3) The server is started once: what it knew of its client is gone with it.
+ * (1) Only `asked` sends a line with a tools/call, with an ask that is ok.
+ * (2) Standard output gets only whole lines: those of the server unchanged, and refusals.
+ * (3) The server is started once: its state about the client ends with it.
  * (4) An answer to a question of the guard's own never reaches the client. */
 #include "gateway/guard/guard_stdio.h"
 
@@ -29,15 +29,15 @@ struct pipe {
     struct writ_guard *guard;
     struct writ_child *child;
     struct writ_watch input;
-    struct writ_buf line; /* what was read of a line */
+    struct writ_buf line; /* the line read so far */
     bool too_long;        /* the line is thrown away until its end */
-    bool ended;           /* the client writes no more; what it wrote is still served */
+    bool ended;           /* the client writes no more; its lines so far are still served */
     size_t asking;        /* calls that are not settled */
-    size_t held;          /* bytes that they take, at most HELD_MAX */
-    struct call *looking; /* of these, for whom the server is asked */
+    size_t held;          /* bytes of their lines, at most HELD_MAX */
+    struct call *looking; /* the one of them whose probe is open */
     struct writ_post stopping;
-    atomic_bool over;    /* one of the two has ended */
-    atomic_bool stopped; /* the server is gone */
+    atomic_bool over;    /* client or server has ended */
+    atomic_bool stopped; /* the server has ended */
 };
 
 /* One tools/call; owns the memory of its line. */
@@ -45,7 +45,7 @@ struct call {
     struct pipe *pipe;
     struct writ_arena *arena;
     struct writ_view line;
-    size_t held; /* its part of the pipe's; 0: it was never asked */
+    size_t held; /* its share of the pipe's; 0: it was never asked */
     struct writ_guard_message message;
     struct writ_timer timer; /* of looking, as `next` */
     struct call *next;
@@ -115,7 +115,7 @@ static void
 call_free(struct call *call)
 {
     call->pipe->held -= call->held;
-    writ_arena_free(call->arena); /* it lies in there itself */
+    writ_arena_free(call->arena); /* the arena holds the call itself */
 }
 
 static void
@@ -173,7 +173,7 @@ look(struct writ_guard_ask *ask, struct writ_view question)
     return WRIT_DONE;
 }
 
-/* True: it is an answer to a question of the guard's own, also to one that is over. */
+/* True: the line answers a request of the guard's own, also an abandoned one. */
 static bool
 take_answer(struct pipe *pipe, struct writ_view line)
 {
@@ -191,7 +191,7 @@ take_answer(struct pipe *pipe, struct writ_view line)
     return true; /* keeps (4) */
 }
 
-/* A call waits, for keys or the server, with the memory of its line; the client is not stopped. */
+/* A call waits, for keys or the server, with the memory of its line; the client is not paused. */
 static void
 ask(struct call *call)
 {

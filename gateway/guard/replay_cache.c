@@ -1,13 +1,14 @@
-/* replay_cache.c - the file is a page of what holds for all of it, and slots in buckets. The seal
- * is a second file: a digest of that page and of each bucket, and the use that is being written.
+/* replay_cache.c - the file has a header page, and slots in buckets. The seal is a second file: a
+ * digest of the header and of each bucket, and the use that is being written.
  *
  * Invariants:
- * (1) Both files are looked at and changed under the lock of the first alone.
- * (2) A bucket and the header are believed when they have the digests of the seal, after what a
- * guard that was killed left half written is finished. A use is answered after its digests stand.
- * (3) No slot is given away before its time; the latest time of those that were is in the header.
- * (4) What finishes a use replaces no slot that lives and sets no time of the header back: so a
- * forged seal makes nothing unused without the file. */
+ * (1) Both files are read and changed only under the lock of the first.
+ * (2) A bucket and the header are trusted when they match the digests of the seal, after a use that
+ *     a killed guard left half written is finished. A use is answered after its digests are
+ *     written.
+ * (3) No slot is reused before its time; the header has the latest time of reused ones.
+ * (4) Finishing a use replaces no live slot and sets no time of the header back: so a forged seal
+ *     alone makes no used credential unused. */
 #include "gateway/guard/replay_cache.h"
 
 #include "evidence/json/digest.h"
@@ -46,13 +47,13 @@ struct bucket {
 
 struct header {
     uint64_t magic;
-    int64_t since_s;      /* nothing that was issued then or before is known to be unused */
-    int64_t given_away_s; /* nothing that ended then or before is known to be unused */
+    int64_t since_s;      /* a credential issued at or before this time may have been used */
+    int64_t given_away_s; /* a credential that expired at or before this time may have been used */
 };
 
 _Static_assert(sizeof(struct header) <= PAGE, "the header has a page");
 
-/* One use that is being written: what is there when it is done. */
+/* One use under construction: its slot and header when it is done. */
 struct use {
     uint64_t index; /* of the slot */
     struct slot slot;
@@ -150,7 +151,7 @@ bucket_is_sealed(const struct writ_replay_cache *used, size_t b)
            writ_digest_equal(&digest, &used->seal->buckets[b]);
 }
 
-/* Seals what the file holds. */
+/* Seals the contents of the file. */
 static WRIT_RESULT
 seal_all(const struct header *header, const struct bucket *buckets, struct seal *ret)
 {
@@ -237,7 +238,7 @@ is_same(const struct slot *a, const struct slot *b)
     return a->key[0] == b->key[0] && a->key[1] == b->key[1] && a->until_s == b->until_s;
 }
 
-/* Writes what the seal says has begun. False: the file holds something else (4). */
+/* Completes the use that the seal announces. False: the file has other contents (4). */
 static bool
 finish(struct writ_replay_cache *used)
 {
@@ -263,8 +264,8 @@ finish(struct writ_replay_cache *used)
     return true;
 }
 
-/* Under the lock: a guard that was killed may have left a use half written. Its digests are looked
- * at by who goes on: they are those of the whole use, or nothing is believed. */
+/* Under the lock: a killed guard may have left a use half written. The caller checks its digests:
+ * they are those of the complete use, or nothing is trusted. */
 static bool
 settle(struct writ_replay_cache *used)
 {
@@ -353,8 +354,8 @@ map_file(const char *path, size_t bytes, int *ret_fd, void **ret, struct writ_er
     return WRIT_DONE;
 }
 
-/* After a start of the machine, what was not on the disk yet may be lost, of both files: nothing
- * from before counts as unused, and what is there is sealed as it is. */
+/* After a start of the machine, bytes that were not on the disk yet may be lost, of both files:
+ * nothing from before counts as unused, and the present contents are sealed. */
 static WRIT_RESULT
 begin_boot(struct writ_replay_cache *used, const char boot[BOOT_BYTES], int64_t now_s)
 {

@@ -15,7 +15,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/extension.h"
 
-#define ANSWER_MAX   ((size_t)4 << 20) /* a record, a credential and what is said of them */
+#define ANSWER_MAX   ((size_t)4 << 20) /* a record, a credential and their description */
 #define TOOL_MAX     (WRIT_CALLER_CLAIMS_MAX_BYTES + 33) /* "framework/tool" */
 #define TOKENS_ARE   "/mcp"                              /* the endpoint that tokens are for */
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
@@ -95,7 +95,7 @@ writ_hook_is_of_tenant(const struct writ_request *request, const struct writ_dec
            writ_view_equal(writ_member_view(&ours.tenant), request->identity.agent.tenant);
 }
 
-/* What a probe tells an upstream of the gateway, in the place of a client that speaks MCP. */
+/* The _meta of a probe to an upstream of the gateway, in place of that of an MCP client. */
 static const struct writ_json *
 own_meta(const struct writ_request *request)
 {
@@ -214,7 +214,7 @@ writ_hook_hand(struct writ_request *request)
             writ_digest_bytes(call->record.authorization.decision_id.view, &wait.name, NULL))) {
         return writ_conclude_unsent(request, WRIT_REASON_INTERNAL_ERROR);
     }
-    /* leave to make the call goes to its caller, who has to bind it */
+    /* the caller gets the permission to make the call, and must bind it */
     WRIT_INVARIANT(writ_binding_spend(&call->grant.permit, NULL));
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAIT, .wait = wait};
     return writ_request_submit(request, WRIT_STEP_HANDED);
@@ -286,8 +286,9 @@ answer_allowed(struct writ_request *request)
     return writ_hook_reply(request, &w, &body);
 }
 
-/* An answer may be lost on its way: a caller that asks again for a call that waits to be bound gets
- * the same authorization. It is bound once, and its credential has the same jti. */
+/* An answer may be lost on its way: a caller that repeats the request for a call that waits to be
+ * bound gets the same authorization. The call is bound once, and its credential has the same
+ * jti. */
 static bool
 is_asked_again(const struct writ_entry *entry)
 {
@@ -373,7 +374,7 @@ serve_openapi(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, headers, 2, writ_view(writ_openapi_json, writ_openapi_json_len));
 }
 
-/* Of a request to make a binding check: what came of the check. */
+/* For a request to bind a call: the result of the check. */
 static void
 binding_verdict(
     const struct writ_request *request, struct writ_view *ret_verdict, enum writ_reason *ret_reason)
@@ -390,7 +391,7 @@ overloaded(struct writ_exchange *x)
     writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
 }
 
-/* The version is for probes: no client has a part in them. */
+/* The version is for probes: clients do not use it. */
 #define KIND(...)                                                                                  \
     {                                                                                              \
         .problems = true, .version = WRIT_LIT(WRIT_MCP_MODERN), .read = WRIT_STEP_HOOK,            \

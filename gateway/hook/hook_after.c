@@ -1,4 +1,4 @@
-/* hook_after.c - what became of a call that its caller made, and the end of a run. */
+/* hook_after.c - the outcome of a call that its caller made, and the end of a run. */
 #include "gateway/hook/hook.h"
 
 #include "evidence/record/derive.h"
@@ -14,11 +14,11 @@
 
 #define ANSWER_MAX  ((size_t)4 << 20)
 #define FAULTS_MAX  1024
-#define OWN_VALUES  4096     /* of a record, for what the ledger adds to what is said */
+#define OWN_VALUES  4096     /* of a record, for the members that the ledger adds */
 #define MEMBER_KEPT "result" /* of the request, and of no record */
 
-/* What a record has of the ledger's alone, or not at all: also as a value of another type none of
- * it is kept. */
+/* Members that only the ledger may set, or that a record lacks: a caller's value of any type is
+ * dropped. */
 static const char *const not_said[] = {MEMBER_KEPT, "completed_at", "receipt_ref"};
 
 /* ---- after: the report ---- */
@@ -34,7 +34,7 @@ is_said(struct writ_view name)
     return true;
 }
 
-/* The record's place and time are the ledger's to give; what is said of them is not looked at. */
+/* Place and time of the record come from the ledger; the caller's values are ignored. */
 static writ_result
 read_outcome(struct writ_request *request, struct writ_hook *hook)
 {
@@ -70,8 +70,8 @@ malformed(struct writ_request *request, const struct writ_faults *faults)
         writ_is_ok(writ_buf_check(&text, NULL)) ? text.ptr : NULL);
 }
 
-/* Whether a checker of the ledger can read a record with this outcome: within the limits of
- * records, which are not those of requests. */
+/* Whether a verifier of the ledger can read a record with this outcome: within the limits of
+ * records, which differ from those of requests. */
 static bool
 can_be_read(const struct writ_outcome *outcome, struct writ_arena *arena)
 {
@@ -132,8 +132,8 @@ kind_of(const struct writ_outcome *outcome)
     return kind;
 }
 
-/* The rules for results hold as if the tool had answered the gateway. False: the result is not the
- * one whose digest was sent. */
+/* The rules for results apply as if the tool had answered the gateway. False: the result does not
+ * have the digest that was sent. */
 static bool
 look_at_result(struct writ_request *request, const struct writ_extension *ours)
 {
@@ -149,7 +149,7 @@ look_at_result(struct writ_request *request, const struct writ_extension *ours)
     }
     call->reply.last.data = request->x->body;
     writ_after_response(request, hook->body);
-    call->end.result = (struct writ_view){NULL, 0}; /* what a caller has, he need not be given */
+    call->end.result = (struct writ_view){NULL, 0}; /* the caller has the result already */
     return told->is != WRIT_PRESENT || writ_view_equal(told->view, call->end.before_hash);
 }
 
@@ -205,7 +205,7 @@ writ_hook_after_join(struct writ_request *request)
 
 /* ---- after: the answer ---- */
 
-/* The result as the rules let it through, when they changed it. */
+/* The result after the rules, if they changed it. */
 static void
 put_result(struct writ_write *w, struct writ_request *request)
 {

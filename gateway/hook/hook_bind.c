@@ -1,10 +1,10 @@
 /* hook_bind.c - LOOK, STATE and COMPARE.
  *
  * Invariants:
- * 1. The record is bound, never the caller's copy of it: the copy only has to agree.
- * 2. A wrong call, key or state spends nothing: the authorization is spent by the one
- *    request for which every row holds, in the ledger's own order. Drift alone ends it, because it
- *    is good for nothing any more. */
+ * 1. The record is bound, never the caller's copy of it: the copy must only agree.
+ * 2. A wrong call, key or state spends nothing: only the request for which every row holds spends
+ *    the authorization, in the ledger's own order. Only drift ends it, because it is useless
+ *    then. */
 #include "gateway/call/call_key.h"
 #include "gateway/hook/hook.h"
 
@@ -103,7 +103,7 @@ agrees(struct writ_request *request, const struct writ_decision *decision)
     return true;
 }
 
-/* What is stated counts where it differs from what was authorized; else what was found out. */
+/* The caller's value counts when it differs from the authorized one; else the observed one. */
 static struct writ_member_text
 chosen(const struct writ_member_text *said, struct writ_view found,
     const struct writ_member_text *authorized)
@@ -113,7 +113,7 @@ chosen(const struct writ_member_text *said, struct writ_view found,
     return differs ? *said : writ_member_text_or_absent(found);
 }
 
-/* The tool under the name that the record has, or one that no record has: another's. */
+/* The tool under the name of the record, or a name that no record has, for another tool. */
 static struct writ_view
 tool_of(const struct writ_request *request, const struct writ_decision *decision)
 {
@@ -162,7 +162,7 @@ as_the_ledger_says(void *ctx, struct writ_view intent_ref, struct writ_view idem
     return *bindable ? WRIT_BINDING_FREE : WRIT_BINDING_TAKEN;
 }
 
-/* Everything but the state, which need not be observed for a call that is not made anyway. */
+/* Everything but the state, which need not be observed for a call that is refused anyway. */
 static void
 check(struct writ_request *request, bool bindable)
 {
@@ -173,7 +173,7 @@ check(struct writ_request *request, bool bindable)
         (struct writ_binding_lookup){as_the_ledger_says, &bindable});
 }
 
-/* Policy is asked again: it may have changed since. NONE: the call may still be made. */
+/* Applies policy again: it may have changed since. NONE: the call may still be made. */
 static enum writ_reason
 refused_now(const struct writ_call *call)
 {
@@ -219,7 +219,7 @@ writ_hook_bind_look(struct writ_request *request)
     if (!agrees(request, &call->record.decision)) {
         return verdict(request, WRIT_BINDING_DENY, WRIT_REASON_AUTHORIZATION_ALTERED);
     }
-    if (entry->call.stage != WRIT_CALL_OVER) { /* granted, also where shadow mode let it go */
+    if (entry->call.stage != WRIT_CALL_OVER) { /* granted, also by shadow mode */
         call->record.authorization.decision = writ_decision_route_text(WRIT_DECISION_ALLOW);
     }
     ask_policy(request);
@@ -243,7 +243,7 @@ writ_hook_bind_look(struct writ_request *request)
 
 /* ---- COMPARE ---- */
 
-/* Once: the ledger says to whom. */
+/* Once: the ledger decides which request binds it. */
 static enum writ_step
 claim(struct writ_request *request)
 {
@@ -259,7 +259,7 @@ claim(struct writ_request *request)
     return writ_request_submit(request, WRIT_STEP_ANSWER);
 }
 
-/* Nothing ran, and nothing will under this decision: the next one is for the state as it is. */
+/* Nothing ran, and nothing will run under this decision: the next one is for the present state. */
 static enum writ_step
 end_stale(struct writ_request *request)
 {
@@ -288,7 +288,7 @@ writ_hook_bind_check(struct writ_request *request)
         : said.is == WRIT_PRESENT && !writ_member_text_equal(&said, &call->observed.digest, false)
             ? said
             : call->observed.digest;
-    check(request, true); /* whether it still is, the ledger says */
+    check(request, true); /* the ledger knows whether it still is */
     switch (hook->binding.verdict) {
     case WRIT_BINDING_ALLOW:
         return claim(request);

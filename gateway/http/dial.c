@@ -1,8 +1,8 @@
 /* dial.c - opens one socket at a time: TCP, then TLS, then the next address.
  *
  * Invariants:
- * (1) tried counts the addresses that were given up; the one under way, if there is a socket, is
- *     number tried, counted from first.
+ * (1) `tried` is the number of addresses that failed; the present one, if there is a socket, is
+ *     number `tried`, counted from `first`.
  * (2) result holds the last failure, which is reported when no address is left. */
 #include "gateway/http/dial.h"
 
@@ -60,7 +60,7 @@ index_of(const struct writ_dial *dial)
     return (dial->first + dial->tried) % dial->addresses.count;
 }
 
-/* goes on with the socket under way; false: it failed, and why is noted */
+/* advances the present socket; false: it failed, and the reason is noted */
 static bool
 advance(struct writ_dial *dial)
 {
@@ -109,7 +109,7 @@ on_timer(struct writ_timer *timer)
     try_next(dial);
 }
 
-/* opens a socket to the address that is next; false: not possible, and why is noted */
+/* opens a socket to the next address; false: failed, and the reason is noted */
 static bool
 open_socket(struct writ_dial *dial)
 {

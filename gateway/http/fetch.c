@@ -151,7 +151,7 @@ set_options(CURL *easy, const char *url, int64_t timeout_ms, const atomic_bool *
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, body) == CURLE_OK;
 }
 
-/* One transfer. Whatever its status, it is good when it ends. */
+/* One transfer. A complete one succeeds, whatever its status. */
 static WRIT_RESULT
 perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_status,
     struct writ_err *err)
@@ -186,7 +186,8 @@ set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_sl
 {
     return append(
                headers, request->accept != NULL ? request->accept : "Accept: application/json") &&
-           append(headers, "Expect:") && /* of 100-continue: what is sent is too short for it */
+           append(headers, "Expect:") && /* of 100-continue: the bodies sent here are too short for
+                                            it */
            (request->type == NULL || append(headers, request->type)) &&
            (request->authorization == NULL || append(headers, request->authorization)) &&
            (request->ca_file == NULL ||

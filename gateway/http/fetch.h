@@ -1,10 +1,10 @@
-/* fetch.h - one GET or POST with libcurl, for what is not per call and comes from the
+/* fetch.h - one GET or POST with libcurl, for requests outside of calls, to URLs of the
  * configuration: the key sets of issuers, tokens for upstreams; and for commands that talk to a
  * gateway.
  *
  * https, or http to a loopback address; nothing else. No redirects, no proxies whatever the
  * environment says, no .netrc, no credentials in the URL; the certificate is verified. Time and
- * size have limits, and a fetch can be given up from another thread. */
+ * size have limits, and another thread can cancel a fetch. */
 #ifndef WRIT_GATEWAY_FETCH_H
 #define WRIT_GATEWAY_FETCH_H
 
@@ -15,24 +15,24 @@
 /** A URL in an error text: without its query, which may be a secret. */
 #define WRIT_FETCH_FMT      "%.*s"
 #define WRIT_FETCH_ARG(url) writ_fetch_named(url), (url)
-/** How many bytes of it may be told. */
+/** How many bytes of it may be shown. */
 int writ_fetch_named(const char *url);
 
-/** WRIT_OK when the URL may be fetched; WRIT_E_INVALID, with what is wrong with it. */
+/** WRIT_OK when the URL may be fetched; else WRIT_E_INVALID, with its fault. */
 WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 
 /**
  * Fetches, and appends the body of a 200 answer to `ret`.
  *
  * @param url         NUL-terminated
- * @param timeout_ms  for all of it
- * @param stop        given up soon after it becomes true; may be NULL
- * @param ret         its maximum is the longest body that is taken
+ * @param timeout_ms  in all
+ * @param stop        cancels soon after it becomes true; may be NULL
+ * @param ret         its maximum is the longest accepted body
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  as writ_fetch_check
  *         WRIT_E_LIMIT    the body is longer than `ret` may become
- *         WRIT_E_IO       no connection, no 200, too slow, given up
+ *         WRIT_E_IO       no connection, not 200, too slow, cancelled
  *         WRIT_E_NOMEM
  *
  * Blocks; any thread.
@@ -40,7 +40,7 @@ WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 WRIT_RESULT writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop,
     struct writ_buf *ret, struct writ_err *err);
 
-/** What is asked. NUL-terminated; body and authorization hold secrets, which errors never show. */
+/** A request. NUL-terminated; body and authorization hold secrets, which errors never show. */
 struct writ_fetch_request {
     const char *accept;        /* a whole field; NULL: "Accept: application/json" */
     const char *body;          /* of a POST; NULL: a GET */
@@ -49,8 +49,8 @@ struct writ_fetch_request {
     const char *ca_file;       /* PEM; NULL: the system's authorities */
 };
 
-/** Asks, and appends the body of the answer, whatever its status, which goes to `ret_status`. Else
- * as writ_fetch_get. */
+/** Sends a request, and appends the body of the answer, whatever its status, which goes to
+ * `ret_status`. Otherwise as writ_fetch_get. */
 WRIT_RESULT writ_fetch_ask(const char *url, const struct writ_fetch_request *request,
     int64_t timeout_ms, const atomic_bool *stop, long *ret_status, struct writ_buf *ret,
     struct writ_err *err);

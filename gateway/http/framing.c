@@ -136,7 +136,7 @@ method_of(struct writ_view method)
 }
 
 /* "/", "//", "/./" and "/../" before and after normalization are different paths to different
- * readers: none of them is accepted, so that there is nothing to normalize. */
+ * readers: none of them is accepted, so normalization is never needed. */
 static bool
 segments_are_plain(struct writ_view path)
 {
@@ -180,8 +180,8 @@ is_query(struct writ_view query)
     return true;
 }
 
-/* origin-form alone (RFC 9112 3.2.1): the absolute form names a host a second time, and the other
- * two are for proxies and servers as a whole. */
+/* only origin-form (RFC 9112 3.2.1): the absolute form names a host a second time, and the other
+ * two are for proxies and for the server as a whole. */
 static writ_result
 read_target(struct writ_view target, struct writ_framing *ret, struct writ_framing_fault *fault)
 {
@@ -283,7 +283,7 @@ read_fields(const struct writ_framing_head *head, struct writ_view slots[SLOT_CO
     return WRIT_DONE;
 }
 
-/* RFC 9112 6: exactly one way to say where the body ends. */
+/* RFC 9112 6: exactly one statement of the end of the body. */
 static writ_result
 read_length(const struct writ_view slots[SLOT_COUNT_], struct writ_framing *ret,
     struct writ_framing_fault *fault)
@@ -312,8 +312,7 @@ read_length(const struct writ_view slots[SLOT_COUNT_], struct writ_framing *ret,
             return refuse(fault, 400, WRIT_REASON_AMBIGUOUS_LENGTH, "Content-Length");
         }
     }
-    /* a method that no route takes is refused for that (405), and nothing behind its head is read
-     */
+    /* a method without a route is refused (405), and nothing after its head is read */
     if (ret->method != WRIT_METHOD_POST && ret->method != WRIT_METHOD_NONE &&
         (ret->chunked || ret->content_length > 0)) {
         return refuse(fault, 400, WRIT_REASON_AMBIGUOUS_LENGTH, "a body on a method without one");

@@ -1,9 +1,9 @@
-/* framing.h - which HTTP/1.1 request heads are accepted. No I/O.
+/* framing.h - checks HTTP/1.1 request heads. No I/O.
  *
- * libmicrohttpd splits a head into lines and fields and forgives much on the way. What it forgives
- * is refused here, before a handler or a body is looked at (security.md 0 and 1.2, rows H1-H10):
- * no party before or behind the gateway can then read a request differently.
- * RFC 9112 is the grammar; where it lets a server choose, the answer is no. */
+ * libmicrohttpd splits a head into lines and fields and accepts many faults. These functions refuse
+ * such heads, before a handler runs or a body is read (security.md 0 and 1.2, rows H1-H10): so no
+ * party before or behind the gateway can read a request differently. RFC 9112 is the grammar; where
+ * it lets a server choose, the answer is no. */
 #ifndef WRIT_GATEWAY_FRAMING_H
 #define WRIT_GATEWAY_FRAMING_H
 
@@ -39,7 +39,7 @@ struct writ_framing {
 struct writ_framing_fault {
     unsigned status; /* 400 .. 505 */
     enum writ_reason reason;
-    const char *detail; /* what exactly, without any byte of the request; static */
+    const char *detail; /* the exact fault, without any byte of the request; static */
 };
 
 /**
@@ -53,19 +53,20 @@ struct writ_framing_fault {
 WRIT_RESULT writ_framing_read(const struct writ_framing_head *head, struct writ_framing *ret,
     struct writ_framing_fault *fault);
 
-/** True for a trailer field that may be thrown away: not one of those that say where a message
- * ends, who is calling, or what is asked. */
+/** True for a trailer field that may be dropped: not one that concerns the end of the message, the
+ * caller, or the meaning of the request. */
 bool writ_framing_is_harmless_trailer(struct writ_view name);
 
 /** True for application/json, with no parameter but charset=utf-8. */
 bool writ_framing_is_json(struct writ_view content_type);
 
-/** Splits a Host value (as writ_framing_read accepts it) into the name and the port; an IPv6
- * literal keeps its brackets. `ret_port` is empty without one. */
+/** Splits a Host value (accepted by writ_framing_read) into the name and the port; an IPv6 literal
+ * keeps its brackets. `ret_port` is empty without one. */
 void writ_framing_split_host(
     struct writ_view host, struct writ_view *ret_name, struct writ_view *ret_port);
 
-/** True for a well-formed Host value: a registered name or literal address, and perhaps a port. */
+/** True for a well-formed Host value: a registered name or literal address, with an optional
+ * port. */
 bool writ_framing_is_host(struct writ_view host);
 
 /** True when `name` is a token (RFC 9110 5.6.2). */

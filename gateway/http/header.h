@@ -1,5 +1,5 @@
-/* header.h - one HTTP field and one method, as they are passed between the parts of the gateway,
- * and media types. */
+/* header.h - the types of HTTP fields and methods between the parts of the gateway, and media
+ * types. */
 #ifndef WRIT_GATEWAY_HEADER_H
 #define WRIT_GATEWAY_HEADER_H
 
@@ -11,7 +11,7 @@ enum writ_method {
     WRIT_METHOD_GET,
     WRIT_METHOD_POST,
     WRIT_METHOD_DELETE,
-    WRIT_METHOD_OPTIONS, /* what browsers ask before they ask */
+    WRIT_METHOD_OPTIONS, /* sent by browsers before other requests */
 };
 
 /** A field line. Names compare without case (writ_view_equal_nocase), values as bytes; a value
@@ -20,7 +20,7 @@ struct writ_header {
     struct writ_view name, value;
 };
 
-/** Content-Type: application/json, as the initializer of a writ_header; of a static one as well. */
+/** Content-Type: application/json, as the initializer of a writ_header, also of a static one. */
 #define WRIT_HEADER_JSON                                                                           \
     {                                                                                              \
         {"Content-Type", sizeof "Content-Type" - 1},                                               \

@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 #define SPARE_CALLS_MAX  64
-#define KEPT_SECONDS_MAX 86400 /* longer is not believed */
+#define KEPT_SECONDS_MAX 86400 /* a longer time is ignored */
 #define SECOND_US        INT64_C(1000000)
 
 void
@@ -112,8 +112,8 @@ writ_http_call_requeue(struct writ_http_call *call)
 
 /* ---- what the response's reader tells */
 
-/* Keep-Alive: timeout=N (RFC 2068 19.7.1.1) is how long the server waits for the next request. Its
- * answer was on its way for a while, and the request will be. */
+/* Keep-Alive: timeout=N (RFC 2068 19.7.1.1) is how long the server waits for the next request. Both
+ * the answer and the next request need time on their way. */
 static int64_t
 kept_by(const struct writ_http_head *head, int64_t keep_us)
 {

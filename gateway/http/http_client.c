@@ -30,8 +30,8 @@ is_fresh(const struct writ_http_conn *conn, const struct writ_http_call *call)
            writ_loop_now_us(conn->client->loop) - conn->rested_us <= call->fresh_us;
 }
 
-/* An idle connection for a call that is alive as far as can be seen, the last one that was used; it
- * stays among the idle ones until it is attached. NULL: there is none that is fresh enough. */
+/* The idle connection that was used last and seems alive, for a call; it stays in the list of idle
+ * ones until it is attached. NULL: none is fresh enough. */
 static struct writ_http_conn *
 take_idle(struct writ_http_client *client, const struct writ_http_call *call)
 {
@@ -48,7 +48,7 @@ take_idle(struct writ_http_client *client, const struct writ_http_call *call)
 
 /* ---- connecting */
 
-/* a connection attempt failed: it was for the call that waits longest, unless another one comes */
+/* a connection attempt failed: ends the call that waits longest, unless another attempt is open */
 static void
 fail_oldest(struct writ_http_client *client, enum writ_http_reason reason, const char *detail)
 {
@@ -69,7 +69,7 @@ dial_done(void *ctx, struct writ_dial *dial, const struct writ_dial_result *resu
     client->stats.connecting--;
     writ_free(dialing);
     if (result->reason != WRIT_HTTP_OK) {
-        client->addresses_until_us = 0; /* ask again: it may have moved */
+        client->addresses_until_us = 0; /* resolve again: the addresses may have changed */
         fail_oldest(client, result->reason, result->detail);
         return;
     }
@@ -80,7 +80,7 @@ dial_done(void *ctx, struct writ_dial *dial, const struct writ_dial_result *resu
         fail_oldest(client, WRIT_HTTP_NO_RESOURCES, "no memory for a connection");
         return;
     }
-    writ_http_conn_rest(conn); /* for a moment: dispatch takes it */
+    writ_http_conn_rest(conn); /* briefly: dispatch takes it */
     dispatch(client);
 }
 
@@ -125,7 +125,7 @@ resolved(void *ctx, const struct writ_addresses *found, const char *fault)
     dispatch(client);
 }
 
-/* true when the addresses may be used now; else they are asked for */
+/* true when the addresses are valid now; else requests them */
 static bool
 has_addresses(struct writ_http_client *client)
 {
@@ -150,8 +150,8 @@ has_addresses(struct writ_http_client *client)
     return false;
 }
 
-/* In the order in which they wait; one for which no idle connection is fresh enough keeps none from
- * the others. */
+/* In the order in which they wait; a call without a fresh enough connection does not block the
+ * later ones. */
 static void
 attach_idle(struct writ_http_client *client)
 {
@@ -166,7 +166,7 @@ attach_idle(struct writ_http_client *client)
     }
 }
 
-/* For one more connection. Idle ones that are good enough for no call that waits make room. */
+/* Whether one more connection is allowed. Closes idle ones that suit no waiting call. */
 static bool
 has_room(struct writ_http_client *client)
 {
@@ -209,7 +209,7 @@ stop_connecting(struct writ_http_client *client)
 
 /* ---- ends */
 
-/* the one place where calls and connections that ended are let go: keeps (1) and (3) */
+/* calls and connections that ended are freed only here: keeps (1) and (3) */
 static void
 finish(struct writ_task *task)
 {
@@ -227,7 +227,7 @@ finish(struct writ_task *task)
         writ_http_conn_free(conn);
     }
     if (!client->closing) {
-        dispatch(client); /* what was closed made room */
+        dispatch(client); /* closed connections made room */
     }
 }
 
@@ -371,7 +371,7 @@ writ_http_client_open(struct writ_loop *loop, struct writ_resolver *resolver,
         writ_free(client);
         return r;
     }
-    /* what was borrowed for the call of open */
+    /* views that were borrowed for the call of open */
     client->options.url = WRIT_LIT("");
     client->options.ca_file = client->options.cert_file = client->options.key_file = NULL;
     *ret = client;

@@ -6,7 +6,7 @@
 
 #include <sys/epoll.h>
 
-#define READS_MAX 16 /* of one connection in one turn: the others have a turn too */
+#define READS_MAX 16 /* of one connection in one turn: other connections need their turn too */
 
 /* ---- ends and rests */
 
@@ -103,7 +103,7 @@ conn_timer(struct writ_timer *timer)
 
 /* ---- reading */
 
-/* the whole response is here: the call is done, the connection may serve another */
+/* the response is complete: the call is done, the connection may serve another one */
 static void
 conn_complete(struct writ_http_conn *conn)
 {
@@ -119,10 +119,10 @@ conn_complete(struct writ_http_conn *conn)
         return;
     }
     conn->used = true;         /* keeps (4) */
-    writ_http_conn_rest(conn); /* the finish task gives it to a call that waits */
+    writ_http_conn_rest(conn); /* the finish task gives it to a waiting call */
 }
 
-/* keeps what a pause held back */
+/* keeps bytes that a pause held back */
 static void
 conn_hold(struct writ_http_conn *conn, struct writ_view input)
 {
@@ -140,7 +140,7 @@ conn_hold(struct writ_http_conn *conn, struct writ_view input)
     }
 }
 
-/* hands bytes to the reader of the response; false: do not go on reading now */
+/* passes bytes to the reader of the response; false: stop reading for now */
 static bool
 conn_feed(struct writ_http_conn *conn, struct writ_view input)
 {
@@ -173,12 +173,12 @@ conn_feed(struct writ_http_conn *conn, struct writ_view input)
     return true;
 }
 
-/* `unread`: the last read may have left bytes behind */
+/* `unread`: bytes may be left after the last read */
 static void
 conn_settle(struct writ_http_conn *conn, bool unread)
 {
     if (conn->call->paused) {
-        return; /* told when it is resumed */
+        return; /* continues when it is resumed */
     }
     if (unread && writ_socket_peek(conn->socket) == WRIT_SOCKET_DONE) {
         writ_http_conn_fail(conn, WRIT_HTTP_PROTOCOL_ERROR, "bytes after the end of the response");
@@ -207,8 +207,8 @@ conn_ended(struct writ_http_conn *conn, enum writ_socket_io io)
     writ_http_conn_fail(conn, reason, detail);
 }
 
-/* One read, and what it brings. False: there is nothing more to do now. A read that brings less
- * than it could has emptied a plain socket; another edge tells of what comes after it (epoll(7)).
+/* One read, and its bytes. False: nothing more to do now. A short read has emptied a plain socket;
+ * another edge announces later bytes (epoll(7)).
  */
 static bool
 conn_read_once(struct writ_http_conn *conn, bool to_the_end)
@@ -381,7 +381,7 @@ conn_event(struct writ_watch *watch, uint32_t events)
     if (conn->call == NULL) {
         if ((events & ~(uint32_t)EPOLLOUT) != 0 &&
             writ_socket_peek(conn->socket) != WRIT_SOCKET_AGAIN) {
-            writ_http_conn_close(conn); /* it ended, or speaks without being asked */
+            writ_http_conn_close(conn); /* it ended, or sent bytes without a request */
         }
         return;
     }

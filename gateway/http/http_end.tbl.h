@@ -1,5 +1,5 @@
-/* http_end.tbl.h - how an upstream HTTP exchange may end.
- * X(NAME, name, sentence). The name is what metrics, logs and outcomes carry. */
+/* http_end.tbl.h - the ends of an upstream HTTP exchange. X(NAME, name, sentence). The name appears
+ * in metrics, logs and outcomes. */
 X(UNSET, unset, "the exchange ended without a reason")
 X(OK, ok, "the response arrived whole")
 X(CANCELLED, cancelled, "the exchange was given up by this side")

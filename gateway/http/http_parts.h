@@ -1,11 +1,11 @@
-/* http_parts.h - what an HTTP client consists of. For http_client.c, http_call.c and
- * http_conn.c alone; all other code uses http_client.h.
+/* http_parts.h - the parts of an HTTP client. Only for http_client.c, http_call.c and http_conn.c;
+ * all other code uses http_client.h.
  *
  * Invariants
  * (1) A call is WAITING (in waiting, no connection), BUSY (it and its connection point to each
  *     other) or ENDED (in ended, no connection); only the finish task leaves ENDED, by calling
  *     on_end.
- * (2) sent is set before the first byte can have left: after a plain write that took something,
+ * (2) `sent` is set before the first byte can have left: after a plain write that took bytes,
  *     before any write under TLS. A call that is sent never goes back to WAITING.
  * (3) Only the finish task frees ended calls and connections, so that they outlive every function
  *     on the stack (for example a reader whose body callback cancelled its own call).
@@ -31,7 +31,7 @@ enum writ_http_call_state {
     WRIT_HTTP_CALL_ENDED,
 };
 
-/** One request and its response; used again when it is over. */
+/** One request and its response; reused when it is over. */
 struct writ_http_call {
     enum writ_http_call_state state;
     struct writ_http_client *client;
@@ -50,12 +50,13 @@ struct writ_http_call {
     TAILQ_ENTRY(writ_http_call) link;
 };
 
-/** One connection, ready to be written to. */
+/** One connection, ready for writing. */
 struct writ_http_conn {
     struct writ_http_client *client;
     struct writ_socket *socket;
     struct writ_watch watch;
-    struct writ_timer timer; /* of the call, or of being idle: it never leaves the heap between */
+    struct writ_timer timer; /* of the call, or of the idle time: it never leaves the heap in
+                                between */
     struct writ_task task;   /* go on reading */
     struct writ_http_call *call;
     struct writ_buf rest; /* read, and held back by a pause, from rest_at on */
@@ -93,7 +94,7 @@ struct writ_http_client {
     char input[WRIT_HTTP_CHUNK_BYTES];
 };
 
-/** The time that is `span_us` from now; none, when that is 0. */
+/** The time in `span_us` from now; none when that is 0. */
 static inline int64_t
 writ_http_parts_after(const struct writ_http_client *client, int64_t span_us)
 {

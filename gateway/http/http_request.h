@@ -1,4 +1,4 @@
-/* http_request.h - the head of a request to an upstream, and where an upstream is. No I/O.
+/* http_request.h - the head of a request to an upstream, and the address of an upstream. No I/O.
  *
  * A request gets framing of its own; no framing field of the caller is used (security.md 1.2 H8).
  */
@@ -13,7 +13,7 @@ struct writ_http_origin {
     bool secure;
     uint16_t port;
     char host[WRIT_RESOLVER_HOST_MAX + 1];  /* lower case, an IPv6 address without brackets */
-    char field[WRIT_RESOLVER_HOST_MAX + 9]; /* what the Host field says */
+    char field[WRIT_RESOLVER_HOST_MAX + 9]; /* the value of the Host field */
 };
 
 /** Reads http://host[:port][/...] or https://... A user, an empty or odd host, a port of 0 or

@@ -1,9 +1,8 @@
 /* http_response.c - scans each head byte by byte, then gives it to llhttp.
  *
  * Invariants:
- * (1) llhttp sees a head only after every byte of it passed scan_head; it never sees bytes of what
- *     follows a head in the same call. So its leniencies towards line ends and folding do not
- *     count.
+ * (1) llhttp gets a head only after every byte of it passed scan_head, and never bytes after a head
+ *     in the same call. So its leniency about line ends and folding has no effect.
  * (2) After FAILED or COMPLETE llhttp is not called again before the next begin.
  * (3) at[i] are positions in head, which may move while it grows; fields[] is made from them when
  *     the head is whole and holds until the next begin. */
@@ -45,7 +44,7 @@ struct writ_http_response {
     struct span at[WRIT_HTTP_FIELDS_MAX];
     struct writ_header fields[WRIT_HTTP_FIELDS_MAX];
     size_t count;
-    struct writ_http_head shown; /* what was told of the head */
+    struct writ_http_head shown; /* the head as it was reported */
 };
 
 const char *
@@ -141,7 +140,8 @@ scan_byte(struct writ_http_response *r, unsigned char c)
     return NULL;
 }
 
-/* how many bytes at the front only go on with the line: most of a head is seen here, all at once */
+/* the number of leading bytes that only continue the line: most of a head is scanned here at
+ * once */
 static size_t
 line_run(const struct writ_http_response *r, struct writ_view rest)
 {
@@ -154,7 +154,7 @@ line_run(const struct writ_http_response *r, struct writ_view rest)
     return len;
 }
 
-/* how much of the input belongs to the head; a fault is in the reader */
+/* the number of input bytes that belong to the head; a fault is in the reader */
 static size_t
 scan_head(struct writ_http_response *r, struct writ_view input)
 {
@@ -298,7 +298,7 @@ head_fault(struct writ_http_response *r, const struct writ_http_head *head)
         return "status outside 100..599";
     }
     if (head->status == 101) {
-        return "101 without an Upgrade"; /* none is ever asked for */
+        return "101 without an Upgrade"; /* the client never asks for an upgrade */
     }
     if (head->status < 200 && ++r->interims > WRIT_HTTP_INTERIM_MAX) {
         return "too many interim responses";
@@ -363,7 +363,7 @@ on_message_complete(llhttp_t *parser)
         r->keeps_open = llhttp_should_keep_alive(parser) != 0 && parser->http_minor == 1;
         r->progress = WRIT_HTTP_COMPLETE;
     }
-    return HPE_PAUSED; /* keeps (2); what follows an interim head is the next head */
+    return HPE_PAUSED; /* keeps (2); the next head follows an interim one */
 }
 
 static const llhttp_settings_t settings = {
@@ -382,8 +382,8 @@ static void
 begin_head(struct writ_http_response *r)
 {
     llhttp_init(&r->parser, HTTP_RESPONSE, &settings);
-    /* framing_fault refuses both lengths in a head; llhttp 9 would refuse a trailer too, which is
-     * dropped whatever it says (RFC 9110 6.5.1) */
+    /* framing_fault refuses both lengths in a head; llhttp 9 would also refuse them in a trailer,
+     * which is dropped anyway (RFC 9110 6.5.1) */
     llhttp_set_lenient_chunked_length(&r->parser, 1);
     r->parser.data = r;
     r->scan = SCAN_START;
@@ -408,7 +408,7 @@ measure_framing(struct writ_http_response *r, size_t consumed, uint64_t body_bef
     }
 }
 
-/* gives a piece to llhttp and says how much of it was read */
+/* gives a piece to llhttp and returns the number of bytes read */
 static size_t
 execute(struct writ_http_response *r, struct writ_view piece)
 {

@@ -1,12 +1,12 @@
-/* http_response.h - the bytes of one HTTP/1.1 response, read strictly. No I/O.
+/* http_response.h - reads one HTTP/1.1 response strictly. No I/O.
  *
- * llhttp does the grammar; what it lets pass is refused here. Refused (security.md 1.2 H13):
- * Transfer-Encoding with Content-Length, two Content-Length, any coding but one `chunked`, a
- * version other than 1.0 or 1.1, a status outside 100..599, 101, more than WRIT_HTTP_INTERIM_MAX
- * interim responses, control bytes and folded lines in the head, a head over its limits, a body
- * over its limit, bytes after the end, and an end before the end. A body that lasts until the
- * connection closes is accepted: nothing says that it was cut, and its reader finds out by parsing
- * it. */
+ * llhttp implements the grammar; this reader refuses what llhttp accepts too leniently. Refused
+ * (security.md 1.2 H13): Transfer-Encoding with Content-Length, two Content-Length, any coding but
+ * one `chunked`, a version other than 1.0 or 1.1, a status outside 100..599, 101, more than
+ * WRIT_HTTP_INTERIM_MAX interim responses, control bytes and folded lines in the head, a head over
+ * its limits, a body over its limit, bytes after the end, and an end before the end. A body that
+ * lasts until the connection closes is accepted: its framing cannot show a cut, so its parser
+ * must. */
 #ifndef WRIT_GATEWAY_HTTP_RESPONSE_H
 #define WRIT_GATEWAY_HTTP_RESPONSE_H
 
@@ -22,7 +22,7 @@
 #define WRIT_HTTP_FRAMING_MAX 131072 /* bytes beside the data of one chunk, or of all trailers */
 #define WRIT_HTTP_UNLIMITED   UINT64_MAX /* a body limit for streams */
 
-/** Why an exchange ended; a row of http_end.tbl.h. Zero is never a success. */
+/** The end of an exchange; a row of http_end.tbl.h. Zero is never a success. */
 enum writ_http_reason {
 #define X(NAME, name, sentence) WRIT_HTTP_##NAME,
 #include "gateway/http/http_end.tbl.h"
@@ -33,22 +33,22 @@ enum writ_http_reason {
 const char *writ_http_response_reason(enum writ_http_reason reason);
 const char *writ_http_response_sentence(enum writ_http_reason reason);
 
-/** The head of a final response; names are as they came. */
+/** The head of a final response; names as received. */
 struct writ_http_head {
     unsigned status; /* 200..599 */
     const struct writ_header *fields;
     size_t count;
 };
 
-/** How many fields have this name; `ret` (may be NULL) gets the first value, and is left alone if
- * there is none. Ask for exactly one where two would matter. */
+/** The number of fields with this name; `ret` (may be NULL) gets the first value, and stays as it
+ * is without one. Where two would matter, require exactly one. */
 size_t writ_http_response_field(
     const struct writ_http_head *head, const char *name, struct writ_view *ret);
 
 struct writ_http_response;
 
-/** What the reader of a response does with it. Called from writ_http_response_feed and
- * writ_http_response_finish only. A NULL function is not called. */
+/** The callbacks of a reader. Called only from writ_http_response_feed and
+ * writ_http_response_finish. A NULL function is not called. */
 struct writ_http_response_events {
     /** Borrowed until the next response begins or the reader is freed. */
     void (*head)(void *ctx, const struct writ_http_head *head);
@@ -57,7 +57,7 @@ struct writ_http_response_events {
 
 /** Where a response stands. */
 enum writ_http_progress {
-    WRIT_HTTP_FAILED = 0, /* writ_http_response_fault says why; nothing more is read */
+    WRIT_HTTP_FAILED = 0, /* writ_http_response_fault has the reason; nothing more is read */
     WRIT_HTTP_MORE,       /* whole so far */
     WRIT_HTTP_PAUSED,     /* writ_http_response_pause was called: feed the rest later */
     WRIT_HTTP_COMPLETE,
@@ -75,9 +75,10 @@ void writ_http_response_begin(struct writ_http_response *response, bool no_body,
 /**
  * Reads bytes.
  *
- * @param input  moved past what was read; not empty after it only for PAUSED and FAILED. Bytes
- * after the end are FAILED, though the response was whole. May be empty: feed once more after
- * PAUSED even if nothing is left, the end may be what was held back
+ * @param input  advanced past the bytes read; not empty afterwards only for PAUSED and FAILED.
+ *               Bytes after the end are FAILED, although the response was complete. May be empty:
+ *               feed once more after PAUSED even without bytes, because the end may have been held
+ *               back
  */
 enum writ_http_progress writ_http_response_feed(
     struct writ_http_response *response, struct writ_view *input);
@@ -91,10 +92,10 @@ void writ_http_response_pause(struct writ_http_response *response);
 /** True from the final head on. */
 bool writ_http_response_has_head(const struct writ_http_response *response);
 
-/** After COMPLETE: may the connection carry another request? */
+/** After COMPLETE: whether the connection may carry another request. */
 bool writ_http_response_keeps_open(const struct writ_http_response *response);
 
-/** After FAILED: which row, and (for logs) what exactly. Static storage. */
+/** After FAILED: the row, and (for logs) the exact fault. Static storage. */
 enum writ_http_reason writ_http_response_fault(
     const struct writ_http_response *response, const char **ret_detail);
 

@@ -9,7 +9,7 @@
 
 #define WRIT_IPPORT_TEXT 56 /* the longest text, "[" IPv6 "]:65535", and room */
 
-/** Zero-initialise it; `any.sa_family` says which member holds. */
+/** Zero-initialise it; `any.sa_family` selects the member. */
 union writ_ipport {
     struct sockaddr any;
     struct sockaddr_in in;
@@ -20,8 +20,8 @@ union writ_ipport {
 /** Reads a literal address and a port: "127.0.0.1:8700", "[::1]:0". WRIT_E_INVALID. */
 WRIT_RESULT writ_ipport_read(struct writ_view text, union writ_ipport *ret, struct writ_err *err);
 
-/** The address as text, with its port or without; an IPv4 address mapped into IPv6 as the former.
- * The view lies in `ret`. */
+/** The address as text, with or without its port; an IPv4 address mapped into IPv6 as an IPv4
+ * address. The view lies in `ret`. */
 struct writ_view writ_ipport_text(
     const union writ_ipport *endpoint, bool with_port, char ret[WRIT_IPPORT_TEXT]);
 
@@ -34,7 +34,7 @@ bool writ_ipport_is_wildcard(const union writ_ipport *endpoint);
 uint16_t writ_ipport_port(const union writ_ipport *endpoint);
 void writ_ipport_set_port(union writ_ipport *endpoint, uint16_t port);
 
-/** What bind and connect want to know. */
+/** The length for bind and connect. */
 socklen_t writ_ipport_len(const union writ_ipport *endpoint);
 
 #endif

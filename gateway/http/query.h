@@ -1,4 +1,4 @@
-/* query.h - the parameters that follow '?' in an address, as forms write them
+/* query.h - the parameters after '?' in an address, in the encoding of forms
  * (application/x-www-form-urlencoded). framing.h has checked the bytes. */
 #ifndef WRIT_GATEWAY_QUERY_H
 #define WRIT_GATEWAY_QUERY_H
@@ -12,7 +12,7 @@
  * @param ret    in the arena; {NULL, 0} when there is no such parameter
  *
  * @return WRIT_OK
- *         WRIT_E_PARSE  it is there twice, is not UTF-8, or has a control character
+ *         WRIT_E_PARSE  it occurs twice, is not UTF-8, or has a control character
  *         WRIT_E_LIMIT  it is longer than `max`
  *         WRIT_E_NOMEM
  */

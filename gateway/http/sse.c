@@ -1,7 +1,8 @@
-/* sse.c - a reader that works line by line, and a writer that refuses what would not read back.
+/* sse.c - a reader that works line by line, and a writer that refuses events that would not read
+ * back.
  *
  * Invariants:
- * (1) `line` holds the start of a line whose end has not arrived. A line that lies whole in the
+ * (1) `line` holds the start of a line whose end has not arrived. A line that is complete in the
  *     input is read in place.
  * (2) `id`, `event` and `data` hold the values of the current block; has_* say which were present.
  *     The first call after the block was handed out empties them, because the event's views point
@@ -17,7 +18,7 @@ struct writ_sse {
     bool has_id, has_event, has_data, any;
     bool after_cr, begun, handed_out;
     int64_t retry_ms;
-    writ_result failed; /* code WRIT_OK while it works */
+    writ_result failed; /* code WRIT_OK until the reader fails */
 };
 
 struct writ_sse *
@@ -77,7 +78,7 @@ begin_block(struct writ_sse *sse)
 
 /* ---- lines */
 
-/* Takes one line off the input. False: it has not ended yet, and all of the input was kept. */
+/* Takes one line off the input. False: it has not ended yet, and the whole input was kept. */
 static bool
 take_line(struct writ_sse *sse, struct writ_view *input, struct writ_view *ret)
 {
@@ -113,7 +114,7 @@ set_value(struct writ_buf *buf, struct writ_view value)
     writ_buf_put(buf, value);
 }
 
-/* a number that is none is ignored, as the grammar says */
+/* an invalid number is ignored, as the grammar says */
 static void
 set_retry(struct writ_sse *sse, struct writ_view value)
 {
@@ -197,7 +198,7 @@ check_block(struct writ_sse *sse, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* reads one whole line; ret->kind says whether something came out of it */
+/* reads one whole line; ret->kind is set when it completes an event */
 static WRIT_RESULT
 read_line(
     struct writ_sse *sse, struct writ_view line, struct writ_sse_event *ret, struct writ_err *err)

@@ -1,11 +1,11 @@
-/* sse.h - server-sent events: bytes to events as they arrive, events to bytes. No I/O.
+/* sse.h - reads server-sent events from bytes as they arrive, and writes them. No I/O.
  *
  * The grammar is WHATWG HTML 9.2.5 and 9.2.6: lines end with CR, LF or CRLF, one BOM at the begin
- * is dropped, an unknown field is ignored. It differs in one point, because a gateway has to pass
- * on what a browser keeps to itself: a block without data (an `id` or a `retry` alone) is an event
- * too. An event that is written here reads back as the same event. The writer refuses an event that
- * would not (a line break in an id, a CR in data), so that no reader downstream sees other events
- * than those that were judged (security.md 1.2 H14). */
+ * is dropped, an unknown field is ignored. It differs in one point, because a gateway must pass on
+ * values that a browser keeps: a block without data (an `id` or a `retry` alone) is an event too.
+ * An event that is written here reads back as the same event. The writer refuses an event that
+ * would not (a line break in an id, a CR in data), so that no reader downstream sees events other
+ * than the judged ones (security.md 1.2 H14). */
 #ifndef WRIT_GATEWAY_SSE_H
 #define WRIT_GATEWAY_SSE_H
 
@@ -43,10 +43,10 @@ struct writ_sse *writ_sse_new(const struct writ_sse_limits *limits);
 void writ_sse_free(struct writ_sse *sse);
 
 /**
- * Takes the next event or comment out of the input.
+ * Takes the next event or comment from the input.
  *
- * @param input  moved past what was read. Call again with it until `ret->kind` is NONE; it is empty
- *               then, and what was the begin of a line is remembered
+ * @param input  advanced past the bytes read. Call again with it until `ret->kind` is NONE; it is
+ *               empty then, and the begin of a line is kept
  * @param ret    its views are borrowed until the next call
  *
  * @return WRIT_OK, WRIT_E_LIMIT (a line or an event is too long), WRIT_E_NOMEM. After a failure the
@@ -55,13 +55,12 @@ void writ_sse_free(struct writ_sse *sse);
 WRIT_RESULT writ_sse_next(struct writ_sse *sse, struct writ_view *input, struct writ_sse_event *ret,
     struct writ_err *err);
 
-/** The stream ended here: true if an event was left unfinished (it is dropped, as the grammar
- * says). */
+/** The stream ended here: true if an event was incomplete (it is dropped, as the grammar says). */
 bool writ_sse_is_cut(const struct writ_sse *sse);
 
 /** Appends an event, or a comment, with its blank line. Data without a line break is one `data`
- * line. WRIT_E_INVALID (it would not be read as it was written), WRIT_E_LIMIT, WRIT_E_NOMEM; then
- * the buffer holds what it held. */
+ * line. WRIT_E_INVALID (it would not read back as the same event), WRIT_E_LIMIT, WRIT_E_NOMEM; then
+ * the buffer is unchanged. */
 WRIT_RESULT writ_sse_put(
     struct writ_buf *buf, const struct writ_sse_event *event, struct writ_err *err);
 

@@ -144,7 +144,7 @@ writ_background_start(struct writ_background *background, struct writ_err *err)
 
 /* ---- life */
 
-/* Waiting goes by the monotonic clock, so that setting the time delays nothing. */
+/* Waiting uses the monotonic clock, so that setting the time delays nothing. */
 static WRIT_RESULT
 init_locks(struct writ_background *background, struct writ_err *err)
 {

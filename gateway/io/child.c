@@ -2,10 +2,10 @@
  *
  * Invariants:
  * (1) There is a process (spawned.pid > 0) in STARTING, UP and ENDING, and none in RESTING and
- *     STOPPED. It is reaped by gone() alone, after its group was killed: until then neither
- *     number can belong to another process.
- * (2) Lines are sent in the state UP only; the queue is empty in the states without a process.
- * (3) why is set when ENDING begins; gone() turns it into EXITED or KILLED when the process ended
+ *     STOPPED. Only gone() reaps it, after its group was killed: until then neither number can
+ *     belong to another process.
+ * (2) Lines are sent only in the state UP; the queue is empty in the states without a process.
+ * (3) `why` is set when ENDING begins; gone() turns it into EXITED or KILLED when the process ended
  *     before we sent it a signal and before a stop was requested.
  * (4) Callbacks come from events, timers and tasks. After each the state may be ENDING. */
 #include "gateway/io/child.h"
@@ -35,7 +35,7 @@
 #define LAST_BYTES_MAX       ((size_t)4 << 20) /* read from the pipes of a process that has ended */
 
 enum state {
-    RESTING = 0, /* until the timer, or the first task, starts it */
+    RESTING = 0, /* until the timer, or the first task, starts one */
     STARTING,
     UP,
     ENDING,
@@ -44,20 +44,20 @@ enum state {
 
 struct writ_child {
     struct writ_loop *loop;
-    struct writ_child_options options; /* the numbers; what it points to is in the plan */
+    struct writ_child_options options; /* the values; their pointers point into the plan */
     struct writ_spawn_plan *plan;
     const struct writ_child_handler *handler;
     void *ctx;
 
     enum state state;
-    struct writ_child_end end; /* why, while ENDING; all of it while a task is to tell it */
+    struct writ_child_end end; /* `why`, while ENDING; all of it while a task is due to report it */
     bool stopping, signalled;
-    bool finishing; /* stopping, and still heard */
+    bool finishing; /* stopping, but still read */
     bool deaf;      /* its output is not trusted any more */
     struct writ_spawned spawned;
     struct writ_watch in, out, err, status, process;
     struct writ_timer timer; /* next start, or next step of the end */
-    struct writ_task task;   /* start, or tell */
+    struct writ_task task;   /* starts, or reports */
     int64_t up_since_us, pause_us;
 
     struct writ_line_queue queue;
@@ -135,7 +135,7 @@ signal_group(struct writ_child *child, int signal)
     child->signalled = true;
 }
 
-/* Begins to end the process: `at_once` for one that does harm, else step by step. */
+/* Begins to end the process: `at_once` for a harmful one, else step by step. */
 static void
 begin_end(struct writ_child *child, enum writ_child_why why, bool at_once)
 {
@@ -179,7 +179,7 @@ tell_down(struct writ_child *child)
     writ_buf_clear(&child->said);
 }
 
-/* sets the pause before the next start: twice the last one, unless it was up for long */
+/* sets the pause before the next start: twice the last one, unless the process was up for long */
 static int64_t
 next_pause(struct writ_child *child)
 {
@@ -195,7 +195,7 @@ next_pause(struct writ_child *child)
     return child->pause_us;
 }
 
-/* there is no process any more: what comes next, and telling it */
+/* the process has ended: reports that and decides what follows */
 static void
 rest(struct writ_child *child)
 {
@@ -248,7 +248,7 @@ hand_line(struct writ_child *child, struct writ_view line)
     }
 }
 
-/* also while it ends by itself: what it said before is still in the pipe */
+/* also while it ends by itself: its last output is still in the pipe */
 static bool
 wants_lines(const struct writ_child *child)
 {
@@ -352,7 +352,8 @@ on_status(struct writ_watch *watch, uint32_t events)
     }
 }
 
-/* In one turn everything may be heard at once: this comes before what the other pipes say. */
+/* One turn may have events of several descriptors: the start is processed before the other
+ * pipes. */
 static void
 learn_start(struct writ_child *child)
 {
@@ -363,7 +364,7 @@ learn_start(struct writ_child *child)
 
 /* ---- the pipes */
 
-/* One read. More: >0; nothing now: <0 with EAGAIN; end or fault otherwise. */
+/* One read. More bytes: >0; nothing now: <0 with EAGAIN; end or fault otherwise. */
 static ssize_t
 read_once(struct writ_child *child, int fd, void (*take)(struct writ_child *, struct writ_view))
 {
@@ -407,7 +408,7 @@ on_error_output(struct writ_watch *watch, uint32_t events)
     }
 }
 
-/* what a process that has ended left in its pipes; a descendant that escaped may still write */
+/* bytes that an ended process left in its pipes; a descendant that escaped may still write */
 static void
 read_last(struct writ_child *child, int fd, void (*take)(struct writ_child *, struct writ_view))
 {
@@ -503,7 +504,7 @@ watch_all(struct writ_child *child)
     struct writ_loop *loop = child->loop;
 
     /* output before the end of the process, so that its last lines come first; both
-     * level-triggered, one read a turn each: a child that floods does not starve the loop */
+     * level-triggered, one read per turn each: a child that floods does not starve the loop */
     WRIT_TRY(writ_loop_watch(loop, &child->status, s->status, EPOLLIN, on_status, child, NULL));
     WRIT_TRY(writ_loop_watch(loop, &child->out, s->out, EPOLLIN, on_output, child, NULL));
     WRIT_TRY(writ_loop_watch(loop, &child->err, s->err, EPOLLIN, on_error_output, child, NULL));
@@ -545,7 +546,7 @@ on_timer(struct writ_timer *timer)
         start(child);
     } else if (child->state == ENDING) {
         next_step(child);
-    } else if (child->finishing) { /* it does not read what waits for it */
+    } else if (child->finishing) { /* it does not read its waiting input */
         begin_end(child, WRIT_CHILD_STOPPED, false);
     }
 }

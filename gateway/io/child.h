@@ -1,16 +1,16 @@
-/* child.h - a tool server that is a child process, spoken to in lines over its standard streams.
+/* child.h - a tool server that is a child process and exchanges lines over its standard streams.
  *
  * The child is started without a shell, in a session and process group of its own, with no
- * descriptor but 0, 1 and 2, with an environment of a few allowed variables and what is configured,
- * and it dies with the thread of its loop (PR_SET_PDEATHSIG). When it ends, everything that is left
- * in its group is killed; a descendant that made a session of its own escapes that, and only loses
- * its streams. A child that ends, or that sends a line longer than allowed, is started again,
- * after a pause that doubles each time.
+ * descriptor but 0, 1 and 2, with an environment of a few allowed variables and the configured
+ * ones, and it dies with the thread of its loop (PR_SET_PDEATHSIG). When it ends, the rest of its
+ * group is killed; a descendant that made a session of its own escapes that, and only loses its
+ * streams. A child that ends, or that sends a line longer than allowed, is started again, after a
+ * pause that doubles each time.
  *
  * Lines: one message each way is one line, without LF or NUL inside. Standard error is not part of
  * the protocol: it is always drained, cut into short lines, and handed to on_log at a bounded rate.
  *
- * For the thread of its loop alone. Callbacks come from the loop, never from inside a function of
+ * Only for the thread of its loop. Callbacks come from the loop, never from inside a function of
  * this header; a callback may send and stop, and must not close. */
 #ifndef WRIT_GATEWAY_CHILD_H
 #define WRIT_GATEWAY_CHILD_H
@@ -23,7 +23,7 @@
 
 struct writ_child;
 
-/** What to start and how. Zero takes the default that is named; everything is copied. */
+/** The program and its options. Zero takes the named default; everything is copied. */
 struct writ_child_options {
     const char *const *argv; /* NULL-terminated; argv[0] is looked up in PATH if it has no '/' */
     const char *const
@@ -44,10 +44,10 @@ enum writ_child_why {
     WRIT_CHILD_UNSET = 0,
     WRIT_CHILD_NOT_STARTED,   /* detail: errno */
     WRIT_CHILD_EXITED,        /* by itself; detail: exit status */
-    WRIT_CHILD_KILLED,        /* not by us; detail: signal */
+    WRIT_CHILD_KILLED,        /* by a signal that is not ours; detail: signal */
     WRIT_CHILD_LINE_TOO_LONG, /* killed for it */
-    WRIT_CHILD_BROKEN_PIPE,   /* it closed its input or output and went on living: killed for it */
-    WRIT_CHILD_REJECTED,      /* by writ_child_reject: killed for what it said */
+    WRIT_CHILD_BROKEN_PIPE,   /* it closed its input or output and kept running: killed for it */
+    WRIT_CHILD_REJECTED,      /* by writ_child_reject: killed for its output */
     WRIT_CHILD_STOPPED,       /* writ_child_stop; it is not started again */
 };
 
@@ -57,32 +57,33 @@ const char *writ_child_why_name(enum writ_child_why why);
 struct writ_child_end {
     enum writ_child_why why;
     int detail;
-    uint64_t first_unsent; /* lines with this ticket or a later one were not sent, not one byte */
+    uint64_t first_unsent; /* lines with this ticket or a later one were not sent, not even one
+                              byte */
     int64_t restart_us;    /* the pause before the next start; 0 after stop */
     struct writ_view said; /* the last WRIT_CHILD_SAID_MAX bytes of its standard error, without the
                               last LF; borrowed */
 };
 
 /**
- * Says in log fields why it ended; of one that was not started the error; else the last words that
- * it wrote to standard error.
+ * Gives log fields for its end: the error when it was not started, else its last text on standard
+ * error.
  *
- * @param words  whether these may be logged: not of a child that was given a call, since they may
- *               have argument values in them
+ * @param words  whether that text may be logged: not of a child that got a call, because it may
+ *               contain argument values
  * @param ret    borrows from `end`
  *
- * @return how many fields there are
+ * @return the number of fields
  */
 size_t writ_child_log_end(
     const struct writ_child_end *end, bool words, struct writ_log_field ret[WRIT_CHILD_LOG_FIELDS]);
 
-/** What the owner does with it. A NULL function is not called. */
+/** The callbacks of the owner. A NULL function is not called. */
 struct writ_child_handler {
     /** Started: lines may be sent. */
     void (*on_up)(void *ctx, struct writ_child *child);
     /** One line without its LF (and without a CR before it); empty lines are skipped. Borrowed. */
     void (*on_line)(void *ctx, struct writ_child *child, struct writ_view line);
-    /** Gone, reaped, its group killed, its queue dropped. Also after a start that failed. */
+    /** Ended, reaped, its group killed, its queue dropped. Also after a start that failed. */
     void (*on_down)(void *ctx, struct writ_child *child, const struct writ_child_end *end);
     /** One line of standard error. `dropped` lines before it were not handed over. Borrowed. */
     void (*on_log)(void *ctx, struct writ_child *child, struct writ_view line, uint64_t dropped);
@@ -99,9 +100,9 @@ WRIT_RESULT writ_child_open(struct writ_loop *loop, const struct writ_child_opti
 bool writ_child_is_up(const struct writ_child *child);
 
 /**
- * Sends one line; the LF is added. What the pipe does not take is kept.
+ * Sends one line; the LF is added. Bytes that the pipe does not take are kept.
  *
- * @param line        copied as far as it waits
+ * @param line        its waiting part is copied
  * @param ret_ticket  grows with each line; for writ_child_recall and first_unsent
  *
  * @return WRIT_OK
@@ -114,23 +115,24 @@ bool writ_child_is_up(const struct writ_child *child);
  */
 WRIT_RESULT writ_child_send(struct writ_child *child, struct writ_view line, uint64_t *ret_ticket);
 
-/** Takes a line back of which no byte was sent. False: too late, it is (or will be) read. */
+/** Takes a line back of which no byte was sent. False: too late, the child has read it or will read
+ * it. */
 bool writ_child_recall(struct writ_child *child, uint64_t ticket);
 
-/** Kills it for what it said, or did not say. No line of it comes any more; on_down comes with
- * REJECTED, and it is started again after a pause. Nothing when it is not up. */
+/** Kills it for its output, or for its silence. No further line of it is reported; on_down comes
+ * with REJECTED, and it is started again after a pause. Does nothing when it is not up. */
 void writ_child_reject(struct writ_child *child);
 
 /** Ends it for good: end of input, then SIGTERM, then SIGKILL to the group, each after grace_us.
- * on_down comes with STOPPED when it is gone, also when it was not there. */
+ * on_down comes with STOPPED when it has ended, also when it was not running. */
 void writ_child_stop(struct writ_child *child);
 
-/** As writ_child_stop, for one that is let finish: what waits is sent before the end of its input,
- * and lines that it still says are handed over. writ_child_stop ends that. */
+/** As writ_child_stop, but lets it finish: waiting lines are sent before the end of its input, and
+ * its further lines are reported. writ_child_stop ends that. */
 void writ_child_finish(struct writ_child *child);
 
 /** Frees it. Stop it first and wait for on_down; else its group is killed here, and this waits for
- * the end of the process. NULL is fine. */
+ * the end of the process. NULL is permitted. */
 void writ_child_close(struct writ_child *child);
 
 /** Process id for logs and tests, 0 when not there. */

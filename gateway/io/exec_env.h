@@ -1,4 +1,4 @@
-/* exec_env.h - program, arguments and environment of a configured child, as exec wants them. */
+/* exec_env.h - program, arguments and environment of a configured child, in the form of exec. */
 #ifndef WRIT_GATEWAY_EXEC_ENV_H
 #define WRIT_GATEWAY_EXEC_ENV_H
 
@@ -14,7 +14,7 @@ struct writ_exec_env {
 };
 
 /**
- * Makes them. What is configured comes after what is inherited, and so wins.
+ * Makes them. Configured variables come after inherited ones, and so win.
  *
  * @param argv, inherit, environment  of the configuration: at most what option.tbl.h allows
  *

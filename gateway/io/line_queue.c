@@ -99,7 +99,7 @@ writ_line_queue_send(struct writ_line_queue *queue, int fd, struct writ_view lin
     return WRIT_DONE;
 }
 
-/* takes what was written off the queue */
+/* removes the written bytes from the queue */
 static void
 advance(struct writ_line_queue *queue, size_t written)
 {

@@ -1,5 +1,5 @@
-/* line_queue.h - lines on their way into a pipe: what it does not take at once waits here, in
- * order, up to a maximum, and can be taken back as long as not one byte of it was written.
+/* line_queue.h - lines on their way into a pipe: those that it does not take at once wait here, in
+ * order, up to a maximum, and can be taken back as long as no byte of them was written.
  *
  * For one thread. Nothing blocks: the pipe is non-blocking. */
 #ifndef WRIT_GATEWAY_LINE_QUEUE_H
@@ -12,7 +12,7 @@
 /** Own it, clear it. */
 struct writ_line_queue {
     TAILQ_HEAD(writ_line_items, writ_line_item) items;
-    size_t bytes, max_bytes; /* that wait; that may */
+    size_t bytes, max_bytes; /* waiting; allowed */
     uint64_t next_ticket;    /* of the next line that is sent */
 };
 
@@ -23,9 +23,9 @@ void writ_line_queue_init(struct writ_line_queue *queue, size_t max_bytes);
 bool writ_line_queue_takes(struct writ_view line);
 
 /**
- * Writes a line and its LF, or keeps what the pipe does not take.
+ * Writes a line and its LF, or keeps the bytes that the pipe does not take.
  *
- * @param line        one that writ_line_queue_takes; copied as far as it waits
+ * @param line        one that writ_line_queue_takes; its waiting part is copied
  * @param ret_ticket  written when the line is sent or waits
  * @param ret_broken  true when half a line was written and there is no memory for the rest: the
  *                    line counts as sent, and nothing may follow it
@@ -39,7 +39,7 @@ bool writ_line_queue_takes(struct writ_view line);
 WRIT_RESULT writ_line_queue_send(struct writ_line_queue *queue, int fd, struct writ_view line,
     uint64_t *ret_ticket, bool *ret_broken);
 
-/** Writes what the pipe takes now. False: the pipe is broken. */
+/** Writes as much as the pipe takes now. False: the pipe is broken. */
 bool writ_line_queue_flush(struct writ_line_queue *queue, int fd);
 
 /** Takes a line back of which no byte was written; false: too late, or no such line. */
@@ -48,7 +48,7 @@ bool writ_line_queue_recall(struct writ_line_queue *queue, uint64_t ticket);
 /** The ticket of the first line of which no byte was written; the next one when there is none. */
 uint64_t writ_line_queue_first_unsent(const struct writ_line_queue *queue);
 
-/** Drops what waits; tickets go on. */
+/** Drops the waiting lines; tickets continue. */
 void writ_line_queue_clear(struct writ_line_queue *queue);
 
 #endif

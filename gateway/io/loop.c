@@ -1,14 +1,14 @@
 /* loop.c - one epoll set, one timer heap, one task list and one mailbox for each thread.
  *
  * Invariants:
- * (1) Every event that is still to be handed out in this turn belongs to an active watch: unwatch
- *     takes its events out.
+ * (1) Every event that is still to be dispatched in this turn belongs to an active watch: unwatch
+ *     removes its events.
  * (2) timers is a pairing heap by key_us; key_us <= due_us. A timer that was moved later keeps its
- *     key and is put back when the key comes up: a deadline that is pushed on with each piece of
- *     data, and hardly ever reached, costs one store.
+ *     key and is reinserted when the key comes up: moving a deadline with each piece of data, which
+ *     is hardly ever reached, costs one store.
  * (3) inbox is a stack that any thread pushes on and only the loop empties, whole. A thread that
- *     pushes while the loop is asleep (or about to be) writes to wake_fd: asleep is set before
- *     the last look at the inbox, and read after the push.
+ *     pushes while the loop is asleep (or about to be) writes to wake_fd: `asleep` is set before
+ *     the last check of the inbox, and read after the push.
  * (4) wake_fd is edge-triggered, so that it never needs to be read. */
 #include "gateway/io/loop.h"
 
@@ -236,7 +236,7 @@ run_list(struct writ_task *head)
     if (list_is_empty(head)) {
         return;
     }
-    now = *head; /* what is queued from here on is for the next turn */
+    now = *head; /* tasks that are queued from here on are for the next turn */
     now.next->prev = now.prev->next = &now;
     list_init(head);
     while (!list_is_empty(&now)) {
@@ -316,7 +316,7 @@ run_inbox(struct writ_loop *loop)
 {
     struct writ_post *stack = atomic_exchange(&loop->inbox, NULL), *queue = NULL;
 
-    while (stack != NULL) { /* the last one pushed is on top: turn it round */
+    while (stack != NULL) { /* the last one pushed is on top: reverse the order */
         struct writ_post *next = stack->next;
         stack->next = queue;
         queue = stack;
@@ -463,8 +463,8 @@ writ_loop_run(struct writ_loop *loop, struct writ_err *err)
         run_timers(loop);
         run_tasks(loop);
     } while (!atomic_exchange(&loop->stopping, false));
-    run_inbox(loop); /* what was posted before the stop, behind the look of this turn */
-    run_list(&loop->phases[WRIT_LOOP_IDLE]); /* the stop may have come after this turn looked */
+    run_inbox(loop); /* messages posted before the stop, after this turn's check */
+    run_list(&loop->phases[WRIT_LOOP_IDLE]); /* the stop may have come after this turn's check */
     return r;
 }
 

@@ -1,12 +1,12 @@
 /* loop.h - one thread that waits for many things.
  *
- * A loop owns an epoll set, timers, work to be done before the turn ends, and a mailbox through
- * which other threads reach it. There is one loop per core; nothing is shared between loops on the
- * hot path (architecture.md, "Time, threads, memory").
+ * A loop owns an epoll set, timers, tasks to run before the turn ends, and a mailbox for other
+ * threads. There is one loop per core; nothing is shared between loops on the hot path
+ * (architecture.md, "Time, threads, memory").
  *
- * One turn: wait; run what the descriptors, the mailbox and the timers ask for; then the SOON
- * tasks, until none is left; then the LAST tasks, once each; then, when nothing else was to do, the
- * IDLE tasks (this is where a loop hands its records to the ledger as one batch).
+ * One turn: wait; run the functions of ready descriptors, messages and timers; then the SOON tasks,
+ * until none is left; then the LAST tasks, once each; then, in a turn without events, the IDLE
+ * tasks (where a loop hands its records to the ledger as one batch).
  *
  * Everything here is for the loop's own thread, except where a function says "any thread". Watches,
  * timers, tasks and posts are members of their owner's struct: the loop never allocates for them,
@@ -34,23 +34,23 @@ struct writ_loop_options {
 WRIT_RESULT writ_loop_new(
     const struct writ_loop_options *options, struct writ_loop **ret, struct writ_err *err);
 
-/** Frees a loop that has stopped and gets no more posts; NULL is fine. Messages left in the mailbox
- * are dropped without a call. */
+/** Frees a loop that has stopped and gets no more posts; NULL is permitted. Messages left in the
+ * mailbox are dropped without a call. */
 void writ_loop_free(struct writ_loop *loop);
 
 /** Runs the loop on the calling thread until writ_loop_stop. Blocks SIGPIPE on this thread. May be
- * called again after it returned. WRIT_E_IO. */
+ * called again after it has returned. WRIT_E_IO. */
 WRIT_RESULT writ_loop_run(struct writ_loop *loop, struct writ_err *err);
 
 /** Runs the loop on a thread of its own, with every signal blocked there. WRIT_E_IO. */
 WRIT_RESULT writ_loop_start(struct writ_loop *loop, struct writ_err *err);
 
-/** Any thread, also a signal handler: the loop returns at the end of its current turn, when it has
- * done what was posted before. */
+/** Any thread, also a signal handler: the loop returns at the end of its present turn, after the
+ * messages that were posted before. */
 void writ_loop_stop(struct writ_loop *loop);
 
-/** Waits for the thread of writ_loop_start. Blocks; not from the loop's own thread. Gives what
- * writ_loop_run gave. */
+/** Waits for the thread of writ_loop_start. Blocks; not from the loop's own thread. Returns the
+ * result of writ_loop_run. */
 WRIT_RESULT writ_loop_join(struct writ_loop *loop, struct writ_err *err);
 
 /** Any thread. */
@@ -86,12 +86,12 @@ struct writ_watch {
 WRIT_RESULT writ_loop_watch(struct writ_loop *loop, struct writ_watch *watch, int fd,
     uint32_t events, writ_watch_fn *fn, void *ctx, struct writ_err *err);
 
-/** Changes what an active watch waits for. What is ready now is reported in the next turn, also to
- * an edge-triggered watch. WRIT_E_IO. */
+/** Changes the events of an active watch. Events that are ready now are reported in the next turn,
+ * also to an edge-triggered watch. WRIT_E_IO. */
 WRIT_RESULT writ_loop_rewatch(struct writ_watch *watch, uint32_t events, struct writ_err *err);
 
-/** Ends it; do this before closing the descriptor. `fn` is not called again, not even for events
- * of this turn. An inactive watch is fine. */
+/** Ends it; do this before closing the descriptor. `fn` is not called again, not even for events of
+ * this turn. Does nothing for an inactive watch. */
 void writ_loop_unwatch(struct writ_watch *watch);
 
 /* ---- timers */
@@ -115,7 +115,7 @@ struct writ_timer {
  * a timer's function, even for now, fires in the next turn at the earliest. */
 void writ_loop_timer_set(struct writ_loop *loop, struct writ_timer *timer, int64_t due_us);
 
-/** Disarms; a timer that is not armed is fine. */
+/** Disarms; does nothing for a timer that is not armed. */
 void writ_loop_timer_cancel(struct writ_timer *timer);
 
 /* ---- work for later */
@@ -126,13 +126,13 @@ typedef void writ_task_fn(struct writ_task *task);
 enum writ_phase {
     WRIT_LOOP_SOON = 0, /* after the events of this turn; SOON tasks may queue more of them */
     WRIT_LOOP_LAST,     /* after every SOON task */
-    WRIT_LOOP_IDLE,     /* after the LAST tasks of a turn that began with no event to handle */
+    WRIT_LOOP_IDLE,     /* after the LAST tasks of a turn without events */
 };
 
 /* the most an IDLE task waits while every turn has events */
 #define WRIT_LOOP_IDLE_US 5000
 
-/** Something to do once: later in this turn, or when there is nothing else to do. */
+/** One call of a function: later in this turn, or when there is nothing else to do. */
 struct writ_task {
     writ_task_fn *fn; /* set by the owner before the first use */
     void *ctx;        /* for the owner */
@@ -142,11 +142,11 @@ struct writ_task {
 
 /** Queues the task, once: a task that is queued already stays where it is. A LAST task queued by a
  * LAST task runs in the next turn, which then does not wait; neither does one while an IDLE task is
- * queued. IDLE tasks run together, WRIT_LOOP_IDLE_US after the first was queued at the latest: what
- * is cheaper done for many at once is done for as many as come while the loop is busy. */
+ * queued. IDLE tasks run together, WRIT_LOOP_IDLE_US after the first was queued at the latest: work
+ * that is cheaper in batches covers everything that arrived while the loop was busy. */
 void writ_loop_defer(struct writ_loop *loop, struct writ_task *task, enum writ_phase phase);
 
-/** Takes a task out of its queue; one that is not queued is fine. */
+/** Takes a task out of its queue; does nothing for one that is not queued. */
 void writ_loop_undefer(struct writ_task *task);
 
 /* ---- the mailbox */
@@ -167,8 +167,8 @@ struct writ_post {
  * WRIT_E_BUSY when mailbox_max posts wait: refuse the work. */
 WRIT_RESULT writ_loop_post(struct writ_loop *loop, struct writ_post *post);
 
-/** Any thread: as writ_loop_post, for the answer to something that this loop asked for and
- * counted itself: never refused. */
+/** Any thread: as writ_loop_post, for the answer to a request that this loop sent and counted:
+ * never refused. */
 void writ_loop_answer(struct writ_loop *loop, struct writ_post *post);
 
 #endif

@@ -1,20 +1,20 @@
-/* memory_trim.h - when memory is given back to the system after a burst.
+/* memory_trim.h - decides when memory is returned to the system after a burst.
  *
- * What connections and sessions needed at their peak is free afterwards, but scattered, and an
- * allocator keeps it: it is looked for as a whole only once in a while, because that takes some
- * milliseconds. No I/O, no clock; one thread. */
+ * The memory of connections and sessions at their peak is free afterwards, but scattered, and an
+ * allocator keeps it. Returning it takes some milliseconds, so it happens only once in a while. No
+ * I/O, no clock; one thread. */
 #ifndef WRIT_GATEWAY_MEMORY_TRIM_H
 #define WRIT_GATEWAY_MEMORY_TRIM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Smaller bursts leave nothing behind that is worth it. */
+/** Smaller bursts leave too little behind. */
 #define WRIT_MEMORY_TRIM_BURST_MIN 64
 
 struct writ_memory_trim {
     int64_t peak; /* since the last time */
-    int64_t last; /* how much was open at the last look */
+    int64_t last; /* the open count at the last check */
 };
 
 /** Looks at how much is open now: true when a burst is over, which is when half of its peak is gone

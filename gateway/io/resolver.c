@@ -1,9 +1,9 @@
-/* resolver.c - one detached thread takes questions from a queue and posts the answers.
+/* resolver.c - one detached thread takes queries from a queue and posts the answers.
  *
  * Invariants:
- * (1) A question belongs to the resolver while it is queued, to the thread while it is asked, to
- *     the mailbox of its loop after that. The current owner alone frees and uses it, except that
- *     the loop's thread writes `forgotten`, which only that thread reads.
+ * (1) A query belongs to the resolver while it is queued, to the thread while it runs, to the
+ *     mailbox of its loop after that. Only the current owner frees and uses it, except that the
+ *     loop's thread writes `forgotten`, which only that thread reads.
  * (2) The resolver itself is freed by the last of two: its owner (close) and its thread. */
 #include "gateway/io/resolver.h"
 
@@ -117,7 +117,7 @@ deliver(struct writ_post *post)
     writ_free(question);
 }
 
-/* the next question, or NULL when the resolver is closed; the lock is held */
+/* the next query, or NULL when the resolver is closed; the lock is held */
 static struct writ_question *
 next_question(struct writ_resolver *resolver)
 {

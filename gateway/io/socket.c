@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_MAX 16384 /* of TLS: what one write call puts into one record */
+#define RECORD_MAX 16384 /* of TLS: the bytes that one write call puts into one record */
 #define VIEWS_MAX  4
 
 struct writ_socket {
@@ -45,7 +45,7 @@ is_again(int fault)
     return fault == EAGAIN || fault == EWOULDBLOCK || fault == EINTR;
 }
 
-/* what a failed call of OpenSSL means; its error queue is empty afterwards */
+/* the meaning of a failed call of OpenSSL; its error queue is empty afterwards */
 static enum writ_socket_io
 tls_result(struct writ_socket *socket, int returned)
 {
@@ -130,7 +130,7 @@ writ_socket_close(struct writ_socket *socket)
     }
     if (socket->ssl != NULL) {
         if (socket->ready && !socket->broken) {
-            (void)SSL_shutdown(socket->ssl); /* says that we end; waits for nothing */
+            (void)SSL_shutdown(socket->ssl); /* sends the end; waits for nothing */
             ERR_clear_error();
         }
         SSL_free(socket->ssl);

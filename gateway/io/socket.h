@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 
 enum writ_socket_io {
-    WRIT_SOCKET_FAILED = 0, /* broken; writ_socket_fault says how */
+    WRIT_SOCKET_FAILED = 0, /* broken; writ_socket_fault has the reason */
     WRIT_SOCKET_DONE,
     WRIT_SOCKET_AGAIN,  /* wait for the descriptor */
     WRIT_SOCKET_CLOSED, /* the other side ended the stream in order */
@@ -18,13 +18,13 @@ enum writ_socket_io {
 
 struct writ_socket;
 
-/** Begins to connect; `tls` (borrowed until the close) may be NULL. Done when the descriptor is
- * writable and writ_socket_handshake says so.
- * WRIT_E_NOMEM (no memory or descriptors), WRIT_E_IO (refused at once). */
+/** Begins to connect; `tls` (borrowed until the close) may be NULL. Connected when the descriptor
+ * is writable and writ_socket_handshake is DONE. WRIT_E_NOMEM (no memory or descriptors), WRIT_E_IO
+ * (refused at once). */
 WRIT_RESULT writ_socket_open(const struct writ_address *address, struct writ_tls *tls,
     struct writ_socket **ret, struct writ_err *err);
 
-/** Ends the stream and closes the descriptor; unwatch it first. NULL is fine. */
+/** Ends the stream and closes the descriptor; unwatch it first. NULL is permitted. */
 void writ_socket_close(struct writ_socket *socket);
 
 int writ_socket_fd(const struct writ_socket *socket);
@@ -33,21 +33,21 @@ bool writ_socket_is_secure(const struct writ_socket *socket);
 /** Goes on connecting and shaking hands. */
 enum writ_socket_io writ_socket_handshake(struct writ_socket *socket);
 
-/** True when the transport is connected: what fails from here on is TLS. */
+/** True when the transport is connected: later failures are of TLS. */
 bool writ_socket_is_connected(const struct writ_socket *socket);
 
-/** Writes the begin of what the views hold, in one call to the system. DONE: `ret` bytes were
- * taken. After AGAIN come again with the same bytes. */
+/** Writes the first bytes of the views, in one system call. DONE: `ret` bytes were taken. After
+ * AGAIN call again with the same bytes. */
 enum writ_socket_io writ_socket_write(
     struct writ_socket *socket, const struct writ_view *views, size_t count, size_t *ret);
 
 /** Reads at most `max` bytes. DONE: `ret` bytes came. */
 enum writ_socket_io writ_socket_read(struct writ_socket *socket, char *to, size_t max, size_t *ret);
 
-/** Looks without taking anything: AGAIN is alive and silent, DONE has bytes waiting. */
+/** Checks without reading: AGAIN is alive and silent, DONE has bytes waiting. */
 enum writ_socket_io writ_socket_peek(struct writ_socket *socket);
 
-/** What broke, for logs. Static storage. */
+/** The fault, for logs. Static storage. */
 const char *writ_socket_fault(const struct writ_socket *socket);
 
 #endif

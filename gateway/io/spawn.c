@@ -177,8 +177,8 @@ search_path(const struct writ_spawn_plan *plan)
     return WRIT_LIT(PATH_DEFAULT);
 }
 
-/* Finds argv[0] as execvp would, but before the fork, and never in the current directory by way of
- * an empty or relative element of PATH. The path is NUL-terminated in `ret`. */
+/* Finds argv[0] as execvp would, but before the fork, and never in the current directory through an
+ * empty or relative element of PATH. The path is NUL-terminated in `ret`. */
 static bool
 find_program(const struct writ_spawn_plan *plan, struct writ_buf *ret)
 {
@@ -221,7 +221,7 @@ close_pipes(int pipes[PIPES][2])
     }
 }
 
-/* a descriptor below 3 would be overwritten when the standard streams are put in place */
+/* moves a descriptor below 3, which the standard streams would overwrite */
 static int
 above_streams(int fd)
 {
@@ -257,8 +257,8 @@ open_pipes(int pipes[PIPES][2])
 
 /* ---- the process */
 
-/* Between fork and exec: only what signal-safety(7) allows. Memory is the parent's, and never
- * written. */
+/* Between fork and exec: only calls that signal-safety(7) allows. Memory is shared with the parent
+ * and never written. */
 static void __attribute__((noreturn))
 become(const struct writ_spawn_plan *plan, const char *program, int pipes[PIPES][2], pid_t parent)
 {

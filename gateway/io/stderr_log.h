@@ -1,12 +1,12 @@
-/* stderr_log.h - what a child writes to its standard error, as short lines at a bounded rate. What
- * comes too fast is counted, and the count goes with the next line that is handed over. */
+/* stderr_log.h - reports the standard error of a child as short lines at a bounded rate. Lines
+ * beyond the rate are counted, and the next reported line has the count. */
 #ifndef WRIT_GATEWAY_STDERR_LOG_H
 #define WRIT_GATEWAY_STDERR_LOG_H
 
 #include "base/bytes.h"
 #include "base/log.h"
 
-/** One line, borrowed; `dropped` lines before it were not handed over. */
+/** One line, borrowed; `dropped` lines before it were not reported. */
 typedef void writ_stderr_log_fn(void *ctx, struct writ_view line, uint64_t dropped);
 
 /** Own it, wipe it. For one thread. */
@@ -18,7 +18,7 @@ struct writ_stderr_log {
     struct writ_log_rate rate;
 };
 
-/** `line_max` bytes of a line are kept, `rate` lines a second handed to `fn`. */
+/** `line_max` bytes of a line are kept, `rate` lines per second passed to `fn`. */
 void writ_stderr_log_init(
     struct writ_stderr_log *ret, size_t line_max, unsigned rate, writ_stderr_log_fn *fn, void *ctx);
 

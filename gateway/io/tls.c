@@ -16,7 +16,7 @@
 struct writ_tls {
     SSL_CTX *context;
     BIO_METHOD *transport; /* a socket on which a peer that left raises no SIGPIPE */
-    SSL_SESSION *last;     /* what the next connection resumes, or NULL */
+    SSL_SESSION *last;     /* the session for the next connection, or NULL */
     bool host_is_address;
     char host[HOST_MAX + 1];
 };
@@ -66,7 +66,7 @@ transport_read(BIO *bio, char *bytes, int max)
     return (int)got;
 }
 
-/* 0 answers every other question: it is not supported. */
+/* 0 answers every other request: not supported */
 static long
 transport_control(BIO *bio, int what, long number, void *pointer)
 {
@@ -105,7 +105,8 @@ attach(struct writ_tls *tls, SSL *ssl, int fd)
 static WRIT_RESULT
 load_ca(SSL_CTX *context, const char *ca_file, struct writ_err *err)
 {
-    /* not SSL_CTX_set_default_verify_paths: the environment has no say in whom to trust */
+    /* not SSL_CTX_set_default_verify_paths: the environment must not change the trusted
+     * authorities */
     int loaded = ca_file != NULL ? SSL_CTX_load_verify_file(context, ca_file)
                                  : SSL_CTX_load_verify_dir(context, X509_get_default_cert_dir());
 

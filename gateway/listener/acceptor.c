@@ -18,8 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ACCEPTS_MAX 32     /* in one turn: then other events have theirs */
-#define SWEEP_US    250000 /* between two looks at deadlines and heartbeats */
+#define ACCEPTS_MAX 32     /* in one turn: other events need their turn too */
+#define SWEEP_US    250000 /* between two checks of deadlines and heartbeats */
 
 static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
                            "Retry-After: 1\r\nContent-Length: 0\r\n\r\n";
@@ -70,8 +70,8 @@ adopt(struct writ_acceptor *acceptor, int fd, const union writ_ipport *from, soc
     writ_daemon_poke(daemon, 1);
 }
 
-/* Without descriptors a waiting connection would keep the loop awake for ever: one is kept spare to
- * take it and drop it. */
+/* Without descriptors a waiting connection would keep the loop awake for ever: a spare descriptor
+ * is used to accept and drop it. */
 static void
 drop_one(struct writ_acceptor *acceptor)
 {
@@ -116,7 +116,8 @@ on_sweep(struct writ_timer *timer)
     int64_t now = writ_loop_now_us(acceptor->loop);
 
     for (struct writ_connection *c = acceptor->connections; c != NULL; c = c->next) {
-        writ_connection_sweep(c, now); /* closes nothing by itself: the list stays as it is */
+        writ_connection_sweep(c, now); /* does not close any connection itself: the list stays
+                                          valid */
         if (c->request != NULL && !c->dead) {
             writ_answer_stream_sweep(c->request, now);
         }
@@ -142,7 +143,7 @@ drain(struct writ_acceptor *acceptor)
     if (acceptor->draining) {
         return;
     }
-    /* what has connected and waits would be reset by closing: take it in */
+    /* closing would reset connections that wait to be accepted: accept them */
     on_accept(&acceptor->watch, EPOLLIN);
     acceptor->draining = true;
     stop_listening(acceptor);

@@ -1,11 +1,11 @@
 /* acceptor.h - one loop's share of a listener: its socket, its daemons, its connections. Inside of
- * the listener. For the thread of its loop alone, but for what says "any thread". */
+ * the listener. Only for the thread of its loop, except functions that say "any thread". */
 #ifndef WRIT_GATEWAY_ACCEPTOR_H
 #define WRIT_GATEWAY_ACCEPTOR_H
 
 #include "gateway/listener/listener_parts.h"
 
-/** Takes over `fd`, which listens and does not block. The acceptor is zeroed before, but for
+/** Takes over `fd`, which listens and does not block. The caller zeroes the acceptor before, except
  * `options`, `site` and `callbacks`; close it also after a failure. WRIT_E_IO. */
 WRIT_RESULT writ_acceptor_open(struct writ_acceptor *acceptor, struct writ_loop *loop, int fd,
     struct writ_certificate *certificate, struct writ_err *err);

@@ -21,7 +21,7 @@ answer_health(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, text_headers, 2, WRIT_LIT("ok\n"));
 }
 
-/* Appends what is missing, in brackets. */
+/* Appends the failed condition, with names in brackets. */
 static bool
 look(const struct writ_admin_check *check, const struct writ_loop *loop, struct writ_buf *names)
 {

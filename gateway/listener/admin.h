@@ -1,10 +1,10 @@
-/* admin.h - the routes of the admin listener: is it alive, is it ready, what did it count.
+/* admin.h - the routes of the admin listener: liveness, readiness, metrics.
  *
- *   GET /healthz   200 as long as the loop turns
- *   GET /readyz    200 when every check holds, else 503 and what is missing for those that do not
+ *   GET /healthz 200 as long as the loop runs
+ *   GET /readyz 200 when every check holds, else 503 and the failed checks
  *   GET /metrics   Prometheus text format
  *
- * Nothing here tells a secret: names of checks and upstreams, and sums. */
+ * Nothing here is secret: names of checks and upstreams, and sums. */
 #ifndef WRIT_GATEWAY_ADMIN_H
 #define WRIT_GATEWAY_ADMIN_H
 
@@ -15,8 +15,8 @@
 #define WRIT_ADMIN_CHECKS_MAX 16
 
 /** Whether a condition of readiness holds. Called on the thread of `loop`, or with NULL by the
- * owner of the checks; must not block. What is missing it may name in `ret_names`: names of the
- * configuration alone. */
+ * owner of the checks; must not block. It may name the failed parts in `ret_names`: only names of
+ * the configuration. */
 typedef bool writ_admin_holds(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_names);
 
 /** One condition of readiness. */
@@ -26,7 +26,7 @@ struct writ_admin_check {
     void *ctx;
 };
 
-/** What the admin routes answer from. Owned by the caller, outlives the listener. */
+/** The data of the admin routes. Owned by the caller, outlives the listener. */
 struct writ_admin {
     struct writ_metrics *metrics;
     void (*put_more)(const void *ctx, struct writ_buf *ret); /* further metrics; NULL: none */
@@ -42,8 +42,8 @@ struct writ_admin {
 WRIT_RESULT writ_admin_add(struct writ_admin *admin, const char *name, writ_admin_holds *holds,
     void *ctx, struct writ_err *err);
 
-/** Whether every condition holds. Appends the names of those that do not:
- * "upstreams (fs, git), issuers". */
+/** Whether every condition holds. Appends the names of the failed ones: "upstreams (fs, git),
+ * issuers". */
 bool writ_admin_is_ready(
     const struct writ_admin *admin, const struct writ_loop *loop, struct writ_buf *ret_missing);
 

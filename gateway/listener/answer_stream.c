@@ -1,6 +1,6 @@
 /* answer_stream.c - libmicrohttpd takes the bytes of a stream from a queue. While the queue is
- * empty the connection is suspended; what is written wakes it. Bytes written after the client has
- * left are dropped. */
+ * empty the connection is suspended; a write wakes it. Bytes written after the client has left are
+ * dropped. */
 #include "gateway/listener/answer_stream.h"
 
 #include "gateway/listener/connection.h"
@@ -8,7 +8,7 @@
 #include "gateway/listener/incoming.h"
 #include "gateway/listener/metrics.h"
 
-#define STREAM_BLOCK 16384 /* towards HTTP/1.0 clients, who get no chunks */
+#define STREAM_BLOCK 16384 /* for HTTP/1.0 clients, which get no chunks */
 
 static size_t
 pending(const struct writ_incoming *request)
@@ -38,12 +38,12 @@ stream_send(struct writ_incoming *request, char *to, size_t max)
         request->starved = false;
         writ_loop_defer(acceptor->loop, &request->room_task, WRIT_LOOP_SOON);
     }
-    writ_daemon_poke(request->connection->daemon, 1); /* what was taken still has to be written */
+    writ_daemon_poke(request->connection->daemon, 1); /* the taken bytes must still be written */
     return (ssize_t)bytes.len;
 }
 
-/* Where the end is the connection's as well, libmicrohttpd only marks it closed, and closes it when
- * it comes by again: for certain only to one that has a timeout of its own. */
+/* When the end of the body is the end of the connection, libmicrohttpd only marks it closed, and
+ * closes it in a later run: certainly only when it has a timeout of its own. */
 static ssize_t
 stream_last(struct writ_incoming *request, ssize_t how)
 {
@@ -140,7 +140,7 @@ writ_answer_stream_write(struct writ_incoming *request, struct writ_view bytes)
         request->queue_sent = 0;
     }
     if (writ_buf_reserve(&request->queue, bytes.len) == NULL) {
-        request->queue.failed = WRIT_E_UNSET; /* what is queued stays good */
+        request->queue.failed = WRIT_E_UNSET; /* queued bytes stay valid */
         return (writ_result){WRIT_E_NOMEM};
     }
     writ_buf_put(&request->queue, bytes);
@@ -187,7 +187,7 @@ writ_answer_stream_beat(struct writ_incoming *request)
     beat_if_due(request, writ_loop_now_us(request->acceptor->loop));
 }
 
-/* True for a stream whose client takes nothing any more. */
+/* True for a stream whose client takes no more bytes. */
 static bool
 is_stuck(const struct writ_incoming *request, int64_t now_us)
 {

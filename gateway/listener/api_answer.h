@@ -1,5 +1,5 @@
-/* api_answer.h - how the JSON interfaces of the gateway answer: with JSON that no cache keeps, or
- * with a problem (RFC 9457). Used from the loop of the exchange. */
+/* api_answer.h - the answers of the gateway's JSON interfaces: JSON that no cache keeps, or a
+ * problem (RFC 9457). Used from the loop of the exchange. */
 #ifndef WRIT_GATEWAY_API_ANSWER_H
 #define WRIT_GATEWAY_API_ANSWER_H
 
@@ -8,14 +8,13 @@
 
 #define WRIT_API_ANSWER_MAX ((size_t)64 << 20) /* bytes of an answer */
 
-/** Answers with JSON, which no cache keeps; a buffer that has failed is a 500. Ends the exchange.
- */
+/** Answers with JSON that no cache keeps; a failed buffer is a 500. Ends the exchange. */
 void writ_api_answer_json(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
 
 /** Answers with a problem. Ends the exchange. */
 void writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);
 
-/** The same, and what exactly. */
+/** As writ_api_answer_problem, with a detail. */
 void writ_api_answer_problem_about(
     struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail);
 

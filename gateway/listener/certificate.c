@@ -1,4 +1,4 @@
-/* certificate.c - libmicrohttpd asks for a client certificate when it has authorities to trust, and
+/* certificate.c - libmicrohttpd requests a client certificate when it has trusted authorities, and
  * accepts any answer, also none: the check is here. */
 #include "gateway/listener/certificate.h"
 
@@ -9,7 +9,7 @@
 #include <gnutls/x509.h>
 
 #define NAME_MAX_BYTES 512          /* of a subject, of an alternative name */
-#define NAMES_MAX      64           /* alternative names looked at */
+#define NAMES_MAX      64           /* alternative names that are checked, at most */
 #define PEM_MAX        (256U << 10) /* bytes of a chain, a key, or the authorities */
 
 /* ---- the material */
@@ -116,7 +116,7 @@ alternative_name(gnutls_x509_crt_t crt, unsigned wanted, char *ret, size_t size,
     return false;
 }
 
-/* Copies what the peer is known by into memory of the connection. */
+/* Copies the names of the peer into memory of the connection. */
 static bool
 note_names(struct writ_connection *connection, gnutls_x509_crt_t crt, struct writ_view der)
 {

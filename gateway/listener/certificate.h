@@ -12,11 +12,12 @@ struct writ_connection;
 struct writ_certificate {
     atomic_uint refs;
     bool client_required;
-    struct writ_buf chain, key, client_ca; /* NUL-terminated; client_ca empty: none is asked for */
+    struct writ_buf chain, key, client_ca; /* NUL-terminated; client_ca empty: no client certificate
+                                              is requested */
 };
 
 /**
- * Reads the material. Whether a daemon takes it, writ_daemon_try finds out.
+ * Reads the material. writ_daemon_try tests whether a daemon accepts it.
  *
  * @param ret  one reference; drop with writ_certificate_drop
  *
@@ -28,14 +29,14 @@ struct writ_certificate {
 WRIT_RESULT writ_certificate_load(
     const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err);
 
-/** One more reference. NULL gives NULL. From any thread. */
+/** Adds a reference. NULL gives NULL. Any thread. */
 struct writ_certificate *writ_certificate_hold(struct writ_certificate *certificate);
 
-/** One reference less; the last one frees, and wipes the key. NULL is fine. From any thread. */
+/** Removes a reference; the last one frees, and wipes the key. NULL is permitted. Any thread. */
 void writ_certificate_drop(struct writ_certificate *certificate);
 
-/** May the client of this TLS connection speak? Its certificate holds (chain, time, purpose), or it
- * has none and needs none. Fills in the names of the peer. */
+/** Whether the client of this TLS connection is accepted: its certificate is valid (chain, time,
+ * purpose), or it has none and needs none. Sets the names of the peer. */
 bool writ_certificate_check(struct writ_connection *connection);
 
 #endif

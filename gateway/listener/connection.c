@@ -3,11 +3,11 @@
  * Invariants:
  *  (1) a connection lives until libmicrohttpd has closed it and its request, if any, was freed.
  *  (2) only libmicrohttpd closes its descriptor. A connection that is cut gets a timeout of its own
- * there: libmicrohttpd then looks at it in every run and closes it when a second passes without a
+ * there: libmicrohttpd then checks it in every run and closes it when a second passes without a
  * byte. The socket is shut down, so that no more bytes come.
- *  (3) a body that stands still has its connection suspended until bytes come. libmicrohttpd 0.9.75
- * would try to go on with it in every run: one whose chunk line fills the read buffer is never
- * read from again, and is always said to be work. */
+ *  (3) the connection of a stalled body is suspended until bytes come. libmicrohttpd 0.9.75 would
+ *      try to continue it in every run: a body whose chunk line fills the read buffer is never read
+ *      from again, and always counts as work. */
 #include "gateway/listener/connection.h"
 
 #include "gateway/listener/daemon.h"
@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define CONNECTION_MAGIC 0x57434f4eU
-#define CUT_TIMEOUT_S    1U      /* the least that libmicrohttpd has */
+#define CUT_TIMEOUT_S    1U      /* the smallest timeout of libmicrohttpd */
 #define DRAIN_GRACE_US   1000000 /* an idle connection is closed then, when the listener drains */
 
 struct writ_connection *
@@ -82,8 +82,8 @@ writ_connection_send(struct writ_connection *connection, struct writ_view bytes)
 
 /* ---- life */
 
-/* Bytes and FIN that come together are one edge for libmicrohttpd; it reads the bytes and waits for
- * another. Shutting the reading side down, which has ended anyway, makes one. */
+/* Bytes and FIN that arrive together are one edge for libmicrohttpd; it reads the bytes and waits
+ * for another edge. Shutting down the reading side, which has ended anyway, makes one. */
 static void
 show_fin(struct writ_connection *connection)
 {
@@ -177,8 +177,8 @@ writ_connection_set_phase(
 }
 
 /* libmicrohttpd has no call that closes a connection. It sees that the socket is shut down, and a
- * request that failed is refused at its next callback; a connection of which it waits for neither
- * is closed by its timeout. keeps (2) */
+ * failed request is refused at its next callback; the timeout closes a connection that waits for
+ * neither. keeps (2) */
 void
 writ_connection_cut(struct writ_connection *connection)
 {
@@ -231,8 +231,8 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
     }
 }
 
-/* How many bytes libmicrohttpd has taken from the socket so far, and how many wait there. False on
- * a Unix socket, which does not count them: body_timeout alone ends such a body. */
+/* The number of bytes that libmicrohttpd has taken from the socket so far, and the number that wait
+ * there. False on a Unix socket, which does not count them: only body_timeout ends such a body. */
 static bool
 count_bytes(const struct writ_connection *connection, uint64_t *ret_taken, int *ret_waiting)
 {
@@ -258,8 +258,8 @@ hold(struct writ_connection *connection)
     }
 }
 
-/* Bytes or a FIN that libmicrohttpd leaves in the socket although it has run are behind a chunk
- * line or a trailer that does not fit into its buffer: nothing can come of that request. */
+/* Bytes or a FIN that libmicrohttpd leaves in the socket after a run are behind a chunk line or a
+ * trailer that does not fit into its buffer: that request cannot complete. */
 static void
 look_at_body(struct writ_connection *connection)
 {

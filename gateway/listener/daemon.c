@@ -1,14 +1,14 @@
 /* daemon.c
  *
- * A daemon in external-epoll mode forgets to say that it has work: after a connection was resumed,
- * after an answer was queued, and for bytes that it has already seen. So what gives it work says
- * how many more runs it takes (writ_daemon_poke), and the daemon runs before the turn ends.
+ * A daemon in external-epoll mode does not report work in three cases: after a connection was
+ * resumed, after an answer was queued, and for bytes that it has already seen. So the code that
+ * causes work states how many more runs it needs (writ_daemon_poke), and the daemon runs before the
+ * turn ends.
  *
- * Exchanges that wait without being suspended (intake.c, 3) keep the daemon's list of ready
- * connections from ever being empty; only without them does "no timeout" mean work. With them, a
- * timer looks after daemons that no poke came for. "No timeout" is also what a daemon says of a
- * connection with which it cannot go on (connection.c, 3), so runs that it asks for itself become
- * rare. */
+ * While exchanges wait without being suspended (intake.c, 3), the daemon's list of ready
+ * connections is never empty; only without them does "no timeout" mean work. With them, a timer
+ * runs daemons that were not poked. A daemon also reports "no timeout" for a connection that it
+ * cannot continue (connection.c, 3), so runs that it requests itself become rare. */
 #include "gateway/listener/daemon.h"
 
 #include "gateway/listener/certificate.h"
@@ -16,9 +16,9 @@
 
 #include <sys/epoll.h>
 
-#define RUNS_MAX      32   /* of all daemons together in one go: then other events have a turn */
-#define SPINS_MAX     8    /* runs in a row that the daemon asked for itself */
-#define POKE_AFTER_US 5000 /* the timer that looks after the rest */
+#define RUNS_MAX      32   /* of all daemons together at once: other events need their turn too */
+#define SPINS_MAX     8    /* runs in a row that the daemon requested itself */
+#define POKE_AFTER_US 5000 /* of the timer for the remaining runs */
 #define REST_MAX_US   250000
 #define POOL_EXTRA                                                                                 \
     10240             /* bytes of a connection's memory beyond the head: an answer's head          \
@@ -26,7 +26,7 @@
 #define POOL_MARGIN 8 /* connections that libmicrohttpd closes later than we count */
 #define PRIORITIES  "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
 
-/* What libmicrohttpd unescapes is the path; ours has no escapes (framing.c). */
+/* libmicrohttpd would unescape the path; accepted paths have no escapes (framing.c). */
 static size_t
 leave_as_is(void *cls, struct MHD_Connection *mhd, char *text)
 {
@@ -159,7 +159,7 @@ writ_daemon_visit(struct writ_daemon *daemon)
     writ_loop_defer(daemon->acceptor->loop, &daemon->acceptor->run, WRIT_LOOP_SOON);
 }
 
-/* True when the daemon itself says that it has something to do at once. */
+/* True when the daemon itself reports that it has work now. */
 static bool
 has_work(struct writ_daemon *daemon)
 {

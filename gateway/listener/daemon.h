@@ -6,21 +6,21 @@
 
 #define WRIT_DAEMON_CONNECTIONS 512 /* resuming one walks all suspended ones of its daemon */
 
-/** A daemon with room for one more connection, perhaps a new one; NULL when it cannot be made. */
+/** A daemon with room for one more connection, possibly a new one; NULL when none can be made. */
 struct writ_daemon *writ_daemon_find(struct writ_acceptor *acceptor);
 
-/** Starts and stops a daemon with this material. WRIT_E_INVALID. */
+/** Starts and stops a daemon with this material, as a test. WRIT_E_INVALID. */
 WRIT_RESULT writ_daemon_try(const struct writ_listener_options *options,
     const struct writ_daemon_callbacks *callbacks, const struct writ_certificate *certificate,
     struct writ_err *err);
 
-/** Has the daemon run at least `runs` times before the turn ends, because it has work. */
+/** Runs the daemon at least `runs` times before the turn ends, because it has work. */
 void writ_daemon_poke(struct writ_daemon *daemon, unsigned runs);
 
-/** Has the daemon run once, so that it looks at its timeouts. */
+/** Runs the daemon once, so that it checks its timeouts. */
 void writ_daemon_visit(struct writ_daemon *daemon);
 
-/** What `run` and `poke` of the acceptor do. */
+/** The function of the acceptor's tasks `run` and `poke`. */
 void writ_daemon_on_task(struct writ_task *task);
 void writ_daemon_on_timer(struct writ_timer *timer);
 

@@ -1,5 +1,5 @@
-/* exchange.c - what a handler asks of its exchange. A part of an exchange has hooks in place of a
- * request. An exchange is answered exactly once. */
+/* exchange.c - the functions of an exchange for its handler. A part of an exchange has hooks in
+ * place of a request. An exchange is answered exactly once. */
 #include "gateway/listener/exchange.h"
 
 #include "gateway/listener/answer_stream.h"

@@ -76,8 +76,8 @@ request_take(struct writ_acceptor *acceptor)
         writ_free(request);
         return NULL;
     }
-    /* both come out of libmicrohttpd's memory of a connection, which bounds them; a target that is
-     * too long still has to be told from one for which there is no memory */
+    /* both are bounded by libmicrohttpd's memory of a connection; a target that is too long must
+     * still be distinguished from a lack of memory */
     request->target = writ_buf_make(SIZE_MAX / 2);
     request->head = writ_buf_make(SIZE_MAX / 2);
     request->body = writ_buf_make(0);
@@ -100,7 +100,7 @@ request_destroy(struct writ_incoming *request)
     writ_free(request);
 }
 
-/* Everything but the memory that is kept goes back to zero. */
+/* Zeroes everything except the memory that is kept. */
 static void
 request_clear(struct writ_incoming *request)
 {
@@ -244,7 +244,7 @@ writ_incoming_count(struct writ_acceptor *acceptor, int change)
     writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_EXCHANGES_OPEN, change);
 }
 
-/* The handler is through: the exchange is no longer counted as open. */
+/* The handler is done: the exchange is no longer counted as open. */
 void
 writ_incoming_finish(struct writ_incoming *request, unsigned status)
 {
@@ -269,7 +269,7 @@ writ_incoming_finish(struct writ_incoming *request, unsigned status)
 
 /* ---- answers */
 
-/* Fields that say how the message is framed, which is the listener's to say. */
+/* Fields of message framing, which the listener sets itself. */
 static bool
 is_framing_field(struct writ_view name)
 {
@@ -302,7 +302,7 @@ add_header(struct writ_incoming *request, struct MHD_Response *response, struct 
            MHD_add_response_header(response, text->ptr, text->ptr + at) == MHD_YES;
 }
 
-/* False when a field cannot be written as it is, or when they are too many. */
+/* False when a field cannot be written unchanged, or there are too many. */
 bool
 writ_incoming_add_headers(struct writ_incoming *request, struct MHD_Response *response,
     const struct writ_header *headers, size_t count)
@@ -332,7 +332,7 @@ writ_incoming_add_headers(struct writ_incoming *request, struct MHD_Response *re
     return true;
 }
 
-/* Hands the answer over and has the daemon run. keeps (2), (3) */
+/* Passes the answer on and runs the daemon. keeps (2), (3) */
 void
 writ_incoming_queue(struct writ_incoming *request, unsigned status, struct MHD_Response *response)
 {
@@ -420,7 +420,7 @@ writ_incoming_refuse(
     writ_metrics_mark(request->acceptor->metrics, WRIT_VECTOR_REFUSALS, fault->reason);
     request->connection->refused = true;
     request->x.arrived_us = writ_loop_now_us(request->acceptor->loop);
-    writ_incoming_count(request->acceptor, 1); /* writ_incoming_answer() takes it back */
+    writ_incoming_count(request->acceptor, 1); /* writ_incoming_answer() undoes it */
     writ_incoming_answer(
         request, fault->status, headers, count, writ_buf_view(&body), MHD_RESPMEM_MUST_COPY);
 }

@@ -2,12 +2,12 @@
  *
  * Invariants:
  *  (1) between on_line and on_completed there is exactly one request; there is none outside.
- *  (2) a handler gets a request once, after every check and with its whole body; none of a
- * connection that was cut before, whose bytes may still lie in the socket.
+ *  (2) a handler gets a request once, after every check and with its whole body; never from a
+ *      connection that was cut before, whose bytes may still be in the socket.
  *  (3) an exchange that waits is not suspended at first. libmicrohttpd 0.9.75 reads from a
- * connection that it resumes if it was reading when it was suspended, and takes the end of a
- * half-closed client for the end of everything; one that has waited a while is resumed without
- * reading. A short wait then costs no epoll_ctl at all. */
+ *      connection that it resumes if it was reading when it was suspended, and takes the end of a
+ *      half-closed client for the end of the connection; one that has waited a while is resumed
+ *      without reading. A short wait then costs no epoll_ctl at all. */
 #include "gateway/listener/intake.h"
 
 #include "gateway/listener/certificate.h"
@@ -71,7 +71,7 @@ note_field(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len
     return MHD_YES;
 }
 
-/* Moves the fields out of libmicrohttpd's memory, which ends with the connection. */
+/* Copies the fields from libmicrohttpd's memory, which ends with the connection. */
 static bool
 keep_fields(struct writ_incoming *request)
 {
@@ -127,7 +127,7 @@ read_head(struct writ_incoming *request, const char *method, const char *version
             "a bare LF, a folded line, NUL or white space where none may be"};
         return (writ_result){WRIT_E_INVALID};
     }
-    head.target = writ_buf_view(&request->target); /* the other copy has its '?' ended */
+    head.target = writ_buf_view(&request->target); /* in the other copy a NUL replaces the '?' */
     return writ_framing_read(&head, ret, fault);
 }
 
@@ -271,7 +271,7 @@ take_body(struct writ_incoming *request, const char *data, size_t *data_len)
     }
     acceptor->bodies_bytes += *data_len;
     *data_len = 0;
-    /* the rest may be in the socket already, and its edge has been seen */
+    /* the rest may be in the socket already, and its edge has been consumed */
     writ_daemon_poke(request->connection->daemon, 1);
     return MHD_YES;
 }
@@ -316,7 +316,7 @@ open_exchange(struct writ_incoming *request)
     }
     if (trailers.any) {
         /* libmicrohttpd 0.9.75 ends a trailer at a line that begins with ':', and leaves no trace
-         * of it: the rest may be no request, so it is not read */
+         * of it: the rest may not be a request, so it is not read */
         connection->refused = true;
     }
     request->x.body = writ_buf_view(&request->body);
@@ -332,7 +332,7 @@ open_exchange(struct writ_incoming *request)
     return request->failed ? MHD_NO : MHD_YES;
 }
 
-/* libmicrohttpd asks again for an answer. keeps (3) */
+/* libmicrohttpd requests an answer again. keeps (3) */
 static enum MHD_Result
 wait_more(struct writ_incoming *request)
 {
@@ -376,8 +376,8 @@ on_access(void *cls, struct MHD_Connection *mhd, const char *url, const char *me
     return MHD_NO;
 }
 
-/* libmicrohttpd could not read on, and has closed the connection, perhaps after an answer of its
- * own. */
+/* libmicrohttpd could not continue reading, and has closed the connection, possibly after an answer
+ * of its own. */
 static bool
 was_unreadable(const struct writ_incoming *request, enum MHD_RequestTerminationCode code)
 {

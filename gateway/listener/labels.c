@@ -1,5 +1,6 @@
 /* labels.c - a hash table with open addressing, twice as large as the most series it may hold, so a
- * search always ends. Series are added and never removed; what does not fit is counted as "other".
+ * search always ends. Series are added and never removed; those that do not fit are counted as
+ * "other".
  */
 #include "gateway/listener/labels.h"
 
@@ -63,7 +64,7 @@ writ_labels_free(struct writ_labels *labels)
 
 /* ---- counting */
 
-/* As the value of a label: no quote, backslash or line break of it is left as it is. */
+/* Writes the value of a label: quotes, backslashes and line breaks are escaped. */
 static void
 put_value(struct writ_buf *buf, struct writ_view text)
 {
@@ -76,7 +77,7 @@ put_value(struct writ_buf *buf, struct writ_view text)
     }
 }
 
-/* "tools/fs~1read_*#0": what follows the upstream's name, with its escapes undone. */
+/* "tools/fs~1read_*#0": the part after the upstream's name, with its escapes undone. */
 static void
 put_tool(struct writ_buf *buf, const struct writ_tool_rule *rule)
 {

@@ -3,10 +3,10 @@
  *
  * A label is never a name that a caller chose: a tool is named by the key of the rule that decided,
  * as the configuration writes it ("pay", "read_*"), and a call without one is counted as
- * `unlisted`. There are at most WRIT_LABELS_MAX such series; what a reload adds beyond is counted
- * under "other".
+ * `unlisted`. There are at most WRIT_LABELS_MAX such series; further ones after a reload are
+ * counted under "other".
  *
- * Thread-safe: one lock, held for a look into a table of hashes. */
+ * Thread-safe: one lock, held for a lookup in a hash table. */
 #ifndef WRIT_GATEWAY_LABELS_H
 #define WRIT_GATEWAY_LABELS_H
 

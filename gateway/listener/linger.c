@@ -15,7 +15,7 @@
 #define LINGER_US        30000000    /* how long, in all */
 #define SILENCE_US       2000000     /* how long without a byte */
 #define LINGER_BYTES_MAX (64U << 20) /* how much is thrown away */
-#define LINGER_PIECE     (1U << 20)  /* of this in one turn */
+#define LINGER_PIECE     (1U << 20)  /* bytes dropped in one turn, at most */
 
 struct writ_linger {
     struct writ_acceptor *acceptor;
@@ -58,7 +58,7 @@ linger_end(struct writ_linger *linger)
     writ_free(linger);
 }
 
-/* Not the oldest: a client that sends a long body would lose its answer to clients that send
+/* Not the oldest one: a client that sends a long body would lose its answer to clients that send
  * nothing. */
 static void
 end_most_silent(struct writ_acceptor *acceptor)
@@ -91,7 +91,7 @@ static void
 on_bytes(struct writ_watch *watch, uint32_t events)
 {
     struct writ_linger *linger = watch->ctx;
-    /* tcp(7): bytes of a stream are thrown away with MSG_TRUNC, and copied nowhere */
+    /* tcp(7): MSG_TRUNC drops bytes of a stream without a copy */
     ssize_t n = recv(linger->fd, NULL, LINGER_PIECE, MSG_DONTWAIT | MSG_TRUNC);
 
     (void)events;

@@ -22,7 +22,7 @@
 
 struct writ_listener {
     struct writ_listener_options options; /* with the defaults filled in */
-    struct writ_arena *arena;             /* what the views of the options point into */
+    struct writ_arena *arena;             /* memory of the options' views */
     struct writ_site site;
     bool tls;
     uint16_t port;
@@ -212,7 +212,7 @@ bound_port(int fd)
 }
 
 /* SO_REUSEPORT lets several loops share a port, and would let a second gateway share it as well,
- * unseen. A socket without it finds out first whether the port is free. */
+ * unnoticed. A socket without it tests first whether the port is free. */
 static writ_result
 find_port(union writ_ipport *endpoint, uint16_t *ret, struct writ_err *err)
 {
@@ -323,7 +323,7 @@ certificate_dropp(struct writ_certificate **certificate)
     writ_certificate_drop(*certificate);
 }
 
-/* reads the material and tries it */
+/* reads the material and tests it */
 static WRIT_RESULT
 load_certificate(const struct writ_listener *listener, const struct writ_listener_tls *tls,
     struct writ_certificate **ret, struct writ_err *err)

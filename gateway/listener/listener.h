@@ -3,9 +3,9 @@
  * libmicrohttpd parses; it never listens or waits. Every loop has its own SO_REUSEPORT socket and
  * accepts on it, and feeds several small daemons (resuming one connection walks all suspended ones
  * of its daemon). Before a handler sees a request, the checks of framing.h have passed, the route
- * was found, Host and Origin are allowed and the body is read whole. What fails is answered with
- * a status, a JSON-RPC shaped error with a reason, and `Connection: close`; nothing more is read
- * from that connection.
+ * was found, Host and Origin are allowed and the body is read completely. A request that fails
+ * these checks gets a status, a JSON-RPC error with a reason, and `Connection: close`; nothing more
+ * is read from that connection.
  *
  * Invariants a handler can rely on: exactly one exchange per request, in order, one at a time per
  * connection; a request that was cut before its end never becomes an exchange. */
@@ -34,11 +34,11 @@ WRIT_RESULT writ_listener_open(const struct writ_listener_options *options,
     struct writ_loop *const *loops, size_t loop_count, struct writ_listener **ret,
     struct writ_err *err);
 
-/** The port that was bound (of use when the address said 0); 0 of a Unix socket. */
+/** The port that was bound (useful when the address has port 0); 0 for a Unix socket. */
 uint16_t writ_listener_port(const struct writ_listener *listener);
 
 /**
- * Reads and tries a new certificate, key or authority, and changes nothing yet.
+ * Reads and tests a new certificate, key or authority, and changes nothing yet.
  *
  * @param ret  for writ_listener_take; else drop with writ_certificate_drop
  *
@@ -47,19 +47,18 @@ uint16_t writ_listener_port(const struct writ_listener *listener);
 WRIT_RESULT writ_listener_prepare(const struct writ_listener *listener,
     const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err);
 
-/** Connections that come from now on get it; those that are open keep theirs. The caller keeps his
- * reference. From any thread. */
+/** New connections get it; open ones keep theirs. The caller keeps its reference. Any thread. */
 void writ_listener_take(struct writ_listener *listener, struct writ_certificate *certificate);
 
-/** Stops accepting and closes idle connections; open exchanges go on, each closing its connection
- * with its answer. From any thread. */
+/** Stops accepting and closes idle connections; open exchanges continue, and the answer of each
+ * closes its connection. Any thread. */
 void writ_listener_drain(struct writ_listener *listener);
 
-/** How many exchanges are not answered yet. From any thread; for waiting after a drain. */
+/** The number of exchanges without an answer. Any thread; for waiting after a drain. */
 unsigned writ_listener_open_exchanges(const struct writ_listener *listener);
 
 /** Closes everything. Only when the loops have stopped. Unanswered exchanges end here: their memory
- * is freed and no callback is called. NULL does nothing. */
+ * is freed and no callback is called. NULL is permitted. */
 void writ_listener_free(struct writ_listener *listener);
 
 #endif

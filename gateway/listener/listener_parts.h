@@ -1,7 +1,7 @@
-/* listener_parts.h - what a listener consists of: an acceptor for each loop, its daemons, their
- * connections and requests. For the inside of the listener alone; all other code uses listener.h
- * and exchange.h. All of it is touched on the thread of its loop alone, but for what acceptor.h
- * says of any thread. The invariants stand in the source of each part. */
+/* listener_parts.h - the parts of a listener: an acceptor for each loop, its daemons, their
+ * connections and requests. Only for the inside of the listener; all other code uses listener.h and
+ * exchange.h. Only the thread of the loop touches them, except where acceptor.h says "any thread".
+ * The source of each part has its invariants. */
 #ifndef WRIT_GATEWAY_LISTENER_PARTS_H
 #define WRIT_GATEWAY_LISTENER_PARTS_H
 
@@ -20,7 +20,7 @@ struct writ_incoming;
 struct writ_linger;
 struct writ_site;
 
-/** What a daemon calls. Its owner gives them, so that a daemon knows nothing of requests. */
+/** The callbacks of a daemon. Its owner sets them, so that a daemon does not depend on requests. */
 struct writ_daemon_callbacks {
     void *(*on_line)(void *cls, const char *uri, struct MHD_Connection *mhd);
     MHD_AccessHandlerCallback on_access;
@@ -36,7 +36,7 @@ struct writ_acceptor {
     struct writ_loop *loop;
     struct writ_metrics_shard *metrics;
     int fd;       /* listening; -1 once it drains */
-    int spare_fd; /* given up to turn a connection away when there are no descriptors left */
+    int spare_fd; /* closed to accept and drop a connection when no descriptor is left */
     struct writ_watch watch;
     struct writ_timer sweep, poke;
     struct writ_task run;
@@ -46,7 +46,7 @@ struct writ_acceptor {
     struct writ_connection *adding; /* while MHD_add_connection runs */
     struct writ_incoming *spares;   /* kept for the next requests */
     unsigned spare_count;
-    struct writ_incoming *gone; /* their clients have left; their handlers have not answered */
+    struct writ_incoming *gone; /* their clients have left, and their handlers have not answered */
     unsigned exchanges;         /* not answered yet */
     atomic_uint exchanges_seen; /* the same for other threads */
     size_t bodies_bytes;        /* that requests hold */
@@ -67,20 +67,20 @@ struct writ_daemon {
     unsigned connections;
     unsigned waiting;   /* open exchanges whose connection is not suspended */
     unsigned answering; /* answers queued and not yet out */
-    unsigned runs;      /* how often the daemon has to run before the turn may end */
+    unsigned runs;      /* further runs that the daemon needs before the turn ends */
     unsigned spins;     /* runs in a row without a poke */
-    int64_t rest_us;    /* until the next one, when they were too many */
+    int64_t rest_us;    /* until the next run, after too many */
     struct writ_certificate *certificate; /* NULL: plain HTTP */
     bool retired;                         /* takes no new connections; stops when it has none */
     struct writ_daemon *next;
 };
 
-/** Where a connection stands, which says what may take how long. */
+/** The phase of a connection, which determines its deadline. */
 enum writ_connection_phase {
     WRIT_CONNECTION_FRESH = 0, /* nothing has been read yet */
     WRIT_CONNECTION_HEAD,
     WRIT_CONNECTION_BODY,
-    WRIT_CONNECTION_OPEN,  /* a handler works: no deadline of ours */
+    WRIT_CONNECTION_OPEN,  /* a handler works: no deadline */
     WRIT_CONNECTION_WRITE, /* an answer is going out */
     WRIT_CONNECTION_IDLE,  /* between two requests */
 };
@@ -98,18 +98,19 @@ struct writ_connection {
     enum writ_connection_phase phase;
     int64_t deadline_us; /* 0: none */
     bool fin;            /* the client will send nothing more */
-    bool dead;           /* reset, or shut down by us */
+    bool dead;           /* reset, or shut down by the gateway */
     bool closed;         /* libmicrohttpd has closed it; freed when its request is */
-    bool refused;        /* our answer may meet unread bytes */
+    bool refused;        /* the answer may meet unread bytes */
     bool suspended;
-    bool held;      /* suspended because its body stands still; the watch waits for bytes */
+    bool held;      /* suspended because its body is stalled; the watch waits for bytes */
     uint64_t taken; /* bytes that libmicrohttpd has taken from the socket, at the last sweep */
     bool ignored;   /* bytes waited in the socket at the last sweep */
     bool certificate_checked;
     struct writ_peer peer;
-    struct writ_view local; /* our side's address, when the listener has a wildcard; or empty */
+    struct writ_view local; /* our address on this connection, when the listener has a wildcard; or
+                               empty */
     char address[WRIT_IPPORT_TEXT], local_text[WRIT_IPPORT_TEXT];
-    char *certificate; /* what peer.certificate_* point into */
+    char *certificate; /* memory of peer.certificate_* */
     struct writ_connection *next, **link;
 };
 
@@ -118,10 +119,10 @@ enum writ_incoming_state {
     WRIT_INCOMING_BODY,     /* the head was accepted; the body is coming */
     WRIT_INCOMING_OPEN,     /* the handler has it */
     WRIT_INCOMING_STREAM,   /* the handler writes a stream */
-    WRIT_INCOMING_ANSWERED, /* whole answer queued; the handler is through with it */
+    WRIT_INCOMING_ANSWERED, /* whole answer queued; the handler is done with it */
 };
 
-/** An exchange with what its handler must not see. */
+/** An exchange with the parts that its handler must not see. */
 struct writ_incoming {
     struct writ_exchange x; /* first: the handler's pointer is this struct's */
     uint32_t magic;
@@ -129,14 +130,14 @@ struct writ_incoming {
     struct writ_acceptor *acceptor;
     struct writ_connection *connection; /* lives at least as long as this */
     const struct writ_route *route;
-    bool detached; /* libmicrohttpd is through with it: nothing can be sent */
+    bool detached; /* libmicrohttpd is done with it: nothing can be sent */
     bool busy;     /* inside MHD_queue_response: do not free yet */
     bool failed;   /* the connection closes without an end of the answer */
     bool waiting;  /* counted in daemon->waiting */
 
     struct writ_buf target; /* the request target as it was sent */
-    const char *target_at;  /* where libmicrohttpd has it */
-    struct writ_view raw;   /* where libmicrohttpd has the head; only pointers are compared later */
+    const char *target_at;  /* libmicrohttpd's copy */
+    struct writ_view raw;   /* libmicrohttpd's copy of the head; only pointers are compared later */
     struct writ_buf head;   /* names and values, copied */
     struct writ_buf body;
     struct writ_buf scratch;     /* one field of the answer, NUL-terminated */
@@ -144,7 +145,7 @@ struct writ_incoming {
     size_t header_count;
 
     struct writ_buf queue; /* of a stream */
-    size_t queue_sent;     /* how much of it libmicrohttpd has taken */
+    size_t queue_sent;     /* the bytes of it that libmicrohttpd has taken */
     bool ended;            /* nothing more will be written */
     bool starved;          /* a write was refused; on_room is owed */
     int64_t wrote_us;      /* when the queue last moved */
@@ -156,7 +157,7 @@ struct writ_incoming {
     void *on_room_ctx;
     struct writ_task gone_task, room_task;
 
-    struct writ_incoming *next, **link; /* among the spare ones, or those whose client has gone */
+    struct writ_incoming *next, **link; /* among the spare ones, or those whose client has left */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* listener_types.h - what a listener is given and what its handlers see: peers, exchanges, routes,
- * options. What may be done with them is in exchange.h and listener.h. */
+/* listener_types.h - the types of a listener for its owner and handlers: peers, exchanges, routes,
+ * options. exchange.h and listener.h have their functions. */
 #ifndef WRIT_GATEWAY_LISTENER_TYPES_H
 #define WRIT_GATEWAY_LISTENER_TYPES_H
 
@@ -29,7 +29,8 @@ struct writ_peer {
 
 struct writ_exchange;
 
-/** What a part of an exchange (batch.h) does with its answer, in place of the listener. */
+/** The functions that take the answer of a part of an exchange (batch.h), in place of the
+ * listener. */
 struct writ_exchange_hooks {
     void (*reply)(struct writ_exchange *x, unsigned status, struct writ_view body);
     void (*stream)(struct writ_exchange *x);
@@ -39,7 +40,7 @@ struct writ_exchange_hooks {
     void (*on_room)(struct writ_exchange *x, void (*fn)(struct writ_exchange *, void *), void *ctx);
 };
 
-/** One exchange. The members are for reading, but for `user`. */
+/** One exchange. Only `user` may be written. */
 struct writ_exchange {
     struct writ_loop *loop;
     struct writ_arena *arena; /* all memory of this exchange; bounded, freed when it ends */
@@ -47,14 +48,15 @@ struct writ_exchange {
     const struct writ_peer *peer;
     enum writ_method method;
     struct writ_view path;  /* from the first '/', without the query; no escapes, no dot segments */
-    struct writ_view query; /* what follows '?', undecoded; empty without one */
-    struct writ_view suffix;     /* what of `path` follows the prefix of the route */
+    struct writ_view query; /* the text after '?', undecoded; empty without one */
+    struct writ_view suffix;     /* the rest of `path` after the prefix of the route */
     struct writ_view body;       /* the whole body */
     int64_t arrived_us;          /* monotonic time of the end of the head */
     bool http_1_0;               /* no 1xx and no chunks towards this client */
     bool gone;                   /* the client left; see writ_exchange_on_gone */
     void *user;                  /* the handler's own */
-    struct writ_exchange *whole; /* of which this is a part, with the same head; NULL: none */
+    struct writ_exchange *whole; /* the exchange of which this is a part, with the same head; NULL:
+                                    none */
     const struct writ_exchange_hooks *hooks; /* of a part */
 };
 
@@ -66,16 +68,16 @@ typedef void writ_exchange_handler(struct writ_exchange *x, void *ctx);
 #define WRIT_ROUTE_DELETE  (1U << WRIT_METHOD_DELETE)
 #define WRIT_ROUTE_OPTIONS (1U << WRIT_METHOD_OPTIONS)
 
-/** One row of the table of routes. The first row that fits is taken. */
+/** One row of the table of routes. The first row that matches is taken. */
 struct writ_route {
-    struct writ_view path; /* exact, or with `prefix` this and what follows it */
-    bool prefix;           /* the rest is x->suffix */
-    bool slash;            /* the path with a '/' behind it is the same */
-    unsigned methods;      /* WRIT_ROUTE_* ; another method is a 405 with Allow */
-    bool json;             /* a POST must be application/json (UTF-8), else 415 */
-    bool problems;         /* refusals are problems of RFC 9457 */
-    bool any_origin;       /* do not check Origin: what is there is for everybody to read */
-    size_t max_body_bytes; /* more is a 413; 0: no body at all */
+    struct writ_view path;          /* exact, or with `prefix` this and what follows it */
+    bool prefix;                    /* the rest is x->suffix */
+    bool slash;                     /* the path with a '/' after it is the same */
+    unsigned methods;               /* WRIT_ROUTE_* ; another method is a 405 with Allow */
+    bool json;                      /* a POST must be application/json (UTF-8), else 415 */
+    bool problems;                  /* refusals are problems of RFC 9457 */
+    bool any_origin;                /* Origin is not checked: the content is public */
+    size_t max_body_bytes;          /* more is a 413; 0: no body at all */
     writ_exchange_handler *handler; /* called on the loop's thread */
     void *ctx;
 };
@@ -84,12 +86,12 @@ struct writ_route {
 struct writ_listener_tls {
     struct writ_view certificate; /* the chain, leaf first; empty: plain HTTP */
     struct writ_view key;         /* unencrypted private key */
-    struct writ_view client_ca;   /* authorities for client certificates; empty: none asked for */
+    struct writ_view client_ca;   /* authorities for client certificates; empty: none requested */
     bool client_required;         /* with client_ca: without a good certificate a 403 */
 };
 
-/** Everything about a listener. 0 takes the default of the member. Borrowed for the call, but for
- * `routes` and what they point to, `clock` and `metrics`, which must outlive the listener. */
+/** The options of a listener. 0 takes the default of the member. Borrowed for the call, except
+ * `routes` and their objects, `clock` and `metrics`, which must outlive the listener. */
 struct writ_listener_options {
     struct writ_view address; /* "127.0.0.1:8700", "[::1]:0", "unix:/run/user/1000/writ/sock" */
     const struct writ_route *routes;

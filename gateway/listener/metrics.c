@@ -3,8 +3,8 @@
  * Invariants:
  *  (1) a value of a shard is written by the thread that owns the shard, with a plain load, add and
  *      store; readers see each value whole (relaxed atomics), not all values of one moment.
- *  (2) a histogram's buckets hold what fell into each; they are summed up only when written out,
- * and its count is their sum, so that a text is always consistent with itself. */
+ *  (2) a histogram's buckets have separate counts; they are summed up only when written out, and
+ *      its count is their sum, so that a text is always consistent with itself. */
 #include "gateway/listener/metrics.h"
 
 #include "evidence/record/decision.h"
@@ -13,7 +13,7 @@
 
 _Static_assert(WRIT_REASON_COUNT <= WRIT_METRIC_VALUES_MAX, "reasons do not fit a vector");
 
-/* Upper bounds in microseconds, and as Prometheus writes them. */
+/* Upper bounds in microseconds, and their Prometheus texts. */
 static const struct bound {
     int64_t us;
     const char *text;
@@ -41,7 +41,7 @@ static const struct bound {
 #define BOUNDS (sizeof bounds / sizeof bounds[0])
 
 struct histogram {
-    _Atomic uint64_t buckets[BOUNDS + 1]; /* the last is what is above every bound */
+    _Atomic uint64_t buckets[BOUNDS + 1]; /* the last is for values above every bound */
     _Atomic uint64_t sum_us;
 };
 
@@ -55,7 +55,7 @@ struct writ_metrics_shard {
 
 struct writ_metrics {
     size_t count;
-    void *memory; /* what was allocated; `shards` is aligned within */
+    void *memory; /* the allocation; `shards` is aligned within */
     struct writ_metrics_shard *shards;
     struct {
         int64_t (*ask)(void *ctx);

@@ -1,4 +1,4 @@
-/* metrics.h - counters that cost nothing to count.
+/* metrics.h - counters with minimal cost.
  *
  * Every loop, the ledger's writer and every other thread that counts has a shard of its own and is
  * its only writer: counting is a plain store. Reading adds the shards up. Every metric is a row of
@@ -46,7 +46,7 @@ struct writ_metrics_shard;
 WRIT_RESULT writ_metrics_new(size_t shards, struct writ_metrics **ret, struct writ_err *err);
 void writ_metrics_free(struct writ_metrics *metrics);
 
-/** Shard `index`. Written by one thread only. */
+/** Shard `index`. Only one thread may write it. */
 struct writ_metrics_shard *writ_metrics_shard(struct writ_metrics *metrics, size_t index);
 
 /* Counting. A NULL shard counts nothing. `value` of a vector is the enumeration's value; one that
@@ -62,7 +62,7 @@ void writ_metrics_mark(struct writ_metrics_shard *shard, enum writ_vector vector
 void writ_metrics_ask(
     struct writ_metrics *metrics, enum writ_gauge gauge, int64_t (*ask)(void *ctx), void *ctx);
 
-/** The sum over all shards, or what is asked for. From any thread. */
+/** The sum over all shards, or the value of the gauge's function. Any thread. */
 uint64_t writ_metrics_counter_sum(const struct writ_metrics *metrics, enum writ_counter counter);
 int64_t writ_metrics_gauge_sum(const struct writ_metrics *metrics, enum writ_gauge gauge);
 uint64_t writ_metrics_vector_sum(

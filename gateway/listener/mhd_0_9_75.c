@@ -1,8 +1,8 @@
 /* mhd_0_9_75.c - libmicrohttpd 0.9.75 (Debian 12). Goes when Debian 12 goes.
  *
- * It ends tokens in place: a head that was well-formed has one NUL where a space, colon or '?' was,
- * and two where CR LF were. Any other distance between two tokens is a bare LF, a folded line, a
- * NUL that cut a token, or white space where none may be; after the cut no token shows it. */
+ * It ends tokens in place: a well-formed head has one NUL in place of a space, colon or '?', and
+ * two in place of CR LF. Any other distance between two tokens is a bare LF, a folded line, a NUL
+ * that cut a token, or white space where none may be; after the cut no token shows it. */
 #include "gateway/listener/mhd.h"
 
 #define VERSION "0.9.75"
@@ -33,7 +33,7 @@ struct walk {
     const char *at, *end;
 };
 
-/* The token begins exactly here; goes behind it. */
+/* The token begins exactly here; advances past it. */
 static bool
 step_token(struct walk *walk, struct writ_view token)
 {

@@ -1,9 +1,9 @@
-/* mhd_1.c - libmicrohttpd 1.x. It refuses by itself what is looked for here in older ones. */
+/* mhd_1.c - libmicrohttpd 1.x. It refuses by itself the faults that older versions accept. */
 #include "gateway/listener/mhd.h"
 
 #define STRICTEST 3 /* MHD_OPTION_CLIENT_DISCIPLINE_LVL */
 
-/* The option means what it meant at the build in this and later versions of the same interface. */
+/* The option keeps its meaning in this and later versions of the same interface. */
 WRIT_RESULT
 writ_mhd_check(struct writ_err *err)
 {
@@ -17,8 +17,8 @@ writ_mhd_check(struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* A daemon belongs to one loop. Only so does MHD_add_connection announce a connection before it
- * returns, as it did before 1.0. */
+/* A daemon belongs to one loop. Only with this flag does MHD_add_connection announce a connection
+ * before it returns, as it did before 1.0. */
 unsigned
 writ_mhd_flags(void)
 {

@@ -1,4 +1,4 @@
-/* pem.c - reads the configured files whole. The key's buffer is wiped as a secret. */
+/* pem.c - reads the configured files completely. The key's buffer is wiped as a secret. */
 #include "gateway/listener/pem.h"
 
 #include "base/text.h"

@@ -7,7 +7,7 @@
 
 #define WRIT_PEM_FILE_MAX (1024 * 1024) /* bytes of one file */
 
-/** What the files hold. Zeroed: nothing. */
+/** The contents of the files. Zeroed: none. */
 struct writ_pem {
     struct writ_buf cert, key, client_ca;
 };
@@ -18,7 +18,7 @@ void writ_pem_wipe(struct writ_pem *pem);
 /**
  * Reads the files of `config`. A configuration without TLS gives a zeroed `ret_tls`.
  *
- * @param pem      zeroed; owned by the caller, who wipes it also after a failure
+ * @param pem      zeroed; owned by the caller, which wipes it also after a failure
  * @param ret_tls  borrows from `pem`
  *
  * @return WRIT_OK, WRIT_E_ABSENT, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Blocks.

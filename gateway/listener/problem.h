@@ -6,13 +6,13 @@
 #include "gateway/http/framing.h"
 #include "gateway/listener/listener_types.h"
 
-/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and what exactly (`detail`,
- * NULL: nothing more). */
+/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and a detail (`detail`,
+ * NULL: none). */
 void writ_problem_put(
     struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail);
 
-/** Appends the body of a refusal, as the route tells them (NULL: none is known yet), and gives its
- * media type. */
+/** Appends the body of a refusal, in the form of the route (NULL: none is known yet), and returns
+ * its media type. */
 struct writ_view writ_problem_refusal(
     const struct writ_route *route, const struct writ_framing_fault *fault, struct writ_buf *ret);
 

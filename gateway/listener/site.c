@@ -1,5 +1,5 @@
-/* site.c - a Host or an Origin that is not known is refused. Known are the configured ones, the
- * listener's own names, and on a wildcard address the address that the client connected to. */
+/* site.c - an unknown Host or Origin is refused. The configured ones are known, the listener's own
+ * names, and on a wildcard address the address to which the client connected. */
 #include "gateway/listener/site.h"
 
 #include "gateway/http/framing.h"
@@ -34,7 +34,7 @@ writ_site_route(const struct writ_site *site, struct writ_view path)
     return NULL;
 }
 
-/* A Host with a port in the options must be met with that port, one without with any. */
+/* A Host with a port in the options requires that port; one without accepts any. */
 static bool
 host_matches(struct writ_view allowed, struct writ_view host, struct writ_view name)
 {
@@ -64,7 +64,8 @@ writ_site_host_allowed(
     if (!site->wildcard) {
         return false;
     }
-    /* who rebinds a name to this machine still has the browser send the name, not the address */
+    /* an attacker who rebinds a name to this machine makes the browser send the name, not the
+     * address */
     return (local.len > 0 && writ_view_equal_nocase(name, local)) ||
            (peer_loopback && writ_view_equal_nocase(name, WRIT_LIT("localhost")));
 }

@@ -1,9 +1,10 @@
-/* site.h - what a listener serves: which paths, under which Host, for pages of which Origin.
+/* site.h - the requests that a listener serves: their paths, their Host, and the Origin of their
+ * pages.
  *
  * A page of the web can make a browser send requests to this machine, also under a name that it has
  * rebound to this machine's address (DNS rebinding). Such a request carries the page's Origin and
  * the rebound name as Host, so neither is accepted unless it is known (MCP basic/transports;
- * security.md H6). Pure; read-only once it is filled in. */
+ * security.md H6). Pure; read-only after it is filled. */
 #ifndef WRIT_GATEWAY_SITE_H
 #define WRIT_GATEWAY_SITE_H
 
@@ -21,7 +22,7 @@ struct writ_site {
     bool wildcard; /* the listener has 0.0.0.0 or :: */
 };
 
-/** Fills in the names by which an address may be called.
+/** Adds the names of an address.
  * @param name  as written: "127.0.0.1", "[::1]"; borrowed as long as the site is used */
 void writ_site_name(struct writ_site *site, struct writ_view name, bool loopback, bool wildcard);
 
@@ -29,16 +30,16 @@ void writ_site_name(struct writ_site *site, struct writ_view name, bool loopback
 const struct writ_route *writ_site_route(const struct writ_site *site, struct writ_view path);
 
 /**
- * May this Host be served?
+ * Whether this Host is served.
  *
- * @param local          the address on which the client reached us, without a port; looked at when
- *                       the listener has a wildcard
+ * @param local          the local address of the connection, without a port; used when the listener
+ *                       has a wildcard
  * @param peer_loopback  the client is on this machine
  */
 bool writ_site_host_allowed(const struct writ_site *site, struct writ_view host,
     struct writ_view local, bool peer_loopback);
 
-/** May a page of this Origin be served? The same for the origin's own host. */
+/** Whether a page of this Origin is served. Always true for the gateway's own origin. */
 bool writ_site_origin_allowed(const struct writ_site *site, struct writ_view origin,
     struct writ_view local, bool peer_loopback);
 

@@ -1,4 +1,4 @@
-/* abilities.c - one bit for each capability that lets a server ask something. A request for a
+/* abilities.c - one bit for each capability that permits requests of a server. A request for a
  * capability that the client did not declare is refused with a JSON-RPC error. */
 #include "gateway/mcp/abilities.h"
 

@@ -83,7 +83,7 @@ by_name(const void *a, const void *b)
     return writ_view_compare(left->name, right->name);
 }
 
-/* Of neighbours of one name the first stays, and says whether the others were different. */
+/* Of neighbours with one name the first stays, and notes whether the others differed. */
 static void
 join_doubles(struct writ_catalog *catalog)
 {

@@ -1,5 +1,5 @@
-/* catalog.h - what one tool server says that its tools are: the definitions of its tools/list, each
- * with its digest H(definition). Built once, then immutable and counted; any thread may read it.
+/* catalog.h - the tools of one server: the definitions of its tools/list, each with its digest
+ * H(definition). Built once, then immutable and counted; any thread may read it.
  *
  * A tool that the server lists twice with different definitions has no definition, because it is
  * unknown which one a client saw. */
@@ -19,7 +19,7 @@ struct writ_catalog_tool {
     struct writ_view name; /* the server's own */
     struct writ_view text; /* the definition in its lossless form (jcs.h) */
     struct writ_digest digest;
-    struct writ_params params; /* arguments that the head of a call says again */
+    struct writ_params params; /* arguments that the head of a call repeats */
     unsigned hints;            /* its annotations: policy/decide/approval.h */
     bool doubled;              /* listed again, with another definition */
     size_t hides;              /* characters in it that a reader does not see */
@@ -39,7 +39,7 @@ WRIT_RESULT writ_catalog_new(struct writ_catalog **ret);
  * Adds one element of a list of tools; everything is copied. Before writ_catalog_seal.
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  no object with a name that is a string: nothing was added
+ *         WRIT_E_INVALID  not an object with a name that is a string: nothing was added
  *         WRIT_E_LIMIT    too many, or too large
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
@@ -55,13 +55,14 @@ const struct writ_catalog_tool *writ_catalog_find(
 /** Whether the name has two definitions. `catalog` may be NULL. */
 bool writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name);
 
-/** True when both list the same tools with the same definitions. Either may be NULL: lists none. */
+/** True when both list the same tools with the same definitions. Either may be NULL: an empty
+ * list. */
 bool writ_catalog_equal(const struct writ_catalog *a, const struct writ_catalog *b);
 
-/** One more hold; gives it back. Any thread. */
+/** Adds a hold; returns it. Any thread. */
 struct writ_catalog *writ_catalog_hold(struct writ_catalog *catalog);
 
-/** Drops one hold; the last one frees. NULL is fine. Any thread. */
+/** Drops one hold; the last one frees. NULL is permitted. Any thread. */
 void writ_catalog_drop(struct writ_catalog *catalog);
 
 #endif

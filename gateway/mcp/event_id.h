@@ -1,4 +1,5 @@
-/* event_id.h - where a client is in streams of several upstreams, as the id of one event. Pure.
+/* event_id.h - the position of a client in streams of several upstreams, as the id of one event.
+ * Pure.
  *
  * "fs/42" is a place in one stream of one upstream. "*fs/42;pay/7" is a place in several streams
  * that were merged: one for each upstream that gave an id, with ';' and '%' of the ids escaped. The
@@ -17,7 +18,7 @@ void writ_event_id_add(struct writ_buf *buf, struct writ_view upstream, struct w
 /** Whether it is of merged streams. */
 bool writ_event_id_is_merged(struct writ_view place);
 
-/** The upstream of a place in one stream; the rest is its id. Empty when it is none. */
+/** The upstream of a place in one stream; the rest is its id. Empty for another text. */
 struct writ_view writ_event_id_upstream(struct writ_view place, struct writ_view *ret_id);
 
 /** Appends the id of that upstream in a merged place. False: it has none there. */

@@ -4,13 +4,13 @@
 
 #include "base/bytes.h"
 
-/** Appends one. False: it does not fit any more, and the list is as before. */
+/** Appends one. False: it does not fit, and the list is unchanged. */
 bool writ_line_list_add(struct writ_buf *list, struct writ_view line);
 
-/** Takes one out, if it is there. */
+/** Removes one, if present. */
 bool writ_line_list_take(struct writ_buf *list, struct writ_view line);
 
-/** The line at `*at`, which moves behind it; an empty view with ptr NULL at the end. Borrowed until
+/** The line at `*at`, which moves past it; an empty view with ptr NULL at the end. Borrowed until
  * the list changes. */
 struct writ_view writ_line_list_next(const struct writ_buf *list, size_t *at);
 

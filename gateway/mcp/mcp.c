@@ -9,8 +9,8 @@
 
 #define SERVER_VALUES_MAX (1u << 20) /* of one message: bounds the memory that it costs */
 
-/* The envelope is a closed set, compared exactly: a parser upstream that folds case must find
- * nothing that was not judged (security.md J2). */
+/* The envelope is a closed set, compared exactly: a parser upstream that folds case must find no
+ * member that was not judged (security.md J2). */
 static const char *const envelope[] = {"jsonrpc", "id", "method", "params", "result", "error"};
 
 static writ_result
@@ -94,7 +94,7 @@ writ_mcp_id(const struct writ_json *body)
     return id_is_good(id) ? id : NULL;
 }
 
-/* Which of request, notification and response it is: each has its own members and no others. */
+/* Whether it is a request, a notification or a response: each has its own members and no others. */
 static writ_result
 kind_of(
     const struct writ_json *body, struct writ_mcp_message *message, struct writ_mcp_fault *fault)
@@ -148,7 +148,7 @@ writ_mcp_mirrored_name(struct writ_view method, const struct writ_json *params)
     return (struct writ_view){NULL, 0};
 }
 
-/* An extension may have the header or not: where it is there, it says again what the rest says. */
+/* An extension may have the header or not: if present, it must repeat the body. */
 static struct writ_view
 extension_name(struct writ_view method, const struct writ_json *params)
 {
@@ -169,8 +169,8 @@ header_equals(struct writ_view header, struct writ_view text)
            writ_view_equal(writ_buf_view(&decoded), text);
 }
 
-/* A header that names something names what the body names, in every era: policies elsewhere may
- * look at the header alone. */
+/* A header that names something must name the same as the body, in every era: policies elsewhere
+ * may read only the header. */
 static writ_result
 check_mirrors(const struct writ_mcp_headers *headers, const struct writ_mcp_message *message,
     struct writ_mcp_fault *fault)
@@ -192,7 +192,7 @@ check_mirrors(const struct writ_mcp_headers *headers, const struct writ_mcp_mess
     return WRIT_DONE;
 }
 
-/* The body claims the era; the header only cross-checks it (mcp.md 2.3). */
+/* The body decides the era; the header only cross-checks it (mcp.md 2.3). */
 static writ_result
 era_of(const struct writ_mcp_headers *headers, struct writ_mcp_message *message,
     struct writ_mcp_fault *fault)
@@ -290,9 +290,9 @@ writ_mcp_is_governed(struct writ_view method)
     return writ_view_is(method, "tools/call");
 }
 
-/* The members that the specification gives a tools/call, to the letter. Any other would go upstream
+/* The members of a tools/call in the specification, compared exactly. Any other would go upstream
  * without having been judged, and a parser there may take a look-alike for one of these
- * (security.md J2). It is refused, not dropped, so that the caller learns why it has no effect. */
+ * (security.md J2). It is refused, not dropped, so that the caller learns that it has no effect. */
 bool
 writ_mcp_params_are_known(const struct writ_json *params)
 {

@@ -1,5 +1,5 @@
-/* mcp.h - what a JSON-RPC message of the Model Context Protocol is, and which protocol family it
- * belongs to. Pure: no I/O, no state.
+/* mcp.h - classifies a JSON-RPC message of the Model Context Protocol, and its protocol family.
+ * Pure: no I/O, no state.
  *
  * Two wire families live on one endpoint: *legacy* (initialize handshake, optional session,
  * revisions 2024-11-05 .. 2025-11-25) and *modern* (stateless, 2026-07-28). The body decides,
@@ -19,7 +19,7 @@
 #define WRIT_META_VERSION      "io.modelcontextprotocol/protocolVersion"
 #define WRIT_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
 
-/** What a POSTed message is. Zero is nothing that may be forwarded. */
+/** The kind of a POSTed message. Zero must not be forwarded. */
 enum writ_mcp_kind {
     WRIT_MCP_REFUSED = 0,
     WRIT_MCP_REQUEST,      /* has a method and an id */
@@ -32,7 +32,7 @@ enum writ_mcp_era {
     WRIT_MCP_ERA_MODERN,
 };
 
-/** The headers that the classification looks at; an absent one has ptr NULL. */
+/** The headers for the classification; an absent one has ptr NULL. */
 struct writ_mcp_headers {
     struct writ_view version; /* MCP-Protocol-Version */
     struct writ_view method;  /* Mcp-Method */
@@ -48,11 +48,12 @@ struct writ_mcp_message {
     const struct writ_json *params; /* object, or NULL */
     const struct writ_json *meta;   /* params._meta, or NULL */
     struct writ_view method;        /* empty for a response */
-    struct writ_view name; /* what Mcp-Name mirrors: params.name, .uri or .taskId; or NULL */
+    struct writ_view name; /* the value that Mcp-Name repeats: params.name, .uri or .taskId; or
+                              NULL */
 };
 
-/** Codes of errors: of JSON-RPC 2.0 (5.1), and of MCP's transports. Why Writ itself refused a call
- * is in WRIT_REFUSAL_CODE and its reason (refusal.h). */
+/** Codes of errors: of JSON-RPC 2.0 (5.1), and of MCP's transports. Refusals of Writ itself have
+ * WRIT_REFUSAL_CODE and a reason (refusal.h). */
 enum writ_rpc_code {
     WRIT_RPC_PARSE_ERROR = -32700,
     WRIT_RPC_INTERNAL_ERROR = -32603,
@@ -66,7 +67,7 @@ enum writ_rpc_code {
     WRIT_RPC_SERVER_ERROR = -32000,
 };
 
-/** Why a message is not one, in the words of JSON-RPC and HTTP. */
+/** The fault of a malformed message, in the terms of JSON-RPC and HTTP. */
 struct writ_mcp_fault {
     int status; /* HTTP */
     int code;   /* JSON-RPC */
@@ -89,16 +90,17 @@ struct writ_mcp_fault {
 WRIT_RESULT writ_mcp_classify(const struct writ_json *body, const struct writ_mcp_headers *headers,
     struct writ_mcp_message *ret, struct writ_mcp_fault *fault);
 
-/** What the header Mcp-Name says again of such a message: params.name, .uri or .taskId (2026-07-28;
- * SEP-2663, for the methods that it keeps: a server answers the others as unknown, whatever their
- * head says); ptr NULL for a method without one, or when the member is no string. */
+/** The value that the header Mcp-Name repeats for such a message: params.name, .uri or .taskId
+ * (2026-07-28; SEP-2663, for the methods that it keeps: a server answers the others as unknown,
+ * whatever their head says); ptr NULL for a method without one, or when the member is not a
+ * string. */
 struct writ_view writ_mcp_mirrored_name(struct writ_view method, const struct writ_json *params);
 
-/** The id that a refusal of this message echoes: a good one of an object, or NULL. */
+/** The id that a refusal of this message echoes: a valid one of an object, or NULL. */
 const struct writ_json *writ_mcp_id(const struct writ_json *body);
 
-/** False when a member of the envelope is one of JSON-RPC's but for its case: a peer that folds
- * case would read another message than we do (security.md J2). */
+/** False when a member of the envelope equals one of JSON-RPC's except for case: a peer that folds
+ * case would read another message (security.md J2). */
 bool writ_mcp_is_unambiguous(const struct writ_json *body);
 
 /** True for a revision of the older family, from 2024-11-05 on. */
@@ -111,7 +113,7 @@ bool writ_mcp_elicits_url(const struct writ_json *capabilities);
 /** True for a method whose calls are governed. */
 bool writ_mcp_is_governed(struct writ_view method);
 
-/** True when params of a tools/call have no other members than the specification knows. */
+/** True when params of a tools/call have only members of the specification. */
 bool writ_mcp_params_are_known(const struct writ_json *params);
 
 /** Decodes an Mcp-Name or Mcp-Param value: "=?base64?...?=" or the plain text
@@ -121,8 +123,8 @@ WRIT_RESULT writ_mcp_header_decode(struct writ_view value, struct writ_buf *ret)
 /** Appends `value` as a header value, in the base64 form where it is not safe as it is. */
 void writ_mcp_header_encode(struct writ_buf *buf, struct writ_view value);
 
-/** Limits for the text of a message that a server sent, or that was made of one: its length was
- * bounded as it came. */
+/** Limits for the text of a message from a server, or of one made from it: its length was bounded
+ * on arrival. */
 struct writ_json_limits writ_mcp_limits(struct writ_view text);
 
 /** Reads such a text. `ret` lies in the arena and borrows `text`. WRIT_E_PARSE, WRIT_E_LIMIT,
@@ -130,15 +132,15 @@ struct writ_json_limits writ_mcp_limits(struct writ_view text);
 WRIT_RESULT writ_mcp_parse(
     struct writ_view text, struct writ_arena *arena, const struct writ_json **ret);
 
-/** Begins a JSON-RPC message with this id, NULL: null; its other members, and the end of the
- * object, are the caller's. */
+/** Begins a JSON-RPC message with this id, NULL: null; the caller writes its other members, and
+ * ends the object. */
 void writ_mcp_open(struct writ_write *w, const struct writ_json *id);
 
 /** Writes an error of JSON-RPC without data. */
 void writ_mcp_put_error(struct writ_write *w, enum writ_rpc_code code, const char *message);
 
-/** Writes the member `_meta` of a message of our own that is sent on behalf of `asked`, where its
- * revision wants one: its own words for version and capabilities, and nothing else of it. */
+/** Writes the member `_meta` of the gateway's own message on behalf of `asked`, if its revision
+ * requires one: only its values for version and capabilities. */
 void writ_mcp_put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked);
 
 #endif

@@ -1,5 +1,5 @@
-/* meta_namespace.c - finds and removes names that begin with "io.writ/", in any case. Everything
- * else of a message is copied verbatim. A text that cannot be cleared is not passed on. */
+/* meta_namespace.c - finds and removes names that begin with "io.writ/", in any case. The rest of a
+ * message is copied verbatim. A text that cannot be cleared is not passed on. */
 #include "gateway/mcp/meta_namespace.h"
 
 #include "evidence/json/write.h"
@@ -118,7 +118,7 @@ writ_meta_namespace_may_be_in(struct writ_view text)
     }
     for (size_t at = writ_view_find(text, '/'); at < text.len;) {
         struct writ_view rest = writ_view_sub(text, at + 1, SIZE_MAX);
-        size_t name = prefix.len - 1; /* what stands before the slash */
+        size_t name = prefix.len - 1; /* the part before the slash */
 
         if ((at > 0 && text.ptr[at - 1] == '\\') ||
             (at >= name && writ_meta_namespace_is(writ_view_sub(text, at - name, prefix.len)))) {
@@ -139,7 +139,7 @@ writ_meta_namespace_clear(const struct writ_json_limits *limits, struct writ_are
     if (!writ_meta_namespace_in(*message)) {
         return WRIT_DONE;
     }
-    clean = writ_buf_in(arena, text->len); /* the writer makes nothing longer */
+    clean = writ_buf_in(arena, text->len); /* the writer makes no text longer */
     WRIT_TRY(writ_meta_namespace_put_without(*message, &clean, NULL));
     WRIT_TRY(writ_json_read(writ_buf_view(&clean), limits, arena, &again, NULL));
     *text = writ_buf_view(&clean);

@@ -26,7 +26,8 @@ writ_method_find(struct writ_view name)
     return WRIT_MCP_UNKNOWN;
 }
 
-/* Letters in lower case, and digits, without what stands between them. False: it has others. */
+/* Letters in lower case, and digits, without the separators between them. False: other
+ * characters. */
 static bool
 fold(struct writ_view name, struct writ_buf *ret)
 {

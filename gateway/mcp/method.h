@@ -1,4 +1,4 @@
-/* method.h - the table of MCP methods (method.tbl.h) and where each one goes. */
+/* method.h - the table of MCP methods (method.tbl.h) and the route of each. */
 #ifndef WRIT_GATEWAY_METHOD_H
 #define WRIT_GATEWAY_METHOD_H
 
@@ -32,11 +32,11 @@ enum writ_mcp_route {
 /** The method of that name, compared byte by byte. */
 enum writ_mcp_method writ_method_find(struct writ_view name);
 
-/** Whether a method without a row may go to an upstream. Not one that is a row's but for its case
- * or what stands between its letters, not one that has to do with tools, and only plain names. */
+/** Whether a method without a row may go to an upstream. Refused: a name that equals one of a row
+ * except for case or separators, one that concerns tools, and one with unusual characters. */
 bool writ_method_may_pass(struct writ_view name);
 
-/** Where it goes. */
+/** The route of a method. */
 enum writ_mcp_route writ_method_route(enum writ_mcp_method method);
 
 /** Its name on the wire. Static storage. */

@@ -1,8 +1,8 @@
-/* method.tbl.h - every MCP method that the gateway knows, and what it does with it.
+/* method.tbl.h - every MCP method that the gateway knows, and its route.
  *
- * X(NAME, "wire", route). A method without a row goes to one upstream as it came, where the request
- * says to which, unless a server that matches names more loosely than we do could take it for one
- * of these or for a way to run a tool (writ_method_may_pass; security.md D9, J2).
+ * X(NAME, "wire", route). A method without a row goes to one upstream unchanged, if the request
+ * names it, unless a server that matches names more loosely than we do could take it for one of
+ * these or for a way to run a tool (writ_method_may_pass; security.md D9, J2).
  *
  *   LOCAL     answered by the gateway         HANDSHAKE  opens or describes: initialize, discover
  *   CALL      governed                        NAMED      to the upstream that params.name names

@@ -1,6 +1,6 @@
-/* param.h - the headers Mcp-Param-*, which say arguments of a call again (2026-07-28,
- * basic/transports/streamable-http): which arguments of a tool have one, by the x-mcp-header
- * members of its definition, and whether head and body of a call agree. Pure. */
+/* param.h - the headers Mcp-Param-*, which repeat arguments of a call (2026-07-28,
+ * basic/transports/streamable-http): finds the arguments that have one, by the x-mcp-header members
+ * of a tool's definition, and compares head and body of a call. Pure. */
 #ifndef WRIT_GATEWAY_PARAM_H
 #define WRIT_GATEWAY_PARAM_H
 
@@ -30,8 +30,8 @@ struct writ_params {
 /**
  * Reads which arguments have headers: properties, at any depth that `properties` alone lead to, of
  * type string, integer or boolean, whose x-mcp-header is a token. A definition with two headers
- * that differ by case at most, or with any that is not as told here, has none at all: clients must
- * not use such a tool.
+ * that differ at most by case, or with an invalid one, has none at all: clients must not use such a
+ * tool.
  *
  * @param definition  an element of tools/list
  * @param arena       for `ret`
@@ -42,16 +42,16 @@ WRIT_RESULT writ_param_read(
     const struct writ_json *definition, struct writ_arena *arena, struct writ_params *ret);
 
 enum writ_param_answer {
-    WRIT_PARAM_DIFFERS = 0, /* the header says something else than the argument, or than nothing */
+    WRIT_PARAM_DIFFERS = 0, /* the header contradicts the argument, or there is no argument */
     WRIT_PARAM_AGREES,
     WRIT_PARAM_MISSING, /* the argument is there and the header is not */
 };
 
 /**
  * Compares one header with the argument: texts exactly, integers by their value (42.0 is 42). An
- * argument that is null, absent, or no value that a header can say wants no header.
+ * argument that is null, absent, or not representable in a header needs no header.
  *
- * @param value  of the header; ptr NULL: it is not there
+ * @param value  of the header; ptr NULL: absent
  */
 enum writ_param_answer writ_param_check(
     const struct writ_param *param, const struct writ_json *arguments, struct writ_view value);

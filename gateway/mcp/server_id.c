@@ -1,4 +1,4 @@
-/* server_id.c - what is read is just what was put: a number stays one. */
+/* server_id.c - an id reads back exactly: a number stays a number. */
 #include "gateway/mcp/server_id.h"
 
 #include "base/text.h"
@@ -13,7 +13,7 @@ writ_server_id_put(struct writ_view upstream, const struct writ_json *id, struct
     writ_buf_put(&text, upstream);
     writ_buf_str(&text, writ_json_type(id) == WRIT_JSON_NUMBER ? "/n/" : "/s/");
     writ_buf_put(&text, writ_json_text(id));
-    WRIT_TRY(writ_buf_check(&text, NULL)); /* a part of it would lead to no request */
+    WRIT_TRY(writ_buf_check(&text, NULL)); /* an incomplete id would lead to no request */
     writ_text_json(ret_json, writ_buf_view(&text));
     return writ_buf_check(ret_json, NULL);
 }

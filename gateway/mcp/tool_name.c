@@ -79,7 +79,8 @@ writ_tool_name_put_tool(struct writ_view separator, struct writ_view upstream, s
     }
 }
 
-/* Whether `own` can be the end of a short name: cheap, so that only such names are looked for. */
+/* Whether `own` can be the end of a short name: a cheap check, so that only such names are
+ * searched. */
 static bool
 may_be_short(struct writ_view own)
 {

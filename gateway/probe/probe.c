@@ -1,5 +1,5 @@
-/* probe.c - writes the question and reads its answer. The state is known only when the answer has
- * every selected member and its digest could be made; everything else leaves it unknown. */
+/* probe.c - writes the request and reads its answer. The state is known only when the answer has
+ * every selected member and its digest could be made; otherwise it stays unknown. */
 #include "gateway/probe/probe.h"
 
 #include "base/id.h"
@@ -59,7 +59,7 @@ writ_probe_put(struct writ_buf *buf, const struct writ_probe_request *wanted, st
 
 /* ---- what an answer says */
 
-/* One answer that is read. */
+/* The state of reading one answer. */
 struct reading {
     const struct writ_probe_request *wanted;
     bool show;
@@ -89,7 +89,7 @@ has_all(const struct reading *r, const struct writ_json *value)
     return value != NULL;
 }
 
-/* Of a value: its digest, and its text for those who have to decide about the call. */
+/* Digests a value, and keeps its text for the voters of the call. */
 static WRIT_RESULT
 digest_value(const struct reading *r, const struct writ_json *value)
 {
@@ -101,7 +101,7 @@ digest_value(const struct reading *r, const struct writ_json *value)
     return writ_digest_json(value, CANONICAL_MAX, &r->ret->digest, NULL);
 }
 
-/* {pointer: value, ...}, made canonical by reading it once more. */
+/* {pointer: value, ...}, made canonical by parsing it again. */
 static WRIT_RESULT
 digest_selection(const struct reading *r, const struct writ_json *value)
 {
@@ -131,7 +131,7 @@ read_value(const struct reading *r, const struct writ_json *value)
     r->ret->known = has_all(r, value) && writ_is_ok(digest_selection(r, value));
 }
 
-/* "size: 3\nmodified: ..." as an object of strings; NULL when a line is not like that. */
+/* "size: 3\nmodified: ..." as an object of strings; NULL when a line has another form. */
 static const struct writ_json *
 lines_as_object(struct writ_arena *arena, struct writ_view text)
 {

@@ -1,4 +1,4 @@
-/* probe_get.c - one HTTP client for each origin, made at the first question and kept. A request
+/* probe_get.c - one HTTP client for each origin, made at the first request and kept. A request
  * carries Accept and nothing of the caller; an answer that is cut has status 0. */
 #include "gateway/probe/probe_get.h"
 
@@ -35,12 +35,12 @@ on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
     get->call = NULL;
     get->text = (struct writ_buf){0};
     get->body = writ_buf_view(&text);
-    get->done(get); /* `get` may be gone now */
+    get->done(get); /* `get` may be freed now */
 }
 
 static const struct writ_http_handler handler = {on_head, on_body, on_end};
 
-/* "https://host:port" of a URL, and what follows it. */
+/* "https://host:port" of a URL, and the rest. */
 static bool
 split_url(struct writ_view url, struct writ_view *ret_origin, struct writ_view *ret_target)
 {

@@ -1,7 +1,7 @@
-/* probe_get.h - the HTTP GET of a probe: any server, asked without a word of the caller.
+/* probe_get.h - the HTTP GET of a probe, to any server, without data of the caller.
  *
- * Connections are kept to a few servers, as the URLs of a policy name few: the host of a URL comes
- * before any argument of a call. For the thread of one loop. */
+ * Connections are kept to a few servers, because the URLs of a policy name only a few: the host of
+ * a URL cannot contain an argument of a call. For the thread of one loop. */
 #ifndef WRIT_GATEWAY_PROBE_GET_H
 #define WRIT_GATEWAY_PROBE_GET_H
 
@@ -15,7 +15,7 @@ struct writ_probe_server {
     struct writ_http_client *client;
 };
 
-/** Who was asked. `loop` and `resolver` are set by the owner, all else is zero. */
+/** The servers. The owner sets `loop` and `resolver`; the rest is zero. */
 struct writ_probe_servers {
     struct writ_loop *loop;
     struct writ_resolver *resolver;
@@ -26,20 +26,19 @@ struct writ_probe_servers {
 /** Closes the connections. Not from `done`. */
 void writ_probe_get_close(struct writ_probe_servers *servers);
 
-/** One question; lies in the asker's memory until `done`, which is called once, from the loop.
- */
+/** One request; lies in the caller's memory until `done`, which is called once, from the loop. */
 struct writ_probe_get {
     void (*done)(struct writ_probe_get *get);
     void *ctx;
     /* the answer */
-    unsigned status;       /* 0: there is no whole answer */
+    unsigned status;       /* 0: no complete answer */
     struct writ_view body; /* borrowed for the call of `done` */
     /* its own */
     struct writ_buf text;
-    struct writ_http_call *call; /* NULL: nothing is asked */
+    struct writ_http_call *call; /* NULL: no open request */
 };
 
-/** Asks, with `done` and `ctx` set. WRIT_E_INVALID (a URL that is none), WRIT_E_LIMIT (too many
+/** Sends the request, with `done` and `ctx` set. WRIT_E_INVALID (not a URL), WRIT_E_LIMIT (too many
  * servers), WRIT_E_BUSY, WRIT_E_CRYPTO, WRIT_E_NOMEM: `done` is not called then. */
 WRIT_RESULT writ_probe_get_start(struct writ_probe_servers *servers, struct writ_view url,
     int64_t timeout_us, struct writ_probe_get *get);

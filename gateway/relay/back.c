@@ -1,8 +1,8 @@
-/* back.c - asks absent upstreams again and tells the client when their lists are back.
+/* back.c - retries absent upstreams and notifies the client when their lists are back.
  *
  * Invariants:
- * (1) For one stream an upstream has at most one join or question open.
- * (2) A question may outlive its stream; its answer is dropped then. */
+ * (1) For one stream an upstream has at most one join or request open.
+ * (2) A request may outlive its stream; its answer is dropped then. */
 #include "gateway/relay/back.h"
 
 #include "gateway/relay/lanes.h"
@@ -11,13 +11,13 @@
 
 #include "evidence/json/write.h"
 
-#define LOOK_US    INT64_C(2000000) /* between two looks */
+#define LOOK_US    INT64_C(2000000) /* between two checks */
 #define PAUSE_US   INT64_C(2000000) /* after a try in vain; then twice as long, up to */
 #define PAUSES_US  INT64_C(60000000)
 #define ANSWER_MAX (4u << 20)
 #define ASK_ARENA  (64u << 20)
 
-/* One upstream, as the stream's client sees it. */
+/* One upstream for the client of the stream. */
 struct attempt {
     struct writ_back *back;
     struct writ_upstream *upstream;
@@ -34,7 +34,7 @@ struct writ_back {
     bool stopped;
 };
 
-/* A list that is asked for. */
+/* A request for a list. */
 struct question {
     struct attempt *attempt;      /* NULL: the stream is over */
     struct writ_session *session; /* held */
@@ -115,7 +115,7 @@ question_free(struct question *question)
     writ_free(question);
 }
 
-/* A list, or the word that there is none. */
+/* A list, or the answer that there is none. */
 static bool
 is_list(struct question *question, const struct writ_upcall_answer *answer)
 {
@@ -136,7 +136,7 @@ question_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer
     bool good = is_list(question, answer);
     enum writ_upcall_end end = answer->end;
 
-    if (attempt != NULL) { /* then the next look lets it join again */
+    if (attempt != NULL) { /* then the next check lets it join again */
         (void)writ_meet_is_lost(request_of(attempt), attempt->upstream, &upcall->request, answer);
     }
     question_free(question);

@@ -60,7 +60,7 @@ static bool meet_leg(struct writ_leg *leg);
 
 static void send_leg(struct writ_leg *leg);
 
-/* What is asked of many is not governed: it may be asked once more. */
+/* A fan-out is never governed: it may be sent once more. */
 static bool
 asks_again(struct writ_leg *leg)
 {
@@ -88,7 +88,7 @@ leg_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     }
     copy_answer(leg, answer);
     if (lost) {
-        leg->answer.end = WRIT_UPCALL_BROKEN; /* no word of what it has */
+        leg->answer.end = WRIT_UPCALL_BROKEN; /* no answer about its lists */
     }
     if (leg->cut && answer->end == WRIT_UPCALL_CANCELLED) {
         leg->answer.end = WRIT_UPCALL_TIMEOUT;
@@ -101,7 +101,7 @@ static const struct writ_upcall_events leg_events = {.end = leg_end};
 
 /* ---- one that says nothing */
 
-/* A client that connects to children that are all being started has nothing without one of them. */
+/* A client that connects while all children start would get an empty list without one of them. */
 static bool
 is_waited_for(const struct writ_leg *leg)
 {
@@ -118,7 +118,7 @@ is_waited_for(const struct writ_leg *leg)
            writ_method_route(leg->request->method) == WRIT_ROUTE_HANDSHAKE;
 }
 
-/* A server that begins its answer in time may take longer for the rest of it. */
+/* A server that begins its answer in time gets more time for the rest. */
 static void
 leg_is_late(struct writ_timer *timer)
 {
@@ -179,8 +179,8 @@ takes_part(struct writ_leg *leg)
            (request->message.kind == WRIT_MCP_REQUEST && writ_meet_is_late(request, leg->upstream));
 }
 
-/* A session keeps the upstreams that it was opened with, so all are asked for it. Notifications and
- * the end of a session are news that an upstream should not miss. */
+/* A session keeps the upstreams with which it was opened, so all of them get its requests.
+ * Notifications and the end of a session go to every upstream. */
 static bool
 is_left_out(struct writ_leg *leg)
 {
@@ -200,7 +200,7 @@ is_left_out(struct writ_leg *leg)
 }
 
 /* The id of a child's session is known before the child has answered, so that the client's session
- * has the child also when it comes up late. */
+ * includes the child also when it starts late. */
 static struct writ_view
 mint_session(const struct writ_leg *leg)
 {
@@ -398,7 +398,7 @@ writ_fanout_wipe(struct writ_request *request)
     }
 }
 
-/* In the form in which the endpoint's only upstream answered; with several it is ours to choose. */
+/* The form in which the endpoint's only upstream answered; with several the gateway chooses. */
 static bool
 answers_as_stream(const struct writ_request *request)
 {

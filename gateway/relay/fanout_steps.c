@@ -27,8 +27,8 @@ writ_fanout_gather(struct writ_request *request)
 
 /* ---- a resource whose owner is unknown ---- */
 
-/* None has it. "Not found" of one does not count while another could not be asked: it may be
- * there. The first word otherwise. */
+/* No upstream has it. "Not found" of one does not count while another could not be asked: that one
+ * may have it. Otherwise the first answer. */
 static struct writ_leg *
 leg_to_tell(struct writ_fanout *legs)
 {

@@ -1,6 +1,6 @@
 /* handshake.c - HANDSHAKE: initialize opens a session with every upstream of the endpoint and one
- * with the client; server/discover tells what they can do. What one upstream alone says is passed
- * on as it is; of several it is joined. */
+ * with the client; server/discover returns their capabilities. The answer of a single upstream is
+ * passed on unchanged; several are joined. */
 #include "base/utf8.h"
 #include "gateway/mcp/abilities.h"
 #include "gateway/relay/fanout.h"
@@ -11,8 +11,8 @@
 #include "evidence/json/write.h"
 
 #define ANSWER_MAX       (4u << 20)
-#define INSTRUCTIONS_MAX (16u << 10) /* bytes of what all upstreams say for the model together */
-#define VERSION_MAX      64          /* bytes of a revision's name; those that there are have 10 */
+#define INSTRUCTIONS_MAX (16u << 10) /* bytes of the instructions of all upstreams together */
+#define VERSION_MAX      64          /* bytes of a revision's name; known ones have 10 */
 
 /* ---- joining results ---- */
 
@@ -30,7 +30,7 @@ count_results(const struct writ_fanout *legs, const struct writ_leg **ret_first)
     return n;
 }
 
-/* The oldest revision that an upstream answered with: all of them speak it or a newer one. */
+/* The oldest revision in the upstreams' answers: all of them speak it or a newer one. */
 static struct writ_view
 lowest_version(const struct writ_fanout *legs)
 {
@@ -66,7 +66,7 @@ said_before(
     return false;
 }
 
-/* One that is late changes the list when it is there (back.h). */
+/* An upstream that comes late changes the list (back.h). */
 static bool
 will_change(const struct writ_fanout *legs, struct writ_view name)
 {
@@ -102,7 +102,7 @@ put_capability(struct writ_write *w, const struct writ_request *request,
     writ_write_object_end(w);
 }
 
-/* One that is late may have tools, which a client would not ask for otherwise. */
+/* An upstream that comes late may have tools, which a client would not request otherwise. */
 static void
 put_late_tools(struct writ_write *w, const struct writ_fanout *legs)
 {
@@ -167,8 +167,8 @@ put_meta(struct writ_write *w, const struct writ_request *request, const struct 
 
 /* ---- what they say for the model ---- */
 
-/* The first line without its end; `ret_next`: where the next one begins. Every character at which
- * a reader begins a line is an end; the others of them are controls, and stripped. */
+/* The first line without its end; `ret_next`: the begin of the next one. Every character at which a
+ * reader begins a line is an end; other ones are controls, and stripped. */
 static struct writ_view
 first_line(struct writ_view text, size_t *ret_next)
 {
@@ -188,7 +188,7 @@ first_line(struct writ_view text, size_t *ret_next)
     return writ_view_sub(text, 0, at);
 }
 
-/* Each line is marked as said by the upstream, so that none can speak in the name of another. */
+/* Each line is marked with its upstream, so that none can speak in the name of another. */
 static void
 quote(struct writ_buf *text, struct writ_view said, size_t most)
 {
@@ -296,7 +296,7 @@ answer(struct writ_request *request)
 
 /* ---- the session ---- */
 
-/* A child that is not up: it joins the session when it is, and is then told what the client said
+/* A child that is not up: it joins the session when it is, and then gets the client's initialize
  * (stdio_handshake.h). */
 static bool
 comes_late(const struct writ_leg *leg)
@@ -325,7 +325,7 @@ static writ_result
 fill_upstream(const struct writ_leg *leg, struct writ_session *session)
 {
     if (writ_fanout_result(leg) == NULL && !writ_fanout_gave_nothing(leg)) {
-        return WRIT_DONE; /* it has said that it takes no part */
+        return WRIT_DONE; /* it answered that it is not part of the session */
     }
     return writ_session_add_upstream(
         session, writ_upstream_config(leg->upstream)->name, session_of(leg));
@@ -342,7 +342,7 @@ fill_session(struct writ_session *session, const struct writ_fanout *legs)
     return session->version.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
-/* What a server must be told that is started again or joins late. */
+/* The client's data for a server that is started again or joins late. */
 static writ_result
 keep_client(struct writ_request *request)
 {
@@ -361,7 +361,7 @@ keep_client(struct writ_request *request)
     return session->client.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
-/* What the client said is kept as far as the row has room for it. */
+/* The client's data is kept if the row has room for it. */
 static writ_result
 put_row(struct writ_session *session, struct writ_buf *ret)
 {
@@ -399,8 +399,8 @@ failed(struct writ_request *request, enum writ_reason reason)
     return writ_refusal_http(request, status, WRIT_RPC_INTERNAL_ERROR, reason, NULL);
 }
 
-/* It takes its place before its row is written, so that no client fills the ledger with rows of
- * sessions that find no place; its id is not known to any client before. */
+/* The session takes its place before its row is written, so that no client fills the ledger with
+ * rows of sessions without a place; no client knows its id before. */
 static enum writ_step
 store_session(struct writ_request *request, struct writ_view row)
 {
@@ -438,7 +438,7 @@ writ_handshake_agree(struct writ_request *request)
         return answer(request);
     }
     made = make_session(request, legs, &row);
-    if (made.code == WRIT_E_LIMIT) { /* by what the upstreams call revision and session */
+    if (made.code == WRIT_E_LIMIT) { /* because of the upstreams' revision and session ids */
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }
@@ -465,7 +465,7 @@ writ_handshake_start(struct writ_request *request)
         writ_json_string(writ_json_get(request->message.params, WRIT_LIT("protocolVersion")));
     enum writ_reason crowded;
 
-    if (version.len > VERSION_MAX) { /* an upstream may say it again */
+    if (version.len > VERSION_MAX) { /* an upstream may repeat it */
         return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "protocolVersion is longer than 64 bytes");
     }
@@ -473,7 +473,7 @@ writ_handshake_start(struct writ_request *request)
         request->method == WRIT_MCP_INITIALIZE
             ? writ_sessions_crowded(request->worker->gateway->sessions, &request->identity.agent)
             : WRIT_REASON_NONE;
-    if (crowded != WRIT_REASON_NONE) { /* before it costs the upstreams a session */
+    if (crowded != WRIT_REASON_NONE) { /* before the upstreams open a session for it */
         return failed(request, crowded);
     }
     return writ_fanout_begin(request, request->x->body, WRIT_STEP_AGREE);

@@ -1,11 +1,11 @@
-/* lanes.c - what the client gets of the lanes, in the right order, and when the request ends.
+/* lanes.c - passes the events of the lanes to the client in order, and ends the request.
  *
  * Invariants:
- * (1) `live` counts the lanes that are not over, and one for each function that looks at all of
- * them: the request goes on when it is 0, and nothing is touched after that. (2) What comes behind
- * something that waits (an answer that is away, an acknowledgement for those of the other lanes)
- * waits in `behind`: the events of one lane stay in their order. (3) What comes back while more is
- * away waits in `ahead`, in the order in which it came back. */
+ * (1) `live` is the number of lanes that are not over, plus one for each function that walks all of
+ *     them: the request continues when it is 0, and nothing is touched after that. (2) Events after
+ *     one that waits (an answer that is away, an acknowledgement before those of the other lanes)
+ *     wait in `behind`: the events of one lane stay in order. (3) Events that come back while
+ *     others are away wait in `ahead`, in the order in which they came back. */
 #include "gateway/relay/lanes.h"
 
 #include "gateway/mcp/event_id.h"
@@ -163,7 +163,7 @@ writ_lanes_catch_up(struct writ_lane *lane)
     lane->behind = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
 }
 
-/* The id that the client gets: where it is in all lanes, or in the one that there is. */
+/* The id for the client: its place in all lanes, or in the only one. */
 struct writ_view
 writ_lanes_place(struct writ_lane *lane, struct writ_view id, struct writ_buf *scratch)
 {

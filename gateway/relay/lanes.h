@@ -1,14 +1,14 @@
-/* lanes.h - the streams of one upstream or of several, and the client's one stream that is made of
- * them. Part of stream_merge.h.
+/* lanes.h - the streams of one upstream or of several, and the client's stream made from them. Part
+ * of stream_merge.h.
  *
- * The events of one lane stay in their order, also behind something that is elsewhere for a while
- * (an answer, a word about a task). Used from the loop of the request. */
+ * The events of one lane stay in order, also after one that is away for a while (an answer, a
+ * notice about a task). Used from the loop of the request. */
 #ifndef WRIT_GATEWAY_LANES_H
 #define WRIT_GATEWAY_LANES_H
 
 #include "gateway/request/request.h"
 
-#define WRIT_LANES_PLACE_MAX 2048 /* bytes of an upstream's event id; a longer one is no place */
+#define WRIT_LANES_PLACE_MAX 2048 /* bytes of an upstream's event id; a longer one is ignored */
 
 struct writ_back;
 struct writ_lanes;
@@ -17,28 +17,28 @@ struct writ_lane {
     struct writ_lanes *lanes;
     struct writ_upstream *upstream;
     struct writ_upcall upcall;
-    struct writ_timer timer; /* until it is asked for again */
+    struct writ_timer timer; /* until the next request */
     int64_t again_us;
     unsigned conflicts;
     struct writ_buf place;  /* id of the last event */
-    struct writ_buf ahead;  /* events that are back, and wait for what is away still */
-    struct writ_buf behind; /* events that came behind those, written out as well */
+    struct writ_buf ahead;  /* events that are back, and wait for others that are away */
+    struct writ_buf behind; /* later events, serialized as well */
     unsigned away;          /* answers and words about tasks that are elsewhere */
-    bool back;              /* what is put now comes from there */
+    bool back;              /* the present event comes from there */
     bool open;              /* its upcall */
-    bool streams;           /* it has been a stream */
-    bool again;             /* it is asked for again when it is over */
-    bool lost, ended;       /* its upstream had forgotten the session; it is over */
+    bool streams;           /* its answer was a stream */
+    bool again;             /* it is requested again when it is over */
+    bool lost, ended;       /* its upstream had lost the session; it is over */
     bool acked, done;       /* listen.c: it has acknowledged, it has sent its result */
     const struct writ_json *granted;
 };
 
-/** What the lanes ask of who opened them. */
+/** The functions of the owner of the lanes. */
 struct writ_lanes_ops {
-    /** An upstream has joined the session since: opens its lane, if there is none, or had lost it.
-     */
+    /** An upstream has joined the session since: opens its lane, if there is none, or its session
+     * was lost. */
     void (*join)(struct writ_lanes *lanes, struct writ_upstream *upstream);
-    /** No lane is asked for again: the client gets no further notices. */
+    /** No lane is requested again: the client gets no further notices. */
     void (*stopped)(struct writ_lanes *lanes);
 };
 
@@ -52,36 +52,36 @@ struct writ_lanes {
     bool resumes;           /* counted in the session */
     bool holds;             /* listen.c: events wait for the acknowledgement */
     bool whole;             /* the client's stream ends well */
-    bool over;              /* no lane is asked for again */
-    struct writ_back *back; /* GET of several upstreams: tells of those that are back, or NULL */
-    bool waits;             /* for one of them, if need be without any lane */
+    bool over;              /* no lane is requested again */
+    struct writ_back *back; /* GET of several upstreams: reports those that are back, or NULL */
+    bool waits;             /* waits for one of them, possibly without any lane */
     bool refused;
     struct writ_upcall_answer refusal; /* the first answer that was no stream, in the arena */
     /* listen.c */
     struct writ_timer ack_timer;
-    struct writ_buf final; /* the result that ends it */
+    struct writ_buf final; /* the final result */
 };
 
-/** A lane of an upstream, not asked yet. There is room for one of each. */
+/** Adds the lane of an upstream, without a request. There is room for one of each. */
 struct writ_lane *writ_lanes_add(struct writ_lanes *lanes, struct writ_upstream *upstream);
 
-/** Frees what the lanes hold. */
+/** Frees the memory of the lanes. */
 void writ_lanes_wipe(struct writ_lanes *lanes);
 
 /** Begins the client's stream. */
 void writ_lanes_begin(struct writ_lanes *lanes);
 
-/** Passes an event on, or keeps it behind what waits. */
+/** Passes an event on, or keeps it behind a waiting one. */
 void writ_lanes_put(struct writ_lane *lane, const struct writ_sse_event *event);
 
-/** Passes an event of the whole stream on, before all that waits. */
+/** Passes an event of the whole stream on, before all waiting ones. */
 void writ_lanes_say(struct writ_lanes *lanes, const struct writ_sse_event *event);
 
-/** Passes on what was kept, when nothing is left that it waits for. */
+/** Passes the kept events on, when none is left to wait for. */
 void writ_lanes_catch_up(struct writ_lane *lane);
 
-/** Notes where a lane is, and gives the id that the client gets: where it is in all lanes, or in
- * the one that there is. Borrows from `id` or `scratch`. */
+/** Notes the position of a lane, and gives the id for the client: its place in all lanes, or in the
+ * only one. Borrows from `id` or `scratch`. */
 struct writ_view writ_lanes_place(
     struct writ_lane *lane, struct writ_view id, struct writ_buf *scratch);
 

@@ -1,5 +1,5 @@
-/* listen.c - holds events back until every lane has acknowledged, for a limited time, then sends
- * one acknowledgement. The result is sent only when every lane has sent its own. */
+/* listen.c - holds events until every lane has acknowledged, for a limited time, then sends one
+ * acknowledgement. The result is sent only when every lane has sent its own. */
 #include "gateway/relay/listen.h"
 
 #include "gateway/request/client_stream.h"
@@ -99,7 +99,7 @@ put_acknowledgement(struct writ_buf *buf, const struct writ_lanes *lanes)
     return writ_write_end(&w, NULL);
 }
 
-/* What the lanes kept back goes on behind it. */
+/* The events that the lanes held follow it. */
 static void
 acknowledge(struct writ_lanes *lanes)
 {
@@ -193,7 +193,7 @@ writ_listen_takes(
         writ_buf_put(&lanes->final, event->data);
     }
     lane->done = true;
-    writ_upcall_cancel(&lane->upcall, false); /* nothing can come after it */
+    writ_upcall_cancel(&lane->upcall, false); /* no event can follow it */
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* lists.c - takes each upstream's pages, filters and renames the items, and joins them in the order
- * of the configuration. A list is learned only when it passed whole, and a list that does not fit
- * is refused, not cut. */
+ * of the configuration. A list is learned only when it passed completely, and a list that does not
+ * fit is refused, not cut. */
 #include "gateway/relay/lists.h"
 
 #include "gateway/mcp/cursor.h"
@@ -39,7 +39,7 @@ list_kind(enum writ_mcp_method method)
 
 /* ---- an item ---- */
 
-/* By what an item is asked for: it cannot be shown as another. */
+/* The identifier of an item must be shown unchanged. */
 static bool
 has_hiding_name(const struct writ_json *item)
 {
@@ -56,7 +56,7 @@ has_hiding_name(const struct writ_json *item)
     return false;
 }
 
-/* A list shows only what the caller may call. */
+/* A list shows only the tools that the caller may call. */
 static bool
 is_callable(const struct writ_leg *leg, struct writ_view name, const struct writ_digest *digest)
 {
@@ -90,7 +90,7 @@ put_wire_name(const struct writ_leg *leg, struct writ_view own, struct writ_buf 
     }
 }
 
-/* Whose a resource is. */
+/* Notes the upstream of a resource. */
 static void
 note_owner(const struct writ_leg *leg, const struct writ_json *item)
 {
@@ -130,7 +130,7 @@ put_item(struct writ_leg *leg, const struct writ_json *item)
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
 }
 
-/* Tools that are not shown are noted as well: another may have their name. */
+/* Hidden tools are noted as well: another one may have their name. */
 static void
 take_tool(struct writ_leg *leg, const struct writ_json *item)
 {
@@ -165,7 +165,7 @@ take_item(struct writ_leg *leg, const struct writ_json *item)
     }
 }
 
-/* A definition that cannot be learned makes the list of tools one that was not seen whole. */
+/* A definition that cannot be learned makes the list of tools incomplete. */
 static void
 learn_item(struct writ_leg *leg, const struct writ_json *item)
 {
@@ -282,7 +282,7 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
     }
 }
 
-/* An upstream whose list is not there, or not whole, is named; it does not break the list of the
+/* An upstream whose list is missing or incomplete is named; it does not break the list of the
  * others. */
 static void
 put_list_meta(struct writ_write *w, const struct writ_fanout *legs)
@@ -304,8 +304,8 @@ put_list_meta(struct writ_write *w, const struct writ_fanout *legs)
     writ_write_object_end(w);
 }
 
-/* Where the list goes on: at the first leg that is not told to its end. Those behind it wait for
- * their turn. Returns how many legs this answer has. */
+/* Where the list continues: at the first leg that is not complete. Later ones wait for their turn.
+ * Returns the number of legs in this answer. */
 static size_t
 cut_list(struct writ_fanout *legs, struct writ_buf *ret_cursor)
 {
@@ -318,13 +318,13 @@ cut_list(struct writ_fanout *legs, struct writ_buf *ret_cursor)
         if (writ_is_ok(writ_buf_check(ret_cursor, NULL))) {
             return i + 1;
         }
-        leg->incomplete = true; /* without a cursor the rest cannot be asked for */
+        leg->incomplete = true; /* without a cursor the rest cannot be requested */
         writ_buf_clear(ret_cursor);
     }
     return legs->n;
 }
 
-/* What was left out of the lists is counted. */
+/* Counts the items left out of the lists. */
 static void
 join_items(struct writ_request *request, struct writ_fanout *legs)
 {
@@ -337,7 +337,7 @@ join_items(struct writ_request *request, struct writ_fanout *legs)
     }
 }
 
-/* For its client to be told when it is back (back.h). */
+/* So that the client is notified when it is back (back.h). */
 static void
 note_missed(struct writ_request *request, const struct writ_fanout *legs)
 {
@@ -406,7 +406,7 @@ take_answer(struct writ_fanout *legs, struct writ_leg *leg)
     const struct writ_json *result = writ_fanout_result(leg);
 
     if (writ_json_type(result) != WRIT_JSON_OBJECT) {
-        /* only the first page may say that there is no list */
+        /* only the first page may answer that there is no list */
         leg->incomplete = leg->incomplete || leg->pages > 0 || writ_fanout_gave_nothing(leg);
         return;
     }
@@ -415,7 +415,7 @@ take_answer(struct writ_fanout *legs, struct writ_leg *leg)
     legs->first = legs->first != NULL ? legs->first : result;
     leg->pages++;
     if (!writ_is_ok(writ_buf_check(&leg->items, NULL))) {
-        writ_buf_wipe(&leg->items); /* more than fits: a part of it would look like all */
+        writ_buf_wipe(&leg->items); /* too long: a part of it would look complete */
         leg->incomplete = true;
     } else if (leg->request->endpoint->only == NULL) {
         ask_next_page(legs, leg, result);
@@ -424,7 +424,7 @@ take_answer(struct writ_fanout *legs, struct writ_leg *leg)
     }
 }
 
-/* On the endpoint of all: one that the configuration wants in every list. */
+/* On the endpoint of all upstreams: a missing one that the configuration requires in every list. */
 static bool
 lacks_required(const struct writ_request *request, const struct writ_fanout *legs)
 {
@@ -463,7 +463,7 @@ writ_lists_merge(struct writ_request *request)
     return legs->first == NULL ? writ_fanout_tell_first(request, legs) : answer_list(request, legs);
 }
 
-/* Where a list begins: at the first upstream, or where a cursor of ours says. */
+/* Where a list begins: at the first upstream, or at the place in a cursor of the gateway. */
 static bool
 read_cursor(struct writ_request *request, size_t *ret_from, struct writ_view *ret_cursor)
 {
@@ -493,7 +493,7 @@ begin_learning(struct writ_leg *leg)
     }
 }
 
-/* The upstream where the list goes on gives its next page, those behind it their first. */
+/* The upstream where the list continues gives its next page, later ones their first. */
 static enum writ_step
 start_merged(struct writ_request *request)
 {
@@ -523,7 +523,7 @@ start_merged(struct writ_request *request)
                               request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
 }
 
-/* The endpoint's only upstream is asked with the client's own message. */
+/* The endpoint's only upstream gets the client's own message. */
 static enum writ_step
 start_filtered(struct writ_request *request)
 {

@@ -96,7 +96,7 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     writ_client_stream_begin(upcall->ctx);
 }
 
-/* From its first id on the rest of the stream can be asked for by GET, the answer with it. */
+/* From its first id on the rest of the stream, with the answer, can be requested by GET. */
 static void
 note(struct writ_request *request)
 {
@@ -168,7 +168,7 @@ writ_pass_relay(struct writ_request *request)
 
 /* ---- PASS ---- */
 
-/* What a message names by a URI: a resource, or the template that is to be completed. */
+/* The URI in a message: a resource, or the template to complete. */
 static struct writ_view
 uri_of(const struct writ_request *request)
 {
@@ -176,7 +176,7 @@ uri_of(const struct writ_request *request)
         request->method == WRIT_MCP_COMPLETE ? WRIT_LIT("/ref/uri") : WRIT_LIT("/uri")));
 }
 
-/* What it names by a name: a prompt, or what an extension has. */
+/* The name in a message: a prompt, or an item of an extension. */
 static struct writ_view
 name_of(const struct writ_request *request)
 {
@@ -191,7 +191,7 @@ name_of(const struct writ_request *request)
                : request->message.name;
 }
 
-/* Which upstream a message is for; its own name of what is named goes to `ret_name`. */
+/* The upstream of a message; its own name of the item goes to `ret_name`. */
 static struct writ_upstream *
 choose_upstream(struct writ_request *request, struct writ_view *ret_name)
 {
@@ -257,7 +257,7 @@ writ_pass_start(struct writ_request *request)
     struct writ_upstream *upstream = choose_upstream(request, &name);
 
     if (upstream == NULL && request->method == WRIT_MCP_UNKNOWN) {
-        return writ_refusal_method(request); /* it may do anything: no server is asked by guess */
+        return writ_refusal_method(request); /* it may have any effect: no server is guessed */
     }
     if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
         return WRIT_STEP_FANOUT; /* the owner of the URI is unknown */

@@ -8,7 +8,8 @@
 #include "gateway/request/refusal.h"
 #include "gateway/mcp/rewrite.h"
 
-/* The upstream that asked, and its own id; NULL: none has asked here. */
+/* The upstream that sent the request, and its own id; NULL: no request of an upstream has this
+ * id. */
 static struct writ_upstream *
 find_asker(struct writ_request *request, struct writ_buf *ret_id_json)
 {
@@ -37,7 +38,7 @@ writ_reply_start(struct writ_request *request)
     if (upstream == NULL ||
         !writ_is_ok(writ_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {
         return writ_finish_accepted(
-            request); /* to nothing that was asked; a server takes it as well */
+            request); /* to no known request; a server accepts that as well */
     }
     copy = writ_view_copy(writ_buf_view(&body), request->x->arena);
     if (copy.ptr == NULL) {

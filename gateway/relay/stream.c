@@ -10,7 +10,7 @@
 /* ---- LEAVE ---- */
 
 /* The endpoint's only server, which has a session of its own, keeps it: it cannot read the request
- * (400), or does not let clients end sessions (405). Then so do we. */
+ * (400), or does not let clients end sessions (405). Then the gateway keeps it too. */
 static bool
 is_kept(const struct writ_request *request, const struct writ_fanout *legs)
 {
@@ -45,7 +45,7 @@ writ_stream_left(struct writ_request *request)
 enum writ_step
 writ_stream_forget(struct writ_request *request)
 {
-    /* only now: before, another request could have brought it back from its row */
+    /* only now: earlier, another request could have restored it from its row */
     writ_sessions_remove(request->worker->gateway->sessions, &request->session->hash);
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(
@@ -62,8 +62,8 @@ token_is_over(struct writ_timer *timer)
     writ_stream_merge_stop(timer->ctx);
 }
 
-/* A stream lasts no longer than the token that it was asked for with: the client comes back with
- * another one. */
+/* A stream lasts no longer than the token of its request: the client reconnects with another
+ * one. */
 static void
 watch_token(struct writ_request *request)
 {

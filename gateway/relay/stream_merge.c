@@ -18,9 +18,9 @@
 
 #define AGAIN_US      1000000  /* before a lane is asked for again, when its server did not say */
 #define AGAIN_MIN_MS  50       /* at least, and */
-#define AGAIN_MAX_US  30000000 /* at most, also when it did */
+#define AGAIN_MAX_US  30000000 /* at most, also when it stated one */
 #define CONFLICT_US   200000   /* before asking again for what another connection still has */
-#define CONFLICTS_MAX 15       /* times */
+#define CONFLICTS_MAX 15       /* notices about tasks that one lane holds at once */
 #define ANSWER_ARENA  65536
 #define AWAY_MAX      64 /* words about tasks that one lane has under way */
 
@@ -46,7 +46,7 @@ writ_stream_merge_ended(struct writ_request *request)
 
 /* ---- an answer on a GET ---- */
 
-/* One that is away: carried to its call. */
+/* An event that is away: carried to its call. */
 struct away {
     struct writ_handover handover;
     struct writ_lane *lane;
@@ -73,8 +73,8 @@ put_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view m
     writ_lanes_put(lane, &event);
 }
 
-/* It belongs to nothing that is known, or is not what was recorded. The client, who waits for it,
- * gets an error. */
+/* It belongs to no known request, or differs from the recorded answer. The waiting client gets an
+ * error. */
 static void
 put_unknown(struct writ_lane *lane, struct writ_view event_id, const struct writ_json *id)
 {
@@ -139,7 +139,7 @@ come_back(struct writ_handover *handover)
     writ_lanes_let_go(lanes);
 }
 
-/* To the call that awaits it. False: it could not be, or there is none any more. */
+/* Carries it to the call that awaits it. False: failed, or no call awaits it any more. */
 static bool
 carry(struct writ_lane *lane, const struct writ_digest *key, struct writ_view event_id,
     struct writ_view message)
@@ -267,7 +267,7 @@ judge_answer(struct writ_lane *lane, struct writ_view event_id, const struct wri
     }
 }
 
-/* Second parse of an answer: only those of a GET, which are rare. */
+/* Parses an answer a second time: only those of a GET, which are rare. */
 static void
 take_answer(struct writ_lane *lane, struct writ_view event_id, struct writ_view message)
 {
@@ -343,7 +343,7 @@ start_in(struct writ_lane *lane, int64_t after_us)
         writ_loop_now_us(loop) + (after_us < AGAIN_MAX_US ? after_us : AGAIN_MAX_US));
 }
 
-/* Its stream is over, and nothing of it is away. */
+/* Its stream is over, and no event of it is away. */
 static void
 lane_ended(struct writ_lane *lane)
 {
@@ -374,8 +374,8 @@ keep_refusal(struct writ_lanes *lanes, const struct writ_upcall_answer *answer)
     lanes->refusal.retry_after = writ_view_copy(answer->retry_after, arena);
 }
 
-/* Another connection has the stream: one that the client has left, or our own that asks for it. The
- * server sees in a moment that it is gone. */
+/* Another connection has the stream: one that the client has left, or our own that requests it. The
+ * server notices soon that it is closed. */
 static bool
 is_conflict(struct writ_lane *lane, const struct writ_upcall_answer *answer)
 {
@@ -384,7 +384,7 @@ is_conflict(struct writ_lane *lane, const struct writ_upcall_answer *answer)
            lane->conflicts++ < CONFLICTS_MAX;
 }
 
-/* The server was started again: what it lists may be something else now. */
+/* The server was restarted: its lists may have changed. */
 static void
 look_whether_lost(struct writ_lane *lane, const struct writ_upcall_answer *answer)
 {
@@ -415,7 +415,7 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     } else if (answer->end != WRIT_UPCALL_ANSWERED && !lanes->merged) {
         lanes->whole = false;
     }
-    /* a stream that the client opened for several upstreams is not over when one of them ends */
+    /* a stream over several upstreams is not over when one of them ends */
     lane->again = lanes->merged && !lanes->listens &&
                   (lane->streams || answer->end == WRIT_UPCALL_BROKEN) &&
                   (answer->is_stream || answer->end != WRIT_UPCALL_ANSWERED);
@@ -542,7 +542,7 @@ join(struct writ_lanes *lanes, struct writ_upstream *upstream)
     start(lane);
 }
 
-/* A client that was answered without an upstream gets a stream in any case, to be told that it is
+/* A client whose lists lack an upstream gets a stream in any case, to be notified when it is
  * back. */
 static void
 look_for_missed(struct writ_lanes *lanes)

@@ -1,15 +1,15 @@
-/* task.c - TASK: questions about a task, and their answers, in both forms: 2025-11-25
+/* task.c - TASK: requests about a task, and their answers, in both forms: 2025-11-25
  * (`params.task`, tasks/get, tasks/result, tasks/list, tasks/cancel) and the extension of
  * 2026-07-28 (`resultType: task`, tasks/get, tasks/update, tasks/cancel).
  *
- * A tools/call that is answered with a task has no outcome yet: it waits in the ledger, for as long
- * as the task is good. Only the agent whose call began a task may ask about it; such a question is
- * not governed. The first answer that ends the task, on any connection and loop, records the call's
- * outcome, and is shown when that is durable. A task without such an answer in time is
- * task_expired.
+ * A tools/call that is answered with a task has no outcome yet: it waits in the ledger, for the
+ * lifetime of the task. Only the agent whose call began a task may send requests about it; such a
+ * request is not governed. The first answer that ends the task, on any connection and loop, records
+ * the call's outcome, and is passed on when that is durable. A task without such an answer in time
+ * is task_expired.
  *
  * Invariants:
- * 1. Nothing about a task goes upstream before the ledger has said that it is this agent's.
+ * 1. No request about a task goes upstream before the ledger has confirmed that it is this agent's.
  * 2. An answer that ends the task is held until the outcome of its call is durable. */
 #include "gateway/call/client_event.h"
 #include "gateway/call/inspect.h"
@@ -28,24 +28,24 @@
 #include "evidence/json/write.h"
 #include "policy/decide/trail.h"
 
-#define LISTED_MAX       1000 /* tasks of one list that are looked at; the rest is left out */
+#define LISTED_MAX       1000 /* tasks of one list that are checked; the rest is left out */
 #define INEXACT_TEXT_MAX 8192
 #define OWN_BODY_MAX     65536  /* bytes of our own tasks/result */
 #define END_AFTER_US     250000 /* for a stream to end after its response */
 
 #define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
-/** A question about a task. Lives in the arena of its request. */
+/** A request about a task. Lives in the arena of its request. */
 struct asked {
     struct writ_request *request;
-    size_t at;                   /* the upstream whose task it may be, of all */
+    size_t at;                   /* the candidate among all upstreams whose task it may be */
     struct writ_upstream *whose; /* found: */
     struct writ_task_completion end;
     bool answered;
     struct writ_sse_event last;       /* on a stream: the response */
     struct writ_upcall_answer answer; /* else: the whole answer */
     bool lost;                        /* there was no memory for it */
-    enum writ_reason withheld;        /* why nothing of it is passed on, or NONE */
+    enum writ_reason withheld;        /* why it is withheld, or NONE */
     /* tasks/list */
     const struct writ_json *list; /* the response */
     const struct writ_json **listed;
@@ -81,7 +81,7 @@ is_declared(const struct writ_request *request)
            writ_json_get(writ_json_get(capabilities, WRIT_LIT("extensions")), EXTENSION) != NULL;
 }
 
-/* What any server of that revision answers, before it looks for the task. */
+/* The answer of any server of that revision, before it searches the task. */
 static enum writ_step
 undeclared(struct writ_request *request)
 {
@@ -103,7 +103,7 @@ undeclared(struct writ_request *request)
     return writ_finish_reply(request, 400, &json, 1, writ_buf_view(&body));
 }
 
-/* On the endpoint of all, the upstreams are asked for in their order. */
+/* On the endpoint of all upstreams, they are tried in order. */
 static struct writ_upstream *
 candidate(const struct asked *asked)
 {
@@ -124,7 +124,7 @@ ask_ledger(struct asked *asked)
     struct writ_request *request = asked->request;
     struct writ_upstream *upstream = candidate(asked);
 
-    if (upstream == NULL) { /* all were asked: two may have a task of one id */
+    if (upstream == NULL) { /* all were tried: two may have a task of one id */
         return asked->whose != NULL ? ask_upstream(asked) : not_found(request);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
@@ -137,7 +137,7 @@ ask_ledger(struct asked *asked)
     return writ_request_submit(request, WRIT_STEP_TASK);
 }
 
-/* What a task is sent while it runs is as bounded as the input of a call (mrtr.h). */
+/* The data sent to a running task has the same limit as the input of a call (mrtr.h). */
 static bool
 is_bounded(const struct writ_request *request)
 {
@@ -243,8 +243,8 @@ asked_result(void *ctx)
     writ_request_continue(asked->request);
 }
 
-/* The first form says apart that a task is over and what came of it: the outcome has the digest of
- * the result, so it is asked for. */
+/* The first form separates the end of a task from its result: the outcome has the digest of the
+ * result, so it is requested. */
 static enum writ_step
 ask_result(struct asked *asked)
 {
@@ -256,7 +256,7 @@ ask_result(struct asked *asked)
                : WRIT_STEP_SETTLE;
 }
 
-/* Whether the answer ends the task, and with what; `text` becomes what the client gets. */
+/* Whether the answer ends the task, and how; `text` becomes the text for the client. */
 static enum writ_step
 learn(struct asked *asked, struct writ_view *text)
 {
@@ -299,7 +299,7 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
     return text.ptr != NULL ? writ_view_copy(text, arena) : text;
 }
 
-/* From its first id on the rest of the stream can be asked for by GET, the answer with it. */
+/* From its first id on the rest of the stream, with the answer, can be requested by GET. */
 static void
 note(struct asked *asked)
 {
@@ -466,7 +466,7 @@ writ_task_list(struct writ_request *request)
     asked->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*asked->listed));
     if (asked->listed == NULL ||
         (tasks == NULL && writ_json_get(asked->list, WRIT_LIT("error")) == NULL)) {
-        return malformed(request); /* what is not looked at is not told */
+        return malformed(request); /* an unchecked answer is not passed on */
     }
     if (tasks == NULL) {
         return WRIT_STEP_REPORT;
@@ -480,7 +480,7 @@ writ_task_list(struct writ_request *request)
     return WRIT_STEP_FILTER;
 }
 
-/* The list with the tasks that are this agent's, in their order. */
+/* The list with this agent's tasks, in their order. */
 static enum writ_step
 show_list(struct asked *asked)
 {

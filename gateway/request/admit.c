@@ -5,7 +5,7 @@
 #include "gateway/request/request.h"
 #include "gateway/state/session_row.h"
 
-/* Whatever one agent does, others are let in. */
+/* Limits the open requests of one agent, so that others are served. */
 static enum writ_step
 crowded(struct writ_request *request, enum writ_code code)
 {
@@ -88,7 +88,7 @@ writ_admit_body(struct writ_request *request)
         err.text);
 }
 
-/* Takes our names out of the _meta of a message that goes on as it came. */
+/* Removes Writ's names from the _meta of a message that is forwarded unchanged. */
 static enum writ_step
 clear_ours(struct writ_request *request)
 {
@@ -142,7 +142,7 @@ session_unknown(struct writ_request *request)
         request, 404, WRIT_RPC_SESSION_NOT_FOUND, WRIT_REASON_SESSION_UNKNOWN, NULL);
 }
 
-/* A session serves the agent who opened it, on the endpoint where it was opened. */
+/* A session serves only the agent that opened it, on the endpoint where it was opened. */
 static enum writ_step
 use_session(struct writ_request *request, struct writ_session *session)
 {
@@ -170,7 +170,7 @@ use_session(struct writ_request *request, struct writ_session *session)
     return WRIT_STEP_ROUTE;
 }
 
-/* The row of a session that this process does not know: it was opened before a restart. */
+/* Reads the row of a session that this process does not know: it was opened before a restart. */
 static enum writ_step
 session_from_row(struct writ_request *request, struct writ_view id)
 {
@@ -241,8 +241,8 @@ writ_admit_session(struct writ_request *request)
 
 /* ---- the path ---- */
 
-/* What the stateless revision has no more (2026-07-28); a server says so by itself where there is
- * one alone. */
+/* Methods that the stateless revision no longer has (2026-07-28); a single server answers that
+ * itself. */
 static bool
 is_gone(const struct writ_request *request)
 {
@@ -252,8 +252,8 @@ is_gone(const struct writ_request *request)
                request->method == WRIT_MCP_RESOURCES_UNSUBSCRIBE);
 }
 
-/* Several upstreams have one answer to what they speak, and it is ours: that of server/discover. A
- * revision of the older family is known, or the one that its session has agreed on. */
+/* Several upstreams have one answer about their revisions, the gateway's: that of server/discover.
+ * A revision of the older family is known, or the session has agreed on it. */
 static bool
 is_version_taken(const struct writ_request *request)
 {

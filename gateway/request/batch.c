@@ -1,18 +1,18 @@
 /* batch.c - BATCH and WHOLE: several JSON-RPC messages in one POST, which revision 2025-03-26 has.
  *
  * Each message is a request of its own, with its own memory and its own way through the steps: it
- * is read, judged, claimed and recorded as if it had come alone, and all are under way at once. The
- * answers go back together: as one array, or, as soon as one of them is a stream, as events.
+ * is read, judged, claimed and recorded as if it had come alone, and all run at once. The answers
+ * go back together: as one array, or, as soon as one of them is a stream, as events.
  *
- * Refused as a whole, before any of them is looked at: an empty batch, more than MESSAGES_MAX
+ * Refused as a whole, before any of them is processed: an empty batch, more than MESSAGES_MAX
  * messages, an initialize or a message of the stateless revision in it, and every batch under a
  * revision that has none (2025-06-18 and later).
  *
  * Invariants:
  * (1) A part belongs to its request until that has answered, and is counted in `open` until then.
- * (2) The whole is continued once, from a task, when no part is open: nothing of a part is used
- *     after that, and no function that answers a part is on the stack when its memory is freed.
- * (3) What waits in `pending` is whole events. */
+ * (2) The whole request continues once, from a task, when no part is open: no part is used after
+ *     that, and no function that answers a part is on the stack when its memory is freed.
+ * (3) `pending` contains only whole events. */
 #include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 #include "gateway/http/sse.h"
@@ -21,7 +21,7 @@
 
 #define MESSAGES_MAX  32
 #define ANSWERS_MAX   ((size_t)64 << 20)
-#define LAST_REVISION "2025-03-26" /* that has batches */
+#define LAST_REVISION "2025-03-26" /* the last revision with batches */
 
 struct batch;
 
@@ -40,7 +40,7 @@ struct batch {
     struct writ_request *request;
     struct part *parts;
     size_t n, open;
-    unsigned status;         /* of all answers so far, or 200 where they differ; 0: none yet */
+    unsigned status;         /* of all answers so far, or 200 when they differ; 0: none yet */
     struct writ_buf answers; /* JSON texts, one after the other, while there is no stream */
     size_t *ends;            /* of each of them */
     size_t answers_n;
@@ -56,7 +56,7 @@ part_of(struct writ_exchange *x)
     return (struct part *)x;
 }
 
-/* What waits goes to the client's queue, as far as it takes it. False: there is more. */
+/* Passes waiting bytes to the client's queue, as far as it takes them. False: more is left. */
 static bool
 flush(struct batch *batch)
 {
@@ -231,7 +231,7 @@ client_left(struct writ_exchange *whole, void *ctx)
             fn(&part->x, part->on_gone_ctx);
         }
     }
-    if (batch->open == 0) { /* it waits for room, of which a client that has left makes no more */
+    if (batch->open == 0) { /* it waits for room, which a client that has left cannot make */
         writ_request_continue_later(batch->request);
     }
 }
@@ -312,7 +312,8 @@ fault_of(const struct writ_request *request)
     return NULL;
 }
 
-/* Its own memory, and its own text as it came: it is parsed and checked like any other. */
+/* Gives the part its own memory and its own unchanged text: it is parsed and checked like any
+ * other. */
 static writ_result
 fill_part(struct batch *batch, struct part *part, const struct writ_json *message)
 {
@@ -387,7 +388,8 @@ writ_batch_start(struct writ_request *request)
     writ_exchange_on_gone(request->x, client_left, batch);
     writ_exchange_on_room(request->x, room_again, batch);
     request->part = batch;
-    for (size_t i = 0; i < batch->n; i++) { /* the end comes from a task: none is the last here */
+    for (size_t i = 0; i < batch->n; i++) { /* the end comes from a task: no part is the last one
+                                               here */
         writ_request_start(&batch->parts[i].x, (void *)request->endpoint);
     }
     return writ_request_wait(request, WRIT_STEP_WHOLE);

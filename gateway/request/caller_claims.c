@@ -13,7 +13,7 @@ writ_caller_claims_is_reserved(struct writ_view boundary_id)
            writ_view_has_prefix(boundary_id, WRIT_LIT("agent:"));
 }
 
-/* What can be read where it is shown: two names that look alike are the same name. */
+/* A readable name: two names that look alike are the same name. */
 static bool
 is_name(struct writ_view text)
 {

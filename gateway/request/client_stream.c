@@ -1,10 +1,10 @@
 /* client_stream.c - the stream of events to one client.
  *
  * Invariants:
- * 1. Events reach the client in the order in which they were written: what its queue does not take
- *    waits in `pending`, and all later events wait behind it.
- * 2. A notice about a task goes before all that came after it: while one is not settled (`held`)
- *    nothing is flushed, and `ahead` is put before `pending` when the last one is. */
+ * 1. Events reach the client in the order in which they were written: bytes that its queue does not
+ *    take wait in `pending`, and all later events wait behind them.
+ * 2. A notice about a task goes before all later events: while one is not settled (`held`) nothing
+ *    is flushed, and `ahead` is put before `pending` when the last one is settled. */
 #include "gateway/request/client_stream.h"
 
 #include "gateway/mcp/event_id.h"
@@ -14,7 +14,7 @@
 #define HEARTBEAT_MS 15000
 #define PENDING_KEPT 65536 /* bytes of memory that a stream keeps between two events */
 
-/* What waits goes to the client's queue, as far as it takes it. False: there is more. */
+/* Passes waiting bytes to the client's queue, as far as it takes them. False: more is left. */
 static bool
 flush(struct writ_request *request)
 {
@@ -76,7 +76,7 @@ writ_client_stream_close(struct writ_request *request)
     return writ_finish_stream(request, !request->stream.cut);
 }
 
-/* The client has left: what is written is dropped, so there is room for all of it. */
+/* The client has left: writes are dropped, so there is room for all bytes. */
 static void
 reader_left(struct writ_exchange *x, void *ctx)
 {
@@ -152,7 +152,7 @@ writ_client_stream_answer(
     return writ_client_stream_end(request, writ_is_ok(r) || r.code == WRIT_E_BUSY);
 }
 
-/* What came cannot be passed on. */
+/* The event cannot be passed on. */
 static void
 give_up(struct writ_request *request)
 {
@@ -223,7 +223,7 @@ writ_client_stream_event(
     writ_result r;
 
     if (event->kind == WRIT_SSE_EVENT) {
-        changed.data = data.len > 0 ? data : event->data; /* an empty one is not an absent one */
+        changed.data = data.len > 0 ? data : event->data; /* an empty value is not an absent one */
         changed.id = writ_client_stream_event_id(request, event->id, &id);
     }
     r = writ_sse_put(&text, &changed, NULL);

@@ -1,8 +1,7 @@
-/* client_stream.h - the stream of events that answers a request: what goes back to the client, as
- * fast as it reads.
+/* client_stream.h - the stream of events that answers a request, as fast as the client reads.
  *
- * Used from the request's loop. What a slow client's queue does not take waits in the request, up
- * to WRIT_CLIENT_EVENT_MAX; more ends the stream. */
+ * Used from the request's loop. Bytes that a slow client's queue does not take wait in the request,
+ * up to WRIT_CLIENT_EVENT_MAX; more ends the stream. */
 #ifndef WRIT_GATEWAY_CLIENT_STREAM_H
 #define WRIT_GATEWAY_CLIENT_STREAM_H
 
@@ -21,7 +20,7 @@
 void writ_client_stream_begin(struct writ_request *request);
 
 /** Answers with a stream of one event, the message: for the answer of an endpoint's only upstream
- * which came as a stream. Gives CLOSE. `more`: a field of the head, or none. */
+ * that was a stream. Returns CLOSE. `more`: a field of the head, or none. */
 enum writ_step writ_client_stream_answer(
     struct writ_request *request, struct writ_header more, struct writ_view message);
 
@@ -30,34 +29,36 @@ enum writ_step writ_client_stream_answer(
 void writ_client_stream_event(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data);
 
-/** Holds back all that comes from now on until writ_client_stream_settle was called as often. */
+/** Holds all later events until writ_client_stream_settle was called as often. */
 void writ_client_stream_hold(struct writ_request *request);
 
-/** The end of one hold: `event` goes before all that came after it; NULL: it is not told. */
+/** Ends one hold: `event` goes before all later ones; NULL: it is dropped. */
 void writ_client_stream_settle(struct writ_request *request, const struct writ_sse_event *event);
 
-/** The id of an event of the upcall as the client knows it: on an endpoint of several upstreams it
- * says whose it is ("fs/42"), so that the rest of the stream can be asked for. The view is `id` or
- * lies in `scratch`. */
+/** The id of an event of the upcall for the client: on an endpoint of several upstreams it names
+ * the upstream ("fs/42"), so that the rest of the stream can be requested. The view is `id` or lies
+ * in `scratch`. */
 struct writ_view writ_client_stream_event_id(
     const struct writ_request *request, struct writ_view id, struct writ_buf *scratch);
 
-/** Writes whole events, as writ_sse_put made them. WRIT_E_BUSY: they were taken, but the client is
- * slow, and `request->stream.room` is called when it is not. Else: they cannot be passed on. */
+/** Writes whole events, as made by writ_sse_put. WRIT_E_BUSY: they were taken, but the client is
+ * slow, and `request->stream.room` is called when there is room again. Else: they cannot be passed
+ * on. */
 WRIT_RESULT writ_client_stream_write(struct writ_request *request, struct writ_view events);
 
-/** For a step: nothing more is written. Gives CLOSE, which ends the stream behind what still waits
- * for the client, and the request with it: with an end of the body when `whole`. */
+/** For a step: ends writing. Returns CLOSE, which ends the stream after the waiting bytes, and the
+ * request with it: with an end of the body when `whole`. */
 enum writ_step writ_client_stream_end(struct writ_request *request, bool whole);
 
-/** The client has gone: what waits for it is thrown away, and a request that waits in CLOSE goes
- * on. */
+/** The client has left: its waiting bytes are dropped, and a request that waits in CLOSE
+ * continues. */
 void writ_client_stream_left(struct writ_request *request);
 
 /** Cancels the upcall when a client of the stateless revision leaves, which is how it cancels
  * (2026-07-28, basic/patterns/cancellation). A legacy client that leaves cancels nothing: the
- * connection to an http upstream is closed as the client closed its own, so that the client can ask
- * for the rest; but a governed call is kept as long as its outcome is learned no other way. */
+ * connection to an http upstream is closed as the client closed its own, so that the client can
+ * request the rest; but a governed call is kept while there is no other way to learn its
+ * outcome. */
 void writ_client_stream_watch(struct writ_request *request);
 
 #endif

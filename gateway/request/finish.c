@@ -1,5 +1,5 @@
-/* finish.c - the end of a request. Each request is finished once. What refers to it elsewhere (the
- * table of answers, the list of streams) lets go of it before its memory goes. */
+/* finish.c - the end of a request. Each request is finished once. References to it elsewhere (the
+ * table of answers, the list of streams) are removed before its memory is freed. */
 #include "gateway/request/finish.h"
 
 #include "gateway/request/resume.h"

@@ -8,9 +8,9 @@
 #include "gateway/request/finish.h"
 #include "gateway/request/tally.h"
 
-#define VERSION_MAX 64 /* bytes of a revision's name that are said again */
+#define VERSION_MAX 64 /* bytes of a revision's name that are echoed */
 
-/* What is wrong with a message, as its endpoint tells faults. */
+/* The fault of a message, in the form of its endpoint. */
 struct fault {
     unsigned status;
     int code; /* JSON-RPC */
@@ -26,7 +26,7 @@ type_of(const struct writ_endpoint *endpoint)
                                     : (struct writ_header)WRIT_HEADER_JSON;
 }
 
-/* Begins an error up to the members of its data, which go on. */
+/* Begins an error up to the members of its data. */
 static struct writ_write
 begin_fault(struct writ_buf *buf, const struct writ_json *id, int code, enum writ_reason reason,
     struct writ_view text)
@@ -88,7 +88,8 @@ end_with(struct writ_request *request, unsigned status, const struct writ_header
                 : writ_finish_reply(request, 500, NULL, 0, (struct writ_view){NULL, 0});
 }
 
-/* What of the data the revision asks for (2026-07-28, UnsupportedProtocolVersionError). */
+/* The members of the data that the revision requires (2026-07-28,
+ * UnsupportedProtocolVersionError). */
 static void
 put_versions(struct writ_buf *buf, const struct writ_request *request, const char *text)
 {
@@ -185,7 +186,7 @@ identity_status(enum writ_identity_answer answer)
     return 500;
 }
 
-/* An answer with a challenge (401 and 403 alone). Ends the request. */
+/* An answer with a challenge (only 401 and 403). Ends the request. */
 static enum writ_step
 reply_challenge(struct writ_request *request, unsigned status,
     const struct writ_resource_challenge *challenge, const struct writ_buf *body)

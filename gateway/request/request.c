@@ -27,7 +27,8 @@ is_allowed(struct writ_log *log, enum writ_step from, enum writ_step to)
     return true;
 }
 
-/* The request is not what its steps think it is. What of it is under way comes back here first. */
+/* The request is in a state that its steps do not expect. Its open operation comes back here
+ * first. */
 static enum writ_step
 give_up(struct writ_request *request)
 {
@@ -42,7 +43,7 @@ give_up(struct writ_request *request)
     return WRIT_STEP_WAIT;
 }
 
-/* Behind a WAIT or DONE the request may be gone: it is not touched. */
+/* After a WAIT or DONE the request may be freed: it is not touched. */
 static void
 run(struct writ_request *request, enum writ_step step)
 {
@@ -187,7 +188,7 @@ back_on_loop(struct writ_post *post)
     writ_request_continue(request);
 }
 
-/* On the writer's thread: nothing is looked at here. */
+/* On the writer's thread: reads nothing. */
 static void
 entry_done(struct writ_entry *entry)
 {

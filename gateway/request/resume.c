@@ -1,4 +1,4 @@
-/* resume.c - asks for the rest of a call's answer, or takes it from another request's stream.
+/* resume.c - requests the rest of a call's answer, or takes it from another request's stream.
  *
  * Invariants:
  * (1) `noted` is true exactly while the table of answers may hand out the request.
@@ -6,20 +6,20 @@
 #include "gateway/request/resume.h"
 
 #define ID_MAX       1024   /* of an event id; a longer one cannot be resumed from */
-#define ASK_AFTER_US 500000 /* when the server did not say */
-#define RETRY_MIN_MS 50     /* whatever it said */
+#define ASK_AFTER_US 500000 /* when the server did not state a time */
+#define RETRY_MIN_MS 50     /* whatever time it stated */
 #define RETRY_MAX_US 60000000
 #define LEFT_US      2000000 /* for a client that left to come back */
-#define LOOK_US      200000  /* while asking, whether the client has come back */
+#define LOOK_US      200000  /* while asking, between checks whether the client has come back */
 
 /* The part of a governed call. Zero-initialised. */
 struct writ_resume {
     struct writ_buf id; /* of the last event that had one */
-    int64_t retry_us;   /* what the server wants waited; 0: it did not say */
-    int64_t ask_us;     /* when the rest is asked for, by the clock of the loop */
+    int64_t retry_us;   /* the pause that the server requested; 0: none */
+    int64_t ask_us;     /* when the rest is requested, by the clock of the loop */
     struct writ_digest key;
     bool noted;   /* in the table of answers, until it is settled */
-    bool left;    /* the client has gone */
+    bool left;    /* the client has left */
     bool asking;  /* the upcall is a GET for the rest */
     bool carried; /* the answer came on another stream */
     bool over;    /* the outcome is being recorded */
@@ -64,7 +64,8 @@ client_is_asking(const struct writ_request *request)
 
 /* ---- where to go on from ---- */
 
-/* A client that was told of its wait goes on from there also where it asks for the rest itself. */
+/* A client that got progress of its wait continues from there also when it requests the rest
+ * itself. */
 static void
 enter_progress(struct writ_request *request)
 {
@@ -136,7 +137,7 @@ nobody_asked(struct writ_request *request)
     writ_resume_conclude(request, &end);
 }
 
-/* The client has come back while we were asking: the stream is its own. */
+/* The client has come back while the gateway was asking: the stream is its own. */
 static void
 look(struct writ_timer *timer)
 {
@@ -171,7 +172,7 @@ ask(struct writ_request *request)
 
 static void tick(struct writ_timer *timer);
 
-/* The gateway may end meanwhile: it is looked at now and then. */
+/* The gateway may stop meanwhile: checks that now and then. */
 static void
 wait_on(struct writ_request *request)
 {
@@ -218,14 +219,15 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
         return false;
     }
     switch (answer->end) {
-    case WRIT_UPCALL_ANSWERED: /* 409: the server has not yet seen the other stream go */
+    case WRIT_UPCALL_ANSWERED: /* 409: the server has not yet noticed that the other stream is
+                                  closed */
         return answer->is_stream || (resume->asking && answer->status == 409);
-    case WRIT_UPCALL_BROKEN: /* a child that ended has nothing to go on with */
+    case WRIT_UPCALL_BROKEN: /* a child that ended has nothing to resume */
         return answer->is_stream && !request->worker->ending &&
                writ_upstream_config(request->forward.upstream)->kind == WRIT_UPSTREAM_HTTP;
     case WRIT_UPCALL_CANCELLED:
         return resume->left && !request->worker->ending;
-    case WRIT_UPCALL_NO_TOKEN: /* there may be one again in time */
+    case WRIT_UPCALL_NO_TOKEN: /* there may be a token again in time */
         return resume->asking && !request->worker->ending;
     case WRIT_UPCALL_TIMEOUT:
     case WRIT_UPCALL_CROWDED:
@@ -241,7 +243,7 @@ writ_resume_is_asking(const struct writ_request *request)
     return request->call->reply.resume->asking;
 }
 
-/* Of the rest, which is a stream, and not of the call: that is not what its client asked. */
+/* The answer refuses the rest of the stream, not the call: its client did not ask for that. */
 static bool
 is_refused_rest(const struct writ_request *request, const struct writ_upcall_answer *answer)
 {
@@ -318,7 +320,7 @@ take(struct writ_request *request, struct writ_handover *handover)
     handover->next = resume->ferries;
     resume->ferries = handover;
     if (resume->over || call->reply.answered) {
-        return; /* it gets what the call's own stream brought */
+        return; /* it gets the rest of the call's own stream */
     }
     call->reply.answered = resume->carried = true;
     call->reply.last = (struct writ_sse_event){.kind = WRIT_SSE_EVENT,

@@ -1,12 +1,12 @@
-/* tally.c - builds a line of the log from what is known when a request ends, and counts it. A line
- * has ids, names and reasons, never a value of the call. */
+/* tally.c - builds a line of the log from the known facts when a request ends, and counts it. A
+ * line has ids, names and reasons, never a value of the call. */
 #include "gateway/request/tally.h"
 
 #include "policy/model/rule.h"
 
 #define FIELDS_MAX 24
 
-/* The members of one line, as far as they are known, and what was made into text for them. */
+/* The members of one line, if known, and their generated texts. */
 struct line {
     struct writ_log_field fields[FIELDS_MAX];
     size_t n;
@@ -101,7 +101,7 @@ put_amount(struct line *line, const char *key, const struct writ_decimal *amount
 }
 
 /* The budget that refused the call, in numbers that its caller does not see (docs/policy.md). An
- * amount above the limit was refused by policy: the ledger was not asked what is used. */
+ * amount above the limit was refused by policy: the ledger did not check the used amount. */
 static void
 put_exceeded(
     struct line *line, const struct writ_exceeded *exceeded, const struct writ_budget *too_small)
@@ -136,7 +136,7 @@ put_verdict(struct line *line, const struct writ_request *request)
     put_reason(line, reason);
 }
 
-/* What the ledger has of the call's end: an outcome, or what it waits for. */
+/* The end of the call in the ledger: an outcome, or a wait. */
 static void
 put_end(struct line *line, const struct writ_request *request)
 {
@@ -147,7 +147,7 @@ put_end(struct line *line, const struct writ_request *request)
         put_text(line, "outcome",
             entry->code == WRIT_OK ? writ_outcome_kind_name(call->end.outcome)
                                    : WRIT_LIT("not_recorded"));
-        if (call->end.said == NULL) { /* else it is a text of the caller's */
+        if (call->end.said == NULL) { /* else it is the caller's text */
             put_text(line, "error_type", call->end.error_type);
         }
     } else if (entry->kind == WRIT_ENTRY_WAIT && entry->code == WRIT_OK) {
@@ -156,7 +156,8 @@ put_end(struct line *line, const struct writ_request *request)
         put_exceeded(line, &entry->decision.exceeded, call->verdict.too_small);
         put_flag(line, "replayed",
             entry->decision.prior.result.ptr != NULL &&
-                call->end.refusal == entry->decision.refused); /* else its rules withheld it */
+                call->end.refusal == entry->decision.refused); /* else rules for results withheld
+                                                                  it */
     }
 }
 

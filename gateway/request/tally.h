@@ -1,15 +1,15 @@
-/* tally.h - what the operator learns of requests: one line in the log for each governed call, where
- * its request ends; another one when it went on as a task, and the task has ended; lines for what
- * was refused before it was a call.
+/* tally.h - the log lines of requests: one for each governed call, when its request ends; another
+ * one when it continued as a task, and the task has ended; lines for messages that were refused
+ * before they were a call.
  *
- *   - call (info): MCP and the hook API: who called which tool, the verdict, what became of it
- *   - task_ended (info): the outcome of a call that went on as a task
+ *   - call (info): MCP and the hook API: the agent, the tool, the verdict, the end
+ *   - task_ended (info): the outcome of a call that continued as a task
  *   - wait_expired (info): the outcome of a call that waited for input, or for its caller
- *   - refused (info): a message that never became a governed call, and why
- *   - token_refused (warn): a token that was shown and not accepted; at most
- *     WRIT_WORKER_STRANGERS_S a second and loop, the next line says how many more there were
+ *   - refused (info): a message that never became a governed call, and the reason
+ *   - token_refused (warn): a token that was not accepted; at most WRIT_WORKER_STRANGERS_S a second
+ *     and loop, the next line says how many more there were
  *
- * A line has ids, names and reasons, never a value of a call or a part of a token. Nothing waits
+ * A line has ids, names and reasons, never a value of a call or a part of a token. No request waits
  * for the log (log.h). */
 #ifndef WRIT_GATEWAY_TALLY_H
 #define WRIT_GATEWAY_TALLY_H
@@ -25,11 +25,11 @@ struct writ_tally_task {
     struct writ_view upstream;
     enum writ_outcome_kind kind;
     struct writ_view error_type;
-    enum writ_reason withheld; /* why nothing of it is passed on, or NONE */
+    enum writ_reason withheld; /* why it is withheld, or NONE */
 };
 
-/** The outcome of a task that this request learned of; the entry is that of its outcome, back from
- * the ledger. Nothing for another entry, or when it was recorded before. */
+/** The outcome of a task that this request received; the entry is that of its outcome, back from
+ * the ledger. Does nothing for another entry, or when it was recorded before. */
 void writ_tally_task(const struct writ_request *request, const struct writ_tally_task *task,
     const struct writ_entry *entry);
 
@@ -38,7 +38,7 @@ void writ_tally_task(const struct writ_request *request, const struct writ_tally
 void writ_tally_given_up(void *ctx, const struct writ_decision *decision,
     const struct writ_extension *extension, enum writ_reason reason);
 
-/** A caller whose token was not accepted. Nothing for one who showed none. */
+/** A caller whose token was not accepted. Does nothing for a caller without one. */
 void writ_tally_stranger(struct writ_worker *worker, const struct writ_exchange *x,
     const struct writ_identity_result *identity);
 

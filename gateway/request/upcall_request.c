@@ -46,7 +46,7 @@ encoded_name(struct writ_request *request, struct writ_view name)
                : (struct writ_view){NULL, 0};
 }
 
-/* What the stateless revision says again in the head. */
+/* The members of the message that the stateless revision repeats in the head. */
 static writ_result
 add_names(
     struct writ_request *request, struct writ_view name, struct writ_header *headers, size_t *count)
@@ -79,7 +79,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
         if (!is_passed(all[i].name) || is_for_this_hop(request, all[i].name)) {
             continue;
         }
-        if (count == WRIT_UPCALL_HEADERS_MAX - 4) { /* room for those that we add */
+        if (count == WRIT_UPCALL_HEADERS_MAX - 4) { /* room for the added fields */
             return (writ_result){WRIT_E_LIMIT};
         }
         headers[count++] = all[i];
@@ -88,7 +88,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
     return add_names(request, name, headers, ret_count);
 }
 
-/* What the client takes is for the server to judge; none given is anything (RFC 9110 12.5.1). */
+/* The server judges the types that the client accepts; none given means any (RFC 9110 12.5.1). */
 static struct writ_view
 accepted(const struct writ_request *request)
 {

@@ -1,5 +1,5 @@
-/* upcall_request.h - what goes upstream beside the body: era, session, version, mirrored names and
- * parameters, trace context. Of the client's fields, those of a short list; nothing else. */
+/* upcall_request.h - the fields of a request to an upstream: era, session, version, mirrored names
+ * and parameters, trace context, and a short list of the client's own fields. */
 #ifndef WRIT_GATEWAY_UPCALL_REQUEST_H
 #define WRIT_GATEWAY_UPCALL_REQUEST_H
 
@@ -22,8 +22,8 @@ WRIT_RESULT writ_upcall_request_make(struct writ_request *request, struct writ_u
     struct writ_view name, struct writ_header *headers, struct writ_upcall_request *ret);
 
 /**
- * The same for a message of our own in place of the client's: none of its fields go along. `body`
- * is read again, so that what is sent is what is looked at.
+ * As writ_upcall_request_make, for the gateway's own message in place of the client's: without the
+ * client's fields. `body` is parsed again, so that the sent message is the checked one.
  *
  * @param body     in the arena of the request; its id is unique in the client's session
  * @param message  written; outlives the upcall
