@@ -7,10 +7,10 @@
 #include "gateway/review/continuation.h"
 #include "gateway/review/review_tell.h"
 
-#define VOICES_MAX     16384 /* bytes of what voters said, in one refusal */
-#define RETRY_AFTER_MS 2000  /* for a caller that has to ask again */
+#define VOICES_MAX     16384 /* bytes of voters' feedback in one refusal */
+#define RETRY_AFTER_MS 2000  /* for a caller that must ask again */
 #define PART_MAX       600   /* bytes of one part that comes from the policy or from the call */
-#define VOICE_MAX      512   /* of what one voter wrote */
+#define VOICE_MAX      512   /* of one voter's feedback */
 #define VOICES         4     /* voters that are quoted; the data has the others too */
 
 /* ---- as text: words of the policy are cut to a length, those of voters are quoted ---- */
@@ -25,7 +25,7 @@ put_part(struct writ_buf *text, const char *before, struct writ_view part)
     }
 }
 
-/* Untrusted words: a JSON string, which they cannot end. */
+/* Untrusted text: a JSON string, which it cannot end. */
 static void
 put_quoted(struct writ_buf *text, struct writ_view part, size_t max)
 {
@@ -130,7 +130,7 @@ writ_denial_put_text(
 
 /* ---- as members ---- */
 
-/* What became of the first call of a pair. */
+/* The outcome of the first call of a pair. */
 static void
 put_prior(struct writ_write *w, const struct writ_prior *prior)
 {
@@ -140,7 +140,7 @@ put_prior(struct writ_write *w, const struct writ_prior *prior)
     writ_write_text_if(w, "first_waits_for", writ_request_wait_name(prior->waits));
 }
 
-/* What the voters said, as data: untrusted text, which the program that displays it must escape. */
+/* The voters' feedback, as data: untrusted text, which the program that displays it must escape. */
 static void
 put_voices(struct writ_write *w, const struct writ_ask *ask)
 {
@@ -164,7 +164,7 @@ put_voices(struct writ_write *w, const struct writ_ask *ask)
     writ_write_array_end(w);
 }
 
-/* Under which review the call is, in which state, and for how long. */
+/* The review of the call, its state, and its time limit. */
 static void
 put_review(struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask)
 {
@@ -213,7 +213,7 @@ writ_denial_put_members(
         w, "hint", refusal->hint.len > 0 ? refusal->hint : writ_reason_hint(refusal->reason));
 }
 
-/* The same for programs, beside a result that is for people and models. */
+/* The same facts for programs, beside a result for people and models. */
 static void
 put_meta(
     struct writ_write *w, const struct writ_request *request, const struct writ_denial *refusal)
@@ -249,7 +249,7 @@ put_error(struct writ_write *w, const struct writ_request *request,
     writ_write_object_end(w);
 }
 
-/* It is no refusal to the protocol: the client asks a person, and comes back. */
+/* Not a refusal in the protocol: the client asks a person, and comes back. */
 static void
 put_input_required(struct writ_write *w, const struct writ_request *request,
     const struct writ_denial *refusal, struct writ_view state)
@@ -261,7 +261,7 @@ put_input_required(struct writ_write *w, const struct writ_request *request,
     writ_write_object_end(w);
 }
 
-/* For hosts that show a model only results: why, as text, and the data beside it. */
+/* For hosts that show a model only results: the reason as text, and the data beside it. */
 static void
 put_result(
     struct writ_write *w, const struct writ_request *request, const struct writ_denial *refusal)

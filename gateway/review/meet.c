@@ -17,7 +17,7 @@ writ_meet_is_due(const struct writ_request *request, struct writ_upstream *upstr
     return writ_meet_is_late(request, upstream) && request->late.tried != upstream;
 }
 
-/* Whatever it was, nothing of the request was sent. */
+/* For any end of the join, nothing of the request was sent. */
 static enum writ_reason
 fault_of(const struct writ_upcall_answer *answer)
 {

@@ -59,7 +59,7 @@ make_ask(struct writ_request *request, struct writ_call *call)
         writ_buf_in(request->x->arena, (size_t)writ_request_config(request)->limits.body_bytes);
     struct writ_view boundary = call->run.id, conditions;
 
-    if (call->run.previous.ptr != NULL) { /* a window of time: any later one will do */
+    if (call->run.previous.ptr != NULL) { /* a window of time: any later one matches */
         boundary = (struct writ_view){NULL, 0};
     }
     WRIT_TRY(writ_jcs_put(&arguments, call->callee.arguments, NULL));
@@ -86,7 +86,7 @@ writ_review_ask_make(struct writ_request *request, struct writ_call *call)
         call->verdict.approval, &request->identity.agent, request->x->arena, &call->review.terms);
     enum writ_reason fault;
 
-    if (r.code == WRIT_E_INVALID) { /* no voter is left who could decide */
+    if (r.code == WRIT_E_INVALID) { /* no voter is left that could decide */
         return refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
     }
     WRIT_TRY(r);

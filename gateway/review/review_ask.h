@@ -1,15 +1,15 @@
-/* review_ask.h - a call that its rule wants approved, as the ledger is asked about it. */
+/* review_ask.h - the review of a call whose rule requires an approval, for the ledger. */
 #ifndef WRIT_GATEWAY_REVIEW_ASK_H
 #define WRIT_GATEWAY_REVIEW_ASK_H
 
 #include "gateway/request/request.h"
 
-/** Whether the call needs an approval. One that goes on with a call that was granted has it. */
+/** Whether the call needs an approval. A call that continues a granted one has it. */
 bool writ_review_ask_needed(const struct writ_call *call);
 
 /**
- * Makes `call->review.ask` out of the draft, which becomes a `require_approval`. It becomes a deny
- * when no voter could decide, or when the returned requestState is not for this call.
+ * Makes `call->review.ask` from the draft, which becomes a `require_approval`. The draft becomes a
+ * deny when no voter could decide, or when the returned requestState is not for this call.
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE, WRIT_E_LIMIT  the arguments have no canonical form, or are too large

@@ -1,17 +1,16 @@
 /* review_hold.c - HOLD and REJUDGE: a call whose review is open is held on its request, for a time:
- * with a timer that also looks at the client and at the gateway. After the verdict the request
- * starts again from its first check, without what it knew before: caller, policy, state of the
- * target. */
+ * with a timer that also checks the client and the gateway. After the verdict the request starts
+ * again from its first check, without its earlier results: caller, policy, state of the target. */
 
 #include "gateway/request/refusal.h"
 #include "gateway/review/review_tell.h"
 #include "policy/decide/approval.h"
 
-#define SLICE_US INT64_C(1000000) /* between two looks at the client and at the gateway */
-#define PROBE_MS 1000 /* after which a client that sent FIN is asked whether it is there */
+#define SLICE_US INT64_C(1000000) /* between two checks of the client and of the gateway */
+#define PROBE_MS 1000             /* after which a client that sent FIN is probed */
 
-/* Who was told to come back, and does, is there when the verdict is: it is held in any case. A
- * person who would not even look at the page does not wait. */
+/* A caller that comes back as requested is waiting at the verdict: its call is held in any case. A
+ * person who declined to open the page does not wait. */
 static int64_t
 hold_us(const struct writ_call *call)
 {
@@ -22,7 +21,7 @@ hold_us(const struct writ_call *call)
                                               : approval->hold_us;
 }
 
-/* Whether the request waits, or goes on waiting. One whose client has left, or whose gateway stops,
+/* Whether the request waits, or keeps waiting. One whose client has left, or whose gateway stops,
  * does not: no client would get the result. */
 static bool
 is_wanted(struct writ_request *request)
@@ -43,17 +42,18 @@ is_wanted(struct writ_request *request)
     return now_us < request->hold.until_us;
 }
 
-/* From the start, by the configuration of now: the verdict is bound to what it was asked about, and
- * everything that may have changed since is found by looking again, the caller's token included. */
+/* Starts again with the present configuration: the verdict is bound to the reviewed call, and
+ * everything that may have changed since is checked again, the caller's token included. */
 static enum writ_step
 begin_again(struct writ_request *request)
 {
-    request->previous = request->generation; /* it knows the agent, until that is found again */
+    request->previous = request->generation; /* it has the agent, until that is authenticated
+                                                again */
     request->generation = writ_generation_hold(request->worker->generation);
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
     request->call = NULL;
-    request->late = (struct writ_late){0};                           /* it may be there by now */
-    writ_shares_release(&request->worker->shares, &request->charge); /* it is counted again */
+    request->late = (struct writ_late){0};                           /* it may be up by now */
+    writ_shares_release(&request->worker->shares, &request->charge); /* it counts again */
     return WRIT_STEP_AUTHENTICATE;
 }
 

@@ -6,7 +6,7 @@
 
 #define US_PER_S 1000000
 
-/* What a person said: to open the page is agreed to, or not. */
+/* The answer of a person: agreed to open the page, or not. */
 static bool
 read_answer(const struct writ_json *answer, struct writ_returned *ret)
 {

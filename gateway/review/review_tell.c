@@ -1,4 +1,4 @@
-/* review_tell.c - chooses the form by what the client declared, and writes it. A client gets no
+/* review_tell.c - chooses the form by the client's declarations, and writes it. A client gets no
  * question that it did not declare. */
 #include "gateway/review/review_tell.h"
 
@@ -14,7 +14,7 @@
 #define PROGRESS_MAX 8192
 #define PAGE         "/reviews/"
 
-/* Only what a client has declared is sent: others take an input_required for an empty success. */
+/* Only a declared form is sent: other clients take an input_required for an empty success. */
 enum writ_review_tell
 writ_review_tell_form(const struct writ_request *request, const struct writ_ask *ask)
 {
@@ -75,7 +75,7 @@ writ_review_tell_state(
     return writ_continuation_put(&continuation, request->generation->signer, ret, NULL);
 }
 
-/* A person is asked once: who has agreed to open the page is not asked again in every round. */
+/* A person is asked once: one who agreed to open the page is not asked again in every round. */
 void
 writ_review_tell_put_input(struct writ_write *w, const struct writ_request *request,
     const struct writ_ask *ask, struct writ_view state)
@@ -169,8 +169,7 @@ writ_review_tell_progress(struct writ_request *request)
     if (!writ_is_ok(put_progress(request, token, waited, &data))) {
         return; /* a notification may be lost */
     }
-    request->hold.progress =
-        waited + 1; /* a tool begins to count at 0, and the number has to grow */
+    request->hold.progress = waited + 1; /* a tool begins to count at 0, and the number must grow */
     event.data = writ_buf_view(&data);
     WRIT_IGNORE(writ_sse_put(&request->stream.pending, &event, NULL));
     WRIT_IGNORE(writ_client_stream_write(request, (struct writ_view){NULL, 0}));

@@ -1,12 +1,12 @@
-/* review_tell.h - how a caller learns that its call waits for a verdict, by what its protocol and
- * its client can do:
+/* review_tell.h - tells a caller that its call waits for a verdict, by the abilities of its
+ * protocol and its client:
  *
  *     2026-07-28, URL elicitation declared   a result `input_required`: the page of the review to
  *                                            open, and a requestState to come back with
- *     2025-11-25, URL elicitation declared   the error URLElicitationRequired with that page
- *     everybody else                         the refusal, with the same facts in its data
+ *     2025-11-25, URL elicitation declared the error URLElicitationRequired with that page other
+ *     clients the refusal, with the same facts in its data
  *
- * While a request is held, its stream is kept alive and says what it waits for. */
+ * While a request is held, its stream is kept alive and has notices of progress. */
 #ifndef WRIT_GATEWAY_REVIEW_TELL_H
 #define WRIT_GATEWAY_REVIEW_TELL_H
 
@@ -24,13 +24,13 @@ enum writ_review_tell {
     WRIT_REVIEW_TELL_ELICITATION, /* URLElicitationRequired */
 };
 
-/** Appends "https://admin.example/reviews/ID": by `admin_url`, or by the address that the admin
- * listener is bound to. Nothing when there is no such listener. The URL gives no access: the page
- * asks its reader to log in. */
+/** Appends "https://admin.example/reviews/ID": with `admin_url`, or with the address of the admin
+ * listener. Nothing without such a listener. The URL gives no access: the page asks its reader to
+ * log in. */
 void writ_review_tell_put_url(struct writ_buf *buf, const struct writ_gateway *gateway,
     const struct writ_config *config, struct writ_view id);
 
-/** The form in which a call gets the result of its review. NULL: it has none. */
+/** The form in which a call gets the result of its review. NULL: no review. */
 enum writ_review_tell writ_review_tell_form(
     const struct writ_request *request, const struct writ_ask *ask);
 
@@ -46,12 +46,12 @@ void writ_review_tell_put_input(struct writ_write *w, const struct writ_request 
 void writ_review_tell_put_elicitations(
     struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask);
 
-/** Begins the stream of a request that is held, where its client takes one: a connection that is
- * silent for long is given up on the way. */
+/** Begins the stream of a held request, if its client takes one: proxies cut a connection that is
+ * silent for long. */
 void writ_review_tell_begin(struct writ_request *request);
 
-/** Tells on the stream that the request is held, and for how long at most, when its caller wants to
- * know (progressToken) and was not told for a while. */
+/** Reports on the stream that the request is held, and for how long at most, when its caller
+ * requested progress (progressToken) and got no notice for a while. */
 void writ_review_tell_progress(struct writ_request *request);
 
 #endif

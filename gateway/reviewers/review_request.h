@@ -1,6 +1,6 @@
-/* review_request.h - one question to one reviewer about one review: its tries, one after another.
- * Who is asked, and when, is for reviewers.c; how it goes out, for reviewer_hook.h and
- * reviewer_worker.h. On the first loop alone.
+/* review_request.h - the request to one reviewer about one review: its tries, one after another.
+ * reviewers.c chooses reviewer and time; reviewer_hook.h and reviewer_worker.h send it. Only on the
+ * first loop.
  *
  * The life of an request: it WAITS until it is due and there is room, READS the review from the
  * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
@@ -29,13 +29,13 @@ struct writ_review_request {
     TAILQ_ENTRY(writ_review_request) link;
     struct writ_reviewer *reviewer;
     enum writ_review_request_stage stage;
-    bool over;                     /* it is freed as soon as nothing of it is under way */
+    bool over;                     /* it is freed as soon as it has no open operation */
     bool seen;                     /* in the present list of all that live */
     unsigned tries;                /* that failed */
     int64_t due_us;                /* WAITS: when; OUT, to a worker: until when */
     struct writ_view id;           /* of the review */
-    char digest[WRIT_DIGEST_TEXT]; /* of its terms */
-    bool whole;                    /* the prompt has its arguments whole */
+    char digest[WRIT_DIGEST_TEXT]; /* the prompt has its complete arguments */
+    bool whole;                    /* the arena holds the errand itself */
     struct writ_arena *own;        /* it lies in there itself */
     struct writ_arena *arena;      /* of one try; NULL: none */
     struct writ_entry entry;
@@ -52,17 +52,18 @@ struct writ_reviewer {
     const struct writ_reviewer_config *config; /* as at the start */
     TAILQ_HEAD(writ_review_requests, writ_review_request) requests;
     size_t out;              /* READS, OUT, VOTES */
-    bool ending;             /* nothing more is asked */
-    struct writ_timer timer; /* its owner sets `fn`: goes on with what is due */
+    bool ending;             /* no further requests */
+    struct writ_timer timer; /* the owner sets `fn`: runs the due errands */
     /* a webhook */
     struct writ_http_client *client;
     struct writ_buf secret;
     /* a worker */
     struct writ_child *child;
-    bool told; /* this start of it got a review */
+    bool told; /* this start of the worker got a review */
 };
 
-/** A new one that WAITS, in the reviewer's list. `id`: of the review, copied. NULL: no memory. */
+/** A new errand that WAITS, in the reviewer's list. `id`: of the review, copied. NULL: no
+ * memory. */
 struct writ_review_request *writ_review_request_new(
     struct writ_reviewer *reviewer, struct writ_view id);
 
@@ -72,7 +73,7 @@ void writ_review_request_free(struct writ_review_request *request);
 /** Begins a try: reads the review from the ledger into `entry`, and calls `back`. */
 void writ_review_request_read(struct writ_review_request *request, writ_post_fn *back);
 
-/** Votes with what `r` says; the try ends when the ledger has answered. */
+/** Submits the vote in `r`; the try ends when the ledger has answered. */
 void writ_review_request_vote(
     struct writ_review_request *request, const struct writ_entry_review *r);
 
@@ -87,7 +88,7 @@ void writ_review_request_failed(struct writ_review_request *request, const char 
 void writ_review_request_end(
     struct writ_review_request *request, enum writ_review_request_stage next);
 
-/** Looks at what is due of a reviewer, in the loop's next turn. */
+/** Runs the due errands of a reviewer, in the loop's next turn. */
 void writ_review_requests_wake(struct writ_reviewer *reviewer);
 
 #endif

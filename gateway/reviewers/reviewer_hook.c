@@ -1,8 +1,8 @@
 /* reviewer_hook.c - a webhook. The review is posted, signed in the way of Standard Webhooks
  * (HMAC-SHA256 over id, time and body), because receivers have that in a library for every
- * language; RFC 9421 would need a parser of structured fields on their side. What comes back over
- * the verified TLS connection to the configured URL is that reviewer's answer. Redirects are no
- * answers, and nothing is followed.
+ * language; RFC 9421 would need a parser of structured fields on their side. An answer over the
+ * verified TLS connection to the configured URL is that reviewer's. A redirect is not an answer and
+ * is not followed.
  */
 #include "gateway/reviewers/reviewer_hook.h"
 
@@ -131,7 +131,7 @@ put_signature(const struct writ_buf *secret, struct writ_view id, struct writ_vi
     return writ_buf_check(ret, NULL);
 }
 
-/* {"type", "timestamp", "data"}, as Standard Webhooks has it. */
+/* {"type", "timestamp", "data"}, as in Standard Webhooks. */
 static WRIT_RESULT
 make_body(struct writ_view json, int64_t now_us, struct writ_buf *ret)
 {

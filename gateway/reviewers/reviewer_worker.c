@@ -1,7 +1,7 @@
 /* reviewer_worker.c - a worker: a process (child.h) that reads reviews as lines of JSON and writes
  * votes, each with the id of its review. It is started at once, and again when it ends, with
- * back-off; what it was asked when it ended is a failed try, so that one review that it cannot bear
- * does not stop the others.
+ * back-off; its open requests are failed tries then, so that one review that crashes it does not
+ * stop the others.
  */
 #include "gateway/reviewers/reviewer_worker.h"
 
@@ -38,7 +38,7 @@ request_out(struct writ_reviewer *reviewer, struct writ_view id)
     return NULL;
 }
 
-/* A line for no review that is asked about is late, or nothing: it is skipped. */
+/* A line for no open request is late, or nonsense: it is skipped. */
 static void
 on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
@@ -57,7 +57,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     }
 }
 
-/* Of one that was told of no call, its last words too. */
+/* For a worker that got no call, also its last text on standard error. */
 static void
 log_end(const struct writ_reviewer *reviewer, const struct writ_child_end *end)
 {

@@ -30,7 +30,7 @@ struct writ_reviewers {
 
 /* ---- asking */
 
-/* The reviewer that is a policy itself: it answers at once, or has nothing to say. */
+/* The reviewer that is a policy itself: it votes at once, or never. */
 static void
 give_opinion(struct writ_review_request *request, const struct writ_entry_review_get *get,
     const struct writ_reviewer_config *now)
@@ -140,8 +140,7 @@ is_timed(const struct writ_review_request *request)
            request->reviewer->config->kind == WRIT_REVIEWER_WORKER;
 }
 
-/* When there is something to do again; INT64_MAX: when something comes back, or the worker is up.
- */
+/* When the next errand is due; INT64_MAX: when an operation ends, or the worker is up. */
 static int64_t
 next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 {
@@ -203,7 +202,7 @@ request_for(struct writ_reviewer *reviewer, struct writ_view id)
     return NULL;
 }
 
-/* Its answer is no longer wanted. */
+/* Its answer is no longer needed. */
 static void
 take_back(struct writ_review_request *request)
 {
@@ -228,7 +227,7 @@ take_back(struct writ_review_request *request)
     }
 }
 
-/* What a review looks like now: is there something to ask this reviewer? */
+/* Decides from the present state of a review whether this reviewer must be asked. */
 static bool
 look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 {
@@ -253,7 +252,7 @@ look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 
 static void watch(struct writ_reviewers *all);
 
-/* After all that live were told: what was not among them is over. */
+/* After all open reviews were reported: the other ones are over. */
 static void
 forget_unseen(struct writ_reviewer *reviewer)
 {
@@ -267,7 +266,7 @@ forget_unseen(struct writ_reviewer *reviewer)
     }
 }
 
-/* False: there is no memory for one of them, and all are looked at again. */
+/* False: no memory for one of them, and all are checked again. */
 static bool
 look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch *now)
 {

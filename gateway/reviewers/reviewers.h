@@ -1,5 +1,5 @@
-/* reviewers.h - asks those who vote in reviews and do not ask themselves (`reviewers` of the
- * configuration): webhooks, workers, and the gateway's own opinions.
+/* reviewers.h - sends requests to the voters that do not fetch reviews themselves (`reviewers` of
+ * the configuration): webhooks, workers, and the gateway's own opinions.
  *
  * It watches the reviews in the ledger as everybody may (review_stream.h). For each open review and
  * each of its voters that has such an entry and has not voted there is one request: the review is
@@ -16,16 +16,17 @@
 
 struct writ_reviewers;
 
-/** Before the loops run. Without reviewers `ret` stays as it is. It is written on failure too, so
- * that the caller's cleanup closes what was opened. WRIT_E_ABSENT, WRIT_E_INVALID
- * (secrets, authorities), WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO. */
+/** Before the loops run. Without reviewers `ret` stays unchanged. It is written on failure too, so
+ * that the caller's cleanup closes it. WRIT_E_ABSENT, WRIT_E_INVALID (secrets, authorities),
+ * WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_IO, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviewers_open(
     struct writ_gateway *gateway, struct writ_reviewers **ret, struct writ_err *err);
 
-/** When the loops have ended, before the ledger is closed: gives up what is out, kills workers. */
+/** When the loops have ended, before the ledger is closed: cancels open requests, kills workers.
+ * NULL is permitted. */
 void writ_reviewers_end(struct writ_reviewers *reviewers);
 
-/** When the ledger is closed. NULL is fine, in both. */
+/** When the ledger is closed. NULL is permitted. */
 void writ_reviewers_free(struct writ_reviewers *reviewers);
 
 #endif

@@ -1,6 +1,6 @@
 /* anchor.c - writes a checkpoint to a file or posts it to a URL. A file is replaced only by a
- * checkpoint that extends the one in it; one that other programs share, under a lock on its
- * folder. */
+ * checkpoint that extends the one in it; a file that other programs share is replaced under a lock
+ * on its folder. */
 #include "gateway/service/anchor.h"
 
 #include "gateway/http/fetch.h"
@@ -21,7 +21,7 @@ writ_anchor_is_url(struct writ_view to)
 
 /* ---- a file */
 
-/* Of two writers one has the folder until it is done: so none puts an older one over a newer. */
+/* Only one writer at a time has the folder: so none puts an older checkpoint over a newer one. */
 static WRIT_RESULT
 lock(int dir, const char *path, struct writ_err *err)
 {
@@ -34,8 +34,8 @@ lock(int dir, const char *path, struct writ_err *err)
     return writ_trusted_fail(err, errno, path, "cannot lock its folder");
 }
 
-/* How many records the checkpoint in the file is over (0: there is none), and whether its
- * signature is believed: it is not when its key was revoked since. */
+/* The number of records that the checkpoint in the file covers (0: none), and whether its signature
+ * is trusted: not when its key was revoked since. */
 static WRIT_RESULT
 look(const struct writ_anchor *anchor, int dir, const char *name, struct writ_proofs *proofs,
     uint64_t *ret, bool *ret_believed, struct writ_err *err)

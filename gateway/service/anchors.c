@@ -1,6 +1,6 @@
 /* anchors.c - one job for each anchor, on a background thread.
  *
- * Invariant: only the thread uses a place, except for its job, which belongs to the lock. */
+ * Invariant: only the thread uses a place, except for its job, which the lock guards. */
 #include "gateway/service/anchors.h"
 
 #include "gateway/http/fetch.h"
@@ -10,9 +10,9 @@
 
 struct place {
     struct writ_anchor_config config;
-    bool own;      /* what the gateway itself remembers by */
-    uint64_t size; /* of the checkpoint that it has; 0: not known */
-    size_t len;    /* of its note, which at one size grows by the signature of another key */
+    bool own;      /* the gateway's own memory file */
+    uint64_t size; /* of the checkpoint that it has; 0: unknown */
+    size_t len;    /* of its note, which grows at one size by the signature of another key */
     bool failing;
     struct writ_background_job job;
 };
@@ -33,7 +33,7 @@ anchors_freep(struct writ_anchors **anchors)
     writ_anchors_free(*anchors);
 }
 
-/* Sends what is new. The keys are read each time: a key may have come since. */
+/* Sends the newest checkpoint. The keys are read each time: there may be a new one. */
 static WRIT_RESULT
 send_new(const struct writ_anchors *anchors, struct place *place, const atomic_bool *stop,
     struct writ_err *err)
@@ -72,7 +72,7 @@ send_new(const struct writ_anchors *anchors, struct place *place, const atomic_b
     return WRIT_DONE;
 }
 
-/* Every failure, and that it is over. */
+/* Logs every failure, and its end. */
 static void
 tell(const struct writ_anchors *anchors, struct place *place, bool failed, const char *why)
 {
@@ -164,7 +164,7 @@ writ_anchors_free(struct writ_anchors *anchors)
     if (anchors != NULL) {
         writ_background_free(anchors->background);
         if (anchors->n > anchors->config->ledger.anchors_n) { /* all were made */
-            /* what is not remembered now is what the last run wrote since it was last */
+            /* the last checkpoint of this run must be remembered now */
             WRIT_IGNORE(
                 send_new(anchors, &anchors->places[anchors->config->ledger.anchors_n], NULL, NULL));
         }

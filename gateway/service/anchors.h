@@ -1,11 +1,11 @@
-/* anchors.h - keeps sending the last checkpoint to where it is kept (`ledger.anchors`, and the file
- * that the gateway itself remembers by, `ledger.remember`), beside the
- * gateway's work, by a thread of its own, which serves all places in turn. What fails at one is
- * told in the log and counted, and tried again after a pause that doubles. A place that does not
- * answer holds up the others for WRIT_ANCHOR_TIMEOUT_MS (10 s) at most each time.
+/* anchors.h - sends each new checkpoint to the anchors (`ledger.anchors`, and the gateway's own
+ * memory file, `ledger.remember`), beside the gateway's work, on a thread of its own, which serves
+ * all places in turn. A failure is logged and counted, and tried again after a pause that doubles.
+ * A place that does not answer delays the others for WRIT_ANCHOR_TIMEOUT_MS (10 s) at most each
+ * time.
  *
- * A file with a believed checkpoint that the ledger does not contain as it was shows that records
- * were lost or exchanged: the thread reports it to the ledger, which grants nothing more. */
+ * A file with a trusted checkpoint that the ledger contradicts shows that records were lost or
+ * exchanged: the thread reports it to the ledger, which grants nothing more. */
 #ifndef WRIT_GATEWAY_ANCHORS_H
 #define WRIT_GATEWAY_ANCHORS_H
 
@@ -23,18 +23,19 @@ struct writ_anchors;
 /**
  * Starts the thread; the first checkpoint is sent at once.
  *
- * @param config  the anchors, the store and the keys, which are read again each time; outlives it
- * @param shard   used by this thread alone
+ * @param config  has the anchors, the store and the keys, which are read again each time; outlives
+ *                it
+ * @param shard   only this thread uses it
  * @param ledger  gets the findings; outlives it
  * @param ret     new, free with writ_anchors_free; written only on success
  *
- * WRIT_E_NOMEM, WRIT_E_INVALID (a URL that may not be asked).
+ * WRIT_E_NOMEM, WRIT_E_INVALID (a URL that is not allowed).
  */
 WRIT_RESULT writ_anchors_open(const struct writ_config *config, struct writ_ledger *ledger,
     const struct writ_clock *clock, struct writ_log *log, struct writ_metrics_shard *shard,
     struct writ_anchors **ret, struct writ_err *err);
 
-/** Gives up what is under way. NULL is fine. */
+/** Cancels the running job. NULL is permitted. */
 void writ_anchors_free(struct writ_anchors *anchors);
 
 #endif

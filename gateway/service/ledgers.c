@@ -1,5 +1,5 @@
-/* ledgers.c - reads every checkpoint that was kept outside before it opens the ledger, so that a
- * ledger that lost records is refused. After a loss the old files are moved aside, never deleted.
+/* ledgers.c - reads every checkpoint that was kept outside before it opens the ledger, so that it
+ * refuses a ledger that lost records. After a loss the old files are moved aside, never deleted.
  */
 #include "gateway/service/ledgers.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* A row outlives its session by half an idle time, in which another session takes its place, and
- * waits for the next look at what has expired: so the table of sessions is full first. */
+ * then waits for the next sweep: so the table of sessions is full first. */
 #define ROWS_PER_SESSION 3
 #define MEMORIES_MAX     (WRIT_ANCHORS_MAX + 1)
 
@@ -33,7 +33,7 @@ memories_wipe(struct memories *memories)
     }
 }
 
-/* The places that are files: those of anchors, then our own. */
+/* The anchors that are files: those of the configuration, then the gateway's own. */
 static bool
 file_at(const struct writ_config *config, size_t i, struct writ_anchor *ret)
 {
@@ -44,7 +44,7 @@ file_at(const struct writ_config *config, size_t i, struct writ_anchor *ret)
     return own || !writ_anchor_is_url(config->ledger.anchors[i].to);
 }
 
-/* An anchor that cannot be read now is reported when something is sent to it. */
+/* An anchor that cannot be read now is reported when a checkpoint is sent to it. */
 static WRIT_RESULT
 read_memories(const struct writ_config *config, struct memories *ret, struct writ_err *err)
 {

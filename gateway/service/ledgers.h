@@ -1,5 +1,6 @@
-/* ledgers.h - opens the ledger of a configuration, with all that is known of it from outside: what
- * the gateway remembers (`ledger.remember`), the files of `ledger.anchors`, and `ledger.pinned`. */
+/* ledgers.h - opens the ledger of a configuration, with all checkpoints known from outside: the
+ * gateway's own memory file (`ledger.remember`), the files of `ledger.anchors`, and
+ * `ledger.pinned`. */
 #ifndef WRIT_GATEWAY_LEDGERS_H
 #define WRIT_GATEWAY_LEDGERS_H
 
@@ -7,12 +8,12 @@
 #include "store/ledger/ledger.h"
 
 /**
- * Opens it.
+ * Opens the ledger.
  *
  * @param resume    as in writ_ledger_options
  * @param reports   as there
  * @param ret_keys  new, and borrowed by the ledger: free with writ_keyring_free after it is closed;
- *                  written as soon as there are any
+ *                  written as soon as they are read
  *
  * As writ_ledger_open, writ_keydir_load, writ_trusted_load. Blocks.
  */
@@ -20,8 +21,9 @@ WRIT_RESULT writ_ledgers_open(const struct writ_config *config, const struct wri
     bool resume, const struct writ_ledger_reports *reports, struct writ_keyring **ret_keys,
     struct writ_ledger **ret, struct writ_err *err);
 
-/** After a loss: what contradicts the ledger in files of anchors, and in what is remembered, is
- * moved aside (NAME.lost-<time>), and the last checkpoint is put in its place. As writ_anchor_send.
+/** After a loss: moves aside the checkpoints of anchor files, and of the gateway's own file, that
+ * contradict the ledger (NAME.lost-<time>), and puts the last checkpoint in their place. As
+ * writ_anchor_send.
  */
 WRIT_RESULT writ_ledgers_replace(
     const struct writ_config *config, const struct writ_clock *clock, struct writ_err *err);

@@ -6,7 +6,7 @@
 #include "policy/model/rule.h"
 
 #define NAMES_MAX     8192
-#define PATIENT_LOOKS 20 /* at the start, before it is said that something is missing */
+#define PATIENT_LOOKS 20 /* at the start, before a missing condition is logged */
 
 /* ---- the conditions: on a loop's thread, or with `loop` NULL on the main thread */
 
@@ -65,7 +65,7 @@ issuers_are_known(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_
     return writ_identity_keys_ready(generation_of(ctx, loop)->issuers);
 }
 
-/* One that is silent does not make the gateway unready: the others are served without it. */
+/* A silent upstream does not make the gateway unready: the others are served without it. */
 static void
 name_silent_upstreams(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
 {

@@ -1,6 +1,6 @@
 /* reload.c - prepares everything that a new configuration needs, then takes it.
  *
- * Invariant: between the first thing that is taken and the last nothing can fail. */
+ * Invariant: from the first part that is taken to the last nothing can fail. */
 #include "gateway/service/reload.h"
 
 #include "gateway/listener/certificate.h"
@@ -13,7 +13,7 @@
 
 #define RULES_ARENA ((size_t)64 << 20)
 
-/* What one loop is given; it frees it with what was before. */
+/* The new state for one loop, which frees it together with its previous state. */
 struct handover {
     struct writ_post post;
     struct writ_worker *worker;
@@ -22,7 +22,7 @@ struct handover {
     struct handover *next;
 };
 
-/* All that a reload brings, before any of it is taken. */
+/* All parts of a reload, before any of them is taken. */
 struct fresh {
     struct writ_config *config;
     struct writ_certificate *certificate, *admin_certificate; /* NULL: without TLS */
@@ -59,7 +59,7 @@ fresh_wipe(struct fresh *fresh)
 
 /* ---- the rules of reviews ---- */
 
-/* On the writer's thread: the entry and all that it names is in its arena. */
+/* On the writer's thread: the entry and all its data are in its arena. */
 static void
 rules_told(struct writ_entry *entry)
 {
@@ -88,7 +88,7 @@ writ_reload_tell_rules(struct writ_ledger *ledger, const struct writ_config *con
 
 /* ---- what can fail ---- */
 
-/* The files of a listener are read again, but a listener speaks TLS or it does not. */
+/* The files of a listener are read again, but a reload cannot turn TLS on or off. */
 static writ_result
 check_tls(const char *name, const struct writ_tls_config *start,
     const struct writ_tls_config *fresh, struct writ_err *err)
@@ -99,7 +99,7 @@ check_tls(const char *name, const struct writ_tls_config *start,
     return WRIT_DONE;
 }
 
-/* New connections get what the files hold now, also when the configuration is the same. */
+/* New connections get the present files, also when the configuration is the same. */
 static writ_result
 prepare_tls(const struct writ_listener *listener, const struct writ_tls_config *config,
     struct writ_certificate **ret, struct writ_err *err)
@@ -149,7 +149,7 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
     WRIT_TRY(writ_changes_check(gateway->config, fresh->config, ret_waits, err));
     WRIT_TRY(check_tls("tls", &gateway->config->tls, &fresh->config->tls, err));
     WRIT_TRY(check_tls("admin_tls", &gateway->config->admin_tls, &fresh->config->admin_tls, err));
-    /* before upstreams are those of the start: their `authorization` is LIVE */
+    /* before the upstreams get the values of the start: their `authorization` is LIVE */
     WRIT_TRY(writ_tokens_prepare(gateway->tokens, fresh->config, &fresh->tokens, err));
     writ_changes_keep(gateway->config, fresh->config);
     WRIT_TRY(prepare_tls(gateway->listener, &fresh->config->tls, &fresh->certificate, err));
@@ -197,7 +197,7 @@ hand_over(struct fresh *fresh)
     }
 }
 
-/* The main thread's; the loops give the old one back. */
+/* The main thread's; the loops return the previous one. */
 static void
 become_current(struct fresh *fresh, struct writ_generation **current)
 {

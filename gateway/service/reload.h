@@ -1,38 +1,37 @@
-/* reload.h - SIGHUP: the configuration, the keys and the certificates are read again; and
- * definitions of tools that were accepted, which need no signal.
+/* reload.h - reads the configuration, the keys and the certificates again at SIGHUP; and newly
+ * accepted definitions of tools without a signal.
  *
- * All or nothing: everything that can fail is done first, and nothing of the running gateway is
- * touched before it succeeded. A call that is under way keeps what it began with. */
+ * All or nothing: everything that can fail is done first, and the running gateway is not changed
+ * before it has succeeded. A running call keeps the state with which it began. */
 #ifndef WRIT_GATEWAY_RELOAD_H
 #define WRIT_GATEWAY_RELOAD_H
 
 #include "gateway/state/gateway.h"
 
 /**
- * Reads `file` and takes it. From the main thread; blocks for files.
+ * Reads `file` and applies it. From the main thread; blocks for files.
  *
  * @param current    the generation that is held for the main thread; exchanged on success
- * @param ret_waits  names of options that would have changed and wait for a restart (changes.h)
+ * @param ret_waits  names of changed options that wait for a restart (changes.h)
  *
- * @return WRIT_OK; else everything is as it was: what the configuration, the keys or the
- *         certificates were refused for, WRIT_E_INVALID for a change that needs a restart,
- *         WRIT_E_NOMEM
+ * @return WRIT_OK; else nothing has changed: the fault of the configuration, the keys or the
+ *         certificates, WRIT_E_INVALID for a change that needs a restart, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_reload_run(struct writ_gateway *gateway, const char *file,
     struct writ_generation **current, struct writ_buf *ret_waits, struct writ_err *err);
 
 /**
- * Reads what operators accepted and takes it; the rest stays as it is. From the main thread; blocks
- * for files.
+ * Reads newly accepted definitions and applies them; the rest stays unchanged. From the main
+ * thread; blocks for files.
  *
- * As writ_generation_renew; on failure everything is as it was.
+ * As writ_generation_renew; on failure nothing has changed.
  */
 WRIT_RESULT writ_reload_accepted(
     struct writ_gateway *gateway, struct writ_generation **current, struct writ_err *err);
 
-/** Tells the ledger what policy says, so that reviews by other rules end at once: at the start, and
- * by itself at a reload. Any thread; does not block. What cannot be told, for want of memory, is
- * found out when a caller comes back. */
+/** Passes the present rules to the ledger, so that reviews by other rules end at once: at the
+ * start, and at each reload. Any thread; does not block. Without memory it is skipped: the change
+ * is then noticed when a caller comes back. */
 void writ_reload_tell_rules(struct writ_ledger *ledger, const struct writ_config *config);
 
 #endif

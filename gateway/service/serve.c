@@ -1,7 +1,7 @@
-/* serve.c - opening everything in order, waiting for signals, and closing it in reverse.
+/* serve.c - opens everything in order, waits for signals, and closes it in reverse.
  *
  * Invariants:
- * (1) Signals are blocked before the first thread is made, so that only this one gets them.
+ * (1) Signals are blocked before the first thread is made, so that only the main thread gets them.
  * (2) The loops have ended before anything that they use is freed.
  * (3) A generation is replaced on each loop by that loop; the main thread holds the current one. */
 #include "gateway/service/serve.h"
@@ -41,7 +41,7 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-#define TICK_US       1000000  /* how often the main thread looks around */
+#define TICK_US       1000000  /* the interval of the main thread's checks */
 #define EARLY_TICK_US 50000    /* the same while the gateway is not ready */
 #define SWEEP_TICKS   10       /* ticks between two sweeps of the sessions */
 #define DRAIN_US      10000000 /* for calls under way at the end */
@@ -66,12 +66,12 @@ struct serve {
     size_t started; /* loops that run */
     struct writ_generation *generation;
     struct writ_ledger_reports reports;
-    struct writ_keyring *ledger_keys; /* as they were at the start */
+    struct writ_keyring *ledger_keys; /* the keys of the start */
     struct writ_definition_cache seen;
     struct writ_definitions_mark accepted; /* the file that was read last */
     struct writ_repeats repeats;
-    struct writ_anchors *anchors;     /* NULL: there are none */
-    struct writ_reviewers *reviewers; /* NULL: there are none to be asked */
+    struct writ_anchors *anchors;     /* NULL: none */
+    struct writ_reviewers *reviewers; /* NULL: none */
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
@@ -80,7 +80,7 @@ struct serve {
     struct writ_route admin_routes[ADMIN_ROUTES];
     struct writ_buf issuer, admin_url;
     struct writ_ready ready;
-    enum writ_ledger_state ledger_was; /* as the log has it */
+    enum writ_ledger_state ledger_was; /* as last logged */
     struct writ_memory_trim connections, sessions;
     sigset_t signals;
 };
@@ -100,7 +100,7 @@ serve_jwks(struct writ_exchange *x, void *ctx)
         writ_buf_view(&writ_gateway_worker(gateway, x->loop)->generation->jwks));
 }
 
-/* Which credentials were revoked: current as it is given away. */
+/* The list of revoked credentials, current when it is sent. */
 static void
 serve_status_list(struct writ_exchange *x, void *ctx)
 {
@@ -124,8 +124,8 @@ serve_status_list(struct writ_exchange *x, void *ctx)
     writ_exchange_reply(x, 200, headers, 2, writ_buf_view(&body));
 }
 
-/* These documents are for pages of every origin; a header that clients send makes a browser ask
- * first. */
+/* These documents are for pages of every origin; browsers send a preflight because of a header of
+ * clients. */
 static void
 serve_resource(struct writ_exchange *x, void *ctx)
 {
@@ -381,7 +381,7 @@ open_upstreams(struct serve *serve, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Which option asks for the address, and on which line. */
+/* The option with the address, and its line, for the error. */
 static writ_result
 in_option(const struct serve *serve, const struct writ_listen_address *address, writ_result result,
     struct writ_err *err)
@@ -433,7 +433,7 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     return WRIT_DONE;
 }
 
-/* A URL by the address that was bound, because the configured port may be 0; of a Unix socket its
+/* A URL with the bound address, because the configured port may be 0; of a Unix socket its
  * address. */
 static writ_result
 make_url(const struct writ_listen_address *listen, const struct writ_tls_config *tls,
@@ -495,7 +495,7 @@ hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
     return writ_stop_rules_hear(ctx, fact, err);
 }
 
-/* What was stopped before is in the ledger. */
+/* Reads earlier stops from the ledger. */
 static writ_result
 open_kills(struct writ_gateway *gateway, struct writ_err *err)
 {
@@ -588,8 +588,7 @@ end_streams(struct writ_post *post)
     writ_stream_merge_end_all(worker);
 }
 
-/* Of a call that goes on elsewhere it is recorded that its end is not known, and its client is
- * told. */
+/* Records that the end of a call that continues elsewhere is unknown, and informs its client. */
 static void
 expire(struct writ_post *post)
 {
@@ -640,7 +639,8 @@ close_all(struct serve *serve)
         WRIT_IGNORE(writ_loop_join(serve->loops[i], NULL)); /* keeps (2) */
     }
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may have records left */
+        writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may still have records to
+                                                       write */
     }
     writ_ledger_query_free(gateway->queries);
     writ_anchors_free(serve->anchors);
@@ -708,7 +708,7 @@ reload_and_say(struct serve *serve)
     }
 }
 
-/* What `writ tools accept` left beside the ledger counts without a signal. */
+/* Applies the definitions that `writ tools accept` left beside the ledger, without a signal. */
 static void
 take_accepted(struct serve *serve)
 {
@@ -738,7 +738,7 @@ sweep(struct serve *serve)
         serve->gateway.sessions, writ_clock_mono_us(serve->options->clock), &left);
 }
 
-/* Who runs the gateway has to know why it refuses; its clients are not told. */
+/* Logs for the operator why the ledger refuses; clients do not get this reason. */
 static void
 tell_of_ledger(struct serve *serve)
 {
@@ -821,8 +821,8 @@ block_signals(struct serve *serve)
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
 }
 
-/* The soft limit of 1024 is there for select(2), which nothing here uses; what is open is bounded
- * by limits of our own. */
+/* The soft limit of 1024 exists for select(2), which the gateway does not use; its own limits bound
+ * the open descriptors. */
 static void
 allow_descriptors(void)
 {

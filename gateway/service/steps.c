@@ -1,4 +1,4 @@
-/* steps.c - every row of step.tbl.h has its function here, and nothing else has them all. */
+/* steps.c - the only file with the functions of all rows of step.tbl.h. */
 #include "gateway/service/steps.h"
 
 #include "gateway/call/conclude.h"

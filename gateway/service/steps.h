@@ -1,4 +1,5 @@
-/* steps.h - the table of steps (step.tbl.h) with its functions, which live above what runs them. */
+/* steps.h - the table of steps (step.tbl.h) with its functions, which are in rooms above the
+ * driver. */
 #ifndef WRIT_GATEWAY_STEPS_H
 #define WRIT_GATEWAY_STEPS_H
 

@@ -1,7 +1,7 @@
 /* accepted.c - accepted definitions of tools, from the ledger and from the file.
  *
  * A definition of the file counts when it differs from the ledger's and was accepted later. The
- * command sets the times, and never earlier than the definition before. */
+ * command sets the times, never earlier than that of the previous definition. */
 #include "gateway/state/accepted.h"
 
 #include "base/clock.h"

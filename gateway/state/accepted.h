@@ -1,8 +1,8 @@
-/* accepted.h - which definitions of tools an operator accepted: facts of the ledger, one for each
- * definition. `writ tools accept` leaves what it accepts in a signed file beside the ledger
- * (store/definitions.h), because a running gateway alone writes to its ledger; a gateway records
- * what is newer there than in the ledger, and from then on the ledger says it. A file that is gone,
- * or that is an older one, takes nothing back. */
+/* accepted.h - the definitions of tools that an operator accepted: facts of the ledger, one for
+ * each definition. `writ tools accept` puts them into a signed file beside the ledger
+ * (store/definitions.h), because only a running gateway writes to its ledger. A gateway records
+ * definitions that are newer there than in the ledger, and from then on the ledger has them. A
+ * missing or older file revokes nothing. */
 #ifndef WRIT_GATEWAY_ACCEPTED_H
 #define WRIT_GATEWAY_ACCEPTED_H
 
@@ -10,15 +10,16 @@
 #include "store/trusted/definitions.h"
 
 /**
- * Reads the facts, then the file, which wins where it is newer. A definition that the file does not
- * have has no text.
+ * Reads the facts, then the file; the newer definition wins. A definition that is not in the file
+ * has no text.
  *
  * @param store   path of the ledger, NUL-terminated
  * @param keys    with the keys of the ledger
- * @param ledger  open: what is newer in the file is recorded before it counts; NULL: it is not
+ * @param ledger  open: newer definitions of the file are recorded before they count; NULL: not
+ *                recorded
  * @param ret     new, free with writ_definitions_free
  *
- * As writ_reader_open, writ_reader_facts, writ_definitions_load (but no file is none) and
+ * As writ_reader_open, writ_reader_facts, writ_definitions_load (a missing file is empty) and
  * writ_ledger_record. Blocks. Not on the writer's thread.
  */
 WRIT_RESULT writ_accepted_load(const char *store, const struct writ_keyring *keys,

@@ -1,7 +1,7 @@
-/* catalog_snapshot.h - which catalog of one tool server holds now, for all loops.
+/* catalog_snapshot.h - the current catalog of one tool server, for all loops.
  *
- * A loop keeps what it saw last and looks at one number to know that it still holds, so that a call
- * takes no lock. What one loop puts there, every loop sees at its next look. */
+ * A loop keeps the last catalog that it read and compares one number to know that it is still
+ * current, so that a call takes no lock. Every loop sees a new catalog at its next lookup. */
 #ifndef WRIT_GATEWAY_CATALOG_SNAPSHOT_H
 #define WRIT_GATEWAY_CATALOG_SNAPSHOT_H
 
@@ -13,13 +13,13 @@ struct writ_catalog_snapshot {
     pthread_mutex_t lock;         /* of `current` */
     struct writ_catalog *current; /* held; NULL: nothing was learned yet */
     atomic_uint_least64_t version;
-    atomic_uint_least64_t doubts;  /* times that the list was said or seen to be another */
-    atomic_uint_least64_t settled; /* doubts that had come when the current one was asked for */
-    atomic_int_least64_t stale_us; /* when the current one is too old; monotonic */
-    atomic_int_least64_t asked_us; /* when it was asked for */
+    atomic_uint_least64_t doubts;  /* how often the list was said or seen to have changed */
+    atomic_uint_least64_t settled; /* the doubts at the time when the current one was requested */
+    atomic_int_least64_t stale_us; /* when the current one becomes too old; monotonic */
+    atomic_int_least64_t asked_us; /* when it was requested */
 };
 
-/** What one loop saw last. Zeroed: nothing. That loop's thread alone. */
+/** The last catalog that one loop read. Zeroed: none. Only for that loop's thread. */
 struct writ_catalog_snapshot_view {
     struct writ_catalog *catalog; /* held */
     uint64_t version;
@@ -30,11 +30,11 @@ WRIT_RESULT writ_catalog_snapshot_init(
     struct writ_catalog_snapshot *snapshot, struct writ_err *err);
 void writ_catalog_snapshot_wipe(struct writ_catalog_snapshot *snapshot);
 
-/** The current catalog, or NULL; borrowed until this loop looks again. */
+/** The current catalog, or NULL; borrowed until the next lookup of this loop. */
 const struct writ_catalog *writ_catalog_snapshot_look(
     struct writ_catalog_snapshot *snapshot, struct writ_catalog_snapshot_view *view);
 
-/** Lets go of what was seen last. */
+/** Drops the last catalog that was read. */
 void writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view);
 
 /** Puts a sealed catalog there; it is taken. One that says the same changes nothing. Any thread. */
@@ -54,8 +54,8 @@ void writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *snapshot);
 /** How many doubts there were: look before asking for the list. Any thread. */
 uint64_t writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *snapshot);
 
-/** The list that was asked for at `asked_us`, after so many doubts, was put there: those are over,
- * until `stale_us`. Any thread. */
+/** Ends these doubts after the list that was requested at `asked_us` was set; it is valid until
+ * `stale_us`. Any thread. */
 void writ_catalog_snapshot_settle(
     struct writ_catalog_snapshot *snapshot, uint64_t doubts, int64_t asked_us, int64_t stale_us);
 

@@ -1,9 +1,8 @@
-/* gateway.h - what the parts of a running gateway share, and what each loop has of its own.
+/* gateway.h - the state that the parts of a running gateway share.
  *
- * A call lives and dies on one loop: it works with its struct writ_worker, and reads what is in
- * struct writ_gateway, which does not change while the loops run. What a reload replaces is a
- * struct writ_generation; every request holds the one it began with, so that nothing changes under
- * a call that is under way. */
+ * A call runs on one loop: it uses its struct writ_worker, and reads struct writ_gateway, which
+ * does not change while the loops run. A reload replaces the struct writ_generation; every request
+ * holds the one with which it began, so that nothing changes during a call. */
 #ifndef WRIT_GATEWAY_GATEWAY_H
 #define WRIT_GATEWAY_GATEWAY_H
 
@@ -44,9 +43,9 @@ struct writ_gateway {
     const struct writ_profile *profile;
     const struct writ_steps *steps;
     const struct writ_config *config; /* of the start: never for an option that is LIVE */
-    struct writ_view issuer;          /* of credentials, where no configuration names one */
+    struct writ_view issuer;          /* of credentials, when the configuration names none */
     struct writ_view admin_url;       /* by the address that is bound; empty: no admin listener */
-    struct writ_tokens *tokens;       /* what upstreams are shown, by their number */
+    struct writ_tokens *tokens;       /* the credentials for upstreams, by their number */
     struct writ_upstream *upstreams[WRIT_UPSTREAMS_MAX];
     size_t upstreams_n;
     struct writ_worker *workers;

@@ -1,6 +1,6 @@
-/* generation.c - builds a generation whole or not at all; it does not change afterwards. A renewed
- * one shares the configuration and keys of the one before and holds it. The current one links to
- * those that requests still hold. */
+/* generation.c - builds a complete generation or none; it does not change afterwards. A renewed one
+ * shares the configuration and keys of the one before and holds it. The current one links to those
+ * that requests still hold. */
 #include "gateway/state/generation.h"
 
 #include "gateway/state/accepted.h"
@@ -14,7 +14,7 @@ generation_freep(struct writ_generation **generation)
     writ_generation_drop(*generation);
 }
 
-/* Verifiers that were told one algorithm shall not meet another. */
+/* Verifiers that were configured for one algorithm must not meet another one. */
 static writ_result
 check_alg(enum writ_jwk_alg wanted, const struct writ_jwk *key, struct writ_err *err)
 {
@@ -25,7 +25,7 @@ check_alg(enum writ_jwk_alg wanted, const struct writ_jwk *key, struct writ_err 
     return WRIT_DONE;
 }
 
-/* Checkpoints are signed with Ed25519 alone (c2sp.org/tlog-checkpoint). */
+/* Checkpoints are signed only with Ed25519 (c2sp.org/tlog-checkpoint). */
 static writ_result
 check_ledger_key(const struct writ_signer *signer, struct writ_err *err)
 {

@@ -1,5 +1,5 @@
-/* ledger_query.c - a bounded queue and one thread with a reader of its own. Each question that was
- * taken is called exactly once: by the thread, or without a reader when the queue stops. */
+/* ledger_query.c - a bounded queue and one thread with a reader of its own. Each accepted query
+ * runs exactly once: on the thread, or without a reader when the queue stops. */
 #include "gateway/state/ledger_query.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct writ_ledger_query {
     bool stop;
 };
 
-/* Waits for the next question; NULL when there is to be none. */
+/* Waits for the next query; NULL when there will be none. */
 static struct writ_lookup *
 next(struct writ_ledger_query *queries)
 {

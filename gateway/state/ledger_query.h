@@ -1,6 +1,5 @@
-/* ledger_query.h - questions about the ledger that wait for the disk: answered one after the other
- * by a thread of its own, with a connection of its own, so that neither a loop nor the writer
- * waits. */
+/* ledger_query.h - queries of the ledger that wait for the disk: a thread of its own runs them one
+ * after the other, with a connection of its own, so that neither a loop nor the writer waits. */
 #ifndef WRIT_GATEWAY_LEDGER_QUERY_H
 #define WRIT_GATEWAY_LEDGER_QUERY_H
 
@@ -10,22 +9,22 @@
 
 struct writ_ledger_query;
 
-/** One question. Lies in the asker's memory until `work` is called. */
+/** One query. Lies in the caller's memory until `work` is called. */
 struct writ_lookup {
-    /** On the thread of the lookups; blocks as it needs to, and tells the asker by itself.
-     * `reader` is NULL when the ledger cannot be opened, or is not read any more. */
+    /** On the lookup thread; may block, and informs the caller itself. `reader` is NULL when the
+     * ledger cannot be opened, or is no longer read. */
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader);
     void *ctx; /* for the asker */
     struct writ_lookup *next;
 };
 
-/** Starts the thread. The ledger is opened with the first question.
+/** Starts the thread. The first query opens the ledger.
  * @param path  borrowed until writ_ledger_query_free
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_ledger_query_new(
     const char *path, struct writ_ledger_query **ret, struct writ_err *err);
 
-/** Ends the thread after its current question. The caller of stop then calls every waiting question
+/** Ends the thread after its current query. The caller of stop then runs every waiting query
  * without a reader, and later ones are refused, so that none waits for ever. A second stop does
  * nothing. Blocks. */
 void writ_ledger_query_stop(struct writ_ledger_query *queries);

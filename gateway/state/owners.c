@@ -73,7 +73,7 @@ fill(struct owner *place, struct writ_view uri, size_t upstream)
     place->upstream = upstream;
 }
 
-/* Its place, or the one that it is to take: a free one, else the first. */
+/* Its place, or the place that it will take: a free one, else the first. */
 static struct owner *
 place_of(struct writ_owners *owners, struct writ_view uri)
 {

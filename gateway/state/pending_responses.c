@@ -14,7 +14,7 @@
 #include <sys/queue.h>
 
 #define BUCKETS 4096u /* a power of two */
-#define KEY_MAX 4096u /* bytes of what a key is made of */
+#define KEY_MAX 4096u /* bytes of the source of a key */
 
 struct entry {
     struct writ_digest key;
@@ -63,7 +63,7 @@ writ_pending_responses_free(struct writ_pending_responses *answers)
     writ_free(answers);
 }
 
-/* `what` keeps ids and tokens apart: no JSON begins as it does. */
+/* `what` separates ids and tokens: no JSON text begins like it. */
 static writ_result
 make_key(const struct writ_session *session, struct writ_view upstream, const char *what,
     const struct writ_json *value, struct writ_digest *ret)

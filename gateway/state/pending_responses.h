@@ -1,15 +1,15 @@
-/* pending_responses.h - answers that may come on another stream than that of their request.
+/* pending_responses.h - answers that may come on a stream other than that of their request.
  *
  * A server of the legacy family may give the events of a request's stream ids; then the client may
  * lose the stream and ask for the rest by GET (2025-11-25, basic/transports, "Resumability"). The
- * answer to a governed call then passes where no call is. So that it cannot pass its outcome by,
- * every request whose stream can be gone on with is noted here, for all loops: an answer on a GET
- * is either carried to its call, which records it and decides what the client gets, or it is the
- * very answer that was told before, or it belongs to a request that is not governed. Any other is
- * kept back.
+ * answer to a governed call then arrives on a stream without a call. So every request with a
+ * resumable stream is registered here, for all loops, so that its answer is always recorded: an
+ * answer on a GET is carried to its call, which records it and decides what the client gets; or it
+ * equals the answer that was passed on before; or it belongs to a request that is not governed. Any
+ * other answer is withheld.
  *
- * What is settled is kept as a digest, WRIT_PENDING_RESPONSES_KEPT_MAX of them, the oldest first
- * forgotten. Any thread; nothing blocks but for a short lock. */
+ * Settled answers are kept as digests, WRIT_PENDING_RESPONSES_KEPT_MAX of them; the oldest is
+ * forgotten first. Any thread; nothing blocks but for a short lock. */
 #ifndef WRIT_GATEWAY_PENDING_RESPONSES_H
 #define WRIT_GATEWAY_PENDING_RESPONSES_H
 
@@ -24,29 +24,29 @@ struct writ_pending_responses;
 struct writ_request;
 struct writ_session;
 
-/** What is known of the request that an answer belongs to. */
+/** The known state of the request of an answer. */
 enum writ_pending_responses_state {
-    WRIT_PENDING_RESPONSES_UNKNOWN = 0, /* nothing: it must not reach a client */
+    WRIT_PENDING_RESPONSES_UNKNOWN = 0, /* unknown: the answer must not reach a client */
     WRIT_PENDING_RESPONSES_AWAITED,     /* a governed call without an outcome */
     WRIT_PENDING_RESPONSES_FREE,        /* a request that is not governed */
-    WRIT_PENDING_RESPONSES_TASK,        /* a question about a task, whose answer may end it */
-    WRIT_PENDING_RESPONSES_SETTLED,  /* a governed call that has ended: `shown` is the answer it had
-                                      */
-    WRIT_PENDING_RESPONSES_PROGRESS, /* no answer: notices of progress, which are moved by `moved`
-                                      */
+    WRIT_PENDING_RESPONSES_TASK,        /* a request about a task, whose answer may end it */
+    WRIT_PENDING_RESPONSES_SETTLED,  /* a governed call that has ended: `shown` is the answer that
+                                        the client got */
+    WRIT_PENDING_RESPONSES_PROGRESS, /* not an answer: notices of progress, with the offset
+                                        `moved` */
 };
 
 struct writ_pending_responses_found {
     enum writ_pending_responses_state state;
     struct writ_request *call; /* AWAITED; for its loop's thread alone */
-    struct writ_digest shown;  /* SETTLED: SHA-256 of the message; of zeros: the client had none */
-    struct writ_digest task;   /* TASK: its name in the ledger, and what was asked */
+    struct writ_digest shown;  /* SETTLED: SHA-256 of the message; zeros: the client got none */
+    struct writ_digest task;   /* TASK: its name in the ledger, and the request */
     enum writ_mcp_method method;
-    double moved; /* PROGRESS: what is added to the numbers of the upstream; 0 else */
+    double moved; /* PROGRESS: the offset of the upstream's numbers; else 0 */
 };
 
-/** An answer on its way from the stream where it came to the loop of its call, and what the client
- * gets on its way back. Owned by who found it, from writ_pending_responses_carry until `done`.
+/** An answer on its way from its stream to the loop of its call, and the text for the client on its
+ * way back. Its finder owns it, from writ_pending_responses_carry until `done`.
  */
 struct writ_handover {
     struct writ_post post;
@@ -64,19 +64,19 @@ struct writ_handover {
 WRIT_RESULT writ_pending_responses_new(struct writ_pending_responses **ret, struct writ_err *err);
 void writ_pending_responses_free(struct writ_pending_responses *answers);
 
-/** Names a request of a session at one upstream by its JSON-RPC id. WRIT_E_PARSE (an id that is
- * none), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Names a request of a session at one upstream by its JSON-RPC id. WRIT_E_PARSE (not an id),
+ * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_pending_responses_key(const struct writ_session *session,
     struct writ_view upstream, const struct writ_json *id, struct writ_digest *ret);
 
-/** Notes a governed call of `loop`, which is AWAITED until it is settled, or, for `call` NULL, a
- * request that is not governed. A call that repeats the id of an earlier request, which a client
- * must not do (2025-11-25, basic), leaves both without an answer by GET: which of them it would
- * belong to cannot be told. WRIT_E_NOMEM. */
+/** Registers a governed call of `loop`, which is AWAITED until it is settled, or, for `call` NULL,
+ * a request that is not governed. When a call repeats the id of an earlier request, which a client
+ * must not do (2025-11-25, basic), neither can get an answer by GET: it is ambiguous.
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_pending_responses_note(struct writ_pending_responses *answers,
     const struct writ_digest *key, struct writ_request *call, struct writ_loop *loop);
 
-/** Notes a question about the task of that name in the ledger, by the same rules as a call.
+/** Registers a request about the task of that name in the ledger, by the same rules as a call.
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_pending_responses_note_task(struct writ_pending_responses *answers,
     const struct writ_digest *key, const struct writ_digest *task, enum writ_mcp_method method);
@@ -85,20 +85,20 @@ WRIT_RESULT writ_pending_responses_note_task(struct writ_pending_responses *answ
 WRIT_RESULT writ_pending_responses_progress_key(const struct writ_session *session,
     struct writ_view upstream, const struct writ_json *token, struct writ_digest *ret);
 
-/** Notes that notices of progress which come on another stream are moved, as those on the call's
- * own stream are (inspect.h); 0: they are not, whatever an earlier call with that token had. Kept
- * beyond the end of the call, because its events may be asked for once more. WRIT_E_NOMEM. */
+/** Registers the offset of notices of progress that come on another stream, as on the call's own
+ * stream (inspect.h); 0: none, whatever an earlier call with that token had. Kept after the end of
+ * the call, because its events may be requested again. WRIT_E_NOMEM. */
 WRIT_RESULT writ_pending_responses_note_progress(
     struct writ_pending_responses *answers, const struct writ_digest *key, double moved);
 
-/** A governed call has ended; `shown` is the digest of the message that its client was sent, or
- * NULL. On the call's loop. */
+/** A governed call has ended; `shown` is the digest of the message that its client got, or NULL. On
+ * the call's loop. */
 void writ_pending_responses_settle(struct writ_pending_responses *answers,
     const struct writ_digest *key, const struct writ_request *call,
     const struct writ_digest *shown);
 
-/** What is known of an answer: UNKNOWN when no call awaits or has had one by that key. Thread-safe.
- */
+/** The known state of an answer: UNKNOWN when no call awaits or has had one by that key.
+ * Thread-safe. */
 struct writ_pending_responses_found writ_pending_responses_find(
     struct writ_pending_responses *answers, const struct writ_digest *key);
 

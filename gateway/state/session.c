@@ -2,8 +2,8 @@
  *
  * Invariants:
  * (1) A session in the table is held once by the table; it is freed when the last hold is dropped.
- * (2) After it was added, only the atomic members of a session change. What they point to is
- *     complete before it is published, and is freed with the session.
+ * (2) After it was added, only the atomic members of a session change. The memory that they point
+ *     to is complete before it is published, and is freed with the session.
  * (3) `lock` guards the table's chains, count and shares, and nothing else. */
 #include "gateway/state/session.h"
 
@@ -57,7 +57,7 @@ writ_sessions_new(size_t max, int64_t idle_us, struct writ_sessions **ret, struc
     return WRIT_DONE;
 }
 
-/* Under the lock: unlinks and gives the table's hold back to the caller. */
+/* Under the lock: unlinks it, and returns the table's hold to the caller. */
 static void
 unlink_session(struct writ_sessions *sessions, struct writ_session **link)
 {
@@ -252,7 +252,7 @@ writ_sessions_find(struct writ_sessions *sessions, struct writ_view id, int64_t 
     (void)pthread_mutex_lock(&sessions->lock);
     session = lookup(sessions, &hash);
     if (session != NULL && now_us - atomic_load(&session->seen_us) >= sessions->idle_us) {
-        session = NULL; /* the next sweep takes it out */
+        session = NULL; /* the next sweep removes it */
     }
     if (session != NULL) {
         (void)atomic_fetch_add(&session->holders, 1);
@@ -592,7 +592,7 @@ read_member(const struct writ_json *row, struct writ_view name, struct writ_sess
     return copy_into(session, writ_json_string(member), ret, err);
 }
 
-/* A row that was written while it joined names it twice. */
+/* A row that was written during a join names the upstream twice. */
 static writ_result
 read_late(const struct writ_json *late, struct writ_session *session)
 {
@@ -601,14 +601,14 @@ read_late(const struct writ_json *late, struct writ_session *session)
         if (find_named(session, writ_json_string(name)) == NULL) {
             WRIT_TRY(writ_session_add_upstream(
                 session, writ_json_string(name), (struct writ_view){NULL, 0}));
-            /* which lists it was missed in no row says */
+            /* rows do not contain the lists in which it was missing */
             atomic_init(&session->upstreams[session->upstreams_n - 1].missed, WRIT_SESSION_LISTS);
         }
     }
     return WRIT_DONE;
 }
 
-/* A row of a version that knew no late ones has none. */
+/* A row of a version without late upstreams has none. */
 static writ_result
 read_upstreams(const struct writ_json *row, struct writ_session *session, struct writ_err *err)
 {

@@ -1,10 +1,10 @@
-/* session.h - MCP sessions of the legacy family, as the gateway hands them out.
+/* session.h - MCP sessions of the legacy family between clients and the gateway.
  *
  * The gateway mints its own session id for every initialize, so that a session belongs to one
- * principal and one boundary, and keeps behind it the session ids of the upstreams. A session is
- * immutable but for when and how it is used, and for the upstreams that join it late; many loops
- * may hold it at once. Its row in the ledger's session table lets it (and with it the boundary, and
- * so the duplicate check) outlive a restart; the row is on disk before the client learns the id.
+ * principal and one boundary, and keeps the session ids of the upstreams. A session is immutable
+ * except for its use, and for the upstreams that join it late; many loops may hold it at once. Its
+ * row in the ledger's session table lets it (and with it the boundary, and so the duplicate check)
+ * outlive a restart; the row is on disk before the client learns the id.
  *
  * A session id is a secret of its client: logs and records have the boundary_id instead. */
 #ifndef WRIT_GATEWAY_SESSION_H
@@ -21,18 +21,18 @@
 #define WRIT_SESSION_ID_BYTES   32   /* random bytes of an id */
 #define WRIT_SESSION_ID_TEXT    44   /* base64url and NUL */
 #define WRIT_SESSION_CLIENT_MAX 4096 /* bytes of the params of initialize that are kept */
-#define WRIT_SESSION_LOSSES_MAX 1000 /* ids that are kept behind those that are used */
+#define WRIT_SESSION_LOSSES_MAX 1000 /* replaced ids that are kept, at most */
 
 struct writ_sessions;
 
-/** An upstream's own session id. Constant, and there until its session is freed. */
+/** An upstream's own session id. Constant, and valid until its session is freed. */
 struct writ_session_id {
     struct writ_session_id *before; /* of the same session */
-    size_t len;                     /* 0: the upstream has none */
+    size_t len;                     /* 0: the upstream has no session */
     char bytes[];
 };
 
-/** Lists of which an upstream has a part; bits. */
+/** Lists to which an upstream contributes; bits. */
 enum writ_session_list {
     WRIT_SESSION_TOOLS = 1,
     WRIT_SESSION_PROMPTS = 2,
@@ -40,15 +40,15 @@ enum writ_session_list {
     WRIT_SESSION_LISTS = 7,
 };
 
-/** What one upstream said to this session's initialize. */
+/** One upstream in the session. */
 struct writ_session_upstream {
     struct writ_view name;
-    _Atomic(const struct writ_session_id *) id; /* NULL: it missed initialize, or does not know the
-                                                 * session any more, and joins later (late.h) */
+    _Atomic(const struct writ_session_id *) id; /* NULL: it missed initialize, or lost the session,
+                                                   and joins later (late.h) */
     atomic_uint missed;                         /* enum writ_session_list: answered without it */
 };
 
-/** One session. All members but the atomic ones are constant once it was added. */
+/** One session. All members except the atomic ones are constant after it was added. */
 struct writ_session {
     char id[WRIT_SESSION_ID_TEXT];
     struct writ_digest hash; /* SHA-256 of the id: the key of its row */
@@ -56,8 +56,8 @@ struct writ_session {
     struct writ_view endpoint; /* path it was opened on: "/mcp" or "/mcp/fs" */
     struct writ_view version;  /* negotiated revision */
     struct writ_view client;   /* params of the client's initialize, as JSON, for a server that is
-                                * started again or joins late; empty: longer than is kept */
-    unsigned abilities;        /* what may be asked of its client (abilities.h) */
+                                  restarted or joins late; empty: too long to be kept */
+    unsigned abilities;        /* the requests that its client takes (abilities.h) */
     struct writ_session_upstream *upstreams;
     size_t upstreams_n;
     _Atomic(struct writ_session_id *) ids; /* all that there were */
@@ -67,8 +67,8 @@ struct writ_session {
     atomic_int_least64_t seen_us;          /* monotonic */
     atomic_int_least64_t stored_us;        /* wall time until which its row is good */
     atomic_uint holders;
-    atomic_bool left;          /* its client has ended it: its row is not written any more */
-    atomic_uint resuming;      /* streams of it that are being gone on with by GET */
+    atomic_bool left;          /* its client has ended it: its row is no longer written */
+    atomic_uint resuming;      /* streams of it that are being resumed by GET */
     struct writ_session *next; /* the table's, as the next one */
     struct writ_charge charge;
 };
@@ -91,15 +91,16 @@ void writ_sessions_free(struct writ_sessions *sessions);
 WRIT_RESULT writ_session_new(const struct writ_agent *agent, struct writ_view endpoint,
     const struct writ_clock *clock, struct writ_session **ret, struct writ_err *err);
 
-/** Room for `n` upstreams, of which there are none yet. Before it is added. WRIT_E_NOMEM. */
+/** Makes room for `n` upstreams; the session has none yet. Before it is added. WRIT_E_NOMEM. */
 WRIT_RESULT writ_session_make_room(struct writ_session *session, size_t n);
 
-/** One more upstream with its session id, or {NULL, 0}: it is late. Copied. Before it is added.
+/** Adds an upstream with its session id, or {NULL, 0} for a late one. Copied. Before it is added.
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_session_add_upstream(
     struct writ_session *session, struct writ_view name, struct writ_view id);
 
-/** Why the agent cannot open one more session (OVERLOADED, SHARE_EXCEEDED), or NONE. Any thread. */
+/** The reason why the agent cannot open one more session (OVERLOADED, SHARE_EXCEEDED), or NONE. Any
+ * thread. */
 enum writ_reason writ_sessions_crowded(
     struct writ_sessions *sessions, const struct writ_agent *agent);
 
@@ -109,24 +110,25 @@ enum writ_reason writ_sessions_crowded(
 WRIT_RESULT writ_sessions_add(
     struct writ_sessions *sessions, struct writ_session *session, int64_t now_us);
 
-/** The session of that id, held, and marked as used; NULL when there is none here, or it was unused
+/** The session of that id, held, and marked as used; NULL when the table has none, or it was unused
  * for too long (its row may still be in the ledger). Any thread. */
 struct writ_session *writ_sessions_find(
     struct writ_sessions *sessions, struct writ_view id, int64_t now_us);
 
-/** Takes the session of that hash out of the table, if it is there; holders keep it. Any thread. */
+/** Removes the session of that hash from the table, if present; holders keep it. Any thread. */
 void writ_sessions_remove(struct writ_sessions *sessions, const struct writ_digest *hash);
 
 /** How many are in the table. Any thread. */
 size_t writ_sessions_count(struct writ_sessions *sessions);
 
-/** Takes out what was unused for too long; gives how many, and how many are left. Any thread. */
+/** Removes sessions that were unused for too long; returns their number, and the number left. Any
+ * thread. */
 size_t writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_left);
 
-/** Drops one hold; the last one frees. NULL is fine. Any thread. */
+/** Drops one hold; the last one frees. NULL is permitted. Any thread. */
 void writ_session_drop(struct writ_session *session);
 
-/** True when `agent` is who opened it. */
+/** True when `agent` opened it. */
 bool writ_session_is_of(const struct writ_session *session, const struct writ_agent *agent);
 
 /** Whether that upstream answered the session's initialize, or has joined since. Any thread. */
@@ -136,12 +138,12 @@ bool writ_session_has(const struct writ_session *session, struct writ_view name)
 bool writ_session_is_late(const struct writ_session *session, struct writ_view name);
 
 /**
- * An upstream that is late joins the session. Its row is to be stored again.
+ * A late upstream joins the session. Store its row again.
  *
  * @param id  its own session id, or empty; copied
  *
  * @return WRIT_OK        writ_session_has and _upstream say so from now on
- *         WRIT_E_ABSENT  it is not late: another thread was faster
+ *         WRIT_E_ABSENT  it is not late: another thread has joined it
  *         WRIT_E_LIMIT   the session's row would be longer than a row may be
  *         WRIT_E_NOMEM
  *
@@ -150,8 +152,8 @@ bool writ_session_is_late(const struct writ_session *session, struct writ_view n
 WRIT_RESULT writ_session_join(
     struct writ_session *session, struct writ_view name, struct writ_view id);
 
-/** An upstream does not know its session `id` any more: it is late from now on, unless it has
- * joined with another one since. After WRIT_SESSION_LOSSES_MAX of them nothing changes. Any thread.
+/** An upstream has lost its session `id`: it is late from now on, unless it has joined with another
+ * one since. After WRIT_SESSION_LOSSES_MAX losses nothing changes. Any thread.
  */
 void writ_session_lose(struct writ_session *session, struct writ_view name, struct writ_view id);
 
@@ -159,25 +161,25 @@ void writ_session_lose(struct writ_session *session, struct writ_view name, stru
  * thread. */
 struct writ_view writ_session_upstream(const struct writ_session *session, struct writ_view name);
 
-/** The session's client was answered a list, with its part of it or without. Any thread. */
+/** Notes that the session's client got a list, with the upstream's part or without. Any thread. */
 void writ_session_note_list(
     struct writ_session *session, struct writ_view name, enum writ_session_list list, bool missed);
 
-/** The lists that its client was answered without that upstream's part, and not with it since:
- * bits. `_take_` forgets them: of two that ask at a time one gets them. Any thread. */
+/** The lists that its client got without that upstream's part, and not with it since: bits.
+ * `_take_` clears them: of two callers at the same time only one gets them. Any thread. */
 unsigned writ_session_missed(const struct writ_session *session, struct writ_view name);
 unsigned writ_session_take_missed(struct writ_session *session, struct writ_view name);
 
 /** Whether an upstream is late, or was missed in a list. Any thread. */
 bool writ_session_is_short(const struct writ_session *session);
 
-/** SHA-256 of a session id as a client sent it. WRIT_E_CRYPTO. */
+/** SHA-256 of a session id from a client. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err *err);
 
 /** Appends the row's value: a JSON object. */
 void writ_session_put(const struct writ_session *session, struct writ_buf *ret);
 
-/** Makes a session of its row, held once. WRIT_E_PARSE for a row that is none, WRIT_E_NOMEM. */
+/** Makes a session from its row, held once. WRIT_E_PARSE for a malformed row, WRIT_E_NOMEM. */
 WRIT_RESULT writ_session_read(
     struct writ_view id, struct writ_view value, struct writ_session **ret, struct writ_err *err);
 

@@ -7,7 +7,7 @@
 
 #define DETACHED_ARENA 65536
 
-/* An entry that no request waits for, with all that it needs. */
+/* An entry for which no request waits, with all its data. */
 struct detached {
     struct writ_entry entry;
     struct writ_session *session; /* held */
@@ -64,7 +64,7 @@ detached_submit(struct writ_worker *worker, struct detached *detached)
     writ_worker_submit(worker, &detached->entry);
 }
 
-/* A row is written again when half an idle time of its life is gone, so that what is left always
+/* A row is written again when half an idle time of its life is over, so that the rest always
  * outlasts the session: its boundary is not sealed while its client may still come back. */
 static int64_t
 lifetime_us(int64_t idle_us)
@@ -106,7 +106,7 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
     }
     writ_session_put(session, &detached->row);
     if (!writ_is_ok(writ_buf_check(&detached->row, NULL))) {
-        detached_free(detached); /* the one that is there is good for what it says */
+        detached_free(detached); /* the present row stays valid */
         return;
     }
     writ_session_row_put(&detached->entry, session, writ_buf_view(&detached->row), clock, idle_us);

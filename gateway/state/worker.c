@@ -3,7 +3,7 @@
  * itself when the batch was refused. */
 #include "gateway/state/worker.h"
 
-#define SCRATCH_MAX ((size_t)4 << 30) /* what is read has limits of its own, far below */
+#define SCRATCH_MAX ((size_t)4 << 30) /* the texts that it reads have much lower limits */
 
 static void
 flush_batch(struct writ_task *task)
@@ -17,7 +17,7 @@ flush_batch(struct writ_task *task)
     }
     for (size_t i = 0; i < n; i++) {
         struct writ_entry *entry = worker->batch[i];
-        /* what has run is recorded, also when nothing new is taken */
+        /* the outcome of a call that ran is recorded, even when no new entry is accepted */
         if (entry->kind != WRIT_ENTRY_OUTCOME ||
             !writ_is_ok(writ_ledger_submit(worker->ledger, &entry, 1))) {
             entry->code = WRIT_E_BUSY;

@@ -1,4 +1,4 @@
-/* kill.c - matches a stop with a call. A stop with a tenant holds for that tenant alone; a stop
+/* kill.c - matches a stop with a call. A stop with a tenant applies only to that tenant; a stop
  * whose kind is unknown holds for every call. */
 #include "gateway/stops/kill.h"
 

@@ -1,10 +1,10 @@
-/* kill.h - one stop: what it names. Pure. */
+/* kill.h - one stop and the calls that it names. Pure. */
 #ifndef WRIT_GATEWAY_KILL_H
 #define WRIT_GATEWAY_KILL_H
 
 #include "evidence/json/write.h"
 
-/** What a stop names. Zero is nothing. */
+/** The kind of a stop. Zero is none. */
 enum writ_kill_by {
     WRIT_KILL_NONE = 0,
     WRIT_KILL_AGENT,      /* its agent_id */
@@ -19,7 +19,7 @@ enum writ_kill_by {
 struct writ_view writ_kill_by_name(enum writ_kill_by by);
 enum writ_kill_by writ_kill_by_find(struct writ_view name);
 
-/** A call, as stops see it. */
+/** A call in the form for stops. */
 struct writ_kill_call {
     struct writ_view agent_id, tenant, upstream, tool;
     struct writ_view policy;      /* its digest as text */
@@ -35,14 +35,14 @@ struct writ_kill {
     struct writ_view reason; /* for people */
     struct writ_view who;    /* the administrator's subject */
     int64_t at_us;
-    const struct writ_kill_call *issued; /* CREDENTIAL: the call that it was issued for; borrowed by
-                                            writ_stop_rules_pull alone */
+    const struct writ_kill_call *issued; /* CREDENTIAL: the call for which it was issued; only
+                                            writ_stop_rules_pull borrows it */
 };
 
-/** True when the stop names the call. One that names nothing stops everything. */
+/** True when the stop names the call. A stop of an unknown kind names every call. */
 bool writ_kill_names(const struct writ_kill *kill, const struct writ_kill_call *call);
 
-/** Writes it as an object: at, by, id, reason, tenant, value, who; those that are not empty. */
+/** Writes it as an object: at, by, id, reason, tenant, value, who; omits empty ones. */
 void writ_kill_put(const struct writ_kill *kill, struct writ_write *w);
 
 #endif

@@ -13,9 +13,9 @@
 #define RANGES WRIT_REVOCATIONS_RANGES
 #define FIELDS WRIT_REVOCATIONS_FIELDS
 #define OVER_S (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
-/* A range, from its end: one place for all that find none of their own; before that, while an
- * earlier run may have given that one, a place for each second that a credential may live, so that
- * of two runs that need one each has its own; the rest is given one by one. */
+/* A range, from its end: one place for all calls without their own; before it, while an earlier run
+ * may have given that one, a place for each second that a credential may live, so that of two runs
+ * that need one each has its own; the other places are given one by one. */
 #define SHARED (EACH - 1)
 #define LATES  (OVER_S + 1)
 #define COMMON (EACH - 1 - LATES)
@@ -35,7 +35,7 @@ writ_revocations_begin(struct writ_revocations *r, int64_t now_s)
     r->began_s[r->range] = now_s;
 }
 
-/* The last run of that range ended before the next one began, and what it issued may live for a
+/* The last run of that range ended before the next one began, and its credentials may live for a
  * while. */
 void
 writ_revocations_follow(struct writ_revocations *r, int64_t now_s)
@@ -126,7 +126,7 @@ settle(struct writ_revocations_place *place, const struct writ_view *fields)
 
 /* ---- giving ---- */
 
-/* The place that those share who find none of their own; NULL when it is revoked. */
+/* The shared place of calls without their own; NULL when it is revoked. */
 static struct writ_revocations_place *
 shared_place(struct writ_revocations *r, int64_t now_s)
 {
@@ -141,7 +141,7 @@ shared_place(struct writ_revocations *r, int64_t now_s)
     return place->revoked ? NULL : place;
 }
 
-/* Its own place, else a new one, else the shared one. */
+/* The place of the call, else a new one, else the shared one. */
 static struct writ_revocations_place *
 find_place(struct writ_revocations *r, const struct writ_view *fields, int64_t now_s)
 {
@@ -182,7 +182,7 @@ writ_revocations_give(struct writ_revocations *r, const struct writ_kill_call *c
 
 /* ---- revoking ---- */
 
-/* Whether credentials in a place are of what a stop names. */
+/* Whether a stop names credentials in a place. */
 static bool
 is_named(const struct writ_revocations_place *place, const struct writ_kill *kill)
 {

@@ -37,7 +37,7 @@ struct writ_stop_rules {
     struct stop *stops;   /* room for WRIT_STOP_RULES_MAX */
     size_t stops_n;
     struct writ_revocations revocations;
-    /* the list as it was signed last */
+    /* the last signed list */
     struct writ_buf token;
     int64_t token_s;
     const struct writ_signer *signer;
@@ -103,7 +103,7 @@ save(struct writ_stop_rules *stop_rules, struct writ_err *err)
 
 /* ---- places of credentials */
 
-/* Later runs have to know how long what this one issues may live. */
+/* Later runs need the lifetime of the credentials of this one. */
 static bool
 note_lifetime(struct writ_stop_rules *stop_rules, int64_t lifetime_s)
 {
@@ -428,7 +428,7 @@ read_number(const struct writ_json *file, struct writ_view name, int64_t most, i
     return writ_is_ok(writ_json_integer(writ_json_get(file, name), 0, most, ret));
 }
 
-/* What an earlier run left of itself. */
+/* Reads the data of an earlier run. */
 static bool
 read_run(const struct writ_json *file, struct writ_revocations *r)
 {
@@ -441,7 +441,7 @@ read_run(const struct writ_json *file, struct writ_revocations *r)
            read_began(writ_json_get(file, WRIT_LIT("began")), r->began_s);
 }
 
-/* False: it is not a file that says it. */
+/* False: the file has another form. */
 static bool
 read_file(struct writ_view text, struct writ_revocations *ret)
 {
@@ -454,7 +454,7 @@ read_file(struct writ_view text, struct writ_revocations *ret)
            read_run(file, ret);
 }
 
-/* Nothing is known of earlier runs: whatever they issued may live, in any place. */
+/* Nothing is known of earlier runs: all their credentials may live, in any place. */
 static void
 expect_worst(struct writ_revocations *r, int64_t now)
 {

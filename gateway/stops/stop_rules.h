@@ -1,17 +1,17 @@
-/* stop_rules.h - what administrators have stopped: calls of an agent, of a tool, of a tenant, under
- * a policy; or one call that was allowed, by its credential.
+/* stop_rules.h - the stops of administrators: calls of an agent, of a tool, of a tenant, under a
+ * policy; or one allowed call, by its credential.
  *
- * From the moment a stop is pulled no credential is issued for what it names, and those that were
- * issued are on the list of revoked credentials (status_list.h) that tool servers look at. It holds
- * until it is lifted, also over a restart: stops are records of the ledger
- * (evidence/record/fact.h). A stop works at once even when it cannot be written; it is not lifted
- * when that cannot be.
+ * From the moment a stop is pulled no credential is issued for the calls that it names, and their
+ * earlier credentials are on the list of revoked ones (status_list.h) that tool servers check. It
+ * is in force until it is lifted, also after a restart: stops are records of the ledger
+ * (evidence/record/fact.h). A stop is in force at once even when it cannot be written; it is lifted
+ * only when that can be written.
  *
  * Credentials of the same agent, tenant, tool and policy share a place in that list
- * (revocations.h). What was stopped stays revoked when the stop is lifted.
+ * (revocations.h). Revoked credentials stay revoked when the stop is lifted.
  *
- * A stop of one credential revokes those that share its place with it; new ones are issued all the
- * same. It is over by itself when the credential is.
+ * A stop of one credential also revokes those that share its place; new ones are still issued. It
+ * ends when the credential expires.
  *
  * Thread-safe: one lock. */
 #ifndef WRIT_GATEWAY_STOP_RULES_H
@@ -32,22 +32,22 @@ struct writ_stop_rules;
 
 /** Where stops are recorded: the ledger. */
 struct writ_stop_rules_log {
-    /** Records a fact; it is durable when this gives WRIT_OK. Blocks. */
+    /** Records a fact; it is durable when this returns WRIT_OK. Blocks. */
     WRIT_RESULT(*write)
     (void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
     void *ctx;
 };
 
 /** Opens the file beside the ledger `store` that has the ranges of places (revocations.h). Without
- * it, or when it is not readable, everything that earlier runs issued counts as if it lived,
- * unless `first` says that there was none. WRIT_E_INVALID (others can change the file), WRIT_E_IO,
- * WRIT_E_NOMEM. `ret` is new, free with writ_stop_rules_free; written only on success. Blocks. */
+ * it, or when it is not readable, all credentials of earlier runs count as live, unless `first`
+ * says that there was no run. WRIT_E_INVALID (others can change the file), WRIT_E_IO, WRIT_E_NOMEM.
+ * `ret` is new, free with writ_stop_rules_free; written only on success. Blocks. */
 WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
     struct writ_err *err);
 
-/** Takes in what was recorded before: call it with every fact of the ledger, in their order, before
- * anything else. WRIT_E_MISMATCH: no stop is recorded so; WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** Takes a recorded fact: call it with every fact of the ledger, in order, before any other
+ * function. WRIT_E_MISMATCH: not the record of a stop; WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_stop_rules_hear(
     struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err);
 
@@ -70,13 +70,13 @@ enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int6
  * Pulls a stop.
  *
  * @param kill    without id and at_us
- * @param ret_id  gets its id, when it works
+ * @param ret_id  gets its id, when it is in force
  *
- * @return WRIT_OK         it works from here on, and is durable
- *         WRIT_E_IO       it works from here on, and is not durable: a restart forgets it
+ * @return WRIT_OK         it is in force, and durable
+ *         WRIT_E_IO       it is in force, but not durable: a restart forgets it
  *         WRIT_E_INVALID  it names nothing, or a text is too long, or `issued` is missing
  *         WRIT_E_LIMIT    WRIT_STOP_RULES_MAX
- *         WRIT_E_NOMEM, WRIT_E_CRYPTO  it could not be taken in, and stops nothing
+ *         WRIT_E_NOMEM, WRIT_E_CRYPTO it is not in force
  *
  * Blocks for the disk.
  */
@@ -88,11 +88,11 @@ WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struc
 WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
     struct writ_view tenant, struct writ_err *err);
 
-/** Writes all stops as an array, those of a tenant when it is not empty. */
+/** Writes all stops as an array, or those of a tenant when it is not empty. */
 void writ_stop_rules_put(
     struct writ_stop_rules *stop_rules, struct writ_view tenant, struct writ_write *w);
 
-/** Appends the URI of the list of that issuer: what the claim `status` says. */
+/** Appends the URI of the list of that issuer: the value for the claim `status`. */
 void writ_stop_rules_put_uri(struct writ_buf *buf, struct writ_view issuer);
 
 /** Appends the list as a signed token. It is signed again after a change, else at most once a

@@ -1,12 +1,12 @@
-/* breaker.h - a circuit breaker: whether an upstream is asked for its part of a list.
+/* breaker.h - a circuit breaker: decides whether an upstream gets requests for its part of a list.
  *
- * An upstream that let WRIT_BREAKER_SILENCES requests in a row go unanswered is left out for
+ * An upstream that did not answer WRIT_BREAKER_SILENCES requests in a row is left out for
  * WRIT_BREAKER_FIRST_US, and after each further silence for twice as long, up to
  * WRIT_BREAKER_LONGEST_US. When that time is over one request is let through as a probe, and the
  * others are held back until it ends. Any answer closes the breaker.
  *
- * It says nothing about governed calls: these are made whatever it says, with their own timeouts.
- * All functions may be called from any thread; times are monotonic. */
+ * It does not affect governed calls: these are always made, with their own timeouts. All functions
+ * may be called from any thread; times are monotonic. */
 #ifndef WRIT_GATEWAY_BREAKER_H
 #define WRIT_GATEWAY_BREAKER_H
 
@@ -21,10 +21,10 @@
 /** Zero is closed. */
 struct writ_breaker {
     atomic_uint silences;           /* in a row */
-    atomic_int_least64_t closed_us; /* nothing is let through before this time */
+    atomic_int_least64_t closed_us; /* no request is let through before this time */
 };
 
-/** Whether a request may go now. The one that goes as a probe has `probe_us` to end. */
+/** Whether a request may be sent now. A probe has `probe_us` to end. */
 bool writ_breaker_lets(struct writ_breaker *breaker, int64_t now_us, int64_t probe_us);
 
 /** Whether requests are held back at this time. */

@@ -1,10 +1,10 @@
 /* flight.c - a request between the caller's loop and the owner's loop.
  *
  * Invariants:
- * (1) The owner has a flight until it posted the end, the caller until the end was delivered.
- * (2) What is posted to the caller's loop arrives in order, and the end is the last.
- * (3) `drain` is queued only while something is held: the end, which is the last of it, takes it
- *     out of its queue. */
+ * (1) The owner holds a flight until it has posted the end, the caller until the end was delivered.
+ * (2) Posts to the caller's loop arrive in order, and the end is the last.
+ * (3) `drain` is queued only while deliveries are held: the end, which is the last of them, removes
+ *     it from its queue. */
 #include "gateway/upstream/flight.h"
 
 #include "gateway/state/session.h"

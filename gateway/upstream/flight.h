@@ -1,11 +1,11 @@
 /* flight.h - one upcall to a stdio server on its way, between two loops. Inside of stdio.
  *
- * A flight has two sides. The *caller's* loop started the upcall and gets its result;
- * the *owner's* loop has the child. What the owner tells comes to the caller in order, and the end
- * is the last of it. The functions of each side are for its loop's thread alone.
+ * A flight has two sides. The *caller's* loop started the upcall and gets its result; the *owner's*
+ * loop has the child. The owner's deliveries reach the caller in order, and the end is the last of
+ * them. The functions of each side are only for its loop's thread.
  *
- * A caller that reads slowly holds up neither the child nor its other callers: the events that wait
- * for it are bounded, and those that do not fit are left out. The answer always arrives. */
+ * A caller that reads slowly delays neither the child nor its other callers: its waiting events are
+ * bounded, and those that do not fit are dropped. The answer always arrives. */
 #ifndef WRIT_GATEWAY_FLIGHT_H
 #define WRIT_GATEWAY_FLIGHT_H
 
@@ -38,9 +38,10 @@ struct writ_flight {
     struct writ_stdio *stdio;
     struct writ_worker *worker; /* the caller's */
     atomic_uint holders;        /* owner, caller, and a cancellation under way */
-    atomic_size_t queued;       /* bytes of events that were told and not yet taken */
+    atomic_size_t queued;       /* bytes of delivered events that were not taken yet */
     struct writ_post start, cancel;
-    struct writ_delivery end; /* made with the flight, so that it can always be told */
+    struct writ_delivery end; /* allocated with the flight, so that the end can always be
+                                 delivered */
 
     /* the caller's */
     struct writ_upcall *call; /* NULL after the end was delivered */
@@ -48,7 +49,7 @@ struct writ_flight {
     struct writ_delivery *held, **held_last;
     struct writ_task drain;
 
-    const struct writ_upcall_request *request; /* borrowed until the end was told */
+    const struct writ_upcall_request *request; /* borrowed until the end was delivered */
 
     /* copied from it */
     struct writ_buf body, scope, last_id; /* last_id: Last-Event-ID */
@@ -61,17 +62,17 @@ struct writ_flight {
     bool takes_stream;
 
     /* the owner's */
-    struct writ_instance *instance; /* whose child it goes to; NULL: not chosen yet */
-    uint64_t id;                    /* of the request, as the child knows it */
+    struct writ_instance *instance; /* the instance that serves it; NULL: not chosen yet */
+    uint64_t id;                    /* of the request, at the child */
     uint64_t ticket;                /* of its line */
     bool sent, streaming, over;
     size_t *counted;                         /* among the flights of its sort, or NULL */
     size_t *counted_by;                      /* among those of its instance, or NULL */
     struct writ_buf session;                 /* id of the session that its answer opens, or empty */
     struct writ_buf client_id, client_token; /* their JSON text, or empty */
-    uint64_t stream; /* GET: the stream that it goes on with; 0: the session's */
+    uint64_t stream;                         /* GET: the stream that it resumes; 0: the session's */
     struct writ_timer timer, prime;
-    struct writ_flight *next, **link; /* in one list of the owner's */
+    struct writ_flight *next, **link; /* in one list of the owner */
 };
 
 /* ---- the caller's side */
@@ -80,13 +81,13 @@ struct writ_flight {
 WRIT_RESULT writ_flight_new(struct writ_stdio *stdio, struct writ_worker *worker,
     struct writ_upcall *call, struct writ_flight **ret);
 
-/** From here on what comes is held back, until writ_flight_resume. */
+/** Holds all later deliveries, until writ_flight_resume. */
 void writ_flight_pause(struct writ_flight *flight);
 
-/** What was held back comes from a later turn of the loop. */
+/** Delivers the held ones, in a later turn of the loop. */
 void writ_flight_resume(struct writ_flight *flight);
 
-/** From here on only the end is delivered. Takes a hold for the cancellation. */
+/** From here on only the end is delivered. Adds a hold for the cancellation. */
 void writ_flight_forsake(struct writ_flight *flight);
 
 /* ---- either side */
@@ -95,11 +96,11 @@ void writ_flight_drop(struct writ_flight *flight);
 
 /* ---- the owner's side */
 
-/** Puts it at the head of a list, out of the one where it was. */
+/** Moves it from its present list to the head of another one. */
 void writ_flight_link(struct writ_flight *flight, struct writ_flight **head);
 void writ_flight_unlink(struct writ_flight *flight);
 
-/** Ends it: takes it out of its list, stops its timer, tells the caller, drops the owner's hold.
+/** Ends it: removes it from its list, stops its timer, delivers the end, drops the owner's hold.
  * `sent` and `is_stream` of the answer are filled in. */
 void writ_flight_end(
     struct writ_flight *flight, struct writ_upcall_answer answer, struct writ_view body);
@@ -107,17 +108,17 @@ void writ_flight_end(
 /** Ends it without an answer; `detail` is static. */
 void writ_flight_break(struct writ_flight *flight, enum writ_upcall_end end, const char *detail);
 
-/** Ends it with an answer of its own. */
+/** Ends it with an answer of the gateway. */
 void writ_flight_answer(struct writ_flight *flight, unsigned status, struct writ_view body);
 
-/** Where a client is in a stream, once it has an event: its id, and when to come back. */
+/** The position of a client in a stream, once it has an event: its id, and when to come back. */
 struct writ_flight_mark {
     struct writ_view id; /* empty: none */
     int64_t retry_ms;    /* or WRIT_SSE_NO_RETRY */
 };
 
-/** Tells an event; the first one begins the stream, and with neither data nor id does nothing else.
- * False: it was left out, for want of memory or because too much waits. */
+/** Delivers an event; the first one begins the stream, and one with neither data nor id does only
+ * that. False: it was dropped, for lack of memory or because too many wait. */
 bool writ_flight_event(
     struct writ_flight *flight, struct writ_flight_mark mark, struct writ_view data);
 

@@ -1,9 +1,9 @@
 /* instance.c - one child of a stdio upstream, with its handshake and its flights.
  *
  * Invariants:
- * (1) An instance is in its upstream's list until it is freed; it is freed when its child is gone,
- *     from a task, or after the loops have ended.
- * (2) An instance that ends has no flights and is not found any more.
+ * (1) An instance is in its upstream's list until it is freed; it is freed when its child has
+ *     ended, from a task, or after the loops have ended.
+ * (2) An ending instance has no flights and is not found any more.
  * (3) A child that ends by itself is started again (child.h) and gets the same initialize as the
  *     last one: its session keeps the same boundary, so that a call is not run twice. */
 #include "gateway/upstream/instance.h"
@@ -24,7 +24,7 @@
 #define BACKLOG_MAX    262144
 #define KEPT_MAX       65536
 #define END_FIELDS_MAX (4 + WRIT_CHILD_LOG_FIELDS)
-#define IDLE_LOOKS     4 /* looks at an unused child before it is ended */
+#define IDLE_LOOKS     4 /* idle checks of an unused child before it is ended */
 
 /* ---- the child */
 
@@ -61,8 +61,8 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     instance->stdio->ops->line(instance, line);
 }
 
-/* What was sent and what listens ends with the child; what waits for one waits for the next, unless
- * there seems to be none. */
+/* Sent flights and streams end with the child; flights that wait for one wait for the next, unless
+ * none seems to start. */
 static void
 break_flights(struct writ_instance *instance, uint64_t first_unsent, bool hopeless, const char *why)
 {
@@ -93,15 +93,15 @@ free_task(struct writ_task *task)
     writ_instance_free(task->ctx);
 }
 
-/* A session's first child that does not start is not started again: its client hears of it, and may
- * try again itself. */
+/* A session's first child that does not start is not started again: its client gets the error, and
+ * may try again itself. */
 static bool
 is_given_up(const struct writ_instance *instance)
 {
     return instance->kind == WRIT_INSTANCE_SESSION && !instance->was_up;
 }
 
-/* Of a server that did not come up, its last words too: it has been told of no call. */
+/* For a server that did not come up, also its last text on standard error: it got no call. */
 static void
 log_end(const struct writ_instance *instance, const struct writ_child_end *end, bool was_up)
 {
@@ -179,8 +179,8 @@ open_child(struct writ_instance *instance, struct writ_err *err)
 
 /* ---- life */
 
-/* The sum of its idle looks is the configured time, give or take one. A child that everybody shares
- * may keep what they share: it stays. */
+/* The sum of its idle checks is the configured time, give or take one. A child that all clients
+ * share may keep shared state: it stays. */
 static void
 look_whether_idle(struct writ_timer *timer)
 {
@@ -200,7 +200,7 @@ look_whether_idle(struct writ_timer *timer)
         instance->stdio->loop, &instance->idle, now_us + config->idle_us / IDLE_LOOKS);
 }
 
-/* The one that was unused for longest makes room. */
+/* The child that was unused for longest makes room. */
 static writ_result
 make_room(struct writ_stdio *stdio)
 {
@@ -391,7 +391,7 @@ writ_instance_take(struct writ_instance *instance, struct writ_flight *flight)
     }
 }
 
-/* In the order in which they came: the list has the last one first. */
+/* In the order of their arrival: the list has the last one first. */
 static void
 begin_waiting(struct writ_instance *instance)
 {

@@ -12,7 +12,7 @@
 #include "evidence/json/write.h"
 
 #define BODY_MAX   (WRIT_SESSION_CLIENT_MAX + 1024)
-#define ANSWER_MAX (1u << 20) /* bytes of what is answered to initialize */
+#define ANSWER_MAX (1u << 20) /* bytes of the answer to initialize */
 #define JOIN_ARENA (1u << 22)
 
 struct writ_late_join {
@@ -38,7 +38,7 @@ join_free(struct writ_late_join *join)
 
 /* ---- what is sent */
 
-/* What the client said, with the revision that it has agreed to. */
+/* The client's params, with the revision of the session. */
 static void
 put_params(struct writ_write *w, const struct writ_late_join *join)
 {
@@ -79,7 +79,7 @@ put_initialize(struct writ_late_join *join, struct writ_buf *body)
     return writ_write_end(&w, NULL);
 }
 
-/* Waits for no answer longer than a handshake may take. */
+/* Waits for an answer no longer than a handshake may take. */
 static void
 say(struct writ_late_join *join, enum writ_method method, struct writ_view body,
     const struct writ_upcall_events *events)
@@ -116,7 +116,7 @@ last_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
 static const struct writ_upcall_events last_events = {.end = last_end};
 
-/* The upstream has opened a session that is not used. */
+/* The upstream has opened a session that is not used: ends it. */
 static void
 end_unused(struct writ_late_join *join)
 {
@@ -128,7 +128,7 @@ end_unused(struct writ_late_join *join)
     say(join, WRIT_METHOD_DELETE, (struct writ_view){NULL, 0}, &last_events);
 }
 
-/* From the list: who comes now begins another one. */
+/* Removes it from the list: a later request begins another join. */
 static void
 unlink_join(struct writ_late_join *join)
 {
@@ -164,7 +164,7 @@ fail(struct writ_late_join *join, const struct writ_upcall_answer *answer)
     struct writ_upcall_answer failed = *answer;
 
     if (failed.end == WRIT_UPCALL_ANSWERED) {
-        failed.end = WRIT_UPCALL_BROKEN; /* it has answered, and takes no part */
+        failed.end = WRIT_UPCALL_BROKEN; /* it has answered that it cannot join */
     }
     unlink_join(join);
     tell(join, &failed);
@@ -214,7 +214,7 @@ is_welcome(struct writ_late_join *join, const struct writ_upcall_answer *answer)
     return writ_json_is(writ_json_get(result, WRIT_LIT("protocolVersion")), join->session->version);
 }
 
-/* Nothing else is sent to it before it knows that the handshake is over. */
+/* Nothing else is sent to the upstream before it knows that the handshake is over. */
 static void
 initialize_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {

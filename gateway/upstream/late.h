@@ -1,15 +1,16 @@
 /* late.h - an upstream that missed a session's initialize joins the session later.
  *
  * A session is opened without the HTTP upstreams that were silent or down, and may lose one that
- * was started again (meet.h). What is for one of them
- * makes the gateway send it `initialize`, with what the client said in its own and the session's
- * revision, and then `notifications/initialized`; only then the message itself, with the session id
- * that the upstream gave. (A server over stdio is greeted by stdio_handshake.h.) An upstream that
- * answers with another revision cannot join: the client has agreed to one.
+ * was restarted (meet.h). A message for one of them makes the gateway send it `initialize`, with
+ * the client's params and the session's revision, and then `notifications/initialized`; only then
+ * the message itself, with the session id of the upstream. (For a server over stdio:
+ * stdio_handshake.h.) An upstream that answers with another revision cannot join: the client has
+ * agreed to one.
  *
- * One loop asks once for all that wait on it. Of two loops that ask at the same time one loses, and
- * ends the session that it was given. Each of the two messages has WRIT_UPSTREAM_LIST_TIMES of the
- * upstream's `list_timeout`, or its `timeout` if that is shorter. Used from the loop of the worker.
+ * One join serves all waiting requests of a loop. Of two loops that join at the same time one
+ * loses, and ends its session at the upstream. Each of the two messages has
+ * WRIT_UPSTREAM_LIST_TIMES of the upstream's `list_timeout`, or its `timeout` if that is shorter.
+ * Used from the loop of the worker.
  */
 #ifndef WRIT_GATEWAY_LATE_H
 #define WRIT_GATEWAY_LATE_H
@@ -20,8 +21,8 @@
 
 struct writ_late_join;
 
-/** One that waits until an upstream has joined its session. Owned by who waits, zero-initialised,
- * until `done`. */
+/** A request that waits until an upstream has joined its session. Its owner zero-initialises it and
+ * keeps it until `done`. */
 struct writ_late_wait {
     void (*done)(struct writ_late_wait *wait); /* from a later turn; it may wait again from there */
     void *ctx;
@@ -34,16 +35,16 @@ struct writ_late_wait {
 /** The part of a request (meet.h). Zero-initialised. */
 struct writ_late {
     struct writ_late_wait wait;
-    const struct writ_upstream *tried; /* it was asked to join for this request */
-    enum writ_reason fault;            /* why it has not; nothing was sent to it */
-    bool lost; /* it answered that it does not know its session any more (writ_meet_is_lost) */
+    const struct writ_upstream *tried; /* the upstream of the last join for this request */
+    enum writ_reason fault;            /* why it failed; nothing was sent */
+    bool lost; /* it answered that it lost its session (writ_meet_is_lost) */
 };
 
-/** Asks the upstream to join the session, or waits with others for its answer. WRIT_E_NOMEM. */
+/** Starts a join of the upstream, or waits for a running one. WRIT_E_NOMEM. */
 WRIT_RESULT writ_late_start(struct writ_worker *worker, struct writ_session *session,
     struct writ_upstream *upstream, struct writ_late_wait *wait);
 
-/** Waits no longer; `done` is not called. The last one that leaves gives up. */
+/** Stops waiting; `done` is not called. The last waiter that leaves cancels the join. */
 void writ_late_leave(struct writ_late_wait *wait);
 
 #endif

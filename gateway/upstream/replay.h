@@ -1,4 +1,4 @@
-/* replay.h - the last events of a session's streams, for a client that lost one (2025-11-25,
+/* replay.h - the last events of a session's streams, for a client that lost a stream (2025-11-25,
  * basic/transports, "Resumability and Redelivery"). No I/O.
  *
  * A stream is a number: that of the request whose answer it carries, or 0 for the session's own.
@@ -16,14 +16,14 @@
 /** One event. */
 struct writ_replay_event {
     uint64_t stream, seq;
-    bool ends; /* it is the response: nothing of its stream follows */
+    bool ends; /* it is the response: no event of its stream follows */
     struct writ_buf data;
     struct writ_replay_event *next;
 };
 
 struct writ_replay {
     uint64_t last_seq;
-    uint32_t nonce; /* sets its ids apart from those of one before it */
+    uint32_t nonce; /* distinguishes its ids from those of an earlier instance */
     size_t bytes, count, bytes_max, count_max;
     struct writ_replay_event *first, **last;
 };
@@ -33,7 +33,7 @@ void writ_replay_init(
     struct writ_replay *replay, uint32_t nonce, size_t bytes_max, size_t count_max);
 void writ_replay_wipe(struct writ_replay *replay);
 
-/** The next number, for an event that need not be kept, such as one that only says where one is. */
+/** The next number, for an event that need not be kept, such as one that only has a position. */
 uint64_t writ_replay_mark(struct writ_replay *replay);
 
 /** Keeps a copy and gives its number; 0: no memory. */
@@ -48,7 +48,7 @@ const struct writ_replay_event *writ_replay_next(
 void writ_replay_put_id(
     const struct writ_replay *replay, uint64_t stream, uint64_t seq, struct writ_buf *ret);
 
-/** Reads an id. False: it is none of this replay's. */
+/** Reads an id. False: not one of this replay. */
 bool writ_replay_read_id(
     const struct writ_replay *replay, struct writ_view id, uint64_t *ret_stream, uint64_t *ret_seq);
 

@@ -1,6 +1,6 @@
 /* stdio.c - opens, drains and closes a stdio upstream.
  *
- * Invariant (1): the owner loop alone uses struct writ_stdio, except its atomics. Only flights go
+ * Invariant (1): only the owner loop uses struct writ_stdio, except its atomics. Only flights go
  * between the loops (flight.h). */
 #include "gateway/upstream/stdio.h"
 

@@ -1,16 +1,17 @@
 /* stdio.h - an MCP server that is a child process, made to look like one that speaks HTTP.
  *
- * The gateway is the child's client, and the HTTP side of the transport for everybody else. With
- * `sharing: session` a legacy session has a child of its own (an instance), which learns what that
- * client can do: its requests and notices go to that session. Requests without a session go to a
- * child of their agent. With `sharing: all` one child serves all clients; it learns that its
- * clients can do nothing, since nothing says to whose call a request of it would belong.
+ * The gateway is the child's client, and the HTTP side of the transport for all clients. With
+ * `sharing: session` a legacy session has a child of its own (an instance), which gets the
+ * capabilities of that client: its requests and notices go to that session. Requests without a
+ * session go to a child of their agent. With `sharing: all` one child serves all clients; its
+ * initialize declares no client capabilities, because a request of the child would not say to which
+ * client's call it belongs.
  *
- * Every request gets an id and a progress token of our own and is given its client's back;
- * cancellations name our id. A child that ends is started again and told again what it was told.
+ * Every request gets an id and a progress token of the gateway, and its answer the client's own;
+ * cancellations name the gateway's id. A child that ends is restarted and gets the same initialize.
  *
- * The children and everything about them live on one owner loop; upcalls of other loops are handed
- * over and come back through mailboxes. The public functions are for any loop's own thread. */
+ * The children and everything about them live on one owner loop; upcalls of other loops go there
+ * and back through mailboxes. Any loop's own thread may call the public functions. */
 #ifndef WRIT_GATEWAY_STDIO_H
 #define WRIT_GATEWAY_STDIO_H
 
@@ -26,13 +27,13 @@ struct writ_upstream_config;
 WRIT_RESULT writ_stdio_open(struct writ_gateway *gateway, const struct writ_upstream_config *config,
     struct writ_catalog_snapshot *snapshot, struct writ_stdio **ret, struct writ_err *err);
 
-/** Asks the children to end (end of input, SIGTERM, SIGKILL of their groups); any thread. */
+/** Stops the children (end of input, SIGTERM, SIGKILL of their groups); any thread. */
 void writ_stdio_stop(struct writ_stdio *stdio);
 
-/** True when there is no child any more; any thread. */
+/** True when no child is left; any thread. */
 bool writ_stdio_is_stopped(const struct writ_stdio *stdio);
 
-/** Frees. Only after the loops have ended. NULL is fine. */
+/** Frees. Only after the loops have ended. NULL is permitted. */
 void writ_stdio_close(struct writ_stdio *stdio);
 
 /** Whether the handshake is done and the child is up. Any thread. */

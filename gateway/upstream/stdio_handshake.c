@@ -1,6 +1,6 @@
-/* stdio_handshake.c - the scout asks server/discover first and then initialize, to learn which
- * families the server speaks. A child takes no request before its handshake has ended, and a timer
- * ends a handshake that is not answered. */
+/* stdio_handshake.c - the scout sends server/discover first and then initialize, to learn the
+ * protocol families of the server. A child takes no request before its handshake has ended, and a
+ * timer ends a handshake that is not answered. */
 #include "gateway/upstream/stdio_handshake.h"
 
 #include "gateway/state/catalog_snapshot.h"
@@ -9,7 +9,7 @@
 
 #include "evidence/json/write.h"
 
-#define DISCOVER_US 2000000 /* for the answer to server/discover, before initialize is sent */
+#define DISCOVER_US 2000000 /* for the answer to server/discover; then initialize is sent */
 
 static void
 handshake_times_out(struct writ_timer *timer)
@@ -27,7 +27,7 @@ arm_handshake(struct writ_instance *instance, writ_timer_fn *fn, int64_t in_us)
     writ_loop_timer_set(loop, &instance->handshake, writ_loop_now_us(loop) + in_us);
 }
 
-/* One that takes nothing answers nothing: the timer ends it. */
+/* A child that takes no input answers nothing: the timer ends it. */
 static void
 say(struct writ_instance *instance, struct writ_view line)
 {
@@ -99,8 +99,8 @@ keep_versions(struct writ_stdio *stdio, const struct writ_json *versions)
     }
 }
 
-/* A result, or an error that only such a server gives, says yes (2026-07-28, basic/transports/
- * stdio); an answer that comes late still does. */
+/* A result, or an error that only such a server gives, means yes (2026-07-28, basic/transports/
+ * stdio); also an answer that comes late. */
 void
 writ_stdio_handshake_discovered(struct writ_instance *instance, const struct writ_json *message)
 {
@@ -123,7 +123,7 @@ static void
 settle(struct writ_instance *scout, enum writ_instance_kind kind)
 {
     scout->kind = kind;
-    if (scout->stdio->modern == WRIT_STDIO_UNKNOWN) { /* it did not answer what came before */
+    if (scout->stdio->modern == WRIT_STDIO_UNKNOWN) { /* it did not answer the request before */
         scout->stdio->modern = WRIT_STDIO_NO;
     }
     writ_instance_came_up(scout);

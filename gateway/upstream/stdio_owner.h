@@ -1,6 +1,6 @@
-/* stdio_owner.h - a stdio upstream as its owner loop sees it. Inside of stdio.
+/* stdio_owner.h - the state of a stdio upstream on its owner loop. Inside of stdio.
  *
- * Everything here but the atomics belongs to the owner loop. */
+ * Everything here except the atomics belongs to the owner loop. */
 #ifndef WRIT_GATEWAY_STDIO_OWNER_H
 #define WRIT_GATEWAY_STDIO_OWNER_H
 
@@ -15,7 +15,7 @@
 #define WRIT_STDIO_FAILURES_MAX  3 /* failed starts after which no request waits for the next */
 
 enum writ_stdio_state {
-    WRIT_STDIO_DOWN = 0, /* no child is up, and the last one did not end by our wish */
+    WRIT_STDIO_DOWN = 0, /* no child is up, and the last one was not ended by the gateway */
     WRIT_STDIO_UP,
     WRIT_STDIO_STOPPED, /* there will be no child any more */
 };
@@ -29,9 +29,9 @@ enum writ_stdio_known {
 
 /** Whom an instance serves. */
 enum writ_instance_kind {
-    WRIT_INSTANCE_SCOUT = 0, /* serves no client: it finds out which families the server speaks */
-    WRIT_INSTANCE_SESSION,   /* one legacy session: it was told what that client can do */
-    WRIT_INSTANCE_COMMON,    /* legacy requests that have no session, or everybody's */
+    WRIT_INSTANCE_SCOUT = 0, /* serves no client: it finds the protocol families of the server */
+    WRIT_INSTANCE_SESSION,   /* one legacy session: it got the capabilities of that client */
+    WRIT_INSTANCE_COMMON,    /* legacy requests without a session, or of all clients */
     WRIT_INSTANCE_MODERN,    /* requests of the stateless revision */
 };
 
@@ -42,31 +42,31 @@ enum writ_instance_state {
     WRIT_INSTANCE_UP,
 };
 
-/** A request of a session whose caller has gone, and whose stream may be gone on with. */
+/** A request of a session whose caller has left, and whose stream may be resumed. */
 struct writ_orphan {
-    uint64_t id;                             /* as the child knows it */
+    uint64_t id;                             /* at the child */
     struct writ_buf client_id, client_token; /* as in a flight */
     struct writ_orphan *next;
 };
 
-/** One running server: a child, and those whom it serves. */
+/** One running server: a child, and its clients. */
 struct writ_instance {
     struct writ_stdio *stdio;
     enum writ_instance_kind kind;
     enum writ_instance_state state;
-    struct writ_buf key;       /* of its session or agent; empty: none yet */
+    struct writ_buf key;       /* its session or agent; empty: none yet */
     struct writ_charge charge; /* against its agent, while it serves one */
     struct writ_child *child;
-    struct writ_buf hello;       /* params of initialize; empty: ours */
-    struct writ_buf initialized; /* the child's result of it */
-    bool greeted;                /* notifications/initialized is ours to send */
-    bool lost;                   /* it takes the place of one that its session had used */
+    struct writ_buf hello;       /* params of initialize; empty: the gateway's own */
+    struct writ_buf initialized; /* the child's result of initialize */
+    bool greeted;                /* the gateway sends notifications/initialized */
+    bool lost;                   /* it replaces one that its session had used */
     bool late;                   /* its session was opened before it was up */
     bool was_up, ending;
-    unsigned failures; /* starts that did not come up, one after the other */
+    unsigned failures; /* consecutive starts that did not come up */
     int64_t noted_us;  /* when the log's current window for its messages began */
     unsigned noted;    /* how often since */
-    uint64_t unnoted;  /* and not, since there was too much of it */
+    uint64_t unnoted;  /* not noted, because there were too many */
     struct writ_timer handshake, idle;
     struct writ_task free;
     int64_t used_us;
@@ -75,27 +75,27 @@ struct writ_instance {
     struct writ_flight *buckets[WRIT_FLIGHT_BUCKETS]; /* requests that were sent, by id */
     struct writ_flight *waiting;                      /* for the child to be up */
     struct writ_flight *listeners;                    /* GET streams */
-    struct writ_flight *heirs;   /* GET streams that go on with that of an orphan */
+    struct writ_flight *heirs;   /* GET streams that resume that of an orphan */
     struct writ_orphan *orphans; /* the latest first */
     size_t orphans_n;
     struct writ_replay replay; /* of a session's streams */
-    bool primes;               /* its client knows events without data (2025-11-25) */
+    bool primes;               /* its client understands events without data (2025-11-25) */
     /* a session's; each a list of lines */
     struct writ_buf
         asked; /* JSON text of the ids of its child's requests that wait for an answer */
-    struct writ_buf backlog; /* what the child said while the session did not listen */
+    struct writ_buf backlog; /* messages of the child while the session had no stream */
     struct writ_buf kept;    /* params of its subscriptions, which a new child gets again */
     struct writ_buf level;   /* params of its last logging/setLevel, likewise */
     struct writ_instance *next, **link;
 };
 
-/** What an instance leaves to the modules above it. */
+/** The functions of the modules above an instance. */
 struct writ_stdio_ops {
     /** The child has just started: the handshake begins. */
     void (*started)(struct writ_instance *instance);
     /** The child wrote a line. */
     void (*line)(struct writ_instance *instance, struct writ_view line);
-    /** The server does not start: nothing waits for it any more. */
+    /** The server does not start: ends every waiting flight. */
     void (*hopeless)(struct writ_stdio *stdio);
 };
 
@@ -113,9 +113,9 @@ struct writ_stdio {
     struct writ_buf no_legacy;       /* the error with which the server refuses initialize */
     struct writ_instance *instances; /* with those that end */
     size_t serving, ending;          /* how many of them */
-    struct writ_shares shares;       /* of children: whose they are */
+    struct writ_shares shares;       /* of children, by agent */
     size_t flights, listeners_n;
-    struct writ_flight *waiting; /* to know which families the server speaks */
+    struct writ_flight *waiting; /* for the protocol families of the server */
 };
 
 #endif

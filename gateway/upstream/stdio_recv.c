@@ -16,12 +16,12 @@
 #define PROGRESS_MAX (1u << 20)
 #define REPLY_MAX    65536
 #define NAME_MAX     65536
-#define NOTES_MAX    10 /* lines of the log about one child, a second */
+#define NOTES_MAX    10 /* log lines about one child, per second */
 #define SECOND_US    INT64_C(1000000)
 #define LISTEN_ID    WRIT_LIT("io.modelcontextprotocol/subscriptionId")
 #define LOG_LEVEL    WRIT_LIT("io.modelcontextprotocol/logLevel")
 
-/* A child that says nothing but nonsense must not fill the log. */
+/* A child that only sends invalid messages must not fill the log. */
 static void
 note(struct writ_instance *instance, const char *why)
 {
@@ -53,7 +53,7 @@ flight_find(struct writ_instance *instance, uint64_t id)
     return flight;
 }
 
-/* What a server over HTTP finds wrong before it looks at the method (2026-07-28, basic). */
+/* Faults that a server over HTTP finds before it reads the method (2026-07-28, basic). */
 static bool
 envelope_is_good(const struct writ_json *meta)
 {
@@ -65,7 +65,7 @@ envelope_is_good(const struct writ_json *meta)
            (client == NULL || writ_json_type(client) == WRIT_JSON_OBJECT);
 }
 
-/* As HTTP has it: the stateless revision gives some errors a status of their own
+/* As over HTTP: the stateless revision gives some errors a status of their own
  * (basic/transports/streamable-http). */
 static unsigned
 status_of(const struct writ_instance *instance, const struct writ_flight *flight,
@@ -88,7 +88,7 @@ status_of(const struct writ_instance *instance, const struct writ_flight *flight
                : 200;
 }
 
-/* Or it comes late: its request was given up. */
+/* The response of an orphan; or a late one, whose request was given up. */
 static void
 take_orphan_response(struct writ_instance *instance, const struct writ_json *message, uint64_t id)
 {
@@ -185,8 +185,8 @@ latest_call(struct writ_instance *instance)
     return latest != NULL ? latest : instance->heirs;
 }
 
-/* To one stream of the session, never to two (2025-11-25, basic/transports); what belongs to a call
- * to that of the latest one, since the child does not say to which. */
+/* To one stream of the session, never to two (2025-11-25, basic/transports); a message of a call
+ * goes to the stream of the latest one, because the child does not name its call. */
 static bool
 tell_session(struct writ_instance *instance, struct writ_view line, bool of_call)
 {
@@ -235,7 +235,7 @@ has_subscribed(const struct writ_instance *instance, const struct writ_flight *l
     }
 }
 
-/* A log message tells what one of several clients does, but not which: it is dropped. */
+/* A log message concerns one of several clients, but does not name it: it is dropped. */
 static void
 tell_common(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
@@ -245,7 +245,8 @@ tell_common(struct writ_instance *instance, const struct writ_json *message, str
 
     for (struct writ_flight *f = instance->listeners; f != NULL; f = f->next) {
         if (is_list_changed(method) || (updated && has_subscribed(instance, f, uri))) {
-            (void)writ_stdio_stream_tell(instance, f, line); /* its client looks again anyway */
+            (void)writ_stdio_stream_tell(instance, f, line); /* its client reads the state again
+                                                                anyway */
         }
     }
 }
@@ -256,8 +257,8 @@ wants_logs(const struct writ_flight *flight)
     return flight->takes_stream && writ_json_get(flight->request->message->meta, LOG_LEVEL) != NULL;
 }
 
-/* A log message belongs to a request that asked for some, and does not say to which: where several
- * are open it goes to none. keeps (1) */
+/* A log message belongs to a request that asked for some, but does not name it: when several are
+ * open no client gets it. keeps (1) */
 static void
 tell_only_logged(struct writ_instance *instance, struct writ_view line)
 {
@@ -276,7 +277,7 @@ tell_only_logged(struct writ_instance *instance, struct writ_view line)
     }
 }
 
-/* 2026-07-28: what belongs to a subscription names its request. */
+/* 2026-07-28: a message of a subscription names its request. */
 static void
 tell_modern(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
@@ -354,8 +355,8 @@ reply(struct writ_instance *instance, const struct writ_json *request, int code,
     }
 }
 
-/* Its client answers with a message of its own, which stdio_send.c takes if the id is noted here.
- */
+/* Its client answers with a separate message, which stdio_send.c accepts if the id is noted
+ * here. */
 static void
 ask_session(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {
@@ -374,7 +375,8 @@ ask_session(struct writ_instance *instance, const struct writ_json *message, str
     }
 }
 
-/* A child that serves several clients was told that they can do nothing: there is ping. */
+/* A child that serves several clients was told that they have no capabilities: only ping is
+ * left. */
 static void
 take_request(struct writ_instance *instance, const struct writ_json *message, struct writ_view line)
 {

@@ -1,4 +1,4 @@
-/* stdio_recv.h - what the child of an instance says. Inside of stdio. */
+/* stdio_recv.h - the messages of an instance's child. Inside of stdio. */
 #ifndef WRIT_GATEWAY_STDIO_RECV_H
 #define WRIT_GATEWAY_STDIO_RECV_H
 

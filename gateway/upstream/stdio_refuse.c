@@ -1,4 +1,4 @@
-/* stdio_refuse.c - writes the errors of a server over HTTP for a child that has none of them. A
+/* stdio_refuse.c - writes the errors of an HTTP server in place of a child, which cannot. A
  * function answers its flight once; one that returns a bool answers only when it returns true. */
 #include "gateway/upstream/stdio_refuse.h"
 
@@ -55,8 +55,8 @@ writ_stdio_refuse_initialize(struct writ_flight *flight, const struct writ_json 
     }
 }
 
-/* A server over stdio may look at the version of the first request alone. Without its list it is
- * left to judge. */
+/* A server over stdio may check the version only in the first request. Without its list the server
+ * judges. */
 static bool
 is_supported(const struct writ_flight *flight, struct writ_view version)
 {
@@ -102,7 +102,7 @@ writ_stdio_refuse_version(struct writ_flight *flight)
     return true;
 }
 
-/* As a server over HTTP would that has no such family: a client that can falls back to initialize
+/* The answer of a server over HTTP without that family: a client that can falls back to initialize
  * (mcp.md 2.2), and one that only knows initialize gets the list of versions. */
 void
 writ_stdio_refuse_family(struct writ_stdio *stdio, struct writ_flight *flight)
@@ -140,7 +140,7 @@ next_of(struct writ_view *list)
     return range;
 }
 
-/* `kind`: all types that begin as this one. */
+/* `kind`: all types that begin like this one. */
 static bool
 accepts(struct writ_view list, struct writ_view type, struct writ_view kind)
 {

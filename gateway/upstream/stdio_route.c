@@ -50,7 +50,7 @@ put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
     return writ_buf_check(ret, NULL);
 }
 
-/* An unused instance will do for requests that need no hello of their own. */
+/* An unused instance serves requests that need no initialize of their own. */
 static struct writ_instance *
 adopt(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key)
 {
@@ -100,7 +100,7 @@ instance_for(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_ins
         *ret = instance;
         return WRIT_DONE;
     }
-    if (stdio->config->sharing == WRIT_SHARING_SESSION) { /* it is this agent's alone */
+    if (stdio->config->sharing == WRIT_SHARING_SESSION) { /* it belongs only to this agent */
         WRIT_TRY(writ_instance_take_share(stdio, flight->request->agent, &charge));
     }
     if (kind != WRIT_INSTANCE_SESSION) {
@@ -131,7 +131,8 @@ leave(struct writ_stdio *stdio, struct writ_flight *flight)
     writ_flight_answer(flight, 200, (struct writ_view){NULL, 0});
 }
 
-/* Whether the server speaks what the flight needs; a session's own child is asked itself. */
+/* Whether the server speaks the protocol of the flight; a session's own child answers that
+ * itself. */
 static enum writ_stdio_known
 is_spoken(const struct writ_stdio *stdio, enum writ_instance_kind kind)
 {
@@ -186,7 +187,7 @@ route(struct writ_stdio *stdio, struct writ_flight *flight)
     r = instance_for(stdio, flight, kind, &instance);
     if (writ_is_ok(r)) {
         writ_instance_take(instance, flight);
-    } else if (r.code == WRIT_E_ABSENT) { /* what its client can do is not known any more */
+    } else if (r.code == WRIT_E_ABSENT) { /* the capabilities of its client are no longer known */
         writ_stdio_refuse_session(flight);
     } else if (r.code == WRIT_E_LIMIT) {
         writ_flight_break(flight, WRIT_UPCALL_CROWDED, "share_exceeded");
@@ -219,7 +220,7 @@ writ_stdio_route_despair(struct writ_stdio *stdio)
     }
 }
 
-/* Streams that last are counted apart, so that they do not use up the room for calls. */
+/* Lasting streams are counted separately, so that they do not use up the room for calls. */
 static bool
 has_room(struct writ_stdio *stdio, struct writ_flight *flight)
 {

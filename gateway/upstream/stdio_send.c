@@ -10,15 +10,17 @@
 
 #include "evidence/json/write.h"
 
-#define NAME_MAX        65536      /* JSON text of a request's id, or of a progress token */
-#define INITIALIZE_MAX  (1u << 22) /* bytes of the answer to initialize, and to read it */
+#define NAME_MAX 65536 /* JSON text of a request's id, or of a progress token */
+#define INITIALIZE_MAX                                                                             \
+    (1u << 22) /* bytes of the answer to initialize, and of memory to read it                      \
+                */
 #define CANCEL_LINE_MAX 160
 #define LINE_MORE       65536    /* bytes that a line of ours may be longer than the message */
-#define LEFT_US         10000000 /* for a request that its client cancelled to be answered still */
+#define LEFT_US         10000000 /* for the child to answer a request that its client cancelled */
 
 /* ---- to the child ---- */
 
-/* One message with our id and our progress token in place of the client's. */
+/* One message with the gateway's id and progress token in place of the client's. */
 static void
 put_ours(struct writ_write *w, struct writ_flight *flight, const struct writ_json *object,
     unsigned depth)
@@ -44,7 +46,7 @@ put_ours(struct writ_write *w, struct writ_flight *flight, const struct writ_jso
     writ_write_object_end(w);
 }
 
-/* Its JSON text; nothing where there is none, or too much of it. */
+/* Keeps the JSON text; nothing when it is absent, or too long. */
 static void
 remember(struct writ_buf *buf, const struct writ_json *value)
 {
@@ -89,7 +91,7 @@ tell_cancelled(struct writ_instance *instance, uint64_t id)
     }
 }
 
-/* Takes back what the child has not seen; else tells it, if it is to be told. */
+/* Takes a line back that the child has not read; else notifies it, if requested. */
 static void
 give_up(struct writ_flight *flight, bool tell)
 {
@@ -112,8 +114,8 @@ flight_times_out(struct writ_timer *timer)
     writ_flight_break(flight, WRIT_UPCALL_TIMEOUT, "timeout");
 }
 
-/* Its session is opened without waiting for it: the rest of the handshake is ours, and the client
- * learns from a notice that there is more to list. */
+/* Its session is opened without waiting for the child: the gateway does the rest of the handshake,
+ * and a notice tells the client that there is more to list. */
 static void
 join_late(struct writ_flight *flight)
 {
@@ -146,7 +148,8 @@ say(struct writ_instance *instance, const struct writ_buf *line)
            writ_is_ok(writ_child_send(instance->child, writ_buf_view(line), &ticket));
 }
 
-/* Of a value that is not there: nothing. The child has to refuse such a message, not we. */
+/* Writes a value unchanged; nothing for an absent one. The child must refuse such a message, not
+ * the gateway. */
 static writ_result
 verbatim(const struct writ_json *value, struct writ_buf *ret)
 {
@@ -161,7 +164,7 @@ verbatim(const struct writ_json *value, struct writ_buf *ret)
 
 /* ---- what a new child is asked for again ---- */
 
-/* "<scope> <uri>": whose subscription to what. False: to nothing. */
+/* "<scope> <uri>": the client and resource of a subscription. False: not a subscription. */
 static bool
 put_subscription(
     struct writ_buf *text, const struct writ_flight *flight, const struct writ_json *message)
@@ -192,7 +195,8 @@ remember_wishes(struct writ_flight *flight, const struct writ_json *message)
     (void)writ_line_list_take(&instance->kept, writ_buf_view(&text));
     if (flight->name == WRIT_MCP_RESOURCES_SUBSCRIBE &&
         !writ_line_list_add(&instance->kept, writ_buf_view(&text))) {
-        writ_buf_clear(&instance->kept); /* full of subscriptions not taken back: keep none */
+        writ_buf_clear(&instance->kept); /* full of subscriptions that were not taken back: keeps
+                                            none */
         (void)writ_line_list_add(&instance->kept, writ_buf_view(&text));
     }
 }
@@ -210,8 +214,8 @@ ask_again(struct writ_instance *instance, const char *method, const char *open,
     (void)say(instance, &line);
 }
 
-/* To a session that was opened before its server was up, whatever it has is new; nothing of it is
- * gone. */
+/* For a session that was opened before its server was up, all its items are new; none was
+ * removed. */
 static void
 keep_news(struct writ_instance *instance)
 {
@@ -297,7 +301,7 @@ send_request(struct writ_flight *flight, const struct writ_json *message)
 
 /* ---- requests that the gateway answers for the child ---- */
 
-/* Whether another client of the child has subscribed to the same. */
+/* Whether another client of the child has the same subscription. */
 static bool
 is_wanted_by_others(const struct writ_flight *flight, const struct writ_json *message)
 {
@@ -339,7 +343,7 @@ answer_unsubscribed(struct writ_flight *flight, const struct writ_json *message)
     writ_flight_answer(flight, 200, writ_buf_view(&body));
 }
 
-/* The child's answer, in the client's revision where the child is as new. */
+/* The child's answer, in the client's revision if the child's is as new. */
 static void
 answer_initialize(struct writ_flight *flight, const struct writ_json *message)
 {
@@ -348,7 +352,7 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
     struct writ_write w = writ_write_to(&body);
     struct writ_instance *instance = flight->instance;
     struct writ_view wanted =
-        instance->kind == WRIT_INSTANCE_SESSION /* it was asked by this very client */
+        instance->kind == WRIT_INSTANCE_SESSION /* it was sent by this client */
             ? (struct writ_view){NULL, 0}
             : writ_json_string(writ_json_pointer(message, WRIT_LIT("/params/protocolVersion")));
     const struct writ_json *result = NULL;
@@ -394,7 +398,7 @@ answer_initialize(struct writ_flight *flight, const struct writ_json *message)
 
 /* ---- notifications and answers of the client ---- */
 
-/* It was cancelled by its client: the server may still answer, or not. */
+/* Its client cancelled it: the server may still answer, or not. */
 static void
 let_go(struct writ_timer *timer)
 {
@@ -411,7 +415,7 @@ cancel_flight(struct writ_flight *flight)
     writ_loop_timer_set(loop, &flight->timer, writ_loop_now_us(loop) + LEFT_US);
 }
 
-/* A client may cancel what its own session asked for, by its own id. */
+/* A client may cancel requests of its own session, by its own id. */
 static void
 cancel_of_client(struct writ_flight *by, const struct writ_json *message)
 {
@@ -437,8 +441,8 @@ cancel_of_client(struct writ_flight *by, const struct writ_json *message)
     }
 }
 
-/* A session's child hears of everything; one that serves several clients could not tell whose it
- * is. */
+/* A session's child gets every notice; one that serves several clients could not distinguish
+ * them. */
 static void
 pass_on(struct writ_instance *instance, const struct writ_json *message)
 {
@@ -458,12 +462,13 @@ take_notification(struct writ_flight *flight, const struct writ_json *message)
         pass_on(flight->instance, message);
     }
     if (flight->name == WRIT_MCP_INITIALIZED) {
-        flight->instance->greeted = true; /* the next child hears it from us */
+        flight->instance->greeted = true; /* the gateway sends it to the next child */
     }
     writ_flight_answer(flight, 202, (struct writ_view){NULL, 0});
 }
 
-/* An answer to a request of the child: once, and only from the session that was asked. */
+/* An answer to a request of the child: accepted once, and only from the session that got the
+ * request. */
 static void
 take_reply(struct writ_flight *flight, const struct writ_json *message)
 {

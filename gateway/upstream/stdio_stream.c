@@ -48,7 +48,7 @@ tell_at(struct writ_flight *flight, uint64_t seq, int64_t retry_ms, struct writ_
     return writ_flight_event(flight, (struct writ_flight_mark){writ_buf_view(&id), retry_ms}, data);
 }
 
-/* An event that says where the client is, and nothing else. */
+/* An event that only has the position of the client. */
 static void
 prime(struct writ_flight *flight)
 {
@@ -81,7 +81,7 @@ writ_stdio_stream_expect(struct writ_flight *flight)
     }
 }
 
-/* What is kept was not left out: it can be asked for. */
+/* A kept event is not lost: it can be requested. */
 bool
 writ_stdio_stream_tell(
     struct writ_instance *instance, struct writ_flight *flight, struct writ_view data)
@@ -232,7 +232,7 @@ writ_stdio_stream_forget(struct writ_instance *instance)
 
 /* ---- GET */
 
-/* Gives what is kept of the stream after that event. True: the response was among it. */
+/* Sends the kept events of the stream after that one. True: the response was among them. */
 static bool
 replay(struct writ_flight *flight, uint64_t after)
 {
@@ -324,7 +324,7 @@ writ_stdio_stream_listen(struct writ_flight *flight)
     if (flight->last_id.len > 0 &&
         !(has_ids(instance) && writ_replay_read_id(&instance->replay,
                                    writ_buf_view(&flight->last_id), &stream, &after))) {
-        stream = after = 0; /* an event of another child: what is new is all there is */
+        stream = after = 0; /* an event of another child: only new events are left */
         if (writ_view_search(writ_buf_view(&flight->last_id), WRIT_LIT("-0-")) ==
             flight->last_id.len) {
             refuse_lost(flight);

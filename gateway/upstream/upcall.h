@@ -1,4 +1,4 @@
-/* upcall.h - one message to an upstream, with its answer, as both transports see it.
+/* upcall.h - one message to an upstream, with its answer, for both transports.
  *
  * It looks like streamable HTTP: an answer is either one JSON body, or a stream of server-sent
  * events.
@@ -6,8 +6,8 @@
  * An upcall is written at most once and never repeated. Its end says whether a byte of it may have
  * reached the upstream; zero is the careful answer.
  *
- * Upcalls live and end on the loop that started them; nothing blocks. Callbacks come from the
- * loop, never from inside writ_upcall_start (upstream.h). */
+ * An upcall stays on the loop that started it; nothing blocks. Callbacks come from the loop, never
+ * from inside writ_upcall_start (upstream.h). */
 #ifndef WRIT_GATEWAY_UPCALL_H
 #define WRIT_GATEWAY_UPCALL_H
 
@@ -21,7 +21,7 @@ struct writ_upstream;
 struct writ_upcall;
 struct writ_worker;
 
-/** Whether the upstream may have seen the message. */
+/** Whether the upstream may have received the message. */
 enum writ_sent {
     WRIT_SENT = 0, /* at least one byte may have reached it: execution unknown unless answered */
     WRIT_NOT_SENT, /* not one byte did */
@@ -29,45 +29,47 @@ enum writ_sent {
 
 /** How an upcall ended. Zero is the careful answer. */
 enum writ_upcall_end {
-    WRIT_UPCALL_BROKEN = 0, /* no whole answer; `detail` says why */
+    WRIT_UPCALL_BROKEN = 0, /* no complete answer; `detail` has the reason */
     WRIT_UPCALL_ANSWERED,   /* the answer arrived whole */
     WRIT_UPCALL_TIMEOUT,
     WRIT_UPCALL_CANCELLED, /* by writ_upcall_cancel */
     WRIT_UPCALL_TOO_LARGE, /* the answer is longer than body_max, an event than event_max */
-    WRIT_UPCALL_CROWDED,   /* not sent: the caller has its whole share of the upstream */
-    WRIT_UPCALL_NO_TOKEN,  /* not sent: there is nothing to show to the upstream now (tokens.h) */
+    WRIT_UPCALL_CROWDED,   /* not sent: the caller's share of the upstream is full */
+    WRIT_UPCALL_NO_TOKEN,  /* not sent: there is no valid token for the upstream now (tokens.h) */
 };
 
-/** What is sent. Everything is borrowed until `end`, but for `headers`: for the call of start. */
+/** The message to send. Everything is borrowed until `end`, except `headers`, for the call of
+ * start. */
 struct writ_upcall_request {
     enum writ_method method;                /* POST, GET (a stream of a session), DELETE */
-    const struct writ_mcp_message *message; /* POST: what `body` says, for stdio */
+    const struct writ_mcp_message *message; /* POST: the parsed `body`, for stdio */
     struct writ_view body;                  /* POST: one JSON message */
     struct writ_view session;               /* the upstream's own session id, or empty */
     struct writ_view version;               /* MCP-Protocol-Version, or empty */
-    struct writ_view accept;                /* or empty: all that MCP may answer with */
+    struct writ_view accept;                /* or empty: all types of MCP answers */
     const struct writ_header *headers;      /* further ones, such as Mcp-Name or the credential */
     size_t headers_n;
     size_t body_max;    /* longest JSON body */
     size_t event_max;   /* longest event of a stream */
     int64_t timeout_us; /* to the head and between events of a stream; 0: none */
     int64_t total_us;   /* in all; 0: none */
-    bool once;  /* a governed call: lost, it cannot be sent again (http_client.h, fresh_us) */
-    bool lines; /* a JSON body may be several messages, one a line: then it is a stream */
-    const char *scope; /* which client: keeps stdio ids, progress and streams of clients apart;
-                        * the session id, or NULL for one request alone */
-    const struct writ_agent *agent; /* on whose behalf */
-    struct writ_view client; /* params of the session's initialize, or empty: what a stdio server
-                              * that was started again gets */
+    bool once;          /* a governed call: it cannot be sent again after a loss (http_client.h,
+                           fresh_us) */
+    bool lines;         /* a JSON body may be several messages, one per line: then it is a stream */
+    const char *scope;  /* the client: separates stdio ids, progress and streams of clients; the
+                           session id, or NULL for a single request */
+    const struct writ_agent *agent; /* the agent of the message */
+    struct writ_view client; /* params of the session's initialize, or empty: for a stdio server
+                                that was restarted */
 };
 
-/** The answer, as it stands when a callback is called. Borrowed until `end` returns. */
+/** The answer at the time of a callback. Borrowed until `end` returns. */
 struct writ_upcall_answer {
     unsigned status;               /* HTTP; 0 before the head */
     struct writ_view content_type; /* empty also of a body in a content coding */
     struct writ_view session;      /* Mcp-Session-Id, or empty */
     struct writ_view retry_after;
-    struct writ_view body; /* at the end, when it was no stream */
+    struct writ_view body; /* at the end, when it was not a stream */
     bool is_stream;
     /* at the end */
     enum writ_upcall_end end;
@@ -75,8 +77,8 @@ struct writ_upcall_answer {
     const char *detail; /* a word for logs and outcomes, such as "connect_failed"; static */
 };
 
-/** Callbacks of one upcall; `stream` and `event` may be NULL for one that takes no stream (its
- * events are then dropped but for the response, which becomes the body). */
+/** Callbacks of one upcall; `stream` and `event` may be NULL for a caller that takes no stream (its
+ * events are then dropped except the response, which becomes the body). */
 struct writ_upcall_events {
     /** The answer is a stream: once, before its events. */
     void (*stream)(struct writ_upcall *call, const struct writ_upcall_answer *answer);
@@ -86,7 +88,7 @@ struct writ_upcall_events {
     void (*end)(struct writ_upcall *call, const struct writ_upcall_answer *answer);
 };
 
-/** One message under way. Owned by who starts it, zero-initialised, until `end`. */
+/** One open message. Its starter owns it, zero-initialised, until `end`. */
 struct writ_upcall {
     struct writ_upcall_request request; /* filled by the owner */
     const struct writ_upcall_events *events;
@@ -94,11 +96,11 @@ struct writ_upcall {
     struct writ_upstream *upstream; /* set by writ_upcall_start, as the next three */
     struct writ_worker *worker;
     int64_t started_us;
-    /** The transport calls it at the end, and touches nothing of the upcall afterwards. */
+    /** The transport calls it at the end, and does not touch the upcall afterwards. */
     void (*ended)(struct writ_upcall *call, const struct writ_upcall_answer *answer);
-    void *state; /* the transport's own; NULL when there is none any more */
-    bool begun;  /* a part of the answer itself is here, of HTTP its head or its event */
-    struct writ_task unsent; /* its end, when it could not be begun */
+    void *state;             /* the transport's own; NULL after its end */
+    bool begun;              /* a part of the answer has arrived, over HTTP its head or its event */
+    struct writ_task unsent; /* its end, when it could not be started */
     enum writ_code refused;  /* why */
 };
 

@@ -38,7 +38,7 @@ is_failure(enum writ_upcall_end end)
     return true;
 }
 
-/* Whether the server itself has answered: for a child the gateway answers notifications, and may
+/* Whether the server itself has answered: the gateway answers notifications for a child, and may
  * answer initialize. */
 static bool
 has_spoken(const struct writ_upcall *call, const struct writ_upcall_answer *answer)
@@ -113,7 +113,7 @@ void
 writ_upcall_cancel(struct writ_upcall *call, bool tell)
 {
     if (call->state == NULL) {
-        return; /* it was not begun: its end comes */
+        return; /* it was not started: its end follows */
     }
     if (call->upstream->stdio != NULL) {
         writ_stdio_cancel(call, tell);

@@ -1,8 +1,8 @@
-/* upstream.h - one MCP server behind the gateway, whatever it is spoken to over.
+/* upstream.h - one MCP server behind the gateway, over either transport.
  *
- * It is reached by upcalls (upcall.h), and looks like streamable HTTP for both transports: a stdio
- * upstream (stdio.h) is made to look like that, with ids, progress tokens and cancellations kept
- * apart between the clients that share the child. */
+ * It gets upcalls (upcall.h), and looks like streamable HTTP for both transports: stdio.h makes a
+ * stdio upstream look like that, with separate ids, progress tokens and cancellations for the
+ * clients that share the child. */
 #ifndef WRIT_GATEWAY_UPSTREAM_H
 #define WRIT_GATEWAY_UPSTREAM_H
 
@@ -12,20 +12,20 @@
 
 struct writ_gateway;
 
-/** Sends. A failure to send comes as `end` with WRIT_NOT_SENT, like everything else. `worker` is
- * the one of the running loop. */
+/** Sends the message. A failure to send is reported by `end` with WRIT_NOT_SENT, like any other.
+ * `worker` is that of the running loop. */
 void writ_upcall_start(
     struct writ_upstream *upstream, struct writ_worker *worker, struct writ_upcall *call);
 
-/** Gives up: the HTTP exchange is closed, or notifications/cancelled is sent to a stdio server
- * when `tell`; `end` comes later, never from inside. After `end` it must not be called. */
+/** Cancels: the HTTP exchange is closed, or a stdio server gets notifications/cancelled when
+ * `tell`; `end` comes later, never from inside. Do not call it after `end`. */
 void writ_upcall_cancel(struct writ_upcall *call, bool tell);
 
-/** Stops and goes on with a stream's events, while the client is slower than the upstream. */
+/** Pauses and resumes a stream's events, while the client is slower than the upstream. */
 void writ_upcall_pause(struct writ_upcall *call);
 void writ_upcall_resume(struct writ_upcall *call);
 
-/** The configuration entry it was made from. */
+/** Its configuration entry. */
 const struct writ_upstream_config *writ_upstream_config(const struct writ_upstream *upstream);
 
 /** Its place among the gateway's upstreams. */
@@ -34,20 +34,20 @@ size_t writ_upstream_index(const struct writ_upstream *upstream);
 /** What was learned of its tools. */
 struct writ_catalog_snapshot *writ_upstream_snapshot(struct writ_upstream *upstream);
 
-/** Whether it can be called right now: an HTTP upstream always, a child while it is up. */
+/** Whether it can be called now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);
 
-/** Whether a request that many upstreams are asked with may go to this one (breaker.h), now and as
- * long as its `list_timeout` allows. */
+/** Whether a request to many upstreams may go to this one (breaker.h), now and as long as its
+ * `list_timeout` allows. */
 bool writ_upstream_lets(struct writ_upstream *upstream, const struct writ_worker *worker);
 
 /** Such a request was not answered in time. An answer to any request is noted by itself. */
 void writ_upstream_was_silent(struct writ_upstream *upstream, const struct writ_worker *worker);
 
-/** Whether it is left out of such requests at this time (monotonic). Any thread. */
+/** Whether such requests leave it out at this time (monotonic). Any thread. */
 bool writ_upstream_is_left_out(const struct writ_upstream *upstream, int64_t now_us);
 
-/** How much longer than its list_timeout the whole of such an answer may take. */
+/** The limit of the whole of such an answer, in multiples of its list_timeout. */
 #define WRIT_UPSTREAM_LIST_TIMES 5
 
 /** Opens the upstream of `config`, with its part on every worker's loop. Before the loops run.
@@ -55,16 +55,16 @@ bool writ_upstream_is_left_out(const struct writ_upstream *upstream, int64_t now
 WRIT_RESULT writ_upstream_open(struct writ_gateway *gateway,
     const struct writ_upstream_config *config, struct writ_upstream **ret, struct writ_err *err);
 
-/** The time of what is under way over HTTP is over, whatever it was. From the worker's loop. */
+/** Ends all open HTTP messages as timed out. From the worker's loop. */
 void writ_upstream_expire(struct writ_upstream *upstream, const struct writ_worker *worker);
 
-/** Asks a child to end, while the loops still run; writ_upstream_is_stopped says when it has. An
- * HTTP upstream has nothing to stop. Any thread. */
+/** Stops a child, while the loops still run; writ_upstream_is_stopped reports its end. An HTTP
+ * upstream has nothing to stop. Any thread. */
 void writ_upstream_stop(struct writ_upstream *upstream);
 bool writ_upstream_is_stopped(const struct writ_upstream *upstream);
 
-/** Closes connections and frees; call after the loops have ended, or before they ran. NULL is
- * fine. */
+/** Closes connections and frees; call it after the loops have ended, or before they run. NULL is
+ * permitted. */
 void writ_upstream_close(struct writ_upstream *upstream);
 
 /** The upstream of that name, or NULL. */

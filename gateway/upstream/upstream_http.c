@@ -1,4 +1,5 @@
-/* upstream_http.c - upcalls over HTTP: what is sent, and the one answer or the stream that comes.
+/* upstream_http.c - upcalls over HTTP: sends the request, and reads the single answer or the
+ * stream.
  *
  * Invariant (1): an upcall that was started has its state until its end, and is not touched after
  * it. */
@@ -8,11 +9,11 @@
 #include "gateway/http/http_client.h"
 #include "gateway/state/gateway.h"
 
-#define FIELDS_MAX 64 /* of one request, ours and those that were passed on */
+#define FIELDS_MAX 64 /* of one request, the gateway's own and passed ones */
 
 struct writ_upstream_http {
     const struct writ_upstream_config *config;
-    struct writ_tokens *tokens; /* borrowed: what it is shown, under its index */
+    struct writ_tokens *tokens; /* borrowed: has its credentials, under its index */
     size_t index;
     struct writ_http_client **clients; /* one per worker */
     size_t clients_n;
@@ -76,7 +77,7 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     if (head->status == 401 && state->shown != NULL) {
         writ_tokens_refused(state->to->tokens, state->to->index, state->shown);
     }
-    if (!is_encoded(head)) { /* else it is nothing that can be read */
+    if (!is_encoded(head)) { /* else the body is unreadable */
         (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
     }
     (void)writ_http_response_field(head, "Mcp-Session-Id", &state->answer.session);
@@ -100,7 +101,7 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     }
 }
 
-/* Not by its words: what is asked, and the texts of an answer, may have any names. */
+/* Not by its text: the request, and the strings of an answer, may have any names. */
 static bool
 is_response(struct writ_view data)
 {
@@ -113,7 +114,7 @@ is_response(struct writ_view data)
                writ_json_get(message, WRIT_LIT("error")) != NULL);
 }
 
-/* For a caller that takes no stream: the message that answers is kept as the body. */
+/* For a caller that takes no stream: keeps the response as the body. */
 static void
 keep_response(struct http_upcall *state, const struct writ_sse_event *event)
 {
@@ -409,7 +410,7 @@ writ_upstream_http_resume(struct writ_upcall *call)
     writ_http_client_resume(state->http);
 }
 
-/* ---- life ---- */
+/* Adds the gateway's own credential, if the upstream needs one. WRIT_E_ABSENT: there is none. */
 
 static writ_result
 open_clients(struct writ_upstream_http *http, struct writ_gateway *gateway, struct writ_err *err)

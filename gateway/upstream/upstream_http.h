@@ -1,4 +1,4 @@
-/* upstream_http.h - an MCP server over HTTP: the other transport beside stdio.h. Part of
+/* upstream_http.h - an MCP server over HTTP, the other transport besides stdio.h. Part of
  * upstream.h.
  *
  * Every loop has connections of its own; an upcall stays on the loop that started it. */
@@ -17,14 +17,16 @@ WRIT_RESULT writ_upstream_http_open(struct writ_gateway *gateway,
     const struct writ_upstream_config *config, size_t index, struct writ_upstream_http **ret,
     struct writ_err *err);
 
-/** Closes connections and frees; after the loops have ended, or before they ran. NULL is fine. */
+/** Closes connections and frees; after the loops have ended, or before they run. NULL is
+ * permitted. */
 void writ_upstream_http_close(struct writ_upstream_http *http);
 
-/** The time of what is under way on the worker's loop is over. */
+/** Ends the open messages on the worker's loop as timed out. */
 void writ_upstream_http_expire(struct writ_upstream_http *http, const struct writ_worker *worker);
 
-/** Sends. On failure nothing was begun, and no callback will come. WRIT_E_ABSENT: there is nothing
- * to show to the upstream now; WRIT_E_LIMIT, WRIT_E_NOMEM, as writ_http_client_send. */
+/** Sends the message. On failure nothing was started, and no callback will come. WRIT_E_ABSENT:
+ * there is no valid credential for the upstream now; WRIT_E_LIMIT, WRIT_E_NOMEM, as
+ * writ_http_client_send. */
 WRIT_RESULT writ_upstream_http_start(
     struct writ_upstream_http *http, struct writ_worker *worker, struct writ_upcall *call);
 
