@@ -2,12 +2,12 @@
  *
  * The log is canonical JSON, one object a line:
  *
- *   {"type":"log.opened","format":"crew-log/1",...} shape, agents and nested shapes as texts, crew
- *   id, default timeout
- *   {"type":"input.start","ts":T,...} the input: start, deliver, tick, cancel
- *   {"type":"role.entered",...} the events that it caused
- *   {"type":"log.closed","digest":"sha256:...",...} the end, and the SHA-256 of all lines before,
- *   each with its line feed
+ *   {"type":"log.opened","format":"crew-log/1",...}  shape, agents and nested shapes as texts, crew
+ *                                                    id, default timeout
+ *   {"type":"input.start","ts":T,...}                the input: start, deliver, tick, cancel
+ *   {"type":"role.entered",...}                      the events that it caused
+ *   {"type":"log.closed","digest":"sha256:...",...}  the end, and the SHA-256 of all lines before,
+ *                                                    each with its line feed
  *
  * The same inputs give the same log, byte for byte: the clock stands still while an input is
  * processed, and is logged with it. So a log is enough for a replay. */

@@ -1,8 +1,8 @@
 /* log_event.tbl.h - every event of the log, one row each.
  *
  * X(NAME, name, programs, LEVEL, "members", "meaning")
- *   NAME, name the event in the source and in the line; a name is never used for something else
- *   programs the programs that write it: SERVE (writ serve), GUARD (writ guard)
+ *   NAME, name  the event in the source and in the line; a name is never used for something else
+ *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard)
  *   LEVEL       ERROR, WARN, INFO or DEBUG (log.h)
  *   members     of the line, besides time, level and event, in their order; one that does not apply
  *               is left out

@@ -1,6 +1,6 @@
 /* kill_api.h - stops (stop_rules.h) and introspection over HTTP, on the admin listener.
  *
- *   GET /v1/kills lists those in force
+ *   GET  /v1/kills            lists those in force
  *   POST /v1/kills            {"by", "value", "tenant"?, "reason"}: pulls one
  *   POST /v1/kills/ID/lift    lifts it
  *   POST /v1/introspect       token=...: RFC 7662, of a credential

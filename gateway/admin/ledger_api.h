@@ -1,11 +1,11 @@
 /* ledger_api.h - the ledger over HTTP, on the admin listener: the data of the page.
  *
  *   GET /v1/ledger?q=&decision=&before=   calls, the newest first, WRIT_LEDGER_API_PAGE at a time
- *   GET /v1/ledger/ID one call: every round with its decision, its review and its outcome, and the
- *   seal of its run
- *   GET /v1/ledger/ID/receipt             its receipt (evidence/proof/receipt.h)
- *   GET /checkpoint?from=N {"checkpoint", "consistency"}: the last checkpoint, and the proof that
- *   it only appends to the first N records; public, because it reveals nothing of them
+ *   GET /v1/ledger/ID                     one call: every round with its decision, its review and
+ * its outcome, and the seal of its run GET /v1/ledger/ID/receipt             its receipt
+ * (evidence/proof/receipt.h) GET /checkpoint?from=N                {"checkpoint", "consistency"}:
+ * the last checkpoint, and the proof that it only appends to the first N records; public, because
+ * it reveals nothing of them
  *
  * The caller is authenticated as everywhere under /v1 (api.h). An agent sees the calls that it made
  * itself; one whose role is among `auditors` sees those of its tenant, or of every tenant when it

@@ -1,8 +1,10 @@
 /* login.h - login to the page, and logout (logins.h defines a login).
  *
- *   POST /v1/session {"token"}, or {"certificate": true} for that of the connection: a cookie, and
- *   its key in the answer GET /v1/session the agent that is logged in; else the name in the client
- *   certificate, if any DELETE /v1/session ends it
+ *   POST   /v1/session   {"token"}, or {"certificate": true} for that of the connection: a cookie,
+ *                        and its key in the answer
+ *   GET    /v1/session   the agent that is logged in; else the name in the client certificate, if
+ *                        any
+ *   DELETE /v1/session   ends it
  *
  * Only pages of the gateway's own origin may send these requests (api.h). */
 #ifndef WRIT_GATEWAY_LOGIN_H

@@ -2,10 +2,11 @@
  * withdraw, and for administrators (their rights: review_viewer.h; lists and streams:
  * review_stream.h).
  *
- *   GET /v1/reviews/ID terms, votes, the full arguments while it is open, its records;
- * for a voter the prompt for a model POST /v1/reviews/ID/vote       as in review_ballot.h POST
- * /v1/reviews/ID/withdraw   by the agent that asked POST /v1/reviews/ID/cancel     by an
- * administrator of the review */
+ *   GET  /v1/reviews/ID            terms, votes, the full arguments while it is open, its records;
+ *                                  for a voter the prompt for a model
+ *   POST /v1/reviews/ID/vote       as in review_ballot.h
+ *   POST /v1/reviews/ID/withdraw   by the agent that asked
+ *   POST /v1/reviews/ID/cancel     by an administrator of the review */
 #ifndef WRIT_GATEWAY_REVIEW_API_H
 #define WRIT_GATEWAY_REVIEW_API_H
 

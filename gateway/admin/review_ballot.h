@@ -2,7 +2,7 @@
  * worker. It is a JSON object of one of these forms:
  *
  *   {"review_digest", "vote", "feedback"?, "confidence"?}   approve, reject or modify
- *   {"review_digest"?, "answer"} the answer of a model to the prompt (crew/reply.h)
+ *   {"review_digest"?, "answer"}   the answer of a model to the prompt (crew/reply.h)
  *   {"signed"}                     a JWS of the voter's own (evidence/record/ballot.h)
  *
  * Unknown members are skipped. The ledger checks whether the voter may vote, and whether a

@@ -1,7 +1,7 @@
 /* review_stream.h - changes of reviews, for callers that may see them (review_viewer.h):
  *
- *   GET /v1/reviews the open ones, the oldest first
- *   GET /v1/reviews?after=AT&wait=S the changes since; waits up to S seconds for one
+ *   GET /v1/reviews                   the open ones, the oldest first
+ *   GET /v1/reviews?after=AT&wait=S   the changes since; waits up to S seconds for one
  *   GET /v1/reviews/events            the same as server-sent events, for as long as it is read
  *
  * AT, and the id of an event, is a place in the log (struct writ_entry_review_watch): it stays

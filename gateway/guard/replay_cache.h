@@ -41,7 +41,7 @@ WRIT_RESULT writ_replay_cache_make(const char *path, int64_t now_s, struct writ_
  * @return WRIT_OK
  *         WRIT_E_ABSENT   one of the two files is missing
  *         WRIT_E_INVALID  not such a file, or others than its owner may write to it
- *         WRIT_E_MISMATCH file and seal do not match
+ *         WRIT_E_MISMATCH  file and seal do not match
  *         WRIT_E_IO, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_replay_cache_open(const char *path, int64_t now_s, int64_t skew_s,

@@ -2,7 +2,7 @@
  *
  *   POST /v1/before   a call that is about to be made: a decision, and for an allow a credential
  *   POST /v1/bind     right before it is made: the binding check, which claims it, once
- *   POST /v1/after its outcome, which joins the decision
+ *   POST /v1/after    its outcome, which joins the decision
  *   POST /v1/seal     the end of a run
  *   GET  /v1/openapi.json
  *
@@ -12,8 +12,8 @@
  * ledger, to be bound. From then on only the ledger knows it: nothing here is kept between two
  * requests.
  *
- * The answer is 200 with a verdict whenever there was a call to judge, and a problem (RFC
- * 9457) otherwise. */
+ * The answer is 200 with a verdict whenever there was a call to judge, and a problem (RFC 9457)
+ * otherwise. */
 #ifndef WRIT_GATEWAY_HOOK_H
 #define WRIT_GATEWAY_HOOK_H
 

@@ -1,7 +1,7 @@
 /* admin.h - the routes of the admin listener: liveness, readiness, metrics.
  *
- *   GET /healthz 200 as long as the loop runs
- *   GET /readyz 200 when every check holds, else 503 and the failed checks
+ *   GET /healthz   200 as long as the loop runs
+ *   GET /readyz    200 when every check holds, else 503 and the failed checks
  *   GET /metrics   Prometheus text format
  *
  * Nothing here is secret: names of checks and upstreams, and sums. */

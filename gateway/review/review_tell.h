@@ -3,8 +3,8 @@
  *
  *     2026-07-28, URL elicitation declared   a result `input_required`: the page of the review to
  *                                            open, and a requestState to come back with
- *     2025-11-25, URL elicitation declared the error URLElicitationRequired with that page other
- *     clients the refusal, with the same facts in its data
+ *     2025-11-25, URL elicitation declared   the error URLElicitationRequired with that page
+ *     other clients                          the refusal, with the same facts in its data
  *
  * While a request is held, its stream is kept alive and has notices of progress. */
 #ifndef WRIT_GATEWAY_REVIEW_TELL_H

@@ -2,7 +2,7 @@
  * them.
  *
  *   ready      info  every condition holds, for the first time or again
- *   not_ready warn some do not hold, with their names and the upstreams that are not up
+ *   not_ready  warn  some do not hold, with their names and the upstreams that are not up
  */
 #ifndef WRIT_GATEWAY_READY_H
 #define WRIT_GATEWAY_READY_H

@@ -10,10 +10,8 @@
 
 #include "evidence/json/write.h"
 
-#define NAME_MAX 65536 /* JSON text of a request's id, or of a progress token */
-#define INITIALIZE_MAX                                                                             \
-    (1u << 22) /* bytes of the answer to initialize, and of memory to read it                      \
-                */
+#define NAME_MAX        65536      /* JSON text of a request's id, or of a progress token */
+#define INITIALIZE_MAX  (1u << 22) /* bytes of the answer to initialize, and its memory */
 #define CANCEL_LINE_MAX 160
 #define LINE_MORE       65536    /* bytes that a line of ours may be longer than the message */
 #define LEFT_US         10000000 /* for the child to answer a request that its client cancelled */

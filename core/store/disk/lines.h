@@ -19,7 +19,7 @@ uint64_t writ_lines_count(struct writ_view lines);
 /**
  * Registers both as SQL functions of a connection:
  *
- *     line_at(bytes, n) the line as a blob; NULL when there are fewer lines, or bytes is NULL
+ *     line_at(bytes, n)   the line as a blob; NULL when there are fewer lines, or bytes is NULL
  *     line_count(bytes)   NULL when bytes is NULL
  *
  * Returns a result code of SQLite.

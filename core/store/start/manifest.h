@@ -1,8 +1,11 @@
 /* manifest.h - the manifest, which a start reads in place of the records: a signed note over the
  * memory of the writer after a number of records, in the table `segment`.
  *
- *     writ ledger state v1 <origin of the ledger> <records that it covers> <root of the tree over
- *     these, base64> <area> <bytes> <their digest, base64>
+ *     writ ledger state v1
+ *     <origin of the ledger>
+ *     <records that it covers>
+ *     <root of the tree over these, base64>
+ *     <area> <bytes> <their digest, base64>
  *
  * The bytes (image.h) lie in one of two areas, in pieces. They name the segments, each by the
  * digest of its part in memory. A start that finds the note trusts it when a key of the ledger that

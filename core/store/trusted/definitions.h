@@ -2,14 +2,16 @@
  * gateway saw last.
  *
  * Both are files beside the ledger, <ledger>.accepted.json and <ledger>.seen.json, readable only by
- *     the user of the gateway and trusted as keys are (trusted.h): {"signature":"<JWS>",
- *     "tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
- *     "version":2} A key of the ledger signs the digest of all names, times and digests; the typ of
- *     the JWS says which of the two files it is. A wrong digest, a signature by a key that is not
- *     the ledger's or was revoked, another version and any other doubt refuse the whole file (the
- *     file of seen definitions counts as absent when a revoked key signed it: the gateway makes it
- *     again). An older file that was put back has a valid signature: the ledger protects against
- *     that (gateway/state/accepted.h).
+ * the user of the gateway and trusted as keys are (trusted.h):
+ *     {"signature":"<JWS>",
+ *      "tools":{"fs/read_file":{"at":"<time>","definition":{...},"digest":"sha256:..."},...},
+ *      "version":2}
+ * A key of the ledger signs the digest of all names, times and digests; the typ of the JWS says
+ * which of the two files it is. A wrong digest, a signature by a key that is not the ledger's or
+ * was revoked, another version and any other doubt refuse the whole file (the file of seen
+ * definitions counts as absent when a revoked key signed it: the gateway makes it again). An older
+ * file that was put back has a valid signature: the ledger protects against that
+ * (gateway/state/accepted.h).
  */
 #ifndef WRIT_STORE_DEFINITIONS_H
 #define WRIT_STORE_DEFINITIONS_H
