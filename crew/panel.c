@@ -343,7 +343,7 @@ hear_voters(struct panel *panel)
     for (size_t i = 0; i < review->voters_n; i++) {
         order[i] = i;
     }
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr): only looked at */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): only read */
     qsort_r(order, review->voters_n, sizeof *order, compare_voters, (void *)(uintptr_t)review);
     for (size_t i = 0; i < review->voters_n; i++) {
         const struct writ_review_voter *voter = &review->voters[order[i]];

@@ -2,7 +2,7 @@
  *
  *     WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) client;
  *     writ_result result = writ_admin_client_begin(&client, cli);
- *     ... writ_admin_client_ask(&client, "/v1/...", body), look at client.value ...
+ *     ... writ_admin_client_ask(&client, "/v1/...", body), read client.value ...
  *     return writ_admin_client_end(&client, result);
  *
  * The command has the URL of the listener as its first operand, and the options `token` and `ca`.

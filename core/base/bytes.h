@@ -74,7 +74,7 @@ size_t writ_view_search(struct writ_view a, struct writ_view what);
 struct writ_view writ_view_trim(struct writ_view a);
 /** Constant-time equality for secrets and digests; lengths are not secret. */
 bool writ_view_equal_secret(struct writ_view a, struct writ_view b);
-/** A copy in the arena, NUL-terminated after its end; {NULL, 0} on no memory. */
+/** A copy in the arena, NUL-terminated after its end; {NULL, 0} without memory. */
 struct writ_view writ_view_copy(struct writ_view a, struct writ_arena *arena);
 /** Copies the bytes to `to`, which has room for a.len bytes, and gives the view of the copy. */
 struct writ_view writ_view_place(struct writ_view a, char *to);

@@ -37,7 +37,7 @@ struct writ_token_cache_seen {
 
 struct writ_token_cache;
 
-/** NULL on no memory. */
+/** NULL without memory. */
 struct writ_token_cache *writ_token_cache_new(void);
 void writ_token_cache_free(struct writ_token_cache *verdicts);
 

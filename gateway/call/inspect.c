@@ -15,7 +15,7 @@
 #define TASK_NOTICES "notifications/tasks"
 #define REFUSAL_MAX  65536
 
-/* ---- in the stead of a client ---- */
+/* ---- in place of a client ---- */
 
 struct stead {
     struct writ_upcall upcall;

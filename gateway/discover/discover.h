@@ -73,7 +73,7 @@ WRIT_RESULT writ_discover_tools(const struct writ_upstream_config *server,
     const struct writ_discover_options *options, struct writ_discovered **ret,
     struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_discover_free(struct writ_discovered *found);
 
 #endif

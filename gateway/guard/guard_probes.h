@@ -25,7 +25,7 @@ struct writ_guard_probes;
 WRIT_RESULT writ_guard_probes_open(const char *file, struct writ_view upstream,
     struct writ_guard_probes **ret, struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_guard_probes_close(struct writ_guard_probes *probes);
 
 /** The rule with the probe of a tool; NULL without one. */

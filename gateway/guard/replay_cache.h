@@ -47,7 +47,7 @@ WRIT_RESULT writ_replay_cache_make(const char *path, int64_t now_s, struct writ_
 WRIT_RESULT writ_replay_cache_open(const char *path, int64_t now_s, int64_t skew_s,
     struct writ_replay_cache **ret, struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_replay_cache_close(struct writ_replay_cache *used);
 
 /** Takes one use of a credential that is valid otherwise.

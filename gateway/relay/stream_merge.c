@@ -16,13 +16,13 @@
 #include "gateway/call/task_notification.h"
 #include "gateway/request/upcall_request.h"
 
-#define AGAIN_US      1000000  /* before a lane is asked for again, when its server did not say */
+#define AGAIN_US      1000000  /* before a lane is asked again, when its server did not say */
 #define AGAIN_MIN_MS  50       /* at least, and */
 #define AGAIN_MAX_US  30000000 /* at most, also when it stated one */
 #define CONFLICT_US   200000   /* before asking again for what another connection still has */
 #define CONFLICTS_MAX 15       /* notices about tasks that one lane holds at once */
 #define ANSWER_ARENA  65536
-#define AWAY_MAX      64 /* words about tasks that one lane has under way */
+#define AWAY_MAX      64 /* notices about tasks that one lane holds at once */
 
 static void start(struct writ_lane *lane);
 

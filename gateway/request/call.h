@@ -55,7 +55,7 @@ struct writ_observed {
     enum writ_reason fault;         /* NONE without a fault */
 };
 
-/** A call that brings input, and the call that it goes on with (mrtr.h). JUDGE reads the input,
+/** A call that brings input, and the call that it continues (mrtr.h). JUDGE reads the input,
  * MRTR finds the call. */
 struct writ_mrtr {
     bool has_input, answers;       /* answers: it may be for a call that waits */

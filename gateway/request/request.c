@@ -1,5 +1,5 @@
 /* request.c - walks a request through its steps until one waits or ends it. A request is answered
- * once; when the ledger returns its entry, the request goes on from its loop. */
+ * once; when the ledger returns its entry, the request continues on its loop. */
 #include "gateway/request/request.h"
 
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */

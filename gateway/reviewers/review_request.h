@@ -35,7 +35,7 @@ struct writ_review_request {
     int64_t due_us;                /* WAITS: when; OUT, to a worker: until when */
     struct writ_view id;           /* of the review */
     char digest[WRIT_DIGEST_TEXT]; /* the prompt has its complete arguments */
-    bool whole;                    /* the arena holds the errand itself */
+    bool whole;                    /* the arena holds the request itself */
     struct writ_arena *own;        /* it lies in there itself */
     struct writ_arena *arena;      /* of one try; NULL: none */
     struct writ_entry entry;
@@ -62,7 +62,7 @@ struct writ_reviewer {
     bool told; /* this start of the worker got a review */
 };
 
-/** A new errand that WAITS, in the reviewer's list. `id`: of the review, copied. NULL: no
+/** A new request that WAITS, in the reviewer's list. `id`: of the review, copied. NULL: no
  * memory. */
 struct writ_review_request *writ_review_request_new(
     struct writ_reviewer *reviewer, struct writ_view id);

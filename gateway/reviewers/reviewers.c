@@ -140,7 +140,7 @@ is_timed(const struct writ_review_request *request)
            request->reviewer->config->kind == WRIT_REVIEWER_WORKER;
 }
 
-/* When the next errand is due; INT64_MAX: when an operation ends, or the worker is up. */
+/* When the next request is due; INT64_MAX: when an operation ends, or the worker is up. */
 static int64_t
 next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 {

@@ -29,7 +29,7 @@ WRIT_RESULT writ_ledger_query_new(
  * nothing. Blocks. */
 void writ_ledger_query_stop(struct writ_ledger_query *queries);
 
-/** Stops before. NULL is fine. */
+/** Stops before. NULL is permitted. */
 void writ_ledger_query_free(struct writ_ledger_query *queries);
 
 /** Any thread. WRIT_E_BUSY when WRIT_LEDGER_QUERY_MAX wait, or after the stop: refuse. */

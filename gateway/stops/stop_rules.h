@@ -51,7 +51,7 @@ WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clo
 WRIT_RESULT writ_stop_rules_hear(
     struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_stop_rules_free(struct writ_stop_rules *stop_rules);
 
 /** True when a stop names the call. */

@@ -160,7 +160,7 @@ verbatim(const struct writ_json *value, struct writ_buf *ret)
     return writ_write_end(&w, NULL);
 }
 
-/* ---- what a new child is asked for again ---- */
+/* ---- requests that a new child gets again ---- */
 
 /* "<scope> <uri>": the client and resource of a subscription. False: not a subscription. */
 static bool

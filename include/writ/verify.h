@@ -47,7 +47,7 @@ struct writ_verify;
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_verify_new(struct writ_verify **ret, struct writ_err *err);
 
-/** NULL is fine. */
+/** NULL is permitted. */
 void writ_verify_free(struct writ_verify *verify);
 
 /**

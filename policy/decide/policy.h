@@ -51,7 +51,7 @@ struct writ_verdict {
 };
 
 /**
- * The rule for a tool and an agent, without looking at a call: for tools/list, and for settings.
+ * The rule for a tool and an agent, without a call: for tools/list, and for settings.
  * The exact name wins, then patterns in the order of the file; of a list of rules the first whose
  * agents, roles and tenants all match. A listed tool whose rules all name others has no rule.
  *

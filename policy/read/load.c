@@ -1,5 +1,5 @@
 /* Reads a file in the order of dependence: options, agents, upstreams, reviewers, reviews, tools.
- * Each reader adds findings and goes on. A configuration is returned only without an error; until
+ * Each reader adds findings and continues. A configuration is returned only without an error; until
  * then it is dropped completely. */
 #include "policy/read/load.h"
 

@@ -1,4 +1,4 @@
-/* Reads PEM by OpenSSL. A passphrase is never asked for, because a daemon has no terminal: an
+/* Reads PEM by OpenSSL. A passphrase is never requested, because a daemon has no terminal: an
  * encrypted key is an error. */
 #include "evidence/jose/pem.h"
 

@@ -50,7 +50,7 @@ bool writ_decision_validity_spendable(const struct writ_decision *decision,
 enum writ_decision_validity_enforcement {
     WRIT_DECISION_VALIDITY_UNPROVEN =
         0, /* a deny or revise without an outcome that says that it did not run */
-    WRIT_DECISION_VALIDITY_ENFORCED,   /* with an outcome that says so */
+    WRIT_DECISION_VALIDITY_ENFORCED,   /* with an outcome that proves it */
     WRIT_DECISION_VALIDITY_VIOLATION,  /* with an outcome that says that it ran, or may have run */
     WRIT_DECISION_VALIDITY_SHADOWED,   /* the same, under a rule that only observes
                                         * (extensions.writ.shadow) */

@@ -2,7 +2,7 @@
  * next one of both. Every body that was returned is in the tree. */
 #include "store/disk/reread.h"
 
-#define RECORD_ARENA (8 << 20) /* memory to look at one record */
+#define RECORD_ARENA (8 << 20) /* memory to read one record */
 #define NODES_MAX    ((size_t)(WRIT_TREE_LEVELS + 1) * WRIT_DIGEST_BYTES) /* that it completes */
 
 #define CONTRADICTS(err, ...) WRIT_FAIL((err), WRIT_E_MISMATCH, __VA_ARGS__)

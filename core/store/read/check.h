@@ -78,7 +78,7 @@ void writ_check_record_rest(struct writ_check *v, uint64_t last, uint64_t last_n
 /** Frees the memory of the checks. */
 void writ_check_record_wipe(struct writ_check *v);
 
-/* ---- check_tree.c: each group has its nodes, and a checkpoint over them that is believed ---- */
+/* ---- check_tree.c: each group has its nodes, and a trusted checkpoint over them ---- */
 
 /** Adds the body of the present record, number `leaf`, to the tree; at the end of a group checks
  * its checkpoint. After a gap nothing can be checked, and nothing more is reported. WRIT_OK

@@ -10,7 +10,7 @@
 #define NODES_MAX    (64 << 20) /* digests of one group */
 #define BUCKETS      16384      /* of each map: more entries only make it slower */
 #define BUSY_US      5000000
-#define RECORD_ARENA (128 << 20) /* memory to look at one record */
+#define RECORD_ARENA (128 << 20) /* memory to read one record */
 
 static const char *const texts[WRIT_CHECK_SQL_COUNT] = {
 #define CHECK_TEXT(NAME, text) [WRIT_CHECK_SQL_##NAME] = (text),

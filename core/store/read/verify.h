@@ -3,7 +3,7 @@
  * Each record: its index follows, its time grows, its bytes are canonical and of the strict form,
  * it is valid by its route, its digests are what its members give, and the columns beside it say
  * the same. Each boundary: seq from 0 without a gap, running_count, nothing after its seal, and a
- * seal that counts and hashes what is there. Each call: a decision, at most one outcome that joins
+ * seal that counts and hashes its decisions. Each call: a decision, at most one outcome that joins
  * it, none without a decision; a refused call did not run; a granted one was an allow, or says that
  * shadow mode granted it. Each review: its records follow from each other. The tree: each record is
  * the leaf that is stored, each checkpoint has the root that the records give, and is signed: by a

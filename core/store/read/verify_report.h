@@ -18,7 +18,7 @@ struct writ_verify_report {
     uint64_t records, decisions, outcomes, seals, reviews; /* checked; reviews: their events */
     uint64_t facts;                                        /* that belong to no call */
     uint64_t boundaries, sealed;                           /* of them, sealed */
-    uint64_t checkpoints;                                  /* looked at */
+    uint64_t checkpoints;                                  /* checked */
     bool is_signed;                                        /* and their signatures verified */
     uint64_t late;      /* of them, by a key that was revoked by then, and covered by a later
                            trusted one */

@@ -52,7 +52,7 @@ size_t writ_claims_count(const struct writ_claims *claims);
 struct writ_hold *writ_claims_by_key(const struct writ_claims *claims, struct writ_tag key);
 struct writ_hold *writ_claims_by_intent(const struct writ_claims *claims, struct writ_tag intent);
 
-/** Takes a key for a call in flight. NULL on no memory. */
+/** Takes a key for a call in flight. NULL without memory. */
 struct writ_hold *writ_claims_add(struct writ_claims *claims, struct writ_tag key,
     struct writ_tag intent, const struct writ_held *held);
 

@@ -32,7 +32,7 @@
 #define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
 #define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in a row that may take another body */
 #define WRIT_STORE_SEALS      64         /* boundaries sealed in one group */
-#define WRIT_STORE_SWEEP      1024       /* boundaries looked at in one tick */
+#define WRIT_STORE_SWEEP      1024       /* boundaries checked in one tick */
 #define WRIT_STORE_SEGMENTS   16         /* slices of segments written by one tick */
 #define WRIT_STORE_TICK_US    1000000    /* between checks for expired boundaries and waits */
 #define WRIT_STORE_PRUNE_US   60000000   /* between checks for expired rows */
