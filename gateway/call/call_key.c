@@ -33,7 +33,7 @@ writ_call_key_run(struct writ_request *request)
     int64_t start_us = now_us - now_us % window_us;
 
     call->run.next = call->run.previous = (struct writ_view){NULL, 0};
-    if (call->mrtr.follows) { /* all rounds stand in one run */
+    if (call->mrtr.follows) { /* all rounds belong to one run */
         call->run.id = call->mrtr.previous.boundary_id.view;
         return WRIT_DONE;
     }

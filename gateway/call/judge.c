@@ -433,11 +433,11 @@ draft_reason(const struct writ_call *call)
     if (call->verdict.answer != WRIT_POLICY_ALLOW) {
         return call->verdict.reason;
     }
-    /* voters are asked about the arguments: an answer to nothing would go past them */
+    /* voters judge the arguments: an unrelated answer must not bypass them */
     if (call->verdict.approval != NULL && call->mrtr.has_input && !call->mrtr.follows) {
         return WRIT_REASON_INPUT_NOT_AWAITED;
     }
-    /* a caller who names an approval where none is needed means another call */
+    /* a caller that names an approval when none is needed means another call */
     if ((call->caller_claims.continuation.ptr != NULL || call->returned.state.ptr != NULL) &&
         call->verdict.approval == NULL) {
         return WRIT_REASON_CONTINUATION_MISMATCH;

@@ -156,7 +156,7 @@ found(struct writ_request *request)
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     } else if (call->mrtr.state.ptr != NULL) {
-        /* without a state it may be a first call that answers ahead of the question */
+        /* without a state it may be a first call that answers before the question */
         call->mrtr.fault = WRIT_REASON_INPUT_NOT_AWAITED;
     }
     return WRIT_STEP_LATE;

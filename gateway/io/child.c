@@ -63,7 +63,7 @@ struct writ_child {
     struct writ_line_queue queue;
     struct writ_buf line;
     struct writ_stderr_log stderr_log;
-    struct writ_buf said; /* the end of what this start wrote to standard error */
+    struct writ_buf said; /* the last standard error of this process */
     char input[INPUT_BYTES];
 };
 

@@ -17,8 +17,8 @@ struct writ_memory_trim {
     int64_t last; /* the open count at the last check */
 };
 
-/** Looks at how much is open now: true when a burst is over, which is when half of its peak is gone
- * and no more goes. */
+/** Takes the present open count: true when a burst is over, which means that half of its peak has
+ * closed and the count stopped falling. */
 bool writ_memory_trim_is_due(struct writ_memory_trim *trim, int64_t open);
 
 #endif

@@ -30,7 +30,7 @@ writ_stderr_log_take(struct writ_stderr_log *log, struct writ_view input, int64_
         size_t end = writ_view_find(input, '\n');
         size_t room = log->line_max - log->line.len;
 
-        /* what does not fit is cut off; a line without memory is an empty one */
+        /* the rest of a long line is cut off; a line without memory becomes empty */
         writ_buf_put(&log->line, writ_view_sub(input, 0, end < room ? end : room));
         if (end == input.len) {
             return;

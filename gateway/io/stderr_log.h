@@ -22,10 +22,11 @@ struct writ_stderr_log {
 void writ_stderr_log_init(
     struct writ_stderr_log *ret, size_t line_max, unsigned rate, writ_stderr_log_fn *fn, void *ctx);
 
-/** Takes what was read; whole lines are handed over from in here. */
+/** Takes the bytes read; passes whole lines on from inside this call. */
 void writ_stderr_log_take(struct writ_stderr_log *log, struct writ_view input, int64_t now_us);
 
-/** At the end: hands over a line without its LF, and how many were dropped, with an empty line. */
+/** At the end: reports a line without its LF, and the number of dropped lines, with an empty
+ * line. */
 void writ_stderr_log_flush(struct writ_stderr_log *log, int64_t now_us);
 
 void writ_stderr_log_wipe(struct writ_stderr_log *log);

@@ -315,7 +315,8 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_ALL:
     case WRIT_ROUTE_LOCAL:
         return only ? WRIT_STEP_PASS : WRIT_STEP_FANOUT;
-    case WRIT_ROUTE_LIST: /* what hides is taken out, also of what one upstream lists */
+    case WRIT_ROUTE_LIST: /* hidden characters are removed, also from the list of a single
+                             upstream */
         return WRIT_STEP_FANOUT;
     case WRIT_ROUTE_SINGLE:
         return only ? WRIT_STEP_PASS : writ_refusal_method(request);

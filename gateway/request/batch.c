@@ -282,8 +282,8 @@ static const struct writ_exchange_hooks part_hooks = {.reply = part_reply,
 
 /* ---- BATCH */
 
-/* Why it is refused, or NULL. The header says which revision the session has; without it, one that
- * knows no header (2025-06-18, basic/transports). */
+/* The reason of a refusal, or NULL. The header states the revision of the session; without it, a
+ * revision that has no such header (2025-06-18, basic/transports). */
 static const char *
 fault_of(const struct writ_request *request)
 {

@@ -24,7 +24,7 @@ struct writ_callee {
     const struct writ_json *arguments;
 };
 
-/** What the caller says of the call (caller_claims.h). JUDGE. ptr NULL: nothing. */
+/** The caller's statements about the call (caller_claims.h). JUDGE. ptr NULL: none. */
 struct writ_caller_claims {
     struct writ_view key;          /* idempotency key */
     struct writ_view boundary;     /* the run */
@@ -134,7 +134,7 @@ struct writ_call_reply {
 struct writ_call {
     struct writ_callee callee;
     struct writ_caller_claims caller_claims;
-    struct writ_verdict verdict; /* JUDGE; LEARN may take the approval away */
+    struct writ_verdict verdict; /* JUDGE; LEARN may remove the approval */
     enum writ_reason shadowed;   /* the reason that shadow mode overrode, or NONE: JUDGE to DRAFT */
     struct writ_mrtr mrtr;
     struct writ_returned returned;

@@ -42,7 +42,7 @@ writ_review_request_free(struct writ_review_request *request)
 {
     TAILQ_REMOVE(&request->reviewer->requests, request, link);
     writ_arena_free(request->arena);
-    writ_arena_free(request->own); /* it lies in there itself */
+    writ_arena_free(request->own); /* the arena holds the request itself */
 }
 
 void

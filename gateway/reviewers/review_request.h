@@ -77,11 +77,11 @@ void writ_review_request_read(struct writ_review_request *request, writ_post_fn 
 void writ_review_request_vote(
     struct writ_review_request *request, const struct writ_entry_review *r);
 
-/** The reviewer has answered with what may be a vote. */
+/** The reviewer has answered with a possible vote. */
 void writ_review_request_answered(struct writ_review_request *request, struct writ_view text);
 /** It will vote by another way, or not at all. */
 void writ_review_request_rests(struct writ_review_request *request);
-/** It has not answered, or not so that it counts. `why`: static, a word or a few. */
+/** It has not answered, or not with a vote. `why`: static, one or a few words. */
 void writ_review_request_failed(struct writ_review_request *request, const char *why);
 
 /** Ends the try without counting it. */

@@ -8,7 +8,7 @@
  * WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err);
 
-/** Posts the review. `json`: an object that tells it, in the arena of the try. */
+/** Posts the review. `json`: an object that describes it, in the arena of the try. */
 void writ_reviewer_hook_ask(struct writ_review_request *request, struct writ_view json);
 
 #endif

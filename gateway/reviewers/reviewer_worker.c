@@ -143,7 +143,7 @@ writ_reviewer_worker_recall(struct writ_review_request *request)
     uint64_t ticket = 0;
 
     writ_buf_str(&line, "{\"type\":\"closed\",\"id\":\"");
-    writ_buf_put(&line, request->id); /* one of ours: it needs no escape */
+    writ_buf_put(&line, request->id); /* an id of the gateway: it needs no escape */
     writ_buf_str(&line, "\"}");
     if (writ_is_ok(writ_buf_check(&line, NULL))) {
         WRIT_IGNORE(writ_child_send(request->reviewer->child, writ_buf_view(&line), &ticket));

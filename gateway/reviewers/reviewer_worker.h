@@ -8,9 +8,9 @@
 WRIT_RESULT writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err);
 bool writ_reviewer_worker_is_up(const struct writ_reviewer *reviewer);
 
-/** Sends it the review. `json`: an object that tells it, in the arena of the try. */
+/** Sends it the review. `json`: an object that describes it, in the arena of the try. */
 void writ_reviewer_worker_ask(struct writ_review_request *request, struct writ_view json);
-/** Tells it that its answer is no longer wanted. */
+/** Notifies it that its answer is no longer needed. */
 void writ_reviewer_worker_recall(struct writ_review_request *request);
 
 #endif

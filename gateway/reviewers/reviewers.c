@@ -419,7 +419,7 @@ writ_reviewers_end(struct writ_reviewers *reviewers)
         reviewer->ending = true;
         TAILQ_FOREACH(request, &reviewer->requests, link)
         {
-            request->over = true; /* whatever comes now is not told */
+            request->over = true; /* later answers are ignored */
         }
         writ_loop_timer_cancel(&reviewer->timer);
         writ_http_client_close(WRIT_TAKE(reviewer->client));

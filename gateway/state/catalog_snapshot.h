@@ -37,7 +37,7 @@ const struct writ_catalog *writ_catalog_snapshot_look(
 /** Drops the last catalog that was read. */
 void writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view);
 
-/** Puts a sealed catalog there; it is taken. One that says the same changes nothing. Any thread. */
+/** Sets a sealed catalog, and takes it. An equal one changes nothing. Any thread. */
 void writ_catalog_snapshot_put(
     struct writ_catalog_snapshot *snapshot, struct writ_catalog *catalog);
 
@@ -45,13 +45,13 @@ void writ_catalog_snapshot_put(
 struct writ_catalog *writ_catalog_snapshot_hold(
     struct writ_catalog_snapshot *snapshot, uint64_t *ret_version);
 
-/** That version, to see whether there is another one. Any thread. */
+/** That version, to detect a newer one. Any thread. */
 uint64_t writ_catalog_snapshot_version(struct writ_catalog_snapshot *snapshot);
 
-/** The list has changed, or may have: it is to be asked for again. Any thread. */
+/** Marks that the list has changed, or may have: it must be requested again. Any thread. */
 void writ_catalog_snapshot_doubt(struct writ_catalog_snapshot *snapshot);
 
-/** How many doubts there were: look before asking for the list. Any thread. */
+/** The number of doubts: read it before requesting the list. Any thread. */
 uint64_t writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *snapshot);
 
 /** Ends these doubts after the list that was requested at `asked_us` was set; it is valid until
@@ -59,11 +59,11 @@ uint64_t writ_catalog_snapshot_doubts(struct writ_catalog_snapshot *snapshot);
 void writ_catalog_snapshot_settle(
     struct writ_catalog_snapshot *snapshot, uint64_t doubts, int64_t asked_us, int64_t stale_us);
 
-/** When the current list was asked for. Any thread. */
+/** When the current list was requested. Any thread. */
 int64_t writ_catalog_snapshot_asked_us(struct writ_catalog_snapshot *snapshot);
 
-/** Whether it has to be asked for: it is doubtful or too old, or nothing was learned. Any thread.
- */
+/** Whether the list must be requested: it is doubtful or too old, or not learned yet. Any
+ * thread. */
 bool writ_catalog_snapshot_is_doubtful(struct writ_catalog_snapshot *snapshot, int64_t now_us);
 
 #endif

@@ -268,7 +268,7 @@ writ_pending_responses_carry(struct writ_pending_responses *answers, struct writ
     (void)pthread_mutex_lock(&answers->lock);
     entry = lookup(answers, &handover->key);
     if (entry != NULL && entry->found.state == WRIT_PENDING_RESPONSES_AWAITED) {
-        /* one for each stream that is open: their number is bounded */
+        /* one for each open stream: their number is bounded */
         writ_loop_answer(entry->loop, &handover->post);
         carried = true;
     }

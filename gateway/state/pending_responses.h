@@ -55,9 +55,10 @@ struct writ_handover {
     struct writ_loop *home; /* where `done` is called */
     void (*done)(struct writ_handover *handover);
     void *ctx;
-    struct writ_buf message;    /* there: the upstream's answer. Back: what the client gets */
-    bool taken;                 /* false: the call had ended meanwhile; look again */
-    struct writ_handover *next; /* of those that wait for one call */
+    struct writ_buf message;    /* on the way there: the upstream's answer; back: the text for the
+                                   client */
+    bool taken;                 /* false: the call had ended meanwhile; look up again */
+    struct writ_handover *next; /* the list of those that wait for one call */
 };
 
 /** WRIT_E_NOMEM. */

@@ -271,7 +271,7 @@ add(struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct wri
         at += from[i].len;
     }
     stop->kill.id = writ_view_place(kill->id, stop->id);
-    stop->kill.issued = NULL; /* its places are known by now */
+    stop->kill.issued = NULL; /* its places are known by then */
     stop_rules->stops_n++;
     return WRIT_DONE;
 }
@@ -327,9 +327,9 @@ writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill 
         stop_rules->changed = true;
         (void)writ_view_place(writ_view(id, sizeof id), ret_id);
         if (!writ_is_ok(record_pulled(stop_rules, &mine, err))) {
-            result.code = WRIT_E_IO; /* it works, and is not durable */
+            result.code = WRIT_E_IO; /* it is in force, but not durable */
         }
-        WRIT_IGNORE(save(stop_rules, NULL)); /* what it revokes follows from the record as well */
+        WRIT_IGNORE(save(stop_rules, NULL)); /* its revocations also follow from the record */
     }
     (void)pthread_mutex_unlock(&stop_rules->lock);
     return result;
@@ -554,7 +554,7 @@ writ_stop_rules_hear(
     }
     if (over_s > now_s(stop_rules) && over_s > stop_rules->revocations.others_s) {
         stop_rules->revocations.others_s =
-            over_s; /* what it revoked stays so, whatever the file says */
+            over_s; /* revoked places stay revoked, whatever the file says */
     }
     forget(stop_rules);
     return read_stop(stop_rules, fact->data, err);

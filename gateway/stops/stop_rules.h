@@ -57,13 +57,13 @@ void writ_stop_rules_free(struct writ_stop_rules *stop_rules);
 /** True when a stop names the call. */
 bool writ_stop_rules_stops(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call);
 
-/** Gives the place of a credential in the list, which is over at `until_s`. False: a stop names the
- * call, or how long it lives cannot be written down, and there must be no credential. One step:
- * what is not stopped here, a later stop revokes. */
+/** Gives the place in the list for a credential that expires at `until_s`. False: a stop names the
+ * call, or its lifetime cannot be recorded, and no credential may be issued. One atomic step: a
+ * later stop revokes every credential that is admitted here. */
 bool writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call,
     int64_t until_s, int64_t *ret_place);
 
-/** What the list says of a place. */
+/** The state of a place in the list. */
 enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int64_t place);
 
 /**
@@ -83,8 +83,8 @@ enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int6
 WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
     char ret_id[WRIT_ID_TEXT], struct writ_err *err);
 
-/** Lifts a stop, durably. With a tenant only one of that tenant. WRIT_E_ABSENT, WRIT_E_IO,
- * WRIT_E_NOMEM: it holds as before. Blocks for the disk. */
+/** Lifts a stop, durably. With a tenant only a stop of that tenant. WRIT_E_ABSENT, WRIT_E_IO,
+ * WRIT_E_NOMEM: it stays in force. Blocks for the disk. */
 WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
     struct writ_view tenant, struct writ_err *err);
 

@@ -67,7 +67,7 @@ writ_stdio_handshake_begin(struct writ_instance *instance)
     switch (instance->kind) {
     case WRIT_INSTANCE_MODERN:
         writ_catalog_snapshot_doubt(instance->stdio->snapshot);
-        writ_instance_came_up(instance); /* every request says all that the server needs */
+        writ_instance_came_up(instance); /* every request has everything that the server needs */
         return;
     case WRIT_INSTANCE_SESSION:
     case WRIT_INSTANCE_COMMON:

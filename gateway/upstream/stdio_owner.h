@@ -103,7 +103,7 @@ struct writ_stdio {
     struct writ_gateway *gateway;
     const struct writ_upstream_config *config;
     const struct writ_stdio_ops *ops;
-    struct writ_catalog_snapshot *snapshot; /* borrowed: what was learned of its tools */
+    struct writ_catalog_snapshot *snapshot; /* borrowed: the learned catalog of its tools */
     struct writ_loop *loop;
     struct writ_post open, stop;
     atomic_int state;

@@ -31,7 +31,7 @@ const struct writ_upstream_config *writ_upstream_config(const struct writ_upstre
 /** Its place among the gateway's upstreams. */
 size_t writ_upstream_index(const struct writ_upstream *upstream);
 
-/** What was learned of its tools. */
+/** The learned catalog of its tools. */
 struct writ_catalog_snapshot *writ_upstream_snapshot(struct writ_upstream *upstream);
 
 /** Whether it can be called now: an HTTP upstream always, a child while it is up. */
