@@ -47,6 +47,15 @@ COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how the policy decides a 
     "agent, or an object {id, tenant, role}. Exit 0 means allow, 1 deny. Facts of a ledger alone "
     "(duplicates, the rest of budgets) are not judged.")
 
+COMMAND(why, "why", "DECISION_ID", 1, 1, "show why a recorded call was decided as it was",
+    "Finds the decision in the ledger of the configuration and prints its reason, the rule and the constraint with "
+    "file and line, what would be accepted, and the nearest rule that allows the call. With the arguments of the "
+    "call it judges again, and prints the smallest edit of the configuration that would allow exactly this call; "
+    "it writes nothing. Arguments that a review keeps are used, and never printed. Exit 0 whatever the verdict.")
+REQUIRED(why, "config", "FILE", "The configuration file of the gateway; its ledger is read.")
+VALUE(why, "arguments", "FILE",
+    "The arguments of the call as JSON, - for standard input; refused unless they have the digest that is recorded.")
+
 COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy",
     "CASES is a YAML or JSON file {config, cases: [{name, call, expect}]}: config is a "
     "configuration file, relative to CASES; call is as for explain; expect is allow, deny, or an "

@@ -102,6 +102,7 @@ tell_failure(
     ret->constraint = keep_name(&name, failure, arena);
     ret->accepted = inner->accepted;
     ret->hint = inner->hint;
+    ret->at = inner;
 }
 
 /* ---- ops */

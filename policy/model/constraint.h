@@ -32,15 +32,18 @@ enum writ_constraint_type {
 #undef WRIT_CONSTRAINT_BIT
 };
 
+struct writ_yaml; /* a node of the file: policy/read/yaml.h */
+
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */
 struct writ_constraint {
     enum writ_op op;
     bool optional, nullable;
-    bool spans;                /* glob: the pattern crosses slashes, so the text is a path */
-    size_t path;               /* index into the paths of its set */
-    struct writ_view name;     /* "amount le": for refusals */
-    struct writ_view accepted; /* "a number not above 500.00" */
-    struct writ_view hint;     /* a common mistake about it; mostly empty */
+    bool spans;                   /* glob: the pattern crosses slashes, so the text is a path */
+    size_t path;                  /* index into the paths of its set */
+    struct writ_view name;        /* "amount le": for refusals */
+    struct writ_view accepted;    /* "a number not above 500.00" */
+    struct writ_view hint;        /* a common mistake about it; mostly empty */
+    const struct writ_yaml *node; /* where it stands */
     union {
         const struct writ_json *json;       /* eq, ne; in, not_in: an array */
         struct writ_decimal bound;          /* lt, le, gt, ge */

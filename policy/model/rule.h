@@ -34,6 +34,7 @@ struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
 struct writ_output_rules;   /* `result`, compiled: output.h */
 struct writ_approval;       /* `approval`, compiled: approval.h */
 struct writ_budget;         /* one entry of `budgets`, compiled: below */
+struct writ_yaml;           /* a node of the file: policy/read/yaml.h */
 
 /** `state` of a rule: how the state of the target is observed. */
 struct writ_state_probe {
@@ -50,6 +51,7 @@ struct writ_state_probe {
 /** One rule: the permitted calls of one tool (or pattern of tools), by whom. */
 struct writ_tool_rule {
     struct writ_view ref;                     /* "tools/fs~1write_file#0" */
+    const struct writ_yaml *node;             /* where it stands */
     bool agreed;                              /* false: every call is refused */
     struct writ_views agents, roles, tenants; /* exact; none: every caller */
     struct writ_views scopes;                 /* the caller must have all of them; none: any */
@@ -75,7 +77,8 @@ struct writ_tool_rule {
 /** One entry of `budgets`. */
 struct writ_budget {
     struct writ_view name;
-    struct writ_view place; /* "arguments"-like name for refusals: "budget payments" */
+    const struct writ_yaml *node; /* where it stands */
+    struct writ_view place;       /* "arguments"-like name for refusals: "budget payments" */
     bool per_agent, per_tenant, per_tool;
     int64_t window_us;
     bool counts_calls;

@@ -664,8 +664,10 @@ read_entry(struct making *m, const struct writ_yaml *node)
     if (node->type != WRIT_YAML_MAP || e.raw.op == WRIT_OP_NONE) {
         return false;
     }
-    *e.c = (struct writ_constraint){
-        .op = (enum writ_op)e.raw.op, .optional = e.raw.optional, .nullable = e.raw.nullable};
+    *e.c = (struct writ_constraint){.node = node,
+        .op = (enum writ_op)e.raw.op,
+        .optional = e.raw.optional,
+        .nullable = e.raw.nullable};
     good = check_arg(&e);
     good = read_value(&e) && good;
     writ_buf_str(&accepted, e.c->nullable ? ", or null" : "");

@@ -212,7 +212,7 @@ read_file(struct including *in, const char *path)
         return (writ_result){WRIT_E_NOMEM};
     }
     *source = (struct writ_yaml_source){.file = writ_option_join(in->o, "", writ_view_str(path))};
-    result = writ_text_file(path, WRIT_CONFIG_BYTES_MAX, &text, &err);
+    result = writ_option_file(in->o, path, &text, &err);
     if (!writ_is_ok(result)) {
         WRIT_OPTION_FAULT(in->o, in->option, "%s", err.text);
         return result.code == WRIT_E_NOMEM ? result : WRIT_DONE;

@@ -304,9 +304,15 @@ config_freep(struct writ_config **config)
     writ_config_drop(*config);
 }
 
+/* Where a text comes from. */
+struct origin {
+    const char *file;
+    struct writ_view folder, edited, edited_text;
+};
+
 static WRIT_RESULT
-read_config(struct writ_view text, const char *file, struct writ_view folder,
-    struct writ_findings *findings, struct writ_config **ret)
+read_config(struct writ_view text, const struct origin *origin, struct writ_findings *findings,
+    struct writ_config **ret)
 {
     WRIT_AUTO(struct writ_config *, config_freep) config = writ_config_new();
     struct loading l = {.config = config};
@@ -321,8 +327,12 @@ read_config(struct writ_view text, const char *file, struct writ_view folder,
         return (writ_result){WRIT_E_LIMIT};
     }
     arena = writ_config_arena(config);
-    l.o = (struct writ_options){.arena = arena, .findings = findings, .folder = folder};
-    config->file = writ_view_copy(writ_view_str(file), arena);
+    l.o = (struct writ_options){.arena = arena,
+        .findings = findings,
+        .folder = origin->folder,
+        .edited = origin->edited,
+        .edited_text = origin->edited_text};
+    config->file = writ_view_copy(writ_view_str(origin->file), arena);
     if (config->file.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
@@ -332,17 +342,17 @@ read_config(struct writ_view text, const char *file, struct writ_view folder,
 }
 
 static WRIT_RESULT
-read_from(struct writ_view text, const char *file, struct writ_view folder,
-    struct writ_findings *findings, struct writ_config **ret, struct writ_err *err)
+read_from(struct writ_view text, const struct origin *origin, struct writ_findings *findings,
+    struct writ_config **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) own = {0};
     struct writ_findings *used = findings != NULL ? findings : &own;
     struct writ_config *config = NULL;
-    writ_result result = read_config(text, file, folder, used, &config);
+    writ_result result = read_config(text, origin, used, &config);
 
     writ_findings_sort(used);
     if (!writ_is_ok(result)) {
-        return tell_first(used, file, result, err);
+        return tell_first(used, origin->file, result, err);
     }
     *ret = config;
     return WRIT_DONE;
@@ -352,17 +362,40 @@ WRIT_RESULT
 writ_load_text(struct writ_view text, const char *file, struct writ_findings *findings,
     struct writ_config **ret, struct writ_err *err)
 {
-    return read_from(text, file, writ_view(NULL, 0), findings, ret, err);
+    const struct origin origin = {.file = file};
+
+    return read_from(text, &origin, findings, ret, err);
+}
+
+static WRIT_RESULT
+load(struct origin *origin, struct writ_findings *findings, struct writ_config **ret,
+    struct writ_err *err)
+{
+    const struct writ_options edited = {
+        .edited = origin->edited, .edited_text = origin->edited_text};
+    writ_auto_buf text = writ_buf_make(WRIT_CONFIG_BYTES_MAX);
+    writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
+
+    WRIT_TRY(writ_option_file(&edited, origin->file, &text, err));
+    WRIT_TRY(writ_text_folder(origin->file, &folder, err));
+    origin->folder = writ_buf_view(&folder);
+    return read_from(writ_buf_view(&text), origin, findings, ret, err);
 }
 
 WRIT_RESULT
 writ_load_file(const char *path, struct writ_findings *findings, struct writ_config **ret,
     struct writ_err *err)
 {
-    writ_auto_buf text = writ_buf_make(WRIT_CONFIG_BYTES_MAX);
-    writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
+    struct origin origin = {.file = path};
 
-    WRIT_TRY(writ_text_file(path, WRIT_CONFIG_BYTES_MAX, &text, err));
-    WRIT_TRY(writ_text_folder(path, &folder, err));
-    return read_from(writ_buf_view(&text), path, writ_buf_view(&folder), findings, ret, err);
+    return load(&origin, findings, ret, err);
+}
+
+WRIT_RESULT
+writ_load_edited(const char *path, struct writ_view edited, struct writ_view text,
+    struct writ_config **ret, struct writ_err *err)
+{
+    struct origin origin = {.file = path, .edited = edited, .edited_text = text};
+
+    return load(&origin, NULL, ret, err);
 }

@@ -39,4 +39,9 @@ WRIT_RESULT writ_load_text(struct writ_view text, const char *file, struct writ_
 WRIT_RESULT writ_load_file(const char *path, struct writ_findings *findings,
     struct writ_config **ret, struct writ_err *err);
 
+/** As writ_load_file, with `text` in place of what the file `edited` holds: the configuration file
+ * or one that it includes, by the name that findings have. */
+WRIT_RESULT writ_load_edited(const char *path, struct writ_view edited, struct writ_view text,
+    struct writ_config **ret, struct writ_err *err);
+
 #endif

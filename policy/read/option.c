@@ -724,6 +724,17 @@ writ_option_join(struct writ_options *o, const char *before, struct writ_view te
     return kept;
 }
 
+WRIT_RESULT
+writ_option_file(
+    const struct writ_options *o, const char *path, struct writ_buf *ret, struct writ_err *err)
+{
+    if (o->edited.ptr == NULL || !writ_view_is(o->edited, path)) {
+        return writ_text_file(path, WRIT_CONFIG_BYTES_MAX, ret, err);
+    }
+    writ_buf_put(ret, o->edited_text);
+    return writ_buf_check(ret, err);
+}
+
 struct writ_view
 writ_option_path(struct writ_options *o, struct writ_view path)
 {

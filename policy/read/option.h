@@ -47,6 +47,10 @@ struct writ_view writ_option_join(
  * empty. ptr NULL (and o->nomem) without memory. */
 struct writ_view writ_option_path(struct writ_options *o, struct writ_view path);
 
+/** Appends the text of a configuration file: o->edited_text for o->edited. As writ_text_file. */
+WRIT_RESULT writ_option_file(
+    const struct writ_options *o, const char *path, struct writ_buf *ret, struct writ_err *err);
+
 /** Memory for `n` objects of `size` bytes, or NULL (and o->nomem). At least one object. */
 void *writ_option_memory(struct writ_options *o, size_t n, size_t size);
 

@@ -246,8 +246,10 @@ read_budget(struct making *m, const struct writ_yaml *node, size_t rule, struct 
     if (!writ_option_choice(m->o, WRIT_SECTION_budget, node)) {
         return false;
     }
-    *ret = (struct writ_budget){
-        .window_us = raw.window_us, .counts_calls = calls, .limit = writ_decimal_of(raw.calls)};
+    *ret = (struct writ_budget){.node = node,
+        .window_us = raw.window_us,
+        .counts_calls = calls,
+        .limit = writ_decimal_of(raw.calls)};
     ret->name = raw.name.len > 0 ? raw.name : make_ref(m, rule, "budgets", node->index);
     return read_per(m, node, &raw.per, ret) && (calls || read_sum(m, raw.sum, ret)) && !m->o->nomem;
 }
@@ -364,6 +366,7 @@ read_whole_rule(
     }
     writ_option_read(m->o, WRIT_SECTION_replay, raw.replay, &replay);
     *ret = (struct writ_tool_rule){.ref = ret->ref,
+        .node = node,
         .agreed = ret->agreed,
         .agents = raw.agents,
         .roles = raw.roles,
@@ -400,6 +403,7 @@ read_draft(struct making *m, const struct writ_yaml *node, size_t index, struct 
     (void)read_whole_rule(m, node, index, ret);
     m->o->findings = findings;
     *ret = (struct writ_tool_rule){.ref = ret->ref,
+        .node = node,
         .agents = ret->agents,
         .roles = ret->roles,
         .tenants = ret->tenants,
@@ -413,8 +417,9 @@ read_rule(struct making *m, const struct writ_yaml *node, size_t index, struct w
 {
     const struct writ_yaml_source *source = writ_yaml_source(node);
 
-    *ret = (struct writ_tool_rule){
-        .ref = make_ref(m, index, NULL, 0), .agreed = source == NULL || source->agreed};
+    *ret = (struct writ_tool_rule){.ref = make_ref(m, index, NULL, 0),
+        .node = node,
+        .agreed = source == NULL || source->agreed};
     return !ret->agreed && writ_placeholder_any(node) ? read_draft(m, node, index, ret)
                                                       : read_whole_rule(m, node, index, ret);
 }

@@ -127,13 +127,15 @@ covers(['help', 'json digest', 'check', 'explain', 'policy test'], ({ put }) => 
   shows('explain', [config, call('x')], { code: 1 });
 });
 
-covers(['ledger list', 'ledger show', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key',
+covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key',
   'ledger init',
   'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'records plain', 'records ours'],
       ({ put, folder }) => {
   const { path, keys, trusted } = sampleLedger();
   const list = shows('ledger list', [path]).decisions;
   for (const { decision_id: id } of list) shows('ledger show', [path, id]);
+  const config = put('why.json', { store: `sqlite://${path}`, keys, agents: [ANYBODY], upstreams: {}, tools: {} });
+  for (const { decision_id: id } of list) shows('why', [id, '--config', config]);
   shows('ledger verify', [path]);
   shows('ledger export', [path, 'one']);
   shows('ledger checkpoint', [path, '--keys', keys]);
