@@ -1,10 +1,14 @@
-/* Reads a bearer token from its file. The token is one line that an HTTP field can carry, so that
- * no file adds a field of its own. It is in no error, and the copy made here is wiped. */
+/* Reads a bearer token from its file, or makes one. The token is one line that an HTTP field can
+ * carry, so that no file adds a field of its own. It is in no error, and the copy made here is
+ * wiped. */
 #include "cli/commands/bearer.h"
 
+#include "base/id.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "cli/base/cli.h"
+
+#define TOKEN_BYTES 32 /* of randomness */
 
 WRIT_RESULT
 writ_bearer_read(const char *path, struct writ_buf *ret, struct writ_err *err)
@@ -27,4 +31,18 @@ writ_bearer_read(const char *path, struct writ_buf *ret, struct writ_err *err)
     }
     writ_buf_wipe_secret(&token);
     return result;
+}
+
+/* The prefix is for scanners that look for secrets in files. */
+writ_result
+writ_bearer_make(struct writ_buf *token, struct writ_digest *digest, struct writ_err *err)
+{
+    uint8_t random[TOKEN_BYTES];
+
+    WRIT_TRY(writ_random(random, sizeof random, err));
+    writ_buf_str(token, "writ_");
+    writ_base64url_put(token, writ_view(random, sizeof random));
+    writ_wipe(random, sizeof random);
+    WRIT_TRY(writ_buf_check(token, err));
+    return writ_digest_bytes(writ_buf_view(token), digest, err);
 }

@@ -1,6 +1,7 @@
 /* writ keys ...: the key directory of a gateway. A change is written completely or not at all, and
  * no private key is ever printed. */
 #include "cli/commands/command.h"
+#include "cli/commands/first_keys.h"
 #include "evidence/json/write.h"
 #include "store/trusted/keydir.h"
 
@@ -30,14 +31,6 @@ purpose_of(const struct writ_cli *cli)
                                         : WRIT_KEY_PURPOSE_CREDENTIAL;
 }
 
-/* The default algorithm of a purpose: checkpoints are signed with Ed25519 only
- * (c2sp.org/tlog-checkpoint). */
-static enum writ_jwk_alg
-alg_for(enum writ_key_purpose purpose)
-{
-    return purpose == WRIT_KEY_PURPOSE_LEDGER ? WRIT_JWK_ALG_EDDSA : WRIT_JWK_ALG_ES256;
-}
-
 /* --alg; `otherwise` without it, NONE for an unknown word. */
 static enum writ_jwk_alg
 alg_of(const struct writ_cli *cli, enum writ_jwk_alg otherwise)
@@ -58,7 +51,7 @@ purpose_is_right(const struct writ_cli *cli)
 static bool
 alg_is_right(const struct writ_cli *cli)
 {
-    enum writ_jwk_alg alg = alg_of(cli, alg_for(purpose_of(cli)));
+    enum writ_jwk_alg alg = alg_of(cli, writ_first_keys_alg(purpose_of(cli)));
 
     if (alg == WRIT_JWK_ALG_NONE) {
         (void)writ_cli_usage(cli, "--alg must be ES256, RS256 or EdDSA");
@@ -198,21 +191,6 @@ find_active(const struct writ_keyring *ring, enum writ_key_purpose purpose)
 
 /* ---- the commands */
 
-/* Adds a first key to the ring. */
-static WRIT_RESULT
-add_key(const struct writ_cli *cli, struct writ_keydir *dir, enum writ_key_purpose purpose,
-    enum writ_jwk_alg alg, const struct writ_keyring_key **ret, struct writ_err *err)
-{
-    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
-
-    WRIT_TRY(writ_signer_new(alg, &signer, err));
-    WRIT_TRY(writ_keyring_add(
-        writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
-    (void)WRIT_TAKE(signer);
-    *ret = find_active(writ_keydir_ring(dir), purpose);
-    return WRIT_DONE;
-}
-
 /* Without --purpose, makes the missing key of each purpose. */
 static WRIT_RESULT
 run_new(const struct writ_cli *cli, struct writ_err *err)
@@ -224,11 +202,14 @@ run_new(const struct writ_cli *cli, struct writ_err *err)
 
     WRIT_TRY(writ_keydir_open(path_of(cli), true, &dir, err));
     if (find_active(writ_keydir_ring(dir), purpose) == NULL) {
-        WRIT_TRY(add_key(cli, dir, purpose, alg_of(cli, alg_for(purpose)), &key, err));
+        WRIT_TRY(writ_first_keys_add(writ_keydir_ring(dir), purpose,
+            alg_of(cli, writ_first_keys_alg(purpose)), cli->clock, err));
+        key = find_active(writ_keydir_ring(dir), purpose);
     }
     if (both && find_active(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER) == NULL) {
-        WRIT_TRY(add_key(
-            cli, dir, WRIT_KEY_PURPOSE_LEDGER, alg_for(WRIT_KEY_PURPOSE_LEDGER), &ledger, err));
+        WRIT_TRY(writ_first_keys_add(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER,
+            writ_first_keys_alg(WRIT_KEY_PURPOSE_LEDGER), cli->clock, err));
+        ledger = find_active(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER);
     }
     if (key == NULL && ledger == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID, "purpose %s has an active key already: use writ keys rotate",
@@ -258,7 +239,7 @@ run_rotate(const struct writ_cli *cli, struct writ_err *err)
 
     WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
     before = find_active(writ_keydir_ring(dir), purpose);
-    alg = alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : alg_for(purpose));
+    alg = alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : writ_first_keys_alg(purpose));
     WRIT_TRY(writ_signer_new(alg, &signer, err));
     WRIT_TRY(writ_keyring_rotate(
         writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));

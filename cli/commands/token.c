@@ -1,29 +1,14 @@
 /* writ token: static bearer tokens. A token is given once, on standard output or in a file of its
  * own; the configuration gets its SHA-256, from which no one can make it again. */
 #include "base/hidden.h"
-#include "base/id.h"
 #include "base/text.h"
+#include "cli/commands/bearer.h"
 #include "cli/commands/command.h"
 #include "evidence/json/digest.h"
 #include "evidence/json/write.h"
 
-#define TOKEN_BYTES 32 /* of randomness */
-#define TOKEN_MAX   64
-#define ID_MAX      256 /* bytes, as in the configuration */
-#define ANSWER_MAX  4096
-
-/* The prefix is for scanners that look for secrets in files. */
-static WRIT_RESULT
-make_token(struct writ_buf *token, struct writ_digest *digest, struct writ_err *err)
-{
-    uint8_t random[TOKEN_BYTES];
-
-    WRIT_TRY(writ_random(random, sizeof random, err));
-    writ_buf_str(token, "writ_");
-    writ_base64url_put(token, writ_view(random, sizeof random));
-    WRIT_TRY(writ_buf_check(token, err));
-    return writ_digest_bytes(writ_buf_view(token), digest, err);
-}
+#define ID_MAX     256 /* bytes, as in the configuration */
+#define ANSWER_MAX 4096
 
 static WRIT_RESULT
 put_entry(struct writ_buf *ret, struct writ_view agent, const struct writ_digest *digest,
@@ -84,7 +69,7 @@ make(const struct writ_cli *cli, struct writ_buf *token, struct writ_err *err)
 {
     struct writ_digest digest;
 
-    WRIT_TRY(make_token(token, &digest, err));
+    WRIT_TRY(writ_bearer_make(token, &digest, err));
     if (writ_cli_has(cli, "file")) {
         WRIT_TRY(writ_cli_write_new(writ_cli_get(cli, "file").ptr, writ_buf_view(token), err));
     }
@@ -94,7 +79,7 @@ make(const struct writ_cli *cli, struct writ_buf *token, struct writ_err *err)
 enum writ_exit
 writ_command_token_new(const struct writ_cli *cli)
 {
-    struct writ_buf token = writ_buf_make(TOKEN_MAX);
+    struct writ_buf token = writ_buf_make(WRIT_BEARER_MAKE_MAX);
     struct writ_view agent = writ_cli_operand(cli, 0);
     struct writ_err err = {0};
     writ_result result;
