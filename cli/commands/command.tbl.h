@@ -17,6 +17,18 @@
 
 #include "cli/base/command.tbl.h"
 
+COMMAND(init, "init", "URL... [-- CMD...]", 1, 256, "write a first configuration for tool servers",
+    "Asks each server for its tools and writes writ.yaml with a rule for each: constraints from its schema, its annotations "
+    "and its names, each with a comment that says why. Also makes keys, a ledger, a token for the agent and one for you, who "
+    "approve calls. A server is a URL, or NAME=URL, or one command after all URLs. What names a path, a URL, a host or an "
+    "amount of money gets a placeholder, which writ check wants replaced; what deletes, sends, pays or runs commands "
+    "needs an approval. Prints what is left to do, and the block for the client with the agent's token. Overwrites nothing.")
+VALUE(init, "out", "FOLDER", "Folder of all files, made if absent; or a file that ends in .yaml. By default the current folder.")
+VALUE(init, "name", "NAME", "Name of the one server in the configuration; by default from its URL or command.")
+VALUE(init, "agent", "ID", "Id of the agent that calls the tools; agent by default.")
+VALUE(init, "inherit", "NAMES", "Environment variables that the command needs, such as API_KEY,REGION.")
+VALUE(init, "port", "N", "Port of the gateway on 127.0.0.1, 8700 by default; the admin listener has the next one.")
+
 COMMAND(serve, "serve", "CONFIG", 1, 1, "run the gateway",
     "Serves by the configuration file until SIGTERM or SIGINT. SIGHUP reads the file again: "
     "policy, agents and keys change at once for new calls; a bad file changes nothing and is logged. "

@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path';
 import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/js/gateway.mjs';
 import { sampleLedger } from '../support/js/ledger.mjs';
 import { openSession } from '../support/js/rpc.mjs';
+import { resolve as resolvePeer } from '../support/npm/peers.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const SOURCES = resolve(SOURCE);
@@ -165,8 +166,10 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', '
   shows('verify timestamp', [checkpoint, join(folder, 'answer'), '--ca', join(folder, 'tsa.pem')]);
 });
 
-covers(['token new', 'keys new', 'keys list', 'keys rotate', 'keys retire', 'keys revoke', 'keys jwks', 'verify keys',
-  'verify credential'], ({ put, folder }) => {
+covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys retire', 'keys revoke', 'keys jwks',
+  'verify keys', 'verify credential'], ({ put, folder }) => {
+  const server = resolvePeer('@modelcontextprotocol/server-filesystem/dist/index.js');
+  shows('init', ['--out', join(folder, 'gate'), process.execPath, server, folder]);
   shows('token new', ['dev']);
   shows('token new', ['dev', '--file', join(folder, 'token')]);
   const dir = ['--dir', join(folder, 'keys')];

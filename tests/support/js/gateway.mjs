@@ -243,6 +243,17 @@ export function prepare(t, config, options = {}) {
   return gateway;
 }
 
+/** A running gateway in a folder that has all it needs, its configuration writ.yaml too; it ends with the test,
+ * and the folder stays. */
+export async function serveFolder(t, dir, options = {}) {
+  const gateway = new Gateway(dir, undefined, options);
+  t.after(async () => {
+    if (gateway.child && !gateway.gone) gateway.child.kill('SIGKILL');
+    if (gateway.child) await gateway.exited;
+  });
+  return gateway.start();
+}
+
 /** A running gateway; ends with the test. */
 export async function startGateway(t, config, options = {}) {
   return prepare(t, config, options).start();
