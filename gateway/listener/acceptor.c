@@ -149,7 +149,9 @@ drain(struct writ_acceptor *acceptor)
     stop_listening(acceptor);
     for (struct writ_connection *c = acceptor->connections; c != NULL; c = c->next) {
         if (c->phase == WRIT_CONNECTION_IDLE) {
-            c->deadline_us = now; /* the next sweep closes it, unless a request comes before */
+            /* a sweep closes it, unless a request comes before; one that is on its way comes in
+             * time when the service manager holds the socket for the next process */
+            c->deadline_us = now + (acceptor->options->passed != NULL ? WRIT_DRAIN_GRACE_US : 0);
         }
     }
 }

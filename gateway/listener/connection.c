@@ -25,8 +25,7 @@
 #include <unistd.h>
 
 #define CONNECTION_MAGIC 0x57434f4eU
-#define CUT_TIMEOUT_S    1U      /* the smallest timeout of libmicrohttpd */
-#define DRAIN_GRACE_US   1000000 /* an idle connection is closed then, when the listener drains */
+#define CUT_TIMEOUT_S    1U /* the smallest timeout of libmicrohttpd */
 
 struct writ_connection *
 writ_connection_of(struct MHD_Connection *mhd)
@@ -169,7 +168,7 @@ writ_connection_set_phase(
     connection->phase = phase;
     connection->deadline_us = timeout_ms > 0 ? now + timeout_ms * 1000 : 0;
     if (phase == WRIT_CONNECTION_IDLE && connection->daemon->acceptor->draining) {
-        connection->deadline_us = now + DRAIN_GRACE_US;
+        connection->deadline_us = now + WRIT_DRAIN_GRACE_US;
     }
     if (phase == WRIT_CONNECTION_IDLE && connection->fin) {
         show_fin(connection);
@@ -345,6 +344,8 @@ on_closed(struct writ_connection *connection)
     }
     writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_CONNECTIONS_OPEN, -1);
     acceptor->connection_count--;
+    atomic_store_explicit(
+        &acceptor->connections_seen, acceptor->connection_count, memory_order_relaxed);
     daemon->connections--;
     connection->closed = true;
     if (connection->request == NULL) { /* keeps (1) */
@@ -371,6 +372,8 @@ writ_connection_on_notify(void *cls, struct MHD_Connection *mhd, void **socket_c
         }
         acceptor->connections = connection;
         acceptor->connection_count++;
+        atomic_store_explicit(
+            &acceptor->connections_seen, acceptor->connection_count, memory_order_relaxed);
         daemon->connections++;
         writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_CONNECTIONS_OPEN, 1);
         *socket_ctx = connection;

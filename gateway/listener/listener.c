@@ -7,6 +7,7 @@
 #include "gateway/listener/daemon.h"
 #include "gateway/listener/intake.h"
 #include "gateway/http/ipport.h"
+#include "gateway/io/service_manager.h"
 #include "gateway/io/unix_socket.h"
 #include "gateway/listener/mhd.h"
 #include "gateway/listener/site.h"
@@ -257,7 +258,23 @@ open_acceptor(struct writ_listener *listener, struct writ_loop *loop,
     return give_acceptor(listener, loop, fd, certificate, err);
 }
 
-/* There is no SO_REUSEPORT for Unix sockets: the loops accept from one queue. */
+/* The loops accept from one queue: of a Unix socket, which has no SO_REUSEPORT, or of a socket that
+ * the process was started with. */
+static writ_result
+share_socket(struct writ_listener *listener, int shared, struct writ_loop *const *loops,
+    size_t count, struct writ_certificate *certificate, struct writ_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        int fd = fcntl(shared, F_DUPFD_CLOEXEC, 0);
+
+        if (fd < 0) {
+            return fail_io(err, "cannot share a socket", -1);
+        }
+        WRIT_TRY(give_acceptor(listener, loops[i], fd, certificate, err));
+    }
+    return WRIT_DONE;
+}
+
 static writ_result
 open_unix_acceptors(struct writ_listener *listener, struct writ_view path,
     struct writ_loop *const *loops, size_t count, struct writ_err *err)
@@ -267,15 +284,19 @@ open_unix_acceptors(struct writ_listener *listener, struct writ_view path,
     }
     fill_site(listener, NULL);
     WRIT_TRY(writ_unix_socket_listen(path, BACKLOG, &listener->unix_socket, err));
-    for (size_t i = 0; i < count; i++) {
-        int fd = fcntl(listener->unix_socket.fd, F_DUPFD_CLOEXEC, 0);
+    return share_socket(listener, listener->unix_socket.fd, loops, count, NULL, err);
+}
 
-        if (fd < 0) {
-            return fail_io(err, "cannot share a socket", -1);
-        }
-        WRIT_TRY(give_acceptor(listener, loops[i], fd, NULL, err));
-    }
-    return WRIT_DONE;
+/* takes the descriptor */
+static writ_result
+open_passed_acceptors(struct writ_listener *listener, int passed, struct writ_loop *const *loops,
+    size_t count, struct writ_certificate *certificate, struct writ_err *err)
+{
+    writ_result result = share_socket(listener, passed, loops, count, certificate, err);
+
+    listener->port = bound_port(passed);
+    (void)close(passed);
+    return result;
 }
 
 static writ_result
@@ -284,6 +305,7 @@ open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, s
 {
     union writ_ipport endpoint = {0};
     struct writ_view path;
+    int passed = -1;
 
     listener->acceptors = writ_alloc(count * sizeof *listener->acceptors);
     if (listener->acceptors == NULL) {
@@ -294,6 +316,15 @@ open_acceptors(struct writ_listener *listener, struct writ_loop *const *loops, s
     }
     WRIT_TRY(writ_ipport_read(listener->options.address, &endpoint, err));
     fill_site(listener, &endpoint);
+    if (listener->options.passed != NULL) {
+        passed = writ_service_manager_socket_at(
+            listener->options.passed, &endpoint.any, writ_ipport_len(&endpoint));
+    }
+    if (passed < 0) {
+        listener->options.passed = NULL;
+    } else {
+        return open_passed_acceptors(listener, passed, loops, count, certificate, err);
+    }
     if (count > 1) {
         WRIT_TRY(find_port(&endpoint, &listener->port, err));
     }
@@ -423,6 +454,18 @@ writ_listener_drain(struct writ_listener *listener)
     for (size_t i = 0; i < listener->acceptor_count; i++) {
         writ_acceptor_drain(&listener->acceptors[i]);
     }
+}
+
+unsigned
+writ_listener_open_connections(const struct writ_listener *listener)
+{
+    unsigned open = 0;
+
+    for (size_t i = 0; i < listener->acceptor_count; i++) {
+        open +=
+            atomic_load_explicit(&listener->acceptors[i].connections_seen, memory_order_relaxed);
+    }
+    return open;
 }
 
 unsigned

@@ -54,6 +54,9 @@ void writ_listener_take(struct writ_listener *listener, struct writ_certificate 
  * closes its connection. Any thread. */
 void writ_listener_drain(struct writ_listener *listener);
 
+/** The number of open connections. Any thread; for waiting after a drain. */
+unsigned writ_listener_open_connections(const struct writ_listener *listener);
+
 /** The number of exchanges without an answer. Any thread; for waiting after a drain. */
 unsigned writ_listener_open_exchanges(const struct writ_listener *listener);
 

@@ -28,6 +28,8 @@ struct writ_daemon_callbacks {
     MHD_NotifyConnectionCallback on_notify;
 };
 
+#define WRIT_DRAIN_GRACE_US 1000000 /* how long a connection may be idle while the listener drains */
+
 /** One loop's share of a listener. */
 struct writ_acceptor {
     const struct writ_listener_options *options; /* with the defaults filled in */
@@ -43,6 +45,7 @@ struct writ_acceptor {
     struct writ_daemon *daemons;
     struct writ_connection *connections;
     unsigned connection_count;
+    atomic_uint connections_seen;   /* the same for other threads */
     struct writ_connection *adding; /* while MHD_add_connection runs */
     struct writ_incoming *spares;   /* kept for the next requests */
     unsigned spare_count;

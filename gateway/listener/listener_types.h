@@ -14,6 +14,7 @@ struct writ_clock;
 struct writ_loop;
 struct writ_metrics;
 struct writ_metrics_shard;
+struct writ_service_sockets;
 
 /** The other end of a connection. Borrowed: lives as long as the exchange. */
 struct writ_peer {
@@ -94,6 +95,8 @@ struct writ_listener_tls {
  * `routes` and their objects, `clock` and `metrics`, which must outlive the listener. */
 struct writ_listener_options {
     struct writ_view address; /* "127.0.0.1:8700", "[::1]:0", "unix:/run/user/1000/writ/sock" */
+    struct writ_service_sockets *passed; /* sockets that the process was started with; NULL: none.
+                                          * The listener takes the one of its address */
     const struct writ_route *routes;
     size_t route_count;
     const struct writ_view *hosts;   /* further allowed Host values, with or without a port; */

@@ -18,6 +18,7 @@
 #include "gateway/call/repeats.h"
 #include "gateway/hook/hook.h"
 #include "gateway/io/memory_trim.h"
+#include "gateway/io/service_manager.h"
 #include "gateway/listener/pem.h"
 #include "gateway/relay/stream_merge.h"
 #include "gateway/request/request.h"
@@ -79,6 +80,7 @@ struct serve {
     size_t routes_n;
     struct writ_route admin_routes[ADMIN_ROUTES];
     struct writ_buf issuer, admin_url;
+    struct writ_service_sockets sockets; /* that the process was started with */
     struct writ_ready ready;
     enum writ_ledger_state ledger_was; /* as last logged */
     struct writ_memory_trim connections, sessions;
@@ -407,6 +409,7 @@ open_listener(struct serve *serve, const struct writ_listen_address *address,
     WRIT_AUTO(struct writ_pem, writ_pem_wipe) pem = {0};
     struct writ_listener_options options = {
         .address = address->text,
+        .passed = &serve->sockets,
         .routes = routes,
         .route_count = routes_n,
         .hosts = config->hosts.items,
@@ -520,6 +523,8 @@ open_all(struct serve *serve, struct writ_err *err)
     gateway->log = serve->options->log;
     gateway->config = config;
     gateway->steps = &writ_steps;
+    WRIT_TRY(writ_service_manager_sockets_take(
+        &serve->sockets, err)); /* before a child could inherit them */
     gateway->profile = writ_profile_find(config->profile);
     if (gateway->profile == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the derivation profile is not known");
@@ -545,6 +550,7 @@ open_all(struct serve *serve, struct writ_err *err)
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));
+    WRIT_TRY(writ_service_manager_sockets_all_taken(&serve->sockets, err));
     for (; serve->started < gateway->workers_n; serve->started++) {
         WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
     }
@@ -563,10 +569,15 @@ wait_until(bool (*holds)(struct serve *serve), struct serve *serve, int64_t most
     }
 }
 
+/* When a service manager holds the sockets, the next process serves new connections: this one keeps
+ * its own until each had its last answer, or nothing came over it for a while. */
 static bool
 is_drained(struct serve *serve)
 {
-    return writ_listener_open_exchanges(serve->gateway.listener) == 0;
+    const struct writ_listener *listener = serve->gateway.listener;
+
+    return writ_listener_open_exchanges(listener) == 0 &&
+           (serve->sockets.n == 0 || writ_listener_open_connections(listener) == 0);
 }
 
 static bool
@@ -795,7 +806,9 @@ wait_for_end(struct serve *serve)
             return;
         }
         if (signal == SIGHUP) {
+            writ_service_manager_reloading(serve->options->clock);
             reload_and_say(serve);
+            writ_service_manager_ready();
         }
         take_accepted(serve);
         tell_of_ledger(serve);
@@ -852,7 +865,9 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     if (writ_is_ok(r)) {
         WRIT_LOG(options->log, WRIT_EVENT_SERVING, writ_log_str("version", WRIT_VERSION));
         log_shadow(serve);
+        writ_service_manager_ready();
         wait_for_end(serve);
+        writ_service_manager_stopping();
         drain(serve);
         writ_definition_cache_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
         WRIT_LOG(options->log, WRIT_EVENT_STOPPED, writ_log_str("version", WRIT_VERSION));
