@@ -6,6 +6,7 @@ include(CheckPIESupported)
 option(WRIT_WERROR "Warnings are errors (the presets set it)" OFF)
 option(WRIT_TESTS "Build the tests too (the presets for work set it)" OFF)
 option(WRIT_LTO "Link-time optimization" OFF)
+option(WRIT_PACKAGE "Install also what belongs into a package of a distribution" OFF)
 set(WRIT_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined")
 option(WRIT_FUZZ "Build the fuzzers with libFuzzer (clang only) in place of the other tests" OFF)
 
@@ -25,6 +26,9 @@ if(WRIT_LTO)
     include(CheckIPOSupported)
     check_ipo_supported(LANGUAGES C)
     set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+    if(WRIT_PACKAGE AND CMAKE_C_COMPILER_ID STREQUAL GNU) # its archives are linked by any compiler
+        set(CMAKE_C_COMPILE_OPTIONS_IPO -flto=auto -ffat-lto-objects)
+    endif()
 endif()
 
 add_library(writ_flags INTERFACE)
