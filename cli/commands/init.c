@@ -308,18 +308,32 @@ put_exposed(const struct init *init, struct writ_buf *ret)
     }
 }
 
+/* Whether no placeholder before it has the same text. */
+static bool
+is_first(const struct writ_setup_made *made, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (writ_view_equal(made->placeholders[i].text, made->placeholders[at].text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void
 put_next(const struct init *init, struct writ_buf *ret)
 {
     const struct writ_setup_made *made = &init->made;
 
     writ_buf_str(ret, "\nNext:\n");
-    if (made->placeholders_n > 0) {
-        writ_buf_str(ret, "  replace the placeholders, such as: sed -i 's|");
-        writ_buf_put(ret, made->placeholders[0].text);
-        writ_buf_str(ret, "|VALUE|' ");
-        writ_print_plain(ret, made->config);
-        writ_buf_byte(ret, '\n');
+    for (size_t i = 0; i < made->placeholders_n; i++) {
+        if (is_first(made, i)) {
+            writ_buf_str(ret, "  sed -i 's|");
+            writ_buf_put(ret, made->placeholders[i].text);
+            writ_buf_str(ret, "|YOUR_VALUE|' ");
+            writ_print_plain(ret, made->config);
+            writ_buf_str(ret, "   (or edit each)\n");
+        }
     }
     writ_buf_str(ret, "  writ check ");
     writ_print_plain(ret, made->config);

@@ -15,6 +15,8 @@
 #include "store/ledger/ledger.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -343,21 +345,33 @@ make_files(const struct making *m, struct writ_view text, struct writ_err *err)
     return writ_cli_write_new(m->ret->config.ptr, text, err);
 }
 
+/* The path without links and dots; {NULL, 0} for what is not there. */
+static struct writ_view
+real_path(const char *path, char *memory)
+{
+    return writ_view_str(realpath(path, memory));
+}
+
 /* A program that was given a folder around ours can read the tokens, whatever its rules say. */
 static WRIT_RESULT
 find_exposed(struct making *m, struct writ_err *err)
 {
     writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
-    struct writ_view path;
+    char ours_memory[PATH_MAX], memory[PATH_MAX];
+    struct writ_view ours;
 
     WRIT_TRY(writ_text_folder(m->ret->config.ptr, &folder, err));
-    path = writ_view_sub(writ_buf_view(&folder), 0, folder.len > 1 ? folder.len - 1 : folder.len);
+    writ_buf_byte(&folder, '\0');
+    WRIT_TRY(writ_buf_check(&folder, err));
+    ours = real_path(folder.ptr, ours_memory);
     for (size_t i = 0; i < m->setup->servers_n; i++) {
         const struct writ_upstream_config *server = &m->setup->servers[i];
 
         for (size_t word = 1; word < server->stdio.n; word++) {
-            if (writ_path_is_normal(server->stdio.items[word]) &&
-                writ_path_is_under(path, &server->stdio.items[word], 1)) {
+            struct writ_view given = real_path(server->stdio.items[word].ptr, memory);
+
+            if (given.len > 0 && writ_path_is_normal(given) &&
+                writ_path_is_under(ours, &given, 1)) {
                 m->ret->exposed = server->stdio.items[word];
             }
         }

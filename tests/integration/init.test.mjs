@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync }
-  from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync,
+  writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -280,8 +280,22 @@ test('init_keeps_secrets_to_their_owner_and_tells_people_what_is_next', (t) => {
   assert.match(made.out, /^gate\/writ\.yaml:\d+: REPLACE_WITH_A_FOLDER$/m);
   assert.match(made.out, /writ check gate\/writ\.yaml\n {2}writ serve gate\/writ\.yaml$/m);
   assert.match(made.out, /^Warning: these files are in \S+, which a server was given/m); // dir has gate/
+  assert.match(made.out, /^ {2}sed -i 's\|REPLACE_WITH_A_FOLDER\|YOUR_VALUE\|' gate\/writ\.yaml /m);
   const block = JSON.parse(made.out.trimEnd().split('\n').at(-1));
   assert.equal(block.mcpServers.writ.headers.Authorization, `Bearer ${token}`);
+});
+
+test('init_warns_of_a_folder_of_a_server_that_has_the_tokens', (t) => {
+  const dir = folderOf(t);
+  mkdirSync(join(dir, 'box'));
+  symlinkSync(dir, join(dir, 'box/link'));
+  const exposed = (given, out) => JSON.parse(writ(['init', '--json', '--out', out, '--', process.execPath,
+    server('filesystem'), given], { cwd: dir }).out).exposed;
+  assert.equal(exposed('.', 'a'), '.');
+  assert.equal(exposed('box/link', 'b'), 'box/link');
+  assert.equal(exposed(dir, 'c'), dir);
+  assert.equal(exposed('box', 'd'), undefined);
+  assert.equal(exposed(join(dir, 'box'), 'e'), undefined);
 });
 
 test('init_overwrites_nothing_and_writes_nothing_for_a_server_that_fails', (t) => {
