@@ -1,5 +1,6 @@
 /* writ check: the faults of a configuration file. It reads the file as the gateway would and opens
- * no file that it names. */
+ * no file that it names; with --tools it asks the servers too. */
+#include "cli/commands/check_tools.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "policy/model/rule.h"
@@ -7,21 +8,14 @@
 #include "policy/read/load.h"
 #include "policy/read/schema.h"
 
-#define OUTPUT_MAX (4 * 1024 * 1024)
-
-static void
-config_release(struct writ_config **config)
-{
-    writ_config_drop(*config);
-}
+#define OUTPUT_MAX         (16 * 1024 * 1024)
+#define TOOLS_FINDINGS_MAX 4096
 
 static void
 put_finding(struct writ_write *w, struct writ_view file, const struct writ_finding *finding)
 {
-    bool warning = finding->severity == WRIT_SEVERITY_WARNING;
-
     writ_write_object_begin(w);
-    writ_write_text(w, "severity", warning ? WRIT_LIT("warning") : WRIT_LIT("error"));
+    writ_write_text(w, "severity", writ_view_str(writ_findings_severity(finding->severity)));
     writ_write_text(w, "file", finding->file.len > 0 ? finding->file : file);
     writ_write_count(w, "line", finding->line);
     writ_write_text(w, "pointer", finding->pointer);
@@ -42,25 +36,50 @@ put_summary(struct writ_write *w, const struct writ_config *config)
     writ_write_count(w, "tools", config->policy->n);
 }
 
+/* One checking of one file. */
+struct checking {
+    const struct writ_cli *cli;
+    struct writ_view file;
+    struct writ_findings findings;
+    struct writ_config *config; /* NULL: it is not valid */
+    bool asks;                  /* the servers were asked */
+    struct writ_check_tools asked;
+};
+
 static void
-put_json(struct writ_view file, const struct writ_findings *findings,
-    const struct writ_config *config, struct writ_buf *ret)
+checking_wipe(struct checking *c)
+{
+    writ_findings_wipe(&c->findings);
+    writ_config_drop(c->config);
+}
+
+static void
+put_json(const struct checking *c, struct writ_buf *ret)
 {
     struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
-    writ_write_text(&w, "file", file);
-    writ_write_flag(&w, "valid", config != NULL);
-    writ_write_count(&w, "errors", findings->errors);
-    writ_write_count(&w, "warnings", findings->warnings);
+    writ_write_text(&w, "file", c->file);
+    writ_write_flag(&w, "valid", c->config != NULL);
+    writ_write_count(&w, "errors", c->findings.errors);
+    writ_write_count(&w, "warnings", c->findings.warnings);
+    writ_write_count(&w, "notes", c->findings.notes);
     writ_write_name(&w, WRIT_LIT("findings"));
     writ_write_array_begin(&w);
-    for (size_t i = 0; i < findings->n; i++) {
-        put_finding(&w, file, &findings->items[i]);
+    for (size_t i = 0; i < c->findings.n; i++) {
+        put_finding(&w, c->file, &c->findings.items[i]);
     }
     writ_write_array_end(&w);
-    if (config != NULL) {
-        put_summary(&w, config);
+    if (c->config != NULL) {
+        put_summary(&w, c->config);
+    }
+    if (c->asks) {
+        writ_write_name(&w, WRIT_LIT("asked"));
+        writ_write_object_begin(&w);
+        writ_write_count(&w, "servers", c->asked.servers);
+        writ_write_count(&w, "answered", c->asked.answered);
+        writ_write_count(&w, "tools", c->asked.tools);
+        writ_write_object_end(&w);
     }
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
@@ -68,49 +87,62 @@ put_json(struct writ_view file, const struct writ_findings *findings,
 }
 
 static void
-put_text(struct writ_view file, const struct writ_findings *findings,
-    const struct writ_config *config, struct writ_buf *ret)
+put_text(const struct checking *c, struct writ_buf *ret)
 {
+    const struct writ_findings *findings = &c->findings;
     char digest[WRIT_DIGEST_TEXT];
 
-    writ_findings_put(findings, file, ret);
-    if (config == NULL) {
+    writ_findings_put(findings, c->file, ret);
+    if (c->config == NULL) {
         writ_buf_fmt(ret, WRIT_VIEW_FMT ": not valid (errors: %zu, warnings: %zu)\n",
-            WRIT_VIEW_ARG(file), findings->errors, findings->warnings);
+            WRIT_VIEW_ARG(c->file), findings->errors, findings->warnings);
         return;
     }
-    writ_digest_text(&config->policy_digest, digest);
+    writ_digest_text(&c->config->policy_digest, digest);
     writ_buf_fmt(ret,
         WRIT_VIEW_FMT ": valid (agents: %zu, upstreams: %zu, tools: %zu, warnings: %zu)\n"
                       "policy_digest %s\n",
-        WRIT_VIEW_ARG(file), config->agents_n, config->upstreams_n, config->policy->n,
+        WRIT_VIEW_ARG(c->file), c->config->agents_n, c->config->upstreams_n, c->config->policy->n,
         findings->warnings, digest);
+    if (c->asks) {
+        writ_buf_fmt(ret,
+            WRIT_VIEW_FMT ": compared with %zu tools of %zu servers (errors: %zu, notes: %zu)\n",
+            WRIT_VIEW_ARG(c->file), c->asked.tools, c->asked.answered, findings->errors,
+            findings->notes);
+    }
 }
 
 static enum writ_exit
 check_file(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
-    WRIT_AUTO(struct writ_config *, config_release) config = NULL;
+    WRIT_AUTO(struct checking, checking_wipe) c = {.cli = cli, .file = writ_cli_operand(cli, 0)};
     writ_auto_buf output = writ_buf_make(OUTPUT_MAX);
-    struct writ_view file = writ_cli_operand(cli, 0);
     struct writ_err err = {0};
-    writ_result result = writ_load_file(file.ptr, &findings, &config, &err);
+    writ_result result;
 
-    if (!writ_is_ok(result) && findings.errors == 0) {
+    c.findings.max = writ_cli_has(cli, "tools") ? TOOLS_FINDINGS_MAX : 0;
+    result = writ_load_file(c.file.ptr, &c.findings, &c.config, &err);
+    if (!writ_is_ok(result) && c.findings.errors == 0) {
         return writ_cli_fail(cli, result, &err); /* not even readable */
     }
+    c.asks = c.config != NULL && writ_cli_has(cli, "tools");
+    if (c.asks) {
+        result = writ_check_tools_run(c.config, &c.findings, &c.asked, &err);
+        if (!writ_is_ok(result)) {
+            return writ_cli_fail(cli, result, &err);
+        }
+    }
     if (cli->json) {
-        put_json(file, &findings, config, &output);
+        put_json(&c, &output);
     } else {
-        put_text(file, &findings, config, &output);
+        put_text(&c, &output);
     }
     result = writ_buf_check(&output, &err);
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }
     writ_cli_put(writ_buf_view(&output));
-    return config != NULL ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+    return c.config != NULL && c.findings.errors == 0 ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
 }
 
 static enum writ_exit
@@ -135,6 +167,9 @@ writ_command_check(const struct writ_cli *cli)
 
     if (schema + manual + (cli->operand_count > 0) != 1) {
         return writ_cli_usage(cli, "one of CONFIG, --schema and --manual is needed");
+    }
+    if ((schema || manual) && writ_cli_has(cli, "tools")) {
+        return writ_cli_usage(cli, "--tools needs CONFIG");
     }
     if (schema || manual) {
         return print_page(cli, schema ? writ_schema_put : writ_schema_manual);

@@ -51,6 +51,9 @@ COMMAND(check, "check", "[CONFIG]", 0, 1, "validate a configuration file",
     "Exit 0 means that the gateway would accept it (possibly with warnings), 1 that it would not.")
 FLAG(check, "schema", "Print the JSON Schema of the configuration file (config/writ.schema.json).")
 FLAG(check, "manual", "Print the list of all options (docs/configuration.md).")
+FLAG(check, "tools",
+    "Start or connect to every server of CONFIG, list its tools, and hold the rules against their definitions. "
+    "Notes do not change the exit code.")
 
 COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how the policy decides a call",
     "Judges the call in CALL (- for standard input), a JSON object {agent, tool, arguments} with "

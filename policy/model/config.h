@@ -17,6 +17,8 @@
 #define WRIT_UPSTREAMS_MAX     256 /* entries of upstreams; likewise of frameworks */
 #define WRIT_ANCHORS_MAX       16  /* entries of ledger.anchors */
 
+struct writ_yaml; /* a node of the file: policy/read/yaml.h */
+
 struct writ_views {
     const struct writ_view *items;
     size_t n;
@@ -138,9 +140,10 @@ struct writ_upstream_config {
     bool credential_meta;               /* put the credential into params._meta */
     bool required;                      /* a list without its part fails */
     int64_t timeout_us;                 /* of one call, unless the tool's rule says otherwise */
-    int64_t list_timeout_us; /* until its part of an answer of several upstreams begins */
-    int64_t refresh_us;      /* age up to which definitions are current */
-    struct writ_view ref;    /* "/upstreams/<name>", for messages */
+    int64_t list_timeout_us;      /* until its part of an answer of several upstreams begins */
+    int64_t refresh_us;           /* age up to which definitions are current */
+    struct writ_view ref;         /* "/upstreams/<name>", for messages */
+    const struct writ_yaml *node; /* where it stands */
 };
 
 /** One entry of `frameworks`: a program that runs tools itself. */

@@ -7,20 +7,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* room for every kept finding with a message and a pointer of ordinary length */
-#define FINDINGS_ARENA_MAX (1024 * 1024)
+/* room for a finding with a message and a pointer of ordinary length */
+#define FINDING_BYTES_MAX 16384
 
 static bool
 make_room(struct writ_findings *findings)
 {
+    if (findings->max == 0) {
+        findings->max = WRIT_FINDINGS_MAX;
+    }
     if (findings->arena == NULL) {
-        findings->arena = writ_arena_new(FINDINGS_ARENA_MAX);
+        findings->arena = writ_arena_new(findings->max * FINDING_BYTES_MAX);
     }
     if (findings->arena != NULL && findings->items == NULL) {
-        findings->items =
-            writ_arena_get(findings->arena, WRIT_FINDINGS_MAX * sizeof *findings->items);
+        findings->items = writ_arena_get(findings->arena, findings->max * sizeof *findings->items);
     }
-    return findings->items != NULL && findings->n < WRIT_FINDINGS_MAX;
+    return findings->items != NULL && findings->n < findings->max;
+}
+
+static size_t *
+count_of(struct writ_findings *findings, enum writ_severity severity)
+{
+    switch (severity) {
+    case WRIT_SEVERITY_ERROR:
+        break;
+    case WRIT_SEVERITY_WARNING:
+        return &findings->warnings;
+    case WRIT_SEVERITY_NOTE:
+        return &findings->notes;
+    }
+    return &findings->errors;
+}
+
+const char *
+writ_findings_severity(enum writ_severity severity)
+{
+    switch (severity) {
+    case WRIT_SEVERITY_ERROR:
+        break;
+    case WRIT_SEVERITY_WARNING:
+        return "warning";
+    case WRIT_SEVERITY_NOTE:
+        return "note";
+    }
+    return "error";
 }
 
 void
@@ -32,7 +62,7 @@ writ_findings_add(struct writ_findings *findings, enum writ_severity severity, s
     va_list args;
     int len;
 
-    *(severity == WRIT_SEVERITY_ERROR ? &findings->errors : &findings->warnings) += 1;
+    *count_of(findings, severity) += 1;
     if (!make_room(findings)) {
         return;
     }
@@ -86,7 +116,10 @@ put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf 
         writ_text_safe(ret, item->pointer, item->pointer.len);
         writ_buf_str(ret, ": ");
     }
-    writ_buf_str(ret, item->severity == WRIT_SEVERITY_WARNING ? "warning: " : "");
+    if (item->severity != WRIT_SEVERITY_ERROR) {
+        writ_buf_str(ret, writ_findings_severity(item->severity));
+        writ_buf_str(ret, ": ");
+    }
     writ_text_safe(ret, item->message, item->message.len);
     writ_buf_byte(ret, '\n');
 }
@@ -94,7 +127,7 @@ put_one(const struct writ_finding *item, struct writ_view file, struct writ_buf 
 void
 writ_findings_put(const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret)
 {
-    size_t all = findings->errors + findings->warnings;
+    size_t all = findings->errors + findings->warnings + findings->notes;
 
     for (size_t i = 0; i < findings->n; i++) {
         put_one(&findings->items[i], file, ret);

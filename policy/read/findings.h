@@ -11,9 +11,10 @@
 enum writ_severity {
     WRIT_SEVERITY_ERROR = 0,
     WRIT_SEVERITY_WARNING,
+    WRIT_SEVERITY_NOTE, /* true, and perhaps as it was meant */
 };
 
-/** One error or warning. */
+/** One error, warning or note. */
 struct writ_finding {
     enum writ_severity severity;
     struct writ_view file;    /* an included file; empty = the file that was read */
@@ -29,17 +30,21 @@ struct writ_findings {
     struct writ_view file;      /* of the findings to come; empty = the file that is read */
     struct writ_finding *items; /* in the order of files and lines after writ_findings_sort */
     size_t n;
-    size_t errors, warnings; /* in all, those that were dropped included */
+    size_t max; /* that are kept; 0: WRIT_FINDINGS_MAX. Set it before the first is added */
+    size_t errors, warnings, notes; /* in all, those that were dropped included */
 };
 
 /** Adds one. A finding without memory is still counted. */
 void writ_findings_add(struct writ_findings *findings, enum writ_severity severity, size_t line,
     struct writ_view pointer, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/** The severity as a word. Static storage. */
+const char *writ_findings_severity(enum writ_severity severity);
+
 /** Sorts them by file, included ones last, and by line; findings of one line keep their order. */
 void writ_findings_sort(struct writ_findings *findings);
 
-/** Appends "file:line: /pointer: message" lines ("warning: " before the message of a warning),
+/** Appends "file:line: /pointer: message" lines ("warning: " or "note: " before such a message),
  * each ended by a newline; control characters become '?'. */
 void writ_findings_put(
     const struct writ_findings *findings, struct writ_view file, struct writ_buf *ret);

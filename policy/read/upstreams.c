@@ -90,7 +90,8 @@ read_upstream(
         .list_timeout_us = raw.list_timeout_us,
         .refresh_us = raw.refresh_us,
         .required = raw.required,
-        .ref = writ_option_join(o, "/upstreams/", node->key)};
+        .ref = writ_option_join(o, "/upstreams/", node->key),
+        .node = node};
     if (!is_upstream_name(node->key)) {
         WRIT_OPTION_FAULT(o, node,
             "the name of an upstream has 1 to %d letters, digits, - and single _, these two inside",

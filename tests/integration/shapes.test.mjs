@@ -116,6 +116,8 @@ covers(['help', 'json digest', 'check', 'explain', 'policy test'], ({ put }) => 
   shows('json digest', [], { input: '{}' });
   shows('check', [join(SOURCES, 'config/example.yaml')]);
   shows('check', [put('bad.yaml', '{"nothing": 1}')], { code: 1 });
+  shows('check', ['--tools', put('gone.json', { listen: '127.0.0.1:0', store: './l.db', keys: './k', issuer: 'i',
+    agents: [ANYBODY], upstreams: { up: { http: 'http://127.0.0.1:1' } } })], { code: 1 });
   shows('policy test', [join(SOURCES, 'config/example.cases.yaml')]);
   const config = put('writ.json',
     { listen: '127.0.0.1:8700', store: './ledger.db', keys: './keys', issuer: 'http://127.0.0.1:8700',
