@@ -78,6 +78,14 @@ COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy"
     "summary; with --json every verdict. Exit 1 when a case failed.")
 VALUE(policy_test, "config", "FILE", "Use this configuration in place of the one that CASES names.")
 
+COMMAND(tools_scan, "tools scan", "[URL... | -- COMMAND...]", 0, 256, "list what servers offer and what is odd about it",
+    "Asks tool servers for their tools, calls none, and prints what is odd about their texts and names: changed since it "
+    "was seen, hidden characters, names that imitate another server's, texts that tell the model what to do "
+    "(docs/policy.md). Exit 0 means that every server answered and nothing is odd, 1 otherwise.")
+VALUE(tools_scan, "config", "FILE", "Ask the servers of this configuration, and compare with definitions seen before.")
+VALUE(tools_scan, "client-config", "FILE",
+    "Ask the servers of this file of an MCP client: mcpServers of Claude Desktop and others, servers of VS Code.")
+
 COMMAND(tools_list, "tools list", "CONFIG", 1, 1, "show the definitions of tools and their acceptance",
     "Shows the definitions that the gateway of CONFIG saw last and those that were accepted, from the files beside its "
     "ledger. States: accepted, changed (differs from the accepted one), new (never accepted), gone "

@@ -191,15 +191,18 @@ covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys retir
   shows('verify credential', [...args, '--at', '2026-06-25T05:01:00Z'], { code: 1 });
 });
 
-covers(['tools list', 'tools diff', 'tools accept', 'budget list', 'kill pull', 'kill list', 'kill lift', 'review list',
-  'review show',
-  'review vote', 'review withdraw', 'review cancel', 'review replay', 'ledger resume'], async ({ t }) => {
+covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list', 'kill pull', 'kill list', 'kill lift',
+  'review list', 'review show',
+  'review vote', 'review withdraw', 'review cancel', 'review replay', 'ledger resume'], async ({ t, put }) => {
   const { gw, session, admin, token } = await world(t);
   const at = { cwd: gw.dir };
   const asks = async (n) => (await session.call('up__pay', { n })).refusal.continuation_id;
   assert.ok((await session.call('up__echo', { n: 1 })).said);
   await until(() => /up\/echo/.test(writ(['tools', 'list', gw.configFile], at).out), 'the definitions to be seen');
   shows('tools list', [gw.configFile], at);
+  const args = ['servers/listing-stdio.mjs', 'gateway/poisoned.json'].map((f) => join(SOURCES, 'tests/support', f));
+  shows('tools scan', ['--client-config', put('mcp.json', { mcpServers: { gone: { command: '/nowhere/server' },
+    bad: { command: join(SOURCES, 'tests/support/node'), args: [...args, 'poisoned'] } } })], { ...at, code: 1 });
   shows('tools diff', [gw.configFile, 'up/echo'], { ...at, code: 1 });
   shows('tools accept', [gw.configFile, 'up/*'], at);
   shows('tools diff', [gw.configFile, 'up/echo'], at);
