@@ -124,7 +124,9 @@ telling_part(struct writ_view word)
             slash--;
         }
         part = writ_view_sub(word, slash, word.len);
-        part = writ_view_sub(part, 0, writ_view_find(part, '@')); /* a version */
+        part =
+            writ_view_sub(part, 0, writ_view_find(part, '@')); /* a version, the tag of an image */
+        part = writ_view_sub(part, 0, writ_view_find(part, ':'));
         for (size_t dot = part.len; dot > 1; dot--) {
             if (part.ptr[dot - 1] == '.') {
                 part.len = dot - 1;

@@ -333,6 +333,21 @@ test('init_refuses_what_it_cannot_name', (t) => {
   assert.deepEqual(readdirSync(dir), []);
 });
 
+test('init_names_a_server_after_its_package_or_program', (t) => {
+  const dir = folderOf(t);
+  for (const [command, name] of [
+    ['/x/npx -y @modelcontextprotocol/server-foo@1.2 /srv', 'foo'], ['/x/mcp-server-git --repository /r', 'git'],
+    ['/x/uvx mcp-server-fetch', 'fetch'], ['/x/python -m mcp_weather', 'weather'], ['/x/a_b.c', 'a-b'],
+    ['/x/node /a/server-everything/dist/index.js', 'everything'], ['/x/server', 'x'], ['/server', 'tools'],
+    ['/x/docker run -i --rm ghcr.io/acme/crm-mcp:latest', 'crm'],
+  ]) {
+    const run = writ(['init', '--', ...command.split(' ')], { cwd: dir });
+    assert.equal(run.code, 4, run.out);
+    assert.ok(run.err.startsWith(`writ init: "${name}" (`), `${command}: ${run.err}`);
+  }
+  assert.deepEqual(readdirSync(dir), []);
+});
+
 test('init_names_the_folder_of_a_program_that_it_found_there', (t) => {
   const dir = folderOf(t);
   writeFileSync(join(dir, 'server.mjs'), `import(${JSON.stringify(server('memory'))})`);
