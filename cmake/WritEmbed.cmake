@@ -10,13 +10,13 @@ function(writ_bytes file ret)
     set(${ret} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-# writ_embed_page(target folder) - the files of the folder, as the table that gateway/admin/page.h declares.
+# writ_embed_page(target folder) - the files of the folder, as the table in gateway/admin/page.h.
 function(writ_embed_page target folder)
     set(from ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     file(GLOB names CONFIGURE_DEPENDS RELATIVE ${from}
         ${from}/*.html ${from}/*.css ${from}/*.js ${from}/*.svg)
     if(NOT TARGET ${target} OR NOT names)
-        return() # nothing to put in: what cannot be built yet is left out
+        return() # nothing to embed yet
     endif()
     list(SORT names)
     set(n 0)

@@ -1,4 +1,4 @@
-# What an installation holds. Only include/writ is public; libraries are installed with it.
+# The content of an installation: include/writ, which alone is public, and the libraries.
 include_guard()
 include(GNUInstallDirs)
 
@@ -16,8 +16,8 @@ endforeach()
 file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/config/*.yaml)
 install(FILES ${examples} LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT writ)
 
-# An installation can be moved: its pkg-config files find it from where they are, unless a folder was
-# configured as absolute.
+# An installation can be moved: its pkg-config files find it relative to themselves, unless a folder
+# was configured as absolute.
 set(WRIT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(WRIT_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
 set(WRIT_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})

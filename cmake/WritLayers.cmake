@@ -1,7 +1,7 @@
 # Layers as libraries, and the check that none of them refers upwards.
 include_guard()
 
-# What cannot be built yet has no sources yet; it is left out then, by the name of its target.
+# A target without sources is left out.
 function(writ_existing ret)
     set(found)
     foreach(layer IN LISTS ARGN)
@@ -61,8 +61,8 @@ endmacro()
 
 # writ_shared(layer [BELOW layer...] [USES library...])
 #
-# libwrit-<layer>.so: the whole layer, and what it needs of those below. Only what its public header
-# declares can be seen from outside.
+# libwrit-<layer>.so: the whole layer, with its dependencies in those below. Only the functions of its
+# public header are visible from outside.
 function(writ_shared layer)
     cmake_parse_arguments(PARSE_ARGV 1 SHARED "" "" "BELOW;USES")
     if(NOT TARGET writ_${layer})

@@ -1,5 +1,5 @@
-# The libraries of others, each under one name writ::<what>. What each is for is told in
-# docs/dependencies.md; scripts/deps installs them.
+# The external libraries, each under one name writ::<what>. docs/dependencies.md says what each is
+# for; scripts/deps installs them.
 include_guard()
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -25,8 +25,8 @@ writ_library(microhttpd "libmicrohttpd>=0.9.75")
 writ_library(curl "libcurl>=7.88")
 writ_library(gnutls "gnutls>=3.7")
 
-# What depends on the version of libmicrohttpd is in gateway/mhd_<version>.c; those of the other
-# version, and their tests, are left out (docs/security-limits.md).
+# Code that depends on the version of libmicrohttpd is in gateway/listener/mhd_<version>.c; the file
+# of the other version, and its tests, are left out (docs/security-limits.md).
 if(microhttpd_VERSION VERSION_EQUAL 0.9.75)
     set(WRIT_OTHER_MHD mhd_1)
 elseif(microhttpd_VERSION VERSION_GREATER_EQUAL 1 AND microhttpd_VERSION VERSION_LESS 2)

@@ -1,4 +1,4 @@
-# One line per kind of test; every file that is there is a test. Labels: unit, fault, conformance,
+# One line per kind of test; every file of a kind is a test. Labels: unit, fault, conformance,
 # fuzz, integration, lint.
 include_guard()
 if(NOT WRIT_TESTS)
@@ -16,7 +16,7 @@ set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
     WRIT_SOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR} WRIT_BUILD_DIR=${CMAKE_CURRENT_BINARY_DIR}
     WRIT_BIN=${CMAKE_CURRENT_BINARY_DIR}/writ CK_FORK=no)
 if(WRIT_SANITIZE)
-    list(APPEND test_environment WRIT_SANITIZED=1) # its memory is no measure
+    list(APPEND test_environment WRIT_SANITIZED=1) # its memory figures mean nothing
 endif()
 writ_existing(test_layers ${gateway_rooms} policy_fit policy_read policy_propose policy_decide policy_model crew ${store_rooms} verify jansson ${evidence_rooms} base)
 
@@ -26,7 +26,7 @@ if(NOT check_FOUND OR NOT jwt_FOUND)
     message(FATAL_ERROR "check or libjwt is missing: run scripts/deps test, or configure without WRIT_TESTS")
 endif()
 
-# What tests share; tests include it as "support/<file>.h" or "support/<folder>/<file>.h".
+# The code that tests share; tests include it as "support/<file>.h" or "support/<folder>/<file>.h".
 file(GLOB support_sources CONFIGURE_DEPENDS ${test_root}/support/*.c ${test_root}/support/*/*.c)
 list(REMOVE_ITEM support_sources ${test_root}/support/replay_main.c)
 add_library(writ_test_support STATIC ${support_sources})
@@ -38,7 +38,7 @@ target_link_libraries(writ_test_support PUBLIC ${test_layers} PkgConfig::check
     writ::sqlite writ::ssl writ::crypto writ::curl writ::yaml Threads::Threads m
     PRIVATE writ::jansson writ_flags)
 
-# What single tests link besides.
+# Additional libraries of single tests.
 set(test_uses_unit_credential PkgConfig::jwt)
 set(test_uses_unit_jansson writ::jansson)
 set(test_uses_unit_log writ::jansson)
@@ -46,7 +46,7 @@ set(test_uses_fault_jansson writ::jansson)
 set(test_uses_fuzz_text writ::jansson)
 
 function(writ_test_properties name label timeout_s)
-    # 77: the test says that what it needs is not here; ctest shows it as skipped
+    # 77: a requirement of the test is missing; ctest shows it as skipped
     set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout_s}
         SKIP_RETURN_CODE 77
         ENVIRONMENT "${test_environment}" WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
@@ -84,7 +84,7 @@ function(writ_fuzz_tests)
             RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz)
         if(WRIT_FUZZ)
             target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
-            # what the fuzzer finds goes to the build folder, never to the corpus of the sources
+            # inputs that the fuzzer finds go to the build folder, never to the corpus of the sources
             file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fuzz/found/${module})
             add_test(NAME fuzz.${module} COMMAND ${stem}
                 -max_total_time=${WRIT_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048

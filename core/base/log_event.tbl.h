@@ -16,150 +16,152 @@
 /* clang-format off */
 #define WRIT_LOG_EVENTS(X)                                                                         \
     /* ---- requests */                                                                            \
-    X(CALL, call, SERVE, INFO,                                                         \
+    X(CALL, call, SERVE, INFO,                                                                     \
         "decision_id, agent_id, tenant, upstream, tool, by, verdict, reason, constraint, shadow, " \
         "review, outcome, error_type, waits_for, budget, budget_limit, budget_used, "              \
         "budget_frees_at, replayed, duration_us",                                                  \
         "a governed call, as above")                                                               \
-    X(TASK_ENDED, task_ended, SERVE, INFO,                                             \
+    X(TASK_ENDED, task_ended, SERVE, INFO,                                                         \
         "decision_id, agent_id, tenant, upstream, tool, reason, outcome, error_type",              \
-        "the outcome of a call that went on as a task; once, by the request that learned of it, or " \
-        "by the ledger when the task's time has passed (`task_expired`)")                          \
-    X(WAIT_EXPIRED, wait_expired, SERVE, INFO,                                         \
+        "the outcome of a call that continued as a task; once, by the request that showed it, "    \
+        "or by the ledger when the task's time has passed (`task_expired`)")                       \
+    X(WAIT_EXPIRED, wait_expired, SERVE, INFO,                                                     \
         "decision_id, agent_id, tenant, upstream, tool, outcome, error_type",                      \
         "the outcome of a call that waited for its client's input (`input_expired`) or for its "   \
         "caller (`authorization_unused`, `interrupted_execution_unknown`) until its time had passed") \
-    X(REFUSED, refused, SERVE, INFO,                                                   \
+    X(REFUSED, refused, SERVE, INFO,                                                               \
         "agent_id, tenant, reason, path, method, duration_us",                                     \
         "a request that never became a governed call: malformed, an unknown session, over a share") \
-    X(STEP_BROKEN, step_broken, SERVE, ERROR, "from, to",                              \
-        "a defect of Writ: a request went on from one step to another that the table of steps does " \
-        "not allow. It was refused with `internal_error`; of a call that had been sent the outcome " \
-        "`error` is recorded, since it may have run")                                              \
-    X(TOKEN_REFUSED, token_refused, SERVE, WARN, "why, path, peer, dropped",           \
-        "a token that was shown and not accepted. At most 10 a second and loop; `dropped` counts "  \
-        "those between")                                                                           \
-    X(LOGIN, login, SERVE, INFO, "agent_id, tenant, peer",                             \
+    X(STEP_BROKEN, step_broken, SERVE, ERROR, "from, to",                                          \
+        "a defect of Writ: a request made a transition that the table of steps does not allow. "   \
+        "It was refused with `internal_error`; a call that had been sent has the outcome "         \
+        "`error`, because it may have run")                                                        \
+    X(TOKEN_REFUSED, token_refused, SERVE, WARN, "why, path, peer, dropped",                       \
+        "a token that was not accepted. At most 10 a second and loop; `dropped` counts the "       \
+        "others")                                                                                  \
+    X(LOGIN, login, SERVE, INFO, "agent_id, tenant, peer",                                         \
         "a login to [the page](page.md)")                                                          \
-    X(LOGIN_REFUSED, login_refused, SERVE, WARN, "reason, peer, dropped",              \
-        "a login that was refused; at most as many as of `token_refused`")                         \
+    X(LOGIN_REFUSED, login_refused, SERVE, WARN, "reason, peer, dropped",                          \
+        "a login that was refused; limited like `token_refused`")                                  \
     /* ---- its life */                                                                            \
-    X(CONFIGURATION_ERROR, configuration_error, SERVE, ERROR, "file, line, at, why",   \
-        "an error that `writ check` finds in the file")                                            \
-    X(CONFIGURATION_WARNING, configuration_warning, SERVE, WARN, "file, line, at, why", \
-        "a warning that `writ check` has for the file")                                            \
-    X(NOT_STARTED, not_started, SERVE, ERROR, "file, code, why",                       \
-        "why the gateway ends before it is ready")                                                 \
-    X(LISTENING, listening, SERVE | GUARD, INFO,                           \
+    X(CONFIGURATION_ERROR, configuration_error, SERVE, ERROR, "file, line, at, why",               \
+        "an error in the file, as `writ check` reports it")                                        \
+    X(CONFIGURATION_WARNING, configuration_warning, SERVE, WARN, "file, line, at, why",            \
+        "a warning about the file, as `writ check` reports it")                                    \
+    X(NOT_STARTED, not_started, SERVE, ERROR, "file, code, why",                                   \
+        "the gateway does not start, and why")                                                     \
+    X(LISTENING, listening, SERVE | GUARD, INFO,                                                   \
         "address, port, tls, admin",                                                               \
-        "an address that is served")                                                               \
-    X(SERVING, serving, SERVE, INFO, "version",                                        \
-        "the gateway takes requests")                                                                       \
-    X(READY, ready, SERVE | GUARD, INFO, "version",                        \
-        "ready for calls; of the gateway, when what `/readyz` asks about holds, for the first " \
-        "time or again")                                                                           \
-    X(NOT_READY, not_ready, SERVE, WARN, "missing",                                    \
-        "the gateway is not ready, and what is missing: `upstreams (fs)`")                                        \
-    X(STOPPED, stopped, SERVE | GUARD, INFO, "version",                    \
-        "the program has ended in order")                                                                   \
-    X(RELOADED, reloaded, SERVE, INFO, "file",                                         \
-        "a SIGHUP: the file was taken")                                                            \
-    X(RELOAD_REFUSED, reload_refused, SERVE, ERROR, "file, why",                       \
-        "a SIGHUP: nothing of the file was taken")                                                 \
-    X(RESTART_NEEDED, restart_needed, SERVE, WARN, "options",                          \
+        "an address that the program serves")                                                      \
+    X(SERVING, serving, SERVE, INFO, "version",                                                    \
+        "the gateway takes requests")                                                              \
+    X(READY, ready, SERVE | GUARD, INFO, "version",                                                \
+        "ready for calls; for the gateway: `/readyz` is 200 for the first time or again")          \
+    X(NOT_READY, not_ready, SERVE, WARN, "missing",                                                \
+        "the gateway is not ready, and what is missing: `upstreams (fs)`")                         \
+    X(STOPPED, stopped, SERVE | GUARD, INFO, "version",                                            \
+        "the program has ended in order")                                                          \
+    X(RELOADED, reloaded, SERVE, INFO, "file",                                                     \
+        "a SIGHUP: the new configuration applies")                                                 \
+    X(RELOAD_REFUSED, reload_refused, SERVE, ERROR, "file, why",                                   \
+        "a SIGHUP: the configuration did not change, and why")                                     \
+    X(RESTART_NEEDED, restart_needed, SERVE, WARN, "options",                                      \
         "a SIGHUP: options that keep their value until the next start")                            \
     X(SHADOW, shadow, SERVE, WARN, "rules",                                            \
         "how many rules are in shadow mode: their calls run whatever the verdict is. At each start and reload") \
     /* ---- the ledger */                                                                          \
-    X(LEDGER_READY, ledger_ready, SERVE, INFO, "kept_outcomes",                        \
+    X(LEDGER_READY, ledger_ready, SERVE, INFO, "kept_outcomes",                                    \
         "the ledger takes records")                                                                \
-    X(LEDGER_REFUSING, ledger_refusing, SERVE, ERROR, "why, kept_outcomes",            \
-        "the ledger does not take records, for now; outcomes are kept until it does")                                   \
-    X(LEDGER_POISONED, ledger_poisoned, SERVE, ERROR, "why, kept_outcomes",            \
-        "the ledger takes no record any more, and every call is refused ([ledger.md](ledger.md))")                         \
-    X(ANCHOR_WORKS, anchor_works, SERVE, INFO, "to, size",                             \
+    X(LEDGER_REFUSING, ledger_refusing, SERVE, ERROR, "why, kept_outcomes",                        \
+        "the ledger does not take records, for now; outcomes are kept until it does")              \
+    X(LEDGER_POISONED, ledger_poisoned, SERVE, ERROR, "why, kept_outcomes",                        \
+        "the ledger takes no more records, and every call is refused ([ledger.md](ledger.md))")    \
+    X(ANCHOR_WORKS, anchor_works, SERVE, INFO, "to, size",                                         \
         "a checkpoint has reached an [anchor](ledger.md#anchors)")                                 \
-    X(ANCHOR_FAILED, anchor_failed, SERVE, ERROR, "to, why",                           \
+    X(ANCHOR_FAILED, anchor_failed, SERVE, ERROR, "to, why",                                       \
         "a checkpoint did not reach an anchor, or was refused there")                              \
     /* ---- definitions of tools */                                                                \
-    X(DEFINITIONS_TAKEN, definitions_taken, SERVE, INFO, "accepted",                   \
-        "`writ tools accept` changed its file, and the gateway took it: how many definitions in all") \
-    X(DEFINITIONS_REFUSED, definitions_refused, SERVE, ERROR, "why",                   \
-        "the gateway did not take that file")                                                      \
-    X(DEFINITION_CHANGED, definition_changed, SERVE, WARN, "tool, digest",             \
-        "a server says something else about a tool than before")                                   \
-    X(DEFINITION_SEEN, definition_seen, SERVE, DEBUG, "tool, digest",                  \
+    X(DEFINITIONS_TAKEN, definitions_taken, SERVE, INFO, "accepted",                               \
+        "the gateway read the file that `writ tools accept` changed: the number of all "           \
+        "definitions")                                                                             \
+    X(DEFINITIONS_REFUSED, definitions_refused, SERVE, ERROR, "why",                               \
+        "the gateway refused that file")                                                           \
+    X(DEFINITION_CHANGED, definition_changed, SERVE, WARN, "tool, digest",                         \
+        "a server changed the definition of a tool")                                               \
+    X(DEFINITION_SEEN, definition_seen, SERVE, DEBUG, "tool, digest",                              \
         "a tool that was not seen before")                                                         \
-    X(DEFINITIONS_NOT_LEARNED, definitions_not_learned, SERVE, WARN, "upstream, why",  \
-        "the list of tools of a server could not be taken; calls that need a definition are refused") \
-    X(DEFINITION_HIDES, definition_hides, SERVE, WARN, "tool, characters",             \
-        "a definition has characters that hide")                                                   \
-    X(DEFINITION_AMBIGUOUS, definition_ambiguous, SERVE, WARN, "upstream, tool",       \
-        "two tools of a server have one name: left out of lists")                                  \
-    X(DEFINITIONS_NOT_KEPT, definitions_not_kept, SERVE, ERROR, "why",                 \
+    X(DEFINITIONS_NOT_LEARNED, definitions_not_learned, SERVE, WARN, "upstream, why",              \
+        "the gateway cannot read a server's list of tools; calls that need a definition are "      \
+        "refused")                                                                                 \
+    X(DEFINITION_HIDES, definition_hides, SERVE, WARN, "tool, characters",                         \
+        "a definition has invisible characters")                                                   \
+    X(DEFINITION_AMBIGUOUS, definition_ambiguous, SERVE, WARN, "upstream, tool",                   \
+        "two tools of a server have one name: lists leave them out")                               \
+    X(DEFINITIONS_NOT_KEPT, definitions_not_kept, SERVE, ERROR, "why",                             \
         "the file of seen definitions cannot be written")                                          \
-    X(REPEATS_REFUSED, repeats_refused, SERVE, WARN, "upstream, tool, why",            \
-        "a tool that only reads, and whose identical calls are refused since `duplicates: auto` does " \
-        "not believe its server: once for each tool after a start or reload")                      \
+    X(REPEATS_REFUSED, repeats_refused, SERVE, WARN, "upstream, tool, why",                        \
+        "a tool that claims to be read-only, and whose identical calls are refused because "       \
+        "`duplicates: auto` does not trust its server: once for each tool after a start or "       \
+        "reload")                                                                                  \
     /* ---- stops */                                                                               \
-    X(KILL_PULLED, kill_pulled, SERVE, WARN, "id, by, value, tenant, who",             \
+    X(KILL_PULLED, kill_pulled, SERVE, WARN, "id, by, value, tenant, who",                         \
         "a [stop](stopping.md) holds")                                                             \
-    X(KILL_LIFTED, kill_lifted, SERVE, WARN, "id, by, value, tenant, who",             \
-        "a stop was lifted")                                                                           \
-    X(KILL_UNKNOWN, kill_unknown, SERVE, WARN, "id, by, value, tenant",                \
-        "a stop that names nothing that the gateway knows")                                        \
-    X(KILL_NOT_DURABLE, kill_not_durable, SERVE, ERROR, "id, why",                     \
-        "a stop holds, and is not on disk: a restart would forget it")                             \
+    X(KILL_LIFTED, kill_lifted, SERVE, WARN, "id, by, value, tenant, who",                         \
+        "a stop was lifted")                                                                       \
+    X(KILL_UNKNOWN, kill_unknown, SERVE, WARN, "id, by, value, tenant",                            \
+        "a stop with a value that the gateway does not know")                                      \
+    X(KILL_NOT_DURABLE, kill_not_durable, SERVE, ERROR, "id, why",                                 \
+        "a stop holds, but is not on disk: a restart would lose it")                               \
     /* ---- keys, tokens, reviewers */                                                             \
-    X(KEYS_FAILED, keys_failed, SERVE, WARN, "issuer, why",                            \
-        "the key set of an issuer cannot be fetched")                                              \
-    X(TOKEN_FAILED, token_failed, SERVE, WARN, "upstream, why",                        \
-        "a token for an upstream cannot be had")                                                   \
-    X(BALLOT_FAILED, ballot_failed, SERVE, WARN, "reviewer, review, why, tries, last", \
-        "a reviewer did not vote; the `last` try was the last one")                                \
-    X(REVIEWER_ENDED, reviewer_ended, SERVE, WARN,                                     \
+    X(KEYS_FAILED, keys_failed, SERVE, WARN, "issuer, why",                                        \
+        "the gateway cannot fetch the key set of an issuer")                                       \
+    X(TOKEN_FAILED, token_failed, SERVE, WARN, "upstream, why",                                    \
+        "the gateway cannot get a token for an upstream")                                          \
+    X(BALLOT_FAILED, ballot_failed, SERVE, WARN, "reviewer, review, why, tries, last",             \
+        "a reviewer did not vote; `last`: there is no further try")                                \
+    X(REVIEWER_ENDED, reviewer_ended, SERVE, WARN,                                                 \
         "reviewer, program, restart_us, why, detail, error, said",                                 \
-        "a reviewer's program has ended; of one that ends before it was told of a call what it `said` last on " \
-        "standard error")                                                                          \
-    X(REVIEWER_STDERR, reviewer_stderr, SERVE, DEBUG, "reviewer, line, dropped",       \
-        "a line of a reviewer's standard error")                                                            \
+        "a reviewer's program has ended; `said`: its last standard error, if it ended before it "  \
+        "got a call")                                                                              \
+    X(REVIEWER_STDERR, reviewer_stderr, SERVE, DEBUG, "reviewer, line, dropped",                   \
+        "a line of a reviewer's standard error")                                                   \
     /* ---- upstreams */                                                                           \
-    X(UPSTREAM_STARTED, upstream_started, SERVE, INFO, "upstream, pid",                \
-        "a child of a server over [stdio](stdio.md) runs")                                              \
-    X(UPSTREAM_ENDED, upstream_ended, SERVE, WARN,                                     \
+    X(UPSTREAM_STARTED, upstream_started, SERVE, INFO, "upstream, pid",                            \
+        "a child of a server over [stdio](stdio.md) runs")                                         \
+    X(UPSTREAM_ENDED, upstream_ended, SERVE, WARN,                                                 \
         "upstream, program, restart_us, failures, why, detail, error, said",                       \
-        "a child has ended. Before it was up: how often in a row (`failures`), and what it `said` last on "  \
-        "standard error")                                                                          \
-    X(UPSTREAM_NOT_STARTED, upstream_not_started, SERVE, ERROR, "upstream, why",       \
-        "a child cannot be started")                                                                    \
-    X(UPSTREAM_CHILD_ENDS, upstream_child_ends, SERVE, INFO, "upstream, why, pid",     \
-        "the gateway ends a child: idle, or not needed")                                                \
-    X(UPSTREAM_SILENT, upstream_silent, SERVE, WARN, "upstream, why",                  \
-        "an upstream is left out of lists because it did not answer in time")                      \
-    X(UPSTREAM_ANSWERS, upstream_answers, SERVE, INFO, "upstream",                     \
-        "an upstream that was left out is back")                                                                              \
-    X(UPSTREAM_MALFORMED, upstream_malformed, SERVE, WARN, "upstream, why, dropped",   \
-        "a server over stdio said what is not MCP")                                                \
-    X(UPSTREAM_STDERR, upstream_stderr, SERVE, DEBUG, "upstream, line, dropped",       \
+        "a child has ended. If it was never ready: failures in a row (`failures`), and its last "  \
+        "standard error (`said`)")                                                                 \
+    X(UPSTREAM_NOT_STARTED, upstream_not_started, SERVE, ERROR, "upstream, why",                   \
+        "a child cannot be started")                                                               \
+    X(UPSTREAM_CHILD_ENDS, upstream_child_ends, SERVE, INFO, "upstream, why, pid",                 \
+        "the gateway ends a child: idle, or not needed")                                           \
+    X(UPSTREAM_SILENT, upstream_silent, SERVE, WARN, "upstream, why",                              \
+        "lists leave out an upstream that did not answer in time")                                 \
+    X(UPSTREAM_ANSWERS, upstream_answers, SERVE, INFO, "upstream",                                 \
+        "an upstream that was left out is back")                                                   \
+    X(UPSTREAM_MALFORMED, upstream_malformed, SERVE, WARN, "upstream, why, dropped",               \
+        "a server over stdio wrote a line that is not MCP")                                        \
+    X(UPSTREAM_STDERR, upstream_stderr, SERVE, DEBUG, "upstream, line, dropped",                   \
         "a line of a child's standard error")                                                      \
     /* ---- the guard */                                                                           \
-    X(GUARD_LET_THROUGH, let_through, GUARD, DEBUG, "reason, tool, jti",               \
-        "a call that the server gets")                                                             \
-    X(GUARD_REFUSED, refused, GUARD, WARN, "reason, tool, jti",                        \
-        "a call that it does not get")                                                             \
-    X(GUARD_NOT_VERIFIED, not_verified, GUARD, ERROR, "why",                           \
+    X(GUARD_LET_THROUGH, let_through, GUARD, DEBUG, "reason, tool, jti",                           \
+        "a call that the guard passed to the server")                                              \
+    X(GUARD_REFUSED, refused, GUARD, WARN, "reason, tool, jti",                                    \
+        "a call that the guard refused")                                                           \
+    X(GUARD_NOT_VERIFIED, not_verified, GUARD, ERROR, "why",                                       \
         "the check itself failed: the call is refused with `internal_error`")                      \
-    X(GUARD_FETCH_FAILED, fetch_failed, GUARD, WARN, "place, why",                     \
+    X(GUARD_FETCH_FAILED, fetch_failed, GUARD, WARN, "place, why",                                 \
         "the keys or the status list cannot be read")                                              \
-    X(GUARD_KEYS_REFUSED, keys_refused, GUARD, ERROR, "place, why",                    \
-        "the text at `place` is not a set of keys")                                                         \
-    X(GUARD_STATUS_REFUSED, status_refused, GUARD, ERROR, "place, why",                \
-        "the text at `place` is not a status list of the issuer")                                           \
-    X(GUARD_SERVER_SAYS, server_says, GUARD, INFO, "line, dropped",                    \
+    X(GUARD_KEYS_REFUSED, keys_refused, GUARD, ERROR, "place, why",                                \
+        "the text at `place` is not a set of keys")                                                \
+    X(GUARD_STATUS_REFUSED, status_refused, GUARD, ERROR, "place, why",                            \
+        "the text at `place` is not a status list of the issuer")                                  \
+    X(GUARD_SERVER_SAYS, server_says, GUARD, INFO, "line, dropped",                                \
         "a line of the server's standard error (`guard stdio`)")                                   \
-    X(GUARD_SERVER_ENDED, server_ended, GUARD, ERROR, "why, detail, error, said",      \
-        "the server has ended, and so does the guard (`guard stdio`)")                             \
-    X(GUARD_NO_INPUT, no_input, GUARD, ERROR, "why",                                   \
+    X(GUARD_SERVER_ENDED, server_ended, GUARD, ERROR, "why, detail, error, said",                  \
+        "the server has ended, and the guard ends too (`guard stdio`)")                            \
+    X(GUARD_NO_INPUT, no_input, GUARD, ERROR, "why",                                               \
         "standard input cannot be read (`guard stdio`)")
 /* clang-format on */
 

@@ -28,7 +28,8 @@ struct writ_daemon_callbacks {
     MHD_NotifyConnectionCallback on_notify;
 };
 
-#define WRIT_DRAIN_GRACE_US 1000000 /* how long a connection may be idle while the listener drains */
+#define WRIT_DRAIN_GRACE_US                                                                        \
+    1000000 /* how long a connection may be idle while the listener drains */
 
 /** One loop's share of a listener. */
 struct writ_acceptor {

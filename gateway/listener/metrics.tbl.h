@@ -6,8 +6,8 @@
  * WRIT_METRIC_VECTOR(NAME, text, label, set, help) a counter per value of an enumeration
  * WRIT_METRIC_LABELS(NAME, text, type, labels, help)  labels of the configuration's names: labels.c
  *
- * docs/monitoring.md has every row; a test compares. The name on the wire is "writ_" and the text. A vector's `set` names the enumeration: its values
- * and their texts are in metrics.c. */
+ * docs/monitoring.md has every row; a test compares. The exported name is "writ_" and the text. `set`
+ * of a vector names the enumeration; metrics.c has its values and their texts. */
 #ifndef WRIT_METRIC_COUNTER
 #define WRIT_METRIC_COUNTER(NAME, text, help)
 #endif
@@ -29,42 +29,44 @@ WRIT_METRIC_COUNTER(CONNECTIONS_REFUSED, "connections_refused_total",
     "Connections closed at once because the limit was reached")
 WRIT_METRIC_COUNTER(TLS_FAILURES, "tls_failures_total", "TLS handshakes that did not finish")
 WRIT_METRIC_COUNTER(REQUESTS, "requests_total", "HTTP requests that reached a handler")
-WRIT_METRIC_COUNTER(REQUEST_BYTES, "request_body_bytes_total", "Bytes of their bodies")
-WRIT_METRIC_COUNTER(RESPONSE_BYTES, "response_body_bytes_total", "Bytes of bodies answered")
-WRIT_METRIC_COUNTER(CLIENTS_GONE, "clients_gone_total", "Clients that left before their answer")
-WRIT_METRIC_COUNTER(STREAMS, "streams_total", "Answers that were streams")
+WRIT_METRIC_COUNTER(REQUEST_BYTES, "request_body_bytes_total", "Bytes of request bodies")
+WRIT_METRIC_COUNTER(RESPONSE_BYTES, "response_body_bytes_total", "Bytes of response bodies")
+WRIT_METRIC_COUNTER(CLIENTS_GONE, "clients_gone_total",
+    "Clients that disconnected before their answer")
+WRIT_METRIC_COUNTER(STREAMS, "streams_total", "Answers sent as streams")
 WRIT_METRIC_COUNTER(UPSTREAM_REQUESTS, "upstream_requests_total", "Messages sent upstream")
-WRIT_METRIC_COUNTER(
-    UPSTREAM_FAILURES, "upstream_failures_total", "Messages without a whole answer from upstream")
-WRIT_METRIC_COUNTER(PROBES, "state_probes_total", "Observations of target state")
+WRIT_METRIC_COUNTER(UPSTREAM_FAILURES, "upstream_failures_total",
+    "Messages without a complete answer from upstream")
+WRIT_METRIC_COUNTER(PROBES, "state_probes_total", "Probes of target state")
 WRIT_METRIC_COUNTER(REPLAYS, "replays_total", "Duplicates answered with a stored result")
 WRIT_METRIC_COUNTER(TASK_WORDS_DROPPED, "task_words_dropped_total",
-    "Notices about tasks that were of no task of the client's agent")
-WRIT_METRIC_COUNTER(ANCHORED, "anchored_total", "Checkpoints that were sent to an anchor")
+    "Notifications about tasks that do not belong to the client's agent")
+WRIT_METRIC_COUNTER(ANCHORED, "anchored_total", "Checkpoints sent to an anchor")
 WRIT_METRIC_COUNTER(
-    ANCHOR_FAILURES, "anchor_failures_total", "Attempts to send one that failed")
+    ANCHOR_FAILURES, "anchor_failures_total", "Failed attempts to send one")
 WRIT_METRIC_COUNTER(DEFINITIONS_HIDDEN, "definitions_hidden_total",
-    "Tools left out of lists: two of one name, or a name with characters that cannot be seen")
+    "Tools left out of lists: two of one name, or a name with invisible characters")
 WRIT_METRIC_COUNTER(CHARACTERS_HIDDEN, "characters_hidden_total",
-    "Characters that cannot be seen, left out of lists and instructions")
-WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls let through by shadow mode")
+    "Invisible characters removed from lists and instructions")
+WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls that shadow mode let through")
 
-WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Connections that are open")
+WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Open connections")
 WRIT_METRIC_GAUGE(EXCHANGES_OPEN, "exchanges_open", "Requests without an answer yet")
-WRIT_METRIC_GAUGE(STREAMS_OPEN, "streams_open", "Streams that are open")
-WRIT_METRIC_GAUGE(SESSIONS_OPEN, "sessions_open", "MCP sessions that are open")
+WRIT_METRIC_GAUGE(STREAMS_OPEN, "streams_open", "Open streams")
+WRIT_METRIC_GAUGE(SESSIONS_OPEN, "sessions_open", "Open MCP sessions")
 WRIT_METRIC_GAUGE(UPSTREAMS_SILENT, "upstreams_silent",
-    "Upstreams that are left out of lists for now, because they did not answer in time")
+    "Upstreams that lists leave out for now, because they did not answer in time")
 
 WRIT_METRIC_GAUGE(LEDGER_RECORDS, "ledger_records", "Records in the ledger")
-WRIT_METRIC_GAUGE(LEDGER_QUEUED, "ledger_queued", "Records that wait to be written")
-WRIT_METRIC_GAUGE(CLAIMS, "claims", "Calls that are remembered so that they do not run twice")
-WRIT_METRIC_GAUGE(REVIEWS_OPEN, "reviews_open", "Reviews that are open, or were over a moment ago")
+WRIT_METRIC_GAUGE(LEDGER_QUEUED, "ledger_queued", "Records waiting to be written")
+WRIT_METRIC_GAUGE(CLAIMS, "claims", "Claimed keys, so that their calls do not run twice")
+WRIT_METRIC_GAUGE(REVIEWS_OPEN, "reviews_open", "Reviews that are open or just ended")
 
 WRIT_METRIC_HISTOGRAM(
-    REQUEST_SECONDS, "request_seconds", "From the end of a request's head to its answer")
+    REQUEST_SECONDS, "request_seconds", "From the end of a request's header to its answer")
 WRIT_METRIC_HISTOGRAM(CALL_SECONDS, "call_seconds", "The same for governed calls")
-WRIT_METRIC_HISTOGRAM(LEDGER_SECONDS, "ledger_seconds", "From handing a record over to durable")
+WRIT_METRIC_HISTOGRAM(LEDGER_SECONDS, "ledger_seconds",
+    "From handing a record to the ledger until it is on disk")
 WRIT_METRIC_HISTOGRAM(UPSTREAM_SECONDS, "upstream_seconds",
     "From sending a message upstream to the end of its answer")
 
