@@ -11,7 +11,7 @@
 #include "policy/model/scopes.h"
 #include "policy/read/edit.h"
 #include "policy/read/load.h"
-#include "policy/read/yaml.h"
+#include "policy/read/standing.h"
 #include "store/read/reader.h"
 
 #define OUTPUT_MAX    ((size_t)16 << 20)
@@ -102,25 +102,6 @@ find_rule(struct why *w)
     w->agent.scopes = scopes_of(w, w->agent.id);
     w->rule = writ_policy_find(
         w->config, &w->agent, writ_member_view(&w->ours.upstream), w->decision.tool.view, NULL);
-}
-
-/* "items each, count le": the constraint inside that of each name before it. */
-static const struct writ_constraint *
-named(const struct writ_constraint_set *set, struct writ_view name)
-{
-    for (size_t i = 0; i < set->n; i++) {
-        const struct writ_constraint *c = &set->items[i];
-        struct writ_view rest = writ_view_sub(name, c->name.len, name.len);
-
-        if (writ_view_equal(c->name, name)) {
-            return c;
-        }
-        if (c->op == WRIT_OP_EACH && writ_view_has_prefix(name, c->name) &&
-            writ_view_has_prefix(rest, WRIT_LIT(", "))) {
-            return named(c->value.each, writ_view_sub(rest, 2, rest.len));
-        }
-    }
-    return NULL;
 }
 
 /* ---- the arguments of the call */
@@ -249,8 +230,9 @@ judge(struct why *w)
         w->hint = w->now.hint;
     }
     if (w->rule != NULL && w->rule->agreed) {
-        w->constraint = w->arguments != NULL ? failing(w, w->rule)
-                                             : named(w->rule->arguments, w->constraint_name);
+        w->constraint = w->arguments != NULL
+                            ? failing(w, w->rule)
+                            : writ_standing_named(w->rule->arguments, w->constraint_name);
     }
     if (w->constraint != NULL && w->accepted.len == 0) {
         w->accepted = w->constraint->accepted;
@@ -263,40 +245,14 @@ judge(struct why *w)
 
 /* ---- places */
 
-static struct writ_view
-file_of(const struct writ_config *config, const struct writ_yaml *node)
-{
-    const struct writ_yaml_source *source = writ_yaml_source(node);
-
-    return source != NULL ? source->file : config->file;
-}
-
 /* "conf/writ.yaml:12" */
 static void
 put_place(const struct why *w, const struct writ_yaml *node, struct writ_buf *ret)
 {
-    struct writ_view file = file_of(w->config, node);
+    struct writ_view file = writ_standing_file(w->config, node);
 
     writ_text_safe(ret, file, file.len);
     writ_buf_fmt(ret, ":%zu", node->key_line);
-}
-
-/* The value of a constraint as the file has it; nothing for what does not fit a line. */
-static void
-put_bound(const struct writ_constraint *c, struct writ_buf *ret)
-{
-    const struct writ_yaml *value = writ_yaml_get(c->node, WRIT_LIT("value"));
-
-    if (value != NULL && value->type == WRIT_YAML_SCALAR) {
-        writ_text_safe(ret, value->text, BOUND_MAX);
-    }
-    WRIT_YAML_EACH(element, value)
-    {
-        if (element->type == WRIT_YAML_SCALAR && ret->len < BOUND_MAX) {
-            writ_buf_str(ret, ret->len > 0 ? ", " : "");
-            writ_text_safe(ret, element->text, BOUND_MAX);
-        }
-    }
 }
 
 static void
@@ -332,7 +288,7 @@ edit_once(struct why *w, const struct writ_config *config, const struct writ_ver
     const struct writ_json *value = writ_json_pointer(w->arguments, v->argument);
     const struct writ_constraint *at;
 
-    if (rule == NULL || !writ_view_equal(file_of(config, rule->node), w->edit_file)) {
+    if (rule == NULL || !writ_view_equal(writ_standing_file(config, rule->node), w->edit_file)) {
         return (writ_result){WRIT_E_ABSENT};
     }
     if (v->reason == WRIT_REASON_NOT_AGREED) {
@@ -395,7 +351,7 @@ find_edit(struct why *w, struct writ_err *err)
     if (w->source != SOURCE_GIVEN || w->now.answer == WRIT_POLICY_ALLOW || rule == NULL) {
         return WRIT_DONE;
     }
-    w->edit_file = file_of(w->config, rule->node);
+    w->edit_file = writ_standing_file(w->config, rule->node);
     WRIT_TRY(writ_text_file(w->edit_file.ptr, WRIT_CONFIG_BYTES_MAX, &before, err));
     text = writ_buf_view(&before);
     for (size_t i = 0; i < EDITS_MAX && !over; i++) {
@@ -554,7 +510,7 @@ write_place(const struct why *w, struct writ_write *wr, const struct writ_yaml *
     writ_auto_buf pointer = writ_buf_make(OUTPUT_MAX);
 
     writ_yaml_pointer(node, &pointer);
-    writ_write_text(wr, "file", file_of(w->config, node));
+    writ_write_text(wr, "file", writ_standing_file(w->config, node));
     writ_write_count(wr, "line", node->key_line);
     writ_write_text(wr, "pointer", writ_buf_view(&pointer));
 }
@@ -590,7 +546,7 @@ write_constraint(const struct why *w, struct writ_write *wr)
         writ_write_null(wr);
         return;
     }
-    put_bound(w->constraint, &bound);
+    writ_standing_bound(w->constraint, &bound);
     writ_write_object_begin(wr);
     writ_write_text(wr, "name", w->constraint_name);
     write_place(w, wr, w->constraint->node);
@@ -675,7 +631,7 @@ put_constraint(const struct why *w, struct writ_buf *ret)
     if (w->constraint != NULL) {
         writ_buf_str(&text, " at ");
         put_place(w, w->constraint->node, &text);
-        put_bound(w->constraint, &bound);
+        writ_standing_bound(w->constraint, &bound);
     }
     put_line(ret, "constraint", writ_buf_view(&text));
     put_line(ret, "bound", writ_buf_view(&bound));

@@ -8,11 +8,14 @@
 
 #include "base/text.h"
 #include "evidence/json/write.h"
+#include "evidence/record/extension.h"
 #include "evidence/record/review_record.h"
 #include "gateway/admin/api.h"
 #include "gateway/admin/review_viewer.h"
 #include "gateway/http/query.h"
 #include "gateway/state/ledger_query.h"
+#include "policy/decide/policy.h"
+#include "policy/read/standing.h"
 #include "store/read/receipts.h"
 #include "store/tables/body.h"
 
@@ -287,9 +290,87 @@ gather(struct asked *a, struct writ_reader *reader, struct writ_arena *arena, st
     return (writ_result){allowed ? WRIT_OK : WRIT_E_ABSENT}; /* keeps (2) */
 }
 
-static void
-put_round(struct writ_write *w, const struct round *round)
+/* ---- why: for those who may read the policy */
+
+static bool
+may_read_policy(const struct asked *a)
 {
+    const struct writ_views *all = &a->viewer.generation->config->administrators;
+
+    for (size_t i = 0; i < all->n; i++) {
+        if (writ_view_equal(all->items[i], writ_review_viewer_subject(&a->viewer))) {
+            return true;
+        }
+    }
+    return a->scope != SCOPE_OWN;
+}
+
+static void
+put_place(struct asked *a, const struct writ_yaml *node)
+{
+    writ_write_text(&a->w, "file", writ_standing_file(a->viewer.generation->config, node));
+    writ_write_count(&a->w, "line", node->key_line);
+}
+
+static void
+put_constraint(
+    struct asked *a, const struct writ_tool_rule *rule, const struct writ_extension *ours)
+{
+    const struct writ_constraint *c =
+        writ_standing_named(rule->arguments, writ_member_view(&ours->constraint));
+    writ_auto_buf bound = writ_buf_make(WRIT_API_ANSWER_MAX);
+
+    if (c == NULL) {
+        return;
+    }
+    writ_standing_bound(c, &bound);
+    writ_write_name(&a->w, WRIT_LIT("constraint"));
+    writ_write_object_begin(&a->w);
+    put_place(a, c->node);
+    writ_write_text(&a->w, "bound", writ_buf_view(&bound));
+    writ_write_text(&a->w, "accepted", c->accepted);
+    writ_write_object_end(&a->w);
+}
+
+/* The rule that a call of this caller gets now, and whether the policy is still that of the record.
+ * No value of the call is in it. */
+static WRIT_RESULT
+put_why(struct asked *a, const struct round *round, struct writ_arena *arena)
+{
+    const struct writ_config *config = a->viewer.generation->config;
+    char digest[WRIT_DIGEST_TEXT];
+    struct writ_decision d = {0};
+    struct writ_extension ours = {0};
+    const struct writ_tool_rule *rule;
+    struct writ_agent agent;
+
+    WRIT_TRY(writ_body_decision(round->call.decision, arena, &d, NULL));
+    WRIT_TRY(writ_extension_read(&d.extensions, arena, &ours, NULL));
+    agent = (struct writ_agent){.id = writ_member_view(&d.agent_id),
+        .tenant = round->call.tenant,
+        .role = writ_member_view(&d.agent_role)};
+    rule = writ_policy_find(config, &agent, writ_member_view(&ours.upstream), d.tool.view, NULL);
+    writ_digest_text(&config->policy_digest, digest);
+    writ_write_name(&a->w, WRIT_LIT("why"));
+    writ_write_object_begin(&a->w);
+    writ_write_flag(&a->w, "same_policy", writ_view_is(writ_member_view(&d.policy_digest), digest));
+    if (rule != NULL) {
+        writ_write_name(&a->w, WRIT_LIT("rule"));
+        writ_write_object_begin(&a->w);
+        writ_write_text(&a->w, "ref", rule->ref);
+        put_place(a, rule->node);
+        writ_write_object_end(&a->w);
+        put_constraint(a, rule, &ours);
+    }
+    writ_write_object_end(&a->w);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+put_round(struct asked *a, const struct round *round, struct writ_arena *arena)
+{
+    struct writ_write *w = &a->w;
+
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("decision"));
     writ_write_raw(w, round->call.decision);
@@ -305,7 +386,11 @@ put_round(struct writ_write *w, const struct round *round)
         writ_write_name(w, WRIT_LIT("outcome"));
         writ_write_raw(w, round->call.outcome);
     }
+    if (may_read_policy(a)) {
+        WRIT_TRY(put_why(a, round, arena));
+    }
     writ_write_object_end(w);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -326,7 +411,7 @@ tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
     writ_write_name(&a->w, WRIT_LIT("rounds"));
     writ_write_array_begin(&a->w);
     for (size_t i = 0; i < n; i++) {
-        put_round(&a->w, &rounds[i]);
+        WRIT_TRY(put_round(a, &rounds[i], arena));
     }
     writ_write_array_end(&a->w);
     if (last->sealed) {

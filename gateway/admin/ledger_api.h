@@ -10,7 +10,8 @@
  * The caller is authenticated as everywhere under /v1 (api.h). An agent sees the calls that it made
  * itself; one whose role is among `auditors` sees those of its tenant, or of every tenant when it
  * has none itself. A caller that may see the review of a call also sees the call. For every other
- * caller it does not exist.
+ * caller it does not exist. An auditor, and an administrator, also gets `why` with each round: the
+ * rule and the constraint by file and line of the present configuration.
  *
  * One answer scans WRIT_LEDGER_API_SPAN records, and reads WRIT_LEDGER_API_SCAN decisions, at most;
  * `next` is the place to continue. */

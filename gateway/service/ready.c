@@ -89,7 +89,7 @@ remark(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
 
     name_silent_upstreams(ctx, loop, ret);
     if (shadowed > 0) {
-        writ_buf_fmt(ret, "shadow: %zu rules let every call through\n", shadowed);
+        writ_buf_fmt(ret, "rules in shadow mode: %zu\n", shadowed);
     }
 }
 

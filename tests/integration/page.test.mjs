@@ -252,7 +252,8 @@ test('JSON and texts are read exactly', async () => {
   const shown = (text, options) => pieces(text, options)
     .map((piece) => piece.mark ?? (piece.about ? `<${piece.text}>` : piece.text)).join('');
   for (const [text, want, options] of [
-    ['plain text, üñí, 日本語, עברית', 'plain text, üñí, 日本語, עברית'], ['a\u202eb\u200d\u0000', 'aU+202EbU+200DU+0000'],
+    ['plain text, üñí, 日本語, עברית', 'plain text, üñí, 日本語, עברית'],
+    ['a\u202eb\u200d\u0000', 'aU+202EbU+200DU+0000'],
     ['\ud800x', 'U+D800x'], ['a\u00a0b\u3164\u2800', 'aU+00A0bU+3164U+2800'],
     ['\u{e0041}\ufe0f\u00ad', 'U+E0041U+FE0FU+00AD'], ['p\u0430y \u0440\u0430\u0437', 'p<\u0430>y \u0440\u0430\u0437'],
     ['\uff41b', '<\uff41>b'], ['tab\there\n', 'tab⇥here↵'],
@@ -376,6 +377,14 @@ test('the ledger is shown page by page to permitted callers only', async (t) => 
     ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
   assert.equal(life.rounds[1].outcome.outcome, 'executed');
   assert.deepEqual(await api(base, AUDITOR, `/ledger/${id}`), life, 'the same life by each of its ids');
+  const refused = (await api(base, CHIEF, `/ledger/${all.calls[0].decision_id}`)).rounds[0].why;
+  assert.deepEqual(refused, { same_policy: true }, 'a tool without a rule');
+  for (const round of life.rounds) {
+    assert.equal(round.why.same_policy, true);
+    assert.deepEqual([round.why.rule.file, round.why.rule.ref], [gw.configFile, 'tools/pay~1transfer#0']);
+    assert.ok(round.why.rule.line > 1);
+    delete round.why; // who may not read the policy gets the rest
+  }
   assert.deepEqual(await api(base, DEV, `/ledger/${id}`), life, 'who asked');
   assert.deepEqual(await api(base, ANN, `/ledger/${id}`), life, 'who voted');
   assert.equal(await status(FOREIGN, `/${id}`), 404);

@@ -2,9 +2,11 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { mkdirSync, prepare, writ, writeFileSync } from '../support/js/gateway.mjs';
+import { bearer, mkdirSync, prepare, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
+
+const DEV = bearer('dev', { tenant: 'local', role: 'operator' }), OLGA = bearer('olga', { role: 'auditor' });
 
 /** The configuration, in YAML as people write it. */
 const YAML = (url, tools) => `listen: 127.0.0.1:0
@@ -12,8 +14,9 @@ admin_listen: 127.0.0.1:0
 keys: keys
 store: sqlite://ledger.db
 include: p
-agents: [{anonymous: true, id: dev, tenant: local, role: operator}]
-reviews:
+auditors: [auditor]
+agents:
+${[DEV, OLGA].map(({ entry }) => `- ${JSON.stringify(entry)}\n`).join('')}reviews:
   board: {voters: [{id: ann}, {id: bob}]}
 upstreams:
   up: {http: ${url}}
@@ -28,7 +31,7 @@ async function setUp(t, tools, included = 'tools: {up/nothing: {scope: s}}\n') {
   writeFileSync(gw.path('p/more.yaml'), included);
   gw.configure(text);
   await gw.start();
-  return { up, gw, s: await openSession(gw), text };
+  return { up, gw, s: await openSession(gw, { token: DEV.token }), text };
 }
 
 /** Why the last call was decided so; `args` are given to the program. */
@@ -125,6 +128,11 @@ test('why names rule and constraint by file and line, and the edit lets exactly 
     assert.deepEqual([told.constraint.file, told.constraint.line], [gw.configFile, line(at)], JSON.stringify(args));
     assert.equal(told.constraint.name, answer.refusal.constraint);
     assert.equal(told.accepted, answer.refusal.accepted);
+    const page = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/ledger/${id}`,
+      { headers: { authorization: `Bearer ${OLGA.token}` } });
+    const [shown] = (await page.json()).rounds;
+    const { name, pointer, ...place } = told.constraint;
+    assert.deepEqual(shown.why.constraint, { ...place, accepted: told.accepted }, `the page: ${name} ${pointer}`);
     if (edit === null) {
       assert.equal(told.edit, null);
       assert.match(told.note, /^No small edit/);

@@ -10,7 +10,10 @@ function record(label, value) {
   return value !== undefined && el('details', {}, el('summary', {}, label), tree(value));
 }
 
-function decided(decision, exact) {
+// where the rule and the constraint stand: the gateway says it to those who may read the policy
+const place = (at) => at && text(`${at.file}:${at.line}`);
+
+function decided({ decision, why }, exact) {
   const ours = decision.extensions?.writ ?? {};
   return el('li', { class: 'event' }, decision.issued_at !== undefined ? when(decision.issued_at) : el('span', {}),
     el('div', {}, el('p', {}, el('strong', {}, 'Decision '), pill(decision.decision)),
@@ -19,6 +22,11 @@ function decided(decision, exact) {
         ['Reason', ours.reason !== undefined && text(ours.reason)],
         ['Constraint that failed', ours.constraint !== undefined && text(ours.constraint)],
         ['Argument that was refused', ours.argument !== undefined && text(ours.argument)],
+        ['Rule at', place(why?.rule)],
+        ['Constraint at', place(why?.constraint)],
+        ['Its bound', why?.constraint && text(why.constraint.bound)],
+        ['Would be accepted', why?.constraint && text(why.constraint.accepted)],
+        ['Policy', why?.same_policy === false && 'It has changed since this decision: the lines are those of now.'],
         ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
         ['Target', decision.target !== undefined && text(decision.target)],
         ['Rules', decision.policy_refs?.length > 0 && text(decision.policy_refs.join(', '))],
@@ -71,7 +79,7 @@ export async function callView(person, id) {
       el('section', { class: 'panel', 'aria-labelledby': 'life' }, el('h2', { id: 'life' }, 'Its life'),
         el('ol', { class: 'events' },
           life.rounds.map((round, i) => [
-            decided(round.decision, member(rounds[i], 'decision')), round.review && events(round.review), authorization(round),
+            decided(round, member(rounds[i], 'decision')), round.review && events(round.review), authorization(round),
             round.outcome && ended(round.outcome, member(rounds[i], 'outcome')),
           ]),
           life.seal && sealed(life.seal, member(life.exact, 'seal'))))),
