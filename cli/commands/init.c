@@ -7,16 +7,19 @@
 #include "cli/commands/command.h"
 #include "cli/commands/server_name.h"
 #include "cli/commands/setup.h"
+#include "cli/commands/tools_scan.h"
 #include "gateway/discover/discover.h"
 
 #include <unistd.h>
 
-#define ARENA_MAX   (512U << 20)
-#define ANSWER_MAX  (16U << 20)
-#define ID_MAX      64
-#define PORT        8700
-#define FILE_NAME   "writ.yaml"
-#define INHERIT_MAX 64
+#define ARENA_MAX    (512U << 20)
+#define ANSWER_MAX   (16U << 20)
+#define ID_MAX       64
+#define PORT         8700
+#define FILE_NAME    "writ.yaml"
+#define INHERIT_MAX  64
+#define ODDITIES_MAX 20 /* that are shown */
+#define NAME_MAX     80
 
 /* One run. */
 struct init {
@@ -260,6 +263,7 @@ write_answer(const struct init *init, struct writ_write *w)
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
+    writ_write_count(w, "oddities", made->odd.total);
     writ_write_text_if(w, "exposed", init->made.exposed);
     writ_write_name(w, WRIT_LIT("client"));
     write_block(init, w);
@@ -308,6 +312,28 @@ put_exposed(const struct init *init, struct writ_buf *ret)
     }
 }
 
+static void
+put_oddities(const struct init *init, struct writ_buf *ret)
+{
+    const struct writ_oddities *odd = &init->made.odd;
+
+    if (odd->total == 0) {
+        return;
+    }
+    writ_buf_str(ret, "\nWarning: read these before you trust the server (docs/policy.md):\n");
+    for (size_t i = 0; i < odd->n && i < ODDITIES_MAX; i++) {
+        writ_buf_str(ret, "  ");
+        writ_buf_put(ret, odd->items[i].server);
+        writ_buf_byte(ret, '/');
+        writ_text_safe(ret, odd->items[i].tool, NAME_MAX);
+        writ_buf_str(ret, ": ");
+        writ_tools_scan_put(ret, &odd->items[i]);
+    }
+    if (odd->total > ODDITIES_MAX) {
+        writ_buf_fmt(ret, "  and %zu more: writ tools scan\n", odd->total - ODDITIES_MAX);
+    }
+}
+
 /* Whether no placeholder before it has the same text. */
 static bool
 is_first(const struct writ_setup_made *made, size_t at)
@@ -353,6 +379,7 @@ put_answer(const struct init *init, struct writ_buf *ret, struct writ_write *w)
     }
     put_placeholders(init, ret);
     put_exposed(init, ret);
+    put_oddities(init, ret);
     put_next(init, ret);
     write_block(init, w);
 }

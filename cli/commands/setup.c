@@ -99,6 +99,15 @@ found_freep(struct writ_discovered **found)
     writ_discover_free(*found);
 }
 
+static void
+look_at_tool(struct making *m, struct writ_view server, const struct writ_json *definition)
+{
+    const struct writ_oddity_tool tool = {
+        server, writ_json_string(writ_json_get(definition, WRIT_LIT("name"))), definition};
+
+    writ_oddity_of_tool(&m->ret->odd, &tool);
+}
+
 static WRIT_RESULT
 propose_all(struct making *m, const struct writ_discovered *found, struct writ_proposal *ret,
     struct writ_err *err)
@@ -110,8 +119,11 @@ propose_all(struct making *m, const struct writ_discovered *found, struct writ_p
         if (definition == NULL) {
             WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tools of a server");
         }
+        look_at_tool(m, ret->upstream, definition);
         WRIT_TRY(writ_propose_tool(ret, definition, err));
     }
+    writ_oddity_of_text(&m->ret->odd, ret->upstream, WRIT_LIT("/instructions"),
+        writ_view_copy(found->instructions, m->arena));
     return WRIT_DONE;
 }
 
@@ -127,11 +139,36 @@ ask(struct making *m, const struct writ_upstream_config *server, struct writ_pro
     return propose_all(m, found, ret, err);
 }
 
+/* Over all servers: a tool may have the name of another server's. */
+static WRIT_RESULT
+look_at_names(struct making *m, struct writ_err *err)
+{
+    struct writ_oddity_tool *tools;
+    size_t most = 0, n = 0;
+
+    for (size_t i = 0; i < m->setup->servers_n; i++) {
+        most += m->proposals[i].tools;
+    }
+    tools = writ_arena_get(m->arena, (most + 1) * sizeof *tools);
+    if (tools == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tools of a server");
+    }
+    for (size_t i = 0; i < m->setup->servers_n; i++) {
+        for (const struct writ_proposal_rule *rule = m->proposals[i].rules;
+             rule != NULL && n < most; rule = rule->next) {
+            tools[n++] = (struct writ_oddity_tool){m->setup->servers[i].name, rule->tool, NULL};
+        }
+    }
+    writ_oddity_of_names(&m->ret->odd, tools, n);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 ask_all(struct making *m, struct writ_err *err)
 {
     const struct writ_setup *setup = m->setup;
 
+    m->ret->odd.arena = m->arena;
     m->proposals = writ_arena_get(m->arena, setup->servers_n * sizeof *m->proposals);
     if (m->proposals == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tools of a server");
@@ -147,7 +184,7 @@ ask_all(struct making *m, struct writ_err *err)
         WRIT_TRY(ask(m, &setup->servers[i], &m->proposals[i], err));
     }
     m->ret->proposals = m->proposals;
-    return WRIT_DONE;
+    return look_at_names(m, err);
 }
 
 /* ---- the configuration */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "evidence/json/json.h"
+#include "gateway/mcp/oddity.h"
 #include "policy/model/config.h"
 #include "policy/propose/proposal.h"
 
@@ -41,6 +42,7 @@ struct writ_setup_made {
     const struct writ_proposal *proposals; /* of each server */
     const struct writ_setup_placeholder *placeholders;
     size_t placeholders_n;
+    struct writ_oddities odd; /* what is odd about their tools */
     struct writ_view
         exposed; /* a folder that a server was given, and that has our files; or empty */
 };

@@ -197,21 +197,21 @@ is_of(const struct writ_oddity *oddity, struct writ_view server, struct writ_vie
     return writ_view_equal(oddity->server, server) && writ_view_equal(oddity->tool, tool);
 }
 
-static void
-put_oddity(struct scan *scan, const struct writ_oddity *oddity)
+void
+writ_tools_scan_put(struct writ_buf *ret, const struct writ_oddity *oddity)
 {
-    writ_buf_fmt(&scan->output, "      ! %s", writ_oddity_name(oddity->kind));
+    writ_buf_str(ret, writ_oddity_name(oddity->kind));
     if (oddity->place.len > 0) {
-        writ_buf_byte(&scan->output, ' ');
-        put_safe(scan, oddity->place);
+        writ_buf_byte(ret, ' ');
+        writ_text_safe(ret, oddity->place, TEXT_MAX);
     }
     if (oddity->sign.len > 0) {
-        writ_buf_fmt(&scan->output, ": " WRIT_VIEW_FMT, WRIT_VIEW_ARG(oddity->sign));
+        writ_buf_fmt(ret, ": " WRIT_VIEW_FMT, WRIT_VIEW_ARG(oddity->sign));
     }
     if (oddity->quote.len > 0) {
-        writ_buf_fmt(&scan->output, ": " WRIT_VIEW_FMT, WRIT_VIEW_ARG(oddity->quote));
+        writ_buf_fmt(ret, ": " WRIT_VIEW_FMT, WRIT_VIEW_ARG(oddity->quote));
     }
-    writ_buf_byte(&scan->output, '\n');
+    writ_buf_byte(ret, '\n');
 }
 
 static void
@@ -219,7 +219,8 @@ put_oddities(struct scan *scan, struct writ_view server, struct writ_view tool)
 {
     for (size_t i = 0; i < scan->odd.n; i++) {
         if (is_of(&scan->odd.items[i], server, tool)) {
-            put_oddity(scan, &scan->odd.items[i]);
+            writ_buf_str(&scan->output, "      ! ");
+            writ_tools_scan_put(&scan->output, &scan->odd.items[i]);
         }
     }
 }

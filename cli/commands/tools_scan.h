@@ -4,6 +4,7 @@
 #define WRIT_CLI_COMMANDS_TOOLS_SCAN_H
 
 #include "cli/base/cli.h"
+#include "gateway/mcp/oddity.h"
 #include "policy/model/config.h"
 
 /** One server to ask. Borrowed. */
@@ -26,5 +27,8 @@ struct writ_tools_scan_server {
  */
 enum writ_exit writ_tools_scan_run(const struct writ_cli *cli,
     const struct writ_tools_scan_server *servers, size_t n, const struct writ_config *config);
+
+/** Appends one oddity as a line without its server and tool; nothing in it hides. */
+void writ_tools_scan_put(struct writ_buf *ret, const struct writ_oddity *oddity);
 
 #endif

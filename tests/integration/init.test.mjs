@@ -8,13 +8,14 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, symlinkSync,
   writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve as absolute } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BIN, serveFolder, writ } from '../support/js/gateway.mjs';
+import { BIN, SOURCE, serveFolder, writ } from '../support/js/gateway.mjs';
 import { resolve, sdk1 } from '../support/npm/peers.mjs';
 import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 
 const server = (name) => resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
+const SUPPORT = absolute(SOURCE, 'tests/support');
 const LONG = 'a'.repeat(70_000);
 
 /** A folder that goes with the test; without links in its path, as file servers name it. */
@@ -296,6 +297,18 @@ test('init_warns_of_a_folder_of_a_server_that_has_the_tokens', (t) => {
   assert.equal(exposed(dir, 'c'), dir);
   assert.equal(exposed('box', 'd'), undefined);
   assert.equal(exposed(join(dir, 'box'), 'e'), undefined);
+});
+
+test('init_warns_of_definitions_that_address_the_model', (t) => {
+  const dir = folderOf(t);
+  const listing = ['servers/listing-stdio.mjs', 'gateway/poisoned.json'].map((f) => join(SUPPORT, f));
+  const made = (out, ...more) => writ(['init', '--out', out, ...more, '--', process.execPath, ...listing, 'poisoned'],
+    { cwd: dir });
+  const { code, out } = made('a');
+  assert.equal(code, 0);
+  assert.match(out, /^Warning: read these before you trust the server/m);
+  assert.match(out, /^ {2}listing-stdio\/add: addresses \/description: conceal: do not tell$/m);
+  assert.ok(JSON.parse(made('b', '--json').out).oddities > 20);
 });
 
 test('init_overwrites_nothing_and_writes_nothing_for_a_server_that_fails', (t) => {
