@@ -5,7 +5,7 @@
  * (2) A request may outlive its stream; its answer is dropped then. */
 #include "gateway/relay/back.h"
 
-#include "gateway/relay/lanes.h"
+#include "gateway/relay/merged_stream.h"
 #include "gateway/review/meet.h"
 #include "gateway/probe/probe.h"
 
@@ -27,7 +27,7 @@ struct attempt {
 };
 
 struct writ_back {
-    struct writ_lanes *lanes;
+    struct writ_merged_stream *merged;
     struct writ_timer timer;
     struct attempt *attempts;
     size_t n;
@@ -61,7 +61,7 @@ static const struct {
 static struct writ_request *
 request_of(const struct attempt *attempt)
 {
-    return attempt->back->lanes->request;
+    return attempt->back->merged->request;
 }
 
 static struct writ_view
@@ -88,21 +88,21 @@ in_vain(struct attempt *attempt, enum writ_upcall_end end)
 static void
 tell(struct attempt *attempt)
 {
-    struct writ_lanes *lanes = attempt->back->lanes;
-    unsigned missed = writ_session_take_missed(lanes->request->session, name_of(attempt));
+    struct writ_merged_stream *merged = attempt->back->merged;
+    unsigned missed = writ_session_take_missed(merged->request->session, name_of(attempt));
 
     attempt->pause_us = 0;
-    lanes->live++; /* it may end meanwhile */
+    merged->live++; /* it may end meanwhile */
     for (size_t i = 0; i < KINDS; i++) {
         const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
             .event = WRIT_LIT("message"),
             .data = kinds[i].changed,
             .retry_ms = WRIT_SSE_NO_RETRY};
-        if ((missed & kinds[i].kind) != 0 && !lanes->over) {
-            writ_lanes_say(lanes, &event);
+        if ((missed & kinds[i].kind) != 0 && !merged->over) {
+            writ_merged_stream_put_now(merged, &event);
         }
     }
-    writ_lanes_let_go(lanes);
+    writ_merged_stream_release(merged);
 }
 
 /* ---- a question */
@@ -280,7 +280,7 @@ look(struct attempt *attempt)
     if (attempt->late.join != NULL || attempt->question != NULL) { /* keeps (1) */
         return;
     }
-    attempt->back->lanes->ops->join(attempt->back->lanes, attempt->upstream);
+    attempt->back->merged->ops->join(attempt->back->merged, attempt->upstream);
     if (missed == 0 || writ_loop_now_us(request->worker->loop) < attempt->next_us ||
         !writ_upstream_lets(attempt->upstream, request->worker)) {
         return;
@@ -296,11 +296,11 @@ static void
 tick(struct writ_timer *timer)
 {
     struct writ_back *back = timer->ctx;
-    struct writ_request *request = back->lanes->request;
+    struct writ_request *request = back->merged->request;
     struct writ_loop *loop = request->worker->loop;
 
     if (atomic_load(&request->session->left)) { /* no upstream would end the stream any more */
-        writ_lanes_cancel(back->lanes);
+        writ_merged_stream_cancel(back->merged);
         return;
     }
     for (size_t i = 0; i < back->n; i++) {
@@ -320,16 +320,16 @@ speaks_for_itself(struct writ_upstream *upstream)
 }
 
 struct writ_back *
-writ_back_start(struct writ_lanes *lanes)
+writ_back_start(struct writ_merged_stream *merged)
 {
-    struct writ_request *request = lanes->request;
+    struct writ_request *request = merged->request;
     const struct writ_gateway *gateway = request->worker->gateway;
     struct writ_back *back = writ_arena_get(request->x->arena, sizeof *back);
 
     if (back == NULL) {
         return NULL;
     }
-    *back = (struct writ_back){.lanes = lanes,
+    *back = (struct writ_back){.merged = merged,
         .timer = {.fn = tick, .ctx = back},
         .attempts =
             writ_arena_get(request->x->arena, (gateway->upstreams_n + 1) * sizeof *back->attempts)};

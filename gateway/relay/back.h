@@ -9,10 +9,10 @@
 #define WRIT_GATEWAY_BACK_H
 
 struct writ_back;
-struct writ_lanes;
+struct writ_merged_stream;
 
-/** Begins the checks, until writ_back_stop. In the arena of the lanes' request. NULL: no memory. */
-struct writ_back *writ_back_start(struct writ_lanes *lanes);
+/** Begins the checks, until writ_back_stop. In the arena of the request. NULL: no memory. */
+struct writ_back *writ_back_start(struct writ_merged_stream *merged);
 
 /** Ends the notices. NULL and repeated calls are permitted. */
 void writ_back_stop(struct writ_back *back);

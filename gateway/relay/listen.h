@@ -10,16 +10,16 @@
 #define WRIT_GATEWAY_LISTEN_H
 
 #include "gateway/call/inspect.h"
-#include "gateway/relay/lanes.h"
+#include "gateway/relay/merged_stream.h"
 
 /** Takes an event that the client must not get unchanged. */
 bool writ_listen_takes(
-    struct writ_lane *lane, enum writ_inspected kind, const struct writ_sse_event *event);
+    struct writ_merge_source *source, enum writ_inspected kind, const struct writ_sse_event *event);
 
-/** A lane is over. */
-void writ_listen_lane_ended(struct writ_lane *lane);
+/** A source is over. */
+void writ_listen_source_ended(struct writ_merge_source *source);
 
-/** All lanes are over: writes the result, if there was one. */
-void writ_listen_finish(struct writ_lanes *lanes);
+/** All sources are over: writes the result, if there was one. */
+void writ_listen_finish(struct writ_merged_stream *merged);
 
 #endif
