@@ -1,13 +1,13 @@
 /* fanout.h - one message of a client to several upstreams at once, and their answers together.
  *
  * With several upstreams none waits long for another: each has its `list_timeout` to begin its
- * answer and WRIT_UPSTREAM_LIST_TIMES as long in all; then its leg is cancelled, and the answer is
- * made from the others. An upstream that is known to be silent (breaker.h), or that is not part of
- * the client's session, is skipped. One that missed the session's initialize joins it first
+ * answer and WRIT_UPSTREAM_LIST_TIMES as long in all; then its branch is cancelled, and the answer
+ * is made from the others. An upstream that is known to be silent (breaker.h), or that is not part
+ * of the client's session, is skipped. One that missed the session's initialize joins it first
  * (late.h), for a request, and has its `list_timeout` for that. The only upstream of an endpoint
  * has its `timeout`.
  *
- * Legs lie in the arena of their request, as its `part`. Used from the request's loop. */
+ * Branches lie in the arena of their request, as its `part`. Used from the request's loop. */
 #ifndef WRIT_GATEWAY_FANOUT_H
 #define WRIT_GATEWAY_FANOUT_H
 
@@ -20,7 +20,7 @@ struct writ_write;
 #define WRIT_FANOUT_ANSWER_MAX (64u << 20)
 
 /** One upstream's part of it. */
-struct writ_leg {
+struct writ_branch {
     struct writ_request *request;
     struct writ_upstream *upstream;
     struct writ_upcall upcall;
@@ -34,7 +34,7 @@ struct writ_leg {
     struct writ_listed listed;        /* lists of tools: which items those are */
     size_t items_n, pages;
     size_t hidden;                /* lists: characters that were left out */
-    struct writ_timer timer;      /* several: the deadline of the leg */
+    struct writ_timer timer;      /* several: the deadline of the branch */
     int64_t since_us, due_us;     /* when it was first asked; when it must have ended */
     bool asking;                  /* an answer is awaited, or has arrived and was not processed */
     bool cut;                     /* it was cancelled */
@@ -48,57 +48,58 @@ struct writ_leg {
 };
 
 struct writ_fanout {
-    struct writ_leg *legs;
+    struct writ_branch *branches;
     size_t n, open;
-    size_t turn;                   /* the leg whose turn it is, when legs are asked one after the
-                                      other */
+    size_t turn; /* the branch whose turn it is, when branches are asked one after the
+                    other */
     const struct writ_json *first; /* lists: the first result that came */
     bool lives;                    /* lists: a result stated its lifetime: */
     int64_t ttl_ms;                /* the shortest lifetime; 0 when one did not state it */
-    enum writ_step then;           /* when all asked legs have answered or failed */
+    enum writ_step then;           /* when all asked branches have answered or failed */
 };
 
-/** Makes a leg for every upstream of the request's endpoint, from the `from`-th on; sends nothing
- * yet. The request continues at `then` each time when all asked legs have answered or failed. NULL:
- * no memory. */
+/** Makes a branch for every upstream of the request's endpoint, from the `from`-th on; sends
+ * nothing yet. The request continues at `then` each time when all asked branches have answered or
+ * failed. NULL: no memory. */
 struct writ_fanout *writ_fanout_make(
     struct writ_request *request, size_t from, enum writ_step then);
 
-/** Makes legs for all and sends them `body`; then as writ_fanout_wait. Refuses without memory. */
+/** Makes branches for all and sends them `body`; then as writ_fanout_wait. Without memory:
+ * refuses. */
 enum writ_step writ_fanout_begin(
     struct writ_request *request, struct writ_view body, enum writ_step then);
 
-/** Sends `body` on one leg, for the first time or again (the next page of a list). It lives as long
- * as the request. False: the leg is skipped, and its answer says so. */
-bool writ_fanout_ask(struct writ_fanout *legs, struct writ_leg *leg, struct writ_view body);
+/** Sends `body` on one branch, for the first time or again (the next page of a list). It lives as
+ * long as the request. False: the branch is skipped, and its answer says so. */
+bool writ_fanout_ask(struct writ_fanout *fanout, struct writ_branch *branch, struct writ_view body);
 
-/** WAIT, when legs were asked; the step after them if none could be. */
+/** WAIT, when branches were asked; the step after them if none could be. */
 enum writ_step writ_fanout_wait(struct writ_request *request);
 
-/** Whether a leg has taken so long that it gets no further page. */
-bool writ_fanout_is_long(const struct writ_leg *leg);
+/** Whether a branch has taken so long that it gets no further page. */
+bool writ_fanout_is_long(const struct writ_branch *branch);
 
-/** Whether a leg gave neither a result nor the answer that it has none: a JSON-RPC error is such an
- * answer; silence, a broken answer or a failing server is not. */
-bool writ_fanout_gave_nothing(const struct writ_leg *leg);
+/** Whether a branch gave neither a result nor the answer that it has none: a JSON-RPC error is such
+ * an answer; silence, a broken answer or a failing server is not. */
+bool writ_fanout_gave_nothing(const struct writ_branch *branch);
 
-/** Writes the member io.writ/unavailable of an answer's _meta: the upstreams whose legs are
+/** Writes the member io.writ/unavailable of an answer's _meta: the upstreams whose branches are
  * incomplete. Nothing when none is. */
-void writ_fanout_put_unavailable(struct writ_write *w, const struct writ_fanout *legs);
+void writ_fanout_put_unavailable(struct writ_write *w, const struct writ_fanout *fanout);
 
-/** Whether a leg is incomplete. */
-bool writ_fanout_any_incomplete(const struct writ_fanout *legs);
+/** Whether a branch is incomplete. */
+bool writ_fanout_any_incomplete(const struct writ_fanout *fanout);
 
-/** The member `result` of a leg's response, or NULL; borrowed until the leg is asked again. */
-const struct writ_json *writ_fanout_result(const struct writ_leg *leg);
+/** The member `result` of a branch's response, or NULL; borrowed until it is asked again. */
+const struct writ_json *writ_fanout_result(const struct writ_branch *branch);
 
-/** Answers with a leg's answer unchanged, but not with one that is not the response to the request
- * (writ_inspect_is_another). As writ_pass_answer. */
-enum writ_step writ_fanout_tell(struct writ_request *request, const struct writ_leg *leg);
+/** Answers with a branch's answer unchanged, but not with one that is not the response to the
+ * request (writ_inspect_is_another). As writ_pass_answer. */
+enum writ_step writ_fanout_tell(struct writ_request *request, const struct writ_branch *branch);
 
 /** Answers as writ_fanout_tell when no upstream gave a result: with the first error, or with the
  * absence of an answer. As writ_pass_answer. */
-enum writ_step writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *legs);
+enum writ_step writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *fanout);
 
 /** Begins an answer of the gateway, up to its `result`, which the caller writes. */
 struct writ_write writ_fanout_response(struct writ_request *request, struct writ_buf *body);
@@ -108,7 +109,7 @@ struct writ_write writ_fanout_response(struct writ_request *request, struct writ
 enum writ_step writ_fanout_answer(
     struct writ_request *request, struct writ_buf *body, struct writ_header more);
 
-/** Frees the memory of the legs outside of the arena: before an answer by another function than
+/** Frees the memory of the branches outside of the arena: before an answer by another function than
  * those above. */
 void writ_fanout_wipe(struct writ_request *request);
 

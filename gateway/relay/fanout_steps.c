@@ -12,71 +12,72 @@
 enum writ_step
 writ_fanout_gather(struct writ_request *request)
 {
-    struct writ_fanout *legs = request->part;
+    struct writ_fanout *fanout = request->part;
 
     if (request->message.kind == WRIT_MCP_NOTIFICATION) {
         return writ_finish_accepted(request);
     }
-    for (size_t i = 0; i < legs->n; i++) {
-        if (writ_fanout_result(&legs->legs[i]) != NULL) {
-            return writ_fanout_tell(request, &legs->legs[i]);
+    for (size_t i = 0; i < fanout->n; i++) {
+        if (writ_fanout_result(&fanout->branches[i]) != NULL) {
+            return writ_fanout_tell(request, &fanout->branches[i]);
         }
     }
-    return writ_fanout_tell_first(request, legs);
+    return writ_fanout_tell_first(request, fanout);
 }
 
 /* ---- a resource whose owner is unknown ---- */
 
 /* No upstream has it. "Not found" of one does not count while another could not be asked: that one
  * may have it. Otherwise the first answer. */
-static struct writ_leg *
-leg_to_tell(struct writ_fanout *legs)
+static struct writ_branch *
+branch_to_tell(struct writ_fanout *fanout)
 {
-    struct writ_leg *told = NULL;
+    struct writ_branch *told = NULL;
 
-    for (size_t i = 0; i < legs->n; i++) {
-        struct writ_leg *leg = &legs->legs[i];
-        if (leg->answer.end == WRIT_UPCALL_TIMEOUT) {
-            return leg;
+    for (size_t i = 0; i < fanout->n; i++) {
+        struct writ_branch *branch = &fanout->branches[i];
+        if (branch->answer.end == WRIT_UPCALL_TIMEOUT) {
+            return branch;
         }
-        if (told == NULL && leg->answer.end == WRIT_UPCALL_ANSWERED) {
-            told = leg;
+        if (told == NULL && branch->answer.end == WRIT_UPCALL_ANSWERED) {
+            told = branch;
         }
     }
-    return told != NULL ? told : &legs->legs[0];
+    return told != NULL ? told : &fanout->branches[0];
 }
 
 /* One after the other, in the order of the configuration, until one has it. */
 enum writ_step
 writ_fanout_turn(struct writ_request *request)
 {
-    struct writ_fanout *legs = request->part;
-    struct writ_leg *leg = &legs->legs[legs->turn];
+    struct writ_fanout *fanout = request->part;
+    struct writ_branch *branch = &fanout->branches[fanout->turn];
     struct writ_view uri =
         writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
 
-    if (writ_fanout_result(leg) != NULL) {
-        writ_owners_note(request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
-        return writ_fanout_tell(request, leg);
+    if (writ_fanout_result(branch) != NULL) {
+        writ_owners_note(
+            request->worker->gateway->owners, uri, writ_upstream_index(branch->upstream));
+        return writ_fanout_tell(request, branch);
     }
-    while (legs->turn + 1 < legs->n) {
-        if (writ_fanout_ask(legs, &legs->legs[++legs->turn], request->x->body)) {
+    while (fanout->turn + 1 < fanout->n) {
+        if (writ_fanout_ask(fanout, &fanout->branches[++fanout->turn], request->x->body)) {
             return writ_fanout_wait(request);
         }
     }
-    return writ_fanout_tell(request, leg_to_tell(legs));
+    return writ_fanout_tell(request, branch_to_tell(fanout));
 }
 
 static enum writ_step
 start_turns(struct writ_request *request)
 {
-    struct writ_fanout *legs = writ_fanout_make(request, 0, WRIT_STEP_TURN);
+    struct writ_fanout *fanout = writ_fanout_make(request, 0, WRIT_STEP_TURN);
 
-    if (legs == NULL || legs->n == 0) {
+    if (fanout == NULL || fanout->n == 0) {
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     }
-    (void)writ_fanout_ask(legs, &legs->legs[0], request->x->body);
+    (void)writ_fanout_ask(fanout, &fanout->branches[0], request->x->body);
     return writ_fanout_wait(request);
 }
 

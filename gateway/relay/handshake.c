@@ -17,13 +17,13 @@
 /* ---- joining results ---- */
 
 static size_t
-count_results(const struct writ_fanout *legs, const struct writ_leg **ret_first)
+count_results(const struct writ_fanout *fanout, const struct writ_branch **ret_first)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < legs->n; i++) {
-        if (writ_json_type(writ_fanout_result(&legs->legs[i])) == WRIT_JSON_OBJECT) {
-            *ret_first = n == 0 ? &legs->legs[i] : *ret_first;
+    for (size_t i = 0; i < fanout->n; i++) {
+        if (writ_json_type(writ_fanout_result(&fanout->branches[i])) == WRIT_JSON_OBJECT) {
+            *ret_first = n == 0 ? &fanout->branches[i] : *ret_first;
             n++;
         }
     }
@@ -32,13 +32,13 @@ count_results(const struct writ_fanout *legs, const struct writ_leg **ret_first)
 
 /* The oldest revision in the upstreams' answers: all of them speak it or a newer one. */
 static struct writ_view
-lowest_version(const struct writ_fanout *legs)
+lowest_version(const struct writ_fanout *fanout)
 {
     struct writ_view lowest = {NULL, 0};
 
-    for (size_t i = 0; i < legs->n; i++) {
+    for (size_t i = 0; i < fanout->n; i++) {
         struct writ_view version = writ_json_string(
-            writ_json_get(writ_fanout_result(&legs->legs[i]), WRIT_LIT("protocolVersion")));
+            writ_json_get(writ_fanout_result(&fanout->branches[i]), WRIT_LIT("protocolVersion")));
         if (version.ptr != NULL && (lowest.ptr == NULL || writ_view_compare(version, lowest) < 0)) {
             lowest = version;
         }
@@ -47,18 +47,18 @@ lowest_version(const struct writ_fanout *legs)
 }
 
 static const struct writ_json *
-capability_of(const struct writ_leg *leg, struct writ_view name)
+capability_of(const struct writ_branch *branch, struct writ_view name)
 {
-    return writ_json_get(writ_json_get(writ_fanout_result(leg), WRIT_LIT("capabilities")), name);
+    return writ_json_get(writ_json_get(writ_fanout_result(branch), WRIT_LIT("capabilities")), name);
 }
 
 /* True when an earlier upstream has the capability (and, with `flag`, the flag in it) as well. */
 static bool
 said_before(
-    const struct writ_fanout *legs, size_t before, struct writ_view name, struct writ_view flag)
+    const struct writ_fanout *fanout, size_t before, struct writ_view name, struct writ_view flag)
 {
     for (size_t i = 0; i < before; i++) {
-        const struct writ_json *capability = capability_of(&legs->legs[i], name);
+        const struct writ_json *capability = capability_of(&fanout->branches[i], name);
         if (capability != NULL && (flag.ptr == NULL || writ_json_get(capability, flag) != NULL)) {
             return true;
         }
@@ -68,9 +68,9 @@ said_before(
 
 /* An upstream that comes late changes the list (back.h). */
 static bool
-will_change(const struct writ_fanout *legs, struct writ_view name)
+will_change(const struct writ_fanout *fanout, struct writ_view name)
 {
-    return writ_fanout_any_incomplete(legs) &&
+    return writ_fanout_any_incomplete(fanout) &&
            (writ_view_is(name, "tools") || writ_view_is(name, "prompts") ||
                writ_view_is(name, "resources"));
 }
@@ -78,22 +78,22 @@ will_change(const struct writ_fanout *legs, struct writ_view name)
 /* One capability: its flags of all upstreams, each once. */
 static void
 put_capability(struct writ_write *w, const struct writ_request *request,
-    const struct writ_fanout *legs, struct writ_view name)
+    const struct writ_fanout *fanout, struct writ_view name)
 {
-    bool changes = request->method == WRIT_MCP_INITIALIZE && will_change(legs, name);
+    bool changes = request->method == WRIT_MCP_INITIALIZE && will_change(fanout, name);
 
     writ_write_name(w, name);
     writ_write_object_begin(w);
     if (changes) {
         writ_write_flag(w, "listChanged", true);
     }
-    for (size_t i = 0; i < legs->n; i++) {
-        const struct writ_json *capability = capability_of(&legs->legs[i], name);
+    for (size_t i = 0; i < fanout->n; i++) {
+        const struct writ_json *capability = capability_of(&fanout->branches[i], name);
         WRIT_JSON_EACH(flag, capability)
         {
             if (writ_json_type(capability) == WRIT_JSON_OBJECT &&
                 !(changes && writ_view_is(writ_json_string(flag), "listChanged")) &&
-                !said_before(legs, i, name, writ_json_string(flag))) {
+                !said_before(fanout, i, name, writ_json_string(flag))) {
                 writ_write_name(w, writ_json_string(flag));
                 writ_write_verbatim(w, writ_json_value(flag));
             }
@@ -104,11 +104,12 @@ put_capability(struct writ_write *w, const struct writ_request *request,
 
 /* An upstream that comes late may have tools, which a client would not request otherwise. */
 static void
-put_late_tools(struct writ_write *w, const struct writ_fanout *legs)
+put_late_tools(struct writ_write *w, const struct writ_fanout *fanout)
 {
     static const struct writ_view any = {NULL, 0};
 
-    if (writ_fanout_any_incomplete(legs) && !said_before(legs, legs->n, WRIT_LIT("tools"), any)) {
+    if (writ_fanout_any_incomplete(fanout) &&
+        !said_before(fanout, fanout->n, WRIT_LIT("tools"), any)) {
         writ_write_name(w, WRIT_LIT("tools"));
         writ_write_object_begin(w);
         writ_write_flag(w, "listChanged", true);
@@ -118,20 +119,20 @@ put_late_tools(struct writ_write *w, const struct writ_fanout *legs)
 
 static void
 put_capabilities(
-    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
+    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *fanout)
 {
     static const struct writ_view any = {NULL, 0};
 
     writ_write_name(w, WRIT_LIT("capabilities"));
     writ_write_object_begin(w);
-    put_late_tools(w, legs);
-    for (size_t i = 0; i < legs->n; i++) {
+    put_late_tools(w, fanout);
+    for (size_t i = 0; i < fanout->n; i++) {
         const struct writ_json *all =
-            writ_json_get(writ_fanout_result(&legs->legs[i]), WRIT_LIT("capabilities"));
+            writ_json_get(writ_fanout_result(&fanout->branches[i]), WRIT_LIT("capabilities"));
         WRIT_JSON_EACH(name, all)
         {
-            if (!said_before(legs, i, writ_json_string(name), any)) {
-                put_capability(w, request, legs, writ_json_string(name));
+            if (!said_before(fanout, i, writ_json_string(name), any)) {
+                put_capability(w, request, fanout, writ_json_string(name));
             }
         }
     }
@@ -149,11 +150,11 @@ put_server_info(struct writ_write *w, struct writ_view name)
 }
 
 static void
-put_meta(struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
+put_meta(struct writ_write *w, const struct writ_request *request, const struct writ_fanout *fanout)
 {
     bool modern = request->method != WRIT_MCP_INITIALIZE;
 
-    if (!modern && !writ_fanout_any_incomplete(legs)) {
+    if (!modern && !writ_fanout_any_incomplete(fanout)) {
         return;
     }
     writ_write_name(w, WRIT_LIT("_meta"));
@@ -161,7 +162,7 @@ put_meta(struct writ_write *w, const struct writ_request *request, const struct 
     if (modern) {
         put_server_info(w, WRIT_LIT("io.modelcontextprotocol/serverInfo"));
     }
-    writ_fanout_put_unavailable(w, legs);
+    writ_fanout_put_unavailable(w, fanout);
     writ_write_object_end(w);
 }
 
@@ -211,18 +212,18 @@ quote(struct writ_buf *text, struct writ_view said, size_t most)
 
 static void
 put_instructions(
-    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
+    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *fanout)
 {
     writ_auto_buf text = writ_buf_make(ANSWER_MAX), seen = writ_buf_make(ANSWER_MAX);
-    size_t most = INSTRUCTIONS_MAX / (legs->n > 0 ? legs->n : 1);
+    size_t most = INSTRUCTIONS_MAX / (fanout->n > 0 ? fanout->n : 1);
 
-    for (size_t i = 0; i < legs->n; i++) {
+    for (size_t i = 0; i < fanout->n; i++) {
         struct writ_view said = writ_json_string(
-            writ_json_get(writ_fanout_result(&legs->legs[i]), WRIT_LIT("instructions")));
+            writ_json_get(writ_fanout_result(&fanout->branches[i]), WRIT_LIT("instructions")));
         if (said.len > 0) {
             writ_buf_str(&text, text.len > 0 ? "\n" : "");
             writ_buf_str(&text, "The server ");
-            writ_buf_put(&text, writ_upstream_config(legs->legs[i].upstream)->name);
+            writ_buf_put(&text, writ_upstream_config(fanout->branches[i].upstream)->name);
             writ_buf_str(&text, " says:\n");
             quote(&text, said, most);
         }
@@ -235,11 +236,12 @@ put_instructions(
 }
 
 static void
-put_joined(struct writ_write *w, const struct writ_request *request, const struct writ_fanout *legs)
+put_joined(
+    struct writ_write *w, const struct writ_request *request, const struct writ_fanout *fanout)
 {
     writ_write_object_begin(w);
     if (request->method == WRIT_MCP_INITIALIZE) {
-        writ_write_text(w, "protocolVersion", lowest_version(legs));
+        writ_write_text(w, "protocolVersion", lowest_version(fanout));
         put_server_info(w, WRIT_LIT("serverInfo"));
     } else {
         writ_write_text(w, "resultType", WRIT_LIT("complete"));
@@ -250,15 +252,15 @@ put_joined(struct writ_write *w, const struct writ_request *request, const struc
         writ_write_count(w, "ttlMs", 0);
         writ_write_text(w, "cacheScope", WRIT_LIT("private"));
     }
-    put_capabilities(w, request, legs);
-    put_instructions(w, request, legs);
-    put_meta(w, request, legs);
+    put_capabilities(w, request, fanout);
+    put_instructions(w, request, fanout);
+    put_meta(w, request, fanout);
     writ_write_object_end(w);
 }
 
 static void
 put_response(struct writ_buf *body, const struct writ_request *request,
-    const struct writ_fanout *legs, const struct writ_leg *alone)
+    const struct writ_fanout *fanout, const struct writ_branch *alone)
 {
     struct writ_write w = writ_write_to(body);
 
@@ -268,7 +270,7 @@ put_response(struct writ_buf *body, const struct writ_request *request,
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN,
             writ_write_visible(&w, writ_fanout_result(alone)));
     } else {
-        put_joined(&w, request, legs);
+        put_joined(&w, request, fanout);
     }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -277,14 +279,14 @@ put_response(struct writ_buf *body, const struct writ_request *request,
 static enum writ_step
 answer(struct writ_request *request)
 {
-    const struct writ_fanout *legs = request->part;
-    const struct writ_leg *first = NULL;
-    size_t n = count_results(legs, &first);
+    const struct writ_fanout *fanout = request->part;
+    const struct writ_branch *first = NULL;
+    size_t n = count_results(fanout, &first);
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
     struct writ_header session = {0};
     char id[WRIT_SESSION_ID_TEXT];
 
-    put_response(&body, request, legs, n == 1 && !writ_request_is_merged(request) ? first : NULL);
+    put_response(&body, request, fanout, n == 1 && !writ_request_is_merged(request) ? first : NULL);
     if (request->session != NULL) {
         for (size_t i = 0; i < sizeof id; i++) {
             id[i] = request->session->id[i];
@@ -299,22 +301,22 @@ answer(struct writ_request *request)
 /* A child that is not up: it joins the session when it is, and then gets the client's initialize
  * (stdio_handshake.h). */
 static bool
-comes_late(const struct writ_leg *leg)
+comes_late(const struct writ_branch *branch)
 {
-    return writ_fanout_gave_nothing(leg) &&
-           writ_upstream_config(leg->upstream)->kind == WRIT_UPSTREAM_STDIO;
+    return writ_fanout_gave_nothing(branch) &&
+           writ_upstream_config(branch->upstream)->kind == WRIT_UPSTREAM_STDIO;
 }
 
 /* The id of its session; {NULL, 0}: it is late. */
 static struct writ_view
-session_of(const struct writ_leg *leg)
+session_of(const struct writ_branch *branch)
 {
     struct writ_view id = {NULL, 0};
 
-    if (writ_fanout_result(leg) != NULL) {
-        id = leg->answer.session;
-    } else if (comes_late(leg)) {
-        id = leg->upcall.request.session;
+    if (writ_fanout_result(branch) != NULL) {
+        id = branch->answer.session;
+    } else if (comes_late(branch)) {
+        id = branch->upcall.request.session;
     } else {
         return id;
     }
@@ -322,23 +324,23 @@ session_of(const struct writ_leg *leg)
 }
 
 static writ_result
-fill_upstream(const struct writ_leg *leg, struct writ_session *session)
+fill_upstream(const struct writ_branch *branch, struct writ_session *session)
 {
-    if (writ_fanout_result(leg) == NULL && !writ_fanout_gave_nothing(leg)) {
+    if (writ_fanout_result(branch) == NULL && !writ_fanout_gave_nothing(branch)) {
         return WRIT_DONE; /* it answered that it is not part of the session */
     }
     return writ_session_add_upstream(
-        session, writ_upstream_config(leg->upstream)->name, session_of(leg));
+        session, writ_upstream_config(branch->upstream)->name, session_of(branch));
 }
 
 static writ_result
-fill_session(struct writ_session *session, const struct writ_fanout *legs)
+fill_session(struct writ_session *session, const struct writ_fanout *fanout)
 {
-    WRIT_TRY(writ_session_make_room(session, legs->n));
-    for (size_t i = 0; i < legs->n; i++) {
-        WRIT_TRY(fill_upstream(&legs->legs[i], session));
+    WRIT_TRY(writ_session_make_room(session, fanout->n));
+    for (size_t i = 0; i < fanout->n; i++) {
+        WRIT_TRY(fill_upstream(&fanout->branches[i], session));
     }
-    session->version = writ_view_copy(lowest_version(legs), session->arena);
+    session->version = writ_view_copy(lowest_version(fanout), session->arena);
     return session->version.ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
 }
 
@@ -376,13 +378,13 @@ put_row(struct writ_session *session, struct writ_buf *ret)
 
 static writ_result
 make_session(
-    struct writ_request *request, const struct writ_fanout *legs, struct writ_view *ret_row)
+    struct writ_request *request, const struct writ_fanout *fanout, struct writ_view *ret_row)
 {
     writ_auto_buf row = writ_buf_make(WRIT_LEDGER_SESSION_MAX);
 
     WRIT_TRY(writ_session_new(&request->identity.agent, request->endpoint->path,
         request->worker->gateway->clock, &request->session, NULL));
-    WRIT_TRY(fill_session(request->session, legs));
+    WRIT_TRY(fill_session(request->session, fanout));
     WRIT_TRY(keep_client(request));
     request->session->abilities =
         writ_abilities_read(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
@@ -420,24 +422,24 @@ store_session(struct writ_request *request, struct writ_view row)
 enum writ_step
 writ_handshake_agree(struct writ_request *request)
 {
-    struct writ_fanout *legs = request->part;
-    const struct writ_leg *first = NULL;
+    struct writ_fanout *fanout = request->part;
+    const struct writ_branch *first = NULL;
     struct writ_view row = {NULL, 0};
     writ_result made;
 
-    for (size_t i = 0; i < legs->n; i++) {
-        legs->legs[i].incomplete = writ_fanout_gave_nothing(&legs->legs[i]);
+    for (size_t i = 0; i < fanout->n; i++) {
+        fanout->branches[i].incomplete = writ_fanout_gave_nothing(&fanout->branches[i]);
     }
-    if (count_results(legs, &first) == 0) {
-        if (legs->n == 0) {
+    if (count_results(fanout, &first) == 0) {
+        if (fanout->n == 0) {
             return failed(request, WRIT_REASON_UPSTREAM_UNAVAILABLE);
         }
-        return writ_fanout_tell(request, &legs->legs[0]);
+        return writ_fanout_tell(request, &fanout->branches[0]);
     }
     if (request->method != WRIT_MCP_INITIALIZE) {
         return answer(request);
     }
-    made = make_session(request, legs, &row);
+    made = make_session(request, fanout, &row);
     if (made.code == WRIT_E_LIMIT) { /* because of the upstreams' revision and session ids */
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);

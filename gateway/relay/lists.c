@@ -58,10 +58,11 @@ has_hiding_name(const struct writ_json *item)
 
 /* A list shows only the tools that the caller may call. */
 static bool
-is_callable(const struct writ_leg *leg, struct writ_view name, const struct writ_digest *digest)
+is_callable(
+    const struct writ_branch *branch, struct writ_view name, const struct writ_digest *digest)
 {
-    struct writ_request *request = leg->request;
-    struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
+    struct writ_request *request = branch->request;
+    struct writ_view upstream = writ_upstream_config(branch->upstream)->name;
     const struct writ_tool_rule *rule;
 
     rule = writ_policy_find(
@@ -78,12 +79,12 @@ is_renamed(const struct writ_request *request)
 }
 
 static void
-put_wire_name(const struct writ_leg *leg, struct writ_view own, struct writ_buf *ret)
+put_wire_name(const struct writ_branch *branch, struct writ_view own, struct writ_buf *ret)
 {
-    struct writ_view separator = writ_request_config(leg->request)->separator;
-    struct writ_view upstream = writ_upstream_config(leg->upstream)->name;
+    struct writ_view separator = writ_request_config(branch->request)->separator;
+    struct writ_view upstream = writ_upstream_config(branch->upstream)->name;
 
-    if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
+    if (branch->request->method == WRIT_MCP_TOOLS_LIST) {
         writ_tool_name_put_tool(separator, upstream, own, ret);
     } else {
         writ_tool_name_join(separator, upstream, own, ret);
@@ -92,38 +93,38 @@ put_wire_name(const struct writ_leg *leg, struct writ_view own, struct writ_buf 
 
 /* Notes the upstream of a resource. */
 static void
-note_owner(const struct writ_leg *leg, const struct writ_json *item)
+note_owner(const struct writ_branch *branch, const struct writ_json *item)
 {
-    bool template = leg->request->method == WRIT_MCP_TEMPLATES_LIST;
+    bool template = branch->request->method == WRIT_MCP_TEMPLATES_LIST;
     struct writ_view uri =
         writ_json_string(writ_json_get(item, template ? WRIT_LIT("uriTemplate") : WRIT_LIT("uri")));
 
-    if (template || leg->request->method == WRIT_MCP_RESOURCES_LIST) {
+    if (template || branch->request->method == WRIT_MCP_RESOURCES_LIST) {
         writ_owners_note(
-            leg->request->worker->gateway->owners, uri, writ_upstream_index(leg->upstream));
+            branch->request->worker->gateway->owners, uri, writ_upstream_index(branch->upstream));
     }
 }
 
 static void
-put_item(struct writ_leg *leg, const struct writ_json *item)
+put_item(struct writ_branch *branch, const struct writ_json *item)
 {
     struct writ_write w;
-    const struct writ_limits *limits = &writ_request_config(leg->request)->limits;
+    const struct writ_limits *limits = &writ_request_config(branch->request)->limits;
     writ_auto_buf wire = writ_buf_make((size_t)limits->response_bytes + 64); /* holds any name */
 
-    if (leg->items_n++ > 0) {
-        writ_buf_byte(&leg->items, ',');
+    if (branch->items_n++ > 0) {
+        writ_buf_byte(&branch->items, ',');
     }
-    w = writ_write_to(&leg->items);
+    w = writ_write_to(&branch->items);
     writ_write_object_begin(&w);
     WRIT_JSON_EACH(name, item)
     {
         writ_write_name(&w, writ_json_string(name));
-        if (is_renamed(leg->request) && writ_view_is(writ_json_string(name), "name")) {
-            put_wire_name(leg, writ_json_string(writ_json_value(name)), &wire);
+        if (is_renamed(branch->request) && writ_view_is(writ_json_string(name), "name")) {
+            put_wire_name(branch, writ_json_string(writ_json_value(name)), &wire);
             writ_write_string(&w, writ_buf_view(&wire));
         } else {
-            leg->hidden += writ_write_visible(&w, writ_json_value(name));
+            branch->hidden += writ_write_visible(&w, writ_json_value(name));
         }
     }
     writ_write_object_end(&w);
@@ -132,79 +133,80 @@ put_item(struct writ_leg *leg, const struct writ_json *item)
 
 /* Hidden tools are noted as well: another one may have their name. */
 static void
-take_tool(struct writ_leg *leg, const struct writ_json *item)
+take_tool(struct writ_branch *branch, const struct writ_json *item)
 {
     struct writ_listed_item listed = {
         .name = writ_json_string(writ_json_get(item, WRIT_LIT("name")))};
-    bool known =
-        writ_is_ok(writ_tool_discovery_notice(leg->request, leg->upstream, item, &listed.digest));
+    bool known = writ_is_ok(
+        writ_tool_discovery_notice(branch->request, branch->upstream, item, &listed.digest));
 
     if (!known || listed.name.ptr == NULL) {
         return;
     }
-    listed.start = leg->items.len + (leg->items_n > 0 ? 1 : 0);
+    listed.start = branch->items.len + (branch->items_n > 0 ? 1 : 0);
     if (has_hiding_name(item)) {
-        writ_metrics_count(leg->request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, 1);
-    } else if (is_callable(leg, listed.name, &listed.digest)) {
-        put_item(leg, item);
-        listed.len = leg->items.len - listed.start;
+        writ_metrics_count(branch->request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, 1);
+    } else if (is_callable(branch, listed.name, &listed.digest)) {
+        put_item(branch, item);
+        listed.len = branch->items.len - listed.start;
     }
-    if (!writ_is_ok(writ_listed_add(&leg->listed, &listed))) {
-        leg->items.failed = WRIT_E_NOMEM;
+    if (!writ_is_ok(writ_listed_add(&branch->listed, &listed))) {
+        branch->items.failed = WRIT_E_NOMEM;
     }
 }
 
 static void
-take_item(struct writ_leg *leg, const struct writ_json *item)
+take_item(struct writ_branch *branch, const struct writ_json *item)
 {
-    if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
-        take_tool(leg, item);
+    if (branch->request->method == WRIT_MCP_TOOLS_LIST) {
+        take_tool(branch, item);
     } else if (!has_hiding_name(item)) {
-        put_item(leg, item);
-        note_owner(leg, item);
+        put_item(branch, item);
+        note_owner(branch, item);
     }
 }
 
 /* A definition that cannot be learned makes the list of tools incomplete. */
 static void
-learn_item(struct writ_leg *leg, const struct writ_json *item)
+learn_item(struct writ_branch *branch, const struct writ_json *item)
 {
     writ_result r;
 
-    if (leg->catalog == NULL) {
+    if (branch->catalog == NULL) {
         return;
     }
-    r = writ_catalog_add(leg->catalog, item);
+    r = writ_catalog_add(branch->catalog, item);
     if (!writ_is_ok(r) && r.code != WRIT_E_INVALID) {
-        writ_catalog_drop(WRIT_TAKE(leg->catalog));
+        writ_catalog_drop(WRIT_TAKE(branch->catalog));
     }
 }
 
 /* A list of tools that passed whole is learned. */
 static void
-learn_list(struct writ_leg *leg)
+learn_list(struct writ_branch *branch)
 {
-    struct writ_catalog_snapshot *snapshot = writ_upstream_snapshot(leg->upstream);
+    struct writ_catalog_snapshot *snapshot = writ_upstream_snapshot(branch->upstream);
 
-    if (leg->catalog == NULL || leg->incomplete || leg->next.ptr != NULL || leg->pages == 0) {
+    if (branch->catalog == NULL || branch->incomplete || branch->next.ptr != NULL ||
+        branch->pages == 0) {
         return;
     }
-    writ_catalog_seal(leg->catalog);
-    writ_catalog_snapshot_put(snapshot, WRIT_TAKE(leg->catalog));
-    writ_catalog_snapshot_settle(snapshot, leg->doubts, leg->asked_us, leg->stale_us);
+    writ_catalog_seal(branch->catalog);
+    writ_catalog_snapshot_put(snapshot, WRIT_TAKE(branch->catalog));
+    writ_catalog_snapshot_settle(snapshot, branch->doubts, branch->asked_us, branch->stale_us);
 }
 
 static void
-take_page(struct writ_leg *leg, const struct writ_json *result)
+take_page(struct writ_branch *branch, const struct writ_json *result)
 {
     const struct writ_json *items =
-        writ_json_get_typed(result, list_member(leg->request->method), WRIT_JSON_ARRAY);
+        writ_json_get_typed(result, list_member(branch->request->method), WRIT_JSON_ARRAY);
 
     WRIT_JSON_EACH(item, items)
     {
-        learn_item(leg, item);
+        learn_item(branch, item);
         if (writ_json_type(item) == WRIT_JSON_OBJECT) {
-            take_item(leg, item);
+            take_item(branch, item);
         }
     }
 }
@@ -238,7 +240,8 @@ page_body(struct writ_request *request, struct writ_view cursor)
 }
 
 static void
-ask_next_page(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_json *result)
+ask_next_page(
+    struct writ_fanout *fanout, struct writ_branch *branch, const struct writ_json *result)
 {
     const struct writ_json *cursor = writ_json_get(result, WRIT_LIT("nextCursor"));
     struct writ_view body = {NULL, 0};
@@ -247,16 +250,16 @@ ask_next_page(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_
         return;
     }
     if (writ_json_type(cursor) == WRIT_JSON_STRING &&
-        (leg->pages >= PAGES_ENOUGH || leg->items.len >= BYTES_ENOUGH ||
-            writ_fanout_is_long(leg))) {
-        leg->next = writ_json_string(cursor); /* in the arena */
+        (branch->pages >= PAGES_ENOUGH || branch->items.len >= BYTES_ENOUGH ||
+            writ_fanout_is_long(branch))) {
+        branch->next = writ_json_string(cursor); /* in the arena */
         return;
     }
     if (writ_json_type(cursor) == WRIT_JSON_STRING) {
-        body = page_body(leg->request, writ_json_string(cursor));
+        body = page_body(branch->request, writ_json_string(cursor));
     }
-    if (body.ptr == NULL || !writ_fanout_ask(legs, leg, body)) {
-        leg->incomplete = true;
+    if (body.ptr == NULL || !writ_fanout_ask(fanout, branch, body)) {
+        branch->incomplete = true;
     }
 }
 
@@ -285,12 +288,12 @@ put_others(struct writ_write *w, const struct writ_request *request, const struc
 /* An upstream whose list is missing or incomplete is named; it does not break the list of the
  * others. */
 static void
-put_list_meta(struct writ_write *w, const struct writ_fanout *legs)
+put_list_meta(struct writ_write *w, const struct writ_fanout *fanout)
 {
     const struct writ_json *meta =
-        writ_json_get_typed(legs->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
+        writ_json_get_typed(fanout->first, WRIT_LIT("_meta"), WRIT_JSON_OBJECT);
 
-    if (meta == NULL && !writ_fanout_any_incomplete(legs)) {
+    if (meta == NULL && !writ_fanout_any_incomplete(fanout)) {
         return;
     }
     writ_write_name(w, WRIT_LIT("_meta"));
@@ -300,84 +303,85 @@ put_list_meta(struct writ_write *w, const struct writ_fanout *legs)
         writ_write_name(w, writ_json_string(name));
         writ_write_verbatim(w, writ_json_value(name));
     }
-    writ_fanout_put_unavailable(w, legs);
+    writ_fanout_put_unavailable(w, fanout);
     writ_write_object_end(w);
 }
 
-/* Where the list continues: at the first leg that is not complete. Later ones wait for their turn.
- * Returns the number of legs in this answer. */
+/* Where the list continues: at the first branch that is not complete. Later ones wait for their
+ * turn. Returns the number of branches in this answer. */
 static size_t
-cut_list(struct writ_fanout *legs, struct writ_buf *ret_cursor)
+cut_list(struct writ_fanout *fanout, struct writ_buf *ret_cursor)
 {
-    for (size_t i = 0; i < legs->n; i++) {
-        struct writ_leg *leg = &legs->legs[i];
-        if (leg->next.ptr == NULL) {
+    for (size_t i = 0; i < fanout->n; i++) {
+        struct writ_branch *branch = &fanout->branches[i];
+        if (branch->next.ptr == NULL) {
             continue;
         }
-        writ_cursor_put(writ_upstream_config(leg->upstream)->name, leg->next, ret_cursor);
+        writ_cursor_put(writ_upstream_config(branch->upstream)->name, branch->next, ret_cursor);
         if (writ_is_ok(writ_buf_check(ret_cursor, NULL))) {
             return i + 1;
         }
-        leg->incomplete = true; /* without a cursor the rest cannot be requested */
+        branch->incomplete = true; /* without a cursor the rest cannot be requested */
         writ_buf_clear(ret_cursor);
     }
-    return legs->n;
+    return fanout->n;
 }
 
 /* Counts the items left out of the lists. */
 static void
-join_items(struct writ_request *request, struct writ_fanout *legs)
+join_items(struct writ_request *request, struct writ_fanout *fanout)
 {
-    for (size_t i = 0; i < legs->n; i++) {
+    for (size_t i = 0; i < fanout->n; i++) {
         size_t hidden = 0;
-        writ_listed_join(&legs->legs[i].listed, &legs->legs[i].items, &hidden);
+        writ_listed_join(&fanout->branches[i].listed, &fanout->branches[i].items, &hidden);
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, hidden);
         writ_metrics_count(
-            request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN, legs->legs[i].hidden);
+            request->x->metrics, WRIT_COUNTER_CHARACTERS_HIDDEN, fanout->branches[i].hidden);
     }
 }
 
 /* So that the client is notified when it is back (back.h). */
 static void
-note_missed(struct writ_request *request, const struct writ_fanout *legs)
+note_missed(struct writ_request *request, const struct writ_fanout *fanout)
 {
-    for (size_t i = 0; i < legs->n && request->session != NULL; i++) {
-        writ_session_note_list(request->session, writ_upstream_config(legs->legs[i].upstream)->name,
-            list_kind(request->method), legs->legs[i].incomplete);
+    for (size_t i = 0; i < fanout->n && request->session != NULL; i++) {
+        writ_session_note_list(request->session,
+            writ_upstream_config(fanout->branches[i].upstream)->name, list_kind(request->method),
+            fanout->branches[i].incomplete);
     }
 }
 
 static enum writ_step
-answer_list(struct writ_request *request, struct writ_fanout *legs)
+answer_list(struct writ_request *request, struct writ_fanout *fanout)
 {
     writ_auto_buf cursor = writ_buf_make(2 * WRIT_CURSOR_MAX);
-    size_t told = cut_list(legs, &cursor);
+    size_t told = cut_list(fanout, &cursor);
     writ_auto_buf body = writ_buf_make(WRIT_FANOUT_ANSWER_MAX);
     writ_auto_buf items = writ_buf_make(WRIT_FANOUT_ANSWER_MAX);
     struct writ_write w = writ_fanout_response(request, &body);
 
-    join_items(request, legs);
-    note_missed(request, legs);
+    join_items(request, fanout);
+    note_missed(request, fanout);
     writ_buf_byte(&items, '[');
     for (size_t i = 0; i < told; i++) {
-        if (legs->legs[i].items.len > 0) {
+        if (fanout->branches[i].items.len > 0) {
             writ_buf_str(&items, items.len > 1 ? "," : "");
-            writ_buf_put(&items, writ_buf_view(&legs->legs[i].items));
+            writ_buf_put(&items, writ_buf_view(&fanout->branches[i].items));
         }
     }
     writ_buf_byte(&items, ']');
     writ_write_object_begin(&w);
-    put_others(&w, request, legs->first);
-    if (request->endpoint->only == NULL && legs->lives) {
+    put_others(&w, request, fanout->first);
+    if (request->endpoint->only == NULL && fanout->lives) {
         writ_write_count(
-            &w, "ttlMs", writ_fanout_any_incomplete(legs) ? 0 : (uint64_t)legs->ttl_ms);
+            &w, "ttlMs", writ_fanout_any_incomplete(fanout) ? 0 : (uint64_t)fanout->ttl_ms);
     }
     if (cursor.len > 0) {
         writ_write_text(&w, "nextCursor", writ_buf_view(&cursor));
     }
     writ_write_name(&w, list_member(request->method));
     writ_write_raw(&w, writ_buf_view(&items));
-    put_list_meta(&w, legs);
+    put_list_meta(&w, fanout);
     writ_write_object_end(&w);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
@@ -386,50 +390,54 @@ answer_list(struct writ_request *request, struct writ_fanout *legs)
 
 /* A merged list is valid for as long as its part with the shortest time. */
 static void
-take_ttl(struct writ_fanout *legs, struct writ_leg *leg, const struct writ_json *result)
+take_ttl(struct writ_fanout *fanout, struct writ_branch *branch, const struct writ_json *result)
 {
     const struct writ_json *ttl = writ_json_get(result, WRIT_LIT("ttlMs"));
-    int64_t stale_us = writ_tool_discovery_stale_us(leg->request->x->loop, leg->upstream, result);
+    int64_t stale_us =
+        writ_tool_discovery_stale_us(branch->request->x->loop, branch->upstream, result);
     int64_t ttl_ms = 0;
 
-    leg->stale_us = leg->pages == 0 || stale_us < leg->stale_us ? stale_us : leg->stale_us;
-    legs->lives = legs->lives || ttl != NULL;
+    branch->stale_us =
+        branch->pages == 0 || stale_us < branch->stale_us ? stale_us : branch->stale_us;
+    fanout->lives = fanout->lives || ttl != NULL;
     if (!writ_is_ok(writ_json_integer(ttl, 0, INT64_MAX, &ttl_ms))) {
         ttl_ms = 0;
     }
-    legs->ttl_ms = legs->first == NULL || ttl_ms < legs->ttl_ms ? ttl_ms : legs->ttl_ms;
+    fanout->ttl_ms = fanout->first == NULL || ttl_ms < fanout->ttl_ms ? ttl_ms : fanout->ttl_ms;
 }
 
 static void
-take_answer(struct writ_fanout *legs, struct writ_leg *leg)
+take_answer(struct writ_fanout *fanout, struct writ_branch *branch)
 {
-    const struct writ_json *result = writ_fanout_result(leg);
+    const struct writ_json *result = writ_fanout_result(branch);
 
     if (writ_json_type(result) != WRIT_JSON_OBJECT) {
         /* only the first page may answer that there is no list */
-        leg->incomplete = leg->incomplete || leg->pages > 0 || writ_fanout_gave_nothing(leg);
+        branch->incomplete =
+            branch->incomplete || branch->pages > 0 || writ_fanout_gave_nothing(branch);
         return;
     }
-    take_page(leg, result);
-    take_ttl(legs, leg, result);
-    legs->first = legs->first != NULL ? legs->first : result;
-    leg->pages++;
-    if (!writ_is_ok(writ_buf_check(&leg->items, NULL))) {
-        writ_buf_wipe(&leg->items); /* too long: a part of it would look complete */
-        leg->incomplete = true;
-    } else if (leg->request->endpoint->only == NULL) {
-        ask_next_page(legs, leg, result);
+    take_page(branch, result);
+    take_ttl(fanout, branch, result);
+    fanout->first = fanout->first != NULL ? fanout->first : result;
+    branch->pages++;
+    if (!writ_is_ok(writ_buf_check(&branch->items, NULL))) {
+        writ_buf_wipe(&branch->items); /* too long: a part of it would look complete */
+        branch->incomplete = true;
+    } else if (branch->request->endpoint->only == NULL) {
+        ask_next_page(fanout, branch, result);
     } else if (writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor"))).ptr != NULL) {
-        writ_catalog_drop(WRIT_TAKE(leg->catalog)); /* a page is not the list */
+        writ_catalog_drop(WRIT_TAKE(branch->catalog)); /* a page is not the list */
     }
 }
 
 /* On the endpoint of all upstreams: a missing one that the configuration requires in every list. */
 static bool
-lacks_required(const struct writ_request *request, const struct writ_fanout *legs)
+lacks_required(const struct writ_request *request, const struct writ_fanout *fanout)
 {
-    for (size_t i = 0; i < legs->n && request->endpoint->only == NULL; i++) {
-        if (legs->legs[i].incomplete && writ_upstream_config(legs->legs[i].upstream)->required) {
+    for (size_t i = 0; i < fanout->n && request->endpoint->only == NULL; i++) {
+        if (fanout->branches[i].incomplete &&
+            writ_upstream_config(fanout->branches[i].upstream)->required) {
             return true;
         }
     }
@@ -439,28 +447,29 @@ lacks_required(const struct writ_request *request, const struct writ_fanout *leg
 enum writ_step
 writ_lists_merge(struct writ_request *request)
 {
-    struct writ_fanout *legs = request->part;
+    struct writ_fanout *fanout = request->part;
 
-    for (size_t i = 0; i < legs->n; i++) {
-        struct writ_leg *leg = &legs->legs[i];
-        if (leg->asking) {
-            leg->asking = false;
-            take_answer(legs, leg);
-            leg->response = NULL;
+    for (size_t i = 0; i < fanout->n; i++) {
+        struct writ_branch *branch = &fanout->branches[i];
+        if (branch->asking) {
+            branch->asking = false;
+            take_answer(fanout, branch);
+            branch->response = NULL;
         }
     }
-    if (legs->open > 0) {
+    if (fanout->open > 0) {
         return writ_fanout_wait(request);
     }
-    for (size_t i = 0; i < legs->n; i++) {
-        learn_list(&legs->legs[i]);
+    for (size_t i = 0; i < fanout->n; i++) {
+        learn_list(&fanout->branches[i]);
     }
-    if (lacks_required(request, legs)) {
+    if (lacks_required(request, fanout)) {
         writ_fanout_wipe(request);
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_UNAVAILABLE, NULL);
     }
-    return legs->first == NULL ? writ_fanout_tell_first(request, legs) : answer_list(request, legs);
+    return fanout->first == NULL ? writ_fanout_tell_first(request, fanout)
+                                 : answer_list(request, fanout);
 }
 
 /* Where a list begins: at the first upstream, or at the place in a cursor of the gateway. */
@@ -484,12 +493,12 @@ read_cursor(struct writ_request *request, size_t *ret_from, struct writ_view *re
 }
 
 static void
-begin_learning(struct writ_leg *leg)
+begin_learning(struct writ_branch *branch)
 {
-    if (leg->request->method == WRIT_MCP_TOOLS_LIST) {
-        leg->doubts = writ_catalog_snapshot_doubts(writ_upstream_snapshot(leg->upstream));
-        leg->asked_us = writ_loop_now_us(leg->request->x->loop);
-        WRIT_IGNORE(writ_catalog_new(&leg->catalog)); /* without memory nothing is learned */
+    if (branch->request->method == WRIT_MCP_TOOLS_LIST) {
+        branch->doubts = writ_catalog_snapshot_doubts(writ_upstream_snapshot(branch->upstream));
+        branch->asked_us = writ_loop_now_us(branch->request->x->loop);
+        WRIT_IGNORE(writ_catalog_new(&branch->catalog)); /* without memory nothing is learned */
     }
 }
 
@@ -499,44 +508,44 @@ start_merged(struct writ_request *request)
 {
     static const struct writ_view none = {NULL, 0};
     struct writ_view cursor = none;
-    struct writ_fanout *legs;
+    struct writ_fanout *fanout;
     size_t from = 0;
 
     if (!read_cursor(request, &from, &cursor)) {
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS,
             WRIT_REASON_MALFORMED_REQUEST, "the cursor is of no list here");
     }
-    legs = writ_fanout_make(request, from, WRIT_STEP_MERGE);
-    for (size_t i = 0; legs != NULL && i < legs->n; i++) {
+    fanout = writ_fanout_make(request, from, WRIT_STEP_MERGE);
+    for (size_t i = 0; fanout != NULL && i < fanout->n; i++) {
         struct writ_view body = page_body(request, i == 0 ? cursor : none);
         if (i > 0 || cursor.ptr == NULL) {
-            begin_learning(&legs->legs[i]);
+            begin_learning(&fanout->branches[i]);
         }
         if (body.ptr != NULL) {
-            (void)writ_fanout_ask(legs, &legs->legs[i], body);
+            (void)writ_fanout_ask(fanout, &fanout->branches[i], body);
         } else {
-            legs->legs[i].incomplete = true;
+            fanout->branches[i].incomplete = true;
         }
     }
-    return legs != NULL ? writ_fanout_wait(request)
-                        : writ_refusal_http(
-                              request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+    return fanout != NULL ? writ_fanout_wait(request)
+                          : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
+                                WRIT_REASON_OVERLOADED, NULL);
 }
 
 /* The endpoint's only upstream gets the client's own message. */
 static enum writ_step
 start_filtered(struct writ_request *request)
 {
-    struct writ_fanout *legs = writ_fanout_make(request, 0, WRIT_STEP_MERGE);
+    struct writ_fanout *fanout = writ_fanout_make(request, 0, WRIT_STEP_MERGE);
 
-    if (legs == NULL) {
+    if (fanout == NULL) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     if (writ_json_get(request->message.params, WRIT_LIT("cursor")) == NULL) {
-        begin_learning(&legs->legs[0]);
+        begin_learning(&fanout->branches[0]);
     }
-    (void)writ_fanout_ask(legs, &legs->legs[0], request->x->body);
+    (void)writ_fanout_ask(fanout, &fanout->branches[0], request->x->body);
     return writ_fanout_wait(request);
 }
 

@@ -12,13 +12,13 @@
 /* The endpoint's only server, which has a session of its own, keeps it: it cannot read the request
  * (400), or does not let clients end sessions (405). Then the gateway keeps it too. */
 static bool
-is_kept(const struct writ_request *request, const struct writ_fanout *legs)
+is_kept(const struct writ_request *request, const struct writ_fanout *fanout)
 {
-    const struct writ_leg *leg = legs->legs;
+    const struct writ_branch *branch = fanout->branches;
 
-    return request->endpoint->only != NULL && leg->upcall.request.session.len > 0 &&
-           leg->answer.end == WRIT_UPCALL_ANSWERED &&
-           (leg->answer.status == 400 || leg->answer.status == 405);
+    return request->endpoint->only != NULL && branch->upcall.request.session.len > 0 &&
+           branch->answer.end == WRIT_UPCALL_ANSWERED &&
+           (branch->answer.status == 400 || branch->answer.status == 405);
 }
 
 enum writ_step
@@ -30,10 +30,10 @@ writ_stream_leave(struct writ_request *request)
 enum writ_step
 writ_stream_left(struct writ_request *request)
 {
-    const struct writ_fanout *legs = request->part;
+    const struct writ_fanout *fanout = request->part;
 
-    if (is_kept(request, legs)) {
-        return writ_pass_answer(request, &legs->legs[0].answer);
+    if (is_kept(request, fanout)) {
+        return writ_pass_answer(request, &fanout->branches[0].answer);
     }
     atomic_store(&request->session->left, true);
     writ_session_row_seal(request->worker, request->session);
