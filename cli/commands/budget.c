@@ -214,17 +214,17 @@ count_item(struct account *a, const struct writ_reader_item *item)
     struct writ_reader_call story = {0};
     const struct writ_json *value = NULL;
     struct writ_decision decision = {0};
-    struct writ_extension ours = {0};
+    struct writ_extension extension = {0};
     bool nothing_ran = false;
 
     writ_arena_reset(a->record);
     WRIT_TRY(writ_reader_show(a->reader, item->decision_id, a->record, &story, &a->err));
     WRIT_TRY(writ_json_read(story.decision, &writ_json_limits_default, a->record, &value, &a->err));
     WRIT_TRY(writ_decision_read(value, a->record, &decision, &a->err));
-    WRIT_TRY(writ_extension_read(&decision.extensions, a->record, &ours, &a->err));
+    WRIT_TRY(writ_extension_read(&decision.extensions, a->record, &extension, &a->err));
     WRIT_TRY(read_nothing_ran(a, story.outcome, &nothing_ran));
-    call.upstream = writ_member_view(&ours.upstream);
-    return count_charges(a, &ours.charges, &call, nothing_ran);
+    call.upstream = writ_member_view(&extension.upstream);
+    return count_charges(a, &extension.charges, &call, nothing_ran);
 }
 
 static bool

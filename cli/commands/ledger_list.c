@@ -91,15 +91,15 @@ line_of(
     struct writ_reader_call call = {0};
     const struct writ_json *value = NULL;
     struct writ_decision d = {0};
-    struct writ_extension ours = {0};
+    struct writ_extension extension = {0};
 
     if (writ_is_ok(writ_reader_show(listing->records, item->decision_id, arena, &call, NULL)) &&
         writ_is_ok(writ_json_read(call.decision, &writ_json_limits_default, arena, &value, NULL)) &&
         writ_is_ok(writ_decision_read(value, arena, &d, NULL)) &&
-        writ_is_ok(writ_extension_read(&d.extensions, arena, &ours, NULL))) {
-        line.upstream = writ_member_view(&ours.upstream);
-        line.reason = writ_member_view(&ours.reason);
-        line.shadow = ours.shadow.is == WRIT_PRESENT;
+        writ_is_ok(writ_extension_read(&d.extensions, arena, &extension, NULL))) {
+        line.upstream = writ_member_view(&extension.upstream);
+        line.reason = writ_member_view(&extension.reason);
+        line.shadow = extension.shadow.is == WRIT_PRESENT;
     }
     return line;
 }

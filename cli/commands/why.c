@@ -37,7 +37,7 @@ struct why {
     struct writ_reader *reader;
     struct writ_reader_call call;
     struct writ_decision decision;
-    struct writ_extension ours;
+    struct writ_extension extension;
     enum writ_reason reason; /* the recorded one */
     bool same_policy;
     char policy_digest[WRIT_DIGEST_TEXT]; /* of the configuration */
@@ -70,13 +70,13 @@ read_decision(struct why *w, struct writ_err *err)
     WRIT_TRY(writ_reader_show(w->reader, writ_cli_operand(w->cli, 0), w->arena, &w->call, err));
     WRIT_TRY(writ_json_read(w->call.decision, &writ_json_limits_default, w->arena, &value, err));
     WRIT_TRY(writ_decision_read(value, w->arena, &w->decision, err));
-    WRIT_TRY(writ_extension_read(&w->decision.extensions, w->arena, &w->ours, err));
-    w->reason = w->ours.reason.is == WRIT_PRESENT ? writ_reason_find(w->ours.reason.view)
-                                                  : WRIT_REASON_POLICY_OK;
+    WRIT_TRY(writ_extension_read(&w->decision.extensions, w->arena, &w->extension, err));
+    w->reason = w->extension.reason.is == WRIT_PRESENT ? writ_reason_find(w->extension.reason.view)
+                                                       : WRIT_REASON_POLICY_OK;
     writ_digest_text(&w->config->policy_digest, w->policy_digest);
     w->same_policy = writ_view_is(w->decision.policy_digest.view, w->policy_digest);
-    w->argument = writ_member_view(&w->ours.argument);
-    w->constraint_name = writ_member_view(&w->ours.constraint);
+    w->argument = writ_member_view(&w->extension.argument);
+    w->constraint_name = writ_member_view(&w->extension.constraint);
     return WRIT_DONE;
 }
 
@@ -100,8 +100,8 @@ find_rule(struct why *w)
         .tenant = w->call.tenant,
         .role = writ_member_view(&w->decision.agent_role)};
     w->agent.scopes = scopes_of(w, w->agent.id);
-    w->rule = writ_policy_find(
-        w->config, &w->agent, writ_member_view(&w->ours.upstream), w->decision.tool.view, NULL);
+    w->rule = writ_policy_find(w->config, &w->agent, writ_member_view(&w->extension.upstream),
+        w->decision.tool.view, NULL);
 }
 
 /* ---- the arguments of the call */
@@ -158,7 +158,7 @@ static struct writ_policy_call
 call_of(const struct why *w)
 {
     return (struct writ_policy_call){.agent = &w->agent,
-        .upstream = writ_member_view(&w->ours.upstream),
+        .upstream = writ_member_view(&w->extension.upstream),
         .tool = w->decision.tool.view,
         .arguments = w->arguments};
 }
@@ -195,8 +195,8 @@ differences(const struct why *w, const struct writ_tool_rule *rule)
 static const struct writ_tool_rule *
 nearest_in(const struct why *w, const struct writ_config *config, const struct writ_tool_rule *but)
 {
-    const struct writ_tool_entry *entry =
-        writ_rule_entry(config->policy, writ_member_view(&w->ours.upstream), w->decision.tool.view);
+    const struct writ_tool_entry *entry = writ_rule_entry(
+        config->policy, writ_member_view(&w->extension.upstream), w->decision.tool.view);
     const struct writ_tool_rule *best = NULL;
 
     for (size_t i = 0; entry != NULL && i < entry->rules_n; i++) {
@@ -573,7 +573,7 @@ put_json(struct why *w, struct writ_buf *ret)
     writ_write_text(&wr, "agent_id", w->agent.id);
     writ_write_text_or_null(&wr, "agent_role", w->agent.role);
     writ_write_text_or_null(&wr, "tenant", w->agent.tenant);
-    writ_write_text_or_null(&wr, "upstream", writ_member_view(&w->ours.upstream));
+    writ_write_text_or_null(&wr, "upstream", writ_member_view(&w->extension.upstream));
     writ_write_text(&wr, "tool", w->decision.tool.view);
     writ_write_text_or_null(&wr, "policy_digest", writ_member_view(&w->decision.policy_digest));
     writ_write_text(&wr, "config_policy_digest", writ_view_str(w->policy_digest));
@@ -660,11 +660,11 @@ put_text(struct why *w, struct writ_buf *ret)
     writ_buf_put(ret, w->decision.decision.view);
     writ_buf_fmt(ret, ": " WRIT_VIEW_FMT " (" WRIT_VIEW_FMT ")%s\n", WRIT_VIEW_ARG(name),
         WRIT_VIEW_ARG(sentence),
-        w->ours.shadow.is == WRIT_PRESENT ? ", in shadow: the call ran" : "");
+        w->extension.shadow.is == WRIT_PRESENT ? ", in shadow: the call ran" : "");
     put_line(ret, "agent", w->agent.id);
     put_line(ret, "role", w->agent.role);
     put_line(ret, "tenant", w->agent.tenant);
-    put_line(ret, "upstream", writ_member_view(&w->ours.upstream));
+    put_line(ret, "upstream", writ_member_view(&w->extension.upstream));
     put_line(ret, "tool", w->decision.tool.view);
     put_line(ret, "policy",
         w->same_policy ? WRIT_LIT("the configuration is that of the decision")

@@ -259,17 +259,17 @@ writ_bundle_next(const struct writ_bundle *b)
 /* ---- the contents of a record ---- */
 
 static struct writ_view
-boundary_of(const struct writ_detached_record *held)
+boundary_of(const struct writ_detached_record *record)
 {
-    switch (held->kind) {
+    switch (record->kind) {
     case WRIT_DETACHED_RECORD_DECISION:
-        return held->decision.boundary_id.view;
+        return record->decision.boundary_id.view;
     case WRIT_DETACHED_RECORD_OUTCOME:
-        return held->outcome.boundary_id.view;
+        return record->outcome.boundary_id.view;
     case WRIT_DETACHED_RECORD_SEAL:
-        return held->seal.boundary_id.view;
+        return record->seal.boundary_id.view;
     case WRIT_DETACHED_RECORD_REVIEW:
-        return held->review.boundary_id.view;
+        return record->review.boundary_id.view;
     case WRIT_DETACHED_RECORD_NONE:
         break;
     }
@@ -277,17 +277,17 @@ boundary_of(const struct writ_detached_record *held)
 }
 
 static struct writ_view
-time_of(const struct writ_detached_record *held)
+time_of(const struct writ_detached_record *record)
 {
-    switch (held->kind) {
+    switch (record->kind) {
     case WRIT_DETACHED_RECORD_DECISION:
-        return held->decision.issued_at.view;
+        return record->decision.issued_at.view;
     case WRIT_DETACHED_RECORD_OUTCOME:
-        return held->outcome.completed_at.view;
+        return record->outcome.completed_at.view;
     case WRIT_DETACHED_RECORD_SEAL:
-        return held->seal.sealed_at.view;
+        return record->seal.sealed_at.view;
     case WRIT_DETACHED_RECORD_REVIEW:
-        return held->review.at.view;
+        return record->review.at.view;
     case WRIT_DETACHED_RECORD_NONE:
         break;
     }
@@ -297,21 +297,22 @@ time_of(const struct writ_detached_record *held)
 /* Whether a record matches the selection by its own members. */
 static bool
 is_selected(
-    const struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view tenant)
+    const struct writ_bundle *b, const struct writ_detached_record *record, struct writ_view tenant)
 {
     int64_t at_us = 0;
 
     if (b->select.boundary_id.ptr != NULL &&
-        !writ_view_equal(b->select.boundary_id, boundary_of(held))) {
+        !writ_view_equal(b->select.boundary_id, boundary_of(record))) {
         return false;
     }
     if ((b->select.since.ptr != NULL || b->select.until.ptr != NULL) &&
-        (!writ_member_time(time_of(held), &at_us) || at_us < b->since_us || at_us >= b->until_us)) {
+        (!writ_member_time(time_of(record), &at_us) || at_us < b->since_us ||
+            at_us >= b->until_us)) {
         return false;
     }
-    return held->kind != WRIT_DETACHED_RECORD_DECISION ||
+    return record->kind != WRIT_DETACHED_RECORD_DECISION ||
            ((b->select.agent_id.ptr == NULL ||
-                writ_view_equal(b->select.agent_id, held->decision.agent_id.view)) &&
+                writ_view_equal(b->select.agent_id, record->decision.agent_id.view)) &&
                (b->select.tenant.ptr == NULL || writ_view_equal(b->select.tenant, tenant)));
 }
 
@@ -346,11 +347,11 @@ take_claim(struct writ_bundle *b, const struct writ_decision *d,
 }
 
 static WRIT_RESULT
-take_decision(struct writ_bundle *b, const struct writ_detached_record *held,
+take_decision(struct writ_bundle *b, const struct writ_detached_record *record,
     const struct writ_extension *extension, struct writ_view body, struct writ_buf *out,
     struct writ_err *err)
 {
-    const struct writ_decision *d = &held->decision;
+    const struct writ_decision *d = &record->decision;
     struct writ_view tenant =
         extension->tenant.is == WRIT_PRESENT ? extension->tenant.view : WRIT_LIT("");
     struct writ_bundle_claim claim = {0};
@@ -374,7 +375,7 @@ take_decision(struct writ_bundle *b, const struct writ_detached_record *held,
     }
     WRIT_TRY(take_claim(b, d, extension, &claim, out, err));
     WRIT_TRY(writ_bundle_live_add(&b->live, d->decision_id.view, body, &call, err));
-    call->profile = held->profile;
+    call->profile = record->profile;
     call->run = run;
     call->claim = claim;
     call->waits = writ_decision_is(d, WRIT_DECISION_REQUIRE_APPROVAL);
@@ -382,21 +383,21 @@ take_decision(struct writ_bundle *b, const struct writ_detached_record *held,
 }
 
 static WRIT_RESULT
-take_outcome(struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view body,
-    struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
+take_outcome(struct writ_bundle *b, const struct writ_detached_record *record,
+    struct writ_view body, struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_detached_record decision;
     struct writ_bundle_call *call;
 
     b->report.outcomes++;
-    WRIT_TRY(writ_bundle_live_find(&b->live, held->outcome.decision_id.view, &call, err));
+    WRIT_TRY(writ_bundle_live_find(&b->live, record->outcome.decision_id.view, &call, err));
     if (call == NULL || call->outcome.len > 0) {
         b->report.unmatched++;
         return WRIT_DONE;
     }
     if (!call->is_withheld) {
         WRIT_TRY(reread_decision(b, call, &decision, err));
-        WRIT_TRY(writ_detached_record_join(held, &decision, ret_why, err));
+        WRIT_TRY(writ_detached_record_join(record, &decision, ret_why, err));
         if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
             return WRIT_DONE;
         }
@@ -404,36 +405,36 @@ take_outcome(struct writ_bundle *b, const struct writ_detached_record *held, str
     if (call->waits) {
         return writ_bundle_live_keep(call, body, err);
     }
-    if (writ_outcome_nothing_ran(&held->outcome)) {
+    if (writ_outcome_nothing_ran(&record->outcome)) {
         writ_bundle_keys_release(&b->live.keys, &call->claim);
     }
-    WRIT_TRY(put_phase(b, call, &held->outcome, NULL, out, err));
+    WRIT_TRY(put_phase(b, call, &record->outcome, NULL, out, err));
     return writ_bundle_live_drop(&b->live, call, err);
 }
 
 static WRIT_RESULT
-take(struct writ_bundle *b, const struct writ_detached_record *held, struct writ_view body,
+take(struct writ_bundle *b, const struct writ_detached_record *record, struct writ_view body,
     struct writ_buf *out, enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_extension extension = {0};
     struct writ_view tenant = WRIT_LIT("");
 
-    if (held->kind == WRIT_DETACHED_RECORD_DECISION) {
-        WRIT_TRY(writ_extension_read(&held->decision.extensions, b->arena, &extension, err));
+    if (record->kind == WRIT_DETACHED_RECORD_DECISION) {
+        WRIT_TRY(writ_extension_read(&record->decision.extensions, b->arena, &extension, err));
         tenant = extension.tenant.is == WRIT_PRESENT ? extension.tenant.view : tenant;
     }
-    if (!is_selected(b, held, tenant)) {
+    if (!is_selected(b, record, tenant)) {
         *ret_why = WRIT_REASON_RECORD_FOREIGN;
         return WRIT_DONE;
     }
-    switch (held->kind) {
+    switch (record->kind) {
     case WRIT_DETACHED_RECORD_DECISION:
-        return take_decision(b, held, &extension, body, out, err);
+        return take_decision(b, record, &extension, body, out, err);
     case WRIT_DETACHED_RECORD_OUTCOME:
-        return take_outcome(b, held, body, out, ret_why, err);
+        return take_outcome(b, record, body, out, ret_why, err);
     case WRIT_DETACHED_RECORD_SEAL:
         b->report.seals++;
-        return writ_bundle_live_seal(&b->live, &held->seal, err);
+        return writ_bundle_live_seal(&b->live, &record->seal, err);
     case WRIT_DETACHED_RECORD_REVIEW:
         b->report.reviews++;
         break;
@@ -476,10 +477,10 @@ writ_bundle_record(struct writ_bundle *b, enum writ_detached_record_kind kind,
 {
     struct writ_write w = writ_write_to(out);
     size_t from = out->len;
-    struct writ_detached_record held;
+    struct writ_detached_record record;
 
     writ_arena_reset(b->arena);
-    WRIT_TRY(read_body(b, kind, body, &held, ret_why, err));
+    WRIT_TRY(read_body(b, kind, body, &record, ret_why, err));
     if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
         return WRIT_DONE;
     }
@@ -487,10 +488,10 @@ writ_bundle_record(struct writ_bundle *b, enum writ_detached_record_kind kind,
     writ_write_name(&w, WRIT_LIT("record"));
     writ_write_raw(&w, body);
     end_line(&w);
-    WRIT_TRY(writ_tree_append(&b->edge, &held.leaf, err));
+    WRIT_TRY(writ_tree_append(&b->edge, &record.leaf, err));
     b->report.records++;
     show(b);
-    WRIT_TRY(take(b, &held, body, out, ret_why, err));
+    WRIT_TRY(take(b, &record, body, out, ret_why, err));
     return *ret_why == WRIT_REASON_EVIDENCE_OK ? written(b, out, from, err) : WRIT_DONE;
 }
 

@@ -255,11 +255,11 @@ take(struct writ_bundle_check *c, const struct writ_json *line, enum writ_reason
     struct writ_err *err)
 {
     struct writ_view kind = writ_json_string(writ_json_get(line, WRIT_LIT("kind")));
-    enum writ_detached_record_kind held = writ_detached_record_kind_named(kind);
+    enum writ_detached_record_kind known = writ_detached_record_kind_named(kind);
 
     *ret_why = WRIT_REASON_EVIDENCE_OK;
-    if (held != WRIT_DETACHED_RECORD_NONE) {
-        return take_record(c, held, line, ret_why, err);
+    if (known != WRIT_DETACHED_RECORD_NONE) {
+        return take_record(c, known, line, ret_why, err);
     }
     if (writ_view_is(kind, "node")) {
         return take_node(c, line, ret_why, err);

@@ -36,24 +36,24 @@ writ_detached_record_kind_named(struct writ_view name)
 
 static WRIT_RESULT
 read_kind(const struct writ_json *value, struct writ_arena *arena,
-    struct writ_detached_record *held, struct writ_faults *faults, struct writ_err *err)
+    struct writ_detached_record *record, struct writ_faults *faults, struct writ_err *err)
 {
-    switch (held->kind) {
+    switch (record->kind) {
     case WRIT_DETACHED_RECORD_DECISION:
-        WRIT_TRY(writ_decision_read(value, arena, &held->decision, err));
-        writ_decision_validate(&held->decision, faults);
+        WRIT_TRY(writ_decision_read(value, arena, &record->decision, err));
+        writ_decision_validate(&record->decision, faults);
         return WRIT_DONE;
     case WRIT_DETACHED_RECORD_OUTCOME:
-        WRIT_TRY(writ_outcome_read(value, arena, &held->outcome, err));
-        writ_outcome_validate(&held->outcome, faults);
+        WRIT_TRY(writ_outcome_read(value, arena, &record->outcome, err));
+        writ_outcome_validate(&record->outcome, faults);
         return WRIT_DONE;
     case WRIT_DETACHED_RECORD_SEAL:
-        WRIT_TRY(writ_seal_read(value, arena, &held->seal, err));
-        writ_seal_validate(&held->seal, faults);
+        WRIT_TRY(writ_seal_read(value, arena, &record->seal, err));
+        writ_seal_validate(&record->seal, faults);
         return WRIT_DONE;
     case WRIT_DETACHED_RECORD_REVIEW:
-        WRIT_TRY(writ_review_record_read(value, arena, &held->review, err));
-        writ_review_record_validate(&held->review, faults);
+        WRIT_TRY(writ_review_record_read(value, arena, &record->review, err));
+        writ_review_record_validate(&record->review, faults);
         return WRIT_DONE;
     case WRIT_DETACHED_RECORD_NONE:
         break;
@@ -64,15 +64,15 @@ read_kind(const struct writ_json *value, struct writ_arena *arena,
 /* The profile that a decision names in its extension, or the default one. WRIT_E_LIMIT: the
  * extension exceeds a limit. */
 static WRIT_RESULT
-find_profile(struct writ_detached_record *held, struct writ_arena *arena, struct writ_err *err)
+find_profile(struct writ_detached_record *record, struct writ_arena *arena, struct writ_err *err)
 {
     struct writ_extension extension = {0};
 
-    WRIT_TRY(writ_extension_read(&held->decision.extensions, arena, &extension, err));
-    held->profile =
+    WRIT_TRY(writ_extension_read(&record->decision.extensions, arena, &extension, err));
+    record->profile =
         extension.profile.is == WRIT_PRESENT ? writ_profile_find(extension.profile.view) : NULL;
-    if (held->profile == NULL) {
-        held->profile = writ_profile_default();
+    if (record->profile == NULL) {
+        record->profile = writ_profile_default();
     }
     return WRIT_DONE;
 }
@@ -87,21 +87,21 @@ digest_leaf(const struct writ_json *value, struct writ_digest *ret, struct writ_
 }
 
 static WRIT_RESULT
-judge(const struct writ_json *value, struct writ_detached_record *held, struct writ_arena *arena,
+judge(const struct writ_json *value, struct writ_detached_record *record, struct writ_arena *arena,
     enum writ_reason *ret_why, struct writ_err *err)
 {
     struct writ_faults faults = {0};
 
     *ret_why = WRIT_REASON_RECORD_INVALID;
-    WRIT_TRY(read_kind(value, arena, held, &faults, err));
-    WRIT_TRY(digest_leaf(value, &held->leaf, err));
+    WRIT_TRY(read_kind(value, arena, record, &faults, err));
+    WRIT_TRY(digest_leaf(value, &record->leaf, err));
     if (faults.count > 0) {
         return WRIT_DONE;
     }
-    if (held->kind == WRIT_DETACHED_RECORD_DECISION) {
-        WRIT_TRY(find_profile(held, arena, err));
+    if (record->kind == WRIT_DETACHED_RECORD_DECISION) {
+        WRIT_TRY(find_profile(record, arena, err));
         *ret_why = WRIT_REASON_RECORD_DIGEST_MISMATCH;
-        WRIT_TRY(writ_decision_recompute(&held->decision, held->profile, &faults, err));
+        WRIT_TRY(writ_decision_recompute(&record->decision, record->profile, &faults, err));
         if (faults.count > 0) {
             return WRIT_DONE;
         }
@@ -115,15 +115,15 @@ writ_detached_record_read(const struct writ_json *value, enum writ_detached_reco
     struct writ_arena *arena, struct writ_detached_record *ret, enum writ_reason *ret_why,
     struct writ_err *err)
 {
-    struct writ_detached_record held = {.kind = kind};
+    struct writ_detached_record record = {.kind = kind};
     enum writ_reason why;
-    writ_result result = judge(value, &held, arena, &why, err);
+    writ_result result = judge(value, &record, arena, &why, err);
 
     if (result.code == WRIT_E_NOMEM || result.code == WRIT_E_CRYPTO) {
         return result;
     }
     if (writ_is_ok(result) && why == WRIT_REASON_EVIDENCE_OK) {
-        *ret = held;
+        *ret = record;
     }
     *ret_why = why; /* not an object, too long, over a limit: all are invalid */
     return WRIT_DONE;
@@ -169,15 +169,15 @@ writ_detached_record_join(const struct writ_detached_record *outcome,
 }
 
 struct writ_view
-writ_detached_record_decision_id(const struct writ_detached_record *held)
+writ_detached_record_decision_id(const struct writ_detached_record *record)
 {
-    switch (held->kind) {
+    switch (record->kind) {
     case WRIT_DETACHED_RECORD_DECISION:
-        return held->decision.decision_id.view;
+        return record->decision.decision_id.view;
     case WRIT_DETACHED_RECORD_OUTCOME:
-        return held->outcome.decision_id.view;
+        return record->outcome.decision_id.view;
     case WRIT_DETACHED_RECORD_REVIEW:
-        return held->review.decision_id.view;
+        return record->review.decision_id.view;
     case WRIT_DETACHED_RECORD_SEAL:
     case WRIT_DETACHED_RECORD_NONE:
         break;

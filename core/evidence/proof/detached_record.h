@@ -64,6 +64,6 @@ WRIT_RESULT writ_detached_record_join(const struct writ_detached_record *outcome
     const struct writ_detached_record *decision, enum writ_reason *ret_why, struct writ_err *err);
 
 /** The decision_id of the decision that it is or refers to; the empty view for a seal. */
-struct writ_view writ_detached_record_decision_id(const struct writ_detached_record *held);
+struct writ_view writ_detached_record_decision_id(const struct writ_detached_record *record);
 
 #endif

@@ -148,7 +148,7 @@ read_record(struct verifying *v, const struct writ_json *value, struct writ_deta
 
 /* Whether a record belongs to this call, by its members; outcomes join the last decision. */
 static WRIT_RESULT
-place_record(struct verifying *v, const struct writ_detached_record *held, uint64_t index,
+place_record(struct verifying *v, const struct writ_detached_record *record, uint64_t index,
     enum writ_reason *ret_why)
 {
     struct writ_receipt *receipt = &v->receipt;
@@ -156,26 +156,26 @@ place_record(struct verifying *v, const struct writ_detached_record *held, uint6
     struct writ_view id = last->decision.decision_id.view;
 
     *ret_why = WRIT_REASON_EVIDENCE_OK;
-    if (held->kind == WRIT_DETACHED_RECORD_DECISION) {
+    if (record->kind == WRIT_DETACHED_RECORD_DECISION) {
         if (receipt->decisions > 0 &&
-            (index <= receipt->decision_index || held->decision.supersedes.is != WRIT_PRESENT ||
-                !writ_view_equal(held->decision.supersedes.view, id))) {
+            (index <= receipt->decision_index || record->decision.supersedes.is != WRIT_PRESENT ||
+                !writ_view_equal(record->decision.supersedes.view, id))) {
             *ret_why = against(
                 v, WRIT_REASON_RECORD_FOREIGN, "a decision does not supersede the one before");
             return WRIT_DONE;
         }
-        receipt->decision = *held;
+        receipt->decision = *record;
         receipt->decision_index = index;
         receipt->decisions++;
         receipt->has_outcome = false;
         return WRIT_DONE;
     }
     if (receipt->decisions == 0 || index <= receipt->decision_index ||
-        !writ_view_equal(writ_detached_record_decision_id(held), id)) {
+        !writ_view_equal(writ_detached_record_decision_id(record), id)) {
         *ret_why = against(v, WRIT_REASON_RECORD_FOREIGN, "a record refers to another decision");
         return WRIT_DONE;
     }
-    if (held->kind == WRIT_DETACHED_RECORD_REVIEW) {
+    if (record->kind == WRIT_DETACHED_RECORD_REVIEW) {
         receipt->reviews++;
         return WRIT_DONE;
     }
@@ -183,10 +183,10 @@ place_record(struct verifying *v, const struct writ_detached_record *held, uint6
         *ret_why = against(v, WRIT_REASON_RECORD_FOREIGN, "a decision has two outcomes");
         return WRIT_DONE;
     }
-    receipt->outcome = *held;
+    receipt->outcome = *record;
     receipt->outcome_index = index;
     receipt->has_outcome = true;
-    return writ_detached_record_join(held, last, ret_why, v->err);
+    return writ_detached_record_join(record, last, ret_why, v->err);
 }
 
 /* Every key that the file names must be a key of the checkpoint's log. */
@@ -229,12 +229,12 @@ verify(struct verifying *v, struct writ_view text, enum writ_reason *ret_why)
     }
     WRIT_JSON_EACH(value, records)
     {
-        struct writ_detached_record held;
+        struct writ_detached_record record;
         uint64_t index = 0;
 
-        WRIT_TRY(read_record(v, value, &held, &index, ret_why));
+        WRIT_TRY(read_record(v, value, &record, &index, ret_why));
         if (*ret_why == WRIT_REASON_EVIDENCE_OK) {
-            WRIT_TRY(place_record(v, &held, index, ret_why));
+            WRIT_TRY(place_record(v, &record, index, ret_why));
         }
         if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
             return WRIT_DONE;

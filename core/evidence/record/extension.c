@@ -40,14 +40,14 @@ WRIT_RESULT
 writ_extension_read(const struct writ_member_object *extensions, struct writ_arena *arena,
     struct writ_extension *ret, struct writ_err *err)
 {
-    const struct writ_json *ours =
+    const struct writ_json *member =
         writ_json_get_typed(extensions->value, WRIT_LIT("writ"), WRIT_JSON_OBJECT);
     struct writ_extension extension = {0};
 
     if (extensions->is == WRIT_PRESENT && extensions->made != NULL) {
         extension = *extensions->made;
-    } else if (extensions->is == WRIT_PRESENT && ours != NULL) {
-        WRIT_TRY(writ_table_read(&table, ours, arena, &extension, err));
+    } else if (extensions->is == WRIT_PRESENT && member != NULL) {
+        WRIT_TRY(writ_table_read(&table, member, arena, &extension, err));
     }
     *ret = extension;
     return WRIT_DONE;

@@ -14,7 +14,7 @@
 #define RECORD_MAX ((size_t)16 << 20) /* canonical bytes */
 
 /* A decision and the documents that belong to it. */
-struct held {
+struct decision_entry {
     struct writ_decision decision;
     bool has_outcome;
 };
@@ -37,8 +37,8 @@ struct part {
 
 struct joining {
     struct writ_arena *arena;
-    struct held *held; /* by decision_id */
-    size_t held_n;
+    struct decision_entry *decisions; /* by decision_id */
+    size_t decisions_n;
     struct grant *grants;
     size_t grants_n;
     struct part *parts; /* by call, then by kind, then in the order of the documents */
@@ -51,7 +51,7 @@ struct joining {
 static int
 by_id(const void *a, const void *b)
 {
-    const struct held *left = a, *right = b;
+    const struct decision_entry *left = a, *right = b;
 
     return writ_view_compare(left->decision.decision_id.view, right->decision.decision_id.view);
 }
@@ -90,10 +90,11 @@ collect(struct joining *j, const struct writ_vaara_finding *finding, struct writ
     }
     switch (finding->kind) {
     case WRIT_VAARA_DECISION:
-        WRIT_TRY(writ_vaara_read_decision(record, j->arena, &j->held[j->held_n].decision, err));
-        j->held[j->held_n].has_outcome = false;
+        WRIT_TRY(writ_vaara_read_decision(
+            record, j->arena, &j->decisions[j->decisions_n].decision, err));
+        j->decisions[j->decisions_n].has_outcome = false;
         j->any = true;
-        return writ_completeness_add(j->set, &j->held[j->held_n++].decision, err);
+        return writ_completeness_add(j->set, &j->decisions[j->decisions_n++].decision, err);
     case WRIT_VAARA_AUTHORIZATION:
         if (writ_vaara_read_at(finding->document, "/evidence/completeness") == NULL) {
             return WRIT_DONE; /* it has no place in a run */
@@ -126,34 +127,36 @@ static WRIT_RESULT
 join_outcome(struct joining *j, struct writ_vaara_finding *finding, struct writ_err *err)
 {
     const struct writ_json *record = writ_json_get(finding->document, WRIT_LIT("record"));
-    struct held key = {.decision = {.decision_id = writ_vaara_read_text(record, "/decision_id")}};
-    struct held *held;
+    struct decision_entry key = {
+        .decision = {.decision_id = writ_vaara_read_text(record, "/decision_id")}};
+    struct decision_entry *known;
     struct writ_outcome outcome;
     writ_result joined;
 
     if (!finding->authentic) {
         return WRIT_DONE;
     }
-    held = j->held_n > 0 ? bsearch(&key, j->held, j->held_n, sizeof key, by_id) : NULL;
-    if (held == NULL) {
+    known =
+        j->decisions_n > 0 ? bsearch(&key, j->decisions, j->decisions_n, sizeof key, by_id) : NULL;
+    if (known == NULL) {
         return writ_vaara_finding_fault(
             finding, j->arena, "/decision_id", "names a decision that is not here", err);
     }
     WRIT_TRY(writ_vaara_read_outcome(record, j->arena, &outcome, err));
-    joined = writ_outcome_join(&outcome, &held->decision, writ_vaara_read_profile(), err);
+    joined = writ_outcome_join(&outcome, &known->decision, writ_vaara_read_profile(), err);
     if (!writ_is_ok(joined) && joined.code != WRIT_E_MISMATCH) {
         return joined;
     }
     if (!writ_is_ok(joined) ||
-        !writ_member_text_equal(&outcome.receipt_ref, &held->decision.receipt_ref, false)) {
+        !writ_member_text_equal(&outcome.receipt_ref, &known->decision.receipt_ref, false)) {
         WRIT_TRY(writ_vaara_finding_fault(
             finding, j->arena, "/intent_ref", "does not join its decision", err));
     }
-    if (held->has_outcome) {
+    if (known->has_outcome) {
         WRIT_TRY(writ_vaara_finding_fault(
             finding, j->arena, "/decision_id", "has another outcome already", err));
     }
-    held->has_outcome = true;
+    known->has_outcome = true;
     return WRIT_DONE;
 }
 
@@ -392,7 +395,7 @@ join_all(struct joining *j, struct writ_vaara_finding *findings, size_t n, struc
     for (size_t i = 0; i < n; i++) {
         WRIT_TRY(collect(j, &findings[i], err));
     }
-    qsort(j->held, j->held_n, sizeof *j->held, by_id);
+    qsort(j->decisions, j->decisions_n, sizeof *j->decisions, by_id);
     for (size_t i = 0; i < n; i++) {
         if (findings[i].kind == WRIT_VAARA_OUTCOME) {
             WRIT_TRY(join_outcome(j, &findings[i], err));
@@ -416,13 +419,13 @@ writ_vaara_join(struct writ_vaara_finding *findings, size_t n, struct writ_arena
     WRIT_AUTO(struct writ_completeness_set *, set_freep) set = writ_completeness_new(n + 1);
     struct joining j = {
         .arena = arena,
-        .held = writ_arena_get(arena, (n + 1) * sizeof *j.held),
+        .decisions = writ_arena_get(arena, (n + 1) * sizeof *j.decisions),
         .grants = writ_arena_get(arena, (n + 1) * sizeof *j.grants),
         .parts = writ_arena_get(arena, (n + 1) * sizeof *j.parts),
         .set = set,
     };
 
-    if (set == NULL || j.held == NULL || j.grants == NULL || j.parts == NULL) {
+    if (set == NULL || j.decisions == NULL || j.grants == NULL || j.parts == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to compare the records");
     }
     WRIT_TRY(join_all(&j, findings, n, err));

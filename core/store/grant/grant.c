@@ -188,7 +188,7 @@ pass_on(struct writ_flight *from, struct writ_flight *to)
 {
     to->hold = from->hold;
     if (to->hold != NULL) {
-        to->hold->held.leaf = to->leaf;
+        to->hold->facts.leaf = to->leaf;
     }
     for (size_t i = 0; i < from->bookings_n; i++) {
         to->bookings[i] = from->bookings[i];
@@ -221,13 +221,13 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
     if (j->before != NULL) {
         hand_over(&ledger->waits, j->before, flight);
     } else if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
-        struct writ_held held = {.call = writ_tag_of(&j->d->claim.call),
+        struct writ_claim_facts facts = {.call = writ_tag_of(&j->d->claim.call),
             .leaf = leaf,
             .boundary = j->boundary->id,
             .made_us = j->stamp_us,
             .kept_us = writ_draft_claim_seconds(j) * US_PER_S};
 
-        flight->hold = writ_claims_add(&ledger->claims, j->key, j->intent, &held);
+        flight->hold = writ_claims_add(&ledger->claims, j->key, j->intent, &facts);
         if (flight->hold == NULL) {
             writ_flights_remove(&ledger->flights, flight);
             WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a claim");

@@ -150,16 +150,16 @@ read_signed_id(struct writ_judgement *j, struct writ_prior *prior)
 }
 
 static WRIT_RESULT
-tell_prior(struct writ_judgement *j, const struct writ_held *held)
+tell_prior(struct writ_judgement *j, const struct writ_claim_facts *facts)
 {
     struct writ_prior *prior = &j->d->prior;
 
     prior->known = true;
-    prior->leaf = held->leaf;
-    prior->in_flight = held->in_flight;
-    prior->outcome = (enum writ_outcome_kind)held->outcome;
-    if (held->in_flight) {
-        const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, held->leaf);
+    prior->leaf = facts->leaf;
+    prior->in_flight = facts->in_flight;
+    prior->outcome = (enum writ_outcome_kind)facts->outcome;
+    if (facts->in_flight) {
+        const struct writ_flight *flight = writ_flights_find(&j->ledger->flights, facts->leaf);
 
         WRIT_INVARIANT(flight != NULL);
         prior->waits = flight->wait != NULL ? flight->wait->kind : WRIT_WAIT_NONE;
@@ -178,14 +178,14 @@ tell_prior(struct writ_judgement *j, const struct writ_held *held)
 /* A claim that stands. */
 static WRIT_RESULT
 find(struct writ_judgement *j, enum writ_segment_kind kind, struct writ_tag tag, int64_t since_us,
-    struct writ_held *ret, bool *ret_found)
+    struct writ_claim_facts *ret, bool *ret_found)
 {
     return writ_once_find(j->ledger, kind, tag, since_us, j->stamp_us, ret, ret_found, &j->err);
 }
 
 /* Finds the same call in the window next to its own. */
 static WRIT_RESULT
-find_beside(struct writ_judgement *j, struct writ_held *ret, bool *ret_found)
+find_beside(struct writ_judgement *j, struct writ_claim_facts *ret, bool *ret_found)
 {
     const struct writ_claim *wanted = &j->d->claim;
     int64_t since_us = wanted->previous_since_us;
@@ -204,7 +204,7 @@ find_beside(struct writ_judgement *j, struct writ_held *ret, bool *ret_found)
 
 /* The claim that conflicts with the call, if any (contract 6.8 and the paragraphs below it). */
 static WRIT_RESULT
-find_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, bool *ret_reuse)
+find_claim(struct writ_judgement *j, struct writ_claim_facts *ret, bool *ret_found, bool *ret_reuse)
 {
     WRIT_TRY(find(j, WRIT_SEGMENT_KEY, j->key, 0, ret, ret_found));
     if (*ret_found) {
@@ -236,7 +236,8 @@ check_round(struct writ_judgement *j)
 
 /* Finds a claim, and reports the call that made it. */
 static WRIT_RESULT
-look_for_claim(struct writ_judgement *j, struct writ_held *ret, bool *ret_found, bool *ret_reuse)
+look_for_claim(
+    struct writ_judgement *j, struct writ_claim_facts *ret, bool *ret_found, bool *ret_reuse)
 {
     j->key = writ_tag_of(&j->d->claim.key);
     WRIT_TRY(writ_tag_intent(j->d->tenant, j->d->draft->intent_ref.view,
@@ -294,13 +295,13 @@ may_be_lost(struct writ_judgement *j)
 static enum writ_reason
 check_claim(struct writ_judgement *j)
 {
-    struct writ_held held = {0};
+    struct writ_claim_facts facts = {0};
     bool found = false, reuse = false;
 
     if (j->before != NULL || j->d->duplicates == WRIT_DUPLICATES_ALLOW) {
         return WRIT_REASON_NONE; /* it has the claim, or needs none */
     }
-    j->failed = look_for_claim(j, &held, &found, &reuse);
+    j->failed = look_for_claim(j, &facts, &found, &reuse);
     if (!writ_is_ok(j->failed) || !found) {
         return writ_is_ok(j->failed) && may_be_lost(j) ? WRIT_REASON_LEDGER_RESUMED
                                                        : WRIT_REASON_NONE;
@@ -308,11 +309,11 @@ check_claim(struct writ_judgement *j)
     if (reuse) {
         return WRIT_REASON_IDEMPOTENCY_KEY_REUSE;
     }
-    if (held.in_flight) {
+    if (facts.in_flight) {
         return WRIT_REASON_DUPLICATE_IN_FLIGHT;
     }
-    return held.interrupted ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
-                            : WRIT_REASON_DUPLICATE_OUTCOME;
+    return facts.interrupted ? WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN
+                             : WRIT_REASON_DUPLICATE_OUTCOME;
 }
 
 static enum writ_reason

@@ -109,21 +109,21 @@ withhold(struct making *m, enum writ_detached_record_kind kind, const struct wri
 {
     struct writ_bundle_withheld w = {.kind = kind};
     enum writ_reason why = WRIT_REASON_NONE;
-    struct writ_detached_record held;
+    struct writ_detached_record detached;
 
-    WRIT_TRY(writ_detached_record_read(record, kind, m->arena, &held, &why, m->err));
+    WRIT_TRY(writ_detached_record_read(record, kind, m->arena, &detached, &why, m->err));
     if (why != WRIT_REASON_EVIDENCE_OK) {
         WRIT_FAIL(m->err, WRIT_E_MISMATCH, "record %llu is not valid: see writ ledger verify",
             (unsigned long long)writ_bundle_next(m->bundle));
     }
-    w.leaf = held.leaf;
+    w.leaf = detached.leaf;
     if (kind != WRIT_DETACHED_RECORD_SEAL) {
-        w.decision_id = writ_detached_record_decision_id(&held);
+        w.decision_id = writ_detached_record_decision_id(&detached);
     }
     if (kind == WRIT_DETACHED_RECORD_DECISION) {
         w.tenant = writ_json_string(writ_json_pointer(record, WRIT_LIT("/extensions/writ/tenant")));
-        w.boundary_id = held.decision.boundary_id.view;
-        w.seq = (uint64_t)held.decision.seq.value;
+        w.boundary_id = detached.decision.boundary_id.view;
+        w.seq = (uint64_t)detached.decision.seq.value;
         if (w.tenant.ptr == NULL) {
             w.tenant = WRIT_LIT("");
         }

@@ -582,7 +582,7 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
 {
     sqlite3_stmt *s = reader->statements[SQL_REVIEW];
     struct writ_view shown = {NULL, 0};
-    struct writ_review_context showing;
+    struct writ_review_context context;
     bool row = false;
     writ_result result;
 
@@ -599,9 +599,9 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
     WRIT_TRY(result);
     if (shown.len > 0) {
         WRIT_TRY(writ_review_context_check(review->records[0], shown, arena, err));
-        showing = writ_review_context_read(shown);
-        review->arguments = showing.arguments;
-        review->conditions = showing.conditions;
+        context = writ_review_context_read(shown);
+        review->arguments = context.arguments;
+        review->conditions = context.conditions;
     }
     return WRIT_DONE;
 }

@@ -24,7 +24,7 @@ write_terms(const struct writ_review *review, struct writ_arena *arena,
 
 /* The review context is kept beside the records, which have its digest. */
 static WRIT_RESULT
-note_showing(struct writ_view bytes, struct writ_arena *arena, struct writ_member_object *ret,
+note_context(struct writ_view bytes, struct writ_arena *arena, struct writ_member_object *ret,
     struct writ_err *err)
 {
     struct writ_extension extension = {0};
@@ -69,7 +69,7 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
     }
     if (event->event == WRIT_REVIEW_DO_OPEN) {
         WRIT_TRY(write_terms(&review->story.review, arena, &record.terms, err));
-        WRIT_TRY(note_showing(event->arguments, arena, &record.extensions, err));
+        WRIT_TRY(note_context(event->arguments, arena, &record.extensions, err));
     }
     writ_review_record_validate(&record, &faults);
     if (faults.count > 0) {

@@ -12,7 +12,7 @@
 
 #define SWEEP_ARENA  (1 << 20)
 #define SALT_BYTES   16
-#define SHOWING_HEAD 128 /* bytes of the context besides its parts */
+#define CONTEXT_HEAD 128 /* bytes of the context besides its parts */
 
 /* ---- a call asks ---- */
 
@@ -145,22 +145,22 @@ make_salt(struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 
 /* Makes the review context, with the target state of the review before. */
 static WRIT_RESULT
-make_showing(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
+make_context(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    struct writ_review_context showing = {
+    struct writ_review_context context = {
         .arguments = ask->arguments, .state = ask->target_state, .conditions = ask->conditions};
     struct writ_review_context was;
     struct writ_buf text;
 
     if (before.ptr != NULL) {
         WRIT_TRY(writ_review_changes_shown(ledger, before, true, arena, &was, err));
-        showing.before = was.state;
+        context.before = was.state;
     }
-    WRIT_TRY(make_salt(arena, &showing.salt, err));
-    text = writ_buf_in(arena, showing.arguments.len + showing.state.len + showing.before.len +
-                                  showing.conditions.len + showing.salt.len + SHOWING_HEAD);
-    writ_review_context_put(&showing, &text);
+    WRIT_TRY(make_salt(arena, &context.salt, err));
+    text = writ_buf_in(arena, context.arguments.len + context.state.len + context.before.len +
+                                  context.conditions.len + context.salt.len + CONTEXT_HEAD);
+    writ_review_context_put(&context, &text);
     WRIT_TRY(writ_buf_check(&text, err));
     *ret = writ_buf_view(&text);
     return WRIT_DONE;
@@ -179,7 +179,7 @@ open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     struct writ_reviewed *review = NULL;
     writ_result result;
 
-    WRIT_TRY(make_showing(ledger, d->ask, reviewing->before, arena, &event.arguments, err));
+    WRIT_TRY(make_context(ledger, d->ask, reviewing->before, arena, &event.arguments, err));
     WRIT_TRY(writ_reviews_add(
         &ledger->reviews, d->ask->terms, writ_tag_of(&d->ask->name), &review, err));
     review->boundary = boundary;

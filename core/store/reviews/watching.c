@@ -52,13 +52,13 @@ read_arguments(
 {
     struct writ_entry_review_get *get = &entry->review_get;
     static const struct writ_view none = {NULL, 0};
-    struct writ_review_context showing;
+    struct writ_review_context context;
 
-    WRIT_TRY(writ_review_changes_shown(ledger, get->id, lives, entry->arena, &showing, err));
-    get->arguments = showing.arguments.len > 0 ? showing.arguments : none;
-    get->target_state = showing.state.len > 0 ? showing.state : none;
-    get->state_before = showing.before.len > 0 ? showing.before : none;
-    get->conditions = showing.conditions.len > 0 ? showing.conditions : none;
+    WRIT_TRY(writ_review_changes_shown(ledger, get->id, lives, entry->arena, &context, err));
+    get->arguments = context.arguments.len > 0 ? context.arguments : none;
+    get->target_state = context.state.len > 0 ? context.state : none;
+    get->state_before = context.before.len > 0 ? context.before : none;
+    get->conditions = context.conditions.len > 0 ? context.conditions : none;
     return WRIT_DONE;
 }
 

@@ -45,16 +45,16 @@ put_boundaries(const struct writ_ledger *ledger, struct writ_buf *buf)
 static void
 put_hold(const struct writ_hold *hold, struct writ_buf *buf)
 {
-    const struct writ_held *held = &hold->held;
+    const struct writ_claim_facts *facts = &hold->facts;
 
     writ_packed_put_tag(buf, hold->by_key.tag);
     writ_packed_put_tag(buf, hold->by_intent.tag);
-    writ_packed_put_tag(buf, held->call);
-    writ_packed_put_number(buf, held->leaf);
-    writ_packed_put_number(buf, held->boundary);
-    writ_packed_put_number(buf, (uint64_t)held->made_us);
-    writ_packed_put_number(buf, (uint64_t)held->kept_us);
-    writ_packed_put_number(buf, (uint64_t)held->outcome << 1 | (held->interrupted ? 1 : 0));
+    writ_packed_put_tag(buf, facts->call);
+    writ_packed_put_number(buf, facts->leaf);
+    writ_packed_put_number(buf, facts->boundary);
+    writ_packed_put_number(buf, (uint64_t)facts->made_us);
+    writ_packed_put_number(buf, (uint64_t)facts->kept_us);
+    writ_packed_put_number(buf, (uint64_t)facts->outcome << 1 | (facts->interrupted ? 1 : 0));
 }
 
 static void
@@ -248,18 +248,18 @@ static WRIT_RESULT
 take_hold(struct taking *t, struct writ_hold **ret)
 {
     struct writ_tag key = writ_packed_tag(&t->in), intent = writ_packed_tag(&t->in);
-    struct writ_held held = {.call = writ_packed_tag(&t->in)};
+    struct writ_claim_facts facts = {.call = writ_packed_tag(&t->in)};
     uint64_t outcome;
 
-    held.leaf = writ_packed_number(&t->in);
-    held.boundary = writ_packed_number(&t->in);
-    held.made_us = writ_packed_time(&t->in);
-    held.kept_us = writ_packed_time(&t->in);
+    facts.leaf = writ_packed_number(&t->in);
+    facts.boundary = writ_packed_number(&t->in);
+    facts.made_us = writ_packed_time(&t->in);
+    facts.kept_us = writ_packed_time(&t->in);
     outcome = writ_packed_number(&t->in);
-    held.outcome = (uint8_t)(outcome >> 1);
-    held.interrupted = (outcome & 1) != 0;
+    facts.outcome = (uint8_t)(outcome >> 1);
+    facts.interrupted = (outcome & 1) != 0;
     WRIT_TRY(writ_packed_check(&t->in, t->err));
-    *ret = writ_claims_add(&t->ledger->claims, key, intent, &held);
+    *ret = writ_claims_add(&t->ledger->claims, key, intent, &facts);
     if (*ret == NULL) {
         WRIT_FAIL(t->err, WRIT_E_NOMEM, "no memory for the claims");
     }
@@ -272,7 +272,7 @@ take_claim(struct taking *t)
     struct writ_hold *hold = NULL;
 
     WRIT_TRY(take_hold(t, &hold));
-    writ_claims_conclude(&t->ledger->claims, hold, hold->held.outcome, hold->held.interrupted);
+    writ_claims_conclude(&t->ledger->claims, hold, hold->facts.outcome, hold->facts.interrupted);
     return WRIT_DONE;
 }
 

@@ -166,22 +166,22 @@ static WRIT_RESULT
 load_claim(struct loading *l, const struct writ_row *row, const struct writ_said *said,
     struct writ_flight *flight)
 {
-    struct writ_held held = {.call = writ_tag_read(row->claim + WRIT_TAG_BYTES),
+    struct writ_claim_facts facts = {.call = writ_tag_read(row->claim + WRIT_TAG_BYTES),
         .leaf = row->leaf,
         .boundary = row->boundary,
         .made_us = row->time_us,
         .kept_us = said->claimed_us};
 
-    if (held.kept_us > l->ledger->keeping.most_us &&
-        held.made_us >
-            l->ledger->log.last_us - held.kept_us) { /* others like it may be further back */
+    if (facts.kept_us > l->ledger->keeping.most_us &&
+        facts.made_us >
+            l->ledger->log.last_us - facts.kept_us) { /* others like it may be further back */
         CONTRADICTS(l,
             "record %llu claims its key for %lld seconds, longer than the ledger notes: see `writ "
             "ledger verify`, or start once with ledger.claims_kept at least so long",
-            (unsigned long long)row->leaf, (long long)(held.kept_us / US_PER_S));
+            (unsigned long long)row->leaf, (long long)(facts.kept_us / US_PER_S));
     }
     flight->hold = writ_claims_add(&l->ledger->claims, writ_tag_read(row->claim),
-        writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES), &held);
+        writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES), &facts);
     if (flight->hold == NULL) {
         WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for the claims");
     }
@@ -204,7 +204,7 @@ load_followed(struct loading *l, const struct writ_row *row, const struct writ_s
     }
     flight->hold = before->hold;
     if (flight->hold != NULL) {
-        flight->hold->held.leaf = row->leaf;
+        flight->hold->facts.leaf = row->leaf;
     }
     writ_flights_remove(&l->ledger->flights, before);
     return WRIT_DONE;

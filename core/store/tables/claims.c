@@ -71,7 +71,7 @@ more_spares(struct writ_claims *claims)
 
 struct writ_hold *
 writ_claims_add(struct writ_claims *claims, struct writ_tag key, struct writ_tag intent,
-    const struct writ_held *held)
+    const struct writ_claim_facts *facts)
 {
     struct writ_hold *hold;
 
@@ -83,8 +83,8 @@ writ_claims_add(struct writ_claims *claims, struct writ_tag key, struct writ_tag
         return NULL;
     }
     claims->spare = hold->next;
-    *hold = (struct writ_hold){.held = *held};
-    hold->held.in_flight = true;
+    *hold = (struct writ_hold){.facts = *facts};
+    hold->facts.in_flight = true;
     writ_map_add(&claims->by_key, &hold->by_key, key);
     writ_map_add(&claims->by_intent, &hold->by_intent, intent);
     return hold;
@@ -94,9 +94,9 @@ void
 writ_claims_conclude(
     struct writ_claims *claims, struct writ_hold *hold, uint8_t outcome, bool interrupted)
 {
-    hold->held.in_flight = false;
-    hold->held.outcome = outcome;
-    hold->held.interrupted = interrupted;
+    hold->facts.in_flight = false;
+    hold->facts.outcome = outcome;
+    hold->facts.interrupted = interrupted;
     hold->prev = claims->last; /* keeps (2) */
     hold->next = NULL;
     if (claims->last != NULL) {
@@ -127,7 +127,7 @@ unlist(struct writ_claims *claims, struct writ_hold *hold)
 void
 writ_claims_remove(struct writ_claims *claims, struct writ_hold *hold)
 {
-    if (!hold->held.in_flight) {
+    if (!hold->facts.in_flight) {
         unlist(claims, hold);
     }
     writ_map_remove(&claims->by_key, &hold->by_key);

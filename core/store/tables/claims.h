@@ -13,7 +13,7 @@
 #include "store/tables/map.h"
 
 /** The known facts about a claim. */
-struct writ_held {
+struct writ_claim_facts {
     struct writ_tag call; /* the state-free identity of the call */
     uint64_t leaf;        /* of the decision */
     uint64_t boundary;    /* its row */
@@ -28,7 +28,7 @@ struct writ_held {
 struct writ_hold {
     struct writ_map_node by_key, by_intent;
     struct writ_hold *next, *prev; /* not in flight: in the order of the outcomes */
-    struct writ_held held;
+    struct writ_claim_facts facts;
 };
 
 struct writ_claims {
@@ -54,7 +54,7 @@ struct writ_hold *writ_claims_by_intent(const struct writ_claims *claims, struct
 
 /** Takes a key for a call in flight. NULL without memory. */
 struct writ_hold *writ_claims_add(struct writ_claims *claims, struct writ_tag key,
-    struct writ_tag intent, const struct writ_held *held);
+    struct writ_tag intent, const struct writ_claim_facts *facts);
 
 /** Notes that the call has its outcome. */
 void writ_claims_conclude(

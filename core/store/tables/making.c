@@ -125,10 +125,10 @@ take_entry(const struct writ_making_means *means, struct writ_making *build, con
         build->bytes + build->ready * WRIT_SEGMENT_BLOCK + build->tail * WRIT_SEGMENT_ENTRY;
     bool again = (build->first + build->ready + build->tail) > 0 &&
                  writ_segment_same(build->last, entry); /* keeps (2) */
-    struct writ_held held;
+    struct writ_claim_facts facts;
 
-    writ_segment_read(entry, &held);
-    if (again || !means->stands(means->ctx, &held)) { /* keeps (1) */
+    writ_segment_read(entry, &facts);
+    if (again || !means->stands(means->ctx, &facts)) { /* keeps (1) */
         return WRIT_DONE;
     }
     (void)writ_view_place(writ_view(entry, WRIT_SEGMENT_ENTRY), (char *)end);

@@ -39,7 +39,7 @@ struct writ_making_means {
     (void *ctx, const struct writ_segment *segment, size_t block, uint8_t ret[WRIT_SEGMENT_BLOCK],
         size_t *ret_len, struct writ_err *err);
     /** Whether a claim still stands: others are left out. */
-    bool (*stands)(void *ctx, const struct writ_held *held);
+    bool (*stands)(void *ctx, const struct writ_claim_facts *facts);
     void *ctx;
 };
 

@@ -12,10 +12,10 @@
 #define PARTS_LEAST 3
 
 void
-writ_review_context_put(const struct writ_review_context *showing, struct writ_buf *ret)
+writ_review_context_put(const struct writ_review_context *context, struct writ_buf *ret)
 {
     const struct writ_view parts[PARTS] = {
-        showing->arguments, showing->state, showing->before, showing->conditions, showing->salt};
+        context->arguments, context->state, context->before, context->conditions, context->salt};
 
     for (size_t i = 0; i < PARTS; i++) {
         writ_buf_u64(ret, parts[i].len);

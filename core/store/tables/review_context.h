@@ -16,7 +16,7 @@ struct writ_review_context {
 };
 
 /** Appends the context. A failure stays in the buffer. */
-void writ_review_context_put(const struct writ_review_context *showing, struct writ_buf *ret);
+void writ_review_context_put(const struct writ_review_context *context, struct writ_buf *ret);
 
 /** Reads bytes of writ_review_context_put; the views are parts of `bytes`. Bytes of another form
  * are the arguments alone. */

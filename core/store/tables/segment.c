@@ -49,25 +49,25 @@ read_number(const uint8_t *bytes, size_t n)
 }
 
 void
-writ_segment_put(enum writ_segment_kind kind, struct writ_tag tag, const struct writ_held *held,
-    uint8_t ret[WRIT_SEGMENT_ENTRY])
+writ_segment_put(enum writ_segment_kind kind, struct writ_tag tag,
+    const struct writ_claim_facts *facts, uint8_t ret[WRIT_SEGMENT_ENTRY])
 {
     writ_tag_put(tag, ret);
     ret[AT_KIND] = (uint8_t)kind;
-    put_number(~held->leaf, 8, ret + AT_LEAF);
-    ret[AT_OUTCOME] = held->outcome;
-    ret[AT_INTERRUPTED] = held->interrupted ? 1 : 0;
+    put_number(~facts->leaf, 8, ret + AT_LEAF);
+    ret[AT_OUTCOME] = facts->outcome;
+    ret[AT_INTERRUPTED] = facts->interrupted ? 1 : 0;
     ret[AT_INTERRUPTED + 1] = 0;
-    writ_tag_put(held->call, ret + AT_CALL);
-    put_number(held->boundary, 8, ret + AT_BOUNDARY);
-    put_number((uint64_t)held->made_us, 8, ret + AT_MADE);
-    put_number((uint64_t)(held->kept_us / US_PER_S), 4, ret + AT_KEPT);
+    writ_tag_put(facts->call, ret + AT_CALL);
+    put_number(facts->boundary, 8, ret + AT_BOUNDARY);
+    put_number((uint64_t)facts->made_us, 8, ret + AT_MADE);
+    put_number((uint64_t)(facts->kept_us / US_PER_S), 4, ret + AT_KEPT);
 }
 
 void
-writ_segment_read(const uint8_t entry[WRIT_SEGMENT_ENTRY], struct writ_held *ret)
+writ_segment_read(const uint8_t entry[WRIT_SEGMENT_ENTRY], struct writ_claim_facts *ret)
 {
-    *ret = (struct writ_held){
+    *ret = (struct writ_claim_facts){
         .leaf = ~read_number(entry + AT_LEAF, 8),
         .outcome = entry[AT_OUTCOME],
         .interrupted = entry[AT_INTERRUPTED] != 0,
@@ -163,25 +163,25 @@ note(struct writ_segment *segment, const uint8_t *entry)
 {
     struct writ_tag tag = writ_tag_read(entry);
     uint64_t *line = line_of(segment, tag);
-    struct writ_held held;
+    struct writ_claim_facts facts;
 
     for (size_t i = 0; i < TAG_BITS; i++) {
         size_t bit = tag.high >> (i * TAG_BIT_LEN) & TAG_BIT_MASK;
 
         line[bit / 64] |= UINT64_C(1) << bit % 64;
     }
-    writ_segment_read(entry, &held);
-    if (held.made_us < segment->oldest_us) {
-        segment->oldest_us = held.made_us;
+    writ_segment_read(entry, &facts);
+    if (facts.made_us < segment->oldest_us) {
+        segment->oldest_us = facts.made_us;
     }
-    if (held.made_us > segment->newest_us) {
-        segment->newest_us = held.made_us;
+    if (facts.made_us > segment->newest_us) {
+        segment->newest_us = facts.made_us;
     }
-    if (held.made_us + held.kept_us > segment->due_us) {
-        segment->due_us = held.made_us + held.kept_us;
+    if (facts.made_us + facts.kept_us > segment->due_us) {
+        segment->due_us = facts.made_us + facts.kept_us;
     }
-    if (held.boundary > segment->boundary_most) {
-        segment->boundary_most = held.boundary;
+    if (facts.boundary > segment->boundary_most) {
+        segment->boundary_most = facts.boundary;
     }
 }
 

@@ -23,8 +23,8 @@ enum writ_segment_kind {
 
 /** Writes an entry; reads the claim of an entry. */
 void writ_segment_put(enum writ_segment_kind kind, struct writ_tag tag,
-    const struct writ_held *held, uint8_t ret[WRIT_SEGMENT_ENTRY]);
-void writ_segment_read(const uint8_t entry[WRIT_SEGMENT_ENTRY], struct writ_held *ret);
+    const struct writ_claim_facts *facts, uint8_t ret[WRIT_SEGMENT_ENTRY]);
+void writ_segment_read(const uint8_t entry[WRIT_SEGMENT_ENTRY], struct writ_claim_facts *ret);
 
 /** The order of entries: by tag, then kind, then the latest one first. */
 int writ_segment_order(const void *a, const void *b);

@@ -17,10 +17,10 @@
 
 bool
 writ_once_stands(
-    const struct writ_boundaries *boundaries, const struct writ_held *held, int64_t now_us)
+    const struct writ_boundaries *boundaries, const struct writ_claim_facts *facts, int64_t now_us)
 {
-    return held->in_flight || held->made_us + held->kept_us > now_us ||
-           writ_boundaries_at(boundaries, held->boundary) != NULL;
+    return facts->in_flight || facts->made_us + facts->kept_us > now_us ||
+           writ_boundaries_at(boundaries, facts->boundary) != NULL;
 }
 
 /* ---- blocks on the disk ---- */
@@ -59,7 +59,7 @@ writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment, s
 
 static WRIT_RESULT
 find_in(struct writ_ledger *ledger, const struct writ_segment *segment, enum writ_segment_kind kind,
-    struct writ_tag tag, struct writ_held *ret, bool *ret_found, struct writ_err *err)
+    struct writ_tag tag, struct writ_claim_facts *ret, bool *ret_found, struct writ_err *err)
 {
     uint8_t bytes[WRIT_SEGMENT_BLOCK];
     size_t len = 0;
@@ -80,15 +80,16 @@ find_in(struct writ_ledger *ledger, const struct writ_segment *segment, enum wri
 
 WRIT_RESULT
 writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind, struct writ_tag tag,
-    int64_t since_us, int64_t now_us, struct writ_held *ret, bool *ret_found, struct writ_err *err)
+    int64_t since_us, int64_t now_us, struct writ_claim_facts *ret, bool *ret_found,
+    struct writ_err *err)
 {
     const struct writ_hold *hold = kind == WRIT_SEGMENT_KEY
                                        ? writ_claims_by_key(&ledger->claims, tag)
                                        : writ_claims_by_intent(&ledger->claims, tag);
 
-    *ret_found = hold != NULL && writ_once_stands(&ledger->boundaries, &hold->held, now_us);
+    *ret_found = hold != NULL && writ_once_stands(&ledger->boundaries, &hold->facts, now_us);
     if (*ret_found) {
-        *ret = hold->held;
+        *ret = hold->facts;
         return WRIT_DONE;
     }
     for (const struct writ_segment *segment = ledger->segments.list; segment != NULL && !*ret_found;
@@ -132,10 +133,10 @@ take_part(const struct writ_ledger *ledger, const struct writ_hold **hold, size_
     *ret = (struct writ_making_source){.entries = entries};
     for (size_t i = 0; i < holds; i++, *hold = (*hold)->next) {
         if (writ_once_stands(
-                &ledger->boundaries, &(*hold)->held, ledger->log.last_us)) { /* keeps (3) */
-            writ_segment_put(WRIT_SEGMENT_KEY, (*hold)->by_key.tag, &(*hold)->held,
+                &ledger->boundaries, &(*hold)->facts, ledger->log.last_us)) { /* keeps (3) */
+            writ_segment_put(WRIT_SEGMENT_KEY, (*hold)->by_key.tag, &(*hold)->facts,
                 entries + ret->n++ * WRIT_SEGMENT_ENTRY);
-            writ_segment_put(WRIT_SEGMENT_INTENT, (*hold)->by_intent.tag, &(*hold)->held,
+            writ_segment_put(WRIT_SEGMENT_INTENT, (*hold)->by_intent.tag, &(*hold)->facts,
                 entries + ret->n++ * WRIT_SEGMENT_ENTRY);
         }
     }
@@ -254,11 +255,11 @@ read_block(void *ctx, const struct writ_segment *segment, size_t block,
 }
 
 static bool
-still_stands(void *ctx, const struct writ_held *held)
+still_stands(void *ctx, const struct writ_claim_facts *facts)
 {
     const struct writ_ledger *ledger = ctx;
 
-    return writ_once_stands(&ledger->boundaries, held, ledger->log.last_us);
+    return writ_once_stands(&ledger->boundaries, facts, ledger->log.last_us);
 }
 
 static void
@@ -429,7 +430,7 @@ writ_once_sweep(struct writ_ledger *ledger)
         struct writ_hold *next = hold->next;
 
         if (!writ_once_stands(
-                &ledger->boundaries, &hold->held, ledger->log.last_us)) { /* keeps (3) */
+                &ledger->boundaries, &hold->facts, ledger->log.last_us)) { /* keeps (3) */
             writ_claims_remove(&ledger->claims, hold);
         }
         hold = next;

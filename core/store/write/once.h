@@ -29,13 +29,13 @@ size_t writ_once_count(const struct writ_ledger *ledger);
  *         WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_once_find(struct writ_ledger *ledger, enum writ_segment_kind kind,
-    struct writ_tag tag, int64_t since_us, int64_t now_us, struct writ_held *ret, bool *ret_found,
-    struct writ_err *err);
+    struct writ_tag tag, int64_t since_us, int64_t now_us, struct writ_claim_facts *ret,
+    bool *ret_found, struct writ_err *err);
 
 /** Whether the call of a claim is in flight, or its time has not passed, or its boundary is
  * open. */
 bool writ_once_stands(
-    const struct writ_boundaries *boundaries, const struct writ_held *held, int64_t now_us);
+    const struct writ_boundaries *boundaries, const struct writ_claim_facts *facts, int64_t now_us);
 /** Copies a block of a segment. Fails as writ_once_find. */
 WRIT_RESULT writ_once_read(struct writ_ledger *ledger, const struct writ_segment *segment,
     size_t block, uint8_t ret[WRIT_SEGMENT_BLOCK], size_t *ret_len, struct writ_err *err);

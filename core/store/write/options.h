@@ -23,7 +23,7 @@ struct writ_ledger_reports {
     /** The outcome of a call that waited is on disk, because its time has passed: `error`, with the
      * name of `reason` as error_type. Borrowed for the call. */
     void (*given_up)(void *ctx, const struct writ_decision *decision,
-        const struct writ_extension *ours, enum writ_reason reason);
+        const struct writ_extension *extension, enum writ_reason reason);
     void *ctx;
 };
 

@@ -52,14 +52,14 @@ wipe(struct memory *m)
 
 static void
 note_held(struct memory *m, const struct writ_ledger *l, enum writ_segment_kind kind,
-    struct writ_tag tag, const struct writ_held *held)
+    struct writ_tag tag, const struct writ_claim_facts *facts)
 {
-    if (writ_once_stands(&l->boundaries, held, l->log.last_us)) {
+    if (writ_once_stands(&l->boundaries, facts, l->log.last_us)) {
         note(m, "claim %d %llx %llx: call %llx of %llu in %llu at %lld for %lld: %d %d %d",
             (int)kind, (unsigned long long)tag.high, (unsigned long long)tag.low,
-            (unsigned long long)held->call.high, (unsigned long long)held->leaf,
-            (unsigned long long)held->boundary, (long long)held->made_us, (long long)held->kept_us,
-            held->in_flight, held->interrupted, held->outcome);
+            (unsigned long long)facts->call.high, (unsigned long long)facts->leaf,
+            (unsigned long long)facts->boundary, (long long)facts->made_us,
+            (long long)facts->kept_us, facts->in_flight, facts->interrupted, facts->outcome);
     }
 }
 
@@ -67,7 +67,7 @@ static void
 note_segment(struct memory *m, struct writ_ledger *l, const struct writ_segment *segment)
 {
     uint8_t bytes[WRIT_SEGMENT_BLOCK];
-    struct writ_held held;
+    struct writ_claim_facts facts;
     size_t len = 0;
 
     for (size_t block = 0; block < segment->blocks_n; block++) {
@@ -75,10 +75,10 @@ note_segment(struct memory *m, struct writ_ledger *l, const struct writ_segment 
         for (size_t at = 0; at < len; at += WRIT_SEGMENT_ENTRY) {
             struct writ_tag tag = writ_tag_read(bytes + at);
 
-            writ_segment_read(bytes + at, &held);
+            writ_segment_read(bytes + at, &facts);
             ck_assert(writ_segment_may_have(segment, tag));
             ck_assert(writ_segment_goes_on(segment, tag, block));
-            note_held(m, l, (enum writ_segment_kind)bytes[at + WRIT_TAG_BYTES], tag, &held);
+            note_held(m, l, (enum writ_segment_kind)bytes[at + WRIT_TAG_BYTES], tag, &facts);
         }
     }
 }
@@ -92,8 +92,8 @@ note_claims(struct memory *m, struct writ_ledger *l)
         for (struct writ_map_node *at = map->buckets[i]; at != NULL; at = at->next) {
             const struct writ_hold *hold = WRIT_MAP_OF(at, struct writ_hold, by_key);
 
-            note_held(m, l, WRIT_SEGMENT_KEY, hold->by_key.tag, &hold->held);
-            note_held(m, l, WRIT_SEGMENT_INTENT, hold->by_intent.tag, &hold->held);
+            note_held(m, l, WRIT_SEGMENT_KEY, hold->by_key.tag, &hold->facts);
+            note_held(m, l, WRIT_SEGMENT_INTENT, hold->by_intent.tag, &hold->facts);
         }
     }
     for (const struct writ_segment *at = l->segments.list; at != NULL; at = at->next) {
@@ -130,7 +130,7 @@ note_flights(struct memory *m, const struct writ_ledger *l)
             note(m, "flight %llu %.*s in %llu, claim of %llu, waits %d, %zu bookings",
                 (unsigned long long)f->leaf, WRIT_VIEW_ARG(f->decision_id),
                 (unsigned long long)f->boundary->id,
-                f->hold == NULL ? 0 : (unsigned long long)f->hold->held.leaf,
+                f->hold == NULL ? 0 : (unsigned long long)f->hold->facts.leaf,
                 f->wait == NULL ? 0 : (int)f->wait->kind, f->bookings_n);
         }
     }

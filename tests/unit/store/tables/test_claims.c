@@ -8,7 +8,7 @@ static struct writ_hold *
 taken(struct writ_claims *claims, uint64_t key)
 {
     struct writ_hold *hold = writ_claims_add(claims, writ_tag_number(key),
-        writ_tag_number(key + 100000), &(struct writ_held){.leaf = key});
+        writ_tag_number(key + 100000), &(struct writ_claim_facts){.leaf = key});
 
     ck_assert_ptr_nonnull(hold);
     return hold;
@@ -21,8 +21,8 @@ START_TEST(claims_find_gives_a_claim_by_key_and_intent_until_removed)
 
     ck_assert_ok(writ_claims_init(&claims, 10, NULL));
     hold = taken(&claims, 1);
-    ck_assert(hold->held.in_flight);
-    ck_assert_uint_eq(hold->held.leaf, 1);
+    ck_assert(hold->facts.in_flight);
+    ck_assert_uint_eq(hold->facts.leaf, 1);
     ck_assert_ptr_eq(writ_claims_by_key(&claims, writ_tag_number(1)), hold);
     ck_assert_ptr_eq(writ_claims_by_intent(&claims, writ_tag_number(100001)), hold);
     ck_assert_ptr_null(writ_claims_by_key(&claims, writ_tag_number(100001)));
@@ -64,7 +64,7 @@ START_TEST(claims_with_an_outcome_are_ordered_by_outcome)
     writ_claims_conclude(&claims, three, 5, false);
     writ_claims_conclude(&claims, one, 6, false);
     ck_assert_uint_eq(claims.concluded, 3);
-    ck_assert(two->held.interrupted && !two->held.in_flight && two->held.outcome == 4);
+    ck_assert(two->facts.interrupted && !two->facts.in_flight && two->facts.outcome == 4);
     ck_assert(claims.first == two && two->next == three && three->next == one);
     writ_claims_remove(&claims, three);
     ck_assert(claims.first == two && two->next == one && claims.last == one);
@@ -81,8 +81,8 @@ START_TEST(claims_add_without_memory_is_refused)
 
     ck_assert_ok(writ_claims_init(&claims, 10, NULL));
     writ_fault_arm(1);
-    ck_assert_ptr_null(
-        writ_claims_add(&claims, writ_tag_number(1), writ_tag_number(1), &(struct writ_held){0}));
+    ck_assert_ptr_null(writ_claims_add(
+        &claims, writ_tag_number(1), writ_tag_number(1), &(struct writ_claim_facts){0}));
     ck_assert(writ_fault_disarm());
     ck_assert_uint_eq(writ_claims_count(&claims), 0);
     writ_claims_wipe(&claims);

@@ -26,10 +26,10 @@ random_tag(void)
     return (struct writ_tag){random_next(), random_next()};
 }
 
-static struct writ_held
-random_held(void)
+static struct writ_claim_facts
+random_facts(void)
 {
-    return (struct writ_held){
+    return (struct writ_claim_facts){
         .call = random_tag(),
         .leaf = random_next() >> 1,
         .boundary = random_next() >> 20,
@@ -41,7 +41,7 @@ random_held(void)
 }
 
 static void
-is_same(const struct writ_held *a, const struct writ_held *b)
+is_same(const struct writ_claim_facts *a, const struct writ_claim_facts *b)
 {
     ck_assert(writ_tag_equal(a->call, b->call));
     ck_assert_uint_eq(a->leaf, b->leaf);
@@ -55,19 +55,19 @@ is_same(const struct writ_held *a, const struct writ_held *b)
 START_TEST(segment_entry_holds_the_claim_and_the_latest_is_first)
 {
     uint8_t one[WRIT_SEGMENT_ENTRY], other[WRIT_SEGMENT_ENTRY];
-    struct writ_held held, read;
+    struct writ_claim_facts facts, read;
     struct writ_tag tag = random_tag();
 
     for (size_t i = 0; i < 100; i++) {
-        held = random_held();
-        writ_segment_put(WRIT_SEGMENT_KEY, tag, &held, one);
+        facts = random_facts();
+        writ_segment_put(WRIT_SEGMENT_KEY, tag, &facts, one);
         writ_segment_read(one, &read);
-        is_same(&read, &held);
-        held.leaf++;
-        writ_segment_put(WRIT_SEGMENT_KEY, tag, &held, other);
+        is_same(&read, &facts);
+        facts.leaf++;
+        writ_segment_put(WRIT_SEGMENT_KEY, tag, &facts, other);
         ck_assert_int_gt(writ_segment_order(one, other), 0);
         ck_assert(writ_segment_same(one, other));
-        writ_segment_put(WRIT_SEGMENT_INTENT, tag, &held, other);
+        writ_segment_put(WRIT_SEGMENT_INTENT, tag, &facts, other);
         ck_assert_int_lt(writ_segment_order(one, other), 0);
         ck_assert(!writ_segment_same(one, other));
     }
@@ -78,7 +78,7 @@ END_TEST
 
 struct model {
     struct writ_tag key, intent;
-    struct writ_held held;
+    struct writ_claim_facts facts;
 };
 
 static uint8_t entries[2 * CLAIMS * WRIT_SEGMENT_ENTRY];
@@ -91,8 +91,8 @@ made_of(const struct model *model)
     ck_assert_ptr_nonnull(segment);
     for (size_t i = 0; i < CLAIMS; i++) {
         writ_segment_put(
-            WRIT_SEGMENT_KEY, model[i].key, &model[i].held, entries + 2 * i * WRIT_SEGMENT_ENTRY);
-        writ_segment_put(WRIT_SEGMENT_INTENT, model[i].intent, &model[i].held,
+            WRIT_SEGMENT_KEY, model[i].key, &model[i].facts, entries + 2 * i * WRIT_SEGMENT_ENTRY);
+        writ_segment_put(WRIT_SEGMENT_INTENT, model[i].intent, &model[i].facts,
             entries + (2 * i + 1) * WRIT_SEGMENT_ENTRY);
     }
     qsort(entries, (size_t)2 * CLAIMS, WRIT_SEGMENT_ENTRY, writ_segment_order);
@@ -116,7 +116,7 @@ block_of(size_t block)
 
 static bool
 found(const struct writ_segment *segment, enum writ_segment_kind kind, struct writ_tag tag,
-    struct writ_held *ret)
+    struct writ_claim_facts *ret)
 {
     for (size_t block = writ_segment_seek(segment, tag); writ_segment_goes_on(segment, tag, block);
          block++) {
@@ -136,36 +136,36 @@ START_TEST(segment_find_gives_its_own_claims_only)
 {
     static struct model model[CLAIMS];
     struct writ_segment *segment;
-    struct writ_held held;
+    struct writ_claim_facts facts;
     size_t maybe = 0;
 
     for (size_t i = 0; i < CLAIMS; i++) {
-        model[i] = (struct model){random_tag(), random_tag(), random_held()};
+        model[i] = (struct model){random_tag(), random_tag(), random_facts()};
         if (i % 10 > 0) { /* many tags with the same upper half: also across blocks */
             model[i].key.high = model[i - 1].key.high;
         }
-        model[i].held.kept_us = 5000000;
+        model[i].facts.kept_us = 5000000;
     }
     segment = made_of(model);
     ck_assert_uint_eq(segment->entries, 2 * CLAIMS);
     for (size_t i = 0; i < CLAIMS; i++) {
         ck_assert(writ_segment_may_have(segment, model[i].key));
-        ck_assert(found(segment, WRIT_SEGMENT_KEY, model[i].key, &held));
-        is_same(&held, &model[i].held);
-        ck_assert(!found(segment, WRIT_SEGMENT_INTENT, model[i].key, &held));
+        ck_assert(found(segment, WRIT_SEGMENT_KEY, model[i].key, &facts));
+        is_same(&facts, &model[i].facts);
+        ck_assert(!found(segment, WRIT_SEGMENT_INTENT, model[i].key, &facts));
         ck_assert(writ_segment_may_have(segment, model[i].intent));
-        ck_assert(found(segment, WRIT_SEGMENT_INTENT, model[i].intent, &held));
-        is_same(&held, &model[i].held);
-        ck_assert_int_ge(model[i].held.made_us, segment->oldest_us);
-        ck_assert_int_le(model[i].held.made_us, segment->newest_us);
-        ck_assert_int_le(model[i].held.made_us + 5000000, segment->due_us);
-        ck_assert_uint_le(model[i].held.boundary, segment->boundary_most);
+        ck_assert(found(segment, WRIT_SEGMENT_INTENT, model[i].intent, &facts));
+        is_same(&facts, &model[i].facts);
+        ck_assert_int_ge(model[i].facts.made_us, segment->oldest_us);
+        ck_assert_int_le(model[i].facts.made_us, segment->newest_us);
+        ck_assert_int_le(model[i].facts.made_us + 5000000, segment->due_us);
+        ck_assert_uint_le(model[i].facts.boundary, segment->boundary_most);
     }
     for (size_t i = 0; i < 10 * CLAIMS; i++) {
         struct writ_tag other = random_tag();
 
         maybe += writ_segment_may_have(segment, other) ? 1 : 0;
-        ck_assert(!found(segment, WRIT_SEGMENT_KEY, other, &held));
+        ck_assert(!found(segment, WRIT_SEGMENT_KEY, other, &facts));
     }
     ck_assert_uint_lt(maybe, 10 * CLAIMS * 3 / 100); /* the filter spares nearly all reads */
     writ_segment_free(segment);
@@ -179,7 +179,7 @@ START_TEST(segment_find_in_a_changed_block_fails)
     size_t last;
 
     for (size_t i = 0; i < CLAIMS; i++) {
-        model[i] = (struct model){random_tag(), random_tag(), random_held()};
+        model[i] = (struct model){random_tag(), random_tag(), random_facts()};
     }
     segment = made_of(model);
     last = segment->blocks_n - 1;
@@ -206,10 +206,10 @@ large(size_t blocks)
     ck_assert_ptr_nonnull(segment);
     for (size_t block = 0; block < blocks; block++) {
         for (size_t i = 0; i < WRIT_SEGMENT_ENTRIES; i++) {
-            struct writ_held held = random_held();
+            struct writ_claim_facts facts = random_facts();
 
             writ_segment_put(
-                WRIT_SEGMENT_KEY, random_tag(), &held, entries + i * WRIT_SEGMENT_ENTRY);
+                WRIT_SEGMENT_KEY, random_tag(), &facts, entries + i * WRIT_SEGMENT_ENTRY);
         }
         ck_assert_ok(writ_segment_add(segment, entries, WRIT_SEGMENT_ENTRIES, NULL));
     }
