@@ -458,15 +458,15 @@ struct scored {
 static bool
 is_visible(const struct memory *memory, const struct item *item, const struct asking *asking)
 {
-    bool ours = writ_value_equal(item->crew_id, memory->crew_id);
+    bool same_crew = writ_value_equal(item->crew_id, memory->crew_id);
 
     if (writ_view_is(asking->view, "self")) {
         return writ_value_equal(item->agent_id, asking->agent_id);
     }
     if (writ_view_is(asking->view, "role")) {
-        return ours && writ_value_equal(item->role, asking->role);
+        return same_crew && writ_value_equal(item->role, asking->role);
     }
-    return writ_view_is(asking->view, "all") || ours;
+    return writ_view_is(asking->view, "all") || same_crew;
 }
 
 /* An agent that writes huge numbers must not break the crew: such an item scores 0. */

@@ -19,7 +19,7 @@
 #define LIFT     "/lift"
 
 /* One request. */
-struct asked {
+struct api_request {
     struct writ_exchange *x;
     struct writ_gateway *gateway;
     struct writ_generation *generation;
@@ -30,7 +30,7 @@ struct asked {
  * its exchange, in which it is allocated. */
 struct finding {
     uint32_t magic;
-    struct asked asked; /* its generation is held */
+    struct api_request request; /* its generation is held */
     struct writ_kill kill;
     struct writ_kill_call issued;
     int64_t issued_us;
@@ -43,7 +43,7 @@ struct finding {
 /* A stop that was pulled, while the ledger is searched for calls that it names. */
 struct sighting {
     uint32_t magic;
-    struct asked asked;
+    struct api_request request;
     struct writ_kill kill; /* in the arena of the request */
     bool durable, known;
     struct writ_worker *worker;
@@ -52,19 +52,19 @@ struct sighting {
 };
 
 static void
-refuse(struct asked *a, unsigned status, enum writ_reason reason)
+refuse(struct api_request *a, unsigned status, enum writ_reason reason)
 {
     writ_api_answer_problem(a->x, status, reason);
 }
 
 /* False: the caller is unknown, and was answered. */
 static bool
-begin(struct asked *a, struct writ_exchange *x, struct writ_gateway *gateway)
+begin(struct api_request *a, struct writ_exchange *x, struct writ_gateway *gateway)
 {
     struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
     enum writ_reason reason;
 
-    *a = (struct asked){.x = x, .gateway = gateway, .generation = worker->generation};
+    *a = (struct api_request){.x = x, .gateway = gateway, .generation = worker->generation};
     reason = writ_api_ask(x, worker, x->arena, &a->agent);
     if (reason != WRIT_REASON_NONE) {
         refuse(a, writ_api_status(reason), reason);
@@ -74,7 +74,7 @@ begin(struct asked *a, struct writ_exchange *x, struct writ_gateway *gateway)
 }
 
 static bool
-is_administrator(const struct asked *a)
+is_administrator(const struct api_request *a)
 {
     const struct writ_views *all = &a->generation->config->administrators;
 
@@ -87,7 +87,7 @@ is_administrator(const struct asked *a)
 }
 
 static void
-reply(struct asked *a, struct writ_write *w, const struct writ_buf *body)
+reply(struct api_request *a, struct writ_write *w, const struct writ_buf *body)
 {
     WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer keeps the failure */
     writ_api_answer_json(a->x, 200, body);
@@ -96,7 +96,7 @@ reply(struct asked *a, struct writ_write *w, const struct writ_buf *body)
 /* ---- stops */
 
 static void
-list(struct asked *a)
+list(struct api_request *a)
 {
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
@@ -126,7 +126,7 @@ read_text(const struct writ_json *body, struct writ_view name, size_t max, struc
 /* "upstream/tool", complete, of a configured upstream or framework. A pattern or an unknown name is
  * refused, because it would stop nothing. */
 static bool
-is_tool_name(const struct asked *a, struct writ_view value)
+is_tool_name(const struct api_request *a, struct writ_view value)
 {
     struct writ_view upstream = writ_view_sub(value, 0, writ_view_find(value, '/'));
 
@@ -136,7 +136,7 @@ is_tool_name(const struct asked *a, struct writ_view value)
 }
 
 static bool
-read_kill(struct asked *a, struct writ_kill *ret)
+read_kill(struct api_request *a, struct writ_kill *ret)
 {
     const struct writ_json *body = NULL;
     struct writ_view by;
@@ -166,7 +166,7 @@ read_kill(struct asked *a, struct writ_kill *ret)
 
 /* An administrator of a tenant stops only calls of that tenant. */
 static bool
-is_within(const struct asked *a, struct writ_kill *kill)
+is_within(const struct api_request *a, struct writ_kill *kill)
 {
     if (a->agent.tenant.len == 0) {
         return true;
@@ -181,7 +181,7 @@ is_within(const struct asked *a, struct writ_kill *kill)
 }
 
 static void
-tell(const struct asked *a, enum writ_event event, const struct writ_kill *kill)
+tell(const struct api_request *a, enum writ_event event, const struct writ_kill *kill)
 {
     WRIT_LOG(a->gateway->log, event, writ_log_text("id", kill->id),
         writ_log_text("by", writ_kill_by_name(kill->by)), writ_log_text("value", kill->value),
@@ -189,7 +189,7 @@ tell(const struct asked *a, enum writ_event event, const struct writ_kill *kill)
 }
 
 static void
-answer_pulled(struct asked *a, const struct writ_kill *kill, bool durable, bool known)
+answer_pulled(struct api_request *a, const struct writ_kill *kill, bool durable, bool known)
 {
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     writ_auto_buf stops = writ_buf_make(WRIT_API_ANSWER_MAX);
@@ -211,15 +211,15 @@ static void
 seen(struct writ_post *post)
 {
     struct sighting *s = post->ctx;
-    struct writ_generation *held = s->asked.generation; /* an answer frees the arena */
+    struct writ_generation *held = s->request.generation; /* an answer frees the arena */
 
     WRIT_INVARIANT(s->magic == MAGIC);
     if (!s->known) {
-        WRIT_LOG(s->asked.gateway->log, WRIT_EVENT_KILL_UNKNOWN, writ_log_text("id", s->kill.id),
+        WRIT_LOG(s->request.gateway->log, WRIT_EVENT_KILL_UNKNOWN, writ_log_text("id", s->kill.id),
             writ_log_text("by", writ_kill_by_name(s->kill.by)),
             writ_log_text("value", s->kill.value), writ_log_text("tenant", s->kill.tenant));
     }
-    answer_pulled(&s->asked, &s->kill, s->durable, s->known);
+    answer_pulled(&s->request, &s->kill, s->durable, s->known);
     writ_generation_drop(held);
 }
 
@@ -235,7 +235,7 @@ look(struct writ_lookup *lookup, struct writ_reader *reader)
 
 /* False: it cannot be looked up now. */
 static bool
-look_whether_seen(const struct asked *a, const struct writ_kill *kill, bool durable)
+look_whether_seen(const struct api_request *a, const struct writ_kill *kill, bool durable)
 {
     struct sighting *s = writ_arena_get(a->x->arena, sizeof *s);
 
@@ -243,22 +243,22 @@ look_whether_seen(const struct asked *a, const struct writ_kill *kill, bool dura
         return false;
     }
     *s = (struct sighting){.magic = MAGIC,
-        .asked = *a,
+        .request = *a,
         .kill = *kill,
         .durable = durable,
         .worker = writ_gateway_worker(a->gateway, a->x->loop),
         .lookup = {.work = look, .ctx = s},
         .post = {.fn = seen, .ctx = s}};
-    s->asked.generation = writ_generation_hold(a->generation);
+    s->request.generation = writ_generation_hold(a->generation);
     if (!writ_is_ok(writ_ledger_query_ask(a->gateway->queries, &s->lookup))) {
-        writ_generation_drop(s->asked.generation);
+        writ_generation_drop(s->request.generation);
         return false;
     }
     return true;
 }
 
 static void
-pull(struct asked *a, const struct writ_kill *kill)
+pull(struct api_request *a, const struct writ_kill *kill)
 {
     struct writ_err err = {{0}, 0, 0};
     struct writ_kill pulled;
@@ -296,7 +296,7 @@ static void
 found(struct writ_post *post)
 {
     struct finding *f = post->ctx;
-    struct asked *a = &f->asked;
+    struct api_request *a = &f->request;
     struct writ_generation *held = a->generation; /* an answer frees the arena */
 
     WRIT_INVARIANT(f->magic == MAGIC);
@@ -317,22 +317,22 @@ found(struct writ_post *post)
 static WRIT_RESULT
 read_issued(struct finding *f, const struct writ_reader_call *call)
 {
-    struct writ_arena *arena = f->asked.x->arena;
+    struct writ_arena *arena = f->request.x->arena;
     const struct writ_json *value = NULL;
-    struct writ_extension ours = {0};
+    struct writ_extension extension = {0};
     struct writ_decision d = {0};
 
     WRIT_TRY(writ_json_read(call->decision, &writ_json_limits_default, arena, &value, NULL));
     WRIT_TRY(writ_decision_read(value, arena, &d, NULL));
-    WRIT_TRY(writ_extension_read(&d.extensions, arena, &ours, NULL));
-    if (!writ_decision_is(&d, WRIT_DECISION_ALLOW) && ours.shadow.is != WRIT_PRESENT) {
+    WRIT_TRY(writ_extension_read(&d.extensions, arena, &extension, NULL));
+    if (!writ_decision_is(&d, WRIT_DECISION_ALLOW) && extension.shadow.is != WRIT_PRESENT) {
         return (writ_result){WRIT_E_ABSENT};
     }
     WRIT_TRY(writ_time_read(d.issued_at.view, &f->issued_us));
     f->issued = (struct writ_kill_call){
         .agent_id = d.agent_id.view,
         .tenant = call->tenant,
-        .upstream = ours.upstream.view,
+        .upstream = extension.upstream.view,
         .tool = d.tool.view,
         .policy = d.policy_digest.view,
         .decision_id = d.decision_id.view,
@@ -349,7 +349,7 @@ find(struct writ_lookup *lookup, struct writ_reader *reader)
     writ_result result = {WRIT_E_IO};
 
     if (reader != NULL) {
-        result = writ_reader_show(reader, f->kill.value, f->asked.x->arena, &call, NULL);
+        result = writ_reader_show(reader, f->kill.value, f->request.x->arena, &call, NULL);
     }
     if (writ_is_ok(result) && f->kill.tenant.len > 0 &&
         !writ_view_equal(f->kill.tenant, call.tenant)) {
@@ -363,7 +363,7 @@ find(struct writ_lookup *lookup, struct writ_reader *reader)
 }
 
 static void
-pull_credential(const struct asked *a, const struct writ_kill *kill)
+pull_credential(const struct api_request *a, const struct writ_kill *kill)
 {
     struct finding *f = writ_arena_get(a->x->arena, sizeof *f);
 
@@ -372,12 +372,12 @@ pull_credential(const struct asked *a, const struct writ_kill *kill)
         return;
     }
     *f = (struct finding){.magic = MAGIC,
-        .asked = *a,
+        .request = *a,
         .kill = *kill,
         .worker = writ_gateway_worker(a->gateway, a->x->loop),
         .lookup = {.work = find, .ctx = f},
         .post = {.fn = found, .ctx = f}};
-    f->asked.generation = writ_generation_hold(a->generation);
+    f->request.generation = writ_generation_hold(a->generation);
     if (!writ_is_ok(writ_ledger_query_ask(a->gateway->queries, &f->lookup))) {
         writ_generation_drop(a->generation);
         writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
@@ -385,7 +385,7 @@ pull_credential(const struct asked *a, const struct writ_kill *kill)
 }
 
 static void
-begin_pull(struct asked *a)
+begin_pull(struct api_request *a)
 {
     struct writ_kill kill = {.who = writ_approval_subject(&a->agent)};
 
@@ -403,7 +403,7 @@ begin_pull(struct asked *a)
 static void
 handle_all(struct writ_exchange *x, void *ctx)
 {
-    struct asked a;
+    struct api_request a;
 
     if (!begin(&a, x, ctx)) {
         return;
@@ -420,7 +420,7 @@ handle_all(struct writ_exchange *x, void *ctx)
 static void
 handle_one(struct writ_exchange *x, void *ctx)
 {
-    struct asked a;
+    struct api_request a;
     struct writ_kill kill;
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_write w = writ_write_to(&body);
@@ -475,7 +475,7 @@ token_of(struct writ_view form)
 static enum writ_status
 status_of(void *ctx, const struct writ_claims *claims)
 {
-    struct asked *a = ctx;
+    struct api_request *a = ctx;
 
     return claims->status.uri.ptr != NULL
                ? writ_stop_rules_status(a->gateway->stop_rules, claims->status.place)
@@ -484,7 +484,7 @@ status_of(void *ctx, const struct writ_claims *claims)
 
 /* The credential itself states its subject and purpose: only whether it is active is checked. */
 static bool
-is_active(struct asked *a, struct writ_view token, const struct writ_jwks *keys,
+is_active(struct api_request *a, struct writ_view token, const struct writ_jwks *keys,
     const struct writ_json *payload)
 {
     const struct writ_config *config = a->generation->config;
@@ -522,7 +522,7 @@ introspect(struct writ_exchange *x, void *ctx)
     struct writ_jwks *keys = NULL;
     struct writ_view token;
     struct writ_jws jws;
-    struct asked a;
+    struct api_request a;
     bool active;
 
     if (!begin(&a, x, ctx)) {

@@ -27,7 +27,7 @@
 enum scope { SCOPE_OWN = 0, SCOPE_TENANT, SCOPE_ALL };
 
 /** One query; in the arena of its exchange. */
-struct asked {
+struct api_request {
     uint32_t magic;
     struct writ_exchange *x;
     struct writ_worker *worker;
@@ -66,7 +66,7 @@ scope_of(const struct writ_review_viewer *viewer)
 
 /* No tenant is the empty name in the ledger. */
 static struct writ_view
-tenant_of(const struct asked *a)
+tenant_of(const struct api_request *a)
 {
     struct writ_view tenant = a->viewer.agent.tenant;
 
@@ -74,7 +74,7 @@ tenant_of(const struct asked *a)
 }
 
 static bool
-sees(const struct asked *a, struct writ_view tenant, struct writ_view agent_id)
+sees(const struct api_request *a, struct writ_view tenant, struct writ_view agent_id)
 {
     switch (a->scope) {
     case SCOPE_ALL:
@@ -113,7 +113,7 @@ has_words(struct writ_view text, struct writ_view words)
 }
 
 static bool
-is_wanted(const struct asked *a, const struct writ_reader_item *item)
+is_wanted(const struct api_request *a, const struct writ_reader_item *item)
 {
     const struct writ_view places[] = {
         item->tool, item->agent_id, item->boundary_id, item->decision_id, item->tenant};
@@ -152,7 +152,7 @@ put_item(struct writ_write *w, const struct writ_reader_item *item)
 static bool
 take_item(void *ctx, const struct writ_reader_item *item)
 {
-    struct asked *a = ctx;
+    struct api_request *a = ctx;
 
     if (a->scanned == WRIT_LEDGER_API_SCAN || a->found == WRIT_LEDGER_API_PAGE) {
         a->next = item->leaf + 1; /* the next page begins here */
@@ -169,7 +169,7 @@ take_item(void *ctx, const struct writ_reader_item *item)
 static bool
 take_newest(void *ctx, const struct writ_reader_item *item)
 {
-    struct asked *a = ctx;
+    struct api_request *a = ctx;
 
     a->filter.before_leaf = item->leaf + 1;
     return false;
@@ -177,7 +177,7 @@ take_newest(void *ctx, const struct writ_reader_item *item)
 
 /* Limits the records that one answer reads, however long the ledger is. */
 static WRIT_RESULT
-bound(struct asked *a, struct writ_reader *reader)
+bound(struct api_request *a, struct writ_reader *reader)
 {
     static const struct writ_reader_filter any = {0};
 
@@ -191,7 +191,7 @@ bound(struct asked *a, struct writ_reader *reader)
 }
 
 static WRIT_RESULT
-list(struct asked *a, struct writ_reader *reader)
+list(struct api_request *a, struct writ_reader *reader)
 {
     static const struct writ_view names[] = {
         [SCOPE_OWN] = WRIT_LIT("own"),
@@ -249,7 +249,7 @@ read_round(
 
 /* Whether the viewer may see the review that the round opened: by the terms of its first record. */
 static bool
-sees_review(const struct asked *a, const struct round *round, struct writ_arena *arena)
+sees_review(const struct api_request *a, const struct round *round, struct writ_arena *arena)
 {
     const struct writ_json *record = NULL;
     struct writ_review review;
@@ -263,8 +263,8 @@ sees_review(const struct asked *a, const struct round *round, struct writ_arena 
 
 /* The rounds of a call in order: those before the requested one, and those after it. */
 static WRIT_RESULT
-gather(struct asked *a, struct writ_reader *reader, struct writ_arena *arena, struct round *rounds,
-    size_t *ret_n)
+gather(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena,
+    struct round *rounds, size_t *ret_n)
 {
     struct writ_view id = a->id;
     size_t n = 0;
@@ -293,7 +293,7 @@ gather(struct asked *a, struct writ_reader *reader, struct writ_arena *arena, st
 /* ---- why: for those who may read the policy */
 
 static bool
-may_read_policy(const struct asked *a)
+may_read_policy(const struct api_request *a)
 {
     const struct writ_views *all = &a->viewer.generation->config->administrators;
 
@@ -306,7 +306,7 @@ may_read_policy(const struct asked *a)
 }
 
 static void
-put_place(struct asked *a, const struct writ_yaml *node)
+put_place(struct api_request *a, const struct writ_yaml *node)
 {
     writ_write_text(&a->w, "file", writ_standing_file(a->viewer.generation->config, node));
     writ_write_count(&a->w, "line", node->key_line);
@@ -314,7 +314,7 @@ put_place(struct asked *a, const struct writ_yaml *node)
 
 static void
 put_constraint(
-    struct asked *a, const struct writ_tool_rule *rule, const struct writ_extension *ours)
+    struct api_request *a, const struct writ_tool_rule *rule, const struct writ_extension *ours)
 {
     const struct writ_constraint *c =
         writ_standing_named(rule->arguments, writ_member_view(&ours->constraint));
@@ -335,7 +335,7 @@ put_constraint(
 /* The rule that a call of this caller gets now, and whether the policy is still that of the record.
  * No value of the call is in it. */
 static WRIT_RESULT
-put_why(struct asked *a, const struct round *round, struct writ_arena *arena)
+put_why(struct api_request *a, const struct round *round, struct writ_arena *arena)
 {
     const struct writ_config *config = a->viewer.generation->config;
     char digest[WRIT_DIGEST_TEXT];
@@ -367,7 +367,7 @@ put_why(struct asked *a, const struct round *round, struct writ_arena *arena)
 }
 
 static WRIT_RESULT
-put_round(struct asked *a, const struct round *round, struct writ_arena *arena)
+put_round(struct api_request *a, const struct round *round, struct writ_arena *arena)
 {
     struct writ_write *w = &a->w;
 
@@ -394,7 +394,7 @@ put_round(struct asked *a, const struct round *round, struct writ_arena *arena)
 }
 
 static WRIT_RESULT
-tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
+tell_life(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
 {
     struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
     const struct writ_reader_call *last;
@@ -425,7 +425,7 @@ tell_life(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
 /* ---- proofs ---- */
 
 static WRIT_RESULT
-open_proofs(const struct asked *a, struct writ_proofs **ret)
+open_proofs(const struct api_request *a, struct writ_proofs **ret)
 {
     const struct writ_generation *generation = a->viewer.generation;
 
@@ -434,7 +434,7 @@ open_proofs(const struct asked *a, struct writ_proofs **ret)
 
 /* keeps (2): a viewer that may not see the call gets no receipt of it */
 static WRIT_RESULT
-tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *arena)
+tell_receipt(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
 {
     writ_auto_proofs proofs = NULL;
     struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
@@ -449,7 +449,7 @@ tell_receipt(struct asked *a, struct writ_reader *reader, struct writ_arena *are
 }
 
 static WRIT_RESULT
-tell_checkpoint(struct asked *a)
+tell_checkpoint(struct api_request *a)
 {
     writ_auto_proofs proofs = NULL;
     struct writ_tree_proof proof = {0};
@@ -481,7 +481,7 @@ tell_checkpoint(struct asked *a)
 /* ---- from the loop to the thread and back ---- */
 
 static void
-refuse(struct asked *a, unsigned status, enum writ_reason reason)
+refuse(struct api_request *a, unsigned status, enum writ_reason reason)
 {
     writ_buf_wipe(&a->body);
     writ_review_viewer_wipe(&a->viewer);
@@ -491,7 +491,7 @@ refuse(struct asked *a, unsigned status, enum writ_reason reason)
 static void
 back_on_loop(struct writ_post *post)
 {
-    struct asked *a = post->ctx;
+    struct api_request *a = post->ctx;
 
     WRIT_INVARIANT(a->magic == MAGIC);
     if (a->refused != WRIT_REASON_NONE) {
@@ -508,7 +508,7 @@ back_on_loop(struct writ_post *post)
 static void
 work(struct writ_lookup *lookup, struct writ_reader *reader)
 {
-    struct asked *a = lookup->ctx;
+    struct api_request *a = lookup->ctx;
     struct writ_arena *arena = reader == NULL ? NULL : writ_arena_new(ARENA_MAX);
     writ_result result = {WRIT_E_NOMEM};
 
@@ -529,7 +529,7 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
 
 /* keeps (1) */
 static void
-ask(struct asked *a)
+ask(struct api_request *a)
 {
     a->lookup = (struct writ_lookup){.work = work, .ctx = a};
     a->post = (struct writ_post){.fn = back_on_loop, .ctx = a};
@@ -539,17 +539,18 @@ ask(struct asked *a)
 }
 
 /* NULL: answered. */
-static struct asked *
+static struct api_request *
 begin(struct writ_exchange *x, struct writ_gateway *gateway)
 {
-    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
     enum writ_reason refused;
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
-    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
+    *a = (struct api_request){
+        .magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
     refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
     if (refused != WRIT_REASON_NONE) {
         writ_api_answer_problem(x, writ_api_status(refused), refused);
@@ -567,7 +568,7 @@ read_decision(struct writ_view word, struct writ_reader_filter *ret)
 }
 
 static bool
-read_filter(struct asked *a)
+read_filter(struct api_request *a)
 {
     struct writ_arena *arena = a->x->arena;
     struct writ_view query = a->x->query, decision = {NULL, 0}, before = {NULL, 0};
@@ -592,7 +593,7 @@ read_filter(struct asked *a)
 static void
 handle_list(struct writ_exchange *x, void *ctx)
 {
-    struct asked *a = begin(x, ctx);
+    struct api_request *a = begin(x, ctx);
 
     if (a != NULL && !read_filter(a)) {
         refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
@@ -604,7 +605,7 @@ handle_list(struct writ_exchange *x, void *ctx)
 static void
 handle_one(struct writ_exchange *x, void *ctx)
 {
-    struct asked *a = begin(x, ctx);
+    struct api_request *a = begin(x, ctx);
 
     if (a == NULL) {
         return;
@@ -621,14 +622,14 @@ handle_one(struct writ_exchange *x, void *ctx)
 static void
 handle_checkpoint(struct writ_exchange *x, void *ctx)
 {
-    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
     struct writ_view from = {NULL, 0};
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
+    *a = (struct api_request){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
     a->viewer.generation = writ_generation_hold(a->worker->generation);
     a->wants_checkpoint = true;
     if (!writ_is_ok(writ_query_get(x->query, WRIT_LIT("from"), NUMBER_MAX, x->arena, &from)) ||

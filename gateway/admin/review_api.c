@@ -15,7 +15,7 @@
 enum deed { DEED_NONE = 0, DEED_READ, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
 
 /** One request; in the arena of its exchange. */
-struct asked {
+struct api_request {
     uint32_t magic;
     struct writ_exchange *x;
     struct writ_worker *worker;
@@ -30,27 +30,27 @@ struct asked {
 };
 
 static void
-refuse(struct asked *a, unsigned status, enum writ_reason reason)
+refuse(struct api_request *a, unsigned status, enum writ_reason reason)
 {
     writ_review_viewer_wipe(&a->viewer);
     writ_api_answer_problem(a->x, status, reason);
 }
 
 static void
-reply(struct asked *a, const struct writ_buf *body)
+reply(struct api_request *a, const struct writ_buf *body)
 {
     writ_review_viewer_wipe(&a->viewer);
     writ_api_answer_json(a->x, 200, body);
 }
 
 static struct writ_view
-subject_of(const struct asked *a)
+subject_of(const struct api_request *a)
 {
     return writ_review_viewer_subject(&a->viewer);
 }
 
 static bool
-may_see(const struct asked *a, const struct writ_review *review)
+may_see(const struct api_request *a, const struct writ_review *review)
 {
     return writ_review_viewer_sees(&a->viewer, review);
 }
@@ -59,7 +59,7 @@ may_see(const struct asked *a, const struct writ_review *review)
 
 /* The actions that the viewer may take now. */
 static void
-put_may(struct writ_write *w, const struct asked *a, const struct writ_review_told *told)
+put_may(struct writ_write *w, const struct api_request *a, const struct writ_review_told *told)
 {
     const struct writ_review *review = &told->review;
     const struct {
@@ -86,7 +86,7 @@ put_may(struct writ_write *w, const struct asked *a, const struct writ_review_to
 }
 
 static void
-answer_read(struct asked *a)
+answer_read(struct api_request *a)
 {
     const struct writ_entry_review_get *get = &a->entry.review_get;
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
@@ -121,11 +121,11 @@ status_of(enum writ_reason reason)
                                                      : 409;
 }
 
-static void submit(struct asked *a);
-static void vote(struct asked *a);
+static void submit(struct api_request *a);
+static void vote(struct api_request *a);
 
 static void
-answer_event(struct asked *a)
+answer_event(struct api_request *a)
 {
     const struct writ_entry_review *r = &a->entry.review;
     writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
@@ -156,7 +156,7 @@ answer_event(struct asked *a)
 }
 
 static void
-cancel(struct asked *a)
+cancel(struct api_request *a)
 {
     const struct writ_review *review = &a->entry.review_get.told.review;
 
@@ -173,7 +173,7 @@ cancel(struct asked *a)
 static void
 back_on_loop(struct writ_post *post)
 {
-    struct asked *a = post->ctx;
+    struct api_request *a = post->ctx;
 
     WRIT_INVARIANT(a->magic == MAGIC);
     if (a->entry.code == WRIT_E_ABSENT) {
@@ -200,13 +200,13 @@ back_on_loop(struct writ_post *post)
 static void
 entry_done(struct writ_entry *entry)
 {
-    struct asked *a = entry->user;
+    struct api_request *a = entry->user;
 
     writ_loop_answer(a->worker->loop, &a->post);
 }
 
 static void
-submit(struct asked *a)
+submit(struct api_request *a)
 {
     a->entry.done = entry_done;
     a->entry.user = a;
@@ -219,7 +219,7 @@ submit(struct asked *a)
 
 /* "/ID", "/ID/vote": the review and the action. False: no such path. */
 static bool
-read_path(struct asked *a)
+read_path(struct api_request *a)
 {
     struct writ_view rest = writ_view_sub(a->x->suffix, 0, a->x->suffix.len), deed;
     size_t slash;
@@ -243,7 +243,7 @@ read_path(struct asked *a)
 
 /* The answer of a model is read against the prompt that it got. */
 static bool
-is_answer(struct asked *a)
+is_answer(struct api_request *a)
 {
     const struct writ_json *body = NULL;
 
@@ -253,7 +253,7 @@ is_answer(struct asked *a)
 }
 
 static void
-vote(struct asked *a)
+vote(struct api_request *a)
 {
     const struct writ_entry_review_get *get = &a->entry.review_get;
     struct writ_review_seat seat = {.voter = subject_of(a)};
@@ -278,7 +278,7 @@ vote(struct asked *a)
 }
 
 static void
-go(struct asked *a)
+go(struct api_request *a)
 {
     switch (a->deed) {
     case DEED_NONE:
@@ -311,14 +311,14 @@ go(struct asked *a)
 static void
 handle_one(struct writ_exchange *x, void *ctx)
 {
-    struct asked *a = writ_arena_get(x->arena, sizeof *a);
+    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
     enum writ_reason refused;
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    *a = (struct asked){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
+    *a = (struct api_request){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
     refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
     if (refused != WRIT_REASON_NONE) {
         writ_api_answer_problem(x, writ_api_status(refused), refused);

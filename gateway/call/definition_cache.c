@@ -22,9 +22,9 @@ writ_definition_cache_open(const struct writ_gateway *gateway, const struct writ
 }
 
 void
-writ_definition_cache_wipe(struct writ_definition_cache *seen)
+writ_definition_cache_wipe(struct writ_definition_cache *cache)
 {
-    writ_definitions_free(WRIT_TAKE(seen->definitions));
+    writ_definitions_free(WRIT_TAKE(cache->definitions));
 }
 
 static void
@@ -51,7 +51,7 @@ tell_doubled(const struct writ_gateway *gateway, struct writ_view upstream, stru
 
 static writ_result
 put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
-    const struct writ_catalog_tool *tool, const struct writ_definition_cache *seen,
+    const struct writ_catalog_tool *tool, const struct writ_definition_cache *cache,
     struct writ_definitions *ret)
 {
     writ_auto_buf name = writ_buf_make(upstream.len + tool->name.len + 1);
@@ -65,7 +65,7 @@ put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
     WRIT_TRY(writ_buf_check(&name, NULL));
     definition.name = writ_buf_view(&name);
     writ_time_format(writ_clock_wall_us(gateway->clock), now);
-    before = writ_definitions_find(seen->definitions, definition.name);
+    before = writ_definitions_find(cache->definitions, definition.name);
     definition.at = writ_view(now, WRIT_TIME_TEXT - 1);
     if (before != NULL && writ_digest_equal(&before->digest, &definition.digest)) {
         definition.at = before->at;
@@ -77,11 +77,11 @@ put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
 
 /* Keeps the earlier definitions of an upstream that has not listed its tools yet. */
 static writ_result
-put_old(struct writ_view upstream, const struct writ_definition_cache *seen,
+put_old(struct writ_view upstream, const struct writ_definition_cache *cache,
     struct writ_definitions *ret)
 {
-    for (size_t i = 0; i < seen->definitions->n; i++) {
-        const struct writ_definition *definition = &seen->definitions->items[i];
+    for (size_t i = 0; i < cache->definitions->n; i++) {
+        const struct writ_definition *definition = &cache->definitions->items[i];
         struct writ_view name = definition->name;
         if (writ_view_equal(writ_view_sub(name, 0, writ_view_find(name, '/')), upstream)) {
             WRIT_TRY(writ_definitions_put(ret, definition, NULL));
@@ -92,7 +92,7 @@ put_old(struct writ_view upstream, const struct writ_definition_cache *seen,
 
 static writ_result
 put_upstream(const struct writ_gateway *gateway, size_t index,
-    const struct writ_definition_cache *seen, struct writ_definitions *ret, uint64_t *ret_version)
+    const struct writ_definition_cache *cache, struct writ_definitions *ret, uint64_t *ret_version)
 {
     struct writ_upstream *upstream = gateway->upstreams[index];
     struct writ_view name = writ_upstream_config(upstream)->name;
@@ -101,12 +101,12 @@ put_upstream(const struct writ_gateway *gateway, size_t index,
     writ_result r = WRIT_DONE;
 
     if (catalog == NULL) {
-        return put_old(name, seen, ret);
+        return put_old(name, cache, ret);
     }
     for (size_t i = 0; i < catalog->n && writ_is_ok(r); i++) {
         if (!catalog->tools[i].doubled) {
-            r = put_tool(gateway, name, &catalog->tools[i], seen, ret);
-        } else if (*ret_version != seen->versions[index]) {
+            r = put_tool(gateway, name, &catalog->tools[i], cache, ret);
+        } else if (*ret_version != cache->versions[index]) {
             tell_doubled(gateway, name, catalog->tools[i].name);
         }
     }
@@ -122,14 +122,15 @@ active_kid(const struct writ_keyring *keys)
 
 static bool
 is_new(const struct writ_gateway *gateway, const struct writ_keyring *keys,
-    const struct writ_definition_cache *seen)
+    const struct writ_definition_cache *cache)
 {
-    if (seen->definitions->n > 0 && !writ_view_equal(writ_view_str(seen->kid), active_kid(keys))) {
+    if (cache->definitions->n > 0 &&
+        !writ_view_equal(writ_view_str(cache->kid), active_kid(keys))) {
         return true;
     }
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         if (writ_catalog_snapshot_version(writ_upstream_snapshot(gateway->upstreams[i])) !=
-            seen->versions[i]) {
+            cache->versions[i]) {
             return true;
         }
     }
@@ -138,14 +139,14 @@ is_new(const struct writ_gateway *gateway, const struct writ_keyring *keys,
 
 static writ_result
 keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
-    struct writ_definition_cache *seen, struct writ_err *err)
+    struct writ_definition_cache *cache, struct writ_err *err)
 {
     struct writ_definition_cache fresh = {.definitions = NULL};
     writ_result r = writ_definitions_new(&fresh.definitions, err);
 
     (void)writ_view_place(active_kid(keys), fresh.kid);
     for (size_t i = 0; i < gateway->upstreams_n && writ_is_ok(r); i++) {
-        r = put_upstream(gateway, i, seen, fresh.definitions, &fresh.versions[i]);
+        r = put_upstream(gateway, i, cache, fresh.definitions, &fresh.versions[i]);
     }
     if (writ_is_ok(r)) {
         r = writ_definitions_save(gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN,
@@ -154,24 +155,24 @@ keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
     if (!writ_is_ok(r)) {
         /* not again before there is something new */
         for (size_t i = 0; i < gateway->upstreams_n; i++) {
-            seen->versions[i] = fresh.versions[i];
+            cache->versions[i] = fresh.versions[i];
         }
-        (void)writ_view_place(active_kid(keys), seen->kid);
+        (void)writ_view_place(active_kid(keys), cache->kid);
         writ_definition_cache_wipe(&fresh);
         return r;
     }
-    writ_definition_cache_wipe(seen);
-    *seen = fresh;
+    writ_definition_cache_wipe(cache);
+    *cache = fresh;
     return r;
 }
 
 void
 writ_definition_cache_keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
-    struct writ_definition_cache *seen)
+    struct writ_definition_cache *cache)
 {
     struct writ_err err = {{0}, 0, 0};
 
-    if (is_new(gateway, keys, seen) && !writ_is_ok(keep(gateway, keys, seen, &err))) {
+    if (is_new(gateway, keys, cache) && !writ_is_ok(keep(gateway, keys, cache, &err))) {
         WRIT_LOG(gateway->log, WRIT_EVENT_DEFINITIONS_NOT_KEPT, writ_log_str("why", err.text));
     }
 }

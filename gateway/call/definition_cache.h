@@ -21,9 +21,9 @@ WRIT_RESULT writ_definition_cache_open(const struct writ_gateway *gateway,
  * has changed (a start refuses a file that a revoked key signed). Logs which definitions changed,
  * and failures. */
 void writ_definition_cache_keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
-    struct writ_definition_cache *seen);
+    struct writ_definition_cache *cache);
 
 /** A zeroed one is fine. */
-void writ_definition_cache_wipe(struct writ_definition_cache *seen);
+void writ_definition_cache_wipe(struct writ_definition_cache *cache);
 
 #endif

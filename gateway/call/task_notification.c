@@ -9,7 +9,7 @@
 /* Invariant: lives from writ_task_notification_take until `told`; the ledger and our own request
  * use it one after the other. Its arena is its own, because the request may be an endless
  * stream. */
-struct held {
+struct pending_event {
     struct writ_request *request;
     struct writ_upstream *from;
     enum writ_task_form form;
@@ -23,7 +23,7 @@ struct held {
     struct writ_task_question question;
     struct writ_entry entry;
     struct writ_post post;
-    void (*next)(struct held *held);
+    void (*next)(struct pending_event *pending);
 };
 
 void
@@ -41,36 +41,37 @@ writ_task_notification_form(const struct writ_request *request)
 /* ---- telling ---- */
 
 static void
-tell(struct held *held, const struct writ_sse_event *event)
+tell(struct pending_event *pending, const struct writ_sse_event *event)
 {
-    held->told(held->ctx, event);
-    writ_arena_free(held->arena);
-    writ_free(held);
+    pending->told(pending->ctx, event);
+    writ_arena_free(pending->arena);
+    writ_free(pending);
 }
 
 static const struct writ_json *
-parse(const struct held *held)
+parse(const struct pending_event *pending)
 {
     const struct writ_json *message = NULL;
 
-    return writ_is_ok(writ_mcp_parse(held->event.data, held->arena, &message)) ? message : NULL;
+    return writ_is_ok(writ_mcp_parse(pending->event.data, pending->arena, &message)) ? message
+                                                                                     : NULL;
 }
 
 /* The client waits for an answer, but not for a notice. */
 static void
-refuse(struct held *held, enum writ_reason reason)
+refuse(struct pending_event *pending, enum writ_reason reason)
 {
     writ_auto_buf message = writ_buf_make(WRIT_REFUSAL_MAX);
 
-    if (held->form == WRIT_TASK_NOTICE || held->form == WRIT_TASK_NEWS) {
-        writ_task_notification_drop(held->request);
-        tell(held, NULL);
+    if (pending->form == WRIT_TASK_NOTICE || pending->form == WRIT_TASK_NEWS) {
+        writ_task_notification_drop(pending->request);
+        tell(pending, NULL);
         return;
     }
-    writ_metrics_mark(held->request->x->metrics, WRIT_VECTOR_REFUSALS, reason);
-    writ_refusal_put_error(&message, writ_json_get(parse(held), WRIT_LIT("id")), reason);
-    held->event.data = writ_buf_view(&message);
-    tell(held, writ_is_ok(writ_buf_check(&message, NULL)) ? &held->event : NULL);
+    writ_metrics_mark(pending->request->x->metrics, WRIT_VECTOR_REFUSALS, reason);
+    writ_refusal_put_error(&message, writ_json_get(parse(pending), WRIT_LIT("id")), reason);
+    pending->event.data = writ_buf_view(&message);
+    tell(pending, writ_is_ok(writ_buf_check(&message, NULL)) ? &pending->event : NULL);
 }
 
 /* ---- the ledger ---- */
@@ -78,100 +79,101 @@ refuse(struct held *held, enum writ_reason reason)
 static void
 back_on_loop(struct writ_post *post)
 {
-    struct held *held = post->ctx;
+    struct pending_event *pending = post->ctx;
 
-    held->next(held);
+    pending->next(pending);
 }
 
 /* On the writer's thread: reads nothing. */
 static void
 entry_done(struct writ_entry *entry)
 {
-    struct held *held = entry->user;
+    struct pending_event *pending = entry->user;
 
-    writ_loop_answer(held->request->worker->loop, &held->post);
+    writ_loop_answer(pending->request->worker->loop, &pending->post);
 }
 
 static void
-submit(struct held *held, void (*next)(struct held *held))
+submit(struct pending_event *pending, void (*next)(struct pending_event *pending))
 {
-    held->next = next;
-    held->entry.done = entry_done;
-    held->entry.user = held;
-    held->entry.arena = held->arena;
-    held->post = (struct writ_post){.fn = back_on_loop, .ctx = held};
-    writ_worker_submit(held->request->worker, &held->entry);
+    pending->next = next;
+    pending->entry.done = entry_done;
+    pending->entry.user = pending;
+    pending->entry.arena = pending->arena;
+    pending->post = (struct writ_post){.fn = back_on_loop, .ctx = pending};
+    writ_worker_submit(pending->request->worker, &pending->entry);
 }
 
 static void
-recorded(struct held *held)
+recorded(struct pending_event *pending)
 {
-    writ_task_completion_tell(held->request, &held->end, &held->entry);
-    if (!writ_task_completion_is_settled(&held->entry)) {
-        held->withheld = WRIT_REASON_LEDGER_UNAVAILABLE;
+    writ_task_completion_tell(pending->request, &pending->end, &pending->entry);
+    if (!writ_task_completion_is_settled(&pending->entry)) {
+        pending->withheld = WRIT_REASON_LEDGER_UNAVAILABLE;
     }
-    if (held->withheld != WRIT_REASON_NONE) {
-        refuse(held, held->withheld);
+    if (pending->withheld != WRIT_REASON_NONE) {
+        refuse(pending, pending->withheld);
     } else {
-        tell(held, &held->event);
+        tell(pending, &pending->event);
     }
 }
 
 static void
 record(void *ctx)
 {
-    struct held *held = ctx;
+    struct pending_event *pending = ctx;
 
-    if (!writ_is_ok(
-            writ_task_completion_record(&held->end, held->request->x->metrics, &held->entry))) {
-        held->withheld = WRIT_REASON_OVERLOADED;
+    if (!writ_is_ok(writ_task_completion_record(
+            &pending->end, pending->request->x->metrics, &pending->entry))) {
+        pending->withheld = WRIT_REASON_OVERLOADED;
     }
-    submit(held, recorded);
+    submit(pending, recorded);
 }
 
 /* keeps the order of task.h: the outcome first, then the notice */
 static void
-learn(struct held *held)
+learn(struct pending_event *pending)
 {
     enum writ_task_says says =
-        writ_task_completion_learn(&held->end, held->form, &held->event.data);
+        writ_task_completion_learn(&pending->end, pending->form, &pending->event.data);
 
-    held->withheld = held->end.withheld;
+    pending->withheld = pending->end.withheld;
     switch (says) {
     case WRIT_TASK_SAYS_NOTHING:
-        held->entry.kind = WRIT_ENTRY_NONE;
-        recorded(held);
+        pending->entry.kind = WRIT_ENTRY_NONE;
+        recorded(pending);
         return;
     case WRIT_TASK_SAYS_OVER:
-        record(held);
+        record(pending);
         return;
     case WRIT_TASK_SAYS_ASK:
         break;
     }
-    held->question = (struct writ_task_question){.end = &held->end, .done = record, .ctx = held};
-    if (!writ_is_ok(
-            writ_task_completion_ask(held->request, held->from, held->task_id, &held->question))) {
-        record(held);
+    pending->question =
+        (struct writ_task_question){.end = &pending->end, .done = record, .ctx = pending};
+    if (!writ_is_ok(writ_task_completion_ask(
+            pending->request, pending->from, pending->task_id, &pending->question))) {
+        record(pending);
     }
 }
 
 static void
-found(struct held *held)
+found(struct pending_event *pending)
 {
-    struct writ_request *request = held->request;
+    struct writ_request *request = pending->request;
 
-    if (held->entry.code != WRIT_OK) {
-        refuse(held, held->entry.code == WRIT_E_ABSENT ? WRIT_REASON_TASK_NOT_FOUND
-                                                       : WRIT_REASON_LEDGER_UNAVAILABLE);
+    if (pending->entry.code != WRIT_OK) {
+        refuse(pending, pending->entry.code == WRIT_E_ABSENT ? WRIT_REASON_TASK_NOT_FOUND
+                                                             : WRIT_REASON_LEDGER_UNAVAILABLE);
         return;
     }
-    held->end = (struct writ_task_completion){.config = writ_request_config(request),
+    pending->end = (struct writ_task_completion){.config = writ_request_config(request),
         .clock = request->worker->gateway->clock,
         .agent = &request->identity.agent,
-        .upstream = writ_upstream_config(held->from)->name,
-        .arena = held->arena,
-        .call = held->entry.waiting};
-    learn(held);
+        .upstream = writ_upstream_config(pending->from)->name,
+        .arena = pending->arena,
+        .call = pending->entry.waiting};
+    learn(pending);
 }
 
 /* ---- taking ---- */
@@ -184,63 +186,63 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
 
 /* Reads the task, and the name under which its call waits. */
 static writ_result
-name_task(struct held *held, const struct writ_digest *task)
+name_task(struct pending_event *pending, const struct writ_digest *task)
 {
-    const struct writ_agent *agent = &held->request->identity.agent;
-    struct writ_digest *name = &held->entry.waiting.name;
-    const struct writ_json *message = parse(held);
-    bool is_status = held->form == WRIT_TASK_STATUS;
+    const struct writ_agent *agent = &pending->request->identity.agent;
+    struct writ_digest *name = &pending->entry.waiting.name;
+    const struct writ_json *message = parse(pending);
+    bool is_status = pending->form == WRIT_TASK_STATUS;
 
-    held->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
-    held->task_id = writ_json_string(writ_json_pointer(
+    pending->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
+    pending->task_id = writ_json_string(writ_json_pointer(
         message, is_status ? WRIT_LIT("/result/taskId") : WRIT_LIT("/params/taskId")));
     if (task != NULL) {
         *name = *task;
         return WRIT_DONE;
     }
-    if (held->task_id.len == 0) {
+    if (pending->task_id.len == 0) {
         return (writ_result){WRIT_E_PARSE};
     }
-    return writ_ledger_task(agent->tenant, agent->id, writ_upstream_config(held->from)->name,
-        held->task_id, name, NULL);
+    return writ_ledger_task(agent->tenant, agent->id, writ_upstream_config(pending->from)->name,
+        pending->task_id, name, NULL);
 }
 
 static writ_result
-fill(struct held *held, const struct writ_task_notification *word)
+fill(struct pending_event *pending, const struct writ_task_notification *word)
 {
-    held->event = *word->event;
-    held->event.data = writ_view_copy(word->event->data, held->arena);
-    held->event.id = copy_or_absent(word->event->id, held->arena);
-    held->event.event = copy_or_absent(word->event->event, held->arena);
-    if (held->event.data.ptr == NULL ||
-        (word->event->id.ptr != NULL && held->event.id.ptr == NULL)) {
+    pending->event = *word->event;
+    pending->event.data = writ_view_copy(word->event->data, pending->arena);
+    pending->event.id = copy_or_absent(word->event->id, pending->arena);
+    pending->event.event = copy_or_absent(word->event->event, pending->arena);
+    if (pending->event.data.ptr == NULL ||
+        (word->event->id.ptr != NULL && pending->event.id.ptr == NULL)) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    return name_task(held, word->task);
+    return name_task(pending, word->task);
 }
 
 writ_result
 writ_task_notification_take(const struct writ_task_notification *word)
 {
-    struct held *held = writ_alloc(sizeof *held);
+    struct pending_event *pending = writ_alloc(sizeof *pending);
     writ_result r = {WRIT_E_NOMEM};
 
-    if (held != NULL) {
-        *held = (struct held){.request = word->request,
+    if (pending != NULL) {
+        *pending = (struct pending_event){.request = word->request,
             .from = word->from,
             .form = word->form,
             .told = word->told,
             .ctx = word->ctx,
             /* the values of two parses, and the output of the rules */
             .arena = writ_arena_new(192 * word->event->data.len + 4 * ARENA_ROOM)};
-        r = held->arena != NULL ? fill(held, word) : r;
+        r = pending->arena != NULL ? fill(pending, word) : r;
     }
     if (!writ_is_ok(r)) {
         writ_task_notification_drop(word->request);
-        writ_arena_free(held != NULL ? held->arena : NULL);
-        writ_free(held);
+        writ_arena_free(pending != NULL ? pending->arena : NULL);
+        writ_free(pending);
         return r;
     }
-    submit(held, found);
+    submit(pending, found);
     return WRIT_DONE;
 }

@@ -1,4 +1,4 @@
-/* tool_discovery.c - LEARN: the tool's definition, before its call is judged further. */
+/* tool_discovery.c - DISCOVER: the tool's definition, before its call is judged further. */
 #include "gateway/call/tool_discovery.h"
 
 #include "gateway/probe/probe.h"
@@ -346,7 +346,7 @@ start(struct writ_request *request)
     request->learn_next = worker->learners[index];
     if (asked) {
         worker->learners[index] = request;
-        return writ_request_wait(request, WRIT_STEP_LEARN);
+        return writ_request_wait(request, WRIT_STEP_DISCOVER);
     }
     if (learner == NULL) {
         return use_definition(request);
@@ -362,10 +362,10 @@ start(struct writ_request *request)
         return use_definition(request);
     }
     worker->learners[index] = request;
-    return writ_request_wait(request, WRIT_STEP_LEARN);
+    return writ_request_wait(request, WRIT_STEP_DISCOVER);
 }
 
-/* ---- LEARN */
+/* ---- DISCOVER */
 
 /* Whether the list must be requested. A call that is refused anyway causes no request. A server may
  * change a definition without notice: that of a pinned tool is at most a few seconds old. A server

@@ -1,8 +1,8 @@
 /* tool_discovery.h - the definitions of tools that their servers list, and how the gateway learns
  * them.
  *
- * A catalog is learned in four ways: before the first call to a server (the step LEARN requests its
- * list in the client's own session), from lists on their way to a client, and again after the
+ * A catalog is learned in four ways: before the first call to a server (the step DISCOVER requests
+ * its list in the client's own session), from lists on their way to a client, and again after the
  * server said that its list has changed, or when the known list is too old (`refresh` of the
  * upstream, or sooner by the ttlMs of the list; for a pinned tool after 5 seconds). One request of
  * a loop asks; others that need the same list wait for it. A server that does not answer is asked

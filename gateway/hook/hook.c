@@ -89,10 +89,11 @@ writ_hook_find(struct writ_request *request, struct writ_view decision_id, enum 
 bool
 writ_hook_is_of_tenant(const struct writ_request *request, const struct writ_decision *decision)
 {
-    struct writ_extension ours;
+    struct writ_extension extension;
 
-    return writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL)) &&
-           writ_view_equal(writ_member_view(&ours.tenant), request->identity.agent.tenant);
+    return writ_is_ok(
+               writ_extension_read(&decision->extensions, request->x->arena, &extension, NULL)) &&
+           writ_view_equal(writ_member_view(&extension.tenant), request->identity.agent.tenant);
 }
 
 /* The _meta of a probe to an upstream of the gateway, in place of that of an MCP client. */
@@ -195,7 +196,7 @@ writ_hook_before(struct writ_request *request)
     request->message.id = writ_json_get(body, WRIT_LIT("request_id"));
     request->message.meta = own_meta(request);
     writ_judge_decide(request, call);
-    return WRIT_STEP_LEARN;
+    return WRIT_STEP_DISCOVER;
 }
 
 /* ---- HAND ---- */

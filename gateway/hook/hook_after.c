@@ -115,10 +115,10 @@ writ_hook_after_read(struct writ_request *request)
 /* ---- JOIN ---- */
 
 static const struct writ_profile *
-profile_of(struct writ_request *request, const struct writ_extension *ours)
+profile_of(struct writ_request *request, const struct writ_extension *extension)
 {
     const struct writ_profile *named =
-        ours->profile.is == WRIT_PRESENT ? writ_profile_find(ours->profile.view) : NULL;
+        extension->profile.is == WRIT_PRESENT ? writ_profile_find(extension->profile.view) : NULL;
 
     return named != NULL ? named : request->worker->gateway->profile;
 }
@@ -135,14 +135,14 @@ kind_of(const struct writ_outcome *outcome)
 /* The rules for results apply as if the tool had answered the gateway. False: the result does not
  * have the digest that was sent. */
 static bool
-look_at_result(struct writ_request *request, const struct writ_extension *ours)
+look_at_result(struct writ_request *request, const struct writ_extension *extension)
 {
     struct writ_hook *hook = writ_hook_of(request);
     struct writ_call *call = request->call;
     const struct writ_member_text *told = &hook->outcome.tool_output_hash;
 
     call->verdict.rule = writ_policy_find(writ_request_config(request), &request->identity.agent,
-        writ_member_view(&ours->upstream), call->record.decision.tool.view, NULL);
+        writ_member_view(&extension->upstream), call->record.decision.tool.view, NULL);
     if (hook->result == NULL || call->verdict.rule == NULL) {
         call->end.output_hash = writ_member_view(told);
         return true;
@@ -154,7 +154,7 @@ look_at_result(struct writ_request *request, const struct writ_extension *ours)
 }
 
 static enum writ_step
-record(struct writ_request *request, const struct writ_extension *ours)
+record(struct writ_request *request, const struct writ_extension *extension)
 {
     struct writ_hook *hook = writ_hook_of(request);
     struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
@@ -168,7 +168,7 @@ record(struct writ_request *request, const struct writ_extension *ours)
             .said = &hook->outcome,
             .error_type = hook->outcome.error_type.view}};
     request->call = call;
-    if (!look_at_result(request, ours)) {
+    if (!look_at_result(request, extension)) {
         return writ_hook_refuse(request, 409, WRIT_REASON_OUTCOME_MISMATCH,
             "the result has another digest than tool_output_hash");
     }
@@ -181,17 +181,18 @@ writ_hook_after_join(struct writ_request *request)
     const struct writ_entry *entry = &request->entry;
     const struct writ_decision *decision = &entry->call.decision;
     const struct writ_outcome *outcome = &writ_hook_of(request)->outcome;
-    struct writ_extension ours = {0};
+    struct writ_extension extension = {0};
 
     if (entry->code != WRIT_OK && entry->code != WRIT_E_ABSENT) {
         return writ_hook_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     if (entry->code != WRIT_OK || !writ_hook_is_of_tenant(request, decision) ||
         !writ_view_equal(decision->agent_id.view, request->identity.agent.id) ||
-        !writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL))) {
+        !writ_is_ok(
+            writ_extension_read(&decision->extensions, request->x->arena, &extension, NULL))) {
         return writ_hook_refuse(request, 404, WRIT_REASON_AUTHORIZATION_UNKNOWN, NULL);
     }
-    if (!writ_is_ok(writ_outcome_join(outcome, decision, profile_of(request, &ours), NULL))) {
+    if (!writ_is_ok(writ_outcome_join(outcome, decision, profile_of(request, &extension), NULL))) {
         return writ_hook_refuse(request, 409, WRIT_REASON_OUTCOME_MISMATCH, NULL);
     }
     if (entry->call.stage == WRIT_CALL_OVER) {
@@ -200,7 +201,7 @@ writ_hook_after_join(struct writ_request *request)
     if (entry->call.stage == WRIT_CALL_BINDS && !writ_outcome_nothing_ran(outcome)) {
         return writ_hook_refuse(request, 409, WRIT_REASON_CALL_NOT_BOUND, NULL);
     }
-    return record(request, &ours);
+    return record(request, &extension);
 }
 
 /* ---- after: the answer ---- */

@@ -118,10 +118,11 @@ static struct writ_view
 tool_of(const struct writ_request *request, const struct writ_decision *decision)
 {
     const struct writ_call *call = request->call;
-    struct writ_extension ours = {0};
-    bool same =
-        writ_is_ok(writ_extension_read(&decision->extensions, request->x->arena, &ours, NULL)) &&
-        ours.upstream.is == WRIT_PRESENT && writ_view_equal(ours.upstream.view, call->callee.name);
+    struct writ_extension extension = {0};
+    bool same = writ_is_ok(writ_extension_read(
+                    &decision->extensions, request->x->arena, &extension, NULL)) &&
+                extension.upstream.is == WRIT_PRESENT &&
+                writ_view_equal(extension.upstream.view, call->callee.name);
 
     return same && call->callee.framework != NULL
                ? call->callee.tool

@@ -36,7 +36,7 @@
 #define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
 /** A request about a task. Lives in the arena of its request. */
-struct asked {
+struct task_request {
     struct writ_request *request;
     size_t at;                   /* the candidate among all upstreams whose task it may be */
     struct writ_upstream *whose; /* found: */
@@ -105,27 +105,27 @@ undeclared(struct writ_request *request)
 
 /* On the endpoint of all upstreams, they are tried in order. */
 static struct writ_upstream *
-candidate(const struct asked *asked)
+candidate(const struct task_request *task)
 {
-    const struct writ_request *request = asked->request;
+    const struct writ_request *request = task->request;
     const struct writ_gateway *gateway = request->worker->gateway;
 
     if (request->endpoint->only != NULL) {
-        return asked->at == 0 ? request->endpoint->only : NULL;
+        return task->at == 0 ? request->endpoint->only : NULL;
     }
-    return asked->at < gateway->upstreams_n ? gateway->upstreams[asked->at] : NULL;
+    return task->at < gateway->upstreams_n ? gateway->upstreams[task->at] : NULL;
 }
 
-static enum writ_step ask_upstream(struct asked *asked);
+static enum writ_step ask_upstream(struct task_request *task);
 
 static enum writ_step
-ask_ledger(struct asked *asked)
+ask_ledger(struct task_request *task)
 {
-    struct writ_request *request = asked->request;
-    struct writ_upstream *upstream = candidate(asked);
+    struct writ_request *request = task->request;
+    struct writ_upstream *upstream = candidate(task);
 
     if (upstream == NULL) { /* all were tried: two may have a task of one id */
-        return asked->whose != NULL ? ask_upstream(asked) : not_found(request);
+        return task->whose != NULL ? ask_upstream(task) : not_found(request);
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     if (!writ_is_ok(writ_ledger_task(request->identity.agent.tenant, request->identity.agent.id,
@@ -164,21 +164,21 @@ refuse_inexact(struct writ_request *request, struct writ_view pointer)
 static enum writ_step
 begin(struct writ_request *request)
 {
-    struct asked *asked = writ_arena_get(request->x->arena, sizeof *asked);
+    struct task_request *task = writ_arena_get(request->x->arena, sizeof *task);
     struct writ_view inexact;
 
-    if (asked == NULL) {
+    if (task == NULL) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    *asked = (struct asked){.request = request};
-    request->part = asked;
+    *task = (struct task_request){.request = request};
+    request->part = task;
     if (!is_declared(request)) {
         return undeclared(request);
     }
     if (request->method == WRIT_MCP_TASKS_LIST) {
-        asked->whose = request->endpoint->only;
-        return ask_upstream(asked);
+        task->whose = request->endpoint->only;
+        return ask_upstream(task);
     }
     if (task_id(request).len == 0 || task_id(request).len > WRIT_TASK_COMPLETION_ID_MAX) {
         return not_found(request);
@@ -190,81 +190,81 @@ begin(struct writ_request *request)
         return writ_refusal_http(
             request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_REQUEST_TOO_LARGE, NULL);
     }
-    return ask_ledger(asked);
+    return ask_ledger(task);
 }
 
 enum writ_step
 writ_task_find(struct writ_request *request)
 {
-    struct asked *asked = request->part;
+    struct task_request *task = request->part;
 
-    if (asked == NULL) {
+    if (task == NULL) {
         return begin(request);
     }
-    if (asked->whose != NULL && request->late.tried == asked->whose) {
-        return ask_upstream(asked);
+    if (task->whose != NULL && request->late.tried == task->whose) {
+        return ask_upstream(task);
     }
     if (request->entry.code != WRIT_OK && request->entry.code != WRIT_E_ABSENT) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
-    if (request->entry.code == WRIT_OK && asked->whose != NULL) {
+    if (request->entry.code == WRIT_OK && task->whose != NULL) {
         return writ_refusal_http(request, 200, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_TASK_NOT_FOUND,
             "two upstreams have a task of that id: ask on the path of the one that is meant");
     }
     if (request->entry.code == WRIT_OK) {
-        asked->whose = candidate(asked);
-        asked->end = (struct writ_task_completion){.clock = request->worker->gateway->clock,
+        task->whose = candidate(task);
+        task->end = (struct writ_task_completion){.clock = request->worker->gateway->clock,
             .config = writ_request_config(request),
             .agent = &request->identity.agent,
-            .upstream = writ_upstream_config(asked->whose)->name,
+            .upstream = writ_upstream_config(task->whose)->name,
             .arena = request->x->arena,
             .call = request->entry.waiting};
     }
-    asked->at++;
-    return ask_ledger(asked);
+    task->at++;
+    return ask_ledger(task);
 }
 
 /* ---- what the answer says ---- */
 
 static const struct writ_json *
-parse(struct asked *asked, struct writ_view text)
+parse(struct task_request *task, struct writ_view text)
 {
     const struct writ_json *value = NULL;
 
-    return writ_is_ok(writ_mcp_parse(text, asked->request->x->arena, &value)) ? value : NULL;
+    return writ_is_ok(writ_mcp_parse(text, task->request->x->arena, &value)) ? value : NULL;
 }
 
 static void
-asked_result(void *ctx)
+result_arrived(void *ctx)
 {
-    struct asked *asked = ctx;
+    struct task_request *task = ctx;
 
-    writ_request_continue(asked->request);
+    writ_request_continue(task->request);
 }
 
 /* The first form separates the end of a task from its result: the outcome has the digest of the
  * result, so it is requested. */
 static enum writ_step
-ask_result(struct asked *asked)
+ask_result(struct task_request *task)
 {
-    asked->question =
-        (struct writ_task_question){.end = &asked->end, .done = asked_result, .ctx = asked};
+    task->question =
+        (struct writ_task_question){.end = &task->end, .done = result_arrived, .ctx = task};
     return writ_is_ok(writ_task_completion_ask(
-               asked->request, asked->whose, task_id(asked->request), &asked->question))
-               ? writ_request_wait(asked->request, WRIT_STEP_SETTLE)
+               task->request, task->whose, task_id(task->request), &task->question))
+               ? writ_request_wait(task->request, WRIT_STEP_SETTLE)
                : WRIT_STEP_SETTLE;
 }
 
 /* Whether the answer ends the task, and how; `text` becomes the text for the client. */
 static enum writ_step
-learn(struct asked *asked, struct writ_view *text)
+learn(struct task_request *task, struct writ_view *text)
 {
-    const struct writ_request *request = asked->request;
+    const struct writ_request *request = task->request;
     enum writ_task_says says = writ_task_completion_learn(
-        &asked->end, writ_task_completion_form(request->method, request->message.era), text);
+        &task->end, writ_task_completion_form(request->method, request->message.era), text);
 
-    asked->withheld = asked->end.withheld;
+    task->withheld = task->end.withheld;
     switch (says) {
     case WRIT_TASK_SAYS_NOTHING:
         return WRIT_STEP_REPORT;
@@ -273,7 +273,7 @@ learn(struct asked *asked, struct writ_view *text)
     case WRIT_TASK_SAYS_ASK:
         break;
     }
-    return ask_result(asked);
+    return ask_result(task);
 }
 
 /* ---- the answer as it comes ---- */
@@ -301,17 +301,17 @@ copy_or_absent(struct writ_view text, struct writ_arena *arena)
 
 /* From its first id on the rest of the stream, with the answer, can be requested by GET. */
 static void
-note(struct asked *asked)
+note(struct task_request *task)
 {
-    const struct writ_request *request = asked->request;
+    const struct writ_request *request = task->request;
     struct writ_digest key;
 
-    if (!asked->noted && request->session != NULL &&
+    if (!task->noted && request->session != NULL &&
         writ_is_ok(writ_pending_responses_key(request->session,
-            writ_upstream_config(asked->whose)->name, request->message.id, &key)) &&
+            writ_upstream_config(task->whose)->name, request->message.id, &key)) &&
         writ_is_ok(writ_pending_responses_note_task(
-            request->worker->gateway->answers, &key, &asked->end.call.name, request->method))) {
-        asked->noted = true;
+            request->worker->gateway->answers, &key, &task->end.call.name, request->method))) {
+        task->noted = true;
     }
 }
 
@@ -319,25 +319,25 @@ static void
 on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 {
     struct writ_request *request = upcall->ctx;
-    struct asked *asked = request->part;
+    struct task_request *task = request->part;
     struct writ_arena *arena = request->x->arena;
     writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
     writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
 
-    if (asked->answered) {
+    if (task->answered) {
         return;
     }
     if (event->id.len > 0) {
-        note(asked);
+        note(task);
     }
     if (!writ_client_event_pass(request, event, &data)) {
         return;
     }
-    asked->answered = true;
-    asked->last = *event;
-    asked->last.data = writ_view_copy(writ_buf_view(&data), arena);
-    asked->last.id = copy_or_absent(writ_client_stream_event_id(request, event->id, &id), arena);
-    asked->last.event = copy_or_absent(event->event, arena);
+    task->answered = true;
+    task->last = *event;
+    task->last.data = writ_view_copy(writ_buf_view(&data), arena);
+    task->last.id = copy_or_absent(writ_client_stream_event_id(request, event->id, &id), arena);
+    task->last.event = copy_or_absent(event->event, arena);
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
     writ_loop_timer_set(
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
@@ -345,16 +345,16 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
 
 /* The answer's own bytes die with the callback. */
 static void
-keep(struct asked *asked, const struct writ_upcall_answer *answer)
+keep(struct task_request *task, const struct writ_upcall_answer *answer)
 {
-    struct writ_arena *arena = asked->request->x->arena;
+    struct writ_arena *arena = task->request->x->arena;
 
-    asked->answer = *answer;
-    asked->answer.content_type = copy_or_absent(answer->content_type, arena);
-    asked->answer.retry_after = copy_or_absent(answer->retry_after, arena);
-    asked->answer.session = (struct writ_view){NULL, 0};
-    asked->answer.body = copy_or_absent(answer->body, arena);
-    asked->lost = answer->body.len > 0 && asked->answer.body.ptr == NULL;
+    task->answer = *answer;
+    task->answer.content_type = copy_or_absent(answer->content_type, arena);
+    task->answer.retry_after = copy_or_absent(answer->retry_after, arena);
+    task->answer.session = (struct writ_view){NULL, 0};
+    task->answer.body = copy_or_absent(answer->body, arena);
+    task->lost = answer->body.len > 0 && task->answer.body.ptr == NULL;
 }
 
 static void
@@ -376,28 +376,28 @@ static const struct writ_upcall_events task_events = {
 static const struct writ_upcall_events list_events = {.end = on_end};
 
 static enum writ_step
-ask_upstream(struct asked *asked)
+ask_upstream(struct task_request *task)
 {
-    struct writ_request *request = asked->request;
+    struct writ_request *request = task->request;
     bool lists = request->method == WRIT_MCP_TASKS_LIST;
 
-    if (writ_meet_is_due(request, asked->whose)) {
-        return writ_meet_start(request, asked->whose, WRIT_STEP_TASK);
+    if (writ_meet_is_due(request, task->whose)) {
+        return writ_meet_start(request, task->whose, WRIT_STEP_TASK);
     }
-    if (writ_meet_is_late(request, asked->whose)) {
+    if (writ_meet_is_late(request, task->whose)) {
         return writ_meet_refuse(request);
     }
-    if (!writ_is_ok(writ_upcall_request_make(request, asked->whose, request->message.name,
-            asked->headers, &request->forward.upcall.request))) {
+    if (!writ_is_ok(writ_upcall_request_make(request, task->whose, request->message.name,
+            task->headers, &request->forward.upcall.request))) {
         return writ_refusal_http(
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     request->forward.upcall.events = lists ? &list_events : &task_events;
     request->forward.upcall.ctx = request;
-    request->forward.upstream = asked->whose;
+    request->forward.upstream = task->whose;
     request->forward.open = true;
     writ_client_stream_watch(request);
-    writ_upcall_start(asked->whose, request->worker, &request->forward.upcall);
+    writ_upcall_start(task->whose, request->worker, &request->forward.upcall);
     return writ_request_wait(request, lists ? WRIT_STEP_LIST : WRIT_STEP_STATUS);
 }
 
@@ -410,17 +410,17 @@ malformed(struct writ_request *request)
 }
 
 static bool
-is_usable(const struct asked *asked)
+is_usable(const struct task_request *task)
 {
-    return !asked->lost && !writ_inspect_is_another(asked->request, asked->whose, &asked->answer);
+    return !task->lost && !writ_inspect_is_another(task->request, task->whose, &task->answer);
 }
 
 static enum writ_step
-refuse_unusable(const struct asked *asked)
+refuse_unusable(const struct task_request *task)
 {
-    return asked->lost ? writ_refusal_http(asked->request, 503, WRIT_RPC_INTERNAL_ERROR,
-                             WRIT_REASON_OVERLOADED, NULL)
-                       : malformed(asked->request);
+    return task->lost ? writ_refusal_http(task->request, 503, WRIT_RPC_INTERNAL_ERROR,
+                            WRIT_REASON_OVERLOADED, NULL)
+                      : malformed(task->request);
 }
 
 static bool
@@ -432,18 +432,18 @@ is_good(const struct writ_upcall_answer *answer)
 enum writ_step
 writ_task_status(struct writ_request *request)
 {
-    struct asked *asked = request->part;
+    struct task_request *task = request->part;
 
     if (!request->stream.open) {
-        return !is_usable(asked)         ? refuse_unusable(asked)
-               : is_good(&asked->answer) ? learn(asked, &asked->answer.body)
-                                         : WRIT_STEP_REPORT;
+        return !is_usable(task)         ? refuse_unusable(task)
+               : is_good(&task->answer) ? learn(task, &task->answer.body)
+                                        : WRIT_STEP_REPORT;
     }
-    if (asked->answered && asked->last.data.ptr != NULL) {
-        return learn(asked, &asked->last.data);
+    if (task->answered && task->last.data.ptr != NULL) {
+        return learn(task, &task->last.data);
     }
     return writ_client_stream_end(
-        request, asked->answer.end == WRIT_UPCALL_ANSWERED && !asked->answered);
+        request, task->answer.end == WRIT_UPCALL_ANSWERED && !task->answered);
 }
 
 /* ---- LIST and FILTER: a server that knows one client, us, lists the tasks of all ---- */
@@ -451,30 +451,30 @@ writ_task_status(struct writ_request *request)
 enum writ_step
 writ_task_list(struct writ_request *request)
 {
-    struct asked *asked = request->part;
+    struct task_request *task = request->part;
     const struct writ_json *tasks;
 
-    if (!is_usable(asked)) {
-        return refuse_unusable(asked);
+    if (!is_usable(task)) {
+        return refuse_unusable(task);
     }
-    if (!is_good(&asked->answer)) {
+    if (!is_good(&task->answer)) {
         return WRIT_STEP_REPORT;
     }
-    asked->list = parse(asked, asked->answer.body);
+    task->list = parse(task, task->answer.body);
     tasks = writ_json_get_typed(
-        writ_json_get(asked->list, WRIT_LIT("result")), WRIT_LIT("tasks"), WRIT_JSON_ARRAY);
-    asked->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*asked->listed));
-    if (asked->listed == NULL ||
-        (tasks == NULL && writ_json_get(asked->list, WRIT_LIT("error")) == NULL)) {
+        writ_json_get(task->list, WRIT_LIT("result")), WRIT_LIT("tasks"), WRIT_JSON_ARRAY);
+    task->listed = writ_arena_get(request->x->arena, LISTED_MAX * sizeof(*task->listed));
+    if (task->listed == NULL ||
+        (tasks == NULL && writ_json_get(task->list, WRIT_LIT("error")) == NULL)) {
         return malformed(request); /* an unchecked answer is not passed on */
     }
     if (tasks == NULL) {
         return WRIT_STEP_REPORT;
     }
-    WRIT_JSON_EACH(task, tasks)
+    WRIT_JSON_EACH(item, tasks)
     {
-        if (asked->listed_n < LISTED_MAX) {
-            asked->listed[asked->listed_n++] = task;
+        if (task->listed_n < LISTED_MAX) {
+            task->listed[task->listed_n++] = item;
         }
     }
     return WRIT_STEP_FILTER;
@@ -482,52 +482,52 @@ writ_task_list(struct writ_request *request)
 
 /* The list with this agent's tasks, in their order. */
 static enum writ_step
-show_list(struct asked *asked)
+show_list(struct task_request *task)
 {
     static const struct writ_view path[] = {
         {"result", sizeof "result" - 1}, {"tasks", sizeof "tasks" - 1}};
-    size_t most = 2 * asked->answer.body.len + OWN_BODY_MAX;
+    size_t most = 2 * task->answer.body.len + OWN_BODY_MAX;
     writ_auto_buf tasks = writ_buf_make(most);
-    struct writ_buf message = writ_buf_in(asked->request->x->arena, most);
+    struct writ_buf message = writ_buf_in(task->request->x->arena, most);
     struct writ_write w = writ_write_to(&tasks);
 
     writ_write_array_begin(&w);
-    for (size_t i = 0; i < asked->kept_n; i++) {
-        writ_write_value(&w, asked->listed[i]);
+    for (size_t i = 0; i < task->kept_n; i++) {
+        writ_write_value(&w, task->listed[i]);
     }
     writ_write_array_end(&w);
     if (!writ_is_ok(writ_write_end(&w, NULL)) ||
-        !writ_is_ok(writ_rewrite_at(asked->list, path, 2, writ_buf_view(&tasks), &message))) {
+        !writ_is_ok(writ_rewrite_at(task->list, path, 2, writ_buf_view(&tasks), &message))) {
         return writ_refusal_http(
-            asked->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
+            task->request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
-    asked->answer.body = writ_buf_view(&message);
+    task->answer.body = writ_buf_view(&message);
     return WRIT_STEP_REPORT;
 }
 
 enum writ_step
 writ_task_filter(struct writ_request *request)
 {
-    struct asked *asked = request->part;
-    const struct writ_json *task;
+    struct task_request *task = request->part;
+    const struct writ_json *item;
 
     if (request->entry.kind == WRIT_ENTRY_WAITING) {
         if (request->entry.code == WRIT_OK) {
-            asked->listed[asked->kept_n++] = asked->listed[asked->looked_at];
+            task->listed[task->kept_n++] = task->listed[task->looked_at];
         } else if (request->entry.code != WRIT_E_ABSENT) {
             return writ_refusal_http(
                 request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
         }
-        asked->looked_at++;
+        task->looked_at++;
     }
-    if (asked->looked_at == asked->listed_n) {
-        return show_list(asked);
+    if (task->looked_at == task->listed_n) {
+        return show_list(task);
     }
-    task = asked->listed[asked->looked_at];
+    item = task->listed[task->looked_at];
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     if (!writ_is_ok(writ_ledger_task(request->identity.agent.tenant, request->identity.agent.id,
-            writ_upstream_config(asked->whose)->name,
-            writ_json_string(writ_json_get(task, WRIT_LIT("taskId"))), &request->entry.waiting.name,
+            writ_upstream_config(task->whose)->name,
+            writ_json_string(writ_json_get(item, WRIT_LIT("taskId"))), &request->entry.waiting.name,
             NULL))) {
         return writ_refusal_http(
             request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
@@ -540,11 +540,11 @@ writ_task_filter(struct writ_request *request)
 enum writ_step
 writ_task_settle(struct writ_request *request)
 {
-    struct asked *asked = request->part;
+    struct task_request *task = request->part;
 
     if (!writ_is_ok(
-            writ_task_completion_record(&asked->end, request->x->metrics, &request->entry))) {
-        asked->withheld = WRIT_REASON_OVERLOADED;
+            writ_task_completion_record(&task->end, request->x->metrics, &request->entry))) {
+        task->withheld = WRIT_REASON_OVERLOADED;
     }
     return writ_request_submit(request, WRIT_STEP_REPORT);
 }
@@ -552,10 +552,10 @@ writ_task_settle(struct writ_request *request)
 enum writ_step
 writ_task_report(struct writ_request *request)
 {
-    struct asked *asked = request->part;
-    enum writ_reason withheld = asked->withheld;
+    struct task_request *task = request->part;
+    enum writ_reason withheld = task->withheld;
 
-    writ_task_completion_tell(request, &asked->end, &request->entry);
+    writ_task_completion_tell(request, &task->end, &request->entry);
     if (withheld != WRIT_REASON_NONE && !request->stream.open) {
         return writ_refusal_http(request, 200, WRIT_REFUSAL_CODE, withheld, NULL);
     }
@@ -564,11 +564,11 @@ writ_task_report(struct writ_request *request)
     }
     if (!request->stream.open) {
         return writ_task_completion_is_settled(&request->entry)
-                   ? writ_pass_answer(request, &asked->answer)
+                   ? writ_pass_answer(request, &task->answer)
                    : writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
                          WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     return writ_client_stream_end(
         request, writ_task_completion_is_settled(&request->entry) &&
-                     writ_is_ok(writ_sse_put(&request->stream.pending, &asked->last, NULL)));
+                     writ_is_ok(writ_sse_put(&request->stream.pending, &task->last, NULL)));
 }

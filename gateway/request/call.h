@@ -39,7 +39,7 @@ struct writ_call_run {
                                         time */
 };
 
-/** The tool's definition by its server (tool_discovery.h). LEARN. */
+/** The tool's definition by its server (tool_discovery.h). DISCOVER. */
 struct writ_learned {
     struct writ_digest digest; /* of the definition, when `known` */
     unsigned hints;            /* of that definition: enum writ_hint */
@@ -47,7 +47,7 @@ struct writ_learned {
     bool repeats;              /* duplicates: auto, and the tool only reads */
 };
 
-/** The result of observing the target's state (observe.c). OBSERVE; LEARN notes the fault of the
+/** The result of observing the target's state (observe.c). OBSERVE; DISCOVER notes the fault of the
  * definition. */
 struct writ_observed {
     struct writ_member_text digest; /* NULL without a probe */
@@ -134,7 +134,7 @@ struct writ_call_reply {
 struct writ_call {
     struct writ_callee callee;
     struct writ_caller_claims caller_claims;
-    struct writ_verdict verdict; /* JUDGE; LEARN may remove the approval */
+    struct writ_verdict verdict; /* JUDGE; DISCOVER may remove the approval */
     enum writ_reason shadowed;   /* the reason that shadow mode overrode, or NONE: JUDGE to DRAFT */
     struct writ_mrtr mrtr;
     struct writ_returned returned;

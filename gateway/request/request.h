@@ -120,8 +120,8 @@ struct writ_request {
     struct writ_timer timer; /* of its upcall (FORWARD, TASK), or of its stream (STREAM) */
     struct writ_client_stream stream;
     struct writ_request *stream_next, **stream_link; /* in worker->streams, or NULL: STREAM */
-    struct writ_request *learn_next; /* LEARN: the next that waits for the same list */
-    void *part;                      /* of the module that runs the request, such as its legs */
+    struct writ_request *learn_next; /* DISCOVER: the next that waits for the same list */
+    void *part;                      /* of the module that runs the request, such as its branches */
     enum writ_reason refused;        /* the reason of writ_refusal_http; NONE: not called */
 };
 

@@ -26,8 +26,8 @@
     /* a governed call */ \
     X(JUDGE,        writ_judge_call,           "tool, boundary, key; then policy",                           TO(MRTR, LATE, CLOSE, DONE)) \
     X(MRTR,         writ_mrtr_find,            "input for a call that waits: which one",                     TO(LATE, DRAFT, MRTR, CLOSE, WAIT, DONE)) \
-    X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session",       TO(LEARN, WAIT)) \
-    X(LEARN,        writ_tool_discovery_tool,  "what its server says that the tool is; the head agrees",     TO(OBSERVE, DRAFT, LEARN, CLOSE, WAIT, DONE)) \
+    X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session",       TO(DISCOVER, WAIT)) \
+    X(DISCOVER,     writ_tool_discovery_tool,  "what its server says that the tool is; the head agrees",     TO(OBSERVE, DRAFT, DISCOVER, CLOSE, WAIT, DONE)) \
     X(OBSERVE,      writ_observe_start,        "the state of the target, by its probe",                      TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
     X(DRAFT,        writ_judge_draft,          "the decision record and its digests",                        TO(CLAIM, CLOSE, DONE)) \
     X(CLAIM,        writ_judge_claim,          "claim and record, durable, in one transaction",              TO(BIND, CLOSE, WAIT, DONE)) \
@@ -41,9 +41,9 @@
     X(KEPT,         writ_conclude_kept,        "a call that goes on later: whether the ledger has it",       TO(ANSWER, RECORD)) \
     X(ANSWER,       writ_request_answer,       "the result, or the refusal with its reason",                 TO(CLOSE, DONE)) \
     X(CLOSE,        writ_client_stream_close,  "a stream of events: its end, when its client has read all",  TO(CLOSE, WAIT, DONE)) \
-    /* a call that its caller makes (the hook API): from LEARN to SIGN as above, then HAND */ \
+    /* a call that its caller makes (the hook API): from DISCOVER to SIGN as above, then HAND */ \
     X(HOOK,         writ_hook_read,            "one JSON object",                                            TO(BEFORE, CANDIDATE, OUTCOME, SEAL, DONE)) \
-    X(BEFORE,       writ_hook_before,          "before: a call, to be judged",                               TO(LEARN, DONE)) \
+    X(BEFORE,       writ_hook_before,          "before: a call, to be judged",                               TO(DISCOVER, DONE)) \
     X(HAND,         writ_hook_hand,            "the call is its caller's to make, durable",                  TO(HANDED, RECORD, WAIT)) \
     X(HANDED,       writ_hook_handed,          "before: that is durable, or the call is not made",           TO(ANSWER, RECORD)) \
     X(AGAIN,        writ_hook_again,           "before, refused: perhaps for a call that waits to be bound", TO(ANSWER, SAME, WAIT)) \

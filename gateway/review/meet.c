@@ -109,6 +109,6 @@ writ_meet_upstream(struct writ_request *request)
     struct writ_upstream *upstream = request->call->callee.upstream;
 
     return writ_request_may_pass(request) && writ_meet_is_due(request, upstream)
-               ? writ_meet_start(request, upstream, WRIT_STEP_LEARN)
-               : WRIT_STEP_LEARN;
+               ? writ_meet_start(request, upstream, WRIT_STEP_DISCOVER)
+               : WRIT_STEP_DISCOVER;
 }

@@ -2,7 +2,7 @@
  * reviewers.c chooses reviewer and time; reviewer_hook.h and reviewer_worker.h send it. Only on the
  * first loop.
  *
- * The life of an request: it WAITS until it is due and there is room, READS the review from the
+ * The life of a request: it WAITS until it is due and there is room, READS the review from the
  * ledger, is OUT until its reviewer answers or fails, VOTES, and RESTS when there is nothing more
  * to do until the review changes. A failed one WAITS again. */
 #ifndef WRIT_GATEWAY_REVIEW_REQUEST_H
@@ -53,7 +53,7 @@ struct writ_reviewer {
     TAILQ_HEAD(writ_review_requests, writ_review_request) requests;
     size_t out;              /* READS, OUT, VOTES */
     bool ending;             /* no further requests */
-    struct writ_timer timer; /* the owner sets `fn`: runs the due errands */
+    struct writ_timer timer; /* the owner sets `fn`: runs the due requests */
     /* a webhook */
     struct writ_http_client *client;
     struct writ_buf secret;
@@ -88,7 +88,7 @@ void writ_review_request_failed(struct writ_review_request *request, const char 
 void writ_review_request_end(
     struct writ_review_request *request, enum writ_review_request_stage next);
 
-/** Runs the due errands of a reviewer, in the loop's next turn. */
+/** Runs the due requests of a reviewer, in the loop's next turn. */
 void writ_review_requests_wake(struct writ_reviewer *reviewer);
 
 #endif

@@ -37,11 +37,11 @@ say(struct writ_instance *instance, struct writ_view line)
 }
 
 static void
-greet(struct writ_instance *instance)
+send_initialize(struct writ_instance *instance)
 {
     writ_auto_buf line = writ_buf_make(instance->hello.len + 512);
 
-    instance->state = WRIT_INSTANCE_GREETED;
+    instance->state = WRIT_INSTANCE_INITIALIZING;
     arm_handshake(instance, handshake_times_out, instance->stdio->config->start_timeout_us);
     writ_buf_str(&line, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":");
     if (instance->hello.len > 0) {
@@ -58,7 +58,7 @@ greet(struct writ_instance *instance)
 static void
 discover_times_out(struct writ_timer *timer)
 {
-    greet(timer->ctx);
+    send_initialize(timer->ctx);
 }
 
 void
@@ -71,12 +71,12 @@ writ_stdio_handshake_begin(struct writ_instance *instance)
         return;
     case WRIT_INSTANCE_SESSION:
     case WRIT_INSTANCE_COMMON:
-        greet(instance);
+        send_initialize(instance);
         return;
     case WRIT_INSTANCE_SCOUT:
         break;
     }
-    instance->state = WRIT_INSTANCE_ASKED;
+    instance->state = WRIT_INSTANCE_DISCOVERING;
     arm_handshake(instance, discover_times_out, DISCOVER_US);
     say(instance,
         WRIT_LIT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{"
@@ -113,8 +113,8 @@ writ_stdio_handshake_discovered(struct writ_instance *instance, const struct wri
     instance->stdio->modern = yes ? WRIT_STDIO_YES : WRIT_STDIO_NO;
     keep_versions(
         instance->stdio, writ_json_pointer(message, WRIT_LIT("/result/supportedVersions")));
-    if (instance->state == WRIT_INSTANCE_ASKED) {
-        greet(instance);
+    if (instance->state == WRIT_INSTANCE_DISCOVERING) {
+        send_initialize(instance);
     }
 }
 
@@ -178,7 +178,7 @@ writ_stdio_handshake_initialized(struct writ_instance *instance, const struct wr
             WRIT_LIT(WRIT_MCP_LATEST_LEGACY)) >= 0;
     writ_catalog_snapshot_doubt(
         instance->stdio->snapshot); /* another process, perhaps of another version */
-    if (instance->kind != WRIT_INSTANCE_SESSION || instance->greeted) {
+    if (instance->kind != WRIT_INSTANCE_SESSION || instance->sends_initialized) {
         say(instance, WRIT_LIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     }
     if (instance->kind == WRIT_INSTANCE_SCOUT) {

@@ -13,7 +13,7 @@ void writ_stdio_handshake_begin(struct writ_instance *instance);
 void writ_stdio_handshake_discovered(
     struct writ_instance *instance, const struct writ_json *message);
 
-/** The answer to initialize, of an instance that is WRIT_INSTANCE_GREETED. */
+/** The answer to initialize, of an instance that is WRIT_INSTANCE_INITIALIZING. */
 void writ_stdio_handshake_initialized(
     struct writ_instance *instance, const struct writ_json *message);
 

@@ -37,8 +37,8 @@ enum writ_instance_kind {
 
 enum writ_instance_state {
     WRIT_INSTANCE_DOWN = 0,
-    WRIT_INSTANCE_ASKED,   /* the child was sent server/discover */
-    WRIT_INSTANCE_GREETED, /* the child was sent initialize */
+    WRIT_INSTANCE_DISCOVERING,  /* the child was sent server/discover */
+    WRIT_INSTANCE_INITIALIZING, /* the child was sent initialize */
     WRIT_INSTANCE_UP,
 };
 
@@ -59,7 +59,7 @@ struct writ_instance {
     struct writ_child *child;
     struct writ_buf hello;       /* params of initialize; empty: the gateway's own */
     struct writ_buf initialized; /* the child's result of initialize */
-    bool greeted;                /* the gateway sends notifications/initialized */
+    bool sends_initialized;      /* the gateway sends notifications/initialized */
     bool lost;                   /* it replaces one that its session had used */
     bool late;                   /* its session was opened before it was up */
     bool was_up, ending;

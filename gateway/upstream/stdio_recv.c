@@ -403,7 +403,7 @@ take_answer(struct writ_instance *instance, const struct writ_json *message, int
 {
     if (id == WRIT_STDIO_DISCOVER_ID) {
         writ_stdio_handshake_discovered(instance, message);
-    } else if (id == WRIT_STDIO_INITIALIZE_ID && instance->state == WRIT_INSTANCE_GREETED) {
+    } else if (id == WRIT_STDIO_INITIALIZE_ID && instance->state == WRIT_INSTANCE_INITIALIZING) {
         writ_stdio_handshake_initialized(instance, message);
     } else if (id == WRIT_STDIO_INITIALIZE_ID) {
         note(instance, "initialize was answered twice");

@@ -80,8 +80,8 @@ make_instance(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_in
         return r.code == WRIT_E_LIMIT ? (writ_result){WRIT_E_BUSY} : r;
     }
     WRIT_TRY(writ_instance_new(stdio, kind, key, writ_buf_view(&hello), ret));
-    (*ret)->greeted = flight->name != WRIT_MCP_INITIALIZE;
-    (*ret)->lost = kind == WRIT_INSTANCE_SESSION && (*ret)->greeted;
+    (*ret)->sends_initialized = flight->name != WRIT_MCP_INITIALIZE;
+    (*ret)->lost = kind == WRIT_INSTANCE_SESSION && (*ret)->sends_initialized;
     return WRIT_DONE;
 }
 

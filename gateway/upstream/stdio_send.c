@@ -121,7 +121,7 @@ join_late(struct writ_flight *flight)
 
     if (flight->name == WRIT_MCP_INITIALIZE && instance != NULL &&
         instance->kind == WRIT_INSTANCE_SESSION && instance->state != WRIT_INSTANCE_UP) {
-        instance->greeted = instance->late = true;
+        instance->sends_initialized = instance->late = true;
     }
 }
 
@@ -460,7 +460,7 @@ take_notification(struct writ_flight *flight, const struct writ_json *message)
         pass_on(flight->instance, message);
     }
     if (flight->name == WRIT_MCP_INITIALIZED) {
-        flight->instance->greeted = true; /* the gateway sends it to the next child */
+        flight->instance->sends_initialized = true; /* the gateway sends it to the next child */
     }
     writ_flight_answer(flight, 202, (struct writ_view){NULL, 0});
 }
