@@ -18,16 +18,15 @@ schema_of(struct writ_arena *arena, const char *text)
 
 /* The first constraint of a list, compiled as the configuration's would be. */
 static const struct writ_constraint *
-constraint_of(struct writ_arena *arena, const char *text)
+constraint_of(struct writ_arena *arena, const char *text, struct writ_pattern_list **patterns)
 {
-    static struct writ_pattern_list *patterns;
     WRIT_AUTO(struct writ_findings, writ_findings_wipe) findings = {0};
     struct writ_options o = {.arena = arena, .findings = &findings};
     const struct writ_yaml *node = NULL;
     const struct writ_constraint_set *set;
 
     ck_assert_ok(writ_yaml_read(writ_view_str(text), arena, &findings, &node));
-    set = writ_compile_constraints(&o, node, &patterns);
+    set = writ_compile_constraints(&o, node, patterns);
     ck_assert_msg(set != NULL && set->n == 1, "%s", text);
     return &set->items[0];
 }
@@ -36,11 +35,14 @@ static enum writ_domain_answer
 relate(const char *schema, const char *constraint)
 {
     writ_auto_arena arena = writ_arena_new(MEMORY);
+    struct writ_pattern_list *patterns = NULL;
     const struct writ_json *root = schema_of(arena, schema);
     struct writ_domain_reading reading = {.root = root, .arena = arena};
+    enum writ_domain_answer answer = writ_domain_relate(
+        &reading, writ_domain_of(&reading, root), constraint_of(arena, constraint, &patterns));
 
-    return writ_domain_relate(
-        &reading, writ_domain_of(&reading, root), constraint_of(arena, constraint));
+    writ_pattern_list_free(patterns);
+    return answer;
 }
 
 struct relation {
@@ -230,10 +232,11 @@ START_TEST(domain_of_a_schema_that_refers_to_itself_ends)
         arena, "{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"},{\"allOf\":[{\"$ref\":\"#\"}]}]}");
     struct writ_domain_reading reading = {.root = root, .arena = arena};
     const struct writ_domain *domain = writ_domain_of(&reading, root);
+    struct writ_pattern_list *patterns = NULL; /* this op makes none */
 
     ck_assert_uint_le(reading.work, WRIT_DOMAIN_WORK_MAX);
-    ck_assert_int_eq(
-        writ_domain_relate(&reading, domain, constraint_of(arena, "[{arg: a, op: le, value: 1}]")),
+    ck_assert_int_eq(writ_domain_relate(&reading, domain,
+                         constraint_of(arena, "[{arg: a, op: le, value: 1}]", &patterns)),
         WRIT_DOMAIN_SOMETIMES);
 }
 END_TEST
