@@ -34,6 +34,21 @@ COMMAND(serve, "serve", "CONFIG", 1, 1, "run the gateway",
     "policy, agents and keys change at once for new calls; a bad file changes nothing and is logged. "
     "The ledger must exist (writ ledger init) and the key directory must hold an "
     "active key (writ keys new).")
+VALUE(serve, "idle", "SECONDS",
+    "End when no connection is open, no call under way and no review open for so long. Without it the gateway "
+    "serves until a signal ends it.")
+COMMAND(wrap, "wrap", "[-- COMMAND...]", 0, 256,
+    "speak MCP on standard input and output, through the gateway",
+    "For clients that start their servers: put it before the server's own command. It carries messages between "
+    "standard input and output and the gateway of a configuration that listens on a Unix socket, and starts that "
+    "gateway when it is not there. Policy, ledger, credentials and reviews are the gateway's; several wraps share "
+    "one. Standard output carries MCP alone; everything else goes to standard error. A COMMAND that differs from the "
+    "one of the configuration is refused.")
+VALUE(wrap, "config", "FILE", "The gateway's configuration; its listen is unix: and a path.")
+VALUE(wrap, "name", "NAME", "The upstream of the configuration; may be left out when there is one.")
+VALUE(wrap, "token", "FILE", "File with the bearer token of the agent; without it the client is the anonymous agent.")
+VALUE(wrap, "idle", "SECONDS",
+    "A gateway that is started here ends when it is unused for so long; 600 by default.")
 
 COMMAND(json_canon, "json canon", "[FILE]", 0, 1, "print the canonical form of a JSON text",
     "Reads one JSON text strictly from FILE, or from standard input without FILE or with -, and "

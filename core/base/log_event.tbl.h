@@ -55,6 +55,8 @@
         "an address that the program serves")                                                      \
     X(SERVING, serving, SERVE, INFO, "version",                                                    \
         "the gateway takes requests")                                                              \
+    X(IDLE, idle, SERVE, INFO, "idle_us",                                                          \
+        "nothing used the gateway for the time of `--idle`, so it ends")                           \
     X(READY, ready, SERVE | GUARD, INFO, "version",                                                \
         "ready for calls; for the gateway: `/readyz` is 200 for the first time or again")          \
     X(NOT_READY, not_ready, SERVE, WARN, "missing",                                                \

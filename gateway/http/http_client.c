@@ -6,6 +6,7 @@
 #include "gateway/http/dial.h"
 #include "gateway/http/http_call.h"
 #include "gateway/http/http_conn.h"
+#include "gateway/io/unix_socket.h"
 
 #define CONNECTIONS_DEFAULT 256
 #define WAITING_DEFAULT     1024
@@ -69,7 +70,9 @@ dial_done(void *ctx, struct writ_dial *dial, const struct writ_dial_result *resu
     client->stats.connecting--;
     writ_free(dialing);
     if (result->reason != WRIT_HTTP_OK) {
-        client->addresses_until_us = 0; /* resolve again: the addresses may have changed */
+        if (client->options.socket_path == NULL) {
+            client->addresses_until_us = 0; /* resolve again: the addresses may have changed */
+        }
         fail_oldest(client, result->reason, result->detail);
         return;
     }
@@ -340,6 +343,23 @@ open_tls(struct writ_http_client *client, struct writ_err *err)
     return client->origin.secure ? writ_tls_open(&options, &client->tls, err) : WRIT_DONE;
 }
 
+/* Its address does not change. */
+static WRIT_RESULT
+take_socket_path(struct writ_http_client *client, struct writ_err *err)
+{
+    struct writ_address *address = &client->addresses.list[0];
+
+    if (client->options.socket_path == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_unix_socket_address(
+        writ_view_str(client->options.socket_path), (struct sockaddr_un *)&address->sock, err));
+    address->len = sizeof(struct sockaddr_un);
+    client->addresses.count = 1;
+    client->addresses_until_us = WRIT_HTTP_NEVER_US;
+    return WRIT_DONE;
+}
+
 writ_result
 writ_http_client_open(struct writ_loop *loop, struct writ_resolver *resolver,
     const struct writ_http_options *options, struct writ_http_client **ret, struct writ_err *err)
@@ -366,7 +386,10 @@ writ_http_client_open(struct writ_loop *loop, struct writ_resolver *resolver,
     TAILQ_INIT(&client->waiting);
     TAILQ_INIT(&client->ended);
     TAILQ_INIT(&client->spare);
-    r = open_tls(client, err);
+    r = take_socket_path(client, err);
+    if (writ_is_ok(r)) {
+        r = open_tls(client, err);
+    }
     if (!writ_is_ok(r)) {
         writ_free(client);
         return r;

@@ -24,8 +24,8 @@
 #define WRIT_HTTP_FRESH_US INT64_C(1000000)
 
 /** Opens a client; nothing is connected before the first call. Files are read here.
- * WRIT_E_INVALID (URL), WRIT_E_CRYPTO (certificates), WRIT_E_ABSENT, WRIT_E_NOMEM.
- * `resolver` is borrowed until the client is closed. */
+ * WRIT_E_INVALID (URL), WRIT_E_LIMIT (socket_path), WRIT_E_CRYPTO (certificates), WRIT_E_ABSENT,
+ * WRIT_E_NOMEM. `resolver` is borrowed until the client is closed; NULL with a socket_path. */
 WRIT_RESULT writ_http_client_open(struct writ_loop *loop, struct writ_resolver *resolver,
     const struct writ_http_options *options, struct writ_http_client **ret, struct writ_err *err);
 

@@ -15,13 +15,14 @@ struct writ_http_call;
 struct writ_http_options {
     struct writ_view
         url; /* http://host[:port] or https://..., the rest after the authority is ignored */
-    const char *ca_file;    /* PEM; NULL: the system's certificates */
-    const char *cert_file;  /* PEM, client certificate; NULL: none */
-    const char *key_file;   /* PEM, its key */
-    size_t connections_max; /* open at once, beside those of endless calls; 0: 256 */
-    size_t idle_max;        /* kept open without a call; 0: connections_max */
-    size_t waiting_max;     /* calls that wait for a connection; 0: 1024 */
-    int64_t connect_us;     /* to resolve, connect, shake hands, or get a free connection; 0: 5 s */
+    const char *socket_path; /* a Unix socket to connect to in place of the host; NULL: none */
+    const char *ca_file;     /* PEM; NULL: the system's certificates */
+    const char *cert_file;   /* PEM, client certificate; NULL: none */
+    const char *key_file;    /* PEM, its key */
+    size_t connections_max;  /* open at once, beside those of endless calls; 0: 256 */
+    size_t idle_max;         /* kept open without a call; 0: connections_max */
+    size_t waiting_max;      /* calls that wait for a connection; 0: 1024 */
+    int64_t connect_us; /* to resolve, connect, shake hands, or get a free connection; 0: 5 s */
     int64_t keep_us;    /* how long an idle connection is kept, unless its server states how long it
                            keeps it; 0: 4 s, because many servers close theirs after 5 s of
                            silence */

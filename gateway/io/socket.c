@@ -98,8 +98,7 @@ writ_socket_open(const struct writ_address *address, struct writ_tls *tls, struc
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a connection");
     }
     opened->record = writ_buf_make(RECORD_MAX);
-    opened->fd =
-        socket(address->sock.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    opened->fd = socket(address->sock.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (opened->fd < 0) {
         int fault = errno;
         writ_socket_close(opened);

@@ -1,4 +1,5 @@
-/* socket.h - a connection to an upstream as one stream of bytes, plain or under TLS.
+/* socket.h - a connection to an upstream, over TCP or a Unix socket, as one stream of bytes, plain
+ * or under TLS.
  *
  * Non-blocking; the owner watches the descriptor and calls again. For one thread. */
 #ifndef WRIT_GATEWAY_SOCKET_H

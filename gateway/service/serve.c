@@ -83,6 +83,7 @@ struct serve {
     struct writ_service_sockets sockets; /* that the process was started with */
     struct writ_ready ready;
     enum writ_ledger_state ledger_was; /* as last logged */
+    int64_t used_us;                   /* monotonic: when it was last in use */
     struct writ_memory_trim connections, sessions;
     sigset_t signals;
 };
@@ -793,6 +794,23 @@ trim(struct serve *serve)
     }
 }
 
+/* In use by a connection, a call whose client has left, or a review that people decide. */
+static bool
+is_idle(struct serve *serve)
+{
+    const struct writ_gateway *gateway = &serve->gateway;
+    int64_t now_us = writ_clock_mono_us(serve->options->clock);
+    struct writ_ledger_health health;
+
+    writ_ledger_health(gateway->ledger, &health);
+    if (writ_metrics_gauge_sum(gateway->metrics, WRIT_GAUGE_CONNECTIONS_OPEN) > 0 ||
+        writ_listener_open_exchanges(gateway->listener) > 0 || health.reviews > 0 ||
+        serve->used_us == 0) {
+        serve->used_us = now_us;
+    }
+    return serve->options->idle_us > 0 && now_us - serve->used_us >= serve->options->idle_us;
+}
+
 static void
 wait_for_end(struct serve *serve)
 {
@@ -803,6 +821,11 @@ wait_for_end(struct serve *serve)
         bool ready = writ_ready_look(&serve->ready);
         int signal = sigtimedwait(&serve->signals, NULL, ready ? &tick : &early);
         if (signal == SIGTERM || signal == SIGINT) {
+            return;
+        }
+        if (is_idle(serve)) {
+            WRIT_LOG(serve->options->log, WRIT_EVENT_IDLE,
+                writ_log_int("idle_us", serve->options->idle_us));
             return;
         }
         if (signal == SIGHUP) {

@@ -11,12 +11,14 @@ struct writ_serve_options {
     const struct writ_config *config; /* its content */
     struct writ_log *log;
     const struct writ_clock *clock;
+    int64_t idle_us; /* it ends by itself when it was unused for so long; 0: never */
 };
 
 /**
- * Serves until SIGTERM or SIGINT; SIGHUP reads the configuration file again (policy, agents and
- * keys; a bad file changes nothing, and the reason is logged). Call it from the main thread of a
- * process that has no other threads yet: it blocks these signals and waits for them.
+ * Serves until SIGTERM or SIGINT, or until it was idle for `idle_us`; SIGHUP reads the
+ * configuration file again (policy, agents and keys; a bad file changes nothing, and the reason is
+ * logged). Call it from the main thread of a process that has no other threads yet: it blocks these
+ * signals and waits for them.
  *
  * At the end no new connection is accepted, running calls get `drain_us` to finish, children are
  * stopped, and the ledger is closed in order.

@@ -1,0 +1,252 @@
+/* gateway_start.c - one lock for those who start, beside the socket's own lock, which the gateway
+ * holds as long as it lives. Who has the first one waits until the second one is free: an earlier
+ * gateway that is ending still has the ledger. */
+#include "gateway/bridge/gateway_start.h"
+
+#include "base/text.h"
+#include "evidence/json/json.h"
+#include "gateway/io/unix_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_ROOM   (WRIT_UNIX_SOCKET_PATH_MAX + 16)
+#define STEP_NS     10000000
+#define STEPS_START 12000 /* of 10 ms: a large ledger takes its time */
+#define STEPS_END   4000
+#define LOG_MAX     ((off_t)16 << 20)
+#define LOG_TAIL    ((size_t)65536)
+#define ARENA_MAX   ((size_t)4 << 20)
+#define SELF        "/proc/self/exe"
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        (void)close(*fd);
+        *fd = -1;
+    }
+}
+
+/* "<socket>.<what>": the folder of the socket is the gateway's own. */
+static void
+name_file(const struct writ_gateway_start *start, const char *what, char ret[PATH_ROOM])
+{
+    (void)snprintf(ret, PATH_ROOM, "%s.%s", start->socket, what);
+}
+
+bool
+writ_gateway_start_is_up(const struct writ_gateway_start *start)
+{
+    WRIT_AUTO(int, close_fd) fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address;
+
+    return fd >= 0 &&
+           writ_is_ok(writ_unix_socket_address(writ_view_str(start->socket), &address, NULL)) &&
+           connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* ---- locks ---- */
+
+/* False: a signal asked for the end. */
+static bool
+pause_once(const sigset_t *stops)
+{
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    int signal = sigtimedwait(stops, NULL, &step);
+
+    return signal != SIGTERM && signal != SIGINT && signal != SIGHUP;
+}
+
+static WRIT_RESULT
+take_lock(const struct writ_gateway_start *start, const char *what, int steps,
+    const sigset_t *stops, int *ret, struct writ_err *err)
+{
+    char path[PATH_ROOM];
+
+    name_file(start, what, path);
+    *ret = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*ret < 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: %s", path, strerrordesc_np(errno));
+    }
+    for (int i = 0; flock(*ret, LOCK_EX | LOCK_NB) != 0; i++) {
+        if (errno != EWOULDBLOCK || i >= steps) {
+            WRIT_FAIL(err, WRIT_E_IO, "%s: another process holds this lock for too long", path);
+        }
+        if (!pause_once(stops)) {
+            WRIT_FAIL(err, WRIT_E_BUSY, "ended by a signal");
+        }
+    }
+    return WRIT_DONE;
+}
+
+/* ---- the log of the gateway ---- */
+
+static WRIT_RESULT
+open_log(const struct writ_gateway_start *start, int *ret, off_t *ret_end, struct writ_err *err)
+{
+    char path[PATH_ROOM], old[PATH_ROOM];
+    struct stat about;
+
+    name_file(start, "log", path);
+    name_file(start, "log.1", old);
+    if (stat(path, &about) == 0 && about.st_size > LOG_MAX) {
+        (void)rename(path, old);
+    }
+    *ret = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*ret < 0 || fstat(*ret, &about) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: %s", path, strerrordesc_np(errno));
+    }
+    *ret_end = about.st_size;
+    return WRIT_DONE;
+}
+
+/* What the gateway's log says since `from`: the reason of its last error. */
+static void
+read_reason(int log, off_t from, struct writ_buf *ret)
+{
+    writ_auto_buf text = writ_buf_make(LOG_TAIL);
+    char *bytes = writ_buf_reserve(&text, LOG_TAIL);
+    ssize_t n = bytes != NULL ? pread(log, bytes, LOG_TAIL, from) : -1;
+    struct writ_view rest = writ_view(bytes, n > 0 ? (size_t)n : 0);
+
+    while (rest.len > 0) {
+        struct writ_view line = writ_view_sub(rest, 0, writ_view_find(rest, '\n'));
+        writ_auto_arena arena = writ_arena_new(ARENA_MAX);
+        const struct writ_json *event = NULL;
+
+        rest = writ_view_sub(rest, line.len + 1, rest.len);
+        if (arena != NULL &&
+            writ_is_ok(writ_json_read(line, &writ_json_limits_default, arena, &event, NULL)) &&
+            writ_json_is(writ_json_get(event, WRIT_LIT("level")), WRIT_LIT("error"))) {
+            writ_buf_clear(ret);
+            writ_text_safe(
+                ret, writ_json_string(writ_json_get(event, WRIT_LIT("why"))), WRIT_ERR_TEXT);
+        }
+    }
+}
+
+/* ---- starting ---- */
+
+/* In the new process: nothing of the client's stays open but the end of `alive`, which says by its
+ * own end that the gateway has ended. */
+static _Noreturn void
+become_gateway(const struct writ_gateway_start *start, int log, int alive)
+{
+    char idle[16];
+    sigset_t none;
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    (void)snprintf(idle, sizeof idle, "%u", start->idle_s);
+    (void)sigemptyset(&none);
+    (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)umask(077);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
+        dup2(log, STDERR_FILENO) < 0 || fcntl(alive, F_SETFD, 0) != 0) {
+        _exit(1);
+    }
+    (void)execl(SELF, "writ", "serve", start->config, "--idle", idle, (char *)NULL);
+    _exit(1);
+}
+
+/* Twice, so that the gateway is nobody's child here and in no session of a terminal. */
+static WRIT_RESULT
+spawn(const struct writ_gateway_start *start, int log, int *ret_alive, struct writ_err *err)
+{
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "cannot make a pipe: %s", strerrordesc_np(errno));
+    }
+    pid = fork();
+    if (pid == 0) {
+        (void)setsid();
+        if (fork() == 0) {
+            become_gateway(start, log, ends[1]);
+        }
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    *ret_alive = ends[0];
+    if (pid < 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "cannot start a process: %s", strerrordesc_np(errno));
+    }
+    (void)waitpid(pid, NULL, 0);
+    return WRIT_DONE;
+}
+
+static bool
+has_ended(int alive)
+{
+    char byte;
+
+    return read(alive, &byte, 1) == 0;
+}
+
+static WRIT_RESULT
+wait_until_up(
+    const struct writ_gateway_start *start, int alive, const sigset_t *stops, struct writ_err *err)
+{
+    (void)fcntl(alive, F_SETFL, O_NONBLOCK);
+    for (int i = 0; i < STEPS_START; i++) {
+        if (writ_gateway_start_is_up(start)) {
+            return WRIT_DONE;
+        }
+        if (has_ended(alive)) {
+            return (writ_result){WRIT_E_IO}; /* its log says why */
+        }
+        if (!pause_once(stops)) {
+            WRIT_FAIL(err, WRIT_E_BUSY, "ended by a signal");
+        }
+    }
+    return (writ_result){WRIT_E_IO};
+}
+
+static WRIT_RESULT
+start_gateway(const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err)
+{
+    WRIT_AUTO(int, close_fd) log = -1;
+    WRIT_AUTO(int, close_fd) alive = -1;
+    writ_auto_buf why = writ_buf_make(4 * WRIT_ERR_TEXT);
+    off_t from = 0;
+    writ_result result;
+
+    WRIT_TRY(open_log(start, &log, &from, err));
+    WRIT_TRY(spawn(start, log, &alive, err));
+    result = wait_until_up(start, alive, stops, err);
+    if (result.code != WRIT_E_IO) {
+        return result;
+    }
+    read_reason(log, from, &why);
+    WRIT_FAIL(err, WRIT_E_IO, "the gateway did not start: " WRIT_VIEW_FMT " (log: %s.log)",
+        WRIT_VIEW_ARG(writ_buf_view(&why)), start->socket);
+}
+
+WRIT_RESULT
+writ_gateway_start_ensure(
+    const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err)
+{
+    WRIT_AUTO(int, close_fd) mine = -1;
+    int last = -1;
+    writ_result ended;
+
+    if (writ_gateway_start_is_up(start)) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(take_lock(start, "start", STEPS_START, stops, &mine, err));
+    if (writ_gateway_start_is_up(start)) {
+        return WRIT_DONE;
+    }
+    ended = take_lock(start, "lock", STEPS_END, stops, &last, err);
+    close_fd(&last); /* an earlier gateway has ended: the new one takes it */
+    WRIT_TRY(ended);
+    return start_gateway(start, stops, err);
+}

@@ -1,0 +1,316 @@
+// `writ wrap`: a client over standard input and output has what it has without it, but for what a rule
+// refuses; and whatever is killed, no call runs twice and the ledger shows each that ran.
+// WRIT_WRAP_ROUNDS=50: so many rounds of each kind of kill, in place of 3.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { BIN, bearer, linesOf, prepare, until, writ } from '../support/js/gateway.mjs';
+import { endGateways, eventsOf, gateways, LEGACY, MODERN, Wrap } from '../support/js/wrap.mjs';
+import { resolve, sdk1, sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
+import { fileURLToPath } from 'node:url';
+
+const ROUNDS = Number(process.env.WRIT_WRAP_ROUNDS ?? 3);
+const SERVER = fileURLToPath(new URL('../support/servers/stdio-server.mjs', import.meta.url));
+const SDK = fileURLToPath(new URL('../support/servers/sdk-stdio.mjs', import.meta.url));
+const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
+
+/** A configuration in a folder of its own, and no gateway yet. */
+function setUp(t, { upstreams, tools, ...rest }) {
+  const wraps = [];
+  let gw;
+  t.after(async () => { // before the folder goes
+    await Promise.all(wraps.map((w) => w.kill()));
+    await endGateways(gw.configFile);
+  });
+  gw = prepare(t, { listen: 'unix:writ.sock', admin_listen: 'unix:admin.sock', loops: 1, upstreams, tools, ...rest });
+  return { gw, wrap: (args = [], options = {}) => {
+    const wrap = new Wrap(['--config', gw.configFile, ...args], { cwd: gw.dir, ...options });
+    wraps.push(wrap);
+    return wrap;
+  } };
+}
+
+const scripted = (t, rest = {}) => {
+  const s = setUp(t, { upstreams: { up: { stdio: [process.execPath, SERVER, 'record'] } },
+    tools: { 'up/act': any }, ...rest });
+  return { ...s, record: () => linesOf(s.gw.path('record')).map((l) => JSON.parse(l)) };
+};
+
+/** What the server was told to do, once for each time. */
+const effects = (record) => record().filter((l) => l.line?.method === 'tools/call')
+  .map((l) => l.line.params.arguments.say);
+
+test('stdout is MCP alone, the gateway starts on demand, ends when idle, and the session is sealed', async (t) => {
+  const { gw, wrap } = scripted(t);
+  const w = wrap(['--idle', '1']);
+  const opened = await w.open();
+  assert.equal(opened.result.serverInfo.name, 'scripted');
+  assert.equal((await w.call('act', { act: 'echo', say: 'one' })).result.content[0].text, 'one');
+  const second = await w.call('act', { act: 'echo', say: 'one' });
+  assert.equal(second.error.data.reason, 'duplicate_outcome');
+  assert.equal((await w.call('hidden', {})).error.data.reason, 'tool_not_listed');
+  w.send('no JSON');
+  w.send('7');
+  assert.equal((await w.ask('ping')).result !== undefined, true);
+  assert.deepEqual(w.messages.filter((m) => m.id === null).map((m) => m.error.code), [-32700, -32600]);
+  assert.equal(gateways(gw.configFile).length, 1);
+  assert.equal(statSync(gw.path('writ.sock')).mode & 0o777, 0o600);
+  assert.equal(statSync(gw.path('writ.sock.log')).mode & 0o777, 0o600);
+  assert.deepEqual(await w.end(), { code: 0, signal: null });
+  assert.equal(w.said, '');
+  await until(() => gateways(gw.configFile).length === 0, 'the gateway to end by itself');
+  assert.ok(eventsOf(gw.dir).some((e) => e.event === 'idle'));
+  assert.equal(existsSync(gw.path('writ.sock')), false);
+  const [first] = gw.decisions();
+  assert.equal(gw.show(first.decision_id).sealed, true);
+  gw.verify();
+});
+
+test('lines in any pieces, several at once, and a last one without an end', async (t) => {
+  const { wrap } = scripted(t);
+  const w = wrap();
+  const text = [{ jsonrpc: '2.0', id: 1, method: 'initialize',
+    params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'raw', version: '1' } } },
+  { jsonrpc: '2.0', method: 'notifications/initialized' },
+  { jsonrpc: '2.0', id: 2, method: 'tools/call',
+    params: { name: 'act', arguments: { act: 'echo', say: 'é'.repeat(100_000) } } },
+  { jsonrpc: '2.0', id: 3, method: 'ping' }].map((m) => JSON.stringify(m)).join('\r\n');
+  const bytes = Buffer.from(text);
+  for (let i = 0; i < bytes.length; i += 40_001) w.child.stdin.write(bytes.subarray(i, i + 40_001));
+  assert.deepEqual(await w.end(), { code: 0, signal: null });
+  assert.equal((await w.answer(2)).result.content[0].text, 'é'.repeat(100_000));
+  assert.ok((await w.answer(3)).result);
+});
+
+const reply = async () => ({ action: 'accept', content: { reply: 'yes' } });
+
+const CLIENTS = {
+  'SDK v1': async (args, cwd) => {
+    const { Client, StdioClientTransport, ElicitRequestSchema } = await sdk1();
+    const client = new Client({ name: 'v1', version: '1' }, { capabilities: { elicitation: {} } });
+    client.setRequestHandler(ElicitRequestSchema, reply);
+    await client.connect(new StdioClientTransport({ command: BIN, args, cwd, stderr: 'inherit' }));
+    return { client, call: (params, options) => client.callTool(params, undefined, options) };
+  },
+  ...Object.fromEntries([['SDK v2', 'legacy'], ['SDK v2, modern', { pin: MODERN }], ['SDK v2, which finds out', 'auto']]
+    .map(([name, mode]) => [name, async (args, cwd) => {
+      const [{ Client }, { StdioClientTransport }] = [await sdk2(), await sdk2Stdio()];
+      const client = new Client({ name: 'v2', version: '1' },
+        { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } });
+      client.setRequestHandler('elicitation/create', reply);
+      await client.connect(new StdioClientTransport({ command: BIN, args, cwd, stderr: 'inherit' }));
+      return { client, call: (params, options) => client.callTool(params, options) };
+    }])),
+};
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  test(`${name}: list, allowed, refused, duplicate, progress, elicitation, cancellation`, async (t) => {
+    const text = (arg) => ({ arg, op: 'type', value: 'string' });
+    const { gw } = setUp(t, { upstreams: { up: { stdio: [process.execPath, SDK, 'both', 'record'] } }, tools: {
+      'up/echo': { scope: 's', arguments: [text('message'), { arg: 'message', op: 'max_length', value: 20 }] },
+      'up/steps': { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }] },
+      'up/ask': { scope: 's', arguments: [text('question')] },
+      'up/wait': { scope: 's', arguments: [text('name')] } } });
+    const { client, call } = await connect(['wrap', '--config', gw.configFile], gw.dir);
+    t.after(() => client.close());
+    assert.equal(client.getServerVersion().name, 'sdk-upstream');
+    assert.deepEqual((await client.listTools()).tools.map((x) => x.name), ['echo', 'steps', 'ask', 'wait']);
+    assert.equal((await call({ name: 'echo', arguments: { message: 'hé' } })).content[0].text, 'Echo: hé');
+    for (const [args, reason] of [[{ message: 'hé' }, 'duplicate_outcome'],
+      [{ message: 'x'.repeat(21) }, 'constraint_failed']]) {
+      await assert.rejects(call({ name: 'echo', arguments: args }), (e) => e.data.reason === reason);
+    }
+    const steps = [];
+    await call({ name: 'steps', arguments: { n: 3 } }, { onprogress: (p) => steps.push(p.progress) });
+    // SDK v1 drops what it has not handled when the answer comes in the same piece; see the next test
+    assert.deepEqual(steps, [1, 2, 3].slice(0, name === 'SDK v1' ? steps.length : 3));
+    assert.match((await call({ name: 'ask', arguments: { question: 'well?' } })).content[0].text, /yes/);
+    const stop = new AbortController();
+    const waiting = call({ name: 'wait', arguments: { name: 'long' } }, { signal: stop.signal });
+    const notes = () => linesOf(gw.path('record')).map((l) => JSON.parse(l));
+    await until(() => notes().some((n) => n.waits === 'long'), 'the tool to wait');
+    stop.abort();
+    await assert.rejects(waiting);
+    await until(() => notes().some((n) => n.cancelled === 'long'), 'the tool to be cancelled');
+    await client.close();
+    gw.verify();
+  });
+}
+
+test('progress reaches the client before the answer, in its order', async (t) => {
+  const { wrap } = scripted(t);
+  const w = wrap();
+  await w.open();
+  await w.ask('tools/call',
+    { name: 'act', arguments: { act: 'progress', say: 'on' }, _meta: { progressToken: 'p' } }, 9);
+  const seen = w.messages.filter((m) => m.id === 9 || m.method === 'notifications/progress');
+  assert.deepEqual(seen.map((m) => m.params?.progress ?? m.id), [1, 2, 3, 9]);
+});
+
+test('the everything server asks its client for sampling, elicitation and roots', async (t) => {
+  const { gw } = setUp(t, { upstreams: { up: { stdio: [process.execPath, EVERYTHING] } },
+    tools: { 'up/*': any } });
+  const { Client, StdioClientTransport, ElicitRequestSchema, CreateMessageRequestSchema, ListRootsRequestSchema } =
+    await sdk1();
+  const client = new Client({ name: 'v1', version: '1' },
+    { capabilities: { elicitation: {}, sampling: {}, roots: { listChanged: true } } });
+  client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'decline' }));
+  client.setRequestHandler(CreateMessageRequestSchema, async () => (
+    { model: 'm', role: 'assistant', content: { type: 'text', text: 'sampled words' } }));
+  client.setRequestHandler(ListRootsRequestSchema, async () => ({ roots: [{ uri: 'file:///root-of-a', name: 'r' }] }));
+  await client.connect(new StdioClientTransport(
+    { command: BIN, args: ['wrap', '--config', gw.configFile], cwd: gw.dir, stderr: 'inherit' }));
+  const list = async () => (await client.listTools()).tools.map((x) => x.name);
+  await until(async () => (await list()).includes('trigger-sampling-request'), 'the tools that need a client');
+  const sampled = await client.callTool({ name: 'trigger-sampling-request', arguments: { prompt: 'p', maxTokens: 5 } });
+  assert.match(JSON.stringify(sampled), /sampled words/);
+  const asked = await client.callTool({ name: 'trigger-elicitation-request', arguments: {} });
+  assert.match(JSON.stringify(asked), /declined/i);
+  assert.match(JSON.stringify(await client.callTool({ name: 'get-roots-list', arguments: {} })), /root-of-a/);
+  await client.close();
+});
+
+test('a token names the agent; without a good one nothing is served', async (t) => {
+  const alice = bearer('alice');
+  const { gw, wrap } = scripted(t, { agents: [alice.entry] });
+  const file = gw.path('token');
+  writeFileSync(file, alice.token, { mode: 0o600 });
+  const none = wrap();
+  assert.equal((await none.ask('initialize', { protocolVersion: LEGACY, capabilities: {} })).error.data.reason,
+    'unauthenticated');
+  const w = wrap(['--token', file]);
+  await w.open();
+  await w.call('act', { act: 'echo', say: 'hi' });
+  assert.equal(gw.decisions()[0].agent_id, 'alice');
+  assert.ok(!`${w.said}${JSON.stringify(eventsOf(gw.dir))}`.includes(alice.token));
+});
+
+test('what runs is what the configuration says', async (t) => {
+  const { gw } = setUp(t, { upstreams: { a: { stdio: ['cat'] }, b: { http: 'http://127.0.0.1:1/mcp' } }, tools: {} });
+  const run = (...args) => writ(['wrap', '--config', gw.configFile, ...args], { cwd: gw.dir, input: '' });
+  assert.match(run().err, /has 2 upstreams: pass --name/);
+  assert.match(run('--name', 'c').err, /has no upstream of this name: c/);
+  const other = run('--name', 'a', '--', 'sh', '-c', 'touch evil');
+  assert.equal(other.code, 3);
+  assert.match(other.err, /says another command for a/);
+  assert.match(run('--name', 'b', 'http://127.0.0.1:2/mcp').err, /says another command for b/);
+  assert.equal(existsSync(gw.path('evil')), false);
+  assert.equal(gateways(gw.configFile).length, 0);
+  assert.equal(run('--name', 'a', '--', 'cat').code, 0);
+  gw.configure({ ...gw.config, listen: '127.0.0.1:0' });
+  assert.match(run('--name', 'a').err, /writ wrap needs unix:/);
+});
+
+test('a gateway that cannot start is an error for people and for the client', async (t) => {
+  const { gw, wrap } = scripted(t);
+  const w = wrap();
+  await w.open();
+  gw.configure({ ...gw.config, keys: 'nowhere' });
+  await endGateways(gw.configFile);
+  const refused = await w.call('act', { act: 'echo', say: 'x' });
+  assert.equal(refused.error.data.reason, 'upstream_unavailable');
+  assert.match(refused.error.message, /did not start: .*nowhere/);
+  assert.match(w.said, /did not start/);
+  const first = writ(['wrap', '--config', gw.configFile], { cwd: gw.dir, input: '' });
+  assert.equal(first.code, 4);
+  assert.match(first.err, /did not start: .*nowhere/);
+  gw.configure({ ...gw.config, keys: 'keys' });
+  assert.equal((await w.call('act', { act: 'echo', say: 'y' })).result.content[0].text, 'y');
+});
+
+test('a session that the gateway forgot is opened again, unseen by the client', async (t) => {
+  const { gw, wrap, record } = scripted(t, { sessions: { idle_expires: '1s' } });
+  const w = wrap();
+  await w.open();
+  await w.call('act', { act: 'echo', say: 'before' });
+  await endGateways(gw.configFile);
+  spawnSync('sqlite3', [gw.ledgerFile, 'DELETE FROM session']);
+  assert.equal((await w.call('act', { act: 'echo', say: 'after' })).result.content[0].text, 'after');
+  assert.deepEqual(effects(record), ['before', 'after']);
+});
+
+/** Kills in the middle of calls; what was told to the client, what ran, and what the ledger says agree. */
+async function round(t, kill, n) {
+  const { gw, wrap, record } = scripted(t);
+  let w = wrap();
+  await w.open();
+  const words = [...Array(6).keys()].map((i) => `${n}-${i}`);
+  const asked = words.map((say, i) => ({ say, answer: w.call('act', { act: i % 2 ? 'slow' : 'echo', ms: 40, say }) }));
+  await until(() => effects(record).length >= 1 + (n % 5), 'the server to be busy');
+  const victims = await kill({ gw, w });
+  if (victims.wrap) {
+    w = wrap();
+    await w.open();
+  }
+  const last = await w.call('act', { act: 'echo', say: `${n}-end` });
+  assert.equal(last.result?.content[0].text, `${n}-end`, JSON.stringify(last));
+  for (const { say, answer } of asked) {
+    const told = await answer;
+    if (told === undefined) continue; // its wrap is gone
+    const ran = effects(record).filter((x) => x === say).length;
+    if (told.error === undefined) assert.equal(ran, 1, say);
+    else assert.equal(told.error.data.reason, 'interrupted_execution_unknown', JSON.stringify(told));
+  }
+  await w.end();
+  await endGateways(gw.configFile, 'SIGTERM');
+  const ran = effects(record);
+  assert.equal(new Set(ran).size, ran.length, `nothing runs twice: ${ran}`);
+  const decisions = gw.decisions().filter((d) => d.decision === 'allow');
+  assert.ok(decisions.length >= ran.length, 'each call that ran is in the ledger');
+  for (const d of decisions) {
+    const { outcome } = gw.show(d.decision_id);
+    assert.ok(['executed', 'error', 'timeout'].includes(outcome?.outcome), JSON.stringify(outcome));
+  }
+  gw.verify();
+}
+
+const KILLS = {
+  'the wrap': async ({ w }) => { await w.kill(); return { wrap: true }; },
+  'the gateway': async ({ gw }) => { await endGateways(gw.configFile); return {}; },
+  'both': async ({ gw, w }) => {
+    w.child.kill('SIGKILL');
+    await Promise.all([endGateways(gw.configFile), w.exited]);
+    return { wrap: true };
+  },
+};
+
+for (const [who, kill] of Object.entries(KILLS)) {
+  test(`SIGKILL of ${who} in the middle of calls: nothing runs twice, nothing is lost`, async (t) => {
+    for (let n = 0; n < ROUNDS; n++) await t.test(`round ${n}`, (each) => round(each, kill, n));
+  });
+}
+
+test('two wraps share a gateway and a ledger; after a kill both go on in their sessions', async (t) => {
+  const { gw, wrap, record } = scripted(t);
+  const both = [wrap(), wrap()]; // at once: one of them starts the gateway
+  await Promise.all(both.map((w) => w.open()));
+  assert.equal(gateways(gw.configFile).length, 1);
+  await Promise.all(both.map((w, i) => w.call('act', { act: 'echo', say: `a${i}` })));
+  await endGateways(gw.configFile);
+  const [first, second] = await Promise.all(both.map((w, i) => w.call('act', { act: 'echo', say: `b${i}` })));
+  assert.deepEqual([first, second].map((m) => m.result.content[0].text), ['b0', 'b1']);
+  assert.equal(gateways(gw.configFile).length, 1);
+  const again = await both[0].call('act', { act: 'echo', say: 'a0' });
+  assert.equal(again.error.data.reason, 'duplicate_outcome', 'the session outlives the gateway, and its claims');
+  await Promise.all(both.map((w) => w.end()));
+  await endGateways(gw.configFile, 'SIGTERM');
+  assert.deepEqual(effects(record).sort(), ['a0', 'a1', 'b0', 'b1']);
+  assert.equal(new Set(gw.decisions().map((d) => d.boundary_id)).size, 2);
+  gw.verify();
+});
+
+test('a client that closes both ends is not waited for, and SIGTERM ends a wrap', async (t) => {
+  const { wrap, record } = scripted(t);
+  const w = wrap();
+  await w.open();
+  w.call('act', { act: 'never', say: 'x' }).catch(() => {});
+  await until(() => effects(record).length === 1, 'the call to run');
+  w.child.stdin.end();
+  w.child.stdout.destroy();
+  await w.exited;
+  const other = wrap();
+  await other.open();
+  assert.deepEqual(await other.kill('SIGTERM'), { code: 0, signal: null });
+});
