@@ -39,14 +39,21 @@ VALUE(serve, "idle", "SECONDS",
     "serves until a signal ends it.")
 COMMAND(wrap, "wrap", "[-- COMMAND...]", 0, 256,
     "speak MCP on standard input and output, through the gateway",
-    "For clients that start their servers: put it before the server's own command. It carries messages between "
+    "For clients that start their servers: put it before the server's own command, or URL. It carries messages between "
     "standard input and output and the gateway of a configuration that listens on a Unix socket, and starts that "
     "gateway when it is not there. Policy, ledger, credentials and reviews are the gateway's; several wraps share "
     "one. Standard output carries MCP alone; everything else goes to standard error. A COMMAND that differs from the "
-    "one of the configuration is refused.")
+    "one of the configuration is refused. Without --config the configuration is ~/.config/writ/writ.yaml, made at "
+    "first use; for a server that is new, rules are proposed in servers/NAME.yaml beside it, and every call is refused "
+    "until you agree.")
 VALUE(wrap, "config", "FILE", "The gateway's configuration; its listen is unix: and a path.")
-VALUE(wrap, "name", "NAME", "The upstream of the configuration; may be left out when there is one.")
-VALUE(wrap, "token", "FILE", "File with the bearer token of the agent; without it the client is the anonymous agent.")
+VALUE(wrap, "name", "NAME",
+    "The upstream of the configuration; by default its only one, or without --config a name made of the command.")
+VALUE(wrap, "agree", "NAME",
+    "Run nothing: check the rules of servers/NAME.yaml, set agreed: true in it, and have the gateway read it.")
+VALUE(wrap, "token", "FILE",
+    "File with the bearer token of the agent. Without it the client is the anonymous agent, or without --config the "
+    "agent of the configuration made at first use.")
 VALUE(wrap, "idle", "SECONDS",
     "A gateway that is started here ends when it is unused for so long; 600 by default.")
 

@@ -5,12 +5,12 @@
 #include "cli/base/print.h"
 #include "cli/commands/client_block.h"
 #include "cli/commands/command.h"
+#include "cli/commands/server_folder.h"
 #include "cli/commands/server_name.h"
 #include "cli/commands/setup.h"
+#include "cli/commands/setup_text.h"
 #include "cli/commands/tools_scan.h"
 #include "gateway/discover/discover.h"
-
-#include <unistd.h>
 
 #define ARENA_MAX    (512U << 20)
 #define ANSWER_MAX   (16U << 20)
@@ -87,38 +87,6 @@ read_inherit(struct init *init, struct writ_upstream_config *server, struct writ
     return WRIT_DONE;
 }
 
-/* Whether the word names something by a path from the current folder. */
-static bool
-is_relative(struct writ_view word, bool program)
-{
-    bool path = word.len > 0 && word.ptr[0] != '/' && word.ptr[0] != '-';
-
-    if (program && writ_view_find(word, '/') == word.len) {
-        return false; /* found by PATH */
-    }
-    return path && access(word.ptr, F_OK) == 0;
-}
-
-/* A command that names something in the current folder needs that folder whenever it is started. */
-static WRIT_RESULT
-read_directory(struct init *init, struct writ_upstream_config *server, struct writ_err *err)
-{
-    struct writ_buf folder = writ_buf_in(init->arena, WRIT_TEXT_PATH_MAX);
-    bool relative = false;
-
-    for (size_t i = 0; i < server->stdio.n; i++) {
-        relative = relative || is_relative(server->stdio.items[i], i == 0);
-    }
-    if (!relative) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_text_folder("x", &folder, err));
-    writ_buf_byte(&folder, '\0');
-    WRIT_TRY(writ_buf_check(&folder, err));
-    server->directory = writ_view(folder.ptr, folder.len - 1);
-    return WRIT_DONE;
-}
-
 static WRIT_RESULT
 add_command(struct init *init, const struct writ_view *argv, size_t n, struct writ_err *err)
 {
@@ -129,7 +97,7 @@ add_command(struct init *init, const struct writ_view *argv, size_t n, struct wr
     }
     WRIT_TRY(writ_discover_command(argv, n, server, err));
     WRIT_TRY(read_inherit(init, server, err));
-    WRIT_TRY(read_directory(init, server, err));
+    WRIT_TRY(writ_server_folder_find(server, init->arena, err));
     return writ_server_name_of_command(server, init->arena, &server->name, err);
 }
 

@@ -15,7 +15,6 @@
 #define WRIT_SETUP_SERVERS_MAX 64
 #define WRIT_SETUP_TOKEN_MAX   64
 #define WRIT_SETUP_PATH_MAX    4096
-#define WRIT_SETUP_OWNER       "owner" /* the agent that approves */
 
 /** What to make. All borrowed. */
 struct writ_setup {

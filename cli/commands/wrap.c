@@ -4,15 +4,23 @@
 #include "base/text.h"
 #include "cli/commands/bearer.h"
 #include "cli/commands/command.h"
+#include "cli/commands/server_folder.h"
+#include "cli/commands/server_name.h"
+#include "cli/commands/wrap_home.h"
 #include "gateway/bridge/bridge.h"
+#include "gateway/discover/discover.h"
 #include "policy/read/findings.h"
 #include "policy/read/load.h"
 
+#include <signal.h>
 #include <unistd.h>
 
-#define IDLE_S     600
-#define IDLE_MAX_S (366 * 24 * 3600)
-#define TARGET_MAX 256
+#define IDLE_S      600
+#define IDLE_MAX_S  (366 * 24 * 3600)
+#define TARGET_MAX  256
+#define NOTE_MAX    8192
+#define ARENA_MAX   ((size_t)512 << 20)
+#define INHERIT_MAX 64
 
 /* ---- the configuration ---- */
 
@@ -62,11 +70,9 @@ load(const char *file, struct writ_config **ret, struct writ_err *err)
 
 /* The one that is named, or the only one. */
 static WRIT_RESULT
-find_upstream(const struct writ_cli *cli, const struct writ_config *config,
+find_upstream(struct writ_view name, const struct writ_config *config,
     const struct writ_upstream_config **ret, struct writ_err *err)
 {
-    struct writ_view name = writ_cli_get(cli, "name");
-
     if (name.ptr == NULL && config->upstreams_n == 1) {
         *ret = &config->upstreams[0];
         return WRIT_DONE;
@@ -110,44 +116,77 @@ is_same(const struct writ_cli *cli, const struct writ_upstream_config *upstream)
 
 /* ---- running ---- */
 
+/* One run. */
+struct run {
+    const struct writ_cli *cli;
+    struct writ_arena *arena;
+    struct writ_gateway_start start;
+    struct writ_wrap_home home; /* without --config */
+    bool own;                   /* home is in use */
+    struct writ_view name;      /* of the upstream; empty: the only one */
+    struct writ_config *config;
+};
+
 static WRIT_RESULT
-read_token(const struct writ_cli *cli, struct writ_buf *ret, struct writ_view *ret_value,
-    struct writ_err *err)
+read_token(
+    const struct run *run, struct writ_buf *ret, struct writ_view *ret_value, struct writ_err *err)
 {
     struct writ_view name = WRIT_LIT("Authorization: ");
+    struct writ_view path = writ_cli_get(run->cli, "token");
 
-    if (!writ_cli_has(cli, "token")) {
+    if (path.ptr == NULL) {
+        path = run->own ? run->home.token : path;
+    }
+    if (path.ptr == NULL) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_bearer_read(writ_cli_get(cli, "token").ptr, ret, err));
+    WRIT_TRY(writ_bearer_read(path.ptr, ret, err));
     *ret_value = writ_view_sub(writ_buf_view(ret), name.len, ret->len - name.len - 1);
     return WRIT_DONE;
 }
 
+/* For people and for the model: what keeps every call from running. */
 static WRIT_RESULT
-wrap(const struct writ_cli *cli, unsigned idle_s, struct writ_config *config, const char *file,
-    struct writ_err *err)
+note_agreement(const struct run *run, const struct writ_upstream_config *upstream,
+    struct writ_buf *ret, struct writ_err *err)
 {
-    struct writ_buf token = writ_buf_make(WRIT_BEARER_MAX + 64);
-    writ_auto_buf target = writ_buf_make(TARGET_MAX);
-    const struct writ_gateway_start start = {
-        .config = file, .socket = config->listen.path.ptr, .idle_s = idle_s};
-    struct writ_bridge_options options = {.start = &start, .clock = cli->clock};
-    const struct writ_upstream_config *upstream = NULL;
+    struct writ_view path = run->config->file;
+    bool there = false, agreed = true;
+
+    for (size_t i = 0; i < run->config->not_agreed.n; i++) {
+        agreed = agreed && !writ_view_equal(run->config->not_agreed.items[i], upstream->name);
+    }
+    if (agreed) {
+        return WRIT_DONE;
+    }
+    if (run->own) {
+        WRIT_TRY(writ_wrap_home_file(&run->home, upstream->name, &path, &there, err));
+    }
+    writ_buf_fmt(ret,
+        "Writ refuses every tool call of this server until its user agrees to the rules: read %s, "
+        "replace each value that begins with REPLACE_, and run: writ wrap --agree " WRIT_VIEW_FMT,
+        path.ptr, WRIT_VIEW_ARG(upstream->name));
+    WRIT_TRY(writ_buf_check(ret, err));
+    (void)writ_cli_write_all(STDERR_FILENO, writ_buf_view(ret));
+    (void)writ_cli_write_all(STDERR_FILENO, WRIT_LIT("\n"));
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+carry(struct run *run, const struct writ_upstream_config *upstream, struct writ_err *err)
+{
+    struct writ_buf token = writ_buf_make(WRIT_BEARER_FIELD_MAX);
+    writ_auto_buf target = writ_buf_make(TARGET_MAX), note = writ_buf_make(NOTE_MAX);
+    struct writ_bridge_options options = {.start = &run->start, .clock = run->cli->clock};
     writ_result result;
 
-    WRIT_TRY(find_upstream(cli, config, &upstream, err));
-    if (!is_same(cli, upstream)) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH,
-            "%s says another command for " WRIT_VIEW_FMT
-            ": change the upstream there, or pass another --name",
-            file, WRIT_VIEW_ARG(upstream->name));
-    }
+    WRIT_TRY(note_agreement(run, upstream, &note, err));
     writ_buf_str(&target, "/mcp/");
     writ_buf_put(&target, upstream->name);
     WRIT_TRY(writ_buf_check(&target, err));
     options.target = writ_buf_view(&target);
-    result = read_token(cli, &token, &options.authorization, err);
+    options.note = writ_buf_view(&note);
+    result = read_token(run, &token, &options.authorization, err);
     if (writ_is_ok(result)) {
         result = writ_bridge_run(&options, err);
     }
@@ -155,29 +194,196 @@ wrap(const struct writ_cli *cli, unsigned idle_s, struct writ_config *config, co
     return result;
 }
 
+/* Loads the configuration, and finds the gateway's socket in it. */
+static WRIT_RESULT
+load_config(struct run *run, const char *file, struct writ_err *err)
+{
+    writ_config_drop(run->config);
+    run->config = NULL;
+    WRIT_TRY(load(file, &run->config, err));
+    run->start.config = file;
+    run->start.socket = run->config->listen.path.ptr;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+wrap(struct run *run, struct writ_err *err)
+{
+    const struct writ_upstream_config *upstream = NULL;
+
+    WRIT_TRY(find_upstream(run->name, run->config, &upstream, err));
+    if (!is_same(run->cli, upstream)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "%s says another command for " WRIT_VIEW_FMT
+            ": change the upstream there, or pass another --name",
+            run->start.config, WRIT_VIEW_ARG(upstream->name));
+    }
+    return carry(run, upstream, err);
+}
+
+/* ---- without --config ---- */
+
+/* The variables that the client gave to the server, by name: the gateway hands them on. */
+static WRIT_RESULT
+note_variables(struct run *run, struct writ_upstream_config *server, struct writ_err *err)
+{
+    static const char *const usual[] = {"HOME", "LANG", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL",
+        "SHLVL", "TERM", "TMPDIR", "TZ", "USER", "_", NULL};
+    struct writ_view *names = writ_arena_get(run->arena, INHERIT_MAX * sizeof *names);
+    size_t n = 0;
+
+    if (names == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for names of variables");
+    }
+    for (char **variable = environ; *variable != NULL && n < INHERIT_MAX; variable++) {
+        struct writ_view all = writ_view_str(*variable);
+        struct writ_view name = writ_view_sub(all, 0, writ_view_find(all, '='));
+        bool known = writ_view_has_prefix(name, WRIT_LIT("LC_")) ||
+                     writ_view_has_prefix(name, WRIT_LIT("XDG_")) || name.len == 0;
+
+        for (const char *const *each = usual; *each != NULL && !known; each++) {
+            known = writ_view_is(name, *each);
+        }
+        if (!known) {
+            names[n] = writ_view_copy(name, run->arena);
+            if (names[n++].ptr == NULL) {
+                WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for names of variables");
+            }
+        }
+    }
+    server->inherit = (struct writ_views){names, n};
+    return WRIT_DONE;
+}
+
+/* The server of the command line, with its name. */
+static WRIT_RESULT
+read_server(struct run *run, struct writ_upstream_config *ret, struct writ_err *err)
+{
+    const struct writ_cli *cli = run->cli;
+    size_t n = (size_t)cli->operand_count;
+    struct writ_view *words = writ_arena_get(run->arena, (n + 1) * sizeof *words);
+
+    if (words == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a command");
+    }
+    for (size_t i = 0; i < n; i++) {
+        words[i] = writ_cli_operand(cli, (int)i);
+    }
+    if (n == 1 && writ_server_name_is_url(words[0])) {
+        WRIT_TRY(writ_discover_url(words[0], run->arena, ret, err));
+        WRIT_TRY(writ_server_name_of_url(ret, run->arena, &ret->name, err));
+    } else {
+        WRIT_TRY(writ_discover_command(words, n, ret, err));
+        WRIT_TRY(note_variables(run, ret, err));
+        WRIT_TRY(writ_server_folder_find(ret, run->arena, err));
+        WRIT_TRY(writ_server_name_of_command(ret, run->arena, &ret->name, err));
+    }
+    if (writ_cli_has(cli, "name")) {
+        ret->name = writ_cli_get(cli, "name");
+    }
+    return writ_server_name_check(ret->name, err);
+}
+
+/* A gateway that runs does not know the new server: it ends in order, and is started again. */
+static WRIT_RESULT
+add_server(struct run *run, const struct writ_upstream_config *server, struct writ_err *err)
+{
+    sigset_t none;
+
+    (void)sigemptyset(&none);
+    WRIT_TRY(load_config(run, run->home.config.ptr, err)); /* before anything is added to it */
+    if (writ_config_upstream(run->config, server->name) != NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_wrap_home_propose(&run->home, server, err));
+    return writ_gateway_start_end(&run->start, &none, err);
+}
+
+static WRIT_RESULT
+wrap_at_home(struct run *run, struct writ_err *err)
+{
+    struct writ_upstream_config server = {0};
+
+    WRIT_TRY(writ_wrap_home_open(run->arena, run->cli->clock, &run->home, err));
+    run->name = writ_cli_get(run->cli, "name");
+    if (run->cli->operand_count > 0) {
+        WRIT_TRY(read_server(run, &server, err));
+        run->name = server.name;
+        WRIT_TRY(add_server(run, &server, err));
+    }
+    writ_wrap_home_close(&run->home);
+    WRIT_TRY(load_config(run, run->home.config.ptr, err));
+    return wrap(run, err);
+}
+
+static WRIT_RESULT
+agree(struct run *run, struct writ_err *err)
+{
+    struct writ_view name = writ_cli_get(run->cli, "agree");
+    struct writ_findings findings = {0};
+    writ_result result;
+
+    WRIT_TRY(writ_server_name_check(name, err));
+    WRIT_TRY(writ_wrap_home_open(run->arena, run->cli->clock, &run->home, err));
+    result = writ_wrap_home_agree(&run->home, name, &findings, err);
+    if (!writ_is_ok(result)) {
+        say_findings(&findings, run->home.config.ptr);
+    }
+    writ_findings_wipe(&findings);
+    WRIT_TRY(result);
+    WRIT_TRY(load_config(run, run->home.config.ptr, err));
+    writ_gateway_start_signal(&run->start, SIGHUP);
+    writ_cli_print("agreed: " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(name));
+    return WRIT_DONE;
+}
+
+/* ---- the command ---- */
+
+static WRIT_RESULT
+run_as_told(struct run *run, struct writ_err *err)
+{
+    struct writ_view path = writ_cli_get(run->cli, "config");
+    struct writ_buf file = writ_buf_in(run->arena, WRIT_TEXT_PATH_MAX);
+
+    if (writ_cli_has(run->cli, "agree")) {
+        return agree(run, err);
+    }
+    if (path.ptr == NULL) {
+        return wrap_at_home(run, err);
+    }
+    run->own = false;
+    run->name = writ_cli_get(run->cli, "name");
+    WRIT_TRY(find_file(path, &file, err));
+    WRIT_TRY(load_config(run, file.ptr, err));
+    return wrap(run, err);
+}
+
 enum writ_exit
 writ_command_wrap(const struct writ_cli *cli)
 {
-    writ_auto_buf file = writ_buf_make(WRIT_TEXT_PATH_MAX);
-    struct writ_config *config = NULL;
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
+    struct run run = {.cli = cli, .arena = arena, .own = true, .home = {.lock = -1}};
     struct writ_err err = {{0}, 0, 0};
     uint64_t idle_s = IDLE_S;
     writ_result result;
 
-    if (!writ_cli_has(cli, "config")) {
-        return writ_cli_usage(cli, "pass --config");
-    }
     if (writ_cli_has(cli, "idle") &&
         !writ_is_ok(writ_text_u64(writ_cli_get(cli, "idle"), 1, IDLE_MAX_S, &idle_s))) {
         return writ_cli_usage(cli, "--idle must be 1 to %d seconds", IDLE_MAX_S);
     }
-    result = find_file(writ_cli_get(cli, "config"), &file, &err);
-    if (writ_is_ok(result)) {
-        result = load(file.ptr, &config, &err);
+    if (writ_cli_has(cli, "agree") && (writ_cli_has(cli, "config") || cli->operand_count > 0)) {
+        return writ_cli_usage(cli, "--agree stands alone");
     }
-    if (writ_is_ok(result)) {
-        result = wrap(cli, (unsigned)idle_s, config, file.ptr, &err);
+    if (!writ_cli_has(cli, "config") && !writ_cli_has(cli, "agree") && !writ_cli_has(cli, "name") &&
+        cli->operand_count == 0) {
+        return writ_cli_usage(cli, "pass the command of the server behind --, or --name");
     }
-    writ_config_drop(config);
+    if (arena == NULL) {
+        return writ_cli_fail(cli, writ_fail(&err, WRIT_E_NOMEM, "no memory to begin"), &err);
+    }
+    run.start.idle_s = (unsigned)idle_s;
+    result = run_as_told(&run, &err);
+    writ_wrap_home_close(&run.home);
+    writ_config_drop(run.config);
     return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
 }

@@ -38,6 +38,13 @@ line_broken(struct writ_bridge_call *call)
     }
 }
 
+static bool
+is_noted(const struct writ_bridge_call *call)
+{
+    return call->bridge->options->note.len > 0 && (call->message.method == WRIT_MCP_INITIALIZE ||
+                                                      call->message.method == WRIT_MCP_DISCOVER);
+}
+
 /* An answer that is no stream, to a request. */
 static void
 put_answer(struct writ_bridge_call *call, const struct writ_json *answer)
@@ -50,7 +57,11 @@ put_answer(struct writ_bridge_call *call, const struct writ_json *answer)
         writ_bridge_call_refuse(call, WRIT_REASON_INTERNAL_ERROR, writ_buf_view(&text));
         return;
     }
-    if (id == NULL || writ_bridge_message_answers(answer, id)) { /* a batch has its own answers */
+    if (is_noted(call) &&
+        writ_bridge_message_put_noted(&text, answer, call->bridge->options->note)) {
+        writ_bridge_output_put(call->bridge, writ_buf_view(&text));
+    } else if (id == NULL ||
+               writ_bridge_message_answers(answer, id)) { /* a batch has its own answers */
         writ_bridge_output_put(call->bridge, writ_buf_view(&call->body));
     } else if (writ_json_get(answer, WRIT_LIT("error")) != NULL) {
         writ_bridge_message_put_as(&text, id, answer);

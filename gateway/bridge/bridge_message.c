@@ -176,3 +176,42 @@ writ_bridge_message_put_as(
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer remembers */
 }
+
+static void
+put_instructions(struct writ_write *w, struct writ_view before, struct writ_view note)
+{
+    writ_auto_buf text = writ_buf_make(before.len + note.len + 2);
+
+    writ_buf_put(&text, before);
+    writ_buf_str(&text, before.len > 0 ? "\n\n" : "");
+    writ_buf_put(&text, note);
+    writ_write_name(w, WRIT_LIT("instructions"));
+    writ_write_string(w, writ_buf_view(&text));
+}
+
+bool
+writ_bridge_message_put_noted(
+    struct writ_buf *buf, const struct writ_json *answer, struct writ_view note)
+{
+    const struct writ_json *result =
+        writ_json_get_typed(answer, WRIT_LIT("result"), WRIT_JSON_OBJECT);
+    struct writ_write w = writ_write_to(buf);
+
+    if (result == NULL) {
+        return false;
+    }
+    writ_mcp_open(&w, writ_json_get(answer, WRIT_LIT("id")));
+    writ_write_name(&w, WRIT_LIT("result"));
+    writ_write_object_begin(&w);
+    WRIT_JSON_EACH(name, result)
+    {
+        if (!writ_json_is(name, WRIT_LIT("instructions"))) {
+            writ_write_name(&w, writ_json_string(name));
+            writ_write_verbatim(&w, writ_json_value(name));
+        }
+    }
+    put_instructions(&w, writ_json_string(writ_json_get(result, WRIT_LIT("instructions"))), note);
+    writ_write_object_end(&w);
+    writ_write_object_end(&w);
+    return writ_is_ok(writ_write_end(&w, NULL));
+}

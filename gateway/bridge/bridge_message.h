@@ -42,6 +42,11 @@ void writ_bridge_message_put_error(struct writ_buf *buf, const struct writ_json 
 /** Appends the error for a call whose answer is lost: it may have run. */
 void writ_bridge_message_put_lost(struct writ_buf *buf, const struct writ_json *id);
 
+/** Appends an answer to initialize or server/discover with a note at the end of its instructions.
+ * False: the answer is not a result. */
+bool writ_bridge_message_put_noted(
+    struct writ_buf *buf, const struct writ_json *answer, struct writ_view note);
+
 /** Appends an answer of the gateway, whose id is not the request's, as an answer to the request. */
 void writ_bridge_message_put_as(
     struct writ_buf *buf, const struct writ_json *id, const struct writ_json *answer);

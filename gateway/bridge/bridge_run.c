@@ -91,12 +91,16 @@ begin(struct writ_post *post)
 
 /* ---- on the thread that waits ---- */
 
-static void
+/* False: a signal ended the wait, and with it the bridge. */
+static bool
 find_gateway(struct writ_bridge *bridge, const sigset_t *signals)
 {
     struct writ_err err = {{0}, 0, 0};
     writ_result result = writ_gateway_start_ensure(bridge->options->start, signals, &err);
 
+    if (result.code == WRIT_E_BUSY) {
+        return false;
+    }
     bridge->found = writ_is_ok(result);
     if (!bridge->found) {
         writ_bridge_output_say("writ wrap: %s", err.text);
@@ -104,6 +108,7 @@ find_gateway(struct writ_bridge *bridge, const sigset_t *signals)
     }
     bridge->linking = (struct writ_post){.fn = on_linked, .ctx = bridge};
     writ_loop_answer(bridge->loop, &bridge->linking);
+    return true;
 }
 
 static void
@@ -121,8 +126,8 @@ wait_for_end(struct writ_bridge *bridge, const sigset_t *signals)
         } else if (signal == SIGTERM) {
             return; /* asked twice */
         }
-        if (atomic_exchange(&bridge->wanted, false)) {
-            find_gateway(bridge, signals);
+        if (atomic_exchange(&bridge->wanted, false) && !find_gateway(bridge, signals)) {
+            return;
         }
     }
 }

@@ -41,15 +41,33 @@ name_file(const struct writ_gateway_start *start, const char *what, char ret[PAT
     (void)snprintf(ret, PATH_ROOM, "%s.%s", start->socket, what);
 }
 
-bool
-writ_gateway_start_is_up(const struct writ_gateway_start *start)
+static bool
+connects(const struct writ_gateway_start *start, int fd)
 {
-    WRIT_AUTO(int, close_fd) fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_un address;
 
     return fd >= 0 &&
            writ_is_ok(writ_unix_socket_address(writ_view_str(start->socket), &address, NULL)) &&
            connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+bool
+writ_gateway_start_is_up(const struct writ_gateway_start *start)
+{
+    WRIT_AUTO(int, close_fd) fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    return connects(start, fd);
+}
+
+void
+writ_gateway_start_signal(const struct writ_gateway_start *start, int signal)
+{
+    WRIT_AUTO(int, close_fd) fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pid_t pid = connects(start, fd) ? writ_unix_socket_pid(fd) : 0;
+
+    if (pid > 0) {
+        (void)kill(pid, signal);
+    }
 }
 
 /* ---- locks ---- */
@@ -249,4 +267,17 @@ writ_gateway_start_ensure(
     close_fd(&last); /* an earlier gateway has ended: the new one takes it */
     WRIT_TRY(ended);
     return start_gateway(start, stops, err);
+}
+
+WRIT_RESULT
+writ_gateway_start_end(
+    const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err)
+{
+    int last = -1;
+    writ_result ended;
+
+    writ_gateway_start_signal(start, SIGTERM);
+    ended = take_lock(start, "lock", STEPS_END, stops, &last, err);
+    close_fd(&last);
+    return ended;
 }

@@ -32,4 +32,11 @@ bool writ_gateway_start_is_up(const struct writ_gateway_start *start);
 WRIT_RESULT writ_gateway_start_ensure(
     const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err);
 
+/** Sends a signal to the gateway, if it is there. */
+void writ_gateway_start_signal(const struct writ_gateway_start *start, int signal);
+
+/** Asks the gateway to end in order, and waits until it has. As writ_gateway_start_ensure. */
+WRIT_RESULT writ_gateway_start_end(
+    const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err);
+
 #endif

@@ -144,14 +144,28 @@ writ_unix_socket_listen(
     return bind_and_listen(ret, &address, backlog, &ret->fd, err);
 }
 
+static bool
+peer_of(int fd, struct ucred *ret)
+{
+    socklen_t size = sizeof *ret;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &size) == 0 && size == sizeof *ret;
+}
+
 bool
 writ_unix_socket_is_ours(int fd)
 {
     struct ucred peer = {0};
-    socklen_t size = sizeof peer;
 
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && size == sizeof peer &&
-           (peer.uid == geteuid() || peer.uid == 0);
+    return peer_of(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0);
+}
+
+pid_t
+writ_unix_socket_pid(int fd)
+{
+    struct ucred peer = {0};
+
+    return peer_of(fd, &peer) ? peer.pid : 0;
 }
 
 void

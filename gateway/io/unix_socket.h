@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 #define WRIT_UNIX_SOCKET_SCHEME   "unix:"
@@ -47,6 +48,9 @@ WRIT_RESULT writ_unix_socket_listen(
 
 /** Whether the other end of a connection runs as our user or as root. */
 bool writ_unix_socket_is_ours(int fd);
+
+/** The process that listens at the other end of a connection that was opened here; 0: unknown. */
+pid_t writ_unix_socket_pid(int fd);
 
 /** Removes the socket's name and gives the lock back. */
 void writ_unix_socket_close(struct writ_unix_socket *listening);

@@ -146,7 +146,25 @@ START_TEST(put_errors_have_id_reason_and_execution)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("bridge_message", read_each_form_gives_its_kind,
-    read_modern_request_gives_version_and_name, read_of_reading_methods_says_safe,
-    answers_only_the_request_with_the_same_id, reason_is_found_in_both_forms,
-    put_errors_have_id_reason_and_execution)
+START_TEST(put_noted_keeps_the_result_and_extends_its_instructions)
+{
+    writ_auto_arena arena = writ_value_arena();
+    writ_auto_buf text = writ_buf_make(WRIT_BRIDGE_ERROR_MAX);
+
+    ck_assert(writ_bridge_message_put_noted(&text,
+        writ_value_of(
+            arena, WRIT_LIT("{\"id\":1,\"result\":{\"n\":1.0,\"instructions\":\"a\",\"z\":[]}}")),
+        WRIT_LIT("b")));
+    ck_assert_view(writ_buf_view(&text), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1.0,"
+                                         "\"z\":[],\"instructions\":\"a\\n\\nb\"}}");
+    writ_buf_clear(&text);
+    ck_assert(!writ_bridge_message_put_noted(
+        &text, writ_value_of(arena, WRIT_LIT("{\"id\":1,\"error\":{}}")), WRIT_LIT("b")));
+    ck_assert_uint_eq(text.len, 0);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("bridge_message", put_noted_keeps_the_result_and_extends_its_instructions,
+    read_each_form_gives_its_kind, read_modern_request_gives_version_and_name,
+    read_of_reading_methods_says_safe, answers_only_the_request_with_the_same_id,
+    reason_is_found_in_both_forms, put_errors_have_id_reason_and_execution)
