@@ -48,8 +48,8 @@ tell_upstream(const struct writ_gateway *gateway, const struct writ_generation *
             WRIT_LOG(gateway->log, WRIT_EVENT_REPEATS_REFUSED, writ_log_text("upstream", name),
                 writ_log_text("tool", tool->name),
                 writ_log_str("why",
-                    "the tool says readOnlyHint: true and is not believed, so an identical call "
-                    "is refused. Pin the tool, or say duplicates in its rule"));
+                    "the tool says readOnlyHint: true, but is not pinned, so an identical call "
+                    "is refused. Pin the tool, or set duplicates in its rule"));
         }
     }
     writ_catalog_drop(catalog);

@@ -325,7 +325,7 @@ check_file(const char *path, int fd, size_t bytes, struct writ_err *err)
     struct stat st;
 
     if (fstat(fd, &st) != 0) {
-        return fail_io(err, path, "cannot be looked at");
+        return fail_io(err, path, "cannot be inspected");
     }
     if (!S_ISREG(st.st_mode) || st.st_size != (off_t)bytes) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a file of used credentials. " MAKE_NEW, path);

@@ -51,7 +51,7 @@ check_folder(int dir, const char *path, struct writ_err *err)
     struct stat about;
 
     if (fstat(dir, &about) != 0) {
-        return writ_trusted_fail(err, errno, path, "cannot look at its folder");
+        return writ_trusted_fail(err, errno, path, "cannot inspect its folder");
     }
     if ((about.st_mode & WRIT_TRUSTED_PRIVATE) != 0 || about.st_uid != geteuid()) {
         WRIT_FAIL(err, WRIT_E_INVALID,
@@ -96,7 +96,7 @@ remove_stale(const struct writ_unix_socket *socket, int dir, const char *name, s
     if (fstatat(dir, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
         return errno == ENOENT
                    ? WRIT_DONE
-                   : writ_trusted_fail(err, errno, socket->path, "cannot look at what is there");
+                   : writ_trusted_fail(err, errno, socket->path, "cannot inspect the file there");
     }
     if (!S_ISSOCK(about.st_mode)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s exists and is not a socket", socket->path);

@@ -16,67 +16,67 @@
 /* clang-format off */
 #define WRIT_STEPS(X) \
     /* every request */ \
-    X(AUTHENTICATE, writ_admit_agent,          "who is calling; unknown is a 401",                           TO(READ, SESSION, REJUDGE, CLOSE, DONE)) \
-    X(READ,         writ_admit_body,           "one strict parse with limits",                               TO(CLASSIFY, HOOK, DONE)) \
+    X(AUTHENTICATE, writ_admit_agent,          "identifies the caller; an unknown one gets 401",             TO(READ, SESSION, REJUDGE, CLOSE, DONE)) \
+    X(READ,         writ_admit_body,           "parses the body once, strictly, with limits",                TO(CLASSIFY, HOOK, DONE)) \
     X(CLASSIFY,     writ_admit_message,        "request, notification or response; era; headers agree",      TO(READ, BATCH, SESSION, DONE)) \
-    X(BATCH,        writ_batch_start,          "several messages in one: each goes its own way",             TO(WHOLE, WAIT, DONE)) \
-    X(WHOLE,        writ_batch_answer,         "what all of them were answered, as one",                     TO(WHOLE, WAIT, DONE)) \
-    X(SESSION,      writ_admit_session,        "the session, from memory or from the ledger",                TO(ROUTE, STREAM, LEAVE, SESSION, WAIT, DONE)) \
-    X(ROUTE,        writ_admit_route,          "which of the paths below",                                   TO(JUDGE, PASS, TASK, FANOUT, HANDSHAKE, REPLY, STREAM, DONE)) \
+    X(BATCH,        writ_batch_start,          "splits a batch: each message takes its own path",            TO(WHOLE, WAIT, DONE)) \
+    X(WHOLE,        writ_batch_answer,         "joins the answers of a batch into one",                      TO(WHOLE, WAIT, DONE)) \
+    X(SESSION,      writ_admit_session,        "finds the session, in memory or in the ledger",              TO(ROUTE, STREAM, LEAVE, SESSION, WAIT, DONE)) \
+    X(ROUTE,        writ_admit_route,          "chooses one of the paths below",                             TO(JUDGE, PASS, TASK, FANOUT, HANDSHAKE, REPLY, STREAM, DONE)) \
     /* a governed call */ \
     X(JUDGE,        writ_judge_call,           "tool, boundary, key; then policy",                           TO(MRTR, LATE, CLOSE, DONE)) \
-    X(MRTR,         writ_mrtr_find,            "input for a call that waits: which one",                     TO(LATE, DRAFT, MRTR, CLOSE, WAIT, DONE)) \
+    X(MRTR,         writ_mrtr_find,            "input for a call that waits: finds that call",               TO(LATE, DRAFT, MRTR, CLOSE, WAIT, DONE)) \
     X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session",       TO(DISCOVER, WAIT)) \
-    X(DISCOVER,     writ_tool_discovery_tool,  "what its server says that the tool is; the head agrees",     TO(OBSERVE, DRAFT, DISCOVER, CLOSE, WAIT, DONE)) \
-    X(OBSERVE,      writ_observe_start,        "the state of the target, by its probe",                      TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
-    X(DRAFT,        writ_judge_draft,          "the decision record and its digests",                        TO(CLAIM, CLOSE, DONE)) \
-    X(CLAIM,        writ_judge_claim,          "claim and record, durable, in one transaction",              TO(BIND, CLOSE, WAIT, DONE)) \
-    X(BIND,         writ_judge_bind,           "the binding check; only it makes a permit",                  TO(SIGN, HOLD, RECORD, WAIT)) \
+    X(DISCOVER,     writ_tool_discovery_tool,  "gets the tool's definition; the head agrees with it",        TO(OBSERVE, DRAFT, DISCOVER, CLOSE, WAIT, DONE)) \
+    X(OBSERVE,      writ_observe_start,        "reads the state of the target with its probe",               TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
+    X(DRAFT,        writ_judge_draft,          "makes the decision record and its digests",                  TO(CLAIM, CLOSE, DONE)) \
+    X(CLAIM,        writ_judge_claim,          "makes claim and record durable in one transaction",          TO(BIND, CLOSE, WAIT, DONE)) \
+    X(BIND,         writ_judge_bind,           "makes the binding check; only it makes a permit",            TO(SIGN, HOLD, RECORD, WAIT)) \
     X(HOLD,         writ_review_hold_wait,     "not granted: the open request may wait for a verdict",       TO(AUTHENTICATE, ANSWER, AGAIN, HOLD, WAIT)) \
-    X(REJUDGE,      writ_review_hold_judge,    "the verdict is there: all is looked at again",               TO(JUDGE, HOOK, CLOSE, DONE)) \
-    X(SIGN,         writ_forward_sign,         "the credential, into the judged message",                    TO(FORWARD, HAND, RECORD, SIGN, WAIT)) \
-    X(FORWARD,      writ_forward_send,         "once, with the permit",                                      TO(CHECK, RECORD, WAIT)) \
-    X(CHECK,        writ_conclude_check,       "what came back: limits, digest, outcome",                    TO(RECORD)) \
-    X(RECORD,       writ_conclude_record,      "the outcome, durable",                                       TO(ANSWER, KEPT, WAIT)) \
-    X(KEPT,         writ_conclude_kept,        "a call that goes on later: whether the ledger has it",       TO(ANSWER, RECORD)) \
-    X(ANSWER,       writ_request_answer,       "the result, or the refusal with its reason",                 TO(CLOSE, DONE)) \
-    X(CLOSE,        writ_client_stream_close,  "a stream of events: its end, when its client has read all",  TO(CLOSE, WAIT, DONE)) \
+    X(REJUDGE,      writ_review_hold_judge,    "after the verdict: judges the whole call again",             TO(JUDGE, HOOK, CLOSE, DONE)) \
+    X(SIGN,         writ_forward_sign,         "puts the credential into the judged message",                TO(FORWARD, HAND, RECORD, SIGN, WAIT)) \
+    X(FORWARD,      writ_forward_send,         "sends the message once, with the permit",                    TO(CHECK, RECORD, WAIT)) \
+    X(CHECK,        writ_conclude_check,       "checks the answer: limits, digest, outcome",                 TO(RECORD)) \
+    X(RECORD,       writ_conclude_record,      "makes the outcome durable",                                  TO(ANSWER, KEPT, WAIT)) \
+    X(KEPT,         writ_conclude_kept,        "a call that stays open: checks that the ledger has it",      TO(ANSWER, RECORD)) \
+    X(ANSWER,       writ_request_answer,       "sends the result, or the refusal with its reason",           TO(CLOSE, DONE)) \
+    X(CLOSE,        writ_client_stream_close,  "ends an event stream when its client has read it all",       TO(CLOSE, WAIT, DONE)) \
     /* a call that its caller makes (the hook API): from DISCOVER to SIGN as above, then HAND */ \
-    X(HOOK,         writ_hook_read,            "one JSON object",                                            TO(BEFORE, CANDIDATE, OUTCOME, SEAL, DONE)) \
-    X(BEFORE,       writ_hook_before,          "before: a call, to be judged",                               TO(DISCOVER, DONE)) \
-    X(HAND,         writ_hook_hand,            "the call is its caller's to make, durable",                  TO(HANDED, RECORD, WAIT)) \
-    X(HANDED,       writ_hook_handed,          "before: that is durable, or the call is not made",           TO(ANSWER, RECORD)) \
-    X(AGAIN,        writ_hook_again,           "before, refused: perhaps for a call that waits to be bound", TO(ANSWER, SAME, WAIT)) \
-    X(SAME,         writ_hook_same,            "before, asked again: the same authorization",                TO(ANSWER)) \
-    X(CANDIDATE,    writ_hook_bind_read,       "bind: a candidate, for an authorization",                    TO(LOOK, WAIT, DONE)) \
-    X(LOOK,         writ_hook_bind_look,       "bind: the authorization, as it was recorded",                TO(OBSERVE, COMPARE, ANSWER, DONE)) \
-    X(COMPARE,      writ_hook_bind_check,      "bind: the binding check; the call is made once",             TO(RECORD, ANSWER, WAIT)) \
-    X(OUTCOME,      writ_hook_after_read,      "after: an outcome",                                          TO(JOIN, WAIT, DONE)) \
-    X(JOIN,         writ_hook_after_join,      "after: an outcome and its decision",                         TO(RECORD, DONE)) \
-    X(SEAL,         writ_hook_after_read_seal, "seal: the end of a run",                                     TO(SEALED, WAIT, DONE)) \
-    X(SEALED,       writ_hook_after_seal,      "seal: what became of it",                                    TO(DONE)) \
+    X(HOOK,         writ_hook_read,            "reads one JSON object",                                      TO(BEFORE, CANDIDATE, OUTCOME, SEAL, DONE)) \
+    X(BEFORE,       writ_hook_before,          "before: reads a call and judges it",                         TO(DISCOVER, DONE)) \
+    X(HAND,         writ_hook_hand,            "gives the call to its caller to make, durably",              TO(HANDED, RECORD, WAIT)) \
+    X(HANDED,       writ_hook_handed,          "before: answers if that is durable, or ends the call",       TO(ANSWER, RECORD)) \
+    X(AGAIN,        writ_hook_again,           "before, refused: finds an equal call that waits for bind",   TO(ANSWER, SAME, WAIT)) \
+    X(SAME,         writ_hook_same,            "before, repeated: returns the same authorization",           TO(ANSWER)) \
+    X(CANDIDATE,    writ_hook_bind_read,       "bind: reads a candidate for an authorization",               TO(LOOK, WAIT, DONE)) \
+    X(LOOK,         writ_hook_bind_look,       "bind: reads the record of the authorization",                TO(OBSERVE, COMPARE, ANSWER, DONE)) \
+    X(COMPARE,      writ_hook_bind_check,      "bind: makes the binding check; a call is bound once",        TO(RECORD, ANSWER, WAIT)) \
+    X(OUTCOME,      writ_hook_after_read,      "after: reads an outcome",                                    TO(JOIN, WAIT, DONE)) \
+    X(JOIN,         writ_hook_after_join,      "after: joins the outcome to its decision",                   TO(RECORD, DONE)) \
+    X(SEAL,         writ_hook_after_read_seal, "seal: reads the end of a run",                               TO(SEALED, WAIT, DONE)) \
+    X(SEALED,       writ_hook_after_seal,      "seal: answers with the result",                              TO(DONE)) \
     /* everything else */ \
-    X(PASS,         writ_pass_start,           "to one upstream, as it came",                                TO(RELAY, FANOUT, PASS, WAIT, DONE)) \
-    X(RELAY,        writ_pass_relay,           "what that answered",                                         TO(CLOSE, DONE)) \
-    X(TASK,         writ_task_find,            "a question about a task: whose it is",                       TO(STATUS, LIST, TASK, WAIT, DONE)) \
-    X(STATUS,       writ_task_status,          "what was answered: whether the task is over",                TO(SETTLE, REPORT, CLOSE, WAIT, DONE)) \
-    X(LIST,         writ_task_list,            "what was answered: the tasks of a list",                     TO(FILTER, REPORT, DONE)) \
-    X(FILTER,       writ_task_filter,          "a list of tasks: those of this agent",                       TO(REPORT, FILTER, WAIT, DONE)) \
-    X(SETTLE,       writ_task_settle,          "a task that is over: its call's outcome, durable",           TO(REPORT, WAIT)) \
-    X(REPORT,       writ_task_report,          "what its server answered",                                   TO(CLOSE, DONE)) \
-    X(FANOUT,       writ_fanout_start,         "to several upstreams: lists merged, notices to all",         TO(GATHER, TURN, MERGE, WAIT, DONE)) \
-    X(GATHER,       writ_fanout_gather,        "what all answered: the first result",                        TO(CLOSE, DONE)) \
-    X(TURN,         writ_fanout_turn,          "one upstream after the other, until one has it",             TO(TURN, CLOSE, WAIT, DONE)) \
-    X(MERGE,        writ_lists_merge,          "the pages of a list, until it is whole",                     TO(MERGE, CLOSE, WAIT, DONE)) \
+    X(PASS,         writ_pass_start,           "sends the message unchanged to one upstream",                TO(RELAY, FANOUT, PASS, WAIT, DONE)) \
+    X(RELAY,        writ_pass_relay,           "sends the upstream's answer to the client",                  TO(CLOSE, DONE)) \
+    X(TASK,         writ_task_find,            "a request about a task: finds the upstream of that task",    TO(STATUS, LIST, TASK, WAIT, DONE)) \
+    X(STATUS,       writ_task_status,          "reads the answer: whether the task has ended",               TO(SETTLE, REPORT, CLOSE, WAIT, DONE)) \
+    X(LIST,         writ_task_list,            "reads the answer: the tasks of a list",                      TO(FILTER, REPORT, DONE)) \
+    X(FILTER,       writ_task_filter,          "keeps this agent's tasks in the list",                       TO(REPORT, FILTER, WAIT, DONE)) \
+    X(SETTLE,       writ_task_settle,          "an ended task: makes the outcome of its call durable",       TO(REPORT, WAIT)) \
+    X(REPORT,       writ_task_report,          "sends the server's answer to the client",                    TO(CLOSE, DONE)) \
+    X(FANOUT,       writ_fanout_start,         "sends to several upstreams: merges lists, copies notices",   TO(GATHER, TURN, MERGE, WAIT, DONE)) \
+    X(GATHER,       writ_fanout_gather,        "answers with the first result of all answers",               TO(CLOSE, DONE)) \
+    X(TURN,         writ_fanout_turn,          "asks one upstream after the other, until one has a result",  TO(TURN, CLOSE, WAIT, DONE)) \
+    X(MERGE,        writ_lists_merge,          "requests the pages of a list, until it is complete",         TO(MERGE, CLOSE, WAIT, DONE)) \
     X(HANDSHAKE,    writ_handshake_start,      "initialize and server/discover",                             TO(AGREE, WAIT, DONE)) \
-    X(AGREE,        writ_handshake_agree,      "what all answered: the session, and its row",                TO(OPENED, CLOSE, WAIT, DONE)) \
-    X(OPENED,       writ_handshake_opened,     "the row is durable: the session may be known",               TO(CLOSE, DONE)) \
-    X(REPLY,        writ_reply_start,          "a client's answer to a server's request",                    TO(RELAY, WAIT, DONE)) \
-    X(STREAM,       writ_stream_open,          "GET and subscriptions/listen: streams of events",            TO(ENDED, WAIT, DONE)) \
-    X(ENDED,        writ_stream_merge_ended,   "all of them have ended: with a refusal, or as a stream",     TO(CLOSE, DONE)) \
-    X(LEAVE,        writ_stream_leave,         "DELETE: the end of a session, and its seal",                 TO(LEFT, WAIT, DONE)) \
-    X(LEFT,         writ_stream_left,          "what its servers answered: the row may go",                  TO(FORGET, CLOSE, WAIT, DONE)) \
-    X(FORGET,       writ_stream_forget,        "the row is gone, and so is the session",                     TO(DONE))
+    X(AGREE,        writ_handshake_agree,      "makes the session and its row from all answers",             TO(OPENED, CLOSE, WAIT, DONE)) \
+    X(OPENED,       writ_handshake_opened,     "the row is durable: the client gets its session",            TO(CLOSE, DONE)) \
+    X(REPLY,        writ_reply_start,          "passes a client's answer to a server's request",             TO(RELAY, WAIT, DONE)) \
+    X(STREAM,       writ_stream_open,          "opens the event streams: GET and subscriptions/listen",      TO(ENDED, WAIT, DONE)) \
+    X(ENDED,        writ_stream_merge_ended,   "all sources have ended: refuses, or ends the stream",        TO(CLOSE, DONE)) \
+    X(LEAVE,        writ_stream_leave,         "DELETE: ends a session with its seal",                       TO(LEFT, WAIT, DONE)) \
+    X(LEFT,         writ_stream_left,          "reads the servers' answers: deletes the row of the session", TO(FORGET, CLOSE, WAIT, DONE)) \
+    X(FORGET,       writ_stream_forget,        "the row is deleted: the session ends",                       TO(DONE))
 /* clang-format on */
 
 #endif

@@ -1,8 +1,8 @@
 /* propose.h - a first policy for a tool server, proposed from what it says of its tools.
  *
- * What a server says is not believed where that would let more through: its schema, the words of
- * names, and its annotations each only add constraints, a placeholder or an approval, except for
- * readOnlyHint, which lets an identical call run again. As proposed, no call with a path, a URL, a
+ * A statement of the server never lets more calls through: its schema, the words of names, and its
+ * annotations each only add constraints, a placeholder or an approval, except for readOnlyHint,
+ * which lets an identical call run again. As proposed, no call with a path, a URL, a
  * host, an amount of money or a command passes without a value that a person wrote or an approval.
  * Closed coverage of policies refuses every argument that has no constraint. */
 #ifndef WRIT_POLICY_PROPOSE_H

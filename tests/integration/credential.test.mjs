@@ -351,5 +351,5 @@ test('a signature outside the validity of its key is refused', () => {
   assert.equal(judged({ exp: BEGIN - 1 }, ['--skew', '1']), 'ok\n');
   assert.equal(judged({ revoked: { revoked_at: BEGIN + 20 } }), 'ok\n');
   assert.equal(judged({ revoked: { revoked_at: BEGIN + 10 } }), 'key_revoked\n');
-  assert.equal(judged({ revoked: true }), 'unknown_key\n', 'what cannot be read is not believed');
+  assert.equal(judged({ revoked: true }), 'unknown_key\n', 'an unreadable key is unknown');
 });

@@ -140,7 +140,7 @@ check_part(const struct writ_file *file, enum writ_file_part part, struct writ_e
         }
         WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO,
             errno == ENOENT ? "there is no ledger at %s; `writ ledger init` makes one"
-                            : "%s cannot be looked at",
+                            : "cannot inspect %s",
             path);
     }
     if (!S_ISREG(st.st_mode)) {
@@ -212,7 +212,7 @@ check_only_name(const struct writ_file *file, struct writ_err *err)
 
     if (statx(file->database_fd, "", AT_EMPTY_PATH, STATX_NLINK | STATX_MNT_ID, &own) != 0 ||
         statx(AT_FDCWD, file->directory.path.ptr, 0, STATX_MNT_ID, &around) != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "%s cannot be looked at (%s)", path, strerrordesc_np(errno));
+        WRIT_FAIL(err, WRIT_E_IO, "cannot inspect %s (%s)", path, strerrordesc_np(errno));
     }
     if (own.stx_nlink > 1) {
         WRIT_FAIL(err, WRIT_E_INVALID,

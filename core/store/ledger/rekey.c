@@ -85,8 +85,8 @@ take(struct rekeying *r, const struct writ_keyring *ring)
     }
     if (!is_believed) {
         WRIT_FAIL(r->err, WRIT_E_MISMATCH,
-            "the key of the ledger was revoked for a time before this gateway began: what it found "
-            "is not believed");
+            "the key of the ledger was revoked for a time before this gateway began: the ledger "
+            "that it opened is not trusted");
     }
     return sign_last(r);
 }

@@ -127,21 +127,21 @@ put_page(struct writ_buf *page)
         "They are never renamed.\n\n"
         "This page is made from `core/evidence/record/reason.tbl.h`; a test compares the two.\n");
     put_group(page, WRIT_REASON_IN_BINDING, "The binding check",
-        "Right before the call is made, in this order; the first that fails is told.");
+        "Right before the call is made, in this order; the first that fails is reported.");
     put_group(page, WRIT_REASON_IN_CREDENTIAL, "Verifying a credential",
         "At the tool server, or with `writ verify credential`. The checks come in the order\n"
         "`missing_credential`, `malformed`, `key_revoked`, `unknown_key`, `bad_signature`,\n"
         "`key_out_of_time`, `wrong_issuer`, `wrong_audience`, `not_yet_valid`, `expired`,\n"
         "`scope_mismatch`, `args_mismatch`, `state_drift`, `revoked`, `replayed`; the first that\n"
-        "fails is told.");
+        "fails is reported.");
     put_group(page, WRIT_REASON_IN_FOREIGN, "Verifying a grant of Vaara",
         "With `writ verify foreign --profile vaara-v0`, in this order but for `expired`, which "
         "comes\n"
-        "after `bad_signature`; the first that fails is told.");
+        "after `bad_signature`; the first that fails is reported.");
     put_group(page, WRIT_REASON_IN_EVIDENCE, "Verifying evidence",
         "With `writ verify receipt`, `writ verify bundle` and `writ verify timestamp`, about the\n"
         "file and not about a call.\n"
-        "The first that fails is told; `docs/receipts.md` has the order.");
+        "The first that fails is reported; `docs/receipts.md` has the order.");
     put_group(page, WRIT_REASON_IN_POLICY, "Policy", "What the configuration says about the call.");
     put_group(page, WRIT_REASON_IN_REVIEW, "Reviews", "When a call needs an approval.");
     put_group(page, WRIT_REASON_IN_GATEWAY, "The gateway",
