@@ -1,4 +1,4 @@
-/* backlog.h - lines on their way to a log, written by a thread of their own.
+/* backlog.h - a queue of log lines, and the thread that writes them.
  *
  * A caller that has a line to log must not wait for the reader of the log. It puts the line into a
  * bounded queue; a thread writes the queue to the descriptor, many lines with one write(2). When

@@ -1,5 +1,5 @@
 /* tokens.h - the gateway's own credentials for its upstreams: secrets of the configuration, and
- * tokens that it gets by the grant of client credentials.
+ * tokens from an authorization server (client credentials grant).
  *
  * They never contain data of a client. A secret is read at start and at a reload. A token is
  * fetched by a thread of its own (background.h): at once, then before it expires, sooner with

@@ -1,5 +1,5 @@
-/* guard_keys.h - fetches the texts of a guard again and again: the keys of the gateway, and its
- * list of revoked credentials.
+/* guard_keys.h - fetches the texts of a guard periodically: the keys of the gateway, and its list
+ * of revoked credentials.
  *
  * A thread of its own fetches, and posts the text or the failure to the guard's loop. */
 #ifndef WRIT_GATEWAY_GUARD_KEYS_H

@@ -1,4 +1,4 @@
-/* loop.h - one thread that waits for many things.
+/* loop.h - an event loop: one thread that waits for descriptors, timers and messages.
  *
  * A loop owns an epoll set, timers, tasks to run before the turn ends, and a mailbox for other
  * threads. There is one loop per core; nothing is shared between loops on the hot path

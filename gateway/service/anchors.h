@@ -1,8 +1,7 @@
 /* anchors.h - sends each new checkpoint to the anchors (`ledger.anchors`, and the gateway's own
- * memory file, `ledger.remember`), beside the gateway's work, on a thread of its own, which serves
- * all places in turn. A failure is logged and counted, and tried again after a pause that doubles.
- * A place that does not answer delays the others for WRIT_ANCHOR_TIMEOUT_MS (10 s) at most each
- * time.
+ * memory file, `ledger.remember`), one after the other, on a thread of its own. A failure is logged
+ * and counted, and tried again after a pause that doubles. An anchor that does not answer delays
+ * the others for WRIT_ANCHOR_TIMEOUT_MS (10 s) at most each time.
  *
  * A file with a trusted checkpoint that the ledger contradicts shows that records were lost or
  * exchanged: the thread reports it to the ledger, which grants nothing more. */

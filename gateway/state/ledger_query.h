@@ -1,5 +1,5 @@
-/* ledger_query.h - queries of the ledger that wait for the disk: a thread of its own runs them one
- * after the other, with a connection of its own, so that neither a loop nor the writer waits. */
+/* ledger_query.h - runs queries of the ledger that wait for the disk: one after the other, on a
+ * thread and a connection of its own, so that neither a loop nor the writer waits. */
 #ifndef WRIT_GATEWAY_LEDGER_QUERY_H
 #define WRIT_GATEWAY_LEDGER_QUERY_H
 

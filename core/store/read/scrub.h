@@ -1,4 +1,4 @@
-/* scrub.h - verifies the whole ledger again and again, beside the work (verify.h).
+/* scrub.h - verifies the whole ledger, over and over, beside the writer (verify.h).
  *
  * A thread with a connection of its own that reads. It works a twentieth of the time, so that it
  * delays no call; a fault poisons the ledger, and the writer refuses from then on. */
