@@ -8,7 +8,7 @@
 #define WORDS_MAX 64 /* notices about tasks that one stream holds at once */
 
 static void
-word_told(void *ctx, const struct writ_sse_event *event)
+notification_done(void *ctx, const struct writ_sse_event *event)
 {
     writ_client_stream_settle(ctx, event);
 }
@@ -18,19 +18,19 @@ writ_client_event_task(
     struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
 {
     writ_auto_buf id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX);
-    struct writ_sse_event told = *event;
-    const struct writ_task_notification word = {.request = request,
+    struct writ_sse_event passed = *event;
+    const struct writ_task_notification notification = {.request = request,
         .from = request->forward.upstream,
         .form = writ_task_notification_form(request),
-        .event = &told,
-        .told = word_told,
+        .event = &passed,
+        .done = notification_done,
         .ctx = request};
 
-    told.data = data;
-    told.id = writ_client_stream_event_id(request, event->id, &id);
+    passed.data = data;
+    passed.id = writ_client_stream_event_id(request, event->id, &id);
     if (request->stream.held == WORDS_MAX) {
         writ_task_notification_drop(request);
-    } else if (writ_is_ok(writ_task_notification_take(&word))) {
+    } else if (writ_is_ok(writ_task_notification_take(&notification))) {
         writ_client_stream_hold(request);
     }
 }

@@ -6,14 +6,14 @@
 
 #define ARENA_ROOM ((size_t)1 << 20)
 
-/* Invariant: lives from writ_task_notification_take until `told`; the ledger and our own request
+/* Invariant: lives from writ_task_notification_take until `done`; the ledger and our own request
  * use it one after the other. Its arena is its own, because the request may be an endless
  * stream. */
 struct pending_event {
     struct writ_request *request;
     struct writ_upstream *from;
     enum writ_task_form form;
-    void (*told)(void *ctx, const struct writ_sse_event *event);
+    void (*done)(void *ctx, const struct writ_sse_event *event);
     void *ctx;
     struct writ_arena *arena;
     struct writ_sse_event event;
@@ -43,7 +43,7 @@ writ_task_notification_form(const struct writ_request *request)
 static void
 tell(struct pending_event *pending, const struct writ_sse_event *event)
 {
-    pending->told(pending->ctx, event);
+    pending->done(pending->ctx, event);
     writ_arena_free(pending->arena);
     writ_free(pending);
 }
@@ -208,37 +208,37 @@ name_task(struct pending_event *pending, const struct writ_digest *task)
 }
 
 static writ_result
-fill(struct pending_event *pending, const struct writ_task_notification *word)
+fill(struct pending_event *pending, const struct writ_task_notification *notification)
 {
-    pending->event = *word->event;
-    pending->event.data = writ_view_copy(word->event->data, pending->arena);
-    pending->event.id = copy_or_absent(word->event->id, pending->arena);
-    pending->event.event = copy_or_absent(word->event->event, pending->arena);
+    pending->event = *notification->event;
+    pending->event.data = writ_view_copy(notification->event->data, pending->arena);
+    pending->event.id = copy_or_absent(notification->event->id, pending->arena);
+    pending->event.event = copy_or_absent(notification->event->event, pending->arena);
     if (pending->event.data.ptr == NULL ||
-        (word->event->id.ptr != NULL && pending->event.id.ptr == NULL)) {
+        (notification->event->id.ptr != NULL && pending->event.id.ptr == NULL)) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    return name_task(pending, word->task);
+    return name_task(pending, notification->task);
 }
 
 writ_result
-writ_task_notification_take(const struct writ_task_notification *word)
+writ_task_notification_take(const struct writ_task_notification *notification)
 {
     struct pending_event *pending = writ_alloc(sizeof *pending);
     writ_result r = {WRIT_E_NOMEM};
 
     if (pending != NULL) {
-        *pending = (struct pending_event){.request = word->request,
-            .from = word->from,
-            .form = word->form,
-            .told = word->told,
-            .ctx = word->ctx,
+        *pending = (struct pending_event){.request = notification->request,
+            .from = notification->from,
+            .form = notification->form,
+            .done = notification->done,
+            .ctx = notification->ctx,
             /* the values of two parses, and the output of the rules */
-            .arena = writ_arena_new(192 * word->event->data.len + 4 * ARENA_ROOM)};
-        r = pending->arena != NULL ? fill(pending, word) : r;
+            .arena = writ_arena_new(192 * notification->event->data.len + 4 * ARENA_ROOM)};
+        r = pending->arena != NULL ? fill(pending, notification) : r;
     }
     if (!writ_is_ok(r)) {
-        writ_task_notification_drop(word->request);
+        writ_task_notification_drop(notification->request);
         writ_arena_free(pending != NULL ? pending->arena : NULL);
         writ_free(pending);
         return r;

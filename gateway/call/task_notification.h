@@ -12,7 +12,7 @@
 #include "gateway/call/task_completion.h"
 
 /** Borrowed for the call of writ_task_notification_take, but for `request` and `from`: until
- * `told`. */
+ * `done`. */
 struct writ_task_notification {
     struct writ_request *request; /* the request on whose stream it came */
     struct writ_upstream *from;
@@ -20,18 +20,18 @@ struct writ_task_notification {
     const struct writ_digest *task; /* its name in the ledger; NULL: the notice names it */
     const struct writ_sse_event *event;
     /** Called once, later, from the loop: the event to send, borrowed for the call, or NULL. */
-    void (*told)(void *ctx, const struct writ_sse_event *event);
+    void (*done)(void *ctx, const struct writ_sse_event *event);
     void *ctx;
 };
 
 /** Takes a notice. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO, WRIT_E_PARSE: it is dropped, and
- * `told` will not be called. */
-WRIT_RESULT writ_task_notification_take(const struct writ_task_notification *word);
+ * `done` will not be called. */
+WRIT_RESULT writ_task_notification_take(const struct writ_task_notification *notification);
 
 /** The form of a notice on a stream of the request. */
 enum writ_task_form writ_task_notification_form(const struct writ_request *request);
 
-/** Counts a word that is dropped unseen. */
+/** Counts a notification that is dropped unseen. */
 void writ_task_notification_drop(const struct writ_request *request);
 
 #endif

@@ -177,10 +177,10 @@ carry(struct writ_merge_source *source, const struct writ_digest *key, struct wr
     return true;
 }
 
-/* ---- a word about a task ---- */
+/* ---- notifications about tasks ---- */
 
 static void
-word_told(void *ctx, const struct writ_sse_event *event)
+notification_done(void *ctx, const struct writ_sse_event *event)
 {
     struct writ_merge_source *source = ctx;
     struct writ_merged_stream *merged = source->merged;
@@ -196,22 +196,22 @@ word_told(void *ctx, const struct writ_sse_event *event)
 
 /* `task` NULL: a notice. False: it was dropped. */
 static bool
-take_word(struct writ_merge_source *source, enum writ_task_form form,
+take_notification(struct writ_merge_source *source, enum writ_task_form form,
     const struct writ_digest *task, const struct writ_sse_event *event)
 {
-    const struct writ_task_notification word = {.request = source->merged->request,
+    const struct writ_task_notification notification = {.request = source->merged->request,
         .from = source->upstream,
         .form = form,
         .task = task,
         .event = event,
-        .told = word_told,
+        .done = notification_done,
         .ctx = source};
 
     if (source->away == AWAY_MAX) {
-        writ_task_notification_drop(word.request);
+        writ_task_notification_drop(notification.request);
         return false;
     }
-    if (!writ_is_ok(writ_task_notification_take(&word))) {
+    if (!writ_is_ok(writ_task_notification_take(&notification))) {
         return false;
     }
     source->away++;
@@ -253,8 +253,8 @@ judge_answer(struct writ_merge_source *source, struct writ_view event_id,
     }
     if (found.state == WRIT_PENDING_RESPONSES_TASK) {
         const struct writ_sse_event event = answer_event(event_id, message);
-        if (take_word(source, writ_task_completion_form(found.method, WRIT_MCP_LEGACY), &found.task,
-                &event)) {
+        if (take_notification(source, writ_task_completion_form(found.method, WRIT_MCP_LEGACY),
+                &found.task, &event)) {
             return;
         }
     }
@@ -321,7 +321,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (kind == WRIT_INSPECTED_ANSWER) {
         take_answer(source, changed.id, changed.data);
     } else if (kind == WRIT_INSPECTED_TASK) {
-        (void)take_word(
+        (void)take_notification(
             source, writ_task_notification_form(source->merged->request), NULL, &changed);
     } else if (!writ_listen_takes(source, kind, &changed)) {
         writ_merged_stream_put(source, &changed);
