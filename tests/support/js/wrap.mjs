@@ -79,11 +79,20 @@ export function gateways(config) {
   }).map(Number);
 }
 
+/** Whether a process has closed all that it had: it loses its name before its sockets. */
+function isGone(pid) {
+  try {
+    return /^[ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1));
+  } catch {
+    return true;
+  }
+}
+
 /** Ends the gateways of a configuration and waits until they are gone; a wrap may have started another. */
 export async function endGateways(config, signal = 'SIGKILL') {
   const pids = gateways(config);
   for (const pid of pids) process.kill(pid, signal);
-  await until(() => gateways(config).every((pid) => !pids.includes(pid)), 'the gateway to end');
+  await until(() => pids.every(isGone), 'the gateway to end');
 }
 
 /** The events of a gateway that a wrap started. */
