@@ -292,7 +292,8 @@ test('two wraps share a gateway and a ledger; after a kill both go on in their s
   await Promise.all(both.map((w, i) => w.call('act', { act: 'echo', say: `a${i}` })));
   await endGateways(gw.configFile);
   const [first, second] = await Promise.all(both.map((w, i) => w.call('act', { act: 'echo', say: `b${i}` })));
-  assert.deepEqual([first, second].map((m) => m.result.content[0].text), ['b0', 'b1']);
+  assert.deepEqual([first, second].map((m) => m.result?.content[0].text), ['b0', 'b1'],
+    JSON.stringify([first, second]));
   assert.equal(gateways(gw.configFile).length, 1);
   const again = await both[0].call('act', { act: 'echo', say: 'a0' });
   assert.equal(again.error.data.reason, 'duplicate_outcome', 'the session outlives the gateway, and its claims');

@@ -79,10 +79,11 @@ export function gateways(config) {
   }).map(Number);
 }
 
-/** Whether a process has closed all that it had: it loses its name before its sockets. */
+/** Whether a process has closed all that it had: it loses its name before its sockets, and threads end one by one. */
 function isGone(pid) {
   try {
-    return /^[ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1));
+    return readdirSync(`/proc/${pid}/task`).length === 1 &&
+      /^[ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1));
   } catch {
     return true;
   }
