@@ -609,6 +609,10 @@ writ_stream_merge_open(struct writ_request *request)
     size_t most = request->worker->gateway->upstreams_n;
     struct writ_merged_stream *merged = writ_arena_get(arena, sizeof *merged);
 
+    if (request->worker->ending) { /* nothing would end it: the streams that were open have ended */
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_SHUTTING_DOWN, NULL);
+    }
     if (merged != NULL) {
         *merged = (struct writ_merged_stream){.ops = &merged_ops,
             .request = request,

@@ -3,6 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import http from 'node:http';
 import { join } from 'node:path';
 import { BIN, SOURCE, linesOf, prepare, until } from '../support/js/gateway.mjs';
 import { reservePort } from '../support/js/ports.mjs';
@@ -84,4 +85,31 @@ test('a descriptor that does not listen stops the start', async (t) => {
     gw.configFile], { encoding: 'utf8' });
   assert.equal(run.status, 3);
   assert.match(run.stderr, /descriptor 3 of the service manager is not a socket that listens/);
+});
+
+test('a gateway that ends opens no further stream, and says so', async (t) => {
+  const { gw, notices } = await managed(t);
+  await gw.start();
+  for (let round = 1; ; round++) {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (method, headers, body) => new Promise((resolve, reject) => {
+      const request = http.request({ host: '127.0.0.1', port: gw.port, path: '/mcp/up', method, agent,
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } });
+      request.on('error', reject).on('response', (response) => resolve(response)).end(body);
+    });
+    const text = async (response) => (await response.setEncoding('utf8').toArray()).join('');
+    const opened = await ask('POST', {}, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } }));
+    await text(opened);
+    gw.child.kill('SIGUSR1');
+    await until(() => notices().filter((line) => line === 'STOPPING=1').length === round);
+    const stream = await ask('GET', { 'mcp-session-id': opened.headers['mcp-session-id'] });
+    if (stream.statusCode === 503) {
+      assert.equal(JSON.parse(await text(stream)).error.data.reason, 'shutting_down');
+      agent.destroy();
+      return;
+    }
+    agent.destroy(); // the old gateway had ended before: the new one opened it
+    assert.ok(round < 20);
+  }
 });
