@@ -24,7 +24,7 @@ read_profile(const struct writ_json *owner, const struct writ_profile **ret, str
 {
     *ret = writ_profile_find(writ_json_string(get(owner, "profile")));
     if (*ret == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "profile is none of ours");
+        WRIT_FAIL(err, WRIT_E_PARSE, "profile is unknown");
     }
     return WRIT_DONE;
 }

@@ -66,7 +66,7 @@ writ_continuation_read(struct writ_view text, const struct writ_keyring *keys, i
     struct writ_jws jws;
 
     if (!writ_continuation_is(text)) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "a requestState is none of ours");
+        WRIT_FAIL(err, WRIT_E_PARSE, "a requestState was not made by this gateway");
     }
     WRIT_TRY(writ_jws_read(
         writ_view_sub(text, sizeof PREFIX - 1, text.len - (sizeof PREFIX - 1)), arena, &jws, err));

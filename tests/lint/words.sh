@@ -20,7 +20,7 @@ prose=$(tracked $revised | grep -zvE "$kept" | xargs -0 grep -nsIP "$people") ||
 # The same for verbs, in comments, strings and pages.
 phrases='\b(is|are) (told|heard)\b|\bwho asks\b|(?<!there )\bis no (answer|message|notification|request)\b'
 phrases="$phrases|\\bcannot (be looked|look) at\\b|\\b(is|are) not believed\\b|\\ball is looked at\\b"
-phrases="$phrases|\\bgoes on later\\b|\\bwent on as\\b|\\bwho is calling\\b"
+phrases="$phrases|\\bgoes on later\\b|\\bwent on as\\b|\\bwho is calling\\b|\\bnone of ours\\b"
 phrases=$(tracked $revised | grep -zE '\.([ch]|mjs|md)$' | grep -zvE "$kept" |
     xargs -0 grep -nsIP "$phrases") || phrases=
 # A test is named <function>_<condition>_<result>.

@@ -14,14 +14,14 @@ function record(label, value) {
 const place = (at) => at && text(`${at.file}:${at.line}`);
 
 function decided({ decision, why }, exact) {
-  const ours = decision.extensions?.writ ?? {};
+  const extension = decision.extensions?.writ ?? {};
   return el('li', { class: 'event' }, decision.issued_at !== undefined ? when(decision.issued_at) : el('span', {}),
     el('div', {}, el('p', {}, el('strong', {}, 'Decision '), pill(decision.decision)),
       decision.reason !== undefined && el('p', {}, text(decision.reason)),
       facts([
-        ['Reason', ours.reason !== undefined && text(ours.reason)],
-        ['Constraint that failed', ours.constraint !== undefined && text(ours.constraint)],
-        ['Argument that was refused', ours.argument !== undefined && text(ours.argument)],
+        ['Reason', extension.reason !== undefined && text(extension.reason)],
+        ['Constraint that failed', extension.constraint !== undefined && text(extension.constraint)],
+        ['Argument that was refused', extension.argument !== undefined && text(extension.argument)],
         ['Rule at', place(why?.rule)],
         ['Constraint at', place(why?.constraint)],
         ['Its bound', why?.constraint && text(why.constraint.bound)],
@@ -30,7 +30,7 @@ function decided({ decision, why }, exact) {
         ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
         ['Target', decision.target !== undefined && text(decision.target)],
         ['Rules', decision.policy_refs?.length > 0 && text(decision.policy_refs.join(', '))],
-        ['Duplicate of', ours.first_decision_id !== undefined && el('a', { href: `/ledger/${encodeURIComponent(ours.first_decision_id)}` }, digest(ours.first_decision_id))],
+        ['Duplicate of', extension.first_decision_id !== undefined && el('a', { href: `/ledger/${encodeURIComponent(extension.first_decision_id)}` }, digest(extension.first_decision_id))],
         ['Arguments', decision.params_hash !== undefined && digest(decision.params_hash)],
         ['State of the target', typeof decision.target_state_digest === 'string' && digest(decision.target_state_digest)],
       ]),
