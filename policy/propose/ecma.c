@@ -105,10 +105,63 @@ put_escape(struct scan *s, bool inside)
     return false;
 }
 
+/* Whether \d, \w or \s stands there. */
+static bool
+is_set(const struct scan *s, size_t ahead)
+{
+    return peek(s, ahead) == '\\' && is_in(peek(s, ahead + 1), "dws");
+}
+
+/* What a member of a class stands behind. */
+enum behind {
+    BEHIND_OTHER = 0,
+    BEHIND_SET,      /* \d: a hyphen here is a character */
+    BEHIND_HYPHEN,   /* that one: the next member is not the start of a range */
+    BEHIND_NO_RANGE, /* that next member: a hyphen here means different things */
+};
+
+/* A hyphen next to \d, \w or \s is a character. The set is spelled out, so a bare hyphen would
+ * make a range of the set's last character and of what follows: [\w-~] would allow all of _ to ~.
+ */
+static bool
+put_hyphen(struct scan *s, enum behind *behind)
+{
+    bool ends = peek(s, 1) == ']';
+
+    if (*behind == BEHIND_NO_RANGE && !ends) {
+        return false;
+    }
+    writ_buf_str(s->ret, *behind != BEHIND_OTHER || ends || is_set(s, 1) ? "\\-" : "-");
+    *behind = *behind == BEHIND_SET      ? BEHIND_HYPHEN
+              : *behind == BEHIND_HYPHEN ? BEHIND_NO_RANGE
+                                         : BEHIND_OTHER;
+    s->at++;
+    return true;
+}
+
+/* One member but a hyphen. */
+static bool
+put_member(struct scan *s, enum behind *behind)
+{
+    bool set = is_set(s, 0);
+
+    *behind = set ? BEHIND_SET : *behind == BEHIND_HYPHEN ? BEHIND_NO_RANGE : BEHIND_OTHER;
+    if (peek(s, 0) == '\\') {
+        return put_escape(s, true);
+    }
+    writ_buf_str(s->ret, peek(s, 0) == '[' ? "\\" : ""); /* PCRE2 has [[:alpha:]] */
+    do { /* a character of several bytes is one member */
+        writ_buf_byte(s->ret, peek(s, 0));
+        s->at++;
+    } while (((unsigned char)peek(s, 0) & 0xc0U) == 0x80U);
+    return true;
+}
+
 /* [...], from the bracket to the bracket. */
 static bool
 put_class(struct scan *s)
 {
+    enum behind behind = BEHIND_OTHER;
     size_t from;
 
     writ_buf_byte(s->ret, '[');
@@ -118,16 +171,8 @@ put_class(struct scan *s)
         s->at++;
     }
     for (from = s->at; s->at < s->text.len && peek(s, 0) != ']';) {
-        if (peek(s, 0) == '\\') {
-            if (!put_escape(s, true)) {
-                return false;
-            }
-        } else if (peek(s, 0) == '[') { /* PCRE2 has classes of names inside: [[:alpha:]] */
-            writ_buf_str(s->ret, "\\[");
-            s->at++;
-        } else {
-            writ_buf_byte(s->ret, peek(s, 0));
-            s->at++;
+        if (!(peek(s, 0) == '-' ? put_hyphen(s, &behind) : put_member(s, &behind))) {
+            return false;
         }
     }
     if (s->at == from || s->at == s->text.len) { /* [] and [^] mean something else in PCRE2 */

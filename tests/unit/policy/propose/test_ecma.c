@@ -48,6 +48,14 @@ START_TEST(ecma_pattern_matches_as_in_ecmascript)
         {"^a(?!b).$", "ac", "ab"},
         {"^[[]$", "[", "]"},
         {"^[^a]$", "b", "a"},
+        {"^[\\w-~]+$", "a-~", "|"},
+        {"^[\\w-.]+$", "a-.", "/"},
+        {"^[!-\\d]+$", "!-5", "/"},
+        {"^[\\d-a]+$", "1-a", "b"},
+        {"^[a-c-\\d]+$", "b-1", "d"},
+        {"^[\\d-\\s]+$", "1- ", "a"},
+        {"^[-\\d]+$", "-1", "/"},
+        {"^[+--]+$", ",", "a"},
         {"^a\\/b\\-c\\.$", "a/b-c.", "a/b-cx"},
         {"^x{2,3}$", "xx", "x"},
         {"^x{2,}$", "xxxx", "x"},
@@ -65,7 +73,8 @@ START_TEST(ecma_pattern_with_another_meaning_is_refused)
 {
     static const char *const refused[] = {"(", "[", "[]", "[^]", "a**", "a++", "a{,3}", "a{",
         "a{x}", "a{1", "]", "}", "(?i)a", "(?<n>a)\\k<n>", "(a)\\1", "\\Qa\\E", "\\K", "\\h", "\\b",
-        "\\p{L}", "\\uD83D", "\\u{1F600}", "\\u12", "[\\D]", "(*FAIL)", "(?#a)", "(?>a)", "\\"};
+        "\\p{L}", "\\uD83D", "\\u{1F600}", "\\u12", "[\\D]", "[\\d-a-z]", "(*FAIL)", "(?#a)",
+        "(?>a)", "\\"};
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         writ_auto_buf pattern = writ_buf_make(PATTERN_MAX);
