@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "base/hidden.h"
+#include "base/utf8.h"
 #include "policy/decide/trail.h"
 #include "policy/model/constraint.h"
 #include "policy/propose/ecma.h"
@@ -657,7 +658,41 @@ describes(const struct writ_facets *facets, struct writ_view name)
     return n;
 }
 
-/* The spot of a member. False for a name that a configuration cannot have. */
+/* Greek, Cyrillic, Armenian, Cherokee, letterlike symbols, mathematical letters, full width. */
+static bool
+imitates_ascii(uint32_t point)
+{
+    return (point >= 0x370 && point <= 0x58f) || (point >= 0x13a0 && point <= 0x13ff) ||
+           (point >= 0x2100 && point <= 0x214f) || (point >= 0x1d400 && point <= 0x1d7ff) ||
+           (point >= 0xff01 && point <= 0xff5e);
+}
+
+/* Whether a word of the name mixes ASCII letters with others that look like them, so that a reader
+ * sees a word that writ_words_of does not find: p\u0430th. */
+static bool
+has_mixed_word(struct writ_view name)
+{
+    bool ascii = false, other = false;
+
+    while (name.len > 0) {
+        uint32_t point = 0;
+        size_t len = writ_utf8_character(name, &point);
+        bool letter = (point | 0x20U) >= 'a' && (point | 0x20U) <= 'z';
+
+        if (point < 0x80 && !letter) {
+            ascii = other = false;
+        }
+        ascii = ascii || letter;
+        other = other || imitates_ascii(point);
+        if (ascii && other) {
+            return true;
+        }
+        name = writ_view_sub(name, len > 0 ? len : 1, SIZE_MAX);
+    }
+    return false;
+}
+
+/* The spot of a member. False for a name that a configuration cannot have, or that misleads. */
 static bool
 member_spot(struct writ_constrain *c, const struct writ_facets *facets,
     const struct writ_constrain_spot *spot, struct writ_view name, struct writ_constrain_spot *ret)
@@ -671,7 +706,7 @@ member_spot(struct writ_constrain *c, const struct writ_facets *facets,
         .needed = spot->needed && required,
         .depth = spot->depth + 1,
         .each = spot->each};
-    if (writ_hidden_in(name) || !join(c, spot->path, name, &ret->path)) {
+    if (writ_hidden_in(name) || has_mixed_word(name) || !join(c, spot->path, name, &ret->path)) {
         return false;
     }
     ret->arg = plain ? name : ret->path;

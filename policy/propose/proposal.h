@@ -41,7 +41,7 @@ struct writ_proposal_rule {
     const struct writ_proposal_constraint *arguments;
     const char *narrowed; /* what of the whole schema is left to the server; NULL: nothing */
     const char *review;   /* why calls need an approval; NULL: they need none */
-    bool reads;           /* the server says that it only reads */
+    bool reads;           /* the server says that it only reads, and it takes no amount */
     struct writ_view sum; /* the amount of the budget; may be empty */
     bool closed;          /* an argument that the tool needs is refused */
     size_t placeholders;

@@ -191,7 +191,7 @@ read_tool(struct writ_proposal *proposal, const struct writ_json *definition,
 
     WRIT_TRY(read_schema(&c, c.root, rule, err));
     rule->review = review_of(definition, &name, c.runs);
-    rule->reads = is_hinted(definition, "readOnlyHint", WRIT_JSON_TRUE);
+    rule->reads = is_hinted(definition, "readOnlyHint", WRIT_JSON_TRUE) && c.sum.len == 0;
     rule->sum = c.sum;
     rule->closed = c.closed;
     rule->placeholders = c.placeholders + (c.sum.len > 0 ? 1 : 0);

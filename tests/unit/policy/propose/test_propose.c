@@ -397,6 +397,45 @@ START_TEST(propose_tool_required_amount_gets_a_budget)
 }
 END_TEST
 
+START_TEST(propose_tool_read_only_hint_of_a_tool_with_an_amount_is_not_believed)
+{
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_proposal proposal =
+        propose("{\"name\":\"make_payment\",\"annotations\":{\"readOnlyHint\":true},"
+                "\"inputSchema\":{\"type\":\"object\",\"properties\":{"
+                "\"amount\":{\"type\":\"number\"}},\"required\":[\"amount\"]}}",
+            arena);
+    struct writ_config *config = writ_ruling_config(text_of(&proposal, true, arena));
+    const struct writ_tool_rule *rule = config->policy->entries[0].rules;
+
+    ck_assert_int_eq(rule->duplicates, WRIT_DUPLICATES_FORBID);
+    ck_assert_uint_eq(rule->budgets_n, 2);
+    writ_config_drop(config);
+}
+END_TEST
+
+START_TEST(propose_tool_argument_name_of_two_scripts_is_refused)
+{
+    static const struct {
+        const char *name;
+        bool refused;
+    } cases[] = {{"p\u0430th", true}, {"\uff50ath", true}, {"\u0444\u0430\u0439\u043b", false},
+        {"\u0438\u043c\u044f_x", false}, {"stra\u00dfe", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        struct writ_proposal proposal =
+            propose(definition_of("t", cases[i].name, "{\"type\":\"string\"}", arena), arena);
+        struct writ_config *config = writ_ruling_config(text_of(&proposal, true, arena));
+
+        ck_assert_msg(
+            allowed(config, cases[i].name, "\"/etc/a\"", arena) != cases[i].refused, "%zu", i);
+        ck_assert_uint_eq(proposal.closed, cases[i].refused ? 1 : 0);
+        writ_config_drop(config);
+    }
+}
+END_TEST
+
 START_TEST(propose_tool_target_is_a_path_before_a_url_before_an_id)
 {
     static const struct {
@@ -576,6 +615,8 @@ WRIT_UNIT_MAIN("propose", propose_tool_scalar_keywords_hold_on_both_sides,
     propose_tool_dangerous_argument_gets_a_placeholder,
     propose_tool_hints_and_names_decide_approval_and_repeats,
     propose_tool_required_amount_gets_a_budget,
+    propose_tool_read_only_hint_of_a_tool_with_an_amount_is_not_believed,
+    propose_tool_argument_name_of_two_scripts_is_refused,
     propose_tool_target_is_a_path_before_a_url_before_an_id, propose_tool_odd_names_stay_names,
     propose_tool_arguments_beyond_the_limit_are_refused,
     propose_tool_required_argument_refused_closes_the_tool,
