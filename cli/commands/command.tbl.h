@@ -87,7 +87,7 @@ COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how the policy decides a 
 COMMAND(why, "why", "DECISION_ID", 1, 1, "show why a recorded call was decided as it was",
     "Finds the decision in the ledger of the configuration and prints its reason, the rule and the constraint with "
     "file and line, what would be accepted, and the nearest rule that allows the call. With the arguments of the "
-    "call it judges again, and prints the smallest edit of the configuration that would allow exactly this call; "
+    "call it judges again, and prints an edit of the configuration that would allow this call, and calls like it; "
     "it writes nothing. Arguments that a review keeps are used, and never printed. Exit 0 whatever the verdict.")
 REQUIRED(why, "config", "FILE", "The configuration file of the gateway; its ledger is read.")
 VALUE(why, "arguments", "FILE",

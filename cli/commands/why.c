@@ -684,8 +684,8 @@ put_text(struct why *w, struct writ_buf *ret)
     put_nearest(w, ret);
     put_line(ret, "note", writ_view_str(note(w)));
     if (w->after.ptr != NULL) {
-        writ_buf_str(
-            ret, "The smallest edit that allows exactly this call. Nothing was written:\n");
+        writ_buf_str(ret,
+            "This edit allows the call, and calls like it: read it first. Nothing was written:\n");
         put_edit(w, ret);
     }
 }

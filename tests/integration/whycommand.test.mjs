@@ -1,4 +1,4 @@
-// writ why: where a recorded call failed, by file and line, and the smallest edit that lets exactly this call pass.
+// writ why: where a recorded call failed, by file and line, and an edit that lets this call pass.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -93,7 +93,7 @@ const RULES = `  up/bounds:
 `;
 const GOOD = { n: 1, name: 'ann', path: '/srv/box/a', always: 1 };
 
-test('why names rule and constraint by file and line, and the edit lets exactly this call pass', async (t) => {
+test('why names rule and constraint by file and line, and the edit lets this call pass', async (t) => {
   const { up, gw, s, text } = await setUp(t, RULES);
   const line = (part) => text.split('\n').findIndex((l) => l.includes(part)) + 1;
   const cases = [
