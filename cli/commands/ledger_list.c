@@ -244,7 +244,8 @@ read_route(struct writ_view word, struct writ_reader_filter *filter, struct writ
     if (filter->has_route) {
         return WRIT_DONE;
     }
-    WRIT_FAIL(err, WRIT_E_INVALID, "--decision must be allow, deny, require_approval or revise");
+    WRIT_FAIL(err, WRIT_E_INVALID,
+        "--decision must be one of " WRIT_DECISION_ROUTES_WITH(WRIT_RECORD_WORD, ", "));
 }
 
 static writ_result

@@ -22,7 +22,7 @@ static const struct writ_table table = {
     .others = offsetof(struct writ_decision, others),
     .choices = routes,
     .choices_count = sizeof routes / sizeof routes[0],
-    .choice_fault = "is not one of allow, deny, require_approval, revise",
+    .choice_fault = "is not one of " WRIT_DECISION_ROUTES_WITH(WRIT_RECORD_WORD, ", "),
 };
 
 struct writ_view

@@ -14,12 +14,20 @@
 #ifndef WRIT_EVIDENCE_MEMBER_TBL_H
 #define WRIT_EVIDENCE_MEMBER_TBL_H
 
-/* the words of the CHOICE members: X(NAME, word). Their order is on disk: never change it. */
-#define WRIT_DECISION_ROUTES(X)                                                                    \
-    X(DENY, deny) X(ALLOW, allow) X(REQUIRE_APPROVAL, require_approval) X(REVISE, revise)
-#define WRIT_OUTCOME_KINDS(X)                                                                      \
-    X(ERROR, error) X(EXECUTED, executed) X(BLOCKED, blocked) X(TIMEOUT, timeout)
-#define WRIT_RECORD_ONE(NAME, word) +1 /* for their number */
+/* the words of the CHOICE members: X(NAME, word), with `between` them. Their order is on disk:
+ * never change it. */
+/* clang-format off */
+#define WRIT_DECISION_ROUTES_WITH(X, between)                                                      \
+    X(DENY, deny) between X(ALLOW, allow) between X(REQUIRE_APPROVAL, require_approval) between    \
+    X(REVISE, revise)
+#define WRIT_DECISION_ROUTES(X) WRIT_DECISION_ROUTES_WITH(X, )
+#define WRIT_OUTCOME_KINDS_WITH(X, between)                                                        \
+    X(ERROR, error) between X(EXECUTED, executed) between X(BLOCKED, blocked) between              \
+    X(TIMEOUT, timeout)
+#define WRIT_OUTCOME_KINDS(X) WRIT_OUTCOME_KINDS_WITH(X, )
+/* clang-format on */
+#define WRIT_RECORD_WORD(NAME, word) #word /* for messages: "deny" */
+#define WRIT_RECORD_ONE(NAME, word)  +1    /* for their number */
 
 /* the routes of a decision, as sets for the column `needed` */
 #define WRIT_NEED_NONE   0U

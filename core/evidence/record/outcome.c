@@ -23,7 +23,7 @@ static const struct writ_table table = {
     .others = offsetof(struct writ_outcome, others),
     .choices = kinds,
     .choices_count = sizeof kinds / sizeof kinds[0],
-    .choice_fault = "is not one of executed, blocked, error, timeout",
+    .choice_fault = "is not one of " WRIT_OUTCOME_KINDS_WITH(WRIT_RECORD_WORD, ", "),
 };
 
 struct writ_view

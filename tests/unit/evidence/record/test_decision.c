@@ -169,9 +169,9 @@ START_TEST(any_other_verdict_is_refused)
 
     ck_assert_str_eq(faults_of_text("{}", arena), "/decision is missing; /decision_id is missing");
     ck_assert_str_eq(faults_of_text("{\"decision\":\"ALLOW\",\"decision_id\":\"d\"}", arena),
-        "/decision is not one of allow, deny, require_approval, revise");
+        "/decision is not one of deny, allow, require_approval, revise");
     ck_assert_str_eq(faults_of_text("{\"decision\":\"\",\"decision_id\":\"d\"}", arena),
-        "/decision is not one of allow, deny, require_approval, revise");
+        "/decision is not one of deny, allow, require_approval, revise");
     ck_assert_str_eq(
         faults_of_text("{\"decision\":null,\"decision_id\":\"d\"}", arena), "/decision is null");
     ck_assert_str_eq(faults_of_text("{\"decision\":1,\"decision_id\":\"d\"}", arena),

@@ -142,7 +142,7 @@ START_TEST(outcome_validate_reports_all_faults)
     outcome.tool_output_hash = writ_member_text(WRIT_LIT("abc"));
     ck_assert_str_eq(faults_of(&outcome, arena),
         "/completed_at is missing; /decision_id is missing; "
-        "/outcome is not one of executed, blocked, error, timeout; "
+        "/outcome is not one of error, executed, blocked, timeout; "
         "/tool_output_hash is not sha256: and 64 lower-case hex digits");
 }
 END_TEST
