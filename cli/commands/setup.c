@@ -323,12 +323,23 @@ real_path(const char *path, char *memory)
     return writ_view_str(realpath(path, memory));
 }
 
-/* A program that was given a folder around ours can read the tokens, whatever its rules say. */
+/* Whether the text names a folder around ours. */
+static bool
+is_around(struct writ_view ours, const char *text)
+{
+    char memory[PATH_MAX];
+    struct writ_view given = real_path(text, memory);
+
+    return given.len > 0 && writ_path_is_normal(given) && writ_path_is_under(ours, &given, 1);
+}
+
+/* A program that was given a folder around ours can read the tokens, whatever its rules say. The
+ * folder is a word of its command, or follows a `=`: --root=/srv. */
 static WRIT_RESULT
 find_exposed(struct making *m, struct writ_err *err)
 {
     writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
-    char ours_memory[PATH_MAX], memory[PATH_MAX];
+    char ours_memory[PATH_MAX];
     struct writ_view ours;
 
     WRIT_TRY(writ_text_folder(m->ret->config.ptr, &folder, err));
@@ -339,11 +350,12 @@ find_exposed(struct making *m, struct writ_err *err)
         const struct writ_upstream_config *server = &m->setup->servers[i];
 
         for (size_t word = 1; word < server->stdio.n; word++) {
-            struct writ_view given = real_path(server->stdio.items[word].ptr, memory);
+            struct writ_view text = server->stdio.items[word];
+            size_t equals = writ_view_find(text, '=');
 
-            if (given.len > 0 && writ_path_is_normal(given) &&
-                writ_path_is_under(ours, &given, 1)) {
-                m->ret->exposed = server->stdio.items[word];
+            if (is_around(ours, text.ptr) ||
+                (equals < text.len && is_around(ours, text.ptr + equals + 1))) {
+                m->ret->exposed = text;
             }
         }
     }

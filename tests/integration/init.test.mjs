@@ -290,13 +290,16 @@ test('init_warns_of_a_folder_of_a_server_that_has_the_tokens', (t) => {
   const dir = folderOf(t);
   mkdirSync(join(dir, 'box'));
   symlinkSync(dir, join(dir, 'box/link'));
-  const exposed = (given, out) => JSON.parse(writ(['init', '--json', '--out', out, '--', process.execPath,
-    server('filesystem'), given], { cwd: dir }).out).exposed;
+  const listing = ['servers/listing-stdio.mjs', 'gateway/poisoned.json'].map((f) => join(SUPPORT, f));
+  const exposed = (given, out, program = [server('filesystem')]) => JSON.parse(writ(['init', '--json', '--out', out,
+    '--', process.execPath, ...program, given], { cwd: dir }).out).exposed;
   assert.equal(exposed('.', 'a'), '.');
   assert.equal(exposed('box/link', 'b'), 'box/link');
   assert.equal(exposed(dir, 'c'), dir);
   assert.equal(exposed('box', 'd'), undefined);
   assert.equal(exposed(join(dir, 'box'), 'e'), undefined);
+  assert.equal(exposed(`--root=${dir}`, 'f', [...listing, 'poisoned']), `--root=${dir}`);
+  assert.equal(exposed('--root=box', 'g', [...listing, 'poisoned']), undefined);
 });
 
 test('init_warns_of_definitions_that_address_the_model', (t) => {
