@@ -10,6 +10,7 @@
 #include "crew/names.h"
 #include "crew/value.h"
 #include "evidence/json/jcs.h"
+#include "evidence/record/review.h"
 
 #include <stdlib.h>
 
@@ -53,10 +54,17 @@ opinion_of(const struct writ_json *output)
                                        ? writ_json_get(output, WRIT_LIT("vote"))
                                        : output;
 
-    return writ_json_is(vote, WRIT_LIT("approve"))  ? WRIT_COUNT_APPROVE
-           : writ_json_is(vote, WRIT_LIT("reject")) ? WRIT_COUNT_REJECT
-           : writ_json_is(vote, WRIT_LIT("modify")) ? WRIT_COUNT_MODIFY
-                                                    : WRIT_COUNT_NO_OPINION;
+    switch (writ_review_vote_find(writ_json_string(vote))) {
+    case WRIT_REVIEW_APPROVE:
+        return WRIT_COUNT_APPROVE;
+    case WRIT_REVIEW_REJECT:
+        return WRIT_COUNT_REJECT;
+    case WRIT_REVIEW_MODIFY:
+        return WRIT_COUNT_MODIFY;
+    case WRIT_REVIEW_NO_VOTE:
+        break;
+    }
+    return WRIT_COUNT_NO_OPINION;
 }
 
 /* Takes the names of an array of different strings, best first. False: another form, or too
@@ -112,7 +120,7 @@ usable(struct vote *vote, const struct writ_json *output, struct writ_count_ball
         return vote->voting->score.ptr == NULL || writ_json_type(score) == WRIT_JSON_NUMBER;
     case WRIT_VOTING_REVIEW:
         ballot->opinion = opinion_of(output);
-        *why = "is neither approve, reject nor modify";
+        *why = "is not one of " WRIT_REVIEW_VOTE_WORDS;
         return ballot->opinion != WRIT_COUNT_NO_OPINION;
     case WRIT_VOTING_BORDA:
         *why = "is no ranking, or too long";

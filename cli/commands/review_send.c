@@ -53,7 +53,7 @@ read_ballot(struct writ_admin_client *s, struct writ_ballot *ret)
         .confidence = writ_cli_get(s->cli, "confidence")};
 
     if (ballot.vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a vote must be approve, reject or modify");
+        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a vote must be one of " WRIT_REVIEW_VOTE_WORDS);
     }
     if (ballot.confidence.ptr != NULL && !writ_review_is_confidence(ballot.confidence)) {
         WRIT_FAIL(&s->err, WRIT_E_INVALID, "a confidence must be a decimal from 0 to 1");

@@ -31,7 +31,7 @@ read_plain(const struct writ_json *body, struct writ_entry_review *ret, struct w
     }
     ret->vote = writ_review_vote_find(vote);
     if (ret->vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the vote is none of approve, reject and modify");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the vote is not one of " WRIT_REVIEW_VOTE_WORDS);
     }
     if (ret->feedback.ptr != NULL && !writ_review_is_feedback(ret->feedback)) {
         WRIT_FAIL(err, WRIT_E_PARSE, "the feedback is too long, or has control characters");

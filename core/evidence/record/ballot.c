@@ -55,7 +55,7 @@ read_payload(const struct writ_json *payload, struct writ_ballot *ret, struct wr
     ret->vote = writ_review_vote_find(vote);
     ret->revision = (uint64_t)revision;
     if (ret->vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the vote is not one of the three words");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the vote is not one of " WRIT_REVIEW_VOTE_WORDS);
     }
     return WRIT_DONE;
 }

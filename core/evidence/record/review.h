@@ -66,6 +66,10 @@ enum writ_review_vote {
 #undef WRIT_REVIEW_VOTE_ENUM
 };
 
+#define WRIT_REVIEW_VOTE_WORD(NAME, name) #name
+/** All votes in a message: "approve, reject, modify". */
+#define WRIT_REVIEW_VOTE_WORDS WRIT_REVIEW_VOTES_WITH(WRIT_REVIEW_VOTE_WORD, ", ")
+
 /** "approve"; empty for NO_VOTE. Static storage. */
 struct writ_view writ_review_vote_name(enum writ_review_vote vote);
 /** NO_VOTE when `text` names none. */

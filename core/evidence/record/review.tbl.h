@@ -6,7 +6,7 @@
  *
  * WRIT_REVIEW_EVENTS   X(NAME, name, what happens)
  *
- * WRIT_REVIEW_VOTES    X(NAME, name)
+ * WRIT_REVIEW_VOTES    X(NAME, name); WRIT_REVIEW_VOTES_WITH puts `between` between the rows
  *
  * WRIT_REVIEW_ENGINES  X(NAME, "word"): how its votes are counted, a mode of crew/voting.tbl.h whose
  *                      verdict does not depend on the order of the votes
@@ -51,10 +51,11 @@
     X(OUTDATE, outdate, "the policy of the tool changed")                                          \
     X(DRIFT, drift, "the target is in another state")
 
-#define WRIT_REVIEW_VOTES(X)                                                                       \
-    X(APPROVE, approve)                                                                            \
-    X(REJECT, reject)                                                                              \
+#define WRIT_REVIEW_VOTES_WITH(X, between)                                                         \
+    X(APPROVE, approve) between                                                                    \
+    X(REJECT, reject) between                                                                      \
     X(MODIFY, modify)
+#define WRIT_REVIEW_VOTES(X) WRIT_REVIEW_VOTES_WITH(X, )
 
 #define WRIT_REVIEW_ENGINES(X)                                                                     \
     X(REVIEW, "review")                                                                            \

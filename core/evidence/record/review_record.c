@@ -54,7 +54,7 @@ writ_review_record_validate(const struct writ_review_record *record, struct writ
     }
     if (record->vote.is == WRIT_PRESENT &&
         writ_review_vote_find(record->vote.view) == WRIT_REVIEW_NO_VOTE) {
-        writ_faults_add(ret, "/vote", "is not one of approve, reject, modify");
+        writ_faults_add(ret, "/vote", "is not one of " WRIT_REVIEW_VOTE_WORDS);
     }
     if (record->feedback.is == WRIT_PRESENT && !writ_review_is_feedback(record->feedback.view)) {
         writ_faults_add(ret, "/feedback", "is too long, or has control characters");
