@@ -2,14 +2,14 @@
  * each option that has them. */
 #include "policy/read/setting.h"
 
+#include "evidence/record/profile.h"
 #include "evidence/record/review.h"
 #include "policy/decide/output.h"
 #include "policy/model/op.h"
 #include "policy/model/rule.h"
 
-/* Those of evidence/record/profile.h (test_option.c compares); the value is not used. */
-static const struct writ_word profile_words[] = {
-    {"crewai-v1", 1}, {"algovoi-v1", 2}, {"vaara-v0", 3}, {NULL, 0}};
+#define PROFILE_WORD(NAME, word, normalization, constant) {word, 0}, /* the value is not used */
+static const struct writ_word profile_words[] = {WRIT_PROFILES(PROFILE_WORD){NULL, 0}};
 static const struct writ_word sharing_words[] = {
     {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
 

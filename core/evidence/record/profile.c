@@ -21,77 +21,74 @@
         M(revalidate_if, REVALIDATE_IF), M(seq, SEQ), M(tool, TOOL)                                \
     }}
 
-static const struct writ_profile profiles[] = {
-    {
-        .name = {"crewai-v1", 9},
-        .normalization_id = {"jcs-sha256", 10},
-        .fields = {
-            [WRIT_PROFILE_INTENT_DIGEST] = {{
-                M(agent_id, AGENT_ID), M(params_hash, PARAMS_HASH),
-                M(target_state_digest, TARGET_STATE_DIGEST), M(tool, TOOL)}},
-            [WRIT_PROFILE_INTENT_REF] = {{
-                M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST),
-                M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
-            [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
-                M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST), M(issued_at, ISSUED_AT),
-                M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
-            [WRIT_PROFILE_OUTCOME_RECEIPT_REF] = {{
-                M(agent_id, AGENT_ID), M(completed_at, COMPLETED_AT),
-                M(intent_digest, INTENT_DIGEST), M(normalized_scope, NORMALIZED_SCOPE),
-                M(tool, TOOL)}},
-            [WRIT_PROFILE_DECISION_CONTEXT_HASH] = CONTEXT,
-        },
-    },
-    {
-        .name = {"algovoi-v1", 10},
-        .normalization_id = {"jcs-sha256", 10},
-        .fields = {
-            [WRIT_PROFILE_INTENT_DIGEST] = {{
-                M(agent_id, AGENT_ID), M(params_hash, PARAMS_HASH),
-                M(target_state_digest, TARGET_STATE_DIGEST), M(tool, TOOL)}},
-            [WRIT_PROFILE_INTENT_REF] = {{
-                M(agent_id, AGENT_ID), M(idempotency_key, IDEMPOTENCY_KEY),
-                M(intent_digest, INTENT_DIGEST), M(normalized_scope, NORMALIZED_SCOPE),
-                M(tool, TOOL)}},
-            [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
-                M(agent_id, AGENT_ID), M(idempotency_key, IDEMPOTENCY_KEY),
-                M(intent_digest, INTENT_DIGEST), M(issued_at, ISSUED_AT),
-                M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
-            [WRIT_PROFILE_OUTCOME_RECEIPT_REF] = {{
-                M(agent_id, AGENT_ID), M(completed_at, COMPLETED_AT),
-                M(idempotency_key, IDEMPOTENCY_KEY), M(intent_digest, INTENT_DIGEST),
-                M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
-            [WRIT_PROFILE_DECISION_CONTEXT_HASH] = CONTEXT,
-        },
-    },
-    {
-        .name = {"vaara-v0", 8},
-        .normalization_id = {"jcs-rfc8785-v1", 14},
-        .schema = {"crewai.governance.decision/v1", 29},
-        .fields = {
-            [WRIT_PROFILE_INTENT_DIGEST] = {{
-                M(action_type, TOOL), M(normalized_scope, NORMALIZED_SCOPE),
-                M(params_hash, PARAMS_HASH)}},
-            [WRIT_PROFILE_INTENT_REF] = {{
-                M(action_type, TOOL), M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST),
-                M(normalized_scope, NORMALIZED_SCOPE), M(schema, SCHEMA)}},
-            /* an outcome uses the receipt_ref of its decision: both contain one time */
-            [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
-                M(continuation_id, CONTINUATION_ID), M(idempotency_key, IDEMPOTENCY_KEY),
-                M(intent_ref, INTENT_REF), M(seq, SEQ),
-                M(target_state_digest, TARGET_STATE_DIGEST), M(timestamp_ms, ISSUED_AT_MS)}},
-            [WRIT_PROFILE_OUTCOME_RECEIPT_REF] = {{
-                M(continuation_id, CONTINUATION_ID), M(idempotency_key, IDEMPOTENCY_KEY),
-                M(intent_ref, INTENT_REF), M(seq, SEQ),
-                M(target_state_digest, TARGET_STATE_DIGEST), M(timestamp_ms, ISSUED_AT_MS)}},
-            [WRIT_PROFILE_DECISION_CONTEXT_HASH] = {{
-                M(continuation_id, CONTINUATION_ID), M(normalization_id, NORMALIZATION_ID),
-                M(policy_refs, POLICY_REFS), M(target_state_digest, TARGET_STATE_DIGEST)}},
-        },
-    },
+static const struct writ_profile_preimage fields_CREWAI[WRIT_PROFILE_FIELDS] = {
+    [WRIT_PROFILE_INTENT_DIGEST] = {{
+        M(agent_id, AGENT_ID), M(params_hash, PARAMS_HASH),
+        M(target_state_digest, TARGET_STATE_DIGEST), M(tool, TOOL)}},
+    [WRIT_PROFILE_INTENT_REF] = {{
+        M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST),
+        M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
+    [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
+        M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST), M(issued_at, ISSUED_AT),
+        M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
+    [WRIT_PROFILE_OUTCOME_RECEIPT_REF] = {{
+        M(agent_id, AGENT_ID), M(completed_at, COMPLETED_AT),
+        M(intent_digest, INTENT_DIGEST), M(normalized_scope, NORMALIZED_SCOPE),
+        M(tool, TOOL)}},
+    [WRIT_PROFILE_DECISION_CONTEXT_HASH] = CONTEXT,
+};
+
+static const struct writ_profile_preimage fields_ALGOVOI[WRIT_PROFILE_FIELDS] = {
+    [WRIT_PROFILE_INTENT_DIGEST] = {{
+        M(agent_id, AGENT_ID), M(params_hash, PARAMS_HASH),
+        M(target_state_digest, TARGET_STATE_DIGEST), M(tool, TOOL)}},
+    [WRIT_PROFILE_INTENT_REF] = {{
+        M(agent_id, AGENT_ID), M(idempotency_key, IDEMPOTENCY_KEY),
+        M(intent_digest, INTENT_DIGEST), M(normalized_scope, NORMALIZED_SCOPE),
+        M(tool, TOOL)}},
+    [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
+        M(agent_id, AGENT_ID), M(idempotency_key, IDEMPOTENCY_KEY),
+        M(intent_digest, INTENT_DIGEST), M(issued_at, ISSUED_AT),
+        M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
+    [WRIT_PROFILE_OUTCOME_RECEIPT_REF] = {{
+        M(agent_id, AGENT_ID), M(completed_at, COMPLETED_AT),
+        M(idempotency_key, IDEMPOTENCY_KEY), M(intent_digest, INTENT_DIGEST),
+        M(normalized_scope, NORMALIZED_SCOPE), M(tool, TOOL)}},
+    [WRIT_PROFILE_DECISION_CONTEXT_HASH] = CONTEXT,
+};
+
+static const struct writ_profile_preimage fields_VAARA[WRIT_PROFILE_FIELDS] = {
+    [WRIT_PROFILE_INTENT_DIGEST] = {{
+        M(action_type, TOOL), M(normalized_scope, NORMALIZED_SCOPE),
+        M(params_hash, PARAMS_HASH)}},
+    [WRIT_PROFILE_INTENT_REF] = {{
+        M(action_type, TOOL), M(agent_id, AGENT_ID), M(intent_digest, INTENT_DIGEST),
+        M(normalized_scope, NORMALIZED_SCOPE), M(schema, SCHEMA)}},
+    /* an outcome uses the receipt_ref of its decision: both contain one time */
+    [WRIT_PROFILE_DECISION_RECEIPT_REF] = {{
+        M(continuation_id, CONTINUATION_ID), M(idempotency_key, IDEMPOTENCY_KEY),
+        M(intent_ref, INTENT_REF), M(seq, SEQ),
+        M(target_state_digest, TARGET_STATE_DIGEST), M(timestamp_ms, ISSUED_AT_MS)}},
+    [WRIT_PROFILE_OUTCOME_RECEIPT_REF] = {{
+        M(continuation_id, CONTINUATION_ID), M(idempotency_key, IDEMPOTENCY_KEY),
+        M(intent_ref, INTENT_REF), M(seq, SEQ),
+        M(target_state_digest, TARGET_STATE_DIGEST), M(timestamp_ms, ISSUED_AT_MS)}},
+    [WRIT_PROFILE_DECISION_CONTEXT_HASH] = {{
+        M(continuation_id, CONTINUATION_ID), M(normalization_id, NORMALIZATION_ID),
+        M(policy_refs, POLICY_REFS), M(target_state_digest, TARGET_STATE_DIGEST)}},
 };
 
 /* clang-format on */
+
+#define PROFILE(NAME, word, normalization, constant)                                               \
+    {                                                                                              \
+        .name = {word, sizeof word - 1},                                                           \
+        .normalization_id = {normalization, sizeof normalization - 1},                             \
+        .schema = {constant, sizeof constant - 1},                                                 \
+        .fields = fields_##NAME,                                                                   \
+    },
+
+static const struct writ_profile profiles[] = {WRIT_PROFILES(PROFILE)};
 
 const struct writ_profile *
 writ_profile_at(size_t n)

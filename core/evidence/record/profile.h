@@ -62,14 +62,20 @@ struct writ_profile_preimage {
     struct writ_profile_member members[WRIT_PROFILE_MAX_MEMBERS];
 };
 
+/** The profiles, the default first: X(NAME, name, normalization_id, schema). */
+#define WRIT_PROFILES(X)                                                                           \
+    X(CREWAI, "crewai-v1", "jcs-sha256", "")                                                       \
+    X(ALGOVOI, "algovoi-v1", "jcs-sha256", "")                                                     \
+    X(VAARA, "vaara-v0", "jcs-rfc8785-v1", "crewai.governance.decision/v1")
+
 struct writ_profile {
-    struct writ_view name;             /* "crewai-v1" */
-    struct writ_view normalization_id; /* for a new record, "jcs-sha256" */
-    struct writ_view schema;           /* the value of WRIT_SOURCE_SCHEMA; mostly empty */
-    struct writ_profile_preimage fields[WRIT_PROFILE_FIELDS];
+    struct writ_view name;                      /* "crewai-v1" */
+    struct writ_view normalization_id;          /* for a new record, "jcs-sha256" */
+    struct writ_view schema;                    /* the value of WRIT_SOURCE_SCHEMA; mostly empty */
+    const struct writ_profile_preimage *fields; /* WRIT_PROFILE_FIELDS of them */
 };
 
-/** The profile of that name ("crewai-v1", "algovoi-v1", "vaara-v0"), or NULL. Static storage. */
+/** The profile of that name, or NULL. Static storage. */
 const struct writ_profile *writ_profile_find(struct writ_view name);
 
 /** crewai-v1. */
