@@ -157,11 +157,25 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
 
 /* ---- before ---- */
 
+/* The members of a candidate, with `between` them: for the check, and for its message. */
+/* clang-format off */
+#define CANDIDATE(X, between)                                                                      \
+    X("tool") between                                                                              \
+    X("arguments") between                                                                         \
+    X("agent_id") between                                                                          \
+    X("boundary_id") between                                                                       \
+    X("idempotency_key") between                                                                   \
+    X("continuation_id") between                                                                   \
+    X("target_state_digest") between                                                               \
+    X("request_id")
+/* clang-format on */
+#define MEMBER(name) name,
+#define NAME(name)   name
+
 enum writ_step
 writ_hook_before(struct writ_request *request)
 {
-    static const char *const known[] = {"tool", "arguments", "agent_id", "boundary_id",
-        "idempotency_key", "continuation_id", "target_state_digest", "request_id", NULL};
+    static const char *const known[] = {CANDIDATE(MEMBER, ) NULL};
     const struct writ_json *body = writ_hook_of(request)->body;
     struct writ_view agent_id = {NULL, 0}, request_id = {NULL, 0};
     enum writ_step step;
@@ -169,8 +183,7 @@ writ_hook_before(struct writ_request *request)
 
     if (!writ_hook_knows(body, known)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
-            "a candidate has no other members than tool, arguments, agent_id, boundary_id, "
-            "idempotency_key, continuation_id, target_state_digest and request_id");
+            "a candidate has no other members than " CANDIDATE(NAME, ", "));
     }
     if (!writ_hook_call(request, &step)) {
         return step;

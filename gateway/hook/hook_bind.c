@@ -42,11 +42,25 @@ read_stated(struct writ_hook *hook)
            stated(hook, WRIT_LIT("idempotency_key"), &hook->idempotency_key);
 }
 
+/* The members of the candidate, with `between` them: for the check, and for its message. */
+/* clang-format off */
+#define CANDIDATE(X, between)                                                                      \
+    X("tool") between                                                                              \
+    X("arguments") between                                                                         \
+    X("agent_id") between                                                                          \
+    X("target") between                                                                            \
+    X("normalized_scope") between                                                                  \
+    X("continuation_id") between                                                                   \
+    X("idempotency_key") between                                                                   \
+    X("target_state_digest")
+/* clang-format on */
+#define MEMBER(name) name,
+#define NAME(name)   name
+
 enum writ_step
 writ_hook_bind_read(struct writ_request *request)
 {
-    static const char *const known[] = {"authorization", "tool", "arguments", "agent_id", "target",
-        "normalized_scope", "continuation_id", "idempotency_key", "target_state_digest", NULL};
+    static const char *const known[] = {"authorization", CANDIDATE(MEMBER, ) NULL};
     struct writ_hook *hook = writ_hook_of(request);
     struct writ_view id;
     enum writ_step step;
@@ -56,9 +70,8 @@ writ_hook_bind_read(struct writ_request *request)
     id = writ_json_string(writ_json_get(hook->authorization, WRIT_LIT("decision_id")));
     if (!writ_hook_knows(hook->body, known) || id.len == 0) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
-            "wants authorization, a decision with its decision_id, and the candidate: tool, "
-            "arguments, agent_id, target, normalized_scope, continuation_id, idempotency_key, "
-            "target_state_digest");
+            "wants authorization, a decision with its decision_id, and the candidate: " CANDIDATE(
+                NAME, ", "));
     }
     if (!read_stated(hook)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
