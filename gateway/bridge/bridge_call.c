@@ -356,6 +356,7 @@ writ_bridge_call_send(struct writ_bridge_call *call)
     struct writ_bridge *bridge = call->bridge;
     struct fields fields;
     struct writ_http_request request;
+    writ_result result;
 
     if (!may_send(call)) {
         return;
@@ -373,11 +374,14 @@ writ_bridge_call_send(struct writ_bridge_call *call)
         .endless = call->kind == WRIT_BRIDGE_STREAM || call->message.method == WRIT_MCP_LISTEN,
     };
     call->opened = bridge->opened;
-    if (!writ_is_ok(
-            writ_http_client_send(bridge->client, &request, &handler, call, &call->http, NULL))) {
+    result = writ_http_client_send(bridge->client, &request, &handler, call, &call->http, NULL);
+    if (!writ_is_ok(result)) {
         call->http = NULL;
         if (call->kind == WRIT_BRIDGE_LINE) {
-            writ_bridge_call_refuse(call, WRIT_REASON_OVERLOADED, WRIT_LIT(""));
+            writ_bridge_call_refuse(call,
+                result.code == WRIT_E_INVALID ? WRIT_REASON_MALFORMED_REQUEST
+                                              : WRIT_REASON_OVERLOADED,
+                WRIT_LIT(""));
         } else {
             bridge->take(call, &(struct writ_http_end){
                                    .reason = WRIT_HTTP_NO_RESOURCES, .sent = WRIT_HTTP_NOT_SENT});

@@ -114,11 +114,11 @@ line_ended(struct writ_bridge_call *call)
         answer = NULL;
     }
     reason = writ_bridge_message_reason(answer);
-    if (call->tries < TRIES_MAX &&
+    if (call->message.safe && call->tries < TRIES_MAX &&
         writ_view_equal(reason, writ_reason_name(WRIT_REASON_SHUTTING_DOWN))) {
-        writ_bridge_call_again(call); /* nothing was done: keeps (2) */
+        writ_bridge_call_again(call); /* the reason may be a tool server's: keeps (2) */
         writ_bridge_call_unlink(call->bridge);
-    } else if (call->status == 404 && call->tries < TRIES_MAX &&
+    } else if (call->status == 404 && !call->message.modern && call->tries < TRIES_MAX &&
                writ_view_equal(reason, writ_reason_name(WRIT_REASON_SESSION_UNKNOWN))) {
         writ_bridge_call_again(call);
         writ_bridge_session_reopen(call);

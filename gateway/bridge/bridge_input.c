@@ -12,8 +12,6 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define READ_BYTES 65536
-
 /* ---- in ---- */
 
 /* keeps (3) */
@@ -126,24 +124,20 @@ static bool
 next_line(struct writ_bridge *bridge)
 {
     struct writ_view all = writ_buf_view(&bridge->pending), line;
-    size_t end = writ_view_find(all, '\n');
+    size_t end = bridge->partial < all.len ? writ_view_find(all, '\n') : all.len;
 
     if (end == all.len && (!bridge->ended || all.len == 0)) {
         return false;
     }
     line = writ_view_sub(all, 0, end);
-    if (bridge->too_long) {
-        bridge->too_long = false;
-        refuse_line(bridge, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_TOO_LARGE,
-            "the line is too long");
-    } else if (writ_view_trim(writ_view_sub(line, 0, writ_view_find(line, '\r'))).len > 0) {
+    if (writ_view_trim(writ_view_sub(line, 0, writ_view_find(line, '\r'))).len > 0) {
         take_line(bridge, line);
     }
     writ_buf_consume(&bridge->pending, end < all.len ? end + 1 : end);
     return true;
 }
 
-/* A line that is longer than the gateway could take is dropped as it comes. */
+/* A line that is longer than the gateway could take is dropped as it comes; no other line is. */
 static void
 add_bytes(struct writ_bridge *bridge, struct writ_view bytes)
 {
@@ -151,24 +145,28 @@ add_bytes(struct writ_bridge *bridge, struct writ_view bytes)
         struct writ_view piece = writ_view_sub(bytes, 0, writ_view_find(bytes, '\n') + 1);
         bool ends = piece.ptr[piece.len - 1] == '\n';
 
+        if (!bridge->too_long && bridge->partial + piece.len > WRIT_BRIDGE_LINE_MAX) {
+            bridge->too_long = true;
+            writ_buf_cut(&bridge->pending, bridge->pending.len - bridge->partial);
+            refuse_line(bridge, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_TOO_LARGE,
+                "the line is too long");
+        }
         if (!bridge->too_long) {
             writ_buf_put(&bridge->pending, piece);
         }
-        if (!writ_is_ok(writ_buf_check(&bridge->pending, NULL))) {
-            bridge->too_long = true;
-            writ_buf_clear(&bridge->pending);
-        }
-        if (bridge->too_long && ends) {
-            writ_buf_put(&bridge->pending, WRIT_LIT("\n"));
-        }
+        bridge->partial = ends || bridge->too_long ? 0 : bridge->partial + piece.len;
+        bridge->too_long = bridge->too_long && !ends;
         bytes = writ_view_sub(bytes, piece.len, bytes.len);
+    }
+    if (!writ_is_ok(writ_buf_check(&bridge->pending, NULL))) {
+        writ_bridge_output_give_up(bridge); /* a line that is lost would be waited for */
     }
 }
 
 static void
 read_input(struct writ_bridge *bridge)
 {
-    static char bytes[READ_BYTES];
+    static char bytes[WRIT_BRIDGE_READ_BYTES];
     ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
@@ -206,7 +204,8 @@ want_input(struct writ_bridge *bridge)
 {
     if (!bridge->input.active && !writ_is_ok(writ_loop_watch(bridge->loop, &bridge->input,
                                      STDIN_FILENO, EPOLLIN, on_input, bridge, NULL))) {
-        bridge->reading = (struct writ_task){.fn = on_reading, .ctx = bridge};
+        bridge->reading.fn = on_reading; /* it may be deferred already */
+        bridge->reading.ctx = bridge;
         writ_loop_defer(bridge->loop, &bridge->reading, WRIT_LOOP_LAST);
     }
 }

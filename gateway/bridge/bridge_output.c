@@ -3,6 +3,7 @@
 #include "gateway/bridge/bridge_output.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -40,7 +41,9 @@ put_all(struct writ_bridge *bridge, struct writ_view bytes)
     while (bytes.len > 0) {
         ssize_t n = write(STDOUT_FILENO, bytes.ptr, bytes.len);
 
-        if (n < 0 && errno != EINTR) {
+        if (n < 0 && errno == EAGAIN) { /* a program that shares the pipe made it so */
+            (void)poll(&(struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}, 1, -1);
+        } else if (n < 0 && errno != EINTR) {
             writ_bridge_output_give_up(bridge);
             return;
         }

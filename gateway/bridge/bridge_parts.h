@@ -5,10 +5,11 @@
  * Invariants
  * (1) Every request of the client gets exactly one line as its answer, unless the client cancelled
  * it in the stateless revision, or left. (2) A call with a tools/call is sent again only when not
- * one byte of it was sent, or when the gateway itself said that it did nothing with it (an unknown
- * session, shutting_down). (3) The next line is read only when the gateway has taken the last
- * notification or answer, and has answered initialize: the order of a client's lines is kept where
- * it counts. (4) Standard output gets whole messages only, each in one line. */
+ * one byte of it was sent, or when the answer is 404 for an unknown session, to which nothing was
+ * done. A reason alone proves nothing: a tool server's error can have any. (3) The next line is
+ * read only when the gateway has taken the last notification or answer, and has answered
+ * initialize: the order of a client's lines is kept where it counts. (4) Standard output gets whole
+ * messages only, each in one line. */
 #ifndef WRIT_GATEWAY_BRIDGE_PARTS_H
 #define WRIT_GATEWAY_BRIDGE_PARTS_H
 
@@ -20,6 +21,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
+
+#define WRIT_BRIDGE_LINE_MAX                                                                       \
+    ((size_t)64 << 20) /* the most that a gateway can be configured to take */
+#define WRIT_BRIDGE_READ_BYTES 65536
 
 enum writ_bridge_kind {
     WRIT_BRIDGE_LINE = 0, /* a line of the client, as a POST */
@@ -68,6 +73,7 @@ struct writ_bridge {
     struct writ_watch input, output;
     struct writ_task reading; /* of a standard input that cannot be watched: a file */
     struct writ_buf pending;  /* read, and not taken yet */
+    size_t partial;           /* bytes at its end that are of a line without its end */
     bool too_long, ended;     /* the line is thrown away until its end; no more will come */
 
     TAILQ_HEAD(writ_bridge_calls, writ_bridge_call) calls; /* all of them, in their order */

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define CONNECTIONS   1024
-#define LINE_MAX      ((size_t)64 << 20) /* the most that a gateway can be configured to take */
 #define HEADER_MAX    1024
 #define CONNECT_US    INT64_C(5000000)
 #define CONNECTION_US 1 /* an idle connection is not used again */
@@ -47,6 +46,8 @@ on_linked(struct writ_post *post)
         }
         if (call->kind == WRIT_BRIDGE_STREAM) {
             writ_bridge_session_unheard(call);
+        } else if (call->kind == WRIT_BRIDGE_RESUMED) {
+            writ_bridge_call_lose(call); /* it was sent */
         } else {
             writ_bridge_call_refuse(
                 call, WRIT_REASON_UPSTREAM_UNAVAILABLE, writ_view_str(bridge->why.text));
@@ -147,8 +148,8 @@ open_bridge(struct writ_bridge *bridge, struct writ_err *err)
     bridge->waiter = pthread_self();
     bridge->take = writ_bridge_end_take;
     bridge->linked = true;
-    bridge->pending = writ_buf_make(LINE_MAX);
-    bridge->opening = writ_buf_make(LINE_MAX);
+    bridge->pending = writ_buf_make(WRIT_BRIDGE_LINE_MAX + WRIT_BRIDGE_READ_BYTES);
+    bridge->opening = writ_buf_make(WRIT_BRIDGE_LINE_MAX);
     bridge->session = writ_buf_make(HEADER_MAX);
     bridge->version = writ_buf_make(HEADER_MAX);
     bridge->stream_id = writ_buf_make(HEADER_MAX);

@@ -51,6 +51,8 @@ fail_waiting(struct writ_bridge *bridge, enum writ_reason reason)
         next = TAILQ_NEXT(call, link);
         if (call->http == NULL && call->kind == WRIT_BRIDGE_LINE) {
             writ_bridge_call_refuse(call, reason, WRIT_LIT(""));
+        } else if (call->http == NULL && call->kind == WRIT_BRIDGE_RESUMED) {
+            writ_bridge_call_lose(call); /* it was sent */
         }
     }
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -167,7 +168,9 @@ become_gateway(const struct writ_gateway_start *start, int log, int alive)
     (void)signal(SIGPIPE, SIG_DFL);
     (void)umask(077);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
-        dup2(log, STDERR_FILENO) < 0 || fcntl(alive, F_SETFD, 0) != 0) {
+        dup2(log, STDERR_FILENO) < 0 ||
+        close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0 ||
+        fcntl(alive, F_SETFD, 0) != 0) {
         _exit(1);
     }
     (void)execl(SELF, "writ", "serve", start->config, "--idle", idle, (char *)NULL);

@@ -3,8 +3,8 @@
 // WRIT_WRAP_ROUNDS=50: so many rounds of each kind of kill, in place of 3.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { BIN, bearer, linesOf, prepare, until, writ } from '../support/js/gateway.mjs';
 import { endGateways, eventsOf, gateways, LEGACY, MODERN, Wrap } from '../support/js/wrap.mjs';
 import { resolve, sdk1, sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
@@ -83,6 +83,72 @@ test('lines in any pieces, several at once, and a last one without an end', asyn
   assert.deepEqual(await w.end(), { code: 0, signal: null });
   assert.equal((await w.answer(2)).result.content[0].text, 'é'.repeat(100_000));
   assert.ok((await w.answer(3)).result);
+});
+
+test('a line that is too long is refused, and no line behind it is lost', async (t) => {
+  const { wrap } = scripted(t);
+  const w = wrap();
+  await w.open();
+  const ping = (id) => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' })}\n`;
+  const long = Buffer.alloc((64 << 20) + 20_000, 'x'); // its end and the next lines come in one piece
+  w.child.stdin.write(Buffer.concat([Buffer.from(ping(50)), long, Buffer.from(`\n${ping(51)}${ping(52)}`)]));
+  assert.deepEqual(await w.end(), { code: 0, signal: null });
+  assert.deepEqual(w.messages.filter((m) => m.result).map((m) => m.id).slice(1).sort(), [50, 51, 52]);
+  assert.deepEqual(w.messages.filter((m) => m.error).map((m) => [m.id, m.error.data.reason]),
+    [[null, 'request_too_large']]);
+});
+
+test('a tool server that says what the gateway says of itself is called once', async (t) => {
+  const { wrap, record } = scripted(t, { tools: { 'up/act': { ...any, duplicates: 'allow' } } });
+  const w = wrap();
+  await w.open();
+  for (const say of ['shutting_down', 'session_unknown']) {
+    assert.equal((await w.call('act', { act: 'refuse as', say })).error.data.reason, say);
+  }
+  assert.deepEqual(effects(record), ['shutting_down', 'session_unknown']);
+});
+
+test('what no HTTP head can say is refused as malformed', async (t) => {
+  const { wrap } = scripted(t);
+  const w = wrap();
+  for (const [method, version] of [['ping\r\nX: y', MODERN], ['ping', `${MODERN}\r\nX: y`]]) {
+    const refused = await w.ask(method, { _meta: { 'io.modelcontextprotocol/protocolVersion': version } });
+    assert.equal(refused.error.data.reason, 'malformed_request');
+  }
+});
+
+test('an answer passes whole through a pipe that does not block', async (t) => {
+  const { gw } = scripted(t);
+  const lines = [{ id: 1, method: 'initialize',
+    params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'raw', version: '1' } } },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/call', params: { name: 'act', arguments: { act: 'echo', say: 'y'.repeat(300_000) } } }];
+  const program = `import os, subprocess, sys
+out, end = os.pipe()
+os.set_blocking(end, False)
+wrap = subprocess.Popen(sys.argv[1:], stdin=0, stdout=end)
+os.close(end)
+sys.stdout.write(open(out).read())`;
+  const run = spawnSync('python3', ['-c', program, BIN, 'wrap', '--config', gw.configFile],
+    { cwd: gw.dir, encoding: 'utf8',
+      input: lines.map((l) => `${JSON.stringify({ jsonrpc: '2.0', ...l })}\n`).join('') });
+  const answers = run.stdout.trim().split('\n').map((l) => JSON.parse(l));
+  assert.equal(answers.find((m) => m.id === 2).result.content[0].text.length, 300_000);
+});
+
+test('the gateway keeps no descriptor that the client gave to the wrap', async (t) => {
+  const { gw, clients } = scripted(t);
+  const child = spawn(BIN, ['wrap', '--config', gw.configFile],
+    { cwd: gw.dir, stdio: ['pipe', 'pipe', 'inherit', 'pipe'] });
+  clients.push({ close: () => child.kill() });
+  const given = readlinkSync(`/proc/${child.pid}/fd/3`);
+  child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  await new Promise((resolve) => { child.stdout.once('data', resolve); });
+  const [pid] = gateways(gw.configFile);
+  const open = readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try { return readlinkSync(`/proc/${pid}/fd/${fd}`); } catch { return ''; }
+  });
+  assert.ok(!open.includes(given), given);
 });
 
 const reply = async () => ({ action: 'accept', content: { reply: 'yes' } });
@@ -220,6 +286,18 @@ test('a gateway that cannot start is an error for people and for the client', as
   assert.match(first.err, /did not start: .*nowhere/);
   gw.configure({ ...gw.config, keys: 'keys' });
   assert.equal((await w.call('act', { act: 'echo', say: 'y' })).result.content[0].text, 'y');
+});
+
+test('a call that was sent may have run, also when no gateway can be started any more', async (t) => {
+  const { gw, wrap } = scripted(t);
+  const w = wrap();
+  await w.open();
+  const call = w.ask('tools/call', { name: 'act', arguments: { act: 'progress', never: true, say: 'x' },
+    _meta: { progressToken: 1 } });
+  await until(() => w.messages.filter((m) => m.method === 'notifications/progress').length === 3, 'the progress');
+  gw.configure({ ...gw.config, keys: 'nowhere' });
+  await endGateways(gw.configFile);
+  assert.equal((await call).error.data.reason, 'interrupted_execution_unknown');
 });
 
 test('a session that the gateway forgot is opened again, unseen by the client', async (t) => {

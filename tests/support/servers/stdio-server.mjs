@@ -18,6 +18,8 @@ const acts = {
   echo: (m) => answer(m.id, text(m.params.arguments.say)),
   slow: (m) => setTimeout(() => answer(m.id, text(m.params.arguments.say)), m.params.arguments.ms),
   never: () => {},
+  'refuse as': (m) => say({ jsonrpc: '2.0', id: m.id, error: { code: -32603, message: 'no',
+    data: { reason: m.params.arguments.say } } }),
   die: () => process.exit(3),
   'die in a line': () => process.stdout.write('{"jsonrpc":"2.0","id":1,"resu', () => process.exit(3)),
   'another id': (m) => { answer(m.id + 1000, text('wrong')); answer('x', text('wrong')); answer(m.id, text('right')); },
@@ -38,7 +40,7 @@ const acts = {
     for (let progress = 1; progress <= 3; progress++)
       say({ jsonrpc: '2.0', method: 'notifications/progress',
         params: { progressToken, progress, message: m.params.arguments.say } });
-    answer(m.id, text(m.params.arguments.say));
+    if (!m.params.arguments.never) answer(m.id, text(m.params.arguments.say));
   },
   ask: (m) => say({ jsonrpc: '2.0', id: 'from-server', method: 'sampling/createMessage', params: { messages: [] } }) &&
     answer(m.id, text('asked')),
