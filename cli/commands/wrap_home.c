@@ -89,13 +89,17 @@ is_there(struct writ_view path, bool *ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* Before anything is made: what others can write to would hold keys that are theirs. */
 static WRIT_RESULT
 take_lock(struct writ_wrap_home *home, struct writ_err *err)
 {
+    WRIT_AUTO(int, writ_trusted_close) folder = -1;
+    const char *name = NULL;
     struct writ_view path;
 
     WRIT_TRY(join(home->arena, home->state, "/setup.lock", &path, err));
-    home->lock = open(path.ptr, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, WRIT_TRUSTED_OURS);
+    WRIT_TRY(writ_trusted_folder(path.ptr, &folder, &name, err));
+    home->lock = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, WRIT_TRUSTED_OURS);
     if (home->lock < 0 || flock(home->lock, LOCK_EX) != 0) {
         WRIT_FAIL(err, WRIT_E_IO, "%s: %s", path.ptr, strerrordesc_np(errno));
     }

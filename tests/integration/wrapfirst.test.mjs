@@ -2,7 +2,7 @@
 // agrees, and that other wraps go on when a new server joins.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
   from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +88,16 @@ test('first use: folders, a proposal, no call before its user agrees, and then t
   const other = h.run('--', process.execPath, FILES, '/');
   assert.equal(other.code, 3);
   assert.match(other.err, /says another command for filesystem: .*--name/);
+});
+
+test('nothing is made in a folder that others can write to', (t) => {
+  const h = home(t);
+  mkdirSync(h.state, { recursive: true });
+  chmodSync(h.state, 0o777); // whatever the umask is
+  const run = h.run(...files(h));
+  assert.notEqual(run.code, 0);
+  assert.match(run.err, /mode 0777 gives writing to others/);
+  assert.deepEqual(readdirSync(h.state), []);
 });
 
 test('a new server joins: the gateway starts again, and the wraps that are there go on', async (t) => {
