@@ -8,7 +8,10 @@
 #include "policy/model/op.h"
 #include "policy/model/rule.h"
 
-#define PROFILE_WORD(NAME, word, normalization, constant) {word, 0}, /* the value is not used */
+/* Each has a value of its own: a reload compares them. */
+#define PROFILE_VALUE(NAME, word, normalization, constant) PROFILE_##NAME,
+enum { NO_PROFILE, WRIT_PROFILES(PROFILE_VALUE) };
+#define PROFILE_WORD(NAME, word, normalization, constant) {word, PROFILE_##NAME},
 static const struct writ_word profile_words[] = {WRIT_PROFILES(PROFILE_WORD){NULL, 0}};
 static const struct writ_word sharing_words[] = {
     {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
