@@ -351,7 +351,7 @@ writ_wrap_home_agree(const struct writ_wrap_home *home, struct writ_view name,
 
     WRIT_TRY(writ_wrap_home_file(home, name, &path, &there, err));
     if (!there) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "%s: there is no such file", path.ptr);
+        WRIT_FAIL(err, WRIT_E_ABSENT, "%s does not exist: wrap the server once", path.ptr);
     }
     WRIT_TRY(writ_text_file(path.ptr, SERVER_MAX, &before, err));
     text = writ_buf_view(&before);

@@ -49,7 +49,7 @@ WRIT_RESULT writ_wrap_home_propose(const struct writ_wrap_home *home,
 
 /** Sets `agreed: true` in the file of a server, if the whole configuration is then good; else the
  * file stays as it was, and `findings` has the faults. WRIT_OK also when it was agreed already.
- * WRIT_E_ABSENT (there is no such file), WRIT_E_INVALID (it has no line `agreed: false`), as
+ * WRIT_E_ABSENT (the file does not exist), WRIT_E_INVALID (it has no line `agreed: false`), as
  * writ_load_file, WRIT_E_IO. */
 WRIT_RESULT writ_wrap_home_agree(const struct writ_wrap_home *home, struct writ_view name,
     struct writ_findings *findings, struct writ_err *err);

@@ -131,7 +131,7 @@ compare_lint(struct scenario *s)
     writ_crew_findings_free(warnings);
 }
 
-/* Builds the graph and compares it, or the reason of the failure. False: there is no graph. */
+/* Builds the graph and compares it, or the reason of the failure. False: no graph was built. */
 static bool
 build(struct scenario *s)
 {

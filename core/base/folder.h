@@ -12,7 +12,7 @@
  * @param ret    the names, NUL-terminated, in the arena; written only on success
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT  there is no such folder
+ *         WRIT_E_ABSENT  the folder does not exist
  *         WRIT_E_IO      it cannot be read
  *         WRIT_E_LIMIT   more than `max` entries
  *         WRIT_E_NOMEM

@@ -120,7 +120,7 @@
     X(TOKEN_FAILED, token_failed, SERVE, WARN, "upstream, why",                                    \
         "the gateway cannot get a token for an upstream")                                          \
     X(BALLOT_FAILED, ballot_failed, SERVE, WARN, "reviewer, review, why, tries, last",             \
-        "a reviewer did not vote; `last`: there is no further try")                                \
+        "a reviewer did not vote; `last`: the gateway does not try again")                                \
     X(REVIEWER_ENDED, reviewer_ended, SERVE, WARN,                                                 \
         "reviewer, program, restart_us, why, detail, error, said",                                 \
         "a reviewer's program has ended; `said`: its last standard error, if it ended before it "  \

@@ -67,7 +67,7 @@ test('first use: folders, a proposal, no call before its user agrees, and then t
   assert.equal(early.code, 3);
   assert.match(early.err, /filesystem\.yaml:\d+: .*REPLACE_WITH_A_FOLDER/);
   assert.equal(readFileSync(h.server('filesystem'), 'utf8'), text, 'the file is as it was');
-  assert.match(h.run('--agree', 'other').err, /there is no such file/);
+  assert.match(h.run('--agree', 'other').err, /does not exist: wrap the server once/);
   assert.equal(h.run('--agree', '../../x').code, 3);
 
   fill(h, 'filesystem');
