@@ -61,7 +61,8 @@ void writ_exchange_stream(
  */
 WRIT_RESULT writ_exchange_write(struct writ_exchange *x, struct writ_view bytes);
 
-/** Calls `fn` each time when, after a refused write, the queue is at most half full again. */
+/** Calls `fn` each time when, after a refused write, the queue is at most half full again. Not once
+ * the client has left, when every write succeeds: on_gone tells of that. */
 void writ_exchange_on_room(
     struct writ_exchange *x, void (*fn)(struct writ_exchange *x, void *ctx), void *ctx);
 

@@ -45,8 +45,9 @@ static void
 run_room(struct writ_task *task)
 {
     struct writ_incoming *request = task->ctx;
+    bool lost = request->failed || request->detached; /* writes succeed: room would have no end */
 
-    if (request->on_room != NULL) {
+    if (request->on_room != NULL && !lost) {
         request->on_room(&request->x, request->on_room_ctx);
     }
 }
