@@ -115,3 +115,108 @@ writ_hidden_strip(struct writ_buf *ret, struct writ_view text)
     }
     return left_out;
 }
+
+/* ---- marks */
+
+#define WITHIN(point, first, last) ((point) >= (first) && (point) <= (last))
+
+/* Armenian, Cherokee, Coptic, Cyrillic, Greek and Lisu have letters that look like Latin ones. */
+static bool
+is_alike(uint32_t point)
+{
+    return WITHIN(point, 0x370, 0x58f) || WITHIN(point, 0x13a0, 0x13ff) ||
+           WITHIN(point, 0x1c80, 0x1c8f) || WITHIN(point, 0x1f00, 0x1fff) ||
+           WITHIN(point, 0x2c80, 0x2cff) || WITHIN(point, 0x2de0, 0x2dff) ||
+           WITHIN(point, 0xa4d0, 0xa4ff) || WITHIN(point, 0xa640, 0xa69f) ||
+           WITHIN(point, 0xab70, 0xabbf);
+}
+
+/* Letterlike, enclosed, full-width and mathematical forms of ASCII characters. */
+static bool
+is_form(uint32_t point)
+{
+    return WITHIN(point, 0x2100, 0x214f) || WITHIN(point, 0x2460, 0x24ff) ||
+           WITHIN(point, 0xff01, 0xff5e) || WITHIN(point, 0x1d400, 0x1d7ff);
+}
+
+static bool
+is_latin(uint32_t point)
+{
+    return WITHIN(point | 0x20, 'a', 'z') || WITHIN(point, 0xc0, 0x24f);
+}
+
+static bool
+is_in_word(uint32_t point)
+{
+    return is_latin(point) || WITHIN(point, '0', '9') || point >= 0x80;
+}
+
+/* Bytes of the word that the text begins with; `ret_latin`: it has a Latin letter. */
+static size_t
+measure_word(struct writ_view text, bool *ret_latin)
+{
+    size_t at = 0;
+
+    *ret_latin = false;
+    while (at < text.len) {
+        uint32_t point = 0;
+        size_t len = writ_utf8_character(writ_view_sub(text, at, text.len), &point);
+
+        if (len == 0 || !is_in_word(point)) {
+            break;
+        }
+        *ret_latin = *ret_latin || is_latin(point);
+        at += len;
+    }
+    return at;
+}
+
+static size_t
+mark_word(struct writ_buf *ret, struct writ_view word, bool latin)
+{
+    size_t marks = 0;
+
+    while (word.len > 0) {
+        uint32_t point = 0;
+        size_t len = writ_utf8_character(word, &point);
+        bool hides = writ_hidden_kind(point) != WRIT_HIDDEN_NOT;
+
+        if (hides || is_form(point) || (latin && is_alike(point))) {
+            writ_buf_fmt(ret, "[U+%04X]", (unsigned)point);
+            marks++;
+        }
+        if (!hides) {
+            writ_buf_put(ret, writ_view_sub(word, 0, len));
+        }
+        word = writ_view_sub(word, len, word.len);
+    }
+    return marks;
+}
+
+size_t
+writ_hidden_mark(struct writ_buf *ret, struct writ_view json)
+{
+    size_t marks = 0;
+
+    while (json.len > 0) {
+        bool latin = false;
+        uint32_t point = 0;
+        size_t len = measure_word(json, &latin);
+
+        if (len > 0) {
+            marks += mark_word(ret, writ_view_sub(json, 0, len), latin);
+        } else if (json.ptr[0] == '\\') { /* the letter of an escape belongs to no word */
+            len = json.len > 1 ? 2 : 1;
+            writ_buf_put(ret, writ_view_sub(json, 0, len));
+        } else if (writ_utf8_character(json, &point) == 0) {
+            len = 1;
+            marks++;
+            writ_buf_str(ret, "[?]");
+        } else {
+            len = 1; /* ASCII: what is beyond it is in a word */
+            marks += mark_word(ret, writ_view_sub(json, 0, len), false);
+        }
+        json = writ_view_sub(json, len, json.len);
+    }
+    return marks;
+}

@@ -41,4 +41,15 @@ bool writ_hidden_in(struct writ_view text);
  */
 size_t writ_hidden_strip(struct writ_buf *ret, struct writ_view text);
 
+/**
+ * Appends JSON text for a person who decides by it: "[U+202E]" stands for each character that
+ * hides, and before a letter that could be taken for another, as the page does: one of a script
+ * with letters like Latin ones (in a word with Latin letters), or a form of an ASCII character.
+ *
+ * @param json  UTF-8; a byte that is not becomes "[?]"
+ *
+ * @return the number of marks
+ */
+size_t writ_hidden_mark(struct writ_buf *ret, struct writ_view json);
+
 #endif

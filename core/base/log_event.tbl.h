@@ -50,6 +50,8 @@
         "a warning about the file, as `writ check` reports it")                                    \
     X(NOT_STARTED, not_started, SERVE, ERROR, "file, code, why",                                   \
         "the gateway does not start, and why")                                                     \
+    X(LEDGER_AWAITED, ledger_awaited, SERVE, INFO, "why",                                          \
+        "with `--idle`: another process has the ledger open; the gateway waits up to 10 s for it") \
     X(LISTENING, listening, SERVE | GUARD, INFO,                                                   \
         "address, port, tls, admin",                                                               \
         "an address that the program serves")                                                      \
@@ -114,6 +116,11 @@
         "a stop with a value that the gateway does not know")                                      \
     X(KILL_NOT_DURABLE, kill_not_durable, SERVE, ERROR, "id, why",                                 \
         "a stop holds, but is not on disk: a restart would lose it")                               \
+    /* ---- kept contents */                                                                       \
+    X(CONTENTS_ERASED, contents_erased, SERVE, WARN, "who, decision_id, agent_id, tenant, contents",\
+        "an administrator erased [contents](contents.md) of the calls that the members select")     \
+    X(CONTENTS_CHANGED, contents_changed, SERVE, ERROR, "decision_id, who",                        \
+        "contents are not those that the signed record names: the ledger was edited")              \
     /* ---- keys, tokens, reviewers */                                                             \
     X(KEYS_FAILED, keys_failed, SERVE, WARN, "issuer, why",                                        \
         "the gateway cannot fetch the key set of an issuer")                                       \

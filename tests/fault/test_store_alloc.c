@@ -1,6 +1,6 @@
 /* Fails the n-th allocation of the caller's thread in each operation on a ledger. The operation
  * fails or completes, and the ledger stays valid. */
-#include "support/store/kit.h"
+#include "support/store/contents_kit.h"
 #include "support/unit.h"
 
 #include "store/read/reader.h"
@@ -147,7 +147,50 @@ START_TEST(export_with_a_failed_allocation_writes_all_or_fails)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("store_alloc", create_with_a_failed_allocation_makes_a_ledger_or_nothing,
+static writ_result
+read_contents(
+    struct writ_kit *kit, const char *id, struct writ_arena *arena, struct writ_contents_call *ret)
+{
+    writ_auto_contents contents = NULL;
+    writ_result result = writ_contents_open(kit->path, kit->ring, &kit->clock, &contents, NULL);
+
+    return writ_is_ok(result) ? writ_contents_get(contents, writ_view_str(id), arena, ret, NULL)
+                              : result;
+}
+
+START_TEST(contents_with_a_failed_allocation_are_given_or_refused)
+{
+    struct writ_kit kit;
+    bool reached = true;
+    char id[32];
+
+    writ_kit_init(&kit);
+    writ_contents_kit_key(&kit);
+    writ_kit_open(&kit);
+    writ_contents_kit_run(&kit, (spec){.argument = "{\"n\":1}"}, "2", 0, id);
+    writ_kit_close(&kit);
+    for (long nth = 1; reached; nth++) {
+        writ_auto_arena arena = writ_arena_new((size_t)1 << 20);
+        struct writ_contents_call call = {0};
+        writ_result result;
+
+        writ_fault_arm(nth);
+        result = read_contents(&kit, id, arena, &call);
+        reached = writ_fault_disarm();
+        if (writ_is_ok(result)) {
+            ck_assert_view(call.arguments.bytes, "{\"n\":1}");
+            ck_assert_view(call.result.bytes, "2");
+        } else {
+            ck_assert_int_eq(result.code, WRIT_E_NOMEM);
+            ck_assert_ptr_null(call.arguments.bytes.ptr);
+        }
+    }
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("store_alloc", contents_with_a_failed_allocation_are_given_or_refused,
+    create_with_a_failed_allocation_makes_a_ledger_or_nothing,
     open_with_a_failed_allocation_recovers_or_fails,
     verify_with_a_failed_allocation_reports_all_or_fails,
     export_with_a_failed_allocation_writes_all_or_fails)

@@ -1,9 +1,11 @@
 /* Keys with purposes and states.
  *
  * (1) A kid is in the ring at most once, whatever its purpose and state.
- * (2) A purpose has at most one active key; only active keys have private halves.
+ * (2) A purpose has at most one active key; only active keys have private halves, and verifying
+ *     ones of contents.
  * (3) States go forward only: active, verifying, retired, revoked.
- * (4) A key has a time of revocation exactly when it is revoked. */
+ * (4) A key has a time of revocation exactly when it is revoked.
+ * (5) A key of contents has `wrap`, any other has `public`; never both. */
 #include "evidence/jose/keyring.h"
 
 #include "base/clock.h"
@@ -14,6 +16,7 @@
 #define RING_VERSION   1
 #define RING_ARENA_MAX ((size_t)4 << 20)
 #define RING_MEMBERS   5 /* of one key's record, without the optional ones */
+#define WRAP_MEMBERS   4 /* of a key of contents: alg, kid, kty, use */
 #define SECOND_US      1000000
 
 struct writ_keyring {
@@ -34,6 +37,7 @@ static const char *const purpose_names[] = {
     [WRIT_KEY_PURPOSE_NONE] = "",
     [WRIT_KEY_PURPOSE_CREDENTIAL] = "credential",
     [WRIT_KEY_PURPOSE_LEDGER] = "ledger",
+    [WRIT_KEY_PURPOSE_CONTENTS] = "contents",
 };
 
 static const char *const state_names[] = {
@@ -103,6 +107,7 @@ writ_keyring_free(struct writ_keyring *ring)
         for (size_t i = 0; i < ring->count; i++) {
             writ_jwk_free(ring->keys[i].public);
             writ_signer_free(ring->keys[i].signer);
+            writ_wrap_key_free(ring->keys[i].wrap);
             writ_buf_wipe(&ring->keys[i].rotation);
         }
         writ_free(ring);
@@ -122,11 +127,30 @@ writ_keyring_key(const struct writ_keyring *ring, size_t i)
     return &ring->keys[i];
 }
 
+struct writ_view
+writ_keyring_kid(const struct writ_keyring_key *key)
+{
+    return key->wrap != NULL ? writ_wrap_key_kid(key->wrap) : writ_jwk_kid(key->public);
+}
+
+const char *
+writ_keyring_alg_name(const struct writ_keyring_key *key)
+{
+    return key->wrap != NULL ? WRIT_WRAP_ALG : writ_jwk_alg_name(writ_jwk_alg(key->public));
+}
+
+bool
+writ_keyring_keeps_secret(const struct writ_keyring_key *key)
+{
+    return key->state == WRIT_KEY_STATE_ACTIVE ||
+           (key->wrap != NULL && key->state == WRIT_KEY_STATE_VERIFYING);
+}
+
 static struct writ_keyring_key *
 find_kid(struct writ_keyring *ring, struct writ_view kid)
 {
     for (size_t i = 0; i < ring->count; i++) {
-        if (writ_view_equal(writ_jwk_kid(ring->keys[i].public), kid)) {
+        if (writ_view_equal(writ_keyring_kid(&ring->keys[i]), kid)) {
             return &ring->keys[i];
         }
     }
@@ -144,11 +168,11 @@ find_active(struct writ_keyring *ring, enum writ_key_purpose purpose)
     return NULL;
 }
 
-/* Takes key->public and key->signer on success. keeps (1) and (2) */
+/* Takes the parts of `key` on success. keeps (1) and (2) */
 static WRIT_RESULT
 append(struct writ_keyring *ring, const struct writ_keyring_key *key, struct writ_err *err)
 {
-    const struct writ_keyring_key *same = find_kid(ring, writ_jwk_kid(key->public));
+    const struct writ_keyring_key *same = find_kid(ring, writ_keyring_kid(key));
 
     if (same != NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the ring has this key already, for purpose %s",
@@ -179,15 +203,20 @@ put_time(struct writ_write *w, const char *name, int64_t wall_us)
 static void
 put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
 {
+    char memory[WRIT_WRAP_TEXT_MAX];
+    struct writ_buf described = writ_buf_over(memory, sizeof memory);
     struct writ_write w = writ_write_to(buf);
     writ_result ended;
 
+    if (key->wrap != NULL) {
+        writ_wrap_key_put_public(key->wrap, &described); /* it has room for every one */
+    }
     w.sorted = true;
     writ_write_object_begin(&w);
     put_time(&w, "changed_at", key->changed_us);
     put_time(&w, "created_at", key->created_us);
     writ_write_name(&w, WRIT_LIT("jwk"));
-    writ_write_raw(&w, writ_jwk_text(key->public));
+    writ_write_raw(&w, key->wrap != NULL ? writ_buf_view(&described) : writ_jwk_text(key->public));
     writ_write_text(&w, "purpose", writ_view_str(writ_keyring_purpose_name(key->purpose)));
     if (key->revoked_us != 0) {
         put_time(&w, "revoked_since", key->revoked_us);
@@ -247,26 +276,68 @@ take_record(const struct writ_json *value, struct writ_keyring_key *ret)
            (ret->state == WRIT_KEY_STATE_REVOKED) == (ret->revoked_us != 0); /* keeps (4) */
 }
 
+/* A key of contents is described by its kid alone. */
+static WRIT_RESULT
+read_wrap(const struct writ_json *jwk, struct writ_wrap_key **ret, struct writ_err *err)
+{
+    struct writ_view alg = writ_json_string(writ_json_get(jwk, WRIT_LIT("alg")));
+    struct writ_view kty = writ_json_string(writ_json_get(jwk, WRIT_LIT("kty")));
+    struct writ_view use = writ_json_string(writ_json_get(jwk, WRIT_LIT("use")));
+
+    if (writ_json_get(jwk, WRIT_LIT("k")) != NULL) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the secret of a key of contents does not belong here");
+    }
+    if (writ_json_type(jwk) != WRIT_JSON_OBJECT || jwk->count != WRAP_MEMBERS ||
+        !writ_view_is(alg, WRIT_WRAP_ALG) || !writ_view_is(kty, "oct") ||
+        !writ_view_is(use, "enc")) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "keyring: a key of contents has alg " WRIT_WRAP_ALG ", kid, kty oct and use enc");
+    }
+    return writ_wrap_key_named(writ_json_string(writ_json_get(jwk, WRIT_LIT("kid"))), ret, err);
+}
+
+/* keeps (5) */
+static WRIT_RESULT
+read_either(const struct writ_json *value, struct writ_keyring_key *key, struct writ_err *err)
+{
+    const struct writ_json *jwk = writ_json_get(value, WRIT_LIT("jwk"));
+    writ_auto_jwk public = NULL;
+
+    if (key->purpose == WRIT_KEY_PURPOSE_CONTENTS) {
+        return read_wrap(jwk, &key->wrap, err);
+    }
+    WRIT_TRY(writ_jwk_read(jwk, &public, err));
+    if (!writ_view_equal(writ_jwk_kid(public), writ_jwk_thumbprint(public))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "keyring: a kid is not the thumbprint of its key");
+    }
+    key->public = WRIT_TAKE(public);
+    return WRIT_DONE;
+}
+
+static void
+key_wipe(struct writ_keyring_key *key)
+{
+    writ_jwk_free(key->public);
+    writ_wrap_key_free(key->wrap);
+    writ_buf_wipe(&key->rotation);
+}
+
 static WRIT_RESULT
 read_key(const struct writ_json *value, struct writ_keyring_key *ret, struct writ_err *err)
 {
-    struct writ_keyring_key key = {0};
-    writ_auto_jwk public = NULL;
+    WRIT_AUTO(struct writ_keyring_key, key_wipe) key = {0};
 
     if (!take_record(value, &key)) {
         WRIT_FAIL(err, WRIT_E_INVALID,
             "keyring: a key must have created_at, changed_at, jwk, purpose and state, and no other "
             "members than those that its state permits");
     }
-    WRIT_TRY(writ_jwk_read(writ_json_get(value, WRIT_LIT("jwk")), &public, err));
-    if (!writ_view_equal(writ_jwk_kid(public), writ_jwk_thumbprint(public))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "keyring: a kid is not the thumbprint of its key");
-    }
     key.rotation = writ_buf_make(WRIT_JWS_BYTES_MAX);
     writ_buf_put(&key.rotation, writ_json_string(writ_json_get(value, WRIT_LIT("rotation"))));
     WRIT_TRY(writ_buf_check(&key.rotation, err));
-    key.public = WRIT_TAKE(public);
+    WRIT_TRY(read_either(value, &key, err));
     *ret = key;
+    key = (struct writ_keyring_key){0};
     return WRIT_DONE;
 }
 
@@ -290,8 +361,7 @@ read_keys(struct writ_keyring *ring, const struct writ_json *root, struct writ_e
         WRIT_TRY(read_key(value, &key, err));
         appended = append(ring, &key, err);
         if (!writ_is_ok(appended)) {
-            writ_jwk_free(key.public);
-            writ_buf_wipe(&key.rotation);
+            key_wipe(&key);
             return appended;
         }
     }
@@ -322,7 +392,7 @@ writ_keyring_adopt(struct writ_keyring *ring, struct writ_signer *signer, struct
 {
     struct writ_keyring_key *key = find_kid(ring, writ_jwk_kid(writ_signer_jwk(signer)));
 
-    if (key == NULL || key->state != WRIT_KEY_STATE_ACTIVE) {
+    if (key == NULL || key->state != WRIT_KEY_STATE_ACTIVE || key->wrap != NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the private key belongs to no active key of the ring");
     }
     writ_signer_free(key->signer);
@@ -344,11 +414,95 @@ writ_keyring_add(struct writ_keyring *ring, enum writ_key_purpose purpose,
         .signer = signer,
     };
 
-    WRIT_INVARIANT(purpose != WRIT_KEY_PURPOSE_NONE);
+    /* keeps (5) */
+    WRIT_INVARIANT(purpose != WRIT_KEY_PURPOSE_NONE && purpose != WRIT_KEY_PURPOSE_CONTENTS);
     WRIT_TRY(append(ring, &key, err));
     (void)WRIT_TAKE(public);
     return WRIT_DONE;
 }
+
+/* ---- keys of contents */
+
+WRIT_RESULT
+writ_keyring_adopt_wrap(struct writ_keyring *ring, struct writ_wrap_key *wrap, struct writ_err *err)
+{
+    struct writ_keyring_key *key = find_kid(ring, writ_wrap_key_kid(wrap));
+
+    if (key == NULL || key->wrap == NULL || !writ_keyring_keeps_secret(key)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the ring keeps no secret of that key of contents");
+    }
+    writ_wrap_key_free(key->wrap);
+    key->wrap = wrap;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_keyring_add_wrap(
+    struct writ_keyring *ring, struct writ_wrap_key *wrap, int64_t now_us, struct writ_err *err)
+{
+    struct writ_keyring_key *before = find_active(ring, WRIT_KEY_PURPOSE_CONTENTS);
+    struct writ_keyring_key key = {
+        .purpose = WRIT_KEY_PURPOSE_CONTENTS,
+        .state = WRIT_KEY_STATE_ACTIVE,
+        .created_us = now_us,
+        .changed_us = now_us,
+        .wrap = wrap,
+    };
+    writ_result added;
+
+    if (before != NULL) {
+        before->state = WRIT_KEY_STATE_VERIFYING;
+    }
+    added = append(ring, &key, err);
+    if (!writ_is_ok(added) && before != NULL) {
+        before->state = WRIT_KEY_STATE_ACTIVE; /* undoes the change */
+    } else if (before != NULL) {
+        before->changed_us = now_us;
+    }
+    return added;
+}
+
+const struct writ_wrap_key *
+writ_keyring_wrap(const struct writ_keyring *ring)
+{
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct writ_keyring_key *key = &ring->keys[i];
+        if (key->wrap != NULL && key->state == WRIT_KEY_STATE_ACTIVE &&
+            writ_wrap_key_is_secret(key->wrap)) {
+            return key->wrap;
+        }
+    }
+    return NULL;
+}
+
+const struct writ_wrap_key *
+writ_keyring_unwrap(const struct writ_keyring *ring, struct writ_view kid)
+{
+    for (size_t i = 0; i < ring->count; i++) {
+        const struct writ_keyring_key *key = &ring->keys[i];
+        if (key->wrap != NULL && writ_keyring_keeps_secret(key) &&
+            writ_wrap_key_is_secret(key->wrap) && writ_view_equal(writ_keyring_kid(key), kid)) {
+            return key->wrap;
+        }
+    }
+    return NULL;
+}
+
+/* Replaces the key by its kid alone, after a change of state that does not keep the secret. */
+static WRIT_RESULT
+forget_wrap(struct writ_keyring_key *key, struct writ_err *err)
+{
+    struct writ_wrap_key *named = NULL;
+
+    if (key->wrap != NULL) {
+        WRIT_TRY(writ_wrap_key_named(writ_wrap_key_kid(key->wrap), &named, err));
+        writ_wrap_key_free(key->wrap);
+        key->wrap = named;
+    }
+    return WRIT_DONE;
+}
+
+/* ---- changes of state */
 
 WRIT_RESULT
 writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
@@ -399,6 +553,7 @@ writ_keyring_retire(
     case WRIT_KEY_STATE_VERIFYING:
         break;
     }
+    WRIT_TRY(forget_wrap(key, err));
     key->state = WRIT_KEY_STATE_RETIRED;
     key->changed_us = now_us;
     if (key->until_us == 0 || key->until_us > now_us) {
@@ -424,10 +579,14 @@ writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t sin
             "the time of a revocation must not be in the future; to move one, give an earlier "
             "time");
     }
+    if (key->wrap != NULL && key->state == WRIT_KEY_STATE_ACTIVE) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the key of contents is active: replace it first");
+    }
     if ((fresh != NULL) != (key->state == WRIT_KEY_STATE_ACTIVE)) {
         WRIT_FAIL(err, WRIT_E_INVALID,
             "revoking an active key needs a new key; revoking another key takes none");
     }
+    WRIT_TRY(forget_wrap(key, err));
     was = *key;
     key->state = WRIT_KEY_STATE_REVOKED;
     if (fresh != NULL) {
@@ -461,7 +620,7 @@ writ_keyring_active(const struct writ_keyring *ring, enum writ_key_purpose purpo
 static bool
 verifies(const struct writ_keyring_key *key, enum writ_key_purpose purpose)
 {
-    return key->purpose == purpose &&
+    return key->purpose == purpose && key->public != NULL &&
            (key->state == WRIT_KEY_STATE_ACTIVE || key->state == WRIT_KEY_STATE_VERIFYING);
 }
 
@@ -496,7 +655,7 @@ put_keys(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key_pu
 {
     for (size_t i = 0; i < ring->count; i++) {
         const struct writ_keyring_key *key = &ring->keys[i];
-        if (key->purpose == purpose && key->state == state) {
+        if (key->purpose == purpose && key->state == state && key->public != NULL) {
             struct writ_key_validity window = writ_keyring_window(key);
             writ_buf_str(buf, (*n)++ > 0 ? "," : "");
             writ_key_validity_put(buf, writ_jwk_text(key->public), &window);
@@ -511,7 +670,7 @@ put_revoked(struct writ_buf *buf, const struct writ_keyring *ring, enum writ_key
 
     for (size_t i = 0; i < ring->count; i++) {
         const struct writ_keyring_key *key = &ring->keys[i];
-        if (key->purpose == purpose && key->revoked_us != 0) {
+        if (key->purpose == purpose && key->revoked_us != 0 && key->public != NULL) {
             writ_buf_str(buf, n++ > 0 ? "," : ",\"revoked\":[");
             writ_buf_fmt(buf, "{\"kid\":\"" WRIT_VIEW_FMT "\",\"revoked_at\":%lld}",
                 WRIT_VIEW_ARG(writ_jwk_kid(key->public)), /* a thumbprint needs no escapes */

@@ -21,6 +21,7 @@
 
 #include "evidence/jose/jwks.h"
 #include "evidence/jose/signer.h"
+#include "evidence/jose/wrap_key.h"
 
 #define WRIT_KEYRING_KEYS_MAX  64                   /* keys of a ring, retired ones included */
 #define WRIT_KEYRING_BYTES_MAX ((size_t)256 * 1024) /* longest text of a ring */
@@ -30,6 +31,7 @@ enum writ_key_purpose {
     WRIT_KEY_PURPOSE_NONE = 0,
     WRIT_KEY_PURPOSE_CREDENTIAL,
     WRIT_KEY_PURPOSE_LEDGER,
+    WRIT_KEY_PURPOSE_CONTENTS, /* encrypts the keys of kept contents: wrap_key.h */
 };
 
 enum writ_key_state {
@@ -44,19 +46,21 @@ enum writ_key_state {
 struct writ_keyring_key {
     enum writ_key_purpose purpose;
     enum writ_key_state state;
-    int64_t created_us;       /* wall clock */
-    int64_t changed_us;       /* when it entered its state */
-    int64_t until_us;         /* later signatures are rejected; 0: no end yet */
-    int64_t revoked_us;       /* revoked since then; 0: not revoked */
-    struct writ_buf rotation; /* the previous key's statement that names this one; empty: none */
-    struct writ_jwk *public;
+    int64_t created_us;         /* wall clock */
+    int64_t changed_us;         /* when it entered its state */
+    int64_t until_us;           /* later signatures are rejected; 0: no end yet */
+    int64_t revoked_us;         /* revoked since then; 0: not revoked */
+    struct writ_buf rotation;   /* the previous key's statement that names this one; empty: none */
+    struct writ_jwk *public;    /* NULL: a key of contents */
     struct writ_signer *signer; /* the private half, where it is known; active keys only */
+    struct writ_wrap_key *wrap; /* a key of contents, with its secret where that is known: active
+                                   and verifying keys only; else NULL */
 };
 
 struct writ_keyring;
 
-/** "credential", "ledger"; "active", "verifying", "retired", "revoked"; "" for NONE. Static
- * storage.
+/** "credential", "ledger", "contents"; "active", "verifying", "retired", "revoked"; "" for NONE.
+ * Static storage.
  */
 const char *writ_keyring_purpose_name(enum writ_key_purpose purpose);
 const char *writ_keyring_state_name(enum writ_key_state state);
@@ -97,6 +101,16 @@ size_t writ_keyring_count(const struct writ_keyring *ring);
 /** Key `i`, which is below the count; borrowed until the ring changes. */
 const struct writ_keyring_key *writ_keyring_key(const struct writ_keyring *ring, size_t i);
 
+/** The kid of a key of any purpose. Borrowed until the ring is changed or freed. */
+struct writ_view writ_keyring_kid(const struct writ_keyring_key *key);
+
+/** "ES256", ..., "A256KW". Static storage. */
+const char *writ_keyring_alg_name(const struct writ_keyring_key *key);
+
+/** True when the private half of the key belongs into its directory: of an active key; of a key of
+ * contents also while it is verifying, because earlier contents are under it. */
+bool writ_keyring_keeps_secret(const struct writ_keyring_key *key);
+
 /** Adds the private half of an active key; the ring takes `signer` on success. WRIT_E_MISMATCH when
  * no active key of the ring is its public half. */
 WRIT_RESULT writ_keyring_adopt(
@@ -114,7 +128,28 @@ WRIT_RESULT writ_keyring_add(struct writ_keyring *ring, enum writ_key_purpose pu
 WRIT_RESULT writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     struct writ_signer *signer, int64_t now_us, struct writ_err *err);
 
-/** Retires a verifying key. WRIT_E_ABSENT: no such kid. WRIT_E_INVALID: it is active (rotate
+/** Adds the secret of a key of contents that keeps it; the ring takes `wrap` on success.
+ * WRIT_E_MISMATCH when no such key of the ring has its kid. */
+WRIT_RESULT writ_keyring_adopt_wrap(
+    struct writ_keyring *ring, struct writ_wrap_key *wrap, struct writ_err *err);
+
+/** Makes `wrap` the active key of contents; the ring takes it on success. A previous one becomes
+ * verifying: it still decrypts what is under it, and encrypts nothing more. No statement connects
+ * the two. WRIT_E_INVALID when the ring has this key already; WRIT_E_LIMIT. */
+WRIT_RESULT writ_keyring_add_wrap(
+    struct writ_keyring *ring, struct writ_wrap_key *wrap, int64_t now_us, struct writ_err *err);
+
+/** The active key of contents, with its secret, or NULL. Borrowed until the ring is changed or
+ * freed. */
+const struct writ_wrap_key *writ_keyring_wrap(const struct writ_keyring *ring);
+
+/** The key of contents of exactly this kid, with its secret, or NULL: it was retired or revoked, or
+ * the ring never had it. Borrowed until the ring is changed or freed. */
+const struct writ_wrap_key *writ_keyring_unwrap(
+    const struct writ_keyring *ring, struct writ_view kid);
+
+/** Retires a verifying key. The secret of a key of contents ends with it, and with the secret every
+ * content that is under it. WRIT_E_ABSENT: no such kid. WRIT_E_INVALID: it is active (rotate
  * first) or retired already. */
 WRIT_RESULT writ_keyring_retire(
     struct writ_keyring *ring, struct writ_view kid, int64_t now_us, struct writ_err *err);
@@ -124,7 +159,8 @@ WRIT_RESULT writ_keyring_retire(
  * key cannot vouch for its successor.
  *
  * @param since_us  not later than now; for a revoked key, earlier than before
- * @param fresh     taken on success when the key is active; else NULL
+ * @param fresh     taken on success when the key is active; else NULL. An active key of contents is
+ *                  not revoked before writ_keyring_add_wrap has replaced it
  *
  * @return WRIT_OK
  *         WRIT_E_ABSENT   no such kid
@@ -146,11 +182,11 @@ const struct writ_signer *writ_keyring_active(
 const struct writ_jwk *writ_keyring_find(
     const struct writ_keyring *ring, enum writ_key_purpose purpose, struct writ_view kid);
 
-/** Appends the JWKS of a purpose: active and verifying keys, active first, each with its window;
- * `revoked`, the kids that are revoked and since when; and `rotations`, the statements of all its
- * keys. Revoked keys are left out of `keys`, because other readers would trust them. With `history`
- * they and the retired keys follow the others: for checks of old signatures against the windows,
- * never for admitting calls. */
+/** Appends the JWKS of a purpose (never of contents, which has no public keys): active and
+ * verifying keys, active first, each with its window; `revoked`, the kids that are revoked and
+ * since when; and `rotations`, the statements of all its keys. Revoked keys are left out of `keys`,
+ * because other readers would trust them. With `history` they and the retired keys follow the
+ * others: for checks of old signatures against the windows, never for admitting calls. */
 void writ_keyring_jwks(struct writ_buf *buf, const struct writ_keyring *ring,
     enum writ_key_purpose purpose, bool history);
 

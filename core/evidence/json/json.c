@@ -32,6 +32,29 @@ writ_json_get_typed(const struct writ_json *object, struct writ_view name, enum 
     return writ_json_type(value) == type ? value : NULL;
 }
 
+bool
+writ_json_is_true(const struct writ_json *object, struct writ_view name)
+{
+    return writ_json_type(writ_json_get(object, name)) == WRIT_JSON_TRUE;
+}
+
+bool
+writ_json_has_only(const struct writ_json *object, const char *const *known)
+{
+    WRIT_JSON_EACH(name, object)
+    {
+        bool found = false;
+
+        for (size_t i = 0; known[i] != NULL; i++) {
+            found = found || writ_view_is(writ_json_string(name), known[i]);
+        }
+        if (!found) {
+            return false;
+        }
+    }
+    return true;
+}
+
 const struct writ_json *
 writ_json_element(const struct writ_json *array, size_t index)
 {

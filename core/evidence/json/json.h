@@ -187,6 +187,12 @@ const struct writ_json *writ_json_get(const struct writ_json *object, struct wri
 const struct writ_json *writ_json_get_typed(
     const struct writ_json *object, struct writ_view name, enum writ_json_type type);
 
+/** Whether the member called `name` is true; any other value, and none, is false. */
+bool writ_json_is_true(const struct writ_json *object, struct writ_view name);
+
+/** Whether `object` has only members of `known`, which ends with NULL. */
+bool writ_json_has_only(const struct writ_json *object, const char *const *known);
+
 /** Element `index`, or NULL. Walks: for a loop use WRIT_JSON_EACH. */
 const struct writ_json *writ_json_element(const struct writ_json *array, size_t index);
 

@@ -12,12 +12,14 @@
 
 /* X(NAME, name): the event. Its recorder gives `data`. */
 #define WRIT_FACTS(X)                                                                              \
-    X(KILL_PULLED, kill_pulled)     /* a stop: gateway/stops/kill.h */                             \
-    X(KILL_LIFTED, kill_lifted)     /* {id} */                                                     \
-    X(RESUMED, resumed)             /* {had, has}: records, before and after a loss */             \
-    X(RELEASED, released)           /* {tool}: its keys of the lost time count as unused */        \
-    X(TOOL_ACCEPTED, tool_accepted) /* {accepted, digest, tool}: a definition, and when */         \
-    X(KEPT, kept)                   /* {seconds}: from here on claims are at most this long */
+    X(KILL_PULLED, kill_pulled)         /* a stop: gateway/stops/kill.h */                         \
+    X(KILL_LIFTED, kill_lifted)         /* {id} */                                                 \
+    X(RESUMED, resumed)                 /* {had, has}: records, before and after a loss */         \
+    X(RELEASED, released)               /* {tool}: its keys of the lost time count as unused */    \
+    X(TOOL_ACCEPTED, tool_accepted)     /* {accepted, digest, tool}: a definition, and when */     \
+    X(KEPT, kept)                       /* {seconds}: from here on claims are at most this long */ \
+    X(CONTENTS_ERASED, contents_erased) /* core/store/write/erasing.h */                           \
+    X(CONTENTS_LOOKED, contents_looked) /* {by, count, decision_id or since, purpose} */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,

@@ -128,6 +128,8 @@
     X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took from budgets: store/write/charges.h")    \
     X(claim_seconds, COUNT, NEVER, WRIT_NEED_NONE, "time in which no other call gets its key")     \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
+    X(contents_kept, DIGEST, NEVER, WRIT_NEED_NONE, "what is kept of them, without secret members") \
+    X(contents_too_large, FLAG, NEVER, WRIT_NEED_NONE, "they are longer than what is kept")        \
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \
     X(duplicates, TEXT, NEVER, WRIT_NEED_NONE, "forbid, replay or allow: for a second call")       \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
@@ -145,6 +147,7 @@
     X(tenant, TEXT, NEVER, WRIT_NEED_NONE, "tenant of the agent")                                  \
     X(trace_id, TEXT, NEVER, WRIT_NEED_NONE, "trace of the request (W3C Trace Context)")           \
     X(upstream, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool server")                            \
+    X(via, TEXT, NEVER, WRIT_NEED_NONE, "elicitation: the caller's client asked for the vote")      \
     X(wire_tool, TEXT, NEVER, WRIT_NEED_NONE, "name of the tool on the wire, if another")
 /* clang-format on */
 

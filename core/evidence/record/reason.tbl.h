@@ -396,6 +396,12 @@
     X(NOT_ADMINISTRATOR, not_administrator, WRIT_REASON_IN_GATEWAY,                                \
         "the caller may not do this",                                                              \
         "call as a subject that `administrators` of the configuration names")                      \
+    X(NOT_CONTENT_READER, not_content_reader, WRIT_REASON_IN_GATEWAY,                              \
+        "the caller may not read the contents of calls",                                           \
+        "call as a subject that `content_readers` of the configuration names")                     \
+    X(CONTENTS_CHANGED, contents_changed, WRIT_REASON_IN_GATEWAY,                                  \
+        "the kept contents are not those that the signed record names",                            \
+        "keep a copy of the ledger, and run `writ ledger verify`")                                 \
     X(CREDENTIAL_FAILED, credential_failed, WRIT_REASON_IN_GATEWAY,                                \
         "no credential could be issued for the call", "")                                          \
     X(UPSTREAM_UNAVAILABLE, upstream_unavailable, WRIT_REASON_IN_GATEWAY,                          \

@@ -294,7 +294,7 @@ read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_
     {
         struct writ_review_voter voter = {
             .id = writ_json_string(writ_json_get(item, WRIT_LIT("id"))),
-            .veto = writ_json_type(writ_json_get(item, WRIT_LIT("veto"))) == WRIT_JSON_TRUE,
+            .veto = writ_json_is_true(item, WRIT_LIT("veto")),
         };
 
         if (!writ_is_ok(writ_json_integer(writ_json_get(item, WRIT_LIT("weight")), 0,

@@ -269,7 +269,7 @@ prepare_connection(sqlite3 *db, bool read_only, struct writ_err *err)
     if (sqlite3_db_readonly(db, "main") != 0) {
         WRIT_FAIL(err, WRIT_E_IO, "the ledger can only be read: check the modes of its file");
     }
-    return WRIT_DONE;
+    return execute(db, "PRAGMA secure_delete=ON", err); /* contents: deleted bytes become zeros */
 }
 
 static WRIT_RESULT
@@ -562,6 +562,49 @@ writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *er
         roll_back(disk);
     }
     return result;
+}
+
+/* ---- destroying ---- */
+
+/* The first DELETE of a table without WHERE gives all its pages back at once, as zeros. */
+static const char renew[] = "CREATE TEMP TABLE kept_result AS SELECT * FROM main.result;"
+                            "CREATE TEMP TABLE kept_review AS SELECT * FROM main.review;"
+                            "DELETE FROM main.result;"
+                            "DELETE FROM main.review;"
+                            "INSERT INTO main.result SELECT * FROM temp.kept_result;"
+                            "INSERT INTO main.review SELECT * FROM temp.kept_review;"
+                            "DROP TABLE temp.kept_result;"
+                            "DROP TABLE temp.kept_review;";
+
+WRIT_RESULT
+writ_disk_renew(struct writ_disk *disk, struct writ_err *err)
+{
+    int rc = disk->poisoned ? SQLITE_ABORT : sqlite3_exec(disk->db, renew, NULL, NULL, NULL);
+
+    return rc == SQLITE_OK ? WRIT_DONE : fault(disk, rc, err);
+}
+
+WRIT_RESULT
+writ_disk_cut_wal(struct writ_disk *disk, int64_t busy_us, bool *ret_done, struct writ_err *err)
+{
+    int rc = SQLITE_ABORT;
+
+    *ret_done = false;
+    if (!disk->poisoned) {
+        (void)sqlite3_busy_timeout(disk->db, 0);
+        rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        (void)sqlite3_busy_timeout(disk->db, (int)(busy_us / US_PER_MS));
+    }
+    if ((rc & 0xff) == SQLITE_BUSY) {
+        return WRIT_DONE;
+    }
+    if (rc != SQLITE_OK) {
+        return fault(disk, rc, err);
+    }
+    disk->wal_pages = 0;
+    disk->wal_begun = true;
+    *ret_done = true;
+    return WRIT_DONE;
 }
 
 /* ---- records ---- */

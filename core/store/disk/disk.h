@@ -16,7 +16,7 @@
 #include <sqlite3.h>
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     5          /* user_version: increment it when the tables change */
+#define WRIT_DISK_VERSION     6          /* user_version: increment it when the tables change */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 
@@ -104,6 +104,17 @@ WRIT_RESULT writ_disk_begin(struct writ_disk *disk, struct writ_err *err);
 /** Ends a transaction: commits when `result`, that of its statements, is WRIT_OK; else rolls back
  * and returns `result`. Rolls back a commit that fails. WRIT_E_IO, _NOMEM. */
 WRIT_RESULT writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *err);
+
+/** Rewrites the tables that have contents in clear (`result`, `review`), in the present
+ * transaction: every page that they had becomes zeros, and with it copies of rows that SQLite
+ * moved. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_renew(struct writ_disk *disk, struct writ_err *err);
+
+/** Copies the write-ahead log into the database and cuts the file to nothing. *ret_done is false
+ * when a reader, or the other thread that copies, prevents it now; it does not wait. `busy_us` is
+ * set again. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_cut_wal(
+    struct writ_disk *disk, int64_t busy_us, bool *ret_done, struct writ_err *err);
 
 /** Appends the columns of 1 to WRIT_DISK_ROWS records; full batches cost the least per record.
  * WRIT_E_IO, WRIT_E_NOMEM. */

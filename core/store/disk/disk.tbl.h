@@ -14,6 +14,13 @@
  * `segment` saves a start from reading all records: it has blocks of claims (once.h), and the
  * signed manifest that names them (manifest.h). All of it may be deleted while no gateway runs.
  *
+ * `content` has kept arguments and results, encrypted (content.h): leaf of the decision has its
+ * arguments, leaf of the outcome its result. The key of each is in `content_key`, which only grows
+ * at its right edge, as the log does: to destroy a key is to overwrite it in its place with as many
+ * zeros. SQLite copies rows between pages when it deletes some of a table, and such a copy would
+ * stay behind in the unused part of a page; no row of `content_key` is ever deleted, and so none is
+ * ever copied (write/content_rows.h).
+ *
  *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review, 5 fact (facts.h)
  *   record.seq      a fact: its number
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
@@ -49,7 +56,11 @@
       "note BLOB NOT NULL) STRICT")                                                                \
     X("CREATE TABLE segment(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")                  \
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL") \
-    X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")
+    X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")                                   \
+    X("CREATE TABLE content_key(leaf INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT")          \
+    X("CREATE TABLE content(leaf INTEGER PRIMARY KEY, expires_us INTEGER NOT NULL, "               \
+      "redacted INTEGER NOT NULL, kid TEXT NOT NULL, bytes BLOB NOT NULL) STRICT")                 \
+    X("CREATE INDEX content_expiry ON content(expires_us)")
 
 /* The columns of a record, in the order of their parameters, and several records at once: executing
  * a statement costs about as much as inserting one row. OR ROLLBACK saves SQLite the journal that
@@ -95,6 +106,40 @@
     X(RESULTS_EXPIRED, "DELETE FROM result WHERE expires_us <= ?")                                 \
     X(RESULTS_SUM, "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM result")                 \
     X(RESULTS_FIRST, "SELECT length(bytes) FROM result ORDER BY leaf LIMIT 1")                     \
+    X(CONTENT_KEY_PUT, "INSERT INTO content_key(leaf, wrapped) VALUES(?,?)")                       \
+    X(CONTENT_PUT, "INSERT INTO content(leaf, expires_us, redacted, kid, bytes) "                  \
+      "VALUES(?,?,?,?,?)")                                                                         \
+    X(CONTENT_KEY_IS, "SELECT 1 FROM content_key WHERE leaf = ? AND wrapped = ?")                  \
+    X(CONTENT_KEY_WIPE, "UPDATE content_key SET wrapped = ? WHERE leaf = ?")                       \
+    X(CONTENT_DROP, "DELETE FROM content WHERE leaf = ?")                                          \
+    X(CONTENT_OLDEST, "SELECT 1 FROM content WHERE expires_us <= ? LIMIT 1")                       \
+    X(CONTENT_KEYS_EXPIRED, "UPDATE content_key SET wrapped = ? WHERE leaf IN "                    \
+      "(SELECT leaf FROM content WHERE expires_us <= ? ORDER BY expires_us, leaf LIMIT ?)")        \
+    X(CONTENTS_EXPIRED, "DELETE FROM content WHERE leaf IN "                                       \
+      "(SELECT leaf FROM content WHERE expires_us <= ? ORDER BY expires_us, leaf LIMIT ?)")        \
+    X(CONTENTS_FROM, "SELECT c.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "              \
+      "FROM content AS c CROSS JOIN record AS r ON r.leaf = c.leaf "                               \
+      "JOIN record AS d ON d.leaf = CASE r.kind WHEN 2 THEN r.about ELSE r.leaf END "              \
+      "JOIN boundary AS b ON b.id = d.boundary "                                                   \
+      "WHERE c.leaf >= ? AND d.leaf < ? ORDER BY c.leaf LIMIT ?")                                  \
+    X(CONTENTS_OF, "SELECT c.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "                \
+      "FROM record AS r CROSS JOIN content AS c ON c.leaf = r.leaf "                               \
+      "JOIN record AS d ON d.leaf = CASE r.kind WHEN 2 THEN r.about ELSE r.leaf END "              \
+      "JOIN boundary AS b ON b.id = d.boundary WHERE r.decision_id = ? ORDER BY c.leaf")           \
+    X(RESULTS_FROM, "SELECT s.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "               \
+      "FROM result AS s CROSS JOIN record AS d ON d.leaf = s.leaf "                                \
+      "JOIN boundary AS b ON b.id = d.boundary WHERE s.leaf >= ? ORDER BY s.leaf LIMIT ?")         \
+    X(RESULT_DROP, "DELETE FROM result WHERE leaf = ?")                                            \
+    X(RESULTS_CLEAR, "DELETE FROM result")                                                         \
+    X(REVIEWS_SHOWN, "SELECT d.leaf, v.id, d.agent_id, b.tenant, d.time_us "                       \
+      "FROM review AS v CROSS JOIN record AS d ON d.leaf = v.leaf "                                \
+      "JOIN boundary AS b ON b.id = d.boundary WHERE v.arguments IS NOT NULL")                     \
+    X(ERASING_PUT, "REPLACE INTO meta(name, value) VALUES('erasing', ?)")                          \
+    X(ERASING_GET, "SELECT value FROM meta WHERE name = 'erasing'")                                \
+    X(ERASING_DROP, "DELETE FROM meta WHERE name = 'erasing'")                                     \
+    X(UNCUT_PUT, "REPLACE INTO meta(name, value) VALUES('uncut', 1)")                              \
+    X(UNCUT_GET, "SELECT value FROM meta WHERE name = 'uncut'")                                    \
+    X(UNCUT_DROP, "DELETE FROM meta WHERE name = 'uncut'")                                         \
     X(SESSION_PUT, "REPLACE INTO session(hash, value, expires_us, tenant, boundary) "              \
       "VALUES(?,?,?,?,?)")                                                                         \
     X(SESSION_GET, "SELECT value, expires_us FROM session WHERE hash = ?")                         \

@@ -11,6 +11,7 @@
 #include "store/grant/judgement.h"
 #include "store/reviews/reviewing.h"
 #include "store/tables/waits.h"
+#include "store/write/content_rows.h"
 #include "store/write/group.h"
 
 #define US_PER_S INT64_C(1000000)
@@ -247,6 +248,8 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
 static WRIT_RESULT
 write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
+    WRIT_TRY(writ_content_rows_write(
+        ledger, op->entry->decision.leaf, op->entry->decision.content, err));
     if (op->before == NULL) {
         return WRIT_DONE;
     }
@@ -331,6 +334,7 @@ record(struct writ_judgement *j)
     op->boundary = j->boundary;
     op->flight = flight;
     op->before = j->granting ? j->before : NULL;
+    ledger->group.contents += j->d->content != NULL ? j->d->content->bytes.len : 0;
     writ_group_touch(ledger, j->boundary);
     row_decision(j, writ_group_row(ledger), at, end - at);
     if (blocked) {

@@ -11,6 +11,7 @@
 #include "store/start/load.h"
 #include "store/start/opening.h"
 #include "store/write/ending.h"
+#include "store/write/erasing.h"
 #include "store/write/group.h"
 #include "store/write/store.h"
 
@@ -83,6 +84,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_heads_trust_wipe(&ledger->trust);
     writ_rekey_wipe(ledger);
     writ_ending_wipe(ledger);
+    writ_erasing_wipe(ledger);
     writ_reviews_wipe(&ledger->reviews);
     writ_waits_wipe(&ledger->waits);
     writ_flights_wipe(&ledger->flights);
@@ -123,6 +125,7 @@ ledger_new(
     ledger->handed = options->keyring;
     ledger->resumed.released = writ_buf_make(RELEASED_MAX);
     ledger->kept.end = &ledger->kept.first;
+    ledger->erasing.asked_end = &ledger->erasing.asked;
     writ_inbox_init(&ledger->inbox);
     *ret = ledger;
     return WRIT_DONE;
@@ -194,6 +197,7 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     WRIT_TRY(writ_opening_check(ledger, err));
     ledger->log.opened = ledger->log.edge.size;
     WRIT_TRY(writ_load_all(ledger, err));
+    WRIT_TRY(writ_erasing_load(ledger, err));
     WRIT_TRY(start_threads(ledger, path, err));
     *ret = WRIT_TAKE(ledger);
     return WRIT_DONE;

@@ -14,6 +14,7 @@
 #include "store/reviews/watching.h"
 #include "store/start/manifest.h"
 #include "store/write/ending.h"
+#include "store/write/erasing.h"
 #include "store/write/facts.h"
 #include "store/write/group.h"
 #include "store/write/once.h"
@@ -23,8 +24,8 @@
 
 /* ---- one group ---- */
 
-const struct writ_participant *const writ_writer_participants[] = {
-    &writ_sealing_participant, &writ_once_participant, &writ_manifest_participant, NULL};
+const struct writ_participant *const writ_writer_participants[] = {&writ_sealing_participant,
+    &writ_once_participant, &writ_erasing_participant, &writ_manifest_participant, NULL};
 
 /* Prepares an entry in the present group, or answers it. */
 static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
@@ -45,6 +46,7 @@ static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ
 /* True: the entry waits, and ends with its boundary, its review or the next change. */
 static bool (*const await_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
     [WRIT_ENTRY_SEAL] = writ_sealing_ask,
+    [WRIT_ENTRY_ERASE] = writ_erasing_ask,
     [WRIT_ENTRY_REVIEW_AWAIT] = writ_watching_await,
     [WRIT_ENTRY_REVIEW_WATCH] = writ_watching_add,
 };
@@ -329,6 +331,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .reviews = ledger->reviews.count,
         .scrubs = ledger->beside.scrubs,
         .wal_pages = ledger->disk.wal_pages,
+        .wal_uncut = ledger->erasing.uncut,
         .last_commit_us = ledger->group.took_us,
         .last_time_us = ledger->log.last_us,
     };
@@ -343,9 +346,11 @@ writ_writer_publish(struct writ_ledger *ledger)
 static int64_t
 rest_us(const struct writ_ledger *ledger)
 {
-    return ledger->trouble.refusing && ledger->options.retry_us < WRIT_STORE_TICK_US
-               ? ledger->options.retry_us
-               : WRIT_STORE_TICK_US;
+    int64_t rest = ledger->trouble.refusing && ledger->options.retry_us < WRIT_STORE_TICK_US
+                       ? ledger->options.retry_us
+                       : WRIT_STORE_TICK_US;
+
+    return writ_erasing_rest_us(ledger, rest);
 }
 
 void *
@@ -368,8 +373,14 @@ writ_writer_run(void *arg)
             list = one_group(ledger, list);
         }
         tick(ledger, idle);
+        writ_erasing_work(ledger, idle);
         checkpoint(ledger, idle);
+        writ_erasing_cut(ledger);
+        if (ledger->disk.poisoned) {
+            writ_erasing_end_all(ledger, WRIT_E_IO);
+        }
         if (ledger->turn.stopping) {
+            writ_erasing_end_all(ledger, WRIT_E_BUSY);
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
             writ_watching_end_all(ledger, WRIT_E_BUSY);
         }

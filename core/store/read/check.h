@@ -112,6 +112,13 @@ WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body);
 /** Frees the reviews in memory. */
 void writ_check_story_wipe(struct writ_check *v);
 
+/* ---- check_content.c: rows of kept contents belong to records, and to each other ---- */
+
+/** Checks the rows of kept contents. WRIT_E_BUSY: `progress` (may be NULL) stopped it; WRIT_E_IO,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_check_content(
+    struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx);
+
 /* ---- check_manifest.c: what the ledger keeps for its start (manifest.h) ---- */
 
 /** Checks the note, the bytes that it signs, and every block of every segment that they name.

@@ -22,7 +22,12 @@
     X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
     X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
     X(SEGMENT, "SELECT bytes FROM segment WHERE id = ?")                                           \
-    X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")
+    X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")                          \
+    X(CONTENTS, "SELECT k.leaf, length(k.wrapped), k.wrapped = zeroblob(40), c.leaf, r.kind "       \
+      "FROM content_key AS k LEFT JOIN content AS c ON c.leaf = k.leaf "                           \
+      "LEFT JOIN record AS r ON r.leaf = k.leaf WHERE k.leaf >= ?1 ORDER BY k.leaf LIMIT ?2")      \
+    X(CONTENTS_LOST, "SELECT c.leaf FROM content AS c WHERE c.leaf >= ?1 AND c.leaf <= ?2 "        \
+      "AND NOT EXISTS (SELECT 1 FROM content_key WHERE leaf = c.leaf) ORDER BY c.leaf LIMIT 1")
 /* clang-format on */
 
 #endif

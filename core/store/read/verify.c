@@ -120,6 +120,7 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
         v, WRIT_CHECK_SQL_FACTS, last, v->report->facts, "the index of facts is not theirs"));
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
+    WRIT_TRY(writ_check_content(v, progress, ctx));
     return writ_check_manifest(v, progress, ctx);
 }
 

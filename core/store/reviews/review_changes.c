@@ -67,6 +67,10 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
     if (event->finding != NULL) {
         record.log = writ_member_list(event->finding->log, event->finding->log_n);
     }
+    if (event->event == WRIT_REVIEW_DO_VOTE && event->via.ptr != NULL) {
+        const struct writ_extension extension = {.via = writ_member_text(event->via)};
+        WRIT_TRY(writ_extension_make(&extension, arena, &record.extensions, err));
+    }
     if (event->event == WRIT_REVIEW_DO_OPEN) {
         WRIT_TRY(write_terms(&review->story.review, arena, &record.terms, err));
         WRIT_TRY(note_context(event->arguments, arena, &record.extensions, err));

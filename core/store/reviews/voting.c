@@ -117,6 +117,7 @@ make_event(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_rev
         .feedback = r->feedback,
         .confidence = r->confidence,
         .signature = r->signature,
+        .via = r->via,
         .vote = r->event == WRIT_REVIEW_DO_VOTE ? r->vote : WRIT_REVIEW_NO_VOTE,
     };
     enum writ_review_state next = WRIT_REVIEW_ABSENT;

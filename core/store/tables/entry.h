@@ -3,6 +3,7 @@
 #define WRIT_STORE_ENTRY_H
 
 #include "evidence/record/budget.h"
+#include "evidence/record/content.h"
 #include "evidence/record/duplicates.h"
 #include "evidence/record/fact.h"
 #include "evidence/record/reason.h"
@@ -37,6 +38,7 @@ enum writ_entry_kind {
     WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
     WRIT_ENTRY_REVIEW_WATCH, /* ends when any review has changed, or when its time is over */
     WRIT_ENTRY_FACT,         /* records a fact that belongs to no call: a stop, a loss */
+    WRIT_ENTRY_ERASE,        /* destroys kept contents, and records that */
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
@@ -133,6 +135,8 @@ struct writ_entry_decision {
                              in `supersedes` */
     uint64_t before;      /* leaf of that call's decision */
     struct writ_ask *ask; /* of a `require_approval`; NULL: of any other draft */
+    const struct writ_sealed *content; /* its arguments, to be kept beside the record, whatever the
+                                          verdict is; NULL: nothing is */
 
     /* written by the ledger */
     bool granted;                  /* the only word that lets a call go upstream */
@@ -152,6 +156,8 @@ struct writ_entry_outcome {
     struct writ_outcome *outcome; /* writ_outcome_for(decision, kind) and what is known of it */
     struct writ_view result;      /* kept for replay when ttl is above 0; may be empty */
     int64_t result_ttl_us;
+    const struct writ_sealed *content; /* the result, to be kept beside the record; NULL: nothing
+                                          is */
 
     uint64_t outcome_leaf; /* written by the ledger */
     bool kept;             /* with code WRIT_E_IO: the ledger keeps it and writes it as soon as it
@@ -246,6 +252,7 @@ struct writ_entry_review {
     enum writ_review_vote vote;
     struct writ_view feedback, confidence; /* ptr NULL: none */
     struct writ_view signature;            /* of the voter's own; ptr NULL: none */
+    struct writ_view via; /* VOTE: how it came, for the record; ptr NULL: by the API */
 
     /* written by the ledger */
     enum writ_reason refused; /* REVIEW_UNKNOWN, REVIEW_CLOSED, REVIEW_MISMATCH, VOTE_*; or NONE */
@@ -306,6 +313,29 @@ struct writ_entry_fact {
     uint64_t leaf; /* written by the ledger */
 };
 
+/** WRIT_ENTRY_ERASE. Destroys the keys and the ciphertext of kept contents, and what was derived
+ * from them: results kept for replay, and arguments kept for voters. The members that are given
+ * must all match; at least one is given. Records stay as they are, and so do all proofs.
+ *
+ * It is recorded (WRIT_FACT_CONTENTS_ERASED) and on disk when the entry ends with WRIT_OK; it ends
+ * when no key that was destroyed remains in a file of the ledger, or when a reader in another
+ * process prevents that for a few seconds (`held`): then the ledger tries again by itself. Large
+ * ones take several groups; other entries are served between them. After a crash the next opening
+ * continues it. WRIT_E_INVALID: no member is given, or no `by`. */
+struct writ_entry_erase {
+    struct writ_view decision_id; /* one call; ptr NULL: any */
+    struct writ_view agent_id;    /* calls of this agent; ptr NULL: of any */
+    struct writ_view tenant;      /* calls of this tenant; ptr NULL: of any */
+    int64_t before_us;            /* calls that were decided before; 0: whenever */
+    struct writ_view by;          /* who asked, for the record */
+
+    /* written by the ledger */
+    uint64_t contents; /* arguments and results that were destroyed, derived ones not counted */
+    uint64_t reviews;  /* open reviews that it selects: their arguments stay until they end */
+    bool held;         /* erased; a reader still holds old pages of PATH-wal */
+    uint64_t leaf;     /* of the fact */
+};
+
 /** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
 struct writ_entry_session {
     struct writ_digest hash;      /* of the session id */
@@ -352,6 +382,7 @@ struct writ_entry {
         struct writ_entry_review_rules review_rules;
         struct writ_entry_session session;
         struct writ_entry_fact fact;
+        struct writ_entry_erase erase;
     };
     struct writ_entry *next; /* the ledger's own */
 };

@@ -16,6 +16,7 @@ struct writ_flight {
     struct writ_wait *wait; /* NULL: its upstream has not answered yet */
     uint64_t leaf;          /* of its decision */
     bool ending;            /* its outcome is on the way to the disk */
+    bool erased;            /* an erase selected it: its result is not kept */
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];
     size_t bookings_n;
     struct writ_view decision_id; /* in `text` */

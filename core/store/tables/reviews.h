@@ -92,7 +92,7 @@ struct writ_reviews_changes {
 /** The known facts of an event besides its name. Zeroed: none. */
 struct writ_reviews_event {
     enum writ_review_event event;
-    struct writ_view by, feedback, confidence, signature;
+    struct writ_view by, feedback, confidence, signature, via;
     enum writ_review_vote vote;
     enum writ_reason reason;
     const struct writ_review_finding *finding;

@@ -2,7 +2,7 @@
  *
  * (1) trusted.h opens every file: the checked file is the one that is read.
  * (2) Text of private keys is held in buffers that are wiped.
- * (3) keys.json never names an active key whose private half is not durable yet. */
+ * (3) keys.json never names a key whose private half is kept and not durable yet. */
 #include "store/trusted/keydir.h"
 
 #include "store/trusted/trusted.h"
@@ -61,12 +61,32 @@ lock_dir(int fd, int operation, struct writ_err *err)
 /* The file name of a private key, with NUL. A kid of a ring is a thumbprint: 43 characters of the
  * base64url alphabet, so it cannot name a file elsewhere. */
 static void
-pem_name(const struct writ_jwk *key, struct writ_buf *ret)
+private_name(const struct writ_keyring_key *key, struct writ_buf *ret)
 {
     *ret = writ_buf_make(NAME_MAX_LEN);
-    writ_buf_put(ret, writ_jwk_kid(key));
-    writ_buf_str(ret, ".pem");
+    writ_buf_put(ret, writ_keyring_kid(key));
+    writ_buf_str(ret, key->wrap != NULL ? ".jwk" : ".pem");
     writ_buf_byte(ret, '\0');
+}
+
+/* A symmetric key, as a JWK. */
+static WRIT_RESULT
+adopt_wrap(struct writ_keyring *ring, const struct writ_keyring_key *key, const char *name,
+    struct writ_view text, struct writ_err *err)
+{
+    writ_auto_wrap_key wrap = NULL;
+    struct writ_err why = {0};
+    writ_result result = writ_wrap_key_read(text, &wrap, &why);
+
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "%s: %s", name, why.text);
+    }
+    if (!writ_view_equal(writ_wrap_key_kid(wrap), writ_keyring_kid(key))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "%s: holds another key than its name says", name);
+    }
+    WRIT_TRY(writ_keyring_adopt_wrap(ring, wrap, err));
+    (void)WRIT_TAKE(wrap);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -79,9 +99,12 @@ load_private(
     struct writ_err why = {0};
     writ_result result;
 
-    pem_name(key->public, &name);
+    private_name(key, &name);
     WRIT_TRY(writ_buf_check(&name, err));
     WRIT_TRY(writ_trusted_read(dir, name.ptr, WRIT_TRUSTED_PRIVATE, &pem, err));
+    if (key->wrap != NULL) {
+        return adopt_wrap(ring, key, name.ptr, writ_buf_view(&pem), err);
+    }
     result = writ_signer_read(writ_buf_view(&pem), &signer, &why);
     if (!writ_is_ok(result)) {
         WRIT_FAIL(err, result.code, "%s: %s", name.ptr, why.text);
@@ -117,7 +140,7 @@ load(int dir, bool secrets, struct writ_keyring **ret, struct writ_err *err)
     WRIT_TRY(load_index(dir, &ring, err));
     for (size_t i = 0; secrets && i < writ_keyring_count(ring); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(ring, i);
-        if (key->state == WRIT_KEY_STATE_ACTIVE) {
+        if (writ_keyring_keeps_secret(key)) {
             WRIT_TRY(load_private(dir, ring, key, err));
         }
     }
@@ -221,14 +244,15 @@ save_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
     WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
     writ_auto_buf name = {0};
 
-    pem_name(key->public, &name);
+    private_name(key, &name);
     WRIT_TRY(writ_buf_check(&name, err));
     if (faccessat(dir, name.ptr, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
         return WRIT_DONE; /* already where it was loaded from */
     }
     (void)writ_buf_reserve(&pem, WRIT_SIGNER_PEM_MAX); /* full size at once, so that it never moves:
                                                           keeps (2) */
-    WRIT_TRY(writ_signer_put_pem(key->signer, &pem, err));
+    WRIT_TRY(key->wrap != NULL ? writ_wrap_key_put(key->wrap, &pem, err)
+                               : writ_signer_put_pem(key->signer, &pem, err));
     return writ_trusted_write(dir, name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&pem), err);
 }
 
@@ -238,7 +262,7 @@ drop_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
 {
     writ_auto_buf name = {0};
 
-    pem_name(key->public, &name);
+    private_name(key, &name);
     WRIT_TRY(writ_buf_check(&name, err));
     if (unlinkat(dir, name.ptr, 0) != 0 && errno != ENOENT) {
         return writ_trusted_fail(err, errno, name.ptr, "cannot remove");
@@ -246,15 +270,15 @@ drop_private(int dir, const struct writ_keyring_key *key, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* Applies `fn` to the keys that are active, or to those that are not. */
+/* Applies `fn` to the keys whose private half is kept, or to those whose is not. */
 static WRIT_RESULT
-each_key(const struct writ_keydir *dir, bool active,
+each_key(const struct writ_keydir *dir, bool kept,
     WRIT_RESULT (*fn)(int, const struct writ_keyring_key *, struct writ_err *),
     struct writ_err *err)
 {
     for (size_t i = 0; i < writ_keyring_count(dir->ring); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(dir->ring, i);
-        if ((key->state == WRIT_KEY_STATE_ACTIVE) == active) {
+        if (writ_keyring_keeps_secret(key) == kept) {
             WRIT_TRY(fn(dir->fd, key, err));
         }
     }

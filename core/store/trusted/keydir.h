@@ -2,6 +2,7 @@
  *
  *     keys.json      every key's record and public half (evidence/jose/keyring.h)
  *     <kid>.pem      the private half of an active key, PKCS#8, mode 0600
+ *     <kid>.jwk      a key of contents, active or verifying, as a JWK, mode 0600
  *
  * Trusted files must be out of reach of other users: the directory and its files belong to the user
  * of the process or to root; the directory and keys.json are not writable by group or others; a
@@ -18,12 +19,13 @@
 #include "evidence/jose/keyring.h"
 
 /**
- * Reads a directory: keys.json and the private halves of the active keys.
+ * Reads a directory: keys.json and the private halves that are kept.
  *
  * @param ret  new, free with writ_keyring_free; written only on success
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    no directory, no keys.json in it, or no private half of an active key
+ *         WRIT_E_ABSENT    no directory, no keys.json in it, or no private half of a key that keeps
+ *                          it (writ_keyring_keeps_secret)
  *         WRIT_E_INVALID   modes, owners, symbolic links; and what writ_keyring_read refuses
  *         WRIT_E_MISMATCH  a private key does not match its file name
  *         WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO

@@ -9,6 +9,7 @@
 #include "evidence/record/derive.h"
 
 #include "store/tables/body.h"
+#include "store/write/content_rows.h"
 #include "store/write/group.h"
 #include "store/write/results.h"
 #include "store/write/sealing.h"
@@ -104,13 +105,18 @@ add_row(struct writ_ledger *ledger, const struct writ_row *from, struct writ_gro
 
 static WRIT_RESULT
 keep(struct writ_kept_list *list, struct writ_flight *flight, const struct writ_row *row,
-    struct writ_view body, enum writ_reason given_up)
+    struct writ_view body, const struct writ_sealed *content, enum writ_reason given_up)
 {
     struct writ_kept *kept = writ_alloc(sizeof *kept + body.len);
 
     if (kept == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
+    if (content != NULL && content->bytes.len <= WRIT_STORE_KEPT_CONTENTS - list->content_bytes) {
+        kept->content =
+            writ_content_rows_copy(content); /* the record goes without it, if need be */
+    }
+    list->content_bytes += kept->content != NULL ? kept->content->bytes.len : 0;
     kept->flight = flight;
     kept->given_up = given_up;
     kept->row = *row;
@@ -132,8 +138,9 @@ undo_op(struct writ_ledger *ledger, const struct writ_op *op)
     /* poisoned: nothing can be written any more; the next opening records "interrupted". No memory:
      * the submitter may try again */
     op->flight->ending = false;
-    op->entry->outcome.kept = !ledger->disk.poisoned && writ_is_ok(keep(&ledger->kept, op->flight,
-                                                            &row->row, body, WRIT_REASON_NONE));
+    op->entry->outcome.kept =
+        !ledger->disk.poisoned && writ_is_ok(keep(&ledger->kept, op->flight, &row->row, body,
+                                      op->entry->outcome.content, WRIT_REASON_NONE));
 }
 
 /* The outcome is on disk. A decision that cannot be read now is not reported: its outcome is
@@ -168,12 +175,14 @@ kept_pop(struct writ_kept_list *list)
         list->end = &list->first;
     }
     list->n--;
+    list->content_bytes -= kept->content != NULL ? kept->content->bytes.len : 0;
+    writ_free(kept->content);
     writ_free(kept);
 }
 
 /* Deletes the row of the wait of a call that has its outcome, unless it is a task's. */
 static WRIT_RESULT
-write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+end_wait(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     const struct writ_flight *flight = op->flight;
 
@@ -186,8 +195,18 @@ write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err
 static WRIT_RESULT
 write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
-    WRIT_TRY(write_kept(ledger, op, err));
-    return writ_results_write(ledger, op, err);
+    WRIT_TRY(end_wait(ledger, op, err));
+    WRIT_TRY(writ_content_rows_write_result(ledger, op->flight->leaf,
+        ledger->group.rows[op->row].row.leaf, op->entry->outcome.content, err));
+    return op->flight->erased ? WRIT_DONE : writ_results_write(ledger, op, err);
+}
+
+static WRIT_RESULT
+write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
+{
+    WRIT_TRY(end_wait(ledger, op, err));
+    return writ_content_rows_write_result(
+        ledger, op->flight->leaf, ledger->group.rows[op->row].row.leaf, op->kept->content, err);
 }
 
 static void
@@ -256,6 +275,7 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     op = writ_group_op(&ledger->group, &steps, entry);
     op->flight = flight;
+    ledger->group.contents += o->content != NULL ? o->content->bytes.len : 0;
     flight->ending = true;
     row = writ_group_row(ledger);
     row->body_at = at;
@@ -344,7 +364,7 @@ give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason
     outcome.error_message = writ_member_text(writ_reason_sentence(reason));
     WRIT_TRY(write_outcome(&outcome, flight, &decision, profile, now_us, arena, &body, err));
     row = row_of(flight, &outcome, now_us);
-    return keep(&ledger->kept, flight, &row, writ_buf_view(&body),
+    return keep(&ledger->kept, flight, &row, writ_buf_view(&body), NULL,
         flight->wait != NULL ? reason : WRIT_REASON_NONE);
 }
 

@@ -41,7 +41,8 @@ bool
 writ_group_has_room(const struct writ_group *group)
 {
     return group->rows_n + ROWS_MAX <= group->rows_max &&
-           group->ops_n + ROWS_MAX <= group->rows_max && group->bodies.len < WRIT_STORE_BODIES_SOFT;
+           group->ops_n + ROWS_MAX <= group->rows_max &&
+           group->bodies.len < WRIT_STORE_BODIES_SOFT && group->contents < WRIT_STORE_CONTENTS_SOFT;
 }
 
 struct writ_group_row *
@@ -375,7 +376,7 @@ writ_group_commit(struct writ_ledger *ledger)
             undo(ledger, result.code);
         }
     }
-    group->rows_n = group->ops_n = 0;
+    group->rows_n = group->ops_n = group->contents = 0;
     writ_buf_clear(&group->bodies);
     return result;
 }
@@ -387,6 +388,6 @@ writ_group_abandon(struct writ_ledger *ledger, enum writ_code code)
 
     group->before = ledger->counts;
     undo(ledger, code);
-    group->rows_n = group->ops_n = 0;
+    group->rows_n = group->ops_n = group->contents = 0;
     writ_buf_clear(&group->bodies);
 }

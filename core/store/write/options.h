@@ -92,6 +92,7 @@ struct writ_ledger_health {
     uint64_t scrubs;        /* verifications of the whole ledger, since it was opened, that found no
                                fault */
     uint64_t wal_pages;     /* of the write-ahead log, since it was last copied */
+    bool wal_uncut;         /* contents were destroyed, and the log may still have their keys */
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */
 };

@@ -29,13 +29,15 @@
 #define WRIT_STORE_BODIES_SOFT                                                                     \
     (4 << 20) /* a group that has so many bytes takes no more entries                              \
                */
-#define WRIT_STORE_BODIES_MAX (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
-#define WRIT_STORE_LINES_MAX  (16 << 10) /* bytes of bodies in a row that may take another body */
-#define WRIT_STORE_SEALS      64         /* boundaries sealed in one group */
-#define WRIT_STORE_SWEEP      1024       /* boundaries checked in one tick */
-#define WRIT_STORE_SEGMENTS   16         /* slices of segments written by one tick */
-#define WRIT_STORE_TICK_US    1000000    /* between checks for expired boundaries and waits */
-#define WRIT_STORE_PRUNE_US   60000000   /* between checks for expired rows */
+#define WRIT_STORE_BODIES_MAX    (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
+#define WRIT_STORE_LINES_MAX     (16 << 10) /* bytes of bodies in a row that may take another body */
+#define WRIT_STORE_CONTENTS_SOFT ((size_t)16 << 20) /* as BODIES_SOFT, of contents */
+#define WRIT_STORE_KEPT_CONTENTS ((size_t)64 << 20) /* bytes of contents of kept outcomes */
+#define WRIT_STORE_SEALS         64                 /* boundaries sealed in one group */
+#define WRIT_STORE_SWEEP         1024               /* boundaries checked in one tick */
+#define WRIT_STORE_SEGMENTS      16                 /* slices of segments written by one tick */
+#define WRIT_STORE_TICK_US       1000000  /* between checks for expired boundaries and waits */
+#define WRIT_STORE_PRUNE_US      60000000 /* between checks for expired rows */
 
 /** An outcome that could not be written yet: the record as it will stand in the log. */
 struct writ_kept {
@@ -44,6 +46,7 @@ struct writ_kept {
     enum writ_reason
         given_up;        /* the call waited until its time had passed; NONE: another outcome */
     struct writ_row row; /* without leaf */
+    struct writ_sealed *content; /* its result, to be kept; NULL: none, or no memory for it */
     char body[];
 };
 
@@ -110,6 +113,7 @@ struct writ_group {
     struct writ_group_row *rows;
     struct writ_op *ops;
     size_t rows_n, ops_n, rows_max;
+    size_t contents;               /* bytes of contents that are kept with its records */
     struct writ_buf bodies;        /* a line feed between two that follow each other */
     struct writ_tree_edge edge;    /* of the tree with its records */
     struct writ_buf nodes, note;   /* its row of `head` */
@@ -124,6 +128,7 @@ struct writ_group {
 struct writ_kept_list {
     struct writ_kept *first, **end;
     size_t n;
+    size_t content_bytes; /* of all their contents */
 };
 
 /** The position and known facts of the records. group.c moves it forward. */
@@ -149,6 +154,21 @@ struct writ_ledger_resumed {
     int64_t at_us;            /* 0: there was none */
     struct writ_buf released; /* tools whose keys of the lost time count as unused, each between two
                                  line feeds */
+};
+
+struct writ_erasing_job;
+
+/** Contents that are destroyed. erasing.c's. */
+struct writ_ledger_erasing {
+    struct writ_entry *asked, **asked_end; /* erases that have not begun, by next */
+    struct writ_erasing_job *job;          /* the one that has begun, or NULL */
+    struct writ_entry *recorded;           /* erases that wait for the write-ahead log, by next */
+    int64_t recorded_us;                   /* monotonic: the last of them was recorded */
+    bool uncut;                            /* the log may have keys that were destroyed */
+    int64_t cut_us;                        /* monotonic: it was last cut; 0: not yet */
+    int64_t looked_us;                     /* monotonic: the oldest content was looked at */
+    bool expired;                          /* there are contents whose time is over */
+    size_t slice, deleted;                 /* of them: to be deleted with a group, and deleted */
 };
 
 /** Why the ledger does not write. writ_group_trouble sets it; a successful write clears
@@ -197,6 +217,7 @@ struct writ_ledger {
     struct writ_segments segments;
     struct writ_ledger_keeping keeping;
     struct writ_ledger_resumed resumed;
+    struct writ_ledger_erasing erasing;
     struct writ_ledger_counts counts;
 
     /* the group that is being written */

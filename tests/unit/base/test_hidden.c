@@ -142,6 +142,34 @@ START_TEST(hidden_strip_twice_changes_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("hidden", hidden_class_of_a_character_is_unique,
-    text_with_a_hidden_character_is_detected, hidden_strip_removes_invisible_characters,
-    hidden_strip_twice_changes_nothing)
+START_TEST(hidden_mark_of_a_character_shows_its_code_point)
+{
+    static const struct {
+        const char *text, *marked;
+        size_t marks;
+    } rows[] = {
+        {"{\"a\":\"plain, \xc3\xa4\"}", "{\"a\":\"plain, \xc3\xa4\"}", 0},
+        {"a\xe2\x80\x8b"
+         "b",
+            "a[U+200B]b", 1},
+        {"p\xd0\xb0ypal", "p[U+0430]\xd0\xb0ypal", 1},
+        {"\xd0\xbf\xd0\xb0", "\xd0\xbf\xd0\xb0", 0},
+        {"\\n\xd0\xbf\xd0\xb0", "\\n\xd0\xbf\xd0\xb0", 0},
+        {"\xef\xbd\x81", "[U+FF41]\xef\xbd\x81", 1},
+        {"\x7f\xff\t", "[U+007F][?][U+0009]", 3},
+        {"\\", "\\", 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        writ_auto_buf marked = writ_buf_make(100);
+        size_t marks = writ_hidden_mark(&marked, writ_view_str(rows[i].text));
+
+        ck_assert_msg(writ_view_is(writ_buf_view(&marked), rows[i].marked), "%zu", i);
+        ck_assert_uint_eq(marks, rows[i].marks);
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("hidden", hidden_mark_of_a_character_shows_its_code_point,
+    hidden_class_of_a_character_is_unique, text_with_a_hidden_character_is_detected,
+    hidden_strip_removes_invisible_characters, hidden_strip_twice_changes_nothing)

@@ -380,6 +380,108 @@ START_TEST(keyring_read_of_two_active_keys_of_one_purpose_is_refused)
 }
 END_TEST
 
+/* Adds a key of contents and gives its kid, borrowed from the ring. */
+static struct writ_view
+add_wrap(struct writ_keyring *ring, int64_t now_us)
+{
+    struct writ_wrap_key *wrap = NULL;
+
+    ck_assert_ok(writ_wrap_key_new(&wrap, NULL));
+    ck_assert_ok(writ_keyring_add_wrap(ring, wrap, now_us, NULL));
+    return writ_wrap_key_kid(writ_keyring_wrap(ring));
+}
+
+START_TEST(keyring_key_of_contents_decrypts_until_it_is_retired_or_revoked)
+{
+    struct writ_keyring *ring = ring_new();
+    struct writ_view first, second;
+    char kid[2][WRIT_WRAP_KID_TEXT] = {{0}};
+
+    ck_assert_ptr_null(writ_keyring_wrap(ring));
+    first = writ_view_place(add_wrap(ring, 1), kid[0]);
+    second = writ_view_place(add_wrap(ring, 2), kid[1]);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->state, WRIT_KEY_STATE_VERIFYING);
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->changed_us, 2);
+    ck_assert(writ_view_equal(writ_wrap_key_kid(writ_keyring_wrap(ring)), second));
+    ck_assert_ptr_nonnull(writ_keyring_unwrap(ring, first));
+    ck_assert_ptr_nonnull(writ_keyring_unwrap(ring, second));
+    ck_assert_ptr_null(writ_keyring_unwrap(ring, WRIT_LIT("")));
+
+    ck_assert_ok(writ_keyring_retire(ring, first, 3, NULL));
+    ck_assert_ptr_null(writ_keyring_unwrap(ring, first));
+    ck_assert(!writ_keyring_keeps_secret(writ_keyring_key(ring, 0)));
+    ck_assert(!writ_wrap_key_is_secret(writ_keyring_key(ring, 0)->wrap));
+    ck_assert_code(writ_keyring_revoke(ring, second, 3, NULL, 3, NULL), WRIT_E_INVALID);
+    ck_assert_ptr_nonnull(writ_keyring_unwrap(ring, second)); /* as it was */
+    (void)add_wrap(ring, 4);
+    ck_assert_ok(writ_keyring_revoke(ring, second, 3, NULL, 4, NULL));
+    ck_assert_ptr_null(writ_keyring_unwrap(ring, second));
+    ck_assert_int_eq(writ_keyring_key(ring, 1)->state, WRIT_KEY_STATE_REVOKED);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(keyring_text_and_sets_never_have_a_secret_of_contents)
+{
+    struct writ_keyring *ring = ring_new(), *again = NULL;
+    writ_auto_buf text = writ_buf_make(4096), set = writ_buf_make(4096);
+    writ_auto_buf secret = writ_buf_make(WRIT_WRAP_TEXT_MAX);
+    struct writ_wrap_key *copy = NULL, *other = NULL;
+    struct writ_view k;
+
+    (void)add_wrap(ring, 1000000);
+    (void)add(ring, LEDGER, 1000000);
+    ck_assert_ok(writ_wrap_key_put(writ_keyring_wrap(ring), &secret, NULL));
+    k = writ_view_sub(writ_buf_view(&secret),
+        writ_view_search(writ_buf_view(&secret), WRIT_LIT("\"k\"")) + 5, 43);
+    writ_keyring_put(&text, ring);
+    ck_assert_uint_eq(writ_view_search(writ_buf_view(&text), k), text.len);
+    writ_keyring_jwks(&set, ring, WRIT_KEY_PURPOSE_CONTENTS, true);
+    ck_assert_view(writ_buf_view(&set), "{\"keys\":[]}");
+    ck_assert_ptr_null(writ_keyring_find(
+        ring, WRIT_KEY_PURPOSE_CONTENTS, writ_keyring_kid(writ_keyring_key(ring, 0))));
+
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&text), &again, NULL));
+    ck_assert_ptr_null(writ_keyring_wrap(again));
+    ck_assert_str_eq(writ_keyring_alg_name(writ_keyring_key(again, 0)), "A256KW");
+    ck_assert_ok(writ_wrap_key_new(&other, NULL));
+    ck_assert_code(writ_keyring_adopt_wrap(again, other, NULL), WRIT_E_MISMATCH);
+    ck_assert_ok(writ_wrap_key_read(writ_buf_view(&secret), &copy, NULL));
+    ck_assert_ok(writ_keyring_adopt_wrap(again, copy, NULL));
+    ck_assert_ptr_nonnull(writ_keyring_wrap(again));
+    writ_wrap_key_free(other);
+    writ_keyring_free(again);
+    writ_keyring_free(ring);
+}
+END_TEST
+
+START_TEST(keyring_read_of_a_secret_of_contents_is_refused)
+{
+    static const char *const jwks[] = {
+        "{\"alg\":\"A256KW\",\"k\":\"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8\","
+        "\"kid\":\"WqjPPRvAP8oYbAqCwMErhzTg-Quaz-vLx_cef07yhOs\",\"kty\":\"oct\",\"use\":\"enc\"}",
+        "{\"alg\":\"A256KW\",\"kid\":\"x\",\"kty\":\"oct\",\"use\":\"enc\"}",
+        "{\"alg\":\"A128KW\",\"kid\":\"WqjPPRvAP8oYbAqCwMErhzTg-Quaz-vLx_cef07yhOs\","
+        "\"kty\":\"oct\",\"use\":\"enc\"}",
+        "{}",
+    };
+
+    for (size_t i = 0; i < sizeof jwks / sizeof jwks[0]; i++) {
+        writ_auto_buf text = writ_buf_make(4096);
+        struct writ_keyring *ring = NULL;
+
+        writ_buf_fmt(&text,
+            "{\"version\":1,\"keys\":[{\"changed_at\":\"2026-01-01T00:00:00Z\","
+            "\"created_at\":\"2026-01-01T00:00:00Z\",\"jwk\":%s,\"purpose\":\"contents\","
+            "\"state\":\"active\"}]}",
+            jwks[i]);
+        ck_assert_code(writ_keyring_read(writ_buf_view(&text), &ring, NULL),
+            i == 0 ? WRIT_E_MISMATCH : WRIT_E_INVALID);
+        ck_assert_ptr_null(ring);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("keyring", keyring_when_empty_has_no_key,
     keyring_add_of_a_second_active_key_is_refused, keyring_add_of_a_key_for_two_purposes_is_refused,
     keyring_rotated_key_verifies_until_it_is_retired, keyring_states_never_go_back,
@@ -389,4 +491,7 @@ WRIT_UNIT_MAIN("keyring", keyring_when_empty_has_no_key,
     keyring_revoke_twice_keeps_the_earlier_time, keyring_revoke_on_failure_changes_nothing,
     keyring_window_ends_an_hour_after_a_rotation_or_at_the_retirement,
     keyring_read_of_another_form_is_refused,
-    keyring_read_of_two_active_keys_of_one_purpose_is_refused)
+    keyring_read_of_two_active_keys_of_one_purpose_is_refused,
+    keyring_key_of_contents_decrypts_until_it_is_retired_or_revoked,
+    keyring_text_and_sets_never_have_a_secret_of_contents,
+    keyring_read_of_a_secret_of_contents_is_refused)

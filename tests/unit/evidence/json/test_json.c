@@ -472,6 +472,30 @@ START_TEST(members_are_found_by_exact_bytes)
 }
 END_TEST
 
+START_TEST(json_is_true_for_true_alone)
+{
+    const struct writ_json *value = json("{\"yes\":true,\"no\":false,\"text\":\"true\"}");
+
+    ck_assert(writ_json_is_true(value, WRIT_LIT("yes")));
+    ck_assert(!writ_json_is_true(value, WRIT_LIT("no")));
+    ck_assert(!writ_json_is_true(value, WRIT_LIT("text")));
+    ck_assert(!writ_json_is_true(value, WRIT_LIT("absent")));
+    ck_assert(!writ_json_is_true(NULL, WRIT_LIT("yes")));
+}
+END_TEST
+
+START_TEST(json_has_only_compares_names_exactly)
+{
+    static const char *const known[] = {"a", "ab", NULL};
+
+    ck_assert(writ_json_has_only(json("{}"), known));
+    ck_assert(writ_json_has_only(json("{\"ab\":1,\"a\":2}"), known));
+    ck_assert(!writ_json_has_only(json("{\"a\":1,\"abc\":2}"), known));
+    ck_assert(!writ_json_has_only(json("{\"A\":1}"), known));
+    ck_assert(!writ_json_has_only(json("{\"\":1}"), known));
+}
+END_TEST
+
 START_TEST(json_text_of_no_string_is_empty)
 {
     ck_assert_ptr_null(writ_json_string(json("1")).ptr);
@@ -646,7 +670,8 @@ WRIT_UNIT_MAIN("json", json_read_gives_each_type, strings_are_unescaped_and_kept
     json_read_of_a_duplicate_at_any_place_is_refused, json_read_limits_hold_on_both_sides,
     json_read_with_zeroed_limits_refuses_all, json_read_beyond_the_fixed_depth_is_refused,
     json_read_into_a_full_arena_is_no_memory, json_read_error_never_quotes_the_input,
-    members_are_found_by_exact_bytes, json_text_of_no_string_is_empty,
+    members_are_found_by_exact_bytes, json_is_true_for_true_alone,
+    json_has_only_compares_names_exactly, json_text_of_no_string_is_empty,
     elements_are_counted_from_zero, json_pointer_finds_the_examples_of_rfc_6901,
     integers_are_read_within_their_range, json_equal_compares_values_and_not_spelling,
     json_copy_outlives_text_and_arena, json_copy_of_a_part_succeeds)

@@ -458,6 +458,84 @@ START_TEST(keydir_change_after_an_interrupted_one_succeeds)
 }
 END_TEST
 
+/* The file of key `i`, of contents. */
+static const char *
+jwk_file(const struct writ_keyring *ring, size_t i)
+{
+    char name[128];
+
+    (void)snprintf(name, sizeof(name), WRIT_VIEW_FMT ".jwk",
+        WRIT_VIEW_ARG(writ_keyring_kid(writ_keyring_key(ring, i))));
+    return in_keys(name);
+}
+
+static void
+add_wrap(struct writ_keydir *dir, int64_t now_us)
+{
+    struct writ_wrap_key *wrap = NULL;
+
+    ck_assert_ok(writ_wrap_key_new(&wrap, NULL));
+    ck_assert_ok(writ_keyring_add_wrap(writ_keydir_ring(dir), wrap, now_us, NULL));
+    ck_assert_ok(writ_keydir_save(dir, NULL));
+}
+
+START_TEST(keydir_keeps_a_key_of_contents_until_it_is_retired)
+{
+    struct writ_keydir *dir;
+    struct writ_keyring *ring;
+    char second[512];
+
+    setup();
+    make_keys();
+    dir = opened(false);
+    add_wrap(dir, 2);
+    add_wrap(dir, 3);
+    writ_keydir_close(dir);
+    ring = loaded();
+    (void)snprintf(second, sizeof second, "%s", jwk_file(ring, 2));
+    ck_assert_ptr_nonnull(writ_keyring_wrap(ring));
+    ck_assert_ptr_nonnull(writ_keyring_unwrap(ring, writ_keyring_kid(writ_keyring_key(ring, 1))));
+    ck_assert_uint_eq(mode_of(jwk_file(ring, 1)), 0600);
+    ck_assert_uint_eq(mode_of(jwk_file(ring, 2)), 0600);
+
+    dir = opened(false);
+    ck_assert_ok(writ_keyring_retire(
+        writ_keydir_ring(dir), writ_keyring_kid(writ_keyring_key(ring, 1)), 4, NULL));
+    ck_assert_ok(writ_keydir_save(dir, NULL));
+    writ_keydir_close(dir);
+    ck_assert_int_ne(access(jwk_file(ring, 1), F_OK), 0);
+    ck_assert_int_eq(access(jwk_file(ring, 2), F_OK), 0);
+    ck_assert_int_eq(chmod(jwk_file(ring, 2), 0640), 0);
+    assert_refused(WRIT_E_INVALID, ".jwk");
+    ck_assert_int_eq(chmod(jwk_file(ring, 2), 0600), 0);
+    ck_assert_int_eq(rename(second, in_keys("elsewhere")), 0);
+    assert_refused(WRIT_E_ABSENT, ".jwk");
+    writ_keyring_free(ring);
+    teardown();
+}
+END_TEST
+
+START_TEST(keydir_with_another_key_of_contents_under_a_name_is_refused)
+{
+    struct writ_keydir *dir;
+    struct writ_keyring *ring;
+    char first[512];
+
+    setup();
+    make_keys();
+    dir = opened(false);
+    add_wrap(dir, 2);
+    add_wrap(dir, 3);
+    writ_keydir_close(dir);
+    ring = loaded();
+    (void)snprintf(first, sizeof first, "%s", jwk_file(ring, 1));
+    ck_assert_int_eq(rename(jwk_file(ring, 2), first), 0);
+    assert_refused(WRIT_E_MISMATCH, "another key than its name says");
+    writ_keyring_free(ring);
+    teardown();
+}
+END_TEST
+
 WRIT_UNIT_MAIN("keydir", keydir_load_after_save_signs, keydir_save_ignores_the_umask,
     rotation_keeps_the_public_half_and_removes_the_private_one,
     keydir_change_without_save_has_no_effect, keydir_list_reads_no_private_key,
@@ -469,4 +547,6 @@ WRIT_UNIT_MAIN("keydir", keydir_load_after_save_signs, keydir_save_ignores_the_u
     keydir_with_a_private_key_under_another_name_is_refused,
     keydir_with_an_encrypted_private_key_is_refused, keydir_load_without_an_index_is_absent,
     keydir_without_a_private_half_is_not_an_empty_ring,
-    keydir_change_after_an_interrupted_one_succeeds)
+    keydir_change_after_an_interrupted_one_succeeds,
+    keydir_keeps_a_key_of_contents_until_it_is_retired,
+    keydir_with_another_key_of_contents_under_a_name_is_refused)

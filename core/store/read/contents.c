@@ -1,0 +1,545 @@
+/* One statement gives a call with everything that is kept of it. Calls are read in pieces, each a
+ * statement run of its own, and nothing stands at a row between two pieces. */
+#include "store/read/contents.h"
+
+#include "store/disk/disk.h"
+#include "store/disk/file.h"
+#include "store/tables/body.h"
+
+#define BUSY_US       5000000            /* how long a reader waits for a lock */
+#define PIECE         256                /* calls that are read in one state of the ledger */
+#define READING_ARENA ((size_t)64 << 20) /* memory for one call */
+
+/* clang-format off */
+#define CALL_COLUMNS                                                                               \
+    "SELECT r.leaf, r.time_us, r.flags, b.tenant, b.name, line_at(y.bytes, r.leaf - y.leaf), "     \
+    "k.wrapped, c.redacted, c.kid, c.bytes, c.expires_us, o.leaf, o.verdict, "                     \
+    "CASE WHEN ?3 THEN ok.wrapped END, oc.redacted, oc.kid, CASE WHEN ?3 THEN oc.bytes END, "      \
+    "oc.expires_us, CASE WHEN ?3 AND ok.leaf IS NOT NULL THEN (SELECT line_at(bytes, o.leaf - leaf) " \
+    "FROM body WHERE leaf <= o.leaf ORDER BY leaf DESC LIMIT 1) END, r.decision_id, o.flags "
+#define CALL_JOINS                                                                                 \
+    "JOIN boundary AS b ON b.id = r.boundary "                                                     \
+    "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                \
+    "LEFT JOIN content AS c ON c.leaf = r.leaf "                                                   \
+    "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                       \
+    "LEFT JOIN content_key AS ok ON ok.leaf = o.leaf "                                             \
+    "LEFT JOIN content AS oc ON oc.leaf = o.leaf "
+
+/* The parameters of each: 1 and 2 select, 3 says whether results are read. */
+#define CONTENT_STATEMENTS(X)                                                                      \
+    X(ONE, CALL_COLUMNS "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "          \
+      CALL_JOINS "WHERE r.decision_id = ?1 AND r.kind = 1 LIMIT 1")                    \
+    X(KEPT, CALL_COLUMNS "FROM content_key AS k CROSS JOIN record AS r ON r.leaf = k.leaf "        \
+      CALL_JOINS "WHERE k.leaf >= ?1 AND r.kind = 1 ORDER BY k.leaf LIMIT ?2")                     \
+    X(EVERY, CALL_COLUMNS "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "        \
+      CALL_JOINS "WHERE r.leaf >= ?1 AND r.kind = 1 ORDER BY r.leaf LIMIT ?2")                     \
+    X(TIME, "SELECT time_us FROM record WHERE leaf = ?1")                                          \
+    X(LAST, "SELECT max(leaf) FROM record")
+/* clang-format on */
+
+enum statement {
+#define CONTENT_ENUM(NAME, text) SQL_##NAME,
+    CONTENT_STATEMENTS(CONTENT_ENUM)
+#undef CONTENT_ENUM
+        SQL_COUNT
+};
+
+static const char *const texts[SQL_COUNT] = {
+#define CONTENT_TEXT(NAME, text) [SQL_##NAME] = (text),
+    CONTENT_STATEMENTS(CONTENT_TEXT)
+#undef CONTENT_TEXT
+};
+
+/* Columns of CALL_COLUMNS. */
+enum column {
+    AT_LEAF,
+    AT_TIME,
+    AT_FLAGS,
+    AT_TENANT,
+    AT_BOUNDARY,
+    AT_RECORD,
+    AT_WRAPPED,
+    AT_REDACTED,
+    AT_KID,
+    AT_BYTES,
+    AT_EXPIRES,
+    AT_OUTCOME_LEAF,
+    AT_OUTCOME,
+    AT_RESULT_WRAPPED, /* and redacted, kid, bytes, expires, as above */
+    AT_OUTCOME_RECORD = AT_RESULT_WRAPPED + 5,
+    AT_DECISION_ID,
+    AT_OUTCOME_FLAGS,
+};
+
+struct writ_contents {
+    sqlite3 *db;
+    sqlite3_stmt *statements[SQL_COUNT];
+    const struct writ_keyring *ring;
+    const struct writ_clock *clock;
+};
+
+WRIT_RESULT
+writ_contents_open(const char *path, const struct writ_keyring *ring,
+    const struct writ_clock *clock, struct writ_contents **ret, struct writ_err *err)
+{
+    writ_auto_contents contents = writ_alloc(sizeof *contents);
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+
+    if (contents == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    contents->ring = ring;
+    contents->clock = clock;
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check(&file, err));
+    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &contents->db, err));
+    for (int i = 0; i < SQL_COUNT; i++) {
+        int rc = sqlite3_prepare_v3(
+            contents->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &contents->statements[i], NULL);
+
+        if (rc != SQLITE_OK) {
+            return writ_disk_fault(contents->db, rc, NULL, err);
+        }
+    }
+    *ret = WRIT_TAKE(contents);
+    return WRIT_DONE;
+}
+
+void
+writ_contents_close(struct writ_contents *contents)
+{
+    if (contents == NULL) {
+        return;
+    }
+    for (int i = 0; i < SQL_COUNT; i++) {
+        (void)sqlite3_finalize(contents->statements[i]);
+    }
+    (void)sqlite3_close(contents->db);
+    writ_free(contents);
+}
+
+/* ---- one content ---- */
+
+static bool
+is_destroyed(struct writ_view wrapped)
+{
+    for (size_t i = 0; i < wrapped.len; i++) {
+        if (wrapped.ptr[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A content beside a signed record. */
+struct beside {
+    struct writ_view decision_id;
+    enum writ_content_part part;
+    struct writ_sealed sealed;
+};
+
+/* The five columns from `at` on. */
+static enum writ_content_state
+read_sealed(const struct writ_contents *contents, sqlite3_stmt *s, int at, struct writ_sealed *ret)
+{
+    struct writ_view wrapped = writ_disk_column(s, at);
+
+    if (sqlite3_column_type(s, at) == SQLITE_NULL) {
+        return WRIT_CONTENT_ABSENT;
+    }
+    if (is_destroyed(wrapped) || sqlite3_column_type(s, at + 1) == SQLITE_NULL ||
+        sqlite3_column_int64(s, at + 4) <= writ_clock_wall_us(contents->clock)) {
+        return WRIT_CONTENT_ERASED;
+    }
+    if (wrapped.len != WRIT_WRAPPED_BYTES) {
+        return WRIT_CONTENT_CHANGED;
+    }
+    (void)writ_view_place(wrapped, (char *)ret->wrapped);
+    ret->redacted = sqlite3_column_int(s, at + 1) != 0;
+    ret->kid = writ_disk_column(s, at + 2);
+    ret->bytes = writ_disk_column(s, at + 3);
+    ret->expires_us = sqlite3_column_int64(s, at + 4);
+    return WRIT_CONTENT_KEPT;
+}
+
+/* Opens a content that is kept, and compares it: `signed_digest` is that for a redacted one or not.
+ * Only a failure of ours is an error; `why` says what is wrong with it otherwise. */
+static WRIT_RESULT
+open_sealed(const struct writ_contents *contents, const struct beside *beside,
+    struct writ_view signed_digest, struct writ_arena *arena, struct writ_content *ret,
+    struct writ_err *why)
+{
+    struct writ_view plain = {NULL, 0};
+    writ_result result = {WRIT_E_ABSENT};
+
+    if (contents->ring != NULL) {
+        result = writ_content_open(
+            contents->ring, beside->decision_id, beside->part, &beside->sealed, arena, &plain, why);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_content_check(plain, signed_digest, why);
+    }
+    if (result.code == WRIT_E_ABSENT) {
+        *ret = (struct writ_content){.state = WRIT_CONTENT_LOCKED};
+    } else if (result.code == WRIT_E_MISMATCH) {
+        *ret = (struct writ_content){.state = WRIT_CONTENT_CHANGED};
+    } else if (!writ_is_ok(result)) {
+        return result;
+    } else {
+        *ret = (struct writ_content){.state = WRIT_CONTENT_KEPT,
+            .redacted = beside->sealed.redacted,
+            .bytes = plain,
+            .expires_us = beside->sealed.expires_us};
+    }
+    return WRIT_DONE;
+}
+
+/* ---- one call ---- */
+
+/* The memory of one call. */
+struct reading {
+    struct writ_arena *arena;
+    struct writ_decision decision;
+    struct writ_extension extension;
+};
+
+static WRIT_RESULT
+unreadable(writ_result result, uint64_t leaf, struct writ_err *err)
+{
+    if (result.code == WRIT_E_PARSE || result.code == WRIT_E_LIMIT) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is not readable: see `writ ledger verify`",
+            (unsigned long long)leaf);
+    }
+    return result;
+}
+
+static WRIT_RESULT
+copy_view(struct writ_view *view, struct writ_arena *arena, struct writ_err *err)
+{
+    *view = writ_view_copy(*view, arena);
+    if (view->ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record");
+    }
+    return WRIT_DONE;
+}
+
+/* The columns last until the next step; the decision points into its record. */
+static WRIT_RESULT
+copy_columns(struct writ_contents_call *call, struct writ_arena *arena, struct writ_err *err)
+{
+    WRIT_TRY(copy_view(&call->tenant, arena, err));
+    WRIT_TRY(copy_view(&call->boundary_id, arena, err));
+    return copy_view(&call->record, arena, err);
+}
+
+static WRIT_RESULT
+read_decision(struct reading *reading, struct writ_contents_call *call, struct writ_err *err)
+{
+    writ_result result = writ_body_decision(call->record, reading->arena, &reading->decision, err);
+
+    if (writ_is_ok(result)) {
+        result = writ_extension_read(
+            &reading->decision.extensions, reading->arena, &reading->extension, err);
+    }
+    WRIT_TRY(unreadable(result, call->leaf, err));
+    call->decision = &reading->decision;
+    call->extension = &reading->extension;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_arguments(const struct writ_contents *contents, sqlite3_stmt *s, struct reading *reading,
+    struct writ_contents_call *call, struct writ_err *err)
+{
+    struct beside beside = {
+        .decision_id = writ_member_view(&reading->decision.decision_id),
+        .part = WRIT_CONTENT_ARGUMENTS,
+    };
+
+    call->arguments.state = read_sealed(contents, s, AT_WRAPPED, &beside.sealed);
+    if (call->arguments.state != WRIT_CONTENT_KEPT) {
+        return WRIT_DONE;
+    }
+    return open_sealed(contents, &beside,
+        writ_content_arguments(&reading->decision, &reading->extension, beside.sealed.redacted),
+        reading->arena, &call->arguments, err);
+}
+
+/* The digest that the outcome states, and that the outcome is this decision's. */
+static WRIT_RESULT
+result_digest(sqlite3_stmt *s, struct reading *reading, struct beside *beside,
+    struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_view record = writ_disk_column(s, AT_OUTCOME_RECORD);
+    const struct writ_json *value = NULL;
+    struct writ_outcome outcome = {0};
+    struct writ_extension extension = {0};
+    writ_result result = writ_body_json(record, reading->arena, &value, err);
+
+    if (writ_is_ok(result)) {
+        result = writ_outcome_read(value, reading->arena, &outcome, err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_extension_read(&outcome.extensions, reading->arena, &extension, err);
+    }
+    WRIT_TRY(unreadable(result, (uint64_t)sqlite3_column_int64(s, AT_OUTCOME_LEAF), err));
+    if (!writ_view_equal(writ_member_view(&outcome.decision_id), beside->decision_id)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is the outcome of another decision",
+            (unsigned long long)sqlite3_column_int64(s, AT_OUTCOME_LEAF));
+    }
+    *ret = writ_content_result(&outcome, &extension, beside->sealed.redacted);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_result(const struct writ_contents *contents, sqlite3_stmt *s, struct reading *reading,
+    struct writ_contents_call *call, struct writ_err *err)
+{
+    struct beside beside = {
+        .decision_id = writ_member_view(&reading->decision.decision_id),
+        .part = WRIT_CONTENT_RESULT,
+    };
+    struct writ_view signed_digest = {NULL, 0};
+
+    call->result.state = read_sealed(contents, s, AT_RESULT_WRAPPED, &beside.sealed);
+    if (call->result.state != WRIT_CONTENT_KEPT) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(result_digest(s, reading, &beside, &signed_digest, err));
+    return open_sealed(contents, &beside, signed_digest, reading->arena, &call->result, err);
+}
+
+static WRIT_RESULT
+read_call(const struct writ_contents *contents, sqlite3_stmt *s, struct reading *reading,
+    struct writ_contents_call *ret, struct writ_err *err)
+{
+    struct writ_contents_call call = {
+        .leaf = (uint64_t)sqlite3_column_int64(s, AT_LEAF),
+        .issued_at_us = sqlite3_column_int64(s, AT_TIME),
+        .granted = (sqlite3_column_int(s, AT_FLAGS) & WRIT_ROW_GRANTED) != 0,
+        .tenant = writ_disk_column(s, AT_TENANT),
+        .boundary_id = writ_disk_column(s, AT_BOUNDARY),
+        .record = writ_disk_column(s, AT_RECORD),
+        .has_outcome = sqlite3_column_type(s, AT_OUTCOME_LEAF) != SQLITE_NULL,
+        .outcome_leaf = (uint64_t)sqlite3_column_int64(s, AT_OUTCOME_LEAF),
+        .outcome = (enum writ_outcome_kind)(sqlite3_column_int(s, AT_OUTCOME) & 3),
+        .nothing_ran = (sqlite3_column_int(s, AT_OUTCOME_FLAGS) & WRIT_ROW_NOTHING_RAN) != 0,
+    };
+
+    WRIT_TRY(copy_columns(&call, reading->arena, err));
+    WRIT_TRY(read_decision(reading, &call, err));
+    if (!writ_view_equal(writ_member_view(&reading->decision.decision_id),
+            writ_disk_column(s, AT_DECISION_ID))) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the columns beside record %llu differ from the record: see `writ ledger verify`",
+            (unsigned long long)call.leaf);
+    }
+    WRIT_TRY(read_arguments(contents, s, reading, &call, err));
+    WRIT_TRY(read_result(contents, s, reading, &call, err));
+    *ret = call;
+    return WRIT_DONE;
+}
+
+/* ---- statements ---- */
+
+static WRIT_RESULT
+next_row(struct writ_contents *contents, enum statement which, bool *ret_row, struct writ_err *err)
+{
+    int rc = sqlite3_step(contents->statements[which]);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        return writ_disk_fault(contents->db, rc, NULL, err);
+    }
+    *ret_row = rc == SQLITE_ROW;
+    return WRIT_DONE;
+}
+
+static void
+end_rows(struct writ_contents *contents, enum statement which)
+{
+    (void)sqlite3_reset(contents->statements[which]);
+    (void)sqlite3_clear_bindings(contents->statements[which]);
+}
+
+/* A statement that gives one number. *ret_row is false without a row, or for NULL. */
+static WRIT_RESULT
+number_of(struct writ_contents *contents, enum statement which, bool *ret_row, int64_t *ret,
+    struct writ_err *err)
+{
+    sqlite3_stmt *s = contents->statements[which];
+    writ_result result = next_row(contents, which, ret_row, err);
+
+    if (writ_is_ok(result) && *ret_row) {
+        *ret_row = sqlite3_column_type(s, 0) != SQLITE_NULL;
+        *ret = sqlite3_column_int64(s, 0);
+    }
+    end_rows(contents, which);
+    return result;
+}
+
+/* ---- reading ---- */
+
+static WRIT_RESULT
+check_one(const struct writ_contents_call *call, const struct writ_err *why, struct writ_err *err)
+{
+    if (call->arguments.state == WRIT_CONTENT_CHANGED ||
+        call->result.state == WRIT_CONTENT_CHANGED) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the kept %s of record %llu: %s",
+            call->arguments.state == WRIT_CONTENT_CHANGED ? "arguments" : "result",
+            (unsigned long long)call->leaf,
+            why->text[0] != '\0' ? why->text : "another program changed them");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+get_one(struct writ_contents *contents, struct writ_view decision_id, struct reading *reading,
+    struct writ_contents_call *ret, struct writ_err *err)
+{
+    sqlite3_stmt *s = contents->statements[SQL_ONE];
+    struct writ_err why = {0};
+    bool row = false;
+
+    (void)sqlite3_bind_text64(s, 1, decision_id.ptr, decision_id.len, SQLITE_STATIC, SQLITE_UTF8);
+    (void)sqlite3_bind_int(s, 2, 1);
+    (void)sqlite3_bind_int(s, 3, 1);
+    WRIT_TRY(next_row(contents, SQL_ONE, &row, err));
+    if (!row) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no decision of that id");
+    }
+    writ_result result = read_call(contents, s, reading, ret, &why);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "%s", why.text);
+    }
+    return check_one(ret, &why, err);
+}
+
+WRIT_RESULT
+writ_contents_get(struct writ_contents *contents, struct writ_view decision_id,
+    struct writ_arena *arena, struct writ_contents_call *ret, struct writ_err *err)
+{
+    struct reading *reading = writ_arena_get(arena, sizeof *reading);
+    struct writ_contents_call call = {0};
+    writ_result result;
+
+    if (reading == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record");
+    }
+    *reading = (struct reading){.arena = arena};
+    result = get_one(contents, decision_id, reading, &call, err);
+    end_rows(contents, SQL_ONE);
+    if (writ_is_ok(result)) {
+        *ret = call;
+    }
+    return result;
+}
+
+/* The first record at or after `since_us`: times grow with the index. */
+static WRIT_RESULT
+find_since(struct writ_contents *contents, int64_t since_us, uint64_t *ret, struct writ_err *err)
+{
+    int64_t last = 0, time_us = 0;
+    uint64_t low = 0, high = 0;
+    bool some = false;
+
+    WRIT_TRY(number_of(contents, SQL_LAST, &some, &last, err));
+    high = some ? (uint64_t)last + 1 : 0;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        (void)sqlite3_bind_int64(contents->statements[SQL_TIME], 1, (int64_t)middle);
+        WRIT_TRY(number_of(contents, SQL_TIME, &some, &time_us, err));
+        if (!some) {
+            WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is missing: see `writ ledger verify`",
+                (unsigned long long)middle);
+        }
+        if (time_us < since_us) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *ret = low;
+    return WRIT_DONE;
+}
+
+/* One walk over calls. */
+struct walk {
+    const struct writ_contents_filter *filter;
+    bool (*each)(void *ctx, const struct writ_contents_call *call);
+    void *ctx;
+    enum statement which;
+    uint64_t next; /* leaf */
+    bool over;
+    struct reading reading;
+};
+
+static WRIT_RESULT
+walk_rows(struct writ_contents *contents, struct walk *walk, struct writ_err *err)
+{
+    sqlite3_stmt *s = contents->statements[walk->which];
+    size_t n = 0;
+    bool row = false;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)walk->next);
+    (void)sqlite3_bind_int(s, 2, PIECE);
+    (void)sqlite3_bind_int(s, 3, walk->filter->results);
+    WRIT_TRY(next_row(contents, walk->which, &row, err));
+    while (row && !walk->over) {
+        struct writ_contents_call call;
+        struct writ_err why = {0};
+        writ_result result;
+
+        writ_arena_reset(walk->reading.arena);
+        result = read_call(contents, s, &walk->reading, &call, &why);
+        if (!writ_is_ok(result)) {
+            WRIT_FAIL(err, result.code, "%s", why.text);
+        }
+        n++;
+        walk->next = call.leaf + 1;
+        walk->over = (walk->filter->until_us != 0 && call.issued_at_us >= walk->filter->until_us) ||
+                     !walk->each(walk->ctx, &call);
+        if (!walk->over) {
+            WRIT_TRY(next_row(contents, walk->which, &row, err));
+        }
+    }
+    walk->over = walk->over || n < PIECE;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+walk_all(struct writ_contents *contents, struct walk *walk, struct writ_err *err)
+{
+    if (walk->filter->since_us > 0) {
+        WRIT_TRY(find_since(contents, walk->filter->since_us, &walk->next, err));
+    }
+    if (walk->next < walk->filter->from_leaf) {
+        walk->next = walk->filter->from_leaf;
+    }
+    while (!walk->over) {
+        writ_result result = walk_rows(contents, walk, err);
+
+        end_rows(contents, walk->which); /* lets go of the ledger */
+        WRIT_TRY(result);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_contents_each(struct writ_contents *contents, const struct writ_contents_filter *filter,
+    bool (*each)(void *ctx, const struct writ_contents_call *call), void *ctx, struct writ_err *err)
+{
+    struct walk walk = {.filter = filter,
+        .each = each,
+        .ctx = ctx,
+        .which = filter->every ? SQL_EVERY : SQL_KEPT,
+        .reading = {.arena = writ_arena_new(READING_ARENA)}};
+    writ_result result;
+
+    if (walk.reading.arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read contents");
+    }
+    result = walk_all(contents, &walk, err);
+    writ_arena_free(walk.reading.arena);
+    return result;
+}
