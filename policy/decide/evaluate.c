@@ -264,18 +264,26 @@ holds_pattern(const struct writ_pattern *pattern, struct writ_view text, struct 
 static enum writ_holds
 holds_glob(const struct writ_constraint *c, struct writ_view text)
 {
-    if (c->spans && writ_path_is_devious(text)) {
-        return WRIT_HOLDS_NO; /* such as `..`, which the stars would match like any name */
+    /* such as `..`, which the stars would match like any name */
+    bool devious = c->spans && writ_path_is_devious(text), limit = false;
+
+    for (size_t i = 0; i < c->value.list.n; i++) {
+        struct writ_view pattern = c->value.list.items[i];
+
+        if (devious && writ_glob_spans(pattern)) {
+            continue;
+        }
+        switch (writ_glob_match(pattern, text)) {
+        case WRIT_GLOB_LIMIT:
+            limit = true;
+            break;
+        case WRIT_GLOB_NO:
+            break;
+        case WRIT_GLOB_YES:
+            return WRIT_HOLDS_YES;
+        }
     }
-    switch (writ_glob_match(c->value.text, text)) {
-    case WRIT_GLOB_LIMIT:
-        return WRIT_HOLDS_ERROR;
-    case WRIT_GLOB_NO:
-        return WRIT_HOLDS_NO;
-    case WRIT_GLOB_YES:
-        return WRIT_HOLDS_YES;
-    }
-    return WRIT_HOLDS_ERROR;
+    return limit ? WRIT_HOLDS_ERROR : WRIT_HOLDS_NO;
 }
 
 static enum writ_holds

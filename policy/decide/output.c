@@ -359,7 +359,7 @@ writ_output_apply(const struct writ_output_rules *rules, const struct writ_clock
     const struct writ_json *result, size_t bytes, struct writ_arena *arena, struct writ_output *ret)
 {
     struct applying a = {.rules = rules, .budget = {.clock = clock}};
-    bool error = writ_json_type(writ_json_get(result, WRIT_LIT("isError"))) == WRIT_JSON_TRUE;
+    bool error = writ_json_is_true(result, WRIT_LIT("isError"));
     bool removes = false;
 
     *ret = (struct writ_output){.is_error = error && rules->is_error == WRIT_OUTPUT_ERROR_RECORD};

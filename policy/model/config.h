@@ -101,9 +101,11 @@ enum writ_sharing {
 /** `authorization` of an upstream: the gateway's own secret for it. Views are NUL-terminated.
  */
 struct writ_authorization_config {
-    struct writ_view file, variable, key; /* the place of the secret: exactly one of them */
-    struct writ_view header, scheme;      /* no scheme: the secret alone */
-    struct writ_view client_id;           /* empty: the secret itself is sent, else a token */
+    struct writ_view file, variable, key; /* the place of the secret: exactly one of them, */
+    struct writ_view
+        secret; /* or itself: of a command that has it from elsewhere, never of a file */
+    struct writ_view header, scheme; /* no scheme: the secret alone */
+    struct writ_view client_id;      /* empty: the secret itself is sent, else a token */
     /* with a client_id */
     struct writ_view issuer, token_endpoint; /* exactly one of them */
     struct writ_view resource;               /* RFC 8707; ptr NULL: the upstream's; "": none */
@@ -200,7 +202,8 @@ struct writ_review_config {
     const struct writ_voter_config *voters;
     size_t voters_n;
     struct writ_views administrators;
-    struct writ_digest digest; /* of the whole entry, and of its voters' own */
+    struct writ_view elicitation; /* the voter who is asked in the caller's client; empty: none */
+    struct writ_digest digest;    /* of the whole entry, and of its voters' own */
 };
 
 struct writ_limits {
@@ -269,10 +272,11 @@ struct writ_config {
     struct writ_view public_path;   /* the path behind it: "" or "/writ" */
     struct writ_view admin_url;     /* of the admin listener; empty = by the bound address */
     struct writ_views auditors;     /* roles that read every call of their tenant */
-    struct writ_views administrators; /* subjects that may stop calls */
-    struct writ_view separator;       /* between the names of an upstream and of its tool */
-    struct writ_view issuer;          /* `iss` of credentials; empty = by the bound address */
-    struct writ_view keys;            /* key directory, NUL-terminated */
+    struct writ_views administrators;  /* subjects that may stop calls */
+    struct writ_views content_readers; /* subjects that may read kept contents */
+    struct writ_view separator;        /* between the names of an upstream and of its tool */
+    struct writ_view issuer;           /* `iss` of credentials; empty = by the bound address */
+    struct writ_view keys;             /* key directory, NUL-terminated */
     struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */
     struct writ_view profile; /* derivation profile */
     const struct writ_identity_config *agents;

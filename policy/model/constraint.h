@@ -38,7 +38,7 @@ struct writ_yaml; /* a node of the file: policy/read/yaml.h */
 struct writ_constraint {
     enum writ_op op;
     bool optional, nullable;
-    bool spans;                   /* glob: the pattern crosses slashes, so the text is a path */
+    bool spans;                   /* glob: a pattern crosses slashes, so the text is a path */
     size_t path;                  /* index into the paths of its set */
     struct writ_view name;        /* "amount le": for refusals */
     struct writ_view accepted;    /* "a number not above 500.00" */
@@ -66,6 +66,8 @@ struct writ_constraint_place {
     struct writ_view token;
     struct writ_constraint_place *children, *next;
     bool named, whole;
+    bool secret;                                   /* the value is never kept */
+    bool hides;                                    /* this place, or one below it, is secret */
     const struct writ_constraint_set *const *each; /* sets that name parts of the elements */
     size_t each_n;
 };

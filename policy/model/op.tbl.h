@@ -19,7 +19,7 @@ OP(PREFIX, "prefix", STRING, "is a string that begins with the value; it does no
 OP(SUFFIX, "suffix", STRING, "is a string that ends with the value")
 OP(MATCHES, "matches", PATTERN,
     "is a string that the regular expression (PCRE2) matches as a whole")
-OP(GLOB, "glob", GLOB, "is a string that the pattern matches as a whole")
+OP(GLOB, "glob", GLOBS, "is a string that the pattern, or one of them, matches as a whole")
 OP(UNDER, "under", DIRECTORIES, "is an absolute path inside the directory, or one of them")
 OP(HOST_IN, "host_in", HOSTS, "is an http or https URL whose host is in the list")
 OP(EACH, "each", CONSTRAINTS, "is an array whose elements all satisfy the constraints")

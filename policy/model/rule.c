@@ -66,6 +66,19 @@ writ_rule_longest_window(const struct writ_policy *policy)
     return longest_us;
 }
 
+const struct writ_tool_rule *
+writ_rule_keeps(const struct writ_policy *policy)
+{
+    for (size_t i = 0; i < policy->n; i++) {
+        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
+            if (policy->entries[i].rules[r].contents.keep_us > 0) {
+                return &policy->entries[i].rules[r];
+            }
+        }
+    }
+    return NULL;
+}
+
 size_t
 writ_rule_shadowed(const struct writ_policy *policy)
 {

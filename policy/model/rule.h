@@ -48,6 +48,12 @@ struct writ_state_probe {
     struct writ_digest digest; /* of the whole entry */
 };
 
+/** What is kept of the contents of calls. Zero: nothing. */
+struct writ_retention {
+    int64_t keep_us;       /* for how long */
+    int64_t results_bytes; /* the longest result; 0: arguments alone */
+};
+
 /** One rule: the permitted calls of one tool (or pattern of tools), by whom. */
 struct writ_tool_rule {
     struct writ_view ref;                     /* "tools/fs~1write_file#0" */
@@ -67,8 +73,9 @@ struct writ_tool_rule {
     bool repeats_reads; /* FORBID, but a tool with readOnlyHint may run again */
     bool doubts_reads;  /* FORBID by auto: annotations of the tool's server are not trusted */
     enum writ_refusal_form refusal;
-    bool shadow;           /* the verdict is recorded, the call runs anyway */
-    bool pin;              /* only with the accepted definition of the tool */
+    bool shadow; /* the verdict is recorded, the call runs anyway */
+    bool pin;    /* only with the accepted definition of the tool */
+    struct writ_retention contents;
     int64_t timeout_us;    /* 0: the upstream's */
     int64_t replay_ttl_us; /* REPLAY: how long a result is kept */
     int64_t replay_bytes;  /* REPLAY: the longest result that is kept */
@@ -101,7 +108,9 @@ struct writ_tool_entry {
 struct writ_policy {
     const struct writ_tool_entry *entries; /* in the order of the file */
     size_t n;
-    const size_t *buckets; /* of exact entries: index + 1; a power of two of them */
+    struct writ_retention contents; /* of defaults */
+    bool hides;                     /* some rule may have secret arguments */
+    const size_t *buckets;          /* of exact entries: index + 1; a power of two of them */
     size_t mask;
 };
 
@@ -119,6 +128,9 @@ int64_t writ_rule_longest_window(const struct writ_policy *policy);
 
 /** The number of rules in shadow mode, of agreed files. */
 size_t writ_rule_shadowed(const struct writ_policy *policy);
+
+/** The first rule that keeps contents; NULL: none does. */
+const struct writ_tool_rule *writ_rule_keeps(const struct writ_policy *policy);
 
 /** The entry for a tool: the exact one, else the first pattern that matches; NULL when none. */
 const struct writ_tool_entry *writ_rule_entry(

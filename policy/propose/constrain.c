@@ -20,6 +20,7 @@
 #define SAME_MAX     4    /* schemas that describe one member */
 #define OPENING      5    /* words with which a description begins */
 #define DESCRIBED    200  /* words of a description that are read */
+#define LENGTH_ID    "256"
 #define LENGTH_SHORT "4096"
 #define LENGTH_LONG  "65536"
 #define ITEMS_MOST   "100"
@@ -279,6 +280,7 @@ add_denied(struct value *v, enum writ_json_type type)
 enum kind {
     KIND_PLAIN = 0,
     KIND_PATH,
+    KIND_INSIDE, /* a path in what another argument names */
     KIND_URL,
     KIND_HOST,
     KIND_AMOUNT,
@@ -289,40 +291,26 @@ struct format {
     struct writ_view name;
     enum kind kind;
     struct writ_view pattern;
+    const char *why, *most; /* about the pattern; the usual length, NULL: that of other texts */
 };
 
+#define TEXT(text)                                                                                 \
+    {                                                                                              \
+        "" text, sizeof(text) - 1                                                                  \
+    }
 #define FORMAT(name, kind, pattern)                                                                \
     {                                                                                              \
-        {"" name, sizeof(name) - 1}, kind,                                                         \
-        {                                                                                          \
-            "" pattern, sizeof(pattern) - 1                                                        \
-        }                                                                                          \
+        TEXT(name), KIND_##kind, TEXT(pattern), "its format", NULL                                 \
     }
-#define DATE  "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-#define CLOCK "[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\\.[0-9]{1,9})?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
+#define NAMED(pattern, why, most)                                                                  \
+    {                                                                                              \
+        TEXT(""), KIND_PATTERN, TEXT(pattern), why, most                                           \
+    }
 
 static const struct format formats[] = {
-    FORMAT("uri", KIND_URL, ""),
-    FORMAT("uri-reference", KIND_URL, ""),
-    FORMAT("uri-template", KIND_URL, ""),
-    FORMAT("iri", KIND_URL, ""),
-    FORMAT("iri-reference", KIND_URL, ""),
-    FORMAT("url", KIND_URL, ""),
-    FORMAT("hostname", KIND_HOST, ""),
-    FORMAT("idn-hostname", KIND_HOST, ""),
-    FORMAT("ipv4", KIND_HOST, ""),
-    FORMAT("ipv6", KIND_HOST, ""),
-    FORMAT("path", KIND_PATH, ""),
-    FORMAT("file-path", KIND_PATH, ""),
-    FORMAT("directory-path", KIND_PATH, ""),
-    FORMAT("email", KIND_PATTERN,
-        "[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]{1,63}(?:\\.[A-Za-z0-9-]{1,63}){1,8}"),
-    FORMAT("date-time", KIND_PATTERN, DATE "[Tt ]" CLOCK),
-    FORMAT("date", KIND_PATTERN, DATE),
-    FORMAT("time", KIND_PATTERN, CLOCK),
-    FORMAT("duration", KIND_PATTERN, "P[0-9YMWDTHS.,]{1,64}"),
-    FORMAT("uuid", KIND_PATTERN,
-        "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"),
+#define WRIT_FORMAT(name, kind, pattern) FORMAT(name, kind, pattern),
+#include "policy/propose/format.tbl.h"
+#undef WRIT_FORMAT
 };
 
 static const struct format *
@@ -338,8 +326,33 @@ format_of(const struct writ_facets *facets)
     return NULL;
 }
 
-static const struct format file_name =
-    FORMAT("", KIND_PATTERN, "(?!\\.{1,2}\\z)[^/\\\\\\x00-\\x1f\\x7f]{1,255}");
+/* Of an identifier: visible, without what ends or leaves its place in a path, URL, query or line of
+ * a shell, and not an option of a program. */
+#define SIGN  "[^\\p{C}\\s\"'`;<>|&$*?#%\\\\/]"
+#define START "(?!-[^0-9])"
+
+static const struct format file_name = NAMED(
+    "(?!\\.{1,2}\\z)[^/\\\\\\x00-\\x1f\\x7f]{1,255}", "the name of a file, without a folder", NULL);
+static const struct format identifier =
+    NAMED(START "(?!(?:.*/)?\\.{1,2}(?:/|\\z))" SIGN "+(?:/" SIGN "+)*",
+        "it identifies a thing, as its name says", LENGTH_ID);
+static const struct format part =
+    NAMED(START "(?!\\.{1,2}\\z)" SIGN "+", "one part of a name, without a slash", LENGTH_ID);
+
+/* The pattern of a text by its name alone; NULL: none. */
+static const struct format *
+format_of_name(const struct value *v)
+{
+    if (writ_words_file_name(&v->about)) {
+        return &file_name;
+    }
+    if (writ_facets_find(&v->facets, "pattern") != NULL) {
+        return NULL; /* the schema says it better */
+    }
+    return writ_words_part(&v->about)         ? &part
+           : writ_words_identifier(&v->about) ? &identifier
+                                              : NULL;
+}
 
 static enum kind
 kind_of(const struct value *v, const struct format *format)
@@ -351,7 +364,7 @@ kind_of(const struct value *v, const struct format *format)
         return KIND_URL;
     }
     if (writ_words_path(&v->about)) {
-        return KIND_PATH;
+        return writ_words_inside(&v->about) ? KIND_INSIDE : KIND_PATH;
     }
     if (format != NULL) {
         return format->kind;
@@ -370,6 +383,10 @@ add_kind(struct value *v, enum kind kind, const struct format *format)
         add_placeholder(v, WRIT_OP_UNDER, WRIT_LIT(WRIT_PROPOSAL_FOLDER),
             "a path, as its name says: the folder in which it must be");
         break;
+    case KIND_INSIDE:
+        add_placeholder(v, WRIT_OP_GLOB, WRIT_LIT(WRIT_PROPOSAL_GLOB),
+            "a path in a repository or the like, as the names say: such as src/**");
+        break;
     case KIND_URL:
         add_placeholder(v, WRIT_OP_HOST_IN, WRIT_LIT(WRIT_PROPOSAL_HOST),
             "a URL, as its name or format says: the hosts that it may name");
@@ -383,8 +400,7 @@ add_kind(struct value *v, enum kind kind, const struct format *format)
             "an amount as a text, which has no range: the texts that are permitted");
         break;
     case KIND_PATTERN:
-        add_text(v, WRIT_OP_MATCHES, format->pattern,
-            format == &file_name ? "the name of a file, without a folder" : "its format");
+        add_text(v, WRIT_OP_MATCHES, format->pattern, format->why);
         break;
     case KIND_PLAIN:
         break;
@@ -420,12 +436,12 @@ constrain_text(struct value *v)
     const char *most = document ? LENGTH_LONG : LENGTH_SHORT;
     enum kind kind;
 
-    if (format == NULL && writ_words_file_name(&v->about)) {
-        format = &file_name;
-    }
+    format = format != NULL ? format : format_of_name(v);
     kind = kind_of(v, format);
     if (kind == KIND_PATH || kind == KIND_URL || kind == KIND_HOST) {
         most = NULL; /* their ops have one */
+    } else if (kind == KIND_PATTERN && format->most != NULL) {
+        most = format->most;
     }
     add_kind(v, kind, format);
     if (!add_length(v, WRIT_OP_MIN_LENGTH, "minLength", true, NULL, NULL) ||
@@ -454,18 +470,36 @@ add_bound(struct value *v, bool least, const struct bound *bound, const char *wh
     add_number(v, op, &bound->at, why);
 }
 
+struct range {
+    int64_t least, most;
+};
+
+/* The usual range of a number with this name. */
+static struct range
+range_of(const struct writ_words *name)
+{
+    unsigned last = (name->all & WRIT_WORD_LASTING) != 0 ? WRIT_WORD_POSITIVE : name->last;
+    static const struct {
+        unsigned kind;
+        struct range range;
+    } ranges[] = {{WRIT_WORD_SECONDS, {0, SECONDS_MOST}}, {WRIT_WORD_SMALL, {0, SMALL_MOST}},
+        {WRIT_WORD_ID, {0, ID_MOST}}, {WRIT_WORD_POSITIVE, {0, NUMBER_MOST}},
+        {WRIT_WORD_LATITUDE, {-90, 90}}, {WRIT_WORD_LONGITUDE, {-180, 180}}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if ((last & ranges[i].kind) != 0) {
+            return ranges[i].range;
+        }
+    }
+    return (struct range){-NUMBER_MOST, NUMBER_MOST};
+}
+
 /* Where the schema has no bound; keeps (2), unless the schema's other bound is beyond it. */
 static void
 add_usual(struct value *v, bool least, const struct bound *other)
 {
-    unsigned last = v->about.name.last;
-    bool small = (last & WRIT_WORD_SMALL) != 0, seconds = (last & WRIT_WORD_SECONDS) != 0;
-    bool id = (last & WRIT_WORD_ID) != 0;
-    int64_t most = seconds ? SECONDS_MOST : small ? SMALL_MOST : id ? ID_MOST : NUMBER_MOST;
-    struct bound usual = {.set = true,
-        .at = writ_decimal_of(!least                   ? most
-                              : small || seconds || id ? 0
-                                                       : -NUMBER_MOST)};
+    struct range range = range_of(&v->about.name);
+    struct bound usual = {.set = true, .at = writ_decimal_of(least ? range.least : range.most)};
     int order = other->set ? writ_decimal_compare(&usual.at, &other->at) : 0;
 
     if (!other->set || (least ? order < 0 : order > 0)) {
@@ -784,7 +818,8 @@ about(const struct writ_constrain *c, const struct writ_constrain_spot *spot,
     return (struct writ_words_context){.name = writ_words_of(spot->name, DESCRIBED),
         .tool = c->tool,
         .opening = writ_words_of(described, OPENING).all,
-        .described = writ_words_of(described, DESCRIBED).all | c->described};
+        .described = writ_words_of(described, DESCRIBED).all | c->described,
+        .stored = c->stored};
 }
 
 /* Whether another value has room; one without is not named, so it is refused. */

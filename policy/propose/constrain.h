@@ -17,6 +17,7 @@ struct writ_constrain {
     const struct writ_json *root; /* its inputSchema */
     struct writ_words tool;
     unsigned described; /* kinds of the words of its description */
+    bool stored;        /* an argument names a repository or the like */
     struct writ_arena *arena;
     size_t work; /* schemas read so far */
     bool nomem;

@@ -9,6 +9,7 @@
 
 /* Placeholders: values that `writ check` insists on being replaced. */
 #define WRIT_PROPOSAL_FOLDER  "REPLACE_WITH_A_FOLDER"
+#define WRIT_PROPOSAL_GLOB    "REPLACE_WITH_A_GLOB"
 #define WRIT_PROPOSAL_HOST    "REPLACE_WITH_A_HOST"
 #define WRIT_PROPOSAL_AMOUNT  "REPLACE_WITH_AN_AMOUNT"
 #define WRIT_PROPOSAL_TOTAL   "REPLACE_WITH_A_DAILY_TOTAL"
@@ -29,7 +30,7 @@ struct writ_proposal_constraint {
     const struct writ_proposal_constraint *each;
     bool optional, nullable;
     bool placeholder; /* the text is one */
-    const char *why;  /* a clause; static storage */
+    const char *why;  /* a clause; static storage, or in the arena */
     struct writ_proposal_constraint *next;
 };
 

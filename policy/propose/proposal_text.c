@@ -182,9 +182,6 @@ put_line(struct writ_buf *ret, const struct writ_proposal_constraint *c)
     writ_buf_byte(ret, '\n');
 }
 
-static void put_constraints(
-    struct writ_buf *ret, const struct writ_proposal_constraint *list, unsigned indent);
-
 /* A block, because a list with comments stands in it. */
 static void
 put_each(struct writ_buf *ret, const struct writ_proposal_constraint *c, unsigned indent)
@@ -209,11 +206,12 @@ put_each(struct writ_buf *ret, const struct writ_proposal_constraint *c, unsigne
     }
     put_indent(ret, indent + 2);
     writ_buf_str(ret, "value:\n");
-    put_constraints(ret, c->each, indent + 4);
+    writ_proposal_text_constraints(ret, c->each, indent + 4);
 }
 
-static void
-put_constraints(struct writ_buf *ret, const struct writ_proposal_constraint *list, unsigned indent)
+void
+writ_proposal_text_constraints(
+    struct writ_buf *ret, const struct writ_proposal_constraint *list, unsigned indent)
 {
     for (const struct writ_proposal_constraint *c = list; c != NULL; c = c->next) {
         put_indent(ret, indent);
@@ -309,7 +307,7 @@ put_rule(struct writ_buf *ret, const struct writ_proposal *proposal,
     }
     if (rule->arguments != NULL) {
         writ_buf_str(ret, "    arguments:\n");
-        put_constraints(ret, rule->arguments, INDENT_RULE + 2);
+        writ_proposal_text_constraints(ret, rule->arguments, INDENT_RULE + 2);
     } else {
         writ_buf_str(ret, "    arguments: [] # none passes\n");
     }

@@ -13,6 +13,10 @@
 void writ_proposal_text_tools(
     struct writ_buf *ret, const struct writ_proposal *proposals, size_t n, struct writ_view review);
 
+/** Appends constraints as elements of a list in a block, `indent` spaces deep, one a line. */
+void writ_proposal_text_constraints(
+    struct writ_buf *ret, const struct writ_proposal_constraint *list, unsigned indent);
+
 /** Appends a text as a scalar of YAML that every reader takes for exactly this text: plain where
  * that is safe, else in double quotes with escapes. UTF-8. */
 void writ_proposal_text_scalar(struct writ_buf *ret, struct writ_view text);

@@ -69,14 +69,16 @@ is_hinted(const struct writ_json *definition, const char *hint, enum writ_json_t
     return writ_json_type(writ_json_get(annotations, writ_view_str(hint))) == answer;
 }
 
-/* A verb at the beginning of a name counts whatever the server says. Anywhere else it may be a
- * noun (list_payments, get_transfer), and the server may say that it does no harm. */
+/* A verb at the beginning of a name counts whatever the server says; so does one at its end, unless
+ * a verb of reading is before it (user_delete). Anywhere else it may be a noun (list_payments,
+ * get_transfer), and the server may say that it does no harm. Of annotations that contradict each
+ * other the dangerous one counts. */
 static const char *
 review_of(const struct writ_json *definition, const struct writ_words *name, bool runs)
 {
     bool reads = is_hinted(definition, "readOnlyHint", WRIT_JSON_TRUE);
 
-    if (is_hinted(definition, "destructiveHint", WRIT_JSON_TRUE) && !reads) {
+    if (is_hinted(definition, "destructiveHint", WRIT_JSON_TRUE)) {
         return "its server says destructiveHint: true";
     }
     if (runs) {
@@ -85,12 +87,15 @@ review_of(const struct writ_json *definition, const struct writ_words *name, boo
     if ((name->all & WRIT_WORD_SECRET) != 0) {
         return "its name says that it reads secrets";
     }
-    if ((name->first & WRIT_WORD_DANGER) != 0) {
+    if (((name->first | (name->last & name->acts)) & WRIT_WORD_DANGER) != 0) {
         return "its name says that it does what cannot be undone";
     }
     if ((name->all & WRIT_WORD_DANGER) != 0 && !reads &&
         !is_hinted(definition, "destructiveHint", WRIT_JSON_FALSE)) {
         return "its name says that it may do what cannot be undone";
+    }
+    if ((name->acts & WRIT_WORD_TELL) != 0 && !reads) {
+        return "its name says that it writes to other people";
     }
     return NULL;
 }
@@ -113,7 +118,7 @@ target_of(const struct writ_constrain *c, const struct writ_proposal_constraint 
     if (one->arg.ptr == NULL || one->optional || one->nullable || !is_plain(one->arg)) {
         return (struct target){.rank = 0};
     }
-    if (one->op == WRIT_OP_UNDER) {
+    if (one->op == WRIT_OP_UNDER || (one->op == WRIT_OP_GLOB && one->placeholder)) {
         return (struct target){WRIT_LIT("file"), one->arg, 3};
     }
     if (one->op == WRIT_OP_HOST_IN) {
@@ -151,6 +156,25 @@ put_target(const struct writ_constrain *c, const struct writ_constrain_list *lis
 
 /* ---- the rule */
 
+/* Whether an argument names a repository or the like, in which the paths of the others are. */
+static bool
+has_store(const struct writ_facets *facets)
+{
+    for (size_t i = 0; i < facets->n; i++) {
+        const struct writ_json *members =
+            writ_json_get_typed(facets->nodes[i], WRIT_LIT("properties"), WRIT_JSON_OBJECT);
+
+        WRIT_JSON_EACH(name, members)
+        {
+            struct writ_words words = writ_words_of(writ_json_string(name), NAME_WORDS);
+            if (writ_words_store(&words)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The arguments of the tool: the members of its inputSchema, which is an object. */
 static WRIT_RESULT
 read_schema(struct writ_constrain *c, const struct writ_json *schema,
@@ -168,6 +192,7 @@ read_schema(struct writ_constrain *c, const struct writ_json *schema,
     if (facets.n == 0 || facets.type != WRIT_FACETS_OBJECT) {
         c->closed = schema != NULL;
     } else {
+        c->stored = has_store(&facets);
         writ_constrain_members(c, &facets, &top, &list);
     }
     rule->arguments = list.first;
@@ -191,7 +216,8 @@ read_tool(struct writ_proposal *proposal, const struct writ_json *definition,
 
     WRIT_TRY(read_schema(&c, c.root, rule, err));
     rule->review = review_of(definition, &name, c.runs);
-    rule->reads = is_hinted(definition, "readOnlyHint", WRIT_JSON_TRUE) && c.sum.len == 0;
+    rule->reads = is_hinted(definition, "readOnlyHint", WRIT_JSON_TRUE) &&
+                  !is_hinted(definition, "destructiveHint", WRIT_JSON_TRUE) && c.sum.len == 0;
     rule->sum = c.sum;
     rule->closed = c.closed;
     rule->placeholders = c.placeholders + (c.sum.len > 0 ? 1 : 0);

@@ -22,6 +22,14 @@
  * DANGER    a tool with this word does what cannot be undone
  * SECRET    a tool with this word reads what others must not see
  * ID        at the end of an argument's name: it names the thing that the call is about
+ * REF       at the end of a text's name: the same, of a version
+ * STORE     the argument names something with paths of its own: other paths are relative to it
+ * PART      at the end of a text's name, in a tool with STORE: one part of its name
+ * READ      a verb of reading: words of TELL, and of DANGER at the end, that follow it are nouns
+ * TELL      a tool with this word writes to other people
+ * LATITUDE  at the end of a number's name: degrees; LONGITUDE as well
+ * LASTING   a number with this word says how long something is kept: SECONDS does not count
+ * POSITIVE  at the end of a number's name: it is not below 0
  * SMALL     at the end of a number's name: a count, a size of a page
  * SECONDS   at the end of a number's name: a time to wait
  * LONG      at the end of a text's name: a whole document */
@@ -280,6 +288,47 @@ WORD(ID, "uuid")
 WORD(ID, "guid")
 WORD(ID, "identifier")
 WORD(ID, "slug")
+WORD(REF, "sha")
+WORD(REF, "ref")
+WORD(REF, "branch")
+WORD(REF, "tag")
+WORD(REF, "commit")
+WORD(REF, "revision")
+
+WORD(STORE, "repo")
+WORD(STORE, "repository")
+WORD(STORE, "project")
+WORD(STORE, "bucket")
+WORD(STORE, "gist")
+WORD(PART, "repo")
+WORD(PART, "repository")
+WORD(PART, "bucket")
+WORD(PART, "owner")
+WORD(PART, "org")
+WORD(PART, "organization")
+
+WORD(READ, "get")
+WORD(READ, "list")
+WORD(READ, "read")
+WORD(READ, "search")
+WORD(READ, "find")
+WORD(READ, "show")
+WORD(READ, "view")
+WORD(READ, "describe")
+WORD(READ, "fetch")
+WORD(READ, "lookup")
+WORD(READ, "count")
+WORD(READ, "check")
+WORD(READ, "browse")
+WORD(READ, "query")
+
+WORD(TELL, "post")
+WORD(TELL, "reply")
+WORD(TELL, "comment")
+WORD(TELL, "announce")
+WORD(TELL, "notify")
+WORD(TELL, "share")
+WORD(TELL, "invite")
 
 WORD(SMALL, "count")
 WORD(SMALL, "limit")
@@ -300,6 +349,24 @@ WORD(SMALL, "top")
 WORD(SMALL, "k")
 WORD(SMALL, "per")
 WORD(SMALL, "retry")
+WORD(SMALL, "position")
+WORD(POSITIVE, "number")
+WORD(POSITIVE, "milestone")
+WORD(POSITIVE, "radius")
+WORD(POSITIVE, "width")
+WORD(POSITIVE, "height")
+WORD(POSITIVE, "byte")
+WORD(POSITIVE, "age")
+WORD(LASTING, "ttl")
+WORD(LASTING, "expire")
+WORD(LASTING, "expiry")
+WORD(LASTING, "expiration")
+WORD(LASTING, "lifetime")
+WORD(LATITUDE, "latitude")
+WORD(LATITUDE, "lat")
+WORD(LONGITUDE, "longitude")
+WORD(LONGITUDE, "lng")
+WORD(LONGITUDE, "lon")
 WORD(SECONDS, "timeout")
 WORD(SECONDS, "duration")
 WORD(SECONDS, "second")

@@ -125,6 +125,7 @@ writ_words_of(struct writ_view text, size_t most)
             size_t end = word_end(text, at);
             ret.last = kinds_between(text, at, end);
             ret.first |= n == 0 ? ret.last : 0;
+            ret.acts |= (ret.all & WRIT_WORD_READ) == 0 ? ret.last | whole : 0;
             ret.all |= ret.last | whole;
             n++;
             at = end;
@@ -132,6 +133,14 @@ writ_words_of(struct writ_view text, size_t most)
         ret.last |= whole;
     }
     return ret;
+}
+
+/* What the description begins with counts, but for an identifier, of which it tells the form:
+ * "Project ID or URL-encoded path". */
+static bool
+is_opened(const struct writ_words_context *about, unsigned kind)
+{
+    return (about->opening & kind) != 0 && (about->name.last & WRIT_WORD_ID) == 0;
 }
 
 bool
@@ -142,7 +151,20 @@ writ_words_path(const struct writ_words_context *about)
 
     return (name->all & WRIT_WORD_PATH) != 0 || (name->last & WRIT_WORD_FILE) != 0 ||
            ((name->all & WRIT_WORD_FILE) != 0 && (name->last & WRIT_WORD_NAMING) != 0) ||
-           (files && (name->last & WRIT_WORD_END) != 0) || (about->opening & WRIT_WORD_PATH) != 0;
+           (files && (name->last & WRIT_WORD_END) != 0) || is_opened(about, WRIT_WORD_PATH);
+}
+
+bool
+writ_words_inside(const struct writ_words_context *about)
+{
+    return about->stored;
+}
+
+bool
+writ_words_store(const struct writ_words *name)
+{
+    return (name->all & WRIT_WORD_STORE) != 0 &&
+           (name->all & (WRIT_WORD_PATH | WRIT_WORD_FILE | WRIT_WORD_URL)) == 0;
 }
 
 bool
@@ -155,7 +177,7 @@ bool
 writ_words_url(const struct writ_words_context *about)
 {
     return (about->name.all & WRIT_WORD_URL) != 0 || (about->name.last & WRIT_WORD_LINK) != 0 ||
-           (about->opening & WRIT_WORD_URL) != 0;
+           is_opened(about, WRIT_WORD_URL);
 }
 
 bool
@@ -181,4 +203,16 @@ writ_words_amount(const struct writ_words_context *about)
     return (about->name.last & WRIT_WORD_AMOUNT) != 0 ||
            ((about->name.last & WRIT_WORD_COUNTED) != 0 &&
                (about->tool.all & WRIT_WORD_MONEY) != 0);
+}
+
+bool
+writ_words_identifier(const struct writ_words_context *about)
+{
+    return (about->name.last & (WRIT_WORD_ID | WRIT_WORD_REF)) != 0;
+}
+
+bool
+writ_words_part(const struct writ_words_context *about)
+{
+    return about->stored && (about->name.last & WRIT_WORD_PART) != 0;
 }

@@ -162,20 +162,26 @@ decides_the_whole(const struct writ_constraint *c)
            (c->op == WRIT_OP_TYPE && (c->value.types & WRIT_CONSTRAINT_ANY) != 0);
 }
 
-/* Marks the place that the constraint names, for coverage. */
+/* Marks the place that the constraint names, for coverage, and every place around a secret. */
 static bool
 add_place(struct making *m, const struct writ_views *tokens, const struct writ_constraint *c,
-    const struct writ_yaml *node)
+    bool secret, const struct writ_yaml *node)
 {
+    bool hides = secret || (c->op == WRIT_OP_EACH && c->value.each->root.hides);
     struct writ_constraint_place *place = &m->root;
 
+    place->hides = place->hides || hides;
     for (size_t i = 0; i < tokens->n && place != NULL; i++) {
         place = child_place(m, place, tokens->items[i]);
+        if (place != NULL) {
+            place->hides = place->hides || hides;
+        }
     }
     if (place == NULL) {
         return false;
     }
     place->named = true;
+    place->secret = place->secret || secret;
     place->whole = place->whole || decides_the_whole(c);
     return c->op != WRIT_OP_EACH || add_each(m, place, c->value.each, node);
 }
@@ -429,44 +435,6 @@ read_pattern(struct entry *e)
     return true;
 }
 
-/* Unlike git and shells, which let such a pattern match in the directory itself. */
-static void
-warn_directory(struct entry *e)
-{
-    struct writ_view pattern = e->raw.value->text;
-
-    if (writ_view_search(pattern, WRIT_LIT("/**/")) < pattern.len ||
-        writ_view_has_prefix(pattern, WRIT_LIT("**/"))) {
-        e->c->hint = WRIT_LIT("the pattern matches below the directory of its **, not in the "
-                              "directory itself: /a/**/*.txt matches /a/b/x.txt and not /a/x.txt");
-        WRIT_OPTION_WARN(e->m->o, e->raw.value,
-            "does not match in the directory itself: /a/**/*.txt matches /a/b/x.txt and not "
-            "/a/x.txt. Use /a/**.txt for both");
-    }
-}
-
-static bool
-read_glob(struct entry *e)
-{
-    const char *fault;
-
-    if (!is_string(e)) {
-        return false;
-    }
-    fault = writ_glob_fault(e->raw.value->text);
-    if (fault != NULL) {
-        WRIT_OPTION_FAULT(e->m->o, e->raw.value, "is not a pattern: %s", fault);
-        return false;
-    }
-    e->c->value.text = e->raw.value->text;
-    e->c->spans = writ_glob_spans(e->raw.value->text);
-    writ_buf_str(e->accepted, "a string like ");
-    writ_buf_put(e->accepted, writ_view_sub(e->raw.value->text, 0, 200));
-    writ_buf_str(e->accepted, e->c->spans ? ", without .. or backslash" : "");
-    warn_directory(e);
-    return true;
-}
-
 /* A text, or a list of texts. */
 static bool
 one_or_many(struct entry *e)
@@ -492,6 +460,47 @@ put_list(struct writ_buf *buf, const struct writ_views *list)
         writ_buf_str(buf, i > 0 ? ", " : "");
         writ_buf_put(buf, writ_view_sub(list->items[i], 0, 100));
     }
+}
+
+/* Unlike git and shells, which let such a pattern match in the directory itself. */
+static void
+warn_directory(struct entry *e, struct writ_view pattern)
+{
+    if (writ_view_search(pattern, WRIT_LIT("/**/")) < pattern.len ||
+        writ_view_has_prefix(pattern, WRIT_LIT("**/"))) {
+        e->c->hint = WRIT_LIT("the pattern matches below the directory of its **, not in the "
+                              "directory itself: /a/**/*.txt matches /a/b/x.txt and not /a/x.txt");
+        WRIT_OPTION_WARN(e->m->o, e->raw.value,
+            "does not match in the directory itself: /a/**/*.txt matches /a/b/x.txt and not "
+            "/a/x.txt. Use /a/**.txt for both");
+    }
+}
+
+static bool
+read_globs(struct entry *e)
+{
+    if (!one_or_many(e)) {
+        return false;
+    }
+    for (size_t i = 0; i < e->c->value.list.n; i++) {
+        struct writ_view pattern = e->c->value.list.items[i];
+        const char *fault = writ_glob_fault(pattern);
+
+        if (fault != NULL) {
+            WRIT_OPTION_FAULT(e->m->o, e->raw.value, "is not a pattern: %s", fault);
+            return false;
+        }
+        e->c->spans = e->c->spans || writ_glob_spans(pattern);
+        warn_directory(e, pattern);
+    }
+    writ_buf_str(e->accepted, "a string like ");
+    if (e->c->value.list.n == 1) {
+        writ_buf_put(e->accepted, writ_view_sub(e->c->value.list.items[0], 0, 200));
+    } else {
+        put_list(e->accepted, &e->c->value.list);
+    }
+    writ_buf_str(e->accepted, e->c->spans ? ", without .. or backslash" : "");
+    return true;
 }
 
 static bool
@@ -603,8 +612,8 @@ read_value(struct entry *e)
         return read_string(e);
     case WRIT_OP_VALUE_PATTERN:
         return read_pattern(e);
-    case WRIT_OP_VALUE_GLOB:
-        return read_glob(e);
+    case WRIT_OP_VALUE_GLOBS:
+        return read_globs(e);
     case WRIT_OP_VALUE_DIRECTORIES:
         return read_directories(e);
     case WRIT_OP_VALUE_HOSTS:
@@ -676,7 +685,7 @@ read_entry(struct making *m, const struct writ_yaml *node)
         return false;
     }
     m->n++;
-    return add_place(m, &tokens, e.c, node);
+    return add_place(m, &tokens, e.c, e.raw.secret, node);
 }
 
 /* `each` takes one constraint or a list of them. */
@@ -728,6 +737,20 @@ make_set(struct writ_options *o, const struct writ_yaml *node, struct writ_patte
     }
     *set = (struct writ_constraint_set){
         .items = m.items, .n = m.n, .paths = m.paths, .paths_n = m.paths_n, .root = m.root};
+    return set;
+}
+
+const struct writ_constraint_set *
+writ_compile_conditions(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_pattern_list **patterns)
+{
+    const struct writ_constraint_set *set = make_set(o, node, patterns, 0);
+
+    if (set != NULL && set->root.hides) {
+        WRIT_OPTION_FAULT(
+            o, node, "secret marks the arguments of a rule: set it in `arguments` of the rule");
+        return NULL;
+    }
     return set;
 }
 

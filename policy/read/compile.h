@@ -16,6 +16,10 @@
 const struct writ_constraint_set *writ_compile_constraints(
     struct writ_options *o, const struct writ_yaml *node, struct writ_pattern_list **patterns);
 
+/** As writ_compile_constraints, for conditions such as `when`: they have no `secret`. */
+const struct writ_constraint_set *writ_compile_conditions(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_pattern_list **patterns);
+
 /** The tokens of an `arg`: a name, or a JSON Pointer when it begins with a slash. A finding when it
  * is neither. */
 bool writ_compile_arg(struct writ_options *o, const struct writ_yaml *node, struct writ_view arg,

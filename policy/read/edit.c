@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "evidence/json/jcs.h"
+#include "policy/decide/trail.h"
 #include "policy/decide/value.h"
 #include "policy/model/host.h"
 #include "policy/model/path.h"
@@ -107,25 +108,12 @@ put_key(const struct edit *e, const char *key, struct writ_buf *ret)
 
 /* ---- lists and maps */
 
-/* Where a line is added behind what ends at `end`: behind its comment. */
-static size_t
-line_end(struct writ_view text, size_t end)
-{
-    struct writ_view rest = writ_view_sub(text, end, text.len);
-    size_t length = writ_view_find(rest, '\n'), at = 0;
-
-    while (at < length && (rest.ptr[at] == ' ' || rest.ptr[at] == '\r')) {
-        at++;
-    }
-    return at == length || rest.ptr[at] == '#' ? end + length : end;
-}
-
 /* Adds an element or member behind the others. */
 static writ_result
 add(struct edit *e, const struct writ_place *to, struct writ_view text)
 {
     writ_auto_buf line = writ_buf_make(ITEM_MAX * 2);
-    size_t at = to->block ? line_end(e->text, to->end) : to->end - 1;
+    size_t at = to->block ? writ_place_line_end(e->text, to->end) : to->end - 1;
 
     if (to->block) {
         writ_buf_byte(&line, '\n');
@@ -144,18 +132,30 @@ add(struct edit *e, const struct writ_place *to, struct writ_view text)
     return splice(e, at, at, writ_buf_view(&line));
 }
 
-/* A scalar becomes a list of it and of `item`. */
-static writ_result
-add_to_scalar(struct edit *e, const struct writ_place *scalar, struct writ_view item)
+/* What a plain scalar of a block may have, but not one in brackets. */
+static bool
+fits_brackets(const struct edit *e, const struct writ_place *place)
 {
-    struct writ_view old = writ_view_sub(e->text, scalar->start, scalar->end - scalar->start);
-    writ_auto_buf list = writ_buf_make(ITEM_MAX * 2);
+    struct writ_view old = writ_view_sub(e->text, place->start, place->end - place->start);
     bool quoted = old.len > 0 && (old.ptr[0] == '"' || old.ptr[0] == '\'');
 
-    for (size_t i = 0; i < old.len && !quoted; i++) {
+    for (size_t i = 0; i < old.len && !quoted && place->type == WRIT_YAML_SCALAR; i++) {
         if (writ_view_find(WRIT_LIT("[]{},#\n|>"), old.ptr[i]) < 9) {
-            return (writ_result){WRIT_E_ABSENT};
+            return false;
         }
+    }
+    return !place->block;
+}
+
+/* A value becomes a list of it and of `item`. */
+static writ_result
+wrap(struct edit *e, const struct writ_place *place, struct writ_view item)
+{
+    struct writ_view old = writ_view_sub(e->text, place->start, place->end - place->start);
+    writ_auto_buf list = writ_buf_make(ITEM_MAX * 2);
+
+    if (!fits_brackets(e, place)) {
+        return (writ_result){WRIT_E_ABSENT};
     }
     writ_buf_byte(&list, '[');
     writ_buf_put(&list, old);
@@ -163,7 +163,7 @@ add_to_scalar(struct edit *e, const struct writ_place *scalar, struct writ_view 
     writ_buf_put(&list, item);
     writ_buf_byte(&list, ']');
     WRIT_TRY(writ_buf_check(&list, NULL));
-    return splice(e, scalar->start, scalar->end, writ_buf_view(&list));
+    return splice(e, place->start, place->end, writ_buf_view(&list));
 }
 
 static writ_result
@@ -175,8 +175,7 @@ add_to_list(struct edit *e, const struct writ_yaml *node, const char *below, str
     if (place.type == WRIT_YAML_LIST) {
         return add(e, &place, item);
     }
-    return place.type == WRIT_YAML_SCALAR ? add_to_scalar(e, &place, item)
-                                          : (writ_result){WRIT_E_ABSENT};
+    return place.type == WRIT_YAML_SCALAR ? wrap(e, &place, item) : (writ_result){WRIT_E_ABSENT};
 }
 
 static writ_result
@@ -216,7 +215,7 @@ take_out(struct edit *e, const struct writ_place *list, const struct writ_place 
                 return (writ_result){WRIT_E_ABSENT}; /* something else stands on its line */
             }
         }
-        end = line_end(e->text, end);
+        end = writ_place_line_end(e->text, end);
         end += end < e->text.len ? 1 : 0;
         return splice(e, start, end, writ_view(NULL, 0));
     }
@@ -232,6 +231,7 @@ take_out(struct edit *e, const struct writ_place *list, const struct writ_place 
     return splice(e, start, end, writ_view(NULL, 0));
 }
 
+/* A list without elements is written in brackets, farther right than its key. */
 static writ_result
 remove_element(struct edit *e, const struct writ_yaml *element)
 {
@@ -242,8 +242,9 @@ remove_element(struct edit *e, const struct writ_yaml *element)
     }
     WRIT_TRY(find_below(e, element->parent, "", &list));
     WRIT_TRY(find_below(e, element, "", &place));
-    return list.count > 1 ? take_out(e, &list, &place)
-                          : splice(e, list.start, list.end, WRIT_LIT("[]"));
+    return list.count > 1
+               ? take_out(e, &list, &place)
+               : splice(e, list.start, list.end, list.block ? WRIT_LIT("  []") : WRIT_LIT("[]"));
 }
 
 /* ---- constraints */
@@ -275,6 +276,19 @@ add_value(struct edit *e, const struct writ_constraint *c, const struct writ_jso
     put_value(e, value, &text);
     WRIT_TRY(writ_buf_check(&text, NULL));
     return add_to_list(e, c->node, "/value", writ_buf_view(&text));
+}
+
+/* The value of `eq`, whatever it is, becomes the first of a list. */
+static writ_result
+add_second(struct edit *e, const struct writ_constraint *c, const struct writ_json *value)
+{
+    writ_auto_buf text = writ_buf_make(ITEM_MAX);
+    struct writ_place place;
+
+    put_value(e, value, &text);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    WRIT_TRY(find_below(e, c->node, "/value", &place));
+    return wrap(e, &place, writ_buf_view(&text));
 }
 
 /* Changes the op first, in a text of its own. */
@@ -348,6 +362,44 @@ add_alternative(struct edit *e, const struct writ_constraint *c, struct writ_vie
     return replace(e, c->node, "/value", writ_buf_view(&quoted));
 }
 
+/* The constraint on a prefix or suffix becomes a pattern of it, or of exactly this text. */
+static writ_result
+set_pattern(struct edit *e, const struct writ_constraint *c, const struct writ_json *value)
+{
+    writ_auto_buf pattern = writ_buf_make(ITEM_MAX), quoted = writ_buf_make(ITEM_MAX);
+    struct writ_view text = writ_json_string(value), old = c->value.text;
+    bool prefix = c->op == WRIT_OP_PREFIX;
+
+    if (writ_view_search(text, WRIT_LIT("\\E")) < text.len ||
+        writ_view_search(old, WRIT_LIT("\\E")) < old.len) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    writ_buf_str(&pattern, prefix ? "(?s:\\Q" : "(?s:.*\\Q");
+    writ_buf_put(&pattern, old);
+    writ_buf_str(&pattern, prefix ? "\\E.*)|\\Q" : "\\E)|\\Q");
+    writ_buf_put(&pattern, text);
+    writ_buf_str(&pattern, "\\E");
+    WRIT_TRY(writ_buf_check(&pattern, NULL));
+    put_string(e, writ_buf_view(&pattern), &quoted);
+    WRIT_TRY(writ_buf_check(&quoted, NULL));
+    return replace(e, c->node, "/value", writ_buf_view(&quoted));
+}
+
+/* A pattern more, of exactly this text. */
+static writ_result
+add_glob(struct edit *e, const struct writ_constraint *c, struct writ_view text)
+{
+    writ_auto_buf pattern = writ_buf_make(ITEM_MAX);
+
+    for (size_t i = 0; i < text.len; i++) {
+        writ_buf_str(&pattern, writ_view_find(WRIT_LIT("*?[\\"), text.ptr[i]) < 4 ? "\\" : "");
+        writ_buf_byte(&pattern, text.ptr[i]);
+    }
+    WRIT_TRY(writ_buf_check(&pattern, NULL));
+    return writ_path_is_devious(text) ? (writ_result){WRIT_E_ABSENT}
+                                      : add_text(e, c, writ_buf_view(&pattern));
+}
+
 static const char *
 type_word(const struct writ_json *value)
 {
@@ -371,7 +423,53 @@ type_word(const struct writ_json *value)
     return NULL;
 }
 
-/* The denied value leaves the list; with the last one the constraint goes. */
+/* In place of a value of any kind, or of none. */
+static writ_result
+put_types(struct edit *e, const struct writ_constraint *c, struct writ_view types)
+{
+    struct writ_place place;
+    writ_result result = find_below(e, c->node, "/value", &place);
+
+    if (result.code == WRIT_E_ABSENT) {
+        return add_option(e, c->node, "value", types);
+    }
+    WRIT_TRY(result);
+    return splice(e, place.start, place.end, types);
+}
+
+static writ_result
+set_type(struct edit *e, const struct writ_constraint *c, const struct writ_json *value)
+{
+    writ_auto_buf word = writ_buf_make(64);
+
+    put_string(e, writ_view_str(type_word(value)), &word);
+    WRIT_TRY(writ_buf_check(&word, NULL));
+    return put_types(e, c, writ_buf_view(&word));
+}
+
+/* Every type but null, and null for null: what `required` lets pass, and this value. */
+static writ_result
+set_all_types(struct edit *e, const struct writ_constraint *c, const struct writ_json *value)
+{
+    static const char *const words[] = {"string", "number", "boolean", "array", "object", "null"};
+    writ_auto_buf list = writ_buf_make(256);
+    size_t n = writ_json_type(value) == WRIT_JSON_NULL ? 6 : 5;
+
+    for (size_t i = 0; i < n; i++) {
+        writ_auto_buf word = writ_buf_make(64);
+
+        put_string(e, writ_view_str(words[i]), &word);
+        writ_buf_str(&list, i == 0 ? "[" : ", ");
+        writ_buf_put(&list, writ_buf_view(&word));
+    }
+    writ_buf_byte(&list, ']');
+    WRIT_TRY(writ_buf_check(&list, NULL));
+    return put_types(e, c, writ_buf_view(&list));
+}
+
+/* The denied value leaves the list. Without the last one, the type of the values stays: a
+ * constraint names its argument, and without one every call that has the argument would be refused.
+ */
 static writ_result
 remove_denied(struct edit *e, const struct writ_constraint *c, const struct writ_json *value)
 {
@@ -380,14 +478,15 @@ remove_denied(struct edit *e, const struct writ_constraint *c, const struct writ
 
     if (c->op == WRIT_OP_NE) {
         return writ_value_same(c->value.json, value) == WRIT_SAME_YES
-                   ? remove_element(e, c->node)
+                   ? set_op(e, c, WRIT_OP_TYPE, set_type, value)
                    : (writ_result){WRIT_E_ABSENT};
     }
     for (const struct writ_json *denied = writ_json_first(c->value.json);
          denied != NULL && element != NULL;
          denied = writ_json_next(c->value.json, denied), element = element->next) {
         if (writ_value_same(denied, value) == WRIT_SAME_YES) {
-            return list->count > 1 ? remove_element(e, element) : remove_element(e, c->node);
+            return list->count > 1 ? remove_element(e, element)
+                                   : set_op(e, c, WRIT_OP_TYPE, set_type, value);
         }
     }
     return (writ_result){WRIT_E_ABSENT};
@@ -407,6 +506,12 @@ edit_string(struct edit *e, const struct writ_constraint *c, const struct writ_j
     if (c->op == WRIT_OP_MATCHES) {
         return add_alternative(e, c, text);
     }
+    if (c->op == WRIT_OP_PREFIX || c->op == WRIT_OP_SUFFIX) {
+        return set_op(e, c, WRIT_OP_MATCHES, set_pattern, value);
+    }
+    if (c->op == WRIT_OP_GLOB) {
+        return add_glob(e, c, text);
+    }
     if (c->op == WRIT_OP_UNDER && writ_path_is_normal(text)) {
         return add_text(e, c, text);
     }
@@ -421,7 +526,7 @@ edit_present(struct edit *e, const struct writ_constraint *c, const struct writ_
 
     switch (c->op) {
     case WRIT_OP_EQ:
-        return set_op(e, c, WRIT_OP_IN, add_value, value);
+        return set_op(e, c, WRIT_OP_IN, add_second, value);
     case WRIT_OP_IN:
         return add_value(e, c, value);
     case WRIT_OP_NE:
@@ -441,6 +546,7 @@ edit_present(struct edit *e, const struct writ_constraint *c, const struct writ_
     case WRIT_OP_MAX_ITEMS:
         return array ? set_count(e, c, value->count) : (writ_result){WRIT_E_ABSENT};
     case WRIT_OP_REQUIRED:
+        return set_op(e, c, WRIT_OP_TYPE, set_all_types, value);
     case WRIT_OP_FORBIDDEN:
         return remove_element(e, c->node);
     case WRIT_OP_MIN_LENGTH:
@@ -478,28 +584,43 @@ writ_edit_constraint(struct writ_view text, const struct writ_constraint *constr
 
 /* ---- rules */
 
+/* {arg: NAME, op: eq, value: VALUE}; optional: where calls without the argument pass. */
+static void
+put_equal(struct edit *e, struct writ_view pointer, const struct writ_json *value, bool optional,
+    struct writ_buf *ret)
+{
+    struct writ_view name = writ_view_sub(pointer, 1, pointer.len);
+    bool simple = name.len > 0 && writ_view_find(name, '/') == name.len &&
+                  writ_view_find(name, '~') == name.len;
+
+    writ_buf_byte(ret, '{');
+    put_key(e, "arg", ret);
+    put_string(e, simple ? name : pointer, ret);
+    writ_buf_str(ret, ", ");
+    put_key(e, "op", ret);
+    put_string(e, WRIT_LIT("eq"), ret);
+    writ_buf_str(ret, ", ");
+    put_key(e, "value", ret);
+    put_value(e, value, ret);
+    if (optional) {
+        writ_buf_str(ret, ", ");
+        put_key(e, "optional", ret);
+        writ_buf_str(ret, "true");
+    }
+    writ_buf_byte(ret, '}');
+}
+
 WRIT_RESULT
 writ_edit_unlisted(struct writ_view text, const struct writ_tool_rule *rule,
     struct writ_view pointer, const struct writ_json *value, struct writ_buf *ret)
 {
     struct edit e = edit_of(text, ret);
     writ_auto_buf entry = writ_buf_make(ITEM_MAX * 2), list = writ_buf_make(ITEM_MAX * 2);
-    struct writ_view name = writ_view_sub(pointer, 1, pointer.len);
-    bool simple = writ_view_find(name, '/') == name.len && writ_view_find(name, '~') == name.len;
 
     if (value == NULL || pointer.len == 0) {
         return (writ_result){WRIT_E_ABSENT};
     }
-    writ_buf_byte(&entry, '{');
-    put_key(&e, "arg", &entry);
-    put_string(&e, simple ? name : pointer, &entry);
-    writ_buf_str(&entry, ", ");
-    put_key(&e, "op", &entry);
-    put_string(&e, WRIT_LIT("eq"), &entry);
-    writ_buf_str(&entry, ", ");
-    put_key(&e, "value", &entry);
-    put_value(&e, value, &entry);
-    writ_buf_byte(&entry, '}');
+    put_equal(&e, pointer, value, true, &entry);
     WRIT_TRY(writ_buf_check(&entry, NULL));
     if (writ_yaml_get(rule->node, WRIT_LIT("arguments")) != NULL) {
         return add_to_list(&e, rule->node, "/arguments", writ_buf_view(&entry));
@@ -509,6 +630,130 @@ writ_edit_unlisted(struct writ_view text, const struct writ_tool_rule *rule,
     writ_buf_byte(&list, ']');
     WRIT_TRY(writ_buf_check(&list, NULL));
     return add_option(&e, rule->node, "arguments", writ_buf_view(&list));
+}
+
+/* A rule under construction: a block with lines of `indent` spaces, or one line. */
+struct rule_text {
+    struct edit *e;
+    struct writ_buf *ret;
+    bool block;
+    size_t indent;
+};
+
+/* Before a member of the rule; `first` is that of the map. */
+static void
+begin_line(struct rule_text *r, bool first)
+{
+    if (!r->block) {
+        writ_buf_str(r->ret, first ? "{" : ", ");
+        return;
+    }
+    writ_buf_byte(r->ret, '\n');
+    for (size_t i = 0; i < r->indent; i++) {
+        writ_buf_byte(r->ret, ' ');
+    }
+}
+
+static void
+put_name_list(struct rule_text *r, const char *key, struct writ_view name)
+{
+    if (name.len > 0) {
+        begin_line(r, false);
+        put_key(r->e, key, r->ret);
+        writ_buf_byte(r->ret, '[');
+        put_string(r->e, name, r->ret);
+        writ_buf_byte(r->ret, ']');
+    }
+}
+
+static void
+put_equals(struct rule_text *r, const struct writ_json *arguments)
+{
+    bool block = r->block && writ_json_first(arguments) != NULL, first = true;
+
+    begin_line(r, false);
+    writ_buf_str(r->ret, r->e->json ? "\"arguments\":" : "arguments:");
+    writ_buf_str(r->ret, block ? "" : " [");
+    WRIT_JSON_EACH(name, arguments)
+    {
+        writ_auto_buf pointer = writ_buf_make(POINTER_MAX);
+
+        writ_buf_byte(&pointer, '/');
+        writ_trail_token(writ_json_string(name), &pointer);
+        if (block) {
+            begin_line(r, false);
+        }
+        writ_buf_str(r->ret, block ? "- " : first ? "" : ", ");
+        put_equal(r->e, writ_buf_view(&pointer), writ_json_value(name), false, r->ret);
+        r->ret->failed = pointer.failed != WRIT_E_UNSET ? pointer.failed : r->ret->failed;
+        first = false;
+    }
+    writ_buf_str(r->ret, block ? "" : "]");
+}
+
+/* KEY: the rule. The key is a name, and no pattern; in the scope `{` begins an argument. */
+static writ_result
+put_rule(struct rule_text *r, const struct writ_policy_call *call)
+{
+    writ_auto_buf key = writ_buf_make(POINTER_MAX), scope = writ_buf_make(POINTER_MAX);
+
+    writ_buf_put(&key, call->upstream);
+    writ_buf_byte(&key, '/');
+    writ_buf_put(&key, call->tool);
+    WRIT_TRY(writ_buf_check(&key, NULL));
+    for (size_t i = 0; i < key.len; i++) {
+        char c = writ_buf_view(&key).ptr[i];
+        if (c == '*' || c == '?' || c == '[') {
+            return (writ_result){WRIT_E_ABSENT};
+        }
+        writ_buf_byte(&scope, c);
+        if (c == '{' || c == '}') {
+            writ_buf_byte(&scope, c);
+        }
+    }
+    WRIT_TRY(writ_buf_check(&scope, NULL));
+    put_string(r->e, writ_buf_view(&key), r->ret);
+    writ_buf_str(r->ret, r->block ? ":" : ": ");
+    begin_line(r, true);
+    put_key(r->e, "scope", r->ret);
+    put_string(r->e, writ_buf_view(&scope), r->ret);
+    put_name_list(r, "agents", call->agent->id);
+    put_name_list(r, "tenants", call->agent->tenant);
+    put_equals(r, call->arguments);
+    writ_buf_str(r->ret, r->block ? "" : "}");
+    return writ_buf_check(r->ret, NULL);
+}
+
+WRIT_RESULT
+writ_edit_rule(struct writ_view text, const struct writ_policy_call *call, struct writ_buf *ret)
+{
+    struct edit e = edit_of(text, ret);
+    writ_auto_buf member = writ_buf_make(ITEM_MAX * 2);
+    struct writ_place root, tools;
+    struct rule_text r = {.e = &e, .ret = &member};
+
+    WRIT_TRY(writ_place_find(text, WRIT_LIT(""), &root));
+    if (writ_is_ok(writ_place_find(text, WRIT_LIT("/tools"), &tools))) {
+        r.block = tools.block;
+        r.indent = tools.column + 2;
+        WRIT_TRY(put_rule(&r, call));
+        return tools.type == WRIT_YAML_MAP ? add(&e, &tools, writ_buf_view(&member))
+                                           : (writ_result){WRIT_E_ABSENT};
+    }
+    r.block = root.block;
+    r.indent = root.column + 4;
+    if (r.block) {
+        writ_buf_fmt(&member, "tools:\n%*s", (int)root.column + 2, "");
+        WRIT_TRY(put_rule(&r, call));
+    } else {
+        put_key(&e, "tools", &member);
+        writ_buf_byte(&member, '{');
+        WRIT_TRY(put_rule(&r, call));
+        writ_buf_byte(&member, '}');
+    }
+    WRIT_TRY(writ_buf_check(&member, NULL));
+    return root.type == WRIT_YAML_MAP ? add(&e, &root, writ_buf_view(&member))
+                                      : (writ_result){WRIT_E_ABSENT};
 }
 
 bool

@@ -9,6 +9,7 @@
 #ifndef WRIT_POLICY_EDIT_H
 #define WRIT_POLICY_EDIT_H
 
+#include "policy/decide/policy.h"
 #include "policy/model/constraint.h"
 #include "policy/model/rule.h"
 
@@ -23,6 +24,10 @@ WRIT_RESULT writ_edit_unlisted(struct writ_view text, const struct writ_tool_rul
 /** Lets a rule be for an agent. */
 WRIT_RESULT writ_edit_caller(struct writ_view text, const struct writ_tool_rule *rule,
     const struct writ_agent *agent, struct writ_buf *ret);
+
+/** Adds a rule for the tool, for the call's agent and these arguments alone. */
+WRIT_RESULT writ_edit_rule(
+    struct writ_view text, const struct writ_policy_call *call, struct writ_buf *ret);
 
 /** Lets the limit of a sum be `amount`. */
 WRIT_RESULT writ_edit_budget(struct writ_view text, const struct writ_budget *budget,

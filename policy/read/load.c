@@ -209,6 +209,7 @@ read_top(struct loading *l)
     c->origins = l->top.origins;
     c->auditors = l->top.auditors;
     c->administrators = l->top.administrators;
+    c->content_readers = l->top.content_readers;
     c->issuer = l->top.issuer;
     c->keys = l->top.keys;
     c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR

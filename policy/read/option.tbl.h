@@ -128,6 +128,9 @@ TEXTS(top, "auditors", auditors, LIVE, 64,
 TEXTS(top, "administrators", administrators, LIVE, 64,
     "Subjects of agents that may stop calls of an agent, a tool, a tenant or under a policy (writ kill): of "
     "their own tenant, or of all when they have none. Without it no agent may.")
+TEXTS(top, "content_readers", content_readers, LIVE, 64,
+    "Subjects of agents that may read the kept contents of calls: of their own tenant, or of all when they have "
+    "none. Each look is recorded. Without it no agent may, whatever else it may do.")
 TEXT(top, "issuer", issuer, LIVE, 1, 512, NONE,
     "The iss of credentials, as a URL; default: http:// and the listener's address, or unix: and the path.")
 PATH(top, "keys", keys, LIVE, 1, 4096, "keys",
@@ -231,8 +234,9 @@ TEXTS(upstream, "stdio", stdio, REFUSED, 256,
     "Program and arguments of a server that speaks over stdio.")
 PAIRS(upstream, "environment", environment, RESTART, 256,
     "Environment variables of the child, besides a small fixed set.")
-TEXTS(upstream, "inherit", inherit, RESTART, 64,
-    "Names of the gateway's own environment variables that the child inherits.")
+TEXTS(upstream, "inherit", inherit, RESTART, 128,
+    "Names of environment variables that the child inherits: of the gateway, or of the `writ wrap` that it is started "
+    "for.")
 PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
 WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
     "session: each session has its own child, and so have the requests of each agent that come "
@@ -335,6 +339,8 @@ NODE(rule, "replay", replay, LIVE, SHAPE_REPLAY, NONE,
     "How results are kept for duplicates: replay.")
 SWITCH(rule, "shadow", shadow, LIVE, "false",
     "Record the verdict and let every call through; default: that of defaults.")
+NODE(rule, "contents", contents, LIVE, SHAPE_CONTENTS, NONE,
+    "The arguments and results of calls that the ledger keeps, encrypted; what it leaves out is that of defaults.")
 WORD(rule, "refusal", refusal, LIVE, refusal_words, "error",
     "Form of a refusal: error (JSON-RPC error) or result (a result with isError).")
 NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "The parts of the tool's results that reach the caller.")
@@ -388,6 +394,9 @@ DURATION(review, "redeem", redeem_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
     "How long an approval waits for its caller to return.")
 TEXTS(review, "administrators", administrators, LIVE, 64,
     "Subjects that may end the review without a verdict.")
+TEXT(review, "elicitation", elicitation, LIVE, 1, 256, NONE,
+    "The voter who is asked in the caller's own client (MCP elicitation): the answer of that program is this "
+    "voter's vote. Only with listen on a Unix socket.")
 
 SECTION(voter, "a voter", struct writ_raw_voter, "One voter.")
 TEXT(voter, "id", id, LIVE, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
@@ -443,6 +452,13 @@ DURATION(replay, "ttl", ttl_us, LIVE, 1 * SECOND, 30 * DAY, "10m", "How long a r
 SIZE(replay, "max_bytes", bytes, LIVE, 1, 16 * MIB, "1MiB",
     "Longest result that is kept; after a longer one duplicates are refused.")
 
+SECTION(contents, "contents", struct writ_raw_contents,
+    "Keeps the arguments and the results of calls, encrypted, for a time (docs/contents.md).")
+DURATION(contents, "keep", keep_us, LIVE, 0, 3660 * DAY, "0s",
+    "How long the contents of a call are kept; 0s: not at all.")
+SIZE(contents, "results", results_bytes, LIVE, 0, 8 * MIB, "64KiB",
+    "Longest result that is kept with the arguments, in canonical form; 0: no results.")
+
 SECTION(result, "result", struct writ_raw_result,
     "The parts of the tool's results that reach the caller. When a rule cannot be applied, the result is withheld.")
 SIZE(result, "max_bytes", bytes, LIVE, 1, 256 * MIB, NONE,
@@ -495,6 +511,8 @@ SWITCH(constraint, "optional", optional, LIVE, "false",
     "Whether the constraint also holds when the argument is absent.")
 SWITCH(constraint, "nullable", nullable, LIVE, "false",
     "Whether the constraint also holds when the argument is null.")
+SWITCH(constraint, "secret", secret, LIVE, "false",
+    "Whether the argument is never kept (contents): only in arguments of a rule, also inside each.")
 
 SECTION(budget, "a budget", struct writ_raw_budget,
     "An amount per window: a number of calls, or the sum of a numeric argument.")
@@ -522,6 +540,8 @@ WORD(defaults, "unlisted_argument", unlisted_argument, LIVE, deny_words, "deny",
 NODE(defaults, "result", result, LIVE, SHAPE_RESULT, NONE,
     "Defaults for results: redact and remove add to those of a rule, the others apply where a "
     "rule says nothing.")
+NODE(defaults, "contents", contents, LIVE, SHAPE_CONTENTS, NONE,
+    "The arguments and results of calls that the ledger keeps, encrypted; default: none.")
 WORD(defaults, "duplicates", duplicates, LIVE, duplicates_words, "auto",
     "The answer to the second of two identical calls where a rule says nothing. auto: it runs if the tool says "
     "readOnlyHint: true and is pinned, or believe_annotations is true; else it is refused.")

@@ -183,3 +183,15 @@ writ_place_find(struct writ_view text, struct writ_view pointer, struct writ_pla
     *ret = found;
     return WRIT_DONE;
 }
+
+size_t
+writ_place_line_end(struct writ_view text, size_t end)
+{
+    struct writ_view rest = writ_view_sub(text, end, text.len);
+    size_t length = writ_view_find(rest, '\n'), at = 0;
+
+    while (at < length && (rest.ptr[at] == ' ' || rest.ptr[at] == '\r')) {
+        at++;
+    }
+    return at == length || rest.ptr[at] == '#' ? end + length : end;
+}

@@ -18,4 +18,7 @@ struct writ_place {
 WRIT_RESULT writ_place_find(
     struct writ_view text, struct writ_view pointer, struct writ_place *ret);
 
+/** Where a line is added behind a node that ends at `end`: behind its comment. */
+size_t writ_place_line_end(struct writ_view text, size_t end);
+
 #endif

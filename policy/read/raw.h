@@ -14,7 +14,7 @@
 
 struct writ_raw_defaults {
     int unlisted_tool, unlisted_argument, duplicates;
-    const struct writ_yaml *result;
+    const struct writ_yaml *result, *contents;
     bool pin, believe_annotations, shadow;
 };
 
@@ -33,7 +33,7 @@ struct writ_raw_top {
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
     int64_t loops;
-    struct writ_views hosts, origins, auditors, administrators;
+    struct writ_views hosts, origins, auditors, administrators, content_readers;
     struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
@@ -95,7 +95,7 @@ struct writ_raw_upstream {
 struct writ_raw_rule {
     struct writ_views agents, roles, tenants, scopes;
     struct writ_view scope, target;
-    const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result;
+    const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result, *contents;
     int duplicates, refusal;
     bool shadow, pin;
     int64_t timeout_us;
@@ -125,6 +125,7 @@ struct writ_raw_review {
     int engine;
     int64_t lifetime_us, redeem_us;
     struct writ_views administrators;
+    struct writ_view elicitation;
 };
 
 struct writ_raw_voter {
@@ -150,6 +151,10 @@ struct writ_raw_opinion {
     int vote; /* enum writ_review_vote */
     const struct writ_yaml *when;
     struct writ_view feedback;
+};
+
+struct writ_raw_contents {
+    int64_t keep_us, results_bytes;
 };
 
 struct writ_raw_replay {
@@ -181,7 +186,7 @@ struct writ_raw_constraint {
     struct writ_view arg; /* ptr NULL: absent */
     int op;               /* enum writ_op; WRIT_OP_NONE: faulty, with a finding */
     const struct writ_yaml *value;
-    bool optional, nullable;
+    bool optional, nullable, secret;
 };
 
 struct writ_raw_budget {

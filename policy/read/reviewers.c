@@ -120,7 +120,7 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
             opinion->feedback = raw.feedback;
         }
         if (raw.when != NULL) {
-            opinion->when = writ_compile_constraints(o, raw.when, patterns);
+            opinion->when = writ_compile_conditions(o, raw.when, patterns);
         }
     }
     ret->opinions = opinions;

@@ -132,6 +132,32 @@ digest_review(const struct writ_yaml *node, const struct writ_config *config,
     return writ_digest_pieces(pieces, n, &ret->digest, NULL);
 }
 
+/* The caller's program speaks for the voter: only a program of the same user may. */
+static void
+check_elicitation(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_config *config, const struct writ_review_config *review)
+{
+    const struct writ_yaml *place = writ_option_of(node, "elicitation");
+    const struct writ_voter_config *voter = NULL;
+
+    if (place == NULL || review->elicitation.len == 0) {
+        return;
+    }
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (writ_view_equal(review->voters[i].id, review->elicitation)) {
+            voter = &review->voters[i];
+        }
+    }
+    if (voter == NULL) {
+        WRIT_OPTION_FAULT(o, place, "must be one of the voters");
+    } else if (voter->key.len > 0) {
+        WRIT_OPTION_FAULT(o, place, "this voter signs its votes: a client cannot vote for it");
+    }
+    if (config->listen.path.len == 0) {
+        WRIT_OPTION_WARN(o, place, "has no effect: it needs listen on a Unix socket");
+    }
+}
+
 static WRIT_RESULT
 read_review(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
     struct writ_review_config *ret)
@@ -145,7 +171,8 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
         .quorum = raw.quorum,
         .lifetime_us = raw.lifetime_us,
         .redeem_us = raw.redeem_us,
-        .administrators = raw.administrators};
+        .administrators = raw.administrators,
+        .elicitation = raw.elicitation};
     if (node->type != WRIT_YAML_MAP || raw.voters == NULL ||
         !read_voters(o, raw.voters, config, ret)) {
         return WRIT_DONE; /* with a finding */
@@ -161,6 +188,7 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
         WRIT_OPTION_FAULT(
             o, node, "quorum: must be a number of votes that the voters can reach, or a fraction");
     }
+    check_elicitation(o, node, config, ret);
     return digest_review(node, config, o->arena, ret);
 }
 
@@ -250,7 +278,7 @@ writ_reviews_approval(struct writ_options *o, const struct writ_yaml *node,
         return NULL;
     }
     if (raw.when != NULL) {
-        approval->when = writ_compile_constraints(o, raw.when, patterns);
+        approval->when = writ_compile_conditions(o, raw.when, patterns);
         if (approval->when == NULL) {
             return NULL;
         }

@@ -6,6 +6,7 @@
 #include "policy/model/glob.h"
 #include "policy/model/host.h"
 #include "policy/read/canonical.h"
+#include "policy/read/retention.h"
 #include "policy/read/doubts.h"
 #include "policy/read/output_rules.h"
 #include "policy/read/placeholder.h"
@@ -25,6 +26,7 @@ struct making {
     const struct writ_yaml *tools;
     const struct writ_raw_defaults *defaults;
     const struct writ_output_rules *output; /* of the defaults; NULL: none */
+    struct writ_retention contents;         /* of the defaults */
     struct writ_tool_entry *entry;          /* of the present rule */
     const struct writ_yaml *node;           /* of that entry */
 };
@@ -386,7 +388,9 @@ read_whole_rule(
     good = read_result(m, raw.result, ret) && good;
     good = read_approval(m, raw.approval, ret) && good;
     good = (raw.budgets == NULL || read_budgets(m, raw.budgets, index, ret)) && good;
+    writ_retention_read(m->o, raw.contents, &m->contents, &ret->contents);
     ret->arguments = writ_compile_constraints(m->o, raw.arguments, m->patterns);
+    good = (ret->arguments == NULL || writ_retention_check(m->o, ret)) && good;
     warn_rule(m, node, &raw);
     return good && ret->arguments != NULL && !m->o->nomem;
 }
@@ -582,6 +586,7 @@ writ_rules_read(struct writ_options *o, const struct writ_yaml *tools,
         m.output = writ_output_rules_read(o, defaults->result, NULL, patterns);
         good = m.output != NULL;
     }
+    writ_retention_read(o, defaults->contents, NULL, &m.contents);
     WRIT_YAML_EACH(node, tools)
     {
         good = read_entry(&m, node, &entries[at]) && good;
@@ -589,5 +594,7 @@ writ_rules_read(struct writ_options *o, const struct writ_yaml *tools,
         at++;
     }
     writ_rule_index(entries, n, buckets, policy);
+    policy->contents = m.contents;
+    policy->hides = writ_retention_hide(policy);
     return good && check_budgets(&m, policy) ? policy : NULL;
 }

@@ -171,6 +171,9 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_RESULT:
         ref_member(w, "result");
         break;
+    case WRIT_SHAPE_CONTENTS:
+        ref_member(w, "contents");
+        break;
     case WRIT_SHAPE_REDACT:
         array_members(w, "redact", 0, WRIT_OUTPUT_REDACTIONS_MAX);
         break;
@@ -591,8 +594,10 @@ value_schema(struct writ_write *w, enum writ_op_value kind)
         break;
     case WRIT_OP_VALUE_STRING:
     case WRIT_OP_VALUE_PATTERN:
-    case WRIT_OP_VALUE_GLOB:
         some_text(w);
+        break;
+    case WRIT_OP_VALUE_GLOBS:
+        one_or_many(w, some_text);
         break;
     case WRIT_OP_VALUE_DIRECTORIES:
         one_or_many(w, directory);
@@ -801,6 +806,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:
     case WRIT_SHAPE_RESULT:
+    case WRIT_SHAPE_CONTENTS:
     case WRIT_SHAPE_SUM:
     case WRIT_SHAPE_APPROVAL:
         return "section";

@@ -8,6 +8,7 @@ static const struct {
     struct writ_view placeholder, value;
 } values[] = {
     {{WRIT_PROPOSAL_FOLDER, sizeof WRIT_PROPOSAL_FOLDER - 1}, {"/srv/box", 8}},
+    {{WRIT_PROPOSAL_GLOB, sizeof WRIT_PROPOSAL_GLOB - 1}, {"src/**", 6}},
     {{WRIT_PROPOSAL_HOST, sizeof WRIT_PROPOSAL_HOST - 1}, {"example.com", 11}},
     {{WRIT_PROPOSAL_AMOUNT, sizeof WRIT_PROPOSAL_AMOUNT - 1}, {"100", 3}},
     {{WRIT_PROPOSAL_TOTAL, sizeof WRIT_PROPOSAL_TOTAL - 1}, {"1000", 4}},

@@ -50,10 +50,20 @@ struct relation {
     enum writ_domain_answer want;
 };
 
-START_TEST(relate_of_an_op_and_a_schema_is_certain)
+static void
+check_relations(const struct relation *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum writ_domain_answer got = relate(cases[i].schema, cases[i].constraint);
+
+        ck_assert_msg(got == cases[i].want, "%s with %s: %d, not %d", cases[i].schema,
+            cases[i].constraint, (int)got, (int)cases[i].want);
+    }
+}
+
+START_TEST(relate_of_an_op_and_types_is_certain)
 {
     static const struct relation cases[] = {
-        /* types */
         {"{\"type\":\"string\"}", "[{arg: a, op: le, value: 3}]", WRIT_DOMAIN_NEVER},
         {"{\"type\":\"integer\"}", "[{arg: a, op: max_length, value: 3}]", WRIT_DOMAIN_NEVER},
         {"{\"type\":[\"string\",\"number\"]}", "[{arg: a, op: le, value: 3}]",
@@ -64,7 +74,15 @@ START_TEST(relate_of_an_op_and_a_schema_is_certain)
         {"{}", "[{arg: a, op: le, value: 3}]", WRIT_DOMAIN_SOMETIMES},
         {"{\"type\":\"gizmo\"}", "[{arg: a, op: le, value: 3}]", WRIT_DOMAIN_SOMETIMES},
         {"true", "[{arg: a, op: le, value: 3}]", WRIT_DOMAIN_SOMETIMES},
-        /* numbers */
+    };
+
+    check_relations(cases, sizeof cases / sizeof cases[0]);
+}
+END_TEST
+
+START_TEST(relate_of_an_op_and_ranges_is_certain)
+{
+    static const struct relation cases[] = {
         {"{\"type\":\"integer\",\"maximum\":10}", "[{arg: a, op: ge, value: 11}]",
             WRIT_DOMAIN_NEVER},
         {"{\"type\":\"integer\",\"maximum\":10}", "[{arg: a, op: ge, value: 10}]",
@@ -90,7 +108,15 @@ START_TEST(relate_of_an_op_and_a_schema_is_certain)
         {"{\"type\":\"number\",\"exclusiveMinimum\":1}", "[{arg: a, op: le, value: 1}]",
             WRIT_DOMAIN_NEVER},
         {"{\"maximum\":10}", "[{arg: a, op: le, value: 10}]", WRIT_DOMAIN_SOMETIMES},
-        /* lengths */
+    };
+
+    check_relations(cases, sizeof cases / sizeof cases[0]);
+}
+END_TEST
+
+START_TEST(relate_of_an_op_and_lengths_is_certain)
+{
+    static const struct relation cases[] = {
         {"{\"type\":\"string\",\"maxLength\":5}", "[{arg: a, op: min_length, value: 6}]",
             WRIT_DOMAIN_NEVER},
         {"{\"type\":\"string\",\"maxLength\":5}", "[{arg: a, op: max_length, value: 5}]",
@@ -102,7 +128,15 @@ START_TEST(relate_of_an_op_and_a_schema_is_certain)
             WRIT_DOMAIN_NEVER},
         {"{\"type\":\"array\",\"minItems\":2}", "[{arg: a, op: min_items, value: 2}]",
             WRIT_DOMAIN_ALWAYS},
-        /* values */
+    };
+
+    check_relations(cases, sizeof cases / sizeof cases[0]);
+}
+END_TEST
+
+START_TEST(relate_of_an_op_and_values_is_certain)
+{
+    static const struct relation cases[] = {
         {"{\"enum\":[\"a\",\"b\"]}", "[{arg: a, op: in, value: [c, d]}]", WRIT_DOMAIN_NEVER},
         {"{\"enum\":[\"a\",\"b\"]}", "[{arg: a, op: in, value: [b, c]}]", WRIT_DOMAIN_SOMETIMES},
         {"{\"enum\":[\"a\",\"b\"]}", "[{arg: a, op: in, value: [b, a, c]}]", WRIT_DOMAIN_ALWAYS},
@@ -120,7 +154,15 @@ START_TEST(relate_of_an_op_and_a_schema_is_certain)
             WRIT_DOMAIN_NEVER},
         {"{\"type\":\"string\"}", "[{arg: a, op: ne, value: x}]", WRIT_DOMAIN_SOMETIMES},
         {"{\"type\":\"string\"}", "[{arg: a, op: ne, value: 4}]", WRIT_DOMAIN_NEVER},
-        /* several schemas */
+    };
+
+    check_relations(cases, sizeof cases / sizeof cases[0]);
+}
+END_TEST
+
+START_TEST(relate_of_an_op_and_several_schemas_is_certain)
+{
+    static const struct relation cases[] = {
         {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "[{arg: a, op: le, value: 3}]",
             WRIT_DOMAIN_NEVER},
         {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"number\"}]}",
@@ -139,11 +181,7 @@ START_TEST(relate_of_an_op_and_a_schema_is_certain)
         {"{\"not\":{\"type\":\"number\"}}", "[{arg: a, op: gt, value: 3}]", WRIT_DOMAIN_SOMETIMES},
     };
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        enum writ_domain_answer got = relate(cases[i].schema, cases[i].constraint);
-        ck_assert_msg(got == cases[i].want, "%s with %s: %d, not %d", cases[i].schema,
-            cases[i].constraint, (int)got, (int)cases[i].want);
-    }
+    check_relations(cases, sizeof cases / sizeof cases[0]);
 }
 END_TEST
 
@@ -241,6 +279,8 @@ START_TEST(domain_of_a_schema_that_refers_to_itself_ends)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("domain", relate_of_an_op_and_a_schema_is_certain,
+WRIT_UNIT_MAIN("domain", relate_of_an_op_and_types_is_certain,
+    relate_of_an_op_and_ranges_is_certain, relate_of_an_op_and_lengths_is_certain,
+    relate_of_an_op_and_values_is_certain, relate_of_an_op_and_several_schemas_is_certain,
     child_of_a_schema_says_where_it_is_listed, requires_of_several_forms_needs_all_of_them,
     describe_of_a_schema_names_types_and_bounds, domain_of_a_schema_that_refers_to_itself_ends)

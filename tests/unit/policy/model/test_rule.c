@@ -74,6 +74,26 @@ static const struct fault faults[] = {
         "c.yaml:4: /tools/u~1t/budgets/0/sum: lacks max: Largest sum, exactly as written.\n"},
     {"u/t: {scope: s, budgets: [{name: n, window: 1h, calls: 1}, {name: n, window: 2h, calls: 1}]}",
         "c.yaml:4: /tools/u~1t: budget \"n\" differs from another of the same name\n"},
+    {"u/t: {scope: s, contents: {keep: forever}}",
+        "c.yaml:4: /tools/u~1t/contents/keep: must be a duration such as 500ms, 60s, 10m, 24h or "
+        "7d\n"},
+    {"u/t: {scope: s, contents: {keep: 1d, results: 9MiB}}",
+        "c.yaml:4: /tools/u~1t/contents/results: is out of range: must be 0 to 8MiB\n"},
+    {"u/t: {scope: \"s/{/a/b}\", arguments: [{arg: /a/b, op: required, secret: true}]}",
+        "c.yaml:4: /tools/u~1t/scope: names a secret argument: records have the scope. Leave it "
+        "out, or do not mark the argument\n"},
+    {"u/t: {scope: s, target: \"{/l/0/k}\", arguments: [{arg: l, op: each, value: {arg: k, op: "
+     "required, secret: true}}]}",
+        "c.yaml:4: /tools/u~1t/target: names a secret argument: records have the target. Leave it "
+        "out, or do not mark the argument\n"},
+    {"u/t: {scope: s, budgets: [{window: 1h, sum: {arg: a, max: 1}}], arguments: [{arg: a, op: le, "
+     "value: 1, secret: true}]}",
+        "c.yaml:4: /tools/u~1t/budgets/0: sums a secret argument: records have the amount. Count "
+        "calls, or do not mark the argument\n"},
+    {"u/t: {scope: s, approval: {review: r, when: [{arg: a, op: le, value: 1, secret: true}]}}\n"
+     "reviews: {r: {voters: [{id: v}]}}",
+        "c.yaml:4: /tools/u~1t/approval/when: secret marks the arguments of a rule: set it in "
+        "`arguments` of the rule\n"},
 };
 
 START_TEST(rule_read_of_an_invalid_rule_is_refused)
@@ -120,6 +140,11 @@ static const struct fault doubts[] = {
         "/a/**/*.txt matches /a/b/x.txt and not /a/x.txt. Use /a/**.txt for both\n"},
     {"u/t: {scope: s, arguments: [{arg: p, op: glob, value: \"/a/**\"}]}", ""},
     {"u/t: [{scope: s, roles: [a]}, {scope: s}]", ""},
+    {"u/t: {scope: s, contents: {results: 1KiB}}",
+        "c.yaml:4: /tools/u~1t/contents: warning: keeps nothing: set keep, such as keep: 30d\n"},
+    {"u/t: {scope: \"s/{/a/c}/{b}\", contents: {keep: 1d}, arguments: [{arg: /a/b, op: required, "
+     "secret: true}]}",
+        ""},
 };
 
 START_TEST(rule_read_of_a_doubtful_rule_warns)

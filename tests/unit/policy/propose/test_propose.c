@@ -279,6 +279,87 @@ START_TEST(propose_tool_name_of_a_file_has_no_folder)
 END_TEST
 
 /* No value of the unfilled proposal passes: the file is refused, and names each placeholder. */
+START_TEST(propose_tool_identifier_does_not_leave_its_place)
+{
+    static const struct {
+        const char *name;
+        struct example example;
+    } cases[] = {
+        {"user_id", {"{\"type\":\"string\"}", {"\"U12\"", "\"a@b.c\"", "\"-7\"", "\"a/b-1.2\""},
+                        {"\"a/../b\"", "\"..\"", "\"/a\"", "\"a//b\"", "\"a%2fb\"", "\"a?b\""}}},
+        {"user_id", {"{\"type\":\"string\"}", {"\"\u00e4\""},
+                        {"\"a\\u202eb\"", "\"--all\"", "\"a b\"", "\"a'b\"", "\"\"", "\"a\\nb\""}}},
+        {"branch",
+            {"{\"type\":\"string\"}", {"\"feature/x\"", "\"main\""}, {"\"a/./b\"", "\"a;b\""}}},
+        {"repo", {"{\"type\":\"string\"}", {"\"box.js\""}, {"\"a/b\"", "\"..\"", "\"a b\""}}},
+        {"doc_id", {"{\"type\":\"string\",\"pattern\":\"^ [a-z]$\"}", {"\" a\""}, {"\"a\""}}},
+        {"doc_id", {"{\"type\":\"string\",\"description\":\"URL-encoded path of a document\"}",
+                       {"\"a/b\""}, {"\"a%2fb\""}}},
+        {"owner", {"{\"type\":\"string\"}", {"\"Ann Smith\""}, {"7"}}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_example(cases[i].name, &cases[i].example);
+    }
+}
+END_TEST
+
+START_TEST(propose_tool_number_without_a_bound_gets_the_range_of_its_name)
+{
+    static const struct {
+        const char *name;
+        struct example example;
+    } cases[] = {
+        {"latitude", {"{\"type\":\"number\"}", {"-90", "52.5"}, {"90.1", "-91"}}},
+        {"lng", {"{\"type\":\"number\"}", {"-180", "180"}, {"180.5"}}},
+        {"issue_number", {"{\"type\":\"number\"}", {"0", "4711"}, {"-1", "1e14"}}},
+        {"position", {"{\"type\":\"number\"}", {"0", "10000"}, {"-1", "10001"}}},
+        {"timeoutSeconds", {"{\"type\":\"number\"}", {"3600"}, {"3601", "-1"}}},
+        {"expireSeconds", {"{\"type\":\"number\"}", {"86400"}, {"-1"}}},
+        {"x", {"{\"type\":\"number\"}", {"-1", "1"}, {"1e14"}}},
+        {"latitude", {"{\"type\":\"number\",\"maximum\":100}", {"100"}, {"101", "-91"}}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        check_example(cases[i].name, &cases[i].example);
+    }
+}
+END_TEST
+
+START_TEST(propose_tool_path_in_a_repository_gets_a_glob)
+{
+    static const struct {
+        const char *beside;
+        bool inside;
+    } cases[] = {{"repo", true}, {"project_id", true}, {"bucket", true}, {"repo_path", false},
+        {"name", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        struct writ_buf text = writ_buf_in(arena, TEXT_MAX);
+        struct writ_proposal proposal;
+        const char *yaml;
+        struct writ_config *config;
+
+        writ_buf_fmt(&text,
+            "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"%s\":{\"type\":"
+            "\"string\"},\"path\":{\"type\":\"string\"}},\"required\":[\"path\"]}}",
+            cases[i].beside);
+        writ_buf_byte(&text, '\0');
+        proposal = propose(text.ptr, arena);
+        yaml = text_of(&proposal, true, arena);
+        config = writ_ruling_config(yaml);
+        ck_assert_uint_eq(proposal.waiting, 1);
+        ck_assert_msg(allowed(config, "path", "\"src/a.c\"", arena) == cases[i].inside, "%s", yaml);
+        ck_assert_msg(
+            allowed(config, "path", "\"/srv/box/a.c\"", arena) != cases[i].inside, "%s", yaml);
+        ck_assert(!allowed(config, "path", "\"src/../a.c\"", arena));
+        ck_assert(!allowed(config, "path", "\"src/%2e%2e/a.c\"", arena));
+        writ_config_drop(config);
+    }
+}
+END_TEST
+
 START_TEST(propose_tool_dangerous_argument_gets_a_placeholder)
 {
     static const struct {
@@ -324,6 +405,17 @@ START_TEST(propose_tool_dangerous_argument_gets_a_placeholder)
 }
 END_TEST
 
+/* Whether the annotations have the hint as true. */
+static bool
+says(const char *annotations, const char *hint)
+{
+    writ_auto_buf text = writ_buf_make(64);
+
+    writ_buf_fmt(&text, "\"%s\":true", hint);
+    return writ_view_search(writ_view_str(annotations), writ_buf_view(&text)) <
+           writ_view_str(annotations).len;
+}
+
 START_TEST(propose_tool_hints_and_names_decide_approval_and_repeats)
 {
     static const struct {
@@ -334,12 +426,19 @@ START_TEST(propose_tool_hints_and_names_decide_approval_and_repeats)
         {"get_thing", "{}", "x", false, false},
         {"get_thing", "{\"readOnlyHint\":\"true\"}", "x", false, false},
         {"put_thing", "{\"destructiveHint\":true}", "x", true, false},
-        {"put_thing", "{\"destructiveHint\":true,\"readOnlyHint\":true}", "x", false, true},
+        {"put_thing", "{\"destructiveHint\":true,\"readOnlyHint\":true}", "x", true, false},
+        {"database_delete", "{\"destructiveHint\":true,\"readOnlyHint\":true}", "x", true, false},
+        {"database_delete", "{\"readOnlyHint\":true}", "x", true, false},
         {"delete_thing", "{}", "x", true, false},
         {"delete_thing", "{\"destructiveHint\":false}", "x", true, false},
         {"delete_thing", "{\"readOnlyHint\":true}", "x", true, false},
         {"thing-delete", "{}", "x", true, false},
-        {"thing-delete", "{\"destructiveHint\":false}", "x", false, false},
+        {"thing-delete", "{\"destructiveHint\":false}", "x", true, false},
+        {"thing-delete-mark", "{\"destructiveHint\":false}", "x", false, false},
+        {"slack_post_message", "{}", "x", true, false},
+        {"add_issue_comment", "{}", "x", true, false},
+        {"get_issue_comments", "{}", "x", false, false},
+        {"mark_comment", "{\"readOnlyHint\":true}", "x", false, true},
         {"list_payments", "{\"readOnlyHint\":true}", "x", false, true},
         {"sendMail", "{}", "x", true, false},
         {"get-env", "{\"readOnlyHint\":true}", "x", true, false},
@@ -369,11 +468,10 @@ START_TEST(propose_tool_hints_and_names_decide_approval_and_repeats)
             "%s %s %s: repeats", cases[i].name, cases[i].annotations, cases[i].argument);
         ck_assert_uint_eq(proposal.reviewed, cases[i].review ? 1 : 0);
         ck_assert_uint_eq(proposal.open, cases[i].review ? 0 : 1);
-        ck_assert_uint_eq(rule->budgets_n,
-            writ_view_search(writ_view_str(cases[i].annotations), WRIT_LIT("readOnlyHint\":true")) <
-                    writ_view_str(cases[i].annotations).len
-                ? 0
-                : 1);
+        ck_assert_uint_eq(rule->budgets_n, says(cases[i].annotations, "readOnlyHint") &&
+                                                   !says(cases[i].annotations, "destructiveHint")
+                                               ? 0
+                                               : 1);
         writ_config_drop(config);
     }
 }
@@ -612,6 +710,9 @@ END_TEST
 WRIT_UNIT_MAIN("propose", propose_tool_scalar_keywords_hold_on_both_sides,
     propose_tool_object_and_list_keywords_hold_on_both_sides,
     propose_tool_length_without_a_bound_gets_one, propose_tool_name_of_a_file_has_no_folder,
+    propose_tool_identifier_does_not_leave_its_place,
+    propose_tool_number_without_a_bound_gets_the_range_of_its_name,
+    propose_tool_path_in_a_repository_gets_a_glob,
     propose_tool_dangerous_argument_gets_a_placeholder,
     propose_tool_hints_and_names_decide_approval_and_repeats,
     propose_tool_required_amount_gets_a_budget,

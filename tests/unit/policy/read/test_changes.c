@@ -213,6 +213,7 @@ dump(struct writ_buf *ret, const struct writ_config *config)
     put_list(ret, &config->origins);
     put_list(ret, &config->auditors);
     put_list(ret, &config->administrators);
+    put_list(ret, &config->content_readers);
     put_agents(ret, config);
     put_upstreams(ret, config);
     for (size_t i = 0; i < config->frameworks_n; i++) {
