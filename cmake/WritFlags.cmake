@@ -31,6 +31,12 @@ if(WRIT_LTO)
     endif()
 endif()
 
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|i.86)$")
+    set(writ_branch_protection -fcf-protection)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(writ_branch_protection -mbranch-protection=standard)
+endif()
+
 add_library(writ_flags INTERFACE)
 target_compile_definitions(writ_flags INTERFACE _GNU_SOURCE WRIT_VERSION="${PROJECT_VERSION}")
 target_compile_options(writ_flags INTERFACE
@@ -38,7 +44,7 @@ target_compile_options(writ_flags INTERFACE
     -Wswitch-enum -Wformat=2 -Wvla -Wundef -Wpointer-arith -Wwrite-strings -Wredundant-decls
     -Wnested-externs -Wimplicit-fallthrough -Wdate-time
     $<$<BOOL:${WRIT_WERROR}>:-Werror>
-    -fno-semantic-interposition -fstack-protector-strong -fstack-clash-protection -fcf-protection
+    -fno-semantic-interposition -fstack-protector-strong -fstack-clash-protection ${writ_branch_protection}
     -fno-common -fno-strict-overflow -fno-delete-null-pointer-checks)
 target_link_options(writ_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--as-needed)
 

@@ -17,6 +17,13 @@ add_custom_command(OUTPUT ${made}/done
     DEPENDS writ deploy/made CHANGELOG.md VERBATIM)
 add_custom_target(made ALL DEPENDS ${made}/done)
 
+# The archives keep code alone: what link-time optimization and debuggers read of it has random names.
+install(CODE "
+    file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/*.a\")
+    execute_process(COMMAND ${CMAKE_STRIP} --strip-debug --enable-deterministic-archives
+        --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_slim
+        --strip-symbol=__gnu_lto_v1 \${archives} COMMAND_ERROR_IS_FATAL ANY)" COMPONENT dev)
+
 set(share ${CMAKE_INSTALL_DATADIR})
 install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT writ)
 install(DIRECTORY ${made}/dev/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT dev)

@@ -24,6 +24,38 @@ writ_print_plain(struct writ_buf *line, struct writ_view name)
     }
 }
 
+static bool
+is_plain_in_shell(struct writ_view word)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        char c = word.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!letter && writ_view_find(WRIT_LIT("_./-"), c) == 4) {
+            return false;
+        }
+    }
+    return word.len > 0;
+}
+
+void
+writ_print_word(struct writ_buf *line, struct writ_view word)
+{
+    if (is_plain_in_shell(word)) {
+        writ_buf_put(line, word);
+        return;
+    }
+    writ_buf_byte(line, '\'');
+    while (word.len > 0) {
+        size_t quote = writ_view_find(word, '\'');
+
+        writ_text_safe(line, writ_view_sub(word, 0, quote), word.len);
+        writ_buf_str(line, quote < word.len ? "'\\''" : "");
+        word = writ_view_sub(word, quote + 1, word.len);
+    }
+    writ_buf_byte(line, '\'');
+}
+
 void
 writ_print_json(struct writ_buf *line, const struct writ_json *value)
 {

@@ -9,6 +9,10 @@
  * bytes that a terminal would act on. */
 void writ_print_plain(struct writ_buf *line, struct writ_view name);
 
+/** A word of a shell command for people to copy: quoted unless it is plain, so that a shell expands
+ * nothing in it; what hides is written by its number. */
+void writ_print_word(struct writ_buf *line, struct writ_view word);
+
 /** A value as JSON for people, complete: hidden characters are written by their numbers. */
 void writ_print_json(struct writ_buf *line, const struct writ_json *value);
 

@@ -8,16 +8,18 @@
 #include "cli/commands/bearer.h"
 #include "gateway/http/fetch.h"
 
-#define ARENA_MAX  ((size_t)256 << 20)
-#define ANSWER_MAX ((size_t)64 << 20)
-#define URL_MAX    4096
-#define TIMEOUT_MS 30000
-#define LINE_TEXT  200 /* bytes of a text in a line for people */
+#define ARENA_MAX     ((size_t)256 << 20)
+#define ANSWER_MAX    ((size_t)64 << 20)
+#define URL_MAX       4096
+#define ANSWER_VALUES ((size_t)1 << 20)
+#define TIMEOUT_MS    30000
+#define LINE_TEXT     200 /* bytes of a text in a line for people */
 
 writ_result
 writ_admin_client_begin(struct writ_admin_client *ret, const struct writ_cli *cli)
 {
     *ret = (struct writ_admin_client){.cli = cli,
+        .url = writ_cli_operand(cli, 0),
         .arena = writ_arena_new(ARENA_MAX),
         .authorization = writ_buf_make(WRIT_BEARER_FIELD_MAX),
         .answer = writ_buf_make(ANSWER_MAX)};
@@ -63,10 +65,13 @@ static WRIT_RESULT
 read_answer(struct writ_admin_client *client, long status)
 {
     writ_auto_buf safe = writ_buf_make(4 * LINE_TEXT);
+    struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *answer = NULL;
 
-    if (!writ_is_ok(writ_json_read(writ_buf_view(&client->answer), &writ_json_limits_default,
-            client->arena, &answer, NULL)) ||
+    limits.bytes = limits.string_bytes = ANSWER_MAX;
+    limits.values = ANSWER_VALUES;
+    if (!writ_is_ok(writ_json_read(
+            writ_buf_view(&client->answer), &limits, client->arena, &answer, NULL)) ||
         writ_json_type(answer) != WRIT_JSON_OBJECT) {
         WRIT_FAIL(&client->err, WRIT_E_IO,
             "status %ld, and no JSON: check that the URL is that of the admin listener", status);
@@ -85,7 +90,7 @@ read_answer(struct writ_admin_client *client, long status)
 writ_result
 writ_admin_client_ask(struct writ_admin_client *client, const char *path, const char *body)
 {
-    struct writ_view base = writ_cli_operand(client->cli, 0);
+    struct writ_view base = client->url;
     writ_auto_buf url = writ_buf_make(URL_MAX);
     long status = 0;
 

@@ -5,8 +5,8 @@
  *     ... writ_admin_client_ask(&client, "/v1/...", body), read client.value ...
  *     return writ_admin_client_end(&client, result);
  *
- * The command has the URL of the listener as its first operand, and the options `token` and `ca`.
- */
+ * The command has the URL of the listener as its first operand, or sets `url` before it asks, and
+ * the options `token` and `ca`. */
 #ifndef WRIT_CLI_ADMIN_CLIENT_H
 #define WRIT_CLI_ADMIN_CLIENT_H
 
@@ -16,6 +16,7 @@
 /** One command while it runs. */
 struct writ_admin_client {
     const struct writ_cli *cli;
+    struct writ_view url; /* of the listener */
     struct writ_arena *arena;
     struct writ_buf authorization; /* a whole field; a secret */
     struct writ_buf answer;

@@ -3,6 +3,8 @@
 #include "cli/commands/check_tools.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
+#include "policy/decide/kept.h"
+#include "policy/model/constraint.h"
 #include "policy/model/rule.h"
 #include "policy/read/findings.h"
 #include "policy/read/load.h"
@@ -35,6 +37,83 @@ put_summary(struct writ_write *w, const struct writ_config *config)
     writ_write_count(w, "upstreams", config->upstreams_n);
     writ_write_count(w, "tools", config->policy->n);
 }
+
+/* ---- the contents of calls that are kept */
+
+typedef void put_contents_fn(
+    void *to, struct writ_view rule, const struct writ_retention *contents, bool secrets);
+
+/* Gives each rule that keeps contents, and calls of tools without a rule. */
+static void
+each_contents(const struct writ_config *config, put_contents_fn *put, void *to)
+{
+    struct writ_retention unlisted =
+        writ_kept_terms(config, writ_view(NULL, 0), writ_view(NULL, 0), NULL);
+
+    for (size_t i = 0; i < config->policy->n; i++) {
+        const struct writ_tool_entry *entry = &config->policy->entries[i];
+
+        for (size_t r = 0; r < entry->rules_n; r++) {
+            const struct writ_tool_rule *rule = &entry->rules[r];
+            if (rule->contents.keep_us > 0) {
+                put(to, rule->ref, &rule->contents, rule->arguments->root.hides);
+            }
+        }
+    }
+    if (unlisted.keep_us > 0) {
+        put(to, WRIT_LIT("defaults#unlisted_tool"), &unlisted, false);
+    }
+}
+
+static void
+put_contents_json(
+    void *to, struct writ_view rule, const struct writ_retention *contents, bool secrets)
+{
+    struct writ_write *w = to;
+
+    writ_write_object_begin(w);
+    writ_write_text(w, "rule", rule);
+    writ_write_count(w, "keep_us", (uint64_t)contents->keep_us);
+    writ_write_count(w, "results_bytes", (uint64_t)contents->results_bytes);
+    writ_write_flag(w, "secrets", secrets);
+    writ_write_object_end(w);
+}
+
+/* "30d", "90m": the largest unit that divides it. */
+static void
+put_duration(struct writ_buf *ret, int64_t us)
+{
+    static const struct {
+        const char *unit;
+        int64_t us;
+    } units[] = {{"d", INT64_C(86400000000)}, {"h", INT64_C(3600000000)}, {"m", 60000000},
+        {"s", 1000000}, {"ms", 1000}, {"us", 1}};
+    size_t i = 0;
+
+    while (us % units[i].us != 0) {
+        i++;
+    }
+    writ_buf_i64(ret, us / units[i].us);
+    writ_buf_str(ret, units[i].unit);
+}
+
+static void
+put_contents_text(
+    void *to, struct writ_view rule, const struct writ_retention *contents, bool secrets)
+{
+    struct writ_buf *ret = to;
+
+    writ_buf_fmt(ret, "contents " WRIT_VIEW_FMT ": arguments", WRIT_VIEW_ARG(rule));
+    writ_buf_str(ret, secrets ? " without secrets" : "");
+    if (contents->results_bytes > 0) {
+        writ_buf_fmt(ret, ", results of at most %lld bytes", (long long)contents->results_bytes);
+    }
+    writ_buf_str(ret, ", for ");
+    put_duration(ret, contents->keep_us);
+    writ_buf_byte(ret, '\n');
+}
+
+/* ---- output */
 
 /* One checking of one file. */
 struct checking {
@@ -72,6 +151,10 @@ put_json(const struct checking *c, struct writ_buf *ret)
     writ_write_array_end(&w);
     if (c->config != NULL) {
         put_summary(&w, c->config);
+        writ_write_name(&w, WRIT_LIT("contents"));
+        writ_write_array_begin(&w);
+        each_contents(c->config, put_contents_json, &w);
+        writ_write_array_end(&w);
     }
     if (c->asks) {
         writ_write_name(&w, WRIT_LIT("asked"));
@@ -104,6 +187,7 @@ put_text(const struct checking *c, struct writ_buf *ret)
                       "policy_digest %s\n",
         WRIT_VIEW_ARG(c->file), c->config->agents_n, c->config->upstreams_n, c->config->policy->n,
         findings->warnings, digest);
+    each_contents(c->config, put_contents_text, ret);
     if (c->asks) {
         writ_buf_fmt(ret,
             WRIT_VIEW_FMT ": compared with %zu tools of %zu servers (errors: %zu, notes: %zu)\n",

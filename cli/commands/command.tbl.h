@@ -17,17 +17,36 @@
 
 #include "cli/base/command.tbl.h"
 
-COMMAND(init, "init", "URL... [-- CMD...]", 1, 256, "write a first configuration for tool servers",
+COMMAND(init, "init", "[URL...] [-- CMD...]", 0, 256, "write a first configuration for tool servers",
     "Asks each server for its tools and writes writ.yaml with a rule for each: constraints from its schema, its annotations "
     "and its names, each with a comment that says why. Also makes keys, a ledger, a token for the agent and one for you, who "
     "approve calls. A server is a URL, or NAME=URL, or one command after all URLs. What names a path, a URL, a host or an "
     "amount of money gets a placeholder, which writ check wants replaced; what deletes, sends, pays or runs commands "
-    "needs an approval. Prints what is left to do, and the block for the client with the agent's token. Overwrites nothing.")
+    "needs an approval. Prints what is left to do, and the block for the client with the agent's token. Overwrites nothing. "
+    "With --from the servers are those of a client's own file, and with --client or --from and no servers a configuration "
+    "that is there is used as it is, so that its client can be written later.")
+VALUE(init, "from", "FILE",
+    "Take all servers of this file of an MCP client, with their variables and secrets; --apply leads them to Writ.")
+VALUE(init, "skip", "NAMES", "Servers of --from to leave as they are, such as notes,web.")
+VALUE(init, "token-file", "FILE",
+    "File with the secret that the one URL needs; of several NAME=FILE,NAME=FILE. Other users must not be able to read it.")
+VALUE(init, "token-header", "NAME", "Header of that secret; by default Authorization, with Bearer before it.")
+VALUE(init, "client", "NAME",
+    "Show the block as this client reads it: claude-desktop, claude-code, vscode, cursor, windsurf, cline, zed or gemini-cli.")
+VALUE(init, "file", "FILE", "The client's file, if it is not the user's own one that its documentation names.")
+FLAG(init, "apply",
+    "Write the block into the client's file, with a backup beside it; the file then has mode 0600. Other members, comments and "
+    "their order stay.")
+FLAG(init, "undo",
+    "Take back what --apply wrote: the file of before, or if it changed since, Writ's entries alone. Exit 1 when there is "
+    "nothing to undo.")
+FLAG(init, "socket",
+    "Listen on a Unix socket in place of a port; the client starts writ wrap for each server, which starts the gateway.")
 VALUE(init, "out", "FOLDER", "Folder of all files, made if absent; or a file that ends in .yaml. By default the current folder.")
 VALUE(init, "name", "NAME", "Name of the one server in the configuration; by default from its URL or command.")
 VALUE(init, "agent", "ID", "Id of the agent that calls the tools; agent by default.")
 VALUE(init, "inherit", "NAMES", "Environment variables that the command needs, such as API_KEY,REGION.")
-VALUE(init, "port", "N", "Port of the gateway on 127.0.0.1, 8700 by default; the admin listener has the next one.")
+VALUE(init, "port", "N", "Port of the gateway on 127.0.0.1; by default the first of 8700, 8710, ... that is free. The admin listener has the next one.")
 
 COMMAND(serve, "serve", "CONFIG", 1, 1, "run the gateway",
     "Serves by the configuration file until SIGTERM or SIGINT. SIGHUP reads the file again: "
@@ -37,7 +56,7 @@ COMMAND(serve, "serve", "CONFIG", 1, 1, "run the gateway",
 VALUE(serve, "idle", "SECONDS",
     "End when no connection is open, no call under way and no review open for so long. Without it the gateway "
     "serves until a signal ends it.")
-COMMAND(wrap, "wrap", "[-- COMMAND...]", 0, 256,
+COMMAND(wrap, "wrap", "[URL... | -- COMMAND...]", 0, 256,
     "speak MCP on standard input and output, through the gateway",
     "For clients that start their servers: put it before the server's own command, or URL. It carries messages between "
     "standard input and output and the gateway of a configuration that listens on a Unix socket, and starts that "
@@ -51,6 +70,10 @@ VALUE(wrap, "name", "NAME",
     "The upstream of the configuration; by default its only one, or without --config a name made of the command.")
 VALUE(wrap, "agree", "NAME",
     "Run nothing: check the rules of servers/NAME.yaml, set agreed: true in it, and have the gateway read it.")
+FLAG(wrap, "scan",
+    "Run nothing: list what the servers of the command line, of --config or of --client-config offer and what is odd "
+    "about it, as tools scan does.")
+VALUE(wrap, "client-config", "FILE", "With --scan: ask the servers of this file of an MCP client.")
 VALUE(wrap, "token", "FILE",
     "File with the bearer token of the agent. Without it the client is the anonymous agent, or without --config the "
     "agent of the configuration made at first use.")
@@ -99,6 +122,48 @@ COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy"
     "object of decision, reason, constraint, scope, target, shadow. Prints the failed cases and a "
     "summary; with --json every verdict. Exit 1 when a case failed.")
 VALUE(policy_test, "config", "FILE", "Use this configuration in place of the one that CASES names.")
+COMMAND(policy_replay, "policy replay", "CONFIG LEDGER", 2, 2, "decide past calls again, and list what changes",
+    "Decides the calls whose contents LEDGER keeps (option contents of the gateway) by CONFIG, in their order and with its "
+    "budgets, and lists the calls that are newly refused, allowed or under review by tool, agent and constraint, each with "
+    "its smallest example. Kept arguments must have the digests of their records; one that does not is an error. The replay "
+    "is recorded in the ledger before it prints: by the gateway of --url, else by this program, while no gateway has the "
+    "ledger open. Exit 1 when something changes, as --fail-on says; 3 when "
+    "the ledger keeps no call of the range.")
+VALUE(policy_replay, "against", "OLD", "Compare with the verdicts of this configuration in place of those recorded.")
+VALUE(policy_replay, "since", "TIME", "Only calls decided at this time or later, such as 2026-06-25T05:00:00Z.")
+VALUE(policy_replay, "url", "URL",
+    "The admin listener of the gateway that has LEDGER open, whose content_readers name the caller.")
+VALUE(policy_replay, "token", "FILE", "File with the bearer token of an entry of agents; for --url.")
+VALUE(policy_replay, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for --url.")
+VALUE(policy_replay, "keys", "DIR", "The key directory, which has the keys of contents; by default the one of CONFIG.")
+VALUE(policy_replay, "fail-on", "CHANGES",
+    "What exit 1 means, with commas between: refused, allowed, review, undecided (some calls are not kept, or have no "
+    "certain answer), any (of the first three, the default) or none.")
+VALUE(policy_replay, "renamed", "NAMES", "Upstreams that have another name in CONFIG: OLD=NEW, with commas between.")
+FLAG(policy_replay, "values", "Print the arguments of examples of up to 2048 bytes.")
+
+COMMAND(policy_learn, "policy learn", "CONFIG [LEDGER]", 1, 2, "propose rules from calls that were made",
+    "Reads the calls whose contents LEDGER keeps (option contents of the gateway) and that were executed, or the calls "
+    "of a file, and proposes for each tool the tightest constraints that allow every one of them, generalised only by the "
+    "steps of docs/learn.md, each with the calls behind it. Prints a report, then the difference of CONFIG for patch -p0; "
+    "it changes no file. A call that the constraints of CONFIG refuse is left out and listed. Every learned call is judged "
+    "by the proposal before it is printed. The reading is recorded in the ledger first: by the gateway of --url, else by "
+    "this program, while no gateway has the ledger open.")
+VALUE(policy_learn, "calls", "FILE", "Learn from a file with one call a line, each as for explain, in place of a ledger.")
+VALUE(policy_learn, "since", "TIME", "Only calls decided at this time or later, such as 2026-06-25T05:00:00Z.")
+VALUE(policy_learn, "url", "URL",
+    "The admin listener of the gateway that has LEDGER open, whose content_readers name the caller.")
+VALUE(policy_learn, "token", "FILE", "File with the bearer token of an entry of agents; for --url.")
+VALUE(policy_learn, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for --url.")
+VALUE(policy_learn, "keys", "DIR", "The key directory, which has the keys of contents; by default the one of CONFIG.")
+VALUE(policy_learn, "agent", "ID", "Only calls of this agent.")
+VALUE(policy_learn, "tool", "UPSTREAM/TOOL", "Only calls of this tool.")
+VALUE(policy_learn, "cases", "FILE", "Write test cases for policy test into this new file.")
+VALUE(policy_learn, "least", "N", "Generalise an argument only when N calls have it; 20 by default.")
+VALUE(policy_learn, "refuse", "PERCENT",
+    "Generalise until at most this share of the calls would have been refused before their run was seen; 1 by default.")
+FLAG(policy_learn, "include-refused",
+    "Learn also from calls that the constraints of CONFIG refuse, and remove these constraints; both are listed.")
 
 COMMAND(tools_scan, "tools scan", "[URL... | -- COMMAND...]", 0, 256, "list what servers offer and what is odd about it",
     "Asks tool servers for their tools, calls none, and prints what is odd about their texts and names: changed since it "
@@ -106,7 +171,7 @@ COMMAND(tools_scan, "tools scan", "[URL... | -- COMMAND...]", 0, 256, "list what
     "(docs/policy.md). Exit 0 means that every server answered and nothing is odd, 1 otherwise.")
 VALUE(tools_scan, "config", "FILE", "Ask the servers of this configuration, and compare with definitions seen before.")
 VALUE(tools_scan, "client-config", "FILE",
-    "Ask the servers of this file of an MCP client: mcpServers of Claude Desktop and others, servers of VS Code.")
+    "Ask the servers of this file of an MCP client: mcpServers of most, servers of VS Code, context_servers of Zed.")
 
 COMMAND(tools_list, "tools list", "CONFIG", 1, 1, "show the definitions of tools and their acceptance",
     "Shows the definitions that the gateway of CONFIG saw last and those that were accepted, from the files beside its "
@@ -152,7 +217,32 @@ FLAG(ledger_list, "follow",
     "it has ended. --limit limits the earlier decisions. Ends with SIGINT or SIGTERM. With --json each line is one "
     "JSON object.")
 COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call with its records",
-    "Prints the decision, its outcome, and whether its run or session is sealed.")
+    "Prints the decision, its outcome, whether its run or session is sealed, and whether its contents are kept: kept, "
+    "erased (also by their time) or none.")
+#define CONTENTS_SOURCE(id)                                                                        \
+    VALUE(id, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")     \
+    VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")
+
+COMMAND(ledger_contents, "ledger contents", "CONFIG|URL DECISION_ID", 2, 2,
+    "show the kept arguments and result of one call",
+    "CONFIG is the configuration of a gateway that does not run; its key directory must have the keys of contents. "
+    "URL is the admin listener of one that runs, whose `content_readers` name the caller. The look is recorded in the "
+    "ledger first, with the name of the user or caller. What is shown has the digest that the signed record has. Exit 1 "
+    "when nothing is kept (any more), or when the gateway refuses.")
+CONTENTS_SOURCE(ledger_contents)
+COMMAND(ledger_erase, "ledger erase", "CONFIG|URL", 1, 1, "destroy the kept contents of calls",
+    "Prints how many contents the options select together (arguments and results each), and destroys them with "
+    "--yes: the keys and the ciphertext, results kept for repeated calls, and arguments kept for voters. No record "
+    "changes, every proof stays valid, and the erase is recorded. CONFIG is the configuration of a gateway that does not "
+    "run, URL the admin listener of one that runs, of which the caller is an administrator. Backups of the ledger "
+    "keep what they have (docs/contents.md). Exit 1 without --yes, or when the gateway refuses.")
+CONTENTS_SOURCE(ledger_erase)
+VALUE(ledger_erase, "decision", "ID", "Of this call.")
+VALUE(ledger_erase, "agent", "ID", "Of the calls of this agent.")
+VALUE(ledger_erase, "tenant", "TENANT", "Of the calls of this tenant.")
+VALUE(ledger_erase, "before", "TIME", "Of the calls that were decided before this time.")
+FLAG(ledger_erase, "yes", "Destroy them; without it they are only counted.")
+#undef CONTENTS_SOURCE
 COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",
     "Checks indexes, times, canonical bytes, validity, every digest, seq and running_count, that "
     "each call has one decision and at most one outcome that joins it, that the records of a review "
@@ -309,9 +399,10 @@ VALUE(token_new, "file", "FILE", "Write the token to this new file (mode 0600) i
 COMMAND(keys_new, "keys new", "", 0, 0, "make the keys that a gateway needs",
     "Makes the key directory if it is absent (mode 0700) and new active keys in it: one that "
     "signs the credentials and one that signs the ledger's checkpoints, unless it has them already. "
-    "Neither key ever does the work of the other. With --purpose only that key is made.")
+    "Neither key ever does the work of the other. With --purpose only that key is made: `contents` is "
+    "the secret key that encrypts kept contents (A256KW).")
 REQUIRED(keys_new, "dir", "DIR", "The key directory.")
-VALUE(keys_new, "purpose", "WHAT", "credential or ledger; by default both that are missing.")
+VALUE(keys_new, "purpose", "WHAT", "credential, ledger or contents; by default the first two, as far as missing.")
 VALUE(keys_new, "alg", "ALG",
     "For credentials: ES256 (the default), RS256 or EdDSA (Ed25519). A ledger is signed with EdDSA.")
 
@@ -322,14 +413,16 @@ REQUIRED(keys_list, "dir", "DIR", "The key directory.")
 
 COMMAND(keys_rotate, "keys rotate", "", 0, 0, "replace the active key by a new one",
     "The previous key verifies until it is retired; its private half is removed. A running "
-    "gateway loads the new key when it reloads (SIGHUP).")
+    "gateway loads the new key when it reloads (SIGHUP). A previous key of contents stays, because "
+    "earlier contents are under it.")
 REQUIRED(keys_rotate, "dir", "DIR", "The key directory.")
-VALUE(keys_rotate, "purpose", "WHAT", "credential (the default) or ledger.")
+VALUE(keys_rotate, "purpose", "WHAT", "credential (the default), ledger or contents.")
 VALUE(keys_rotate, "alg", "ALG", "ES256, RS256 or EdDSA; that of the previous key by default.")
 
 COMMAND(keys_retire, "keys retire", "", 0, 0, "stop a rotated key from verifying",
     "Do it when no signature of the key is needed any more: for credentials, when their "
-    "lifetime has passed since the rotation.")
+    "lifetime has passed since the rotation. Of a key of contents the secret is removed: nothing that "
+    "it encrypted is readable any more.")
 REQUIRED(keys_retire, "dir", "DIR", "The key directory.")
 REQUIRED(keys_retire, "kid", "KID", "The key, as writ keys list names it.")
 

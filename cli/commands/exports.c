@@ -5,14 +5,12 @@
 #include "store/read/bundles.h"
 #include "store/trusted/keydir.h"
 
+/* --tenant selects a run without a bundle as well; every other option is one of bundles alone. */
 bool
 writ_exports_is_asked(const struct writ_cli *cli)
 {
-    static const char *const names[] = {
-        "keys", "agent", "since", "until", "at", "redact", "checkpoint"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (writ_cli_has(cli, names[i])) {
+    for (int i = 0; i < cli->given_count; i++) {
+        if (!writ_view_is(writ_view_str(cli->given[i].option->name), "tenant")) {
             return true;
         }
     }

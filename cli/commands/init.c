@@ -1,40 +1,29 @@
 /* writ init: a first configuration. The operands become a list of servers; setup.h makes the rest;
  * the answer says what was proposed, what is left to do, and what the client needs. */
-#include "base/hidden.h"
 #include "base/text.h"
-#include "cli/base/print.h"
-#include "cli/commands/client_block.h"
-#include "cli/commands/command.h"
+#include "cli/commands/free_port.h"
+#include "cli/commands/init_answer.h"
+#include "cli/commands/init_client.h"
+#include "cli/commands/init_present.h"
+#include "cli/commands/init_token.h"
 #include "cli/commands/server_folder.h"
 #include "cli/commands/server_name.h"
-#include "cli/commands/setup.h"
 #include "cli/commands/setup_text.h"
-#include "cli/commands/tools_scan.h"
 #include "gateway/discover/discover.h"
 
-#define ARENA_MAX    (512U << 20)
-#define ANSWER_MAX   (16U << 20)
-#define ID_MAX       64
-#define PORT         8700
-#define FILE_NAME    "writ.yaml"
-#define INHERIT_MAX  64
-#define ODDITIES_MAX 20 /* that are shown */
-#define NAME_MAX     80
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* One run. */
-struct init {
-    const struct writ_cli *cli;
-    struct writ_arena *arena;
-    struct writ_upstream_config servers[WRIT_SETUP_SERVERS_MAX];
-    size_t n;
-    struct writ_setup setup;
-    struct writ_setup_made made;
-};
+#define ARENA_MAX   ((size_t)1 << 30)
+#define ID_MAX      64
+#define FILE_NAME   "writ.yaml"
+#define INHERIT_MAX 64
+#define LINE_MAX    2048
 
 /* ---- the list of servers */
 
 static struct writ_upstream_config *
-add_server(struct init *init, struct writ_err *err)
+add_server(struct writ_init *init, struct writ_err *err)
 {
     if (init->n == WRIT_SETUP_SERVERS_MAX) {
         (void)writ_fail(err, WRIT_E_LIMIT, "more than %d servers", WRIT_SETUP_SERVERS_MAX);
@@ -45,7 +34,7 @@ add_server(struct init *init, struct writ_err *err)
 
 /* URL, or NAME=URL. */
 static WRIT_RESULT
-add_url(struct init *init, struct writ_view operand, struct writ_err *err)
+add_url(struct writ_init *init, struct writ_view operand, struct writ_err *err)
 {
     struct writ_upstream_config *server = add_server(init, err);
     size_t equals = writ_view_find(operand, '=');
@@ -65,7 +54,7 @@ add_url(struct init *init, struct writ_view operand, struct writ_err *err)
 
 /* NAME,NAME */
 static WRIT_RESULT
-read_inherit(struct init *init, struct writ_upstream_config *server, struct writ_err *err)
+read_inherit(struct writ_init *init, struct writ_upstream_config *server, struct writ_err *err)
 {
     struct writ_view rest = writ_cli_get(init->cli, "inherit");
     struct writ_view *names = writ_arena_get(init->arena, INHERIT_MAX * sizeof *names);
@@ -88,7 +77,7 @@ read_inherit(struct init *init, struct writ_upstream_config *server, struct writ
 }
 
 static WRIT_RESULT
-add_command(struct init *init, const struct writ_view *argv, size_t n, struct writ_err *err)
+add_command(struct writ_init *init, const struct writ_view *argv, size_t n, struct writ_err *err)
 {
     struct writ_upstream_config *server = add_server(init, err);
 
@@ -103,7 +92,7 @@ add_command(struct init *init, const struct writ_view *argv, size_t n, struct wr
 
 /* URLs come first; what is not one begins a command. */
 static WRIT_RESULT
-read_servers(struct init *init, struct writ_err *err)
+read_servers(struct writ_init *init, struct writ_err *err)
 {
     const struct writ_cli *cli = init->cli;
     size_t count = (size_t)cli->operand_count, at = 0;
@@ -136,7 +125,7 @@ read_servers(struct init *init, struct writ_err *err)
 
 /* --out: a folder, or a file that ends in .yaml or .yml. */
 static WRIT_RESULT
-read_out(struct init *init, struct writ_err *err)
+read_out(struct writ_init *init, struct writ_err *err)
 {
     struct writ_view out = writ_cli_get(init->cli, "out");
     bool file =
@@ -158,11 +147,11 @@ read_out(struct init *init, struct writ_err *err)
 }
 
 static WRIT_RESULT
-read_options(struct init *init, struct writ_err *err)
+read_options(struct writ_init *init, struct writ_err *err)
 {
     struct writ_view agent = writ_cli_get(init->cli, "agent"),
                      port = writ_cli_get(init->cli, "port");
-    uint64_t number = PORT;
+    uint64_t number = 0;
 
     init->setup.agent = agent.ptr != NULL ? agent : WRIT_LIT("agent");
     if (!writ_server_name_is_plain(init->setup.agent, ID_MAX) ||
@@ -175,234 +164,207 @@ read_options(struct init *init, struct writ_err *err)
     if (port.ptr != NULL && !writ_is_ok(writ_text_u64(port, 1, 65534, &number))) {
         WRIT_FAIL(err, WRIT_E_INVALID, "--port: give a number from 1 to 65534");
     }
-    init->setup.port = (uint16_t)number;
+    init->setup.port = port.ptr != NULL ? (uint16_t)number : writ_free_port_pair(WRIT_PORT_USUAL);
     init->setup.clock = init->cli->clock;
     return read_out(init, err);
 }
 
-/* ---- answers */
+/* ---- files */
 
-static void
-write_server(struct writ_write *w, const struct writ_proposal *proposal)
+static WRIT_RESULT
+find_files(struct writ_init *init, struct writ_err *err)
 {
-    writ_write_object_begin(w);
-    writ_write_text(w, "name", proposal->upstream);
-    writ_write_count(w, "tools", proposal->tools);
-    writ_write_count(w, "open", proposal->open);
-    writ_write_count(w, "reviewed", proposal->reviewed);
-    writ_write_count(w, "waiting", proposal->waiting);
-    writ_write_count(w, "closed", proposal->closed);
-    writ_write_object_end(w);
+    struct writ_buf config = writ_buf_in(init->arena, WRIT_SETUP_PATH_MAX);
+    struct writ_buf token = writ_buf_in(init->arena, WRIT_SETUP_PATH_MAX);
+    struct stat there;
+
+    writ_buf_put(&config, init->setup.folder);
+    writ_buf_put(&config, init->setup.file);
+    writ_buf_byte(&config, '\0');
+    WRIT_TRY(writ_buf_check(&config, err));
+    writ_buf_put(&token, init->setup.folder);
+    writ_buf_put(&token, init->setup.agent);
+    writ_buf_str(&token, ".token");
+    writ_buf_byte(&token, '\0');
+    WRIT_TRY(writ_buf_check(&token, err));
+    init->made.config = writ_view(config.ptr, config.len - 1);
+    init->made.agent_token_file = writ_view(token.ptr, token.len - 1);
+    init->present = init->cli->operand_count == 0 && lstat(config.ptr, &there) == 0;
+    return WRIT_DONE;
 }
 
-static void
-write_block(const struct init *init, struct writ_write *w)
-{
-    writ_auto_buf url = writ_buf_make(64);
-    struct writ_client_block block = {
-        .name = WRIT_LIT("writ"), .token = writ_buf_view(&init->made.token)};
+/* ---- all of it */
 
-    writ_buf_fmt(&url, "http://127.0.0.1:%u/mcp", init->setup.port);
-    block.url = writ_buf_view(&url);
-    writ_client_block_write(w, &block);
+static WRIT_RESULT
+read_from(struct writ_init *init, struct writ_err *err)
+{
+    const struct writ_init_from_options options = {
+        writ_cli_get(init->cli, "from"), writ_cli_get(init->cli, "skip")};
+
+    if (options.file.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_init_from_read(&options, init->arena, &init->from, err));
+    for (size_t i = 0; i < init->from.n; i++) {
+        struct writ_upstream_config *server = add_server(init, err);
+
+        if (server == NULL) {
+            return (writ_result){WRIT_E_LIMIT};
+        }
+        *server = init->from.servers[i].config;
+    }
+    return WRIT_DONE;
 }
 
-static void
-write_answer(const struct init *init, struct writ_write *w)
+/* With --from: what was led to Writ has no other server to ask. */
+static WRIT_RESULT
+check_origin(const struct writ_init *init, struct writ_err *err)
 {
-    const struct writ_setup_made *made = &init->made;
-
-    writ_write_object_begin(w);
-    writ_write_text(w, "config", made->config);
-    writ_write_text(w, "agent_token_file", made->agent_token_file);
-    writ_write_text(w, "owner_token_file", made->owner_token_file);
-    writ_write_name(w, WRIT_LIT("servers"));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < init->n; i++) {
-        write_server(w, &made->proposals[i]);
+    for (size_t i = 0; init->client.open && i < init->from.n; i++) {
+        if (writ_client_place_is_ours(
+                &init->client.place, &init->client.list, init->from.servers[i].client)) {
+            WRIT_FAIL(err, WRIT_E_INVALID,
+                "%s: has servers that Writ wrote: take them back with --undo first, or name their "
+                "configuration with --out",
+                init->client.place.path.ptr);
+        }
     }
-    writ_write_array_end(w);
-    writ_write_name(w, WRIT_LIT("placeholders"));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < made->placeholders_n; i++) {
-        writ_write_object_begin(w);
-        writ_write_count(w, "line", made->placeholders[i].line);
-        writ_write_text(w, "value", made->placeholders[i].text);
-        writ_write_object_end(w);
-    }
-    writ_write_array_end(w);
-    writ_write_count(w, "oddities", made->odd.total);
-    writ_write_text_if(w, "exposed", init->made.exposed);
-    writ_write_name(w, WRIT_LIT("client"));
-    write_block(init, w);
-    writ_write_object_end(w);
+    return WRIT_DONE;
 }
 
+/* Those of several that failed, each with its reason; of --from, what leaves them out. */
 static void
-put_server(struct writ_buf *ret, const struct writ_proposal *p)
+say_failed(const struct writ_init *init, struct writ_err *err)
 {
-    writ_buf_put(ret, p->upstream);
-    writ_buf_fmt(ret, ": %zu tools: %zu open within their constraints", p->tools, p->open);
-    if (p->reviewed > 0) {
-        writ_buf_fmt(ret, ", %zu need your approval of each call", p->reviewed);
-    }
-    if (p->waiting > 0) {
-        writ_buf_fmt(ret, ", %zu are refused until you replace placeholders", p->waiting);
-    }
-    if (p->closed > 0) {
-        writ_buf_fmt(ret, ", %zu are refused until you write a rule", p->closed);
-    }
-    writ_buf_byte(ret, '\n');
-}
+    writ_auto_buf line = writ_buf_make(LINE_MAX), text = writ_buf_make(WRIT_ERR_TEXT);
 
-static void
-put_placeholders(const struct init *init, struct writ_buf *ret)
-{
-    const struct writ_setup_made *made = &init->made;
-
-    for (size_t i = 0; i < made->placeholders_n; i++) {
-        writ_print_plain(ret, made->config);
-        writ_buf_fmt(ret, ":%zu: ", made->placeholders[i].line);
-        writ_buf_put(ret, made->placeholders[i].text);
-        writ_buf_byte(ret, '\n');
+    for (size_t i = 0; init->made.failed_n > 1 && i < init->made.failed_n; i++) {
+        writ_buf_clear(&line);
+        writ_buf_fmt(&line, "%s\n", init->made.failed[i].why);
+        (void)writ_cli_write_all(STDERR_FILENO, writ_buf_view(&line));
     }
-}
-
-static void
-put_exposed(const struct init *init, struct writ_buf *ret)
-{
-    if (init->made.exposed.len > 0) {
-        writ_buf_str(ret, "\nWarning: these files are in ");
-        writ_print_plain(ret, init->made.exposed);
-        writ_buf_str(ret,
-            ", which a server was given. It can read the keys and both tokens, and so can an "
-            "agent that may read there. Move them, or give the server another folder.\n");
-    }
-}
-
-static void
-put_oddities(const struct init *init, struct writ_buf *ret)
-{
-    const struct writ_oddities *odd = &init->made.odd;
-
-    if (odd->total == 0) {
+    if (init->from.n == 0 || init->made.failed_n == 0) {
         return;
     }
-    writ_buf_str(ret, "\nWarning: read these before you trust the server (docs/policy.md):\n");
-    for (size_t i = 0; i < odd->n && i < ODDITIES_MAX; i++) {
-        writ_buf_str(ret, "  ");
-        writ_buf_put(ret, odd->items[i].server);
-        writ_buf_byte(ret, '/');
-        writ_text_safe(ret, odd->items[i].tool, NAME_MAX);
-        writ_buf_str(ret, ": ");
-        writ_tools_scan_put(ret, &odd->items[i]);
+    writ_buf_str(&text, err->text);
+    writ_buf_clear(&line);
+    for (size_t i = 0; i < init->made.failed_n; i++) {
+        writ_buf_str(&line, i > 0 ? "," : "");
+        writ_buf_put(&line, init->made.failed[i].name);
     }
-    if (odd->total > ODDITIES_MAX) {
-        writ_buf_fmt(ret, "  and %zu more: writ tools scan\n", odd->total - ODDITIES_MAX);
-    }
-}
-
-/* Whether no placeholder before it has the same text. */
-static bool
-is_first(const struct writ_setup_made *made, size_t at)
-{
-    for (size_t i = 0; i < at; i++) {
-        if (writ_view_equal(made->placeholders[i].text, made->placeholders[at].text)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void
-put_next(const struct init *init, struct writ_buf *ret)
-{
-    const struct writ_setup_made *made = &init->made;
-
-    writ_buf_str(ret, "\nNext:\n");
-    for (size_t i = 0; i < made->placeholders_n; i++) {
-        if (is_first(made, i)) {
-            writ_buf_str(ret, "  sed -i 's|");
-            writ_buf_put(ret, made->placeholders[i].text);
-            writ_buf_str(ret, "|YOUR_VALUE|' ");
-            writ_print_plain(ret, made->config);
-            writ_buf_str(ret, "   (or edit each)\n");
-        }
-    }
-    writ_buf_str(ret, "  writ check ");
-    writ_print_plain(ret, made->config);
-    writ_buf_str(ret, "\n  writ serve ");
-    writ_print_plain(ret, made->config);
-    writ_buf_fmt(
-        ret, "\nApprove calls at http://127.0.0.1:%u/ with the token in ", init->setup.port + 1U);
-    writ_print_plain(ret, made->owner_token_file);
-    writ_buf_str(ret, "\n\nFor the client; keep it secret, because it has the agent's token:\n");
-}
-
-static void
-put_answer(const struct init *init, struct writ_buf *ret, struct writ_write *w)
-{
-    for (size_t i = 0; i < init->n; i++) {
-        put_server(ret, &init->made.proposals[i]);
-    }
-    put_placeholders(init, ret);
-    put_exposed(init, ret);
-    put_oddities(init, ret);
-    put_next(init, ret);
-    write_block(init, w);
+    (void)writ_fail(err, WRIT_E_IO,
+        WRIT_VIEW_FMT ". Or take the others alone: --skip " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(writ_buf_view(&text)), WRIT_VIEW_ARG(writ_buf_view(&line)));
 }
 
 static WRIT_RESULT
-run(struct init *init, struct writ_err *err)
+make(struct writ_init *init, struct writ_err *err)
 {
-    struct writ_buf answer = writ_buf_make(ANSWER_MAX);
-    struct writ_write w = writ_write_to(&answer);
+    struct writ_buf address = writ_buf_in(init->arena, WRIT_INIT_ADDRESS_MAX);
     writ_result result;
 
-    WRIT_TRY(read_options(init, err));
-    WRIT_TRY(read_servers(init, err));
+    if (init->n == 0) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "%s: does not exist: name the tool servers, or its folder with --out",
+            init->made.config.ptr);
+    }
     init->setup.servers = init->servers;
     init->setup.servers_n = init->n;
-    WRIT_TRY(writ_setup_make(&init->setup, init->arena, &init->made, err));
-    if (init->cli->json) {
-        write_answer(init, &w);
+    init->setup.socket = writ_init_client_starts(init);
+    if (init->setup.socket && !writ_cli_has(init->cli, "port")) {
+        init->setup.port = 0; /* several gateways start on demand */
+    }
+    WRIT_TRY(check_origin(init, err));
+    WRIT_TRY(writ_init_client_check(init, err));
+    result = writ_setup_make(&init->setup, init->arena, &init->made, err);
+    if (!writ_is_ok(result)) {
+        say_failed(init, err);
+        return result;
+    }
+    if (!init->setup.socket) {
+        writ_buf_fmt(&address, "http://127.0.0.1:%u/mcp", init->setup.port);
+    }
+    init->address = writ_buf_view(&address);
+    return writ_buf_check(&address, err);
+}
+
+static WRIT_RESULT
+run(struct writ_init *init, struct writ_err *err)
+{
+    WRIT_TRY(read_options(init, err));
+    WRIT_TRY(find_files(init, err));
+    WRIT_TRY(read_from(init, err));
+    WRIT_TRY(writ_init_client_read(init, err));
+    if (init->present) {
+        WRIT_TRY(writ_init_present_use(init, err));
     } else {
-        put_answer(init, &answer, &w);
+        WRIT_TRY(read_servers(init, err));
+        WRIT_TRY(writ_init_token_read(init, err));
+        WRIT_TRY(make(init, err));
     }
-    result = writ_write_end(&w, err);
-    writ_buf_byte(&answer, '\n');
-    if (writ_is_ok(result)) {
-        result = writ_buf_check(&answer, err);
-    }
-    if (writ_is_ok(result)) {
-        writ_cli_put(writ_buf_view(&answer));
-    }
-    writ_buf_wipe_secret(&answer);
-    return result;
+    WRIT_TRY(writ_init_client_make(init, err));
+    return writ_init_answer_put(init, err);
 }
 
 static void
-init_freep(struct init **init)
+init_freep(struct writ_init **init)
 {
     if (*init != NULL) {
         writ_setup_wipe(&(*init)->made);
+        if ((*init)->client.open) {
+            writ_client_place_close(&(*init)->client.place);
+        }
         writ_free(*init);
     }
+}
+
+/* What names the servers: operands, --from, or a configuration that is there. */
+static const char *
+check_words(const struct writ_cli *cli)
+{
+    bool undo = writ_cli_has(cli, "undo"), from = writ_cli_has(cli, "from");
+
+    if (undo && (writ_cli_has(cli, "apply") || cli->operand_count > 0)) {
+        return "--undo names no servers, and does not go with --apply";
+    }
+    if (from && cli->operand_count > 0) {
+        return "--from names the servers: leave URLs and the command out";
+    }
+    if (cli->operand_count == 0 && !from && !undo && !writ_cli_has(cli, "client") &&
+        !writ_cli_has(cli, "file")) {
+        return "pass the URL or the command of a tool server, --from, or --client";
+    }
+    if (writ_cli_has(cli, "skip") && !from) {
+        return "--skip is only for servers of --from";
+    }
+    if (writ_cli_has(cli, "token-header") && !writ_cli_has(cli, "token-file")) {
+        return "--token-header is the header of --token-file";
+    }
+    return NULL;
 }
 
 enum writ_exit
 writ_command_init(const struct writ_cli *cli)
 {
     writ_auto_arena arena = writ_arena_new(ARENA_MAX);
-    WRIT_AUTO(struct init *, init_freep) init = writ_alloc(sizeof *init);
+    WRIT_AUTO(struct writ_init *, init_freep) init = writ_alloc(sizeof *init);
+    const char *fault = check_words(cli);
+    enum writ_client_undo undone = WRIT_CLIENT_UNDO_FILE;
     struct writ_err err = {0};
     writ_result result;
 
+    if (fault != NULL) {
+        return writ_cli_usage(cli, "%s", fault);
+    }
     if (arena == NULL || init == NULL) {
         return writ_cli_fail(cli, writ_fail(&err, WRIT_E_NOMEM, "no memory to begin"), &err);
     }
     init->cli = cli;
     init->arena = arena;
-    result = run(init, &err);
-    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
+    result =
+        writ_cli_has(cli, "undo") ? writ_init_client_undo(init, &undone, &err) : run(init, &err);
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    return undone == WRIT_CLIENT_UNDO_NOTHING ? WRIT_EXIT_NEGATIVE : WRIT_EXIT_OK;
 }

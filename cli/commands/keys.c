@@ -42,7 +42,7 @@ static bool
 purpose_is_right(const struct writ_cli *cli)
 {
     if (purpose_of(cli) == WRIT_KEY_PURPOSE_NONE) {
-        (void)writ_cli_usage(cli, "--purpose must be credential or ledger");
+        (void)writ_cli_usage(cli, "--purpose must be credential, ledger or contents");
         return false;
     }
     return true;
@@ -53,6 +53,13 @@ alg_is_right(const struct writ_cli *cli)
 {
     enum writ_jwk_alg alg = alg_of(cli, writ_first_keys_alg(purpose_of(cli)));
 
+    if (purpose_of(cli) == WRIT_KEY_PURPOSE_CONTENTS) {
+        if (writ_cli_has(cli, "alg")) {
+            (void)writ_cli_usage(cli, "a key of contents has one algorithm: leave --alg out");
+            return false;
+        }
+        return true;
+    }
     if (alg == WRIT_JWK_ALG_NONE) {
         (void)writ_cli_usage(cli, "--alg must be ES256, RS256 or EdDSA");
         return false;
@@ -89,8 +96,8 @@ write_members(struct writ_write *w, const struct writ_keyring_key *key)
 
     writ_time_format(key->created_us, created);
     writ_time_format(key->changed_us, changed);
-    writ_write_text(w, "kid", writ_jwk_kid(key->public));
-    writ_write_text(w, "alg", writ_view_str(writ_jwk_alg_name(writ_jwk_alg(key->public))));
+    writ_write_text(w, "kid", writ_keyring_kid(key));
+    writ_write_text(w, "alg", writ_view_str(writ_keyring_alg_name(key)));
     writ_write_text(w, "purpose", writ_view_str(writ_keyring_purpose_name(key->purpose)));
     writ_write_text(w, "state", writ_view_str(writ_keyring_state_name(key->state)));
     writ_write_text(w, "created_at", writ_view_str(created));
@@ -116,7 +123,7 @@ put_row(struct writ_buf *ret, const struct writ_keyring_key *key)
     /* for a revoked key the time of the compromise, not of the command */
     writ_time_format(key->revoked_us != 0 ? key->revoked_us : key->changed_us, changed);
     writ_buf_fmt(ret, WRIT_VIEW_FMT "  %-5s  %-10s  %-9s  since %.19sZ\n",
-        WRIT_VIEW_ARG(writ_jwk_kid(key->public)), writ_jwk_alg_name(writ_jwk_alg(key->public)),
+        WRIT_VIEW_ARG(writ_keyring_kid(key)), writ_keyring_alg_name(key),
         writ_keyring_purpose_name(key->purpose), writ_keyring_state_name(key->state), changed);
 }
 
@@ -191,6 +198,29 @@ find_active(const struct writ_keyring *ring, enum writ_key_purpose purpose)
 
 /* ---- the commands */
 
+/* Makes a key of contents, which takes the place of the active one. */
+static WRIT_RESULT
+add_wrap(const struct writ_cli *cli, struct writ_keyring *ring, struct writ_err *err)
+{
+    writ_auto_wrap_key wrap = NULL;
+
+    WRIT_TRY(writ_wrap_key_new(&wrap, err));
+    WRIT_TRY(writ_keyring_add_wrap(ring, wrap, writ_clock_wall_us(cli->clock), err));
+    (void)WRIT_TAKE(wrap);
+    return WRIT_DONE;
+}
+
+/* Makes the first key of a purpose. */
+static WRIT_RESULT
+add_first(const struct writ_cli *cli, struct writ_keyring *ring, enum writ_key_purpose purpose,
+    struct writ_err *err)
+{
+    return purpose == WRIT_KEY_PURPOSE_CONTENTS
+               ? add_wrap(cli, ring, err)
+               : writ_first_keys_add(
+                     ring, purpose, alg_of(cli, writ_first_keys_alg(purpose)), cli->clock, err);
+}
+
 /* Without --purpose, makes the missing key of each purpose. */
 static WRIT_RESULT
 run_new(const struct writ_cli *cli, struct writ_err *err)
@@ -202,8 +232,7 @@ run_new(const struct writ_cli *cli, struct writ_err *err)
 
     WRIT_TRY(writ_keydir_open(path_of(cli), true, &dir, err));
     if (find_active(writ_keydir_ring(dir), purpose) == NULL) {
-        WRIT_TRY(writ_first_keys_add(writ_keydir_ring(dir), purpose,
-            alg_of(cli, writ_first_keys_alg(purpose)), cli->clock, err));
+        WRIT_TRY(add_first(cli, writ_keydir_ring(dir), purpose, err));
         key = find_active(writ_keydir_ring(dir), purpose);
     }
     if (both && find_active(writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER) == NULL) {
@@ -229,21 +258,39 @@ run_list(const struct writ_cli *cli, struct writ_err *err)
 }
 
 static WRIT_RESULT
+rotate_signer(const struct writ_cli *cli, struct writ_keyring *ring, enum writ_key_purpose purpose,
+    struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
+    const struct writ_keyring_key *before = find_active(ring, purpose);
+    enum writ_jwk_alg alg =
+        alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : writ_first_keys_alg(purpose));
+
+    WRIT_TRY(writ_signer_new(alg, &signer, err));
+    WRIT_TRY(writ_keyring_rotate(ring, purpose, signer, writ_clock_wall_us(cli->clock), err));
+    (void)WRIT_TAKE(signer);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+rotate_wrap(const struct writ_cli *cli, struct writ_keyring *ring, struct writ_err *err)
+{
+    if (find_active(ring, WRIT_KEY_PURPOSE_CONTENTS) == NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT, "purpose contents has no active key to rotate out");
+    }
+    return add_wrap(cli, ring, err);
+}
+
+static WRIT_RESULT
 run_rotate(const struct writ_cli *cli, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
-    WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
-    const struct writ_keyring_key *before;
     enum writ_key_purpose purpose = purpose_of(cli);
-    enum writ_jwk_alg alg;
 
     WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
-    before = find_active(writ_keydir_ring(dir), purpose);
-    alg = alg_of(cli, before != NULL ? writ_jwk_alg(before->public) : writ_first_keys_alg(purpose));
-    WRIT_TRY(writ_signer_new(alg, &signer, err));
-    WRIT_TRY(writ_keyring_rotate(
-        writ_keydir_ring(dir), purpose, signer, writ_clock_wall_us(cli->clock), err));
-    (void)WRIT_TAKE(signer);
+    WRIT_TRY(purpose == WRIT_KEY_PURPOSE_CONTENTS
+                 ? rotate_wrap(cli, writ_keydir_ring(dir), err)
+                 : rotate_signer(cli, writ_keydir_ring(dir), purpose, err));
     WRIT_TRY(writ_keydir_save(dir, err));
     return show(cli, find_active(writ_keydir_ring(dir), purpose), NULL, err);
 }
@@ -252,7 +299,7 @@ static const struct writ_keyring_key *
 find_kid(const struct writ_keyring *ring, struct writ_view kid)
 {
     for (size_t i = 0; i < writ_keyring_count(ring); i++) {
-        if (writ_view_equal(writ_jwk_kid(writ_keyring_key(ring, i)->public), kid)) {
+        if (writ_view_equal(writ_keyring_kid(writ_keyring_key(ring, i)), kid)) {
             return writ_keyring_key(ring, i);
         }
     }
@@ -295,7 +342,9 @@ run_revoke(const struct writ_cli *cli, struct writ_err *err)
     WRIT_TRY(since_of(cli, now_us, &since_us, err));
     WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
     key = find_kid(writ_keydir_ring(dir), kid);
-    if (key != NULL && key->state == WRIT_KEY_STATE_ACTIVE) {
+    if (key != NULL && key->state == WRIT_KEY_STATE_ACTIVE && key->wrap != NULL) {
+        WRIT_TRY(add_wrap(cli, writ_keydir_ring(dir), err)); /* the key is verifying from here on */
+    } else if (key != NULL && key->state == WRIT_KEY_STATE_ACTIVE) {
         WRIT_TRY(writ_signer_new(writ_jwk_alg(key->public), &fresh, err));
     }
     WRIT_TRY(writ_keyring_revoke(writ_keydir_ring(dir), kid, since_us, fresh, now_us, err));
@@ -310,6 +359,9 @@ run_jwks(const struct writ_cli *cli, struct writ_err *err)
     writ_auto_keyring ring = NULL;
     writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
 
+    if (purpose_of(cli) == WRIT_KEY_PURPOSE_CONTENTS) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "keys of contents are secret: they have no public half");
+    }
     WRIT_TRY(writ_keydir_list(path_of(cli), &ring, err));
     writ_keyring_jwks(&text, ring, purpose_of(cli), writ_cli_has(cli, "history"));
     writ_buf_byte(&text, '\n');

@@ -28,12 +28,6 @@ put_stop(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
     return writ_buf_check(ret, err);
 }
 
-static bool
-is_true(const struct writ_json *answer, const char *name)
-{
-    return writ_json_type(writ_json_get(answer, writ_view_str(name))) == WRIT_JSON_TRUE;
-}
-
 static void
 print_pulled(const struct writ_json *answer)
 {
@@ -43,10 +37,11 @@ print_pulled(const struct writ_json *answer)
     writ_buf_str(&line, "  stops ");
     writ_text_safe(
         &line, writ_json_string(writ_json_get(answer, WRIT_LIT("stops"))), 2 * LINE_TEXT);
-    writ_buf_str(&line,
-        is_true(answer, "durable") ? "\n" : "; it could not be written: a restart loses it\n");
+    writ_buf_str(&line, writ_json_is_true(answer, WRIT_LIT("durable"))
+                            ? "\n"
+                            : "; it could not be written: a restart loses it\n");
     writ_cli_put(writ_buf_view(&line));
-    if (!is_true(answer, "known")) {
+    if (!writ_json_is_true(answer, WRIT_LIT("known"))) {
         (void)fputs("writ kill pull: warning: the stop holds, but names nothing that the gateway "
                     "knows: it is "
                     "not in the configuration, and none of the last 100000 calls was of it. "

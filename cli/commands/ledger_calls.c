@@ -5,6 +5,7 @@
 #include "cli/commands/exports.h"
 #include "evidence/json/write.h"
 #include "evidence/proof/detached_record.h"
+#include "gateway/admin/contents_answer.h"
 #include "store/read/reader.h"
 
 #define LINE_MAX     ((size_t)4 << 20) /* bytes of one record with what is printed around it */
@@ -24,8 +25,27 @@ put_record(struct writ_write *w, const char *name, struct writ_view record)
 
 /* ---- show ---- */
 
+/* Whether arguments and result are kept: no key is used. */
+struct kept {
+    const char *arguments, *result;
+};
+
+static WRIT_RESULT
+read_kept(
+    const struct writ_cli *cli, struct writ_arena *arena, struct kept *ret, struct writ_err *err)
+{
+    writ_auto_contents contents = NULL;
+    struct writ_contents_call call;
+
+    WRIT_TRY(writ_contents_open(writ_cli_operand(cli, 0).ptr, NULL, cli->clock, &contents, err));
+    WRIT_TRY(writ_contents_get(contents, writ_cli_operand(cli, 1), arena, &call, err));
+    ret->arguments = writ_contents_answer_unread(call.arguments.state);
+    ret->result = writ_contents_answer_unread(call.result.state);
+    return WRIT_DONE;
+}
+
 static void
-show_json(struct writ_buf *out, const struct writ_reader_call *call)
+show_json(struct writ_buf *out, const struct writ_reader_call *call, const struct kept *kept)
 {
     struct writ_write w = writ_write_to(out);
 
@@ -44,6 +64,11 @@ show_json(struct writ_buf *out, const struct writ_reader_call *call)
     writ_write_text_or_null(&w, "superseded_by", call->superseded_by);
     writ_write_flag(&w, "sealed", call->sealed);
     put_record(&w, "seal", call->seal);
+    writ_write_name(&w, WRIT_LIT("contents"));
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "arguments", writ_view_str(kept->arguments));
+    writ_write_text(&w, "result", writ_view_str(kept->result));
+    writ_write_object_end(&w);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
     writ_buf_byte(out, '\n');
@@ -73,7 +98,8 @@ show_record(struct writ_buf *out, struct writ_view title, uint64_t leaf, struct 
 }
 
 static void
-show_text(struct writ_buf *out, const struct writ_reader_call *call, struct writ_arena *arena)
+show_text(struct writ_buf *out, const struct writ_reader_call *call, const struct kept *kept,
+    struct writ_arena *arena)
 {
     show_record(out, WRIT_LIT("decision"), call->leaf, call->decision, arena);
     if (call->has_outcome) {
@@ -90,6 +116,7 @@ show_text(struct writ_buf *out, const struct writ_reader_call *call, struct writ
     } else {
         writ_buf_str(out, "its boundary is open\n");
     }
+    writ_buf_fmt(out, "contents: arguments %s, result %s\n", kept->arguments, kept->result);
 }
 
 enum writ_exit
@@ -99,6 +126,7 @@ writ_command_ledger_show(const struct writ_cli *cli)
     writ_auto_arena arena = writ_arena_new(SHOW_ARENA);
     writ_auto_buf out = writ_buf_make(2 * LINE_MAX);
     struct writ_reader_call call = {0};
+    struct kept kept;
     struct writ_err err = {0};
     writ_result result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
 
@@ -107,13 +135,16 @@ writ_command_ledger_show(const struct writ_cli *cli)
                      ? (writ_result){WRIT_E_NOMEM}
                      : writ_reader_show(reader, writ_cli_operand(cli, 1), arena, &call, &err);
     }
+    if (writ_is_ok(result)) {
+        result = read_kept(cli, arena, &kept, &err);
+    }
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }
     if (cli->json) {
-        show_json(&out, &call);
+        show_json(&out, &call, &kept);
     } else {
-        show_text(&out, &call, arena);
+        show_text(&out, &call, &kept, arena);
     }
     result = writ_buf_check(&out, &err);
     if (!writ_is_ok(result)) {

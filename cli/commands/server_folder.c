@@ -3,7 +3,10 @@
 #include "cli/commands/server_folder.h"
 
 #include "base/text.h"
+#include "policy/model/path.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Whether the word names something by a path from the current folder. */
@@ -36,4 +39,55 @@ writ_server_folder_find(
     WRIT_TRY(writ_buf_check(&folder, err));
     server->directory = writ_view(folder.ptr, folder.len - 1);
     return WRIT_DONE;
+}
+
+/* The path without links and dots; {NULL, 0} for what is not there. */
+static struct writ_view
+real_path(const char *path, char *memory)
+{
+    return writ_view_str(realpath(path, memory));
+}
+
+/* Whether the text names a folder around ours; a relative one begins at the server's folder. */
+static bool
+is_around(const struct writ_upstream_config *server, struct writ_view ours, struct writ_view text)
+{
+    writ_auto_buf path = writ_buf_make(PATH_MAX);
+    char memory[PATH_MAX];
+    struct writ_view given;
+
+    if (server->directory.len > 0 && !writ_view_has_prefix(text, WRIT_LIT("/"))) {
+        writ_buf_put(&path, server->directory);
+        writ_buf_byte(&path, '/');
+    }
+    writ_buf_put(&path, text);
+    writ_buf_byte(&path, '\0');
+    if (text.len == 0 || !writ_is_ok(writ_buf_check(&path, NULL))) {
+        return false;
+    }
+    given = real_path(path.ptr, memory);
+    return given.len > 0 && writ_path_is_normal(given) && writ_path_is_under(ours, &given, 1);
+}
+
+struct writ_view
+writ_server_folder_around(const struct writ_upstream_config *server, const char *folder)
+{
+    char memory[PATH_MAX];
+    struct writ_view ours = real_path(folder, memory);
+
+    for (size_t i = 1; i < server->stdio.n; i++) {
+        struct writ_view word = server->stdio.items[i];
+        size_t equals = writ_view_find(word, '='); /* --root=/srv */
+
+        if (is_around(server, ours, word) ||
+            is_around(server, ours, writ_view_sub(word, equals + 1, word.len))) {
+            return word;
+        }
+    }
+    for (size_t i = 0; i < server->environment.n; i++) {
+        if (is_around(server, ours, server->environment.items[i].value)) {
+            return server->environment.items[i].value;
+        }
+    }
+    return writ_view(NULL, 0);
 }

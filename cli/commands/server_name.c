@@ -66,8 +66,9 @@ writ_server_name_check(struct writ_view name, struct writ_err *err)
 }
 
 /* Everything but letters and digits becomes a hyphen; none at the ends, and no two together. */
-static WRIT_RESULT
-tidy(struct writ_view text, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+WRIT_RESULT
+writ_server_name_of_text(
+    struct writ_view text, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
     struct writ_buf name = writ_buf_in(arena, NAME_MAX_BYTES + 1);
 
@@ -106,7 +107,8 @@ writ_server_name_of_url(const struct writ_upstream_config *server, struct writ_a
         label = writ_view_sub(host, 0, dot);
         host = writ_view_sub(host, dot + 1, host.len);
     }
-    return tidy(is_one_of(label, generic) ? writ_view(NULL, 0) : label, arena, ret, err);
+    return writ_server_name_of_text(
+        is_one_of(label, generic) ? writ_view(NULL, 0) : label, arena, ret, err);
 }
 
 /* The last part of a path that says something: .../server-everything/dist/index.js */
@@ -180,5 +182,5 @@ writ_server_name_of_command(const struct writ_upstream_config *server, struct wr
             name = bare(part);
         }
     }
-    return tidy(name, arena, ret, err);
+    return writ_server_name_of_text(name, arena, ret, err);
 }

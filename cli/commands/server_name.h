@@ -23,4 +23,8 @@ WRIT_RESULT writ_server_name_of_url(const struct writ_upstream_config *server,
 WRIT_RESULT writ_server_name_of_command(const struct writ_upstream_config *server,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err);
 
+/** The text, cut, with a hyphen for what a name cannot have; "tools" for nothing. WRIT_E_NOMEM. */
+WRIT_RESULT writ_server_name_of_text(
+    struct writ_view text, struct writ_arena *arena, struct writ_view *ret, struct writ_err *err);
+
 #endif

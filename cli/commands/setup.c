@@ -6,9 +6,10 @@
 #include "cli/base/cli.h"
 #include "cli/commands/bearer.h"
 #include "cli/commands/first_keys.h"
+#include "cli/commands/server_folder.h"
 #include "cli/commands/setup_text.h"
 #include "gateway/discover/discover.h"
-#include "policy/model/path.h"
+#include "gateway/io/unix_socket.h"
 #include "policy/propose/proposal_text.h"
 #include "policy/propose/propose.h"
 #include "policy/read/load.h"
@@ -24,6 +25,7 @@
 #define CONFIG_MAX (WRIT_PROPOSAL_TEXT_MAX + 65536)
 #define KEYS       "keys"
 #define LEDGER     "ledger.db"
+#define SOCKET     "writ.sock"
 
 /* One run. */
 struct making {
@@ -33,6 +35,7 @@ struct making {
     struct writ_proposal *proposals;
     struct writ_digest agent, owner; /* of the tokens */
     struct writ_buf owner_token;     /* a secret */
+    writ_result failure;             /* of the last server that gave no tools */
 };
 
 /* ---- paths */
@@ -75,6 +78,81 @@ token_file(const struct making *m, struct writ_view id, struct writ_view *ret, s
     return path_of(m, writ_buf_view(&name), ret, err);
 }
 
+/* The file of a server's secret; empty: it has none that is to be kept. */
+static WRIT_RESULT
+secret_file(const struct making *m, const struct writ_upstream_config *server,
+    struct writ_view *ret, struct writ_err *err)
+{
+    writ_auto_buf name = writ_buf_make(WRIT_SETUP_PATH_MAX);
+
+    *ret = writ_view(NULL, 0);
+    if (server->authorization == NULL || server->authorization->secret.len == 0) {
+        return WRIT_DONE;
+    }
+    writ_buf_put(&name, server->name);
+    writ_buf_str(&name, WRIT_SETUP_TEXT_SECRET);
+    WRIT_TRY(writ_buf_check(&name, err));
+    return path_of(m, writ_buf_view(&name), ret, err);
+}
+
+static WRIT_RESULT
+check_secrets(const struct making *m, struct writ_err *err)
+{
+    for (size_t i = 0; i < m->setup->servers_n; i++) {
+        struct writ_view path;
+
+        WRIT_TRY(secret_file(m, &m->setup->servers[i], &path, err));
+        if (path.len > 0) {
+            WRIT_TRY(check_absent(path, err));
+        }
+    }
+    return WRIT_DONE;
+}
+
+/* The system takes a short path alone. */
+static WRIT_RESULT
+check_socket(const struct making *m, struct writ_err *err)
+{
+    writ_auto_buf path = writ_buf_make(WRIT_TEXT_PATH_MAX);
+    struct sockaddr_un address;
+    char real[PATH_MAX];
+
+    if (m->setup->folder.len == 0 || m->setup->folder.ptr[0] != '/') {
+        WRIT_TRY(writ_text_folder("x", &path, err));
+    }
+    writ_buf_put(&path, m->setup->folder);
+    writ_buf_byte(&path, '\0');
+    WRIT_TRY(writ_buf_check(&path, err));
+    if (realpath(path.ptr, real) != NULL) {
+        writ_buf_clear(&path);
+        writ_buf_str(&path, real);
+        writ_buf_str(&path, "/" SOCKET);
+    } else {
+        path.len--;
+        writ_buf_str(&path, SOCKET);
+    }
+    WRIT_TRY(writ_buf_check(&path, err));
+    return writ_unix_socket_address(writ_buf_view(&path), &address, err);
+}
+
+/* As unix_socket.h wants it, before any server is asked. */
+static WRIT_RESULT
+check_folder(const struct making *m, struct writ_err *err)
+{
+    struct writ_view path;
+    struct stat there;
+
+    WRIT_TRY(path_of(m, WRIT_LIT(""), &path, err));
+    if (m->setup->socket && stat(path.len > 0 ? path.ptr : ".", &there) == 0 &&
+        (there.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "%s: the folder of a Unix socket must have mode 0700: run chmod 700, or give another "
+            "folder with --out",
+            path.len > 0 ? path.ptr : ".");
+    }
+    return m->setup->socket ? check_socket(m, err) : WRIT_DONE;
+}
+
 static WRIT_RESULT
 check_files(struct making *m, struct writ_err *err)
 {
@@ -89,7 +167,9 @@ check_files(struct making *m, struct writ_err *err)
     WRIT_TRY(check_absent(keys, err));
     WRIT_TRY(check_absent(ledger, err));
     WRIT_TRY(check_absent(m->ret->agent_token_file, err));
-    return check_absent(m->ret->owner_token_file, err);
+    WRIT_TRY(check_absent(m->ret->owner_token_file, err));
+    WRIT_TRY(check_secrets(m, err));
+    return check_folder(m, err);
 }
 
 /* ---- servers */
@@ -140,6 +220,48 @@ ask(struct making *m, const struct writ_upstream_config *server, struct writ_pro
     return propose_all(m, found, ret, err);
 }
 
+/* A failure of the server is kept, and the next one is asked. */
+static WRIT_RESULT
+ask_one(struct making *m, size_t i, struct writ_err *err)
+{
+    const struct writ_upstream_config *server = &m->setup->servers[i];
+    struct writ_err why = {{0}, 0, 0};
+    writ_result result = ask(m, server, &m->proposals[i], &why);
+    struct writ_setup_failed *failed = &m->ret->failed[m->ret->failed_n];
+
+    if (result.code == WRIT_E_NOMEM) {
+        WRIT_FAIL(err, result.code, "%s", why.text);
+    }
+    if (!writ_is_ok(result)) {
+        failed->name = server->name;
+        (void)writ_view_place(writ_view(why.text, sizeof why.text), failed->why);
+        m->ret->failed_n++;
+        m->failure = result;
+    }
+    return WRIT_DONE;
+}
+
+/* One that failed says why itself; of several the names stand here. */
+static WRIT_RESULT
+check_answers(const struct making *m, struct writ_err *err)
+{
+    writ_auto_buf names = writ_buf_make(WRIT_ERR_TEXT);
+
+    if (m->ret->failed_n == 0) {
+        return WRIT_DONE;
+    }
+    if (m->ret->failed_n == 1) {
+        WRIT_FAIL(err, m->failure.code, "%s", m->ret->failed[0].why);
+    }
+    for (size_t i = 0; i < m->ret->failed_n; i++) {
+        writ_buf_str(&names, i > 0 ? ", " : "");
+        writ_buf_put(&names, m->ret->failed[i].name);
+    }
+    WRIT_FAIL(err, m->failure.code,
+        "%zu of %zu servers gave no tools, and nothing is written: " WRIT_VIEW_FMT,
+        m->ret->failed_n, m->setup->servers_n, WRIT_VIEW_ARG(writ_buf_view(&names)));
+}
+
 /* Over all servers: a tool may have the name of another server's. */
 static WRIT_RESULT
 look_at_names(struct making *m, struct writ_err *err)
@@ -171,7 +293,8 @@ ask_all(struct making *m, struct writ_err *err)
 
     m->ret->odd.arena = m->arena;
     m->proposals = writ_arena_get(m->arena, setup->servers_n * sizeof *m->proposals);
-    if (m->proposals == NULL) {
+    m->ret->failed = writ_arena_get(m->arena, setup->servers_n * sizeof *m->ret->failed);
+    if (m->proposals == NULL || m->ret->failed == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tools of a server");
     }
     for (size_t i = 0; i < setup->servers_n; i++) {
@@ -182,8 +305,9 @@ ask_all(struct making *m, struct writ_err *err)
                     WRIT_VIEW_ARG(setup->servers[i].name));
             }
         }
-        WRIT_TRY(ask(m, &setup->servers[i], &m->proposals[i], err));
+        WRIT_TRY(ask_one(m, i, err));
     }
+    WRIT_TRY(check_answers(m, err));
     m->ret->proposals = m->proposals;
     return look_at_names(m, err);
 }
@@ -203,25 +327,55 @@ put_head(const struct making *m, struct writ_buf *ret)
         "then run\n"
         "# `writ check` on this file, which also says what is missing, and `writ serve`.\n\n",
         now);
+    if (m->setup->socket) {
+        writ_buf_str(ret, "listen: unix:" SOCKET " # of `writ wrap`, which starts the gateway\n");
+    } else {
+        writ_buf_fmt(ret, "listen: 127.0.0.1:%u\n", m->setup->port);
+    }
     writ_buf_fmt(ret,
-        "listen: 127.0.0.1:%u\n"
         "admin_listen: 127.0.0.1:%u # health, metrics, and the page on which calls are approved\n"
         "keys: " KEYS "\n"
         "store: sqlite://" LEDGER "\n\n",
-        m->setup->port, m->setup->port + 1U);
+        m->setup->port > 0 ? m->setup->port + 1U : 0U);
 }
 
-static void
-put_all(const struct making *m, struct writ_buf *ret)
+/* Behind a wrap, the client gives each value: the configuration has the names alone. */
+static WRIT_RESULT
+put_wrapped(const struct making *m, const struct writ_upstream_config *server, struct writ_buf *ret,
+    struct writ_err *err)
+{
+    struct writ_upstream_config wrapped = *server;
+    size_t n = server->inherit.n, all = n + server->environment.n;
+    struct writ_view *names = writ_arena_get(m->arena, (all + 1) * sizeof *names);
+
+    if (names == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for names of variables");
+    }
+    for (size_t i = 0; i < all; i++) {
+        names[i] = i < n ? server->inherit.items[i] : server->environment.items[i - n].name;
+    }
+    wrapped.inherit = (struct writ_views){names, all};
+    wrapped.environment = (struct writ_pairs){NULL, 0};
+    writ_setup_text_server(ret, &wrapped);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+put_all(const struct making *m, struct writ_buf *ret, struct writ_err *err)
 {
     put_head(m, ret);
-    writ_setup_text_agents(ret, m->setup->agent, &m->agent, &m->owner);
+    writ_setup_text_agents(ret, m->setup->agent, &m->agent, &m->owner, false);
     writ_buf_str(ret, "upstreams:\n");
     for (size_t i = 0; i < m->setup->servers_n; i++) {
-        writ_setup_text_server(ret, &m->setup->servers[i]);
+        if (m->setup->socket) {
+            WRIT_TRY(put_wrapped(m, &m->setup->servers[i], ret, err));
+        } else {
+            writ_setup_text_server(ret, &m->setup->servers[i]);
+        }
     }
     writ_buf_byte(ret, '\n');
     writ_proposal_text_tools(ret, m->proposals, m->setup->servers_n, WRIT_LIT(WRIT_SETUP_OWNER));
+    return writ_buf_check(ret, err);
 }
 
 /* ---- placeholders */
@@ -302,6 +456,21 @@ make_folder(const struct making *m, struct writ_err *err)
 }
 
 static WRIT_RESULT
+make_secrets(const struct making *m, struct writ_err *err)
+{
+    for (size_t i = 0; i < m->setup->servers_n; i++) {
+        const struct writ_upstream_config *server = &m->setup->servers[i];
+        struct writ_view path;
+
+        WRIT_TRY(secret_file(m, server, &path, err));
+        if (path.len > 0) {
+            WRIT_TRY(writ_cli_write_new(path.ptr, server->authorization->secret, err));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 make_files(const struct making *m, struct writ_view text, struct writ_err *err)
 {
     struct writ_view keys, ledger;
@@ -313,51 +482,21 @@ make_files(const struct making *m, struct writ_view text, struct writ_err *err)
     WRIT_TRY(writ_ledger_create(ledger.ptr, writ_view(NULL, 0), m->setup->clock, err));
     WRIT_TRY(writ_cli_write_new(m->ret->agent_token_file.ptr, writ_buf_view(&m->ret->token), err));
     WRIT_TRY(writ_cli_write_new(m->ret->owner_token_file.ptr, writ_buf_view(&m->owner_token), err));
+    WRIT_TRY(make_secrets(m, err));
     return writ_cli_write_new(m->ret->config.ptr, text, err);
 }
 
-/* The path without links and dots; {NULL, 0} for what is not there. */
-static struct writ_view
-real_path(const char *path, char *memory)
-{
-    return writ_view_str(realpath(path, memory));
-}
-
-/* Whether the text names a folder around ours. */
-static bool
-is_around(struct writ_view ours, const char *text)
-{
-    char memory[PATH_MAX];
-    struct writ_view given = real_path(text, memory);
-
-    return given.len > 0 && writ_path_is_normal(given) && writ_path_is_under(ours, &given, 1);
-}
-
-/* A program that was given a folder around ours can read the tokens, whatever its rules say. The
- * folder is a word of its command, or follows a `=`: --root=/srv. */
+/* A program that was given a folder around ours can read the tokens, whatever its rules say. */
 static WRIT_RESULT
 find_exposed(struct making *m, struct writ_err *err)
 {
     writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
-    char ours_memory[PATH_MAX];
-    struct writ_view ours;
 
     WRIT_TRY(writ_text_folder(m->ret->config.ptr, &folder, err));
     writ_buf_byte(&folder, '\0');
     WRIT_TRY(writ_buf_check(&folder, err));
-    ours = real_path(folder.ptr, ours_memory);
-    for (size_t i = 0; i < m->setup->servers_n; i++) {
-        const struct writ_upstream_config *server = &m->setup->servers[i];
-
-        for (size_t word = 1; word < server->stdio.n; word++) {
-            struct writ_view text = server->stdio.items[word];
-            size_t equals = writ_view_find(text, '=');
-
-            if (is_around(ours, text.ptr) ||
-                (equals < text.len && is_around(ours, text.ptr + equals + 1))) {
-                m->ret->exposed = text;
-            }
-        }
+    for (size_t i = 0; i < m->setup->servers_n && m->ret->exposed.len == 0; i++) {
+        m->ret->exposed = writ_server_folder_around(&m->setup->servers[i], folder.ptr);
     }
     return WRIT_DONE;
 }
@@ -371,8 +510,7 @@ make_all(struct making *m, struct writ_err *err)
     WRIT_TRY(ask_all(m, err));
     WRIT_TRY(writ_bearer_make(&m->ret->token, &m->agent, err));
     WRIT_TRY(writ_bearer_make(&m->owner_token, &m->owner, err));
-    put_all(m, &text);
-    WRIT_TRY(writ_buf_check(&text, err));
+    WRIT_TRY(put_all(m, &text, err));
     WRIT_TRY(check_text(m, writ_buf_view(&text), err));
     WRIT_TRY(make_files(m, writ_buf_view(&text), err));
     return find_exposed(m, err);

@@ -23,8 +23,16 @@ struct writ_setup {
     struct writ_view folder; /* made if absent; "" or with a slash at its end */
     struct writ_view file;   /* name of the configuration in it */
     struct writ_view agent;  /* id of the agent */
-    uint16_t port; /* of the listener on 127.0.0.1; the next one is the admin listener's */
+    uint16_t port; /* of the listener on 127.0.0.1; the next one is the admin listener's. 0: the
+                    * system picks that, and the links to it say which */
+    bool socket;   /* the listener is a Unix socket in the folder instead, for writ wrap */
     const struct writ_clock *clock;
+};
+
+/** A server that gave no tools. */
+struct writ_setup_failed {
+    struct writ_view name;
+    char why[WRIT_ERR_TEXT];
 };
 
 /** A value that the reader has to write. */
@@ -44,16 +52,20 @@ struct writ_setup_made {
     struct writ_oddities odd; /* what is odd about their tools */
     struct writ_view
         exposed; /* a folder that a server was given, and that has our files; or empty */
+    struct writ_setup_failed *failed; /* also after a failure */
+    size_t failed_n;
 };
 
 /**
- * Makes it all.
+ * Makes it all. Every server is asked, also after one has failed. The `secret` of an authorization
+ * goes into a file of its own, NAME.secret.
  *
  * @param ret  wipe it with writ_setup_wipe, also after a failure
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  a file is there already (err names it), two servers have one name, or the
- *                         configuration would not be read
+ *         WRIT_E_INVALID  a file is there already (err names it), two servers have one name, the
+ *                         configuration would not be read, or others may enter the folder of
+ *                         a socket, or its path is too long
  *         WRIT_E_LIMIT    too much for one configuration
  *         as writ_discover_tools, writ_first_keys_make, writ_ledger_create, writ_cli_write_new
  *

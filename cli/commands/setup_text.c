@@ -4,6 +4,8 @@
 
 #include "policy/propose/proposal_text.h"
 
+#define FILE_MAX 256
+
 static void
 put_agent(
     struct writ_buf *ret, struct writ_view id, const struct writ_digest *digest, const char *rest)
@@ -18,7 +20,7 @@ put_agent(
 
 void
 writ_setup_text_agents(struct writ_buf *ret, struct writ_view agent,
-    const struct writ_digest *agent_token, const struct writ_digest *owner_token)
+    const struct writ_digest *agent_token, const struct writ_digest *owner_token, bool at_client)
 {
     writ_buf_str(ret, "agents:\n  # calls tools; its token is in ");
     writ_buf_put(ret, agent); /* letters, digits, - and _ */
@@ -31,7 +33,13 @@ writ_setup_text_agents(struct writ_buf *ret, struct writ_view agent,
                       "reviews:\n"
                       "  " WRIT_SETUP_OWNER ": # calls that need an approval wait for yours\n"
                       "    voters: [{id: " WRIT_SETUP_OWNER "}]\n"
-                      "    expires: 15m\n\n");
+                      "    expires: 15m\n");
+    writ_buf_str(ret, at_client
+                          ? "    # your client shows the call and asks you; a client that you "
+                            "do not trust with the answer:\n"
+                            "    # remove this line, and approve on the page alone\n"
+                            "    elicitation: " WRIT_SETUP_OWNER "\n\n"
+                          : "\n");
 }
 
 static void
@@ -53,6 +61,48 @@ put_text(struct writ_buf *ret, const char *name, struct writ_view text)
     writ_buf_byte(ret, '\n');
 }
 
+static void
+put_environment(struct writ_buf *ret, const struct writ_pairs *environment)
+{
+    writ_buf_str(ret, "    environment: # may be secrets: keep the mode 0600 of this file\n");
+    for (size_t i = 0; i < environment->n; i++) {
+        writ_buf_str(ret, "      ");
+        writ_proposal_text_scalar(ret, environment->items[i].name);
+        writ_buf_str(ret, ": ");
+        writ_proposal_text_scalar(ret, environment->items[i].value);
+        writ_buf_byte(ret, '\n');
+    }
+}
+
+static void
+put_inner(struct writ_buf *ret, const char *name, struct writ_view text)
+{
+    writ_buf_str(ret, "  ");
+    put_text(ret, name, text);
+}
+
+static void
+put_authorization(struct writ_buf *ret, const struct writ_upstream_config *server)
+{
+    const struct writ_authorization_config *shown = server->authorization;
+    writ_auto_buf file = writ_buf_make(FILE_MAX);
+
+    writ_buf_put(&file, server->name);
+    writ_buf_str(&file, WRIT_SETUP_TEXT_SECRET);
+    writ_buf_str(ret, "    authorization:\n");
+    if (shown->variable.len > 0) {
+        put_inner(ret, "variable", shown->variable);
+    } else {
+        put_inner(ret, "file", shown->file.len > 0 ? shown->file : writ_buf_view(&file));
+    }
+    if (!writ_view_is(shown->header, "Authorization")) {
+        put_inner(ret, "header", shown->header);
+    }
+    if (!writ_view_is(shown->scheme, "Bearer")) {
+        put_inner(ret, "scheme", shown->scheme);
+    }
+}
+
 void
 writ_setup_text_server(struct writ_buf *ret, const struct writ_upstream_config *server)
 {
@@ -61,11 +111,17 @@ writ_setup_text_server(struct writ_buf *ret, const struct writ_upstream_config *
     writ_buf_str(ret, ":\n");
     if (server->kind != WRIT_UPSTREAM_STDIO) {
         put_text(ret, "http", server->http);
+        if (server->authorization != NULL) {
+            put_authorization(ret, server);
+        }
         return;
     }
     put_texts(ret, "stdio", &server->stdio);
     if (server->inherit.n > 0) {
         put_texts(ret, "inherit", &server->inherit);
+    }
+    if (server->environment.n > 0) {
+        put_environment(ret, &server->environment);
     }
     if (server->directory.len > 0) {
         put_text(ret, "directory", server->directory);

@@ -425,17 +425,16 @@ want_configured(struct wanted *wanted, struct writ_view file, struct writ_err *e
 static WRIT_RESULT
 want_clients(struct wanted *wanted, struct writ_view file, struct writ_err *err)
 {
-    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_FILE_MAX);
-    const struct writ_client_file_server *servers;
-    size_t n;
+    writ_auto_buf text = writ_buf_make(WRIT_CLIENT_TEXT_MAX);
+    struct writ_client_file read;
 
-    WRIT_TRY(writ_cli_read(file.ptr, WRIT_CLIENT_FILE_MAX, &text, err));
-    WRIT_TRY(writ_fail_in(err,
-        writ_client_file_read(writ_buf_view(&text), wanted->arena, &servers, &n, err), file.ptr));
-    WRIT_TRY(make_room(wanted, n, err));
-    for (; wanted->n < n; wanted->n++) {
+    WRIT_TRY(writ_cli_read(file.ptr, WRIT_CLIENT_TEXT_MAX, &text, err));
+    WRIT_TRY(writ_fail_in(
+        err, writ_client_file_read(writ_buf_view(&text), wanted->arena, &read, err), file.ptr));
+    WRIT_TRY(make_room(wanted, read.n, err));
+    for (; wanted->n < read.n; wanted->n++) {
         wanted->servers[wanted->n] = (struct writ_tools_scan_server){
-            .server = &servers[wanted->n].config, .fault = servers[wanted->n].fault};
+            .server = &read.servers[wanted->n].config, .fault = read.servers[wanted->n].fault};
     }
     return WRIT_DONE;
 }

@@ -3,6 +3,7 @@
  * the reader gives; other arguments are refused by their digest. Nothing is written. */
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/unified.h"
 #include "evidence/json/write.h"
 #include "evidence/record/decision.h"
 #include "evidence/record/extension.h"
@@ -11,6 +12,7 @@
 #include "policy/model/scopes.h"
 #include "policy/read/edit.h"
 #include "policy/read/load.h"
+#include "policy/read/repair.h"
 #include "policy/read/standing.h"
 #include "store/read/reader.h"
 
@@ -18,9 +20,8 @@
 #define ARENA_MAX     ((size_t)256 << 20)
 #define ARGUMENTS_MAX ((size_t)64 << 20)
 #define BOUND_MAX     300
-#define EDITS_MAX     64   /* places that one edit changes */
-#define CONTEXT       2    /* unchanged lines around an edit */
-#define MIDDLE_MAX    1024 /* lines between its first and its last change that are compared */
+#define EDITS_MAX     64 /* places that one edit changes */
+#define NEAR_MAX      1  /* constraints that refuse the arguments in a rule that is near */
 
 /* From where the arguments of the call are known. */
 enum source {
@@ -45,7 +46,8 @@ struct why {
     enum source source;
     const struct writ_json *arguments;
     struct writ_verdict now; /* with arguments alone */
-    const struct writ_tool_rule *rule, *nearest;
+    const struct writ_tool_rule *rule;
+    struct writ_repair_near nearest; /* no rule: none lets the call pass */
     const struct writ_constraint *constraint;
     struct writ_view argument, constraint_name, accepted, hint;
     struct writ_view edit_file, before, after; /* ptr NULL: no edit is known */
@@ -172,44 +174,6 @@ failing(const struct why *w, const struct writ_tool_rule *rule)
     return failed.at;
 }
 
-static bool
-permits_arguments(const struct why *w, const struct writ_tool_rule *rule)
-{
-    struct writ_constraint_failure failed;
-
-    return w->arguments == NULL || writ_evaluate_arguments(rule->arguments, w->arguments, w->arena,
-                                       &failed) == WRIT_REASON_POLICY_OK;
-}
-
-/* How many of agent, role and tenant the rule does not permit. */
-static unsigned
-differences(const struct why *w, const struct writ_tool_rule *rule)
-{
-    return !writ_edit_permits(&rule->agents, w->agent.id) +
-           !writ_edit_permits(&rule->roles, w->agent.role) +
-           !writ_edit_permits(&rule->tenants, w->agent.tenant);
-}
-
-/* Of the other rules of the tool that allow the arguments, the one that is most nearly for this
- * caller. */
-static const struct writ_tool_rule *
-nearest_in(const struct why *w, const struct writ_config *config, const struct writ_tool_rule *but)
-{
-    const struct writ_tool_entry *entry = writ_rule_entry(
-        config->policy, writ_member_view(&w->extension.upstream), w->decision.tool.view);
-    const struct writ_tool_rule *best = NULL;
-
-    for (size_t i = 0; entry != NULL && i < entry->rules_n; i++) {
-        const struct writ_tool_rule *rule = &entry->rules[i];
-
-        if (rule != but && rule->agreed && permits_arguments(w, rule) &&
-            (best == NULL || differences(w, rule) < differences(w, best))) {
-            best = rule;
-        }
-    }
-    return best;
-}
-
 static void
 judge(struct why *w)
 {
@@ -239,7 +203,8 @@ judge(struct why *w)
         w->hint = w->constraint->hint;
     }
     if (w->reason != WRIT_REASON_POLICY_OK) {
-        w->nearest = nearest_in(w, w->config, w->rule);
+        writ_repair_nearest(w->config, &call, w->rule, w->arena, &w->nearest);
+        w->nearest.rule = w->nearest.refusals > NEAR_MAX ? NULL : w->nearest.rule;
     }
 }
 
@@ -279,34 +244,6 @@ put_difference(const struct why *w, const struct writ_tool_rule *rule, struct wr
 
 /* ---- the smallest edit */
 
-/* One step of an edit, by a configuration of the text so far. WRIT_E_ABSENT: none is known. */
-static WRIT_RESULT
-edit_once(struct why *w, const struct writ_config *config, const struct writ_verdict *v,
-    struct writ_view text, struct writ_buf *ret)
-{
-    const struct writ_tool_rule *rule = v->rule != NULL ? v->rule : nearest_in(w, config, NULL);
-    const struct writ_json *value = writ_json_pointer(w->arguments, v->argument);
-    const struct writ_constraint *at;
-
-    if (rule == NULL || !writ_view_equal(writ_standing_file(config, rule->node), w->edit_file)) {
-        return (writ_result){WRIT_E_ABSENT};
-    }
-    if (v->reason == WRIT_REASON_NOT_AGREED) {
-        return rule->agreed ? (writ_result){WRIT_E_ABSENT} : writ_edit_agreed(text, ret);
-    }
-    if (v->reason == WRIT_REASON_AGENT_NOT_PERMITTED) {
-        return writ_edit_caller(text, rule, &w->agent, ret);
-    }
-    if (v->reason == WRIT_REASON_ARGUMENT_NOT_LISTED) {
-        return writ_edit_unlisted(text, rule, v->argument, value, ret);
-    }
-    if (v->reason == WRIT_REASON_BUDGET_EXCEEDED && v->too_small != NULL) {
-        return writ_edit_budget(text, v->too_small, value, ret);
-    }
-    at = v->reason == WRIT_REASON_CONSTRAINT_FAILED ? failing(w, rule) : NULL;
-    return at != NULL ? writ_edit_constraint(text, at, value, ret) : (writ_result){WRIT_E_ABSENT};
-}
-
 static void
 config_freep(struct writ_config **config)
 {
@@ -320,20 +257,14 @@ edit_next(struct why *w, struct writ_view *text, bool *ret_allowed, bool *ret_ov
     WRIT_AUTO(struct writ_config *, config_freep) config = NULL;
     struct writ_buf next = writ_buf_in(w->arena, WRIT_CONFIG_BYTES_MAX);
     struct writ_policy_call call = call_of(w);
-    struct writ_verdict verdict;
     writ_result result = writ_load_edited(w->config->file.ptr, w->edit_file, *text, &config, NULL);
 
     *ret_over = true;
     if (!writ_is_ok(result)) {
         return result.code == WRIT_E_NOMEM ? result : WRIT_DONE; /* the edit is not a good one */
     }
-    writ_policy_decide(config, &call, w->arena, &verdict);
-    *ret_allowed = verdict.answer == WRIT_POLICY_ALLOW;
-    if (*ret_allowed) {
-        return WRIT_DONE;
-    }
-    result = edit_once(w, config, &verdict, *text, &next);
-    if (writ_is_ok(result)) {
+    result = writ_repair_step(config, &call, w->edit_file, *text, w->arena, ret_allowed, &next);
+    if (writ_is_ok(result) && !*ret_allowed) {
         *text = writ_buf_view(&next);
         *ret_over = false;
     }
@@ -343,15 +274,15 @@ edit_next(struct why *w, struct writ_view *text, bool *ret_allowed, bool *ret_ov
 static WRIT_RESULT
 find_edit(struct why *w, struct writ_err *err)
 {
-    const struct writ_tool_rule *rule = w->rule != NULL ? w->rule : nearest_in(w, w->config, NULL);
+    struct writ_policy_call call = call_of(w);
     struct writ_buf before = writ_buf_in(w->arena, WRIT_CONFIG_BYTES_MAX);
     bool allowed = false, over = false;
     struct writ_view text;
 
-    if (w->source != SOURCE_GIVEN || w->now.answer == WRIT_POLICY_ALLOW || rule == NULL) {
+    if (w->source != SOURCE_GIVEN || w->now.answer == WRIT_POLICY_ALLOW) {
         return WRIT_DONE;
     }
-    w->edit_file = writ_standing_file(w->config, rule->node);
+    w->edit_file = writ_repair_file(w->config, &call, w->arena);
     WRIT_TRY(writ_text_file(w->edit_file.ptr, WRIT_CONFIG_BYTES_MAX, &before, err));
     text = writ_buf_view(&before);
     for (size_t i = 0; i < EDITS_MAX && !over; i++) {
@@ -364,112 +295,6 @@ find_edit(struct why *w, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* ---- the difference of two texts: one hunk, with what is the same at both ends left out */
-
-struct lines {
-    struct writ_view *items;
-    size_t n;
-};
-
-static struct lines
-split(struct why *w, struct writ_view text)
-{
-    struct lines lines = {.items = writ_arena_get(w->arena, (text.len + 1) * sizeof *lines.items)};
-
-    while (lines.items != NULL && text.len > 0) {
-        size_t at = writ_view_find(text, '\n');
-        lines.items[lines.n++] = writ_view_sub(text, 0, at);
-        text = writ_view_sub(text, at + 1, text.len);
-    }
-    return lines;
-}
-
-static void
-put_lines(struct writ_buf *ret, char mark, const struct lines *lines, size_t from, size_t to)
-{
-    for (size_t i = from; i < to; i++) {
-        writ_buf_byte(ret, mark);
-        writ_text_safe(ret, lines->items[i], lines->items[i].len);
-        writ_buf_byte(ret, '\n');
-    }
-}
-
-/* The lines of both from `head` on without the last `tail`: what both have, in one order, once. */
-static void
-put_middle(struct why *w, struct writ_buf *ret, const struct lines *a, const struct lines *b,
-    size_t head, size_t tail)
-{
-    size_t n = a->n - tail, m = b->n - tail, width = m - head + 1, i = head, j = head;
-    /* the length of the longest common part from here to the end, of each pair of lines */
-    uint32_t *common = n - head < MIDDLE_MAX && m - head < MIDDLE_MAX
-                           ? writ_arena_get(w->arena, (n - head + 1) * width * sizeof *common)
-                           : NULL;
-
-    for (size_t y = n + 1; common != NULL && y-- > head;) {
-        for (size_t x = m + 1; x-- > head;) {
-            uint32_t *here = &common[(y - head) * width + (x - head)];
-            *here = y == n || x == m                            ? 0
-                    : writ_view_equal(a->items[y], b->items[x]) ? here[width + 1] + 1
-                    : here[width] > here[1]                     ? here[width]
-                                                                : here[1];
-        }
-    }
-    while (common != NULL && i < n && j < m) {
-        const uint32_t *here = &common[(i - head) * width + (j - head)];
-        if (writ_view_equal(a->items[i], b->items[j])) {
-            put_lines(ret, ' ', a, i, i + 1);
-            i++;
-            j++;
-        } else if (here[width] >= here[1]) {
-            put_lines(ret, '-', a, i, i + 1);
-            i++;
-        } else {
-            put_lines(ret, '+', b, j, j + 1);
-            j++;
-        }
-    }
-    put_lines(ret, '-', a, i, n);
-    put_lines(ret, '+', b, j, m);
-}
-
-static void
-put_hunk(struct why *w, struct writ_buf *ret, const struct lines *a, const struct lines *b)
-{
-    size_t head = 0, tail = 0, from, to;
-
-    while (head < a->n && head < b->n && writ_view_equal(a->items[head], b->items[head])) {
-        head++;
-    }
-    while (tail < a->n - head && tail < b->n - head &&
-           writ_view_equal(a->items[a->n - 1 - tail], b->items[b->n - 1 - tail])) {
-        tail++;
-    }
-    from = head > CONTEXT ? head - CONTEXT : 0;
-    to = tail > CONTEXT ? CONTEXT : tail;
-    writ_buf_fmt(ret, "@@ -%zu,%zu +%zu,%zu @@\n", from + 1, a->n - tail + to - from, from + 1,
-        b->n - tail + to - from);
-    put_lines(ret, ' ', a, from, head);
-    put_middle(w, ret, a, b, head, tail);
-    put_lines(ret, ' ', a, a->n - tail, a->n - tail + to);
-}
-
-static void
-put_edit(struct why *w, struct writ_buf *ret)
-{
-    struct lines a = split(w, w->before), b = split(w, w->after);
-
-    if (a.items == NULL || b.items == NULL) {
-        ret->failed = WRIT_E_NOMEM;
-        return;
-    }
-    writ_buf_str(ret, "--- ");
-    writ_text_safe(ret, w->edit_file, w->edit_file.len);
-    writ_buf_str(ret, "\n+++ ");
-    writ_text_safe(ret, w->edit_file, w->edit_file.len);
-    writ_buf_byte(ret, '\n');
-    put_hunk(w, ret, &a, &b);
-}
-
 /* ---- what is missing, or otherwise to know */
 
 static const char *
@@ -478,7 +303,7 @@ note_of_deny(const struct why *w)
     if (w->source == SOURCE_KEPT) {
         return "An edit would contain values of the call: pass --arguments FILE to see it.";
     }
-    return w->after.ptr == NULL ? "No small edit of the rule allows this call." : "";
+    return w->after.ptr == NULL ? "No small edit allows this call." : "";
 }
 
 static const char *
@@ -515,24 +340,46 @@ write_place(const struct why *w, struct writ_write *wr, const struct writ_yaml *
     writ_write_text(wr, "pointer", writ_buf_view(&pointer));
 }
 
+/* Open: the caller adds members and ends the object. */
 static void
-write_rule(const struct why *w, struct writ_write *wr, const char *name,
-    const struct writ_tool_rule *rule, bool differs)
+begin_rule(const struct why *w, struct writ_write *wr, const struct writ_tool_rule *rule)
 {
-    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
-
-    writ_write_name(wr, writ_view_str(name));
-    if (rule == NULL) {
-        writ_write_null(wr);
-        return;
-    }
     writ_write_object_begin(wr);
     writ_write_text(wr, "ref", rule->ref);
     write_place(w, wr, rule->node);
-    if (differs) {
-        put_difference(w, rule, &text);
-        writ_write_text(wr, "is_for", writ_buf_view(&text));
+}
+
+static void
+write_rule(const struct why *w, struct writ_write *wr)
+{
+    writ_write_name(wr, WRIT_LIT("rule"));
+    if (w->rule == NULL) {
+        writ_write_null(wr);
+        return;
     }
+    begin_rule(w, wr, w->rule);
+    writ_write_object_end(wr);
+}
+
+static void
+write_nearest(const struct why *w, struct writ_write *wr)
+{
+    const struct writ_constraint_failure none = {.at = NULL};
+    const struct writ_constraint_failure *failure =
+        w->nearest.failure != NULL ? w->nearest.failure : &none;
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+    writ_write_name(wr, WRIT_LIT("nearest"));
+    if (w->nearest.rule == NULL) {
+        writ_write_null(wr);
+        return;
+    }
+    begin_rule(w, wr, w->nearest.rule);
+    put_difference(w, w->nearest.rule, &text);
+    writ_write_text(wr, "is_for", writ_buf_view(&text));
+    writ_write_text_or_null(wr, "argument", failure->argument);
+    writ_write_text_or_null(wr, "constraint", failure->constraint);
+    writ_write_text_or_null(wr, "accepted", failure->accepted);
     writ_write_object_end(wr);
 }
 
@@ -563,7 +410,7 @@ put_json(struct why *w, struct writ_buf *ret)
     struct writ_write wr = writ_write_to(ret);
 
     if (w->after.ptr != NULL) {
-        put_edit(w, &edit);
+        writ_unified_put(&edit, w->edit_file, w->before, w->after, w->arena);
     }
     writ_write_object_begin(&wr);
     writ_write_text(&wr, "decision_id", w->decision.decision_id.view);
@@ -581,12 +428,12 @@ put_json(struct why *w, struct writ_buf *ret)
     writ_write_text(&wr, "arguments", writ_view_str(sources[w->source]));
     writ_write_text_or_null(&wr, "reason_now",
         w->arguments != NULL ? writ_reason_name(w->now.reason) : writ_view(NULL, 0));
-    write_rule(w, &wr, "rule", w->rule, false);
+    write_rule(w, &wr);
     writ_write_text_or_null(&wr, "argument", w->argument);
     write_constraint(w, &wr);
     writ_write_text_or_null(&wr, "accepted", w->accepted);
     writ_write_text_or_null(&wr, "hint", w->hint);
-    write_rule(w, &wr, "nearest", w->nearest, true);
+    write_nearest(w, &wr);
     writ_write_text_or_null(
         &wr, "edit", w->after.ptr != NULL ? writ_buf_view(&edit) : writ_view(NULL, 0));
     writ_write_text(&wr, "note", writ_view_str(note(w)));
@@ -637,19 +484,40 @@ put_constraint(const struct why *w, struct writ_buf *ret)
     put_line(ret, "bound", writ_buf_view(&bound));
 }
 
+/* " refuses /n alone (n le: a number not above 10)" */
+static void
+put_refusal(const struct writ_constraint_failure *failure, struct writ_buf *ret)
+{
+    writ_buf_str(ret, " refuses ");
+    writ_text_safe(ret, failure->argument, BOUND_MAX);
+    writ_buf_str(ret, " alone (");
+    if (failure->constraint.len == 0) {
+        writ_buf_str(ret, "it has no constraint there");
+    } else {
+        writ_text_safe(ret, failure->constraint, BOUND_MAX);
+        writ_buf_str(ret, failure->accepted.len > 0 ? ": " : "");
+        writ_text_safe(ret, failure->accepted, BOUND_MAX);
+    }
+    writ_buf_byte(ret, ')');
+}
+
 static void
 put_nearest(const struct why *w, struct writ_buf *ret)
 {
     writ_auto_buf more = writ_buf_make(OUTPUT_MAX), differs = writ_buf_make(OUTPUT_MAX);
 
-    if (w->nearest != NULL) {
-        put_difference(w, w->nearest, &differs);
-        writ_buf_str(&more, w->arguments != NULL ? " allows these arguments" : "");
-        writ_buf_str(
-            &more, differs.len > 0 ? ", for " : ", and stands behind the rule that decided");
-        writ_buf_put(&more, writ_buf_view(&differs));
-        put_rule_line(w, ret, "nearest rule", w->nearest, writ_buf_view(&more));
+    if (w->nearest.rule == NULL) {
+        return;
     }
+    put_difference(w, w->nearest.rule, &differs);
+    if (w->nearest.failure != NULL) {
+        put_refusal(w->nearest.failure, &more);
+    } else {
+        writ_buf_str(&more, w->arguments != NULL ? " allows these arguments" : "");
+    }
+    writ_buf_str(&more, differs.len > 0 ? ", for " : ", and stands behind the rule that decided");
+    writ_buf_put(&more, writ_buf_view(&differs));
+    put_rule_line(w, ret, "nearest rule", w->nearest.rule, writ_buf_view(&more));
 }
 
 static void
@@ -686,7 +554,7 @@ put_text(struct why *w, struct writ_buf *ret)
     if (w->after.ptr != NULL) {
         writ_buf_str(ret,
             "This edit allows the call, and calls like it: read it first. Nothing was written:\n");
-        put_edit(w, ret);
+        writ_unified_put(ret, w->edit_file, w->before, w->after, w->arena);
     }
 }
 

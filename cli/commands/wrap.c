@@ -9,10 +9,14 @@
 #include "cli/commands/wrap_home.h"
 #include "gateway/bridge/bridge.h"
 #include "gateway/discover/discover.h"
+#include "gateway/upstream/client_env.h"
 #include "policy/read/findings.h"
 #include "policy/read/load.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #define IDLE_S      600
@@ -20,7 +24,7 @@
 #define TARGET_MAX  256
 #define NOTE_MAX    8192
 #define ARENA_MAX   ((size_t)512 << 20)
-#define INHERIT_MAX 64
+#define INHERIT_MAX 128 /* as option.tbl.h says */
 
 /* ---- the configuration ---- */
 
@@ -125,6 +129,7 @@ struct run {
     bool own;                   /* home is in use */
     struct writ_view name;      /* of the upstream; empty: the only one */
     struct writ_config *config;
+    char folder[PATH_MAX]; /* that the client gave */
 };
 
 static WRIT_RESULT
@@ -172,10 +177,88 @@ note_agreement(const struct run *run, const struct writ_upstream_config *upstrea
     return WRIT_DONE;
 }
 
+/* The variables and the folder that the client gave, for its server. A server that all clients
+ * share has none of them. */
+static WRIT_RESULT
+give_environment(struct run *run, const struct writ_upstream_config *upstream, struct writ_buf *ret,
+    struct writ_err *err)
+{
+    if (upstream->kind != WRIT_UPSTREAM_STDIO || upstream->sharing == WRIT_SHARING_ALL) {
+        return WRIT_DONE;
+    }
+    if (getcwd(run->folder, sizeof run->folder) == NULL) {
+        WRIT_FAIL(err, WRIT_E_IO, "the current folder: %s", strerrordesc_np(errno));
+    }
+    return writ_client_env_put(
+        upstream, (const char *const *)environ, writ_view_str(run->folder), ret, err);
+}
+
+static bool
+has_name(const struct writ_views *names, struct writ_view name)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (writ_view_equal(names->items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether servers that have a child for each client inherit it, and nothing of the gateway's own
+ * does. */
+static bool
+is_a_clients(const struct writ_config *config, struct writ_view name)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < config->upstreams_n; i++) {
+        const struct writ_upstream_config *server = &config->upstreams[i];
+        bool inherits = has_name(&server->inherit, name);
+
+        if ((inherits && server->sharing == WRIT_SHARING_ALL) ||
+            (server->authorization != NULL &&
+                writ_view_equal(server->authorization->variable, name))) {
+            return false;
+        }
+        found = found || inherits;
+    }
+    for (size_t i = 0; i < config->reviewers_n; i++) {
+        if (has_name(&config->reviewers[i].inherit, name)) {
+            return false;
+        }
+    }
+    return found;
+}
+
+/* The gateway gets no variable that each wrap gives to its own server. */
+static WRIT_RESULT
+make_environment(struct run *run, struct writ_err *err)
+{
+    size_t n = 0, kept = 0;
+
+    while (environ[n] != NULL) {
+        n++;
+    }
+    run->start.environment = writ_arena_get(run->arena, (n + 1) * sizeof *run->start.environment);
+    if (run->start.environment == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an environment");
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct writ_view all = writ_view_str(environ[i]);
+
+        if (!is_a_clients(run->config, writ_view_sub(all, 0, writ_view_find(all, '=')))) {
+            run->start.environment[kept++] = environ[i];
+        }
+    }
+    run->start.environment[kept] = NULL;
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 carry(struct run *run, const struct writ_upstream_config *upstream, struct writ_err *err)
 {
     struct writ_buf token = writ_buf_make(WRIT_BEARER_FIELD_MAX);
+    struct writ_buf environment = writ_buf_make(WRIT_CLIENT_ENV_FIELD_MAX + 1);
     writ_auto_buf target = writ_buf_make(TARGET_MAX), note = writ_buf_make(NOTE_MAX);
     struct writ_bridge_options options = {.start = &run->start, .clock = run->cli->clock};
     writ_result result;
@@ -188,8 +271,13 @@ carry(struct run *run, const struct writ_upstream_config *upstream, struct writ_
     options.note = writ_buf_view(&note);
     result = read_token(run, &token, &options.authorization, err);
     if (writ_is_ok(result)) {
+        result = give_environment(run, upstream, &environment, err);
+    }
+    if (writ_is_ok(result)) {
+        options.environment = writ_buf_view(&environment);
         result = writ_bridge_run(&options, err);
     }
+    writ_buf_wipe_secret(&environment);
     writ_buf_wipe_secret(&token);
     return result;
 }
@@ -203,7 +291,7 @@ load_config(struct run *run, const char *file, struct writ_err *err)
     WRIT_TRY(load(file, &run->config, err));
     run->start.config = file;
     run->start.socket = run->config->listen.path.ptr;
-    return WRIT_DONE;
+    return make_environment(run, err);
 }
 
 static WRIT_RESULT
@@ -235,7 +323,7 @@ note_variables(struct run *run, struct writ_upstream_config *server, struct writ
     if (names == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for names of variables");
     }
-    for (char **variable = environ; *variable != NULL && n < INHERIT_MAX; variable++) {
+    for (char **variable = environ; *variable != NULL; variable++) {
         struct writ_view all = writ_view_str(*variable);
         struct writ_view name = writ_view_sub(all, 0, writ_view_find(all, '='));
         bool known = writ_view_has_prefix(name, WRIT_LIT("LC_")) ||
@@ -243,6 +331,12 @@ note_variables(struct run *run, struct writ_upstream_config *server, struct writ
 
         for (const char *const *each = usual; *each != NULL && !known; each++) {
             known = writ_view_is(name, *each);
+        }
+        if (!known && n == INHERIT_MAX) {
+            WRIT_FAIL(err, WRIT_E_LIMIT,
+                "more than %d variables are set that the server would inherit, such "
+                "as " WRIT_VIEW_FMT ": start it with fewer",
+                INHERIT_MAX, WRIT_VIEW_ARG(name));
         }
         if (!known) {
             names[n] = writ_view_copy(name, run->arena);
@@ -284,19 +378,25 @@ read_server(struct run *run, struct writ_upstream_config *ret, struct writ_err *
     return writ_server_name_check(ret->name, err);
 }
 
-/* A gateway that runs does not know the new server: it ends in order, and is started again. */
+/* A gateway that runs does not know the new server: it ends in order, and is started again; after
+ * a wrap that was killed in between, by the next one. */
 static WRIT_RESULT
 add_server(struct run *run, const struct writ_upstream_config *server, struct writ_err *err)
 {
+    bool due = false;
     sigset_t none;
 
     (void)sigemptyset(&none);
     WRIT_TRY(load_config(run, run->home.config.ptr, err)); /* before anything is added to it */
-    if (writ_config_upstream(run->config, server->name) != NULL) {
+    WRIT_TRY(writ_wrap_home_is_due(&run->home, &due, err));
+    if (writ_config_upstream(run->config, server->name) == NULL) {
+        WRIT_TRY(writ_wrap_home_set_due(&run->home, true, err));
+        WRIT_TRY(writ_wrap_home_propose(&run->home, server, err));
+    } else if (!due) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_wrap_home_propose(&run->home, server, err));
-    return writ_gateway_start_end(&run->start, &none, err);
+    WRIT_TRY(writ_gateway_start_end(&run->start, &none, err));
+    return writ_wrap_home_set_due(&run->home, false, err);
 }
 
 static WRIT_RESULT
@@ -367,6 +467,12 @@ writ_command_wrap(const struct writ_cli *cli)
     uint64_t idle_s = IDLE_S;
     writ_result result;
 
+    if (writ_cli_has(cli, "scan")) {
+        return writ_command_tools_scan(cli);
+    }
+    if (writ_cli_has(cli, "client-config")) {
+        return writ_cli_usage(cli, "--client-config needs --scan");
+    }
     if (writ_cli_has(cli, "idle") &&
         !writ_is_ok(writ_text_u64(writ_cli_get(cli, "idle"), 1, IDLE_MAX_S, &idle_s))) {
         return writ_cli_usage(cli, "--idle must be 1 to %d seconds", IDLE_MAX_S);

@@ -28,6 +28,7 @@
 #define CONFIG_MAX     ((size_t)65536)
 #define SERVER_MAX     (WRIT_PROPOSAL_TEXT_MAX + 65536)
 #define AGENT          "agent"
+#define DUE            "/gateway.due"
 #define NOT_AGREED     "agreed: false"
 #define AGREED         "agreed: true"
 
@@ -163,7 +164,7 @@ put_config(const struct writ_wrap_home *home, const struct writ_digest *agent,
         writ_buf_str(ret, lines[i].after);
     }
     writ_buf_str(ret, "include: servers # a file for each server\nloops: 1\n\n");
-    writ_setup_text_agents(ret, WRIT_LIT(AGENT), agent, owner);
+    writ_setup_text_agents(ret, WRIT_LIT(AGENT), agent, owner, true);
 }
 
 static WRIT_RESULT
@@ -265,6 +266,30 @@ writ_wrap_home_file(const struct writ_wrap_home *home, struct writ_view name, st
     WRIT_TRY(writ_buf_check(&file, err));
     WRIT_TRY(join(home->arena, home->servers, file.ptr, ret, err));
     return is_there(*ret, ret_there, err);
+}
+
+WRIT_RESULT
+writ_wrap_home_is_due(const struct writ_wrap_home *home, bool *ret, struct writ_err *err)
+{
+    struct writ_view path;
+
+    WRIT_TRY(join(home->arena, home->state, DUE, &path, err));
+    return is_there(path, ret, err);
+}
+
+WRIT_RESULT
+writ_wrap_home_set_due(const struct writ_wrap_home *home, bool due, struct writ_err *err)
+{
+    struct writ_view path;
+
+    WRIT_TRY(join(home->arena, home->state, DUE, &path, err));
+    if (due) {
+        return replace(path, WRIT_LIT("The gateway must start again: a server is new.\n"), err);
+    }
+    if (unlink(path.ptr) != 0 && errno != ENOENT) {
+        WRIT_FAIL(err, WRIT_E_IO, "%s: %s", path.ptr, strerrordesc_np(errno));
+    }
+    return WRIT_DONE;
 }
 
 static void

@@ -42,6 +42,15 @@ void writ_wrap_home_close(struct writ_wrap_home *home);
 WRIT_RESULT writ_wrap_home_file(const struct writ_wrap_home *home, struct writ_view name,
     struct writ_view *ret, bool *ret_there, struct writ_err *err);
 
+/** Notes that the gateway must end before it knows all servers, or that it has ended. A note of a
+ * wrap that was killed in between stays. WRIT_E_IO, WRIT_E_LIMIT. */
+WRIT_RESULT writ_wrap_home_set_due(
+    const struct writ_wrap_home *home, bool due, struct writ_err *err);
+
+/** Whether the note is there. WRIT_E_IO, WRIT_E_LIMIT. */
+WRIT_RESULT writ_wrap_home_is_due(
+    const struct writ_wrap_home *home, bool *ret, struct writ_err *err);
+
 /** Asks a server for its tools, and writes its file with the proposed rules and `agreed: false`.
  * Starts the server if it is a program. As writ_discover_tools, writ_cli_write_new. */
 WRIT_RESULT writ_wrap_home_propose(const struct writ_wrap_home *home,

@@ -31,12 +31,6 @@ entries_wipe(struct entries *entries)
     }
 }
 
-static bool
-is_true(const struct writ_json *object, const char *member)
-{
-    return writ_json_type(writ_json_get(object, writ_view_str(member))) == WRIT_JSON_TRUE;
-}
-
 static WRIT_RESULT
 read_entry(const struct writ_json *vote, struct entries *to, struct writ_err *err)
 {
@@ -57,9 +51,10 @@ read_entry(const struct writ_json *vote, struct entries *to, struct writ_err *er
             return fail_below(err, read, &below);
         }
     }
-    to->list[to->n] = (struct writ_crew_entry){agent,
-        writ_json_string(writ_json_get(vote, WRIT_LIT("roleId"))),
-        writ_crew_value_text(to->outputs[to->n]), is_true(vote, "fault"), is_true(vote, "stalled")};
+    to->list[to->n] =
+        (struct writ_crew_entry){agent, writ_json_string(writ_json_get(vote, WRIT_LIT("roleId"))),
+            writ_crew_value_text(to->outputs[to->n]), writ_json_is_true(vote, WRIT_LIT("fault")),
+            writ_json_is_true(vote, WRIT_LIT("stalled"))};
     to->n++;
     return WRIT_DONE;
 }

@@ -189,7 +189,7 @@ writ_script_answer(struct writ_script *script, const struct writ_step *step, str
     answer = writ_json_element(list, turn);
     failed = answer == NULL ? WRIT_LIT("the script has no answer")
                             : writ_json_string(writ_json_get(answer, WRIT_LIT("failed")));
-    *ret_silent = writ_json_type(writ_json_get(answer, WRIT_LIT("silent"))) == WRIT_JSON_TRUE;
+    *ret_silent = writ_json_is_true(answer, WRIT_LIT("silent"));
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("type"));
     writ_write_string(

@@ -92,10 +92,10 @@ writ_transcript_answer(struct writ_view agent, const struct writ_json *answer)
 
     put_agent(&line, agent);
     put_piece(&line, answer, writ_event_is(answer, "agent.step.completed") ? &output : &failure);
-    if (writ_json_type(writ_json_get(answer, WRIT_LIT("fault"))) == WRIT_JSON_TRUE) {
+    if (writ_json_is_true(answer, WRIT_LIT("fault"))) {
         writ_buf_str(&line, ", at fault");
     }
-    if (writ_json_type(writ_json_get(answer, WRIT_LIT("stalled"))) == WRIT_JSON_TRUE) {
+    if (writ_json_is_true(answer, WRIT_LIT("stalled"))) {
         writ_buf_str(&line, ", stalled");
     }
     say(&line);

@@ -314,8 +314,8 @@ op_vote(struct writ_scenario_crew *crew, struct writ_scenario_step *step)
         }
         entries[n] = (struct writ_crew_entry){writ_scenario_member_text(vote, "agentId"),
             writ_scenario_member_text(vote, "roleId"), writ_crew_value_text(outputs[n]),
-            writ_json_type(writ_json_get(vote, WRIT_LIT("fault"))) == WRIT_JSON_TRUE,
-            writ_json_type(writ_json_get(vote, WRIT_LIT("stalled"))) == WRIT_JSON_TRUE};
+            writ_json_is_true(vote, WRIT_LIT("fault")),
+            writ_json_is_true(vote, WRIT_LIT("stalled"))};
         n++;
     }
     step->has_resolved =

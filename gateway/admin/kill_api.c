@@ -135,28 +135,22 @@ is_tool_name(const struct api_request *a, struct writ_view value)
                writ_config_framework(a->generation->config, upstream) != NULL);
 }
 
+/* An unknown member could have restricted the stop. */
 static bool
 read_kill(struct api_request *a, struct writ_kill *ret)
 {
+    static const char *const known[] = {"by", "value", "tenant", "reason", NULL};
     const struct writ_json *body = NULL;
     struct writ_view by;
 
     if (!writ_is_ok(
             writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) ||
-        writ_json_type(body) != WRIT_JSON_OBJECT ||
+        writ_json_type(body) != WRIT_JSON_OBJECT || !writ_json_has_only(body, known) ||
         !read_text(body, WRIT_LIT("by"), WRIT_STOP_RULES_TEXT_MAX, &by) ||
         !read_text(body, WRIT_LIT("value"), WRIT_STOP_RULES_TEXT_MAX, &ret->value) ||
         !read_text(body, WRIT_LIT("tenant"), WRIT_STOP_RULES_TEXT_MAX, &ret->tenant) ||
         !read_text(body, WRIT_LIT("reason"), WRIT_STOP_RULES_REASON_MAX, &ret->reason)) {
         return false;
-    }
-    WRIT_JSON_EACH(name, body)
-    {
-        struct writ_view key = writ_json_string(name);
-        if (!writ_view_is(key, "by") && !writ_view_is(key, "value") &&
-            !writ_view_is(key, "tenant") && !writ_view_is(key, "reason")) {
-            return false; /* an unknown member could have restricted the stop */
-        }
     }
     ret->by = writ_kill_by_find(by);
     return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && ret->reason.len > 0 &&

@@ -11,6 +11,8 @@
 #include "evidence/record/extension.h"
 #include "evidence/record/review_record.h"
 #include "gateway/admin/api.h"
+#include "gateway/admin/contents_answer.h"
+#include "gateway/admin/contents_api.h"
 #include "gateway/admin/review_viewer.h"
 #include "gateway/http/query.h"
 #include "gateway/state/ledger_query.h"
@@ -366,6 +368,26 @@ put_why(struct api_request *a, const struct round *round, struct writ_arena *are
     return WRIT_DONE;
 }
 
+/* For those who may read them: whether there are contents. No key is used. */
+static WRIT_RESULT
+put_contents(struct api_request *a, const struct round *round, struct writ_arena *arena)
+{
+    const char *path = a->viewer.generation->config->store.ptr;
+    writ_auto_contents contents = NULL;
+    struct writ_contents_call call;
+    struct writ_decision d = {0};
+
+    if (!writ_contents_api_may_read(&a->viewer, round->call.tenant)) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_body_decision(round->call.decision, arena, &d, NULL));
+    WRIT_TRY(writ_contents_open(path, NULL, a->worker->gateway->clock, &contents, NULL));
+    WRIT_TRY(writ_contents_get(contents, d.decision_id.view, arena, &call, NULL));
+    writ_write_text(
+        &a->w, "contents", writ_view_str(writ_contents_answer_unread(call.arguments.state)));
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 put_round(struct api_request *a, const struct round *round, struct writ_arena *arena)
 {
@@ -389,6 +411,7 @@ put_round(struct api_request *a, const struct round *round, struct writ_arena *a
     if (may_read_policy(a)) {
         WRIT_TRY(put_why(a, round, arena));
     }
+    WRIT_TRY(put_contents(a, round, arena));
     writ_write_object_end(w);
     return WRIT_DONE;
 }

@@ -98,7 +98,7 @@ read_shown(struct writ_exchange *x, struct writ_view *ret)
         return false;
     }
     token = writ_json_get(body, WRIT_LIT("token"));
-    if (writ_json_type(writ_json_get(body, WRIT_LIT("certificate"))) == WRIT_JSON_TRUE) {
+    if (writ_json_is_true(body, WRIT_LIT("certificate"))) {
         writ_buf_str(&shown, WRIT_API_CERTIFICATE);
         writ_buf_put(&shown, x->peer->certificate_digest);
     } else if (writ_json_type(token) == WRIT_JSON_STRING) {

@@ -147,12 +147,16 @@ static WRIT_RESULT
 read_secret(struct source *source, struct writ_err *err)
 {
     const struct writ_authorization_config *settings = source->settings;
-    const char *place = settings->key.len > 0    ? settings->key.ptr
-                        : settings->file.len > 0 ? settings->file.ptr
-                                                 : settings->variable.ptr;
+    const char *place = settings->key.len > 0      ? settings->key.ptr
+                        : settings->file.len > 0   ? settings->file.ptr
+                        : settings->secret.len > 0 ? "the secret"
+                                                   : settings->variable.ptr;
 
     source->secret = writ_buf_make(WRIT_SECRET_MAX);
-    if (settings->variable.len > 0) {
+    if (settings->secret.len > 0) {
+        writ_buf_put(&source->secret, settings->secret);
+        WRIT_TRY(writ_buf_check(&source->secret, err));
+    } else if (settings->variable.len > 0) {
         WRIT_TRY(writ_secret_variable(place, &source->secret, err));
     } else {
         WRIT_TRY(writ_secret_file(place, &source->secret, err));

@@ -15,6 +15,8 @@ struct writ_bridge_options {
     const struct writ_gateway_start *start; /* where the gateway is, and how it is started */
     struct writ_view target;                /* the endpoint: "/mcp/fs" */
     struct writ_view authorization; /* the value of the header, a secret; empty: none is sent */
+    struct writ_view environment;   /* the client's, for the server (client_env.h), a secret; empty:
+                                       none is sent */
     struct writ_view note; /* for the model, at the end of the server's instructions; empty: none */
     const struct writ_clock *clock;
 };

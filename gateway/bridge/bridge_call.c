@@ -5,10 +5,12 @@
 #include "gateway/bridge/bridge_output.h"
 
 #include "evidence/json/jcs.h"
+#include "gateway/request/refusal.h"
+#include "gateway/upstream/client_env.h"
 
 #define ARENA_MAX    ((size_t)512 << 20)
 #define BODY_MAX     ((size_t)256 << 20) /* the most that a gateway can be configured to answer */
-#define FIELDS_MAX   10
+#define FIELDS_MAX   11
 #define STATUS_GOOD  200
 #define LEAVE_US     2000000
 #define FRESH_US     1 /* connecting costs little; an old connection may be closing */
@@ -152,6 +154,21 @@ is_second_acknowledgement(struct writ_bridge_call *call, const struct writ_json 
     return before;
 }
 
+static bool
+opens(const struct writ_bridge_call *call)
+{
+    return call->kind == WRIT_BRIDGE_REOPEN || call->message.method == WRIT_MCP_INITIALIZE;
+}
+
+/* The answer that opens a session, or that gets a note, is read as a whole, also from a stream. */
+static bool
+is_read(const struct writ_bridge_call *call, const struct writ_json *message)
+{
+    return (opens(call) || call->message.method == WRIT_MCP_DISCOVER) &&
+           writ_json_type(message) == WRIT_JSON_OBJECT &&
+           writ_json_get(message, WRIT_LIT("method")) == NULL;
+}
+
 static void
 take_event(struct writ_bridge_call *call, const struct writ_sse_event *event)
 {
@@ -173,6 +190,11 @@ take_event(struct writ_bridge_call *call, const struct writ_sse_event *event)
     if (is_second_acknowledgement(call, message)) {
         return;
     }
+    if (is_read(call, message)) {
+        writ_buf_clear(&call->body);
+        writ_buf_put(&call->body, event->data);
+        return;
+    }
     if (writ_json_type(message) == WRIT_JSON_ARRAY) {
         WRIT_JSON_EACH(each, message)
         {
@@ -191,11 +213,13 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
 {
     struct writ_bridge_call *call = ctx;
     static const struct writ_sse_limits limits = {BODY_MAX, BODY_MAX};
-    struct writ_view type = WRIT_LIT(""), session = WRIT_LIT("");
+    struct writ_view type = WRIT_LIT(""), session = WRIT_LIT(""), refused = WRIT_LIT("");
 
     call->status = head->status;
     (void)writ_http_response_field(head, "Content-Type", &type);
     (void)writ_http_response_field(head, "Mcp-Session-Id", &session);
+    (void)writ_http_response_field(head, WRIT_REFUSAL_FIELD, &refused);
+    call->refused = writ_reason_find(refused);
     writ_buf_put(&call->session, session);
     call->is_stream =
         head->status == STATUS_GOOD && writ_header_has_type(type, WRIT_LIT(STREAM_TYPE));
@@ -237,6 +261,7 @@ void
 writ_bridge_call_again(struct writ_bridge_call *call)
 {
     call->status = 0;
+    call->refused = WRIT_REASON_NONE;
     call->is_stream = false;
     writ_sse_free(call->sse);
     call->sse = NULL;
@@ -290,12 +315,6 @@ add_modern(struct fields *fields, struct writ_bridge_call *call)
     }
 }
 
-static bool
-opens(const struct writ_bridge_call *call)
-{
-    return call->kind == WRIT_BRIDGE_REOPEN || call->message.method == WRIT_MCP_INITIALIZE;
-}
-
 static struct fields
 fields_of(struct writ_bridge_call *call)
 {
@@ -310,6 +329,7 @@ fields_of(struct writ_bridge_call *call)
         add(&fields, "Accept", WRIT_LIT("application/json, " STREAM_TYPE));
     }
     add(&fields, "Authorization", bridge->options->authorization);
+    add(&fields, WRIT_CLIENT_ENV_FIELD, bridge->options->environment);
     if (call->message.modern) {
         add_modern(&fields, call);
     } else if (!opens(call)) {

@@ -99,9 +99,8 @@ line_ended(struct writ_bridge_call *call)
 {
     writ_auto_arena arena = writ_arena_new(ARENA_MAX);
     const struct writ_json *answer = NULL;
-    struct writ_view reason;
 
-    if (call->is_stream) {
+    if (call->is_stream && call->body.len == 0) {
         if (writ_bridge_call_is_answered(call)) {
             writ_bridge_call_free(call);
         } else {
@@ -113,14 +112,12 @@ line_ended(struct writ_bridge_call *call)
         !writ_is_ok(writ_mcp_parse(writ_buf_view(&call->body), arena, &answer))) {
         answer = NULL;
     }
-    reason = writ_bridge_message_reason(answer);
-    if (call->message.safe && call->tries < TRIES_MAX &&
-        writ_view_equal(reason, writ_reason_name(WRIT_REASON_SHUTTING_DOWN))) {
-        writ_bridge_call_again(call); /* the reason may be a tool server's: keeps (2) */
+    if (call->refused == WRIT_REASON_SHUTTING_DOWN && call->tries < TRIES_MAX) {
+        writ_bridge_call_again(call); /* keeps (2) */
         writ_bridge_call_unlink(call->bridge);
-    } else if (call->status == 404 && !call->message.modern && call->tries < TRIES_MAX &&
-               writ_view_equal(reason, writ_reason_name(WRIT_REASON_SESSION_UNKNOWN))) {
-        writ_bridge_call_again(call);
+    } else if (call->refused == WRIT_REASON_SESSION_UNKNOWN && call->status == 404 &&
+               !call->message.modern && call->tries < TRIES_MAX) {
+        writ_bridge_call_again(call); /* keeps (2) */
         writ_bridge_session_reopen(call);
     } else if (call->message.kind != WRIT_MCP_REQUEST) {
         end_notification(call, answer);

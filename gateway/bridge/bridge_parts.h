@@ -5,8 +5,9 @@
  * Invariants
  * (1) Every request of the client gets exactly one line as its answer, unless the client cancelled
  * it in the stateless revision, or left. (2) A call with a tools/call is sent again only when not
- * one byte of it was sent, or when the answer is 404 for an unknown session, to which nothing was
- * done. A reason alone proves nothing: a tool server's error can have any. (3) The next line is
+ * one byte of it was sent, or when the gateway itself refused it for an unknown session or because
+ * it ends: nothing was done then. The field of the answer's head says so; the reason in the body
+ * proves nothing, since a tool server's error can have any. (3) The next line is
  * read only when the gateway has taken the last notification or answer, and has answered
  * initialize: the order of a client's lines is kept where it counts. (4) Standard output gets whole
  * messages only, each in one line. */
@@ -44,9 +45,11 @@ struct writ_bridge_call {
     struct writ_bridge_message message;
     struct writ_http_call *http; /* NULL: it waits for the gateway, or for the session */
     unsigned status;
+    enum writ_reason refused; /* the gateway's own refusal, which no tool server can forge; or
+                                 NONE */
     bool is_stream;
     struct writ_sse *sse;
-    struct writ_buf body;    /* of an answer that is no stream */
+    struct writ_buf body;    /* the answer, unless the bridge passes it on as a stream */
     struct writ_buf session; /* that the answer to initialize names */
     struct writ_buf last_id; /* of the last event that had one */
     int64_t retry_ms;        /* what the stream said, or WRIT_SSE_NO_RETRY */

@@ -7,6 +7,7 @@
 #include "gateway/bridge/bridge_input.h"
 #include "gateway/bridge/bridge_output.h"
 #include "gateway/bridge/bridge_session.h"
+#include "gateway/io/end_signals.h"
 
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -16,18 +17,6 @@
 #define HEADER_MAX    1024
 #define CONNECT_US    INT64_C(5000000)
 #define CONNECTION_US 1 /* an idle connection is not used again */
-
-static void
-block_signals(sigset_t *ret)
-{
-    (void)sigemptyset(ret);
-    (void)sigaddset(ret, SIGTERM);
-    (void)sigaddset(ret, SIGINT);
-    (void)sigaddset(ret, SIGHUP);
-    (void)sigaddset(ret, SIGUSR1);
-    (void)pthread_sigmask(SIG_BLOCK, ret, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
-}
 
 /* ---- on the loop ---- */
 
@@ -183,7 +172,9 @@ writ_bridge_run(const struct writ_bridge_options *options, struct writ_err *err)
     sigset_t signals;
     writ_result result;
 
-    block_signals(&signals);
+    writ_end_signals_block(&signals);
+    (void)sigaddset(&signals, SIGUSR1); /* the loop wants the thread that waits */
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     (void)prctl(PR_SET_DUMPABLE, 0); /* the token stays out of core dumps and other processes */
     result = writ_gateway_start_ensure(options->start, &signals, err);
     if (!writ_is_ok(result)) {

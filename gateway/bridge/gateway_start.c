@@ -1,6 +1,7 @@
-/* gateway_start.c - one lock for those who start, beside the socket's own lock, which the gateway
- * holds as long as it lives. Who has the first one waits until the second one is free: an earlier
- * gateway that is ending still has the ledger. */
+/* gateway_start.c - one lock for those who start, beside the socket's own lock. A gateway inherits
+ * the first one from the process that starts it, and holds it until its own process has ended:
+ * when that process is killed, the next one waits for the gateway that it started. The second one
+ * covers a gateway that a person started: while it is ending, it still has the ledger. */
 #include "gateway/bridge/gateway_start.h"
 
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include <linux/close_range.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -49,7 +51,8 @@ connects(const struct writ_gateway_start *start, int fd)
 
     return fd >= 0 &&
            writ_is_ok(writ_unix_socket_address(writ_view_str(start->socket), &address, NULL)) &&
-           connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+           connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+           writ_unix_socket_is_ours(fd); /* another user's is none */
 }
 
 bool
@@ -83,8 +86,9 @@ pause_once(const sigset_t *stops)
     return signal != SIGTERM && signal != SIGINT && signal != SIGHUP;
 }
 
+/* `unless_up`: gives the lock up, with -1 in `ret`, when a gateway accepts connections. */
 static WRIT_RESULT
-take_lock(const struct writ_gateway_start *start, const char *what, int steps,
+take_lock(const struct writ_gateway_start *start, const char *what, int steps, bool unless_up,
     const sigset_t *stops, int *ret, struct writ_err *err)
 {
     char path[PATH_ROOM];
@@ -97,6 +101,10 @@ take_lock(const struct writ_gateway_start *start, const char *what, int steps,
     for (int i = 0; flock(*ret, LOCK_EX | LOCK_NB) != 0; i++) {
         if (errno != EWOULDBLOCK || i >= steps) {
             WRIT_FAIL(err, WRIT_E_IO, "%s: another process holds this lock for too long", path);
+        }
+        if (unless_up && writ_gateway_start_is_up(start)) {
+            close_fd(ret);
+            return WRIT_DONE;
         }
         if (!pause_once(stops)) {
             WRIT_FAIL(err, WRIT_E_BUSY, "ended by a signal");
@@ -126,6 +134,45 @@ open_log(const struct writ_gateway_start *start, int *ret, off_t *ret_end, struc
     return WRIT_DONE;
 }
 
+/* All of it, also what is added meanwhile. */
+static bool
+copy_all(int from, int to)
+{
+    off_t at = 0;
+    ssize_t n = 1;
+
+    while (n > 0) {
+        n = sendfile(to, from, &at, LOG_MAX);
+    }
+    return n == 0;
+}
+
+/* The log of a gateway that runs for long: its lines move to log.1, and it goes on writing at the
+ * end of the same file. Without the room for it the log stays as it is. */
+static void
+turn_log_over(const struct writ_gateway_start *start)
+{
+    WRIT_AUTO(int, close_fd) log = -1;
+    WRIT_AUTO(int, close_fd) old = -1;
+    char path[PATH_ROOM], old_path[PATH_ROOM];
+    struct stat about;
+
+    name_file(start, "log", path);
+    name_file(start, "log.1", old_path);
+    if (stat(path, &about) != 0 || about.st_size <= LOG_MAX) {
+        return;
+    }
+    log = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (log < 0 || flock(log, LOCK_EX | LOCK_NB) != 0 || fstat(log, &about) != 0 ||
+        about.st_size <= LOG_MAX) {
+        return; /* another wrap does it, or has done it */
+    }
+    old = open(old_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (old >= 0 && copy_all(log, old)) {
+        (void)!ftruncate(log, 0);
+    }
+}
+
 /* What the gateway's log says since `from`: the reason of its last error. */
 static void
 read_reason(int log, off_t from, struct writ_buf *ret)
@@ -153,10 +200,10 @@ read_reason(int log, off_t from, struct writ_buf *ret)
 
 /* ---- starting ---- */
 
-/* In the new process: nothing of the client's stays open but the end of `alive`, which says by its
- * own end that the gateway has ended. */
+/* In the new process: nothing of the client's stays open but the lock and the end of `alive`, which
+ * says by its own end that the gateway has ended. */
 static _Noreturn void
-become_gateway(const struct writ_gateway_start *start, int log, int alive)
+become_gateway(const struct writ_gateway_start *start, int lock, int log, int alive)
 {
     char idle[16];
     sigset_t none;
@@ -170,16 +217,18 @@ become_gateway(const struct writ_gateway_start *start, int log, int alive)
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
         dup2(log, STDERR_FILENO) < 0 ||
         close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) != 0 ||
-        fcntl(alive, F_SETFD, 0) != 0) {
+        fcntl(alive, F_SETFD, 0) != 0 || fcntl(lock, F_SETFD, 0) != 0) {
         _exit(1);
     }
-    (void)execl(SELF, "writ", "serve", start->config, "--idle", idle, (char *)NULL);
+    (void)execle(
+        SELF, "writ", "serve", start->config, "--idle", idle, (char *)NULL, start->environment);
     _exit(1);
 }
 
 /* Twice, so that the gateway is nobody's child here and in no session of a terminal. */
 static WRIT_RESULT
-spawn(const struct writ_gateway_start *start, int log, int *ret_alive, struct writ_err *err)
+spawn(
+    const struct writ_gateway_start *start, int lock, int log, int *ret_alive, struct writ_err *err)
 {
     int ends[2];
     pid_t pid;
@@ -191,7 +240,7 @@ spawn(const struct writ_gateway_start *start, int log, int *ret_alive, struct wr
     if (pid == 0) {
         (void)setsid();
         if (fork() == 0) {
-            become_gateway(start, log, ends[1]);
+            become_gateway(start, lock, log, ends[1]);
         }
         _exit(0);
     }
@@ -232,7 +281,8 @@ wait_until_up(
 }
 
 static WRIT_RESULT
-start_gateway(const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err)
+start_gateway(
+    const struct writ_gateway_start *start, int lock, const sigset_t *stops, struct writ_err *err)
 {
     WRIT_AUTO(int, close_fd) log = -1;
     WRIT_AUTO(int, close_fd) alive = -1;
@@ -241,7 +291,7 @@ start_gateway(const struct writ_gateway_start *start, const sigset_t *stops, str
     writ_result result;
 
     WRIT_TRY(open_log(start, &log, &from, err));
-    WRIT_TRY(spawn(start, log, &alive, err));
+    WRIT_TRY(spawn(start, lock, log, &alive, err));
     result = wait_until_up(start, alive, stops, err);
     if (result.code != WRIT_E_IO) {
         return result;
@@ -256,31 +306,33 @@ writ_gateway_start_ensure(
     const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err)
 {
     WRIT_AUTO(int, close_fd) mine = -1;
-    int last = -1;
-    writ_result ended;
+    WRIT_AUTO(int, close_fd) last = -1;
 
     if (writ_gateway_start_is_up(start)) {
+        turn_log_over(start);
         return WRIT_DONE;
     }
-    WRIT_TRY(take_lock(start, "start", STEPS_START, stops, &mine, err));
-    if (writ_gateway_start_is_up(start)) {
+    WRIT_TRY(take_lock(start, "start", STEPS_START, true, stops, &mine, err));
+    if (mine < 0 || writ_gateway_start_is_up(start)) {
         return WRIT_DONE;
     }
-    ended = take_lock(start, "lock", STEPS_END, stops, &last, err);
+    WRIT_TRY(take_lock(start, "lock", STEPS_END, true, stops, &last, err));
+    if (last < 0) {
+        return WRIT_DONE;
+    }
     close_fd(&last); /* an earlier gateway has ended: the new one takes it */
-    WRIT_TRY(ended);
-    return start_gateway(start, stops, err);
+    return start_gateway(start, mine, stops, err);
 }
 
+/* First any start that is under way: that gateway may have read its configuration already. */
 WRIT_RESULT
 writ_gateway_start_end(
     const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err)
 {
-    int last = -1;
-    writ_result ended;
+    WRIT_AUTO(int, close_fd) first = -1;
+    WRIT_AUTO(int, close_fd) last = -1;
 
+    WRIT_TRY(take_lock(start, "start", STEPS_START, true, stops, &first, err));
     writ_gateway_start_signal(start, SIGTERM);
-    ended = take_lock(start, "lock", STEPS_END, stops, &last, err);
-    close_fd(&last);
-    return ended;
+    return take_lock(start, "lock", STEPS_END, false, stops, &last, err);
 }

@@ -1,8 +1,9 @@
 /* gateway_start.h - finds the gateway of a configuration on its Unix socket, or starts it.
  *
  * One gateway serves all programs of a user that use one configuration. The first that needs it
- * starts it: a lock makes the others wait. It runs in a session of its own, with its log
- * in a file, ends when it is unused for `idle_s`, and is started again by the next who needs it. */
+ * starts it: a lock makes the others wait, also when that process is killed meanwhile. It runs in a
+ * session of its own, with its log in a file, ends when it is unused for `idle_s`, and is started
+ * again by the next who needs it. */
 #ifndef WRIT_GATEWAY_START_H
 #define WRIT_GATEWAY_START_H
 
@@ -15,6 +16,7 @@ struct writ_gateway_start {
     const char *config; /* absolute: the file for `writ serve` */
     const char *socket; /* absolute: what `listen` of that file says */
     unsigned idle_s;    /* it ends when it is unused for so long */
+    char **environment; /* that it gets, NULL-terminated */
 };
 
 /** Whether a gateway accepts connections now. */
@@ -35,7 +37,8 @@ WRIT_RESULT writ_gateway_start_ensure(
 /** Sends a signal to the gateway, if it is there. */
 void writ_gateway_start_signal(const struct writ_gateway_start *start, int signal);
 
-/** Asks the gateway to end in order, and waits until it has. As writ_gateway_start_ensure. */
+/** Asks the gateway to end in order, also one that is being started, and waits until it has. As
+ * writ_gateway_start_ensure. */
 WRIT_RESULT writ_gateway_start_end(
     const struct writ_gateway_start *start, const sigset_t *stops, struct writ_err *err);
 

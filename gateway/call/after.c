@@ -3,35 +3,62 @@
 #include "gateway/call/after.h"
 
 #include "base/text.h"
+#include "gateway/call/retain.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 #include "policy/decide/output.h"
 
 #define RESULT_ROOM 4096 /* canonical bytes that need no memory of their own */
 
-/* The canonical form of a value, and its digest in the request's arena; `ret_hash` stays as it is
- * when the value has none. */
-static size_t
-hash(struct writ_request *request, const struct writ_json *value, struct writ_view *ret_hash,
-    struct writ_view *ret_kept)
+/* The digest and the length of a value's canonical form, and the form itself where it is kept. */
+struct digested {
+    struct writ_view hash; /* empty: it has no canonical form */
+    struct writ_view text; /* ptr NULL: it is not kept */
+    size_t bytes;
+};
+
+static bool
+replays(const struct writ_tool_rule *rule, size_t bytes)
 {
-    const struct writ_tool_rule *rule = request->call->verdict.rule;
+    return rule->duplicates == WRIT_DUPLICATES_REPLAY && bytes <= (size_t)rule->replay_bytes;
+}
+
+/* In the request's arena. */
+static struct digested
+digest_of(struct writ_request *request, const struct writ_json *value)
+{
+    struct writ_call *call = request->call;
     char room[RESULT_ROOM];
     writ_auto_buf canonical = writ_buf_from(
         room, sizeof room, (size_t)writ_request_config(request)->limits.response_bytes * 2);
     struct writ_digest digest;
     char text[WRIT_DIGEST_TEXT];
+    struct digested found = {{NULL, 0}, {NULL, 0}, 0};
+    bool is_kept;
 
     if (!writ_is_ok(writ_jcs_put(&canonical, value, NULL)) ||
         !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
-        return 0;
+        return found;
     }
     writ_digest_text(&digest, text);
-    *ret_hash = writ_view_copy(writ_view_str(text), request->x->arena);
-    if (rule->duplicates == WRIT_DUPLICATES_REPLAY && canonical.len <= (size_t)rule->replay_bytes) {
-        *ret_kept = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
+    found.hash = writ_view_copy(writ_view_str(text), request->x->arena);
+    found.bytes = canonical.len;
+    is_kept = writ_retain_takes(&call->contents, canonical.len);
+    if (is_kept || replays(call->verdict.rule, canonical.len)) {
+        found.text = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
     }
-    return canonical.len;
+    return found;
+}
+
+/* Keeps the result that ends the call: for a duplicate, and among the contents. */
+static void
+keep(struct writ_call *call, const struct digested *found, bool is_result)
+{
+    static const struct writ_view none = {NULL, 0};
+
+    call->end.result = replays(call->verdict.rule, found->bytes) ? found->text : none;
+    call->contents.result =
+        is_result && writ_retain_takes(&call->contents, found->bytes) ? found->text : none;
 }
 
 /* The received message, with the permitted result or error in place of its own. */
@@ -60,8 +87,12 @@ rewrite(struct writ_request *request, const struct writ_json *response, struct w
 
 /* A round that is withheld from the client is the last one: the client cannot continue it. */
 static void
-refuse(struct writ_conclusion *end, enum writ_reason reason)
+refuse(struct writ_call *call, enum writ_reason reason)
 {
+    struct writ_conclusion *end = &call->end;
+
+    call->contents.result = (struct writ_view){NULL, 0};
+    call->contents.too_large = false;
     end->refusal = reason;
     end->result = (struct writ_view){NULL, 0};
     end->output_hash = end->outcome == WRIT_OUTCOME_EXECUTED ? end->before_hash : end->output_hash;
@@ -75,16 +106,19 @@ take_changed(struct writ_request *request, const struct writ_json *response,
 {
     struct writ_call *call = request->call;
     const struct writ_json *value;
-    struct writ_view after = {NULL, 0}, kept = {NULL, 0}, message;
+    struct writ_view message;
+    struct digested after;
 
     if (!writ_is_ok(writ_mcp_parse(output->text, request->x->arena, &value)) ||
         !writ_is_ok(rewrite(request, response, member, output->text, &message))) {
-        refuse(&call->end, WRIT_REASON_RESULT_RULE_FAILED);
+        refuse(call, WRIT_REASON_RESULT_RULE_FAILED);
         return;
     }
-    (void)hash(request, value, &after, &kept);
-    call->end.after_hash = after;
-    call->end.result = call->end.waits == WRIT_WAIT_NONE ? kept : (struct writ_view){NULL, 0};
+    after = digest_of(request, value);
+    call->end.after_hash = after.hash;
+    if (call->end.waits == WRIT_WAIT_NONE) {
+        keep(call, &after, writ_view_is(member, "result"));
+    }
     call->reply.last.data = message;
 }
 
@@ -106,7 +140,7 @@ apply(struct writ_request *request, const struct writ_json *response, struct wri
     }
     call->end.output_rules = output.applied;
     if (output.refused != WRIT_REASON_NONE) {
-        refuse(&call->end, output.refused);
+        refuse(call, output.refused);
         return;
     }
     if (output.changed) {
@@ -125,20 +159,21 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
     struct writ_conclusion *end = &request->call->end;
     bool is_result = writ_json_get(response, WRIT_LIT("result")) != NULL;
     struct writ_view member = is_result ? WRIT_LIT("result") : WRIT_LIT("error");
-    struct writ_view kept = {NULL, 0};
-    size_t bytes = 0;
+    struct digested found;
 
     if (!is_result && request->call->verdict.rule->result == NULL) {
         return;
     }
-    bytes = hash(request, writ_json_get(response, member), &end->before_hash, &kept);
+    found = digest_of(request, writ_json_get(response, member));
+    end->before_hash = found.hash;
     if (is_result && end->waits == WRIT_WAIT_NONE) {
         end->output_hash = end->before_hash;
-        end->result = kept;
+        keep(request->call, &found, true);
     }
     if (request->call->verdict.rule->result != NULL) {
         /* without a canonical form its received length counts */
-        apply(request, response, member, bytes > 0 ? bytes : request->call->reply.last.data.len);
+        apply(request, response, member,
+            found.bytes > 0 ? found.bytes : request->call->reply.last.data.len);
     }
 }
 
@@ -179,14 +214,19 @@ writ_result
 writ_after_extend(
     const struct writ_after_marks *marks, struct writ_arena *arena, struct writ_member_object *ret)
 {
-    struct writ_extension extension = {
-        .output_rules = writ_member_list(marks->rules.items, marks->rules.n)};
+    struct writ_extension extension = {0};
     const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
 
-    if (marks->rules.n == 0) {
+    if (marks->rules.n == 0 && !marks->too_large) {
         return WRIT_DONE;
     }
-    if (marks->before.len > 0) {
+    if (marks->too_large) {
+        extension.contents_too_large = writ_member_flag(true);
+    }
+    if (marks->rules.n > 0) {
+        extension.output_rules = writ_member_list(marks->rules.items, marks->rules.n);
+    }
+    if (marks->rules.n > 0 && marks->before.len > 0) {
         extension.output_before = writ_member_text(marks->before);
     }
     if (marks->after.len > 0) {

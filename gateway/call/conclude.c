@@ -6,6 +6,7 @@
 
 #include "gateway/call/after.h"
 #include "gateway/call/mrtr.h"
+#include "gateway/call/retain.h"
 #include "gateway/call/task_completion.h"
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/client_stream.h"
@@ -285,7 +286,8 @@ writ_conclude_record(struct writ_request *request)
     const struct writ_after_marks marks = {.rules = end->output_rules,
         .before = end->before_hash,
         .after = end->after_hash,
-        .refused = end->refusal};
+        .refused = end->refusal,
+        .too_large = call->contents.too_large};
 
     wait_again(call, writ_request_config(request)->sessions.wait_us);
     if (end->waits != WRIT_WAIT_NONE) {
@@ -314,7 +316,10 @@ writ_conclude_record(struct writ_request *request)
             .profile = request->worker->gateway->profile,
             .outcome = &call->outcome,
             .result = end->result,
-            .result_ttl_us = end->result.len > 0 ? rule->replay_ttl_us : 0},
+            .result_ttl_us = end->result.len > 0 ? rule->replay_ttl_us : 0,
+            .content = writ_retain_result(request->generation->keyring, &call->contents,
+                &call->record.decision, &call->outcome,
+                writ_clock_wall_us(request->worker->gateway->clock), request->x->arena)},
     };
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
     return writ_request_submit(request, WRIT_STEP_ANSWER);

@@ -6,6 +6,7 @@
 #include "evidence/record/derive.h"
 #include "gateway/call/call_key.h"
 #include "gateway/call/conclude.h"
+#include "gateway/call/retain.h"
 #include "gateway/call/judge.h"
 #include "gateway/call/mrtr.h"
 #include "gateway/mcp/tool_name.h"
@@ -401,6 +402,7 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         WRIT_TRY(writ_call_key_digest(
             &call->record.state_free, request->x->arena, &extension->state_free));
     }
+    WRIT_TRY(writ_retain_describe(request, call));
     return writ_extension_make(extension, request->x->arena, &d->extensions, NULL);
 }
 
@@ -529,6 +531,27 @@ held_until(const struct writ_request *request)
                : 0;
 }
 
+/* The arguments go to the ledger encrypted. False: they cannot be, and without them there is no
+ * call. */
+static bool
+keep(struct writ_request *request, struct writ_entry_decision *decision)
+{
+    const struct writ_call_contents *contents = &request->call->contents;
+    const struct writ_retained what = {.decision = decision->draft,
+        .part = WRIT_CONTENT_ARGUMENTS,
+        .is_part = !contents->whole,
+        .text = contents->arguments,
+        .since_us = writ_clock_wall_us(request->worker->gateway->clock),
+        .keep_us = contents->terms.keep_us};
+
+    if (contents->arguments.ptr == NULL) {
+        return true;
+    }
+    decision->content =
+        writ_retain_seal(request->generation->keyring, &what, request->x->arena, NULL);
+    return decision->content != NULL;
+}
+
 enum writ_step
 writ_judge_claim(struct writ_request *request)
 {
@@ -550,7 +573,7 @@ writ_judge_claim(struct writ_request *request)
         .reservations_n = call->verdict.reservations_n,
     };
 
-    if (!writ_is_ok(make_claim(request, call, &decision.claim))) {
+    if (!writ_is_ok(make_claim(request, call, &decision.claim)) || !keep(request, &decision)) {
         return writ_refusal_http(
             request, 500, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_INTERNAL_ERROR, NULL);
     }

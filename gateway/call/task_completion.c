@@ -3,6 +3,7 @@
 #include "gateway/call/task_completion.h"
 
 #include "gateway/call/after.h"
+#include "gateway/call/retain.h"
 #include "gateway/mcp/rewrite.h"
 
 #include "base/id.h"
@@ -113,19 +114,25 @@ find_value(enum writ_task_form form, const struct writ_json *message)
     return value;
 }
 
-/* The digest in the arena, empty for a value without canonical form: the tool ran nevertheless. */
+/* The digest in the arena, empty for a value without canonical form: the tool ran nevertheless. The
+ * result is kept among the contents. */
 static struct writ_view
-hash(const struct writ_task_completion *end, const struct writ_json *value, size_t *ret_bytes)
+hash(struct writ_task_completion *end, const struct value *found, const struct writ_json *value,
+    size_t *ret_bytes)
 {
     writ_auto_buf canonical = writ_buf_make((size_t)end->config->limits.response_bytes * 2);
     struct writ_digest digest;
     char text[WRIT_DIGEST_TEXT];
 
+    end->contents.result = (struct writ_view){NULL, 0};
     if (!writ_is_ok(writ_jcs_put(&canonical, value, NULL)) ||
         !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
         return (struct writ_view){NULL, 0};
     }
     *ret_bytes = canonical.len;
+    if (!found->is_error && writ_retain_takes(&end->contents, canonical.len)) {
+        end->contents.result = writ_view_copy(writ_buf_view(&canonical), end->arena);
+    }
     writ_digest_text(&digest, text);
     return writ_view_copy(writ_view_str(text), end->arena);
 }
@@ -143,7 +150,7 @@ take_changed(struct writ_task_completion *end, const struct writ_json *message,
         !writ_is_ok(writ_rewrite_at(message, value->path, value->depth, output->text, &changed))) {
         return WRIT_REASON_RESULT_RULE_FAILED;
     }
-    end->after_hash = hash(end, told, &bytes);
+    end->after_hash = hash(end, value, told, &bytes);
     *text = writ_buf_view(&changed);
     return WRIT_REASON_NONE;
 }
@@ -158,7 +165,9 @@ apply_rules(struct writ_task_completion *end, const struct writ_json *message,
     struct writ_output output;
     size_t bytes = text->len;
 
-    end->output_hash = hash(end, value->json, &bytes);
+    end->contents =
+        writ_retain_of(end->config, end->upstream, &end->call.decision, rule, end->arena);
+    end->output_hash = hash(end, value, value->json, &bytes);
     if (rule == NULL || rule->result == NULL) {
         return false;
     }
@@ -171,6 +180,10 @@ apply_rules(struct writ_task_completion *end, const struct writ_json *message,
     end->withheld = output.refused;
     if (output.refused == WRIT_REASON_NONE && output.changed) {
         end->withheld = take_changed(end, message, value, &output, text);
+    }
+    if (end->withheld != WRIT_REASON_NONE) {
+        end->contents.result = (struct writ_view){NULL, 0};
+        end->contents.too_large = false;
     }
     return output.is_error;
 }
@@ -348,7 +361,8 @@ writ_task_completion_record(
     const struct writ_after_marks marks = {.rules = end->output_rules,
         .before = end->output_hash,
         .after = end->after_hash,
-        .refused = end->withheld};
+        .refused = end->withheld,
+        .too_large = end->contents.too_large};
 
     end->outcome = writ_outcome_for(&end->call.decision, end->kind);
     if (end->kind == WRIT_OUTCOME_ERROR) {
@@ -362,7 +376,9 @@ writ_task_completion_record(
         .outcome = {.leaf = end->call.leaf,
             .decision = &end->call.decision,
             .profile = profile_of(end),
-            .outcome = &end->outcome},
+            .outcome = &end->outcome,
+            .content = writ_retain_result(end->keys, &end->contents, &end->call.decision,
+                &end->outcome, writ_clock_wall_us(end->clock), end->arena)},
     };
     writ_metrics_mark(metrics, WRIT_VECTOR_OUTCOMES, end->kind);
     return writ_after_extend(&marks, end->arena, &end->outcome.extensions);

@@ -31,10 +31,11 @@ enum writ_task_says {
     WRIT_TASK_SAYS_ASK,         /* over: the result is in tasks/result */
 };
 
-/** A task of an agent, and its end. Zero-initialise and set the first four. */
+/** A task of an agent, and its end. Zero-initialise and set the first seven. */
 struct writ_task_completion {
     const struct writ_clock *clock;
     const struct writ_config *config;
+    const struct writ_keyring *keys; /* of contents */
     const struct writ_agent *agent;
     struct writ_view upstream; /* its name */
     struct writ_arena *arena;
@@ -46,6 +47,7 @@ struct writ_task_completion {
                                                  sent */
     struct writ_views output_rules;
     enum writ_reason withheld; /* why it is withheld, or NONE */
+    struct writ_call_contents contents;
     struct writ_outcome outcome;
 };
 

@@ -169,6 +169,7 @@ found(struct pending_event *pending)
     }
     pending->end = (struct writ_task_completion){.config = writ_request_config(request),
         .clock = request->worker->gateway->clock,
+        .keys = request->generation->keyring,
         .agent = &request->identity.agent,
         .upstream = writ_upstream_config(pending->from)->name,
         .arena = pending->arena,

@@ -9,6 +9,7 @@
 #include "evidence/json/write.h"
 #include "policy/decide/approval.h"
 
+#define HEADS_MAX      16384              /* bytes of one head Mcp-Param-* */
 #define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
 #define LIST_VALUES    (1u << 20)
 #define PAGES_MAX      256
@@ -109,7 +110,7 @@ head_fault(const struct writ_request *request, const struct writ_params *params)
         case WRIT_PARAM_AGREES:
             break;
         case WRIT_PARAM_MISSING:
-            if (modern) {
+            if (modern && !request->x->peer->same_user) {
                 return "a header Mcp-Param-* that the tool's definition wants is missing";
             }
             break;
@@ -118,6 +119,39 @@ head_fault(const struct writ_request *request, const struct writ_params *params)
         }
     }
     return NULL;
+}
+
+/* A client over stdio has no head: what its `writ wrap` cannot know is written here, for a server
+ * over HTTP. Over a Unix socket no party between the two reads only the head. */
+static WRIT_RESULT
+write_heads(struct writ_request *request, const struct writ_params *params)
+{
+    struct writ_arena *arena = request->x->arena;
+    struct writ_learned *learned = &request->call->learned;
+    struct writ_header *heads = writ_arena_get(arena, (params->n + 1) * sizeof *heads);
+
+    if (heads == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    learned->heads = heads;
+    learned->heads_n = 0;
+    for (size_t i = 0; i < params->n; i++) {
+        struct writ_view value = writ_exchange_header(request->x, params->items[i].header);
+        struct writ_buf text = writ_buf_in(arena, HEADS_MAX);
+        struct writ_view name;
+
+        if (writ_param_check(&params->items[i], request->call->callee.arguments, value) ==
+            WRIT_PARAM_MISSING) {
+            writ_param_put(&params->items[i], request->call->callee.arguments, &text);
+            WRIT_TRY(writ_buf_check(&text, NULL));
+            name = writ_view_copy(params->items[i].header, arena); /* the catalog may be freed */
+            if (name.ptr == NULL) {
+                return (writ_result){WRIT_E_NOMEM};
+            }
+            heads[learned->heads_n++] = (struct writ_header){name, writ_buf_view(&text)};
+        }
+    }
+    return WRIT_DONE;
 }
 
 /* Removes an approval that is required only for annotated tools, when this tool is not annotated
@@ -152,6 +186,11 @@ use_definition(struct writ_request *request)
         if (fault != NULL) {
             return writ_refusal_http(
                 request, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, fault);
+        }
+        if (request->message.era == WRIT_MCP_ERA_MODERN &&
+            !writ_is_ok(write_heads(request, &tool->params))) {
+            return writ_refusal_http(
+                request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
         }
         call->learned.digest = tool->digest;
         call->learned.hints = tool->hints;

@@ -196,7 +196,7 @@ fail_status(
 
     if (link->status == 401 || link->status == 403) {
         WRIT_FAIL(err, WRIT_E_IO,
-            "%s: it refuses with status %u. Configure what it is to be shown: "
+            "%s: it refuses with status %u. It needs a secret: --token-file of `writ init`, or "
             "`authorization` of the upstream.",
             label, link->status);
     }

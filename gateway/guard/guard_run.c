@@ -5,8 +5,8 @@
 #include "gateway/guard/guard_ask.h"
 #include "gateway/guard/guard_http.h"
 #include "gateway/guard/guard_stdio.h"
+#include "gateway/io/end_signals.h"
 
-#include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -16,17 +16,6 @@
 #define STATUS_EVERY_US US_PER_S
 #define STATUS_MAX      ((size_t)8192)
 #define TICK_NS         100000000
-
-static void
-block_signals(sigset_t *ret)
-{
-    (void)sigemptyset(ret);
-    (void)sigaddset(ret, SIGTERM);
-    (void)sigaddset(ret, SIGINT);
-    (void)sigaddset(ret, SIGHUP);
-    (void)pthread_sigmask(SIG_BLOCK, ret, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
-}
 
 /* Opens the common parts of the forms. */
 static WRIT_RESULT
@@ -126,7 +115,7 @@ writ_guard_run(const struct writ_guard_options *options, struct writ_err *err)
     sigset_t signals;
     writ_result result;
 
-    block_signals(&signals);
+    writ_end_signals_block(&signals);
     (void)prctl(PR_SET_DUMPABLE, 0);
     result = open_guard(&guard, err);
     if (writ_is_ok(result)) {

@@ -61,23 +61,6 @@ writ_hook_of(const struct writ_request *request)
     return request->part;
 }
 
-bool
-writ_hook_knows(const struct writ_json *body, const char *const *known)
-{
-    WRIT_JSON_EACH(name, body)
-    {
-        bool found = false;
-
-        for (size_t i = 0; known[i] != NULL; i++) {
-            found = found || writ_view_is(writ_json_string(name), known[i]);
-        }
-        if (!found) {
-            return false;
-        }
-    }
-    return true;
-}
-
 enum writ_step
 writ_hook_find(struct writ_request *request, struct writ_view decision_id, enum writ_step next)
 {
@@ -181,7 +164,7 @@ writ_hook_before(struct writ_request *request)
     enum writ_step step;
     struct writ_call *call;
 
-    if (!writ_hook_knows(body, known)) {
+    if (!writ_json_has_only(body, known)) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "a candidate has no other members than " CANDIDATE(NAME, ", "));
     }

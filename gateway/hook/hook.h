@@ -47,9 +47,6 @@ void writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
 /** The hook of a request of the API. */
 struct writ_hook *writ_hook_of(const struct writ_request *request);
 
-/** Whether `body` has only members of `known`, which ends with NULL. */
-bool writ_hook_knows(const struct writ_json *body, const char *const *known);
-
 /** Reads the members that identify the call, and makes `request->call` from them. False: refused.
  * @param ret_step  written then */
 bool writ_hook_call(struct writ_request *request, enum writ_step *ret_step);

@@ -3,6 +3,7 @@
 
 #include "evidence/record/derive.h"
 #include "gateway/call/after.h"
+#include "gateway/call/retain.h"
 #include "gateway/listener/api_answer.h"
 #include "gateway/request/caller_claims.h"
 
@@ -147,6 +148,9 @@ look_at_result(struct writ_request *request, const struct writ_extension *extens
         call->end.output_hash = writ_member_view(told);
         return true;
     }
+    call->contents =
+        writ_retain_of(writ_request_config(request), writ_member_view(&extension->upstream),
+            &call->record.decision, call->verdict.rule, request->x->arena);
     call->reply.last.data = request->x->body;
     writ_after_response(request, hook->body);
     call->end.result = (struct writ_view){NULL, 0}; /* the caller has the result already */
@@ -275,7 +279,7 @@ writ_hook_after_read_seal(struct writ_request *request)
     const struct writ_json *body = writ_hook_of(request)->body;
     struct writ_view boundary_id = {NULL, 0};
 
-    if (!writ_hook_knows(body, known) ||
+    if (!writ_json_has_only(body, known) ||
         !writ_caller_claims_name(body, WRIT_LIT("boundary_id"), &boundary_id) ||
         boundary_id.ptr == NULL) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,

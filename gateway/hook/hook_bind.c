@@ -68,7 +68,7 @@ writ_hook_bind_read(struct writ_request *request)
     hook->authorization =
         writ_json_get_typed(hook->body, WRIT_LIT("authorization"), WRIT_JSON_OBJECT);
     id = writ_json_string(writ_json_get(hook->authorization, WRIT_LIT("decision_id")));
-    if (!writ_hook_knows(hook->body, known) || id.len == 0) {
+    if (!writ_json_has_only(hook->body, known) || id.len == 0) {
         return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
             "wants authorization, a decision with its decision_id, and the candidate: " CANDIDATE(
                 NAME, ", "));

@@ -76,6 +76,12 @@ dial_done(void *ctx, struct writ_dial *dial, const struct writ_dial_result *resu
         fail_oldest(client, result->reason, result->detail);
         return;
     }
+    if (client->options.socket_path != NULL &&
+        !writ_unix_socket_is_ours(writ_socket_fd(result->socket))) {
+        writ_socket_close(result->socket);
+        fail_oldest(client, WRIT_HTTP_CONNECT_FAILED, "the socket is another user's");
+        return;
+    }
     client->address_first = result->index;
     conn = writ_http_conn_new(client, result->socket);
     if (conn == NULL) {

@@ -2,10 +2,10 @@
  *
  * The child is started without a shell, in a session and process group of its own, with no
  * descriptor but 0, 1 and 2, with an environment of a few allowed variables and the configured
- * ones, and it dies with the thread of its loop (PR_SET_PDEATHSIG). When it ends, the rest of its
- * group is killed; a descendant that made a session of its own escapes that, and only loses its
- * streams. A child that ends, or that sends a line longer than allowed, is started again, after a
- * pause that doubles each time.
+ * ones, and it dies with the thread of its loop (PR_SET_PDEATHSIG); what it started itself then
+ * only loses its streams. When it ends otherwise, the rest of its group is killed; a descendant
+ * that made a session of its own escapes that, and only loses its streams. A child that ends, or
+ * that sends a line longer than allowed, is started again, after a pause that doubles each time.
  *
  * Lines: one message each way is one line, without LF or NUL inside. Standard error is not part of
  * the protocol: it is always drained, cut into short lines, and handed to on_log at a bounded rate.

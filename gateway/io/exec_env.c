@@ -1,5 +1,5 @@
 /* exec_env.c - argv and environment for exec. Inherited variables are read from the gateway's own
- * environment and come first, so that a configured value of the same name wins. */
+ * environment and come last: of two values of a name the first one counts (spawn.h). */
 #include "gateway/io/exec_env.h"
 
 #include <stdlib.h>
@@ -28,6 +28,10 @@ writ_exec_env_make(const struct writ_views *argv, const struct writ_views *inher
     for (size_t i = 0; i < argv->n; i++) {
         ret->argv[i] = argv->items[i].ptr;
     }
+    for (size_t i = 0; i < environment->n; i++) {
+        starts[n++] = ret->text.len;
+        put_variable(&ret->text, environment->items[i].name, environment->items[i].value);
+    }
     for (size_t i = 0; i < inherit->n; i++) {
         const char *value = getenv(inherit->items[i].ptr);
 
@@ -35,10 +39,6 @@ writ_exec_env_make(const struct writ_views *argv, const struct writ_views *inher
             starts[n++] = ret->text.len;
             put_variable(&ret->text, inherit->items[i], writ_view_str(value));
         }
-    }
-    for (size_t i = 0; i < environment->n; i++) {
-        starts[n++] = ret->text.len;
-        put_variable(&ret->text, environment->items[i].name, environment->items[i].value);
     }
     WRIT_TRY(writ_buf_check(&ret->text, err));
     for (size_t i = 0; i < n; i++) {
@@ -50,5 +50,5 @@ writ_exec_env_make(const struct writ_views *argv, const struct writ_views *inher
 void
 writ_exec_env_wipe(struct writ_exec_env *surroundings)
 {
-    writ_buf_wipe(&surroundings->text);
+    writ_buf_wipe_secret(&surroundings->text);
 }

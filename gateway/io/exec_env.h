@@ -14,7 +14,8 @@ struct writ_exec_env {
 };
 
 /**
- * Makes them. Configured variables come after inherited ones, and so win.
+ * Makes them. Configured variables come before inherited ones, and so win. Of a name that
+ * `environment` has twice the first value counts.
  *
  * @param argv, inherit, environment  of the configuration: at most what option.tbl.h allows
  *

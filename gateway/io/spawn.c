@@ -100,6 +100,19 @@ add_variable(struct writ_spawn_plan *plan, const char *text, struct writ_err *er
     return WRIT_DONE;
 }
 
+bool
+writ_spawn_inherits(struct writ_view name)
+{
+    for (size_t i = 0; i < sizeof inherited / sizeof inherited[0]; i++) {
+        struct writ_view known = writ_view_str(inherited[i]);
+
+        if (writ_view_equal(writ_view_sub(known, 0, known.len - 1), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static WRIT_RESULT
 plan_environment(struct writ_spawn_plan *plan, const char *const *environment, struct writ_err *err)
 {
@@ -107,10 +120,10 @@ plan_environment(struct writ_spawn_plan *plan, const char *const *environment, s
         WRIT_TRY(add_variable(plan, *environment, err));
     }
     for (char **own = environ; own != NULL && *own != NULL; own++) {
-        for (size_t i = 0; i < sizeof inherited / sizeof inherited[0]; i++) {
-            if (writ_view_has_prefix(writ_view_str(*own), writ_view_str(inherited[i]))) {
-                WRIT_TRY(add_variable(plan, *own, err));
-            }
+        struct writ_view all = writ_view_str(*own);
+
+        if (writ_spawn_inherits(writ_view_sub(all, 0, writ_view_find(all, '=')))) {
+            WRIT_TRY(add_variable(plan, *own, err));
         }
     }
     return WRIT_DONE;

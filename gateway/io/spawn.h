@@ -21,6 +21,9 @@ WRIT_RESULT writ_spawn_plan_new(const char *const *argv, const char *const *envi
     const char *directory, struct writ_spawn_plan **ret, struct writ_err *err);
 void writ_spawn_plan_free(struct writ_spawn_plan *plan);
 
+/** Whether every such program inherits the variable, when it is set. */
+bool writ_spawn_inherits(struct writ_view name);
+
 /** A running process, and our ends of its pipes, all non-blocking and closed on exec. */
 struct writ_spawned {
     pid_t pid;

@@ -46,6 +46,7 @@ note_peer(struct writ_connection *connection, const union writ_ipport *from)
     if (from->any.sa_family == AF_UNIX) {
         connection->peer.address = WRIT_LIT("unix");
         connection->peer.loopback = true;
+        connection->peer.same_user = true; /* acceptor.c closes others */
         return;
     }
     connection->peer.address = writ_ipport_text(from, true, connection->address);
@@ -231,7 +232,8 @@ writ_connection_refuse(struct writ_connection *connection, const struct writ_fra
 }
 
 /* The number of bytes that libmicrohttpd has taken from the socket so far, and the number that wait
- * there. False on a Unix socket, which does not count them: only body_timeout ends such a body. */
+ * there. False where the kernel does not count them: on a Unix socket, before Linux 4.1, under
+ * QEMU's user mode. Only body_timeout ends such a body. */
 static bool
 count_bytes(const struct writ_connection *connection, uint64_t *ret_taken, int *ret_waiting)
 {
@@ -239,7 +241,8 @@ count_bytes(const struct writ_connection *connection, uint64_t *ret_taken, int *
     socklen_t size = sizeof info;
 
     if (ioctl(connection->fd, FIONREAD, ret_waiting) != 0 ||
-        getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+        getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        info.tcpi_bytes_received == 0) { /* although the head has come */
         return false;
     }
     *ret_taken = info.tcpi_bytes_received - (uint64_t)*ret_waiting;

@@ -20,6 +20,7 @@ struct writ_service_sockets;
 struct writ_peer {
     struct writ_view address; /* "127.0.0.1:53412", "[::1]:53412" or "unix", for logs */
     bool loopback;            /* 127.0.0.0/8, ::1 or their mapped forms, or a Unix socket */
+    bool same_user;           /* over a Unix socket: the client runs as our user, or as root */
     bool tls;
     /* A client certificate that our own check accepted (chain to the configured authority, time,
      * purpose). Empty without one. */

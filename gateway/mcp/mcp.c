@@ -11,7 +11,8 @@
 
 /* The envelope is a closed set, compared exactly: a parser upstream that folds case must find no
  * member that was not judged (security.md J2). */
-static const char *const envelope[] = {"jsonrpc", "id", "method", "params", "result", "error"};
+static const char *const envelope[] = {
+    "jsonrpc", "id", "method", "params", "result", "error", NULL};
 
 static writ_result
 refuse(
@@ -34,28 +35,12 @@ mismatch(struct writ_mcp_fault *fault, const char *text)
     return refuse(fault, 400, WRIT_RPC_HEADER_MISMATCH, WRIT_REASON_HEADER_MISMATCH, text);
 }
 
-static bool
-envelope_is_closed(const struct writ_json *body)
-{
-    WRIT_JSON_EACH(name, body)
-    {
-        bool known = false;
-        for (size_t i = 0; i < sizeof envelope / sizeof *envelope; i++) {
-            known = known || writ_view_is(writ_json_string(name), envelope[i]);
-        }
-        if (!known) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool
 writ_mcp_is_unambiguous(const struct writ_json *body)
 {
     WRIT_JSON_EACH(name, body)
     {
-        for (size_t i = 0; i < sizeof envelope / sizeof *envelope; i++) {
+        for (size_t i = 0; envelope[i] != NULL; i++) {
             if (writ_view_equal_nocase(writ_json_string(name), writ_view_str(envelope[i])) &&
                 !writ_view_is(writ_json_string(name), envelope[i])) {
                 return false;
@@ -66,13 +51,13 @@ writ_mcp_is_unambiguous(const struct writ_json *body)
 }
 
 static bool
-id_is_good(const struct writ_json *id)
+id_is_good(const struct writ_json *id, size_t max)
 {
     int64_t number;
 
     switch (writ_json_type(id)) {
     case WRIT_JSON_STRING:
-        return writ_json_string(id).len <= WRIT_MCP_ID_MAX;
+        return writ_json_string(id).len <= max;
     case WRIT_JSON_NUMBER:
         return writ_is_ok(writ_json_integer(id, -ID_INTEGER_MAX, ID_INTEGER_MAX, &number));
     case WRIT_JSON_NONE:
@@ -86,12 +71,19 @@ id_is_good(const struct writ_json *id)
     return false;
 }
 
+static size_t
+most_of(const struct writ_json *body)
+{
+    return writ_json_get(body, WRIT_LIT("method")) == NULL ? WRIT_MCP_ANSWER_ID_MAX
+                                                           : WRIT_MCP_ID_MAX;
+}
+
 const struct writ_json *
 writ_mcp_id(const struct writ_json *body)
 {
     const struct writ_json *id = writ_json_get(body, WRIT_LIT("id"));
 
-    return id_is_good(id) ? id : NULL;
+    return id_is_good(id, most_of(body)) ? id : NULL;
 }
 
 /* Whether it is a request, a notification or a response: each has its own members and no others. */
@@ -108,12 +100,13 @@ kind_of(
     if (!writ_json_is(writ_json_get(body, WRIT_LIT("jsonrpc")), WRIT_LIT("2.0"))) {
         return malformed(fault, "jsonrpc must be \"2.0\"");
     }
-    if (!envelope_is_closed(body)) {
+    if (!writ_json_has_only(body, envelope)) {
         return malformed(fault, "the message has a member that JSON-RPC does not know");
     }
-    if (id != NULL && !id_is_good(id)) {
-        return malformed(
-            fault, "id must be a string of at most 256 bytes or an integer within 2^53");
+    if (id != NULL && !id_is_good(id, most_of(body))) {
+        return malformed(fault,
+            "id must be a string of at most 256 bytes (4096 in an answer) or an integer within "
+            "2^53");
     }
     if (method == NULL) {
         if (id == NULL || result == error || params) {
@@ -297,20 +290,9 @@ bool
 writ_mcp_params_are_known(const struct writ_json *params)
 {
     static const char *const known[] = {
-        "name", "arguments", "_meta", "task", "inputResponses", "requestState"};
+        "name", "arguments", "_meta", "task", "inputResponses", "requestState", NULL};
 
-    WRIT_JSON_EACH(name, params)
-    {
-        bool found = false;
-
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-            found = found || writ_view_is(writ_json_string(name), known[i]);
-        }
-        if (!found) {
-            return false;
-        }
-    }
-    return true;
+    return writ_json_has_only(params, known);
 }
 
 static const struct writ_view base64_open = WRIT_LIT("=?base64?");

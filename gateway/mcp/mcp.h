@@ -15,6 +15,8 @@
 #define WRIT_MCP_LATEST_LEGACY "2025-11-25"
 #define WRIT_MCP_MODERN        "2026-07-28"
 #define WRIT_MCP_ID_MAX        256 /* most bytes of a request id, as JSON text */
+#define WRIT_MCP_ANSWER_ID_MAX                                                                     \
+    4096 /* of an answer: a server chose the id, and its upstream's name is before it */
 
 #define WRIT_META_VERSION      "io.modelcontextprotocol/protocolVersion"
 #define WRIT_META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"

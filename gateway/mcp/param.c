@@ -210,3 +210,30 @@ writ_param_check(
     }
     return wants_header(argument) ? WRIT_PARAM_MISSING : WRIT_PARAM_AGREES;
 }
+
+void
+writ_param_put(
+    const struct writ_param *param, const struct writ_json *arguments, struct writ_buf *ret)
+{
+    const struct writ_json *argument = writ_json_pointer(arguments, param->pointer);
+
+    switch (writ_json_type(argument)) {
+    case WRIT_JSON_STRING:
+        writ_mcp_header_encode(ret, writ_json_string(argument));
+        break;
+    case WRIT_JSON_NUMBER:
+        writ_buf_put(ret, writ_json_text(argument));
+        break;
+    case WRIT_JSON_TRUE:
+        writ_buf_str(ret, "true");
+        break;
+    case WRIT_JSON_FALSE:
+        writ_buf_str(ret, "false");
+        break;
+    case WRIT_JSON_NONE:
+    case WRIT_JSON_NULL:
+    case WRIT_JSON_ARRAY:
+    case WRIT_JSON_OBJECT:
+        break;
+    }
+}

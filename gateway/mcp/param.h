@@ -56,4 +56,8 @@ enum writ_param_answer {
 enum writ_param_answer writ_param_check(
     const struct writ_param *param, const struct writ_json *arguments, struct writ_view value);
 
+/** Appends the header's value for the argument, which WRIT_PARAM_MISSING asks for. */
+void writ_param_put(
+    const struct writ_param *param, const struct writ_json *arguments, struct writ_buf *ret);
+
 #endif

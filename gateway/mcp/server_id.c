@@ -2,13 +2,12 @@
 #include "gateway/mcp/server_id.h"
 
 #include "base/text.h"
-
-#define ID_MAX 4096 /* bytes of the id of a server's request, with its upstream's name */
+#include "gateway/mcp/mcp.h"
 
 WRIT_RESULT
 writ_server_id_put(struct writ_view upstream, const struct writ_json *id, struct writ_buf *ret_json)
 {
-    writ_auto_buf text = writ_buf_make(ID_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_MCP_ANSWER_ID_MAX);
 
     writ_buf_put(&text, upstream);
     writ_buf_str(&text, writ_json_type(id) == WRIT_JSON_NUMBER ? "/n/" : "/s/");

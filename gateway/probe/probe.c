@@ -169,7 +169,7 @@ read_tool(const struct reading *r, const struct writ_json *result)
         writ_json_string(writ_json_pointer(result, WRIT_LIT("/content/0/text")));
     const struct writ_json *parsed = NULL;
 
-    if (writ_json_type(writ_json_get(result, WRIT_LIT("isError"))) == WRIT_JSON_TRUE) {
+    if (writ_json_is_true(result, WRIT_LIT("isError"))) {
         missing(r, true);
         return;
     }

@@ -227,6 +227,7 @@ ask(struct attempt *attempt, struct writ_view method)
             .total_us = WRIT_UPSTREAM_LIST_TIMES * to->list_timeout_us,
             .scope = question->session->id,
             .agent = &question->agent,
+            .environment = writ_session_environment(question->session),
             .client = question->session->client}};
     attempt->question = question;
     writ_upcall_start(attempt->upstream, request_of(attempt)->worker, &question->upcall);

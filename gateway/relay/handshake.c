@@ -388,6 +388,7 @@ make_session(
     WRIT_TRY(keep_client(request));
     request->session->abilities =
         writ_abilities_read(writ_json_get(request->message.params, WRIT_LIT("capabilities")));
+    writ_session_keep_environment(request->session, writ_request_environment(request));
     WRIT_TRY(put_row(request->session, &row));
     *ret_row = writ_view_copy(writ_buf_view(&row), request->x->arena);
     return ret_row->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};

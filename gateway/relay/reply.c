@@ -3,6 +3,7 @@
 #include "gateway/request/finish.h"
 #include "gateway/upstream/upstream.h"
 
+#include "gateway/review/continuation.h"
 #include "gateway/review/meet.h"
 #include "gateway/relay/pass.h"
 #include "gateway/request/refusal.h"
@@ -34,6 +35,9 @@ writ_reply_start(struct writ_request *request)
     if (request->session == NULL) {
         return writ_refusal_http(request, 400, WRIT_RPC_SERVER_ERROR, WRIT_REASON_MALFORMED_REQUEST,
             "an answer belongs to a session");
+    }
+    if (writ_continuation_is(writ_json_string(request->message.id))) {
+        return WRIT_STEP_VOTE;
     }
     if (upstream == NULL ||
         !writ_is_ok(writ_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {

@@ -216,6 +216,7 @@ writ_task_find(struct writ_request *request)
         task->whose = candidate(task);
         task->end = (struct writ_task_completion){.clock = request->worker->gateway->clock,
             .config = writ_request_config(request),
+            .keys = request->generation->keyring,
             .agent = &request->identity.agent,
             .upstream = writ_upstream_config(task->whose)->name,
             .arena = request->x->arena,

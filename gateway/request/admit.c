@@ -4,6 +4,7 @@
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"
 #include "gateway/state/session_row.h"
+#include "gateway/upstream/client_env.h"
 
 /* Limits the open requests of one agent, so that others are served. */
 static enum writ_step
@@ -26,6 +27,12 @@ writ_admit_agent(struct writ_request *request)
     struct writ_identity_result identity;
     writ_result taken;
 
+    if (!request->x->peer->same_user &&
+        writ_exchange_header(request->x, WRIT_LIT(WRIT_CLIENT_ENV_FIELD)).ptr != NULL) {
+        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_REQUEST,
+            WRIT_REASON_MALFORMED_REQUEST,
+            WRIT_CLIENT_ENV_FIELD " is taken over a Unix socket alone");
+    }
     writ_identity_ask(request->worker->identity, &question, request->x->arena, &identity);
     if (identity.answer != WRIT_IDENTITY_KNOWN) {
         return writ_refusal_identity(request, &identity);
@@ -156,6 +163,7 @@ use_session(struct writ_request *request, struct writ_session *session)
             WRIT_REASON_MALFORMED_REQUEST,
             "the session is initialized; a new one is asked for without an id");
     }
+    writ_session_keep_environment(session, writ_request_environment(request));
     writ_session_row_refresh(request->worker, session);
     switch (request->x->method) {
     case WRIT_METHOD_GET:

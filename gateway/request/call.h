@@ -41,10 +41,12 @@ struct writ_call_run {
 
 /** The tool's definition by its server (tool_discovery.h). DISCOVER. */
 struct writ_learned {
-    struct writ_digest digest; /* of the definition, when `known` */
-    unsigned hints;            /* of that definition: enum writ_hint */
-    bool known, asked;         /* asked: the server's list was requested for this call */
-    bool repeats;              /* duplicates: auto, and the tool only reads */
+    struct writ_digest digest;       /* of the definition, when `known` */
+    unsigned hints;                  /* of that definition: enum writ_hint */
+    const struct writ_header *heads; /* Mcp-Param-* that a client over stdio could not write */
+    size_t heads_n;
+    bool known, asked; /* asked: the server's list was requested for this call */
+    bool repeats;      /* duplicates: auto, and the tool only reads */
 };
 
 /** The result of observing the target's state (observe.c). OBSERVE; DISCOVER notes the fault of the
@@ -72,8 +74,11 @@ struct writ_mrtr {
 /** The data of a caller that comes back as requested (review_return.h). JUDGE. */
 struct writ_returned {
     struct writ_view state; /* its requestState; ptr NULL: not one of the gateway's */
-    bool shown, declined;   /* a person has agreed, or declined, to open the page of the review */
-    enum writ_reason fault; /* why it is refused, or NONE */
+    bool shown, declined;   /* a person has agreed, or declined, to open the page of the review,
+                               or to vote */
+    const struct writ_json *content; /* what the person said; NULL: nothing */
+    struct writ_view terms;          /* that its requestState names: the content is a vote; DRAFT */
+    enum writ_reason fault;          /* why it is refused, or NONE */
 };
 
 /** The end of the call, and the answer for the client. DRAFT and BIND for a refused call; else
@@ -105,6 +110,16 @@ struct writ_call_record {
     struct writ_extension extension; /* the source of decision.extensions */
     struct writ_digest state_free;   /* of the call, whatever the state of its target */
     uint64_t leaf;                   /* of the decision: BIND */
+};
+
+/** What is kept of its contents (gateway/call/retain.h). DRAFT, or JOIN of the hook API; CHECK
+ * gives the result. */
+struct writ_call_contents {
+    struct writ_retention terms; /* keep_us 0: nothing */
+    struct writ_view arguments;  /* the kept form; ptr NULL: none */
+    bool whole;                  /* nothing was left out */
+    struct writ_view result;     /* canonical, as it is passed on; ptr NULL: none */
+    bool too_large;              /* the result is longer than the terms permit */
 };
 
 /** The review that it needs (review_ask.h). DRAFT. */
@@ -142,6 +157,7 @@ struct writ_call {
     struct writ_observed observed;
     struct writ_call_run run;
     struct writ_call_record record;
+    struct writ_call_contents contents;
     struct writ_call_review review;
     struct writ_call_grant grant;
     struct writ_call_reply reply;

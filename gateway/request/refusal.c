@@ -132,8 +132,9 @@ writ_refusal_http(struct writ_request *request, unsigned status, int code, enum 
 {
     struct writ_exchange *x = request->x;
     const struct fault fault = {status, code, reason, text};
-    struct writ_header headers[2] = {type_of(request->endpoint)};
-    size_t count = 1;
+    struct writ_header headers[3] = {
+        type_of(request->endpoint), {WRIT_LIT(WRIT_REFUSAL_FIELD), writ_reason_name(reason)}};
+    size_t count = 2;
     writ_auto_buf body = writ_buf_make(WRIT_REFUSAL_MAX);
 
     put_fault(&body, request->endpoint, request->message.id, &fault);

@@ -15,6 +15,11 @@
 /** The one code of governed refusals: outside the range that JSON-RPC and MCP reserve. */
 #define WRIT_REFUSAL_CODE (-31001)
 
+/** The field of the head that names the reason of writ_refusal_http. No field of an upstream's
+ * answer reaches a client, so it tells the gateway's own refusal from an error that a tool server
+ * wrote. */
+#define WRIT_REFUSAL_FIELD "Writ-Reason"
+
 /** Most bytes of a refusal without a governed call. */
 #define WRIT_REFUSAL_MAX 16384
 

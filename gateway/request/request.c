@@ -2,6 +2,8 @@
  * once; when the ledger returns its entry, the request continues on its loop. */
 #include "gateway/request/request.h"
 
+#include "gateway/upstream/client_env.h"
+
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
 
 static bool
@@ -121,6 +123,14 @@ const struct writ_config *
 writ_request_config(const struct writ_request *request)
 {
     return request->generation->config;
+}
+
+struct writ_view
+writ_request_environment(const struct writ_request *request)
+{
+    return request->x->peer->same_user
+               ? writ_exchange_header(request->x, WRIT_LIT(WRIT_CLIENT_ENV_FIELD))
+               : writ_view(NULL, 0);
 }
 
 struct writ_view

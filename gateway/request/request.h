@@ -18,6 +18,7 @@
 #include "policy/decide/policy.h"
 
 struct writ_request;
+struct writ_review_question;
 
 /** One row of step.tbl.h. */
 typedef enum writ_step writ_step_fn(struct writ_request *request);
@@ -92,10 +93,12 @@ struct writ_client_stream {
 /** While it is held for a verdict (review_hold.c). HOLD. */
 struct writ_request_hold {
     struct writ_entry decided; /* of its decision, while another entry is submitted; also AGAIN */
-    int64_t until_us;          /* monotonic; 0: it has not been held yet */
-    int64_t from_us;           /* monotonic, when the hold began */
-    int64_t told_us;           /* when its caller got the last progress; 0: never */
-    double progress;           /* the progress that its caller got before that of the tool */
+    const struct writ_review_question *question; /* for the person at its client; NULL: none */
+    bool voted;                                  /* what that person said is on its way */
+    int64_t until_us;                            /* monotonic; 0: it has not been held yet */
+    int64_t from_us;                             /* monotonic, when the hold began */
+    int64_t told_us; /* when its caller got the last progress; 0: never */
+    double progress; /* the progress that its caller got before that of the tool */
 };
 
 /** One request. Zero-initialised in the arena by writ_request_start. */
@@ -157,6 +160,9 @@ bool writ_request_is_merged(const struct writ_request *request);
 
 /** The configuration that the request began with. */
 const struct writ_config *writ_request_config(const struct writ_request *request);
+
+/** The environment that the client gives in the head (client_env.h), or the empty view. */
+struct writ_view writ_request_environment(const struct writ_request *request);
 
 /** The wait of a call, as a word: input, task, bind, outcome; empty for none. */
 struct writ_view writ_request_wait_name(enum writ_wait_kind kind);

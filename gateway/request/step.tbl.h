@@ -71,7 +71,8 @@
     X(HANDSHAKE,    writ_handshake_start,      "initialize and server/discover",                             TO(AGREE, WAIT, DONE)) \
     X(AGREE,        writ_handshake_agree,      "makes the session and its row from all answers",             TO(OPENED, CLOSE, WAIT, DONE)) \
     X(OPENED,       writ_handshake_opened,     "the row is durable: the client gets its session",            TO(CLOSE, DONE)) \
-    X(REPLY,        writ_reply_start,          "passes a client's answer to a server's request",             TO(RELAY, WAIT, DONE)) \
+    X(REPLY,        writ_reply_start,          "passes a client's answer to a server's request",             TO(RELAY, VOTE, WAIT, DONE)) \
+    X(VOTE,         writ_review_vote,          "a client's answer to the question about a held call",        TO(VOTE, WAIT, DONE)) \
     X(STREAM,       writ_stream_open,          "opens the event streams: GET and subscriptions/listen",      TO(ENDED, WAIT, DONE)) \
     X(ENDED,        writ_stream_merge_ended,   "all sources have ended: refuses, or ends the stream",        TO(CLOSE, DONE)) \
     X(LEAVE,        writ_stream_leave,         "DELETE: ends a session with its seal",                       TO(LEFT, WAIT, DONE)) \

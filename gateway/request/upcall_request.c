@@ -84,6 +84,12 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
         }
         headers[count++] = all[i];
     }
+    for (size_t i = 0; request->call != NULL && i < request->call->learned.heads_n; i++) {
+        if (count == WRIT_UPCALL_HEADERS_MAX - 4) {
+            return (writ_result){WRIT_E_LIMIT};
+        }
+        headers[count++] = request->call->learned.heads[i];
+    }
     *ret_count = count;
     return add_names(request, name, headers, ret_count);
 }
@@ -95,6 +101,14 @@ accepted(const struct writ_request *request)
     struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
 
     return accept.ptr != NULL ? accept : WRIT_LIT("*/*");
+}
+
+/* A session's is that of its first request, also while the gateway calls on its own. */
+static struct writ_view
+environment_of(const struct writ_request *request)
+{
+    return request->session != NULL ? writ_session_environment(request->session)
+                                    : writ_request_environment(request);
 }
 
 static void
@@ -120,6 +134,7 @@ fill(struct writ_request *request, struct writ_upstream *upstream,
         .timeout_us = to->timeout_us,
         .scope = request->session != NULL ? request->session->id : NULL,
         .agent = &request->identity.agent,
+        .environment = environment_of(request),
         .client = request->session != NULL ? request->session->client : (struct writ_view){NULL, 0},
     };
 }

@@ -29,8 +29,11 @@ writ_continuation_put(const struct writ_continuation *continuation,
     writ_write_object_begin(&w);
     writ_write_text(&w, "call", writ_view_str(call));
     writ_write_integer(&w, "exp", continuation->expires_s);
+    writ_write_text_if(&w, "name", continuation->name);
     writ_write_text(&w, "review", continuation->review);
+    writ_write_text_if(&w, "session", continuation->session);
     writ_write_flag(&w, "shown", continuation->shown);
+    writ_write_text_if(&w, "terms", continuation->terms);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_str(buf, PREFIX);
@@ -44,6 +47,9 @@ read_claims(const struct writ_json *claims, struct writ_continuation *ret, struc
     struct writ_continuation c = {0};
 
     c.review = writ_json_string(writ_json_get(claims, WRIT_LIT("review")));
+    c.name = writ_json_string(writ_json_get(claims, WRIT_LIT("name")));
+    c.session = writ_json_string(writ_json_get(claims, WRIT_LIT("session")));
+    c.terms = writ_json_string(writ_json_get(claims, WRIT_LIT("terms")));
     c.shown = writ_json_type(shown) == WRIT_JSON_TRUE;
     if (c.review.len == 0 ||
         !writ_is_ok(writ_digest_read(

@@ -19,7 +19,11 @@ struct writ_continuation {
     struct writ_digest call; /* the review's name in the ledger: from the principal and the
                                 request */
     int64_t expires_s;
-    bool shown; /* a person was asked to open the review's page */
+    bool shown; /* a person was asked to open the review's page, or to vote */
+    /* of a question (review_question.h); else empty */
+    struct writ_view name;    /* the entry of `reviews` */
+    struct writ_view terms;   /* digest of what was asked: only a vote about this counts */
+    struct writ_view session; /* boundary of the session that was asked */
 };
 
 /** Whether it has the form of Writ's own: it is then not sent to an upstream. */

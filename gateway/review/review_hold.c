@@ -1,24 +1,54 @@
 /* review_hold.c - HOLD and REJUDGE: a call whose review is open is held on its request, for a time:
- * with a timer that also checks the client and the gateway. After the verdict the request starts
- * again from its first check, without its earlier results: caller, policy, state of the target. */
+ * with a timer that also checks the client and the gateway. Where the review says so, the person at
+ * the client is asked first (review_question.h), and what that person said is cast as a vote. After
+ * the verdict the request starts again from its first check, without its earlier results: caller,
+ * policy, state of the target. */
 
 #include "gateway/request/refusal.h"
+#include "gateway/review/review_elicit.h"
 #include "gateway/review/review_tell.h"
 #include "policy/decide/approval.h"
 
 #define SLICE_US INT64_C(1000000) /* between two checks of the client and of the gateway */
 #define PROBE_MS 1000             /* after which a client that sent FIN is probed */
 
-/* A caller that comes back as requested is waiting at the verdict: its call is held in any case. A
- * person who declined to open the page does not wait. */
-static int64_t
-hold_us(const struct writ_call *call)
+/* What the person at the client of a session said about the call's review. */
+static enum writ_session_asked
+asked(const struct writ_request *request)
 {
+    return request->session != NULL && request->call->review.ask.id.ptr != NULL
+               ? writ_session_asked(request->session, request->call->review.ask.id)
+               : WRIT_SESSION_NOT_ASKED;
+}
+
+/* A caller that comes back as requested is waiting at the verdict, and so is one whose client shows
+ * the question: the call is held in any case. A person who declined to decide does not wait. */
+static int64_t
+hold_us(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
     const struct writ_approval *approval = call->verdict.approval;
 
-    return call->returned.declined            ? 0
-           : call->returned.state.ptr != NULL ? approval->hold_retry_us
-                                              : approval->hold_us;
+    if (call->returned.declined) {
+        return 0;
+    }
+    if (call->returned.state.ptr != NULL) {
+        return approval->hold_retry_us;
+    }
+    return asked(request) == WRIT_SESSION_WAS_ASKED && approval->hold_retry_us > approval->hold_us
+               ? approval->hold_retry_us
+               : approval->hold_us;
+}
+
+/* Whether the call waits for the verdict of its review. */
+static bool
+is_open(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_entry *decided = &request->hold.decided;
+
+    return call->review.asks && decided->kind == WRIT_ENTRY_DECISION && decided->code == WRIT_OK &&
+           call->review.ask.state == WRIT_REVIEW_OPEN;
 }
 
 /* Whether the request waits, or keeps waiting. One whose client has left, or whose gateway stops,
@@ -26,18 +56,18 @@ hold_us(const struct writ_call *call)
 static bool
 is_wanted(struct writ_request *request)
 {
-    const struct writ_call *call = request->call;
-    int64_t now_us = writ_loop_now_us(request->x->loop);
+    int64_t now_us = writ_loop_now_us(request->x->loop), most_us = hold_us(request);
 
-    if (!call->review.asks || hold_us(call) == 0 || request->entry.kind != WRIT_ENTRY_DECISION ||
-        request->entry.code != WRIT_OK || call->review.ask.state != WRIT_REVIEW_OPEN ||
-        request->x->gone || request->worker->ending) {
+    if (most_us == 0 || request->x->gone || request->worker->ending) {
         return false;
     }
     if (request->hold.until_us == 0) {
         request->hold.from_us = now_us;
-        request->hold.until_us = now_us + hold_us(call);
+        request->hold.until_us = now_us + most_us;
         writ_exchange_probe(request->x, PROBE_MS);
+    }
+    if (request->hold.until_us > request->hold.from_us + most_us) { /* declined meanwhile */
+        request->hold.until_us = request->hold.from_us + most_us;
     }
     return now_us < request->hold.until_us;
 }
@@ -52,6 +82,7 @@ begin_again(struct writ_request *request)
     request->generation = writ_generation_hold(request->worker->generation);
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
     request->call = NULL;
+    request->hold.question = NULL;
     request->late = (struct writ_late){0};                           /* it may be up by now */
     writ_shares_release(&request->worker->shares, &request->charge); /* it counts again */
     return WRIT_STEP_AUTHENTICATE;
@@ -81,28 +112,119 @@ await(struct writ_request *request)
     return writ_request_submit(request, WRIT_STEP_HOLD);
 }
 
-enum writ_step
-writ_review_hold_wait(struct writ_request *request)
-{
-    const struct writ_entry *entry = &request->entry;
-    bool came_back = entry->kind == WRIT_ENTRY_REVIEW_AWAIT;
-    bool decided =
-        came_back && entry->code == WRIT_OK && entry->review_await.state != WRIT_REVIEW_OPEN;
+/* ---- the person at the client */
 
-    if (!came_back && !is_wanted(request)) {
+/* What that person said, as the vote of the voter who it is. False: nothing that counts. */
+static bool
+make_vote(struct writ_request *request, struct writ_entry_review *ret)
+{
+    const struct writ_call *call = request->call;
+    struct writ_view voter = writ_review_question_voter(request, call->review.terms.name);
+
+    if (request->hold.voted || call->returned.terms.len == 0 || call->returned.content == NULL ||
+        voter.len == 0 || !writ_review_question_read(call->returned.content, ret)) {
+        return false;
+    }
+    ret->id = call->review.ask.id;
+    ret->digest = call->returned.terms;
+    ret->by = voter;
+    ret->agent_id = request->identity.agent.id;
+    return true;
+}
+
+static enum writ_step
+submit(struct writ_request *request, struct writ_entry entry)
+{
+    request->entry = entry;
+    return writ_request_submit(request, WRIT_STEP_HOLD);
+}
+
+static void
+take_review(struct writ_request *request)
+{
+    if (request->entry.code == WRIT_OK &&
+        request->entry.review_get.told.state == WRIT_REVIEW_OPEN) {
+        request->hold.question = writ_review_elicit_make(request, &request->entry.review_get);
+    }
+    if (request->hold.question != NULL && request->message.era != WRIT_MCP_ERA_MODERN) {
+        writ_review_elicit_send(request, request->hold.question);
+    }
+}
+
+/* The question is the answer to this request, and its vote comes with the next one. */
+static bool
+is_question_answer(struct writ_request *request)
+{
+    if (request->hold.question == NULL || request->message.era != WRIT_MCP_ERA_MODERN ||
+        request->call->returned.state.ptr != NULL) {
+        return false;
+    }
+    request->entry = request->hold.decided;
+    return true;
+}
+
+/* ---- HOLD */
+
+static enum writ_step
+begin(struct writ_request *request)
+{
+    struct writ_entry_review vote;
+
+    request->hold.decided = request->entry;
+    if (!is_open(request) || request->x->gone || request->worker->ending) {
         return request->endpoint->kind->refused;
     }
-    if (!came_back) {
-        request->hold.decided = *entry;
-        writ_review_tell_begin(request);
+    if (make_vote(request, &vote)) {
+        request->hold.voted = true;
+        return submit(request, (struct writ_entry){.kind = WRIT_ENTRY_REVIEW, .review = vote});
     }
+    if (request->hold.question == NULL && writ_review_elicit_is_due(request)) {
+        return submit(request, (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET,
+                                   .review_get = {.id = request->call->review.ask.id}});
+    }
+    return WRIT_STEP_HOLD;
+}
+
+/* The first wait. */
+static enum writ_step
+hold(struct writ_request *request)
+{
+    if (!is_wanted(request)) {
+        request->entry = request->hold.decided;
+        return request->endpoint->kind->refused;
+    }
+    writ_review_tell_begin(request);
     writ_review_tell_progress(request);
-    if (!came_back) {
-        return await(request);
-    }
+    return await(request);
+}
+
+static enum writ_step
+held(struct writ_request *request)
+{
+    const struct writ_entry_review_await *awaited = &request->entry.review_await;
+    bool decided = request->entry.code == WRIT_OK && awaited->state != WRIT_REVIEW_OPEN;
+
+    writ_review_tell_progress(request);
     request->entry = request->hold.decided;
     if (decided && !request->x->gone && !request->worker->ending) {
         return begin_again(request);
     }
     return is_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;
+}
+
+enum writ_step
+writ_review_hold_wait(struct writ_request *request)
+{
+    enum writ_step next = WRIT_STEP_HOLD;
+
+    if (request->entry.kind == WRIT_ENTRY_REVIEW_AWAIT) {
+        return held(request);
+    }
+    if (request->entry.kind == WRIT_ENTRY_REVIEW_GET) {
+        take_review(request);
+        next = is_question_answer(request) ? WRIT_STEP_ANSWER : next;
+    } else if (request->entry.kind != WRIT_ENTRY_REVIEW) {
+        next = begin(request);
+    }
+    return next == WRIT_STEP_HOLD ? hold(request) : next;
 }

@@ -3,16 +3,18 @@
 #include "gateway/review/review_return.h"
 
 #include "gateway/review/continuation.h"
+#include "gateway/review/review_question.h"
 
 #define US_PER_S 1000000
 
-/* The answer of a person: agreed to open the page, or not. */
+/* The answer of a person: agreed to open the page, or voted, or not. */
 static bool
 read_answer(const struct writ_json *answer, struct writ_returned *ret)
 {
     const struct writ_json *action = writ_json_get(answer, WRIT_LIT("action"));
 
     ret->shown = writ_json_is(action, WRIT_LIT("accept"));
+    ret->content = ret->shown ? writ_json_get(answer, WRIT_LIT("content")) : NULL;
     ret->declined =
         writ_json_is(action, WRIT_LIT("decline")) || writ_json_is(action, WRIT_LIT("cancel"));
     return ret->shown || ret->declined;
@@ -60,6 +62,7 @@ writ_review_return_check(const struct writ_request *request, struct writ_call *c
 {
     int64_t now_s = writ_clock_wall_us(request->worker->gateway->clock) / US_PER_S;
     struct writ_continuation continuation;
+    struct writ_entry_review vote;
 
     if (call->returned.state.ptr == NULL) {
         return WRIT_REASON_NONE;
@@ -73,7 +76,12 @@ writ_review_return_check(const struct writ_request *request, struct writ_call *c
             !writ_view_equal(call->caller_claims.continuation, continuation.review))) {
         return WRIT_REASON_CONTINUATION_MISMATCH;
     }
+    if (continuation.terms.len > 0 && call->returned.content != NULL &&
+        !writ_review_question_read(call->returned.content, &vote)) {
+        return WRIT_REASON_INPUT_NOT_AWAITED;
+    }
     call->returned.shown = call->returned.shown || continuation.shown;
+    call->returned.terms = continuation.terms;
     call->review.ask.continuation = continuation.review;
     return WRIT_REASON_NONE;
 }

@@ -6,6 +6,7 @@
 
 #include "gateway/request/client_stream.h"
 #include "gateway/review/continuation.h"
+#include "gateway/review/review_question.h"
 #include "gateway/review/review_return.h"
 
 #define SINCE_URL    "2025-11-25"
@@ -21,7 +22,14 @@ writ_review_tell_form(const struct writ_request *request, const struct writ_ask 
     const struct writ_session *session = request->session;
 
     if (ask == NULL || ask->id.ptr == NULL || ask->state != WRIT_REVIEW_OPEN ||
-        request->call->returned.declined || request->worker->gateway->admin_url.len == 0) {
+        request->call->returned.declined) {
+        return WRIT_REVIEW_TELL_REFUSAL;
+    }
+    if (request->message.era == WRIT_MCP_ERA_MODERN &&
+        (request->hold.question != NULL || request->call->returned.shown)) {
+        return WRIT_REVIEW_TELL_INPUT; /* it has declared what it is asked, or was asked */
+    }
+    if (request->worker->gateway->admin_url.len == 0) {
         return WRIT_REVIEW_TELL_REFUSAL;
     }
     if (request->message.era == WRIT_MCP_ERA_MODERN) {
@@ -64,12 +72,18 @@ writ_result
 writ_review_tell_state(
     const struct writ_request *request, const struct writ_ask *ask, struct writ_buf *ret)
 {
+    static const struct writ_view none = {"", 0};
     const struct writ_call *call = request->call;
+    const struct writ_review_question *question = request->hold.question;
     const struct writ_continuation continuation = {
         .review = ask->id,
         .call = ask->name,
         .expires_s = (ask->until_us + call->review.terms.redeem_us) / US_PER_S + 1,
         .shown = call->returned.shown,
+        .name = question != NULL ? call->review.terms.name : none,
+        .terms = question != NULL ? question->terms : none,
+        .session =
+            question != NULL && request->session != NULL ? request->session->boundary_id : none,
     };
 
     return writ_continuation_put(&continuation, request->generation->signer, ret, NULL);
@@ -89,7 +103,11 @@ writ_review_tell_put_input(struct writ_write *w, const struct writ_request *requ
         writ_write_text(w, "method", WRIT_LIT("elicitation/create"));
         writ_write_name(w, WRIT_LIT("params"));
         writ_write_object_begin(w);
-        put_url(w, request, ask);
+        if (request->hold.question != NULL) {
+            writ_review_question_put(w, request->hold.question, true);
+        } else {
+            put_url(w, request, ask);
+        }
         writ_write_object_end(w);
         writ_write_object_end(w);
         writ_write_object_end(w);
@@ -112,13 +130,19 @@ writ_review_tell_put_elicitations(
 
 /* ---- while it is held ---- */
 
-void
-writ_review_tell_begin(struct writ_request *request)
+bool
+writ_review_tell_takes_stream(const struct writ_request *request)
 {
     struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
 
-    if (!request->stream.open && !request->x->http_1_0 && request->endpoint->kind->streams &&
-        writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len) {
+    return !request->x->http_1_0 && request->endpoint->kind->streams &&
+           writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len;
+}
+
+void
+writ_review_tell_begin(struct writ_request *request)
+{
+    if (!request->stream.open && writ_review_tell_takes_stream(request)) {
         writ_client_stream_begin(request);
     }
 }

@@ -1,6 +1,7 @@
 /* review_tell.h - tells a caller that its call waits for a verdict, by the abilities of its
  * protocol and its client:
  *
+ *     where its client is to be asked        the question (review_question.h)
  *     2026-07-28, URL elicitation declared   a result `input_required`: the page of the review to
  *                                            open, and a requestState to come back with
  *     2025-11-25, URL elicitation declared   the error URLElicitationRequired with that page
@@ -45,6 +46,9 @@ void writ_review_tell_put_input(struct writ_write *w, const struct writ_request 
 /** Writes the member `elicitations` of the data of a URLElicitationRequired. */
 void writ_review_tell_put_elicitations(
     struct writ_write *w, const struct writ_request *request, const struct writ_ask *ask);
+
+/** Whether the client takes a stream as the answer to its request. */
+bool writ_review_tell_takes_stream(const struct writ_request *request);
 
 /** Begins the stream of a held request, if its client takes one: proxies cut a connection that is
  * silent for long. */

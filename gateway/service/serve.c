@@ -7,6 +7,8 @@
 #include "gateway/service/serve.h"
 
 #include "base/text.h"
+#include "gateway/admin/contents_api.h"
+#include "gateway/admin/contents_looks.h"
 #include "gateway/admin/kill_api.h"
 #include "gateway/admin/ledger_api.h"
 #include "gateway/admin/login.h"
@@ -17,6 +19,7 @@
 #include "gateway/call/definition_cache.h"
 #include "gateway/call/repeats.h"
 #include "gateway/hook/hook.h"
+#include "gateway/io/end_signals.h"
 #include "gateway/io/memory_trim.h"
 #include "gateway/io/service_manager.h"
 #include "gateway/listener/pem.h"
@@ -49,13 +52,16 @@
 #define TELL_US                                                                                    \
     2000000 /* for what is to be recorded and told of those that it was too short for              \
              */
-#define STOP_US      8000000 /* for children to end */
-#define BATCH_MAX    1024
-#define FIXED_ROUTES 4
-#define MAX_ROUTES   (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
+#define STOP_US        8000000 /* for children to end */
+#define LEDGER_STEP_US 10000
+#define LEDGER_STEPS   1000 /* 10 s, for another process to close the ledger */
+#define BATCH_MAX      1024
+#define FIXED_ROUTES   4
+#define MAX_ROUTES     (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
-        WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES)
+        WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
+        WRIT_CONTENTS_LOOKS_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -247,6 +253,10 @@ make_admin_routes(struct serve *serve)
     writ_page_routes(routes);
     routes += WRIT_PAGE_ROUTES;
     writ_kill_api_routes(gateway, routes);
+    routes += WRIT_KILL_API_ROUTES;
+    writ_contents_looks_routes(gateway, routes);
+    routes += WRIT_CONTENTS_LOOKS_ROUTES;
+    writ_contents_api_routes(gateway, routes);
 }
 
 /* ---- opening ---- */
@@ -318,14 +328,34 @@ sessions_open(void *ctx)
 }
 
 static writ_result
+try_ledger(struct serve *serve, struct writ_err *err)
+{
+    writ_keyring_free(serve->ledger_keys); /* of the attempt before */
+    serve->ledger_keys = NULL;
+    return writ_ledgers_open(serve->options->config, serve->options->clock, false, &serve->reports,
+        &serve->ledger_keys, &serve->gateway.ledger, err);
+}
+
+/* A gateway that others start on demand waits for a while: the system gives the socket of a killed
+ * gateway free before its ledger. One that a person starts says at once what is in its way. */
+static writ_result
 open_ledger(struct serve *serve, struct writ_err *err)
 {
-    const struct writ_config *config = serve->options->config;
+    const struct writ_serve_options *options = serve->options;
+    const struct timespec pause = {.tv_nsec = LEDGER_STEP_US * 1000};
+    writ_result result;
 
     serve->reports = (struct writ_ledger_reports){writ_tally_given_up, &serve->gateway};
-    WRIT_TRY(writ_ledgers_open(config, serve->options->clock, false, &serve->reports,
-        &serve->ledger_keys, &serve->gateway.ledger, err));
-    writ_reload_tell_rules(serve->gateway.ledger, config);
+    result = try_ledger(serve, err);
+    if (result.code == WRIT_E_BUSY && options->idle_us > 0) {
+        WRIT_LOG(options->log, WRIT_EVENT_LEDGER_AWAITED, writ_log_str("why", err->text));
+        for (int i = 0; i < LEDGER_STEPS && result.code == WRIT_E_BUSY; i++) {
+            (void)nanosleep(&pause, NULL);
+            result = try_ledger(serve, err);
+        }
+    }
+    WRIT_TRY(result);
+    writ_reload_tell_rules(serve->gateway.ledger, options->config);
     return WRIT_DONE;
 }
 
@@ -845,18 +875,6 @@ wait_for_end(struct serve *serve)
     }
 }
 
-static void
-block_signals(struct serve *serve)
-{
-    (void)sigemptyset(&serve->signals);
-    (void)sigaddset(&serve->signals, SIGTERM);
-    (void)sigaddset(&serve->signals, SIGINT);
-    (void)sigaddset(&serve->signals, SIGHUP);
-    (void)pthread_sigmask(SIG_BLOCK, &serve->signals, NULL); /* keeps (1) */
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
-}
-
 /* The soft limit of 1024 exists for select(2), which the gateway does not use; its own limits bound
  * the open descriptors. */
 static void
@@ -882,7 +900,8 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     (void)prctl(PR_SET_DUMPABLE, 0); /* keys stay out of core dumps and of other processes */
     allow_descriptors();
     serve->options = options;
-    block_signals(serve);
+    writ_end_signals_block(&serve->signals); /* keeps (1) */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
     serve->ledger_was = WRIT_LEDGER_READY;
     r = open_all(serve, err);
     if (writ_is_ok(r)) {

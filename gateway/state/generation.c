@@ -4,6 +4,7 @@
 #include "gateway/state/generation.h"
 
 #include "gateway/state/accepted.h"
+#include "policy/model/rule.h"
 #include "store/trusted/keydir.h"
 
 #define JWKS_MAX (256 * 1024)
@@ -37,6 +38,23 @@ check_ledger_key(const struct writ_signer *signer, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* Without a key every call would be recorded without its contents, and no message would say so. */
+static writ_result
+check_contents_key(
+    const struct writ_config *config, const struct writ_keyring *keyring, struct writ_err *err)
+{
+    const struct writ_tool_rule *rule = writ_rule_keeps(config->policy);
+
+    if (writ_keyring_wrap(keyring) == NULL &&
+        (rule != NULL || config->policy->contents.keep_us > 0)) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            WRIT_VIEW_FMT " keeps contents, and the key directory has no key to encrypt them: make "
+                          "one with `writ keys new --purpose contents --dir %s`",
+            WRIT_VIEW_ARG(rule != NULL ? rule->ref : WRIT_LIT("defaults")), config->keys.ptr);
+    }
+    return WRIT_DONE;
+}
+
 writ_result
 writ_generation_new(const struct writ_config *config, const struct writ_clock *clock,
     struct writ_log *log, struct writ_generation **ret, struct writ_err *err)
@@ -57,6 +75,7 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
     }
     WRIT_TRY(
         check_ledger_key(writ_keyring_active(generation->keyring, WRIT_KEY_PURPOSE_LEDGER), err));
+    WRIT_TRY(check_contents_key(config, generation->keyring, err));
     WRIT_TRY(check_alg(config->credential.alg, writ_signer_jwk(generation->signer), err));
     generation->jwks = writ_buf_make(JWKS_MAX);
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL, false);

@@ -324,6 +324,15 @@ writ_sessions_sweep(struct writ_sessions *sessions, int64_t now_us, size_t *ret_
     return swept;
 }
 
+static void
+free_environment(struct writ_session_id *environment)
+{
+    if (environment != NULL) {
+        writ_wipe(environment->bytes, environment->len);
+        writ_free(environment);
+    }
+}
+
 void
 writ_session_drop(struct writ_session *session)
 {
@@ -334,6 +343,7 @@ writ_session_drop(struct writ_session *session)
             writ_free(id);
             id = before;
         }
+        free_environment(atomic_load(&session->environment));
         writ_arena_free(session->arena);
         writ_wipe(session->id, sizeof session->id);
         writ_free(session);
@@ -522,6 +532,85 @@ writ_session_join(struct writ_session *session, struct writ_view name, struct wr
     }
     atomic_store(&session->stored_us, 0);
     return WRIT_DONE;
+}
+
+/* ---- its client's environment */
+
+void
+writ_session_keep_environment(struct writ_session *session, struct writ_view environment)
+{
+    struct writ_session_id *none = NULL, *kept;
+
+    if (environment.len == 0 || atomic_load(&session->environment) != NULL) {
+        return;
+    }
+    kept = writ_alloc(sizeof *kept + environment.len + 1);
+    if (kept == NULL) {
+        return;
+    }
+    kept->len = environment.len;
+    for (size_t i = 0; i < environment.len; i++) {
+        kept->bytes[i] = environment.ptr[i];
+    }
+    if (!atomic_compare_exchange_strong(&session->environment, &none, kept)) {
+        free_environment(kept);
+    }
+}
+
+struct writ_view
+writ_session_environment(const struct writ_session *session)
+{
+    const struct writ_session_id *kept = atomic_load(&session->environment);
+
+    return kept != NULL ? writ_view(kept->bytes, kept->len) : writ_view(NULL, 0);
+}
+
+/* ---- questions to its client */
+
+#define ASKED_BITS UINT64_C(3)
+
+/* FNV-1a: a collision leaves a question out, and the page stays. */
+static uint64_t
+hash_of(struct writ_view review)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < review.len; i++) {
+        hash = (hash ^ (unsigned char)review.ptr[i]) * UINT64_C(1099511628211);
+    }
+    return hash & ~ASKED_BITS;
+}
+
+void
+writ_session_note_asked(
+    struct writ_session *session, struct writ_view review, enum writ_session_asked asked)
+{
+    uint64_t hash = hash_of(review);
+    size_t slot = 0;
+
+    while (
+        slot < WRIT_SESSION_ASKED && (atomic_load(&session->asked[slot]) & ~ASKED_BITS) != hash) {
+        slot++;
+    }
+    if (slot == WRIT_SESSION_ASKED) {
+        slot = atomic_fetch_add(&session->asked_n, 1) % WRIT_SESSION_ASKED;
+    }
+    atomic_store(&session->asked[slot], hash | (uint64_t)asked);
+}
+
+enum writ_session_asked
+writ_session_asked(const struct writ_session *session, struct writ_view review)
+{
+    uint64_t hash = hash_of(review);
+
+    for (size_t i = 0; i < WRIT_SESSION_ASKED; i++) {
+        uint64_t slot = atomic_load(&session->asked[i]);
+
+        if (slot != 0 && (slot & ~ASKED_BITS) == hash) {
+            return (enum writ_session_asked)(slot & ASKED_BITS);
+        }
+    }
+    return WRIT_SESSION_NOT_ASKED;
 }
 
 writ_result

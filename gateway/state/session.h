@@ -22,6 +22,7 @@
 #define WRIT_SESSION_ID_TEXT    44   /* base64url and NUL */
 #define WRIT_SESSION_CLIENT_MAX 4096 /* bytes of the params of initialize that are kept */
 #define WRIT_SESSION_LOSSES_MAX 1000 /* replaced ids that are kept, at most */
+#define WRIT_SESSION_ASKED      64   /* questions to its client that are remembered */
 
 struct writ_sessions;
 
@@ -30,6 +31,13 @@ struct writ_session_id {
     struct writ_session_id *before; /* of the same session */
     size_t len;                     /* 0: the upstream has no session */
     char bytes[];
+};
+
+/** What its client said to the question about a review. */
+enum writ_session_asked {
+    WRIT_SESSION_NOT_ASKED = 0,
+    WRIT_SESSION_WAS_ASKED,
+    WRIT_SESSION_DECLINED, /* nothing: it does not want to decide */
 };
 
 /** Lists to which an upstream contributes; bits. */
@@ -57,7 +65,9 @@ struct writ_session {
     struct writ_view version;  /* negotiated revision */
     struct writ_view client;   /* params of the client's initialize, as JSON, for a server that is
                                   restarted or joins late; empty: too long to be kept */
-    unsigned abilities;        /* the requests that its client takes (abilities.h) */
+    _Atomic(struct writ_session_id *) environment; /* as the field of client_env.h, a secret; NULL:
+                                                     its client gave none */
+    unsigned abilities; /* the requests that its client takes (abilities.h) */
     struct writ_session_upstream *upstreams;
     size_t upstreams_n;
     _Atomic(struct writ_session_id *) ids; /* all that there were */
@@ -67,6 +77,9 @@ struct writ_session {
     atomic_int_least64_t seen_us;          /* monotonic */
     atomic_int_least64_t stored_us;        /* wall time until which its row is good */
     atomic_uint holders;
+    /* a hash of a review's id, and in its last bits enum writ_session_asked; a ring */
+    atomic_uint_least64_t asked[WRIT_SESSION_ASKED];
+    atomic_uint asked_n;
     atomic_bool left;          /* its client has ended it: its row is no longer written */
     atomic_uint resuming;      /* streams of it that are being resumed by GET */
     struct writ_session *next; /* the table's, as the next one */
@@ -172,6 +185,22 @@ unsigned writ_session_take_missed(struct writ_session *session, struct writ_view
 
 /** Whether an upstream is late, or was missed in a list. Any thread. */
 bool writ_session_is_short(const struct writ_session *session);
+
+/** Keeps the environment that its client gave, unless it has one. In memory alone: its row has
+ * none. Without memory it stays without. Any thread. */
+void writ_session_keep_environment(struct writ_session *session, struct writ_view environment);
+
+/** That environment, or the empty view; borrowed until the session is dropped. Any thread. */
+struct writ_view writ_session_environment(const struct writ_session *session);
+
+/** Notes that its client is asked about that review, or has declined to answer. Any thread. */
+void writ_session_note_asked(
+    struct writ_session *session, struct writ_view review, enum writ_session_asked asked);
+
+/** The last note about that review. Kept in memory alone, for the last WRIT_SESSION_ASKED reviews.
+ * Any thread. */
+enum writ_session_asked writ_session_asked(
+    const struct writ_session *session, struct writ_view review);
 
 /** SHA-256 of a session id from a client. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_session_hash(struct writ_view id, struct writ_digest *ret, struct writ_err *err);

@@ -9,6 +9,7 @@
 #include "gateway/upstream/instance.h"
 
 #include "gateway/io/child.h"
+#include "gateway/upstream/client_env.h"
 #include "gateway/upstream/stdio_refuse.h"
 #include "gateway/upstream/stdio_send.h"
 #include "gateway/upstream/stdio_stream.h"
@@ -24,6 +25,7 @@
 #define BACKLOG_MAX    262144
 #define KEPT_MAX       65536
 #define END_FIELDS_MAX (4 + WRIT_CHILD_LOG_FIELDS)
+#define GIVEN_ARENA    (1u << 20)
 #define IDLE_LOOKS     4 /* idle checks of an unused child before it is ended */
 
 /* ---- the child */
@@ -161,18 +163,49 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
 
 static const struct writ_child_handler child_handler = {on_up, on_line, on_down, on_log};
 
+/* The configured variables, and then those of the client in the place of the gateway's own. */
+static WRIT_RESULT
+make_given(const struct writ_upstream_config *config, const struct writ_client_env *client,
+    struct writ_arena *arena, struct writ_exec_env *ret, struct writ_err *err)
+{
+    static const struct writ_views none = {NULL, 0};
+    size_t n = config->environment.n + client->variables.n;
+    struct writ_pair *all = writ_arena_get(arena, (n + 1) * sizeof *all);
+
+    if (all == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for an environment");
+    }
+    for (size_t i = 0; i < n; i++) {
+        all[i] = i < config->environment.n ? config->environment.items[i]
+                                           : client->variables.items[i - config->environment.n];
+    }
+    return writ_exec_env_make(&config->stdio, &none, &(struct writ_pairs){all, n}, ret, err);
+}
+
 static writ_result
-open_child(struct writ_instance *instance, struct writ_err *err)
+open_child(struct writ_instance *instance, struct writ_view given, struct writ_err *err)
 {
     const struct writ_upstream_config *config = instance->stdio->config;
     WRIT_AUTO(struct writ_exec_env, writ_exec_env_wipe) around = {.argv = {NULL}};
+    writ_auto_arena arena = writ_arena_new(GIVEN_ARENA);
+    struct writ_client_env client = {0};
     struct writ_child_options options = {.argv = around.argv,
         .environment = around.environment,
         .directory = config->directory.len > 0 ? config->directory.ptr : NULL,
         .line_max = (size_t)instance->stdio->gateway->config->limits.event_bytes};
 
-    WRIT_TRY(
-        writ_exec_env_make(&config->stdio, &config->inherit, &config->environment, &around, err));
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a child");
+    }
+    if (given.len > 0) {
+        WRIT_TRY(writ_client_env_read(given, config, arena, &client, err));
+        WRIT_TRY(writ_digest_bytes(given, &instance->given, err));
+        WRIT_TRY(make_given(config, &client, arena, &around, err));
+        options.directory = options.directory != NULL ? options.directory : client.directory.ptr;
+    } else {
+        WRIT_TRY(writ_exec_env_make(
+            &config->stdio, &config->inherit, &config->environment, &around, err));
+    }
     return writ_child_open(
         instance->stdio->loop, &options, &child_handler, instance, &instance->child, err);
 }
@@ -264,7 +297,7 @@ fill(struct writ_instance *instance, struct writ_view key, struct writ_view hell
 
 writ_result
 writ_instance_new(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key,
-    struct writ_view hello, struct writ_instance **ret)
+    struct writ_view hello, struct writ_view given, struct writ_instance **ret)
 {
     struct writ_err err = {{0}, 0, 0};
     struct writ_instance *instance;
@@ -289,7 +322,7 @@ writ_instance_new(struct writ_stdio *stdio, enum writ_instance_kind kind, struct
     stdio->instances = instance;
     stdio->serving++;
     r = fill(instance, key, hello);
-    r = writ_is_ok(r) ? open_child(instance, &err) : r;
+    r = writ_is_ok(r) ? open_child(instance, given, &err) : r;
     if (!writ_is_ok(r)) {
         WRIT_LOG(stdio->gateway->log, WRIT_EVENT_UPSTREAM_NOT_STARTED,
             writ_log_text("upstream", stdio->config->name), writ_log_str("why", err.text));

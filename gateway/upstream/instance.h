@@ -10,11 +10,13 @@
  *
  * @param key    copied: the session or agent that it serves
  * @param hello  copied: params of its initialize; empty: the gateway's own
+ * @param given  environment of its client (client_env.h); empty: the gateway's own
  *
  * @return WRIT_OK, WRIT_E_BUSY (no more children are allowed), WRIT_E_NOMEM, WRIT_E_INVALID
  */
 WRIT_RESULT writ_instance_new(struct writ_stdio *stdio, enum writ_instance_kind kind,
-    struct writ_view key, struct writ_view hello, struct writ_instance **ret);
+    struct writ_view key, struct writ_view hello, struct writ_view given,
+    struct writ_instance **ret);
 
 /**
  * Counts one child against an agent. An agent with a full share loses its own child that was unused

@@ -101,6 +101,7 @@ say(struct writ_late_join *join, enum writ_method method, struct writ_view body,
             .total_us = to->timeout_us < most_us ? to->timeout_us : most_us,
             .scope = join->session->id,
             .agent = &join->agent,
+            .environment = writ_session_environment(join->session),
             .client = join->session->client}};
     writ_upcall_start(join->upstream, join->worker, &join->upcall);
 }

@@ -77,7 +77,7 @@ open_scout(struct writ_post *post)
     struct writ_instance *scout;
     static const struct writ_view none = {NULL, 0};
 
-    if (!writ_is_ok(writ_instance_new(stdio, WRIT_INSTANCE_SCOUT, none, none, &scout))) {
+    if (!writ_is_ok(writ_instance_new(stdio, WRIT_INSTANCE_SCOUT, none, none, none, &scout))) {
         stdio->stopping = true;
         atomic_store(&stdio->state, WRIT_STDIO_STOPPED);
     }

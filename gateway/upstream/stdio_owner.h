@@ -55,6 +55,7 @@ struct writ_instance {
     enum writ_instance_kind kind;
     enum writ_instance_state state;
     struct writ_buf key;       /* its session or agent; empty: none yet */
+    struct writ_digest given;  /* of its client's environment; zero: it has the gateway's */
     struct writ_charge charge; /* against its agent, while it serves one */
     struct writ_child *child;
     struct writ_buf hello;       /* params of initialize; empty: the gateway's own */

@@ -18,6 +18,14 @@ is_modern(const struct writ_flight *flight)
     return flight->method == WRIT_METHOD_POST && flight->era == WRIT_MCP_ERA_MODERN;
 }
 
+/* A child of all clients has that of none. */
+static struct writ_view
+environment_of(const struct writ_stdio *stdio, const struct writ_flight *flight)
+{
+    return stdio->config->sharing == WRIT_SHARING_SESSION ? flight->request->environment
+                                                          : writ_view(NULL, 0);
+}
+
 static enum writ_instance_kind
 kind_for(const struct writ_stdio *stdio, const struct writ_flight *flight)
 {
@@ -31,6 +39,19 @@ kind_for(const struct writ_stdio *stdio, const struct writ_flight *flight)
     return WRIT_INSTANCE_COMMON;
 }
 
+static writ_result
+put_environment(const struct writ_flight *flight, struct writ_buf *ret)
+{
+    struct writ_digest digest;
+
+    if (flight->request->environment.len > 0) {
+        WRIT_TRY(writ_digest_bytes(flight->request->environment, &digest, NULL));
+        writ_buf_byte(ret, '\0');
+        writ_buf_put(ret, writ_view(digest.bytes, sizeof digest.bytes));
+    }
+    return WRIT_DONE;
+}
+
 /* keeps (1) */
 static writ_result
 put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
@@ -42,6 +63,7 @@ put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
         writ_buf_put(ret, flight->request->agent->tenant);
         writ_buf_byte(ret, '\0');
         writ_buf_put(ret, flight->request->agent->id);
+        WRIT_TRY(put_environment(flight, ret));    /* two wraps of an agent may differ in it */
     } else if (flight->request->session.len > 0) { /* of initialize: new for it (fanout.c) */
         writ_buf_put(ret, flight->request->session);
     } else {
@@ -50,7 +72,8 @@ put_key(const struct writ_stdio *stdio, const struct writ_flight *flight,
     return writ_buf_check(ret, NULL);
 }
 
-/* An unused instance serves requests that need no initialize of their own. */
+/* An unused instance serves requests that need no initialize of their own, and have no environment
+ * of their client. */
 static struct writ_instance *
 adopt(struct writ_stdio *stdio, enum writ_instance_kind kind, struct writ_view key)
 {
@@ -79,7 +102,8 @@ make_instance(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_in
     if (!writ_is_ok(r)) { /* LIMIT is the word for a share */
         return r.code == WRIT_E_LIMIT ? (writ_result){WRIT_E_BUSY} : r;
     }
-    WRIT_TRY(writ_instance_new(stdio, kind, key, writ_buf_view(&hello), ret));
+    WRIT_TRY(writ_instance_new(
+        stdio, kind, key, writ_buf_view(&hello), environment_of(stdio, flight), ret));
     (*ret)->sends_initialized = flight->name != WRIT_MCP_INITIALIZE;
     (*ret)->lost = kind == WRIT_INSTANCE_SESSION && (*ret)->sends_initialized;
     return WRIT_DONE;
@@ -103,7 +127,7 @@ instance_for(struct writ_stdio *stdio, struct writ_flight *flight, enum writ_ins
     if (stdio->config->sharing == WRIT_SHARING_SESSION) { /* it belongs only to this agent */
         WRIT_TRY(writ_instance_take_share(stdio, flight->request->agent, &charge));
     }
-    if (kind != WRIT_INSTANCE_SESSION) {
+    if (kind != WRIT_INSTANCE_SESSION && environment_of(stdio, flight).len == 0) {
         instance = adopt(stdio, kind, writ_buf_view(&key));
     }
     if (instance == NULL) {
@@ -151,12 +175,35 @@ waited_too_long(struct writ_timer *timer)
     writ_flight_break(timer->ctx, WRIT_UPCALL_BROKEN, "not_up");
 }
 
+/* A server that needs its client's environment to start shows its families with that alone. */
+static struct writ_instance *
+another_scout(
+    struct writ_stdio *stdio, const struct writ_flight *flight, struct writ_instance *scout)
+{
+    static const struct writ_view none = {NULL, 0};
+    struct writ_view given = environment_of(stdio, flight);
+    struct writ_digest digest;
+    bool fails = scout == NULL || scout->failures > 0;
+
+    if (!fails || given.len == 0 || !writ_is_ok(writ_digest_bytes(given, &digest, NULL)) ||
+        (scout != NULL && writ_digest_equal(&scout->given, &digest))) {
+        return scout;
+    }
+    if (scout != NULL) {
+        writ_instance_end(scout, "another_environment");
+    }
+    return writ_is_ok(writ_instance_new(stdio, WRIT_INSTANCE_SCOUT, none, none, given, &scout))
+               ? scout
+               : NULL;
+}
+
 static void
 wait_for_scout(struct writ_stdio *stdio, struct writ_flight *flight)
 {
     struct writ_instance *scout =
         writ_instance_find(stdio, WRIT_INSTANCE_SCOUT, (struct writ_view){NULL, 0});
 
+    scout = another_scout(stdio, flight, scout);
     if (scout == NULL || scout->failures >= WRIT_STDIO_FAILURES_MAX) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
         return;

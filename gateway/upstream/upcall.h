@@ -59,6 +59,8 @@ struct writ_upcall_request {
     const char *scope;  /* the client: separates stdio ids, progress and streams of clients; the
                            session id, or NULL for a single request */
     const struct writ_agent *agent; /* the agent of the message */
+    struct writ_view environment;   /* of the client, for a child that is started (client_env.h);
+                                       empty:   the gateway's own */
     struct writ_view client; /* params of the session's initialize, or empty: for a stdio server
                                 that was restarted */
 };

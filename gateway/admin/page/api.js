@@ -114,3 +114,10 @@ export async function call(id) {
   const { json, text } = await asked('GET', `/v1/ledger/${encodeURIComponent(id)}`);
   return { ...json, exact: exact(text) };
 }
+
+/** The kept contents of a decision. The gateway records the look before it answers. */
+export async function contents(id) {
+  const { json, text } = await asked('GET', `/v1/contents/${encodeURIComponent(id)}`);
+  const whole = exact(text);
+  return { ...json, arguments: member(whole, 'arguments'), result: member(whole, 'result') };
+}

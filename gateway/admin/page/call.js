@@ -1,9 +1,9 @@
 // call.js - the records of one call, from the ledger.
-import { call as read } from './api.js';
-import { el } from './dom.js';
+import { call as read, contents } from './api.js';
+import { el, fill, say } from './dom.js';
 import { member } from './json.js';
 import { events, facts, tool } from './review.js';
-import { digest, name, pill, text, when } from './shown.js';
+import { digest, name, pill, text, when, word } from './shown.js';
 import { tree } from './tree.js';
 
 function record(label, value) {
@@ -35,6 +35,46 @@ function decided({ decision, why }, exact) {
         ['State of the target', typeof decision.target_state_digest === 'string' && digest(decision.target_state_digest)],
       ]),
       record('The record of the decision', exact)));
+}
+
+const KEPT = {
+  erased: 'They were erased, or their time is over.', none: 'None were kept.', locked: 'Their key is no longer in the key directory.',
+};
+
+function shownContents(found) {
+  const part = (title, value, state, note) => el('div', {}, el('h3', {}, title), value !== undefined
+    ? [note && el('p', { class: 'notice' }, note), tree(value)]
+    : el('p', { class: 'soft' }, KEPT[state] ?? word(state)));
+  return el('div', { class: 'contents', tabindex: '-1' },
+    part('Arguments', found.arguments, found.arguments_state,
+      found.arguments_whole === false && 'Members that the policy marks as secret were never kept. They are missing here.'),
+    part('Result', found.result, found.result_state));
+}
+
+// for those whom the gateway tells that there are contents: the look is recorded before they come
+function kept({ decision, contents: state }) {
+  if (state === undefined) return null;
+  const place = el('div', {});
+  if (state !== 'kept') {
+    fill(place, el('p', { class: 'soft' }, KEPT[state] ?? word(state)));
+  } else {
+    const button = el('button', { type: 'button', class: 'quiet' }, 'Show contents');
+    const told = el('span', { class: 'soft small' }, 'The ledger records your name and the time.');
+    button.addEventListener('click', async () => {
+      button.disabled = true;
+      try {
+        const shown = shownContents(await contents(decision.decision_id));
+        fill(place, shown);
+        shown.focus();
+      } catch (error) {
+        button.disabled = false;
+        fill(told, `${error.message} ${error.hint ?? ''}`.trim());
+        say(error.message);
+      }
+    });
+    fill(place, el('p', {}, button, ' ', told));
+  }
+  return el('li', { class: 'event' }, el('span', {}), el('div', {}, el('p', {}, el('strong', {}, 'Contents')), place));
 }
 
 // the credential for the tool server, if it gets credentials
@@ -80,7 +120,7 @@ export async function callView(person, id) {
         el('ol', { class: 'events' },
           life.rounds.map((round, i) => [
             decided(round, member(rounds[i], 'decision')), round.review && events(round.review), authorization(round),
-            round.outcome && ended(round.outcome, member(rounds[i], 'outcome')),
+            round.outcome && ended(round.outcome, member(rounds[i], 'outcome')), kept(round),
           ]),
           life.seal && sealed(life.seal, member(life.exact, 'seal'))))),
   };

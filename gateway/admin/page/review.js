@@ -51,6 +51,7 @@ export function events(records) {
       el('p', {}, el('strong', {}, EVENTS[record.event] ?? word(record.event)), record.by !== undefined && [' by ', name(record.by)], record.vote !== undefined && [' ', pill(record.vote)]),
       record.feedback !== undefined && el('blockquote', {}, text(record.feedback)),
       record.reason !== undefined && el('p', { class: 'soft small' }, record.reason),
+      record.extensions?.writ?.via === 'elicitation' && el('p', { class: 'soft small' }, 'answered in the caller’s own client'),
       record.signature !== undefined && el('p', { class: 'soft small' }, 'signed by the voter’s own key'))));
 }
 

@@ -4,15 +4,17 @@
 
 #include "gateway/discover/client_file.h"
 
-#define MEMORY ((size_t)16 << 20)
+#define MEMORY       ((size_t)16 << 20)
+#define WEB(headers) "{\"url\":\"https://example.com/\",\"headers\":" headers "}"
 
 static size_t
 read_file(struct writ_arena *arena, const char *text, const struct writ_client_file_server **ret)
 {
-    size_t n = 0;
+    struct writ_client_file file = {0};
 
-    ck_assert_ok(writ_client_file_read(writ_view_str(text), arena, ret, &n, NULL));
-    return n;
+    ck_assert_ok(writ_client_file_read(writ_view_str(text), arena, &file, NULL));
+    *ret = file.servers;
+    return file.n;
 }
 
 START_TEST(read_of_a_desktop_client_gives_commands_and_urls)
@@ -65,7 +67,16 @@ START_TEST(read_of_a_server_that_cannot_be_asked_says_why)
         "{\"command\":\"x\",\"env\":{\"A\":7}}", "{\"command\":\"x\",\"env\":{\"A=B\":\"c\"}}",
         "{\"command\":\"x\",\"disabled\":true}", "{\"url\":\"http://example.com/\"}", "{\"url\":7}",
         "{\"type\":\"sse\",\"url\":\"https://example.com/\"}",
-        "{\"url\":\"https://example.com/\",\"headers\":{\"Authorization\":\"x\"}}"};
+        "{\"command\":\"x\",\"enabled\":false}", "{\"command\":\"${HOME}/x\"}",
+        "{\"command\":\"x\",\"args\":[\"${input:a}\"]}",
+        "{\"command\":\"x\",\"env\":{\"A\":\"${B}\"}}",
+        "{\"command\":\"x\",\"env\":{\"A\":\"$B\"}}",
+        "{\"command\":\"x\",\"env\":{\"A\":\"${input:A}\"}}", "{\"command\":\"x\",\"cwd\":7}",
+        "{\"command\":\"x\",\"cwd\":\"${workspaceFolder}\"}",
+        "{\"command\":\"x\",\"envFile\":\".env\"}", "{\"url\":\"https://${HOST}/\"}", WEB("[]"),
+        WEB("{\"A\":\"b\",\"C\":\"d\"}"), WEB("{\"A\":7}"), WEB("{\"A\":\"\"}"),
+        WEB("{\"A\":\"a\\nb\"}"), WEB("{\"Content-Type\":\"x\"}"), WEB("{\"a b\":\"x\"}"),
+        WEB("{\"Authorization\":\"Bearer ${input:t}\"}"), WEB("{\"A\":\"x${T}\"}")};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         writ_auto_arena arena = writ_arena_new(MEMORY);
@@ -82,22 +93,73 @@ START_TEST(read_of_a_server_that_cannot_be_asked_says_why)
 }
 END_TEST
 
+START_TEST(read_of_a_header_gives_the_secret_of_an_authorization)
+{
+    static const struct {
+        const char *headers, *header, *scheme, *secret, *variable;
+    } cases[] = {
+        {"{\"Authorization\":\"Bearer abc\"}", "Authorization", "Bearer", "abc", ""},
+        {"{\"authorization\":\"Basic a b\"}", "authorization", "Basic", "a b", ""},
+        {"{\"Authorization\":\"abc\"}", "Authorization", "", "abc", ""},
+        {"{\"X-Api-Key\":\"a b\"}", "X-Api-Key", "", "a b", ""},
+        {"{\"Authorization\":\"Bearer ${TOKEN}\"}", "Authorization", "Bearer", "", "TOKEN"},
+        {"{\"X-Api-Key\":\"${env:KEY}\"}", "X-Api-Key", "", "", "KEY"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_arena_new(MEMORY);
+        writ_auto_buf text = writ_buf_make(4096);
+        const struct writ_client_file_server *servers;
+        const struct writ_authorization_config *shown;
+
+        writ_buf_fmt(&text,
+            "{\"mcpServers\":{\"a\":{\"serverUrl\":\"https://e.com/\",\"headers\":%s}}}",
+            cases[i].headers);
+        writ_buf_byte(&text, '\0');
+        ck_assert_uint_eq(read_file(arena, text.ptr, &servers), 1);
+        ck_assert_ptr_null(servers[0].fault);
+        shown = servers[0].config.authorization;
+        ck_assert_view(shown->header, cases[i].header);
+        ck_assert_view(shown->scheme, cases[i].scheme);
+        ck_assert_view(shown->secret, cases[i].secret);
+        ck_assert_view(shown->variable, cases[i].variable);
+    }
+}
+END_TEST
+
+START_TEST(read_of_a_variable_that_stands_for_itself_inherits_it)
+{
+    writ_auto_arena arena = writ_arena_new(MEMORY);
+    const struct writ_client_file_server *servers;
+
+    ck_assert_uint_eq(read_file(arena,
+                          "// of Zed\n{\"context_servers\":{\"a\":{\"command\":\"x\",\"env\":{"
+                          "\"A\":\"${A}\",\"B\":\"b\",\"C\":\"${env:C}\",\"D\":\"$D\",},}}}",
+                          &servers),
+        1);
+    ck_assert_ptr_null(servers[0].fault);
+    ck_assert_uint_eq(servers[0].config.inherit.n, 3);
+    ck_assert_view(servers[0].config.inherit.items[1], "C");
+    ck_assert_uint_eq(servers[0].config.environment.n, 1);
+    ck_assert_view(servers[0].config.environment.items[0].value, "b");
+}
+END_TEST
+
 START_TEST(read_of_another_file_is_refused)
 {
     writ_auto_arena arena = writ_arena_new(MEMORY);
-    const struct writ_client_file_server *servers = NULL;
-    size_t n = 7;
+    struct writ_client_file file = {.n = 7};
 
-    ck_assert_code(writ_client_file_read(WRIT_LIT("{"), arena, &servers, &n, NULL), WRIT_E_PARSE);
+    ck_assert_code(writ_client_file_read(WRIT_LIT("{"), arena, &file, NULL), WRIT_E_PARSE);
     ck_assert_code(
-        writ_client_file_read(WRIT_LIT("// x\n{}"), arena, &servers, &n, NULL), WRIT_E_PARSE);
-    ck_assert_code(writ_client_file_read(WRIT_LIT("{\"servers\":[]}"), arena, &servers, &n, NULL),
-        WRIT_E_INVALID);
-    ck_assert_uint_eq(n, 7);
-    ck_assert_ptr_null(servers);
+        writ_client_file_read(WRIT_LIT("{\"servers\":[]}"), arena, &file, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_client_file_read(WRIT_LIT("{}"), arena, &file, NULL), WRIT_E_INVALID);
+    ck_assert_uint_eq(file.n, 7);
+    ck_assert_ptr_null(file.servers);
 }
 END_TEST
 
 WRIT_UNIT_MAIN("client_file", read_of_a_desktop_client_gives_commands_and_urls,
     read_of_vscode_finds_its_list, read_of_a_server_that_cannot_be_asked_says_why,
-    read_of_another_file_is_refused)
+    read_of_a_header_gives_the_secret_of_an_authorization,
+    read_of_a_variable_that_stands_for_itself_inherits_it, read_of_another_file_is_refused)

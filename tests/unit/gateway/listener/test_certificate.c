@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define BUFFER_MAX (8U << 20)
+#define PATIENT_MS RAW_WAIT_MS /* no connection of the test comes too late */
+#define HASTY_MS   2000        /* for tests that wait for the end of this time */
 #define HOST       "Host: localhost\r\n"
 #define JSON       "Content-Type: application/json\r\n"
 #define GET        "GET /t/ok HTTP/1.1\r\n" HOST "\r\n"
@@ -33,10 +35,10 @@ struct world {
 };
 
 static struct world
-world_of(bool asks, bool requires)
+world_of(bool asks, bool requires, int64_t head_timeout_ms)
 {
     struct world w = {.authority = tls_identity_new(TLS_AUTHORITY, NULL, 24)};
-    struct writ_listener_options options = {.head_timeout_ms = 2000};
+    struct writ_listener_options options = {.head_timeout_ms = head_timeout_ms};
 
     w.server = tls_identity_new(TLS_SERVER, w.authority, 24);
     w.client = tls_identity_new(TLS_CLIENT, w.authority, 24);
@@ -87,7 +89,7 @@ START_TEST(tls_accepts_1_2_and_1_3_only)
         "NORMAL:-VERS-ALL:+VERS-TLS1.3", "NORMAL:-VERS-ALL:+VERS-TLS1.2"};
     static const char *const bad[] = {
         "NORMAL:-VERS-ALL:+VERS-TLS1.1:%UNSAFE_RENEGOTIATION", "NORMAL:-VERS-ALL:+VERS-TLS1.0"};
-    struct world w = world_of(false, false);
+    struct world w = world_of(false, false, PATIENT_MS);
 
     for (size_t i = 0; i < 2; i++) {
         writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -105,7 +107,7 @@ END_TEST
 
 START_TEST(tls_carries_bodies_and_streams)
 {
-    struct world w = world_of(false, false);
+    struct world w = world_of(false, false, PATIENT_MS);
     writ_auto_buf sent = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX),
                   stream = writ_buf_make(BUFFER_MAX);
     struct tls_client *client = client_of(&w, NULL, NULL);
@@ -132,7 +134,7 @@ END_TEST
 
 START_TEST(tls_required_client_certificate_is_checked)
 {
-    struct world w = world_of(true, true);
+    struct world w = world_of(true, true, PATIENT_MS);
     struct tls_identity *foreign = tls_identity_new(TLS_AUTHORITY, NULL, 24);
     struct tls_identity *stranger = tls_identity_new(TLS_CLIENT, foreign, 24);
     struct tls_identity *ended = tls_identity_new(TLS_CLIENT, w.authority, -1);
@@ -159,7 +161,7 @@ END_TEST
 
 START_TEST(tls_optional_client_certificate_is_absent_or_valid)
 {
-    struct world w = world_of(true, false);
+    struct world w = world_of(true, false, PATIENT_MS);
     struct tls_identity *self = tls_identity_new(TLS_CLIENT, NULL, 24);
     writ_auto_buf none = writ_buf_make(BUFFER_MAX), good = writ_buf_make(BUFFER_MAX),
                   bad = writ_buf_make(BUFFER_MAX);
@@ -176,7 +178,7 @@ END_TEST
 
 START_TEST(tls_reload_applies_to_new_connections)
 {
-    struct world w = world_of(false, false);
+    struct world w = world_of(false, false, PATIENT_MS);
     struct tls_identity *next = tls_identity_new(TLS_SERVER, w.authority, 24);
     struct writ_listener_tls tls = {
         tls_identity_certificate(next), tls_identity_key(next), {0}, false};
@@ -218,7 +220,7 @@ END_TEST
 
 START_TEST(tls_disconnect_is_distinguished_from_half_close)
 {
-    struct world w = world_of(false, false);
+    struct world w = world_of(false, false, PATIENT_MS);
     writ_auto_buf got = writ_buf_make(BUFFER_MAX);
     struct tls_client *leaves = client_of(&w, NULL, NULL), *resets = client_of(&w, NULL, NULL);
     struct tls_client *stays = client_of(&w, NULL, NULL);
@@ -247,7 +249,7 @@ START_TEST(tls_of_other_bytes_or_a_slow_handshake_is_closed)
 {
     static const char *const texts[] = {
         GET, "\x16\x03\x01\x02", "", "\x16\x03\x01\xff\xff\xff\xff"};
-    struct world w = world_of(false, false);
+    struct world w = world_of(false, false, HASTY_MS);
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         writ_auto_buf got = writ_buf_make(BUFFER_MAX);
@@ -265,7 +267,7 @@ END_TEST
 
 START_TEST(tls_carries_refusals)
 {
-    struct world w = world_of(false, false);
+    struct world w = world_of(false, false, HASTY_MS);
     writ_auto_buf head = writ_buf_make(BUFFER_MAX), large = writ_buf_make(BUFFER_MAX),
                   late = writ_buf_make(BUFFER_MAX);
 

@@ -11,11 +11,15 @@
 #include "support/gateway/raw.h"
 
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +32,38 @@
 #define HOLD       "POST /t/hold HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"
 
 static const struct writ_listener_options standard = {0};
+
+/* A kernel that does not count received bytes, and always has some that wait: these take the place
+ * of the functions of the C library. */
+static atomic_bool kernel_is_poor;
+static atomic_uint poor_answers;
+
+int
+getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+    if (level == IPPROTO_TCP && name == TCP_INFO && atomic_load(&kernel_is_poor)) {
+        *len = 0;
+        atomic_fetch_add(&poor_answers, 1);
+        return 0;
+    }
+    return (int)syscall(SYS_getsockopt, fd, level, name, value, len);
+}
+
+int
+ioctl(int fd, unsigned long request, ...)
+{
+    va_list args;
+    int *value;
+
+    va_start(args, request);
+    value = va_arg(args, int *);
+    va_end(args);
+    if (request == FIONREAD && atomic_load(&kernel_is_poor)) {
+        *value = 100;
+        return 0;
+    }
+    return (int)syscall(SYS_ioctl, fd, request, value);
+}
 
 static int64_t
 now_ms(void)
@@ -807,6 +843,25 @@ START_TEST(slow_request_is_cut_and_steady_one_is_answered)
 }
 END_TEST
 
+START_TEST(body_whose_bytes_are_not_counted_is_answered)
+{
+    struct echo *echo = echo_start(1, standard);
+    writ_auto_buf got = writ_buf_make(BUFFER_MAX);
+    int fd = raw_connect(echo_port(echo));
+    char byte;
+
+    atomic_store(&kernel_is_poor, true);
+    ck_assert(raw_text(fd, POST "Content-Length: 7\r\n\r\n{\"a\""));
+    WAIT_FOR(atomic_load(&poor_answers) >= 4 || recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0);
+    (void)raw_text(fd, ":1}");
+    (void)raw_responses(fd, 1, &got);
+    atomic_store(&kernel_is_poor, false);
+    ck_assert_uint_eq(raw_status(writ_buf_view(&got)), 200);
+    (void)close(fd);
+    echo_stop(echo);
+}
+END_TEST
+
 START_TEST(idle_connections_are_closed_after_their_time)
 {
     struct echo *echo = echo_start(1, impatient());
@@ -1189,7 +1244,8 @@ WRIT_UNIT_MAIN("listener", connection_serves_requests_in_sequence,
     storms_of_resets_leave_nothing_behind, stream_sends_each_event_at_once,
     silent_stream_sends_heartbeats_and_detects_disconnects, stream_to_a_slow_reader_loses_no_event,
     stream_aborted_has_no_final_chunk, stream_ends_at_once_beside_idle_connections,
-    slow_request_is_cut_and_steady_one_is_answered, idle_connections_are_closed_after_their_time,
+    slow_request_is_cut_and_steady_one_is_answered, body_whose_bytes_are_not_counted_is_answered,
+    idle_connections_are_closed_after_their_time,
     pipelined_request_on_a_cut_connection_reaches_no_handler,
     sending_client_is_kept_while_silent_ones_are_closed, client_that_never_reads_is_cut,
     connection_waiting_for_its_answer_is_not_cut,

@@ -23,6 +23,9 @@ struct refusal {
         .version = writ_view_str(v), .method = writ_view_str(m), .name = writ_view_str(n)          \
     }
 
+#define ID_64   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define LONG_ID ID_64 ID_64 ID_64 ID_64 "x" /* of a server's request; a client's is refused */
+
 static const struct writ_mcp_headers none;
 
 static void
@@ -146,6 +149,7 @@ START_TEST(requests_notifications_and_responses_are_distinguished)
             "notifications/initialized", NULL},
         {"{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}", WRIT_MCP_RESPONSE, "", NULL},
         {"{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{}}", WRIT_MCP_RESPONSE, "", NULL},
+        {"{\"jsonrpc\":\"2.0\",\"id\":\"" LONG_ID "\",\"result\":{}}", WRIT_MCP_RESPONSE, "", NULL},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -33,6 +33,10 @@ example(void)
     struct writ_continuation c = {
         .review = WRIT_LIT("0190-review"), .expires_s = NOW_S + 60, .shown = true};
 
+    c.name = WRIT_LIT("finance");
+    c.terms = WRIT_LIT("sha256:00");
+    c.session = WRIT_LIT("session:0190");
+
     ck_assert_ok(writ_digest_bytes(WRIT_LIT("the call"), &c.call, NULL));
     return c;
 }
@@ -66,6 +70,9 @@ START_TEST(continuation_reads_back_until_it_expires)
     ck_assert(writ_digest_equal(&got.call, &put.call));
     ck_assert_int_eq(got.expires_s, put.expires_s);
     ck_assert(got.shown);
+    ck_assert(writ_view_equal(got.name, put.name));
+    ck_assert(writ_view_equal(got.terms, put.terms));
+    ck_assert(writ_view_equal(got.session, put.session));
     put.shown = false;
     text = state_of(&put, writ_keyring_active(ring, WRIT_KEY_PURPOSE_CREDENTIAL));
     ck_assert_int_eq(read(text, NOW_S, &got), WRIT_OK);

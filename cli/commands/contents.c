@@ -1,0 +1,391 @@
+/* writ ledger contents, erase: kept contents of calls. Both take the configuration of a gateway
+ * that does not run, whose ledger they open as its writer, or ask a running one. No content is
+ * printed before the look at it is on disk. */
+#include "base/text.h"
+#include "cli/base/print.h"
+#include "cli/commands/admin_client.h"
+#include "cli/commands/command.h"
+#include "evidence/json/write.h"
+#include "evidence/record/content_fact.h"
+#include "gateway/admin/contents_answer.h"
+#include "gateway/service/anchor.h"
+#include "gateway/service/ledgers.h"
+#include "policy/read/load.h"
+
+#include <pwd.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+#define ARENA_MAX  ((size_t)128 << 20)
+#define OUTPUT_MAX ((size_t)64 << 20)
+#define VALUES_MAX ((size_t)1 << 20)
+#define FACT_MAX   8192
+#define BODY_MAX   32768
+#define PATH_MAX   4096
+#define WHO_MAX    256
+
+static bool
+is_url(const struct writ_cli *cli)
+{
+    return writ_anchor_is_url(writ_cli_operand(cli, 0));
+}
+
+/* ---- a gateway that does not run */
+
+struct stopped {
+    struct writ_config *config;
+    struct writ_keyring *keys;
+    struct writ_ledger *ledger;
+};
+
+static void
+stopped_wipe(struct stopped *s)
+{
+    writ_ledger_close(s->ledger);
+    writ_keyring_free(s->keys);
+    writ_config_drop(s->config);
+}
+
+static WRIT_RESULT
+stopped_open(const struct writ_cli *cli, struct stopped *s, struct writ_err *err)
+{
+    writ_result result;
+
+    WRIT_TRY(writ_load_file(writ_cli_operand(cli, 0).ptr, NULL, &s->config, err));
+    result = writ_ledgers_open(s->config, cli->clock, false, NULL, &s->keys, &s->ledger, err);
+    if (result.code == WRIT_E_BUSY) {
+        WRIT_FAIL(err, WRIT_E_BUSY,
+            "a gateway has the ledger open: pass the URL of its admin listener instead of the "
+            "configuration");
+    }
+    return result;
+}
+
+/* "user ann", or "uid 1007" without a name. */
+static void
+put_user(struct writ_buf *ret)
+{
+    char memory[4096];
+    struct passwd entry, *found = NULL;
+
+    if (getpwuid_r(getuid(), &entry, memory, sizeof memory, &found) == 0 && found != NULL) {
+        writ_buf_str(ret, "user ");
+        writ_buf_str(ret, found->pw_name);
+    } else {
+        writ_buf_fmt(ret, "uid %lu", (unsigned long)getuid());
+    }
+}
+
+/* ---- contents */
+
+static void
+put_part(struct writ_buf *out, const char *title, const struct writ_json *answer, const char *name,
+    const char *state)
+{
+    const struct writ_json *value = writ_json_get(answer, writ_view_str(name));
+    struct writ_view word = writ_json_string(writ_json_get(answer, writ_view_str(state)));
+
+    writ_buf_str(out, title);
+    if (writ_view_is(word, "kept")) {
+        writ_buf_byte(out, ' ');
+        writ_print_json(out, value);
+    } else {
+        writ_buf_str(out, ": ");
+        writ_text_safe(out, word, 32);
+    }
+    writ_buf_byte(out, '\n');
+}
+
+static bool
+has_kept(const struct writ_json *answer)
+{
+    return writ_json_is(writ_json_get(answer, WRIT_LIT("arguments_state")), WRIT_LIT("kept")) ||
+           writ_json_is(writ_json_get(answer, WRIT_LIT("result_state")), WRIT_LIT("kept"));
+}
+
+static void
+put_contents(const struct writ_json *answer, struct writ_buf *out)
+{
+    const struct writ_json *whole = writ_json_get(answer, WRIT_LIT("arguments_whole"));
+
+    put_part(out, "arguments", answer, "arguments", "arguments_state");
+    if (writ_json_type(whole) == WRIT_JSON_FALSE) {
+        writ_buf_str(out, "  without secret members, which are never kept\n");
+    }
+    put_part(out, "result", answer, "result", "result_state");
+}
+
+/* Prints the answer for people; for programs it is printed as it is. */
+static WRIT_RESULT
+print_contents(const struct writ_json *answer, struct writ_err *err)
+{
+    writ_auto_buf out = writ_buf_make(OUTPUT_MAX);
+
+    put_contents(answer, &out);
+    WRIT_TRY(writ_buf_check(&out, err));
+    writ_cli_put(writ_buf_view(&out));
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+record_look(const struct stopped *s, struct writ_view decision_id, struct writ_err *err)
+{
+    writ_auto_buf who = writ_buf_make(WHO_MAX);
+    writ_auto_buf data = writ_buf_make(FACT_MAX);
+    struct writ_content_look look = {
+        .purpose = WRIT_LIT("show"), .decision_id = decision_id, .count = 1};
+
+    put_user(&who);
+    look.by = writ_buf_view(&who);
+    WRIT_TRY(writ_content_fact_look(&look, &data, err));
+    return writ_ledger_record(s->ledger, WRIT_FACT_CONTENTS_LOOKED, writ_buf_view(&data), err);
+}
+
+static WRIT_RESULT
+look(const struct writ_cli *cli, struct writ_arena *arena, struct writ_buf *ret, bool *ret_shows,
+    struct writ_err *err)
+{
+    WRIT_AUTO(struct stopped, stopped_wipe) s = {.config = NULL};
+    writ_auto_contents contents = NULL;
+    struct writ_contents_call call;
+    struct writ_write w = writ_write_to(ret);
+
+    WRIT_TRY(stopped_open(cli, &s, err));
+    WRIT_TRY(writ_contents_open(s.config->store.ptr, s.keys, cli->clock, &contents, err));
+    WRIT_TRY(writ_contents_get(contents, writ_cli_operand(cli, 1), arena, &call, err));
+    writ_contents_answer_put(&call, &w);
+    WRIT_TRY(writ_write_end(&w, err));
+    *ret_shows = writ_contents_answer_shows(&call);
+    return *ret_shows ? record_look(&s, call.decision->decision_id.view, err) : WRIT_DONE;
+}
+
+static enum writ_exit
+look_stopped(const struct writ_cli *cli)
+{
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
+    writ_auto_buf answer = writ_buf_make(OUTPUT_MAX);
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *value = NULL;
+    struct writ_err err = {0};
+    writ_result result = {WRIT_E_NOMEM};
+    bool shows = false;
+
+    limits.bytes = limits.string_bytes = OUTPUT_MAX;
+    limits.values = VALUES_MAX;
+    if (arena != NULL) {
+        result = look(cli, arena, &answer, &shows, &err);
+    }
+    if (writ_is_ok(result) && cli->json) {
+        writ_buf_byte(&answer, '\n');
+        writ_cli_put(writ_buf_view(&answer));
+    } else if (writ_is_ok(result)) {
+        result = writ_json_read(writ_buf_view(&answer), &limits, arena, &value, &err);
+        if (writ_is_ok(result)) {
+            result = print_contents(value, &err);
+        }
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    return shows ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}
+
+static enum writ_exit
+look_running(const struct writ_cli *cli)
+{
+    WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) client;
+    writ_auto_buf path = writ_buf_make(PATH_MAX);
+    writ_result result = writ_admin_client_begin(&client, cli);
+    enum writ_exit code;
+
+    writ_buf_fmt(
+        &path, "/v1/contents/" WRIT_VIEW_FMT "%c", WRIT_VIEW_ARG(writ_cli_operand(cli, 1)), '\0');
+    if (writ_is_ok(result)) {
+        result = writ_buf_check(&path, &client.err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_admin_client_ask(&client, path.ptr, NULL);
+    }
+    if (writ_is_ok(result) && !cli->json) {
+        result = print_contents(client.value, &client.err);
+    }
+    code = writ_admin_client_end(&client, result);
+    return code == WRIT_EXIT_OK && !has_kept(client.value) ? WRIT_EXIT_NEGATIVE : code;
+}
+
+enum writ_exit
+writ_command_ledger_contents(const struct writ_cli *cli)
+{
+    struct writ_err err = {0};
+
+    if (!writ_is_ok(writ_admin_client_check_id(writ_cli_operand(cli, 1), "a decision", &err))) {
+        return writ_cli_usage(cli, "%s", err.text);
+    }
+    if (is_url(cli) && !writ_cli_has(cli, "token")) {
+        return writ_cli_usage(cli, "a URL needs --token");
+    }
+    return is_url(cli) ? look_running(cli) : look_stopped(cli);
+}
+
+/* ---- erase */
+
+static WRIT_RESULT
+read_erase(const struct writ_cli *cli, struct writ_entry_erase *ret, struct writ_err *err)
+{
+    *ret = (struct writ_entry_erase){.decision_id = writ_cli_get(cli, "decision"),
+        .agent_id = writ_cli_get(cli, "agent"),
+        .tenant = writ_cli_get(cli, "tenant")};
+    if (writ_cli_has(cli, "before") &&
+        !writ_is_ok(writ_time_read(writ_cli_get(cli, "before"), &ret->before_us))) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "--before is not a time of RFC 3339, such as 2026-11-21T22:20:00Z");
+    }
+    if (ret->decision_id.ptr == NULL && ret->agent_id.ptr == NULL && ret->tenant.ptr == NULL &&
+        ret->before_us == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "pass --decision, --agent, --tenant or --before");
+    }
+    return WRIT_DONE;
+}
+
+static void
+print_erased(const struct writ_cli *cli, const struct writ_entry_erase *erase, bool erased)
+{
+    if (cli->json) {
+        writ_cli_print("{\"contents\":%llu,\"erased\":%s,\"reviews\":%llu,\"held\":%s}\n",
+            (unsigned long long)erase->contents, erased ? "true" : "false",
+            (unsigned long long)erase->reviews, erase->held ? "true" : "false");
+        return;
+    }
+    writ_cli_print(erased ? "destroyed %llu contents\n"
+                          : "%llu contents are selected. Pass --yes to destroy them.\n",
+        (unsigned long long)erase->contents);
+    if (erase->reviews > 0) {
+        writ_cli_print("Open reviews: %llu. The arguments of their calls stay until they end.\n",
+            (unsigned long long)erase->reviews);
+    }
+    if (erase->held) {
+        writ_cli_print("Another process still reads the ledger: destroyed keys stay in its "
+                       "write-ahead log until that ends.\n");
+    }
+}
+
+static void
+on_erased(struct writ_entry *entry)
+{
+    (void)sem_post(entry->user);
+}
+
+/* Waits until it is on disk. */
+static WRIT_RESULT
+erase(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
+{
+    struct writ_entry *entries[] = {entry};
+    sem_t done;
+    writ_result result;
+
+    (void)sem_init(&done, 0, 0);
+    entry->done = on_erased;
+    entry->user = &done;
+    result = writ_ledger_submit(ledger, entries, 1);
+    if (writ_is_ok(result)) {
+        while (sem_wait(&done) != 0) {
+        }
+        result.code = entry->code;
+    }
+    (void)sem_destroy(&done);
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(err, result.code, "the ledger could not erase them");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+run_stopped(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct stopped, stopped_wipe) s = {.config = NULL};
+    writ_auto_buf who = writ_buf_make(WHO_MAX);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_ERASE};
+
+    WRIT_TRY(read_erase(cli, &entry.erase, err));
+    WRIT_TRY(stopped_open(cli, &s, err));
+    if (!writ_cli_has(cli, "yes")) {
+        WRIT_TRY(writ_contents_answer_count(
+            s.config->store.ptr, cli->clock, &entry.erase, &entry.erase.contents, err));
+        print_erased(cli, &entry.erase, false);
+        return WRIT_DONE;
+    }
+    put_user(&who);
+    entry.erase.by = writ_buf_view(&who);
+    WRIT_TRY(erase(s.ledger, &entry, err));
+    print_erased(cli, &entry.erase, true);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+put_request(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
+{
+    static const char *const options[] = {"decision", "agent", "tenant", "before"};
+    struct writ_write w = writ_write_to(ret);
+
+    writ_write_object_begin(&w);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (writ_cli_has(cli, options[i])) {
+            writ_write_text(&w, options[i], writ_cli_get(cli, options[i]));
+        }
+    }
+    writ_write_flag(&w, "count", !writ_cli_has(cli, "yes"));
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    writ_buf_byte(ret, '\0');
+    return writ_buf_check(ret, err);
+}
+
+static uint64_t
+count_of(const struct writ_json *answer, const char *name)
+{
+    int64_t count = 0;
+
+    WRIT_IGNORE(
+        writ_json_integer(writ_json_get(answer, writ_view_str(name)), 0, INT64_MAX >> 10, &count));
+    return (uint64_t)count;
+}
+
+static enum writ_exit
+erase_running(const struct writ_cli *cli)
+{
+    WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) client;
+    writ_auto_buf body = writ_buf_make(BODY_MAX);
+    writ_result result = writ_admin_client_begin(&client, cli);
+    struct writ_entry_erase erased = {0};
+
+    if (writ_is_ok(result)) {
+        result = put_request(cli, &body, &client.err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_admin_client_ask(&client, "/v1/contents/erase", body.ptr);
+    }
+    if (writ_is_ok(result) && !cli->json) {
+        erased.contents = count_of(client.value, "contents");
+        erased.reviews = count_of(client.value, "reviews");
+        erased.held = writ_json_is_true(client.value, WRIT_LIT("held"));
+        print_erased(cli, &erased, writ_json_is_true(client.value, WRIT_LIT("erased")));
+    }
+    return writ_admin_client_end(&client, result);
+}
+
+enum writ_exit
+writ_command_ledger_erase(const struct writ_cli *cli)
+{
+    struct writ_entry_erase asked;
+    struct writ_err err = {0};
+    enum writ_exit code;
+
+    if (!writ_is_ok(read_erase(cli, &asked, &err))) {
+        return writ_cli_usage(cli, "%s", err.text);
+    }
+    if (is_url(cli) && !writ_cli_has(cli, "token")) {
+        return writ_cli_usage(cli, "a URL needs --token");
+    }
+    code = is_url(cli) ? erase_running(cli) : writ_cli_do(cli, run_stopped);
+    return code == WRIT_EXIT_OK && !writ_cli_has(cli, "yes") ? WRIT_EXIT_NEGATIVE : code;
+}
