@@ -3,6 +3,7 @@
  *     micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]
  *     micro_ledger DIRECTORY grow [RECORDS [RUNS]]
  *     micro_ledger DIRECTORY claims [CLAIMS [RUNS]]      the same with a key for each call
+ *     micro_ledger DIRECTORY kept [CALLS [RUNS]]         the same with kept arguments
  *     micro_ledger DIRECTORY start LEDGER                a start with an existing one
  *
  * Makes a ledger in DIRECTORY, which should be on the disk to measure, with its keys in
@@ -42,7 +43,8 @@ struct call {
     struct writ_arena *arena;
     int64_t submitted_us;
     char id[WRIT_ID_TEXT], key[WRIT_ID_TEXT], boundary[32];
-    char state_free[WRIT_DIGEST_TEXT];
+    char state_free[WRIT_DIGEST_TEXT], params[WRIT_DIGEST_TEXT];
+    struct writ_sealed content;
     struct call *next;
 };
 
@@ -54,6 +56,7 @@ struct bench {
     struct call *ready;
     uint64_t records, refused, runs;
     bool growing, claiming;
+    const struct writ_wrap_key *keeps; /* the key of contents; NULL: none are kept */
     double *waits; /* not for a growing ledger: they would dominate its memory */
     size_t waits_n;
 };
@@ -77,6 +80,34 @@ on_done(struct writ_entry *entry)
     bench.ready = call;
     (void)pthread_cond_signal(&bench.wake);
     (void)pthread_mutex_unlock(&bench.mutex);
+}
+
+/* Arguments of some 300 bytes that differ from call to call, kept for a day. */
+static void
+keep(struct call *call, uint64_t n)
+{
+    char text[512];
+    struct writ_digest digest;
+    struct writ_err err = {0};
+    struct writ_view plain;
+    const struct writ_content_of of = {.decision_id = writ_view_str(call->id),
+        .part = WRIT_CONTENT_ARGUMENTS,
+        .expires_us = writ_clock_wall_us(bench.clock) + INT64_C(86400000000)};
+
+    (void)snprintf(text, sizeof text,
+        "{\"content\":\"%0200llu\",\"mode\":%llu,\"options\":{\"append\":false,\"tags\":[\"a\","
+        "\"b\"]},"
+        "\"path\":\"/srv/sandbox/notes/%llu.txt\"}",
+        (unsigned long long)n, (unsigned long long)(n % 1000), (unsigned long long)(n % 5000));
+    plain = writ_view_str(text);
+    if (!writ_is_ok(writ_digest_bytes(plain, &digest, &err)) ||
+        !writ_is_ok(
+            writ_content_seal(bench.keeps, &of, plain, call->arena, &call->content, &err))) {
+        fail("content", &err);
+    }
+    writ_digest_text(&digest, call->params);
+    call->decision.params_hash = writ_member_text(writ_view_str(call->params));
+    call->entry.decision.content = &call->content;
 }
 
 static void
@@ -106,6 +137,9 @@ draft(struct call *call, uint64_t n)
     };
     if (bench.growing && !bench.claiming) { /* claims are written to the disk too */
         call->entry.decision.duplicates = WRIT_DUPLICATES_ALLOW;
+    }
+    if (bench.keeps != NULL) {
+        keep(call, n);
     }
     extension.tenant = writ_member_text(WRIT_LIT("acme"));
     extension.upstream = writ_member_text(WRIT_LIT("fs"));
@@ -335,6 +369,7 @@ keys_of(const char *directory)
     struct writ_keydir *dir = NULL;
     struct writ_keyring *ring = NULL;
     struct writ_signer *signer = NULL;
+    struct writ_wrap_key *wrap = NULL;
     struct writ_err err = {0};
     char path[512];
 
@@ -346,6 +381,12 @@ keys_of(const char *directory)
         (!writ_is_ok(writ_signer_new(WRIT_JWK_ALG_EDDSA, &signer, &err)) ||
             !writ_is_ok(writ_keyring_add(
                 writ_keydir_ring(dir), WRIT_KEY_PURPOSE_LEDGER, signer, 0, &err)) ||
+            !writ_is_ok(writ_keydir_save(dir, &err)))) {
+        fail("keys", &err);
+    }
+    if (writ_keyring_wrap(writ_keydir_ring(dir)) == NULL &&
+        (!writ_is_ok(writ_wrap_key_new(&wrap, &err)) ||
+            !writ_is_ok(writ_keyring_add_wrap(writ_keydir_ring(dir), wrap, 0, &err)) ||
             !writ_is_ok(writ_keydir_save(dir, &err)))) {
         fail("keys", &err);
     }
@@ -380,7 +421,8 @@ int
 main(int argc, char **argv)
 {
     bool claiming = argc > 2 && strcmp(argv[2], "claims") == 0;
-    bool growing = claiming || (argc > 2 && strcmp(argv[2], "grow") == 0);
+    bool keeping = argc > 2 && strcmp(argv[2], "kept") == 0;
+    bool growing = claiming || keeping || (argc > 2 && strcmp(argv[2], "grow") == 0);
     size_t at_once = argc > 2 && !growing ? (size_t)atoi(argv[2]) : AT_ONCE;
     double seconds = argc > 3 ? atof(argv[3]) : 3;
     struct writ_ledger_options options = writ_ledger_options_default;
@@ -395,9 +437,10 @@ main(int argc, char **argv)
         return 0;
     }
     if (argc < 2 || at_once < 1 || at_once > CALLS_MAX || calls == NULL) {
-        (void)fprintf(stderr, "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
-                              "       micro_ledger DIRECTORY grow|claims [RECORDS|CLAIMS [RUNS]]\n"
-                              "       micro_ledger DIRECTORY start LEDGER\n");
+        (void)fprintf(stderr,
+            "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
+            "       micro_ledger DIRECTORY grow|claims|kept [RECORDS|CALLS [RUNS]]\n"
+            "       micro_ledger DIRECTORY start LEDGER\n");
         return 2;
     }
     options.keyring = keys_of(argv[1]);
@@ -414,10 +457,11 @@ main(int argc, char **argv)
         fail("ledger", &err);
     }
     bench.growing = growing;
-    bench.claiming = claiming;
+    bench.claiming = claiming || keeping;
+    bench.keeps = keeping ? writ_keyring_wrap(options.keyring) : NULL;
     bench.runs = growing && argc > 4 ? strtoull(argv[4], NULL, 10) : RUNS;
     if (growing) {
-        grow(calls, (claiming ? 2 : 1) * (argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000));
+        grow(calls, (bench.claiming ? 2 : 1) * (argc > 3 ? (uint64_t)atoll(argv[3]) : 1000000));
     } else {
         run(calls, at_once, seconds);
     }

@@ -334,11 +334,11 @@ const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'polic
   'retrieved_policy_refs', 'revalidate_if'];
 /** Our own part of a decision: lists and unknown members have the limits of a record. */
 const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text',
-  definition: 'text', duplicates: 'text',
+  contents_kept: 'text', contents_too_large: 'flag', definition: 'text', duplicates: 'text',
   first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text',
   output_rules: 'list', profile: 'text',
   reason: 'text', round: 'number', shadow: 'flag', showing: 'text', state_free: 'text', tenant: 'text',
-  trace_id: 'text', upstream: 'text', wire_tool: 'text' };
+  trace_id: 'text', upstream: 'text', via: 'text', wire_tool: 'text' };
 const isWithin = (part) => [part.budgets, part.charges, part.output_rules].every((list) => !Array.isArray(list) ||
   list.length <= 1024) &&
   Object.entries(part).filter(([name, value]) => !Object.hasOwn(OURS, name) ||

@@ -238,6 +238,20 @@ test('a child and its processes end with the gateway', async (t) => {
   await until(() => !alive(next), 'it to be gone');
 });
 
+test('the official server behind a wrapper ends with its input when the gateway is killed', async (t) => {
+  const box = folder(t);
+  const gw = await startGateway(t, {
+    upstreams: { fs: { stdio: ['sh', '-c', '"$@"; exit', 'wrapper', NODE, FILESYSTEM, box] } },
+    tools: {},
+  });
+  await until(async () => (await gw.admin('/readyz')).status === 200, 'the server to be up');
+  const { pid } = gw.log.find((l) => l.event === 'upstream_started');
+  const server = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
+  assert.ok(alive(server));
+  await gw.stop('SIGKILL');
+  await until(() => !alive(pid) && !alive(server), 'both to be gone');
+});
+
 test('a child that cannot start affects no other, and readiness reports it', async (t) => {
   const dir = folder(t);
   const record = join(dir, 'record');

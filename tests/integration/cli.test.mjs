@@ -74,7 +74,9 @@ for (const [what, args, text] of MISTAKES) {
 const FILES = [
   ['json canon', (p) => [p]], ['json digest', (p) => [p]], ['explain', (p) => ['config/example.yaml', p]],
   ['explain', (p) => [p, '-']],
-  ['policy test', (p) => [p]], ['serve', (p) => [p]], ['ledger list', (p) => [p]], ['ledger verify', (p) => [p]],
+  ['policy test', (p) => [p]], ['policy replay', (p) => [p, p]],
+  ['policy learn', (p) => [p, '--calls', '-']], ['policy learn', (p) => ['config/example.yaml', '--calls', p]],
+  ['serve', (p) => [p]], ['ledger list', (p) => [p]], ['ledger verify', (p) => [p]],
   ['review list', (p) => [p]],
   ['timestamp query', (p) => [p]], ['keys list', (p) => ['--dir', p]],
   ['verify keys', (p) => ['--jwks', p, '--pin', p]],

@@ -44,6 +44,28 @@ test('check accepts every example and describes it', () => {
   }
 });
 
+test('check names each rule that keeps contents, and for how long', () => {
+  const path = file('kept.yaml', `agents: [{id: dev, anonymous: true}]
+upstreams: {fs: {http: http://127.0.0.1:1/mcp}}
+defaults: {contents: {keep: 30d}}
+tools:
+  fs/read: {scope: s}
+  fs/write:
+  - {agents: [a], scope: s, contents: {keep: 90m, results: 0}, arguments: [{arg: pin, op: required, secret: true}]}
+  - {agents: [b], scope: s, contents: {keep: 0s}}
+`);
+  const contents = [
+    { rule: 'tools/fs~1read#0', keep_us: 30 * 86_400_000_000, results_bytes: 65536, secrets: false },
+    { rule: 'tools/fs~1write#0', keep_us: 5_400_000_000, results_bytes: 0, secrets: true }];
+  assert.deepEqual(writ('check', path).out.match(/^contents .*$/gm), [
+    'contents tools/fs~1read#0: arguments, results of at most 65536 bytes, for 30d',
+    'contents tools/fs~1write#0: arguments without secrets, for 90m']);
+  assert.deepEqual(JSON.parse(writ('check', path, '--json').out).contents, contents);
+  const open = file('open.yaml', 'agents: [{id: dev, anonymous: true}]\ndefaults: {contents: {keep: 1h}}\n');
+  assert.deepEqual(JSON.parse(writ('check', open, '--json').out).contents, [{ rule: 'defaults#unlisted_tool',
+    keep_us: 3_600_000_000, results_bytes: 65536, secrets: false }]);
+});
+
 test('check reports every fault with file, line and JSON Pointer', () => {
   const path = file('bad.yaml',
     'isuer: x\ntools:\n  fs/read:\n    scope: s\n    arguments:\n    - {arg: a, op: lte, value: 5}\n  fs/read: {}\n');

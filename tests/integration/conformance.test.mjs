@@ -3,19 +3,13 @@
 // passes through the gateway, and no scenario fails.
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { startGateway } from '../support/js/gateway.mjs';
-import { resolve } from '../support/npm/peers.mjs';
+import { REVISIONS, all, failed, runSuite } from '../support/js/suite.mjs';
 import { startSuiteNames } from '../support/servers/suite-names.mjs';
 import { startSuiteServer } from '../support/servers/suite-server.mjs';
 
-const SUITE = resolve('@modelcontextprotocol/conformance/dist/index.js');
 const STDIO = fileURLToPath(new URL('../support/servers/suite-server.mjs', import.meta.url));
-const REVISIONS = { '2025-11-25': 33, '2026-07-28': 50 };
 const any = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 
 /** Scenarios that may fail through the gateway though they pass directly: none, and none is to come. */
@@ -34,40 +28,13 @@ const CHOICES = {
   child: { 'server-sse-polling': KEEPS, 'server-sse-multiple-streams': { json: true } },
 };
 
-/** Runs the suite; returns its output. */
-function run(url, ...args) {
-  return new Promise((done, fail) => {
-    const dir = mkdtempSync(join(tmpdir(), 'writ-suite-'));
-    const child = spawn(process.execPath, [SUITE, 'server', '--url', url, ...args],
-      { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
-    let text = '';
-    child.stdout.setEncoding('utf8').on('data', (d) => { text += d; });
-    child.stderr.setEncoding('utf8').on('data', (d) => { text += d; });
-    child.on('error', fail);
-    child.on('close', () => {
-      rmSync(dir, { recursive: true, force: true });
-      done(text);
-    });
-  });
-}
-
-/** All scenarios of a revision: { scenario: 'N passed, M failed' }. */
-async function all(url, revision) {
-  const text = await run(url, '--requirements', revision);
-  return Object.fromEntries(
-    [...text.matchAll(/^[✓✗] ([a-z0-9-]+): (\d+ passed, \d+ failed)/gmu)].map(([, name, counts]) => [name, counts]));
-}
-
 /** One scenario, with a server that is started as configured. */
 async function chosen(revision, scenario, options) {
   const up = await startSuiteServer(scope, options);
-  const text = await run(up.url, '--scenario', scenario, '--spec-version', revision);
+  const text = await runSuite(up.url, '--scenario', scenario, '--spec-version', revision);
   const [, passed, failures] = /^Passed: (\d+)\/\d+, (\d+) failed/m.exec(text);
   return `${passed} passed, ${failures} failed`;
 }
-
-const failed = (results) => Object.entries(results).filter(([, counts]) => !counts.endsWith(' 0 failed'))
-  .map(([name]) => name);
 
 let cleanups = [];
 const scope = { after: (fn) => cleanups.push(fn) };

@@ -1,10 +1,11 @@
 // The product alone, as README.md says: built without the tests, installed, and moved.
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { flags, install, installed, must } from '../support/js/installation.mjs';
+import { packages } from '../support/js/packages.mjs';
 
 const cwd = process.env.WRIT_SOURCE_DIR;
 const folder = mkdtempSync(join(tmpdir(), 'writ-install-'));
@@ -14,6 +15,7 @@ test('the product builds without tests and installs completely',
     { skip: process.env.WRIT_SANITIZED && 'built once is enough' }, () => {
   const build = join(folder, 'build');
   const prefix = join(folder, 'prefix');
+  const pack = (out, env) => must('scripts/package', [out, build], { cwd, env: { ...process.env, ...env } });
   // as the preset says, but for what only makes the program faster and the compiler slower
   must('cmake', ['--preset', 'product', '-B', build, '-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_C_FLAGS_DEBUG=-O0',
     '-DWRIT_LTO=OFF'], { cwd });
@@ -35,4 +37,13 @@ test('the product builds without tests and installs completely',
     for (const flag of flags(moved, name).filter((f) => /^-[IL]\//.test(f) && /writ-install/.test(f)))
       assert.ok(flag.slice(2).startsWith(moved) && existsSync(flag.slice(2)), flag);
   assert.ok(flags(moved, 'writ-verify').some((f) => f.startsWith(`-L${moved}`)));
+
+  // the same build as packages, twice; deploy/contents checks those that are given to people
+  must('cmake', ['-B', build, '-DWRIT_PACKAGE=ON', '-DCMAKE_INSTALL_PREFIX=/usr'], { cwd });
+  must('cmake', ['--build', build]);
+  const [first, second] = ['first', 'second'].map((name) => join(folder, name));
+  pack(first, { TZ: 'Asia/Tokyo' });
+  pack(second, { TZ: 'America/Lima' });
+  assert.equal(readFileSync(join(first, 'SHA256SUMS'), 'utf8'), readFileSync(join(second, 'SHA256SUMS'), 'utf8'));
+  packages(first);
 });

@@ -110,7 +110,7 @@ test('show has the canonical records of one call', () => {
   const text = ledger('show', path, list()[0].decision_id);
   assert.equal(text.code, 0);
   assert.match(text.out, /^decision \(record 9\)\n {2}agent_id "agent"\n/);
-  assert.match(text.out, /no outcome yet\nits boundary is open\n$/);
+  assert.match(text.out, /no outcome yet\nits boundary is open\ncontents: arguments none, result none\n$/);
   const none = ledger('show', path, 'd-none');
   assert.equal(none.code, 3);
   assert.equal(none.out, '');

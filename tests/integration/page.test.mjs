@@ -788,3 +788,40 @@ test('the page passes the accessibility checks, light and dark, wide and narrow'
     }
   }
 });
+
+test('a person who may read contents sees them after a press; the look is recorded', { skip: SKIP }, async (t) => {
+  const up = await startUpstream(t, { onCall: (m) => m.text('paid\u202Ednes <b id="evil">') });
+  const gw = await startGateway(t, config(up, { content_readers: ['chief'], defaults: { contents: { keep: '1h' } },
+    tools: { 'pay/balance': { scope: 'accounts', arguments: [{ arg: 'of', op: 'type', value: 'string' },
+      { arg: 'pin', op: 'type', value: 'string', secret: true, optional: true }], duplicates: 'allow' } } }), {
+    prepare: (dir) =>
+      assert.equal(writ(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]).code, 0) });
+  const base = `http://127.0.0.1:${gw.adminPort}`;
+  const session = await openSession(gw, { token: DEV.token });
+  await session.call('pay__balance', { of: 'm\u0430llory' });
+  await session.call('pay__balance', { of: 'x', pin: '1234' });
+  const [whole, part] = gw.decisions().map((call) => call.decision_id);
+  const browser = await startBrowser(t);
+  await enter(browser, base, AUDITOR, `/ledger/${whole}`);
+  await browser.sees('Its life');
+  assert.doesNotMatch(await browser.text('main'), /Contents/, 'not for an auditor who is no content reader');
+  await browser.run(() => document.querySelector('#leave').click());
+  await enter(browser, base, CHIEF, `/ledger/${whole}`);
+  await browser.sees('The ledger records your name and the time.');
+  await browser.run(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Show contents')
+    .focus());
+  await browser.press(KEY.enter);
+  await browser.sees('U+202E');
+  const shown = await browser.text('.contents');
+  assert.match(shown, /Arguments[^]*of\s+m\u0430llory\s+Has letters that look like others[^]*Result[^]*<b id="evil">/);
+  assert.equal(await browser.run(() => document.querySelector('#evil')), null);
+  assert.deepEqual(await faults(browser), []);
+  await browser.open(`${base}/ledger/${part}`);
+  await browser.sees('The ledger records your name and the time.');
+  await browser.run(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Show contents')
+    .click());
+  await browser.sees('Members that the policy marks as secret were never kept. They are missing here.');
+  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  await gw.stop();
+  assert.equal(gw.verify().facts, 2, 'two looks');
+});

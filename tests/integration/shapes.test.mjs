@@ -11,6 +11,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/js/gateway.mjs';
+import { call as keptCall, keptLedger } from '../support/js/kept.mjs';
 import { sampleLedger } from '../support/js/ledger.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { resolve as resolvePeer } from '../support/npm/peers.mjs';
@@ -111,7 +112,7 @@ const covers = (names, run) => {
   });
 };
 
-covers(['help', 'json digest', 'check', 'explain', 'policy test'], ({ put }) => {
+covers(['help', 'json digest', 'check', 'explain', 'policy test', 'policy learn'], ({ folder, put }) => {
   shows('help', []);
   shows('json digest', [], { input: '{}' });
   shows('check', [join(SOURCES, 'config/example.yaml')]);
@@ -127,7 +128,39 @@ covers(['help', 'json digest', 'check', 'explain', 'policy test'], ({ put }) => 
       budgets: [{ name: 'some', calls: 2, window: '1d' }] } } });
   const call = (n) => put('call.json', { agent: 'dev', tool: 'up/echo', arguments: { n } });
   shows('explain', [config, call(1)]);
+  const past = put('past.jsonl', [1, 2, 'x'].map((n) =>
+    `${JSON.stringify({ agent: 'dev', tool: 'up/echo', arguments: { n } })}\n`).join(''));
+  const learned = shows('policy learn', [config, '--calls', past, '--cases', join(folder, 'learned.yaml')]);
+  assert.deepEqual([learned.seen, learned.learned, learned.left_out[0].reason], [3, 2, 'constraint_failed']);
+  shows('policy learn', [config, '--calls', past, '--include-refused']);
   shows('explain', [config, call('x')], { code: 1 });
+});
+
+covers(['policy replay'], ({ folder, put }) => {
+  const ledger = keptLedger(folder, [keptCall({ amount: 1 }), keptCall({ amount: 9 })]);
+  const config = (value) => put('writ.json', { keys: './keys', upstreams: { up: { http: 'http://127.0.0.1:1' } },
+    tools: { 'up/pay': { scope: 's', arguments: [{ arg: 'amount', op: 'le', value }] } } });
+  shows('policy replay', [config(9), ledger]);
+  shows('policy replay', [config(5), ledger, '--values', '--against', put('old.json', { tools: {} })], { code: 1 });
+});
+
+covers(['ledger contents', 'ledger erase'], async ({ t }) => {
+  const up = await startUpstream(t, { onCall: (m) => m.text('done') });
+  const gw = await startGateway(t, { agents: [DEV, OPS].map((who) => who.entry), content_readers: ['rita'],
+    administrators: ['rita'], defaults: { contents: { keep: '1h' } }, upstreams: { up: { http: up.url } },
+    tools: { 'up/echo': { scope: 's', arguments: ANY } } }, { prepare: (dir) =>
+    assert.equal(writ(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]).code, 0) });
+  writeFileSync(gw.path('ops'), OPS.token, { mode: 0o600 });
+  await (await openSession(gw, { token: DEV.token })).call('up__echo', { n: 1 });
+  const [{ decision_id: id }] = gw.decisions();
+  const admin = `http://127.0.0.1:${gw.adminPort}`;
+  const where = [admin, '--token', gw.path('ops')];
+  shows('ledger contents', [admin, id, '--token', gw.path('ops')]);
+  shows('ledger erase', [...where, '--decision', id], { code: 1 });
+  await gw.stop();
+  shows('ledger contents', [gw.configFile, id], { cwd: gw.dir });
+  shows('ledger erase', [gw.configFile, '--decision', id, '--yes'], { cwd: gw.dir });
+  shows('ledger contents', [gw.configFile, id], { cwd: gw.dir, code: 1 });
 });
 
 covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key',
@@ -172,6 +205,9 @@ covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys retir
   'verify keys', 'verify credential'], ({ put, folder }) => {
   const server = resolvePeer('@modelcontextprotocol/server-filesystem/dist/index.js');
   shows('init', ['--out', join(folder, 'gate'), process.execPath, server, folder]);
+  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: {
+    fs: { command: process.execPath, args: [server, folder] }, off: { command: 'x', disabled: true } } }));
+  shows('init', ['--out', join(folder, 'from'), '--from', join(folder, 'mcp.json'), '--apply']);
   shows('token new', ['dev']);
   shows('token new', ['dev', '--file', join(folder, 'token')]);
   const dir = ['--dir', join(folder, 'keys')];

@@ -19,7 +19,8 @@ const QUESTION = { name: { method: 'elicitation/create',
 const OWN = new Set(['writ.yaml']); // the operator's files; the rest is the program's
 
 const config = (up) => ({
-  agents: [CLERK, STOPPED, ANN, ROOT].map((a) => a.entry), administrators: ['root'],
+  agents: [CLERK, STOPPED, ANN, ROOT].map((a) => a.entry), administrators: ['root'], content_readers: ['root'],
+  defaults: { contents: { keep: '30d', results: '64KiB' } },
   upstreams: { up: { http: up.url } },
   reviews: { owner: { voters: [{ id: 'ann' }] } }, ledger: { scrub_every: '1h' },
   tools: {
@@ -84,6 +85,7 @@ class World {
     const { gw } = this;
     assert.match(await this.call('pay', 'paid', { n: 1 }), /^ran/);
     assert.match(await this.call('read', 'kept', { n: 1 }), /^ran/);
+    this.contents = gw.decisions().map((d) => d.decision_id);
     this.open = await this.ask('open');
     this.approved = await this.ask('approved');
     assert.equal((await this.vote(this.approved)).state, 'approved');
@@ -111,6 +113,11 @@ class World {
     const { gw } = this;
     this.session.gateway = gw;
     const review = await this.admin(ANN, `/v1/reviews/${this.open}`);
+    const contents = [];
+    for (const id of this.contents) {
+      const { arguments: said, result, reason } = await this.admin(ROOT, `/v1/contents/${id}`);
+      contents.push({ said, result, reason });
+    }
     const modern = new Caller(gw, { token: CLERK.token, modern: true, path: '/mcp/up' });
     const told = {
       duplicate: await this.call('pay', 'paid', { n: 1 }), other: await this.call('pay', 'paid', { n: 2 }),
@@ -125,7 +132,8 @@ class World {
           inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } } } })).said,
     };
     const calls = this.up.calls.slice(before).map((c) => `${c.name} ${JSON.stringify(c.arguments)}`);
-    return JSON.stringify({ ...told, calls }, (k, v) => (typeof v === 'string' ? v.replace(/^ran \d+/, 'ran') : v));
+    return JSON.stringify({ ...told, contents, calls },
+      (k, v) => (typeof v === 'string' ? v.replace(/^ran \d+/, 'ran') : v));
   }
 
   /** Where an edit is found; 'nothing' when it has no effect, else what differs. */
@@ -140,9 +148,14 @@ class World {
     try {
       const now = await this.look();
       if (now === whole) return 'nothing';
-      if (now.includes('"ledger_unavailable"')) return 'use';
+      if (now.includes('"ledger_unavailable"') || now.includes('"contents_changed"')) return 'use';
       const more = JSON.parse(now).calls.filter((c) => whole !== undefined && !JSON.parse(whole).calls.includes(c));
       assert.deepEqual(more, [], `a call ran that would not have run\n${now}\nbefore: ${whole}`);
+      for (const [i, shown] of Object.entries(JSON.parse(now).contents)) {
+        const kept = JSON.parse(whole ?? now).contents[i];
+        for (const part of ['said', 'result'])
+          assert.ok(shown[part] === null || JSON.stringify(shown[part]) === JSON.stringify(kept[part]), now);
+      }
       return now;
     } finally {
       await gw.stop('SIGKILL');
@@ -156,7 +169,10 @@ async function world(t) {
     ? call.json({ jsonrpc: '2.0', id: call.id,
       result: { resultType: 'input_required', inputRequests: QUESTION, requestState: 'asked' } })
     : call.text(`ran ${++w.answers} ${call.name}`));
-  const gw = await startGateway(t, config(up));
+  const gw = await startGateway(t, config(up), { prepare: (dir) => {
+    const made = writ(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]);
+    assert.equal(made.code, 0, made.err);
+  } });
   const w = new World(up, gw);
   await w.fill();
   const copy = take(gw.dir);

@@ -34,6 +34,14 @@ async function setUp(t, tools, included = 'tools: {up/nothing: {scope: s}}\n') {
   return { up, gw, s: await openSession(gw, { token: DEV.token }), text };
 }
 
+/** The verdict about a call of dev, without a gateway. */
+function judge(gw, tool, args, agent = 'dev') {
+  const run = writ(['explain', gw.configFile, '-', '--json'],
+    { input: JSON.stringify({ agent, tool: `up/${tool}`, arguments: args }) });
+  assert.ok(run.code === 0 || run.code === 1, run.err);
+  return JSON.parse(run.out).verdict.decision;
+}
+
 /** Why the last call was decided so; `args` are given to the program. */
 function why(gw, id, args = undefined, more = []) {
   const given = args === undefined ? [] : ['--arguments', '-'];
@@ -44,16 +52,19 @@ function why(gw, id, args = undefined, more = []) {
 }
 const facts = (gw, id, args) => JSON.parse(why(gw, id, args, ['--json']));
 
-/** Applies a unified difference of one hunk, as the program `patch` does. */
+/** Applies a unified difference, as the program `patch` does; the last hunk first. */
 function patch(difference) {
-  const [from, to, hunk, ...lines] = difference.split('\n').slice(0, -1);
+  const [from, to, ...rest] = difference.split('\n').slice(0, -1);
   const file = from.slice(4);
-  const [start, n, after] = /^@@ -(\d+),(\d+) \+\d+,(\d+) @@$/.exec(hunk).slice(1).map(Number);
   const text = readFileSync(file, 'utf8').split('\n');
-  const marked = (marks) => lines.filter((l) => marks.includes(l[0])).map((l) => l.slice(1));
   assert.equal(to, `+++ ${file}`);
-  assert.equal(marked(' +').length, after);
-  assert.deepEqual(text.splice(start - 1, n, ...marked(' +')), marked(' -'));
+  for (const hunk of rest.join('\n').split(/^(?=@@ )/m).reverse()) {
+    const [head, ...lines] = hunk.replace(/\n$/, '').split('\n');
+    const [start, n, after] = /^@@ -(\d+),(\d+) \+\d+,(\d+) @@$/.exec(head).slice(1).map(Number);
+    const marked = (marks) => lines.filter((l) => marks.includes(l[0])).map((l) => l.slice(1));
+    assert.equal(marked(' +').length, after);
+    assert.deepEqual(text.splice(start - 1, n, ...marked(' +')), marked(' -'));
+  }
   writeFileSync(file, text.join('\n'));
 }
 
@@ -162,7 +173,7 @@ test('why names rule and constraint by file and line, and the edit lets this cal
   assert.match(told.edit, /^- {4}- \{arg: never, op: forbidden\}/m);
   const none = await s.call('up__open', { a: 1 });
   assert.match(facts(gw, none.refusal.decision_id, { a: 1 }).edit,
-    /^\+ {4}arguments: \[\{arg: a, op: eq, value: 1\}\]$/m);
+    /^\+ {4}arguments: \[\{arg: a, op: eq, value: 1, optional: true\}\]$/m);
   for (const one of [told.edit, facts(gw, none.refusal.decision_id, { a: 1 }).edit]) {
     patch(one);
     assert.equal(writ(['check', gw.configFile]).code, 0);
@@ -178,6 +189,12 @@ test('why says whom a rule is for, and refuses the arguments of another call', a
   const told = facts(gw, refusal.decision_id, { n: 500 });
   assert.deepEqual([told.rule, told.nearest.ref, told.nearest.is_for], [null, 'tools/up~1people#0', 'roles admin']);
   assert.match(told.edit, /^\+ {2}- roles: \[admin, operator\]$/m);
+  const file = readFileSync(gw.configFile, 'utf8');
+  patch(told.edit);
+  assert.equal(writ(['check', gw.configFile]).code, 0);
+  assert.deepEqual([judge(gw, 'people', { n: 500 }), judge(gw, 'people', { n: 1001 }),
+    judge(gw, 'people', { n: 500 }, 'olga')], ['allow', 'deny', 'deny']);
+  gw.configure(file);
   const text = why(gw, refusal.decision_id);
   assert.match(text, /^deny: agent_not_permitted /);
   assert.match(text, /^nearest rule +tools\/up~1people#\d at \S+writ\.yaml:\d+, for /m);
@@ -226,7 +243,187 @@ test('why edits a configuration in JSON as JSON', async (t) => {
   patch(facts(gw, refusal.decision_id, args).edit);
   const edited = JSON.parse(readFileSync(gw.configFile, 'utf8'));
   assert.deepEqual(edited.tools['up/pay'].arguments, [{ arg: 'to', op: 'in', value: ['a', 'größer 😀'] },
-    { arg: 'n', op: 'le', value: 5 }, { arg: 'more', op: 'eq', value: null }]);
+    { arg: 'n', op: 'le', value: 5 }, { arg: 'more', op: 'eq', value: null, optional: true }]);
   assert.equal((await gw.reload(edited)).event, 'reloaded');
   assert.equal((await s.call('up__pay', args)).said, 'ran 1');
+});
+
+/** For each op: its value, a call that passes, one that is refused (v of it), and one that the edit must not let pass.
+ * Without `refused` no edit is known: no change of the value lets a value of another type pass. */
+const OPS = [
+  { op: 'eq', value: 'fast', passes: 'fast', refused: 'slow', neighbour: 'slower' },
+  { op: 'eq', value: { a: [1] }, passes: { a: [1] }, refused: { a: [2] }, neighbour: { a: [3] } },
+  { op: 'ne', value: 'x', passes: 'y', refused: 'x', neighbour: 7 },
+  { op: 'in', value: [1, 2], passes: 2, refused: 3.5, neighbour: 3 },
+  { op: 'in', value: ['a'], passes: 'a', refused: null, neighbour: 'b' },
+  { op: 'not_in', value: ['x', 'z'], passes: 'y', refused: 'x', neighbour: 'z' },
+  { op: 'not_in', value: ['x'], passes: 'y', refused: 'x', neighbour: true },
+  { op: 'lt', value: 5, passes: 4, refused: 5, neighbour: 5.01 },
+  { op: 'le', value: 5, passes: 5, refused: 5.5, neighbour: 5.51 },
+  { op: 'gt', value: 5, passes: 6, refused: 5, neighbour: 4.99 },
+  { op: 'ge', value: 5, passes: 5, refused: -1, neighbour: -1.5 },
+  { op: 'ge', value: 5, passes: 5, refused: 'five', neighbour: 'six', none: true },
+  { op: 'type', value: 'string', passes: 'a', refused: 7, neighbour: true },
+  { op: 'min_length', value: 3, passes: 'abc', refused: 'ab', neighbour: 'a' },
+  { op: 'max_length', value: 3, passes: 'abc', refused: 'größe', neighbour: 'größer' },
+  { op: 'prefix', value: 'tmp-', passes: 'tmp-1\n', refused: 'data-*.(x)', neighbour: 'data-*.(x)y' },
+  { op: 'prefix', value: 'tmp-', passes: 'tmp-1', refused: 7, neighbour: 8, none: true },
+  { op: 'suffix', value: '.txt', passes: 'a\n.txt', refused: 'a.txt.exe', neighbour: 'b.txt.exe' },
+  { op: 'matches', value: '[a-z]+', passes: 'abc', refused: 'A b', neighbour: 'A bc' },
+  { op: 'glob', value: 'src/**', passes: 'src/a/b', refused: 'doc/[a]*?.md', neighbour: 'doc/[a]b?.md' },
+  { op: 'glob', value: ['*.c', '*.h'], passes: 'a.h', refused: 'Makefile', neighbour: 'Makefiles' },
+  { op: 'glob', value: 'src/**', passes: 'src/a', refused: 'src/../etc/passwd', neighbour: 'etc/passwd', none: true },
+  { op: 'under', value: '/srv/box', passes: '/srv/box/a', refused: '/data/x.txt', neighbour: '/data/y.txt' },
+  { op: 'under', value: ['/srv/box'], passes: '/srv/box/a', refused: 'a', neighbour: 'b', none: true },
+  { op: 'host_in', value: ['example.com'], passes: 'https://example.com/', refused: 'https://other.example:8443/x',
+    neighbour: 'https://other.example/x' },
+  { op: 'each', value: [{ op: 'in', value: ['a', 'b'] }], passes: ['b'], refused: ['a', 'c'], neighbour: ['d'] },
+  { op: 'each', value: [{ arg: 'n', op: 'le', value: 2 }, { op: 'type', value: 'object' }], passes: [{ n: 2 }],
+    refused: [{ n: 1 }, { n: 9 }], neighbour: [{ n: 9.5 }] },
+  { op: 'min_items', value: 2, passes: ['a', 'a'], refused: ['a'], neighbour: [], more: [{ op: 'each',
+    value: [{ op: 'eq', value: 'a' }] }] },
+  { op: 'max_items', value: 1, passes: ['a'], refused: ['a', 'a'], neighbour: ['a', 'a', 'a'], more: [{ op: 'each',
+    value: [{ op: 'eq', value: 'a' }] }] },
+  { op: 'required', passes: 'a', refused: undefined, neighbour: null },
+  { op: 'required', passes: 'a', refused: null, neighbour: undefined },
+  { op: 'forbidden', passes: undefined, refused: 'x', neighbour: 'y' },
+  { op: 'le', value: 5, passes: 5, refused: undefined, neighbour: 6 },
+  { op: 'le', value: 5, passes: 5, refused: null, neighbour: undefined },
+];
+const STYLES = {
+  block: (rules) => rules.map(([name, list]) => `  up/${name}:\n    scope: s\n    arguments:\n` +
+    list.map((c) => `    - ${Object.entries(c).map(([k, v]) => `${k}: ${JSON.stringify(v)}`).join('\n      ')}\n`)
+      .join('')).join(''),
+  flow: (rules) => rules.map(([name, list]) =>
+    `  up/${name}: {scope: s, arguments: ${JSON.stringify(list)}}\n`).join(''),
+};
+
+for (const [style, write] of Object.entries(STYLES)) {
+  test(`why_edit_of_each_op_in_${style}_style_allows_the_call_and_no_neighbour`, async (t) => {
+    const schema = readFileSync(`${process.env.WRIT_SOURCE_DIR}/config/writ.schema.json`, 'utf8');
+    const known = JSON.parse(schema).$defs.constraint.properties.op.enum;
+    assert.deepEqual([...new Set(OPS.map(({ op }) => op))].sort(), [...known].sort());
+    const rules = OPS.map(({ op, value, more = [] }, i) => [`t${i}`,
+      [{ arg: 'v', op, ...(value !== undefined && { value }) }, ...more.map((one) => ({ arg: 'v', ...one }))]]);
+    const { gw, s, text } = await setUp(t, write(rules));
+    for (const [i, { op, passes, refused, neighbour, none }] of OPS.entries()) {
+      const of = (v) => JSON.parse(JSON.stringify({ v }));
+      const said = `${op} ${JSON.stringify(refused)}`;
+      assert.equal(judge(gw, `t${i}`, of(passes)), 'allow', said);
+      assert.equal(judge(gw, `t${i}`, of(neighbour)), 'deny', said);
+      const { refusal } = await s.call(`up__t${i}`, of(refused));
+      const told = facts(gw, refusal.decision_id, of(refused));
+      assert.equal(told.edit === null, none === true, `${said}: ${told.edit}`);
+      if (none) continue;
+      patch(told.edit);
+      const check = writ(['check', gw.configFile]);
+      assert.equal(check.code, 0, `${said}\n${told.edit}\n${check.out}${check.err}`);
+      assert.equal(judge(gw, `t${i}`, of(refused)), 'allow', `${said}\n${told.edit}`);
+      assert.equal(judge(gw, `t${i}`, of(neighbour)), 'deny', `${said}: the neighbour\n${told.edit}`);
+      assert.equal(judge(gw, `t${i}`, of(passes)), 'allow', `${said}: what passed before\n${told.edit}`);
+      gw.configure(text);
+    }
+  });
+}
+
+test('why_of_a_tool_without_a_rule_proposes_a_rule_for_these_arguments_alone', async (t) => {
+  const up = await startUpstream(t);
+  const base = { upstreams: { up: { http: up.url } }, agents: [{ ...DEV.entry }, { ...OLGA.entry }] };
+  const files = {
+    block: YAML(up.url, '  up/other: {scope: s}\n'),
+    'block, no tools': YAML(up.url, '').replace(/tools:\n$/, ''),
+    'empty map': YAML(up.url, '').replace(/tools:\n$/, 'tools: {}\n'),
+    flow: YAML(up.url, '').replace(/tools:\n$/, 'tools: {up/other: {scope: s}} # few\n'),
+    JSON: JSON.stringify({ ...base, tools: { 'up/other': { scope: 's' } } }, null, 2),
+    'JSON, no tools': JSON.stringify(base),
+  };
+  for (const [style, text] of Object.entries(files)) {
+    for (const args of [{ to: 'a: b', n: 1.50, deep: { 'x/y': [1, null] }, '/odd~name': true, '': 'empty' }, {}]) {
+      const gw = prepare(t, {});
+      mkdirSync(gw.path('p'));
+      writeFileSync(gw.path('p/more.yaml'), 'tools: {up/nothing: {scope: s}}\n');
+      gw.configure(style.startsWith('JSON') ? JSON.stringify({ ...JSON.parse(text), listen: '127.0.0.1:0',
+        admin_listen: '127.0.0.1:0', keys: 'keys', store: 'sqlite://ledger.db' }) : text);
+      await gw.start();
+      const s = await openSession(gw, { token: DEV.token });
+      const { refusal } = await s.call('up__pay{x}', args);
+      assert.match(refusal.reason, /^(tool|upstream)_not_listed$/, style);
+      const told = facts(gw, refusal.decision_id, args);
+      assert.ok(told.edit, `${style}: ${told.note}`);
+      patch(told.edit);
+      const check = writ(['check', gw.configFile]);
+      assert.equal(check.code, 0, `${style}\n${told.edit}\n${check.out}${check.err}`);
+      assert.equal(judge(gw, 'pay{x}', args), 'allow', `${style}\n${told.edit}`);
+      for (const neighbour of [{ ...args, n: 1.51 }, { ...args, more: 1 }, { ...args, to: 'a: c' }]) {
+        assert.equal(judge(gw, 'pay{x}', neighbour), 'deny', told.edit);
+      }
+      assert.equal(judge(gw, 'pay{x}', args, 'olga'), 'deny', told.edit);
+      assert.equal(judge(gw, 'pay{x}2', args), 'deny', told.edit);
+      await gw.stop?.();
+    }
+  }
+});
+
+test('why_names_a_rule_that_refuses_one_argument_alone_as_the_nearest', async (t) => {
+  const { gw, s } = await setUp(t, `  up/pay:
+  - roles: [operator]
+    scope: s
+    arguments: [{arg: n, op: le, value: 10}, {arg: to, op: in, value: [ann]}]
+  - roles: [clerk]
+    scope: s
+    arguments: [{arg: n, op: le, value: 100}, {arg: to, op: in, value: [ann, bob]}]
+  - roles: [boss]
+    scope: s
+    arguments: [{arg: n, op: le, value: 1}, {arg: to, op: in, value: [eve]}]
+`);
+  const args = { n: 500, to: 'bob' };
+  const { refusal } = await s.call('up__pay', args);
+  const told = facts(gw, refusal.decision_id, args);
+  const { ref, is_for, argument, constraint, accepted } = told.nearest;
+  assert.deepEqual([ref, is_for, argument, constraint, accepted],
+    ['tools/up~1pay#1', 'roles clerk', '/n', 'n le', 'a number not above 100']);
+  assert.match(why(gw, refusal.decision_id, args), new RegExp('^nearest rule +tools/up~1pay#1 at \\S+:\\d+ ' +
+    'refuses /n alone \\(n le: a number not above 100\\), for roles clerk$', 'm'));
+  const far = { n: 500, to: 'joe' };
+  const { refusal: second } = await s.call('up__pay', far);
+  assert.equal(facts(gw, second.decision_id, far).nearest, null, 'two constraints are not near');
+});
+
+test('why_edit_of_a_budget_that_is_too_small_for_the_call_moves_its_limit', async (t) => {
+  const { gw, s } = await setUp(t, `  up/pay:
+    scope: s
+    arguments: [{arg: n, op: type, value: number}]
+    budgets:
+    - {per: [agent], window: 1h, sum: {arg: n, max: 10}} # an hour
+`);
+  const { refusal } = await s.call('up__pay', { n: 20.5 });
+  assert.equal(refusal.reason, 'budget_exceeded');
+  const told = facts(gw, refusal.decision_id, { n: 20.5 });
+  assert.match(told.edit, /^\+ {4}- \{per: \[agent\], window: 1h, sum: \{arg: n, max: 20\.5\}\} # an hour$/m);
+  patch(told.edit);
+  assert.equal(writ(['check', gw.configFile]).code, 0);
+  assert.deepEqual([20.5, 20.51, 9].map((n) => judge(gw, 'pay', { n })), ['allow', 'deny', 'allow']);
+});
+
+test('why_writes_no_value_of_a_secret_argument_into_an_edit', async (t) => {
+  const { gw, s } = await setUp(t, `  up/unlock:
+    scope: s
+    arguments:
+    - {arg: pin, op: matches, value: "[0-9]{4}", secret: true}
+    - {arg: door, op: in, value: [front]}
+    - {arg: device, op: type, value: object, optional: true}
+    - {arg: /device/key, op: max_length, value: 4, secret: true, optional: true}
+`);
+  for (const [args, edit] of [
+    [{ pin: 'hunter2', door: 'front' }, null], [{ pin: '1234', Pin: 'hunter2', door: 'front' }, null],
+    [{ pin: '1234', door: 'front', device: { key: 'hunter2' } }, null],
+    [{ pin: '1234', door: 'front', device: { other: 'hunter2' } }, null],
+    [{ pin: '1234', door: 'back' }, /value: \[front, back\]/], [{ pin: null, door: 'front' }, /nullable: true/],
+  ]) {
+    const { refusal } = await s.call('up__unlock', args);
+    const told = facts(gw, refusal.decision_id, args);
+    if (edit === null) assert.equal(told.edit, null, JSON.stringify(args));
+    else assert.match(told.edit, edit);
+    assert.doesNotMatch(JSON.stringify(told) + why(gw, refusal.decision_id, args), /hunter2/);
+  }
 });

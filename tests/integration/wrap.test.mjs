@@ -4,9 +4,12 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
-import { BIN, bearer, linesOf, prepare, until, writ } from '../support/js/gateway.mjs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync,
+  writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BIN, bearer, linesOf, prepare, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { endGateways, eventsOf, gateways, LEGACY, MODERN, Wrap } from '../support/js/wrap.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 import { resolve, sdk1, sdk2, sdk2Stdio } from '../support/npm/peers.mjs';
 import { fileURLToPath } from 'node:url';
 
@@ -106,6 +109,105 @@ test('a tool server that says what the gateway says of itself is called once', a
     assert.equal((await w.call('act', { act: 'refuse as', say })).error.data.reason, say);
   }
   assert.deepEqual(effects(record), ['shutting_down', 'session_unknown']);
+});
+
+test('an HTTP server that forges the status and the reason of an unknown session is called once', async (t) => {
+  const up = await startUpstream(t);
+  const { wrap } = setUp(t,
+    { upstreams: { up: { http: up.url } }, tools: { 'up/act': { ...any, duplicates: 'allow' } } });
+  const forged = { 'content-type': 'application/json', 'writ-reason': 'session_unknown' };
+  up.onCall = (call) => call.json({ jsonrpc: '2.0', id: call.id,
+    error: { code: -32001, message: 'no', data: { reason: 'session_unknown' } } }, 404, forged);
+  const w = wrap();
+  await w.open();
+  assert.equal((await w.call('act', {})).error.code, -32001);
+  assert.equal(up.calls.length, 1);
+  assert.equal(w.said, '');
+});
+
+test('a server over HTTP gets the heads Mcp-Param-* that a client over stdio cannot write', async (t) => {
+  const mirrored = (type, name) => ({ type, 'x-mcp-header': name });
+  const up = await startUpstream(t, { tools: [{ name: 'act', inputSchema: { type: 'object', properties: {
+    region: mirrored('string', 'Region'), n: mirrored('integer', 'N'), dry: mirrored('boolean', 'Dry') } } }] });
+  const { wrap } = setUp(t, { upstreams: { up: { http: up.url } }, tools: { 'up/act': any } });
+  const w = wrap();
+  const meta = { protocolVersion: MODERN, clientInfo: { name: 'c', version: '1' }, clientCapabilities: {} };
+  const _meta = Object.fromEntries(Object.entries(meta).map(([k, v]) => [`io.modelcontextprotocol/${k}`, v]));
+  const call = (args) => w.ask('tools/call', { name: 'act', arguments: args, _meta });
+  for (const [args, heads] of [[{ region: 'eu', n: 7, dry: true }, ['eu', '7', 'true']],
+      [{ region: 'ü' }, [`=?base64?${Buffer.from('ü').toString('base64')}?=`, undefined, undefined]],
+      [{ n: null }, [undefined, undefined, undefined]]]) {
+    assert.ok((await call(args)).result, JSON.stringify(args));
+    const { headers } = up.calls.at(-1);
+    assert.deepEqual(['region', 'n', 'dry'].map((name) => headers[`mcp-param-${name}`]), heads);
+  }
+});
+
+test('a socket of another user gets no token', {
+  skip: process.getuid() !== 0 && 'only root can become another user',
+}, async (t) => {
+  const alice = bearer('alice');
+  const { gw } = setUp(t, { upstreams: { up: { http: 'http://127.0.0.1:9/mcp' } }, tools: { 'up/act': any },
+    agents: [alice.entry] });
+  writeFileSync(gw.path('token'), alice.token, { mode: 0o600 });
+  const code = `const s = require('net').createServer((c) => c.on('data', (d) => console.log(String(d))));
+    process.setuid(65534); s.listen('${gw.path('writ.sock')}', () => console.log('up'))`;
+  chmodSync(gw.dir, 0o777);
+  const thief = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => thief.kill());
+  let heard = '';
+  thief.stdout.setEncoding('utf8').on('data', (d) => { heard += d; });
+  await until(() => heard !== '', 'the socket');
+  const run = spawnSync(BIN, ['wrap', '--config', gw.configFile, '--token', gw.path('token')], { cwd: gw.dir,
+    input: `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`, encoding: 'utf8' });
+  assert.notEqual(run.status, 0);
+  assert.match(run.stderr, /did not start/);
+  assert.equal(heard, 'up\n');
+});
+
+test('--scan says what tools scan says', async (t) => {
+  const { gw } = scripted(t);
+  const scans = [['wrap', '--scan'], ['tools', 'scan']].map((args) =>
+    writ([...args, '--', process.execPath, SERVER, gw.path('r')]));
+  assert.match(scans[0].out, /act/);
+  assert.deepEqual([scans[0].out, scans[0].code], [scans[1].out, scans[1].code]);
+  assert.equal(writ(['wrap', '--client-config', 'x']).code, 2);
+});
+
+test('a server that answers initialize in a stream keeps its session and its instructions', async (t) => {
+  const up = await startUpstream(t);
+  up.onMessage = async (message) => {
+    if (message.method !== 'initialize') return undefined;
+    const stream = message.stream({ 'mcp-session-id': 'of-a-stream' });
+    stream.send({ jsonrpc: '2.0', id: message.id, result: { protocolVersion: LEGACY, capabilities: { tools: {} },
+      serverInfo: { name: 's', version: '1' }, instructions: 'be kind' } });
+    stream.end();
+    return true;
+  };
+  const { gw, wrap } = setUp(t, { upstreams: { up: { http: up.url } }, tools: { 'up/act': any } });
+  const w = wrap();
+  assert.equal((await w.open()).result.instructions, 'be kind');
+  assert.ok((await w.call('act', { n: 1 })).result);
+  await endGateways(gw.configFile);
+  assert.ok((await w.call('act', { n: 2 })).result);
+  assert.deepEqual(up.calls.map((c) => c.headers['mcp-session-id']), ['of-a-stream', 'of-a-stream']);
+  assert.equal(w.messages.filter((m) => m.result?.serverInfo).length, 1);
+});
+
+test('a long log is turned over while the gateway runs', async (t) => {
+  const { gw, wrap } = scripted(t);
+  const w = wrap();
+  await w.open();
+  const [log, old] = [gw.path('writ.sock.log'), gw.path('writ.sock.log.1')];
+  appendFileSync(log, `${'x'.repeat(1023)}\n`.repeat(17 << 10));
+  const size = statSync(log).size;
+  const next = wrap();
+  await next.open();
+  assert.ok(statSync(old).size >= size);
+  assert.equal(statSync(old).mode & 0o777, 0o600);
+  await Promise.all([w.end(), next.end()]);
+  await endGateways(gw.configFile, 'SIGTERM');
+  assert.ok(eventsOf(gw.dir).some((e) => e.event === 'stopped'), 'it goes on at the beginning of the file');
 });
 
 test('what no HTTP head can say is refused as malformed', async (t) => {
@@ -240,6 +342,93 @@ test('the everything server asks its client for sampling, elicitation and roots'
   await client.close();
 });
 
+test('each wrap hands its own variables and folder to its server, and to nothing else', async (t) => {
+  const upstreams = { up: { stdio: [process.execPath, SERVER, 'record'], inherit: ['KEY_OF_A', 'OTHER', 'SET'],
+    environment: { SET: 'here' } } };
+  const { gw, wrap } = setUp(t, { upstreams, tools: { 'up/act': any } });
+  const secrets = ['alpha-secret', 'beta-secret'];
+  const folders = ['a', 'b'].map((name) => gw.path(name));
+  const wraps = [];
+  for (const [i, folder] of folders.entries()) {
+    mkdirSync(folder);
+    wraps.push(wrap([], { cwd: folder, env: { KEY_OF_A: secrets[i], SET: 'there', UNNAMED: 'unnamed-secret',
+      ...(i === 0 && { OTHER: 'only a' }) } }));
+    await wraps[i].open();
+    assert.ok((await wraps[i].call('act', { act: 'echo', say: 'x' })).result);
+  }
+  const started = (i) => linesOf(join(folders[i], 'record')).map((l) => JSON.parse(l))
+    .find((l) => l.env?.KEY_OF_A); // the gateway's own child, which serves no client, has none
+  for (const i of [0, 1]) {
+    const { env, cwd } = started(i);
+    assert.deepEqual([env.KEY_OF_A, env.SET, env.UNNAMED, cwd], [secrets[i], 'here', undefined, folders[i]]);
+  }
+  assert.deepEqual([started(0).env.OTHER, started(1).env.OTHER], ['only a', undefined]);
+
+  // nor after a restart of the gateway, by whichever wrap
+  await endGateways(gw.configFile);
+  for (const i of [1, 0]) {
+    rmSync(join(folders[i], 'record'));
+    assert.ok((await wraps[i].call('act', { act: 'echo', say: 'y' })).result);
+    assert.equal(started(i).env.KEY_OF_A, secrets[i]);
+  }
+  const [pid] = gateways(gw.configFile);
+  assert.doesNotMatch(readFileSync(`/proc/${pid}/environ`, 'latin1'), /alpha-secret|beta-secret|only a/);
+  await Promise.all(wraps.map((w) => w.end()));
+  await endGateways(gw.configFile, 'SIGTERM');
+  for (const file of readdirSync(gw.dir).filter((name) => statSync(gw.path(name)).isFile()))
+    assert.doesNotMatch(readFileSync(gw.path(file), 'latin1'), /alpha-secret|beta-secret|YWxwaGEtc2VjcmV0/, file);
+});
+
+test('a server that does not start without its client\'s variable serves the clients that have it', async (t) => {
+  const code = `if (!process.env.KEY) process.exit(1); import('${SDK}')`;
+  const { gw, clients } = setUp(t, { upstreams: { up: { stdio: [process.execPath, '-e', code], inherit: ['KEY'] } },
+    tools: { 'up/*': any } });
+  const { Client } = await sdk2();
+  const { StdioClientTransport } = await sdk2Stdio();
+  for (const mode of ['legacy', { pin: MODERN }]) {
+    const client = new Client({ name: 'v2', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(new StdioClientTransport(
+      { command: BIN, args: ['wrap', '--config', gw.configFile], cwd: gw.dir, env: { ...process.env, KEY: '1' } }));
+    clients.push(client);
+    assert.ok((await client.listTools()).tools.length > 0);
+  }
+});
+
+test('a server of all clients and a credential have the variables of the gateway', async (t) => {
+  const inherit = ['SHARED', 'MINE'];
+  const { gw, wrap } = setUp(t, { upstreams: {
+    up: { stdio: [process.execPath, SERVER, 'record'], inherit, sharing: 'all' },
+    own: { stdio: [process.execPath, SERVER, 'own'], inherit: [...inherit, 'TOKEN', 'ALONE'] },
+    web: { http: 'http://127.0.0.1:9/mcp', authorization: { variable: 'TOKEN' } } }, tools: { 'up/act': any } });
+  const w = wrap(['--name', 'up'], { env: { SHARED: 'a', MINE: 'b', TOKEN: 'c', ALONE: 'd' } });
+  await w.open();
+  assert.ok((await w.call('act', { act: 'echo', say: 'x' })).result);
+  const { env } = linesOf(gw.path('record')).map((l) => JSON.parse(l)).find((l) => l.env);
+  assert.deepEqual([env.SHARED, env.MINE], ['a', 'b']);
+  const [pid] = gateways(gw.configFile);
+  const has = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  assert.deepEqual(['SHARED=a', 'TOKEN=c', 'ALONE=d'].map((each) => has.includes(each)), [true, true, false]);
+});
+
+test('over TCP no client hands on an environment', async (t) => {
+  const upstreams = { up: { stdio: [process.execPath, SERVER, 'record'], inherit: ['KEY'] } };
+  const gw = await startGateway(t, { upstreams, tools: { 'up/act': any } });
+  const given = Buffer.from(JSON.stringify({ directory: '/', variables: { KEY: 'x' } })).toString('base64url');
+  const refused = await fetch(`${gw.url}/up`, { method: 'POST', body: '{}',
+    headers: { 'content-type': 'application/json', 'writ-environment': given } });
+  assert.deepEqual([refused.status, (await refused.json()).error.data.reason], [400, 'malformed_request']);
+});
+
+test('what cannot be handed on is an error that names the variable', (t) => {
+  const { gw } = setUp(t, { upstreams: { up: { stdio: [process.execPath, SERVER, 'r'], inherit: ['LONG', 'BYTES'] } },
+    tools: { 'up/act': any } });
+  const run = (line) => spawnSync('/bin/sh', ['-c', `${line} exec "$0" wrap --config "$1"`, BIN, gw.configFile],
+    { cwd: gw.dir, input: '', encoding: 'utf8' });
+  assert.match(run(`LONG=${'x'.repeat(9000)} BYTES=1`).stderr, /more than 9000 bytes, LONG the most/);
+  assert.match(run(`BYTES=$(printf '\\377')`).stderr, /BYTES is not UTF-8/);
+  assert.doesNotMatch(run(`LONG=${'x'.repeat(9000)}`).stderr, /xxx/);
+});
+
 test('a token names the agent; without a good one nothing is served', async (t) => {
   const alice = bearer('alice');
   const { gw, wrap } = scripted(t, { agents: [alice.entry] });
@@ -335,7 +524,11 @@ async function round(t, kill, n) {
   }
   await w.end();
   await endGateways(gw.configFile, 'SIGTERM');
-  const ran = effects(record);
+  assertTold(gw, effects(record));
+}
+
+/** What the ledger says of the calls that ran: each once, and each with an outcome. */
+function assertTold(gw, ran) {
   assert.equal(new Set(ran).size, ran.length, `nothing runs twice: ${ran}`);
   const decisions = gw.decisions().filter((d) => d.decision === 'allow');
   assert.ok(decisions.length >= ran.length, 'each call that ran is in the ledger');
@@ -361,6 +554,44 @@ for (const [who, kill] of Object.entries(KILLS)) {
     for (let n = 0; n < ROUNDS; n++) await t.test(`round ${n}`, (each) => round(each, kill, n));
   });
 }
+
+test('SIGKILLs among wraps that share a ledger: nothing runs twice, nothing is lost', async (t) => {
+  const { gw, wrap, record } = scripted(t);
+  const crew = [wrap(), wrap(), wrap()], asked = [];
+  const start = async (i) => {
+    crew[i] = wrap();
+    await crew[i].open();
+  };
+  await Promise.all(crew.map((w) => w.open()));
+  for (let n = 0; n < ROUNDS; n++) {
+    const busy = effects(record).length + 1 + (n % 4);
+    for (const [i, w] of crew.entries()) {
+      for (const act of ['echo', 'slow']) {
+        const say = `${n}-${i}-${act}`;
+        asked.push({ say, answer: w.call('act', { act, ms: 30, say }) });
+      }
+    }
+    await until(() => effects(record).length >= busy, 'the servers to be busy');
+    const victim = n % 3;
+    if (n % 4 !== 2) crew[victim].child.kill('SIGKILL');
+    if (n % 4 > 1) await endGateways(gw.configFile);
+    if (n % 4 === 2) continue;
+    await crew[victim].exited;
+    await start(victim);
+  }
+  for (const { say, answer } of asked) {
+    const told = await answer;
+    if (told === undefined) continue; // its wrap is gone
+    const ran = effects(record).filter((x) => x === say).length;
+    if (told.error === undefined) assert.equal(ran, 1, say);
+    else assert.equal(told.error.data.reason, 'interrupted_execution_unknown', JSON.stringify(told));
+  }
+  for (const [i, w] of crew.entries())
+    assert.equal((await w.call('act', { act: 'echo', say: `end ${i}` })).error, undefined);
+  await Promise.all(crew.map((w) => w.end()));
+  await endGateways(gw.configFile, 'SIGTERM');
+  assertTold(gw, effects(record));
+});
 
 test('two wraps share a gateway and a ledger; after a kill both go on in their sessions', async (t) => {
   const { gw, wrap, record } = scripted(t);

@@ -2,11 +2,13 @@
 // agrees, and that other wraps go on when a new server joins.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync }
-  from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync,
+  writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until, writ } from '../support/js/gateway.mjs';
+import { textOf, until, writ } from '../support/js/gateway.mjs';
 import { endGateways, gateways, Wrap } from '../support/js/wrap.mjs';
 import { resolve } from '../support/npm/peers.mjs';
 
@@ -35,6 +37,15 @@ function home(t) {
       wraps.push(wrap);
       return wrap;
     } };
+}
+
+/** Whether a wrap waits for the gateway that another one is starting. */
+function waits(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`).endsWith('.sock.start'));
+  } catch {
+    return false; // it has closed one of them since
+  }
 }
 
 /** Every file and folder below, with its mode. */
@@ -90,6 +101,40 @@ test('first use: folders, a proposal, no call before its user agrees, and then t
   assert.match(other.err, /says another command for filesystem: .*--name/);
 });
 
+test('what the proposal wants approved is asked of the person at the client', async (t) => {
+  const h = home(t);
+  await h.wrap(...files(h)).end();
+  fill(h, 'filesystem');
+  assert.equal(h.run('--agree', 'filesystem').code, 0);
+  const w = h.wrap(...files(h));
+  await w.open({ elicitation: {} });
+  const path = join(h.dir, 'data/b.txt');
+  const call = w.call('write_file', { path, content: 'new' });
+  const question = await until(() => w.messages.find((m) => m.method === 'elicitation/create'), 'the question');
+  assert.equal(existsSync(path), false);
+  w.send({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { vote: 'approve' } } });
+  assert.ok((await call).result);
+  assert.equal(readFileSync(path, 'utf8'), 'new');
+});
+
+test('a wrap that was killed before the gateway knew its server is made good by the next one', async (t) => {
+  const h = home(t);
+  const memory = ['--', process.execPath, MEMORY];
+  await h.wrap(...memory).end(); // makes servers/memory.yaml
+  const file = readFileSync(h.server('memory'), 'utf8');
+  rmSync(h.server('memory'));
+  await endGateways(h.config, 'SIGTERM');
+  const first = h.wrap(...files(h));
+  await first.open();
+  writeFileSync(h.server('memory'), file, { mode: 0o600 }); // as the killed wrap leaves it
+  writeFileSync(join(h.state, 'gateway.due'), 'x', { mode: 0o600 });
+  const w = h.wrap(...memory);
+  assert.ok((await w.open()).result);
+  assert.ok((await w.ask('tools/list')).result.tools.length > 0);
+  assert.equal(existsSync(join(h.state, 'gateway.due')), false);
+  assert.ok((await first.ask('tools/list')).result.tools.length > 0);
+});
+
 test('nothing is made in a folder that others can write to', (t) => {
   const h = home(t);
   mkdirSync(h.state, { recursive: true });
@@ -143,6 +188,32 @@ test('a wrap that is killed in its first use leaves nothing that the next one tr
   const w = h.wrap(...files(h));
   assert.ok((await w.open())?.result, w.said);
 });
+
+for (const [what, server] of [['the same server', files], ['a new one', () => ['--', process.execPath, MEMORY]]]) {
+  test(`a wrap of ${what} waits for the gateway that a killed wrap starts, and that one for the ledger`, async (t) => {
+    const h = home(t), log = join(h.state, 'writ.sock.log');
+    const made = h.wrap(...files(h));
+    await made.open();
+    await made.end();
+    await endGateways(h.config, 'SIGTERM');
+    const holder = spawn('flock', ['--no-fork', join(h.state, 'ledger.db-lock'), 'sh', '-c', 'echo held; exec cat'],
+      { stdio: ['pipe', 'pipe', 'inherit'] });
+    t.after(() => holder.kill('SIGKILL'));
+    await once(holder.stdout, 'data');
+
+    const killed = h.wrap(...files(h));
+    await until(() => /"ledger_awaited"/.test(textOf(log)), 'the gateway to wait');
+    await killed.kill();
+    const starting = gateways(h.config);
+    assert.equal(starting.length, 1);
+    const next = h.wrap(...server(h)), opened = next.open();
+    await until(() => next.gone || waits(next.child.pid), 'the wrap to wait');
+    assert.deepEqual(gateways(h.config), starting, 'one gateway is being started');
+    holder.stdin.end();
+    assert.ok((await opened)?.result, next.said);
+    assert.doesNotMatch(textOf(log), /"not_started"/);
+  });
+}
 
 test('a server that does not start is an error, and no file of it stays', async (t) => {
   const h = home(t);

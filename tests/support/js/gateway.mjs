@@ -2,10 +2,12 @@
 // ports that the system chose, its log, and the contents of its ledger.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { checkLine } from './log-events.mjs';
 
 export const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
@@ -16,6 +18,13 @@ export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex'
 
 /** Runs `writ` to its end. */
 export const writ = (args, options) => runProgram(BIN, args, options);
+/** The same, while servers of this process answer it. */
+export async function writBeside(args, options) {
+  const child = spawn(BIN, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code, out, err };
+}
+
 export const vectors = (args, options) => runProgram(`${BIN}-vectors`, args, options);
 
 function runProgram(program, args, options = {}) {

@@ -16,6 +16,12 @@ export function install(build, prefix) {
   must('cmake', ['--install', build, '--prefix', prefix]);
 }
 
+/** Unpacks every package of the folder below the prefix. */
+export function unpack(packages, prefix) {
+  for (const name of readdirSync(packages).filter((name) => name.endsWith('.deb')))
+    must('dpkg-deb', ['-x', join(packages, name), prefix]);
+}
+
 /** Path of a file below the prefix, wherever its folders are. */
 export function installed(prefix, pattern) {
   const found = readdirSync(prefix, { recursive: true }).find((name) => pattern.test(name));
