@@ -8,8 +8,7 @@ enable_testing()
 
 set(WRIT_FUZZ_SECONDS 20 CACHE STRING "How long each fuzzer runs in the fuzz preset")
 set(WRIT_TIMEOUT_FACTOR 1 CACHE STRING "How much longer tests may take (sanitizers are slow)")
-math(EXPR test_timeout_s "120 * ${WRIT_TIMEOUT_FACTOR}")
-math(EXPR long_timeout_s "600 * ${WRIT_TIMEOUT_FACTOR}")
+math(EXPR test_timeout_s "600 * ${WRIT_TIMEOUT_FACTOR}")
 
 set(test_root ${CMAKE_CURRENT_SOURCE_DIR}/tests)
 set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
@@ -94,7 +93,7 @@ function(writ_fuzz_tests)
             target_sources(${stem} PRIVATE ${test_root}/support/replay_main.c)
             add_test(NAME fuzz.${module} COMMAND ${stem} ${corpus})
         endif()
-        writ_test_properties(fuzz.${module} fuzz ${long_timeout_s})
+        writ_test_properties(fuzz.${module} fuzz ${test_timeout_s})
     endforeach()
 endfunction()
 
@@ -115,7 +114,7 @@ function(writ_integration_tests)
         string(REGEX REPLACE "\\.test\\.mjs$" "" name ${stem})
         add_test(NAME integration.${name}
             COMMAND ${test_root}/support/node --test ${scenario})
-        writ_test_properties(integration.${name} integration ${long_timeout_s})
+        writ_test_properties(integration.${name} integration ${test_timeout_s})
     endforeach()
 endfunction()
 
