@@ -100,6 +100,15 @@ FLAG(check, "tools",
     "Start or connect to every server of CONFIG, list its tools, and hold the rules against their definitions. "
     "Notes do not change the exit code.")
 
+COMMAND(doctor, "doctor", "[CONFIG]", 0, 1, "look for what is wrong with a gateway",
+    "Looks at the configuration, its files and their modes, keys, certificates, ledger, clock, disk, addresses, servers, "
+    "issuers and limits, whether the gateway runs or not, and names each finding with its place and what to do. CONFIG is "
+    "writ.yaml of the current folder by default. It starts the programs of servers over stdio to ask for their tools, and "
+    "changes nothing. Run it as the user of the gateway. Exit 0 when nothing was found, else 1. docs/doctor.md has every finding.")
+VALUE(doctor, "days", "N", "How far ahead disk and certificates must last; 30 by default.")
+VALUE(doctor, "url", "URL", "The admin listener of the running gateway; by default admin_listen of CONFIG.")
+VALUE(doctor, "ca", "FILE", "PEM file of the authorities of that listener's certificate.")
+
 COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how the policy decides a call",
     "Judges the call in CALL (- for standard input), a JSON object {agent, tool, arguments} with "
     "optional target_state_digest, boundary_id and idempotency_key, and prints the decision, every "

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { prepare, startGateway, until } from '../support/js/gateway.mjs';
+import { prepare, startGateway, until, writBeside } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { Volume, freeze, insideOwnMounts, limitFiles, ownMounts, thaw } from '../support/js/volume.mjs';
@@ -113,6 +113,8 @@ if (insideOwnMounts) {
     const volume = new Volume(3072);
     const gateway = await serving(t, { dir: volume.dir });
     await outageAndBack(t, gateway, () => volume.fill(), () => volume.free());
+    const doctor = JSON.parse((await writBeside(['doctor', gateway.gw.configFile, '--json'])).out);
+    assert.ok(doctor.findings.some((f) => f.check === 'disk_full' && /KiB are free/.test(f.message)), doctor.findings);
   });
 
   test('a kill while the disk is full loses no answered call and repeats none', async (t) => {

@@ -112,7 +112,8 @@ const covers = (names, run) => {
   });
 };
 
-covers(['help', 'json digest', 'check', 'explain', 'policy test', 'policy learn'], ({ folder, put }) => {
+covers(['help', 'json digest', 'check', 'doctor', 'explain', 'policy test', 'policy learn'], ({ folder, put }) => {
+  shows('doctor', [put('faulty.yaml', '{"nothing": 1}')], { code: 1 });
   shows('help', []);
   shows('json digest', [], { input: '{}' });
   shows('check', [join(SOURCES, 'config/example.yaml')]);

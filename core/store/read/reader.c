@@ -139,6 +139,74 @@ copy_column(sqlite3_stmt *statement, int at, struct writ_arena *arena, struct wr
     return WRIT_DONE;
 }
 
+/* ---- extent ---- */
+
+static WRIT_RESULT
+time_at(struct writ_reader *reader, uint64_t leaf, int64_t *ret, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_TIME];
+    bool row = false;
+    writ_result result;
+
+    if (sqlite3_bind_int64(s, 1, (int64_t)leaf) != SQLITE_OK) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a record");
+    }
+    result = next_row(reader, SQL_TIME, &row, err);
+    if (writ_is_ok(result) && row) {
+        *ret = sqlite3_column_int64(s, 0);
+    }
+    end_rows(reader, SQL_TIME);
+    WRIT_TRY(result);
+    if (!row) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is missing: run `writ ledger verify`",
+            (unsigned long long)leaf);
+    }
+    return WRIT_DONE;
+}
+
+/* Times grow with the index. */
+static WRIT_RESULT
+first_since(
+    struct writ_reader *reader, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err)
+{
+    uint64_t from = 0, to = n;
+
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        int64_t time_us = 0;
+
+        WRIT_TRY(time_at(reader, middle, &time_us, err));
+        if (time_us < since_us) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    *ret = from;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reader_extent(struct writ_reader *reader, int64_t since_us, struct writ_reader_extent *ret,
+    struct writ_err *err)
+{
+    struct writ_reader_extent extent = {0};
+    bool row = false;
+    uint64_t first = 0;
+    writ_result result = next_row(reader, SQL_EDGE, &row, err);
+
+    if (writ_is_ok(result) && row) {
+        extent.records = (uint64_t)sqlite3_column_int64(reader->statements[SQL_EDGE], 0) + 1;
+        extent.last_us = sqlite3_column_int64(reader->statements[SQL_EDGE], 1);
+    }
+    end_rows(reader, SQL_EDGE);
+    WRIT_TRY(result);
+    WRIT_TRY(first_since(reader, extent.records, since_us, &first, err));
+    extent.recent = extent.records - first;
+    *ret = extent;
+    return WRIT_DONE;
+}
+
 /* ---- list ---- */
 
 static struct writ_reader_item

@@ -112,6 +112,18 @@ WRIT_RESULT writ_reader_facts(struct writ_reader *reader,
     WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
     struct writ_err *err);
 
+/** How much a ledger holds. */
+struct writ_reader_extent {
+    uint64_t records;
+    int64_t last_us; /* the time of the last record; 0 without records */
+    uint64_t recent; /* records at or after the time that was asked for */
+};
+
+/** Counts the records. Takes as many reads as the number of records has digits in base 2.
+ * WRIT_E_MISMATCH when a record is missing; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_extent(struct writ_reader *reader, int64_t since_us,
+    struct writ_reader_extent *ret, struct writ_err *err);
+
 /** A review in the ledger. Texts are canonical records, in the arena. */
 struct writ_reader_review {
     struct writ_view decision;       /* that opened it */

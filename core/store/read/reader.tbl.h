@@ -32,6 +32,8 @@
     X(FACTS, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
+    X(EDGE, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                         \
+    X(TIME, "SELECT time_us FROM record WHERE leaf = ?")                                           \
     X(REVIEWS, "SELECT id FROM review ORDER BY leaf")                                              \
     X(REVIEW, "SELECT arguments FROM review WHERE id = ?")                                         \
     X(RANGE, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "          \
