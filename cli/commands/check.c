@@ -55,7 +55,7 @@ each_contents(const struct writ_config *config, put_contents_fn *put, void *to)
 
         for (size_t r = 0; r < entry->rules_n; r++) {
             const struct writ_tool_rule *rule = &entry->rules[r];
-            if (rule->contents.keep_us > 0) {
+            if (rule->contents.keep_us > 0 && !entry->may_be_else) {
                 put(to, rule->ref, &rule->contents, rule->arguments->root.hides);
             }
         }

@@ -206,6 +206,9 @@ writ_kept_terms(const struct writ_config *config, struct writ_view upstream, str
     const struct writ_tool_entry *entry = writ_rule_entry(config->policy, upstream, tool);
     struct writ_retention least;
 
+    if (entry != NULL && entry->may_be_else) {
+        return (struct writ_retention){0};
+    }
     if (rule != NULL) {
         return rule->contents;
     }

@@ -24,6 +24,9 @@
  *              rules of the tool must keep contents, and the shortest time and the smallest result
  *              apply. A tool without a rule has those of `defaults`, unless a rule of any tool has
  *              secret arguments: it may be that tool under a wrong name.
+ *
+ * Nothing is kept of a tool that only a pattern names, when another rule of its upstream has secret
+ * arguments, for the same reason.
  */
 struct writ_retention writ_kept_terms(const struct writ_config *config, struct writ_view upstream,
     struct writ_view tool, const struct writ_tool_rule *rule);

@@ -98,7 +98,9 @@ struct writ_budget {
 /** One member of `tools`. */
 struct writ_tool_entry {
     struct writ_view key, upstream, tool;
-    bool pattern; /* tool is a pattern */
+    bool pattern;     /* tool is a pattern */
+    bool may_be_else; /* a pattern, beside a rule of its upstream with secret arguments: a call may
+                         be of that tool under a wrong name, and nothing of it is kept */
     const struct writ_tool_rule *rules;
     size_t rules_n;
     struct writ_views refs; /* of all its rules */

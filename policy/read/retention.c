@@ -137,18 +137,69 @@ writ_retention_check(struct writ_options *o, const struct writ_tool_rule *rule)
     return good;
 }
 
+static bool
+hides(const struct writ_tool_entry *entry)
+{
+    for (size_t i = 0; i < entry->rules_n; i++) {
+        const struct writ_tool_rule *rule = &entry->rules[i];
+
+        if (rule->arguments == NULL || rule->arguments->root.hides ||
+            (!rule->agreed && rule->scope == NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool
 writ_retention_hide(const struct writ_policy *policy)
 {
     for (size_t i = 0; i < policy->n; i++) {
-        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
-            const struct writ_tool_rule *rule = &policy->entries[i].rules[r];
-
-            if (rule->arguments == NULL || rule->arguments->root.hides ||
-                (!rule->agreed && rule->scope == NULL)) {
-                return true;
-            }
+        if (hides(&policy->entries[i])) {
+            return true;
         }
     }
     return false;
+}
+
+/* Another entry of the upstream with secret arguments; NULL: none. */
+static const struct writ_tool_entry *
+secret_beside(const struct writ_tool_entry *entries, size_t n, size_t at)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i != at && writ_view_equal(entries[i].upstream, entries[at].upstream) &&
+            hides(&entries[i])) {
+            return &entries[i];
+        }
+    }
+    return NULL;
+}
+
+static void
+warn(struct writ_options *o, const struct writ_tool_entry *entry,
+    const struct writ_tool_entry *other)
+{
+    for (size_t i = 0; i < entry->rules_n; i++) {
+        if (entry->rules[i].contents.keep_us > 0) {
+            WRIT_OPTION_WARN(o, entry->rules[i].node,
+                "keeps no contents: a call may be of \"" WRIT_VIEW_FMT
+                "\", whose arguments may be secret, under a wrong name. Give a rule of its own to "
+                "each tool whose contents are to be kept",
+                WRIT_VIEW_ARG(writ_view_sub(other->key, 0, 64)));
+        }
+    }
+}
+
+void
+writ_retention_doubt(struct writ_options *o, struct writ_tool_entry *entries, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_tool_entry *other =
+            entries[i].pattern ? secret_beside(entries, n, i) : NULL;
+
+        entries[i].may_be_else = other != NULL;
+        if (other != NULL) {
+            warn(o, &entries[i], other);
+        }
+    }
 }

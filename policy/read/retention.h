@@ -17,4 +17,8 @@ bool writ_retention_check(struct writ_options *o, const struct writ_tool_rule *r
 /** Whether a rule has secret arguments, or is a draft, whose arguments are not agreed. */
 bool writ_retention_hide(const struct writ_policy *policy);
 
+/** Marks the patterns beside rules of their upstream with secret arguments, and warns of those that
+ * would keep contents otherwise. */
+void writ_retention_doubt(struct writ_options *o, struct writ_tool_entry *entries, size_t n);
+
 #endif

@@ -593,6 +593,7 @@ writ_rules_read(struct writ_options *o, const struct writ_yaml *tools,
         writ_doubts_pattern(o, node, entries, at, &entries[at]);
         at++;
     }
+    writ_retention_doubt(o, entries, at);
     writ_rule_index(entries, n, buckets, policy);
     policy->contents = m.contents;
     policy->hides = writ_retention_hide(policy);

@@ -282,6 +282,24 @@ test('contents are off by default, off for a rule, and without results where the
   assert.equal(facts(gw, 'contents_looked').length, 2, 'a look at nothing is none');
 });
 
+test('a call under a wildcard beside secrets is not kept: it may be that tool under a wrong name', async (t) => {
+  const { up, gw } = await setUp(t, { 'up/login': { ...ANY, arguments: [any('pin', { secret: true })] }, 'up/*': ANY,
+    'up/pay': ANY }, { defaults: { contents: { keep: '1h' } } });
+  up.onCall = (m) => m.text(`said canary-result ${m.params.arguments.pin}`);
+  const state = async (name) => {
+    const { arguments_state: given, result_state: got } =
+      await look(gw, (await call(gw, name, { pin: 'canary-pin' })).id);
+    return [given, got];
+  };
+  assert.deepEqual(await state('Login'), ['none', 'none']);
+  assert.deepEqual(await state('login'), ['kept', 'none']);
+  assert.deepEqual(await state('pay'), ['kept', 'kept']);
+  const { out } = writ(['check', gw.configFile]);
+  assert.match(out, /up~1\*: warning: keeps no contents: a call may be of "up\/login", whose arguments may be secret/);
+  const kept = JSON.parse(writ(['check', gw.configFile, '--json']).out).contents.map((each) => each.rule);
+  assert.deepEqual(kept, ['tools/up~1login#0', 'tools/up~1pay#0']);
+});
+
 test('without a key of contents the gateway does not start, and a reload is refused', async (t) => {
   const gw = prepare(t, world({ tools: {}, defaults: { contents: { keep: '1h' } } }));
   await assert.rejects(gw.start(),

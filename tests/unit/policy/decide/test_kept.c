@@ -5,6 +5,11 @@
 #include "support/policy/ruling.h"
 #include "support/unit.h"
 
+#define HEAD2                                                                                      \
+    "listen: 127.0.0.1:1\n"                                                                        \
+    "agents: [{id: dev, anonymous: true}]\n"                                                       \
+    "upstreams: {s: {http: http://127.0.0.1:1/mcp}, t: {http: http://127.0.0.1:2/mcp}, "           \
+    "u: {http: http://127.0.0.1:3/mcp}}\n"
 #define HEAD                                                                                       \
     "listen: 127.0.0.1:1\n"                                                                        \
     "agents: [{id: dev, anonymous: true}]\n"                                                       \
@@ -50,6 +55,16 @@ static const char secrets[] =
          "value: any, secret: true, optional: true}]}\n"
          "  s/whole: {scope: x, arguments: [{arg: \"\", op: type, value: any, secret: true}]}\n"
          "  s/open: {scope: x, arguments: [{arg: a, op: type, value: any}]}\n";
+
+/* Each pattern has contents of its own. */
+static const char wild[] =
+    HEAD2 "defaults: {contents: {keep: 30d}}\n"
+          "tools:\n"
+          "  s/login: {scope: x, arguments: [{arg: pin, op: type, value: string, secret: true}]}\n"
+          "  s/log*: {scope: x, arguments: [{arg: pin, op: type, value: string}]}\n"
+          "  s/Login: {scope: x, arguments: [{arg: pin, op: type, value: string}]}\n"
+          "  t/*: {scope: x, arguments: [{arg: pin, op: type, value: string, secret: true}]}\n"
+          "  u/*: {scope: x, contents: {keep: 1h}}\n";
 
 static void
 check_kept(const char *yaml, const char *tool, const char *arguments, const char *want)
@@ -153,17 +168,25 @@ START_TEST(kept_arguments_beyond_the_room_fail)
 END_TEST
 
 static void
-check_terms(const char *yaml, const char *tool, size_t rule, int64_t keep_s, int64_t results)
+check_terms_of(const char *yaml, const char *server, const char *tool, size_t rule, int64_t keep_s,
+    int64_t results)
 {
     struct writ_config *config = writ_ruling_config(yaml);
+    struct writ_view upstream = writ_view_str(server);
     const struct writ_tool_entry *entry =
-        writ_rule_entry(config->policy, WRIT_LIT("s"), writ_view_str(tool));
-    struct writ_retention terms = writ_kept_terms(config, WRIT_LIT("s"), writ_view_str(tool),
+        writ_rule_entry(config->policy, upstream, writ_view_str(tool));
+    struct writ_retention terms = writ_kept_terms(config, upstream, writ_view_str(tool),
         entry != NULL && rule < entry->rules_n ? &entry->rules[rule] : NULL);
 
     ck_assert_int_eq(terms.keep_us, keep_s * 1000000);
     ck_assert_int_eq(terms.results_bytes, results);
     writ_config_drop(config);
+}
+
+static void
+check_terms(const char *yaml, const char *tool, size_t rule, int64_t keep_s, int64_t results)
+{
+    check_terms_of(yaml, "s", tool, rule, keep_s, results);
 }
 
 #define NO_RULE SIZE_MAX
@@ -193,8 +216,21 @@ START_TEST(kept_terms_of_an_unknown_tool_are_those_of_defaults_unless_a_rule_has
 }
 END_TEST
 
-WRIT_UNIT_MAIN("kept", kept_arguments_without_a_secret_are_all_of_them,
-    kept_arguments_leave_out_each_secret_member,
+/* A wrong name of a tool with secrets falls under the pattern, with the secrets. */
+START_TEST(kept_terms_of_a_pattern_beside_secrets_are_none)
+{
+    check_terms_of(wild, "s", "LOGIN", 0, 0, 0);
+    check_terms_of(wild, "s", "logon", 0, 0, 0);
+    check_terms_of(wild, "s", "logon", NO_RULE, 0, 0);
+    check_terms_of(wild, "s", "login", 0, 30 * 86400, 65536);
+    check_terms_of(wild, "s", "Login", 0, 30 * 86400, 65536);
+    check_terms_of(wild, "t", "any", 0, 30 * 86400, 65536);
+    check_terms_of(wild, "u", "any", 0, 3600, 65536);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("kept", kept_terms_of_a_pattern_beside_secrets_are_none,
+    kept_arguments_without_a_secret_are_all_of_them, kept_arguments_leave_out_each_secret_member,
     kept_arguments_leave_out_the_secrets_of_every_rule_of_the_tool,
     kept_arguments_leave_out_possible_secrets, kept_arguments_have_values_covered_as_a_whole,
     kept_arguments_beyond_the_room_fail, kept_terms_of_a_rule_replace_those_of_defaults,
