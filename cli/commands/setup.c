@@ -7,6 +7,7 @@
 #include "cli/commands/bearer.h"
 #include "cli/commands/first_keys.h"
 #include "cli/commands/server_folder.h"
+#include "cli/commands/server_program.h"
 #include "cli/commands/setup_text.h"
 #include "gateway/discover/discover.h"
 #include "gateway/io/unix_socket.h"
@@ -355,6 +356,8 @@ put_wrapped(const struct making *m, const struct writ_upstream_config *server, s
         names[i] = i < n ? server->inherit.items[i] : server->environment.items[i - n].name;
     }
     wrapped.inherit = (struct writ_views){names, all};
+    WRIT_TRY(writ_server_program_find(&wrapped, m->arena, err));
+    wrapped.client_environment = wrapped.kind == WRIT_UPSTREAM_STDIO;
     wrapped.environment = (struct writ_pairs){NULL, 0};
     writ_setup_text_server(ret, &wrapped);
     return WRIT_DONE;

@@ -120,6 +120,9 @@ writ_setup_text_server(struct writ_buf *ret, const struct writ_upstream_config *
     if (server->inherit.n > 0) {
         put_texts(ret, "inherit", &server->inherit);
     }
+    if (server->client_environment) {
+        writ_buf_str(ret, "    client_environment: true # from the wrap that the server is for\n");
+    }
     if (server->environment.n > 0) {
         put_environment(ret, &server->environment);
     }

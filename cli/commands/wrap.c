@@ -6,6 +6,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/server_folder.h"
 #include "cli/commands/server_name.h"
+#include "cli/commands/server_program.h"
 #include "cli/commands/wrap_home.h"
 #include "gateway/bridge/bridge.h"
 #include "gateway/discover/discover.h"
@@ -110,12 +111,12 @@ is_same(const struct writ_cli *cli, const struct writ_upstream_config *upstream)
     if (n != upstream->stdio.n) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 1; i < n; i++) {
         if (!writ_view_equal(writ_cli_operand(cli, (int)i), upstream->stdio.items[i])) {
             return false;
         }
     }
-    return true;
+    return writ_server_program_is(upstream, writ_cli_operand(cli, 0));
 }
 
 /* ---- running ---- */
@@ -177,13 +178,13 @@ note_agreement(const struct run *run, const struct writ_upstream_config *upstrea
     return WRIT_DONE;
 }
 
-/* The variables and the folder that the client gave, for its server. A server that all clients
- * share has none of them. */
+/* The variables and the folder that the client gave, for its server, if the configuration lets a
+ * client give them. */
 static WRIT_RESULT
 give_environment(struct run *run, const struct writ_upstream_config *upstream, struct writ_buf *ret,
     struct writ_err *err)
 {
-    if (upstream->kind != WRIT_UPSTREAM_STDIO || upstream->sharing == WRIT_SHARING_ALL) {
+    if (!upstream->client_environment) {
         return WRIT_DONE;
     }
     if (getcwd(run->folder, sizeof run->folder) == NULL) {
@@ -204,8 +205,8 @@ has_name(const struct writ_views *names, struct writ_view name)
     return false;
 }
 
-/* Whether servers that have a child for each client inherit it, and nothing of the gateway's own
- * does. */
+/* Whether servers that get it from their clients inherit it, and nothing of the gateway's own does.
+ */
 static bool
 is_a_clients(const struct writ_config *config, struct writ_view name)
 {
@@ -215,7 +216,7 @@ is_a_clients(const struct writ_config *config, struct writ_view name)
         const struct writ_upstream_config *server = &config->upstreams[i];
         bool inherits = has_name(&server->inherit, name);
 
-        if ((inherits && server->sharing == WRIT_SHARING_ALL) ||
+        if ((inherits && !server->client_environment) ||
             (server->authorization != NULL &&
                 writ_view_equal(server->authorization->variable, name))) {
             return false;
@@ -371,6 +372,8 @@ read_server(struct run *run, struct writ_upstream_config *ret, struct writ_err *
         WRIT_TRY(note_variables(run, ret, err));
         WRIT_TRY(writ_server_folder_find(ret, run->arena, err));
         WRIT_TRY(writ_server_name_of_command(ret, run->arena, &ret->name, err));
+        WRIT_TRY(writ_server_program_find(ret, run->arena, err));
+        ret->client_environment = true;
     }
     if (writ_cli_has(cli, "name")) {
         ret->name = writ_cli_get(cli, "name");

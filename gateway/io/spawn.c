@@ -187,15 +187,13 @@ search_path(const struct writ_spawn_plan *plan)
             return writ_view_sub(text, name.len, text.len);
         }
     }
-    return WRIT_LIT(PATH_DEFAULT);
+    return WRIT_LIT("");
 }
 
-/* Finds argv[0] as execvp would, but before the fork, and never in the current directory through an
- * empty or relative element of PATH. The path is NUL-terminated in `ret`. */
-static bool
-find_program(const struct writ_spawn_plan *plan, struct writ_buf *ret)
+bool
+writ_spawn_find(struct writ_view name, struct writ_view path, struct writ_buf *ret)
 {
-    struct writ_view name = writ_view_str(plan->argv[0]), left = search_path(plan);
+    struct writ_view left = path.len > 0 ? path : WRIT_LIT(PATH_DEFAULT);
 
     if (writ_view_find(name, '/') < name.len) {
         writ_buf_put(ret, name);
@@ -340,7 +338,8 @@ writ_spawn_start(const struct writ_spawn_plan *plan, struct writ_spawned *ret, i
     int pipes[PIPES][2];
     writ_result r = {WRIT_E_IO};
 
-    if (!find_program(plan, &program)) {
+    /* before the fork, where memory can be had */
+    if (!writ_spawn_find(writ_view_str(plan->argv[0]), search_path(plan), &program)) {
         *ret_errno = ENOENT;
         return (writ_result){WRIT_E_ABSENT};
     }

@@ -6,6 +6,7 @@
 #ifndef WRIT_GATEWAY_SPAWN_H
 #define WRIT_GATEWAY_SPAWN_H
 
+#include "base/bytes.h"
 #include "base/result.h"
 
 #include <sys/types.h>
@@ -23,6 +24,17 @@ void writ_spawn_plan_free(struct writ_spawn_plan *plan);
 
 /** Whether every such program inherits the variable, when it is set. */
 bool writ_spawn_inherits(struct writ_view name);
+
+/**
+ * Finds the program of a name as execvp would, but never in the current directory through an empty
+ * or relative element of PATH. A name with a slash is the path itself.
+ *
+ * @param path  as in PATH; empty: the places that are searched without PATH
+ * @param ret   the path, NUL-terminated and counted with it
+ *
+ * @return whether there is one, and it fits
+ */
+bool writ_spawn_find(struct writ_view name, struct writ_view path, struct writ_buf *ret);
 
 /** A running process, and our ends of its pipes, all non-blocking and closed on exec. */
 struct writ_spawned {

@@ -16,6 +16,34 @@ crowded(struct writ_request *request, enum writ_code code)
         shared ? WRIT_REASON_SHARE_EXCEEDED : WRIT_REASON_OVERLOADED, NULL);
 }
 
+/* Why the environment that a client gives is not taken; NULL: it gives none, or it is taken. Only a
+ * configuration that says so lets a client choose what surrounds a program of its user. */
+static const char *
+fault_of_environment(struct writ_request *request, struct writ_err *err)
+{
+    struct writ_view given = writ_exchange_header(request->x, WRIT_LIT(WRIT_CLIENT_ENV_FIELD));
+    const struct writ_upstream *only = request->endpoint->only;
+    struct writ_client_env env;
+
+    if (given.ptr == NULL) {
+        return NULL;
+    }
+    if (!request->x->peer->same_user) {
+        return WRIT_CLIENT_ENV_FIELD " is taken over a Unix socket alone";
+    }
+    if (only == NULL) {
+        return WRIT_CLIENT_ENV_FIELD " is taken on the endpoint of one server alone";
+    }
+    if (!writ_upstream_config(only)->client_environment) {
+        return WRIT_CLIENT_ENV_FIELD " is taken for a server with client_environment: true alone";
+    }
+    if (!writ_is_ok(writ_client_env_read(
+            given, writ_upstream_config(only), request->x->arena, &env, err))) {
+        return err->text;
+    }
+    return NULL;
+}
+
 enum writ_step
 writ_admit_agent(struct writ_request *request)
 {
@@ -25,19 +53,20 @@ writ_admit_agent(struct writ_request *request)
         .endpoint = request->endpoint->path,
     };
     struct writ_identity_result identity;
+    struct writ_err err = {{0}, 0, 0};
+    const char *fault;
     writ_result taken;
 
-    if (!request->x->peer->same_user &&
-        writ_exchange_header(request->x, WRIT_LIT(WRIT_CLIENT_ENV_FIELD)).ptr != NULL) {
-        return writ_refusal_http(request, 400, WRIT_RPC_INVALID_REQUEST,
-            WRIT_REASON_MALFORMED_REQUEST,
-            WRIT_CLIENT_ENV_FIELD " is taken over a Unix socket alone");
-    }
     writ_identity_ask(request->worker->identity, &question, request->x->arena, &identity);
     if (identity.answer != WRIT_IDENTITY_KNOWN) {
         return writ_refusal_identity(request, &identity);
     }
     request->identity = identity;
+    fault = fault_of_environment(request, &err);
+    if (fault != NULL) {
+        return writ_refusal_http(
+            request, 400, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_ENVIRONMENT_REFUSED, fault);
+    }
     taken = writ_shares_take(&request->worker->shares, request->identity.agent.tenant,
         request->identity.agent.id, &request->charge, NULL);
     if (!writ_is_ok(taken)) {

@@ -134,13 +134,19 @@ writ_client_env_read(struct writ_view field, const struct writ_upstream_config *
     const struct writ_json *value = NULL, *variables;
     struct writ_view directory;
 
-    WRIT_TRY(writ_base64url_read(field, &text));
-    WRIT_TRY(writ_buf_check(&text, err));
+    if (field.len > WRIT_CLIENT_ENV_FIELD_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, WRIT_CLIENT_ENV_FIELD " has more than %d bytes",
+            WRIT_CLIENT_ENV_FIELD_MAX);
+    }
+    if (!writ_is_ok(writ_base64url_read(field, &text))) {
+        WRIT_FAIL(err, WRIT_E_PARSE, WRIT_CLIENT_ENV_FIELD " is not base64url");
+    }
     WRIT_TRY(writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, err));
     variables = writ_json_get_typed(value, WRIT_LIT("variables"), WRIT_JSON_OBJECT);
     directory = writ_json_string(writ_json_get(value, WRIT_LIT("directory")));
     if (variables == NULL || directory.len == 0 || directory.ptr[0] != '/') {
-        WRIT_FAIL(err, WRIT_E_PARSE, WRIT_CLIENT_ENV_FIELD " has not a folder and variables");
+        WRIT_FAIL(err, WRIT_E_PARSE,
+            WRIT_CLIENT_ENV_FIELD " must be an object with directory, a whole path, and variables");
     }
     WRIT_TRY(terminated(directory, arena, &env.directory, err));
     WRIT_TRY(read_variables(variables, server, arena, &env.variables, err));

@@ -121,6 +121,8 @@ struct writ_upstream_config {
     struct writ_pairs environment; /* NUL-terminated */
     struct writ_views inherit;     /* names of our own variables that the child inherits */
     struct writ_view directory;    /* NUL-terminated; empty = ours */
+    bool client_environment;       /* the program that a `writ wrap` carries to it gives it its own
+                                      variables and folder; stdio[0] is then a whole path */
     enum writ_sharing sharing;
     int64_t children; /* most at once */
     int64_t idle_us;  /* a child that is unused for this long is ended */

@@ -235,8 +235,12 @@ TEXTS(upstream, "stdio", stdio, REFUSED, 256,
 PAIRS(upstream, "environment", environment, RESTART, 256,
     "Environment variables of the child, besides a small fixed set.")
 TEXTS(upstream, "inherit", inherit, RESTART, 128,
-    "Names of environment variables that the child inherits: of the gateway, or of the `writ wrap` that it is started "
-    "for.")
+    "Names of environment variables that the child inherits: of the gateway, or with client_environment of the "
+    "`writ wrap` that it is started for.")
+SWITCH(upstream, "client_environment", client_environment, RESTART, "false",
+    "Whether the child gets the variables that inherit names, those of every child, and its folder from the "
+    "`writ wrap` that it is started for. Any program that reaches the socket can then set PATH, HOME and these; the "
+    "program of stdio must be a whole path. Only with listen on a Unix socket and sharing: session.")
 PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
 WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
     "session: each session has its own child, and so have the requests of each agent that come "
@@ -272,7 +276,7 @@ DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
     "Time limit of a call, unless the tool's rule sets another.")
 ONE_OF(upstream, "stdio", "http")
 WITH(upstream, "stdio", "is only for upstreams that speak over stdio",
-    "environment", "inherit", "directory", "sharing", "start_timeout", "children", "idle")
+    "environment", "inherit", "client_environment", "directory", "sharing", "start_timeout", "children", "idle")
 WITH(upstream, "http", "is only for upstreams that speak over HTTP",
     "ca", "connections", "connect_timeout", "insecure", "authorization")
 

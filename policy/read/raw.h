@@ -89,7 +89,7 @@ struct writ_raw_upstream {
     int sharing;
     struct writ_raw_attach credential;
     struct writ_raw_authorization authorization;
-    bool required, insecure;
+    bool required, insecure, client_environment;
 };
 
 struct writ_raw_rule {

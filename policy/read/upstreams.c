@@ -49,6 +49,24 @@ read_http(struct writ_options *o, const struct writ_yaml *node, const struct wri
     }
 }
 
+/* Clients then choose PATH, and must not choose the program by it. */
+static void
+check_client_environment(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
+{
+    if (!raw->client_environment) {
+        return;
+    }
+    if (raw->stdio.n > 0 && !writ_view_has_prefix(raw->stdio.items[0], WRIT_LIT("/"))) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "stdio"),
+            "with client_environment the program must be a whole path: clients set PATH");
+    }
+    if (raw->sharing == WRIT_SHARING_ALL) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "client_environment"),
+            "needs sharing: session: one child cannot have the environment of each client");
+    }
+}
+
 static void
 read_stdio(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
@@ -63,6 +81,7 @@ read_stdio(
     if (nameless || (program->type == WRIT_YAML_LIST && program->count == 0)) {
         WRIT_OPTION_FAULT(o, program, "lacks a program");
     }
+    check_client_environment(o, node, raw);
 }
 
 static void
@@ -77,6 +96,7 @@ read_upstream(
         .stdio = raw.stdio,
         .environment = raw.environment,
         .inherit = raw.inherit,
+        .client_environment = raw.client_environment,
         .directory = raw.directory,
         .sharing = (enum writ_sharing)raw.sharing,
         .children = raw.children,
@@ -166,6 +186,10 @@ writ_upstreams_read(struct writ_options *o, const struct writ_yaml *root,
         read_upstream(o, member, &upstreams[n++]);
         if (is_upstream_name(member->key)) {
             check_separator(o, root, config->separator, member);
+        }
+        if (upstreams[n - 1].client_environment && config->listen.path.len == 0) {
+            WRIT_OPTION_WARN(o, writ_option_of(member, "client_environment"),
+                "has no effect: it needs listen on a Unix socket");
         }
     }
     config->upstreams = upstreams;

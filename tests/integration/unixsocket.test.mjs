@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
-import { bearer, prepare, until, writ } from '../support/js/gateway.mjs';
+import { fileURLToPath } from 'node:url';
+import { bearer, linesOf, prepare, until, writ } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
+const SERVER = fileURLToPath(new URL('../support/servers/stdio-server.mjs', import.meta.url));
 const RULE = { scope: 's', arguments: [{ arg: 'n', op: 'ge', value: 0 }] };
 
 /** One request over a Unix socket: { status, headers, body }, or { code } of the failure to connect. */
@@ -83,6 +85,34 @@ test('an agent is known by its token here too, and the credential names the sock
   assert.equal(claims.iss, `unix:${socket}`);
   assert.equal(gw.decisions()[0].agent_id, 'alice');
   await gw.stop();
+});
+
+/** The head in which a wrap gives an environment. */
+const given = (value) => ({ 'writ-environment':
+  typeof value === 'string' ? value : Buffer.from(JSON.stringify(value)).toString('base64url') });
+
+test('a client gives the environment of a server where the configuration says so, and nowhere else', async (t) => {
+  const server = (record) => ({ stdio: [process.execPath, SERVER, record], inherit: ['KEY'] });
+  const gw = prepare(t, { listen: 'unix:writ.sock', upstreams: { own: server('own'),
+    up: { ...server('up'), client_environment: true } }, tools: { 'own/act': RULE, 'up/act': RULE } });
+  await gw.start();
+  const good = { directory: gw.dir, variables: { KEY: 'x', PATH: '/evil' } };
+  const say = (path, value) => ask(gw.path('writ.sock'), { path, headers: given(value), body: INITIALIZE });
+  for (const [path, value, why] of [
+    ['/mcp/own', good, /for a server with client_environment: true alone/],
+    ['/mcp', good, /on the endpoint of one server alone/],
+    ['/mcp/up', '*', /is not base64url/],
+    ['/mcp/up', 'e30', /directory, a whole path, and variables/],
+    ['/mcp/up', { ...good, directory: 'x' }, /directory, a whole path, and variables/],
+    ['/mcp/up', { ...good, variables: { LD_PRELOAD: 'x' } }, /does not inherit the variable LD_PRELOAD/]]) {
+    const { status, body } = await say(path, value);
+    assert.deepEqual([status, body.error.data.reason], [400, 'environment_refused'], `${why}`);
+    assert.match(body.error.message, why);
+  }
+  assert.equal((await say('/mcp/up', good)).status, 200);
+  const environments = (record) => linesOf(gw.path(record)).map((l) => JSON.parse(l).env).filter(Boolean);
+  assert.equal(environments('up').find((env) => env.KEY === 'x').PATH, '/evil');
+  assert.ok(environments('own').every((env) => env.PATH === process.env.PATH));
 });
 
 test('a killed gateway leaves a socket that the next one replaces; a live one keeps it', async (t) => {

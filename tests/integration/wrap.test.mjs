@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync,
   writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { BIN, bearer, linesOf, prepare, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { endGateways, eventsOf, gateways, LEGACY, MODERN, Wrap } from '../support/js/wrap.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -344,7 +344,7 @@ test('the everything server asks its client for sampling, elicitation and roots'
 
 test('each wrap hands its own variables and folder to its server, and to nothing else', async (t) => {
   const upstreams = { up: { stdio: [process.execPath, SERVER, 'record'], inherit: ['KEY_OF_A', 'OTHER', 'SET'],
-    environment: { SET: 'here' } } };
+    client_environment: true, environment: { SET: 'here' } } };
   const { gw, wrap } = setUp(t, { upstreams, tools: { 'up/act': any } });
   const secrets = ['alpha-secret', 'beta-secret'];
   const folders = ['a', 'b'].map((name) => gw.path(name));
@@ -381,8 +381,8 @@ test('each wrap hands its own variables and folder to its server, and to nothing
 
 test('a server that does not start without its client\'s variable serves the clients that have it', async (t) => {
   const code = `if (!process.env.KEY) process.exit(1); import('${SDK}')`;
-  const { gw, clients } = setUp(t, { upstreams: { up: { stdio: [process.execPath, '-e', code], inherit: ['KEY'] } },
-    tools: { 'up/*': any } });
+  const { gw, clients } = setUp(t, { upstreams: { up: { stdio: [process.execPath, '-e', code], inherit: ['KEY'],
+    client_environment: true } }, tools: { 'up/*': any } });
   const { Client } = await sdk2();
   const { StdioClientTransport } = await sdk2Stdio();
   for (const mode of ['legacy', { pin: MODERN }]) {
@@ -398,7 +398,8 @@ test('a server of all clients and a credential have the variables of the gateway
   const inherit = ['SHARED', 'MINE'];
   const { gw, wrap } = setUp(t, { upstreams: {
     up: { stdio: [process.execPath, SERVER, 'record'], inherit, sharing: 'all' },
-    own: { stdio: [process.execPath, SERVER, 'own'], inherit: [...inherit, 'TOKEN', 'ALONE'] },
+    own: { stdio: [process.execPath, SERVER, 'own'], inherit: [...inherit, 'TOKEN', 'ALONE'],
+      client_environment: true },
     web: { http: 'http://127.0.0.1:9/mcp', authorization: { variable: 'TOKEN' } } }, tools: { 'up/act': any } });
   const w = wrap(['--name', 'up'], { env: { SHARED: 'a', MINE: 'b', TOKEN: 'c', ALONE: 'd' } });
   await w.open();
@@ -411,17 +412,30 @@ test('a server of all clients and a credential have the variables of the gateway
 });
 
 test('over TCP no client hands on an environment', async (t) => {
-  const upstreams = { up: { stdio: [process.execPath, SERVER, 'record'], inherit: ['KEY'] } };
+  const upstreams = { up: { stdio: [process.execPath, SERVER, 'record'], inherit: ['KEY'], client_environment: true } };
   const gw = await startGateway(t, { upstreams, tools: { 'up/act': any } });
   const given = Buffer.from(JSON.stringify({ directory: '/', variables: { KEY: 'x' } })).toString('base64url');
   const refused = await fetch(`${gw.url}/up`, { method: 'POST', body: '{}',
     headers: { 'content-type': 'application/json', 'writ-environment': given } });
-  assert.deepEqual([refused.status, (await refused.json()).error.data.reason], [400, 'malformed_request']);
+  const { error } = await refused.json();
+  assert.deepEqual([refused.status, error.data.reason], [400, 'environment_refused']);
+  assert.match(error.message, /over a Unix socket alone/);
+});
+
+test('a server whose clients set PATH is a whole path, and a command may name it in short', async (t) => {
+  const upstreams = { up: { stdio: ['node', SERVER, 'record'], client_environment: true } };
+  const { gw } = setUp(t, { upstreams, tools: { 'up/act': any } });
+  const run = (...args) => writ(['wrap', '--config', gw.configFile, ...args], { cwd: gw.dir, input: '' });
+  assert.match(run().err, /the program must be a whole path: clients set PATH/);
+  gw.configure({ ...gw.config, upstreams: { up: { ...upstreams.up, stdio: [process.execPath, SERVER, 'record'] } } });
+  assert.equal(run('--', basename(process.execPath), SERVER, 'record').code, 0);
+  assert.match(run('--', 'ode', SERVER, 'record').err, /says another command/);
+  assert.match(run('--', `bin/${basename(process.execPath)}`, SERVER, 'record').err, /says another command/);
 });
 
 test('what cannot be handed on is an error that names the variable', (t) => {
-  const { gw } = setUp(t, { upstreams: { up: { stdio: [process.execPath, SERVER, 'r'], inherit: ['LONG', 'BYTES'] } },
-    tools: { 'up/act': any } });
+  const { gw } = setUp(t, { upstreams: { up: { stdio: [process.execPath, SERVER, 'r'], inherit: ['LONG', 'BYTES'],
+    client_environment: true } }, tools: { 'up/act': any } });
   const run = (line) => spawnSync('/bin/sh', ['-c', `${line} exec "$0" wrap --config "$1"`, BIN, gw.configFile],
     { cwd: gw.dir, input: '', encoding: 'utf8' });
   assert.match(run(`LONG=${'x'.repeat(9000)} BYTES=1`).stderr, /more than 9000 bytes, LONG the most/);

@@ -339,6 +339,9 @@
     X(MALFORMED_REQUEST, malformed_request, WRIT_REASON_IN_GATEWAY,                                \
         "the request is malformed",                                                                \
         "send one JSON-RPC 2.0 message in strict I-JSON")                                          \
+    X(ENVIRONMENT_REFUSED, environment_refused, WRIT_REASON_IN_GATEWAY,                            \
+        "the environment that the client gives to its server is not taken",                        \
+        "send Writ-Environment as writ wrap does, to a server with client_environment: true")      \
     X(BATCH_REFUSED, batch_refused, WRIT_REASON_IN_GATEWAY,                                        \
         "a batch of messages is not accepted",                                                     \
         "send each message alone")                                                                 \

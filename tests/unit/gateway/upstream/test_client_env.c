@@ -90,13 +90,20 @@ START_TEST(client_env_read_refuses_other_forms_and_names)
         {"{\"directory\":\"/\"}", WRIT_E_PARSE},
         {"7", WRIT_E_PARSE},
     };
+    static const char many[WRIT_CLIENT_ENV_FIELD_MAX + 1] = {'A'};
     struct writ_client_env env;
     struct writ_err err = {{0}, 0, 0};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         ck_assert_int_eq(read_json(rows[i].json, &env, &err), rows[i].code);
     }
-    ck_assert_int_ne(writ_client_env_read(WRIT_LIT("*"), &server, arena, &env, NULL).code, WRIT_OK);
+    ck_assert_int_eq(
+        writ_client_env_read(WRIT_LIT("*"), &server, arena, &env, &err).code, WRIT_E_PARSE);
+    ck_assert_str_eq(err.text, "Writ-Environment is not base64url");
+    ck_assert_int_eq(
+        writ_client_env_read(writ_view(many, sizeof many), &server, arena, &env, &err).code,
+        WRIT_E_LIMIT);
+    ck_assert_str_eq(err.text, "Writ-Environment has more than 12000 bytes");
     end();
 }
 END_TEST
