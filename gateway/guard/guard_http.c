@@ -586,7 +586,9 @@ writ_guard_http_drain(void *form)
     const struct timespec pause = {.tv_nsec = 10000000};
 
     writ_listener_drain(http->listener);
-    for (int i = 0; i < DRAIN_STEPS && writ_listener_open_exchanges(http->listener) > 0; i++) {
+    for (int i = 0; i < DRAIN_STEPS && (!writ_listener_is_settled(http->listener) ||
+                                           writ_listener_open_exchanges(http->listener) > 0);
+         i++) {
         (void)nanosleep(&pause, NULL);
     }
 }

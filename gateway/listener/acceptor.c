@@ -156,10 +156,22 @@ drain(struct writ_acceptor *acceptor)
     }
 }
 
+/* A turn without events: the requests that had arrived before the drain are open exchanges. */
+static void
+on_settle(struct writ_task *task)
+{
+    struct writ_acceptor *acceptor = task->ctx;
+
+    atomic_store(&acceptor->settled, true);
+}
+
 static void
 on_drain(struct writ_post *post)
 {
-    drain(post->ctx);
+    struct writ_acceptor *acceptor = post->ctx;
+
+    drain(acceptor);
+    writ_loop_defer(acceptor->loop, &acceptor->settle, WRIT_LOOP_IDLE);
 }
 
 void
@@ -209,6 +221,7 @@ writ_acceptor_open(struct writ_acceptor *acceptor, struct writ_loop *loop, int f
     acceptor->sweep = (struct writ_timer){.fn = on_sweep, .ctx = acceptor};
     acceptor->poke = (struct writ_timer){.fn = writ_daemon_on_timer, .ctx = acceptor};
     acceptor->run = (struct writ_task){.fn = writ_daemon_on_task, .ctx = acceptor};
+    acceptor->settle = (struct writ_task){.fn = on_settle, .ctx = acceptor};
     acceptor->drain_post = (struct writ_post){.fn = on_drain, .ctx = acceptor};
     acceptor->reload_post = (struct writ_post){.fn = on_reload, .ctx = acceptor};
     WRIT_TRY(writ_loop_watch(loop, &acceptor->watch, fd, EPOLLIN, on_accept, acceptor, err));
@@ -225,6 +238,7 @@ writ_acceptor_close(struct writ_acceptor *acceptor)
     writ_daemon_stop_all(acceptor);
     writ_loop_timer_cancel(&acceptor->poke);
     writ_loop_undefer(&acceptor->run);
+    writ_loop_undefer(&acceptor->settle);
     writ_linger_close_all(acceptor);
     writ_incoming_free_all(acceptor);
     writ_certificate_drop(acceptor->certificate);

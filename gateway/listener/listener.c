@@ -456,6 +456,17 @@ writ_listener_drain(struct writ_listener *listener)
     }
 }
 
+bool
+writ_listener_is_settled(const struct writ_listener *listener)
+{
+    bool settled = true;
+
+    for (size_t i = 0; i < listener->acceptor_count; i++) {
+        settled = settled && atomic_load(&listener->acceptors[i].settled);
+    }
+    return settled;
+}
+
 unsigned
 writ_listener_open_connections(const struct writ_listener *listener)
 {

@@ -54,6 +54,10 @@ void writ_listener_take(struct writ_listener *listener, struct writ_certificate 
  * closes its connection. Any thread. */
 void writ_listener_drain(struct writ_listener *listener);
 
+/** Whether the drain has reached every loop, and the requests that had arrived by then are open
+ * exchanges. Any thread. */
+bool writ_listener_is_settled(const struct writ_listener *listener);
+
 /** The number of open connections. Any thread; for waiting after a drain. */
 unsigned writ_listener_open_connections(const struct writ_listener *listener);
 

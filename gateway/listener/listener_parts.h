@@ -57,6 +57,8 @@ struct writ_acceptor {
     struct writ_linger *lingers;
     unsigned linger_count;
     bool draining, closing;
+    struct writ_task settle; /* once it drains and has read what was there */
+    atomic_bool settled;
     struct writ_certificate *certificate; /* for new daemons; NULL: plain HTTP */
     _Atomic(struct writ_certificate *) next_certificate;
     atomic_bool reload_posted;

@@ -44,6 +44,14 @@ fault_of_environment(struct writ_request *request, struct writ_err *err)
     return NULL;
 }
 
+/* The upstreams are about to stop. What programs tell of their own tools needs none of them. */
+static bool
+is_too_late(const struct writ_request *request)
+{
+    return atomic_load(&request->worker->refuses) && !request->endpoint->kind->problems &&
+           request->x->method == WRIT_METHOD_POST && request->previous == NULL;
+}
+
 enum writ_step
 writ_admit_agent(struct writ_request *request)
 {
@@ -57,6 +65,10 @@ writ_admit_agent(struct writ_request *request)
     const char *fault;
     writ_result taken;
 
+    if (is_too_late(request)) {
+        return writ_refusal_http(
+            request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_SHUTTING_DOWN, NULL);
+    }
     writ_identity_ask(request->worker->identity, &question, request->x->arena, &identity);
     if (identity.answer != WRIT_IDENTITY_KNOWN) {
         return writ_refusal_identity(request, &identity);

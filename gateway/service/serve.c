@@ -607,7 +607,7 @@ is_drained(struct serve *serve)
 {
     const struct writ_listener *listener = serve->gateway.listener;
 
-    return writ_listener_open_exchanges(listener) == 0 &&
+    return writ_listener_is_settled(listener) && writ_listener_open_exchanges(listener) == 0 &&
            (serve->sockets.n == 0 || writ_listener_open_connections(listener) == 0);
 }
 
@@ -645,6 +645,44 @@ expire(struct writ_post *post)
 }
 
 static void
+refuse(struct writ_post *post)
+{
+    struct writ_worker *worker = post->ctx;
+
+    atomic_store(&worker->refuses, true);
+}
+
+static bool
+all_refuse(struct serve *serve)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < serve->gateway.workers_n; i++) {
+        all = all && atomic_load(&serve->gateway.workers[i].refuses);
+    }
+    return all;
+}
+
+/* A message that came since the last look still has its upstream; the next one is refused, so that
+ * none meets an upstream that stops, and its client may send it again. */
+static void
+refuse_messages(struct serve *serve)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    bool drained = is_drained(serve);
+
+    for (size_t i = 0; i < gateway->workers_n; i++) {
+        struct writ_worker *worker = &gateway->workers[i];
+        worker->refusing = (struct writ_post){.fn = refuse, .ctx = worker};
+        writ_loop_answer(worker->loop, &worker->refusing);
+    }
+    wait_until(all_refuse, serve, TELL_US);
+    if (drained) {
+        wait_until(is_drained, serve, DRAIN_US);
+    }
+}
+
+static void
 drain(struct serve *serve)
 {
     struct writ_gateway *gateway = &serve->gateway;
@@ -656,6 +694,7 @@ drain(struct serve *serve)
         writ_loop_answer(worker->loop, &worker->stopping);
     }
     wait_until(is_drained, serve, DRAIN_US);
+    refuse_messages(serve);
     for (size_t i = 0; i < gateway->workers_n && !is_drained(serve); i++) {
         struct writ_worker *worker = &gateway->workers[i];
         worker->expiring = (struct writ_post){.fn = expire, .ctx = worker};

@@ -32,9 +32,10 @@ struct writ_worker {
     struct writ_task flush;
     struct writ_entry **batch;
     size_t batch_n, batch_cap;
-    struct writ_post stopping, expiring;
+    struct writ_post stopping, refusing, expiring;
     struct writ_arena *scratch;   /* empty except while a function parses with it */
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
+    atomic_bool refuses;          /* the upstreams stop: no message begins */
     bool expired;                 /* the time of all that is under way is over */
     struct writ_request *streams; /* those that only end when told: see stream.h */
     struct writ_late_join *joins; /* late.c */

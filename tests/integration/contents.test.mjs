@@ -86,10 +86,20 @@ function facts(gw, event) {
   }
 }
 
+/** The bytes of a file; of one that has its last name by now, none: that one is looked at too. */
+const bytesOfFile = (path) => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error.code === 'ENOENT' && path.endsWith('.new')) return Buffer.alloc(0);
+    throw error;
+  }
+};
+
 /** All bytes of the folder but the configuration. */
 const bytesOf = (gw) => readdirSync(gw.dir, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name !== 'writ.yaml')
-  .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))]);
+  .map((entry) => [entry.name, bytesOfFile(join(entry.parentPath, entry.name))]);
 
 /** Asserts that the texts are nowhere: neither in a file nor in the log. */
 function nowhere(gw, ...texts) {

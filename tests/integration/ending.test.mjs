@@ -2,6 +2,8 @@
 // recorded, and the gateway ends in order.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { startGateway, until } from '../support/js/gateway.mjs';
 import { Streams } from '../support/servers/resumable.mjs';
@@ -100,4 +102,35 @@ test('a stop ends requests in flight in order and answers their clients', async 
     after?.();
     gw.verify();
   }));
+});
+
+/** A connection of its own, and the request in it. */
+async function connected(gw) {
+  const socket = connect(gw.port, '127.0.0.1');
+  let said = '';
+  socket.setEncoding('utf8').on('data', (d) => { said += d; }).on('error', () => {});
+  await once(socket, 'connect');
+  const ended = once(socket, 'close');
+  return { ask(id) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params: {
+      protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } } });
+    socket.write(`POST /mcp/up HTTP/1.1\r\nHost: 127.0.0.1:${gw.port}\r\nContent-Type: application/json\r\n` +
+      `Accept: application/json, text/event-stream\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  }, answer: async () => { await ended; return said; } };
+}
+
+test('a message that arrived before the stop has its answer: no upstream stops before it is read', async (t) => {
+  for (let round = 0; round < 6; round++) {
+    const gw = await startGateway(t, { loops: 2,
+      upstreams: { up: { stdio: [process.execPath, SCRIPTED, '/dev/null'] } }, tools: { 'up/act': RULE } });
+    const known = await Promise.all([connected(gw), connected(gw)]); // accepted before
+    gw.child.kill('SIGSTOP');
+    const all = [...known, ...await Promise.all([connected(gw), connected(gw)])];
+    all.forEach((connection, i) => connection.ask(i));
+    gw.child.kill('SIGTERM');
+    gw.child.kill('SIGCONT');
+    for (const text of await Promise.all(all.map((connection) => connection.answer())))
+      assert.match(text, /^HTTP\/1\.1 200 [^]*"protocolVersion"/, `round ${round}`);
+    assert.equal((await gw.exited).code, 0);
+  }
 });
