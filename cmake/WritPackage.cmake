@@ -31,6 +31,7 @@ install(FILES ${made}/writ DESTINATION ${share}/bash-completion/completions COMP
 install(FILES ${made}/_writ DESTINATION ${share}/zsh/vendor-completions COMPONENT writ)
 install(FILES ${made}/writ.fish DESTINATION ${share}/fish/vendor_completions.d COMPONENT writ)
 install(FILES tests/conformance/verify.mjs tests/conformance/verify.py deploy/writ-stdio.conf
+    deploy/prometheus/writ.rules.yml deploy/prometheus/prometheus.yml deploy/grafana/writ.json
     DESTINATION ${share}/writ COMPONENT writ)
 install(FILES deploy/writ.service deploy/writ.socket DESTINATION lib/systemd/system COMPONENT writ)
 install(FILES deploy/writ.yaml DESTINATION /etc/writ COMPONENT writ)

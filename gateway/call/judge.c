@@ -552,6 +552,21 @@ keep(struct writ_request *request, struct writ_entry_decision *decision)
     return decision->content != NULL;
 }
 
+/* Places for the used amounts of the budgets, for the metrics; NULL: there are none. */
+static struct writ_decimal *
+used_of(struct writ_request *request)
+{
+    size_t n = request->call->verdict.reservations_n;
+
+    struct writ_decimal *used = n > 0 ? writ_arena_get(request->x->arena, n * sizeof *used) : NULL;
+
+    for (size_t i = 0; used != NULL && i < n; i++) {
+        used[i] = (struct writ_decimal){0};
+    }
+    request->call->used = used;
+    return used;
+}
+
 enum writ_step
 writ_judge_claim(struct writ_request *request)
 {
@@ -571,6 +586,7 @@ writ_judge_claim(struct writ_request *request)
         .duplicates = duplicates_of(call),
         .reservations = call->verdict.reservations,
         .reservations_n = call->verdict.reservations_n,
+        .used = used_of(request),
     };
 
     if (!writ_is_ok(make_claim(request, call, &decision.claim)) || !keep(request, &decision)) {

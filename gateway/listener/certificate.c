@@ -50,6 +50,30 @@ put_pem(struct writ_buf *buf, struct writ_view pem)
     }
 }
 
+static void
+crt_freep(gnutls_x509_crt_t *crt)
+{
+    if (*crt != NULL) {
+        gnutls_x509_crt_deinit(*crt);
+    }
+}
+
+/* GnuTLS takes the first certificate of a chain. */
+static int64_t
+expiry_of(struct writ_view pem)
+{
+    WRIT_AUTO(gnutls_x509_crt_t, crt_freep) crt = NULL;
+    const gnutls_datum_t text = {(unsigned char *)(uintptr_t)pem.ptr, (unsigned)pem.len};
+    time_t expires;
+
+    if (gnutls_x509_crt_init(&crt) != GNUTLS_E_SUCCESS ||
+        gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM) != GNUTLS_E_SUCCESS) {
+        return 0;
+    }
+    expires = gnutls_x509_crt_get_expiration_time(crt);
+    return expires > 0 ? (int64_t)expires : 0;
+}
+
 WRIT_RESULT
 writ_certificate_load(
     const struct writ_listener_tls *tls, struct writ_certificate **ret, struct writ_err *err)
@@ -65,6 +89,7 @@ writ_certificate_load(
     }
     atomic_init(&certificate->refs, 1);
     certificate->client_required = tls->client_required;
+    certificate->expires_s = expiry_of(tls->certificate);
     put_pem(&certificate->chain, tls->certificate);
     put_pem(&certificate->key, tls->key);
     put_pem(&certificate->client_ca, tls->client_ca);
@@ -76,14 +101,6 @@ writ_certificate_load(
 }
 
 /* ---- the check */
-
-static void
-crt_freep(gnutls_x509_crt_t *crt)
-{
-    if (*crt != NULL) {
-        gnutls_x509_crt_deinit(*crt);
-    }
-}
 
 static bool
 verify(gnutls_session_t session)

@@ -14,6 +14,7 @@ struct writ_certificate {
     bool client_required;
     struct writ_buf chain, key, client_ca; /* NUL-terminated; client_ca empty: no client certificate
                                               is requested */
+    int64_t expires_s; /* Unix time of the first certificate of the chain; 0: unknown */
 };
 
 /**

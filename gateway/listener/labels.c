@@ -1,39 +1,26 @@
-/* labels.c - a hash table with open addressing, twice as large as the most series it may hold, so a
- * search always ends. Series are added and never removed; those that do not fit are counted as
- * "other".
- */
+/* labels.c - for each metric a set of series and an array by their numbers; its last element counts
+ * what has no series of its own. */
 #include "gateway/listener/labels.h"
+
+#include "gateway/listener/metrics.h"
 
 #include <pthread.h>
 
-#define PLACES           (WRIT_LABELS_MAX * 2)
-#define LABELS_MAX_BYTES 1100 /* an upstream's and a rule's, escaped */
+#define LABELS_MAX_BYTES 1400 /* an upstream's and a rule's, escaped; a reason or a budget */
 #define VERDICTS         WRIT_DECISION_ROUTES_N
+#define TOOL_MAX_BYTES   1100
 
-struct series {
-    struct writ_buf labels; /* upstream="fs",tool="read_*"; empty: the place is free */
-    uint64_t counts[VERDICTS];
+struct budget {
+    struct writ_decimal limit, used;
+    int64_t window_us, window; /* its length, and the number of the one that `used` counts */
 };
 
 struct writ_labels {
     pthread_mutex_t lock;
-    struct series places[PLACES]; /* by hash, open addressing */
-    size_t n;
-    uint64_t other[VERDICTS];
-};
-
-struct row {
-    const char *name, *type, *help;
-};
-
-enum which {
-#define WRIT_METRIC_LABELS(NAME, text, type, labels, help) LABELS_##NAME,
-#include "gateway/listener/metrics.tbl.h"
-};
-
-static const struct row rows[] = {
-#define WRIT_METRIC_LABELS(NAME, text, type, labels, help) {"writ_" text, type, help},
-#include "gateway/listener/metrics.tbl.h"
+    struct writ_label_set calls, refused, budgets;
+    uint64_t call_counts[WRIT_LABEL_SET_N][VERDICTS];
+    uint64_t refused_counts[WRIT_LABEL_SET_N];
+    struct budget amounts[WRIT_LABEL_SET_PLACES]; /* other budgets are not shown */
 };
 
 WRIT_RESULT
@@ -55,27 +42,14 @@ writ_labels_free(struct writ_labels *labels)
     if (labels == NULL) {
         return;
     }
-    for (size_t i = 0; i < PLACES; i++) {
-        writ_buf_wipe(&labels->places[i].labels);
-    }
+    writ_label_set_wipe(&labels->calls);
+    writ_label_set_wipe(&labels->refused);
+    writ_label_set_wipe(&labels->budgets);
     (void)pthread_mutex_destroy(&labels->lock);
     writ_free(labels);
 }
 
 /* ---- counting */
-
-/* Writes the value of a label: quotes, backslashes and line breaks are escaped. */
-static void
-put_value(struct writ_buf *buf, struct writ_view text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '"' || c == '\\') {
-            writ_buf_byte(buf, '\\');
-        }
-        writ_buf_byte(buf, c == '\n' ? ' ' : c);
-    }
-}
 
 /* "tools/fs~1read_*#0": the part after the upstream's name, with its escapes undone. */
 static void
@@ -89,87 +63,82 @@ put_tool(struct writ_buf *buf, const struct writ_tool_rule *rule)
             writ_buf_str(buf, key.ptr[at + 1] == '1' ? "/" : "~");
             at += 2;
         } else {
-            put_value(buf, writ_view_sub(key, at, 1));
+            writ_buf_byte(buf, key.ptr[at]);
             at++;
         }
     }
 }
 
-/* FNV-1a: the names are the configuration's own. */
-static size_t
-place_of(struct writ_view text)
+/* upstream="pay",tool="transfer" */
+static void
+put_labels(struct writ_buf *buf, const struct writ_labels_call *call)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char memory[TOOL_MAX_BYTES];
+    struct writ_buf tool = writ_buf_over(memory, sizeof memory);
 
-    for (size_t i = 0; i < text.len; i++) {
-        hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(0x100000001b3);
+    if (call->rule != NULL) {
+        put_tool(&tool, call->rule);
+    } else {
+        writ_buf_str(&tool, "unlisted");
     }
-    return hash % PLACES;
-}
-
-/* Under the lock. */
-static uint64_t *
-counts_of(struct writ_labels *labels, struct writ_view text)
-{
-    size_t at = place_of(text);
-    struct series *place = &labels->places[at];
-
-    while (place->labels.len > 0) {
-        if (writ_view_equal(text, writ_buf_view(&place->labels))) {
-            return place->counts;
-        }
-        at = (at + 1) % PLACES;
-        place = &labels->places[at];
+    if (!writ_is_ok(writ_buf_check(&tool, NULL))) {
+        buf->failed = WRIT_E_LIMIT;
     }
-    place->labels = writ_buf_make(text.len);
-    if (labels->n < WRIT_LABELS_MAX) {
-        writ_buf_put(&place->labels, text);
-    }
-    if (place->labels.len == 0) {
-        return labels->other;
-    }
-    labels->n++;
-    return place->counts;
+    writ_label_set_put(buf, "upstream", call->upstream);
+    writ_label_set_put(buf, "tool", writ_buf_view(&tool));
 }
 
 void
-writ_labels_count(struct writ_labels *labels, struct writ_view upstream,
-    const struct writ_tool_rule *rule, enum writ_decision_route verdict)
+writ_labels_count(struct writ_labels *labels, const struct writ_labels_call *call)
 {
     char memory[LABELS_MAX_BYTES];
     struct writ_buf text = writ_buf_over(memory, sizeof memory);
-    uint64_t *counts;
 
-    writ_buf_str(&text, "upstream=\"");
-    put_value(&text, upstream);
-    writ_buf_str(&text, "\",tool=\"");
-    if (rule != NULL) {
-        put_tool(&text, rule);
-    } else {
-        writ_buf_str(&text, "unlisted");
-    }
-    writ_buf_str(&text, "\"");
+    put_labels(&text, call);
     (void)pthread_mutex_lock(&labels->lock);
-    counts = text.failed == WRIT_E_UNSET ? counts_of(labels, writ_buf_view(&text)) : labels->other;
-    counts[verdict]++;
+    labels->call_counts[writ_label_set_find(&labels->calls, &text)][call->verdict]++;
+    if (call->refused != WRIT_REASON_NONE) {
+        writ_label_set_put(&text, "reason", writ_reason_name(call->refused));
+        labels->refused_counts[writ_label_set_find(&labels->refused, &text)]++;
+    }
+    (void)pthread_mutex_unlock(&labels->lock);
+}
+
+void
+writ_labels_budget(struct writ_labels *labels, const struct writ_labels_call *call,
+    const struct writ_reservation *drawn, const struct writ_decimal *used, int64_t now_us)
+{
+    char memory[LABELS_MAX_BYTES];
+    struct writ_buf text = writ_buf_over(memory, sizeof memory);
+    int64_t window = now_us / drawn->window_us;
+    size_t number;
+
+    put_labels(&text, call);
+    writ_label_set_put(&text, "budget", drawn->name);
+    (void)pthread_mutex_lock(&labels->lock);
+    number = writ_label_set_find(&labels->budgets, &text);
+    if (number != WRIT_LABEL_SET_OTHER) {
+        struct budget *budget = &labels->amounts[number];
+        bool first = budget->window != window || budget->window_us != drawn->window_us;
+        if (first || writ_decimal_compare(used, &budget->used) > 0) {
+            budget->used = *used;
+        }
+        budget->limit = drawn->limit;
+        budget->window_us = drawn->window_us;
+        budget->window = window;
+    }
     (void)pthread_mutex_unlock(&labels->lock);
 }
 
 /* ---- reading */
 
 static void
-put_row(struct writ_buf *ret, enum which which)
-{
-    writ_buf_fmt(ret, "# HELP %s %s\n# TYPE %s %s\n", rows[which].name, rows[which].help,
-        rows[which].name, rows[which].type);
-}
-
-static void
-put_counts(struct writ_buf *ret, struct writ_view labels, const uint64_t counts[VERDICTS])
+put_verdicts(struct writ_buf *ret, const char *name, struct writ_view labels,
+    const uint64_t counts[VERDICTS])
 {
     for (unsigned v = 0; v < VERDICTS; v++) {
         if (counts[v] > 0) {
-            writ_buf_fmt(ret, "%s{", rows[LABELS_CALLS].name);
+            writ_buf_fmt(ret, "%s{", name);
             writ_buf_put(ret, labels);
             writ_buf_fmt(ret, ",verdict=\"" WRIT_VIEW_FMT "\"} %llu\n",
                 WRIT_VIEW_ARG(writ_decision_route_name((enum writ_decision_route)v)),
@@ -179,29 +148,80 @@ put_counts(struct writ_buf *ret, struct writ_view labels, const uint64_t counts[
 }
 
 static void
-put_calls(struct writ_labels *labels, struct writ_buf *ret)
+put_calls(const struct writ_labels *labels, struct writ_buf *ret)
 {
-    put_row(ret, LABELS_CALLS);
-    (void)pthread_mutex_lock(&labels->lock);
-    for (size_t i = 0; i < PLACES; i++) {
-        if (labels->places[i].labels.len > 0) {
-            put_counts(ret, writ_buf_view(&labels->places[i].labels), labels->places[i].counts);
-        }
+    const char *name = writ_metrics_put_head(WRIT_LABELLED_CALLS, ret);
+
+    for (size_t i = 0; i < WRIT_LABEL_SET_PLACES; i++) {
+        put_verdicts(ret, name, writ_label_set_view(&labels->calls, i), labels->call_counts[i]);
     }
-    put_counts(ret, WRIT_LIT("upstream=\"other\",tool=\"other\""), labels->other);
-    (void)pthread_mutex_unlock(&labels->lock);
+    put_verdicts(ret, name, WRIT_LIT("upstream=\"other\",tool=\"other\""),
+        labels->call_counts[WRIT_LABEL_SET_OTHER]);
+}
+
+static void
+put_count(struct writ_buf *ret, const char *name, struct writ_view labels, uint64_t count)
+{
+    if (count > 0) {
+        writ_buf_fmt(ret, "%s{", name);
+        writ_buf_put(ret, labels);
+        writ_buf_fmt(ret, "} %llu\n", (unsigned long long)count);
+    }
+}
+
+static void
+put_refused(const struct writ_labels *labels, struct writ_buf *ret)
+{
+    const char *name = writ_metrics_put_head(WRIT_LABELLED_CALLS_REFUSED, ret);
+
+    for (size_t i = 0; i < WRIT_LABEL_SET_PLACES; i++) {
+        put_count(ret, name, writ_label_set_view(&labels->refused, i), labels->refused_counts[i]);
+    }
+    put_count(ret, name, WRIT_LIT("upstream=\"other\",tool=\"other\",reason=\"other\""),
+        labels->refused_counts[WRIT_LABEL_SET_OTHER]);
+}
+
+/* The text of a decimal is a number of JSON, and so one of Prometheus. */
+static void
+put_amounts(const struct writ_labels *labels, enum writ_labelled which, int64_t now_us,
+    struct writ_buf *ret)
+{
+    static const struct writ_decimal zero = {0};
+    const char *name = writ_metrics_put_head(which, ret);
+
+    for (size_t i = 0; i < WRIT_LABEL_SET_PLACES; i++) {
+        const struct budget *budget = &labels->amounts[i];
+        const struct writ_decimal *amount = &budget->limit;
+        if (writ_label_set_view(&labels->budgets, i).len == 0) {
+            continue;
+        }
+        if (which == WRIT_LABELLED_BUDGET_USED) {
+            amount = budget->window == now_us / budget->window_us ? &budget->used : &zero;
+        }
+        writ_buf_fmt(ret, "%s{", name);
+        writ_buf_put(ret, writ_label_set_view(&labels->budgets, i));
+        writ_buf_str(ret, "} ");
+        writ_decimal_put(ret, amount);
+        writ_buf_byte(ret, '\n');
+    }
 }
 
 void
 writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *upstreams, size_t n,
-    struct writ_buf *ret)
+    int64_t now_us, struct writ_buf *ret)
 {
-    put_row(ret, LABELS_BUILD);
-    writ_buf_fmt(ret, "%s{version=\"" WRIT_VERSION "\"} 1\n", rows[LABELS_BUILD].name);
-    put_row(ret, LABELS_UPSTREAM_UP);
+    const char *name = writ_metrics_put_head(WRIT_LABELLED_BUILD, ret);
+
+    writ_buf_fmt(ret, "%s{version=\"" WRIT_VERSION "\"} 1\n", name);
+    name = writ_metrics_put_head(WRIT_LABELLED_UPSTREAM_UP, ret);
     for (size_t i = 0; i < n; i++) {
-        writ_buf_fmt(ret, "%s{upstream=\"" WRIT_VIEW_FMT "\"} %d\n", rows[LABELS_UPSTREAM_UP].name,
+        writ_buf_fmt(ret, "%s{upstream=\"" WRIT_VIEW_FMT "\"} %d\n", name,
             WRIT_VIEW_ARG(upstreams[i].name), upstreams[i].up ? 1 : 0);
     }
+    (void)pthread_mutex_lock(&labels->lock);
+    put_amounts(labels, WRIT_LABELLED_BUDGET_LIMIT, now_us, ret);
+    put_amounts(labels, WRIT_LABELLED_BUDGET_USED, now_us, ret);
     put_calls(labels, ret);
+    put_refused(labels, ret);
+    (void)pthread_mutex_unlock(&labels->lock);
 }

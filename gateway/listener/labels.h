@@ -1,19 +1,20 @@
-/* labels.h - metrics whose labels are names of the configuration: calls by upstream and tool,
- * upstreams that are up, the build.
+/* labels.h - metrics whose labels are names of the configuration: calls and refusals by upstream
+ * and tool, budgets, upstreams that are up, the build.
  *
  * A label is never a name that a caller chose: a tool is named by the key of the rule that decided,
  * as the configuration writes it ("pay", "read_*"), and a call without one is counted as
- * `unlisted`. There are at most WRIT_LABELS_MAX such series; further ones after a reload are
- * counted under "other".
+ * `unlisted`. Each metric has at most WRIT_LABEL_SET_MAX series (label_set.h); further ones after a
+ * reload are counted under "other".
  *
  * Thread-safe: one lock, held for a lookup in a hash table. */
 #ifndef WRIT_GATEWAY_LABELS_H
 #define WRIT_GATEWAY_LABELS_H
 
+#include "evidence/record/budget.h"
 #include "evidence/record/decision.h"
+#include "evidence/record/reason.h"
+#include "gateway/listener/label_set.h"
 #include "policy/decide/policy.h"
-
-#define WRIT_LABELS_MAX 1024
 
 struct writ_labels;
 
@@ -23,17 +24,27 @@ struct writ_labels_upstream {
     bool up;
 };
 
+/** One governed call. */
+struct writ_labels_call {
+    struct writ_view upstream;         /* a name of the configuration, or empty */
+    const struct writ_tool_rule *rule; /* that decided; NULL: none did */
+    enum writ_decision_route verdict;  /* as recorded */
+    enum writ_reason refused;          /* why it did not get its result, or NONE */
+};
+
 /** WRIT_E_NOMEM. `ret` is new, free with writ_labels_free; written only on success. */
 WRIT_RESULT writ_labels_new(struct writ_labels **ret, struct writ_err *err);
 void writ_labels_free(struct writ_labels *labels);
 
-/** Counts a call: by the rule that decided (NULL: none did) and the recorded verdict. `upstream` is
- * a name of the configuration, or empty. */
-void writ_labels_count(struct writ_labels *labels, struct writ_view upstream,
-    const struct writ_tool_rule *rule, enum writ_decision_route verdict);
+void writ_labels_count(struct writ_labels *labels, const struct writ_labels_call *call);
 
-/** Appends all of them, and the state of `n` upstreams, in the Prometheus text format. */
+/** A call drew on a budget, of which `used` is used at the wall time `now_us`. */
+void writ_labels_budget(struct writ_labels *labels, const struct writ_labels_call *call,
+    const struct writ_reservation *drawn, const struct writ_decimal *used, int64_t now_us);
+
+/** Appends all of them, and the state of `n` upstreams, in the Prometheus text format. A budget
+ * whose window has passed at `now_us` is unused. */
 void writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *upstreams,
-    size_t n, struct writ_buf *ret);
+    size_t n, int64_t now_us, struct writ_buf *ret);
 
 #endif

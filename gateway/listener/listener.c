@@ -26,6 +26,7 @@ struct writ_listener {
     struct writ_arena *arena;             /* memory of the options' views */
     struct writ_site site;
     bool tls;
+    _Atomic int64_t expires_s; /* the certificate for new connections; 0: unknown */
     uint16_t port;
     struct writ_unix_socket unix_socket; /* fd -1: it listens on an IP address */
     struct writ_acceptor *acceptors;
@@ -399,6 +400,7 @@ writ_listener_open(const struct writ_listener_options *options, struct writ_loop
     if (options->tls.certificate.len > 0 || options->tls.key.len > 0) {
         WRIT_TRY(load_certificate(listener, &options->tls, &certificate, err));
         listener->tls = true;
+        listener->expires_s = certificate->expires_s;
     }
     result = open_acceptors(listener, loops, loop_count, certificate, err);
     if (!writ_is_ok(result)) {
@@ -443,6 +445,7 @@ void
 writ_listener_take(struct writ_listener *listener, struct writ_certificate *certificate)
 {
     WRIT_INVARIANT(listener->tls);
+    listener->expires_s = certificate->expires_s;
     for (size_t i = 0; i < listener->acceptor_count; i++) {
         writ_acceptor_reload(&listener->acceptors[i], certificate);
     }
@@ -465,6 +468,12 @@ writ_listener_is_settled(const struct writ_listener *listener)
         settled = settled && atomic_load(&listener->acceptors[i].settled);
     }
     return settled;
+}
+
+int64_t
+writ_listener_expires_s(const struct writ_listener *listener)
+{
+    return listener->expires_s;
 }
 
 unsigned

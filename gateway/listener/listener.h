@@ -58,6 +58,10 @@ void writ_listener_drain(struct writ_listener *listener);
  * exchanges. Any thread. */
 bool writ_listener_is_settled(const struct writ_listener *listener);
 
+/** Unix time at which the certificate for new connections expires; 0: without TLS, or unknown. Any
+ * thread. */
+int64_t writ_listener_expires_s(const struct writ_listener *listener);
+
 /** The number of open connections. Any thread; for waiting after a drain. */
 unsigned writ_listener_open_connections(const struct writ_listener *listener);
 

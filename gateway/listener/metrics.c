@@ -82,6 +82,14 @@ static const struct row histogram_rows[] = {
 #include "gateway/listener/metrics.tbl.h"
 };
 
+static const struct labelled_row {
+    struct row row;
+    const char *type;
+} labelled_rows[] = {
+#define WRIT_METRIC_LABELS(NAME, text, type, labels, help) {{"writ_" text, help}, type},
+#include "gateway/listener/metrics.tbl.h"
+};
+
 /* ---- the enumerations of vectors */
 
 static struct writ_view
@@ -325,6 +333,13 @@ put_vector(const struct writ_metrics *metrics, enum writ_vector which, struct wr
                 WRIT_VIEW_ARG(row->name(value)), (unsigned long long)sum);
         }
     }
+}
+
+const char *
+writ_metrics_put_head(enum writ_labelled which, struct writ_buf *ret)
+{
+    put_row(ret, &labelled_rows[which].row, labelled_rows[which].type);
+    return labelled_rows[which].row.name;
 }
 
 void

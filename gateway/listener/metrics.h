@@ -35,6 +35,13 @@ enum writ_vector {
     WRIT_VECTOR_COUNT_
 };
 
+/** Metrics with labels of the configuration's names. */
+enum writ_labelled {
+#define WRIT_METRIC_LABELS(NAME, text, type, labels, help) WRIT_LABELLED_##NAME,
+#include "gateway/listener/metrics.tbl.h"
+    WRIT_LABELLED_COUNT_
+};
+
 #define WRIT_METRIC_SHARDS_MAX 257 /* one for each loop, and that of the anchors */
 #define WRIT_METRIC_VALUES_MAX 192 /* of one vector */
 
@@ -75,5 +82,9 @@ uint64_t writ_metrics_histogram_count(
 /** Appends everything in the Prometheus text format, version 0.0.4: HELP, TYPE, samples. Values of
  * a vector that were never counted are left out. From any thread. */
 void writ_metrics_put(const struct writ_metrics *metrics, struct writ_buf *ret);
+
+/** Appends HELP and TYPE of a labelled metric; its samples follow. Returns its name, in static
+ * storage. */
+const char *writ_metrics_put_head(enum writ_labelled which, struct writ_buf *ret);
 
 #endif

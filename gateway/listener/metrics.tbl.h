@@ -4,7 +4,8 @@
  * WRIT_METRIC_GAUGE(NAME, text, help)              goes up and down
  * WRIT_METRIC_HISTOGRAM(NAME, text, help)          seconds
  * WRIT_METRIC_VECTOR(NAME, text, label, set, help) a counter per value of an enumeration
- * WRIT_METRIC_LABELS(NAME, text, type, labels, help)  labels of the configuration's names: labels.c
+ * WRIT_METRIC_LABELS(NAME, text, type, labels, help)  labels of the configuration's names: labels.c,
+ *                                                  gateway/service/gauges.c
  *
  * docs/monitoring.md has every row; a test compares. The exported name is "writ_" and the text. `set`
  * of a vector names the enumeration; metrics.c has its values and their texts. */
@@ -59,8 +60,22 @@ WRIT_METRIC_GAUGE(UPSTREAMS_SILENT, "upstreams_silent",
 
 WRIT_METRIC_GAUGE(LEDGER_RECORDS, "ledger_records", "Records in the ledger")
 WRIT_METRIC_GAUGE(LEDGER_QUEUED, "ledger_queued", "Records waiting to be written")
+WRIT_METRIC_GAUGE(LEDGER_OUTCOMES_KEPT, "ledger_outcomes_kept",
+    "Outcomes in memory that could not be written yet")
+WRIT_METRIC_GAUGE(LEDGER_BYTES, "ledger_bytes", "Bytes of the ledger's file and its write-ahead log")
+WRIT_METRIC_GAUGE(DISK_BYTES, "ledger_disk_bytes", "Bytes of the file system of the ledger")
+WRIT_METRIC_GAUGE(DISK_FREE, "ledger_disk_free_bytes",
+    "Bytes of it that the gateway can still write")
+WRIT_METRIC_GAUGE(CHECKPOINT_AGE, "checkpoint_age_seconds",
+    "Since the newest record and its checkpoint, 0 without one")
+WRIT_METRIC_GAUGE(SCRUBS, "scrubs",
+    "Verifications of the whole ledger since the start that found no fault")
+WRIT_METRIC_GAUGE(SCRUB_AGE, "scrub_age_seconds", "Since the last of them, or since the start")
 WRIT_METRIC_GAUGE(CLAIMS, "claims", "Claimed keys, so that their calls do not run twice")
 WRIT_METRIC_GAUGE(REVIEWS_OPEN, "reviews_open", "Reviews that are open or just ended")
+WRIT_METRIC_GAUGE(REVIEWS_WAITING, "reviews_waiting", "Reviews that wait for votes")
+WRIT_METRIC_GAUGE(REVIEW_AGE, "review_oldest_seconds",
+    "Since the oldest of them opened, 0 without one")
 
 WRIT_METRIC_HISTOGRAM(
     REQUEST_SECONDS, "request_seconds", "From the end of a request's header to its answer")
@@ -78,9 +93,19 @@ WRIT_METRIC_VECTOR(STATUS, "responses_total", "class", STATUS, "Answers by class
 
 WRIT_METRIC_LABELS(BUILD, "build_info", "gauge", "version", "The build: always 1")
 WRIT_METRIC_LABELS(UPSTREAM_UP, "upstream_up", "gauge", "upstream",
-    "1 while an upstream can be called, else 0")
+    "1 while an upstream can be called, 0 also after three messages in a row without an answer")
+WRIT_METRIC_LABELS(LEDGER_STATE, "ledger_state", "gauge", "state",
+    "1 for the state of the ledger, else 0. Refusing and poisoned ones refuse every call")
+WRIT_METRIC_LABELS(CERTIFICATE, "certificate_remaining_seconds", "gauge", "listener",
+    "Until the TLS certificate of a listener expires, below 0 after that")
+WRIT_METRIC_LABELS(BUDGET_LIMIT, "budget_limit", "gauge", "upstream, tool, budget",
+    "The limit of a budget, from the first call that draws on it")
+WRIT_METRIC_LABELS(BUDGET_USED, "budget_used", "gauge", "upstream, tool, budget",
+    "The most that one key of it has used in the present window, as of the calls by this rule")
 WRIT_METRIC_LABELS(CALLS, "calls_total", "counter", "upstream, tool, verdict",
     "Governed calls by the rule that decided")
+WRIT_METRIC_LABELS(CALLS_REFUSED, "calls_refused_total", "counter", "upstream, tool, reason",
+    "Governed calls that did not get their result, by rule and reason")
 
 #undef WRIT_METRIC_LABELS
 #undef WRIT_METRIC_COUNTER

@@ -162,6 +162,7 @@ struct writ_call {
     struct writ_call_grant grant;
     struct writ_call_reply reply;
     struct writ_conclusion end;
+    struct writ_decimal *used;   /* of each of the verdict's reservations; NULL: none */
     struct writ_outcome outcome; /* as it is recorded: RECORD */
 };
 

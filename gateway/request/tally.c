@@ -243,10 +243,20 @@ count_call(const struct writ_request *request)
     const struct writ_call *call = request->call;
     bool known = call->callee.upstream != NULL || call->callee.framework != NULL;
     enum writ_decision_route route = WRIT_DECISION_DENY;
+    const struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_labels_call counted = {
+        .upstream = known ? call->callee.name : (struct writ_view){NULL, 0},
+        .rule = call->verdict.rule,
+        .refused = request->refused != WRIT_REASON_NONE ? request->refused : call->end.refusal,
+    };
 
     (void)writ_decision_route_of(&call->record.decision, &route);
-    writ_labels_count(request->worker->gateway->labels,
-        known ? call->callee.name : (struct writ_view){NULL, 0}, call->verdict.rule, route);
+    counted.verdict = route;
+    writ_labels_count(gateway->labels, &counted);
+    for (size_t i = 0; call->used != NULL && i < call->verdict.reservations_n; i++) {
+        writ_labels_budget(gateway->labels, &counted, &call->verdict.reservations[i],
+            &call->used[i], writ_clock_wall_us(gateway->clock));
+    }
 }
 
 void

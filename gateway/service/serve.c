@@ -28,6 +28,7 @@
 #include "gateway/request/tally.h"
 #include "gateway/reviewers/reviewers.h"
 #include "gateway/service/anchors.h"
+#include "gateway/service/gauges.h"
 #include "gateway/service/ledgers.h"
 #include "gateway/service/ready.h"
 #include "gateway/service/reload.h"
@@ -261,72 +262,6 @@ make_admin_routes(struct serve *serve)
 
 /* ---- opening ---- */
 
-static int64_t
-upstreams_silent(void *ctx)
-{
-    const struct writ_gateway *gateway = ctx;
-    int64_t now_us = writ_clock_mono_us(gateway->clock), n = 0;
-
-    for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        n += writ_upstream_is_left_out(gateway->upstreams[i], now_us) ? 1 : 0;
-    }
-    return n;
-}
-
-/* One number of the ledger's health, as a gauge asks for it. */
-#define LEDGER_GAUGE(name, member)                                                                 \
-    static int64_t name(void *ctx)                                                                 \
-    {                                                                                              \
-        struct writ_ledger_health health;                                                          \
-                                                                                                   \
-        writ_ledger_health(ctx, &health);                                                          \
-        return (int64_t)health.member;                                                             \
-    }
-LEDGER_GAUGE(ledger_records, records)
-LEDGER_GAUGE(ledger_queued, queued)
-LEDGER_GAUGE(claims, claims)
-LEDGER_GAUGE(reviews_open, reviews)
-#undef LEDGER_GAUGE
-
-static void
-ask_ledger(struct writ_gateway *gateway)
-{
-    static const struct {
-        enum writ_gauge gauge;
-        int64_t (*ask)(void *ctx);
-    } asked[] = {
-        {WRIT_GAUGE_LEDGER_RECORDS, ledger_records},
-        {WRIT_GAUGE_LEDGER_QUEUED, ledger_queued},
-        {WRIT_GAUGE_CLAIMS, claims},
-        {WRIT_GAUGE_REVIEWS_OPEN, reviews_open},
-    };
-
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        writ_metrics_ask(gateway->metrics, asked[i].gauge, asked[i].ask, gateway->ledger);
-    }
-}
-
-static void
-put_labels(const void *ctx, struct writ_buf *ret)
-{
-    const struct writ_gateway *gateway = ctx;
-    struct writ_labels_upstream upstreams[WRIT_UPSTREAMS_MAX];
-
-    for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        upstreams[i] = (struct writ_labels_upstream){
-            .name = writ_upstream_config(gateway->upstreams[i])->name,
-            .up = writ_upstream_is_up(gateway->upstreams[i]),
-        };
-    }
-    writ_labels_put(gateway->labels, upstreams, gateway->upstreams_n, ret);
-}
-
-static int64_t
-sessions_open(void *ctx)
-{
-    return (int64_t)writ_sessions_count(ctx);
-}
-
 static writ_result
 try_ledger(struct serve *serve, struct writ_err *err)
 {
@@ -372,8 +307,6 @@ open_loops(struct serve *serve, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
     WRIT_TRY(writ_metrics_new(n + 1, &gateway->metrics, err)); /* the last one: of the anchors */
-    writ_metrics_ask(gateway->metrics, WRIT_GAUGE_SESSIONS_OPEN, sessions_open, gateway->sessions);
-    writ_metrics_ask(gateway->metrics, WRIT_GAUGE_UPSTREAMS_SILENT, upstreams_silent, gateway);
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};
@@ -498,9 +431,7 @@ open_listeners(struct serve *serve, struct writ_err *err)
 
     make_routes(serve);
     gateway->admin.metrics = gateway->metrics;
-    gateway->admin.put_more = put_labels;
-    gateway->admin.more = gateway;
-    ask_ledger(gateway);
+    writ_gauges_open(gateway);
     serve->ready = (struct writ_ready){.gateway = gateway, .generation = &serve->generation};
     WRIT_TRY(writ_ready_open(&serve->ready, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,

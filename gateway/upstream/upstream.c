@@ -17,6 +17,7 @@ struct writ_upstream {
     size_t index;
     struct writ_catalog_snapshot snapshot;
     struct writ_breaker breaker;
+    atomic_uint failures; /* in a row */
 };
 
 /* ---- every answer ---- */
@@ -56,11 +57,15 @@ ended(struct writ_upcall *call, const struct writ_upcall_answer *answer)
 {
     struct writ_metrics_shard *metrics = call->worker->metrics;
 
-    if (has_spoken(call, answer) && writ_breaker_answered(&call->upstream->breaker)) {
-        WRIT_LOG(call->worker->gateway->log, WRIT_EVENT_UPSTREAM_ANSWERS,
-            writ_log_text("upstream", call->upstream->config->name));
+    if (has_spoken(call, answer)) {
+        atomic_store(&call->upstream->failures, 0);
+        if (writ_breaker_answered(&call->upstream->breaker)) {
+            WRIT_LOG(call->worker->gateway->log, WRIT_EVENT_UPSTREAM_ANSWERS,
+                writ_log_text("upstream", call->upstream->config->name));
+        }
     }
     if (is_failure(answer->end)) {
+        atomic_fetch_add(&call->upstream->failures, 1);
         writ_metrics_count(metrics, WRIT_COUNTER_UPSTREAM_FAILURES, 1);
     }
     if (call->request.timeout_us > 0) { /* the others are streams, as long as a client listens */
@@ -238,6 +243,13 @@ bool
 writ_upstream_is_up(const struct writ_upstream *upstream)
 {
     return upstream->stdio == NULL || writ_stdio_is_up(upstream->stdio);
+}
+
+bool
+writ_upstream_answers(const struct writ_upstream *upstream)
+{
+    return writ_upstream_is_up(upstream) &&
+           atomic_load(&upstream->failures) < WRIT_UPSTREAM_FAILURES;
 }
 
 /* ---- what is asked of several upstreams at once */

@@ -12,6 +12,8 @@
 
 struct writ_gateway;
 
+#define WRIT_UPSTREAM_FAILURES 3 /* in a row */
+
 /** Sends the message. A failure to send is reported by `end` with WRIT_NOT_SENT, like any other.
  * `worker` is that of the running loop. */
 void writ_upcall_start(
@@ -36,6 +38,10 @@ struct writ_catalog_snapshot *writ_upstream_snapshot(struct writ_upstream *upstr
 
 /** Whether it can be called now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);
+
+/** Whether it is up, and at least one of its last WRIT_UPSTREAM_FAILURES messages had an answer.
+ * For the operator: calls are made in any case. Any thread. */
+bool writ_upstream_answers(const struct writ_upstream *upstream);
 
 /** Whether a request to many upstreams may go to this one (breaker.h), now and as long as its
  * `list_timeout` allows. */

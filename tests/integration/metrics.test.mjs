@@ -1,9 +1,11 @@
 // Every metric counts what its description says: driven by real calls, read as Prometheus reads it.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { SOURCE, prepare, startGateway, until } from '../support/js/gateway.mjs';
+import { certificate } from '../support/js/monitoring.mjs';
+import { DEV, approve, asks, pay, setUp } from '../support/js/reviews.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
@@ -73,8 +75,11 @@ test('every declared metric is counted', async (t) => {
   const names = [...table.matchAll(/^WRIT_METRIC_[A-Z]+\(\s*[A-Z_]+,\s*"([a-z_]+)"/gm)].map((m) => m[1]);
   assert.ok(names.length > 20);
   // driven in listener.test.mjs (a refused connection, TLS) and notices.test.mjs (tasks); gauges may be 0 again
+  // below: reviews, budgets, certificates; in storage.test.mjs kept outcomes; ages may be below a second
   const quiet = ['upstreams_silent', 'ledger_queued', 'reviews_open', 'connections_refused_total', 'tls_failures_total',
-    'streams_open', 'task_words_dropped_total'];
+    'streams_open', 'task_words_dropped_total', 'ledger_outcomes_kept', 'checkpoint_age_seconds', 'scrubs',
+    'scrub_age_seconds', 'reviews_waiting', 'review_oldest_seconds', 'certificate_remaining_seconds', 'budget_limit',
+    'budget_used'];
   for (const name of names.filter((n) => !quiet.includes(n))) {
     const lines = text.split('\n').filter((l) => l.startsWith(`writ_${name}`));
     assert.ok(lines.some((l) => Number(l.split(' ').at(-1)) > 0), `${name} never counted: ${lines}`);
@@ -91,7 +96,8 @@ test('docs/monitoring.md has every metric with its type, labels and sentence', (
     return `| \`writ_${name}\` | ${type} | ` +
       `${labels === '' ? '' : labels.split(', ').map((l) => `\`${l}\``).join(', ')} | ${help} |`;
   });
-  const page = readFileSync(join(SOURCE, 'docs/monitoring.md'), 'utf8').split('\n## Metrics')[1];
+  assert.equal(rows.length, TABLE.match(/^WRIT_METRIC_/gm).length, 'a row that this test cannot read');
+  const page = readFileSync(join(SOURCE, 'docs/monitoring.md'), 'utf8').split('\n## Metrics')[1].split('\n## ')[0];
   assert.deepEqual(page.split('\n').filter((l) => l.startsWith('| `')), rows);
 });
 
@@ -115,4 +121,56 @@ test('calls are counted by configured upstream and tool, never by a name of the 
   assert.equal(await gw.metric('writ_upstream_up{upstream="gone"}'), 0);
   assert.equal(await gw.metric('writ_ledger_records'), JSON.parse(gw.ledger(['verify']).out).records);
   assert.ok(await gw.metric('writ_claims') >= 1);
+  const refused = (labels) => gw.metric(`writ_calls_refused_total{${labels}}`);
+  assert.equal(await refused('upstream="up",tool="re*",reason="constraint_failed"'), 1);
+  assert.equal(await refused('upstream="up",tool="unlisted",reason="tool_not_listed"'), 2);
+});
+
+test('budgets, reviews and the place of the ledger have gauges', async (t) => {
+  const spend = { scope: 'b', arguments: ANY,
+    budgets: [{ name: 'day', per: ['agent'], window: '24h', sum: { arg: 'n', max: 5.5 } }] };
+  const { gw } = await setUp(t, { top: { tools: { 'up/spend': spend, 'up/pay': pay({ review: 'finance' }) },
+    ledger: { scrub_every: '1s' } } });
+  const s = await openSession(gw, { token: DEV.token });
+  const day = 'upstream="up",tool="spend",budget="day"';
+  await s.call('up__spend', { n: 1 });
+  await s.call('up__spend', { n: 3.25 });
+  assert.equal(await gw.metric(`writ_budget_used{${day}}`), 4.25);
+  await s.call('up__spend', { n: 3 });
+  assert.equal(await gw.metric(`writ_budget_used{${day}}`), 4.25, 'a refused call uses nothing');
+  assert.equal(await gw.metric(`writ_budget_limit{${day}}`), 5.5);
+  assert.equal(await gw.metric('writ_calls_refused_total{upstream="up",tool="spend",reason="budget_exceeded"}'), 1);
+
+  assert.equal(await gw.metric('writ_reviews_waiting'), 0);
+  const id = await asks(s, { amount: 1 });
+  await until(async () => (await gw.metric('writ_reviews_waiting')) === 1, 'a review that waits');
+  await until(async () => (await gw.metric('writ_review_oldest_seconds')) >= 1, 'its age');
+  await approve(gw, id);
+  await until(async () => (await gw.metric('writ_reviews_waiting')) === 0, 'no review that waits');
+  assert.equal(await gw.metric('writ_reviews_open'), 1, 'its caller did not get the end yet');
+
+  assert.equal(await gw.metric('writ_ledger_state{state="ready"}'), 1);
+  assert.equal(await gw.metric('writ_ledger_state{state="poisoned"}'), 0);
+  const disk = statfsSync(gw.dir);
+  assert.equal(await gw.metric('writ_ledger_disk_bytes'), disk.bsize * disk.blocks);
+  assert.ok(await gw.metric('writ_ledger_disk_free_bytes') > 0);
+  assert.ok(await gw.metric('writ_ledger_bytes') >= statSync(gw.ledgerFile).size);
+  await until(async () => (await gw.metric('writ_scrubs')) >= 2, 'verifications of the whole ledger');
+});
+
+test('certificates of the listeners have the time that is left, of the present files', async (t) => {
+  const gw = prepare(t, { tls: { cert: 'cert.pem', key: 'key.pem' } });
+  certificate(gw.dir, 40);
+  await gw.start();
+  const left = () => gw.metric('writ_certificate_remaining_seconds{listener="listen"}');
+  const is = async (days) => {
+    const seconds = await left();
+    assert.ok(seconds > days * 86_400 - 600 && seconds <= days * 86_400, String(seconds));
+  };
+  await is(40);
+  assert.doesNotMatch((await gw.admin('/metrics')).text, /listener="admin_listen"/);
+  certificate(gw.dir, 2);
+  await is(40);
+  assert.equal((await gw.reload(gw.config)).event, 'reloaded');
+  await is(2);
 });

@@ -337,6 +337,20 @@ tell_exceeded(struct writ_judgement *j, const struct writ_reservation *r)
         .frees_us = (counter->window + 1) * counter->window_us};
 }
 
+static void
+tell_used(struct writ_judgement *j)
+{
+    for (size_t i = 0; j->d->used != NULL && i < j->d->reservations_n; i++) {
+        const struct writ_reservation *r = &j->d->reservations[i];
+        const struct writ_counter *counter =
+            writ_budgets_find(&j->ledger->budgets, writ_tag_of(&r->key), r->window_us);
+
+        if (counter != NULL && counter->window == j->stamp_us / counter->window_us) {
+            j->d->used[i] = counter->spent;
+        }
+    }
+}
+
 /* Runs last, because it books. */
 static enum writ_reason
 check_budgets(struct writ_judgement *j)
@@ -358,7 +372,7 @@ check_budgets(struct writ_judgement *j)
     }
     booked = writ_budgets_book(&j->ledger->budgets, j->d->reservations, j->d->reservations_n,
         j->stamp_us, j->bookings, &refused);
-
+    tell_used(j);
     if (writ_is_ok(booked)) {
         j->bookings_n = j->d->reservations_n;
         return WRIT_REASON_NONE;

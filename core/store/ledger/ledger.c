@@ -176,6 +176,7 @@ start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err
         writ_wal_checkpoint_start(path, ledger->options.busy_us, &ledger->beside.checkpoint, err));
     WRIT_TRY(writ_scrub_start(
         path, ledger->options.keyring, ledger->options.scrub_us, &ledger->beside.scrub, err));
+    ledger->beside.scrubbed_us = writ_clock_wall_us(ledger->options.clock);
     ledger->turn.ticked_us = ledger->turn.pruned_us = writ_clock_mono_us(ledger->options.clock);
     writ_writer_publish(ledger);
     if (pthread_create(&ledger->thread, NULL, writ_writer_run, ledger) != 0) {

@@ -253,7 +253,10 @@ heed_scrub(struct writ_ledger *ledger)
     struct writ_err why = {0};
     struct writ_scrub_state state = writ_scrub_look(ledger->beside.scrub, &why);
 
-    ledger->beside.scrubs = state.passes;
+    if (state.passes > ledger->beside.scrubs) {
+        ledger->beside.scrubs = state.passes;
+        ledger->beside.scrubbed_us = writ_clock_wall_us(ledger->options.clock);
+    }
     if (state.found && !ledger->disk.poisoned) {
         ledger->disk.poisoned = true;
         writ_group_trouble(ledger, &why);
@@ -330,12 +333,14 @@ writ_writer_publish(struct writ_ledger *ledger)
         .sessions = ledger->counts.sessions,
         .reviews = ledger->reviews.count,
         .scrubs = ledger->beside.scrubs,
+        .scrubbed_us = ledger->beside.scrubbed_us,
         .wal_pages = ledger->disk.wal_pages,
         .wal_uncut = ledger->erasing.uncut,
         .last_commit_us = ledger->group.took_us,
         .last_time_us = ledger->log.last_us,
     };
 
+    health.reviews_waiting = writ_reviews_waiting(&ledger->reviews, &health.review_since_us);
     if (health.state != WRIT_LEDGER_READY) {
         health.why = ledger->trouble.why;
     }

@@ -130,6 +130,8 @@ struct writ_entry_decision {
     struct writ_claim claim;         /* used when the call may be granted */
     const struct writ_reservation *reservations;
     size_t reservations_n;
+    struct writ_decimal *used; /* `reservations_n` places, or NULL: get the amount that each budget
+                                  has used after this call; unchanged when it was not checked */
     bool follows;         /* it continues a call that waits for input: it takes its place, under its
                              claim and its budgets. The draft has the boundary of that call, and names it
                              in `supersedes` */

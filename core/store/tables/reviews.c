@@ -82,6 +82,29 @@ writ_reviews_of(
     return n;
 }
 
+size_t
+writ_reviews_waiting(struct writ_reviews *reviews, int64_t *ret_since_us)
+{
+    struct writ_reviewed *review = reviews->ring;
+
+    if (reviews->waiting.changed != reviews->changed || reviews->waiting.count != reviews->count) {
+        reviews->waiting.changed = reviews->changed;
+        reviews->waiting.count = reviews->count;
+        reviews->waiting.open = 0;
+        reviews->waiting.since_us = 0;
+        for (size_t i = 0; i < reviews->count; i++, review = review->next) {
+            if (review->story.state != WRIT_REVIEW_OPEN) {
+                continue;
+            }
+            if (reviews->waiting.open++ == 0) {
+                reviews->waiting.since_us = review->story.review.opened_us;
+            }
+        }
+    }
+    *ret_since_us = reviews->waiting.since_us;
+    return reviews->waiting.open;
+}
+
 static void
 link_last(struct writ_reviews *reviews, struct writ_reviewed *review)
 {

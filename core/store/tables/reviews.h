@@ -59,6 +59,11 @@ struct writ_reviews {
     uint64_t changed;            /* leaf of the last change of any */
     uint64_t forgotten;          /* later changes than this are all in the table or in `past` */
     struct writ_entry *watching; /* WATCH entries, by `next` */
+    struct {
+        uint64_t changed; /* `changed` and `count` as they were when the rest was counted */
+        size_t count, open;
+        int64_t since_us;
+    } waiting;
 };
 
 /** The state of a review before a change, for undoing. */
@@ -109,6 +114,9 @@ void writ_reviews_wipe(struct writ_reviews *reviews);
 struct writ_reviewed *writ_reviews_by_id(const struct writ_reviews *reviews, struct writ_view id);
 struct writ_reviewed *writ_reviews_by_name(
     const struct writ_reviews *reviews, const struct writ_digest *name);
+/** How many are open. `ret_since_us`: the wall time at which the oldest of them opened; 0: none.
+ * Counts them again only after a change. */
+size_t writ_reviews_waiting(struct writ_reviews *reviews, int64_t *ret_since_us);
 /** The live reviews of an agent. */
 size_t writ_reviews_of(
     const struct writ_reviews *reviews, struct writ_view tenant, struct writ_view agent_id);

@@ -89,8 +89,11 @@ struct writ_ledger_health {
     size_t queued;        /* entries waiting for the writer */
     size_t kept_outcomes; /* outcomes that could not be written yet */
     size_t claims, in_flight, waits, boundaries, budgets, sessions, reviews;
+    size_t reviews_waiting;  /* the open ones among the reviews */
+    int64_t review_since_us; /* wall time at which the oldest of them opened; 0: none */
     uint64_t scrubs;        /* verifications of the whole ledger, since it was opened, that found no
                                fault */
+    int64_t scrubbed_us;    /* wall time: the end of the last of them; before it, of the opening */
     uint64_t wal_pages;     /* of the write-ahead log, since it was last copied */
     bool wal_uncut;         /* contents were destroyed, and the log may still have their keys */
     int64_t last_commit_us; /* duration of the last commit */

@@ -186,7 +186,8 @@ struct writ_scrub;
 struct writ_ledger_beside {
     struct writ_wal_checkpoint *checkpoint;
     struct writ_scrub *scrub;
-    uint64_t scrubs; /* passes that found nothing */
+    uint64_t scrubs;     /* passes that found nothing */
+    int64_t scrubbed_us; /* wall time: when the last of them was noticed, or the opening */
 };
 
 /** The turns of the writer's thread. writer.c's. */

@@ -2,7 +2,7 @@
 //
 // Mounting needs a mount name space: ownMounts() runs the test file again inside one.
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -58,6 +58,12 @@ export class Volume {
     }
     closeSync(fd);
     if (full === 0) throw new Error('the volume did not fill up');
+  }
+
+  /** Takes a part of the whole file system, 0 to 1, further to what is taken. */
+  take(part) {
+    const { bsize, blocks } = statfsSync(this.at);
+    appendFileSync(this.filler, Buffer.alloc(Math.floor(bsize * blocks * part)));
   }
 
   /** Gives it back. */
