@@ -21,7 +21,8 @@ const fired = new Set();
 
 /** The alerts at the end of a history, apart from those about the disk. Notes them. */
 function fires(history, expected, options) {
-  const names = firing(history, options).filter((name) => insideOwnMounts || !LATER.includes(name));
+  const names = firing(history, options)
+    .filter((name) => (insideOwnMounts || !LATER.includes(name)) && name !== options?.aside);
   assert.deepEqual(names, expected);
   names.forEach((name) => fired.add(name));
 }
@@ -63,7 +64,7 @@ if (insideOwnMounts) {
     volume.take(0.3);
     fires([healthy, less, [await scrape(gw), 120]], ['WritDiskFullSoon']);
     volume.fill();
-    fires([healthy, [await scrape(gw), FAULT_MIN]], ['WritDiskFull']);
+    fires([healthy, [await scrape(gw), FAULT_MIN]], ['WritDiskFull'], { aside: 'WritAnchorFails' });
   });
 } else {
   test('promtool accepts the rules, the scrape, and each expression of the dashboard', async (t) => {
@@ -109,9 +110,11 @@ if (insideOwnMounts) {
     release();
     await held;
     await until(async () => (await gw.metric('writ_ledger_state{state="ready"}')) === 0, 'a ledger that refuses');
-    fires([spent, [await scrape(gw), FAULT_MIN]], ['WritBudgetNearLimit', 'WritLedgerRefuses', 'WritOutcomesKept']);
+    fires([spent, [await scrape(gw), FAULT_MIN]], ['WritBudgetNearLimit', 'WritLedgerRefuses', 'WritOutcomesKept'],
+      { aside: 'WritAnchorFails' }); // the gateway's own memory of checkpoints is a file that does not grow, too
     limitFiles(gw.child.pid);
     await until(async () => (await gw.metric('writ_ledger_outcomes_kept')) === 0, 'the ledger to write again');
+    const repaired = [await scrape(gw), HEALTHY_MIN];
 
     await up.close();
     await until(async () => {
@@ -119,7 +122,7 @@ if (insideOwnMounts) {
       return (await gw.metric('writ_upstream_up{upstream="up"}')) === 0;
     }, 'an upstream that is down');
     const down = await scrape(gw);
-    fires([spent, [down, FAULT_MIN]], ['WritBudgetNearLimit', 'WritUpstreamDown']);
+    fires([repaired, [down, FAULT_MIN]], ['WritBudgetNearLimit', 'WritUpstreamDown']);
 
     await gw.stop('SIGKILL');
     fires([healthy, ['', FAULT_MIN]], ['WritDown']);
