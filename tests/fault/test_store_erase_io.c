@@ -2,12 +2,9 @@
  * once and from then on. When the cause has gone, the erase is finished or was never begun: by
  * itself, or by the next start where the ledger can no longer trust its state. */
 #include "support/store/contents_kit.h"
-#include "support/store/vfs.h"
+#include "support/store/faults.h"
 #include "support/unit.h"
 
-#include "store/read/verify.h"
-
-#include <sqlite3.h>
 #include <stdio.h>
 
 #define CALLS      6
@@ -15,25 +12,6 @@
 #define KEPT_US    (INT64_C(1000000) * 3600 * WRIT_KIT_S) /* longer than any trial lets pass */
 
 typedef struct writ_kit_spec spec;
-
-struct fault {
-    const char *name;
-    enum writ_vfs_step step;
-    enum writ_vfs_action action;
-    int code;
-};
-
-static const struct fault faults[] = {
-    {"read", WRIT_VFS_READ, WRIT_VFS_FAIL, SQLITE_IOERR_READ},
-    {"write", WRIT_VFS_WRITE, WRIT_VFS_FAIL, SQLITE_IOERR_WRITE},
-    {"disk full", WRIT_VFS_WRITE, WRIT_VFS_TEAR, SQLITE_FULL},
-    {"sync", WRIT_VFS_SYNC, WRIT_VFS_FAIL, SQLITE_IOERR_FSYNC},
-    {"locked", WRIT_VFS_WRITE_LOCK, WRIT_VFS_FAIL, SQLITE_BUSY},
-    {"lock error", WRIT_VFS_LOCK, WRIT_VFS_FAIL, SQLITE_IOERR_LOCK},
-    {"size", WRIT_VFS_SIZE, WRIT_VFS_FAIL, SQLITE_IOERR_FSTAT},
-};
-
-#define FAULTS (sizeof faults / sizeof faults[0])
 
 static void
 fill(struct writ_kit *kit)
@@ -90,11 +68,10 @@ erase_meanwhile(struct writ_kit *kit, struct writ_entry_erase *erase)
 
 /* False when the fault was not reached. */
 static bool
-run_trial(const struct fault *fault, long nth, bool persistent)
+run_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
 {
     struct writ_entry_erase erase = {0};
     struct writ_contents_kit_keys keys;
-    struct writ_verify_report report;
     struct writ_kit kit;
     enum writ_code code;
     bool reached, erased;
@@ -118,35 +95,21 @@ run_trial(const struct fault *fault, long nth, bool persistent)
     ck_assert_uint_eq(writ_contents_kit_remaining(&kit, &keys) == 0, erased);
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 5"), erased);
     writ_kit_close(&kit);
-    ck_assert_ok(writ_verify_ledger(kit.path, kit.ring, NULL, NULL, &report, NULL));
-    ck_assert_uint_eq(report.problems, 0);
+    writ_faults_sound(&kit, fault->name, nth);
     writ_contents_kit_keys_free(&keys);
     writ_kit_wipe(&kit);
     return reached;
 }
 
-static void
-run_trials(bool persistent)
-{
-    for (size_t i = 0; i < FAULTS; i++) {
-        long nth = 1;
-
-        while (run_trial(&faults[i], nth, persistent)) {
-            nth++;
-            ck_assert_int_lt(nth, TRIALS_MAX);
-        }
-    }
-}
-
 START_TEST(erase_with_one_failed_step_is_finished_or_not_begun)
 {
-    run_trials(false);
+    writ_faults_try(run_trial, false, TRIALS_MAX);
 }
 END_TEST
 
 START_TEST(erase_with_failing_steps_is_finished_or_not_begun)
 {
-    run_trials(true);
+    writ_faults_try(run_trial, true, TRIALS_MAX);
 }
 END_TEST
 

@@ -2,52 +2,15 @@
  * once and from then on. Whichever step fails: every granted call is on disk, every acknowledged
  * entry is on disk, and when the cause has gone the ledger recovers, by itself or, where it can no
  * longer trust its state, when it is opened again. */
-#include "support/store/kit.h"
-#include "support/store/vfs.h"
+#include "support/store/faults.h"
 #include "support/unit.h"
 
-#include "store/read/verify.h"
-
-#include <sqlite3.h>
 #include <stdio.h>
 
 #define TRIALS_MAX 2000
 
 typedef struct writ_kit_spec spec;
 typedef struct writ_kit_call call;
-
-struct fault {
-    const char *name;
-    enum writ_vfs_step step;
-    enum writ_vfs_action action;
-    int code;
-};
-
-static const struct fault faults[] = {
-    {"open", WRIT_VFS_OPEN, WRIT_VFS_FAIL, SQLITE_CANTOPEN},
-    {"read", WRIT_VFS_READ, WRIT_VFS_FAIL, SQLITE_IOERR_READ},
-    {"write", WRIT_VFS_WRITE, WRIT_VFS_FAIL, SQLITE_IOERR_WRITE},
-    {"disk full", WRIT_VFS_WRITE, WRIT_VFS_TEAR, SQLITE_FULL},
-    {"sync", WRIT_VFS_SYNC, WRIT_VFS_FAIL, SQLITE_IOERR_FSYNC},
-    {"locked", WRIT_VFS_WRITE_LOCK, WRIT_VFS_FAIL, SQLITE_BUSY},
-    {"lock error", WRIT_VFS_LOCK, WRIT_VFS_FAIL, SQLITE_IOERR_LOCK},
-    {"size", WRIT_VFS_SIZE, WRIT_VFS_FAIL, SQLITE_IOERR_FSTAT},
-    {"shared memory", WRIT_VFS_SHM, WRIT_VFS_FAIL, SQLITE_IOERR_SHMMAP},
-};
-
-#define FAULTS (sizeof faults / sizeof faults[0])
-
-static void
-sound(struct writ_kit *kit, const char *where, long nth)
-{
-    struct writ_verify_report report;
-    struct writ_err err = {0};
-    writ_result verified = writ_verify_ledger(kit->path, kit->ring, NULL, NULL, &report, &err);
-
-    ck_assert_msg(writ_is_ok(verified), "%s %ld: %s", where, nth, err.text);
-    ck_assert_msg(report.problems == 0, "%s %ld: record %llu: %s", where, nth,
-        (unsigned long long)report.list[0].leaf, report.list[0].what);
-}
 
 static int64_t
 rows_of(struct writ_kit *kit, const call *c, const char *condition)
@@ -130,7 +93,7 @@ settle_the_outcome(struct trial *t)
 
 /* One trial; false when the fault was not reached. */
 static bool
-run_trial(const struct fault *fault, long nth, bool persistent)
+run_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
 {
     struct trial t = {.name = fault->name, .nth = nth};
     struct writ_ledger_health health;
@@ -162,7 +125,7 @@ run_trial(const struct fault *fault, long nth, bool persistent)
     ck_assert_int_eq(writ_kit_health(&t.kit).state, WRIT_LEDGER_READY);
     ck_assert_uint_eq(writ_kit_health(&t.kit).kept_outcomes, 0);
     writ_kit_close(&t.kit);
-    sound(&t.kit, t.name, nth);
+    writ_faults_sound(&t.kit, t.name, nth);
     writ_kit_open(&t.kit);
     writ_kit_call_free(t.before);
     writ_kit_call_free(t.during);
@@ -170,36 +133,21 @@ run_trial(const struct fault *fault, long nth, bool persistent)
     return reached;
 }
 
-static void
-run_trials(const struct fault *fault, bool persistent)
-{
-    long nth = 1;
-
-    while (run_trial(fault, nth, persistent)) {
-        nth++;
-        ck_assert_int_lt(nth, TRIALS_MAX);
-    }
-}
-
 START_TEST(one_failed_step_fails_its_entries_only)
 {
-    for (size_t i = 0; i < FAULTS; i++) {
-        run_trials(&faults[i], false);
-    }
+    writ_faults_try(run_trial, false, TRIALS_MAX);
 }
 END_TEST
 
 START_TEST(lasting_fault_refuses_entries_until_it_ends)
 {
-    for (size_t i = 0; i < FAULTS; i++) {
-        run_trials(&faults[i], true);
-    }
+    writ_faults_try(run_trial, true, TRIALS_MAX);
 }
 END_TEST
 
 /* The same while the ledger opens and recovers a call that was in flight. */
 static bool
-open_trial(const struct fault *fault, long nth, bool persistent)
+open_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
 {
     struct writ_kit kit;
     struct writ_ledger *opened = NULL;
@@ -232,7 +180,7 @@ open_trial(const struct fault *fault, long nth, bool persistent)
         writ_kit_refused(&kit, (spec){0}, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
     }
     writ_kit_close(&kit);
-    sound(&kit, fault->name, nth);
+    writ_faults_sound(&kit, fault->name, nth);
     writ_kit_call_free(c);
     writ_kit_wipe(&kit);
     return reached;
@@ -240,16 +188,8 @@ open_trial(const struct fault *fault, long nth, bool persistent)
 
 START_TEST(open_with_a_failed_step_recovers_or_fails)
 {
-    for (size_t i = 0; i < FAULTS; i++) {
-        for (int persistent = 0; persistent < 2; persistent++) {
-            long nth = 1;
-
-            while (open_trial(&faults[i], nth, persistent != 0)) {
-                nth++;
-                ck_assert_int_lt(nth, TRIALS_MAX);
-            }
-        }
-    }
+    writ_faults_try(open_trial, false, TRIALS_MAX);
+    writ_faults_try(open_trial, true, TRIALS_MAX);
 }
 END_TEST
 

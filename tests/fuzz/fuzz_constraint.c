@@ -6,8 +6,8 @@
  * the canonical form of the arguments gives the same. A pattern that matches a whole text is found
  * in it. */
 #include "policy/decide/evaluate.h"
-#include "policy/read/load.h"
 #include "support/fuzz.h"
+#include "support/policy/ruling.h"
 
 #include "evidence/json/jcs.h"
 #include "policy/decide/coverage.h"
@@ -16,27 +16,10 @@
 #include "policy/model/pattern.h"
 
 #define ARENA_MAX   ((size_t)16 << 20)
-#define CONFIG_MAX  ((size_t)1 << 20)
 #define MATCHES_MAX 1000
 #define SEARCH_US   2000000
 
 static struct writ_arena *arena;
-
-static struct writ_config *
-config_of(struct writ_view rules)
-{
-    writ_auto_buf text = writ_buf_make(CONFIG_MAX);
-    struct writ_config *config = NULL;
-
-    writ_buf_str(&text, "{\"tools\": {\"u/t\": {\"scope\": \"s\", \"arguments\": ");
-    writ_buf_put(&text, rules);
-    writ_buf_str(&text, "}}}");
-    if (!writ_is_ok(writ_buf_check(&text, NULL)) ||
-        !writ_is_ok(writ_load_text(writ_buf_view(&text), "fuzz", NULL, &config, NULL))) {
-        WRIT_INVARIANT(config == NULL);
-    }
-    return config;
-}
 
 static enum writ_reason
 judge(const struct writ_config *config, const struct writ_json *arguments)
@@ -145,7 +128,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         WRIT_INVARIANT(arena != NULL);
     }
     writ_arena_reset(arena);
-    config = config_of(rules);
+    config = writ_ruling_of_constraints(rules);
     if (config == NULL || !writ_is_ok(writ_json_read(writ_view_sub(text, end + 1, text.len),
                               &writ_json_limits_default, arena, &arguments, NULL))) {
         writ_config_drop(config);

@@ -11,31 +11,14 @@
 #include "evidence/json/jcs.h"
 #include "policy/decide/evaluate.h"
 #include "policy/decide/policy.h"
-#include "policy/read/load.h"
 #include "support/fuzz.h"
+#include "support/policy/ruling.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define TEXT_MAX  ((size_t)1 << 20)
 #define INPUT_MAX 65536
 
 static struct writ_arena *arena;
-
-/* The rules, as a configuration has them. */
-static struct writ_config *
-config_of(struct writ_view rules)
-{
-    writ_auto_buf text = writ_buf_make(TEXT_MAX);
-    struct writ_config *config = NULL;
-
-    writ_buf_str(&text, "{\"tools\": {\"u/t\": {\"scope\": \"s\", \"arguments\": ");
-    writ_buf_put(&text, rules);
-    writ_buf_str(&text, "}}}");
-    if (!writ_is_ok(writ_buf_check(&text, NULL)) ||
-        !writ_is_ok(writ_load_text(writ_buf_view(&text), "fuzz", NULL, &config, NULL))) {
-        WRIT_INVARIANT(config == NULL);
-    }
-    return config;
-}
 
 static const struct writ_json *
 read(struct writ_view text)
@@ -157,7 +140,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         writ_json_type(value) == WRIT_JSON_NULL) {
         return 0;
     }
-    config = config_of(rules);
+    config = writ_ruling_of_constraints(rules);
     if (config == NULL) {
         return 0;
     }

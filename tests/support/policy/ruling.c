@@ -20,6 +20,22 @@ writ_ruling_config(const char *yaml)
     return config;
 }
 
+struct writ_config *
+writ_ruling_of_constraints(struct writ_view constraints)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+    struct writ_config *config = NULL;
+
+    writ_buf_str(&text, "{\"tools\": {\"u/t\": {\"scope\": \"s\", \"arguments\": ");
+    writ_buf_put(&text, constraints);
+    writ_buf_str(&text, "}}}");
+    if (!writ_is_ok(writ_buf_check(&text, NULL)) ||
+        !writ_is_ok(writ_load_text(writ_buf_view(&text), "fuzz", NULL, &config, NULL))) {
+        WRIT_INVARIANT(config == NULL);
+    }
+    return config;
+}
+
 void
 writ_ruling_decide(const struct writ_config *config, const char *tool,
     const struct writ_json *arguments, struct writ_arena *arena, struct writ_verdict *ret)

@@ -8,6 +8,10 @@
 /** The configuration of that YAML text, to be dropped; a fault in it fails the test. */
 struct writ_config *writ_ruling_config(const char *yaml);
 
+/** The configuration whose tool u/t has these constraints, a list in JSON that need not be one; to
+ * be dropped. NULL when it is refused. For fuzz targets. */
+struct writ_config *writ_ruling_of_constraints(struct writ_view constraints);
+
 /** How the agent "dev" of tenant "acme" with role "operator" is answered. `tool` is
  * "upstream/tool". */
 void writ_ruling_decide(const struct writ_config *config, const char *tool,
