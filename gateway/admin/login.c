@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "evidence/json/write.h"
 #include "gateway/admin/api.h"
+#include "gateway/admin/scope.h"
 #include "gateway/auth/logins.h"
 #include "policy/decide/approval.h"
 
@@ -16,12 +17,16 @@
 /* ---- answers ---- */
 
 static void
-put_agent(struct writ_write *w, const struct writ_agent *agent)
+put_agent(struct writ_write *w, struct writ_worker *worker, const struct writ_agent *agent)
 {
+    const struct writ_review_viewer viewer = {worker->generation, *agent};
+
     writ_write_text_if(w, "agent_id", agent->id);
     writ_write_text_if(w, "subject", writ_approval_subject(agent));
     writ_write_text_if(w, "tenant", agent->tenant);
     writ_write_text_if(w, "role", agent->role);
+    writ_write_flag(w, "auditor", writ_scope_of(&viewer) != WRIT_SCOPE_OWN);
+    writ_write_flag(w, "administrator", writ_scope_administers(&viewer));
 }
 
 /* The cookie is only for this host, no script can read it, and no other site's page can send it. */
@@ -74,7 +79,7 @@ answer_who(struct writ_exchange *x, struct writ_worker *worker)
     }
     writ_write_object_begin(&w);
     if (reason == WRIT_REASON_NONE) {
-        put_agent(&w, &agent);
+        put_agent(&w, worker, &agent);
     } else {
         writ_write_text_if(&w, "certificate", x->peer->certificate_name);
     }
@@ -167,7 +172,7 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
     }
     writ_time_format(pass.expires_us, expires);
     writ_write_object_begin(&w);
-    put_agent(&w, &agent);
+    put_agent(&w, worker, &agent);
     writ_write_text_if(&w, "key", writ_view_str(pass.key));
     writ_write_text_if(&w, "expires_at", writ_view_str(expires));
     writ_write_object_end(&w);

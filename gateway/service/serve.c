@@ -12,6 +12,7 @@
 #include "gateway/admin/kill_api.h"
 #include "gateway/admin/ledger_api.h"
 #include "gateway/admin/login.h"
+#include "gateway/admin/overview_api.h"
 #include "gateway/admin/page.h"
 #include "gateway/admin/review_api.h"
 #include "gateway/admin/review_stream.h"
@@ -62,7 +63,7 @@
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
-        WRIT_CONTENTS_LOOKS_ROUTES)
+        WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -257,6 +258,8 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_KILL_API_ROUTES;
     writ_contents_looks_routes(gateway, routes);
     routes += WRIT_CONTENTS_LOOKS_ROUTES;
+    writ_overview_api_routes(gateway, routes);
+    routes += WRIT_OVERVIEW_API_ROUTES;
     writ_contents_api_routes(gateway, routes);
 }
 
@@ -506,6 +509,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
+    WRIT_TRY(writ_figures_feed_new(
+        config->store.ptr, gateway->ledger, gateway->clock, &gateway->figures, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
@@ -655,6 +660,7 @@ close_all(struct serve *serve)
                                                        write */
     }
     writ_ledger_query_free(gateway->queries);
+    writ_figures_feed_free(gateway->figures);
     writ_anchors_free(serve->anchors);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);

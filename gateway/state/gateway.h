@@ -16,6 +16,7 @@
 #include "gateway/listener/labels.h"
 #include "gateway/listener/listener.h"
 #include "gateway/listener/metrics.h"
+#include "gateway/state/figures_feed.h"
 #include "gateway/state/ledger_query.h"
 #include "gateway/state/owners.h"
 #include "gateway/state/pending_responses.h"
@@ -37,6 +38,7 @@ struct writ_gateway {
     struct writ_owners *owners;        /* of resources */
     struct writ_logins *logins;        /* to the page */
     struct writ_ledger_query *queries; /* in the ledger */
+    struct writ_figures_feed *figures; /* for the page */
     struct writ_metrics *metrics;
     struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;

@@ -1,10 +1,10 @@
 /* ledger_sample.c - makes the ledger that ledger.test.mjs and docs/ledger.md look at:
- *     ledger_sample PATH [tampered | KEYS [aged]]
+ *     ledger_sample PATH [tampered | KEYS [aged | week N]]
  * Run "one", sealed: 0 an allow, executed; 2 an allow, timed out. Run "two": 5 a deny; 7 an allow
  * that was not sent; 9 an allow in flight. Tampered: record 2 says that it was the third.
  * KEYS: makes the key directory with the key of its checkpoints. Aged: in place of that, the call
  * "k" of three hours ago, whose run is sealed, and the call "l" of an hour ago, whose run is open.
- */
+ * Week: N calls, evenly over the last week, of ten agents and five tools; each tenth is a deny. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 
@@ -18,7 +18,10 @@
 typedef struct writ_kit_spec spec;
 
 static struct writ_kit kit;
+#define BATCH 200 /* calls of one group */
+
 static bool tampered, aged;
+static size_t week;
 static const char *target, *keys;
 
 /* Also from one file system to another. */
@@ -82,6 +85,68 @@ fill_aged(void)
 }
 
 static void
+submit(struct writ_kit_call **calls, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct writ_entry *entry = &calls[i]->entry;
+
+        ck_assert_ok(writ_ledger_submit(kit.ledger, &entry, 1));
+    }
+    for (size_t i = 0; i < n; i++) {
+        ck_assert_int_eq(sem_wait(&calls[i]->done), 0);
+        ck_assert_int_eq(calls[i]->entry.code, WRIT_OK);
+    }
+}
+
+static struct writ_kit_call *
+call_of_week(size_t i)
+{
+    char argument[32], agent[16], tool[16];
+
+    (void)snprintf(argument, sizeof argument, "%zu", i);
+    (void)snprintf(agent, sizeof agent, "agent-%zu", i % 10);
+    (void)snprintf(tool, sizeof tool, "tool-%zu", i % 5);
+    return writ_kit_call(
+        &kit, (spec){.boundary = agent,
+                  .agent = agent,
+                  .tool = tool,
+                  .argument = argument,
+                  .route = i % 10 == 9 ? WRIT_DECISION_DENY : WRIT_DECISION_ALLOW});
+}
+
+/* Its groups are as those of a busy gateway. */
+static void
+fill_week(void)
+{
+    const int64_t week_us = 7 * 86400 * WRIT_KIT_S;
+    static struct writ_kit_call *calls[BATCH], *granted[BATCH];
+
+    writ_kit_init(&kit);
+    atomic_store(&kit.wall_us, writ_clock_wall_us(writ_clock_system()) - week_us);
+    writ_kit_open(&kit);
+    for (size_t at = 0; at < week; at += BATCH) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < BATCH; i++) {
+            calls[i] = call_of_week(at + i);
+        }
+        submit(calls, BATCH);
+        for (size_t i = 0; i < BATCH; i++) {
+            if (calls[i]->entry.decision.granted) {
+                calls[i]->leaf = calls[i]->entry.decision.leaf;
+                writ_kit_outcome(calls[i], WRIT_OUTCOME_EXECUTED, NULL);
+                granted[n++] = calls[i];
+            }
+        }
+        submit(granted, n);
+        for (size_t i = 0; i < BATCH; i++) {
+            writ_kit_call_free(calls[i]);
+        }
+        writ_kit_pass(&kit, week_us * BATCH / (int64_t)(week + BATCH));
+    }
+}
+
+static void
 fill_runs(void)
 {
     struct writ_kit_call *deny;
@@ -100,7 +165,9 @@ fill_runs(void)
 
 START_TEST(fill)
 {
-    if (aged) {
+    if (week > 0) {
+        fill_week();
+    } else if (aged) {
         fill_aged();
     } else {
         fill_runs();
@@ -132,5 +199,6 @@ main(int argc, char **argv)
     tampered = argc > 2 && strcmp(argv[2], "tampered") == 0;
     keys = argc > 2 && !tampered ? argv[2] : NULL;
     aged = argc > 3 && strcmp(argv[3], "aged") == 0;
+    week = argc > 4 && strcmp(argv[3], "week") == 0 ? strtoul(argv[4], NULL, 10) : 0;
     return writ_unit_run("sample", tests, 1);
 }

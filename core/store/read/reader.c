@@ -282,6 +282,49 @@ writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *fi
     return result;
 }
 
+/* ---- records ---- */
+
+static struct writ_reader_record
+record_of(sqlite3_stmt *s)
+{
+    bool is_outcome = sqlite3_column_int(s, 1) == WRIT_ROW_OUTCOME;
+
+    return (struct writ_reader_record){
+        .leaf = (uint64_t)sqlite3_column_int64(s, 0),
+        .is_outcome = is_outcome,
+        .tenant = writ_disk_column(s, 2),
+        .verdict = (unsigned)(sqlite3_column_int(s, 3) & 3),
+        .time_us = sqlite3_column_int64(s, 4),
+        .body = writ_disk_column(s, 5),
+        .issued_at_us = sqlite3_column_int64(s, is_outcome ? 6 : 4),
+        .decision = writ_disk_column(s, is_outcome ? 7 : 5),
+    };
+}
+
+WRIT_RESULT
+writ_reader_records(struct writ_reader *reader, uint64_t from_leaf, uint64_t before_leaf,
+    bool (*each)(void *ctx, const struct writ_reader_record *record), void *ctx,
+    struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_RECORDS];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)from_leaf);
+    (void)sqlite3_bind_int64(s, 2, (int64_t)before_leaf);
+    result = next_row(reader, SQL_RECORDS, &row, err);
+    while (writ_is_ok(result) && row) {
+        struct writ_reader_record record = record_of(s);
+
+        row = each(ctx, &record);
+        if (row) {
+            result = next_row(reader, SQL_RECORDS, &row, err);
+        }
+    }
+    end_rows(reader, SQL_RECORDS);
+    return result;
+}
+
 /* ---- show ---- */
 
 static WRIT_RESULT
@@ -702,6 +745,24 @@ writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct w
         result = next_row(reader, SQL_REVIEWS, &row, err);
     }
     end_rows(reader, SQL_REVIEWS);
+    return result;
+}
+
+WRIT_RESULT
+writ_reader_reviews_waiting(struct writ_reader *reader, struct writ_view tenant,
+    struct writ_view agent_id, uint64_t *ret, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_REVIEWS_WAITING];
+    bool row = false;
+    writ_result result;
+
+    (void)bind_text(s, 1, tenant);
+    (void)bind_text(s, 2, agent_id);
+    result = next_row(reader, SQL_REVIEWS_WAITING, &row, err);
+    if (writ_is_ok(result)) {
+        *ret = row ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+    }
+    end_rows(reader, SQL_REVIEWS_WAITING);
     return result;
 }
 

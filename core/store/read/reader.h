@@ -64,6 +64,23 @@ struct writ_reader_item {
 WRIT_RESULT writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *filter,
     bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err);
 
+/** A decision or an outcome, as sums need it. */
+struct writ_reader_record {
+    uint64_t leaf;
+    bool is_outcome;
+    unsigned verdict; /* enum writ_decision_route, or enum writ_outcome_kind */
+    int64_t time_us;
+    struct writ_view tenant, body;
+    int64_t issued_at_us;      /* of its decision */
+    struct writ_view decision; /* the body of its decision */
+};
+
+/** Calls `each` for all decisions and outcomes from index `from_leaf` to before `before_leaf`, in
+ * their order, until it returns false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_records(struct writ_reader *reader, uint64_t from_leaf,
+    uint64_t before_leaf, bool (*each)(void *ctx, const struct writ_reader_record *record),
+    void *ctx, struct writ_err *err);
+
 /** A call in the ledger. Texts are canonical records, in the arena. */
 struct writ_reader_call {
     uint64_t leaf;
@@ -143,6 +160,11 @@ WRIT_RESULT writ_reader_review(struct writ_reader *reader, struct writ_view id,
  * until it returns false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
     bool (*each)(void *ctx, struct writ_view id), void *ctx, struct writ_err *err);
+
+/** How many reviews are open or approved; of that tenant and agent, where ptr is not NULL.
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_reviews_waiting(struct writ_reader *reader, struct writ_view tenant,
+    struct writ_view agent_id, uint64_t *ret, struct writ_err *err);
 
 /**
  * Calls `each` for all records of a boundary in the order of the log, and judges whether its

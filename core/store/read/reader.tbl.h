@@ -34,6 +34,16 @@
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
     X(EDGE, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                         \
     X(TIME, "SELECT time_us FROM record WHERE leaf = ?")                                           \
+    X(RECORDS, "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "                           \
+      "line_at(y.bytes, r.leaf - y.leaf), d.time_us, (SELECT line_at(bytes, d.leaf - leaf) "       \
+      "FROM body WHERE leaf <= d.leaf ORDER BY leaf DESC LIMIT 1) FROM record AS r "               \
+      "JOIN boundary AS b ON b.id = r.boundary "                                                   \
+      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+      "LEFT JOIN record AS d ON d.leaf = r.about AND r.kind = 2 "                                  \
+      "WHERE r.leaf >= ?1 AND r.leaf < ?2 AND r.kind IN (1, 2) ORDER BY r.leaf")                   \
+    X(REVIEWS_WAITING, "SELECT count(*) FROM review AS v JOIN record AS d ON d.leaf = v.leaf "     \
+      "JOIN boundary AS b ON b.id = d.boundary WHERE v.arguments IS NOT NULL "                     \
+      "AND (?1 IS NULL OR b.tenant = ?1) AND (?2 IS NULL OR d.agent_id = ?2)")                     \
     X(REVIEWS, "SELECT id FROM review ORDER BY leaf")                                              \
     X(REVIEW, "SELECT arguments FROM review WHERE id = ?")                                         \
     X(RANGE, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "          \

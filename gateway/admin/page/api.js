@@ -107,6 +107,8 @@ export async function review(id) {
 
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;
 
+export const overview = async (span) => (await asked('GET', `/v1/overview${query({ span })}`)).json;
+
 export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(filter)}`)).json;
 
 /** The records of a call, and their exact text. */

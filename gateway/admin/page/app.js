@@ -7,6 +7,7 @@ import { pieces } from './text.js';
 import { entrance } from './entrance.js';
 import { callView } from './call.js';
 import { ledgerView } from './ledger.js';
+import { overviewView } from './overview.js';
 import { reviewView } from './review.js';
 import { reviewsView } from './reviews.js';
 
@@ -20,7 +21,8 @@ let idle = null;
 let waiting = 0; // reviews that wait for this person's vote
 
 const ROUTES = [
-  [/^\/(?:reviews\/?)?$/, () => reviewsView(person)],
+  [/^\/overview\/?$/, () => overviewView(person, new URLSearchParams(location.search))],
+  [/^\/reviews\/?$/, () => reviewsView(person)],
   [/^\/reviews\/([^/]+)$/, (id) => reviewView(person, id)],
   [/^\/ledger\/?$/, () => ledgerView(person, new URLSearchParams(location.search), go)],
   [/^\/ledger\/([^/]+)$/, (id) => callView(person, id)],
@@ -43,13 +45,19 @@ function entitle() {
   document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Writ`;
 }
 
+// an auditor or administrator begins with the overview, a voter with the reviews
+function place() {
+  if (location.pathname !== '/') return location.pathname;
+  return person?.auditor || person?.administrator ? '/overview' : '/reviews';
+}
+
 function show(next, focus) {
   view?.end?.();
   view = next;
   fill(main, next.element);
   entitle();
   for (const link of document.querySelectorAll('#nav a')) {
-    const here = location.pathname === '/' ? '/reviews' : location.pathname;
+    const here = place();
     const own = link.getAttribute('href');
     link.toggleAttribute('aria-current', here === own || here.startsWith(`${own}/`));
     if (link.hasAttribute('aria-current')) link.setAttribute('aria-current', 'page');
@@ -76,7 +84,7 @@ async function render(focus) {
     show(entrance(enter), focus);
     return;
   }
-  const [route, found] = ROUTES.map(([pattern, build]) => [build, pattern.exec(location.pathname)]).find(([, match]) => match !== null) ?? [];
+  const [route, found] = ROUTES.map(([pattern, build]) => [build, pattern.exec(place())]).find(([, match]) => match !== null) ?? [];
   let next;
   try {
     next = route === undefined ? missing() : await route(...found.slice(1).map(decoded));

@@ -60,12 +60,16 @@ const WORDS = {
   withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed',
   executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes',
 };
-const GOOD = new Set(['approved', 'redeemed', 'allow', 'executed', 'approve']);
-const BAD = new Set(['rejected', 'deny', 'reject', 'error', 'timeout', 'blocked']);
-const WAITING = new Set(['open', 'revised', 'revise', 'require_approval', 'modify']);
+/** States of an upstream and of the ledger. */
+const PARTS = {
+  up: 'Up', down: 'Down', sick: 'Sick', ready: 'Ready', refusing: 'Refusing', poisoned: 'Poisoned',
+};
+const GOOD = new Set(['up', 'ready', 'approved', 'redeemed', 'allow', 'executed', 'approve']);
+const BAD = new Set(['down', 'poisoned', 'refusing', 'rejected', 'deny', 'reject', 'error', 'timeout', 'blocked']);
+const WAITING = new Set(['sick', 'open', 'revised', 'revise', 'require_approval', 'modify']);
 
 /** A word of the records as a person says it. */
-export const word = (value) => WORDS[value] ?? String(value).replaceAll('_', ' ');
+export const word = (value) => WORDS[value] ?? PARTS[value] ?? String(value).replaceAll('_', ' ');
 
 /** The same in its colour; the word says it all, the colour only helps. */
 export function pill(value, prefix = '') {

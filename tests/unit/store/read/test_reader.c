@@ -111,6 +111,58 @@ START_TEST(reader_list_is_filtered_and_newest_first)
 }
 END_TEST
 
+struct told {
+    char text[256];
+    size_t left;
+};
+
+static bool
+tell(void *ctx, const struct writ_reader_record *record)
+{
+    struct told *told = ctx;
+    size_t len = strlen(told->text);
+
+    ck_assert(writ_view_search(record->decision, WRIT_LIT("\"decision\"")) < record->decision.len);
+    ck_assert_uint_eq(writ_view_search(record->body, WRIT_LIT("\"outcome\"")) < record->body.len,
+        record->is_outcome);
+    ck_assert(record->is_outcome ? record->time_us > record->issued_at_us
+                                 : record->time_us == record->issued_at_us);
+    (void)snprintf(told->text + len, sizeof told->text - len, "%s%llu%s%u " WRIT_VIEW_FMT,
+        len > 0 ? ", " : "", (unsigned long long)record->leaf, record->is_outcome ? " o" : " d",
+        record->verdict, WRIT_VIEW_ARG(record->tenant));
+    return --told->left > 0;
+}
+
+static void
+tells(struct writ_reader *reader, uint64_t from, uint64_t before, size_t most, const char *want)
+{
+    struct told told = {.left = most};
+
+    ck_assert_ok(writ_reader_records(reader, from, before, tell, &told, NULL));
+    ck_assert_str_eq(told.text, want);
+}
+
+START_TEST(reader_records_has_decisions_and_outcomes_in_their_order)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    uint64_t waiting = 7;
+
+    fill(&kit);
+    reader = reader_of(&kit);
+    tells(reader, 0, 99, 99,
+        "0 d1 acme, 1 o1 acme, 2 d0 acme, 3 o2 acme, 4 d1 globex, 5 o1 globex, 6 d1 acme");
+    tells(reader, 1, 4, 99, "1 o1 acme, 2 d0 acme, 3 o2 acme");
+    tells(reader, 1, 4, 1, "1 o1 acme");
+    tells(reader, 7, 99, 99, "");
+    ck_assert_ok(writ_reader_reviews_waiting(
+        reader, writ_view(NULL, 0), writ_view(NULL, 0), &waiting, NULL));
+    ck_assert_uint_eq(waiting, 0);
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(reader_list_item_has_the_outcome_of_the_call)
 {
     struct writ_kit kit;
@@ -318,6 +370,7 @@ START_TEST(reader_open_of_a_missing_or_unknown_ledger_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("reader", reader_list_is_filtered_and_newest_first,
+    reader_records_has_decisions_and_outcomes_in_their_order,
     reader_list_item_has_the_outcome_of_the_call, reader_sees_records_written_after_its_open,
     reader_show_gives_the_records_of_a_call, reader_export_has_the_boundary_with_its_seal,
     reader_export_finds_a_boundary_by_name_and_tenant, reader_export_names_missing_records,

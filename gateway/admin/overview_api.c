@@ -1,0 +1,336 @@
+/* overview_api.c - between ask and back_on_loop a query belongs to the lookup thread, with the
+ * arena of its exchange. */
+#include "gateway/admin/overview_api.h"
+
+#include "base/text.h"
+#include "evidence/json/write.h"
+#include "gateway/admin/api.h"
+#include "gateway/admin/overview_sums.h"
+#include "gateway/http/query.h"
+#include "gateway/state/ledger_query.h"
+#include "gateway/upstream/upstream.h"
+
+#define MAGIC       0x6f766572U
+#define ARENA_MAX   ((size_t)64 << 20)
+#define SPAN_MAX    8 /* bytes of the name of a span */
+#define SICK_FAILED 3 /* recent calls that failed, without one that did not */
+
+/* One query; in the arena of its exchange. */
+struct api_request {
+    uint32_t magic;
+    struct writ_exchange *x;
+    struct writ_worker *worker;
+    struct writ_review_viewer viewer; /* until the answer */
+    enum writ_figures_span span;
+    int64_t now_us;
+    struct writ_buf body;
+    struct writ_write w;
+    writ_result result;
+    struct writ_lookup lookup;
+    struct writ_post post;
+};
+
+static void
+put_time(struct writ_write *w, const char *name, int64_t at_us)
+{
+    char text[WRIT_TIME_TEXT];
+
+    writ_time_format(at_us, text);
+    writ_write_text(w, name, writ_view_str(text));
+}
+
+/* ---- calls and refusals ---- */
+
+static void
+put_calls(struct writ_write *w, const struct writ_overview_sums *sums, int64_t now_us)
+{
+    int64_t since_us = writ_figures_since_us(sums->span, now_us);
+
+    writ_write_count(w, "slot_s", (uint64_t)writ_figures_slot_us(sums->span) / 1000000);
+    writ_write_name(w, WRIT_LIT("calls"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < writ_figures_slots(sums->span); i++) {
+        writ_write_object_begin(w);
+        put_time(w, "at", since_us + (int64_t)i * writ_figures_slot_us(sums->span));
+        for (unsigned route = 0; route < WRIT_OVERVIEW_ROUTES; route++) {
+            writ_write_name(w, writ_decision_route_name((enum writ_decision_route)route));
+            writ_write_u64(w, sums->calls[i][route]);
+        }
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+static void
+put_names(struct writ_write *w, struct writ_view label, const struct writ_overview_names *names)
+{
+    uint64_t others = names->all;
+
+    writ_write_name(w, label);
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("names"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < names->n && i < WRIT_OVERVIEW_API_TOP; i++) {
+        writ_write_object_begin(w);
+        writ_write_text_if(w, "upstream", names->items[i].group);
+        writ_write_text(w, "name", names->items[i].name);
+        writ_write_count(w, "count", names->items[i].count);
+        writ_write_object_end(w);
+        others -= names->items[i].count;
+    }
+    writ_write_array_end(w);
+    writ_write_count(w, "others", others);
+    writ_write_object_end(w);
+}
+
+static void
+put_refusals(struct writ_write *w, const struct writ_overview_sums *sums)
+{
+    writ_write_name(w, WRIT_LIT("refusals"));
+    writ_write_object_begin(w);
+    put_names(w, WRIT_LIT("tool"), &sums->refusals[WRIT_OVERVIEW_BY_TOOL]);
+    put_names(w, WRIT_LIT("agent"), &sums->refusals[WRIT_OVERVIEW_BY_AGENT]);
+    put_names(w, WRIT_LIT("reason"), &sums->refusals[WRIT_OVERVIEW_BY_REASON]);
+    writ_write_object_end(w);
+}
+
+/* ---- the parts of the gateway ---- */
+
+static void
+put_durations(struct writ_write *w, const uint64_t durations[WRIT_FIGURES_BUCKETS])
+{
+    static const struct {
+        const char *name;
+        unsigned permille;
+    } quantiles[] = {{"p50_us", 500}, {"p95_us", 950}, {"p99_us", 990}};
+
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        int64_t us = writ_overview_sums_quantile(durations, quantiles[i].permille);
+
+        if (us > 0) {
+            writ_write_integer(w, quantiles[i].name, us);
+        }
+    }
+}
+
+/* A server over HTTP has no state of its own: it is sick when lists leave it out, or when no recent
+ * call came back. */
+static const char *
+state_of(const struct writ_upstream *upstream, const struct writ_overview_upstream *sums,
+    int64_t mono_us)
+{
+    if (!writ_upstream_is_up(upstream)) {
+        return "down";
+    }
+    return writ_upstream_is_left_out(upstream, mono_us) ||
+                   (sums->recent_failed >= SICK_FAILED && sums->recent_failed == sums->recent)
+               ? "sick"
+               : "up";
+}
+
+static void
+put_upstreams(struct api_request *a, const struct writ_overview_sums *sums)
+{
+    const struct writ_gateway *gateway = a->worker->gateway;
+    int64_t mono_us = writ_clock_mono_us(gateway->clock);
+
+    writ_write_name(&a->w, WRIT_LIT("upstreams"));
+    writ_write_array_begin(&a->w);
+    for (size_t i = 0; i < sums->upstreams_n; i++) {
+        const struct writ_overview_upstream *upstream = &sums->upstreams[i];
+
+        writ_write_object_begin(&a->w);
+        writ_write_text(&a->w, "name", upstream->name);
+        writ_write_text(
+            &a->w, "state", writ_view_str(state_of(gateway->upstreams[i], upstream, mono_us)));
+        for (unsigned kind = 0; kind < WRIT_OVERVIEW_OUTCOMES; kind++) {
+            if (kind != WRIT_OUTCOME_BLOCKED) {
+                writ_write_name(&a->w, writ_outcome_kind_name((enum writ_outcome_kind)kind));
+                writ_write_u64(&a->w, upstream->outcomes[kind]);
+            }
+        }
+        put_durations(&a->w, upstream->durations);
+        writ_write_object_end(&a->w);
+    }
+    writ_write_array_end(&a->w);
+}
+
+/* The last time is that of the last record, and so of the last checkpoint: each group has one. Only
+ * a caller that sees all calls gets their number. */
+static void
+put_ledger(struct api_request *a, const struct writ_overview_sums *sums)
+{
+    static const char *const states[] = {
+        [WRIT_LEDGER_POISONED] = "poisoned",
+        [WRIT_LEDGER_REFUSING] = "refusing",
+        [WRIT_LEDGER_READY] = "ready",
+    };
+    const struct writ_gateway *gateway = a->worker->gateway;
+    struct writ_ledger_health health;
+
+    writ_ledger_health(gateway->ledger, &health);
+    writ_write_name(&a->w, WRIT_LIT("ledger"));
+    writ_write_object_begin(&a->w);
+    writ_write_text(&a->w, "state", writ_view_str(states[health.state]));
+    writ_write_text_if(&a->w, "why", writ_view_str(health.why.text));
+    writ_write_count(&a->w, "scrubs", health.scrubs);
+    put_durations(&a->w, sums->commits);
+    if (sums->scope == WRIT_SCOPE_ALL) {
+        writ_write_count(&a->w, "records", health.records);
+        writ_write_count(&a->w, "queued", health.queued);
+        if (health.last_time_us > 0) {
+            put_time(&a->w, "checkpoint_at", health.last_time_us);
+        }
+        writ_write_count(
+            &a->w, "anchored", writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHORED));
+        writ_write_count(&a->w, "anchor_failures",
+            writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHOR_FAILURES));
+    }
+    writ_write_object_end(&a->w);
+}
+
+static WRIT_RESULT
+put_reviews(struct api_request *a, struct writ_reader *reader, enum writ_scope scope)
+{
+    const struct writ_agent *agent = &a->viewer.agent;
+    struct writ_view none = {NULL, 0},
+                     tenant = agent->tenant.len > 0 ? agent->tenant : WRIT_LIT("");
+    uint64_t waiting = 0;
+
+    WRIT_TRY(writ_reader_reviews_waiting(reader, scope == WRIT_SCOPE_ALL ? none : tenant,
+        scope == WRIT_SCOPE_OWN ? agent->id : none, &waiting, NULL));
+    writ_write_count(&a->w, "reviews_waiting", waiting);
+    return WRIT_DONE;
+}
+
+/* ---- the answer ---- */
+
+static void
+name_upstreams(const struct writ_gateway *gateway, struct writ_overview_sums *sums)
+{
+    sums->upstreams_n = gateway->upstreams_n;
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        sums->upstreams[i].name = writ_upstream_config(gateway->upstreams[i])->name;
+    }
+}
+
+static WRIT_RESULT
+tell(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
+{
+    const struct writ_gateway *gateway = a->worker->gateway;
+    struct writ_overview_sums *sums = writ_arena_get(arena, sizeof *sums);
+
+    if (sums == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *sums = (struct writ_overview_sums){
+        .viewer = &a->viewer, .scope = writ_scope_of(&a->viewer), .span = a->span, .arena = arena};
+    name_upstreams(gateway, sums);
+    WRIT_TRY(writ_overview_sums_make(sums, gateway->figures, a->now_us));
+    writ_write_object_begin(&a->w);
+    writ_write_text(&a->w, "scope", writ_scope_name(sums->scope));
+    writ_write_text(&a->w, "span", writ_figures_span_name(a->span));
+    put_time(&a->w, "at", a->now_us);
+    writ_write_flag(&a->w, "complete", sums->progress.complete && sums->progress.lost == 0);
+    if (sums->progress.since_us > 0) {
+        put_time(&a->w, "read_since", sums->progress.since_us);
+    }
+    put_calls(&a->w, sums, a->now_us);
+    put_refusals(&a->w, sums);
+    WRIT_TRY(put_reviews(a, reader, sums->scope));
+    if (sums->scope != WRIT_SCOPE_OWN) {
+        put_upstreams(a, sums);
+        put_ledger(a, sums);
+    }
+    if (sums->scope != WRIT_SCOPE_OWN || writ_scope_administers(&a->viewer)) {
+        writ_write_name(&a->w, WRIT_LIT("stops"));
+        writ_stop_rules_put(gateway->stop_rules, a->viewer.agent.tenant, &a->w);
+    }
+    writ_write_object_end(&a->w);
+    return writ_write_end(&a->w, NULL);
+}
+
+static void
+refuse(struct api_request *a, unsigned status, enum writ_reason reason)
+{
+    writ_buf_wipe(&a->body);
+    writ_review_viewer_wipe(&a->viewer);
+    writ_api_answer_problem(a->x, status, reason);
+}
+
+static void
+back_on_loop(struct writ_post *post)
+{
+    struct api_request *a = post->ctx;
+
+    WRIT_INVARIANT(a->magic == MAGIC);
+    if (!writ_is_ok(a->result)) {
+        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+        return;
+    }
+    struct writ_buf body = a->body; /* the end of the exchange frees its arena */
+    writ_review_viewer_wipe(&a->viewer);
+    writ_api_answer_json(a->x, 200, &body);
+    writ_buf_wipe(&body);
+}
+
+/* On the thread of the lookups. */
+static void
+work(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct api_request *a = lookup->ctx;
+    struct writ_arena *arena = reader == NULL ? NULL : writ_arena_new(ARENA_MAX);
+
+    a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
+    a->w = writ_write_to(&a->body);
+    a->result = arena == NULL ? (writ_result){WRIT_E_NOMEM} : tell(a, reader, arena);
+    writ_arena_free(arena);
+    writ_loop_answer(a->worker->loop, &a->post);
+}
+
+static bool
+read_span(struct api_request *a)
+{
+    struct writ_view name = {NULL, 0};
+
+    return writ_is_ok(
+               writ_query_get(a->x->query, WRIT_LIT("span"), SPAN_MAX, a->x->arena, &name)) &&
+           (name.len == 0 || writ_figures_span_find(name, &a->span));
+}
+
+static void
+handle(struct writ_exchange *x, void *ctx)
+{
+    struct writ_gateway *gateway = ctx;
+    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
+    enum writ_reason refused;
+
+    if (a == NULL) {
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return;
+    }
+    *a = (struct api_request){.magic = MAGIC,
+        .x = x,
+        .worker = writ_gateway_worker(gateway, x->loop),
+        .now_us = writ_clock_wall_us(gateway->clock),
+        .lookup = {.work = work, .ctx = a},
+        .post = {.fn = back_on_loop, .ctx = a}};
+    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
+    if (refused != WRIT_REASON_NONE) {
+        writ_api_answer_problem(x, writ_api_status(refused), refused);
+    } else if (!read_span(a)) {
+        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+    } else if (!writ_is_ok(writ_ledger_query_ask(gateway->queries, &a->lookup))) {
+        refuse(a, 503, WRIT_REASON_OVERLOADED);
+    }
+}
+
+void
+writ_overview_api_routes(
+    struct writ_gateway *gateway, struct writ_route ret[WRIT_OVERVIEW_API_ROUTES])
+{
+    ret[0] = (struct writ_route){.path = WRIT_LIT("/v1/overview"),
+        .methods = WRIT_ROUTE_GET,
+        .handler = handle,
+        .ctx = gateway};
+}

@@ -1,0 +1,69 @@
+/* overview_sums.h - the figures of one span, added up for one caller: calls by slot and verdict,
+ * refusals by tool, agent and reason, outcomes and durations by upstream. */
+#ifndef WRIT_GATEWAY_OVERVIEW_SUMS_H
+#define WRIT_GATEWAY_OVERVIEW_SUMS_H
+
+#include "evidence/record/record.h"
+#include "gateway/admin/scope.h"
+#include "gateway/state/figures_feed.h"
+
+#define WRIT_OVERVIEW_SLOTS     96
+#define WRIT_OVERVIEW_NAMES_MAX 4096 /* different ones of one kind; others have no name */
+#define WRIT_OVERVIEW_ROUTES    4
+#define WRIT_OVERVIEW_OUTCOMES  4
+#define WRIT_OVERVIEW_RECENT    5 /* minutes that decide whether an upstream is sick */
+
+/** How often a name occurred; of a tool, `group` is its upstream. */
+struct writ_overview_name {
+    struct writ_view group, name;
+    uint64_t count;
+};
+
+enum writ_overview_by {
+    WRIT_OVERVIEW_BY_TOOL = 0,
+    WRIT_OVERVIEW_BY_AGENT,
+    WRIT_OVERVIEW_BY_REASON,
+    WRIT_OVERVIEW_BY_N
+};
+
+struct writ_overview_names {
+    struct writ_overview_name *items; /* the most frequent first, after writ_overview_sums_make */
+    size_t n;
+    uint64_t all; /* of every name */
+};
+
+struct writ_overview_upstream {
+    struct writ_view name;
+    uint64_t outcomes[WRIT_OVERVIEW_OUTCOMES], durations[WRIT_FIGURES_BUCKETS];
+    uint64_t recent, recent_failed; /* calls of all callers */
+};
+
+struct writ_overview_sums {
+    const struct writ_review_viewer *viewer;
+    enum writ_scope scope;
+    enum writ_figures_span span;
+    struct writ_arena *arena;
+    bool failed; /* no memory */
+    uint64_t calls[WRIT_OVERVIEW_SLOTS][WRIT_OVERVIEW_ROUTES];
+    uint64_t commits[WRIT_FIGURES_BUCKETS];
+    struct writ_overview_names refusals[WRIT_OVERVIEW_BY_N];
+    struct writ_overview_upstream upstreams[WRIT_UPSTREAMS_MAX];
+    size_t upstreams_n;
+    struct writ_figures_progress progress;
+};
+
+/**
+ * Adds up.
+ *
+ * @param sums   with viewer, scope, span, arena, and the names of the upstreams; else zeroed
+ *
+ * WRIT_E_NOMEM. Not on a loop.
+ */
+WRIT_RESULT writ_overview_sums_make(
+    struct writ_overview_sums *sums, struct writ_figures_feed *feed, int64_t now_us);
+
+/** The duration that so many of a thousand do not exceed; 0: there is none. */
+int64_t writ_overview_sums_quantile(
+    const uint64_t durations[WRIT_FIGURES_BUCKETS], unsigned permille);
+
+#endif

@@ -1,0 +1,260 @@
+/* figures_feed.c
+ *
+ * Invariants:
+ * (1) the records from `floor` up to `next` are in the figures, each once: a block that failed is
+ *     read again from where it failed, not from its beginning. (2) the lock guards the figures and
+ *     the progress; the reader belongs to the thread. */
+#include "gateway/state/figures_feed.h"
+
+#include "base/alloc.h"
+#include "evidence/record/record.h"
+#include "gateway/io/background.h"
+#include "store/tables/body.h"
+
+#define EVERY_US     INT64_C(1000000)
+#define RETRY_US     INT64_C(1000000)
+#define RETRY_MOST   INT64_C(60000000)
+#define RECORD_ARENA ((size_t)64 << 20)
+
+struct writ_figures_feed {
+    const char *path;
+    struct writ_ledger *ledger;
+    const struct writ_clock *clock;
+    struct writ_background *thread;
+    struct writ_background_job job;
+    struct writ_reader *reader; /* the thread's, as all up to `figures` */
+    struct writ_arena *arena;
+    const atomic_bool *stop;
+    uint64_t next, floor, groups;
+    int64_t now_us;
+    bool started, backwards;
+    struct writ_figures *figures;
+    struct writ_figures_progress progress;
+};
+
+static struct writ_background_job *
+job_of(void *ctx, size_t i)
+{
+    (void)i;
+    return &((struct writ_figures_feed *)ctx)->job;
+}
+
+/* ---- one record ---- */
+
+/* A caller chooses the name of a tool that no rule lists: such names are not kept apart. */
+static struct writ_view
+tool_of(const struct writ_decision *decision, struct writ_view reason)
+{
+    return writ_view_equal(reason, writ_reason_name(WRIT_REASON_TOOL_NOT_LISTED)) ||
+                   writ_view_equal(reason, writ_reason_name(WRIT_REASON_UPSTREAM_NOT_LISTED))
+               ? WRIT_LIT("")
+               : decision->tool.view;
+}
+
+static WRIT_RESULT
+add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
+{
+    struct writ_decision decision = {0};
+    struct writ_extension extension = {0};
+    struct writ_view reason;
+    struct writ_figures_point point = {
+        .kind = record->is_outcome ? WRIT_FIGURES_OUTCOME : WRIT_FIGURES_DECISION,
+        .value = record->verdict,
+        .tenant = record->tenant,
+    };
+
+    WRIT_TRY(writ_body_decision(record->decision, feed->arena, &decision, NULL));
+    WRIT_TRY(writ_extension_read(&decision.extensions, feed->arena, &extension, NULL));
+    reason = writ_member_view(&extension.reason);
+    point.agent = decision.agent_id.view;
+    point.upstream = writ_member_view(&extension.upstream);
+    point.tool = tool_of(&decision, reason);
+    point.reason = record->is_outcome ? WRIT_LIT("") : reason;
+    writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    if (record->is_outcome && record->verdict != WRIT_OUTCOME_BLOCKED) {
+        point.kind = WRIT_FIGURES_DURATION;
+        point.value = writ_figures_bucket(record->time_us - record->issued_at_us);
+        writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    }
+    return WRIT_DONE;
+}
+
+/* keeps (1) */
+static bool
+take_record(void *ctx, const struct writ_reader_record *record)
+{
+    struct writ_figures_feed *feed = ctx;
+
+    writ_arena_reset(feed->arena);
+    writ_background_lock(feed->thread);
+    if (!writ_is_ok(add_record(feed, record))) {
+        feed->progress.lost++;
+    }
+    if (feed->progress.since_us == 0 || record->time_us < feed->progress.since_us) {
+        feed->progress.since_us = record->time_us;
+    }
+    if (!feed->backwards) {
+        feed->next = record->leaf + 1;
+    }
+    writ_background_unlock(feed->thread);
+    return !atomic_load(feed->stop);
+}
+
+/* ---- blocks ---- */
+
+static WRIT_RESULT
+read_forwards(struct writ_figures_feed *feed, uint64_t records)
+{
+    uint64_t end = records - feed->next > WRIT_FIGURES_FEED_BLOCK
+                       ? feed->next + WRIT_FIGURES_FEED_BLOCK
+                       : records;
+
+    feed->backwards = false;
+    WRIT_TRY(writ_reader_records(feed->reader, feed->next, end, take_record, feed, NULL));
+    if (!atomic_load(feed->stop)) {
+        feed->next = end; /* the last ones may be of another kind */
+    }
+    return WRIT_DONE;
+}
+
+/* A block that fails in its middle would be counted twice, so it is given up: the figures then
+ * begin after it. */
+static WRIT_RESULT
+read_backwards(struct writ_figures_feed *feed)
+{
+    uint64_t end = feed->floor;
+
+    feed->floor = end > WRIT_FIGURES_FEED_BLOCK ? end - WRIT_FIGURES_FEED_BLOCK : 0;
+    feed->backwards = true;
+    return writ_reader_records(feed->reader, feed->floor, end, take_record, feed, NULL);
+}
+
+static bool
+is_complete(const struct writ_figures_feed *feed)
+{
+    return feed->floor == 0 ||
+           (feed->progress.since_us != 0 &&
+               feed->progress.since_us < feed->now_us - WRIT_FIGURES_LONGEST_US);
+}
+
+static void
+take_commit(struct writ_figures_feed *feed, const struct writ_ledger_health *health)
+{
+    const struct writ_figures_point point = {
+        .kind = WRIT_FIGURES_COMMIT, .value = writ_figures_bucket(health->last_commit_us)};
+
+    if (health->groups != feed->groups) {
+        feed->groups = health->groups;
+        writ_figures_add(feed->figures, &point, feed->now_us, feed->now_us);
+    }
+}
+
+static WRIT_RESULT
+turn(struct writ_figures_feed *feed, bool *ret_more)
+{
+    struct writ_ledger_health health;
+
+    if (feed->reader == NULL) {
+        WRIT_TRY(writ_reader_open(feed->path, &feed->reader, NULL));
+    }
+    writ_ledger_health(feed->ledger, &health);
+    feed->now_us = writ_clock_wall_us(feed->clock);
+    if (!feed->started) {
+        feed->started = true;
+        feed->next = feed->floor = health.records;
+    }
+    writ_background_lock(feed->thread);
+    take_commit(feed, &health);
+    writ_background_unlock(feed->thread);
+    if (feed->next < health.records) {
+        WRIT_TRY(read_forwards(feed, health.records));
+    }
+    if (!is_complete(feed)) {
+        WRIT_TRY(read_backwards(feed));
+    }
+    *ret_more = feed->next < health.records || !is_complete(feed);
+    return WRIT_DONE;
+}
+
+/* Between two blocks it rests as long as it worked, so that a long ledger does not take a core from
+ * the calls. */
+static void
+work(void *ctx, size_t i, const atomic_bool *stop)
+{
+    struct writ_figures_feed *feed = ctx;
+    int64_t began_us = writ_background_now_us(feed->thread);
+    bool more = false;
+    writ_result result;
+
+    (void)i;
+    feed->stop = stop;
+    result = turn(feed, &more);
+    writ_background_lock(feed->thread);
+    feed->progress.records = feed->next;
+    feed->progress.complete = feed->started && is_complete(feed);
+    if (writ_is_ok(result)) {
+        writ_background_succeeded(feed->thread, &feed->job,
+            more ? writ_background_now_us(feed->thread) - began_us : EVERY_US);
+    } else {
+        writ_background_failed(feed->thread, &feed->job, RETRY_US, RETRY_MOST);
+    }
+    writ_background_unlock(feed->thread);
+}
+
+/* ---- the whole ---- */
+
+void
+writ_figures_feed_free(struct writ_figures_feed *feed)
+{
+    if (feed == NULL) {
+        return;
+    }
+    writ_background_free(feed->thread);
+    writ_reader_close(feed->reader);
+    writ_arena_free(feed->arena);
+    writ_figures_free(feed->figures);
+    writ_free(feed);
+}
+
+static void
+feed_release(struct writ_figures_feed **feed)
+{
+    writ_figures_feed_free(*feed);
+}
+
+WRIT_RESULT
+writ_figures_feed_new(const char *path, struct writ_ledger *ledger, const struct writ_clock *clock,
+    struct writ_figures_feed **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_figures_feed *, feed_release) feed = writ_alloc(sizeof *feed);
+    struct writ_background_options options = {.clock = clock, .n = 1, .job = job_of, .work = work};
+
+    if (feed == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the figures of the page");
+    }
+    options.ctx = feed;
+    feed->path = path;
+    feed->ledger = ledger;
+    feed->clock = clock;
+    feed->arena = writ_arena_new(RECORD_ARENA);
+    if (feed->arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the figures of the page");
+    }
+    WRIT_TRY(writ_figures_new(&feed->figures, err));
+    WRIT_TRY(writ_background_new(&options, &feed->thread, err));
+    WRIT_TRY(writ_background_start(feed->thread, err));
+    *ret = WRIT_TAKE(feed);
+    return WRIT_DONE;
+}
+
+void
+writ_figures_feed_each(struct writ_figures_feed *feed, enum writ_figures_span span, int64_t now_us,
+    void (*each)(void *ctx, const struct writ_figures_cell *cell), void *ctx,
+    struct writ_figures_progress *ret)
+{
+    writ_background_lock(feed->thread);
+    writ_figures_each(feed->figures, span, now_us, each, ctx);
+    *ret = feed->progress;
+    ret->lost += writ_figures_lost(feed->figures);
+    writ_background_unlock(feed->thread);
+}

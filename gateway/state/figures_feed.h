@@ -1,0 +1,38 @@
+/* figures_feed.h - keeps the figures (figures.h) equal to the ledger.
+ *
+ * A thread with a reader of its own reads new records once a second, and, after a start, the
+ * earlier ones backwards, block by block, until it has a week. So no request reads records, nothing
+ * is stored beside the ledger, and the last hour is right first. Durations of commits are not in
+ * the ledger: they begin with the process. */
+#ifndef WRIT_GATEWAY_FIGURES_FEED_H
+#define WRIT_GATEWAY_FIGURES_FEED_H
+
+#include "gateway/state/figures.h"
+#include "store/ledger/ledger.h"
+#include "store/read/reader.h"
+
+#define WRIT_FIGURES_FEED_BLOCK 4096 /* records of one reading */
+
+struct writ_figures_feed;
+
+/** How far the figures go. */
+struct writ_figures_progress {
+    bool complete;    /* back to the beginning of the ledger, or of the longest span */
+    int64_t since_us; /* of the oldest record that was read; 0: none was */
+    uint64_t records; /* that were read forwards, counted from the first of the ledger */
+    uint64_t lost;    /* without memory, or unreadable */
+};
+
+/** Starts the thread. `path` and the others are borrowed until free. WRIT_E_NOMEM, WRIT_E_CRYPTO.
+ */
+WRIT_RESULT writ_figures_feed_new(const char *path, struct writ_ledger *ledger,
+    const struct writ_clock *clock, struct writ_figures_feed **ret, struct writ_err *err);
+/** Ends the thread before. NULL is permitted. */
+void writ_figures_feed_free(struct writ_figures_feed *feed);
+
+/** As writ_figures_each; from any thread, which may wait for a moment: not on a loop. */
+void writ_figures_feed_each(struct writ_figures_feed *feed, enum writ_figures_span span,
+    int64_t now_us, void (*each)(void *ctx, const struct writ_figures_cell *cell), void *ctx,
+    struct writ_figures_progress *ret);
+
+#endif
