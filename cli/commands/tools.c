@@ -2,9 +2,8 @@
  * exactly the definition that it shows. */
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "evidence/json/difference.h"
 #include "evidence/json/write.h"
-#include "gateway/state/accepted.h"
+#include "gateway/state/acceptance.h"
 #include "policy/model/config.h"
 #include "policy/model/glob.h"
 #include "policy/read/load.h"
@@ -17,7 +16,7 @@ struct tools {
     const struct writ_cli *cli;
     struct writ_config *config;
     struct writ_keyring *keys;
-    struct writ_definitions *seen, *accepted;
+    struct writ_acceptance definitions;
     struct writ_buf output;
 };
 
@@ -26,8 +25,7 @@ tools_wipe(struct tools *tools)
 {
     writ_config_drop(tools->config);
     writ_keyring_free(tools->keys);
-    writ_definitions_free(tools->seen);
-    writ_definitions_free(tools->accepted);
+    writ_acceptance_wipe(&tools->definitions);
     writ_buf_wipe(&tools->output);
 }
 
@@ -35,35 +33,16 @@ static WRIT_RESULT
 open_tools(struct tools *tools, bool signs, struct writ_err *err)
 {
     const struct writ_config *config;
-    writ_result r;
 
     tools->output = writ_buf_make(OUTPUT_MAX);
     WRIT_TRY(writ_load_file(writ_cli_operand(tools->cli, 0).ptr, NULL, &tools->config, err));
     config = tools->config;
     WRIT_TRY(signs ? writ_keydir_load(config->keys.ptr, &tools->keys, err)
                    : writ_keydir_list(config->keys.ptr, &tools->keys, err));
-    r = writ_definitions_load(
-        config->store.ptr, WRIT_DEFINITIONS_SEEN, tools->keys, &tools->seen, err);
-    if (r.code == WRIT_E_ABSENT) {
-        r = writ_definitions_new(&tools->seen, err);
-    }
-    WRIT_TRY(r);
-    return writ_accepted_load(config->store.ptr, tools->keys, NULL, &tools->accepted, err);
+    return writ_acceptance_open(config->store.ptr, tools->keys, &tools->definitions, err);
 }
 
 /* ---- the state of one tool */
-
-static const char *
-state_of(const struct writ_definition *seen, const struct writ_definition *accepted)
-{
-    if (seen == NULL) {
-        return "gone";
-    }
-    if (accepted == NULL) {
-        return "new";
-    }
-    return writ_digest_equal(&seen->digest, &accepted->digest) ? "accepted" : "changed";
-}
 
 static void
 put_digest(struct writ_write *w, const char *name, const struct writ_definition *definition)
@@ -80,13 +59,12 @@ put_digest(struct writ_write *w, const char *name, const struct writ_definition 
 }
 
 static void
-put_names(struct writ_write *w, struct writ_view name, const struct writ_definition *seen,
-    const struct writ_definition *accepted)
+put_names(const struct tools *tools, struct writ_write *w, struct writ_view name)
 {
     writ_write_text(w, "tool", name);
-    writ_write_text(w, "state", writ_view_str(state_of(seen, accepted)));
-    put_digest(w, "seen", seen);
-    put_digest(w, "accepted", accepted);
+    writ_write_text(w, "state", writ_view_str(writ_acceptance_state(&tools->definitions, name)));
+    put_digest(w, "seen", writ_definitions_find(tools->definitions.seen, name));
+    put_digest(w, "accepted", writ_definitions_find(tools->definitions.accepted, name));
 }
 
 static void
@@ -116,18 +94,20 @@ finish(struct tools *tools, writ_result result, struct writ_err *err, enum writ_
 static void
 list_one(struct tools *tools, struct writ_write *w, struct writ_view name)
 {
-    const struct writ_definition *seen = writ_definitions_find(tools->seen, name);
-    const struct writ_definition *accepted = writ_definitions_find(tools->accepted, name);
+    const struct writ_definition *seen = writ_definitions_find(tools->definitions.seen, name);
+    const struct writ_definition *accepted =
+        writ_definitions_find(tools->definitions.accepted, name);
     char digest[WRIT_DIGEST_TEXT];
 
     if (tools->cli->json) {
         writ_write_object_begin(w);
-        put_names(w, name, seen, accepted);
+        put_names(tools, w, name);
         writ_write_object_end(w);
         return;
     }
     writ_digest_text(seen != NULL ? &seen->digest : &accepted->digest, digest);
-    writ_buf_fmt(&tools->output, "%-9s %s  ", state_of(seen, accepted), digest);
+    writ_buf_fmt(
+        &tools->output, "%-9s %s  ", writ_acceptance_state(&tools->definitions, name), digest);
     put_safe(&tools->output, name);
     writ_buf_byte(&tools->output, '\n');
 }
@@ -144,13 +124,15 @@ list_all(struct tools *tools)
         writ_write_name(&w, WRIT_LIT("tools"));
         writ_write_array_begin(&w);
     }
-    while (s < tools->seen->n || a < tools->accepted->n) {
-        int order = s == tools->seen->n       ? 1
-                    : a == tools->accepted->n ? -1
-                                              : writ_view_compare(tools->seen->items[s].name,
-                                                    tools->accepted->items[a].name);
-        list_one(
-            tools, &w, order <= 0 ? tools->seen->items[s].name : tools->accepted->items[a].name);
+    while (s < tools->definitions.seen->n || a < tools->definitions.accepted->n) {
+        int order = s == tools->definitions.seen->n ? 1
+                    : a == tools->definitions.accepted->n
+                        ? -1
+                        : writ_view_compare(tools->definitions.seen->items[s].name,
+                              tools->definitions.accepted->items[a].name);
+        list_one(tools, &w,
+            order <= 0 ? tools->definitions.seen->items[s].name
+                       : tools->definitions.accepted->items[a].name);
         s += order <= 0 ? 1 : 0;
         a += order >= 0 ? 1 : 0;
     }
@@ -178,54 +160,10 @@ writ_command_tools_list(const struct writ_cli *cli)
 /* ---- diff */
 
 static WRIT_RESULT
-parse(const struct writ_definition *definition, struct writ_arena *arena,
-    const struct writ_json **ret, struct writ_err *err)
-{
-    struct writ_json_limits limits = writ_json_limits_default;
-
-    if (definition == NULL || definition->text.len == 0) {
-        *ret = NULL;
-        return WRIT_DONE;
-    }
-    limits.bytes = limits.string_bytes = WRIT_DEFINITION_BYTES_MAX;
-    limits.values = 1u << 20;
-    return writ_json_read(definition->text, &limits, arena, ret, err);
-}
-
-static WRIT_RESULT
-never_seen(struct writ_view name, struct writ_err *err)
-{
-    WRIT_FAIL(err, WRIT_E_ABSENT,
-        WRIT_VIEW_FMT ": no such definition was seen. A running gateway notes a tool when it is "
-                      "listed or called, and "
-                      "writes that down within two seconds: list or call it, then run this again.",
-        WRIT_VIEW_ARG(name));
-}
-
-/* From the accepted definition to the last one seen. */
-static WRIT_RESULT
 put_difference(struct tools *tools, struct writ_view name, struct writ_buf *ret, size_t *ret_lines,
     struct writ_err *err)
 {
-    const struct writ_definition *seen = writ_definitions_find(tools->seen, name);
-    const struct writ_definition *accepted = writ_definitions_find(tools->accepted, name);
-    writ_auto_arena arena = writ_arena_new(OUTPUT_MAX * 8);
-    const struct writ_json *before, *after;
-
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to compare definitions");
-    }
-    if (seen == NULL && accepted == NULL) {
-        return never_seen(name, err);
-    }
-    if (seen != NULL && accepted != NULL && writ_digest_equal(&seen->digest, &accepted->digest)) {
-        *ret_lines = 0; /* also when the file no longer has the text of the accepted definition */
-        return WRIT_DONE;
-    }
-    WRIT_TRY(parse(accepted, arena, &before, err));
-    WRIT_TRY(parse(seen, arena, &after, err));
-    *ret_lines = writ_difference_put(before, after, SIZE_MAX, ret); /* everything was shown */
-    return WRIT_DONE;
+    return writ_acceptance_difference(&tools->definitions, name, ret, ret_lines, err);
 }
 
 static void
@@ -234,8 +172,7 @@ put_diff_json(struct tools *tools, struct writ_view name, struct writ_view lines
     struct writ_write w = writ_write_to(&tools->output);
 
     writ_write_object_begin(&w);
-    put_names(&w, name, writ_definitions_find(tools->seen, name),
-        writ_definitions_find(tools->accepted, name));
+    put_names(tools, &w, name);
     writ_write_name(&w, WRIT_LIT("difference"));
     writ_write_array_begin(&w);
     while (lines.len > 0) {
@@ -299,28 +236,11 @@ check_digest(const struct tools *tools, const struct writ_definition *seen, stru
     return WRIT_DONE;
 }
 
-/* Later than the previous acceptance of this tool, wherever the clock went: a gateway takes the
- * later one. */
-static int64_t
-time_after(const struct tools *tools, struct writ_view name)
-{
-    const struct writ_definition *before = writ_definitions_find(tools->accepted, name);
-    int64_t now_us = writ_clock_wall_us(tools->cli->clock), before_us;
-
-    if (before != NULL && writ_is_ok(writ_time_read(before->at, &before_us)) &&
-        before_us >= now_us) {
-        return before_us + 1;
-    }
-    return now_us;
-}
-
 static WRIT_RESULT
 accept_one(
     struct tools *tools, const struct writ_definition *seen, bool further, struct writ_err *err)
 {
-    struct writ_definition accepted = *seen;
     writ_auto_buf lines = writ_buf_make(OUTPUT_MAX);
-    char now[WRIT_TIME_TEXT];
     size_t n;
 
     WRIT_TRY(check_digest(tools, seen, err));
@@ -337,9 +257,8 @@ accept_one(
         writ_buf_byte(&tools->output, '\n');
         writ_buf_put(&tools->output, writ_buf_view(&lines));
     }
-    writ_time_format(time_after(tools, seen->name), now);
-    accepted.at = writ_view(now, WRIT_TIME_TEXT - 1);
-    return writ_definitions_put(tools->accepted, &accepted, err);
+    return writ_acceptance_take(
+        &tools->definitions, seen, writ_clock_wall_us(tools->cli->clock), err);
 }
 
 static WRIT_RESULT
@@ -351,20 +270,22 @@ accept_all(struct tools *tools, struct writ_err *err)
     WRIT_TRY(open_tools(tools, true, err));
     writ_buf_str(&tools->output, tools->cli->json ? "{\"accepted\":[" : "");
     start = tools->output.len;
-    for (size_t i = 0; i < tools->seen->n; i++) {
-        if (is_named(pattern, tools->seen->items[i].name)) {
+    for (size_t i = 0; i < tools->definitions.seen->n; i++) {
+        if (is_named(pattern, tools->definitions.seen->items[i].name)) {
             named++;
-            WRIT_TRY(accept_one(tools, &tools->seen->items[i], tools->output.len > start, err));
+            WRIT_TRY(accept_one(
+                tools, &tools->definitions.seen->items[i], tools->output.len > start, err));
         }
     }
     if (named == 0) {
-        return never_seen(pattern, err);
+        return writ_acceptance_never_seen(pattern, err);
     }
     writ_buf_str(&tools->output,
         tools->cli->json ? "]}\n"
                          : "A running gateway takes this by itself, within about a second.\n");
     return writ_definitions_save(tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED,
-        tools->accepted, writ_keyring_active(tools->keys, WRIT_KEY_PURPOSE_LEDGER), err);
+        tools->definitions.accepted, writ_keyring_active(tools->keys, WRIT_KEY_PURPOSE_LEDGER),
+        err);
 }
 
 enum writ_exit

@@ -90,6 +90,8 @@
         "definitions")                                                                             \
     X(DEFINITIONS_REFUSED, definitions_refused, SERVE, ERROR, "why",                               \
         "the gateway refused that file")                                                           \
+    X(DEFINITION_ACCEPTED, definition_accepted, SERVE, WARN, "tool, digest, who",                  \
+        "an administrator accepted a definition over the admin listener")                          \
     X(DEFINITION_CHANGED, definition_changed, SERVE, WARN, "tool, digest",                         \
         "a server changed the definition of a tool")                                               \
     X(DEFINITION_SEEN, definition_seen, SERVE, DEBUG, "tool, digest",                              \

@@ -10,6 +10,8 @@
 #include "evidence/record/record.h"
 #include "gateway/admin/api.h"
 #include "gateway/admin/kill_known.h"
+#include "gateway/admin/kill_preview.h"
+#include "gateway/admin/scope.h"
 #include "gateway/upstream/upstream.h"
 #include "policy/decide/approval.h"
 
@@ -17,6 +19,7 @@
 #define US_PER_S INT64_C(1000000)
 #define OVER_US  ((WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S) * US_PER_S)
 #define LIFT     "/lift"
+#define PREVIEW  "preview"
 
 /* One request. */
 struct api_request {
@@ -76,14 +79,17 @@ begin(struct api_request *a, struct writ_exchange *x, struct writ_gateway *gatew
 static bool
 is_administrator(const struct api_request *a)
 {
-    const struct writ_views *all = &a->generation->config->administrators;
+    const struct writ_review_viewer viewer = {a->generation, a->agent};
 
-    for (size_t i = 0; i < all->n; i++) {
-        if (writ_view_equal(all->items[i], writ_approval_subject(&a->agent))) {
-            return true;
-        }
-    }
-    return false;
+    return writ_scope_administers(&viewer);
+}
+
+static bool
+may_list(const struct api_request *a)
+{
+    const struct writ_review_viewer viewer = {a->generation, a->agent};
+
+    return is_administrator(a) || writ_scope_of(&viewer) != WRIT_SCOPE_OWN;
 }
 
 static void
@@ -135,9 +141,10 @@ is_tool_name(const struct api_request *a, struct writ_view value)
                writ_config_framework(a->generation->config, upstream) != NULL);
 }
 
-/* An unknown member could have restricted the stop. */
+/* The members that only the stop itself needs are missing in a preview. An unknown member could
+ * have restricted the stop. */
 static bool
-read_kill(struct api_request *a, struct writ_kill *ret)
+read_kill(struct api_request *a, bool is_preview, struct writ_kill *ret)
 {
     static const char *const known[] = {"by", "value", "tenant", "reason", NULL};
     const struct writ_json *body = NULL;
@@ -153,7 +160,7 @@ read_kill(struct api_request *a, struct writ_kill *ret)
         return false;
     }
     ret->by = writ_kill_by_find(by);
-    return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && ret->reason.len > 0 &&
+    return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && (is_preview || ret->reason.len > 0) &&
            (ret->by != WRIT_KILL_POLICY || writ_digest_is(ret->value)) &&
            (ret->by != WRIT_KILL_TOOL || is_tool_name(a, ret->value));
 }
@@ -379,14 +386,16 @@ pull_credential(const struct api_request *a, const struct writ_kill *kill)
 }
 
 static void
-begin_pull(struct api_request *a)
+begin_pull(struct api_request *a, bool is_preview)
 {
     struct writ_kill kill = {.who = writ_approval_subject(&a->agent)};
 
-    if (!read_kill(a, &kill)) {
+    if (!read_kill(a, is_preview, &kill)) {
         refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
     } else if (!is_within(a, &kill)) {
         refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    } else if (is_preview) {
+        writ_kill_preview_answer(a->x, a->gateway, &kill);
     } else if (kill.by == WRIT_KILL_CREDENTIAL) {
         pull_credential(a, &kill);
     } else {
@@ -402,13 +411,27 @@ handle_all(struct writ_exchange *x, void *ctx)
     if (!begin(&a, x, ctx)) {
         return;
     }
-    if (!is_administrator(&a)) {
+    if (x->method == WRIT_METHOD_GET ? !may_list(&a) : !is_administrator(&a)) {
         refuse(&a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (x->method == WRIT_METHOD_GET) {
         list(&a);
     } else {
-        begin_pull(&a);
+        begin_pull(&a, false);
     }
+}
+
+/* The body may be empty, or have a reason. */
+static bool
+read_lift(struct api_request *a, struct writ_kill *ret)
+{
+    static const char *const known[] = {"reason", NULL};
+    const struct writ_json *body = NULL;
+
+    return a->x->body.len == 0 ||
+           (writ_is_ok(
+                writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) &&
+               writ_json_type(body) == WRIT_JSON_OBJECT && writ_json_has_only(body, known) &&
+               read_text(body, WRIT_LIT("reason"), WRIT_STOP_RULES_REASON_MAX, &ret->reason));
 }
 
 static void
@@ -427,13 +450,22 @@ handle_one(struct writ_exchange *x, void *ctx)
         refuse(&a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
         return;
     }
+    if (writ_view_is(x->suffix, PREVIEW)) {
+        begin_pull(&a, true);
+        return;
+    }
     kill = (struct writ_kill){.id = writ_view_sub(x->suffix, 0, writ_view_find(x->suffix, '/')),
+        .tenant = a.agent.tenant,
         .who = writ_approval_subject(&a.agent)};
     if (!writ_view_is(writ_view_sub(x->suffix, kill.id.len, x->suffix.len), LIFT)) {
         refuse(&a, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
     }
-    result = writ_stop_rules_lift(a.gateway->stop_rules, kill.id, a.agent.tenant, NULL);
+    if (!read_lift(&a, &kill)) {
+        refuse(&a, 422, WRIT_REASON_KILL_MALFORMED);
+        return;
+    }
+    result = writ_stop_rules_lift(a.gateway->stop_rules, &kill, NULL);
     if (result.code == WRIT_E_ABSENT) {
         refuse(&a, 404, WRIT_REASON_KILL_UNKNOWN);
         return;

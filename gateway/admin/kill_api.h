@@ -2,13 +2,14 @@
  *
  *   GET  /v1/kills            lists those in force
  *   POST /v1/kills            {"by", "value", "tenant"?, "reason"}: pulls one
- *   POST /v1/kills/ID/lift    lifts it
+ *   POST /v1/kills/preview    the same members, without a reason: what it would stop
+ *   POST /v1/kills/ID/lift    {"reason"?}: lifts it
  *   POST /v1/introspect       token=...: RFC 7662, of a credential
  *
  * Stops are for `administrators` of the configuration, by subject: for calls of their own tenant,
- * or of all when they have none; stops by policy are for the latter alone. Every authenticated
- * agent may introspect credentials of its own tenant, or of all when it has none: the request
- * contains the credential, so the agent has seen its contents. */
+ * or of all when they have none; stops by policy are for the latter alone. Auditors see the list.
+ * Every authenticated agent may introspect credentials of its own tenant, or of all when it has
+ * none: the request contains the credential, so the agent has seen its contents. */
 #ifndef WRIT_GATEWAY_KILL_API_H
 #define WRIT_GATEWAY_KILL_API_H
 

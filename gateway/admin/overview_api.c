@@ -62,35 +62,13 @@ put_calls(struct writ_write *w, const struct writ_overview_sums *sums, int64_t n
 }
 
 static void
-put_names(struct writ_write *w, struct writ_view label, const struct writ_overview_names *names)
-{
-    uint64_t others = names->all;
-
-    writ_write_name(w, label);
-    writ_write_object_begin(w);
-    writ_write_name(w, WRIT_LIT("names"));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < names->n && i < WRIT_OVERVIEW_API_TOP; i++) {
-        writ_write_object_begin(w);
-        writ_write_text_if(w, "upstream", names->items[i].group);
-        writ_write_text(w, "name", names->items[i].name);
-        writ_write_count(w, "count", names->items[i].count);
-        writ_write_object_end(w);
-        others -= names->items[i].count;
-    }
-    writ_write_array_end(w);
-    writ_write_count(w, "others", others);
-    writ_write_object_end(w);
-}
-
-static void
-put_refusals(struct writ_write *w, const struct writ_overview_sums *sums)
+put_refusals(struct writ_write *w, struct writ_overview_sums *sums)
 {
     writ_write_name(w, WRIT_LIT("refusals"));
     writ_write_object_begin(w);
-    put_names(w, WRIT_LIT("tool"), &sums->refusals[WRIT_OVERVIEW_BY_TOOL]);
-    put_names(w, WRIT_LIT("agent"), &sums->refusals[WRIT_OVERVIEW_BY_AGENT]);
-    put_names(w, WRIT_LIT("reason"), &sums->refusals[WRIT_OVERVIEW_BY_REASON]);
+    writ_name_counts_put(&sums->refusals[WRIT_OVERVIEW_BY_TOOL], WRIT_LIT("tool"), w);
+    writ_name_counts_put(&sums->refusals[WRIT_OVERVIEW_BY_AGENT], WRIT_LIT("agent"), w);
+    writ_name_counts_put(&sums->refusals[WRIT_OVERVIEW_BY_REASON], WRIT_LIT("reason"), w);
     writ_write_object_end(w);
 }
 

@@ -7,7 +7,6 @@
 #include "gateway/state/gateway.h"
 
 #define WRIT_OVERVIEW_API_ROUTES 1
-#define WRIT_OVERVIEW_API_TOP    10 /* names in a list of refusals */
 
 void writ_overview_api_routes(
     struct writ_gateway *gateway, struct writ_route ret[WRIT_OVERVIEW_API_ROUTES]);

@@ -1,11 +1,6 @@
-/* overview_sums.c - names are counted in open-addressed tables in the arena, which are sorted at
- * the end. Only cells that the caller may see are added; whether an upstream is sick is known to
- * all. */
+/* overview_sums.c - only cells that the caller may see are added; whether an upstream is sick is
+ * known to all. */
 #include "gateway/admin/overview_sums.h"
-
-#include <stdlib.h>
-
-#define PLACES (2 * WRIT_OVERVIEW_NAMES_MAX)
 
 static bool
 sees(const struct writ_overview_sums *sums, const struct writ_figures_point *point)
@@ -17,49 +12,6 @@ sees(const struct writ_overview_sums *sums, const struct writ_figures_point *poi
     }
     return writ_view_equal(point->tenant, agent->tenant) &&
            (sums->scope == WRIT_SCOPE_TENANT || writ_view_equal(point->agent, agent->id));
-}
-
-static size_t
-hash_of(struct writ_view group, struct writ_view name)
-{
-    const struct writ_view texts[] = {group, name};
-    size_t hash = 5381;
-
-    for (size_t t = 0; t < 2; t++) {
-        for (size_t i = 0; i < texts[t].len; i++) {
-            hash = hash * 33 + (unsigned char)texts[t].ptr[i];
-        }
-        hash = hash * 33;
-    }
-    return hash;
-}
-
-static void
-count_name(struct writ_overview_sums *sums, enum writ_overview_by by, struct writ_view group,
-    struct writ_view name, uint64_t count)
-{
-    struct writ_overview_names *names = &sums->refusals[by];
-    struct writ_overview_name *at;
-    size_t i = hash_of(group, name);
-
-    names->all += count;
-    for (;; i++) {
-        at = &names->items[i % PLACES];
-        if (at->count == 0 ||
-            (writ_view_equal(at->group, group) && writ_view_equal(at->name, name))) {
-            break;
-        }
-    }
-    if (at->count == 0) {
-        if (names->n == WRIT_OVERVIEW_NAMES_MAX) {
-            return; /* it is in `all` */
-        }
-        names->n++;
-        at->group = writ_view_copy(group, sums->arena);
-        at->name = writ_view_copy(name, sums->arena);
-        sums->failed = sums->failed || at->group.ptr == NULL || at->name.ptr == NULL;
-    }
-    at->count += count;
 }
 
 static struct writ_overview_upstream *
@@ -80,9 +32,12 @@ add_decision(struct writ_overview_sums *sums, const struct writ_figures_cell *ce
 
     sums->calls[cell->slot][point->value % WRIT_OVERVIEW_ROUTES] += cell->count;
     if (point->value == WRIT_DECISION_DENY) {
-        count_name(sums, WRIT_OVERVIEW_BY_TOOL, point->upstream, point->tool, cell->count);
-        count_name(sums, WRIT_OVERVIEW_BY_AGENT, WRIT_LIT(""), point->agent, cell->count);
-        count_name(sums, WRIT_OVERVIEW_BY_REASON, WRIT_LIT(""), point->reason, cell->count);
+        writ_name_counts_add(
+            &sums->refusals[WRIT_OVERVIEW_BY_TOOL], point->upstream, point->tool, cell->count);
+        writ_name_counts_add(
+            &sums->refusals[WRIT_OVERVIEW_BY_AGENT], WRIT_LIT(""), point->agent, cell->count);
+        writ_name_counts_add(
+            &sums->refusals[WRIT_OVERVIEW_BY_REASON], WRIT_LIT(""), point->reason, cell->count);
     }
 }
 
@@ -104,7 +59,7 @@ add_cell(void *ctx, const struct writ_figures_cell *cell)
         add_decision(sums, cell);
     } else if (upstream != NULL && point->kind == WRIT_FIGURES_OUTCOME) {
         upstream->outcomes[point->value % WRIT_OVERVIEW_OUTCOMES] += cell->count;
-    } else if (upstream != NULL) {
+    } else if (upstream != NULL && point->kind == WRIT_FIGURES_DURATION) {
         upstream->durations[point->value] += cell->count;
     }
 }
@@ -126,39 +81,21 @@ add_recent(void *ctx, const struct writ_figures_cell *cell)
     }
 }
 
-static int
-compare(const void *left, const void *right)
-{
-    const struct writ_overview_name *a = left, *b = right;
-    int order;
-
-    if (a->count != b->count) {
-        return a->count < b->count ? 1 : -1;
-    }
-    order = writ_view_compare(a->group, b->group);
-    return order != 0 ? order : writ_view_compare(a->name, b->name);
-}
-
 WRIT_RESULT
 writ_overview_sums_make(
     struct writ_overview_sums *sums, struct writ_figures_feed *feed, int64_t now_us)
 {
     for (size_t i = 0; i < WRIT_OVERVIEW_BY_N; i++) {
-        sums->refusals[i].items =
-            writ_arena_get(sums->arena, PLACES * sizeof *sums->refusals[i].items);
-        if (sums->refusals[i].items == NULL) {
-            return (writ_result){WRIT_E_NOMEM};
-        }
-        for (size_t n = 0; n < PLACES; n++) {
-            sums->refusals[i].items[n] = (struct writ_overview_name){.count = 0};
-        }
+        WRIT_TRY(writ_name_counts_init(&sums->refusals[i], sums->arena));
     }
     writ_figures_feed_each(feed, sums->span, now_us, add_cell, sums, &sums->progress);
     writ_figures_feed_each(feed, WRIT_FIGURES_HOUR, now_us, add_recent, sums, &sums->progress);
     for (size_t i = 0; i < WRIT_OVERVIEW_BY_N; i++) {
-        qsort(sums->refusals[i].items, PLACES, sizeof *sums->refusals[i].items, compare);
+        if (sums->refusals[i].failed) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
     }
-    return (writ_result){sums->failed ? WRIT_E_NOMEM : WRIT_OK};
+    return WRIT_DONE;
 }
 
 int64_t

@@ -4,32 +4,20 @@
 #define WRIT_GATEWAY_OVERVIEW_SUMS_H
 
 #include "evidence/record/record.h"
+#include "gateway/admin/name_counts.h"
 #include "gateway/admin/scope.h"
 #include "gateway/state/figures_feed.h"
 
-#define WRIT_OVERVIEW_SLOTS     96
-#define WRIT_OVERVIEW_NAMES_MAX 4096 /* different ones of one kind; others have no name */
-#define WRIT_OVERVIEW_ROUTES    4
-#define WRIT_OVERVIEW_OUTCOMES  4
-#define WRIT_OVERVIEW_RECENT    5 /* minutes that decide whether an upstream is sick */
-
-/** How often a name occurred; of a tool, `group` is its upstream. */
-struct writ_overview_name {
-    struct writ_view group, name;
-    uint64_t count;
-};
+#define WRIT_OVERVIEW_SLOTS    96
+#define WRIT_OVERVIEW_ROUTES   4
+#define WRIT_OVERVIEW_OUTCOMES 4
+#define WRIT_OVERVIEW_RECENT   5 /* minutes that decide whether an upstream is sick */
 
 enum writ_overview_by {
     WRIT_OVERVIEW_BY_TOOL = 0,
     WRIT_OVERVIEW_BY_AGENT,
     WRIT_OVERVIEW_BY_REASON,
     WRIT_OVERVIEW_BY_N
-};
-
-struct writ_overview_names {
-    struct writ_overview_name *items; /* the most frequent first, after writ_overview_sums_make */
-    size_t n;
-    uint64_t all; /* of every name */
 };
 
 struct writ_overview_upstream {
@@ -43,10 +31,9 @@ struct writ_overview_sums {
     enum writ_scope scope;
     enum writ_figures_span span;
     struct writ_arena *arena;
-    bool failed; /* no memory */
     uint64_t calls[WRIT_OVERVIEW_SLOTS][WRIT_OVERVIEW_ROUTES];
     uint64_t commits[WRIT_FIGURES_BUCKETS];
-    struct writ_overview_names refusals[WRIT_OVERVIEW_BY_N];
+    struct writ_name_counts refusals[WRIT_OVERVIEW_BY_N];
     struct writ_overview_upstream upstreams[WRIT_UPSTREAMS_MAX];
     size_t upstreams_n;
     struct writ_figures_progress progress;

@@ -14,8 +14,10 @@
 #include "gateway/admin/login.h"
 #include "gateway/admin/overview_api.h"
 #include "gateway/admin/page.h"
+#include "gateway/admin/policy_api.h"
 #include "gateway/admin/review_api.h"
 #include "gateway/admin/review_stream.h"
+#include "gateway/admin/tools_api.h"
 #include "gateway/auth/resource.h"
 #include "gateway/call/definition_cache.h"
 #include "gateway/call/repeats.h"
@@ -63,7 +65,8 @@
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
-        WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES)
+        WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES + WRIT_TOOLS_API_ROUTES +            \
+        WRIT_POLICY_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -260,6 +263,10 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_CONTENTS_LOOKS_ROUTES;
     writ_overview_api_routes(gateway, routes);
     routes += WRIT_OVERVIEW_API_ROUTES;
+    writ_tools_api_routes(gateway, routes);
+    routes += WRIT_TOOLS_API_ROUTES;
+    writ_policy_api_routes(gateway, routes);
+    routes += WRIT_POLICY_API_ROUTES;
     writ_contents_api_routes(gateway, routes);
 }
 

@@ -33,7 +33,8 @@ enum writ_figures_kind {
     WRIT_FIGURES_DECISION = 0, /* value: enum writ_decision_route */
     WRIT_FIGURES_OUTCOME,      /* value: enum writ_outcome_kind */
     WRIT_FIGURES_DURATION,     /* from the decision to the outcome; value: writ_figures_bucket */
-    WRIT_FIGURES_COMMIT,       /* a group of the ledger; value: writ_figures_bucket */
+    WRIT_FIGURES_RULE,   /* a decision by one rule, whose ref is the reason; value: the same */
+    WRIT_FIGURES_COMMIT, /* a group of the ledger; value: writ_figures_bucket */
 };
 
 /** What is counted, and for whom. An empty name: it has none. */

@@ -51,6 +51,21 @@ tool_of(const struct writ_decision *decision, struct writ_view reason)
                : decision->tool.view;
 }
 
+/* Where several rules are named, none of them was for the caller. */
+static void
+add_rule(struct writ_figures_feed *feed, const struct writ_reader_record *record,
+    const struct writ_decision *decision, struct writ_view reason)
+{
+    struct writ_figures_point point = {
+        .kind = WRIT_FIGURES_RULE, .value = record->verdict, .tenant = record->tenant};
+
+    if (!record->is_outcome && decision->policy_refs.count == 1 &&
+        !writ_view_equal(reason, writ_reason_name(WRIT_REASON_AGENT_NOT_PERMITTED))) {
+        point.reason = decision->policy_refs.items[0];
+        writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    }
+}
+
 static WRIT_RESULT
 add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
 {
@@ -71,6 +86,7 @@ add_record(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     point.tool = tool_of(&decision, reason);
     point.reason = record->is_outcome ? WRIT_LIT("") : reason;
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    add_rule(feed, record, &decision, reason);
     if (record->is_outcome && record->verdict != WRIT_OUTCOME_BLOCKED) {
         point.kind = WRIT_FIGURES_DURATION;
         point.value = writ_figures_bucket(record->time_us - record->issued_at_us);

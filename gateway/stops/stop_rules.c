@@ -290,13 +290,16 @@ record_pulled(
 }
 
 static WRIT_RESULT
-record_lifted(struct writ_stop_rules *stop_rules, struct writ_view id, struct writ_err *err)
+record_lifted(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err)
 {
     writ_auto_buf data = writ_buf_make(FILE_MAX);
     struct writ_write w = writ_write_to(&data);
 
     writ_write_object_begin(&w);
-    writ_write_text(&w, "id", id);
+    writ_write_text(&w, "id", lift->id);
+    writ_write_text_if(&w, "reason", lift->reason);
+    writ_write_text_if(&w, "who", lift->who);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     return stop_rules->log.write(
@@ -336,8 +339,8 @@ writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill 
 }
 
 WRIT_RESULT
-writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
-    struct writ_view tenant, struct writ_err *err)
+writ_stop_rules_lift(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err)
 {
     writ_result result = {WRIT_E_ABSENT};
 
@@ -345,11 +348,11 @@ writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
     for (size_t i = 0; i < stop_rules->stops_n; i++) {
         struct stop *stop = &stop_rules->stops[i];
 
-        if (!writ_view_equal(stop->kill.id, id) ||
-            (tenant.len > 0 && !writ_view_equal(tenant, stop->kill.tenant))) {
+        if (!writ_view_equal(stop->kill.id, lift->id) ||
+            (lift->tenant.len > 0 && !writ_view_equal(lift->tenant, stop->kill.tenant))) {
             continue;
         }
-        result = record_lifted(stop_rules, stop->kill.id, err);
+        result = record_lifted(stop_rules, lift, err);
         if (writ_is_ok(result)) {
             take_out(stop_rules, i);
         }

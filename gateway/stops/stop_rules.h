@@ -83,10 +83,16 @@ enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int6
 WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
     char ret_id[WRIT_ID_TEXT], struct writ_err *err);
 
-/** Lifts a stop, durably. With a tenant only a stop of that tenant. WRIT_E_ABSENT, WRIT_E_IO,
- * WRIT_E_NOMEM: it stays in force. Blocks for the disk. */
-WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *stop_rules, struct writ_view id,
-    struct writ_view tenant, struct writ_err *err);
+/**
+ * Lifts a stop, durably.
+ *
+ * @param lift  its id; who lifts it and the reason, which are recorded; with a tenant only a stop
+ *              of that tenant
+ *
+ * WRIT_E_ABSENT, WRIT_E_IO, WRIT_E_NOMEM: it stays in force. Blocks for the disk.
+ */
+WRIT_RESULT writ_stop_rules_lift(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err);
 
 /** Writes all stops as an array, or those of a tenant when it is not empty. */
 void writ_stop_rules_put(

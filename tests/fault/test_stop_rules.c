@@ -167,7 +167,7 @@ START_TEST(lift_with_a_failed_allocation_keeps_or_lifts_the_stop)
         setup();
         ck_assert_ok(pull("a", id));
         writ_fault_arm(nth);
-        result = writ_stop_rules_lift(kills, writ_view_str(id), writ_view(NULL, 0), NULL);
+        result = writ_stop_rules_lift(kills, &(struct writ_kill){.id = writ_view_str(id)}, NULL);
         reached = writ_fault_disarm();
         ck_assert_msg(stops("a") == !writ_is_ok(result), "allocation %ld", nth);
         ck_assert_ok(open_again());

@@ -105,8 +105,8 @@ check_stops(struct writ_stop_rules *kills, struct writ_view list)
     }
     WRIT_JSON_EACH(stop, stops)
     {
-        WRIT_INVARIANT(writ_is_ok(
-            writ_stop_rules_lift(kills, member(stop, WRIT_LIT("id")), writ_view(NULL, 0), NULL)));
+        WRIT_INVARIANT(writ_is_ok(writ_stop_rules_lift(
+            kills, &(struct writ_kill){.id = member(stop, WRIT_LIT("id"))}, NULL)));
     }
 }
 

@@ -13,7 +13,7 @@
 /* X(NAME, name): the event. Its recorder gives `data`. */
 #define WRIT_FACTS(X)                                                                              \
     X(KILL_PULLED, kill_pulled)         /* a stop: gateway/stops/kill.h */                         \
-    X(KILL_LIFTED, kill_lifted)         /* {id} */                                                 \
+    X(KILL_LIFTED, kill_lifted)         /* {id, reason, who} */                                    \
     X(RESUMED, resumed)                 /* {had, has}: records, before and after a loss */         \
     X(RELEASED, released)               /* {tool}: its keys of the lost time count as unused */    \
     X(TOOL_ACCEPTED, tool_accepted)     /* {accepted, digest, tool}: a definition, and when */     \

@@ -109,6 +109,17 @@ export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/revi
 
 export const overview = async (span) => (await asked('GET', `/v1/overview${query({ span })}`)).json;
 
+export const kills = async () => (await asked('GET', '/v1/kills')).json.kills;
+export const pull = async (stop) => (await asked('POST', '/v1/kills', stop)).json;
+export const lift = async (id, reason) => (await asked('POST', `/v1/kills/${encodeURIComponent(id)}/lift`, { reason })).json;
+export const preview = async ({ by, value, tenant }) => (await asked('POST', '/v1/kills/preview', { by, value, tenant })).json;
+
+export const tools = async () => (await asked('GET', '/v1/tools')).json.tools;
+export const difference = async (tool) => (await asked('GET', `/v1/tools/difference${query({ tool })}`)).json;
+export const accept = async (tool, digest) => (await asked('POST', '/v1/tools/accept', { tool, digest })).json;
+
+export const policy = async () => (await asked('GET', '/v1/policy')).json;
+
 export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(filter)}`)).json;
 
 /** The records of a call, and their exact text. */

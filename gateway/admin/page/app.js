@@ -8,8 +8,11 @@ import { entrance } from './entrance.js';
 import { callView } from './call.js';
 import { ledgerView } from './ledger.js';
 import { overviewView } from './overview.js';
+import { policyView } from './policy.js';
 import { reviewView } from './review.js';
 import { reviewsView } from './reviews.js';
+import { toolsView } from './tools.js';
+import { stopsView, unwatch, watch } from './stops.js';
 
 const IDLE_MS = 30 * 60 * 1000; // without a key or pointer event: the person is assumed to have left
 
@@ -24,6 +27,9 @@ const ROUTES = [
   [/^\/overview\/?$/, () => overviewView(person, new URLSearchParams(location.search))],
   [/^\/reviews\/?$/, () => reviewsView(person)],
   [/^\/reviews\/([^/]+)$/, (id) => reviewView(person, id)],
+  [/^\/policy\/?$/, () => policyView(person)],
+  [/^\/tools\/?$/, () => toolsView(person)],
+  [/^\/stops\/?$/, () => stopsView(person)],
   [/^\/ledger\/?$/, () => ledgerView(person, new URLSearchParams(location.search), go)],
   [/^\/ledger\/([^/]+)$/, (id) => callView(person, id)],
 ];
@@ -107,6 +113,7 @@ function around() {
   const isIn = person !== null;
   document.getElementById('nav').hidden = !isIn;
   document.getElementById('who').hidden = !isIn;
+  for (const link of document.querySelectorAll('#nav a[data-for]')) link.hidden = !link.dataset.for.split(' ').some((role) => person?.[role]);
   fill(document.getElementById('name'), isIn ? [name(person.subject), person.tenant !== undefined && [' · ', name(person.tenant)]] : []);
   if (!isIn) document.getElementById('waiting').hidden = true;
 }
@@ -115,7 +122,7 @@ async function enter(who) {
   person = who;
   around();
   rest();
-  await start();
+  await Promise.all([start(), watch(person)]);
   await render(true);
 }
 
@@ -124,6 +131,7 @@ function left(why) {
   person = null;
   waiting = 0;
   stop();
+  unwatch();
   clearTimeout(idle);
   around();
   render(true);

@@ -60,13 +60,14 @@ const WORDS = {
   withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed',
   executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes',
 };
-/** States of an upstream and of the ledger. */
+/** States of an upstream, of the ledger and of a definition. */
 const PARTS = {
   up: 'Up', down: 'Down', sick: 'Sick', ready: 'Ready', refusing: 'Refusing', poisoned: 'Poisoned',
+  new: 'New', changed: 'Changed', gone: 'No longer seen', accepted: 'Accepted',
 };
-const GOOD = new Set(['up', 'ready', 'approved', 'redeemed', 'allow', 'executed', 'approve']);
-const BAD = new Set(['down', 'poisoned', 'refusing', 'rejected', 'deny', 'reject', 'error', 'timeout', 'blocked']);
-const WAITING = new Set(['sick', 'open', 'revised', 'revise', 'require_approval', 'modify']);
+const GOOD = new Set(['accepted', 'up', 'ready', 'approved', 'redeemed', 'allow', 'executed', 'approve']);
+const BAD = new Set(['changed', 'down', 'poisoned', 'refusing', 'rejected', 'deny', 'reject', 'error', 'timeout', 'blocked']);
+const WAITING = new Set(['sick', 'new', 'open', 'revised', 'revise', 'require_approval', 'modify']);
 
 /** A word of the records as a person says it. */
 export const word = (value) => WORDS[value] ?? PARTS[value] ?? String(value).replaceAll('_', ' ');

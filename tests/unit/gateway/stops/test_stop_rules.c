@@ -126,7 +126,7 @@ START_TEST(pull_matches_exactly_the_named_calls)
             rows[i].stops ? WRIT_STATUS_REVOKED : WRIT_STATUS_VALID);
         open_again(); /* it is durable */
         ck_assert_int_eq(writ_stop_rules_stops(rules, &call), rows[i].stops);
-        ck_assert_ok(writ_stop_rules_lift(rules, id, (struct writ_view){NULL, 0}, NULL));
+        ck_assert_ok(writ_stop_rules_lift(rules, &(struct writ_kill){.id = id}, NULL));
         ck_assert(!writ_stop_rules_stops(rules, &call));
         teardown();
     }
@@ -157,7 +157,7 @@ START_TEST(lift_and_restart_keep_revoked_credentials)
     setup();
     first = admit();
     id = pull(WRIT_KILL_AGENT, "a", NULL);
-    ck_assert_ok(writ_stop_rules_lift(rules, id, (struct writ_view){NULL, 0}, NULL));
+    ck_assert_ok(writ_stop_rules_lift(rules, &(struct writ_kill){.id = id}, NULL));
     second = admit();
     ck_assert_int_ge(second, 0);
     ck_assert_int_ne(second, first);
@@ -403,10 +403,10 @@ START_TEST(pull_that_cannot_be_written_stops_and_reports_it)
     ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_IO);
     ck_assert(writ_stop_rules_stops(rules, &call));
     ck_assert(!writ_is_ok(
-        writ_stop_rules_lift(rules, writ_view_str(id), (struct writ_view){NULL, 0}, NULL)));
+        writ_stop_rules_lift(rules, &(struct writ_kill){.id = writ_view_str(id)}, NULL)));
     ck_assert(writ_stop_rules_stops(rules, &call));
     memo.fails = false;
-    ck_assert_ok(writ_stop_rules_lift(rules, writ_view_str(id), (struct writ_view){NULL, 0}, NULL));
+    ck_assert_ok(writ_stop_rules_lift(rules, &(struct writ_kill){.id = writ_view_str(id)}, NULL));
     ck_assert(!writ_stop_rules_stops(rules, &call));
     teardown();
 }
@@ -429,8 +429,8 @@ START_TEST(pull_beyond_a_limit_is_refused)
     kill.by = WRIT_KILL_NONE;
     ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID);
     ck_assert(!writ_stop_rules_stops(rules, &call));
-    ck_assert_code(writ_stop_rules_lift(rules, WRIT_LIT("x"), (struct writ_view){NULL, 0}, NULL),
-        WRIT_E_ABSENT);
+    ck_assert_code(
+        writ_stop_rules_lift(rules, &(struct writ_kill){.id = WRIT_LIT("x")}, NULL), WRIT_E_ABSENT);
     teardown();
 }
 END_TEST
