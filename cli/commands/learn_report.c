@@ -1,9 +1,9 @@
 /* The report of writ policy learn. No value of a call is in it but those that the difference writes
  * into the configuration. */
-#include "cli/commands/unified.h"
 #include "cli/commands/learn_report.h"
 #include "base/text.h"
 #include "evidence/json/write.h"
+#include "policy/read/unified.h"
 
 #define OUTPUT_MAX ((size_t)256 << 20)
 
@@ -95,6 +95,16 @@ put_left(struct writ_buf *ret, const char *what, const struct writ_learn_left *l
 }
 
 static void
+put_difference(const struct writ_learn_run *run, size_t file, struct writ_buf *ret)
+{
+    const struct writ_unified texts = {.file = run->files[file].name,
+        .before = run->files[file].before,
+        .after = run->files[file].after};
+
+    (void)writ_unified_put(ret, &texts, run->arena);
+}
+
+static void
 put_text(const struct writ_learn_run *run, struct writ_buf *ret)
 {
     bool changed = false;
@@ -111,8 +121,7 @@ put_text(const struct writ_learn_run *run, struct writ_buf *ret)
     }
     for (size_t i = 0; i < run->files_n; i++) {
         changed = changed || !writ_view_equal(run->files[i].before, run->files[i].after);
-        writ_unified_put(
-            ret, run->files[i].name, run->files[i].before, run->files[i].after, run->arena);
+        put_difference(run, i, ret);
     }
     writ_buf_str(ret, changed ? "" : "nothing to change\n");
 }
@@ -209,8 +218,7 @@ put_json(const struct writ_learn_run *run, struct writ_buf *ret)
     for (size_t i = 0; i < run->files_n; i++) {
         writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
 
-        writ_unified_put(
-            &text, run->files[i].name, run->files[i].before, run->files[i].after, run->arena);
+        put_difference(run, i, &text);
         ret->failed = text.failed != WRIT_E_UNSET ? text.failed : ret->failed;
         writ_write_object_begin(&w);
         writ_write_text(&w, "file", run->files[i].name);

@@ -11,12 +11,14 @@
 #include "evidence/record/content_fact.h"
 #include "gateway/admin/api.h"
 #include "gateway/admin/contents_answer.h"
+#include "gateway/admin/why_answer.h"
 #include "gateway/state/ledger_query.h"
 #include "store/ledger/ledger.h"
 
 #define MAGIC     0x636f6e74U
 #define ARENA_MAX ((size_t)128 << 20) /* memory to read the contents of one call */
 #define LOOK_MAX  8192
+#define WHY       WRIT_LIT("/why")
 
 /** One request; in the arena of its exchange. */
 struct api_request {
@@ -25,6 +27,7 @@ struct api_request {
     struct writ_worker *worker;
     struct writ_review_viewer viewer; /* until the answer */
     struct writ_view id;              /* of the decision; empty: an erase */
+    bool explains;                    /* the look is for an explanation */
     struct writ_entry entry;          /* of an erase */
     bool counts;                      /* the erase is only counted */
     uint64_t counted;
@@ -36,21 +39,10 @@ struct api_request {
 
 /* ---- who may ---- */
 
-static bool
-names(const struct writ_views *all, struct writ_view subject)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        if (writ_view_equal(all->items[i], subject)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool
 writ_contents_api_may_read(const struct writ_review_viewer *viewer, struct writ_view tenant)
 {
-    return names(
+    return writ_ledger_viewer_named(
                &viewer->generation->config->content_readers, writ_review_viewer_subject(viewer)) &&
            (viewer->agent.tenant.len == 0 || writ_view_equal(viewer->agent.tenant, tenant));
 }
@@ -142,7 +134,7 @@ static WRIT_RESULT
 record_look(struct api_request *a, const struct writ_contents_call *call)
 {
     const struct writ_content_look look = {.by = writ_review_viewer_subject(&a->viewer),
-        .purpose = WRIT_LIT("show"),
+        .purpose = a->explains ? WRIT_LIT("why") : WRIT_LIT("show"),
         .decision_id = call->decision->decision_id.view,
         .count = 1};
     writ_auto_buf data = writ_buf_make(LOOK_MAX);
@@ -150,6 +142,23 @@ record_look(struct api_request *a, const struct writ_contents_call *call)
     WRIT_TRY(writ_content_fact_look(&look, &data, NULL));
     return writ_ledger_record(
         a->worker->gateway->ledger, WRIT_FACT_CONTENTS_LOOKED, writ_buf_view(&data), NULL);
+}
+
+static WRIT_RESULT
+put_answer(struct api_request *a, const struct writ_contents_call *call, struct writ_arena *arena,
+    struct writ_write *w)
+{
+    const struct writ_why_answer about = {.viewer = &a->viewer,
+        .decision = call->decision,
+        .extension = call->extension,
+        .tenant = call->tenant,
+        .arguments = &call->arguments};
+
+    if (a->explains) {
+        return writ_why_answer_put(&about, arena, w);
+    }
+    writ_contents_answer_put(call, w);
+    return WRIT_DONE;
 }
 
 /* keeps (2) */
@@ -167,7 +176,7 @@ look(struct api_request *a, struct writ_arena *arena)
     if (!writ_contents_api_may_read(&a->viewer, call.tenant)) {
         return (writ_result){WRIT_E_ABSENT}; /* another tenant's does not exist */
     }
-    writ_contents_answer_put(&call, &w);
+    WRIT_TRY(put_answer(a, &call, arena, &w));
     WRIT_TRY(writ_write_end(&w, NULL));
     return writ_contents_answer_shows(&call) ? record_look(a, &call) : WRIT_DONE;
 }
@@ -299,7 +308,7 @@ is_within(struct api_request *a)
 static void
 begin_erase(struct api_request *a)
 {
-    if (!names(&a->viewer.generation->config->administrators,
+    if (!writ_ledger_viewer_named(&a->viewer.generation->config->administrators,
             writ_review_viewer_subject(&a->viewer))) {
         refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (!read_erase(a)) {
@@ -347,10 +356,13 @@ handle_look(struct writ_exchange *x, void *ctx)
     if (a == NULL) {
         return;
     }
-    a->id = x->suffix;
-    if (!names(&a->viewer.generation->config->content_readers,
+    a->explains = writ_view_has_suffix(x->suffix, WHY);
+    a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->explains ? WHY.len : 0));
+    if (!writ_ledger_viewer_named(&a->viewer.generation->config->content_readers,
             writ_review_viewer_subject(&a->viewer))) {
         refuse(a, 403, WRIT_REASON_NOT_CONTENT_READER);
+    } else if (a->explains && !writ_ledger_viewer_reads_policy(&a->viewer)) {
+        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (a->id.len == 0 || a->id.len > WRIT_LEDGER_NAME_MAX) {
         refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
     } else {

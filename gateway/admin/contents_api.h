@@ -1,6 +1,8 @@
 /* contents_api.h - kept contents over HTTP, on the admin listener.
  *
  *   GET  /v1/contents/ID     arguments and result of one decision (contents_answer.h)
+ *   GET  /v1/contents/ID/why why it was decided so, with the kept arguments (why_answer.h); for
+ *                            those who may read the policy too
  *   POST /v1/contents/erase  {"decision"?, "agent"?, "tenant"?, "before"?, "count"?}: destroys the
  *                            contents of the calls that all given members select; with
  *                            "count": true it only counts them

@@ -13,11 +13,10 @@
 #include "gateway/admin/api.h"
 #include "gateway/admin/contents_answer.h"
 #include "gateway/admin/contents_api.h"
-#include "gateway/admin/review_viewer.h"
+#include "gateway/admin/ledger_viewer.h"
+#include "gateway/admin/why_answer.h"
 #include "gateway/http/query.h"
 #include "gateway/state/ledger_query.h"
-#include "policy/decide/policy.h"
-#include "policy/read/standing.h"
 #include "store/read/receipts.h"
 #include "store/tables/body.h"
 
@@ -26,15 +25,13 @@
 #define NUMBER_MAX 20                  /* digits of a place in the log */
 #define RECEIPT    WRIT_LIT("/receipt")
 
-enum scope { SCOPE_OWN = 0, SCOPE_TENANT, SCOPE_ALL };
-
 /** One query; in the arena of its exchange. */
 struct api_request {
     uint32_t magic;
     struct writ_exchange *x;
     struct writ_worker *worker;
     struct writ_review_viewer viewer; /* until the answer */
-    enum scope scope;
+    enum writ_ledger_scope scope;
     bool wants_receipt;     /* of the call */
     bool wants_checkpoint;  /* and nothing else */
     uint64_t from;          /* with the proof that it only appends to this many records */
@@ -53,19 +50,6 @@ struct api_request {
 
 /* ---- who sees what ---- */
 
-static enum scope
-scope_of(const struct writ_review_viewer *viewer)
-{
-    const struct writ_views *auditors = &viewer->generation->config->auditors;
-
-    for (size_t i = 0; i < auditors->n; i++) {
-        if (writ_view_equal(auditors->items[i], viewer->agent.role)) {
-            return viewer->agent.tenant.len > 0 ? SCOPE_TENANT : SCOPE_ALL;
-        }
-    }
-    return SCOPE_OWN;
-}
-
 /* No tenant is the empty name in the ledger. */
 static struct writ_view
 tenant_of(const struct api_request *a)
@@ -79,11 +63,11 @@ static bool
 sees(const struct api_request *a, struct writ_view tenant, struct writ_view agent_id)
 {
     switch (a->scope) {
-    case SCOPE_ALL:
+    case WRIT_LEDGER_ALL:
         return true;
-    case SCOPE_TENANT:
+    case WRIT_LEDGER_TENANT:
         return writ_view_equal(tenant, tenant_of(a));
-    case SCOPE_OWN:
+    case WRIT_LEDGER_OWN:
         break;
     }
     return writ_view_equal(tenant, tenant_of(a)) && writ_view_equal(agent_id, a->viewer.agent.id);
@@ -196,9 +180,9 @@ static WRIT_RESULT
 list(struct api_request *a, struct writ_reader *reader)
 {
     static const struct writ_view names[] = {
-        [SCOPE_OWN] = WRIT_LIT("own"),
-        [SCOPE_TENANT] = WRIT_LIT("tenant"),
-        [SCOPE_ALL] = WRIT_LIT("all"),
+        [WRIT_LEDGER_OWN] = WRIT_LIT("own"),
+        [WRIT_LEDGER_TENANT] = WRIT_LIT("tenant"),
+        [WRIT_LEDGER_ALL] = WRIT_LIT("all"),
     };
 
     writ_write_object_begin(&a->w);
@@ -292,80 +276,22 @@ gather(struct api_request *a, struct writ_reader *reader, struct writ_arena *are
     return (writ_result){allowed ? WRIT_OK : WRIT_E_ABSENT}; /* keeps (2) */
 }
 
-/* ---- why: for those who may read the policy */
-
-static bool
-may_read_policy(const struct api_request *a)
-{
-    const struct writ_views *all = &a->viewer.generation->config->administrators;
-
-    for (size_t i = 0; i < all->n; i++) {
-        if (writ_view_equal(all->items[i], writ_review_viewer_subject(&a->viewer))) {
-            return true;
-        }
-    }
-    return a->scope != SCOPE_OWN;
-}
-
-static void
-put_place(struct api_request *a, const struct writ_yaml *node)
-{
-    writ_write_text(&a->w, "file", writ_standing_file(a->viewer.generation->config, node));
-    writ_write_count(&a->w, "line", node->key_line);
-}
-
-static void
-put_constraint(
-    struct api_request *a, const struct writ_tool_rule *rule, const struct writ_extension *ours)
-{
-    const struct writ_constraint *c =
-        writ_standing_named(rule->arguments, writ_member_view(&ours->constraint));
-    writ_auto_buf bound = writ_buf_make(WRIT_API_ANSWER_MAX);
-
-    if (c == NULL) {
-        return;
-    }
-    writ_standing_bound(c, &bound);
-    writ_write_name(&a->w, WRIT_LIT("constraint"));
-    writ_write_object_begin(&a->w);
-    put_place(a, c->node);
-    writ_write_text(&a->w, "bound", writ_buf_view(&bound));
-    writ_write_text(&a->w, "accepted", c->accepted);
-    writ_write_object_end(&a->w);
-}
-
-/* The rule that a call of this caller gets now, and whether the policy is still that of the record.
- * No value of the call is in it. */
+/* For those who may read the policy. No value of the call is in it. */
 static WRIT_RESULT
 put_why(struct api_request *a, const struct round *round, struct writ_arena *arena)
 {
-    const struct writ_config *config = a->viewer.generation->config;
-    char digest[WRIT_DIGEST_TEXT];
     struct writ_decision d = {0};
     struct writ_extension ours = {0};
-    const struct writ_tool_rule *rule;
-    struct writ_agent agent;
+    const struct writ_why_answer about = {
+        .viewer = &a->viewer, .decision = &d, .extension = &ours, .tenant = round->call.tenant};
 
+    if (!writ_ledger_viewer_reads_policy(&a->viewer)) {
+        return WRIT_DONE;
+    }
     WRIT_TRY(writ_body_decision(round->call.decision, arena, &d, NULL));
     WRIT_TRY(writ_extension_read(&d.extensions, arena, &ours, NULL));
-    agent = (struct writ_agent){.id = writ_member_view(&d.agent_id),
-        .tenant = round->call.tenant,
-        .role = writ_member_view(&d.agent_role)};
-    rule = writ_policy_find(config, &agent, writ_member_view(&ours.upstream), d.tool.view, NULL);
-    writ_digest_text(&config->policy_digest, digest);
     writ_write_name(&a->w, WRIT_LIT("why"));
-    writ_write_object_begin(&a->w);
-    writ_write_flag(&a->w, "same_policy", writ_view_is(writ_member_view(&d.policy_digest), digest));
-    if (rule != NULL) {
-        writ_write_name(&a->w, WRIT_LIT("rule"));
-        writ_write_object_begin(&a->w);
-        writ_write_text(&a->w, "ref", rule->ref);
-        put_place(a, rule->node);
-        writ_write_object_end(&a->w);
-        put_constraint(a, rule, &ours);
-    }
-    writ_write_object_end(&a->w);
-    return WRIT_DONE;
+    return writ_why_answer_put(&about, arena, &a->w);
 }
 
 /* For those who may read them: whether there are contents. No key is used. */
@@ -408,9 +334,7 @@ put_round(struct api_request *a, const struct round *round, struct writ_arena *a
         writ_write_name(w, WRIT_LIT("outcome"));
         writ_write_raw(w, round->call.outcome);
     }
-    if (may_read_policy(a)) {
-        WRIT_TRY(put_why(a, round, arena));
-    }
+    WRIT_TRY(put_why(a, round, arena));
     WRIT_TRY(put_contents(a, round, arena));
     writ_write_object_end(w);
     return WRIT_DONE;
@@ -579,7 +503,7 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
         writ_api_answer_problem(x, writ_api_status(refused), refused);
         return NULL;
     }
-    a->scope = scope_of(&a->viewer);
+    a->scope = writ_ledger_viewer_scope(&a->viewer);
     return a;
 }
 
@@ -602,10 +526,10 @@ read_filter(struct api_request *a)
         !writ_is_ok(writ_query_get(query, WRIT_LIT("before"), NUMBER_MAX, arena, &before))) {
         return false;
     }
-    if (a->scope != SCOPE_ALL) {
+    if (a->scope != WRIT_LEDGER_ALL) {
         a->filter.tenant = tenant_of(a);
     }
-    if (a->scope == SCOPE_OWN) {
+    if (a->scope == WRIT_LEDGER_OWN) {
         a->filter.agent_id = a->viewer.agent.id;
     }
     return read_decision(decision, &a->filter) &&

@@ -378,7 +378,7 @@ test('the ledger is shown page by page to permitted callers only', async (t) => 
   assert.equal(life.rounds[1].outcome.outcome, 'executed');
   assert.deepEqual(await api(base, AUDITOR, `/ledger/${id}`), life, 'the same life by each of its ids');
   const refused = (await api(base, CHIEF, `/ledger/${all.calls[0].decision_id}`)).rounds[0].why;
-  assert.deepEqual(refused, { same_policy: true }, 'a tool without a rule');
+  assert.deepEqual([refused.same_policy, refused.rule, refused.nearest], [true, null, null], 'a tool without a rule');
   for (const round of life.rounds) {
     assert.equal(round.why.same_policy, true);
     assert.deepEqual([round.why.rule.file, round.why.rule.ref], [gw.configFile, 'tools/pay~1transfer#0']);
@@ -825,3 +825,64 @@ test('a person who may read contents sees them after a press; the look is record
   await gw.stop();
   assert.equal(gw.verify().facts, 2, 'two looks');
 });
+
+test('a person who may read policy and contents gets the rule, the nearest one, and an edit to copy', { skip: SKIP },
+  async (t) => {
+    const up = await startUpstream(t);
+    const balance = (max, role) => ({ roles: [role], scope: 'accounts', duplicates: 'allow',
+      arguments: [{ arg: 'days', op: 'le', value: max }, { arg: 'of', op: 'in', value: ['x'] }] });
+    const more = { content_readers: ['chief'], defaults: { contents: { keep: '1h' } },
+      tools: { 'pay/balance': [balance(7, 'clerk'), balance(90, 'boss')],
+        'pay/transfer': { scope: 'p', contents: { keep: '0s' }, arguments: [{ arg: 'n', op: 'le', value: 1 }] } } };
+    const clerk = bearer('dev', { tenant: 'acme', role: 'clerk' });
+    const gw = await startGateway(t, { ...config(up, more),
+      agents: ALL.map((agent) => (agent === DEV ? clerk.entry : agent.entry)) }, { prepare: (dir) =>
+      assert.equal(writ(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]).code, 0) });
+    const base = `http://127.0.0.1:${gw.adminPort}`;
+    const session = await openSession(gw, { token: clerk.token });
+    await session.call('pay__balance', { days: 60, of: '<b id="evil">m\u0430llory\u202e' });
+    await session.call('pay__transfer', { n: 2 });
+    const [kept, unkept] = gw.decisions().map((call) => call.decision_id);
+    const before = readFileSync(gw.configFile, 'utf8');
+    const press = (browser, label) => browser.run((name) => {
+      const button = [...document.querySelectorAll('button')].find((b) => b.textContent === name);
+      button.focus();
+    }, label).then(() => browser.press(KEY.enter));
+    const browser = await startBrowser(t);
+
+    await enter(browser, base, CHIEF, `/ledger/${kept}`);
+    await browser.sees('Make a rule from this');
+    const line = (text) => before.split('\n').findIndex((l) => l.includes(text)) + 1;
+    assert.match(await browser.text('main'), new RegExp(`Rule at\\s+${gw.configFile}:${line('"roles"')}`));
+    assert.match(await browser.text('main'), /Would be accepted\s+a number not above 7/);
+    assert.equal(gw.logText.includes('evil'), false);
+    await press(browser, 'Show the edit');
+    await browser.sees('This edit allows the call, and calls like it');
+    const shown = await browser.text('.edit');
+    assert.match(shown, /Nearest rule\s+\S+writ\.yaml:\d+, for roles boss, refuses \/of alone: it accepts /);
+    assert.match(shown, /-\s+"value": 7[^]*\+\s+"value": 60[^]*\+[^]*<b id=.{1,2}evil/);
+    assert.match(shown, /Has letters that look like others; they are marked/);
+    assert.match(shown, /The gateway does not write its configuration/);
+    assert.equal(await browser.run(() => document.querySelector('#evil')), null);
+    await press(browser, 'Copy');
+    await browser.until(() => /^(Copied|Selected)\.$/.test(document.getElementById('said').textContent));
+    const { edit } = await api(base, CHIEF, `/contents/${kept}/why`);
+    assert.equal(await browser.run(() => document.querySelector('.edit pre').textContent), edit);
+    assert.equal((await browser.run(() => String(getSelection()))).trim(), edit.trim());
+    assert.deepEqual(await faults(browser), []);
+    assert.equal(readFileSync(gw.configFile, 'utf8'), before);
+
+    await browser.open(`${base}/ledger/${unkept}`);
+    await browser.sees('Arguments of this call were not kept. An edit needs them');
+    assert.match(await browser.text('main'), new RegExp(`writ why ${unkept} --config`));
+    await browser.run(() => document.querySelector('#leave').click());
+    await enter(browser, base, AUDITOR, `/ledger/${kept}`);
+    await browser.sees('Only a subject in content_readers opens the kept arguments of a call.');
+    await browser.run(() => document.querySelector('#leave').click());
+    await enter(browser, base, clerk, `/ledger/${kept}`);
+    await browser.sees('Its life');
+    assert.doesNotMatch(await browser.text('main'), /Make a rule|Rule at/, 'not for the agent itself');
+    assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+    await gw.stop();
+    assert.equal(gw.verify().facts, 2, 'two looks: of the page, and of the test');
+  });

@@ -2,6 +2,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { bearer, mkdirSync, prepare, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -142,8 +143,10 @@ test('why names rule and constraint by file and line, and the edit lets this cal
     const page = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/ledger/${id}`,
       { headers: { authorization: `Bearer ${OLGA.token}` } });
     const [shown] = (await page.json()).rounds;
-    const { name, pointer, ...place } = told.constraint;
-    assert.deepEqual(shown.why.constraint, { ...place, accepted: told.accepted }, `the page: ${name} ${pointer}`);
+    const { arguments: known, reason_now, edit: none, note, nearest, ...same } = shown.why;
+    assert.deepEqual(same, Object.fromEntries(Object.keys(same).map((name) => [name, told[name]])), 'as the command');
+    assert.deepEqual([known, reason_now, none, nearest], ['unknown', null, null, null]);
+    assert.match(note, /^Without the arguments/);
     if (edit === null) {
       assert.equal(told.edit, null);
       assert.match(told.note, /^No small edit/);
@@ -218,7 +221,7 @@ test('why uses arguments that a review keeps, prints none of them, and names inc
   const asked = await s.call('up__pay', { iban: 'DE89SECRET' });
   const id = asked.refusal.decision_id;
   const kept = facts(gw, id);
-  assert.deepEqual([kept.decision, kept.arguments], ['require_approval', 'kept']);
+  assert.deepEqual([kept.decision, kept.arguments], ['require_approval', 'review']);
   assert.doesNotMatch(why(gw, id) + JSON.stringify(kept), /DE89SECRET/);
   gw.configure(readFileSync(gw.configFile, 'utf8').replace('op: type, value: string', 'op: prefix, value: FR'));
   const changed = facts(gw, id);
@@ -426,4 +429,134 @@ test('why_writes_no_value_of_a_secret_argument_into_an_edit', async (t) => {
     else assert.match(told.edit, edit);
     assert.doesNotMatch(JSON.stringify(told) + why(gw, refusal.decision_id, args), /hunter2/);
   }
+});
+
+// ---- with kept contents
+
+const RITA = bearer('rita', { role: 'clerk' }); // reads contents, not the policy
+const ANNA = bearer('anna', { role: 'auditor', tenant: 'local' }); // both, for a tenant that is not the only one
+const JOE = bearer('joe', { role: 'auditor' }); // reads the policy, not contents
+const READERS = [RITA, ANNA, JOE];
+const KEEPING = `  up/pay:
+  - roles: [operator]
+    scope: s
+    arguments:
+    - {arg: n, op: le, value: 10} # at most ten
+    - {arg: to, op: in, value: [ann]}
+    - {arg: pin, op: matches, value: '[0-9]+', optional: true, secret: true}
+    contents: {keep: 1h}
+  - roles: [clerk]
+    scope: s
+    arguments: [{arg: n, op: le, value: 1000}, {arg: to, op: in, value: [ann]}]
+    contents: {keep: 1h}
+  up/silent:
+    scope: s
+    arguments: [{arg: n, op: le, value: 10}]
+`;
+
+/** A gateway that keeps contents, for tools of the text; beside `tools` stands a note, which no reader of the policy gets. */
+async function keeping(t, tools = KEEPING, write = (text) => text) {
+  const up = await startUpstream(t);
+  const gw = prepare(t, {}, { prepare: (dir) => assert.equal(
+    writ(['keys', 'new', '--purpose', 'contents', '--dir', `${dir}/keys`]).code, 0) });
+  mkdirSync(gw.path('p'));
+  const text = write(YAML(up.url, '').replace('reviews:', `${READERS.map(({ entry }) => `- ${JSON.stringify(entry)}\n`)
+    .join('')}content_readers: [olga, rita, anna]\nreviews:`).replace('tools:\n', `# secret-note\ntools:\n${tools}`));
+  gw.configure(text);
+  await gw.start();
+  return { gw, text, s: await openSession(gw, { token: DEV.token }) };
+}
+
+async function asks(gw, who, path) {
+  const answer = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/${path}`,
+    { headers: { authorization: `Bearer ${who.token}` } });
+  return { status: answer.status, ...(await answer.json()) };
+}
+
+/** The looks that the ledger has recorded. */
+function looks(gw) {
+  const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
+  const facts = db.prepare('SELECT bytes FROM record JOIN body USING (leaf) WHERE kind = 5 ORDER BY leaf').all()
+    .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
+  db.close();
+  return facts.filter(({ event }) => event === 'contents_looked').map(({ data }) => data);
+}
+
+test('why_over_http_with_kept_contents_records_the_look_and_gives_the_edit_of_the_command', async (t) => {
+  const { gw, s, text } = await keeping(t);
+  const args = { n: 20, to: 'bob' };
+  const { refusal: { decision_id: id } } = await s.call('up__pay', args);
+  const { status, ...told } = await asks(gw, OLGA, `contents/${id}/why`);
+  const { arguments: known, edit, ...same } = told;
+  const { arguments: given, edit: whole, ...expected } = facts(gw, id, args);
+  assert.deepEqual([status, known, given], [200, 'contents', 'given']);
+  assert.deepEqual(same, expected, 'but for the lines around the edit, as the command');
+  assert.deepEqual(edit.split('\n').filter((l) => /^[+-]/.test(l)), whole.split('\n').filter((l) => /^[+-]/.test(l)));
+  assert.match(edit, /^\+ {4}- \{arg: to, op: in, value: \[ann, bob\]\}$/m);
+  const { decision_id: _, ...seen } = looks(gw).at(-1);
+  assert.deepEqual([looks(gw).length, _, seen.by, seen.purpose, seen.count], [1, id, 'olga', 'why', 1]);
+  assert.equal(readFileSync(gw.configFile, 'utf8'), text, 'nothing is written');
+  patch(edit);
+  assert.equal(judge(gw, 'pay', args), 'allow');
+  gw.configure(text);
+
+  // who may read only one of the two, or who sees one tenant of several
+  const refused = await asks(gw, RITA, `contents/${id}/why`);
+  assert.deepEqual([refused.status, refused.reason], [403, 'not_administrator']);
+  assert.equal((await asks(gw, JOE, `contents/${id}/why`)).reason, 'not_content_reader');
+  assert.equal(looks(gw).length, 1, 'a refused look is none');
+  const narrow = await asks(gw, ANNA, `contents/${id}/why`);
+  assert.deepEqual([narrow.edit, narrow.nearest, narrow.rule.line], [null, null, told.rule.line]);
+  assert.match(narrow.note, /^An edit and the nearest rule are for those who may read the rules of all tenants/);
+  const [{ why: life }] = (await asks(gw, ANNA, `ledger/${id}`)).rounds;
+  assert.deepEqual([life.nearest, life.edit, life.arguments], [null, null, 'unknown']);
+  assert.equal((await asks(gw, JOE, `ledger/${id}`)).rounds[0].why.nearest.ref, 'tools/up~1pay#1');
+  assert.equal((await asks(gw, OLGA, 'contents/none/why')).status, 404);
+
+  // nothing is kept, or not all of it
+  const silent = await s.call('up__silent', { n: 11 });
+  const none = await asks(gw, OLGA, `contents/${silent.refusal.decision_id}/why`);
+  assert.deepEqual([none.arguments, none.edit, none.constraint.name], ['none', null, 'n le']);
+  const before = looks(gw).length;
+  const secret = await s.call('up__pay', { n: 20, to: 'ann', pin: '12345678' });
+  const part = await asks(gw, OLGA, `contents/${secret.refusal.decision_id}/why`);
+  assert.deepEqual([part.arguments, part.edit, part.reason_now], ['partial', null, null]);
+  assert.match(part.note, /^Secret members of the arguments were never kept/);
+  assert.equal(looks(gw).length, before + 1);
+
+  // rules that the gateway has not loaded yet
+  gw.configure(text.replace('value: 10} #', 'value: 30} #'));
+  const changed = await asks(gw, OLGA, `contents/${id}/why`);
+  assert.equal(changed.edit, null);
+  assert.match(changed.note, /^No edit is tried: the files of the configuration do not have the rules/);
+});
+
+test('why_over_http_shows_lines_of_rules_and_no_other_line', async (t) => {
+  const one = `  up/pay: {scope: s, contents: {keep: 1h}, arguments: [{arg: n, op: le, value: 10}]}\n`;
+  const { gw, s, text } = await keeping(t, one);
+  const { refusal: { decision_id: id } } = await s.call('up__pay', { n: 20 });
+  const { edit } = await asks(gw, OLGA, `contents/${id}/why`);
+  assert.deepEqual(edit.split('\n').slice(2, -1).filter((l) => !l.startsWith('@@')).map((l) => l[0]), ['-', '+'], edit);
+  assert.match(facts(gw, id, { n: 20 }).edit, /secret-note/, 'the command shows what is around');
+  assert.doesNotMatch(edit, /secret-note/);
+  patch(edit);
+  assert.equal(judge(gw, 'pay', { n: 20 }), 'allow');
+  gw.configure(text);
+});
+
+test('why_over_http_of_a_file_in_one_line_gives_no_edit', async (t) => {
+  const up = await startUpstream(t);
+  const tools = { 'up/pay': { scope: 's', contents: { keep: '1h' }, arguments: [{ arg: 'n', op: 'le', value: 10 }] } };
+  const gw = prepare(t, { upstreams: { up: { http: up.url } }, agents: [DEV.entry, OLGA.entry],
+    auditors: ['auditor'], content_readers: ['olga'], tools }, { prepare: (dir) => assert.equal(
+    writ(['keys', 'new', '--purpose', 'contents', '--dir', `${dir}/keys`]).code, 0) });
+  gw.configure(JSON.stringify(JSON.parse(readFileSync(gw.configFile, 'utf8'))));
+  await gw.start();
+  const s = await openSession(gw, { token: DEV.token });
+  const { refusal: { decision_id: id } } = await s.call('up__pay', { n: 20 });
+  assert.equal(readFileSync(gw.configFile, 'utf8').trim().split('\n').length, 1);
+  const told = await asks(gw, OLGA, `contents/${id}/why`);
+  assert.equal(told.edit, null);
+  assert.match(told.note, /^An edit is known, and is not shown: its line has other options beside rules/);
+  assert.match(facts(gw, id, { n: 20 }).edit, /"value": ?20/);
 });

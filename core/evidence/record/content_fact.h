@@ -10,7 +10,7 @@
  * is the number that may be shown. */
 struct writ_content_look {
     struct writ_view by;          /* the person, or the command and the user that ran it */
-    struct writ_view purpose;     /* "show", "learn", "replay", or words of the person */
+    struct writ_view purpose;     /* "show", "why", "learn", "replay", or words of the person */
     struct writ_view decision_id; /* ptr NULL: several */
     int64_t since_us, until_us;   /* several: of this time; 0: open */
     uint64_t count;

@@ -134,3 +134,6 @@ export async function contents(id) {
   const whole = exact(text);
   return { ...json, arguments: member(whole, 'arguments'), result: member(whole, 'result') };
 }
+
+/** Why a decision was made, judged again with its kept arguments. The gateway records the look before it answers. */
+export const why = async (id) => (await asked('GET', `/v1/contents/${encodeURIComponent(id)}/why`)).json;

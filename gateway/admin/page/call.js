@@ -5,13 +5,11 @@ import { member } from './json.js';
 import { events, facts, tool } from './review.js';
 import { digest, name, pill, text, when, word } from './shown.js';
 import { tree } from './tree.js';
+import { remedy, standing } from './why.js';
 
 function record(label, value) {
   return value !== undefined && el('details', {}, el('summary', {}, label), tree(value));
 }
-
-// where the rule and the constraint stand: the gateway says it to those who may read the policy
-const place = (at) => at && text(`${at.file}:${at.line}`);
 
 function decided({ decision, why }, exact) {
   const extension = decision.extensions?.writ ?? {};
@@ -22,11 +20,7 @@ function decided({ decision, why }, exact) {
         ['Reason', extension.reason !== undefined && text(extension.reason)],
         ['Constraint that failed', extension.constraint !== undefined && text(extension.constraint)],
         ['Argument that was refused', extension.argument !== undefined && text(extension.argument)],
-        ['Rule at', place(why?.rule)],
-        ['Constraint at', place(why?.constraint)],
-        ['Its bound', why?.constraint && text(why.constraint.bound)],
-        ['Would be accepted', why?.constraint && text(why.constraint.accepted)],
-        ['Policy', why?.same_policy === false && 'It has changed since this decision: the lines are those of now.'],
+        ...standing(why),
         ['Scope', decision.normalized_scope !== undefined && text(decision.normalized_scope)],
         ['Target', decision.target !== undefined && text(decision.target)],
         ['Rules', decision.policy_refs?.length > 0 && text(decision.policy_refs.join(', '))],
@@ -120,7 +114,7 @@ export async function callView(person, id) {
         el('ol', { class: 'events' },
           life.rounds.map((round, i) => [
             decided(round, member(rounds[i], 'decision')), round.review && events(round.review), authorization(round),
-            round.outcome && ended(round.outcome, member(rounds[i], 'outcome')), kept(round),
+            round.outcome && ended(round.outcome, member(rounds[i], 'outcome')), remedy(round, facts), kept(round),
           ]),
           life.seal && sealed(life.seal, member(life.exact, 'seal'))))),
   };

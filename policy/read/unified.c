@@ -1,13 +1,13 @@
 /* Lines that both texts have are matched: what is the same at both ends first, then a small middle
  * by the longest common sequence, and a large one between lines that are unique in both. Hunks are
  * what is not matched, with a few lines around. */
-#include "cli/commands/unified.h"
+#include "policy/read/unified.h"
 
 #include "base/hidden.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
-#define CONTEXT   2                 /* unchanged lines around a change */
+#define CONTEXT   2                 /* unchanged lines around a change, where they may be shown */
 #define CELLS_MAX ((size_t)2 << 20) /* pairs of lines that are compared with each other */
 #define NONE      SIZE_MAX
 
@@ -20,7 +20,8 @@ struct lines {
 struct difference {
     struct writ_arena *arena;
     struct lines a, b;
-    size_t *match; /* of each line of a: that of b, or NONE */
+    size_t *match;  /* of each line of a: that of b, or NONE */
+    size_t context; /* unchanged lines around a change */
     bool nomem;
 };
 
@@ -244,16 +245,16 @@ put_hunks(const struct difference *d, struct writ_buf *ret)
             i++;
             j++;
             same++;
-            if (open && same > 2 * CONTEXT) {
-                hunk.i_end = i - same + CONTEXT;
-                hunk.j_end = j - same + CONTEXT;
+            if (open && same > 2 * d->context) {
+                hunk.i_end = i - same + d->context;
+                hunk.j_end = j - same + d->context;
                 put_hunk(d, &hunk, ret);
                 open = false;
             }
             continue;
         }
         if (!open) {
-            size_t back = same < CONTEXT ? same : CONTEXT;
+            size_t back = same < d->context ? same : d->context;
             hunk = (struct part){.i = i - back, .j = j - back};
             open = true;
         }
@@ -261,43 +262,104 @@ put_hunks(const struct difference *d, struct writ_buf *ret)
         change_end(d, &i, &j);
     }
     if (open) {
-        size_t front = same < CONTEXT ? same : CONTEXT;
+        size_t front = same < d->context ? same : d->context;
         hunk.i_end = i - same + front;
         hunk.j_end = j - same + front;
         put_hunk(d, &hunk, ret);
     }
 }
 
-void
-writ_unified_put(struct writ_buf *ret, struct writ_view file, struct writ_view before,
-    struct writ_view after, struct writ_arena *arena)
+/* Matches the lines of both. False without memory. */
+static bool
+compare(struct difference *d)
 {
-    struct difference d = {.arena = arena, .a = split(before, arena), .b = split(after, arena)};
-
-    if (writ_view_equal(before, after)) {
-        return;
+    d->match = writ_arena_get(d->arena, (d->a.n + 1) * sizeof *d->match);
+    if (d->a.items == NULL || d->b.items == NULL || d->match == NULL) {
+        return false;
     }
-    d.match = writ_arena_get(arena, (d.a.n + 1) * sizeof *d.match);
-    if (d.a.items == NULL || d.b.items == NULL || d.match == NULL) {
-        ret->failed = WRIT_E_NOMEM;
-        return;
+    for (size_t i = 0; i < d->a.n; i++) {
+        d->match[i] = NONE;
     }
-    for (size_t i = 0; i < d.a.n; i++) {
-        d.match[i] = NONE;
-    }
-    match(&d, (struct part){0, d.a.n, 0, d.b.n});
-    if (d.a.open != d.b.open && d.a.n > 0 && d.b.n > 0) { /* their last lines differ by the end */
-        size_t last = d.a.n - 1;
-        for (size_t i = 0; i < d.a.n; i++) {
-            d.match[i] = d.match[i] == d.b.n - 1 ? NONE : d.match[i];
+    match(d, (struct part){0, d->a.n, 0, d->b.n});
+    if (d->a.open != d->b.open && d->a.n > 0 &&
+        d->b.n > 0) { /* their last lines differ by the end */
+        size_t last = d->a.n - 1;
+        for (size_t i = 0; i < d->a.n; i++) {
+            d->match[i] = d->match[i] == d->b.n - 1 ? NONE : d->match[i];
         }
-        d.match[last] = NONE;
+        d->match[last] = NONE;
     }
+    return !d->nomem;
+}
+
+static void
+put_all(const struct difference *d, struct writ_view file, struct writ_buf *ret)
+{
     writ_buf_str(ret, "--- ");
     writ_text_safe(ret, file, file.len);
     writ_buf_str(ret, "\n+++ ");
     writ_text_safe(ret, file, file.len);
     writ_buf_byte(ret, '\n');
-    put_hunks(&d, ret);
-    ret->failed = d.nomem ? WRIT_E_NOMEM : ret->failed;
+    put_hunks(d, ret);
+}
+
+/* ---- lines that may be shown */
+
+/* Whether lines from i to i_end of a, as far as there are such, may all be shown. */
+static bool
+may_all(const struct difference *d, const bool *may, size_t i, size_t i_end)
+{
+    bool all = true;
+
+    for (; i < i_end && i < d->a.n; i++) {
+        all = all && may[i];
+    }
+    return all;
+}
+
+/* Whether every line of a that changes may be shown, with so many lines around each change. */
+static bool
+may_show(const struct difference *d, const bool *may, size_t context)
+{
+    bool all = true;
+    size_t next = 0; /* the line of b that follows */
+
+    for (size_t i = 0; i <= d->a.n; i++) {
+        size_t back = i < context ? i : context;
+        bool removed = i < d->a.n && d->match[i] == NONE;
+        bool added = !removed && next != (i < d->a.n ? d->match[i] : d->b.n);
+
+        if (removed || added) {
+            all = all && may_all(d, may, i - back, i + context + (removed ? 1 : 0));
+        }
+        if (i < d->a.n && !removed) {
+            next = d->match[i] + 1;
+        }
+    }
+    return all;
+}
+
+bool
+writ_unified_put(struct writ_buf *ret, const struct writ_unified *texts, struct writ_arena *arena)
+{
+    struct difference d = {.arena = arena,
+        .a = split(texts->before, arena),
+        .b = split(texts->after, arena),
+        .context = CONTEXT};
+
+    if (writ_view_equal(texts->before, texts->after)) {
+        return true;
+    }
+    if (!compare(&d)) {
+        ret->failed = WRIT_E_NOMEM;
+        return true;
+    }
+    if (texts->may_show != NULL) {
+        d.context = may_show(&d, texts->may_show, CONTEXT) ? CONTEXT : 0;
+        if (!may_show(&d, texts->may_show, d.context)) {
+            return false;
+        }
+    }
+    put_all(&d, texts->file, ret);
+    return true;
 }

@@ -1,0 +1,46 @@
+/* An entry of agents that takes its tenant from a token can be of any tenant. */
+#include "gateway/admin/ledger_viewer.h"
+
+bool
+writ_ledger_viewer_named(const struct writ_views *names, struct writ_view name)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (writ_view_equal(names->items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum writ_ledger_scope
+writ_ledger_viewer_scope(const struct writ_review_viewer *viewer)
+{
+    if (!writ_ledger_viewer_named(&viewer->generation->config->auditors, viewer->agent.role)) {
+        return WRIT_LEDGER_OWN;
+    }
+    return viewer->agent.tenant.len > 0 ? WRIT_LEDGER_TENANT : WRIT_LEDGER_ALL;
+}
+
+bool
+writ_ledger_viewer_reads_policy(const struct writ_review_viewer *viewer)
+{
+    return writ_ledger_viewer_scope(viewer) != WRIT_LEDGER_OWN ||
+           writ_ledger_viewer_named(
+               &viewer->generation->config->administrators, writ_review_viewer_subject(viewer));
+}
+
+bool
+writ_ledger_viewer_of_all(const struct writ_review_viewer *viewer)
+{
+    const struct writ_config *config = viewer->generation->config;
+    struct writ_view own = viewer->agent.tenant;
+
+    for (size_t i = 0; own.len > 0 && i < config->agents_n; i++) {
+        const struct writ_identity_config *entry = &config->agents[i];
+
+        if (entry->claims.tenant.len > 0 || !writ_view_equal(entry->agent.tenant, own)) {
+            return false;
+        }
+    }
+    return true;
+}

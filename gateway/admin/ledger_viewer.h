@@ -1,0 +1,27 @@
+/* ledger_viewer.h - how much of the ledger and of the policy a caller of the admin listener may
+ * read, by its role and its subject. */
+#ifndef WRIT_GATEWAY_LEDGER_VIEWER_H
+#define WRIT_GATEWAY_LEDGER_VIEWER_H
+
+#include "gateway/admin/review_viewer.h"
+
+enum writ_ledger_scope {
+    WRIT_LEDGER_OWN = 0, /* the calls that it made itself */
+    WRIT_LEDGER_TENANT,  /* those of its tenant */
+    WRIT_LEDGER_ALL,
+};
+
+/** Whether one of the names is that one. */
+bool writ_ledger_viewer_named(const struct writ_views *names, struct writ_view name);
+
+/** By `auditors` and the tenant. */
+enum writ_ledger_scope writ_ledger_viewer_scope(const struct writ_review_viewer *viewer);
+
+/** Whether it may read the rules behind a call that it sees: an auditor or an administrator. */
+bool writ_ledger_viewer_reads_policy(const struct writ_review_viewer *viewer);
+
+/** Whether the rules of every tenant are its own concern: it has no tenant, or the configuration
+ * has no agent of another one. */
+bool writ_ledger_viewer_of_all(const struct writ_review_viewer *viewer);
+
+#endif
