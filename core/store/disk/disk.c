@@ -718,21 +718,18 @@ writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *er
 }
 
 WRIT_RESULT
-writ_disk_since(
-    struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err)
+writ_disk_search(writ_disk_time_fn *time_of, void *ctx, uint64_t n, int64_t since_us, uint64_t *ret,
+    struct writ_err *err)
 {
     uint64_t low = 0, high = n;
 
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        bool row = false;
-        writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, err, "u", middle);
-        int64_t time_us =
-            writ_is_ok(result) && row ? writ_disk_int(disk, WRIT_SQL_RECORD_AT, 4) : 0;
+        bool there = false;
+        int64_t time_us = 0;
 
-        writ_disk_end(disk, WRIT_SQL_RECORD_AT);
-        WRIT_TRY(result);
-        if (!row) {
+        WRIT_TRY(time_of(ctx, middle, &there, &time_us, err));
+        if (!there) {
             WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is missing: see `writ ledger verify`",
                 (unsigned long long)middle);
         }
@@ -744,4 +741,24 @@ writ_disk_since(
     }
     *ret = low;
     return WRIT_DONE;
+}
+
+static writ_result
+time_of_record(void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_err *err)
+{
+    struct writ_disk *disk = ctx;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, ret_there, err, "u", leaf);
+
+    if (writ_is_ok(result) && *ret_there) {
+        *ret_us = writ_disk_int(disk, WRIT_SQL_RECORD_AT, 4);
+    }
+    writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+    return result;
+}
+
+WRIT_RESULT
+writ_disk_since(
+    struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err)
+{
+    return writ_disk_search(time_of_record, disk, n, since_us, ret, err);
 }

@@ -154,6 +154,14 @@ struct writ_view writ_disk_column(sqlite3_stmt *statement, int column);
 WRIT_RESULT writ_disk_since(
     struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err);
 
+/** Reads the time of a record, for writ_disk_search; *ret_there is false when it is missing. */
+typedef writ_result writ_disk_time_fn(
+    void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_err *err);
+
+/** As writ_disk_since, for records whose times `time_of` reads. */
+WRIT_RESULT writ_disk_search(writ_disk_time_fn *time_of, void *ctx, uint64_t n, int64_t since_us,
+    uint64_t *ret, struct writ_err *err);
+
 /** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when a ledger
  * would not write them. Views are borrowed until the statement is stepped. */
 WRIT_RESULT writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *err);

@@ -434,33 +434,25 @@ writ_contents_get(struct writ_contents *contents, struct writ_view decision_id,
     return result;
 }
 
-/* The first record at or after `since_us`: times grow with the index. */
+static writ_result
+time_of_record(void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_err *err)
+{
+    struct writ_contents *contents = ctx;
+
+    (void)sqlite3_bind_int64(contents->statements[SQL_TIME], 1, (int64_t)leaf);
+    return number_of(contents, SQL_TIME, ret_there, ret_us, err);
+}
+
+/* The first record at or after `since_us`. */
 static WRIT_RESULT
 find_since(struct writ_contents *contents, int64_t since_us, uint64_t *ret, struct writ_err *err)
 {
-    int64_t last = 0, time_us = 0;
-    uint64_t low = 0, high = 0;
+    int64_t last = 0;
     bool some = false;
 
     WRIT_TRY(number_of(contents, SQL_LAST, &some, &last, err));
-    high = some ? (uint64_t)last + 1 : 0;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        (void)sqlite3_bind_int64(contents->statements[SQL_TIME], 1, (int64_t)middle);
-        WRIT_TRY(number_of(contents, SQL_TIME, &some, &time_us, err));
-        if (!some) {
-            WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is missing: see `writ ledger verify`",
-                (unsigned long long)middle);
-        }
-        if (time_us < since_us) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *ret = low;
-    return WRIT_DONE;
+    return writ_disk_search(
+        time_of_record, contents, some ? (uint64_t)last + 1 : 0, since_us, ret, err);
 }
 
 /* One walk over calls. */
