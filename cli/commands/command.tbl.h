@@ -120,10 +120,17 @@ COMMAND(why, "why", "DECISION_ID", 1, 1, "show why a recorded call was decided a
     "Finds the decision in the ledger of the configuration and prints its reason, the rule and the constraint with "
     "file and line, what would be accepted, and the nearest rule that allows the call. With the arguments of the "
     "call it judges again, and prints an edit of the configuration that would allow this call, and calls like it; "
-    "it writes nothing. Arguments that a review keeps are used, and never printed. Exit 0 whatever the verdict.")
+    "it writes nothing. Arguments that a review keeps are used, and never printed. With --contents those of the kept contents "
+    "are used: the gateway of --url opens them, else this program does, while no gateway has the ledger open. The look is "
+    "recorded in the ledger first. Exit 0 whatever the verdict.")
 REQUIRED(why, "config", "FILE", "The configuration file of the gateway; its ledger is read.")
 VALUE(why, "arguments", "FILE",
     "The arguments of the call as JSON, - for standard input; refused unless they have the digest that is recorded.")
+FLAG(why, "contents", "Use the arguments that the ledger keeps (option contents of the gateway).")
+VALUE(why, "url", "URL", "The admin listener of the gateway that has the ledger open, whose content_readers name the caller.")
+VALUE(why, "token", "FILE", "File with the bearer token of an entry of agents; for --url.")
+VALUE(why, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for --url.")
+VALUE(why, "keys", "DIR", "The key directory, which has the keys of contents; by default the one of the configuration.")
 
 COMMAND(policy_test, "policy test", "CASES", 1, 1, "run test cases for a policy",
     "CASES is a YAML or JSON file {config, cases: [{name, call, expect}]}: config is a "

@@ -148,8 +148,10 @@ writ_contents_source_record(const struct writ_contents_source *source, int64_t s
 {
     const struct writ_cli *cli = source->order.cli;
     writ_auto_buf by = writ_buf_make(DATA_MAX), data = writ_buf_make(DATA_MAX);
-    struct writ_content_look look = {
-        .purpose = writ_view_str(source->order.purpose), .since_us = since_us, .count = count};
+    struct writ_content_look look = {.purpose = writ_view_str(source->order.purpose),
+        .decision_id = source->order.decision_id,
+        .since_us = since_us,
+        .count = count};
     writ_result result;
 
     if (writ_cli_has(cli, "url")) {

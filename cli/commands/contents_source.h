@@ -1,4 +1,4 @@
-/* contents_source.h - the kept contents of a ledger, for commands that read many of them: opened
+/* contents_source.h - the kept contents of a ledger, for commands that read them: opened
  * with the keys of a key directory, and recorded in the ledger before anything is printed.
  *
  *     WRIT_AUTO(struct writ_contents_source, writ_contents_source_wipe) source = {0};
@@ -21,7 +21,8 @@ struct writ_contents_source_order {
     const char *path;                 /* of the ledger */
     const struct writ_config *config; /* its key directory is used without --keys; its options of
                                          the ledger to write the record */
-    const char *purpose;              /* "replay", "learn": for the record */
+    const char *purpose;              /* "replay", "learn", "why": for the record */
+    struct writ_view decision_id;     /* the one call that is read; ptr NULL: several */
 };
 
 /** Zeroed: closed. */

@@ -1,8 +1,9 @@
 /* writ why: a recorded decision, and what in the configuration stands behind it. The explanation is
- * that of policy/why, with the arguments that the review kept or that the reader gives. Nothing is
- * written. */
+ * that of policy/why, with the arguments that the reader gives, that contents keep, or that a
+ * review keeps. No file of the configuration is written. */
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/why_contents.h"
 #include "policy/read/load.h"
 #include "policy/read/standing.h"
 #include "policy/why/why.h"
@@ -66,6 +67,9 @@ read_arguments(struct run *run, struct writ_err *err)
 
     if (writ_cli_has(run->cli, "arguments")) {
         return read_given(run, err);
+    }
+    if (writ_cli_has(run->cli, "contents")) {
+        return writ_why_contents_take(run->cli, &run->why, err);
     }
     if (!writ_is_ok(writ_reader_review(run->reader, writ_member_view(&run->decision.decision_id),
             run->arena, &review, NULL)) ||
@@ -254,8 +258,12 @@ writ_command_why(const struct writ_cli *cli)
     WRIT_AUTO(struct run, run_wipe) run = {.cli = cli};
     writ_auto_buf output = writ_buf_make(OUTPUT_MAX);
     struct writ_err err = {0};
-    writ_result result = explain(&run, &err);
+    writ_result result;
 
+    if (!writ_why_contents_check(cli)) {
+        return WRIT_EXIT_USAGE;
+    }
+    result = explain(&run, &err);
     if (writ_is_ok(result)) {
         if (cli->json) {
             put_json(&run.why, &output);

@@ -18,6 +18,17 @@ writ_contents_answer_state(enum writ_content_state state)
     return states[state];
 }
 
+enum writ_content_state
+writ_contents_answer_find(struct writ_view name)
+{
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (writ_view_is(name, states[i])) {
+            return (enum writ_content_state)i;
+        }
+    }
+    return WRIT_CONTENT_ABSENT;
+}
+
 const char *
 writ_contents_answer_unread(enum writ_content_state state)
 {

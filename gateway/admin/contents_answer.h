@@ -10,6 +10,9 @@
 /** "none", "erased", "locked", "changed", "kept". Static storage. */
 const char *writ_contents_answer_state(enum writ_content_state state);
 
+/** The state of that name; ABSENT for another text. */
+enum writ_content_state writ_contents_answer_find(struct writ_view name);
+
 /** The state of a content that was read without keys: what is locked is there. */
 const char *writ_contents_answer_unread(enum writ_content_state state);
 

@@ -2,8 +2,8 @@
  * arguments of the call, and are not judged. */
 #include "gateway/admin/why_answer.h"
 
-static WRIT_RESULT
-take_arguments(struct writ_why *why, const struct writ_content *kept)
+WRIT_RESULT
+writ_why_answer_take(struct writ_why *why, const struct writ_content *kept, struct writ_err *err)
 {
     switch (kept->state) {
     case WRIT_CONTENT_ABSENT:
@@ -23,7 +23,7 @@ take_arguments(struct writ_why *why, const struct writ_content *kept)
         writ_why_without(why, WRIT_WHY_PARTIAL);
         return WRIT_DONE;
     }
-    return writ_why_arguments(why, kept->bytes, WRIT_WHY_CONTENTS, NULL);
+    return writ_why_arguments(why, kept->bytes, WRIT_WHY_CONTENTS, err);
 }
 
 WRIT_RESULT
@@ -42,7 +42,7 @@ writ_why_answer_put(
 
     WRIT_TRY(writ_why_begin(&question, arena, &why, NULL));
     if (about->arguments != NULL) {
-        WRIT_TRY(take_arguments(&why, about->arguments));
+        WRIT_TRY(writ_why_answer_take(&why, about->arguments, NULL));
     }
     WRIT_TRY(writ_why_judge(&why, NULL));
     writ_why_json(&why, w);

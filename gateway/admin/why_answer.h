@@ -18,6 +18,11 @@ struct writ_why_answer {
                                              look is recorded; NULL: not asked for */
 };
 
+/** Takes kept arguments into an explanation, or the reason why they are not known. As
+ * writ_why_arguments. */
+WRIT_RESULT writ_why_answer_take(
+    struct writ_why *why, const struct writ_content *kept, struct writ_err *err);
+
 /** Writes the object. An edit in it shows lines of rules alone. WRIT_E_NOMEM;
  * WRIT_E_MISMATCH as writ_why_arguments. */
 WRIT_RESULT writ_why_answer_put(

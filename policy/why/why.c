@@ -75,7 +75,8 @@ writ_why_arguments(
     const struct writ_json *arguments = NULL;
     struct writ_digest digest;
 
-    limits.bytes = WRIT_WHY_ARGUMENTS_MAX;
+    limits.bytes = limits.string_bytes = WRIT_WHY_ARGUMENTS_MAX;
+    limits.values = SIZE_MAX;
     WRIT_TRY(writ_json_read(text, &limits, why->arena, &arguments, err));
     if (hash.len == 0) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,

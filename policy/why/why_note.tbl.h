@@ -15,7 +15,7 @@
     X(SHARED_LINE, "An edit is known, and is not shown: its line has other options beside rules. `writ why` prints it.", "") \
     X(OTHER_TENANTS, "An edit and the nearest rule are for those who may read the rules of all tenants.", "") \
     X(UNKNOWN, "Without the arguments nothing more is known.",                                     \
-        "Pass them with --arguments FILE, as they were sent.")                                     \
+        "Pass them with --arguments FILE, as they were sent, or --contents to open kept ones.")    \
     X(NEVER_KEPT, "No arguments of this call were kept, and without them nothing more is known.",  \
         "Pass them with --arguments FILE, as they were sent.")                                     \
     X(ERASED, "The kept arguments were erased, or their time is over, and without them nothing more is known.", \

@@ -560,3 +560,75 @@ test('why_over_http_of_a_file_in_one_line_gives_no_edit', async (t) => {
   assert.match(told.note, /^An edit is known, and is not shown: its line has other options beside rules/);
   assert.match(facts(gw, id, { n: 20 }).edit, /"value": ?20/);
 });
+
+test('why_with_contents_opens_them_at_the_gateway_or_in_the_ledger_and_records_the_look', async (t) => {
+  const { gw, s } = await keeping(t);
+  const args = { n: 20, to: 'bob' };
+  const { refusal: { decision_id: id } } = await s.call('up__pay', args);
+  const { refusal: { decision_id: silent } } = await s.call('up__silent', { n: 11 });
+  const { refusal: { decision_id: secret } } = await s.call('up__pay', { n: 20, to: 'ann', pin: '12345678' });
+  const token = (who) => {
+    writeFileSync(gw.path(`${who.entry.id}.token`), who.token, { mode: 0o600 });
+    return ['--url', `http://127.0.0.1:${gw.adminPort}`, '--token', gw.path(`${who.entry.id}.token`)];
+  };
+  const run = (about, ...more) => writ(['why', about, '--config', gw.configFile, '--contents', '--json', ...more]);
+  const { arguments: _, ...expected } = facts(gw, id, args);
+  const told = (about, ...more) => {
+    const { code, out, err } = run(about, ...more);
+    assert.equal(code, 0, err);
+    const { arguments: known, ...same } = JSON.parse(out);
+    if (about === id) assert.deepEqual(same, expected);
+    return [known, same.edit === null, same.note];
+  };
+
+  // beside a gateway
+  assert.deepEqual(told(id, ...token(OLGA)), ['contents', false, '']);
+  assert.deepEqual(looks(gw).map(({ by, purpose, decision_id }) => [by, purpose, decision_id]), [['olga', 'show', id]]);
+  const refused = run(id, ...token(JOE));
+  assert.ok(refused.code !== 0 && refused.out === '', refused.out);
+  assert.match(refused.err, /not_content_reader/);
+  const busy = run(id);
+  assert.ok(busy.code !== 0 && busy.out === '', busy.out);
+  assert.match(busy.err, /a gateway has the ledger open, and must record that its contents were read: pass the URL/);
+  assert.equal(looks(gw).length, 1);
+  assert.deepEqual(told(silent, ...token(OLGA)).slice(0, 2), ['none', true]);
+  assert.equal(looks(gw).length, 1, 'there was nothing to see');
+  assert.deepEqual(told(secret, ...token(OLGA)), ['partial', true,
+    'Secret members of the arguments were never kept, and without them the call cannot be judged again.']);
+  assert.doesNotMatch(gw.logText, /"bob"/);
+
+  // without one
+  await gw.stop();
+  const before = looks(gw).length;
+  assert.deepEqual(told(id), ['contents', false, '']);
+  assert.deepEqual(told(id, '--keys', gw.path('keys')), ['contents', false, '']);
+  const [first, second, ...none] = looks(gw).slice(before);
+  assert.deepEqual([first.purpose, first.decision_id, first.count, second.decision_id, none], ['why', id, 1, id, []]);
+  assert.match(first.by, /^writ why, run by /);
+  assert.deepEqual(told(silent).slice(0, 2), ['none', true]);
+  assert.equal(told(secret)[0], 'partial');
+  assert.equal(gw.verify().facts, before + 3);
+  assert.match(writ(['why', silent, '--config', gw.configFile, '--contents']).out,
+    /^note +No arguments of this call were kept, .* Pass them with --arguments FILE/m);
+  writ(['ledger', 'erase', gw.configFile, '--decision', id, '--yes']);
+  assert.deepEqual(told(secret)[0], 'partial');
+  const erased = JSON.parse(run(id).out);
+  assert.deepEqual([erased.arguments, erased.edit], ['erased', null]);
+});
+
+test('why_with_options_that_contradict_each_other_is_a_fault_of_the_command_line', () => {
+  const url = ['--url', 'http://127.0.0.1:9'], token = ['--token', 'file'];
+  for (const [options, said] of [
+    [['--keys', 'k'], /--keys is for --contents/], [[...url, ...token], /--url is for --contents/],
+    [['--contents', '--arguments', 'f'], /either --arguments or --contents/],
+    [['--contents', ...url], /belong together/], [['--contents', ...token], /belong together/],
+    [['--contents', '--ca', 'f'], /belong together/],
+    [['--contents', ...url, ...token, '--keys', 'k'], /--keys is for/],
+  ]) {
+    const run = writ(['why', '0190a7b0', '--config', 'none.yaml', ...options]);
+    assert.deepEqual([run.code, run.out], [2, ''], run.err);
+    assert.match(run.err, said);
+  }
+  const odd = writ(['why', 'a/b', '--config', 'none.yaml', '--contents', ...url, ...token]);
+  assert.match(odd.err, /not the id of a decision/);
+});
