@@ -1,40 +1,29 @@
 /* contents_api.c
  *
  * Invariants:
- * (1) between ask and back_on_loop a request belongs to the lookup thread, with the arena of its
- *     exchange, and between submit and back_on_loop to the writer. (2) an answer has contents only
- *     after the look at them is on disk. */
+ * (1) a caller with a tenant gets no contents of another tenant. (2) an answer has contents only
+ * after the look at them is on disk. */
 #include "gateway/admin/contents_api.h"
 
-#include "base/secret.h"
 #include "base/text.h"
 #include "evidence/record/content_fact.h"
-#include "gateway/admin/api.h"
+#include "gateway/admin/api_request.h"
 #include "gateway/admin/contents_answer.h"
 #include "gateway/admin/why_answer.h"
-#include "gateway/state/ledger_query.h"
 #include "store/ledger/ledger.h"
 
-#define MAGIC     0x636f6e74U
 #define ARENA_MAX ((size_t)128 << 20) /* memory to read the contents of one call */
 #define LOOK_MAX  8192
 #define WHY       WRIT_LIT("/why")
 
 /** One request; in the arena of its exchange. */
 struct api_request {
-    uint32_t magic;
-    struct writ_exchange *x;
-    struct writ_worker *worker;
-    struct writ_review_viewer viewer; /* until the answer */
-    struct writ_view id;              /* of the decision; empty: an erase */
-    bool explains;                    /* the look is for an explanation */
-    struct writ_entry entry;          /* of an erase */
-    bool counts;                      /* the erase is only counted */
+    struct writ_api_request request; /* its entry: an erase */
+    struct writ_view id;             /* of the decision; empty: an erase */
+    bool explains;                   /* the look is for an explanation */
+    bool counts;                     /* the erase is only counted */
     uint64_t counted;
-    struct writ_buf body;
     enum writ_reason refused;
-    struct writ_lookup lookup;
-    struct writ_post post;
 };
 
 /* ---- who may ---- */
@@ -49,24 +38,6 @@ writ_contents_api_may_read(const struct writ_review_viewer *viewer, struct writ_
 
 /* ---- the end of a request ---- */
 
-static void
-refuse(struct api_request *a, unsigned status, enum writ_reason reason)
-{
-    writ_buf_wipe_secret(&a->body);
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_problem(a->x, status, reason);
-}
-
-static void
-reply(struct api_request *a)
-{
-    struct writ_buf body = a->body; /* the end of the exchange frees its arena */
-
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_json(a->x, 200, &body);
-    writ_buf_wipe_secret(&body);
-}
-
 static unsigned
 status_of(enum writ_reason reason)
 {
@@ -78,8 +49,8 @@ status_of(enum writ_reason reason)
 static void
 answer_erased(struct api_request *a)
 {
-    const struct writ_entry_erase *erase = &a->entry.erase;
-    struct writ_write w = writ_write_to(&a->body);
+    const struct writ_entry_erase *erase = &a->request.entry.erase;
+    struct writ_write w = writ_write_to(&a->request.body);
 
     writ_write_object_begin(&w);
     writ_write_count(&w, "contents", a->counts ? a->counted : erase->contents);
@@ -88,21 +59,22 @@ answer_erased(struct api_request *a)
     writ_write_flag(&w, "held", !a->counts && erase->held);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
-    reply(a);
+    writ_api_request_reply(&a->request);
 }
 
 /* Names and counts alone. */
 static void
 tell(const struct api_request *a)
 {
-    const struct writ_entry_erase *erase = &a->entry.erase;
-    struct writ_log *log = a->worker->gateway->log;
-    struct writ_view who = writ_review_viewer_subject(&a->viewer);
+    const struct writ_entry_erase *erase = &a->request.entry.erase;
+    struct writ_log *log = a->request.worker->gateway->log;
+    struct writ_view who = writ_review_viewer_subject(&a->request.viewer);
 
     if (a->refused == WRIT_REASON_CONTENTS_CHANGED) {
         WRIT_LOG(log, WRIT_EVENT_CONTENTS_CHANGED, writ_log_text("decision_id", a->id),
             writ_log_text("who", who));
-    } else if (a->entry.kind == WRIT_ENTRY_ERASE && !a->counts && a->entry.code == WRIT_OK) {
+    } else if (a->request.entry.kind == WRIT_ENTRY_ERASE && !a->counts &&
+               a->request.entry.code == WRIT_OK) {
         WRIT_LOG(log, WRIT_EVENT_CONTENTS_ERASED, writ_log_text("who", who),
             writ_log_text("decision_id", erase->decision_id),
             writ_log_text("agent_id", erase->agent_id), writ_log_text("tenant", erase->tenant),
@@ -111,20 +83,20 @@ tell(const struct api_request *a)
 }
 
 static void
-back_on_loop(struct writ_post *post)
+back_on_loop(struct writ_api_request *request)
 {
-    struct api_request *a = post->ctx;
+    struct api_request *a = (struct api_request *)request;
 
-    WRIT_INVARIANT(a->magic == MAGIC);
     tell(a);
     if (a->refused != WRIT_REASON_NONE) {
-        refuse(a, status_of(a->refused), a->refused);
-    } else if (a->entry.kind == WRIT_ENTRY_ERASE && !a->counts && a->entry.code != WRIT_OK) {
-        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
-    } else if (a->entry.kind == WRIT_ENTRY_ERASE) {
+        writ_api_request_refuse(&a->request, status_of(a->refused), a->refused);
+    } else if (a->request.entry.kind == WRIT_ENTRY_ERASE && !a->counts &&
+               a->request.entry.code != WRIT_OK) {
+        writ_api_request_refuse(&a->request, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+    } else if (a->request.entry.kind == WRIT_ENTRY_ERASE) {
         answer_erased(a);
     } else {
-        reply(a);
+        writ_api_request_reply(&a->request);
     }
 }
 
@@ -133,7 +105,7 @@ back_on_loop(struct writ_post *post)
 static WRIT_RESULT
 record_look(struct api_request *a, const struct writ_contents_call *call)
 {
-    const struct writ_content_look look = {.by = writ_review_viewer_subject(&a->viewer),
+    const struct writ_content_look look = {.by = writ_review_viewer_subject(&a->request.viewer),
         .purpose = a->explains ? WRIT_LIT("why") : WRIT_LIT("show"),
         .decision_id = call->decision->decision_id.view,
         .count = 1};
@@ -141,14 +113,14 @@ record_look(struct api_request *a, const struct writ_contents_call *call)
 
     WRIT_TRY(writ_content_fact_look(&look, &data, NULL));
     return writ_ledger_record(
-        a->worker->gateway->ledger, WRIT_FACT_CONTENTS_LOOKED, writ_buf_view(&data), NULL);
+        a->request.worker->gateway->ledger, WRIT_FACT_CONTENTS_LOOKED, writ_buf_view(&data), NULL);
 }
 
 static WRIT_RESULT
 put_answer(struct api_request *a, const struct writ_contents_call *call, struct writ_arena *arena,
     struct writ_write *w)
 {
-    const struct writ_why_answer about = {.viewer = &a->viewer,
+    const struct writ_why_answer about = {.viewer = &a->request.viewer,
         .decision = call->decision,
         .extension = call->extension,
         .tenant = call->tenant,
@@ -165,15 +137,15 @@ put_answer(struct api_request *a, const struct writ_contents_call *call, struct 
 static WRIT_RESULT
 look(struct api_request *a, struct writ_arena *arena)
 {
-    const struct writ_generation *generation = a->viewer.generation;
+    const struct writ_generation *generation = a->request.viewer.generation;
     writ_auto_contents contents = NULL;
     struct writ_contents_call call;
-    struct writ_write w = writ_write_to(&a->body);
+    struct writ_write w = writ_write_to(&a->request.body);
 
     WRIT_TRY(writ_contents_open(generation->config->store.ptr, generation->keyring,
-        a->worker->gateway->clock, &contents, NULL));
+        a->request.worker->gateway->clock, &contents, NULL));
     WRIT_TRY(writ_contents_get(contents, a->id, arena, &call, NULL));
-    if (!writ_contents_api_may_read(&a->viewer, call.tenant)) {
+    if (!writ_contents_api_may_read(&a->request.viewer, call.tenant)) {
         return (writ_result){WRIT_E_ABSENT}; /* another tenant's does not exist */
     }
     WRIT_TRY(put_answer(a, &call, arena, &w));
@@ -196,53 +168,25 @@ work_look(struct writ_lookup *lookup, struct writ_reader *reader)
                  : writ_is_ok(result)             ? WRIT_REASON_NONE
                                                   : WRIT_REASON_LEDGER_UNAVAILABLE;
     writ_arena_free(arena);
-    writ_loop_answer(a->worker->loop, &a->post);
+    writ_api_request_done(&a->request);
 }
 
 static void
 work_count(struct writ_lookup *lookup, struct writ_reader *reader)
 {
     struct api_request *a = lookup->ctx;
-    const struct writ_generation *generation = a->viewer.generation;
+    const struct writ_generation *generation = a->request.viewer.generation;
     writ_result result = {WRIT_E_IO};
 
     if (reader != NULL) {
         result = writ_contents_answer_count(generation->config->store.ptr,
-            a->worker->gateway->clock, &a->entry.erase, &a->counted, NULL);
+            a->request.worker->gateway->clock, &a->request.entry.erase, &a->counted, NULL);
     }
     a->refused = writ_is_ok(result) ? WRIT_REASON_NONE : WRIT_REASON_LEDGER_UNAVAILABLE;
-    writ_loop_answer(a->worker->loop, &a->post);
-}
-
-/* keeps (1) */
-static void
-ask(struct api_request *a, void (*work)(struct writ_lookup *lookup, struct writ_reader *reader))
-{
-    a->lookup = (struct writ_lookup){.work = work, .ctx = a};
-    if (!writ_is_ok(writ_ledger_query_ask(a->worker->gateway->queries, &a->lookup))) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
-    }
+    writ_api_request_done(&a->request);
 }
 
 /* ---- an erase ---- */
-
-/* On the writer's thread: reads nothing. */
-static void
-entry_done(struct writ_entry *entry)
-{
-    struct api_request *a = entry->user;
-
-    writ_loop_answer(a->worker->loop, &a->post);
-}
-
-static void
-submit(struct api_request *a)
-{
-    a->entry.done = entry_done;
-    a->entry.user = a;
-    a->entry.arena = a->x->arena;
-    writ_worker_submit(a->worker, &a->entry);
-}
 
 static bool
 read_name(const struct writ_json *body, const char *name, struct writ_view *ret)
@@ -268,18 +212,18 @@ static bool
 read_erase(struct api_request *a)
 {
     static const char *const known[] = {"decision", "agent", "tenant", "before", "count", NULL};
-    struct writ_entry_erase *erase = &a->entry.erase;
+    struct writ_entry_erase *erase = &a->request.entry.erase;
     const struct writ_json *body = NULL, *counts;
 
-    if (!writ_is_ok(
-            writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) ||
+    if (!writ_is_ok(writ_json_read(
+            a->request.x->body, &writ_json_limits_default, a->request.x->arena, &body, NULL)) ||
         writ_json_type(body) != WRIT_JSON_OBJECT || !writ_json_has_only(body, known)) {
         return false;
     }
     counts = writ_json_get(body, WRIT_LIT("count"));
     a->counts = writ_json_type(counts) == WRIT_JSON_TRUE;
-    a->entry.kind = WRIT_ENTRY_ERASE;
-    *erase = (struct writ_entry_erase){.by = writ_review_viewer_subject(&a->viewer)};
+    a->request.entry.kind = WRIT_ENTRY_ERASE;
+    *erase = (struct writ_entry_erase){.by = writ_review_viewer_subject(&a->request.viewer)};
     return read_name(body, "decision", &erase->decision_id) &&
            read_name(body, "agent", &erase->agent_id) &&
            read_name(body, "tenant", &erase->tenant) && read_before(body, &erase->before_us) &&
@@ -292,8 +236,8 @@ read_erase(struct api_request *a)
 static bool
 is_within(struct api_request *a)
 {
-    struct writ_entry_erase *erase = &a->entry.erase;
-    struct writ_view own = a->viewer.agent.tenant;
+    struct writ_entry_erase *erase = &a->request.entry.erase;
+    struct writ_view own = a->request.viewer.agent.tenant;
 
     if (own.len == 0) {
         return true;
@@ -308,17 +252,17 @@ is_within(struct api_request *a)
 static void
 begin_erase(struct api_request *a)
 {
-    if (!writ_ledger_viewer_named(&a->viewer.generation->config->administrators,
-            writ_review_viewer_subject(&a->viewer))) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    if (!writ_ledger_viewer_named(&a->request.viewer.generation->config->administrators,
+            writ_review_viewer_subject(&a->request.viewer))) {
+        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (!read_erase(a)) {
-        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
     } else if (!is_within(a)) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (a->counts) {
-        ask(a, work_count);
+        writ_api_request_ask(&a->request, work_count);
     } else {
-        submit(a);
+        writ_api_request_submit(&a->request);
     }
 }
 
@@ -329,23 +273,14 @@ static struct api_request *
 begin(struct writ_exchange *x, struct writ_gateway *gateway)
 {
     struct api_request *a = writ_arena_get(x->arena, sizeof *a);
-    enum writ_reason refused;
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
-    *a = (struct api_request){.magic = MAGIC,
-        .x = x,
-        .worker = writ_gateway_worker(gateway, x->loop),
-        .body = writ_buf_make(WRIT_API_ANSWER_MAX),
-        .post = {.fn = back_on_loop, .ctx = a}};
-    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
-    if (refused != WRIT_REASON_NONE) {
-        writ_api_answer_problem(x, writ_api_status(refused), refused);
-        return NULL;
-    }
-    return a;
+    *a = (struct api_request){.counts = false};
+    writ_api_request_init(&a->request, x, gateway, back_on_loop);
+    return writ_api_request_caller(&a->request) ? a : NULL;
 }
 
 static void
@@ -358,15 +293,15 @@ handle_look(struct writ_exchange *x, void *ctx)
     }
     a->explains = writ_view_has_suffix(x->suffix, WHY);
     a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->explains ? WHY.len : 0));
-    if (!writ_ledger_viewer_named(&a->viewer.generation->config->content_readers,
-            writ_review_viewer_subject(&a->viewer))) {
-        refuse(a, 403, WRIT_REASON_NOT_CONTENT_READER);
-    } else if (a->explains && !writ_ledger_viewer_reads_policy(&a->viewer)) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    if (!writ_ledger_viewer_named(&a->request.viewer.generation->config->content_readers,
+            writ_review_viewer_subject(&a->request.viewer))) {
+        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_CONTENT_READER);
+    } else if (a->explains && !writ_ledger_viewer_reads_policy(&a->request.viewer)) {
+        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (a->id.len == 0 || a->id.len > WRIT_LEDGER_NAME_MAX) {
-        refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
+        writ_api_request_refuse(&a->request, 404, WRIT_REASON_PATH_UNKNOWN);
     } else {
-        ask(a, work_look);
+        writ_api_request_ask(&a->request, work_look);
     }
 }
 

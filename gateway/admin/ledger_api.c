@@ -1,36 +1,28 @@
-/* ledger_api.c
+/* ledger_api.c - every answer is made on the thread of the lookups (api_request.h).
  *
- * Invariants:
- * (1) between ask and back_on_loop a query belongs to the lookup thread, with the arena of its
- *     exchange; the loop does not touch it. (2) an answer contains only records that the viewer may
- *     see. */
+ * Invariant: (1) an answer contains only records that the viewer may see. */
 #include "gateway/admin/ledger_api.h"
 
 #include "base/text.h"
 #include "evidence/json/write.h"
 #include "evidence/record/extension.h"
 #include "evidence/record/review_record.h"
-#include "gateway/admin/api.h"
+#include "gateway/admin/api_request.h"
 #include "gateway/admin/contents_answer.h"
 #include "gateway/admin/contents_api.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/admin/why_answer.h"
 #include "gateway/http/query.h"
-#include "gateway/state/ledger_query.h"
 #include "store/read/receipts.h"
 #include "store/tables/body.h"
 
-#define MAGIC      0x6c617069U
 #define ARENA_MAX  ((size_t)128 << 20) /* memory to read the life of one call */
 #define NUMBER_MAX 20                  /* digits of a place in the log */
 #define RECEIPT    WRIT_LIT("/receipt")
 
 /** One query; in the arena of its exchange. */
 struct api_request {
-    uint32_t magic;
-    struct writ_exchange *x;
-    struct writ_worker *worker;
-    struct writ_review_viewer viewer; /* until the answer */
+    struct writ_api_request request;
     enum writ_ledger_scope scope;
     bool wants_receipt;     /* of the call */
     bool wants_checkpoint;  /* and nothing else */
@@ -39,13 +31,10 @@ struct api_request {
     struct writ_view words; /* search terms; empty: none */
     struct writ_reader_filter filter;
     /* the answer: of the lookups' thread */
-    struct writ_buf body;
-    struct writ_write w;
+    struct writ_write w; /* to the body */
     size_t scanned, found;
     uint64_t next; /* 0: there is nothing older */
     enum writ_reason refused;
-    struct writ_lookup lookup;
-    struct writ_post post;
 };
 
 /* ---- who sees what ---- */
@@ -54,7 +43,7 @@ struct api_request {
 static struct writ_view
 tenant_of(const struct api_request *a)
 {
-    struct writ_view tenant = a->viewer.agent.tenant;
+    struct writ_view tenant = a->request.viewer.agent.tenant;
 
     return tenant.len > 0 ? tenant : WRIT_LIT("");
 }
@@ -70,7 +59,8 @@ sees(const struct api_request *a, struct writ_view tenant, struct writ_view agen
     case WRIT_LEDGER_OWN:
         break;
     }
-    return writ_view_equal(tenant, tenant_of(a)) && writ_view_equal(agent_id, a->viewer.agent.id);
+    return writ_view_equal(tenant, tenant_of(a)) &&
+           writ_view_equal(agent_id, a->request.viewer.agent.id);
 }
 
 /* ---- a page of the list ---- */
@@ -134,7 +124,7 @@ put_item(struct writ_write *w, const struct writ_reader_item *item)
     writ_write_object_end(w);
 }
 
-/* keeps (2) */
+/* keeps (1) */
 static bool
 take_item(void *ctx, const struct writ_reader_item *item)
 {
@@ -244,7 +234,7 @@ sees_review(const struct api_request *a, const struct round *round, struct writ_
            writ_is_ok(writ_body_json(round->review.records[0], arena, &record, NULL)) &&
            writ_is_ok(writ_review_read_terms(
                writ_json_get(record, WRIT_LIT("terms")), arena, &review, NULL)) &&
-           writ_review_viewer_sees(&a->viewer, &review);
+           writ_review_viewer_sees(&a->request.viewer, &review);
 }
 
 /* The rounds of a call in order: those before the requested one, and those after it. */
@@ -273,7 +263,7 @@ gather(struct api_request *a, struct writ_reader *reader, struct writ_arena *are
         n++;
     }
     *ret_n = n;
-    return (writ_result){allowed ? WRIT_OK : WRIT_E_ABSENT}; /* keeps (2) */
+    return (writ_result){allowed ? WRIT_OK : WRIT_E_ABSENT}; /* keeps (1) */
 }
 
 /* For those who may read the policy. No value of the call is in it. */
@@ -282,10 +272,12 @@ put_why(struct api_request *a, const struct round *round, struct writ_arena *are
 {
     struct writ_decision d = {0};
     struct writ_extension ours = {0};
-    const struct writ_why_answer about = {
-        .viewer = &a->viewer, .decision = &d, .extension = &ours, .tenant = round->call.tenant};
+    const struct writ_why_answer about = {.viewer = &a->request.viewer,
+        .decision = &d,
+        .extension = &ours,
+        .tenant = round->call.tenant};
 
-    if (!writ_ledger_viewer_reads_policy(&a->viewer)) {
+    if (!writ_ledger_viewer_reads_policy(&a->request.viewer)) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_body_decision(round->call.decision, arena, &d, NULL));
@@ -298,16 +290,16 @@ put_why(struct api_request *a, const struct round *round, struct writ_arena *are
 static WRIT_RESULT
 put_contents(struct api_request *a, const struct round *round, struct writ_arena *arena)
 {
-    const char *path = a->viewer.generation->config->store.ptr;
+    const char *path = a->request.viewer.generation->config->store.ptr;
     writ_auto_contents contents = NULL;
     struct writ_contents_call call;
     struct writ_decision d = {0};
 
-    if (!writ_contents_api_may_read(&a->viewer, round->call.tenant)) {
+    if (!writ_contents_api_may_read(&a->request.viewer, round->call.tenant)) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_body_decision(round->call.decision, arena, &d, NULL));
-    WRIT_TRY(writ_contents_open(path, NULL, a->worker->gateway->clock, &contents, NULL));
+    WRIT_TRY(writ_contents_open(path, NULL, a->request.worker->gateway->clock, &contents, NULL));
     WRIT_TRY(writ_contents_get(contents, d.decision_id.view, arena, &call, NULL));
     writ_write_text(
         &a->w, "contents", writ_view_str(writ_contents_answer_unread(call.arguments.state)));
@@ -374,12 +366,12 @@ tell_life(struct api_request *a, struct writ_reader *reader, struct writ_arena *
 static WRIT_RESULT
 open_proofs(const struct api_request *a, struct writ_proofs **ret)
 {
-    const struct writ_generation *generation = a->viewer.generation;
+    const struct writ_generation *generation = a->request.viewer.generation;
 
     return writ_proofs_open(generation->config->store.ptr, generation->keyring, ret, NULL);
 }
 
-/* keeps (2): a viewer that may not see the call gets no receipt of it */
+/* keeps (1): a viewer that may not see the call gets no receipt of it */
 static WRIT_RESULT
 tell_receipt(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
 {
@@ -392,7 +384,8 @@ tell_receipt(struct api_request *a, struct writ_reader *reader, struct writ_aren
     }
     WRIT_TRY(gather(a, reader, arena, rounds, &n));
     WRIT_TRY(open_proofs(a, &proofs));
-    return writ_receipts_make(reader, proofs, a->viewer.generation->keyring, a->id, &a->body, NULL);
+    return writ_receipts_make(
+        reader, proofs, a->request.viewer.generation->keyring, a->id, &a->request.body, NULL);
 }
 
 static WRIT_RESULT
@@ -428,27 +421,16 @@ tell_checkpoint(struct api_request *a)
 /* ---- from the loop to the thread and back ---- */
 
 static void
-refuse(struct api_request *a, unsigned status, enum writ_reason reason)
+back_on_loop(struct writ_api_request *request)
 {
-    writ_buf_wipe(&a->body);
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_problem(a->x, status, reason);
-}
+    struct api_request *a = (struct api_request *)request;
 
-static void
-back_on_loop(struct writ_post *post)
-{
-    struct api_request *a = post->ctx;
-
-    WRIT_INVARIANT(a->magic == MAGIC);
     if (a->refused != WRIT_REASON_NONE) {
-        refuse(a, a->refused == WRIT_REASON_PATH_UNKNOWN ? 404 : 503, a->refused);
-        return;
+        writ_api_request_refuse(
+            &a->request, a->refused == WRIT_REASON_PATH_UNKNOWN ? 404 : 503, a->refused);
+    } else {
+        writ_api_request_reply(request);
     }
-    struct writ_buf body = a->body; /* the end of the exchange frees its arena */
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_json(a->x, 200, &body);
-    writ_buf_wipe(&body);
 }
 
 /* On the thread of the lookups. */
@@ -459,8 +441,7 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
     struct writ_arena *arena = reader == NULL ? NULL : writ_arena_new(ARENA_MAX);
     writ_result result = {WRIT_E_NOMEM};
 
-    a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    a->w = writ_write_to(&a->body);
+    a->w = writ_write_to(&a->request.body);
     if (arena != NULL) {
         result = a->wants_checkpoint ? tell_checkpoint(a)
                  : a->wants_receipt  ? tell_receipt(a, reader, arena)
@@ -471,18 +452,7 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
                  : writ_is_ok(result)         ? WRIT_REASON_NONE
                                               : WRIT_REASON_LEDGER_UNAVAILABLE;
     writ_arena_free(arena);
-    writ_loop_answer(a->worker->loop, &a->post);
-}
-
-/* keeps (1) */
-static void
-ask(struct api_request *a)
-{
-    a->lookup = (struct writ_lookup){.work = work, .ctx = a};
-    a->post = (struct writ_post){.fn = back_on_loop, .ctx = a};
-    if (!writ_is_ok(writ_ledger_query_ask(a->worker->gateway->queries, &a->lookup))) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
-    }
+    writ_api_request_done(&a->request);
 }
 
 /* NULL: answered. */
@@ -490,20 +460,17 @@ static struct api_request *
 begin(struct writ_exchange *x, struct writ_gateway *gateway)
 {
     struct api_request *a = writ_arena_get(x->arena, sizeof *a);
-    enum writ_reason refused;
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
-    *a = (struct api_request){
-        .magic = MAGIC, .x = x, .worker = writ_gateway_worker(gateway, x->loop)};
-    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
-    if (refused != WRIT_REASON_NONE) {
-        writ_api_answer_problem(x, writ_api_status(refused), refused);
+    *a = (struct api_request){.from = 0};
+    writ_api_request_init(&a->request, x, gateway, back_on_loop);
+    if (!writ_api_request_caller(&a->request)) {
         return NULL;
     }
-    a->scope = writ_ledger_viewer_scope(&a->viewer);
+    a->scope = writ_ledger_viewer_scope(&a->request.viewer);
     return a;
 }
 
@@ -517,8 +484,8 @@ read_decision(struct writ_view word, struct writ_reader_filter *ret)
 static bool
 read_filter(struct api_request *a)
 {
-    struct writ_arena *arena = a->x->arena;
-    struct writ_view query = a->x->query, decision = {NULL, 0}, before = {NULL, 0};
+    struct writ_arena *arena = a->request.x->arena;
+    struct writ_view query = a->request.x->query, decision = {NULL, 0}, before = {NULL, 0};
 
     if (!writ_is_ok(
             writ_query_get(query, WRIT_LIT("q"), WRIT_LEDGER_API_WORDS_MAX, arena, &a->words)) ||
@@ -530,7 +497,7 @@ read_filter(struct api_request *a)
         a->filter.tenant = tenant_of(a);
     }
     if (a->scope == WRIT_LEDGER_OWN) {
-        a->filter.agent_id = a->viewer.agent.id;
+        a->filter.agent_id = a->request.viewer.agent.id;
     }
     return read_decision(decision, &a->filter) &&
            (before.len == 0 ||
@@ -543,9 +510,9 @@ handle_list(struct writ_exchange *x, void *ctx)
     struct api_request *a = begin(x, ctx);
 
     if (a != NULL && !read_filter(a)) {
-        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
     } else if (a != NULL) {
-        ask(a);
+        writ_api_request_ask(&a->request, work);
     }
 }
 
@@ -560,10 +527,10 @@ handle_one(struct writ_exchange *x, void *ctx)
     a->wants_receipt = writ_view_has_suffix(x->suffix, RECEIPT);
     a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->wants_receipt ? RECEIPT.len : 0));
     if (a->id.len == 0 || a->id.len > WRIT_LEDGER_NAME_MAX) {
-        refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
+        writ_api_request_refuse(&a->request, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
     }
-    ask(a);
+    writ_api_request_ask(&a->request, work);
 }
 
 static void
@@ -576,15 +543,16 @@ handle_checkpoint(struct writ_exchange *x, void *ctx)
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    *a = (struct api_request){.magic = MAGIC, .x = x, .worker = writ_gateway_worker(ctx, x->loop)};
-    a->viewer.generation = writ_generation_hold(a->worker->generation);
+    *a = (struct api_request){.from = 0};
+    writ_api_request_init(&a->request, x, ctx, back_on_loop);
+    a->request.viewer.generation = writ_generation_hold(a->request.worker->generation);
     a->wants_checkpoint = true;
     if (!writ_is_ok(writ_query_get(x->query, WRIT_LIT("from"), NUMBER_MAX, x->arena, &from)) ||
         (from.len > 0 && !writ_is_ok(writ_text_u64(from, 0, WRIT_TREE_SIZE_MAX, &a->from)))) {
-        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
         return;
     }
-    ask(a);
+    writ_api_request_ask(&a->request, work);
 }
 
 void
