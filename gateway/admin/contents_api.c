@@ -1,8 +1,8 @@
 /* contents_api.c
  *
  * Invariants:
- * (1) a caller with a tenant gets no contents of another tenant. (2) an answer has contents only
- * after the look at them is on disk. */
+ * (1) a caller with a tenant has no contents of another tenant decrypted. (2) an answer has
+ * contents only after the look at them is on disk. */
 #include "gateway/admin/contents_api.h"
 
 #include "base/text.h"
@@ -133,6 +133,25 @@ put_answer(struct api_request *a, const struct writ_contents_call *call, struct 
     return WRIT_DONE;
 }
 
+/* Another tenant's call does not exist, whatever its contents are. keeps (1) */
+static WRIT_RESULT
+check_tenant(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
+{
+    struct writ_reader_call call;
+    writ_result result;
+
+    if (a->request.viewer.agent.tenant.len == 0) {
+        return WRIT_DONE;
+    }
+    result = writ_reader_show(reader, a->id, arena, &call, NULL);
+    if (!writ_is_ok(result)) {
+        return (writ_result){result.code == WRIT_E_ABSENT ? WRIT_E_ABSENT : WRIT_E_IO};
+    }
+    return writ_contents_api_may_read(&a->request.viewer, call.tenant)
+               ? WRIT_DONE
+               : (writ_result){WRIT_E_ABSENT};
+}
+
 /* keeps (2) */
 static WRIT_RESULT
 look(struct api_request *a, struct writ_arena *arena)
@@ -145,9 +164,6 @@ look(struct api_request *a, struct writ_arena *arena)
     WRIT_TRY(writ_contents_open(generation->config->store.ptr, generation->keyring,
         a->request.worker->gateway->clock, &contents, NULL));
     WRIT_TRY(writ_contents_get(contents, a->id, arena, &call, NULL));
-    if (!writ_contents_api_may_read(&a->request.viewer, call.tenant)) {
-        return (writ_result){WRIT_E_ABSENT}; /* another tenant's does not exist */
-    }
     WRIT_TRY(put_answer(a, &call, arena, &w));
     WRIT_TRY(writ_write_end(&w, NULL));
     return writ_contents_answer_shows(&call) ? record_look(a, &call) : WRIT_DONE;
@@ -161,6 +177,9 @@ work_look(struct writ_lookup *lookup, struct writ_reader *reader)
     writ_result result = {WRIT_E_NOMEM};
 
     if (arena != NULL) {
+        result = check_tenant(a, reader, arena);
+    }
+    if (writ_is_ok(result)) {
         result = look(a, arena);
     }
     a->refused = result.code == WRIT_E_ABSENT     ? WRIT_REASON_PATH_UNKNOWN

@@ -341,7 +341,8 @@ test('only content readers look, only at their tenant; a look that is refused sh
 test('an edited row is refused at the look', async (t) => {
   const { up, gw } = await setUp(t, { 'up/pay': ANY }, { defaults: { contents: { keep: '1h' } } });
   up.onCall = (m) => m.text('done');
-  const [{ id: first }, { id: second }] = [await call(gw, 'pay', { n: 1 }), await call(gw, 'pay', { n: 2 })];
+  const [{ id: first }, { id: second }] = [await call(gw, 'pay', { n: 1 }),
+    await call(gw, 'pay', { n: 2 }, { who: OTHER })];
   await gw.stop();
   const db = new DatabaseSync(gw.ledgerFile);
   const leaves = db.prepare('SELECT leaf FROM content ORDER BY leaf').all().map(({ leaf }) => leaf);
@@ -362,6 +363,15 @@ test('an edited row is refused at the look', async (t) => {
   const { status, json } = await ask(gw, RITA, `/v1/contents/${first}`);
   assert.deepEqual([status, json.reason], [409, 'contents_changed']);
   assert.equal((await gw.waitLog('contents_changed')).decision_id, first);
+  const told = gw.log.length;
+  assert.equal((await ask(gw, ACME, `/v1/contents/${first}`)).status, 409, 'of its own tenant');
+  await gw.waitLog('contents_changed', told);
+  const silent = gw.log.length;
+  for (const path of [second, `${second}/why`]) {
+    const foreign = await ask(gw, ACME, `/v1/contents/${path}`);
+    assert.deepEqual([foreign.status, foreign.json.reason], [404, 'path_unknown'], 'of another tenant');
+  }
+  assert.equal(gw.log.slice(silent).some(({ event }) => event === 'contents_changed'), false);
   assert.deepEqual(facts(gw, 'contents_looked'), []);
 });
 
