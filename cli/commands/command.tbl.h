@@ -355,6 +355,28 @@ VALUE(receipt, "checkpoint", "FILE",
     VALUE(id, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")     \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")
 
+COMMAND(export, "export", "LEDGER", 1, 1, "send records as events to another system",
+    "Turns the records of LEDGER, from the cursor or the first one on, into events and sends them to a collector, a syslog "
+    "receiver or standard output, in order, each at least once (docs/export.md). The cursor moves when the receiver has "
+    "taken a batch. With --follow it waits for further records, until SIGINT or SIGTERM, and tries again when the "
+    "receiver fails; without it a failure is exit 4. A gateway does the same by itself with export in its configuration.")
+VALUE(export, "to", "URL",
+    "https://... gets lines by POST; syslog+tls://HOST:PORT gets messages of RFC 5424; http and syslog+tcp:// on this "
+    "machine. By default lines go to standard output.")
+VALUE(export, "format", "FORMAT", "json (the records, the default), ocsf or cef.")
+VALUE(export, "cursor", "FILE", "File with the index of the next record; made if absent. Without it the export begins at --from.")
+VALUE(export, "from", "N", "Index of the first record when there is no cursor yet; 0 by default.")
+VALUE(export, "token", "FILE",
+    "File with the secret of an https collector, which other users must not be able to read.")
+VALUE(export, "scheme", "WORD", "The word before the secret in Authorization; Bearer by default.")
+VALUE(export, "ca", "FILE", "PEM file of the authorities of the receiver's certificate; by default those of the system.")
+VALUE(export, "cert", "FILE", "PEM file of a client certificate.")
+VALUE(export, "key", "FILE", "PEM file of its private key, unencrypted.")
+FLAG(export, "plain-close",
+    "Count a batch as delivered when a TLS syslog receiver ends the connection without close_notify, as rsyslog with GnuTLS "
+    "does.")
+FLAG(export, "follow", "Continue with records as they are made.")
+
 COMMAND(review_list, "review list", "PATH|URL", 1, 1, "list calls under review",
     "Open and just ended reviews, the oldest first: id, state, name, agent, tool and the number of "
     "votes. PATH is the ledger; a gateway may be writing it. URL is that of an admin listener, "
@@ -478,6 +500,15 @@ VALUE(verify_bundle, "witness", "FILE",
     "Keys of witnesses, one a line: vkeys of type 4. The witnesses must have signed the checkpoint too.")
 VALUE(verify_bundle, "quorum", "N",
     "The number of witnesses that must have signed; all by default. Keys of one name are one witness.")
+COMMAND(verify_export, "verify export", "FILE", 1, 1, "check that a receiver has every event",
+    "Reads the events in FILE (- for standard input), one a line, in any format and order, also behind the header of a "
+    "syslog message. Checks the signature of each checkpoint, that no index is missing up to the newest one, and that the "
+    "tree over the events has the root of every checkpoint. Prints ok with the numbers, or what is missing. Exit 1 when "
+    "it does not hold.")
+REQUIRED(verify_export, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
+VALUE(verify_export, "from", "N", "Index of the first record that was exported; 0 by default. Then the tree is not checked.")
+VALUE(verify_export, "checkpoint", "FILE",
+    "A checkpoint from elsewhere, such as from writ ledger checkpoint: the events must reach it.")
 COMMAND(verify_timestamp, "verify timestamp", "CHECKPOINT RESPONSE", 2, 2,
     "check the time stamp of a checkpoint",
     "Prints ok and the time (UTC) at which the checkpoint in the file CHECKPOINT existed, by the "

@@ -192,6 +192,9 @@ set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_sl
            (request->authorization == NULL || append(headers, request->authorization)) &&
            (request->ca_file == NULL ||
                curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file) == CURLE_OK) &&
+           (request->cert_file == NULL ||
+               (curl_easy_setopt(easy, CURLOPT_SSLCERT, request->cert_file) == CURLE_OK &&
+                   curl_easy_setopt(easy, CURLOPT_SSLKEY, request->key_file) == CURLE_OK)) &&
            (request->body == NULL ||
                curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body) == CURLE_OK);
 }

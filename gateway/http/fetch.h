@@ -47,6 +47,8 @@ struct writ_fetch_request {
     const char *type;          /* of the body: "Content-Type: ..."; NULL: a form, urlencoded */
     const char *authorization; /* a whole field, "Authorization: Basic ..."; NULL: none */
     const char *ca_file;       /* PEM; NULL: the system's authorities */
+    const char *cert_file;     /* PEM of a client certificate; NULL: none */
+    const char *key_file;      /* PEM, unencrypted; NULL without a certificate */
 };
 
 /** Sends a request, and appends the body of the answer, whatever its status, which goes to

@@ -18,7 +18,7 @@
 struct writ_socket {
     int fd;
     SSL *ssl; /* NULL: plain */
-    bool connected, ready, broken;
+    bool connected, ready, broken, cut;
     const char *fault;
     struct writ_buf record; /* the views of one TLS write, side by side */
 };
@@ -64,6 +64,8 @@ tls_result(struct writ_socket *socket, int returned)
     if (!socket->ready && verified != X509_V_OK) {
         return broken(socket, X509_verify_cert_error_string(verified));
     }
+    socket->cut = (kind == SSL_ERROR_SYSCALL && saved == 0) ||
+                  ERR_GET_REASON(reason) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
     if (kind == SSL_ERROR_SYSCALL) {
         return saved != 0 ? broken_errno(socket, saved) : broken(socket, "closed without notice");
     }
@@ -157,6 +159,12 @@ bool
 writ_socket_is_connected(const struct writ_socket *socket)
 {
     return socket->connected;
+}
+
+bool
+writ_socket_is_cut(const struct writ_socket *socket)
+{
+    return socket->cut;
 }
 
 const char *
@@ -282,6 +290,21 @@ writ_socket_read(struct writ_socket *socket, char *to, size_t max, size_t *ret)
     }
     *ret = (size_t)got;
     return WRIT_SOCKET_DONE;
+}
+
+enum writ_socket_io
+writ_socket_finish(struct writ_socket *socket)
+{
+    if (socket->ssl != NULL) {
+        int returned;
+
+        errno = 0;
+        returned = SSL_shutdown(socket->ssl); /* 0: sent, and that of the other side is awaited */
+        if (returned < 0) {
+            return tls_result(socket, returned);
+        }
+    }
+    return shutdown(socket->fd, SHUT_WR) == 0 ? WRIT_SOCKET_DONE : broken_errno(socket, errno);
 }
 
 enum writ_socket_io

@@ -45,8 +45,16 @@ enum writ_socket_io writ_socket_write(
 /** Reads at most `max` bytes. DONE: `ret` bytes came. */
 enum writ_socket_io writ_socket_read(struct writ_socket *socket, char *to, size_t max, size_t *ret);
 
+/** Ends this side of the stream: close_notify, then the end of the bytes. Reading goes on, until
+ * CLOSED. After AGAIN call it again. Nothing can be written any more. */
+enum writ_socket_io writ_socket_finish(struct writ_socket *socket);
+
 /** Checks without reading: AGAIN is alive and silent, DONE has bytes waiting. */
 enum writ_socket_io writ_socket_peek(struct writ_socket *socket);
+
+/** True after a failure: the other side ended the bytes of TLS without close_notify, and did not
+ * reset the connection. */
+bool writ_socket_is_cut(const struct writ_socket *socket);
 
 /** The fault, for logs. Static storage. */
 const char *writ_socket_fault(const struct writ_socket *socket);

@@ -166,7 +166,8 @@ covers(['ledger contents', 'ledger erase'], async ({ t }) => {
 
 covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key',
   'ledger init',
-  'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'records plain', 'records ours'],
+  'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'verify export', 'export',
+  'records plain', 'records ours'],
       ({ put, folder }) => {
   const { path, keys, trusted } = sampleLedger();
   const list = shows('ledger list', [path]).decisions;
@@ -178,6 +179,7 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', '
   shows('ledger checkpoint', [path, '--keys', keys]);
   shows('ledger key', [path, '--keys', keys, '--history']);
   shows('ledger init', [join(folder, 'new.db')]);
+  shows('export', [join(folder, 'new.db'), '--to', 'http://127.0.0.1:9/']); // nothing to send
   const checkpoint = put('checkpoint', writ(['ledger', 'checkpoint', path, '--keys', keys]).out);
   shows('timestamp query', [checkpoint]);
   shows('records plain', [], { input: writ(['ledger', 'export', path, 'one']).out });
@@ -189,6 +191,10 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', '
   const bundle = writ(['ledger', 'export', path, '--keys', keys]).out;
   shows('verify bundle', [put('bundle', bundle), '--key', trusted]);
   shows('verify bundle', [put('bundle', bundle.split('\n').slice(0, 3).join('\n')), '--key', trusted], { code: 1 });
+  const events = writ(['export', path]).out;
+  shows('verify export', [put('events', events), '--key', trusted]);
+  shows('verify export', [put('events', events.split('\n').slice(1).join('\n')), '--key', trusted], { code: 1 });
+  shows('verify export', [put('events', `${events}x\n`), '--key', trusted], { code: 1 });
   const openssl = (...args) => assert.equal(spawnSync('openssl', args, { cwd: folder }).status, 0, args.join(' '));
   openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'tsa.key', '-out', 'tsa.pem', '-subj', '/CN=tsa',
     '-addext', 'extendedKeyUsage=critical,timeStamping');
