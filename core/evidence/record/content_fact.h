@@ -4,7 +4,7 @@
 #ifndef WRIT_EVIDENCE_CONTENT_FACT_H
 #define WRIT_EVIDENCE_CONTENT_FACT_H
 
-#include "base/bytes.h"
+#include "evidence/json/json.h"
 
 /** A look at one call, or at those of a time. It is recorded before contents are shown, so `count`
  * is the number that may be shown. */
@@ -30,5 +30,14 @@ WRIT_RESULT writ_content_fact_look(
     const struct writ_content_look *look, struct writ_buf *ret, struct writ_err *err);
 WRIT_RESULT writ_content_fact_erasure(
     const struct writ_content_erasure *erasure, struct writ_buf *ret, struct writ_err *err);
+
+/** Reads the data of an erase; `ret` borrows from `data`. WRIT_E_MISMATCH: not of this form. */
+WRIT_RESULT writ_content_fact_read_erasure(
+    const struct writ_json *data, struct writ_content_erasure *ret, struct writ_err *err);
+
+/** Whether an erase selects this call. */
+bool writ_content_fact_selects(const struct writ_content_erasure *erasure,
+    struct writ_view decision_id, struct writ_view agent_id, struct writ_view tenant,
+    int64_t time_us);
 
 #endif

@@ -162,6 +162,11 @@
     X(FACTS, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
+    X(FACTS_FROM, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "             \
+      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+      "WHERE r.kind = 5 AND r.leaf > ? ORDER BY r.leaf")                                           \
+    X(CALL_AT, "SELECT d.decision_id, d.agent_id, b.tenant, d.time_us FROM record AS d "           \
+      "JOIN boundary AS b ON b.id = d.boundary WHERE d.leaf = ?")                                  \
     X(FACTS_COUNT, "SELECT count(*) FROM record WHERE kind = 5 AND leaf < ?")                      \
     X(REVIEW_COUNT, "SELECT count(*) FROM record WHERE decision_id = ? AND kind = 4 AND leaf < ?") \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \

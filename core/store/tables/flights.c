@@ -28,6 +28,18 @@ writ_flights_find(const struct writ_map *flights, uint64_t leaf)
     return WRIT_MAP_OF(writ_map_find(flights, writ_tag_number(leaf)), struct writ_flight, by_leaf);
 }
 
+WRIT_RESULT
+writ_flights_each(const struct writ_map *flights,
+    writ_result (*see)(void *ctx, struct writ_flight *flight), void *ctx)
+{
+    for (size_t i = 0; i < flights->bucket_count; i++) {
+        for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
+            WRIT_TRY(see(ctx, WRIT_MAP_OF(node, struct writ_flight, by_leaf)));
+        }
+    }
+    return WRIT_DONE;
+}
+
 void
 writ_flights_remove(struct writ_map *flights, struct writ_flight *flight)
 {

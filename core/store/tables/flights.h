@@ -29,6 +29,9 @@ struct writ_flight {
 struct writ_flight *writ_flights_add(struct writ_map *flights, struct writ_boundary *boundary,
     uint64_t leaf, struct writ_view decision_id, struct writ_view intent_ref);
 struct writ_flight *writ_flights_find(const struct writ_map *flights, uint64_t leaf);
+/** Calls `see` for each until one fails, and gives its result; it adds and removes none. */
+WRIT_RESULT writ_flights_each(const struct writ_map *flights,
+    writ_result (*see)(void *ctx, struct writ_flight *flight), void *ctx);
 /** Ends its bookings and frees it. */
 void writ_flights_remove(struct writ_map *flights, struct writ_flight *flight);
 /** Frees all, and the map. */

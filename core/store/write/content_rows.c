@@ -17,8 +17,8 @@ writ_content_rows_write(struct writ_ledger *ledger, uint64_t leaf,
 }
 
 WRIT_RESULT
-writ_content_rows_write_result(struct writ_ledger *ledger, uint64_t about, uint64_t leaf,
-    const struct writ_sealed *content, struct writ_err *err)
+writ_content_rows_write_result(struct writ_ledger *ledger, const struct writ_flight *flight,
+    uint64_t leaf, const struct writ_sealed *content, struct writ_err *err)
 {
     static const uint8_t zeros[WRIT_WRAPPED_BYTES];
     struct writ_disk *disk = &ledger->disk;
@@ -29,10 +29,12 @@ writ_content_rows_write_result(struct writ_ledger *ledger, uint64_t about, uint6
     if (content == NULL) {
         return WRIT_DONE;
     }
-    result = writ_disk_query(disk, WRIT_SQL_CONTENT_KEY_IS, &row, err, "ub", about, destroyed);
+    result =
+        writ_disk_query(disk, WRIT_SQL_CONTENT_KEY_IS, &row, err, "ub", flight->leaf, destroyed);
     writ_disk_end(disk, WRIT_SQL_CONTENT_KEY_IS);
     WRIT_TRY(result);
-    return row ? writ_disk_run(disk, WRIT_SQL_CONTENT_KEY_PUT, err, "ub", leaf, destroyed)
+    return row || flight->erased
+               ? writ_disk_run(disk, WRIT_SQL_CONTENT_KEY_PUT, err, "ub", leaf, destroyed)
                : writ_content_rows_write(ledger, leaf, content, err);
 }
 

@@ -17,10 +17,11 @@
 WRIT_RESULT writ_content_rows_write(struct writ_ledger *ledger, uint64_t leaf,
     const struct writ_sealed *content, struct writ_err *err);
 
-/** The same for the result of the decision at `about`. When the arguments of that decision are
+/** The same for the result of that call. When an erase selected the call, or its arguments are
  * destroyed, by an erase or with their time, its row of `content_key` has zeros from the start. */
-WRIT_RESULT writ_content_rows_write_result(struct writ_ledger *ledger, uint64_t about,
-    uint64_t leaf, const struct writ_sealed *content, struct writ_err *err);
+WRIT_RESULT writ_content_rows_write_result(struct writ_ledger *ledger,
+    const struct writ_flight *flight, uint64_t leaf, const struct writ_sealed *content,
+    struct writ_err *err);
 
 /** A copy in one piece of memory, or NULL. Free with writ_free. */
 struct writ_sealed *writ_content_rows_copy(const struct writ_sealed *content);

@@ -196,8 +196,8 @@ static WRIT_RESULT
 write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     WRIT_TRY(end_wait(ledger, op, err));
-    WRIT_TRY(writ_content_rows_write_result(ledger, op->flight->leaf,
-        ledger->group.rows[op->row].row.leaf, op->entry->outcome.content, err));
+    WRIT_TRY(writ_content_rows_write_result(
+        ledger, op->flight, ledger->group.rows[op->row].row.leaf, op->entry->outcome.content, err));
     return op->flight->erased ? WRIT_DONE : writ_results_write(ledger, op, err);
 }
 
@@ -206,7 +206,7 @@ write_kept(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err
 {
     WRIT_TRY(end_wait(ledger, op, err));
     return writ_content_rows_write_result(
-        ledger, op->flight->leaf, ledger->group.rows[op->row].row.leaf, op->kept->content, err);
+        ledger, op->flight, ledger->group.rows[op->row].row.leaf, op->kept->content, err);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* 1. A key and its ciphertext go in one transaction, which also notes that the write-ahead log has
  *    to be cut.
- * 2. An erase that has changed anything is in `meta` until its fact is recorded.
+ * 2. An erase that has changed anything is in `meta` until its fact is recorded. Before any outcome
+ *    that comes after, the calls under way that it selects are marked (erased.h).
  * 3. An entry ends once: when the log is cut, when a reader has prevented that for WAIT_US, or with
  *    the ledger. */
 #include "store/write/erasing.h"
@@ -8,6 +9,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/content_fact.h"
 #include "store/tables/body.h"
+#include "store/write/erased.h"
 #include "store/write/facts.h"
 #include "store/write/group.h"
 
@@ -30,6 +32,7 @@ struct writ_erasing_job {
     uint64_t next, end; /* leaves: contents looked at up to, and decisions to look at up to */
     uint64_t fact_leaf;
     bool noted;  /* in `meta` */
+    bool marked; /* the calls under way that it selects are */
     bool looked; /* all contents were looked at */
 };
 
@@ -178,39 +181,32 @@ note_job(struct writ_ledger *ledger, const struct writ_erasing_job *job, struct 
     return writ_disk_run(&ledger->disk, WRIT_SQL_ERASING_PUT, err, "b", writ_buf_view(&text));
 }
 
-static struct writ_view
-text_at(const struct writ_json *object, const char *name)
-{
-    return writ_json_string(writ_json_get(object, writ_view_str(name)));
-}
-
 static WRIT_RESULT
 read_job(struct writ_erasing_job *job, struct writ_view text, struct writ_err *err)
 {
-    const struct writ_json *value = NULL, *what, *before;
-    struct writ_content_erasure erasure = {0};
-    int64_t end = 0, count = 0;
+    const struct writ_json *value = NULL;
+    struct writ_content_erasure erasure;
+    int64_t end = 0;
 
     WRIT_TRY(writ_body_json(text, job->arena, &value, err));
-    what = writ_json_get_typed(value, WRIT_LIT("what"), WRIT_JSON_OBJECT);
-    before = writ_json_get(what, WRIT_LIT("before"));
-    erasure.by = text_at(what, "by");
-    erasure.decision_id = text_at(what, "decision_id");
-    erasure.agent_id = text_at(what, "agent_id");
-    erasure.tenant = text_at(what, "tenant");
-    if (what == NULL || erasure.by.len == 0 ||
-        (before != NULL &&
-            !writ_is_ok(writ_time_read(writ_json_string(before), &erasure.before_us))) ||
-        !writ_is_ok(
-            writ_json_integer(writ_json_get(value, WRIT_LIT("end")), 0, INT64_MAX >> 10, &end)) ||
-        !writ_is_ok(writ_json_integer(
-            writ_json_get(what, WRIT_LIT("count")), 0, INT64_MAX >> 10, &count))) {
+    WRIT_TRY(writ_content_fact_read_erasure(writ_json_get(value, WRIT_LIT("what")), &erasure, err));
+    if (!writ_is_ok(
+            writ_json_integer(writ_json_get(value, WRIT_LIT("end")), 0, INT64_MAX >> 10, &end))) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the erase in the table `meta` is not readable");
     }
-    erasure.count = (uint64_t)count;
     job->end = (uint64_t)end;
     job->noted = true;
     return copy_all(job, &erasure, err);
+}
+
+static WRIT_RESULT
+mark_calls(struct writ_ledger *ledger, struct writ_erasing_job *job, struct writ_err *err)
+{
+    if (!job->marked) {
+        WRIT_TRY(writ_erased_mark(ledger, &job->what, job->end, err));
+        job->marked = true;
+    }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
@@ -237,7 +233,11 @@ writ_erasing_load(struct writ_ledger *ledger, struct writ_err *err)
         }
     }
     writ_disk_end(disk, WRIT_SQL_ERASING_GET);
-    return result;
+    WRIT_TRY(result);
+    if (ledger->erasing.job != NULL) {
+        WRIT_TRY(mark_calls(ledger, ledger->erasing.job, err));
+    }
+    return writ_erased_load(ledger, err);
 }
 
 /* ---- destroying: keeps (1) ---- */
@@ -253,11 +253,6 @@ note_uncut(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 destroy(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err)
 {
-    struct writ_flight *flight = writ_flights_find(&ledger->flights, leaf);
-
-    if (flight != NULL) {
-        flight->erased = true;
-    }
     WRIT_TRY(writ_disk_run(
         &ledger->disk, WRIT_SQL_CONTENT_KEY_WIPE, err, "bu", writ_view(zeros, sizeof zeros), leaf));
     return writ_disk_run(&ledger->disk, WRIT_SQL_CONTENT_DROP, err, "u", leaf);
@@ -270,16 +265,6 @@ struct found {
     uint64_t last; /* leaf that was looked at last */
 };
 
-static bool
-is_selected(const struct writ_content_erasure *what, struct writ_view decision_id,
-    struct writ_view agent_id, struct writ_view tenant, int64_t time_us)
-{
-    return (what->decision_id.ptr == NULL || writ_view_equal(what->decision_id, decision_id)) &&
-           (what->agent_id.ptr == NULL || writ_view_equal(what->agent_id, agent_id)) &&
-           (what->tenant.ptr == NULL || writ_view_equal(what->tenant, tenant)) &&
-           (what->before_us == 0 || time_us < what->before_us);
-}
-
 /* Reads the rows of a statement that gives leaf, decision_id, agent_id, tenant and time of the
  * call. */
 static WRIT_RESULT
@@ -291,8 +276,9 @@ look_at_rows(struct writ_ledger *ledger, const struct writ_content_erasure *what
     while (row && found->looked_at < SLICE) {
         found->last = (uint64_t)writ_disk_int(disk, which, 0);
         found->looked_at++;
-        if (is_selected(what, writ_disk_bytes(disk, which, 1), writ_disk_bytes(disk, which, 2),
-                writ_disk_bytes(disk, which, 3), writ_disk_int(disk, which, 4))) {
+        if (writ_content_fact_selects(what, writ_disk_bytes(disk, which, 1),
+                writ_disk_bytes(disk, which, 2), writ_disk_bytes(disk, which, 3),
+                writ_disk_int(disk, which, 4))) {
             found->leaves[found->n++] = found->last;
         }
         WRIT_TRY(writ_disk_next(disk, which, &row, err));
@@ -377,12 +363,13 @@ count_reviews(struct writ_ledger *ledger, const struct writ_erasing_job *job, ui
 
     *ret = 0;
     while (writ_is_ok(result) && row) {
-        *ret += is_selected(&job->what, writ_disk_bytes(disk, WRIT_SQL_REVIEWS_SHOWN, 1),
-                    writ_disk_bytes(disk, WRIT_SQL_REVIEWS_SHOWN, 2),
-                    writ_disk_bytes(disk, WRIT_SQL_REVIEWS_SHOWN, 3),
-                    writ_disk_int(disk, WRIT_SQL_REVIEWS_SHOWN, 4))
-                    ? 1
-                    : 0;
+        *ret +=
+            writ_content_fact_selects(&job->what, writ_disk_bytes(disk, WRIT_SQL_REVIEWS_SHOWN, 1),
+                writ_disk_bytes(disk, WRIT_SQL_REVIEWS_SHOWN, 2),
+                writ_disk_bytes(disk, WRIT_SQL_REVIEWS_SHOWN, 3),
+                writ_disk_int(disk, WRIT_SQL_REVIEWS_SHOWN, 4))
+                ? 1
+                : 0;
         result = writ_disk_next(disk, WRIT_SQL_REVIEWS_SHOWN, &row, err);
     }
     writ_disk_end(disk, WRIT_SQL_REVIEWS_SHOWN);
@@ -490,12 +477,12 @@ transact_some(struct writ_ledger *ledger, struct writ_erasing_job *job, struct w
     WRIT_TRY(writ_file_same(&ledger->file, err));
     WRIT_TRY(writ_disk_begin(&ledger->disk, err));
     result = writ_disk_finish(&ledger->disk, erase_some(ledger, job, err), err);
-    if (writ_is_ok(result)) {
-        job->noted = true;
-    } else {
+    if (!writ_is_ok(result)) {
         job->what.count = count;
+        return result;
     }
-    return result;
+    job->noted = true;
+    return mark_calls(ledger, job, err); /* keeps (2) */
 }
 
 static WRIT_RESULT

@@ -418,6 +418,111 @@ START_TEST(erase_of_a_call_under_way_keeps_no_result_of_it)
 }
 END_TEST
 
+/* A call under way whose arguments were not kept, as those that are too long; its result is kept
+ * when it comes. */
+static struct writ_kit_call *
+begin_unkept(struct writ_kit *kit, spec s, char id[32])
+{
+    struct writ_kit_call *call = writ_contents_kit_call(kit, s, 0);
+
+    call->entry.decision.content = NULL;
+    ck_assert_int_eq(writ_kit_decide(kit, call), WRIT_OK);
+    (void)snprintf(id, 32, WRIT_VIEW_FMT, WRIT_VIEW_ARG(call->decision.decision_id.view));
+    return call;
+}
+
+static void
+end_unkept(struct writ_kit *kit, struct writ_kit_call *call, const char *result)
+{
+    writ_contents_kit_outcome(kit, call, result, 0);
+    ck_assert_int_eq(writ_kit_submit(kit, &call->entry), WRIT_OK);
+    writ_kit_call_free(call);
+}
+
+START_TEST(erase_selects_a_call_under_way_whose_arguments_were_not_kept)
+{
+    static const struct {
+        struct writ_entry_erase erase;
+        const char *gone; /* of the calls of agent "a" of acme, "b" of acme, "a" of globex */
+    } cases[] = {
+        {{.agent_id = WRIT_LIT("a")}, "13"},
+        {{.tenant = WRIT_LIT("globex")}, "3"},
+        {{.decision_id = WRIT_LIT("d-000000000001")}, "2"},
+        {{.before_us = WRIT_KIT_WALL_US + WRIT_KIT_S}, "123"},
+        {{.before_us = WRIT_KIT_WALL_US - WRIT_KIT_S}, ""},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct writ_entry_erase erase = cases[i].erase;
+        struct writ_kit_call *calls[3];
+        struct writ_kit kit;
+        char ids[3][32];
+
+        start(&kit);
+        calls[0] = begin_unkept(&kit, (spec){.agent = "a", .argument = "1"}, ids[0]);
+        calls[1] = begin_unkept(&kit, (spec){.agent = "b", .argument = "2"}, ids[1]);
+        calls[2] =
+            begin_unkept(&kit, (spec){.agent = "a", .tenant = "globex", .argument = "3"}, ids[2]);
+        ck_assert_int_eq(writ_contents_kit_erase(&kit, &erase), WRIT_OK);
+        ck_assert_uint_eq(erase.contents, 0);
+        for (int call = 0; call < 3; call++) {
+            bool gone = strchr(cases[i].gone, '1' + call) != NULL;
+
+            end_unkept(&kit, calls[call], "\"" MARKER "\"");
+            ck_assert_int_eq(state_of(&kit, ids[call], WRIT_CONTENT_RESULT),
+                gone ? WRIT_CONTENT_ERASED : WRIT_CONTENT_KEPT);
+        }
+        ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM content"),
+            (int64_t)(3 - strlen(cases[i].gone)));
+        is_sound(&kit);
+        writ_kit_wipe(&kit);
+    }
+}
+END_TEST
+
+/* A task is under way over a restart; `begun`: the erase was not recorded before it. */
+static void
+erase_over_a_restart(bool begun)
+{
+    struct writ_entry_erase erase = {.agent_id = WRIT_LIT("a")};
+    struct writ_kit_call *task, *other;
+    struct writ_kit kit;
+    char ids[2][32];
+
+    start(&kit);
+    task = begin_unkept(&kit, (spec){.agent = "a", .argument = "1"}, ids[0]);
+    other = begin_unkept(&kit, (spec){.agent = "b", .argument = "2"}, ids[1]);
+    ck_assert_int_eq(
+        writ_kit_wait(&kit, task, WRIT_WAIT_TASK, (struct writ_digest){{1}}, 3600 * WRIT_KIT_S),
+        WRIT_OK);
+    ck_assert_int_eq(
+        writ_kit_wait(&kit, other, WRIT_WAIT_TASK, (struct writ_digest){{2}}, 3600 * WRIT_KIT_S),
+        WRIT_OK);
+    if (!begun) {
+        ck_assert_int_eq(writ_contents_kit_erase(&kit, &erase), WRIT_OK);
+    }
+    writ_kit_close(&kit);
+    if (begun) {
+        writ_kit_sql(&kit,
+            "INSERT INTO meta(name, value) VALUES('erasing', "
+            "'{\"end\":2,\"what\":{\"agent_id\":\"a\",\"by\":\"tester\",\"count\":0}}')");
+    }
+    writ_kit_open(&kit);
+    end_unkept(&kit, task, "\"" MARKER "\"");
+    end_unkept(&kit, other, "\"other\"");
+    ck_assert_int_eq(state_of(&kit, ids[0], WRIT_CONTENT_RESULT), WRIT_CONTENT_ERASED);
+    ck_assert_int_eq(state_of(&kit, ids[1], WRIT_CONTENT_RESULT), WRIT_CONTENT_KEPT);
+    is_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+
+START_TEST(erase_selects_a_task_that_goes_on_after_a_restart)
+{
+    erase_over_a_restart(false);
+    erase_over_a_restart(true);
+}
+END_TEST
+
 START_TEST(erase_covers_results_that_are_kept_for_replay)
 {
     /* of these, a copy of one stays when the table is not rewritten */
@@ -461,5 +566,8 @@ WRIT_UNIT_MAIN("erasing", erase_destroys_the_contents_that_it_selects,
     erase_leaves_no_key_in_any_file, expiry_after_pages_split_and_merged_leaves_no_key,
     contents_are_deleted_when_their_time_is_over,
     erase_with_a_reader_ends_held_and_is_finished_when_it_goes,
-    erase_of_a_call_under_way_keeps_no_result_of_it, erase_covers_results_that_are_kept_for_replay,
+    erase_of_a_call_under_way_keeps_no_result_of_it,
+    erase_selects_a_call_under_way_whose_arguments_were_not_kept,
+    erase_selects_a_task_that_goes_on_after_a_restart,
+    erase_covers_results_that_are_kept_for_replay,
     erase_that_was_begun_is_finished_by_the_next_start)
