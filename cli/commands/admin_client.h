@@ -20,6 +20,7 @@ struct writ_admin_client {
     struct writ_arena *arena;
     struct writ_buf authorization; /* a whole field; a secret */
     struct writ_buf answer;
+    bool patient;                  /* set it: the answer may take any time */
     const struct writ_json *value; /* the answer, an object; until the next one */
     bool refused;                  /* by the gateway, or because of its answer */
     struct writ_err err;

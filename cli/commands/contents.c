@@ -5,6 +5,7 @@
 #include "cli/base/print.h"
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
+#include "cli/commands/waiting.h"
 #include "evidence/json/write.h"
 #include "evidence/record/content_fact.h"
 #include "gateway/admin/contents_answer.h"
@@ -305,6 +306,7 @@ run_stopped(const struct writ_cli *cli, struct writ_err *err)
     WRIT_AUTO(struct stopped, stopped_wipe) s = {.config = NULL};
     writ_auto_buf who = writ_buf_make(WHO_MAX);
     struct writ_entry entry = {.kind = WRIT_ENTRY_ERASE};
+    WRIT_AUTO(struct writ_waiting, writ_waiting_end) waiting = {.over = -1};
 
     WRIT_TRY(read_erase(cli, &entry.erase, err));
     WRIT_TRY(stopped_open(cli, &s, err));
@@ -316,6 +318,9 @@ run_stopped(const struct writ_cli *cli, struct writ_err *err)
     }
     put_user(&who);
     entry.erase.by = writ_buf_view(&who);
+    writ_waiting_begin(cli,
+        "still erasing; if this command is stopped, the next start of the gateway goes on",
+        &waiting);
     WRIT_TRY(erase(s.ledger, &entry, err));
     print_erased(cli, &entry.erase, true);
     return WRIT_DONE;
@@ -357,12 +362,17 @@ erase_running(const struct writ_cli *cli)
     writ_auto_buf body = writ_buf_make(BODY_MAX);
     writ_result result = writ_admin_client_begin(&client, cli);
     struct writ_entry_erase erased = {0};
+    struct writ_waiting waiting;
 
     if (writ_is_ok(result)) {
         result = put_request(cli, &body, &client.err);
     }
     if (writ_is_ok(result)) {
+        client.patient = true;
+        writ_waiting_begin(
+            cli, "still erasing; the gateway goes on also if this command is stopped", &waiting);
         result = writ_admin_client_ask(&client, "/v1/contents/erase", body.ptr);
+        writ_waiting_end(&waiting);
     }
     if (writ_is_ok(result) && !cli->json) {
         erased.contents = count_of(client.value, "contents");

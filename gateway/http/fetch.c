@@ -7,7 +7,8 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-#define OCTET_MAX 255
+#define OCTET_MAX  255
+#define CONNECT_MS 30000L /* when there is no limit in all */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool ready;
@@ -141,6 +142,10 @@ set_options(CURL *easy, const char *url, int64_t timeout_ms, const atomic_bool *
            curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+               timeout_ms > 0 ? (long)timeout_ms : CONNECT_MS) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) ==
+               CURLE_OK && /* a peer that is gone */
            curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)body->max) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_USERAGENT, "writ/" WRIT_VERSION) == CURLE_OK &&

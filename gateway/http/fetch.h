@@ -52,7 +52,8 @@ struct writ_fetch_request {
 };
 
 /** Sends a request, and appends the body of the answer, whatever its status, which goes to
- * `ret_status`. Otherwise as writ_fetch_get. */
+ * `ret_status`. With timeout_ms 0 the answer may take any time: only connecting has a limit, 30 s.
+ * Otherwise as writ_fetch_get. */
 WRIT_RESULT writ_fetch_ask(const char *url, const struct writ_fetch_request *request,
     int64_t timeout_ms, const atomic_bool *stop, long *ret_status, struct writ_buf *ret,
     struct writ_err *err);
