@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/commands/learn_cases.h"
 #include "evidence/json/write.h"
+#include "policy/propose/proposal_text.h"
 #include "policy/model/path.h"
 #include "policy/model/host.h"
 #include "policy/read/case.h"
@@ -28,8 +29,8 @@ static void
 put_call(const struct writ_learn_result *result, struct writ_view arguments, struct writ_buf *ret)
 {
     const struct writ_learn_tool *tool = result->change.tool;
-    struct writ_write w = writ_write_to(ret);
-    writ_auto_buf name = writ_buf_make(CASES_TEXT_MAX);
+    writ_auto_buf name = writ_buf_make(CASES_TEXT_MAX), call = writ_buf_make(CASES_TEXT_MAX);
+    struct writ_write w = writ_write_to(&call);
 
     writ_buf_put(&name, tool->upstream);
     writ_buf_byte(&name, '/');
@@ -47,6 +48,7 @@ put_call(const struct writ_learn_result *result, struct writ_view arguments, str
     writ_write_raw(&w, arguments);
     writ_write_object_end(&w);
     ret->failed = writ_is_ok(writ_write_end(&w, NULL)) ? ret->failed : WRIT_E_NOMEM;
+    writ_proposal_text_json(ret, writ_buf_view(&call));
 }
 
 /* Judges it by the proposal; false: it is not as wanted, and no case. */

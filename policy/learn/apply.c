@@ -246,7 +246,41 @@ put_name(const struct apply *a, struct writ_buf *ret)
 
 /* ---- constraints in brackets, as JSON */
 
+/* What was made as JSON, in a configuration. */
+static void
+put_json(struct writ_buf *ret, const struct writ_buf *json)
+{
+    if (!writ_is_ok(writ_buf_check(json, NULL))) {
+        ret->failed = json->failed;
+        return;
+    }
+    writ_proposal_text_json(ret, writ_view(json->ptr, json->len));
+}
+
+static void
+put_json_text(struct writ_buf *ret, struct writ_view text)
+{
+    writ_auto_buf json = writ_buf_make(PIECE_MAX);
+
+    writ_text_json(&json, text);
+    put_json(ret, &json);
+}
+
 static void put_json_list(struct writ_buf *ret, const struct writ_proposal_constraint *list);
+
+static void
+put_json_one(struct writ_buf *ret, const struct writ_json *value)
+{
+    writ_auto_buf json = writ_buf_make(PIECE_MAX);
+
+    if (writ_json_type(value) == WRIT_JSON_NUMBER) {
+        writ_buf_put(ret, writ_json_text(value));
+    } else if (writ_is_ok(writ_jcs_put(&json, value, NULL))) {
+        put_json(ret, &json);
+    } else {
+        ret->failed = WRIT_E_PARSE;
+    }
+}
 
 static void
 put_json_value(struct writ_buf *ret, const struct writ_proposal_constraint *one)
@@ -262,18 +296,14 @@ put_json_value(struct writ_buf *ret, const struct writ_proposal_constraint *one)
         for (const struct writ_proposal_value *value = one->values; value != NULL;
              value = value->next) {
             writ_buf_str(ret, value == one->values ? "" : ", ");
-            if (writ_json_type(value->json) == WRIT_JSON_NUMBER) {
-                writ_buf_put(ret, writ_json_text(value->json));
-            } else if (!writ_is_ok(writ_jcs_put(ret, value->json, NULL))) {
-                ret->failed = WRIT_E_PARSE;
-            }
+            put_json_one(ret, value->json);
         }
         writ_buf_byte(ret, ']');
     } else if (kind == WRIT_OP_VALUE_NUMBER || kind == WRIT_OP_VALUE_LENGTH ||
                kind == WRIT_OP_VALUE_JSON) {
         writ_buf_put(ret, one->text);
     } else {
-        writ_text_json(ret, one->text);
+        put_json_text(ret, one->text);
     }
 }
 
@@ -284,7 +314,7 @@ put_json_list(struct writ_buf *ret, const struct writ_proposal_constraint *list)
         writ_buf_str(ret, one == list ? "{" : ", {");
         if (one->arg.ptr != NULL) {
             writ_buf_str(ret, "\"arg\": ");
-            writ_text_json(ret, one->arg);
+            put_json_text(ret, one->arg);
             writ_buf_str(ret, ", ");
         }
         writ_buf_fmt(ret, "\"op\": \"%s\", \"value\": ", writ_op_row(one->op)->word);
@@ -513,7 +543,7 @@ copy_pattern(struct apply *a, struct writ_view name)
     end = value.end;
     if (!tools.block) {
         writ_buf_str(&piece, ", ");
-        writ_text_json(&piece, name);
+        put_json_text(&piece, name);
         writ_buf_str(&piece, ": ");
         writ_buf_put(&piece, slice(a, value.start, value.end));
         return splice(a, end, end, &piece);
@@ -552,7 +582,7 @@ put_scope(const struct apply *a, struct writ_view name, struct writ_buf *ret, bo
     }
     ret->failed = writ_is_ok(writ_buf_check(&scope, NULL)) ? ret->failed : WRIT_E_LIMIT;
     if (json) {
-        writ_text_json(ret, writ_buf_view(&scope));
+        put_json_text(ret, writ_buf_view(&scope));
     } else {
         writ_proposal_text_scalar(ret, writ_buf_view(&scope));
     }
@@ -567,7 +597,7 @@ put_agents(const struct apply *a, struct writ_buf *ret, bool json)
     for (size_t i = 0; i < agents->n; i++) {
         writ_buf_str(ret, i > 0 ? ", " : "");
         if (json) {
-            writ_text_json(ret, agents->items[i]);
+            put_json_text(ret, agents->items[i]);
         } else {
             writ_proposal_text_scalar(ret, agents->items[i]);
         }
@@ -609,7 +639,7 @@ static void
 put_json_rule(const struct apply *a, struct writ_view name,
     const struct writ_proposal_constraint *learned, struct writ_buf *ret)
 {
-    writ_text_json(ret, name);
+    put_json_text(ret, name);
     writ_buf_str(ret, ": {\"scope\": ");
     put_scope(a, name, ret, true);
     if (a->change->learned->agents.n > 0) {

@@ -44,15 +44,29 @@ is_plain(struct writ_view text)
 static void
 put_point(struct writ_buf *ret, struct writ_view character, uint32_t point)
 {
-    if (point == '"' || point == '\\') {
-        writ_buf_byte(ret, '\\');
-        writ_buf_put(ret, character);
-    } else if (writ_hidden_kind(point) == WRIT_HIDDEN_NOT && point < 0xfffe) {
+    if (writ_hidden_kind(point) == WRIT_HIDDEN_NOT && point < 0xfffe) {
         writ_buf_put(ret, character);
     } else if (point <= 0xffff) {
         writ_buf_fmt(ret, "\\u%04x", (unsigned)point);
     } else {
         writ_buf_fmt(ret, "\\U%08x", (unsigned)point);
+    }
+}
+
+/* `quotes`: quotes and backslashes are of the text, and escaped. */
+static void
+put_points(struct writ_buf *ret, struct writ_view text, bool quotes)
+{
+    while (text.len > 0) {
+        uint32_t point = 0xfffd;
+        size_t len = writ_utf8_character(text, &point);
+
+        len = len > 0 ? len : 1;
+        if (quotes && (point == '"' || point == '\\')) {
+            writ_buf_byte(ret, '\\');
+        }
+        put_point(ret, writ_view_sub(text, 0, len), point);
+        text = writ_view_sub(text, len, text.len);
     }
 }
 
@@ -64,15 +78,14 @@ writ_proposal_text_scalar(struct writ_buf *ret, struct writ_view text)
         return;
     }
     writ_buf_byte(ret, '"');
-    while (text.len > 0) {
-        uint32_t point = 0xfffd;
-        size_t len = writ_utf8_character(text, &point);
-
-        len = len > 0 ? len : 1;
-        put_point(ret, writ_view_sub(text, 0, len), point);
-        text = writ_view_sub(text, len, text.len);
-    }
+    put_points(ret, text, true);
     writ_buf_byte(ret, '"');
+}
+
+void
+writ_proposal_text_json(struct writ_buf *ret, struct writ_view json)
+{
+    put_points(ret, json, false);
 }
 
 static void

@@ -98,6 +98,25 @@ test('init_warns_of_definitions_that_address_the_model', (t) => {
   assert.ok(JSON.parse(made('b', '--json').out).oddities > 20);
 });
 
+test('init_writes_no_character_that_hides_and_the_configuration_means_the_same', (t) => {
+  const dir = folderOf(t), hides = /[\p{Cf}\p{Zl}\p{Zp}\u0080-\u009f\u{e0000}-\u{e0fff}]/u;
+  const odd = 'a\u202eb\u200bc\u{e0041}\u2028d';
+  const schema = { type: 'object', description: odd, required: [odd], properties: {
+    [odd]: { type: 'string', enum: [odd, 'plain'], description: odd, title: odd, default: odd },
+    form: { type: 'string', pattern: `^${odd}$`, description: odd }, url: { type: 'string', format: odd },
+    one: { const: { [odd]: odd } } } };
+  writeFileSync(join(dir, 'tools.json'), JSON.stringify([
+    { name: 'pick', title: odd, description: odd, inputSchema: schema, annotations: { title: odd } },
+    { name: odd, description: odd, inputSchema: { type: 'object' } }]));
+  const made = writ(['init', '--out', 'a', '--', process.execPath, join(SUPPORT, 'servers/listing-stdio.mjs'),
+    'tools.json'], { cwd: dir });
+  assert.equal(made.code, 0, made.err);
+  const config = readFileSync(join(dir, 'a/writ.yaml'), 'utf8');
+  assert.doesNotMatch(config, hides);
+  assert.doesNotMatch(made.out, hides);
+  assert.match(config, /a\\u202eb\\u200bc\\U000e0041\\u2028d/);
+});
+
 test('init_overwrites_nothing_and_writes_nothing_for_a_server_that_fails', (t) => {
   const dir = folderOf(t);
   const command = ['--', process.execPath, server('memory')];

@@ -7,6 +7,8 @@
 #include "support/policy/ruling.h"
 #include "support/unit.h"
 
+#include <string.h>
+
 #define ARENA_MAX ((size_t)64 << 20)
 #define TEXT_MAX  (1 << 20)
 #define HEAD                                                                                       \
@@ -22,10 +24,10 @@ learn_freep(struct writ_learn **learn)
 
 #define auto_learn WRIT_AUTO(struct writ_learn *, learn_freep)
 
-/* The file with what 30 calls {"a": "x"} say. `drop` is the number of a constraint that leaves; -1:
- * none. NULL: no place is found. */
+/* The file with what 30 calls with these arguments say. `drop` is the number of a constraint that
+ * leaves; -1: none. NULL: no place is found. */
 static const char *
-applied(const char *file, int drop, struct writ_arena *arena)
+applied_calls(const char *file, const char *arguments, int drop, struct writ_arena *arena)
 {
     auto_learn learn = NULL;
     bool dropped[8] = {false};
@@ -38,7 +40,7 @@ applied(const char *file, int drop, struct writ_arena *arena)
 
     ck_assert_ok(writ_learn_new(&learn, NULL));
     for (size_t run = 1; run <= 30; run++) {
-        writ_learning_add(learn, "{\"a\":\"x\"}", run);
+        writ_learning_add(learn, arguments, run);
     }
     learned = writ_learning_propose(learn, 20, arena);
     learned.agents = (struct writ_views){.n = 0};
@@ -56,10 +58,16 @@ applied(const char *file, int drop, struct writ_arena *arena)
         return NULL;
     }
     config = writ_ruling_config(text.ptr);
-    ck_assert_view(writ_ruling_reason(config, "s/t", "{\"a\":\"x\"}"), "policy_ok");
+    ck_assert_view(writ_ruling_reason(config, "s/t", arguments), "policy_ok");
     ck_assert_view(writ_ruling_reason(config, "s/t", "{\"a\":\"y\"}"), "constraint_failed");
     writ_config_drop(config);
     return text.ptr;
+}
+
+static const char *
+applied(const char *file, int drop, struct writ_arena *arena)
+{
+    return applied_calls(file, "{\"a\":\"x\"}", drop, arena);
 }
 
 struct edit {
@@ -243,7 +251,28 @@ START_TEST(apply_rule_with_equal_constraint_adds_nothing)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("apply", apply_adds_a_rule_to_each_form_of_tools,
+/* What an agent sent must not hide from who reads the difference, in either style. */
+START_TEST(apply_escapes_characters_that_hide)
+{
+    static const char calls[] = "{\"a\":\"x\\u202ey\\udb40\\udc41 \\\"\"}";
+    static const struct {
+        const char *file, *has;
+    } rows[] = {
+        {HEAD "tools: {}\n", "value: [\"x\\u202ey\\U000e0041 \\\"\"]}"},
+        {HEAD "tools: {s/other: {scope: o}}\n", "\"value\": [\"x\\u202ey\\U000e0041 \\\"\"]}"},
+    };
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *after = applied_calls(rows[i].file, calls, -1, arena);
+
+        ck_assert_ptr_nonnull(after);
+        ck_assert_msg(strstr(after, rows[i].has) != NULL, "%s", after);
+    }
+}
+END_TEST
+
+WRIT_UNIT_MAIN("apply", apply_escapes_characters_that_hide, apply_adds_a_rule_to_each_form_of_tools,
     apply_adds_arguments_to_a_rule_without_them, apply_keeps_own_arguments_in_front,
     apply_removes_a_dropped_argument, apply_copies_the_rule_of_a_pattern,
     apply_rule_with_equal_constraint_adds_nothing)
