@@ -9,7 +9,7 @@ import http from 'node:http';
 import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync,
   statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { BIN, SOURCE, serveFolder, until, writ, writBeside } from '../support/js/gateway.mjs';
 import { reservePort } from '../support/js/ports.mjs';
 import { resolve, sdk1 } from '../support/npm/peers.mjs';
@@ -403,6 +403,20 @@ test('init_from_puts_all_servers_behind_the_gateway_and_their_client_calls_throu
 
   init(dir, ['--from', '.cursor/mcp.json', '--undo']);
   assert.equal(readFileSync(file, 'utf8'), before);
+});
+
+test('init_writes_no_file_with_a_variable_of_a_client_that_others_may_read_whatever_the_umask', (t) => {
+  const { dir, file } = filesAndMemory(t);
+  const before = process.umask(0);
+  t.after(() => process.umask(before));
+  chmodSync(file, 0o644);
+  init(dir, ['--from', '.cursor/mcp.json', '--out', 'gate']);
+  fill(dir);
+  init(dir, ['--from', '.cursor/mcp.json', '--out', 'gate', '--apply']);
+  const holds = readdirSync(dir, { recursive: true }).map((name) => join(dir, name))
+    .filter((path) => statSync(path).isFile() && readFileSync(path).includes('mem #1'));
+  assert.deepEqual(holds.map((path) => relative(dir, path)).sort(), ['.cursor/mcp.json.writ-backup', 'gate/writ.yaml']);
+  for (const path of [...holds, file]) assert.equal(modeOf(path), 0o600, path);
 });
 
 test('init_from_for_a_client_that_starts_programs_leads_each_server_to_a_wrap', async (t) => {

@@ -101,6 +101,20 @@ test('first use: folders, a proposal, no call before its user agrees, and then t
   assert.match(other.err, /says another command for filesystem: .*--name/);
 });
 
+test('agreeing keeps every file and folder for its user alone, whatever the umask', async (t) => {
+  const h = home(t);
+  const before = process.umask(0);
+  t.after(() => process.umask(before));
+  const w = h.wrap(...files(h));
+  await w.open();
+  fill(h, 'filesystem');
+  assert.equal(h.run('--agree', 'filesystem').code, 0);
+  const made = ['.config/writ', '.local/state/writ'].flatMap((folder) => modes(join(h.dir, folder)));
+  for (const [path, mode, folder] of made)
+    assert.equal(mode, folder ? 0o700 : 0o600, path);
+  await w.end();
+});
+
 test('what the proposal wants approved is asked of the person at the client', async (t) => {
   const h = home(t);
   await h.wrap(...files(h)).end();
