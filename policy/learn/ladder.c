@@ -299,6 +299,7 @@ node_of(const struct writ_seen_value *value, struct writ_arena *arena)
 
     if (node != NULL) {
         *node = (struct writ_json){.type = (uint8_t)value->type,
+            .escaped = true, /* its bytes are those that were meant, not as they were spelled */
             .span = 1,
             .ptr = value->text.ptr,
             .len = (uint32_t)value->text.len};
