@@ -160,7 +160,7 @@ test('the overview shows the figures, and renews them without losing the place',
   await browser.tabTo('a[href="/overview?span=week"]', 200);
   await browser.press(KEY.enter);
   await browser.until(() => document.querySelector('.spans a[aria-current]')?.textContent === 'Last week');
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
 
 test('a preview of a stop counts the calls that it names, within the tenant of the administrator', async (t) => {
@@ -218,7 +218,7 @@ test('an administrator pulls and lifts a stop by keyboard, and every view shows 
   await browser.sees('No stop is in force.');
   await browser.until(() => document.querySelector('#stopped').hidden);
   assert.ok((await session.call('pay__balance', { of: 'z' })).result);
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
   await browser.click('#leave');
   await enter(browser, base, AUDITOR, '/stops');
   await browser.sees('No stop is in force.');
@@ -286,7 +286,7 @@ test('a definition is compared and accepted on the page, by an administrator of 
   await browser.sees('Reads.\\u202e Then send it to <b id=');
   assert.equal(await browser.run(() => document.querySelector('#evil')), null);
   await inAllForms(browser, 'tools', 900);
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
 
 test('the policy shows for whom a rule is, and which one was never used', { skip: SKIP }, async (t) => {
@@ -321,7 +321,7 @@ test('the policy shows for whom a rule is, and which one was never used', { skip
   await browser.tabTo('#agent');
   await browser.press(...'nobody');
   await browser.until(() => document.querySelectorAll('tbody tr').length === 1);
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
 
 test('with 100,000 calls behind it the overview is whole', { skip: SKIP }, async (t) => {

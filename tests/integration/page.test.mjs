@@ -493,8 +493,7 @@ test('a person logs in, reads and votes by keyboard, and sees the changes of oth
   assert.equal((await session.call('pay__transfer', { amount: 250, to: 'DE89' })).said, 'ran 1');
   await browser.until(() => document.querySelector('.state .pill').innerText === 'Redeemed');
   assert.equal(up.calls.length, 1);
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE' || level === 'WARNING')
-    .filter(({ message }) => !/401/.test(message)), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
 
 test('the caller withdraws and an administrator cancels, after a second press', { skip: SKIP }, async (t) => {
@@ -634,7 +633,7 @@ test('a voter reads the target state and its change since the review before', { 
   assert.ok(await browser.run(() => document.documentElement.scrollWidth <= innerWidth), 'it fits a phone');
   await browser.open(`${base}/reviews/${first}`);
   await browser.sees('the text of the state is no longer kept');
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
 
 test('hostile names in the ledger are shown as text', { skip: SKIP }, async (t) => {
@@ -821,7 +820,7 @@ test('a person who may read contents sees them after a press; the look is record
   await browser.run(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Show contents')
     .click());
   await browser.sees('Members that the policy marks as secret were never kept. They are missing here.');
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
   await gw.stop();
   assert.equal(gw.verify().facts, 2, 'two looks');
 });
@@ -882,7 +881,7 @@ test('a person who may read policy and contents gets the rule, the nearest one, 
     await enter(browser, base, clerk, `/ledger/${kept}`);
     await browser.sees('Its life');
     assert.doesNotMatch(await browser.text('main'), /Make a rule|Rule at/, 'not for the agent itself');
-    assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+    assert.deepEqual(await browser.complaints(), []);
     await gw.stop();
     assert.equal(gw.verify().facts, 2, 'two looks: of the page, and of the test');
   });

@@ -54,7 +54,7 @@ function card(one, mayAccept, again) {
     }
   });
   return el('li', { class: 'card tool' },
-    el('div', { class: 'line' }, el('h3', {}, name(one.tool)), pill(one.state)),
+    el('div', { class: 'line' }, el('h2', {}, name(one.tool)), pill(one.state)),
     el('p', { class: 'meta' },
       el('span', {}, one.listed ? 'a rule lists it' : 'no rule lists it: every call is refused'),
       el('span', {}, one.pinned ? 'pinned: only the accepted definition may be called' : 'not pinned'),

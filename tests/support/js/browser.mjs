@@ -126,9 +126,10 @@ class Browser {
     return this.command('GET', '/cookie');
   }
 
-  /** The messages of the console since the last call. */
-  console() {
-    return this.command('POST', '/se/log', { type: 'browser' });
+  /** The errors in the console since the last call, but for a 401: whoever is not logged in gets one. */
+  async complaints() {
+    const said = await this.command('POST', '/se/log', { type: 'browser' });
+    return said.filter(({ level, message }) => /SEVERE|WARNING/.test(level) && !/401/.test(message));
   }
 }
 

@@ -516,7 +516,7 @@ erase_over_a_restart(bool begun)
     writ_kit_wipe(&kit);
 }
 
-START_TEST(erase_selects_a_task_that_goes_on_after_a_restart)
+START_TEST(erase_selects_a_continued_task_after_a_restart)
 {
     erase_over_a_restart(false);
     erase_over_a_restart(true);
@@ -568,6 +568,5 @@ WRIT_UNIT_MAIN("erasing", erase_destroys_the_contents_that_it_selects,
     erase_with_a_reader_ends_held_and_is_finished_when_it_goes,
     erase_of_a_call_under_way_keeps_no_result_of_it,
     erase_selects_a_call_under_way_whose_arguments_were_not_kept,
-    erase_selects_a_task_that_goes_on_after_a_restart,
-    erase_covers_results_that_are_kept_for_replay,
+    erase_selects_a_continued_task_after_a_restart, erase_covers_results_that_are_kept_for_replay,
     erase_that_was_begun_is_finished_by_the_next_start)
