@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #define LABELS_MAX_BYTES 1400 /* an upstream's and a rule's, escaped; a reason or a budget */
+#define SECOND_US        1000000
 #define VERDICTS         WRIT_DECISION_ROUTES_N
 #define TOOL_MAX_BYTES   1100
 
@@ -20,7 +21,8 @@ struct writ_labels {
     struct writ_label_set calls, refused, budgets;
     uint64_t call_counts[WRIT_LABEL_SET_N][VERDICTS];
     uint64_t refused_counts[WRIT_LABEL_SET_N];
-    struct budget amounts[WRIT_LABEL_SET_PLACES]; /* other budgets are not shown */
+    struct budget amounts[WRIT_LABEL_SET_PLACES];        /* other budgets are not shown */
+    struct writ_labels_export exports[WRIT_EXPORTS_MAX]; /* without a name: none */
 };
 
 WRIT_RESULT
@@ -207,6 +209,33 @@ put_amounts(const struct writ_labels *labels, enum writ_labelled which, int64_t 
 }
 
 void
+writ_labels_export(struct writ_labels *labels, size_t i, const struct writ_labels_export *state)
+{
+    WRIT_INVARIANT(i < WRIT_EXPORTS_MAX);
+    (void)pthread_mutex_lock(&labels->lock);
+    labels->exports[i] = *state;
+    (void)pthread_mutex_unlock(&labels->lock);
+}
+
+/* Under the lock. */
+static void
+put_exports(const struct writ_labels *labels, struct writ_buf *ret)
+{
+    const struct writ_labels_export *exports = labels->exports;
+    const char *name = writ_metrics_put_head(WRIT_LABELLED_EXPORT_WAITING, ret);
+
+    for (size_t i = 0; i < WRIT_EXPORTS_MAX && exports[i].name.len > 0; i++) {
+        writ_buf_fmt(ret, "%s{export=\"" WRIT_VIEW_FMT "\"} %llu\n", name,
+            WRIT_VIEW_ARG(exports[i].name), (unsigned long long)exports[i].waiting);
+    }
+    name = writ_metrics_put_head(WRIT_LABELLED_EXPORT_LAG, ret);
+    for (size_t i = 0; i < WRIT_EXPORTS_MAX && exports[i].name.len > 0; i++) {
+        writ_buf_fmt(ret, "%s{export=\"" WRIT_VIEW_FMT "\"} %lld\n", name,
+            WRIT_VIEW_ARG(exports[i].name), (long long)(exports[i].lag_us / SECOND_US));
+    }
+}
+
+void
 writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *upstreams, size_t n,
     int64_t now_us, struct writ_buf *ret)
 {
@@ -221,6 +250,7 @@ writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *u
     (void)pthread_mutex_lock(&labels->lock);
     put_amounts(labels, WRIT_LABELLED_BUDGET_LIMIT, now_us, ret);
     put_amounts(labels, WRIT_LABELLED_BUDGET_USED, now_us, ret);
+    put_exports(labels, ret);
     put_calls(labels, ret);
     put_refused(labels, ret);
     (void)pthread_mutex_unlock(&labels->lock);

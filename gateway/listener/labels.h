@@ -42,6 +42,17 @@ void writ_labels_count(struct writ_labels *labels, const struct writ_labels_call
 void writ_labels_budget(struct writ_labels *labels, const struct writ_labels_call *call,
     const struct writ_reservation *drawn, const struct writ_decimal *used, int64_t now_us);
 
+/** The state of an export: records that wait, and the age of the oldest one. */
+struct writ_labels_export {
+    struct writ_view name; /* outlives the labels */
+    uint64_t waiting;
+    int64_t lag_us;
+};
+
+/** Sets the state of export `i`, below WRIT_EXPORTS_MAX. Any thread. */
+void writ_labels_export(
+    struct writ_labels *labels, size_t i, const struct writ_labels_export *state);
+
 /** Appends all of them, and the state of `n` upstreams, in the Prometheus text format. A budget
  * whose window has passed at `now_us` is unused. */
 void writ_labels_put(struct writ_labels *labels, const struct writ_labels_upstream *upstreams,

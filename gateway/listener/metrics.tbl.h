@@ -45,6 +45,8 @@ WRIT_METRIC_COUNTER(TASK_WORDS_DROPPED, "task_words_dropped_total",
 WRIT_METRIC_COUNTER(ANCHORED, "anchored_total", "Checkpoints sent to an anchor")
 WRIT_METRIC_COUNTER(
     ANCHOR_FAILURES, "anchor_failures_total", "Failed attempts to send one")
+WRIT_METRIC_COUNTER(EXPORTED, "exported_total", "Events that a receiver has taken")
+WRIT_METRIC_COUNTER(EXPORT_FAILURES, "export_failures_total", "Failed attempts to send some")
 WRIT_METRIC_COUNTER(DEFINITIONS_HIDDEN, "definitions_hidden_total",
     "Tools left out of lists: two of one name, or a name with invisible characters")
 WRIT_METRIC_COUNTER(CHARACTERS_HIDDEN, "characters_hidden_total",
@@ -102,6 +104,10 @@ WRIT_METRIC_LABELS(BUDGET_LIMIT, "budget_limit", "gauge", "upstream, tool, budge
     "The limit of a budget, from the first call that draws on it")
 WRIT_METRIC_LABELS(BUDGET_USED, "budget_used", "gauge", "upstream, tool, budget",
     "The most that one key of it has used in the present window, as of the calls by this rule")
+WRIT_METRIC_LABELS(EXPORT_WAITING, "export_waiting", "gauge", "export",
+    "Records that an export has not delivered yet")
+WRIT_METRIC_LABELS(EXPORT_LAG, "export_lag_seconds", "gauge", "export",
+    "Age of the oldest of them that it has read, or 0")
 WRIT_METRIC_LABELS(CALLS, "calls_total", "counter", "upstream, tool, verdict",
     "Governed calls by the rule that decided")
 WRIT_METRIC_LABELS(CALLS_REFUSED, "calls_refused_total", "counter", "upstream, tool, reason",

@@ -31,6 +31,7 @@
 #include "gateway/request/tally.h"
 #include "gateway/reviewers/reviewers.h"
 #include "gateway/service/anchors.h"
+#include "gateway/service/export_jobs.h"
 #include "gateway/service/gauges.h"
 #include "gateway/service/ledgers.h"
 #include "gateway/service/ready.h"
@@ -83,6 +84,7 @@ struct serve {
     struct writ_definitions_mark accepted; /* the file that was read last */
     struct writ_repeats repeats;
     struct writ_anchors *anchors;     /* NULL: none */
+    struct writ_export_jobs *exports; /* NULL: none */
     struct writ_reviewers *reviewers; /* NULL: none */
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
@@ -316,7 +318,8 @@ open_loops(struct serve *serve, struct writ_err *err)
     if (serve->loops == NULL || gateway->workers == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
-    WRIT_TRY(writ_metrics_new(n + 1, &gateway->metrics, err)); /* the last one: of the anchors */
+    /* behind those of the loops: of the anchors, then of each export */
+    WRIT_TRY(writ_metrics_new(n + 1 + serve->options->config->exports_n, &gateway->metrics, err));
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};
@@ -522,6 +525,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
+    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 1, &serve->exports, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));
     WRIT_TRY(writ_service_manager_sockets_all_taken(&serve->sockets, err));
@@ -668,6 +672,7 @@ close_all(struct serve *serve)
     }
     writ_ledger_query_free(gateway->queries);
     writ_figures_feed_free(gateway->figures);
+    writ_export_jobs_free(serve->exports);
     writ_anchors_free(serve->anchors);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);

@@ -16,6 +16,7 @@
 #define WRIT_CONFIG_MEMORY_MAX (256 * 1024 * 1024) /* memory of one configuration, in all */
 #define WRIT_UPSTREAMS_MAX     256 /* entries of upstreams; likewise of frameworks */
 #define WRIT_ANCHORS_MAX       16  /* entries of ledger.anchors */
+#define WRIT_EXPORTS_MAX       8   /* entries of export */
 
 struct writ_yaml; /* a node of the file: policy/read/yaml.h */
 
@@ -248,6 +249,16 @@ struct writ_anchor_config {
     int64_t every_us;
 };
 
+/** One entry of `export`. Views are NUL-terminated; an empty one is absent. */
+struct writ_export_config {
+    struct writ_view name;
+    struct writ_view to;     /* https (loopback: http), syslog+tls, or syslog+tcp on loopback */
+    struct writ_view cursor; /* file with the index of the next record */
+    int format;              /* enum writ_export_format (evidence/event/export_format.h) */
+    struct writ_view token, scheme, ca, cert, key; /* scheme: before the token */
+    bool plain_close;
+};
+
 struct writ_ledger_config {
     int64_t claims_kept_us;     /* least time that a claim blocks a duplicate */
     int64_t clock_tolerance_us; /* how far the wall clock may step back */
@@ -299,6 +310,8 @@ struct writ_config {
     struct writ_sessions_config sessions;
     struct writ_credential_config credential;
     struct writ_ledger_config ledger;
+    const struct writ_export_config *exports;
+    size_t exports_n;
     struct writ_log_config log;
     const struct writ_changes_value *values; /* options that a reload does not take, for changes.c
                                               * alone */

@@ -278,6 +278,8 @@ writ_changes_keep(const struct writ_config *start, struct writ_config *fresh)
     fresh->limits = start->limits;
     fresh->sessions = start->sessions;
     fresh->ledger = start->ledger;
+    fresh->exports = start->exports;
+    fresh->exports_n = start->exports_n;
     fresh->log = start->log;
     fresh->hosts = start->hosts;
     fresh->origins = start->origins;

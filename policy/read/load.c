@@ -172,6 +172,106 @@ read_anchors(struct loading *l, const struct writ_yaml *list)
     l->config->ledger.anchors_n = n;
 }
 
+static bool
+is_name(struct writ_view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                c == '-' || c == '_')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+check_export(struct loading *l, const struct writ_yaml *node, const struct writ_raw_export *raw)
+{
+    bool https = writ_view_has_prefix(raw->to, WRIT_LIT("https:"));
+    bool tls = writ_view_has_prefix(raw->to, WRIT_LIT("syslog+tls://"));
+
+    if (!is_name(raw->name)) {
+        WRIT_OPTION_FAULT(
+            &l->o, writ_option_of(node, "name"), "must consist of letters, digits, '-' and '_'");
+    }
+    if (!tls && !writ_view_has_prefix(raw->to, WRIT_LIT("syslog+tcp://")) &&
+        !(writ_host_is_url(raw->to) && writ_host_is_protected(raw->to))) {
+        WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "to"),
+            "must be an https URL, an http URL on loopback, syslog+tls://HOST:PORT, or "
+            "syslog+tcp://127.0.0.1:PORT");
+    }
+    if (!https && !tls && (raw->ca.len > 0 || raw->cert.len > 0)) {
+        WRIT_OPTION_FAULT(&l->o, node, "ca and cert are only for https and syslog+tls");
+    }
+    if ((raw->cert.len > 0) != (raw->key.len > 0)) {
+        WRIT_OPTION_FAULT(&l->o, node, "a client certificate needs both cert and key");
+    }
+    if (raw->token.len > 0 && writ_view_has_prefix(raw->to, WRIT_LIT("syslog"))) {
+        WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "token"), "is only for an https URL");
+    }
+    if (raw->plain_close && !tls) {
+        WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "plain_close"), "is only for syslog+tls");
+    }
+}
+
+static void
+read_export(struct loading *l, const struct writ_yaml *node, struct writ_export_config *ret)
+{
+    struct writ_raw_export raw = {0};
+    writ_auto_buf beside = writ_buf_make(256);
+
+    writ_option_read(&l->o, WRIT_SECTION_export, node, &raw);
+    if (raw.to.len > 0) { /* else it is reported as missing */
+        check_export(l, node, &raw);
+    }
+    writ_buf_str(&beside, ".export-");
+    writ_buf_put(&beside, raw.name);
+    *ret = (struct writ_export_config){.name = raw.name,
+        .to = raw.to,
+        .cursor = raw.cursor.len > 0
+                      ? raw.cursor
+                      : writ_option_join(&l->o, l->config->store.ptr, writ_buf_view(&beside)),
+        .format = raw.format,
+        .token = raw.token,
+        .scheme = raw.scheme,
+        .ca = raw.ca,
+        .cert = raw.cert,
+        .key = raw.key,
+        .plain_close = raw.plain_close};
+}
+
+static void
+read_exports(struct loading *l)
+{
+    const struct writ_yaml *list = l->top.exports;
+    struct writ_export_config *exports;
+    size_t n = 0;
+
+    if (list == NULL) {
+        return;
+    }
+    if (list->type != WRIT_YAML_LIST || list->count > WRIT_EXPORTS_MAX) {
+        WRIT_OPTION_FAULT(&l->o, list, "must be a list of at most %d exports", WRIT_EXPORTS_MAX);
+        return;
+    }
+    exports = writ_option_memory(&l->o, list->count, sizeof *exports);
+    for (const struct writ_yaml *node = list->first; exports != NULL && node != NULL;
+         node = node->next) {
+        read_export(l, node, &exports[n]);
+        for (size_t i = 0; i < n; i++) {
+            if (writ_view_equal(exports[i].name, exports[n].name)) {
+                WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "name"),
+                    "is the name of another export too: each has its own cursor");
+            }
+        }
+        n++;
+    }
+    l->config->exports = exports;
+    l->config->exports_n = n;
+}
+
 static void
 read_ledger(struct loading *l)
 {
@@ -220,6 +320,7 @@ read_top(struct loading *l)
     c->credential = l->top.credential;
     read_store(l);
     read_ledger(l); /* after its place is known */
+    read_exports(l);
     c->log = l->top.log;
     check_tls(l, &c->tls, &c->listen, "tls");
     check_tls(l, &c->admin_tls, &c->admin_listen, "admin_tls");

@@ -162,6 +162,8 @@ INNER(top, "limits", limits, limits, "The limits of requests, memory and shares.
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
 INNER(top, "credential", credential, credential, "The credential of a governed call.")
 INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
+NODE(top, "export", exports, RESTART, SHAPE_EXPORTS, NONE,
+    "Systems that get every record as an event, each at least once (docs/export.md).")
 INNER(top, "log", log, log, "The log; its lines go to standard error.")
 
 SECTION(included, "an included file", struct writ_raw_included,
@@ -632,6 +634,26 @@ PATH(anchor, "ca", ca, RESTART, 1, 4096, NONE,
     "PEM file of the authorities of the URL's certificate; default: the system's.")
 DURATION(anchor, "every", every_us, RESTART, 1 * SECOND, 366 * DAY, "1m",
     "How often to look for a new checkpoint.")
+
+SECTION(export, "an entry of export", struct writ_raw_export,
+    "A collector or a syslog receiver. A failure is logged and tried again, and stops no call.")
+TEXT(export, "name", name, RESTART, 1, 64, REQUIRED,
+    "Its name in the log, in metrics and in the name of the cursor: letters, digits, '-' and '_'.")
+TEXT(export, "to", to, RESTART, 1, 4096, REQUIRED,
+    "An https URL (http on loopback), to which lines are posted, or syslog+tls://HOST:PORT (syslog+tcp on this machine).")
+WORD(export, "format", format, RESTART, export_format_words, "json",
+    "The form of an event: json (the record), ocsf or cef.")
+PATH(export, "token", token, RESTART, 1, 4096, NONE,
+    "File with the secret of an https collector, which other users must not be able to read; read for each batch.")
+TEXT(export, "scheme", scheme, RESTART, 1, 64, "Bearer", "The word before the secret in Authorization.")
+PATH(export, "ca", ca, RESTART, 1, 4096, NONE,
+    "PEM file of the authorities of the receiver's certificate; default: the system's.")
+PATH(export, "cert", cert, RESTART, 1, 4096, NONE, "PEM file of a client certificate.")
+PATH(export, "key", key, RESTART, 1, 4096, NONE, "PEM file of its private key, unencrypted.")
+SWITCH(export, "plain_close", plain_close, RESTART, "false",
+    "Whether a TLS syslog receiver may end a connection without close_notify, as rsyslog with GnuTLS does.")
+PATH(export, "cursor", cursor, RESTART, 1, 4096, NONE,
+    "File with the index of the next record; default: beside the ledger (`ledger.db.export-NAME`).")
 
 SECTION(log, "log", struct writ_log_config, "The log; its lines go to standard error.")
 WORD(log, "level", level, RESTART, level_words, "info",

@@ -29,6 +29,12 @@ struct writ_raw_anchor {
     int64_t every_us;
 };
 
+struct writ_raw_export {
+    struct writ_view name, to, cursor, token, scheme, ca, cert, key;
+    int format;
+    bool plain_close;
+};
+
 struct writ_raw_top {
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
@@ -38,7 +44,7 @@ struct writ_raw_top {
     struct writ_view separator;
     int profile;
     struct writ_view include;
-    const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers;
+    const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers, *exports;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;

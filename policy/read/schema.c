@@ -208,6 +208,9 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_ANCHORS:
         array_members(w, "anchor", 0, WRIT_ANCHORS_MAX);
         break;
+    case WRIT_SHAPE_EXPORTS:
+        array_members(w, "export", 0, WRIT_EXPORTS_MAX);
+        break;
     }
 }
 
@@ -796,6 +799,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_VOTERS:
     case WRIT_SHAPE_OPINIONS:
     case WRIT_SHAPE_ANCHORS:
+    case WRIT_SHAPE_EXPORTS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_FRAMEWORKS:

@@ -29,6 +29,9 @@ static const struct writ_word engine_words[] = {WRIT_REVIEW_ENGINES(ENGINE_WORD)
 static const struct writ_word vote_words[] = {WRIT_REVIEW_VOTES(VOTE_WORD){NULL, 0}};
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},
     {"error", WRIT_OUTPUT_ERROR_RECORD}, {"refuse", WRIT_OUTPUT_ERROR_REFUSE}, {NULL, 0}};
+/* the numbers of enum writ_export_format, which this layer does not see */
+static const struct writ_word export_format_words[] = {
+    {"json", 0}, {"ocsf", 1}, {"cef", 2}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
 static const struct writ_word alg_words[] = {
 #define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},

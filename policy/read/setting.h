@@ -58,6 +58,7 @@ enum writ_shape {
     WRIT_SHAPE_OPINIONS,
     WRIT_SHAPE_APPROVAL,
     WRIT_SHAPE_ANCHORS,
+    WRIT_SHAPE_EXPORTS,
 };
 
 struct writ_word {

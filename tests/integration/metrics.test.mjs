@@ -1,7 +1,9 @@
 // Every metric counts what its description says: driven by real calls, read as Prometheus reads it.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, statSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { SOURCE, prepare, startGateway, until } from '../support/js/gateway.mjs';
 import { certificate } from '../support/js/monitoring.mjs';
@@ -20,7 +22,13 @@ test('every declared metric is counted', async (t) => {
   const twice = ['', 'Other.'].map((description) => ({ name: 'twice', description, inputSchema: { type: 'object' } }));
   const up = await startUpstream(t,
     { tools: [{ name: 'look', description: 'hidden\u200b', inputSchema: { type: 'object' } }, ...twice] });
+  const collector = createServer((req, res) => req.resume().on('end', () => res.writeHead(204).end()));
+  collector.listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  t.after(() => collector.close());
   const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES,
+    export: [{ name: 'good', to: `http://127.0.0.1:${collector.address().port}/` },
+      { name: 'bad', to: 'syslog+tcp://127.0.0.1:9' }], // refused: the port is of no service
     ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] } });
   const value = (name) => gw.metric(`writ_${name}`);
   const grows = async (name, by, act) => {
@@ -69,6 +77,8 @@ test('every declared metric is counted', async (t) => {
 
   await until(async () => (await value('anchored_total')) > 0 && (await value('anchor_failures_total')) > 0,
     'anchors, good and bad');
+  await until(async () => (await value('exported_total')) > 0 && (await value('export_failures_total')) > 0,
+    'exports, good and bad');
 
   const { text } = await gw.admin('/metrics');
   const table = readFileSync(join(SOURCE, 'gateway/listener/metrics.tbl.h'), 'utf8');

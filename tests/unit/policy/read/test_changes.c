@@ -192,6 +192,17 @@ put_limits(struct writ_buf *ret, const struct writ_config *config)
         put(ret, g->anchors[i].ca);
         put_number(ret, g->anchors[i].every_us);
     }
+    for (size_t i = 0; i < config->exports_n; i++) {
+        const struct writ_export_config *e = &config->exports[i];
+        const struct writ_view texts[] = {
+            e->name, e->to, e->cursor, e->token, e->scheme, e->ca, e->cert, e->key};
+
+        for (size_t j = 0; j < sizeof texts / sizeof texts[0]; j++) {
+            put(ret, texts[j]);
+        }
+        put_number(ret, e->format);
+        put_number(ret, e->plain_close);
+    }
 }
 
 /* It does not have how reviewers are reached: running ones keep that of the start. Their questions
