@@ -109,6 +109,15 @@ VALUE(doctor, "days", "N", "How far ahead disk and certificates must last; 30 by
 VALUE(doctor, "url", "URL", "The admin listener of the running gateway; by default admin_listen of CONFIG.")
 VALUE(doctor, "ca", "FILE", "PEM file of the authorities of that listener's certificate.")
 
+COMMAND(top, "top", "URL", 1, 1, "watch a running gateway in a terminal",
+    "URL is that of the admin listener. Shows calls and refusals per second by tool and reason, latencies, servers, reviews "
+    "and stops, again and again until q is pressed. When standard output is no terminal it prints one table, with the rates "
+    "of one interval. A gateway that does not answer is named until it does.")
+VALUE(top, "every", "SECONDS", "The interval; 2 by default.")
+FLAG(top, "once", "Print one table, on a terminal too.")
+VALUE(top, "token", "FILE", "File with the bearer token of an administrator: shows the number of stops.")
+VALUE(top, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")
+
 COMMAND(explain, "explain", "CONFIG CALL", 2, 2, "show how the policy decides a call",
     "Judges the call in CALL (- for standard input), a JSON object {agent, tool, arguments} with "
     "optional target_state_digest, boundary_id and idempotency_key, and prints the decision, every "

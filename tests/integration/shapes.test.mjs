@@ -234,8 +234,8 @@ covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys retir
   shows('verify credential', [...args, '--at', '2026-06-25T05:01:00Z'], { code: 1 });
 });
 
-covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list', 'kill pull', 'kill list', 'kill lift',
-  'review list', 'review show',
+covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list', 'top', 'kill pull', 'kill list',
+  'kill lift', 'review list', 'review show',
   'review vote', 'review withdraw', 'review cancel', 'review replay', 'ledger resume'], async ({ t, put }) => {
   const { gw, session, admin, token } = await world(t);
   const at = { cwd: gw.dir };
@@ -252,6 +252,7 @@ covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list',
   shows('budget list', [gw.configFile], at);
   const { id } = shows('kill pull', [admin, 'agent', 'someone', '--reason', 'test', ...token(OPS)]);
   shows('kill list', [admin, ...token(OPS)]);
+  shows('top', [admin, '--every', '1', ...token(OPS)]);
   shows('kill lift', [admin, id, ...token(OPS)]);
   const first = await asks(1);
   shows('review list', [gw.ledgerFile]);
