@@ -6,6 +6,7 @@
 #include "evidence/json/write.h"
 #include "evidence/record/content_fact.h"
 #include "gateway/service/ledgers.h"
+#include "store/read/reader.h"
 #include "store/trusted/keydir.h"
 
 #include <limits.h>
@@ -14,6 +15,18 @@
 #include <unistd.h>
 
 #define DATA_MAX 8192
+
+static WRIT_RESULT
+count_records(const char *path, uint64_t *ret, struct writ_err *err)
+{
+    writ_auto_reader reader = NULL;
+    struct writ_reader_extent extent;
+
+    WRIT_TRY(writ_reader_open(path, &reader, err));
+    WRIT_TRY(writ_reader_extent(reader, 0, &extent, err));
+    *ret = extent.records;
+    return WRIT_DONE;
+}
 
 WRIT_RESULT
 writ_contents_source_open(const struct writ_contents_source_order *order,
@@ -32,6 +45,7 @@ writ_contents_source_open(const struct writ_contents_source_order *order,
         WRIT_FAIL(err, WRIT_E_INVALID, "--url needs --token");
     }
     WRIT_TRY(writ_keydir_load(ret->keys, &ret->ring, err));
+    WRIT_TRY(count_records(order->path, &ret->records, err));
     return writ_contents_open(order->path, ret->ring, order->cli->clock, &ret->contents, err);
 }
 
@@ -41,6 +55,42 @@ writ_contents_source_wipe(struct writ_contents_source *source)
     writ_contents_close(source->contents);
     writ_keyring_free(source->ring);
     *source = (struct writ_contents_source){0};
+}
+
+/* One reading, and how far it is. */
+struct counted {
+    bool (*each)(void *ctx, const struct writ_contents_call *call);
+    void *ctx;
+    uint64_t first, records;
+    bool begun;
+    struct writ_progress progress;
+};
+
+static bool
+each_counted(void *ctx, const struct writ_contents_call *call)
+{
+    struct counted *counted = ctx;
+
+    counted->first = counted->begun ? counted->first : call->leaf;
+    counted->begun = true;
+    (void)writ_progress_step(&counted->progress, call->leaf - counted->first + 1,
+        counted->records > call->leaf ? counted->records - counted->first : 0);
+    return counted->each(counted->ctx, call);
+}
+
+WRIT_RESULT
+writ_contents_source_each(const struct writ_contents_source *source,
+    const struct writ_contents_filter *filter,
+    bool (*each)(void *ctx, const struct writ_contents_call *call), void *ctx, struct writ_err *err)
+{
+    struct counted counted = {.each = each,
+        .ctx = ctx,
+        .records = source->records,
+        .progress = writ_progress_begin(source->order.cli, "records")};
+    writ_result result = writ_contents_each(source->contents, filter, each_counted, &counted, err);
+
+    writ_progress_end(&counted.progress);
+    return result;
 }
 
 /* "writ policy replay, run by ann" */

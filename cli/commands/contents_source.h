@@ -3,7 +3,7 @@
  *
  *     WRIT_AUTO(struct writ_contents_source, writ_contents_source_wipe) source = {0};
  *     WRIT_TRY(writ_contents_source_open(&order, &source, err));
- *     ... writ_contents_each(source.contents, ...), count the contents that were read ...
+ *     ... writ_contents_source_each(&source, ...), count the contents that were read ...
  *     WRIT_TRY(writ_contents_source_record(&source, since_us, count, err));
  *     ... print ...
  *
@@ -11,7 +11,7 @@
 #ifndef WRIT_CLI_CONTENTS_SOURCE_H
 #define WRIT_CLI_CONTENTS_SOURCE_H
 
-#include "cli/base/cli.h"
+#include "cli/base/progress.h"
 #include "policy/model/config.h"
 #include "store/read/contents.h"
 
@@ -31,6 +31,7 @@ struct writ_contents_source {
     const char *keys;
     struct writ_keyring *ring;
     struct writ_contents *contents;
+    uint64_t records; /* of the ledger when it was opened */
 };
 
 /** Reads the keys and opens the contents. WRIT_E_ABSENT also when the directory has no key of
@@ -38,6 +39,12 @@ struct writ_contents_source {
 WRIT_RESULT writ_contents_source_open(const struct writ_contents_source_order *order,
     struct writ_contents_source *ret, struct writ_err *err);
 void writ_contents_source_wipe(struct writ_contents_source *source);
+
+/** As writ_contents_each, with the progress on a terminal. */
+WRIT_RESULT writ_contents_source_each(const struct writ_contents_source *source,
+    const struct writ_contents_filter *filter,
+    bool (*each)(void *ctx, const struct writ_contents_call *call), void *ctx,
+    struct writ_err *err);
 
 /**
  * Records that `count` contents of calls since that time (0: of all) were read: by the gateway of

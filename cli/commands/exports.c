@@ -2,6 +2,7 @@
  * as they are made; after a failure they are not a bundle, and the exit code shows it. */
 #include "cli/commands/exports.h"
 
+#include "cli/base/progress.h"
 #include "store/read/bundles.h"
 #include "store/trusted/keydir.h"
 
@@ -52,6 +53,8 @@ run(const struct writ_cli *cli, struct writ_bundles_order *order, struct writ_bu
     writ_auto_keyring ring = NULL;
     writ_auto_buf note =
         writ_buf_make(WRIT_NOTE_BYTES_MAX + 1); /* more than the limit, to name it */
+    struct writ_progress progress;
+    writ_result result;
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
     order->ring = ring;
@@ -63,7 +66,12 @@ run(const struct writ_cli *cli, struct writ_bundles_order *order, struct writ_bu
         }
         order->checkpoint = writ_buf_view(&note);
     }
-    return writ_bundles_make(order, put, NULL, ret, err);
+    progress = writ_progress_begin(cli, "records");
+    order->progress = writ_progress_step;
+    order->progress_ctx = &progress;
+    result = writ_bundles_make(order, put, NULL, ret, err);
+    writ_progress_end(&progress);
+    return result;
 }
 
 enum writ_exit

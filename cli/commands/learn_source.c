@@ -292,7 +292,7 @@ each_content(struct pass *pass)
     const struct writ_contents_filter filter = {
         .since_us = source->since_us, .every = true, .results = true};
 
-    WRIT_TRY(writ_contents_each(source->contents.contents, &filter, each_call, pass, pass->err));
+    WRIT_TRY(writ_contents_source_each(&source->contents, &filter, each_call, pass, pass->err));
     source->looked = pass->looked > source->looked ? pass->looked : source->looked;
     return pass->failed;
 }

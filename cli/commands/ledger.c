@@ -1,6 +1,7 @@
 /* writ ledger init, rebuild, verify, checkpoint, key: the ledger as a whole. ledger_calls.c prints
  * its records. Only init and rebuild write to it. */
 #include "cli/base/print.h"
+#include "cli/base/progress.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/service/anchor.h"
@@ -11,8 +12,7 @@
 
 #include <unistd.h>
 
-#define LINE_MAX      ((size_t)4 << 20) /* bytes of one answer */
-#define PROGRESS_EACH 65536
+#define LINE_MAX ((size_t)4 << 20) /* bytes of one answer */
 
 /* ---- init ---- */
 
@@ -60,21 +60,6 @@ writ_command_ledger_rebuild(const struct writ_cli *cli)
 }
 
 /* ---- verify ---- */
-
-/* On a terminal one line that is overwritten. */
-static bool
-show_progress(void *ctx, uint64_t done, uint64_t all)
-{
-    (void)ctx;
-    if (done % PROGRESS_EACH == 0 || done == all) {
-        writ_auto_buf line = writ_buf_make(128);
-
-        writ_buf_fmt(&line, "\r%llu of %llu records%s", (unsigned long long)done,
-            (unsigned long long)all, done == all ? "\n" : "");
-        (void)!write(STDERR_FILENO, line.ptr, line.len); /* only for the eye */
-    }
-    return true;
-}
 
 static void
 verify_json(struct writ_buf *out, const struct writ_verify_report *report)
@@ -144,13 +129,17 @@ verify(const struct writ_cli *cli, struct writ_verify_report *report, struct wri
 {
     writ_auto_keyring ring = NULL;
     struct writ_view keys = writ_cli_get(cli, "keys");
-    bool watched = !cli->json && isatty(STDERR_FILENO) != 0;
+    struct writ_progress progress;
+    writ_result result;
 
     if (keys.ptr != NULL) {
         WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
     }
-    return writ_verify_ledger(
-        writ_cli_operand(cli, 0).ptr, ring, watched ? show_progress : NULL, NULL, report, err);
+    progress = writ_progress_begin(cli, "records");
+    result = writ_verify_ledger(
+        writ_cli_operand(cli, 0).ptr, ring, writ_progress_step, &progress, report, err);
+    writ_progress_end(&progress);
+    return result;
 }
 
 enum writ_exit

@@ -1,6 +1,7 @@
 /* writ ledger show, export: calls of a ledger with their records, as the ledger has them. The
  * ledger is read and never changed. */
 #include "cli/base/print.h"
+#include "cli/base/progress.h"
 #include "cli/commands/command.h"
 #include "cli/commands/exports.h"
 #include "evidence/json/write.h"
@@ -160,6 +161,8 @@ struct export
 {
     bool json;
     uint64_t count;
+    uint64_t first, records; /* the first record of the run; all records of the ledger */
+    struct writ_progress progress;
     writ_result failed;
 };
 
@@ -190,7 +193,10 @@ export_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
     writ_buf_str(&line, export->json ? "" : "\n");
+    export->first = export->count == 0 ? leaf : export->first;
     export->count++;
+    (void)writ_progress_step(
+        &export->progress, leaf - export->first + 1, export->records - export->first);
     export->failed = writ_buf_check(&line, NULL);
     writ_cli_put(writ_buf_view(&line));
     return writ_is_ok(export->failed);
@@ -218,6 +224,7 @@ writ_command_ledger_export(const struct writ_cli *cli)
     writ_auto_reader reader = NULL;
     writ_auto_arena arena = writ_arena_new(EXPORT_ARENA);
     struct export export = {.json = cli->json, .failed = WRIT_DONE};
+    struct writ_reader_extent extent = {0};
     struct writ_completeness report = {0};
     struct writ_err err = {0};
     writ_result result;
@@ -232,8 +239,15 @@ writ_command_ledger_export(const struct writ_cli *cli)
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }
+    result = writ_reader_extent(reader, 0, &extent, &err);
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    export.records = extent.records;
+    export.progress = writ_progress_begin(cli, "records");
     result = writ_reader_export(reader, writ_cli_get(cli, "tenant"), writ_cli_operand(cli, 1),
         export_one, &export, arena, &report, &err);
+    writ_progress_end(&export.progress);
     if (writ_is_ok(result)) {
         result = export.failed;
     }

@@ -209,7 +209,7 @@ read_all(struct replay *replay, struct writ_contents_source *source, struct read
     if (r->arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a replay");
     }
-    WRIT_TRY(writ_contents_each(source->contents, &filter, each_call, r, err));
+    WRIT_TRY(writ_contents_source_each(source, &filter, each_call, r, err));
     if (!writ_is_ok(r->failed)) {
         return writ_fail(err, r->failed.code, "%s", r->err.text);
     }

@@ -2,6 +2,7 @@
  * options name are trusted; the answer is `ok` or the first reason against the file. */
 #include "base/text.h"
 #include "cli/base/print.h"
+#include "cli/base/progress.h"
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"
 #include "evidence/json/write.h"
@@ -18,7 +19,6 @@
 #define ANSWER_MAX ((size_t)1 << 20)
 #define SAFE_MAX   200 /* bytes of one name in a line for people */
 #define READ_BYTES ((size_t)256 << 10)
-#define PROGRESS   ((uint64_t)16 << 20) /* bytes between two reports of progress */
 
 /* The required signers of the checkpoint, by the options. */
 struct signers {
@@ -168,9 +168,10 @@ struct lines {
     const struct writ_cli *cli;
     struct writ_bundle_check *check;
     int fd;
-    uint64_t size, done, told; /* bytes; size 0: not known */
-    uint64_t number;           /* of the line */
-    struct writ_buf rest;      /* the input read so far, from the beginning of a line on */
+    uint64_t size, done; /* bytes; size 0: not known */
+    struct writ_progress progress;
+    uint64_t number;      /* of the line */
+    struct writ_buf rest; /* the input read so far, from the beginning of a line on */
     enum writ_reason why;
     struct writ_err more;
 };
@@ -208,19 +209,6 @@ lines_open(const char *path, struct lines *ret, struct writ_err *err)
         ret->size = (uint64_t)st.st_size;
     }
     return WRIT_DONE;
-}
-
-/* On a terminal one line that is overwritten. */
-static void
-show_progress(struct lines *lines, bool is_last)
-{
-    if (lines->cli->json || isatty(STDERR_FILENO) == 0 || lines->size == 0 ||
-        (!is_last && lines->done - lines->told < PROGRESS)) {
-        return;
-    }
-    lines->told = lines->done;
-    (void)fprintf(stderr, "\r%3u%%, line %llu%s", (unsigned)(100 * lines->done / lines->size),
-        (unsigned long long)lines->number, is_last ? "\n" : "");
 }
 
 /* Takes the complete lines. */
@@ -268,7 +256,6 @@ read_all(struct lines *lines, struct writ_err *err)
         }
         lines->rest.len += (size_t)n;
         if (n == 0) {
-            show_progress(lines, true);
             return WRIT_DONE;
         }
         lines->done += (uint64_t)n;
@@ -276,7 +263,7 @@ read_all(struct lines *lines, struct writ_err *err)
         if (lines->why != WRIT_REASON_EVIDENCE_OK) {
             return WRIT_DONE;
         }
-        show_progress(lines, false);
+        (void)writ_progress_step(&lines->progress, lines->done, lines->size);
     }
 }
 
@@ -337,12 +324,16 @@ verify_bundle(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);
     struct writ_bundle_report report = {0};
     struct writ_checkpoint head = {0};
+    writ_result result;
 
     WRIT_TRY(signers_read(cli, &signers, err));
     WRIT_TRY(lines_open(writ_cli_operand(cli, 0).ptr, &lines, err));
     WRIT_TRY(writ_bundle_check_new(&signers.trust, &check, err));
     lines.check = check;
-    WRIT_TRY(read_all(&lines, err));
+    lines.progress = writ_progress_begin(cli, "bytes");
+    result = read_all(&lines, err);
+    writ_progress_end(&lines.progress);
+    WRIT_TRY(result);
     if (lines.why == WRIT_REASON_EVIDENCE_OK &&
         (!writ_bundle_check_ended(check, &report, &head) || lines.rest.len > 0)) {
         lines.why = WRIT_REASON_EVIDENCE_MALFORMED;

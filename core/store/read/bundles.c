@@ -192,6 +192,10 @@ add_batch(struct making *m, int64_t *last, bool *ret_more)
         WRIT_TRY(add_record(m, (uint64_t)*last,
             (enum writ_detached_record_kind)sqlite3_column_int(m->select, 1),
             writ_disk_column(m->select, 2)));
+        if (m->order->progress != NULL &&
+            !m->order->progress(m->order->progress_ctx, (uint64_t)*last + 1, m->head.size)) {
+            WRIT_FAIL(m->err, WRIT_E_BUSY, "the bundle was given up");
+        }
     }
     return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(m->db, rc, NULL, m->err);
 }

@@ -19,6 +19,9 @@ struct writ_bundles_order {
     size_t redacted_n;
     struct writ_view checkpoint; /* the checkpoint for the bundle, as with writ_proofs_pin; empty:
                                     the last */
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all); /* of the records, called now and
+                                                                 then; may be NULL */
+    void *progress_ctx;
 };
 
 /**
@@ -31,7 +34,7 @@ struct writ_bundles_order {
  *         WRIT_E_INVALID   a time of the selection is malformed
  *         WRIT_E_MISMATCH  a record is invalid, missing, or not that of the tree: see
  *                          writ_verify_ledger; or no key of the ring signed, or as writ_proofs_pin
- *         WRIT_E_BUSY      `put` ended it, or the ledger is locked
+ *         WRIT_E_BUSY      `put` or `progress` ended it, or the ledger is locked
  *         WRIT_E_LIMIT     over WRIT_BUNDLE_LIVE_MAX
  *         WRIT_E_PARSE (as writ_reader_open), WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
