@@ -1,8 +1,9 @@
-/* The certificates of a configuration's files: readable, of their keys, and valid for the days
- * ahead. Of a file with several the one that ends first counts. */
+/* The certificates of a configuration's files, and those of its servers: readable, of their keys,
+ * and valid for the days ahead. Of a file with several the one that ends first counts. */
 #include "base/secret.h"
 #include "base/text.h"
 #include "cli/commands/doctor.h"
+#include "gateway/http/fetch.h"
 #include "gateway/listener/pem.h"
 
 #include <openssl/err.h>
@@ -11,7 +12,8 @@
 
 #define SECONDS_PER_DAY INT64_C(86400)
 #define NAME_MAX_BYTES  200
-#define NAME_SHOWN      80
+#define URL_MAX         4096
+#define CONNECT_MS      5000
 
 static void
 certificate_freep(X509 **certificate)
@@ -87,21 +89,18 @@ is_key_of(X509 *certificate, struct writ_view path)
     return key != NULL && X509_check_private_key(certificate, key) == 1;
 }
 
-/* `key`: the file of the first certificate's key, or empty. */
+/* Certificates in PEM. `path`: where they are, for people; `key`: the file of the first one's key,
+ * or empty. */
 static void
-look_at_file(
-    struct writ_doctor *d, const char *pointer, struct writ_view path, struct writ_view key)
+look_at_pem(struct writ_doctor *d, struct writ_doctor_place place, struct writ_view path,
+    const struct writ_buf *text, struct writ_view key)
 {
-    writ_auto_buf text = writ_buf_make(WRIT_PEM_FILE_MAX);
-    WRIT_AUTO(BIO *, bio_freep) bio = NULL;
-    struct writ_doctor_place place = writ_doctor_option(d, pointer);
+    WRIT_AUTO(BIO *, bio_freep) bio = BIO_new_mem_buf(text->ptr, (int)text->len);
     size_t n = 0;
 
-    if (path.len == 0 || (bio = open_file(path, &text)) == NULL) {
-        return;
-    }
     for (;; n++) {
-        WRIT_AUTO(X509 *, certificate_freep) one = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+        WRIT_AUTO(X509 *, certificate_freep)
+        one = bio != NULL ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
 
         if (one == NULL) {
             break;
@@ -120,6 +119,40 @@ look_at_file(
     }
 }
 
+static void
+look_at_file(struct writ_doctor *d, struct writ_doctor_place place, struct writ_view path,
+    struct writ_view key)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_PEM_FILE_MAX);
+
+    /* the area of files names one that cannot be read */
+    if (path.len > 0 && writ_is_ok(writ_text_file(path.ptr, WRIT_PEM_FILE_MAX, &text, NULL))) {
+        look_at_pem(d, place, path, &text, key);
+    }
+}
+
+/* Its authority's file, and what it presents. A server that does not answer, or is not trusted, is
+ * named by the area of upstreams. */
+static void
+look_at_upstream(struct writ_doctor *d, const struct writ_upstream_config *upstream)
+{
+    const struct writ_view none = {NULL, 0};
+    struct writ_doctor_place place = writ_doctor_node(d, upstream->node);
+    writ_auto_buf text = writ_buf_make(WRIT_PEM_FILE_MAX), url = writ_buf_make(URL_MAX);
+
+    look_at_file(d, place, upstream->ca, none);
+    if (upstream->kind != WRIT_UPSTREAM_HTTP || !upstream->tls) {
+        return;
+    }
+    writ_buf_put(&url, upstream->http);
+    writ_buf_byte(&url, '\0');
+    if (writ_is_ok(writ_buf_check(&url, NULL)) &&
+        writ_is_ok(writ_fetch_certificates(
+            url.ptr, upstream->ca.len > 0 ? upstream->ca.ptr : NULL, CONNECT_MS, &text, NULL))) {
+        look_at_pem(d, place, upstream->http, &text, none);
+    }
+}
+
 WRIT_RESULT
 writ_doctor_certificates(struct writ_doctor *d, struct writ_err *err)
 {
@@ -127,12 +160,14 @@ writ_doctor_certificates(struct writ_doctor *d, struct writ_err *err)
     const struct writ_config *config = d->config;
 
     (void)err;
-    look_at_file(d, "/tls/cert", config->tls.cert, config->tls.key);
-    look_at_file(d, "/tls/client_ca", config->tls.client_ca, none);
-    look_at_file(d, "/admin_tls/cert", config->admin_tls.cert, config->admin_tls.key);
-    look_at_file(d, "/admin_tls/client_ca", config->admin_tls.client_ca, none);
+    look_at_file(d, writ_doctor_option(d, "/tls/cert"), config->tls.cert, config->tls.key);
+    look_at_file(d, writ_doctor_option(d, "/tls/client_ca"), config->tls.client_ca, none);
+    look_at_file(
+        d, writ_doctor_option(d, "/admin_tls/cert"), config->admin_tls.cert, config->admin_tls.key);
+    look_at_file(
+        d, writ_doctor_option(d, "/admin_tls/client_ca"), config->admin_tls.client_ca, none);
     for (size_t i = 0; i < config->upstreams_n; i++) {
-        look_at_file(d, "/upstreams", config->upstreams[i].ca, none);
+        look_at_upstream(d, &config->upstreams[i]);
     }
     return WRIT_DONE;
 }

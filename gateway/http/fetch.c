@@ -7,8 +7,9 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-#define OCTET_MAX  255
-#define CONNECT_MS 30000L /* when there is no limit in all */
+#define OCTET_MAX   255
+#define CONNECT_MS  30000L  /* when there is no limit in all */
+#define CERTIFICATE "Cert:" /* of an entry of CURLINFO_CERTINFO */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool ready;
@@ -238,4 +239,51 @@ writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop, str
             status);
     }
     return WRIT_DONE;
+}
+
+/* ---- certificates */
+
+/* The entries of a certificate are "NAME:value"; one has the whole of it as PEM. */
+static void
+put_certificate(const struct curl_slist *entries, struct writ_buf *ret)
+{
+    for (const struct curl_slist *one = entries; one != NULL; one = one->next) {
+        struct writ_view entry = writ_view_str(one->data);
+
+        if (writ_view_has_prefix(entry, WRIT_LIT(CERTIFICATE))) {
+            writ_buf_put(ret, writ_view_sub(entry, sizeof CERTIFICATE - 1, entry.len));
+            writ_buf_byte(ret, '\n');
+        }
+    }
+}
+
+WRIT_RESULT
+writ_fetch_certificates(const char *url, const char *ca_file, int64_t timeout_ms,
+    struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+    struct curl_certinfo *chain = NULL;
+    CURLcode code;
+
+    (void)pthread_once(&once, init_library);
+    WRIT_TRY(writ_fetch_check(url, err));
+    easy = ready ? curl_easy_init() : NULL;
+    if (easy == NULL || !set_options(easy, url, timeout_ms, NULL, NULL, ret) ||
+        curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) != CURLE_OK ||
+        curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L) != CURLE_OK ||
+        (ca_file != NULL && curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file) != CURLE_OK)) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
+    }
+    code = curl_easy_perform(easy);
+    if (code == CURLE_OK) {
+        code = curl_easy_getinfo(easy, CURLINFO_CERTINFO, &chain);
+    }
+    if (code != CURLE_OK || chain == NULL) {
+        WRIT_FAIL(
+            err, WRIT_E_IO, WRIT_FETCH_FMT ": %s", WRIT_FETCH_ARG(url), curl_easy_strerror(code));
+    }
+    for (int i = 0; i < chain->num_of_certs; i++) {
+        put_certificate(chain->certinfo[i], ret);
+    }
+    return writ_buf_check(ret, err);
 }

@@ -58,4 +58,21 @@ WRIT_RESULT writ_fetch_ask(const char *url, const struct writ_fetch_request *req
     int64_t timeout_ms, const atomic_bool *stop, long *ret_status, struct writ_buf *ret,
     struct writ_err *err);
 
+/**
+ * Connects to an https URL, and appends the certificates that the server presents, its own first,
+ * as PEM. Nothing is requested.
+ *
+ * @param ca_file  PEM; NULL: the system's authorities. A server that they do not vouch for is a
+ *                 failure
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  as writ_fetch_check
+ *         WRIT_E_IO       no connection, not trusted, too slow
+ *         WRIT_E_NOMEM, WRIT_E_LIMIT (`ret`)
+ *
+ * Blocks; any thread.
+ */
+WRIT_RESULT writ_fetch_certificates(const char *url, const char *ca_file, int64_t timeout_ms,
+    struct writ_buf *ret, struct writ_err *err);
+
 #endif

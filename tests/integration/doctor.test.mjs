@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import https from 'node:https';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync,
   writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -361,6 +362,23 @@ test('an admin listener that others reach is named', async (t) => {
   gw.configure({ ...gw.config, hosts: ['gate.example'], admin_url: 'https://gate.example' });
   const [named] = await finds(gw, ['admin_exposed']);
   assert.match(named.message, /"gate.example" is also the admin listener/);
+});
+
+test('the certificate that a server over https presents is looked at', async (t) => {
+  const { gw } = await site(t);
+  certificate(gw.dir, 'server', 10);
+  const [cert, key] = ['server.pem', 'server.key'].map((name) => readFileSync(gw.path(name)));
+  const server = https.createServer({ cert, key }, (req, res) => res.writeHead(404).end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const url = `https://127.0.0.1:${server.address().port}/mcp`;
+  gw.configure({ ...gw.config, upstreams: { up: { http: url, ca: 'server.pem' } } });
+  const findings = await finds(gw, ['certificate_expiring', 'upstream_silent']);
+  const ending = findings.filter((f) => f.check === 'certificate_expiring');
+  assert.deepEqual(ending.map((f) => f.message.split(': ')[0]), [gw.path('server.pem'), url]);
+  assert.ok(ending.every((f) => f.pointer === '/upstreams/up' && f.line > 0));
+  await finds(gw, ['upstream_silent'], { args: ['--days', '5'] });
 });
 
 /** [name, area, severity, meaning, what to do] of the rows of the table. */
