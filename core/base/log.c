@@ -72,6 +72,12 @@ writ_log_bool(const char *key, bool value)
 }
 
 const char *
+writ_log_event_name(enum writ_event event)
+{
+    return events[event].name;
+}
+
+const char *
 writ_log_level_name(enum writ_log_level level)
 {
     static const char *const words[] = {

@@ -111,6 +111,9 @@ struct writ_log_rate {
  * since the last one that did; written only with true, so that no loss goes unreported. */
 bool writ_log_rate_take(struct writ_log_rate *rate, int64_t now_us, uint64_t *ret_dropped);
 
+/** The name of an event in its line. Static storage. */
+const char *writ_log_event_name(enum writ_event event);
+
 /** "error", "warn", "info", "debug". Static storage. */
 const char *writ_log_level_name(enum writ_log_level level);
 

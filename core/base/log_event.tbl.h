@@ -88,6 +88,14 @@
         "a checkpoint has reached an [anchor](ledger.md#anchors)")                                 \
     X(ANCHOR_FAILED, anchor_failed, SERVE, ERROR, "to, why",                                       \
         "a checkpoint did not reach an anchor, or was refused there")                              \
+    /* ---- telemetry */                                                                           \
+    X(TELEMETRY_WORKS, telemetry_works, SERVE, INFO, "to",                                         \
+        "the collector of [telemetry](telemetry.md) takes it again")                               \
+    X(TELEMETRY_FAILED, telemetry_failed, SERVE, WARN, "to, why",                                  \
+        "the collector did not take telemetry; tried again, without a further line until it works") \
+    X(TELEMETRY_LOST, telemetry_lost, SERVE, WARN, "records",                                      \
+        "how many spans and log lines no collector got, since the last such line; at most one a "  \
+        "minute")                                                                                  \
     /* ---- definitions of tools */                                                                \
     X(DEFINITIONS_TAKEN, definitions_taken, SERVE, INFO, "accepted",                               \
         "the gateway read the file that `writ tools accept` changed: the number of all "           \

@@ -12,6 +12,7 @@
 #include "gateway/review/meet.h"
 #include "gateway/mcp/meta_namespace.h"
 #include "gateway/request/request.h"
+#include "gateway/request/request_span.h"
 #include "gateway/request/upcall_request.h"
 
 #include "evidence/credential/credential.h"
@@ -106,23 +107,38 @@ writ_forward_sign(struct writ_request *request)
  * form, so that no parser reads another number than the judged one. Other numbers are forwarded as
  * written: they were not judged, and may have no canonical form. */
 
+/* What the gateway adds to _meta; empty: nothing. */
+struct own_meta {
+    struct writ_view credential, traceparent, tracestate;
+};
+
+static bool
+is_own(const struct own_meta *own, struct writ_view key)
+{
+    return writ_meta_namespace_is(key) ||
+           (own->traceparent.len > 0 &&
+               (writ_view_is(key, "traceparent") || writ_view_is(key, "tracestate")));
+}
+
 /* The client's members of our namespace are removed; only our credential is added
- * (meta_namespace.h). */
+ * (meta_namespace.h), and our trace context in place of the client's. */
 static void
-put_meta(struct writ_write *w, const struct writ_json *meta, struct writ_view credential)
+put_meta(struct writ_write *w, const struct writ_json *meta, const struct own_meta *own)
 {
     writ_write_object_begin(w);
     WRIT_JSON_EACH(name, meta)
     {
         struct writ_view key = writ_json_string(name);
-        if (!writ_meta_namespace_is(key)) {
+        if (!is_own(own, key)) {
             writ_write_name(w, key);
             writ_write_verbatim(w, writ_json_value(name));
         }
     }
-    if (credential.len > 0) {
+    writ_write_text_if(w, "traceparent", own->traceparent);
+    writ_write_text_if(w, "tracestate", own->tracestate);
+    if (own->credential.len > 0) {
         writ_write_name(w, CREDENTIAL_META);
-        writ_write_string(w, credential);
+        writ_write_string(w, own->credential);
     }
     writ_write_object_end(w);
 }
@@ -136,16 +152,14 @@ is_between_us(const struct writ_call *call, struct writ_view key)
 }
 
 static void
-put_params(struct writ_write *w, const struct writ_request *request)
+put_params(struct writ_write *w, const struct writ_request *request, const struct own_meta *own)
 {
     const struct writ_call *call = request->call;
-    bool in_meta = writ_upstream_config(call->callee.upstream)->credential_meta;
-    struct writ_view credential = in_meta ? call->grant.credential : (struct writ_view){NULL, 0};
 
     writ_write_object_begin(w);
-    if (in_meta && request->message.meta == NULL) {
+    if ((own->credential.len > 0 || own->traceparent.len > 0) && request->message.meta == NULL) {
         writ_write_name(w, WRIT_LIT("_meta"));
-        put_meta(w, NULL, credential);
+        put_meta(w, NULL, own);
     }
     WRIT_JSON_EACH(name, request->message.params)
     {
@@ -156,7 +170,7 @@ put_params(struct writ_write *w, const struct writ_request *request)
         }
         writ_write_name(w, key);
         if (writ_view_is(key, "_meta")) {
-            put_meta(w, request->message.meta, credential);
+            put_meta(w, request->message.meta, own);
         } else if (writ_view_is(key, "name")) {
             writ_write_string(w, call->callee.tool);
         } else if (writ_view_is(key, "task")) {
@@ -169,10 +183,24 @@ put_params(struct writ_write *w, const struct writ_request *request)
 }
 
 static writ_result
-write_message(const struct writ_request *request, struct writ_view *ret)
+make_meta(struct writ_request *request, struct own_meta *ret)
 {
-    bool in_meta = writ_upstream_config(request->call->callee.upstream)->credential_meta;
-    size_t likely = request->x->body.len + (in_meta ? request->call->grant.credential.len : 0);
+    const struct writ_call *call = request->call;
+
+    *ret = (struct own_meta){.credential = {NULL, 0}};
+    if (writ_upstream_config(call->callee.upstream)->credential_meta) {
+        ret->credential = call->grant.credential;
+    }
+    return writ_request_span_is_sent(request)
+               ? writ_request_span_texts(request, &ret->traceparent, &ret->tracestate)
+               : WRIT_DONE;
+}
+
+static writ_result
+write_message(const struct writ_request *request, const struct own_meta *own, struct writ_view *ret)
+{
+    size_t likely =
+        request->x->body.len + own->credential.len + own->tracestate.len + 2 * own->traceparent.len;
     /* "1e20" has 21 digits in canonical form: nothing grows more */
     struct writ_buf body = writ_buf_in(request->x->arena, 6 * likely + 65536);
     struct writ_write w = writ_write_to(&body);
@@ -187,7 +215,7 @@ write_message(const struct writ_request *request, struct writ_view *ret)
     writ_write_name(&w, WRIT_LIT("method"));
     writ_write_string(&w, request->message.method);
     writ_write_name(&w, WRIT_LIT("params"));
-    put_params(&w, request);
+    put_params(&w, request, own);
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, NULL));
     *ret = writ_buf_view(&body);
@@ -291,11 +319,13 @@ writ_forward_send(struct writ_request *request)
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall_request *wanted = &request->forward.upcall.request;
     const struct writ_tool_rule *rule = call->verdict.rule;
+    struct own_meta own;
 
-    if (!writ_is_ok(writ_upcall_request_make(
+    if (!writ_is_ok(make_meta(request, &own)) ||
+        !writ_is_ok(writ_upcall_request_make(
             request, call->callee.upstream, call->callee.tool, headers, wanted)) ||
         !writ_resume_prepare(request, &rest_events) ||
-        !writ_is_ok(write_message(request, &wanted->body))) {
+        !writ_is_ok(write_message(request, &own, &wanted->body))) {
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }
     if (to->credential_header.len > 0) {

@@ -13,6 +13,7 @@
 #include "gateway/request/caller_claims.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"
+#include "gateway/request/request_span.h"
 #include "gateway/review/review_ask.h"
 #include "gateway/review/review_return.h"
 
@@ -316,25 +317,6 @@ budget_names(const struct writ_request *request, const struct writ_call *call)
     return writ_member_list(names, n);
 }
 
-/* The trace-id of a traceparent, "00-<32 hex digits>-<16>-<2>", in the head or in _meta; ptr NULL
- * without a good one (W3C Trace Context 3.2.2). */
-static struct writ_view
-trace_id(const struct writ_request *request)
-{
-    static const struct writ_view zeros = WRIT_LIT("00000000000000000000000000000000");
-    struct writ_view text = writ_exchange_header(request->x, WRIT_LIT("traceparent"));
-    struct writ_view id;
-
-    if (text.ptr == NULL) {
-        text = writ_json_string(writ_json_get(request->message.meta, WRIT_LIT("traceparent")));
-    }
-    id = writ_view_sub(text, 3, zeros.len);
-    return text.len >= 55 && text.ptr[2] == '-' && text.ptr[35] == '-' && writ_hex_is(id) &&
-                   !writ_view_equal(id, zeros)
-               ? id
-               : writ_view(NULL, 0);
-}
-
 static enum writ_duplicates
 duplicates_of(const struct writ_call *call)
 {
@@ -377,7 +359,7 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
             request, call, refused == WRIT_REASON_NONE || call->shadowed != WRIT_REASON_NONE),
         .key_stated = writ_member_flag(call->caller_claims.key.ptr != NULL),
         .duplicates = writ_member_text(writ_duplicates_word(duplicates_of(call))),
-        .trace_id = writ_member_text_or_absent(trace_id(request)),
+        .trace_id = writ_member_text_or_absent(writ_request_span_incoming_id(request)),
         .budgets = budget_names(request, call),
     };
 

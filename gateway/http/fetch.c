@@ -7,9 +7,11 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-#define OCTET_MAX   255
-#define CONNECT_MS  30000L  /* when there is no limit in all */
-#define CERTIFICATE "Cert:" /* of an entry of CURLINFO_CERTINFO */
+#define OCTET_MAX    255
+#define US_PER_S     INT64_C(1000000)
+#define RETRY_MOST_S 86400   /* of a Retry-After */
+#define CONNECT_MS   30000L  /* when there is no limit in all */
+#define CERTIFICATE  "Cert:" /* of an entry of CURLINFO_CERTINFO */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool ready;
@@ -42,6 +44,36 @@ static void
 list_freep(struct curl_slist **list)
 {
     curl_slist_free_all(*list);
+}
+
+/* ---- a connection that is kept: libcurl keeps it in its handle */
+
+struct writ_fetch_link {
+    CURL *easy;
+};
+
+struct writ_fetch_link *
+writ_fetch_link_new(void)
+{
+    struct writ_fetch_link *link = writ_alloc(sizeof *link);
+
+    (void)pthread_once(&once, init_library);
+    if (link != NULL) {
+        link->easy = ready ? curl_easy_init() : NULL;
+    }
+    if (link != NULL && link->easy == NULL) {
+        writ_free(WRIT_TAKE(link));
+    }
+    return link;
+}
+
+void
+writ_fetch_link_free(struct writ_fetch_link *link)
+{
+    if (link != NULL) {
+        curl_easy_cleanup(link->easy);
+        writ_free(link);
+    }
 }
 
 /* ---- where to */
@@ -188,12 +220,23 @@ append(struct curl_slist **list, const char *line)
 }
 
 static bool
+append_all(struct curl_slist **list, const char *const *fields)
+{
+    for (size_t i = 0; fields != NULL && fields[i] != NULL; i++) {
+        if (!append(list, fields[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
 set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_slist **headers)
 {
-    return append(
+    return append_all(headers, request->fields) &&
+           append(
                headers, request->accept != NULL ? request->accept : "Accept: application/json") &&
-           append(headers, "Expect:") && /* of 100-continue: the bodies sent here are too short for
-                                            it */
+           append(headers, "Expect:") && /* of 100-continue: the answer would be waited for */
            (request->type == NULL || append(headers, request->type)) &&
            (request->authorization == NULL || append(headers, request->authorization)) &&
            (request->ca_file == NULL ||
@@ -205,24 +248,42 @@ set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_sl
                curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body) == CURLE_OK);
 }
 
-WRIT_RESULT
-writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
+static WRIT_RESULT
+ask_with(CURL *easy, const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
     const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
 {
-    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
     WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
+    curl_off_t retry_s = 0;
     long status = 0;
 
-    (void)pthread_once(&once, init_library);
-    WRIT_TRY(writ_fetch_check(url, err));
-    easy = ready ? curl_easy_init() : NULL;
     if (easy == NULL || !set_request(easy, request, &headers) ||
         !set_options(easy, url, timeout_ms, stop, headers, ret)) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     WRIT_TRY(perform(easy, url, ret, &status, err));
+    if (request->ret_retry_us != NULL) {
+        (void)curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_s);
+        *request->ret_retry_us =
+            retry_s > RETRY_MOST_S ? RETRY_MOST_S * US_PER_S : (int64_t)retry_s * US_PER_S;
+    }
     *ret_status = status;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
+    const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
+{
+    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+
+    (void)pthread_once(&once, init_library);
+    WRIT_TRY(writ_fetch_check(url, err));
+    if (request->link != NULL) {
+        curl_easy_reset(request->link->easy); /* of the last request, but for its connection */
+        return ask_with(request->link->easy, url, request, timeout_ms, stop, ret_status, ret, err);
+    }
+    easy = ready ? curl_easy_init() : NULL;
+    return ask_with(easy, url, request, timeout_ms, stop, ret_status, ret, err);
 }
 
 WRIT_RESULT

@@ -40,15 +40,25 @@ WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 WRIT_RESULT writ_fetch_get(const char *url, int64_t timeout_ms, const atomic_bool *stop,
     struct writ_buf *ret, struct writ_err *err);
 
-/** A request. NUL-terminated; body and authorization hold secrets, which errors never show. */
+/** A connection that stays open between requests to one server. For one thread at a time. */
+struct writ_fetch_link;
+/** NULL without memory. Free with writ_fetch_link_free. */
+struct writ_fetch_link *writ_fetch_link_new(void);
+void writ_fetch_link_free(struct writ_fetch_link *link);
+
+/** A request. NUL-terminated; body, authorization and fields hold secrets, which errors never
+ * show. */
 struct writ_fetch_request {
-    const char *accept;        /* a whole field; NULL: "Accept: application/json" */
-    const char *body;          /* of a POST; NULL: a GET */
-    const char *type;          /* of the body: "Content-Type: ..."; NULL: a form, urlencoded */
-    const char *authorization; /* a whole field, "Authorization: Basic ..."; NULL: none */
-    const char *ca_file;       /* PEM; NULL: the system's authorities */
-    const char *cert_file;     /* PEM of a client certificate; NULL: none */
-    const char *key_file;      /* PEM, unencrypted; NULL without a certificate */
+    const char *accept;           /* a whole field; NULL: "Accept: application/json" */
+    const char *body;             /* of a POST; NULL: a GET */
+    const char *type;             /* of the body: "Content-Type: ..."; NULL: a form, urlencoded */
+    const char *authorization;    /* a whole field, "Authorization: Basic ..."; NULL: none */
+    const char *ca_file;          /* PEM; NULL: the system's authorities */
+    const char *cert_file;        /* PEM of a client certificate; NULL: none */
+    const char *key_file;         /* PEM, unencrypted; NULL without a certificate */
+    const char *const *fields;    /* whole fields besides those, NULL at their end; or NULL */
+    struct writ_fetch_link *link; /* NULL: a connection of its own */
+    int64_t *ret_retry_us;        /* Retry-After of the answer, or 0; NULL: not asked for */
 };
 
 /** Sends a request, and appends the body of the answer, whatever its status, which goes to

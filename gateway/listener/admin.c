@@ -82,16 +82,22 @@ writ_admin_is_ready(
     return ready;
 }
 
+void
+writ_admin_put_metrics(const struct writ_admin *admin, struct writ_buf *ret)
+{
+    writ_metrics_put(admin->metrics, ret);
+    if (admin->put_more != NULL) {
+        admin->put_more(admin->more, ret);
+    }
+}
+
 static void
 answer_metrics(struct writ_exchange *x, void *ctx)
 {
     const struct writ_admin *admin = ctx;
     writ_auto_buf text = writ_buf_make(ADMIN_TEXT_MAX);
 
-    writ_metrics_put(admin->metrics, &text);
-    if (admin->put_more != NULL) {
-        admin->put_more(admin->more, &text);
-    }
+    writ_admin_put_metrics(admin, &text);
     if (!writ_is_ok(writ_buf_check(&text, NULL))) {
         writ_exchange_reply(x, 500, text_headers, 2, WRIT_LIT("no memory\n"));
         return;

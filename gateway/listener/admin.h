@@ -38,6 +38,9 @@ struct writ_admin {
     void *remarks_ctx;
 };
 
+/** Appends all metrics, the text of /metrics. From any thread. */
+void writ_admin_put_metrics(const struct writ_admin *admin, struct writ_buf *ret);
+
 /** Adds a condition. WRIT_E_LIMIT. Before the listener opens. */
 WRIT_RESULT writ_admin_add(struct writ_admin *admin, const char *name, writ_admin_holds *holds,
     void *ctx, struct writ_err *err);

@@ -52,6 +52,10 @@ WRIT_METRIC_COUNTER(DEFINITIONS_HIDDEN, "definitions_hidden_total",
 WRIT_METRIC_COUNTER(CHARACTERS_HIDDEN, "characters_hidden_total",
     "Invisible characters removed from lists and instructions")
 WRIT_METRIC_COUNTER(SHADOWED, "shadowed_total", "Calls that shadow mode let through")
+WRIT_METRIC_COUNTER(TELEMETRY_SENT, "telemetry_sent_total",
+    "Spans and log lines that the collector of telemetry took")
+WRIT_METRIC_COUNTER(TELEMETRY_LOST, "telemetry_lost_total",
+    "Spans and log lines that no collector took, and requests whose telemetry had no room")
 
 WRIT_METRIC_GAUGE(CONNECTIONS_OPEN, "connections_open", "Open connections")
 WRIT_METRIC_GAUGE(EXCHANGES_OPEN, "exchanges_open", "Requests without an answer yet")

@@ -2,6 +2,8 @@
  * once; when the ledger returns its entry, the request continues on its loop. */
 #include "gateway/request/request.h"
 
+#include "gateway/request/trace.h"
+
 #include "gateway/upstream/client_env.h"
 
 #define REQUEST_MAGIC 0x77726571u /* "wreq" */
@@ -65,6 +67,7 @@ enum writ_step
 writ_request_wait(struct writ_request *request, enum writ_step next)
 {
     request->drive.next = next;
+    writ_trace_wait(request->trace, request->drive.at, writ_loop_now_us(request->x->loop));
     return WRIT_STEP_WAIT;
 }
 
@@ -74,6 +77,7 @@ writ_request_continue(struct writ_request *request)
     enum writ_step step = request->drive.next;
 
     WRIT_INVARIANT(request->magic == REQUEST_MAGIC);
+    writ_trace_continue(request->trace, writ_loop_now_us(request->x->loop));
     if (!request->drive.broken && is_end(step)) {
         log_broken(
             request->worker->gateway->log, request->drive.at, step); /* it waits for nothing */
@@ -103,6 +107,7 @@ writ_request_start(struct writ_exchange *x, void *ctx)
         .generation = writ_generation_hold(worker->generation),
         .endpoint = endpoint,
     };
+    request->trace = writ_trace_new(worker->gateway->telemetry, worker->index, x->arena);
     x->user = request;
     run(request, WRIT_STEP_AUTHENTICATE);
 }
@@ -181,8 +186,10 @@ writ_request_continue_later(struct writ_request *request)
 enum writ_step
 writ_request_together(struct writ_request *request, enum writ_step next)
 {
+    (void)writ_request_wait(request, next);
+    writ_trace_wait_turn(request->trace);
     writ_request_continue_later(request);
-    return writ_request_wait(request, next);
+    return WRIT_STEP_WAIT;
 }
 
 static void
@@ -216,6 +223,8 @@ writ_request_submit(struct writ_request *request, enum writ_step next)
     request->entry.user = request;
     request->entry.arena = request->x->arena;
     request->drive.post = (struct writ_post){.fn = back_on_loop, .ctx = request};
+    (void)writ_request_wait(request, next);
+    writ_trace_wait_ledger(request->trace);
     writ_worker_submit(request->worker, &request->entry);
-    return writ_request_wait(request, next);
+    return WRIT_STEP_WAIT;
 }

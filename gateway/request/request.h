@@ -19,6 +19,7 @@
 
 struct writ_request;
 struct writ_review_question;
+struct writ_trace;
 
 /** One row of step.tbl.h. */
 typedef enum writ_step writ_step_fn(struct writ_request *request);
@@ -110,6 +111,7 @@ struct writ_request {
     struct writ_generation *previous;   /* HOLD to REJUDGE: that of a call that is judged again */
     const struct writ_endpoint *endpoint;
     struct writ_drive drive;
+    struct writ_trace *trace;             /* trace.h; NULL: none */
     struct writ_identity_result identity; /* AUTHENTICATE: the caller */
     struct writ_charge charge;            /* AUTHENTICATE: among the requests of its loop */
     struct writ_mcp_message message;      /* READ, CLASSIFY */

@@ -2,6 +2,7 @@
  * line has ids, names and reasons, never a value of the call. */
 #include "gateway/request/tally.h"
 
+#include "gateway/request/request_span.h"
 #include "policy/model/rule.h"
 
 #define FIELDS_MAX 24
@@ -59,10 +60,12 @@ put_time(struct line *line, const struct writ_request *request)
     put(line, writ_log_int("duration_us", writ_loop_now_us(x->loop) - x->arrived_us));
 }
 
+/* The line of the end of a request: of the log, and of its record for the collector. */
 static void
-write_line(const struct writ_request *request, enum writ_event event, const struct line *line)
+end_line(const struct writ_request *request, enum writ_event event, const struct line *line)
 {
     writ_log_write(request->worker->gateway->log, event, line->fields, line->n);
+    writ_request_span_end(request, event, true, line->fields, line->n);
 }
 
 /* ---- a governed call ---- */
@@ -180,7 +183,7 @@ log_call(const struct writ_request *request)
         &line, "review", call->review.asks ? call->review.ask.id : (struct writ_view){NULL, 0});
     put_end(&line, request);
     put_time(&line, request);
-    write_line(request, WRIT_EVENT_CALL, &line);
+    end_line(request, WRIT_EVENT_CALL, &line);
 }
 
 void
@@ -200,7 +203,8 @@ writ_tally_task(const struct writ_request *request, const struct writ_tally_task
     put_text(&line, "outcome",
         entry->code == WRIT_OK ? writ_outcome_kind_name(task->kind) : WRIT_LIT("not_recorded"));
     put_text(&line, "error_type", task->error_type);
-    write_line(request, WRIT_EVENT_TASK_ENDED, &line);
+    writ_log_write(request->worker->gateway->log, WRIT_EVENT_TASK_ENDED, line.fields, line.n);
+    writ_request_span_line(request, WRIT_EVENT_TASK_ENDED, line.fields, line.n);
 }
 
 void
@@ -234,7 +238,7 @@ log_refused(const struct writ_request *request)
     put_text(&line, "path", request->endpoint->path);
     put_text(&line, "method", request->message.method);
     put_time(&line, request);
-    write_line(request, WRIT_EVENT_REFUSED, &line);
+    end_line(request, WRIT_EVENT_REFUSED, &line);
 }
 
 static void
@@ -259,10 +263,24 @@ count_call(const struct writ_request *request)
     }
 }
 
+/* Every other request has no line, but spans. */
+static void
+trace_other(const struct writ_request *request)
+{
+    struct line line = {.n = 0};
+
+    if (request->trace != NULL) {
+        put_agent(&line, request);
+        put_time(&line, request);
+        writ_request_span_end(request, WRIT_EVENT_CALL, false, line.fields, line.n);
+    }
+}
+
 void
 writ_tally_end(const struct writ_request *request)
 {
-    bool told = request->worker->gateway->log->level >= WRIT_LOG_INFO;
+    bool told = request->worker->gateway->log->level >= WRIT_LOG_INFO ||
+                writ_request_span_wants_line(request);
 
     if (request->call != NULL) {
         if (request->endpoint->kind->counted) {
@@ -273,6 +291,8 @@ writ_tally_end(const struct writ_request *request)
         }
     } else if (told && request->refused != WRIT_REASON_NONE) {
         log_refused(request);
+    } else {
+        trace_other(request);
     }
 }
 

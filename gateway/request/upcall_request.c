@@ -3,7 +3,12 @@
 #include "gateway/request/upcall_request.h"
 
 #include "evidence/json/write.h"
+#include "gateway/request/request_span.h"
 #include "policy/model/field.h"
+
+#define ADDED_MAX                                                                                  \
+    (4 + WRIT_REQUEST_SPAN_HEADERS) /* fields that are added to those of the client                \
+                                     */
 
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
 
@@ -27,10 +32,12 @@ is_for_this_hop(const struct writ_request *request, struct writ_view name)
     return false;
 }
 
+/* `traced`: the gateway has a trace context of its own for the upstream. */
 static bool
-is_passed(struct writ_view name)
+is_passed(struct writ_view name, bool traced)
 {
-    return writ_field_owner(name) == WRIT_FIELD_TRACE ||
+    return (writ_field_owner(name) == WRIT_FIELD_TRACE &&
+               !(traced && !writ_view_equal_nocase(name, WRIT_LIT("baggage")))) ||
            (name.len > param_prefix.len &&
                writ_view_equal_nocase(writ_view_sub(name, 0, param_prefix.len), param_prefix));
 }
@@ -46,13 +53,17 @@ encoded_name(struct writ_request *request, struct writ_view name)
                : (struct writ_view){NULL, 0};
 }
 
-/* The members of the message that the stateless revision repeats in the head. */
+/* The trace context, and the members of the message that the stateless revision repeats in the
+ * head. */
 static writ_result
 add_names(
     struct writ_request *request, struct writ_view name, struct writ_header *headers, size_t *count)
 {
     struct writ_view value;
 
+    if (writ_request_span_is_sent(request)) {
+        WRIT_TRY(writ_request_span_add_headers(request, headers, count));
+    }
     if (request->message.era != WRIT_MCP_ERA_MODERN || request->message.method.len == 0) {
         return WRIT_DONE;
     }
@@ -74,18 +85,19 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
 {
     size_t n = 0, count = 0;
     const struct writ_header *all = writ_exchange_headers(request->x, &n);
+    bool traced = writ_request_span_is_sent(request);
 
     for (size_t i = 0; i < n; i++) {
-        if (!is_passed(all[i].name) || is_for_this_hop(request, all[i].name)) {
+        if (!is_passed(all[i].name, traced) || is_for_this_hop(request, all[i].name)) {
             continue;
         }
-        if (count == WRIT_UPCALL_HEADERS_MAX - 4) { /* room for the added fields */
+        if (count == WRIT_UPCALL_HEADERS_MAX - ADDED_MAX) {
             return (writ_result){WRIT_E_LIMIT};
         }
         headers[count++] = all[i];
     }
     for (size_t i = 0; request->call != NULL && i < request->call->learned.heads_n; i++) {
-        if (count == WRIT_UPCALL_HEADERS_MAX - 4) {
+        if (count == WRIT_UPCALL_HEADERS_MAX - ADDED_MAX) {
             return (writ_result){WRIT_E_LIMIT};
         }
         headers[count++] = request->call->learned.heads[i];
@@ -170,6 +182,8 @@ writ_upcall_request_own(struct writ_request *request, struct writ_upstream *upst
     const struct writ_mcp_message asked = request->message;
     writ_result r;
 
+    (void)writ_request_span_is_sent(
+        request); /* by the client's message: it names the client's span */
     *message = (struct writ_mcp_message){.kind = WRIT_MCP_REQUEST, .era = asked.era};
     WRIT_TRY(
         writ_json_read(body, &writ_json_limits_default, request->x->arena, &message->body, NULL));

@@ -6,7 +6,7 @@
 #include "gateway/request/request.h"
 
 /** Fields in the head of one request to an upstream. */
-#define WRIT_UPCALL_HEADERS_MAX 48
+#define WRIT_UPCALL_HEADERS_MAX 50
 
 /**
  * Fills the upcall for the client's message.

@@ -39,6 +39,7 @@
 #include "gateway/service/reload.h"
 #include "gateway/service/steps.h"
 #include "gateway/state/gateway.h"
+#include "gateway/telemetry/telemetry.h"
 #include "policy/model/rule.h"
 #include "policy/read/changes.h"
 #include "store/read/reader.h"
@@ -275,6 +276,23 @@ make_admin_routes(struct serve *serve)
     writ_contents_api_routes(gateway, routes);
 }
 
+/* ---- telemetry ---- */
+
+static writ_result
+open_telemetry(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    const struct writ_telemetry_options options = {.config = &serve->options->config->telemetry,
+        .clock = gateway->clock,
+        .log = gateway->log,
+        .shard = writ_metrics_shard(gateway->metrics, gateway->workers_n + 1),
+        .admin = &gateway->admin,
+        .lanes = gateway->workers_n};
+
+    return options.config->otlp.len > 0 ? writ_telemetry_open(&options, &gateway->telemetry, err)
+                                        : WRIT_DONE;
+}
+
 /* ---- opening ---- */
 
 static writ_result
@@ -321,8 +339,8 @@ open_loops(struct serve *serve, struct writ_err *err)
     if (serve->loops == NULL || gateway->workers == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
-    /* behind those of the loops: of the anchors, then of each export */
-    WRIT_TRY(writ_metrics_new(n + 1 + serve->options->config->exports_n, &gateway->metrics, err));
+    /* behind those of the loops: of the anchors, of telemetry, then of each export */
+    WRIT_TRY(writ_metrics_new(n + 2 + serve->options->config->exports_n, &gateway->metrics, err));
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};
@@ -525,13 +543,17 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_figures_feed_new(config->store.ptr, gateway->ledger, gateway->clock,
         writ_rule_longest_window(config->policy), &gateway->figures, err));
     WRIT_TRY(open_loops(serve, err));
+    WRIT_TRY(open_telemetry(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
-    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 1, &serve->exports, err));
+    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 2, &serve->exports, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));
     WRIT_TRY(writ_service_manager_sockets_all_taken(&serve->sockets, err));
+    if (gateway->telemetry != NULL) {
+        WRIT_TRY(writ_telemetry_start(gateway->telemetry, err));
+    }
     for (; serve->started < gateway->workers_n; serve->started++) {
         WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
     }
@@ -669,6 +691,7 @@ close_all(struct serve *serve)
     for (size_t i = 0; i < serve->started; i++) {
         WRIT_IGNORE(writ_loop_join(serve->loops[i], NULL)); /* keeps (2) */
     }
+    writ_telemetry_end(gateway->telemetry); /* its metrics ask what is closed below */
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may still have records to
                                                        write */
@@ -697,6 +720,7 @@ close_all(struct serve *serve)
     writ_pending_responses_free(gateway->answers);
     writ_owners_free(gateway->owners);
     writ_logins_free(gateway->logins);
+    writ_telemetry_free(gateway->telemetry);
     writ_metrics_free(gateway->metrics);
     writ_labels_free(gateway->labels);
     writ_generation_drop(serve->generation);

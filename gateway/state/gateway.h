@@ -26,6 +26,7 @@
 #include "policy/model/config.h"
 
 struct writ_steps;
+struct writ_telemetry;
 struct writ_upstream;
 
 struct writ_gateway {
@@ -42,6 +43,7 @@ struct writ_gateway {
     struct writ_metrics *metrics;
     struct writ_labels *labels; /* counts by upstream and tool */
     struct writ_resolver *resolver;
+    struct writ_telemetry *telemetry; /* NULL: none */
     const struct writ_profile *profile;
     const struct writ_steps *steps;
     const struct writ_config *config; /* of the start: never for an option that is LIVE */

@@ -270,6 +270,27 @@ struct writ_ledger_config {
     size_t anchors_n;
 };
 
+/** What a caller's trace context does. */
+enum writ_incoming {
+    WRIT_INCOMING_LINK = 0, /* the request has a trace of its own, and a link */
+    WRIT_INCOMING_PARENT,   /* it becomes part of the caller's trace */
+    WRIT_INCOMING_SAMPLED,  /* the same, and the caller's flag decides whether it is sent */
+};
+
+/** A sample of WRIT_SAMPLE_ALL is every trace. */
+#define WRIT_SAMPLE_ALL (UINT64_C(1) << 56)
+
+struct writ_telemetry_config {
+    struct writ_view otlp;         /* URL of the collector, NUL-terminated; empty: no telemetry */
+    struct writ_view headers_file; /* NUL-terminated; empty: none */
+    struct writ_view ca;           /* PEM file, NUL-terminated; empty: the system's */
+    bool traces, metrics, logs;    /* what is sent */
+    uint64_t sample;               /* traces whose last 56 bits are below are sent */
+    enum writ_incoming incoming;
+    int64_t metrics_every_us;
+    struct writ_pairs resource;
+};
+
 struct writ_log_config {
     enum writ_log_level level;
 };
@@ -312,6 +333,7 @@ struct writ_config {
     struct writ_ledger_config ledger;
     const struct writ_export_config *exports;
     size_t exports_n;
+    struct writ_telemetry_config telemetry;
     struct writ_log_config log;
     const struct writ_changes_value *values; /* options that a reload does not take, for changes.c
                                               * alone */

@@ -14,6 +14,7 @@
 #include "policy/read/reviewers.h"
 #include "policy/read/reviews.h"
 #include "policy/read/rules.h"
+#include "policy/read/telemetry.h"
 #include "policy/read/upstreams.h"
 
 #define CANONICAL_MAX (16 * 1024 * 1024) /* preimage of policy_digest */
@@ -321,6 +322,7 @@ read_top(struct loading *l)
     read_store(l);
     read_ledger(l); /* after its place is known */
     read_exports(l);
+    writ_telemetry_read(&l->o, l->root, &l->top.telemetry, &c->telemetry);
     c->log = l->top.log;
     check_tls(l, &c->tls, &c->listen, "tls");
     check_tls(l, &c->admin_tls, &c->admin_listen, "admin_tls");

@@ -164,6 +164,7 @@ INNER(top, "credential", credential, credential, "The credential of a governed c
 INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
 NODE(top, "export", exports, RESTART, SHAPE_EXPORTS, NONE,
     "Systems that get every record as an event, each at least once (docs/export.md).")
+INNER(top, "telemetry", telemetry, telemetry, "What an OpenTelemetry collector gets (docs/telemetry.md); without it nothing.")
 INNER(top, "log", log, log, "The log; its lines go to standard error.")
 
 SECTION(included, "an included file", struct writ_raw_included,
@@ -654,6 +655,33 @@ SWITCH(export, "plain_close", plain_close, RESTART, "false",
     "Whether a TLS syslog receiver may end a connection without close_notify, as rsyslog with GnuTLS does.")
 PATH(export, "cursor", cursor, RESTART, 1, 4096, NONE,
     "File with the index of the next record; default: beside the ledger (`ledger.db.export-NAME`).")
+
+SECTION(telemetry, "telemetry", struct writ_raw_telemetry,
+    "What an OpenTelemetry collector gets, by OTLP over HTTP. No call waits for it; what the collector does not "
+    "take is lost, and counted.")
+TEXT(telemetry, "otlp", otlp, RESTART, 1, 1024, NONE,
+    "The collector, as an https URL (http on loopback) without a slash at its end: /v1/traces, /v1/metrics "
+    "and /v1/logs are appended. Without it nothing is sent.")
+PATH(telemetry, "headers_file", headers_file, RESTART, 1, 4096, NONE,
+    "File with fields of HTTP for the collector, such as its token, one \"Name: value\" a line; read for each export.")
+PATH(telemetry, "ca", ca, RESTART, 1, 4096, NONE,
+    "PEM file of the authorities of the collector's certificate; default: the system's.")
+SWITCH(telemetry, "traces", traces, RESTART, "true", "Whether requests are sent as spans.")
+SWITCH(telemetry, "metrics", metrics, RESTART, "true", "Whether the values of /metrics are sent.")
+SWITCH(telemetry, "logs", logs, RESTART, "true", "Whether the log lines of requests are sent, at every log.level.")
+TEXT(telemetry, "sample", sample, RESTART, 1, 32, "1",
+    "The share of traces that are sent, from 0 to 1, chosen by the trace id.")
+WORD(telemetry, "incoming", incoming, RESTART, incoming_words, "parent",
+    "What a caller's traceparent does. link: a request begins a trace of its own, with a link to the caller's span. "
+    "parent: it becomes part of the caller's trace; sample decides whether it is sent. sampled: the same, and the "
+    "caller's flag decides.")
+DURATION(telemetry, "metrics_every", metrics_every_us, RESTART, 1 * SECOND, 1 * HOUR, "1m",
+    "How often metrics are sent.")
+PAIRS(telemetry, "resource", resource, RESTART, 32,
+    "Attributes of the resource, besides service.name (writ), service.version and service.instance.id, which may be "
+    "replaced.")
+WITH(telemetry, "otlp", "has no effect without otlp", "headers_file", "ca", "traces", "metrics", "logs", "sample",
+    "incoming", "metrics_every", "resource")
 
 SECTION(log, "log", struct writ_log_config, "The log; its lines go to standard error.")
 WORD(log, "level", level, RESTART, level_words, "info",

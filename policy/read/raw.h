@@ -35,6 +35,14 @@ struct writ_raw_export {
     bool plain_close;
 };
 
+struct writ_raw_telemetry {
+    struct writ_view otlp, headers_file, ca, sample;
+    bool traces, metrics, logs;
+    int incoming;
+    int64_t metrics_every_us;
+    struct writ_pairs resource;
+};
+
 struct writ_raw_top {
     struct writ_listen_address listen, admin_listen;
     struct writ_tls_config tls, admin_tls;
@@ -50,6 +58,7 @@ struct writ_raw_top {
     struct writ_sessions_config sessions;
     struct writ_credential_config credential;
     struct writ_raw_ledger ledger;
+    struct writ_raw_telemetry telemetry;
     struct writ_log_config log;
 };
 

@@ -40,6 +40,8 @@ static const struct writ_word alg_words[] = {
     {NULL, 0},
 };
 #define LEVEL_WORD(NAME, word) {word, WRIT_LOG_##NAME},
+static const struct writ_word incoming_words[] = {{"link", WRIT_INCOMING_LINK},
+    {"parent", WRIT_INCOMING_PARENT}, {"sampled", WRIT_INCOMING_SAMPLED}, {NULL, 0}};
 static const struct writ_word level_words[] = {WRIT_LOG_LEVELS(LEVEL_WORD){NULL, 0}};
 static const struct writ_word op_words[] = {
 #define OP(name, word, kind, sentence) {word, WRIT_OP_##name},
