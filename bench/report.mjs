@@ -22,6 +22,8 @@ export function summary(samples, connections, targets) {
       const to = (other, name) => (other(0) ? spread(own.map(s => s[name] / other(s.round)[name])) : null);
       const was = round => samples.find(
         s => s.conns === conns && s.round === round && s.target === `was_${target}`);
+      const untraced = round => samples.find(
+        s => s.conns === conns && s.round === round && s.target === 'governed');
       rows.push({
         conns, target,
         rps: spread(own.map(s => s.rps)),
@@ -33,6 +35,8 @@ export function summary(samples, connections, targets) {
         cpu_ratio: to(floor, 'cpu_us'),
         was_ratio: to(was, 'rps'),
         was_cpu_ratio: to(was, 'cpu_us'),
+        untraced_ratio: target === 'traced' ? to(untraced, 'rps') : null,
+        untraced_cpu_ratio: target === 'traced' ? to(untraced, 'cpu_us') : null,
       });
     }
   }
@@ -47,6 +51,7 @@ const NAMES = {
   nginx: 'nginx',
   pass: 'gateway, passing',
   governed: 'gateway, governing',
+  traced: 'gateway, governing, with telemetry',
   was_pass: 'the other program, passing',
   was_governed: 'the other program, governing',
 };
@@ -90,6 +95,22 @@ bracket that holds 1 is noise.
   return text;
 }
 
+function traced(rows) {
+  if (rows.length === 0) return '';
+  let text = `
+## Telemetry
+
+The same with traces and logs of every request, to the gateway without telemetry: within each round.
+
+| connections | requests/s | CPU us per request |
+|---|---|---|
+`;
+  for (const row of rows) {
+    text += `| ${row.conns} | ${range(row.untraced_ratio, 3)} | ${range(row.untraced_cpu_ratio, 3)} |\n`;
+  }
+  return text;
+}
+
 export function markdown(about, rows) {
   let text = head(about);
   text += '| connections | | requests/s to nginx | CPU to nginx | CPU us per request | requests/s ' +
@@ -99,6 +120,7 @@ export function markdown(about, rows) {
       `| ${range(row.cpu_us, 1)} | ${range(row.rps, 0)} | ${(row.p50_us.median / 1000).toFixed(2)} ` +
       `| ${(row.p99_us.median / 1000).toFixed(2)} | ${mib(row.resident_kib)} |\n`;
   }
+  text += traced(rows.filter(row => row.untraced_ratio));
   text += compared(about, rows.filter(row => row.was_ratio));
   return `${text}\n![requests per second as a part of nginx's, and CPU per request](report.svg)\n`;
 }

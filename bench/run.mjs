@@ -18,11 +18,12 @@ import { plot } from './plot.mjs';
 import { reservePort } from '../tests/support/js/ports.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-// The measurements of each server: `was` is the program of --against.
+// The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry.
 const TARGETS = {
   nginx: { server: 'nginx' },
   pass: { server: 'writ' },
   governed: { server: 'writ', governed: true },
+  traced: { server: 'traced', governed: true },
   was_pass: { server: 'was' },
   was_governed: { server: 'was', governed: true },
 };
@@ -47,7 +48,7 @@ const { values: options } = parseArgs({
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--targets=nginx,pass,governed] [--core=0] [--writ=PROGRAM] [--against=PROGRAM]\n' +
+    '    [--targets=nginx,pass,governed,traced] [--core=0] [--writ=PROGRAM] [--against=PROGRAM]\n' +
     '    [--out=bench] [--work=build]');
   process.exit(0);
 }
@@ -62,7 +63,8 @@ const rounds = quick ? 1 : Number(options.rounds);
 const seconds = quick ? 1 : Number(options.seconds);
 const connections = (quick ? '1,16' : options.connections).split(',').map(Number);
 const named = options.targets.split(',');
-const targets = [...named, ...(options.against ? named.filter(target => target !== 'nginx').map(t => `was_${t}`) : [])];
+const compared = options.against ? named.filter(target => TARGETS[`was_${target}`]) : [];
+const targets = [...named, ...compared.map(target => `was_${target}`)];
 const core = Number(options.core);
 const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
 
@@ -153,6 +155,7 @@ function gatewayConfig(work, ports, server, token) {
       bench: { http: `http://127.0.0.1:${ports.upstream}/mcp`, credential: { header: 'Writ-Credential' } },
     },
     tools,
+    ...(server === 'traced' ? { telemetry: { otlp: `http://127.0.0.1:${ports.upstream}`, sample: '1' } } : {}),
   };
 }
 
@@ -253,6 +256,8 @@ async function counters(ports, server) {
     allowed: get('writ_decisions_total{verdict="allow"}'),
     executed: get('writ_outcomes_total{outcome="executed"}'),
     sent: get('writ_upstream_requests_total'),
+    told: get('writ_telemetry_sent_total'),
+    lost: get('writ_telemetry_lost_total'),
   };
 }
 
@@ -267,6 +272,10 @@ function checkCounters(target, got, before, after) {
   }
   if (server !== 'nginx' && grown('sent') < got.requests) {
     throw new Error(`${target}: ${got.requests} answers, ${grown('sent')} sent upstream`);
+  }
+  if (server === 'traced' && (grown('lost') > 0 || grown('told') < got.requests)) {
+    throw new Error(`${target}: of ${got.requests} requests, ${grown('told')} spans and lines were sent, ` +
+      `${grown('lost')} lost`);
   }
   if (governed && Math.min(grown('allowed'), grown('executed')) < got.requests) {
     throw new Error(`${target}: ${got.requests} answers, ${grown('allowed')} allowed, ` +
@@ -326,13 +335,14 @@ async function main() {
   const ports = {
     upstream: await reservePort(), nginx: await reservePort(), writ: await reservePort(), writ_admin: await reservePort(),
     was: await reservePort(), was_admin: await reservePort(),
+    traced: await reservePort(), traced_admin: await reservePort(),
   };
   const about_ = about();
   try {
     writeFileSync(join(work, 'call.json'), callBody());
     writeFileSync(join(work, 'list.json'), listBody());
     startNginx(work, 'upstream', otherCore, `server { listen 127.0.0.1:${ports.upstream};
-      default_type application/json; location / { return 200 '${ANSWER}'; } }`);
+      client_max_body_size 64m; default_type application/json; location / { return 200 '${ANSWER}'; } }`);
     const pids = {
       nginx: startNginx(work, 'nginx', core, `upstream u { server 127.0.0.1:${ports.upstream};
         keepalive 256; keepalive_requests 100000000; }
@@ -340,6 +350,7 @@ async function main() {
           proxy_http_version 1.1; proxy_set_header Connection ""; } }`),
       writ: startGateway(work, options.writ, ports, 'writ', token),
     };
+    if (targets.includes('traced')) pids.traced = startGateway(work, options.writ, ports, 'traced', token);
     if (options.against) pids.was = startGateway(work, options.against, ports, 'was', token);
     await waitUntil(`http://127.0.0.1:${ports.upstream}/`, 'upstream');
     await waitUntil(`http://127.0.0.1:${ports.nginx}/`, 'nginx');
