@@ -84,8 +84,8 @@ test('every declared metric is counted', async (t) => {
   const table = readFileSync(join(SOURCE, 'gateway/listener/metrics.tbl.h'), 'utf8');
   const names = [...table.matchAll(/^WRIT_METRIC_[A-Z]+\(\s*[A-Z_]+,\s*"([a-z_]+)"/gm)].map((m) => m[1]);
   assert.ok(names.length > 20);
-  // driven in listener.test.mjs (a refused connection, TLS) and notices.test.mjs (tasks); gauges may be 0 again
-  // in telemetry.test.mjs: telemetry; below: reviews, budgets, certificates; in storage.test.mjs kept outcomes; ages may be below a second
+  // driven in listener.test.mjs (a refused connection, TLS), notices.test.mjs (tasks), telemetry.test.mjs, below
+  // (reviews, budgets, certificates) and storage.test.mjs (kept outcomes); gauges may be 0 again, ages below a second
   const quiet = ['upstreams_silent', 'ledger_queued', 'reviews_open', 'connections_refused_total', 'tls_failures_total',
     'streams_open', 'task_words_dropped_total', 'ledger_outcomes_kept', 'checkpoint_age_seconds', 'scrubs',
     'scrub_age_seconds', 'reviews_waiting', 'review_oldest_seconds', 'certificate_remaining_seconds', 'budget_limit',
