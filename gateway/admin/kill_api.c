@@ -11,7 +11,7 @@
 #include "gateway/admin/api.h"
 #include "gateway/admin/kill_known.h"
 #include "gateway/admin/kill_preview.h"
-#include "gateway/admin/scope.h"
+#include "gateway/admin/ledger_viewer.h"
 #include "gateway/upstream/upstream.h"
 #include "policy/decide/approval.h"
 
@@ -81,7 +81,7 @@ is_administrator(const struct api_request *a)
 {
     const struct writ_review_viewer viewer = {a->generation, a->agent};
 
-    return writ_scope_administers(&viewer);
+    return writ_ledger_viewer_administers(&viewer);
 }
 
 static bool
@@ -89,7 +89,7 @@ may_list(const struct api_request *a)
 {
     const struct writ_review_viewer viewer = {a->generation, a->agent};
 
-    return is_administrator(a) || writ_scope_of(&viewer) != WRIT_SCOPE_OWN;
+    return is_administrator(a) || writ_ledger_viewer_scope(&viewer) != WRIT_LEDGER_OWN;
 }
 
 static void

@@ -21,12 +21,30 @@ writ_ledger_viewer_scope(const struct writ_review_viewer *viewer)
     return viewer->agent.tenant.len > 0 ? WRIT_LEDGER_TENANT : WRIT_LEDGER_ALL;
 }
 
+struct writ_view
+writ_ledger_viewer_scope_name(enum writ_ledger_scope scope)
+{
+    static const struct writ_view names[] = {
+        [WRIT_LEDGER_OWN] = WRIT_LIT("own"),
+        [WRIT_LEDGER_TENANT] = WRIT_LIT("tenant"),
+        [WRIT_LEDGER_ALL] = WRIT_LIT("all"),
+    };
+
+    return names[scope];
+}
+
+bool
+writ_ledger_viewer_administers(const struct writ_review_viewer *viewer)
+{
+    return writ_ledger_viewer_named(
+        &viewer->generation->config->administrators, writ_review_viewer_subject(viewer));
+}
+
 bool
 writ_ledger_viewer_reads_policy(const struct writ_review_viewer *viewer)
 {
     return writ_ledger_viewer_scope(viewer) != WRIT_LEDGER_OWN ||
-           writ_ledger_viewer_named(
-               &viewer->generation->config->administrators, writ_review_viewer_subject(viewer));
+           writ_ledger_viewer_administers(viewer);
 }
 
 bool

@@ -17,6 +17,12 @@ bool writ_ledger_viewer_named(const struct writ_views *names, struct writ_view n
 /** By `auditors` and the tenant. */
 enum writ_ledger_scope writ_ledger_viewer_scope(const struct writ_review_viewer *viewer);
 
+/** "own", "tenant", "all". Static storage. */
+struct writ_view writ_ledger_viewer_scope_name(enum writ_ledger_scope scope);
+
+/** Whether it is one of the `administrators`. */
+bool writ_ledger_viewer_administers(const struct writ_review_viewer *viewer);
+
 /** Whether it may read the rules behind a call that it sees: an auditor or an administrator. */
 bool writ_ledger_viewer_reads_policy(const struct writ_review_viewer *viewer);
 

@@ -4,30 +4,23 @@
 
 #include "base/text.h"
 #include "evidence/json/write.h"
-#include "gateway/admin/api.h"
+#include "gateway/admin/api_request.h"
 #include "gateway/admin/overview_sums.h"
 #include "gateway/http/query.h"
 #include "gateway/state/ledger_query.h"
 #include "gateway/upstream/upstream.h"
 
-#define MAGIC       0x6f766572U
 #define ARENA_MAX   ((size_t)64 << 20)
 #define SPAN_MAX    8 /* bytes of the name of a span */
 #define SICK_FAILED 3 /* recent calls that failed, without one that did not */
 
 /* One query; in the arena of its exchange. */
-struct api_request {
-    uint32_t magic;
-    struct writ_exchange *x;
-    struct writ_worker *worker;
-    struct writ_review_viewer viewer; /* until the answer */
+struct view_request {
+    struct writ_api_request request;
     enum writ_figures_span span;
     int64_t now_us;
-    struct writ_buf body;
     struct writ_write w;
     writ_result result;
-    struct writ_lookup lookup;
-    struct writ_post post;
 };
 
 static void
@@ -107,9 +100,9 @@ state_of(const struct writ_upstream *upstream, const struct writ_overview_upstre
 }
 
 static void
-put_upstreams(struct api_request *a, const struct writ_overview_sums *sums)
+put_upstreams(struct view_request *a, const struct writ_overview_sums *sums)
 {
-    const struct writ_gateway *gateway = a->worker->gateway;
+    const struct writ_gateway *gateway = a->request.worker->gateway;
     int64_t mono_us = writ_clock_mono_us(gateway->clock);
 
     writ_write_name(&a->w, WRIT_LIT("upstreams"));
@@ -136,14 +129,14 @@ put_upstreams(struct api_request *a, const struct writ_overview_sums *sums)
 /* The last time is that of the last record, and so of the last checkpoint: each group has one. Only
  * a caller that sees all calls gets their number. */
 static void
-put_ledger(struct api_request *a, const struct writ_overview_sums *sums)
+put_ledger(struct view_request *a, const struct writ_overview_sums *sums)
 {
     static const char *const states[] = {
         [WRIT_LEDGER_POISONED] = "poisoned",
         [WRIT_LEDGER_REFUSING] = "refusing",
         [WRIT_LEDGER_READY] = "ready",
     };
-    const struct writ_gateway *gateway = a->worker->gateway;
+    const struct writ_gateway *gateway = a->request.worker->gateway;
     struct writ_ledger_health health;
 
     writ_ledger_health(gateway->ledger, &health);
@@ -153,7 +146,7 @@ put_ledger(struct api_request *a, const struct writ_overview_sums *sums)
     writ_write_text_if(&a->w, "why", writ_view_str(health.why.text));
     writ_write_count(&a->w, "scrubs", health.scrubs);
     put_durations(&a->w, sums->commits);
-    if (sums->scope == WRIT_SCOPE_ALL) {
+    if (sums->scope == WRIT_LEDGER_ALL) {
         writ_write_count(&a->w, "records", health.records);
         writ_write_count(&a->w, "queued", health.queued);
         if (health.last_time_us > 0) {
@@ -168,15 +161,15 @@ put_ledger(struct api_request *a, const struct writ_overview_sums *sums)
 }
 
 static WRIT_RESULT
-put_reviews(struct api_request *a, struct writ_reader *reader, enum writ_scope scope)
+put_reviews(struct view_request *a, struct writ_reader *reader, enum writ_ledger_scope scope)
 {
-    const struct writ_agent *agent = &a->viewer.agent;
+    const struct writ_agent *agent = &a->request.viewer.agent;
     struct writ_view none = {NULL, 0},
                      tenant = agent->tenant.len > 0 ? agent->tenant : WRIT_LIT("");
     uint64_t waiting = 0;
 
-    WRIT_TRY(writ_reader_reviews_waiting(reader, scope == WRIT_SCOPE_ALL ? none : tenant,
-        scope == WRIT_SCOPE_OWN ? agent->id : none, &waiting, NULL));
+    WRIT_TRY(writ_reader_reviews_waiting(reader, scope == WRIT_LEDGER_ALL ? none : tenant,
+        scope == WRIT_LEDGER_OWN ? agent->id : none, &waiting, NULL));
     writ_write_count(&a->w, "reviews_waiting", waiting);
     return WRIT_DONE;
 }
@@ -193,20 +186,22 @@ name_upstreams(const struct writ_gateway *gateway, struct writ_overview_sums *su
 }
 
 static WRIT_RESULT
-tell(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
+tell(struct view_request *a, struct writ_reader *reader, struct writ_arena *arena)
 {
-    const struct writ_gateway *gateway = a->worker->gateway;
+    const struct writ_gateway *gateway = a->request.worker->gateway;
     struct writ_overview_sums *sums = writ_arena_get(arena, sizeof *sums);
 
     if (sums == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    *sums = (struct writ_overview_sums){
-        .viewer = &a->viewer, .scope = writ_scope_of(&a->viewer), .span = a->span, .arena = arena};
+    *sums = (struct writ_overview_sums){.viewer = &a->request.viewer,
+        .scope = writ_ledger_viewer_scope(&a->request.viewer),
+        .span = a->span,
+        .arena = arena};
     name_upstreams(gateway, sums);
     WRIT_TRY(writ_overview_sums_make(sums, gateway->figures, a->now_us));
     writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "scope", writ_scope_name(sums->scope));
+    writ_write_text(&a->w, "scope", writ_ledger_viewer_scope_name(sums->scope));
     writ_write_text(&a->w, "span", writ_figures_span_name(a->span));
     put_time(&a->w, "at", a->now_us);
     writ_write_flag(&a->w, "complete", sums->progress.complete && sums->progress.lost == 0);
@@ -216,63 +211,50 @@ tell(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena
     put_calls(&a->w, sums, a->now_us);
     put_refusals(&a->w, sums);
     WRIT_TRY(put_reviews(a, reader, sums->scope));
-    if (sums->scope != WRIT_SCOPE_OWN) {
+    if (sums->scope != WRIT_LEDGER_OWN) {
         put_upstreams(a, sums);
         put_ledger(a, sums);
     }
-    if (sums->scope != WRIT_SCOPE_OWN || writ_scope_administers(&a->viewer)) {
+    if (sums->scope != WRIT_LEDGER_OWN || writ_ledger_viewer_administers(&a->request.viewer)) {
         writ_write_name(&a->w, WRIT_LIT("stops"));
-        writ_stop_rules_put(gateway->stop_rules, a->viewer.agent.tenant, &a->w);
+        writ_stop_rules_put(gateway->stop_rules, a->request.viewer.agent.tenant, &a->w);
     }
     writ_write_object_end(&a->w);
     return writ_write_end(&a->w, NULL);
 }
 
 static void
-refuse(struct api_request *a, unsigned status, enum writ_reason reason)
+back_on_loop(struct writ_api_request *request)
 {
-    writ_buf_wipe(&a->body);
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_problem(a->x, status, reason);
-}
+    const struct view_request *a = (const struct view_request *)(const void *)request;
 
-static void
-back_on_loop(struct writ_post *post)
-{
-    struct api_request *a = post->ctx;
-
-    WRIT_INVARIANT(a->magic == MAGIC);
-    if (!writ_is_ok(a->result)) {
-        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
-        return;
+    if (writ_is_ok(a->result)) {
+        writ_api_request_reply(request);
+    } else {
+        writ_api_request_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
     }
-    struct writ_buf body = a->body; /* the end of the exchange frees its arena */
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_json(a->x, 200, &body);
-    writ_buf_wipe(&body);
 }
 
 /* On the thread of the lookups. */
 static void
 work(struct writ_lookup *lookup, struct writ_reader *reader)
 {
-    struct api_request *a = lookup->ctx;
+    struct view_request *a = lookup->ctx;
     struct writ_arena *arena = reader == NULL ? NULL : writ_arena_new(ARENA_MAX);
 
-    a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    a->w = writ_write_to(&a->body);
+    a->w = writ_write_to(&a->request.body);
     a->result = arena == NULL ? (writ_result){WRIT_E_NOMEM} : tell(a, reader, arena);
     writ_arena_free(arena);
-    writ_loop_answer(a->worker->loop, &a->post);
+    writ_api_request_done(&a->request);
 }
 
 static bool
-read_span(struct api_request *a)
+read_span(struct view_request *a)
 {
     struct writ_view name = {NULL, 0};
 
-    return writ_is_ok(
-               writ_query_get(a->x->query, WRIT_LIT("span"), SPAN_MAX, a->x->arena, &name)) &&
+    return writ_is_ok(writ_query_get(
+               a->request.x->query, WRIT_LIT("span"), SPAN_MAX, a->request.x->arena, &name)) &&
            (name.len == 0 || writ_figures_span_find(name, &a->span));
 }
 
@@ -280,26 +262,22 @@ static void
 handle(struct writ_exchange *x, void *ctx)
 {
     struct writ_gateway *gateway = ctx;
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
-    enum writ_reason refused;
+    struct view_request *a = writ_arena_get(x->arena, sizeof *a);
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    *a = (struct api_request){.magic = MAGIC,
-        .x = x,
-        .worker = writ_gateway_worker(gateway, x->loop),
-        .now_us = writ_clock_wall_us(gateway->clock),
-        .lookup = {.work = work, .ctx = a},
-        .post = {.fn = back_on_loop, .ctx = a}};
-    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
-    if (refused != WRIT_REASON_NONE) {
-        writ_api_answer_problem(x, writ_api_status(refused), refused);
-    } else if (!read_span(a)) {
-        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
-    } else if (!writ_is_ok(writ_ledger_query_ask(gateway->queries, &a->lookup))) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
+    *a = (struct view_request){.result = {WRIT_E_NOMEM}};
+    a->now_us = writ_clock_wall_us(gateway->clock);
+    writ_api_request_init(&a->request, x, gateway, back_on_loop);
+    if (!writ_api_request_caller(&a->request)) {
+        return;
+    }
+    if (!read_span(a)) {
+        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
+    } else {
+        writ_api_request_ask(&a->request, work);
     }
 }
 

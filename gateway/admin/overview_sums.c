@@ -7,11 +7,11 @@ sees(const struct writ_overview_sums *sums, const struct writ_figures_point *poi
 {
     const struct writ_agent *agent = &sums->viewer->agent;
 
-    if (sums->scope == WRIT_SCOPE_ALL) {
+    if (sums->scope == WRIT_LEDGER_ALL) {
         return true;
     }
     return writ_view_equal(point->tenant, agent->tenant) &&
-           (sums->scope == WRIT_SCOPE_TENANT || writ_view_equal(point->agent, agent->id));
+           (sums->scope == WRIT_LEDGER_TENANT || writ_view_equal(point->agent, agent->id));
 }
 
 static struct writ_overview_upstream *

@@ -5,7 +5,7 @@
 
 #include "evidence/record/record.h"
 #include "gateway/admin/name_counts.h"
-#include "gateway/admin/scope.h"
+#include "gateway/admin/ledger_viewer.h"
 #include "gateway/state/figures_feed.h"
 
 #define WRIT_OVERVIEW_SLOTS    96
@@ -28,7 +28,7 @@ struct writ_overview_upstream {
 
 struct writ_overview_sums {
     const struct writ_review_viewer *viewer;
-    enum writ_scope scope;
+    enum writ_ledger_scope scope;
     enum writ_figures_span span;
     struct writ_arena *arena;
     uint64_t calls[WRIT_OVERVIEW_SLOTS][WRIT_OVERVIEW_ROUTES];

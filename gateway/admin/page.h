@@ -9,7 +9,7 @@
 
 #include "gateway/listener/listener.h"
 
-#define WRIT_PAGE_ROUTES 10
+#define WRIT_PAGE_ROUTES 11
 
 /** One file of the page. */
 struct writ_page_file {

@@ -1,18 +1,16 @@
 /* policy_api.c - the rules are those of the generation that the request holds; their use comes from
- * the figures, on the lookups' thread: between handle and back_on_loop a query belongs to it, with
- * the arena of its exchange. A caller with a tenant gets the decisions of its own tenant, and no
- * rule that is for other tenants alone. */
+ * the figures, on the lookups' thread. A caller with a tenant gets the decisions of its own tenant,
+ * and no rule that is for other tenants, or for agents of other tenants, alone. */
 #include "gateway/admin/policy_api.h"
 
 #include "base/text.h"
 #include "evidence/json/write.h"
 #include "evidence/record/record.h"
-#include "gateway/admin/api.h"
-#include "gateway/admin/scope.h"
+#include "gateway/admin/api_request.h"
+#include "gateway/admin/ledger_viewer.h"
 #include "policy/model/rule.h"
 #include "policy/read/standing.h"
 
-#define MAGIC     0x706f6c69U
 #define ARENA_MAX ((size_t)64 << 20)
 
 /* The use of one rule. */
@@ -23,21 +21,16 @@ struct use {
 };
 
 /* One query; in the arena of its exchange. */
-struct api_request {
-    uint32_t magic;
-    struct writ_exchange *x;
-    struct writ_worker *worker;
-    struct writ_review_viewer viewer; /* until the answer */
-    struct use *uses;                 /* in the order of the rules */
+struct view_request {
+    struct writ_api_request request;
+    struct use *uses; /* in the order of the rules */
     size_t n;
+    bool of_all;                 /* it may know the names of every tenant */
     enum writ_figures_span span; /* that is read */
     struct writ_figures_progress progress;
     int64_t now_us;
-    struct writ_buf body;
     struct writ_write w;
     writ_result result;
-    struct writ_lookup lookup;
-    struct writ_post post;
 };
 
 /* ---- how often each rule was used ---- */
@@ -45,8 +38,8 @@ struct api_request {
 static void
 add_use(void *ctx, const struct writ_figures_cell *cell)
 {
-    struct api_request *a = ctx;
-    struct writ_view tenant = a->viewer.agent.tenant;
+    struct view_request *a = ctx;
+    struct writ_view tenant = a->request.viewer.agent.tenant;
 
     if (cell->point.kind != WRIT_FIGURES_RULE ||
         (tenant.len > 0 && !writ_view_equal(tenant, cell->point.tenant))) {
@@ -66,7 +59,7 @@ add_use(void *ctx, const struct writ_figures_cell *cell)
 }
 
 static WRIT_RESULT
-gather(struct api_request *a, const struct writ_policy *policy, struct writ_arena *arena)
+gather(struct view_request *a, const struct writ_policy *policy, struct writ_arena *arena)
 {
     size_t n = 0;
 
@@ -85,42 +78,79 @@ gather(struct api_request *a, const struct writ_policy *policy, struct writ_aren
     for (size_t i = 0; i < WRIT_FIGURES_SPANS_N; i++) {
         a->span = (enum writ_figures_span)i;
         writ_figures_feed_each(
-            a->worker->gateway->figures, a->span, a->now_us, add_use, a, &a->progress);
+            a->request.worker->gateway->figures, a->span, a->now_us, add_use, a, &a->progress);
     }
     return WRIT_DONE;
 }
 
 /* ---- the answer ---- */
 
+/* A caller of one tenant among several gets no name of another one. */
 static bool
-sees(const struct api_request *a, const struct writ_tool_rule *rule)
+is_own(const struct view_request *a, struct writ_view agent_id)
 {
-    struct writ_view tenant = a->viewer.agent.tenant;
+    const struct writ_config *config = a->request.viewer.generation->config;
 
-    for (size_t i = 0; i < rule->tenants.n; i++) {
-        if (writ_view_equal(rule->tenants.items[i], tenant)) {
+    for (size_t i = 0; i < config->agents_n; i++) {
+        const struct writ_agent *agent = &config->agents[i].agent;
+
+        if (writ_view_equal(agent->id, agent_id) &&
+            writ_view_equal(agent->tenant, a->request.viewer.agent.tenant)) {
             return true;
         }
     }
-    return tenant.len == 0 || rule->tenants.n == 0;
+    return false;
 }
 
-static void
-put_views(struct writ_write *w, const char *name, const struct writ_views *views)
+static bool
+sees(const struct view_request *a, const struct writ_tool_rule *rule)
 {
-    if (views->n == 0) {
+    bool own = rule->agents.n == 0;
+
+    if (a->of_all) {
+        return true;
+    }
+    for (size_t i = 0; i < rule->agents.n && !own; i++) {
+        own = is_own(a, rule->agents.items[i]);
+    }
+    return own && (rule->tenants.n == 0 ||
+                      writ_ledger_viewer_named(&rule->tenants, a->request.viewer.agent.tenant));
+}
+
+/* Those that the caller may know. */
+static void
+put_names(struct view_request *a, const char *name, const struct writ_views *names,
+    bool (*knows)(const struct view_request *a, struct writ_view one))
+{
+    if (names->n == 0) {
         return;
     }
-    writ_write_name(w, writ_view_str(name));
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < views->n; i++) {
-        writ_write_string(w, views->items[i]);
+    writ_write_name(&a->w, writ_view_str(name));
+    writ_write_array_begin(&a->w);
+    for (size_t i = 0; i < names->n; i++) {
+        if (a->of_all || knows(a, names->items[i])) {
+            writ_write_string(&a->w, names->items[i]);
+        }
     }
-    writ_write_array_end(w);
+    writ_write_array_end(&a->w);
+}
+
+static bool
+is_own_tenant(const struct view_request *a, struct writ_view tenant)
+{
+    return writ_view_equal(tenant, a->request.viewer.agent.tenant);
+}
+
+static bool
+is_any(const struct view_request *a, struct writ_view role)
+{
+    (void)a;
+    (void)role;
+    return true;
 }
 
 static void
-put_use(struct api_request *a, const struct use *use)
+put_use(struct view_request *a, const struct use *use)
 {
     int64_t since_us = writ_figures_since_us(WRIT_FIGURES_WEEK, a->now_us);
     char last[WRIT_TIME_TEXT];
@@ -137,19 +167,19 @@ put_use(struct api_request *a, const struct use *use)
 }
 
 static void
-put_rule(struct api_request *a, const struct writ_tool_entry *entry,
+put_rule(struct view_request *a, const struct writ_tool_entry *entry,
     const struct writ_tool_rule *rule, const struct use *use)
 {
-    const struct writ_config *config = a->viewer.generation->config;
+    const struct writ_config *config = a->request.viewer.generation->config;
 
     writ_write_object_begin(&a->w);
     writ_write_text(&a->w, "tool", entry->key);
     writ_write_text(&a->w, "ref", rule->ref);
     writ_write_text(&a->w, "file", writ_standing_file(config, rule->node));
     writ_write_count(&a->w, "line", rule->node->key_line);
-    put_views(&a->w, "agents", &rule->agents);
-    put_views(&a->w, "roles", &rule->roles);
-    put_views(&a->w, "tenants", &rule->tenants);
+    put_names(a, "agents", &rule->agents, is_own);
+    put_names(a, "roles", &rule->roles, is_any);
+    put_names(a, "tenants", &rule->tenants, is_own_tenant);
     writ_write_flag(&a->w, "approval", rule->approval != NULL);
     writ_write_flag(&a->w, "shadow", rule->shadow);
     writ_write_flag(&a->w, "pin", rule->pin);
@@ -158,13 +188,14 @@ put_rule(struct api_request *a, const struct writ_tool_entry *entry,
 }
 
 static WRIT_RESULT
-tell(struct api_request *a, struct writ_arena *arena)
+tell(struct view_request *a, struct writ_arena *arena)
 {
-    const struct writ_config *config = a->viewer.generation->config;
+    const struct writ_config *config = a->request.viewer.generation->config;
     const struct writ_policy *policy = config->policy;
     char digest[WRIT_DIGEST_TEXT];
     size_t at = 0;
 
+    a->of_all = writ_ledger_viewer_of_all(&a->request.viewer);
     WRIT_TRY(gather(a, policy, arena));
     writ_digest_text(&config->policy_digest, digest);
     writ_write_object_begin(&a->w);
@@ -187,68 +218,52 @@ tell(struct api_request *a, struct writ_arena *arena)
 }
 
 static void
-refuse(struct api_request *a, unsigned status, enum writ_reason reason)
+back_on_loop(struct writ_api_request *request)
 {
-    writ_buf_wipe(&a->body);
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_problem(a->x, status, reason);
-}
+    const struct view_request *a = (const struct view_request *)(const void *)request;
 
-static void
-back_on_loop(struct writ_post *post)
-{
-    struct api_request *a = post->ctx;
-
-    WRIT_INVARIANT(a->magic == MAGIC);
-    if (!writ_is_ok(a->result)) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
-        return;
+    if (writ_is_ok(a->result)) {
+        writ_api_request_reply(request);
+    } else {
+        writ_api_request_refuse(request, 503, WRIT_REASON_OVERLOADED);
     }
-    struct writ_buf body = a->body; /* the end of the exchange frees its arena */
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_json(a->x, 200, &body);
-    writ_buf_wipe(&body);
 }
 
 /* On the thread of the lookups. */
 static void
 work(struct writ_lookup *lookup, struct writ_reader *reader)
 {
-    struct api_request *a = lookup->ctx;
+    struct view_request *a = lookup->ctx;
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
 
     (void)reader;
-    a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    a->w = writ_write_to(&a->body);
+    a->w = writ_write_to(&a->request.body);
     a->result = arena == NULL ? (writ_result){WRIT_E_NOMEM} : tell(a, arena);
     writ_arena_free(arena);
-    writ_loop_answer(a->worker->loop, &a->post);
+    writ_api_request_done(&a->request);
 }
 
 static void
 handle(struct writ_exchange *x, void *ctx)
 {
     struct writ_gateway *gateway = ctx;
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
-    enum writ_reason refused;
+    struct view_request *a = writ_arena_get(x->arena, sizeof *a);
 
     if (a == NULL) {
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    *a = (struct api_request){.magic = MAGIC,
-        .x = x,
-        .worker = writ_gateway_worker(gateway, x->loop),
-        .now_us = writ_clock_wall_us(gateway->clock),
-        .lookup = {.work = work, .ctx = a},
-        .post = {.fn = back_on_loop, .ctx = a}};
-    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
-    if (refused != WRIT_REASON_NONE) {
-        writ_api_answer_problem(x, writ_api_status(refused), refused);
-    } else if (!writ_scope_administers(&a->viewer) && writ_scope_of(&a->viewer) == WRIT_SCOPE_OWN) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-    } else if (!writ_is_ok(writ_ledger_query_ask(gateway->queries, &a->lookup))) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
+    *a = (struct view_request){.result = {WRIT_E_NOMEM}};
+    a->now_us = writ_clock_wall_us(gateway->clock);
+    writ_api_request_init(&a->request, x, gateway, back_on_loop);
+    if (!writ_api_request_caller(&a->request)) {
+        return;
+    }
+    if (!writ_ledger_viewer_administers(&a->request.viewer) &&
+        writ_ledger_viewer_scope(&a->request.viewer) == WRIT_LEDGER_OWN) {
+        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    } else {
+        writ_api_request_ask(&a->request, work);
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "evidence/json/write.h"
 #include "gateway/admin/api.h"
-#include "gateway/admin/scope.h"
+#include "gateway/admin/ledger_viewer.h"
 #include "gateway/http/query.h"
 #include "gateway/state/acceptance.h"
 #include "policy/model/rule.h"
@@ -233,7 +233,8 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway,
         writ_api_answer_problem(x, writ_api_status(refused), refused);
         return NULL;
     }
-    if (!writ_scope_administers(&a->viewer) && writ_scope_of(&a->viewer) == WRIT_SCOPE_OWN) {
+    if (!writ_ledger_viewer_administers(&a->viewer) &&
+        writ_ledger_viewer_scope(&a->viewer) == WRIT_LEDGER_OWN) {
         refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
         return NULL;
     }
@@ -297,7 +298,7 @@ handle_accept(struct writ_exchange *x, void *ctx)
     if (a == NULL) {
         return;
     }
-    if (!writ_scope_administers(&a->viewer) || a->viewer.agent.tenant.len > 0) {
+    if (!writ_ledger_viewer_administers(&a->viewer) || a->viewer.agent.tenant.len > 0) {
         refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (!read_accept(a)) {
         refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);

@@ -7,6 +7,7 @@
 #include "gateway/service/serve.h"
 
 #include "base/text.h"
+#include "gateway/admin/budgets_api.h"
 #include "gateway/admin/contents_api.h"
 #include "gateway/admin/contents_looks.h"
 #include "gateway/admin/kill_api.h"
@@ -68,7 +69,7 @@
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
         WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES + WRIT_TOOLS_API_ROUTES +            \
-        WRIT_POLICY_API_ROUTES)
+        WRIT_POLICY_API_ROUTES + WRIT_BUDGETS_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -270,6 +271,8 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_TOOLS_API_ROUTES;
     writ_policy_api_routes(gateway, routes);
     routes += WRIT_POLICY_API_ROUTES;
+    writ_budgets_api_routes(gateway, routes);
+    routes += WRIT_BUDGETS_API_ROUTES;
     writ_contents_api_routes(gateway, routes);
 }
 
@@ -537,8 +540,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
-    WRIT_TRY(writ_figures_feed_new(
-        config->store.ptr, gateway->ledger, gateway->clock, &gateway->figures, err));
+    WRIT_TRY(writ_figures_feed_new(config->store.ptr, gateway->ledger, gateway->clock,
+        writ_rule_longest_window(config->policy), &gateway->figures, err));
     WRIT_TRY(open_loops(serve, err));
     WRIT_TRY(open_telemetry(serve, err));
     WRIT_TRY(open_upstreams(serve, err));

@@ -29,6 +29,8 @@ struct writ_figures_feed {
     int64_t now_us;
     bool started, backwards;
     struct writ_figures *figures;
+    struct writ_budget_use *budgets;
+    int64_t back_us; /* how far it reads back */
     struct writ_figures_progress progress;
 };
 
@@ -66,6 +68,33 @@ add_rule(struct writ_figures_feed *feed, const struct writ_reader_record *record
     }
 }
 
+/* What a call took from budgets, and gives back when it did not run. */
+static WRIT_RESULT
+add_charges(struct writ_figures_feed *feed, const struct writ_reader_record *record,
+    const struct writ_extension *extension, const struct writ_figures_point *point)
+{
+    const struct writ_budget_use_call call = {
+        .agent = point->agent,
+        .tenant = record->tenant,
+        .upstream = point->upstream,
+        .tool = point->tool,
+    };
+    const struct writ_json *value = NULL;
+    struct writ_outcome outcome = {0};
+
+    if (!record->granted || extension->charges.count == 0) {
+        return WRIT_DONE;
+    }
+    if (record->is_outcome) {
+        WRIT_TRY(writ_body_json(record->body, feed->arena, &value, NULL));
+        WRIT_TRY(writ_outcome_read(value, feed->arena, &outcome, NULL));
+    }
+    return record->is_outcome && !writ_outcome_nothing_ran(&outcome)
+               ? WRIT_DONE
+               : writ_budget_use_add(
+                     feed->budgets, &extension->charges, &call, record->is_outcome, feed->now_us);
+}
+
 static WRIT_RESULT
 add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
 {
@@ -87,6 +116,7 @@ add_record(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     point.reason = record->is_outcome ? WRIT_LIT("") : reason;
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
     add_rule(feed, record, &decision, reason);
+    WRIT_TRY(add_charges(feed, record, &extension, &point));
     if (record->is_outcome && record->verdict != WRIT_OUTCOME_BLOCKED) {
         point.kind = WRIT_FIGURES_DURATION;
         point.value = writ_figures_bucket(record->time_us - record->issued_at_us);
@@ -149,8 +179,7 @@ static bool
 is_complete(const struct writ_figures_feed *feed)
 {
     return feed->floor == 0 ||
-           (feed->progress.since_us != 0 &&
-               feed->progress.since_us < feed->now_us - WRIT_FIGURES_LONGEST_US);
+           (feed->progress.since_us != 0 && feed->progress.since_us < feed->now_us - feed->back_us);
 }
 
 static void
@@ -229,6 +258,7 @@ writ_figures_feed_free(struct writ_figures_feed *feed)
     writ_reader_close(feed->reader);
     writ_arena_free(feed->arena);
     writ_figures_free(feed->figures);
+    writ_budget_use_free(feed->budgets);
     writ_free(feed);
 }
 
@@ -240,7 +270,7 @@ feed_release(struct writ_figures_feed **feed)
 
 WRIT_RESULT
 writ_figures_feed_new(const char *path, struct writ_ledger *ledger, const struct writ_clock *clock,
-    struct writ_figures_feed **ret, struct writ_err *err)
+    int64_t window_us, struct writ_figures_feed **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_figures_feed *, feed_release) feed = writ_alloc(sizeof *feed);
     struct writ_background_options options = {.clock = clock, .n = 1, .job = job_of, .work = work};
@@ -252,11 +282,13 @@ writ_figures_feed_new(const char *path, struct writ_ledger *ledger, const struct
     feed->path = path;
     feed->ledger = ledger;
     feed->clock = clock;
+    feed->back_us = window_us > WRIT_FIGURES_LONGEST_US ? window_us : WRIT_FIGURES_LONGEST_US;
     feed->arena = writ_arena_new(RECORD_ARENA);
     if (feed->arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the figures of the page");
     }
     WRIT_TRY(writ_figures_new(&feed->figures, err));
+    WRIT_TRY(writ_budget_use_new(&feed->budgets, err));
     WRIT_TRY(writ_background_new(&options, &feed->thread, err));
     WRIT_TRY(writ_background_start(feed->thread, err));
     *ret = WRIT_TAKE(feed);
@@ -270,6 +302,18 @@ writ_figures_feed_each(struct writ_figures_feed *feed, enum writ_figures_span sp
 {
     writ_background_lock(feed->thread);
     writ_figures_each(feed->figures, span, now_us, each, ctx);
+    *ret = feed->progress;
+    ret->lost += writ_figures_lost(feed->figures);
+    writ_background_unlock(feed->thread);
+}
+
+void
+writ_figures_feed_budgets(struct writ_figures_feed *feed, int64_t now_us,
+    bool (*each)(void *ctx, const struct writ_budget_use_row *row), void *ctx,
+    struct writ_figures_progress *ret)
+{
+    writ_background_lock(feed->thread);
+    writ_budget_use_each(feed->budgets, now_us, each, ctx);
     *ret = feed->progress;
     ret->lost += writ_figures_lost(feed->figures);
     writ_background_unlock(feed->thread);

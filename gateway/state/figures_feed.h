@@ -7,6 +7,7 @@
 #ifndef WRIT_GATEWAY_FIGURES_FEED_H
 #define WRIT_GATEWAY_FIGURES_FEED_H
 
+#include "gateway/state/budget_use.h"
 #include "gateway/state/figures.h"
 #include "store/ledger/ledger.h"
 #include "store/read/reader.h"
@@ -23,16 +24,23 @@ struct writ_figures_progress {
     uint64_t lost;    /* without memory, or unreadable */
 };
 
-/** Starts the thread. `path` and the others are borrowed until free. WRIT_E_NOMEM, WRIT_E_CRYPTO.
+/** Starts the thread. It reads back a week, or `window_us` when that is longer: the longest window
+ * of a budget. `path` and the others are borrowed until free. WRIT_E_NOMEM, WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_figures_feed_new(const char *path, struct writ_ledger *ledger,
-    const struct writ_clock *clock, struct writ_figures_feed **ret, struct writ_err *err);
+    const struct writ_clock *clock, int64_t window_us, struct writ_figures_feed **ret,
+    struct writ_err *err);
 /** Ends the thread before. NULL is permitted. */
 void writ_figures_feed_free(struct writ_figures_feed *feed);
 
 /** As writ_figures_each; from any thread, which may wait for a moment: not on a loop. */
 void writ_figures_feed_each(struct writ_figures_feed *feed, enum writ_figures_span span,
     int64_t now_us, void (*each)(void *ctx, const struct writ_figures_cell *cell), void *ctx,
+    struct writ_figures_progress *ret);
+
+/** As writ_budget_use_each; as writ_figures_feed_each. */
+void writ_figures_feed_budgets(struct writ_figures_feed *feed, int64_t now_us,
+    bool (*each)(void *ctx, const struct writ_budget_use_row *row), void *ctx,
     struct writ_figures_progress *ret);
 
 #endif

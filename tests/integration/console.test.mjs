@@ -289,11 +289,54 @@ test('a definition is compared and accepted on the page, by an administrator of 
   assert.deepEqual(await browser.complaints(), []);
 });
 
+test('budgets show what is used and left, and when it is free, as the ledger charged it', { skip: SKIP }, async (t) => {
+  const any = [{ arg: '', op: 'type', value: 'any' }];
+  const { gw, session } = await setUp(t, { tools: {
+    'pay/transfer': { scope: 'p', duplicates: 'allow', arguments: [{ arg: 'amount', op: 'le', value: 100 }],
+      budgets: [{ name: 'money', per: ['agent'], window: '24h', sum: { arg: 'amount', max: '10.50' } },
+        { name: 'shared', per: [], window: '24h', calls: 100 }] },
+    'pay/rare': { scope: 'r', arguments: any,
+      budgets: [{ name: 'unused', per: ['tenant'], window: '1h', calls: 3 }] } } });
+  const other = await openSession(gw, { token: OTHER.token });
+  for (const amount of [4.25, 4.25]) assert.ok((await session.call('pay__transfer', { amount })).result);
+  assert.equal((await session.call('pay__transfer', { amount: 3 })).reason, 'budget_exceeded');
+  await other.call('pay__transfer', { amount: 1 });
+  const check = async () => {
+    await counted(gw, CHIEF, 4);
+    const rows = async (who) => (await api(`http://127.0.0.1:${gw.adminPort}`, who, '/budgets')).budgets.map((row) =>
+      [row.budget, row.agent_id, row.tenant, row.used, row.left, row.limit, row.frees_at !== undefined]).sort();
+    assert.deepEqual(await rows(ADMIN), [['money', 'crawler', 'globex', '1', '9.5', '10.5', true],
+      ['money', 'dev', 'acme', '8.5', '2', '10.5', true], ['shared', undefined, undefined, '3', '97', '100', true],
+      ['unused', undefined, undefined, '0', '3', '3', false]]);
+    assert.deepEqual((await rows(AUDITOR)).map(([name, agent]) => [name, agent]),
+      [['money', 'dev'], ['unused', undefined]], 'what other tenants used is not told');
+    assert.equal((await api(`http://127.0.0.1:${gw.adminPort}`, ANN, '/budgets')).status, 403);
+  };
+  await check();
+  await gw.stop();
+  const listed = JSON.parse(writ(['budget', 'list', gw.configFile, '--json'], { cwd: gw.dir }).out).budgets;
+  assert.deepEqual(listed.map((row) => [row.budget, row.used]).sort(),
+    [['money', '1'], ['money', '8.5'], ['shared', '3'], ['unused', '0']], 'as the command counts');
+  await gw.start();
+  await check();
+  const browser = await startBrowser(t);
+  await enter(browser, `http://127.0.0.1:${gw.adminPort}`, CHIEF, '/budgets');
+  await browser.sees('8.5 of 10.5');
+  await inAllForms(browser, 'budgets', 700);
+  await browser.tabTo('#find');
+  await browser.press(...'crawler');
+  await browser.until(() => document.querySelectorAll('tbody tr').length === 1);
+  await browser.open(`http://127.0.0.1:${gw.adminPort}/overview`);
+  await browser.sees('Budgets near their limit');
+  assert.match(await browser.text('#main'), /money for agent dev, tenant acme: 8\.5 of 10\.5, free again/);
+  assert.deepEqual(await faults(browser), []);
+});
+
 test('the policy shows for whom a rule is, and which one was never used', { skip: SKIP }, async (t) => {
   const any = [{ arg: '', op: 'type', value: 'any' }];
   const { gw, session, base } = await setUp(t, { tools: {
     'pay/balance': { scope: 'a', duplicates: 'allow', arguments: any },
-    'pay/refund': [{ agents: ['dev'], scope: 'r', arguments: any },
+    'pay/refund': [{ agents: ['dev', 'crawler'], scope: 'r', arguments: any },
       { tenants: ['globex'], scope: 'r', arguments: any }] } });
   const other = await openSession(gw, { token: OTHER.token });
   for (let i = 0; i < 3; i++) await session.call('pay__balance', { i });
@@ -305,11 +348,12 @@ test('the policy shows for whom a rule is, and which one was never used', { skip
   const shown = all.rules.map((rule) =>
     [rule.tool, rule.agents, rule.tenants, rule.hour, rule.week, rule.used_after !== undefined]);
   assert.deepEqual(shown,
-    [['pay/balance', undefined, undefined, 4, 4, true], ['pay/refund', ['dev'], undefined, 1, 1, true],
+    [['pay/balance', undefined, undefined, 4, 4, true], ['pay/refund', ['dev', 'crawler'], undefined, 1, 1, true],
       ['pay/refund', undefined, ['globex'], 0, 0, false]]);
   assert.ok(all.rules.every((rule) => rule.line > 0 && rule.file.endsWith('writ.yaml')));
   const tenant = await api(base, AUDITOR, '/policy');
-  assert.deepEqual(tenant.rules.map((rule) => rule.hour), [3, 1], 'its own calls, and no rule of another tenant');
+  assert.deepEqual(tenant.rules.map((rule) => [rule.hour, rule.agents]), [[3, undefined], [1, ['dev']]],
+    'its own calls, and no rule and no agent of another tenant');
   assert.equal((await api(base, ANN, '/policy')).status, 403);
   const browser = await startBrowser(t);
   await enter(browser, base, CHIEF, '/policy');

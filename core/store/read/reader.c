@@ -292,6 +292,7 @@ record_of(sqlite3_stmt *s)
     return (struct writ_reader_record){
         .leaf = (uint64_t)sqlite3_column_int64(s, 0),
         .is_outcome = is_outcome,
+        .granted = (sqlite3_column_int(s, 8) & WRIT_ROW_GRANTED) != 0,
         .tenant = writ_disk_column(s, 2),
         .verdict = (unsigned)(sqlite3_column_int(s, 3) & 3),
         .time_us = sqlite3_column_int64(s, 4),

@@ -68,6 +68,7 @@ WRIT_RESULT writ_reader_list(struct writ_reader *reader, const struct writ_reade
 struct writ_reader_record {
     uint64_t leaf;
     bool is_outcome;
+    bool granted;     /* its decision */
     unsigned verdict; /* enum writ_decision_route, or enum writ_outcome_kind */
     int64_t time_us;
     struct writ_view tenant, body;

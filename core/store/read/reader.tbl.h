@@ -36,7 +36,8 @@
     X(TIME, "SELECT time_us FROM record WHERE leaf = ?")                                           \
     X(RECORDS, "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "                           \
       "line_at(y.bytes, r.leaf - y.leaf), d.time_us, (SELECT line_at(bytes, d.leaf - leaf) "       \
-      "FROM body WHERE leaf <= d.leaf ORDER BY leaf DESC LIMIT 1) FROM record AS r "               \
+      "FROM body WHERE leaf <= d.leaf ORDER BY leaf DESC LIMIT 1), "                               \
+      "coalesce(d.flags, r.flags) FROM record AS r "               \
       "JOIN boundary AS b ON b.id = r.boundary "                                                   \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "LEFT JOIN record AS d ON d.leaf = r.about AND r.kind = 2 "                                  \

@@ -5,6 +5,7 @@ import { live, start, stop } from './live.js';
 import { name } from './shown.js';
 import { pieces } from './text.js';
 import { entrance } from './entrance.js';
+import { budgetsView } from './budgets.js';
 import { callView } from './call.js';
 import { ledgerView } from './ledger.js';
 import { overviewView } from './overview.js';
@@ -27,6 +28,7 @@ const ROUTES = [
   [/^\/overview\/?$/, () => overviewView(person, new URLSearchParams(location.search))],
   [/^\/reviews\/?$/, () => reviewsView(person)],
   [/^\/reviews\/([^/]+)$/, (id) => reviewView(person, id)],
+  [/^\/budgets\/?$/, () => budgetsView()],
   [/^\/policy\/?$/, () => policyView(person)],
   [/^\/tools\/?$/, () => toolsView(person)],
   [/^\/stops\/?$/, () => stopsView(person)],

@@ -1,5 +1,6 @@
 // overview.js - what happens now: calls, refusals, upstreams, reviews, stops, the ledger.
-import { overview } from './api.js';
+import { budgets, overview } from './api.js';
+import { holder, NEAR, share } from './budgets.js';
 import { amount, columns, ranking } from './chart.js';
 import { el, fill } from './dom.js';
 import { DECISIONS, name, pill, span as lasted, text, when, word } from './shown.js';
@@ -36,6 +37,12 @@ function tile(label, value, note, { href, kind = '' } = {}) {
     href === undefined ? shown : el('a', { href, id: `tile-${href.slice(1)}` }, shown), note && el('span', { class: 'soft small' }, note));
 }
 
+/** The overview, with the budgets near their limit for those who may see them. */
+async function read(person, span) {
+  const [found, used] = await Promise.all([overview(span), person.auditor || person.administrator ? budgets() : undefined]);
+  return { ...found, near: used?.budgets.filter((row) => row.frees_at !== undefined && share(row) >= NEAR).sort((a, b) => share(b) - share(a)) };
+}
+
 function tiles(found) {
   const refused = sum(found, 'deny');
   const all = SERIES.reduce((total, { key }) => total + sum(found, key), 0);
@@ -46,6 +53,7 @@ function tiles(found) {
     tile('Reviews waiting', amount(found.reviews_waiting), null, { href: '/reviews', kind: found.reviews_waiting > 0 ? 'wait' : '' }),
     found.stops && tile('Stops in force', amount(found.stops.length), null, { href: '/stops', kind: found.stops.length > 0 ? 'bad' : '' }),
     found.upstreams && tile('Upstreams up', `${found.upstreams.length - down} of ${found.upstreams.length}`, null, { kind: down > 0 ? 'bad' : '' }),
+    found.near && tile('Budgets near their limit', amount(found.near.length), null, { href: '/budgets', kind: found.near.length > 0 ? 'wait' : '' }),
     found.ledger && tile('Ledger', word(found.ledger.state), null, { kind: found.ledger.state === 'ready' ? '' : 'bad' }));
 }
 
@@ -60,6 +68,13 @@ function refusals({ refusals: by }) {
       list('By tool', 'Tool', by.tool, tool),
       list('By agent', 'Agent', by.agent, (one) => name(one.name)))
       : el('p', { class: 'soft' }, 'No call was refused in this time.'));
+}
+
+function budgetsNear({ near }) {
+  if (near === undefined || near.length === 0) return null;
+  return el('section', { class: 'panel', 'aria-labelledby': 'near' }, el('h2', { id: 'near' }, 'Budgets near their limit'),
+    el('ul', {}, near.slice(0, 10).map((row) => el('li', {}, name(row.budget), ' for ', holder(row), `: ${row.used} of ${row.limit}, free again `, when(row.frees_at)))),
+    near.length > 10 && el('p', { class: 'soft' }, `${amount(near.length - 10)} more.`));
 }
 
 function upstreams({ upstreams: list }) {
@@ -94,7 +109,7 @@ function parts(found) {
     tiles(found),
     el('section', { class: 'panel', 'aria-labelledby': 'calls' }, el('h2', { id: 'calls' }, 'Calls per minute by verdict'),
       columns('calls', 'Calls per minute by verdict', SERIES, slots(found))),
-    refusals(found), upstreams(found), ledger(found),
+    refusals(found), budgetsNear(found), upstreams(found), ledger(found),
   ];
 }
 
@@ -109,12 +124,12 @@ function replace(body, content) {
 
 export async function overviewView(person, params) {
   const span = Object.hasOwn(SPANS, params.get('span') ?? '') ? params.get('span') : 'hour';
-  let found = await overview(span);
+  let found = await read(person, span);
   const body = el('div', {}, parts(found));
   const draw = () => body.isConnected && replace(body, parts(found));
   const renew = async () => {
     if (document.hidden) return;
-    found = await overview(span).catch(() => found);
+    found = await read(person, span).catch(() => found);
     draw();
   };
   const timer = setInterval(renew, EVERY_MS);
