@@ -252,14 +252,30 @@ read_origin(struct writ_view note, struct writ_view *ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* A canonical record has no control byte, which could end the line of its event. */
+static WRIT_RESULT
+check_bytes(struct writ_view record, struct writ_err *err)
+{
+    for (size_t i = 0; i < record.len; i++) {
+        if ((unsigned char)record.ptr[i] < ' ') {
+            WRIT_FAIL(err, WRIT_E_PARSE, "it is not canonical");
+        }
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 make(struct writ_export_event *event, struct writ_arena *arena, struct writ_err *err)
 {
     const struct writ_json *value = NULL;
 
+    WRIT_TRY(check_bytes(event->source->record, err));
     WRIT_TRY(writ_tree_leaf(event->source->record, &event->leaf_hash, err));
     WRIT_TRY(read_origin(event->source->checkpoint, &event->origin, err));
     WRIT_TRY(read_json(event->source->record, arena, &value, err));
+    if (writ_json_type(value) != WRIT_JSON_OBJECT) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "it is not an object");
+    }
     WRIT_TRY(take_record(event, value, arena, err));
     return take_about(event, arena, err);
 }

@@ -89,7 +89,8 @@ END_TEST
 
 START_TEST(event_make_of_an_unreadable_record_is_refused)
 {
-    static const char *const records[] = {"", "{", "[]", "{\"a\":1,\"a\":2}", "{\"a\":\"\xff\"}"};
+    static const char *const records[] = {
+        "", "{", "[]", "{\"a\":1,\"a\":2}", "{\"a\":\"\xff\"}", "{\"a\":1}\n", "{\t}", "7"};
 
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
         const struct writ_export_source bad = {.kind = WRIT_EXPORT_DECISION,
