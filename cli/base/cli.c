@@ -2,6 +2,7 @@
  * written is never a success. */
 #include "cli/base/cli.h"
 
+#include "base/log.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -202,10 +203,28 @@ complain_json(enum writ_code code, const struct writ_err *err)
     (void)fwrite(line.ptr, 1, line.len, stderr);
 }
 
+static bool
+serves(const struct writ_cli *cli)
+{
+    return cli->command != NULL && cli->program->serves != NULL && cli->program->serves(cli);
+}
+
+static void
+complain_log(const struct writ_cli *cli, enum writ_code code, const char *why)
+{
+    struct writ_log log;
+
+    writ_log_init(&log, STDERR_FILENO, WRIT_LOG_INFO, cli->clock);
+    WRIT_LOG(&log, WRIT_EVENT_NOT_STARTED, writ_log_str("code", writ_code_name(code)),
+        writ_log_str("why", why));
+}
+
 static void
 complain(const struct writ_cli *cli, enum writ_code code, const struct writ_err *err)
 {
-    if (cli->json) {
+    if (serves(cli)) {
+        complain_log(cli, code, err->text);
+    } else if (cli->json) {
         complain_json(code, err);
     } else if (cli->command != NULL) {
         (void)fprintf(stderr, "%s %s: %s\n", cli->program->name, cli->command->words, err->text);
@@ -249,7 +268,14 @@ writ_cli_usage(const struct writ_cli *cli, const char *fmt, ...)
     (void)vsnprintf(line, sizeof(line), fmt, args);
     va_end(args);
     (void)writ_fail(&err, WRIT_E_INVALID, "%s", line);
+    if (serves(cli)) {
+        (void)writ_fail(&err, WRIT_E_INVALID, "%s. Run: %s %s --help", line, cli->program->name,
+            cli->command->words);
+    }
     complain(cli, WRIT_E_INVALID, &err);
+    if (serves(cli)) {
+        return WRIT_EXIT_USAGE;
+    }
     if (!cli->json && cli->command != NULL) {
         (void)fprintf(stderr, "Try: %s %s --help\n", cli->program->name, cli->command->words);
     } else if (!cli->json) {

@@ -6,7 +6,8 @@
  * the options and the number of operands before the function runs.
  *
  * Answers go to standard output: text for people, or with --json exactly one JSON value. Failures
- * go to standard error: one line of text, or with --json one object {"error":{...}}. */
+ * go to standard error: one line of text, or with --json one object {"error":{...}}. A command that
+ * serves writes its log there, and so its failures as lines of the log. */
 #ifndef WRIT_CLI_H
 #define WRIT_CLI_H
 
@@ -73,6 +74,8 @@ struct writ_program {
     const struct writ_command *commands;
     const struct writ_option *options;
     const struct writ_moved *moved;
+    /* whether standard error of this run is a log, of JSON lines; NULL: never */
+    bool (*serves)(const struct writ_cli *cli);
 };
 
 /** One run of one command. All views are parts of argv and NUL-terminated after their end. */

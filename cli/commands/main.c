@@ -11,6 +11,21 @@ static const struct writ_moved moved[] = {
     {0},
 };
 
+/* A wrap that asks its user, or scans, serves no client. */
+static bool
+serves(const struct writ_cli *cli)
+{
+    static const char *const always[] = {"serve", "guard_http", "guard_check", "guard_stdio"};
+    struct writ_view id = writ_view_str(cli->command->id);
+
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        if (writ_view_is(id, always[i])) {
+            return true;
+        }
+    }
+    return writ_view_is(id, "wrap") && !writ_cli_has(cli, "scan") && !writ_cli_has(cli, "agree");
+}
+
 static const struct writ_program program = {
     .name = "writ",
     .summary = "governance gateway for agent tool calls",
@@ -21,6 +36,7 @@ static const struct writ_program program = {
     .commands = commands,
     .options = options,
     .moved = moved,
+    .serves = serves,
 };
 
 int

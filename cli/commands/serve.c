@@ -3,28 +3,14 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/commands/findings_log.h"
 #include "gateway/service/serve.h"
-#include "policy/read/findings.h"
 #include "policy/read/load.h"
 
 #include <unistd.h>
 
 #define IDLE_MAX_S (366 * 24 * 3600)
 #define US_PER_S   INT64_C(1000000)
-
-static void
-log_findings(struct writ_log *log, const struct writ_findings *findings, struct writ_view file)
-{
-    for (size_t i = 0; i < findings->n; i++) {
-        const struct writ_finding *finding = &findings->items[i];
-        bool error = finding->severity == WRIT_SEVERITY_ERROR;
-
-        WRIT_LOG(log, error ? WRIT_EVENT_CONFIGURATION_ERROR : WRIT_EVENT_CONFIGURATION_WARNING,
-            writ_log_text("file", finding->file.len > 0 ? finding->file : file),
-            writ_log_int("line", (int64_t)finding->line), writ_log_text("at", finding->pointer),
-            writ_log_text("why", finding->message));
-    }
-}
 
 static WRIT_RESULT
 serve(struct writ_log *log, struct writ_config **config, struct writ_view file, int64_t idle_us,
@@ -35,7 +21,7 @@ serve(struct writ_log *log, struct writ_config **config, struct writ_view file, 
         .config_file = file.ptr, .log = log, .clock = log->clock, .idle_us = idle_us};
     writ_result result = writ_load_file(file.ptr, &findings, config, err);
 
-    log_findings(log, &findings, file);
+    writ_findings_log_write(log, &findings, file);
     writ_findings_wipe(&findings);
     WRIT_TRY(result);
     log->level = (*config)->log.level;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/commands/bearer.h"
 #include "cli/commands/command.h"
+#include "cli/commands/findings_log.h"
 #include "cli/commands/server_folder.h"
 #include "cli/commands/server_name.h"
 #include "cli/commands/server_program.h"
@@ -55,13 +56,16 @@ say_findings(const struct writ_findings *findings, const char *file)
     }
 }
 
+/* `log`: for findings; NULL: they are for the person who waits for them. */
 static WRIT_RESULT
-load(const char *file, struct writ_config **ret, struct writ_err *err)
+load(const char *file, struct writ_log *log, struct writ_config **ret, struct writ_err *err)
 {
     struct writ_findings findings = {0};
     writ_result result = writ_load_file(file, &findings, ret, err);
 
-    if (!writ_is_ok(result)) {
+    if (!writ_is_ok(result) && log != NULL) {
+        writ_findings_log_write(log, &findings, writ_view_str(file));
+    } else if (!writ_is_ok(result)) {
         say_findings(&findings, file);
     }
     writ_findings_wipe(&findings);
@@ -124,6 +128,7 @@ is_same(const struct writ_cli *cli, const struct writ_upstream_config *upstream)
 /* One run. */
 struct run {
     const struct writ_cli *cli;
+    struct writ_log *log; /* NULL: it serves no client */
     struct writ_arena *arena;
     struct writ_gateway_start start;
     struct writ_wrap_home home; /* without --config */
@@ -173,8 +178,10 @@ note_agreement(const struct run *run, const struct writ_upstream_config *upstrea
         "replace each value that begins with REPLACE_, and run: writ wrap --agree " WRIT_VIEW_FMT,
         path.ptr, WRIT_VIEW_ARG(upstream->name));
     WRIT_TRY(writ_buf_check(ret, err));
-    (void)writ_cli_write_all(STDERR_FILENO, writ_buf_view(ret));
-    (void)writ_cli_write_all(STDERR_FILENO, WRIT_LIT("\n"));
+    if (run->log != NULL) {
+        WRIT_LOG(run->log, WRIT_EVENT_RULES_NOT_AGREED, writ_log_text("upstream", upstream->name),
+            writ_log_text("file", path), writ_log_text("why", writ_buf_view(ret)));
+    }
     return WRIT_DONE;
 }
 
@@ -289,7 +296,7 @@ load_config(struct run *run, const char *file, struct writ_err *err)
 {
     writ_config_drop(run->config);
     run->config = NULL;
-    WRIT_TRY(load(file, &run->config, err));
+    WRIT_TRY(load(file, run->log, &run->config, err));
     run->start.config = file;
     run->start.socket = run->config->listen.path.ptr;
     return make_environment(run, err);
@@ -468,6 +475,7 @@ writ_command_wrap(const struct writ_cli *cli)
     struct run run = {.cli = cli, .arena = arena, .own = true, .home = {.lock = -1}};
     struct writ_err err = {{0}, 0, 0};
     uint64_t idle_s = IDLE_S;
+    struct writ_log log;
     writ_result result;
 
     if (writ_cli_has(cli, "scan")) {
@@ -490,6 +498,8 @@ writ_command_wrap(const struct writ_cli *cli)
     if (arena == NULL) {
         return writ_cli_fail(cli, writ_fail(&err, WRIT_E_NOMEM, "no memory to begin"), &err);
     }
+    writ_log_init(&log, STDERR_FILENO, WRIT_LOG_INFO, cli->clock);
+    run.log = writ_cli_has(cli, "agree") ? NULL : &log;
     run.start.idle_s = (unsigned)idle_s;
     result = run_as_told(&run, &err);
     writ_wrap_home_close(&run.home);

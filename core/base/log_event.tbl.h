@@ -2,7 +2,7 @@
  *
  * X(NAME, name, programs, LEVEL, "members", "meaning")
  *   NAME, name  the event in the source and in the line; a name is never used for something else
- *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard)
+ *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard), WRAP (writ wrap)
  *   LEVEL       ERROR, WARN, INFO or DEBUG (log.h)
  *   members     of the line, besides time, level and event, in their order; one that does not apply
  *               is left out
@@ -44,12 +44,12 @@
     X(LOGIN_REFUSED, login_refused, SERVE, WARN, "reason, peer, dropped",                          \
         "a login that was refused; limited like `token_refused`")                                  \
     /* ---- its life */                                                                            \
-    X(CONFIGURATION_ERROR, configuration_error, SERVE, ERROR, "file, line, at, why",               \
+    X(CONFIGURATION_ERROR, configuration_error, SERVE | WRAP, ERROR, "file, line, at, why",               \
         "an error in the file, as `writ check` reports it")                                        \
-    X(CONFIGURATION_WARNING, configuration_warning, SERVE, WARN, "file, line, at, why",            \
+    X(CONFIGURATION_WARNING, configuration_warning, SERVE | WRAP, WARN, "file, line, at, why",            \
         "a warning about the file, as `writ check` reports it")                                    \
-    X(NOT_STARTED, not_started, SERVE, ERROR, "file, code, why",                                   \
-        "the gateway does not start, and why")                                                     \
+    X(NOT_STARTED, not_started, SERVE | GUARD | WRAP, ERROR, "file, code, why",                    \
+        "the program does not start, or cannot go on, and why")                                    \
     X(LEDGER_AWAITED, ledger_awaited, SERVE, INFO, "why",                                          \
         "with `--idle`: another process has the ledger open; the gateway waits up to 10 s for it") \
     X(LISTENING, listening, SERVE | GUARD, INFO,                                                   \
@@ -148,6 +148,13 @@
         "got a call")                                                                              \
     X(REVIEWER_STDERR, reviewer_stderr, SERVE, DEBUG, "reviewer, line, dropped",                   \
         "a line of a reviewer's standard error")                                                   \
+    /* ---- messages to people */                                                                  \
+    X(NOTIFY_FAILED, notify_failed, SERVE, WARN, "to, why, notices, tries, last",                  \
+        "a place of `notify` did not take a [message](notify.md); `last`: the gateway does not "   \
+        "try again")                                                                               \
+    X(NOTICES_DROPPED, notices_dropped, SERVE, WARN, "to, notices",                                \
+        "so many notices did not reach a place of `notify`: its queue was full, or its tries "     \
+        "were over")                                                                               \
     /* ---- upstreams */                                                                           \
     X(UPSTREAM_STARTED, upstream_started, SERVE, INFO, "upstream, pid",                            \
         "a child of a server over [stdio](stdio.md) runs")                                         \
@@ -167,6 +174,11 @@
         "a server over stdio wrote a line that is not MCP")                                        \
     X(UPSTREAM_STDERR, upstream_stderr, SERVE, DEBUG, "upstream, line, dropped",                   \
         "a line of a child's standard error")                                                      \
+    /* ---- writ wrap */                                                                           \
+    X(RULES_NOT_AGREED, rules_not_agreed, WRAP, WARN, "upstream, file, why",                       \
+        "every call is refused until the user agrees to the rules, and how")                       \
+    X(WRAP_TROUBLE, wrap_trouble, WRAP, WARN, "why",                                               \
+        "the gateway cannot be reached, refused a message, or ended a session")                    \
     /* ---- the guard */                                                                           \
     X(GUARD_LET_THROUGH, let_through, GUARD, DEBUG, "reason, tool, jti",                           \
         "a call that the guard passed to the server")                                              \

@@ -12,6 +12,7 @@
 #include "gateway/admin/kill_known.h"
 #include "gateway/admin/kill_preview.h"
 #include "gateway/admin/ledger_viewer.h"
+#include "gateway/notify/notify.h"
 #include "gateway/upstream/upstream.h"
 #include "policy/decide/approval.h"
 
@@ -281,6 +282,7 @@ pull(struct api_request *a, const struct writ_kill *kill)
     pulled = *kill;
     pulled.id = writ_view_copy(writ_view_str(id), a->x->arena);
     tell(a, WRIT_EVENT_KILL_PULLED, &pulled);
+    writ_notify_stop(a->gateway->notify, true, &pulled);
     if (!writ_is_ok(result)) {
         WRIT_LOG(a->gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", pulled.id),
             writ_log_str("why", err.text));
@@ -475,6 +477,7 @@ handle_one(struct writ_exchange *x, void *ctx)
         return;
     }
     tell(&a, WRIT_EVENT_KILL_LIFTED, &kill);
+    writ_notify_stop(a.gateway->notify, false, &kill);
     writ_write_object_begin(&w);
     writ_write_text(&w, "id", kill.id);
     writ_write_object_end(&w);

@@ -85,8 +85,8 @@ end_notification(struct writ_bridge_call *call, const struct writ_json *answer)
 
     if (!good) {
         writ_bridge_output_say(
-            "writ wrap: the gateway refused a message of the client: status %u " WRIT_VIEW_FMT,
-            call->status, WRIT_VIEW_ARG(reason));
+            "the gateway refused a message of the client: status %u " WRIT_VIEW_FMT, call->status,
+            WRIT_VIEW_ARG(reason));
     }
     writ_bridge_call_free(call);
     if (opened) {

@@ -2,6 +2,8 @@
  * pipe makes the gateway wait. keeps (4) */
 #include "gateway/bridge/bridge_output.h"
 
+#include "base/log.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -14,17 +16,16 @@ void
 writ_bridge_output_say(const char *fmt, ...)
 {
     char text[SAY_MAX];
+    struct writ_log log;
     va_list args;
     int n;
 
     va_start(args, fmt);
-    n = vsnprintf(text, sizeof text - 1, fmt, args);
+    n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     if (n > 0) {
-        size_t len = (size_t)n < sizeof text - 1 ? (size_t)n : sizeof text - 2;
-
-        text[len] = '\n';
-        (void)!write(STDERR_FILENO, text, len + 1);
+        writ_log_init(&log, STDERR_FILENO, WRIT_LOG_INFO, writ_clock_system());
+        WRIT_LOG(&log, WRIT_EVENT_WRAP_TROUBLE, writ_log_str("why", text));
     }
 }
 

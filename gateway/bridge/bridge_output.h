@@ -7,7 +7,7 @@
 /** Writes a message in one line. keeps (4) */
 void writ_bridge_output_put(struct writ_bridge *bridge, struct writ_view message);
 
-/** Says something to people, on standard error. */
+/** Says something to people: one line of the log, on standard error. */
 void writ_bridge_output_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /** Ends the bridge: its reader is gone, or a line is lost that its client would wait for. */

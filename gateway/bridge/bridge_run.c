@@ -93,7 +93,7 @@ find_gateway(struct writ_bridge *bridge, const sigset_t *signals)
     }
     bridge->found = writ_is_ok(result);
     if (!bridge->found) {
-        writ_bridge_output_say("writ wrap: %s", err.text);
+        writ_bridge_output_say("%s", err.text);
         bridge->why = err;
     }
     bridge->linking = (struct writ_post){.fn = on_linked, .ctx = bridge};

@@ -125,7 +125,7 @@ writ_bridge_session_reopen(struct writ_bridge_call *call)
         writ_bridge_call_refuse(call, WRIT_REASON_SESSION_UNKNOWN, WRIT_LIT(""));
         return;
     }
-    writ_bridge_output_say("writ wrap: the session has ended; another one begins");
+    writ_bridge_output_say("the session has ended; another one begins");
     bridge->state = WRIT_BRIDGE_REOPENING;
     writ_bridge_call_send(opening);
 }

@@ -22,6 +22,13 @@ init_library(void)
     ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
+bool
+writ_fetch_init(void)
+{
+    (void)pthread_once(&once, init_library);
+    return ready;
+}
+
 static void
 easy_freep(CURL **easy)
 {
@@ -57,9 +64,8 @@ writ_fetch_link_new(void)
 {
     struct writ_fetch_link *link = writ_alloc(sizeof *link);
 
-    (void)pthread_once(&once, init_library);
     if (link != NULL) {
-        link->easy = ready ? curl_easy_init() : NULL;
+        link->easy = writ_fetch_init() ? curl_easy_init() : NULL;
     }
     if (link != NULL && link->easy == NULL) {
         writ_free(WRIT_TAKE(link));
@@ -97,8 +103,8 @@ is_loopback_v4(struct writ_view host)
 }
 
 /* libcurl resolves localhost to loopback by itself, without DNS. */
-static bool
-is_loopback(const char *host)
+bool
+writ_fetch_is_loopback(const char *host)
 {
     struct writ_view name = writ_view_str(host);
     return writ_view_is(name, "localhost") || writ_view_is(name, "[::1]") || is_loopback_v4(name);
@@ -130,7 +136,7 @@ writ_fetch_check(const char *url, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_INVALID, "a URL must not hold credentials");
     }
     if (writ_view_is(writ_view_str(scheme), "https") ||
-        (writ_view_is(writ_view_str(scheme), "http") && is_loopback(host))) {
+        (writ_view_is(writ_view_str(scheme), "http") && writ_fetch_is_loopback(host))) {
         return WRIT_DONE;
     }
     WRIT_FAIL(err, WRIT_E_INVALID, WRIT_FETCH_FMT ": neither https nor http to a loopback address",
@@ -276,13 +282,12 @@ writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_
 {
     WRIT_AUTO(CURL *, easy_freep) easy = NULL;
 
-    (void)pthread_once(&once, init_library);
     WRIT_TRY(writ_fetch_check(url, err));
     if (request->link != NULL) {
         curl_easy_reset(request->link->easy); /* of the last request, but for its connection */
         return ask_with(request->link->easy, url, request, timeout_ms, stop, ret_status, ret, err);
     }
-    easy = ready ? curl_easy_init() : NULL;
+    easy = writ_fetch_init() ? curl_easy_init() : NULL;
     return ask_with(easy, url, request, timeout_ms, stop, ret_status, ret, err);
 }
 
@@ -326,9 +331,8 @@ writ_fetch_certificates(const char *url, const char *ca_file, int64_t timeout_ms
     struct curl_certinfo *chain = NULL;
     CURLcode code;
 
-    (void)pthread_once(&once, init_library);
     WRIT_TRY(writ_fetch_check(url, err));
-    easy = ready ? curl_easy_init() : NULL;
+    easy = writ_fetch_init() ? curl_easy_init() : NULL;
     if (easy == NULL || !set_options(easy, url, timeout_ms, NULL, NULL, ret) ||
         curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) != CURLE_OK ||
         curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L) != CURLE_OK ||

@@ -47,6 +47,11 @@ WRIT_METRIC_COUNTER(
     ANCHOR_FAILURES, "anchor_failures_total", "Failed attempts to send one")
 WRIT_METRIC_COUNTER(EXPORTED, "exported_total", "Events that a receiver has taken")
 WRIT_METRIC_COUNTER(EXPORT_FAILURES, "export_failures_total", "Failed attempts to send some")
+WRIT_METRIC_COUNTER(NOTIFIED, "notifications_total", "Messages to people that were taken")
+WRIT_METRIC_COUNTER(
+    NOTIFY_FAILURES, "notification_failures_total", "Failed attempts to send one")
+WRIT_METRIC_COUNTER(NOTICES_DROPPED, "notices_dropped_total",
+    "Notices that did not fit a queue, or could not be sent")
 WRIT_METRIC_COUNTER(DEFINITIONS_HIDDEN, "definitions_hidden_total",
     "Tools left out of lists: two of one name, or a name with invisible characters")
 WRIT_METRIC_COUNTER(CHARACTERS_HIDDEN, "characters_hidden_total",

@@ -1,22 +1,13 @@
-/* reviewer_hook.c - a webhook. The review is posted, signed in the way of Standard Webhooks
- * (HMAC-SHA256 over id, time and body), because receivers have that in a library for every
- * language; RFC 9421 would need a parser of structured fields on their side. An answer over the
- * verified TLS connection to the configured URL is that reviewer's. A redirect is not an answer and
- * is not followed.
+/* reviewer_hook.c - a webhook. The review is posted, signed (webhook_signature.h). An answer over
+ * the verified TLS connection to the configured URL is that reviewer's. A redirect is not an answer
+ * and is not followed.
  */
 #include "gateway/reviewers/reviewer_hook.h"
 
-#include "base/secret.h"
 #include "base/text.h"
 #include "gateway/admin/review_ballot.h"
+#include "gateway/http/webhook_signature.h"
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#define PREFIX          "whsec_"
-#define SECRET_LEAST    24 /* bytes; both by Standard Webhooks */
-#define SECRET_MOST     64
-#define SIGNATURE_BYTES 64
 #define STATUS_OK       200
 #define STATUS_ACCEPTED 202
 #define STATUS_LATER    204
@@ -27,29 +18,6 @@
 
 /* ---- opening */
 
-static WRIT_RESULT
-read_secret(struct writ_reviewer *reviewer, struct writ_err *err)
-{
-    writ_auto_buf text = writ_buf_make(WRIT_SECRET_MAX);
-    struct writ_view view;
-    writ_result result;
-
-    WRIT_TRY(writ_secret_file(reviewer->config->secret.ptr, &text, err));
-    view = writ_buf_view(&text);
-    reviewer->secret = writ_buf_make(SECRET_MOST);
-    result = (writ_result){WRIT_E_INVALID};
-    if (writ_view_has_prefix(view, WRIT_LIT(PREFIX))) {
-        result =
-            writ_base64_read(writ_view_sub(view, sizeof PREFIX - 1, view.len), &reviewer->secret);
-    }
-    writ_buf_wipe_secret(&text);
-    if (!writ_is_ok(result) || reviewer->secret.len < SECRET_LEAST) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "%s: wants " PREFIX " and base64 of %d to %d bytes",
-            reviewer->config->secret.ptr, SECRET_LEAST, SECRET_MOST);
-    }
-    return WRIT_DONE;
-}
-
 WRIT_RESULT
 writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err)
 {
@@ -58,7 +26,7 @@ writ_reviewer_hook_open(struct writ_reviewer *reviewer, struct writ_err *err)
         .ca_file = config->ca.len > 0 ? config->ca.ptr : NULL,
         .connections_max = CONNECTIONS_MAX};
 
-    WRIT_TRY(read_secret(reviewer, err));
+    WRIT_TRY(writ_webhook_signature_read(reviewer->config->secret.ptr, &reviewer->secret, err));
     return writ_http_client_open(
         reviewer->worker->loop, reviewer->gateway->resolver, &options, &reviewer->client, err);
 }
@@ -108,29 +76,6 @@ on_end(void *ctx, struct writ_http_call *call, const struct writ_http_end *end)
 
 /* ---- asking */
 
-static WRIT_RESULT
-put_signature(const struct writ_buf *secret, struct writ_view id, struct writ_view time_s,
-    struct writ_view body, struct writ_arena *arena, struct writ_buf *ret)
-{
-    struct writ_buf input = writ_buf_in(arena, id.len + time_s.len + body.len + 2);
-    uint8_t mac[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
-
-    writ_buf_put(&input, id);
-    writ_buf_byte(&input, '.');
-    writ_buf_put(&input, time_s);
-    writ_buf_byte(&input, '.');
-    writ_buf_put(&input, body);
-    WRIT_TRY(writ_buf_check(&input, NULL));
-    if (HMAC(EVP_sha256(), secret->ptr, (int)secret->len, (const uint8_t *)input.ptr, input.len,
-            mac, &len) == NULL) {
-        return (writ_result){WRIT_E_CRYPTO};
-    }
-    writ_buf_str(ret, "v1,");
-    writ_base64_put(ret, writ_view(mac, len));
-    return writ_buf_check(ret, NULL);
-}
-
 /* {"type", "timestamp", "data"}, as in Standard Webhooks. */
 static WRIT_RESULT
 make_body(struct writ_view json, int64_t now_us, struct writ_buf *ret)
@@ -149,13 +94,13 @@ send_signed(struct writ_review_request *request, struct writ_view body, int64_t 
 {
     static const struct writ_http_handler handler = {on_head, on_body, on_end};
     const struct writ_reviewer *reviewer = request->reviewer;
-    char digits[24], mac[SIGNATURE_BYTES];
+    char digits[24], mac[WRIT_WEBHOOK_SIGNATURE_BYTES];
     struct writ_buf time_s = writ_buf_over(digits, sizeof digits);
     struct writ_buf signature = writ_buf_over(mac, sizeof mac);
 
     writ_buf_i64(&time_s, now_us / US_PER_S);
-    WRIT_TRY(put_signature(
-        &reviewer->secret, request->id, writ_buf_view(&time_s), body, request->arena, &signature));
+    WRIT_TRY(writ_webhook_signature_put(
+        &reviewer->secret, request->id, writ_buf_view(&time_s), body, &signature));
     const struct writ_header fields[FIELDS] = {
         {WRIT_LIT("Content-Type"), WRIT_LIT("application/json")},
         {WRIT_LIT("Accept"), WRIT_LIT("application/json")},

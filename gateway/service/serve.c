@@ -27,6 +27,7 @@
 #include "gateway/io/memory_trim.h"
 #include "gateway/io/service_manager.h"
 #include "gateway/listener/pem.h"
+#include "gateway/notify/notify.h"
 #include "gateway/relay/stream_merge.h"
 #include "gateway/request/request.h"
 #include "gateway/request/tally.h"
@@ -339,8 +340,8 @@ open_loops(struct serve *serve, struct writ_err *err)
     if (serve->loops == NULL || gateway->workers == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
-    /* behind those of the loops: of the anchors, of telemetry, then of each export */
-    WRIT_TRY(writ_metrics_new(n + 2 + serve->options->config->exports_n, &gateway->metrics, err));
+    /* behind those of the loops: of the anchors, of telemetry, of notify, then of each export */
+    WRIT_TRY(writ_metrics_new(n + 3 + serve->options->config->exports_n, &gateway->metrics, err));
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};
@@ -547,13 +548,15 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
-    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 2, &serve->exports, err));
+    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 3, &serve->exports, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(open_listeners(serve, err));
     WRIT_TRY(writ_service_manager_sockets_all_taken(&serve->sockets, err));
     if (gateway->telemetry != NULL) {
         WRIT_TRY(writ_telemetry_start(gateway->telemetry, err));
     }
+    WRIT_TRY(writ_notify_open(gateway, writ_metrics_shard(gateway->metrics, gateway->workers_n + 2),
+        &gateway->notify, err));
     for (; serve->started < gateway->workers_n; serve->started++) {
         WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
     }
@@ -700,10 +703,12 @@ close_all(struct serve *serve)
     writ_figures_feed_free(gateway->figures);
     writ_export_jobs_free(serve->exports);
     writ_anchors_free(serve->anchors);
+    writ_notify_end(gateway->notify);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);
     writ_ledger_close(gateway->ledger);
     writ_keyring_free(serve->ledger_keys);
+    writ_notify_free(gateway->notify);
     writ_reviewers_free(serve->reviewers);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_review_stream_wipe(&gateway->workers[i]);

@@ -25,6 +25,7 @@
 #include "gateway/stops/stop_rules.h"
 #include "policy/model/config.h"
 
+struct writ_notify;
 struct writ_steps;
 struct writ_telemetry;
 struct writ_upstream;
@@ -42,6 +43,7 @@ struct writ_gateway {
     struct writ_figures_feed *figures; /* for the page */
     struct writ_metrics *metrics;
     struct writ_labels *labels; /* counts by upstream and tool */
+    struct writ_notify *notify; /* NULL: none */
     struct writ_resolver *resolver;
     struct writ_telemetry *telemetry; /* NULL: none */
     const struct writ_profile *profile;

@@ -291,6 +291,40 @@ struct writ_telemetry_config {
     struct writ_pairs resource;
 };
 
+#define WRIT_NOTIFY_MAX 16 /* entries of `notify` */
+
+/** The events of notices; a set of them is a sum. */
+enum writ_notify_event {
+    WRIT_NOTIFY_REVIEW_OPENED = 1,
+    WRIT_NOTIFY_REVIEW_EXPIRING = 2,
+    WRIT_NOTIFY_STOP_PULLED = 4,
+    WRIT_NOTIFY_STOP_LIFTED = 8,
+};
+#define WRIT_NOTIFY_EVENTS 15u /* all of them */
+
+enum writ_notify_kind {
+    WRIT_NOTIFY_WEBHOOK = 0,
+    WRIT_NOTIFY_SLACK,
+    WRIT_NOTIFY_TEAMS,
+    WRIT_NOTIFY_EMAIL,
+};
+
+/** One entry of `notify`. Views are NUL-terminated. */
+struct writ_notify_config {
+    struct writ_view name;
+    enum writ_notify_kind kind;
+    struct writ_view url;        /* WEBHOOK, EMAIL */
+    struct writ_view secret;     /* file. WEBHOOK: what signs; SLACK, TEAMS: the URL; EMAIL: the
+                                    password,     or empty */
+    struct writ_view from, user; /* EMAIL; user may be empty */
+    struct writ_views to;        /* EMAIL */
+    struct writ_view ca;         /* PEM file; empty = the system's */
+    struct writ_views tenants;   /* none: all */
+    unsigned events;             /* a set of enum writ_notify_event */
+    int quiet_from_min, quiet_to_min; /* minutes of the day in UTC; equal: never quiet */
+    int64_t batch_us, expiring_us;
+};
+
 struct writ_log_config {
     enum writ_log_level level;
 };
@@ -334,6 +368,8 @@ struct writ_config {
     const struct writ_export_config *exports;
     size_t exports_n;
     struct writ_telemetry_config telemetry;
+    const struct writ_notify_config *notify;
+    size_t notify_n;
     struct writ_log_config log;
     const struct writ_changes_value *values; /* options that a reload does not take, for changes.c
                                               * alone */

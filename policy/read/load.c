@@ -11,6 +11,7 @@
 #include "policy/read/doubts.h"
 #include "policy/read/include.h"
 #include "policy/read/placeholder.h"
+#include "policy/read/notify.h"
 #include "policy/read/reviewers.h"
 #include "policy/read/reviews.h"
 #include "policy/read/rules.h"
@@ -365,6 +366,7 @@ read_all(struct loading *l, struct writ_view text)
     WRIT_TRY(
         writ_reviewers_read(&l->o, l->top.reviewers, l->config, writ_config_patterns(l->config)));
     WRIT_TRY(writ_reviews_read(&l->o, l->top.reviews, l->config));
+    writ_notify_read(&l->o, l->top.notify, l->config);
     l->config->policy = writ_rules_read(
         &l->o, l->top.tools, &l->top.defaults, l->config, writ_config_patterns(l->config));
     writ_doubts_warn(&l->o, l->root, &l->top, l->config);

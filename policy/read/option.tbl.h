@@ -165,6 +165,8 @@ INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
 NODE(top, "export", exports, RESTART, SHAPE_EXPORTS, NONE,
     "Systems that get every record as an event, each at least once (docs/export.md).")
 INNER(top, "telemetry", telemetry, telemetry, "What an OpenTelemetry collector gets (docs/telemetry.md); without it nothing.")
+NODE(top, "notify", notify, RESTART, SHAPE_NOTIFY, NONE,
+    "Places for messages to people about reviews and stops, by a name of yours.")
 INNER(top, "log", log, log, "The log; its lines go to standard error.")
 
 SECTION(included, "an included file", struct writ_raw_included,
@@ -682,6 +684,39 @@ PAIRS(telemetry, "resource", resource, RESTART, 32,
     "replaced.")
 WITH(telemetry, "otlp", "has no effect without otlp", "headers_file", "ca", "traces", "metrics", "logs", "sample",
     "incoming", "metrics_every", "resource")
+
+SECTION(notify, "an entry of notify", struct writ_raw_notify,
+    "A place for messages to people about reviews and stops (docs/notify.md). A failure is logged and tried "
+    "again, and delays no call.")
+PATH(notify, "slack", slack, RESTART, 1, 4096, NONE,
+    "File with the URL of an incoming webhook of Slack.")
+PATH(notify, "teams", teams, RESTART, 1, 4096, NONE,
+    "File with the URL of a workflow of Microsoft Teams that posts an Adaptive Card.")
+TEXT(notify, "webhook", webhook, RESTART, 1, 2048, NONE,
+    "https URL (http on loopback) to which messages are posted, signed.")
+PATH(notify, "secret", secret, RESTART, 1, 4096, NONE,
+    "File with the secret of the webhook: whsec_ and base64 of 24 to 64 bytes.")
+TEXT(notify, "email", email, RESTART, 1, 512, NONE,
+    "Mail server, smtp://HOST:PORT (with STARTTLS, unless on loopback) or smtps://HOST:PORT.")
+TEXT(notify, "from", from, RESTART, 1, 254, NONE, "The sender's address.")
+TEXTS(notify, "to", to, RESTART, 64, "The recipients' addresses.")
+TEXT(notify, "user", user, RESTART, 1, 256, NONE, "Name for the login at the mail server.")
+PATH(notify, "password", password, RESTART, 1, 4096, NONE, "File with the password for it.")
+PATH(notify, "ca", ca, RESTART, 1, 4096, NONE,
+    "PEM file of the authorities of the place's certificate; default: the system's. With it also a mail server "
+    "on loopback needs TLS.")
+TEXTS(notify, "events", events, RESTART, 4,
+    "Of review_opened, review_expiring, stop_pulled and stop_lifted; default: all.")
+TEXTS(notify, "tenants", tenants, RESTART, 64, "Only notices of these tenants; default: all.")
+TEXT(notify, "quiet", quiet, RESTART, 1, 16, NONE,
+    "Hours in UTC in which messages about reviews wait, such as 22:00-06:30. Stops do not.")
+DURATION(notify, "batch", batch_us, RESTART, 1 * SECOND, 1 * HOUR, "30s",
+    "What comes within this time of the first notice is one message.")
+DURATION(notify, "expiring", expiring_us, RESTART, 1 * SECOND, 7 * DAY, "5m",
+    "How long before the end of a review a notice says that it is still open.")
+ONE_OF(notify, "slack", "teams", "webhook", "email")
+WITH(notify, "webhook", "is only for a webhook", "secret")
+WITH(notify, "email", "is only for email", "from", "to", "user", "password")
 
 SECTION(log, "log", struct writ_log_config, "The log; its lines go to standard error.")
 WORD(log, "level", level, RESTART, level_words, "info",

@@ -59,7 +59,14 @@ struct writ_raw_top {
     struct writ_credential_config credential;
     struct writ_raw_ledger ledger;
     struct writ_raw_telemetry telemetry;
+    const struct writ_yaml *notify;
     struct writ_log_config log;
+};
+
+struct writ_raw_notify {
+    struct writ_view slack, teams, webhook, secret, email, from, user, password, ca, quiet;
+    struct writ_views to, events, tenants;
+    int64_t batch_us, expiring_us;
 };
 
 struct writ_raw_included {

@@ -199,6 +199,11 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         member(w, "additionalProperties");
         ref(w, "reviewer");
         break;
+    case WRIT_SHAPE_NOTIFY:
+        string_member(w, "type", "object");
+        member(w, "additionalProperties");
+        ref(w, "notify");
+        break;
     case WRIT_SHAPE_OPINIONS:
         array_members(w, "opinion", 1, WRIT_OPINIONS_MAX);
         break;
@@ -806,6 +811,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_TOOLS:
     case WRIT_SHAPE_REVIEWS:
     case WRIT_SHAPE_REVIEWERS:
+    case WRIT_SHAPE_NOTIFY:
         return "map of sections";
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:

@@ -59,6 +59,7 @@ enum writ_shape {
     WRIT_SHAPE_APPROVAL,
     WRIT_SHAPE_ANCHORS,
     WRIT_SHAPE_EXPORTS,
+    WRIT_SHAPE_NOTIFY,
 };
 
 struct writ_word {

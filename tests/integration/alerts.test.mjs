@@ -3,7 +3,7 @@
 // the minutes that the rules speak of.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SOURCE, prepare, startGateway, until } from '../support/js/gateway.mjs';
@@ -147,12 +147,18 @@ if (insideOwnMounts) {
     return soon.split('\n').filter((l) => l.startsWith('writ_certificate')).map((l) => `${l}\n`).join('');
   }
 
-  test('an anchor that cannot be reached, and a ledger that is not verified', async (t) => {
-    const { gw, healthy } = await working(t, { ledger: { anchors: [{ to: 'missing/anchor.txt', every: '1s' }] } });
+  test('an anchor and a place for messages that cannot be reached, and a ledger that is not verified', async (t) => {
+    const { gw, session, healthy } = await working(t,
+      { ledger: { anchors: [{ to: 'missing/anchor.txt', every: '1s' }] },
+        notify: { chat: { slack: 'url', batch: '1s' } } },
+      { prepare: (dir) => writeFileSync(join(dir, 'url'), 'http://127.0.0.1:1/', { mode: 0o600 }) });
+    await asks(session, { amount: 1 });
     const history = await growing(gw, async (i) => {
-      if (i < 2) await until(async () => (await gw.metric('writ_anchor_failures_total')) > i, 'a failed anchor');
+      if (i > 1) return;
+      await until(async () => (await gw.metric('writ_anchor_failures_total')) > i, 'a failed anchor');
+      await until(async () => (await gw.metric('writ_notification_failures_total')) > i, 'a failed message');
     });
-    fires([healthy, ...history], ['WritAnchorFails']);
+    fires([healthy, ...history], ['WritAnchorFails', 'WritNotifyFails']);
     await until(async () => (await gw.metric('writ_scrub_age_seconds')) > 0, 'a ledger that waits for its scrub');
     fires([[await scrape(gw), 90]], ['WritScrubLate'], { replace: ['_age_seconds > 3 * 86400', '_age_seconds > 0'] });
   });
