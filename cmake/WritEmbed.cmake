@@ -10,18 +10,24 @@ function(writ_bytes file ret)
     set(${ret} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-# writ_embed_page(target folder) - the files of the folder, as the table in gateway/admin/page.h.
-function(writ_embed_page target folder)
+# writ_embed_page(target folder NAME FILE) - the files of the folder, and FILE under that name, as the table in
+# gateway/admin/page.h.
+function(writ_embed_page target folder other other_file)
     set(from ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
     file(GLOB names CONFIGURE_DEPENDS RELATIVE ${from}
         ${from}/*.html ${from}/*.css ${from}/*.js ${from}/*.svg)
     if(NOT TARGET ${target} OR NOT names)
         return() # nothing to embed yet
     endif()
+    list(APPEND names ${other})
     list(SORT names)
     set(n 0)
     foreach(name IN LISTS names)
-        writ_bytes(${from}/${name} bytes)
+        set(file ${from}/${name})
+        if(name STREQUAL other)
+            set(file ${CMAKE_CURRENT_SOURCE_DIR}/${other_file})
+        endif()
+        writ_bytes(${file} bytes)
         string(APPEND arrays "static const char file_${n}[] = {\n${bytes}};\n")
         string(APPEND rows "    {WRIT_LIT(\"${name}\"), {file_${n}, sizeof file_${n}}},\n")
         math(EXPR n "${n} + 1")

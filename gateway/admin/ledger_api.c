@@ -10,184 +10,46 @@
 #include "gateway/admin/api_request.h"
 #include "gateway/admin/contents_answer.h"
 #include "gateway/admin/contents_api.h"
+#include "gateway/admin/ledger_list.h"
+#include "gateway/admin/ledger_stream.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/admin/why_answer.h"
 #include "gateway/http/query.h"
+#include "store/read/bundles.h"
 #include "store/read/receipts.h"
 #include "store/tables/body.h"
 
 #define ARENA_MAX  ((size_t)128 << 20) /* memory to read the life of one call */
 #define NUMBER_MAX 20                  /* digits of a place in the log */
 #define RECEIPT    WRIT_LIT("/receipt")
+#define BUNDLE     WRIT_LIT("/bundle")
 
 /** One query; in the arena of its exchange. */
 struct api_request {
     struct writ_api_request request;
-    enum writ_ledger_scope scope;
-    bool wants_receipt;     /* of the call */
-    bool wants_checkpoint;  /* and nothing else */
-    uint64_t from;          /* with the proof that it only appends to this many records */
-    struct writ_view id;    /* of one call; empty: a page of the list */
-    struct writ_view words; /* search terms; empty: none */
-    struct writ_reader_filter filter;
+    struct writ_ledger_sight sight;
+    bool wants_receipt;    /* of the call */
+    bool wants_bundle;     /* of its run */
+    bool wants_checkpoint; /* and nothing else */
+    uint64_t from;         /* with the proof that it only appends to this many records */
+    struct writ_view id;   /* of one call; empty: a page of the list */
+    struct writ_ledger_list list;
+    uint64_t at; /* records in the ledger, before the page was read */
     /* the answer: of the lookups' thread */
     struct writ_write w; /* to the body */
-    size_t scanned, found;
-    uint64_t next; /* 0: there is nothing older */
+    bool too_long;       /* a bundle */
     enum writ_reason refused;
 };
 
-/* ---- who sees what ---- */
-
-/* No tenant is the empty name in the ledger. */
-static struct writ_view
-tenant_of(const struct api_request *a)
-{
-    struct writ_view tenant = a->request.viewer.agent.tenant;
-
-    return tenant.len > 0 ? tenant : WRIT_LIT("");
-}
-
-static bool
-sees(const struct api_request *a, struct writ_view tenant, struct writ_view agent_id)
-{
-    switch (a->scope) {
-    case WRIT_LEDGER_ALL:
-        return true;
-    case WRIT_LEDGER_TENANT:
-        return writ_view_equal(tenant, tenant_of(a));
-    case WRIT_LEDGER_OWN:
-        break;
-    }
-    return writ_view_equal(tenant, tenant_of(a)) &&
-           writ_view_equal(agent_id, a->request.viewer.agent.id);
-}
-
 /* ---- a page of the list ---- */
-
-static unsigned char
-lower(char c)
-{
-    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-/* Without regard to case, where the letters are of ASCII. */
-static bool
-has_words(struct writ_view text, struct writ_view words)
-{
-    for (size_t at = 0; words.len <= text.len && at <= text.len - words.len; at++) {
-        size_t n = 0;
-
-        while (n < words.len && lower(text.ptr[at + n]) == lower(words.ptr[n])) {
-            n++;
-        }
-        if (n == words.len) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_wanted(const struct api_request *a, const struct writ_reader_item *item)
-{
-    const struct writ_view places[] = {
-        item->tool, item->agent_id, item->boundary_id, item->decision_id, item->tenant};
-    bool found = a->words.len == 0;
-
-    for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
-        found = has_words(places[i], a->words);
-    }
-    return found && sees(a, item->tenant, item->agent_id);
-}
-
-static void
-put_item(struct writ_write *w, const struct writ_reader_item *item)
-{
-    char issued[WRIT_TIME_TEXT];
-
-    writ_time_format(item->issued_at_us, issued);
-    writ_write_object_begin(w);
-    writ_write_text(w, "decision_id", item->decision_id);
-    writ_write_text(w, "decision", writ_decision_route_name(item->route));
-    if (item->has_outcome) {
-        writ_write_text(w, "outcome", writ_outcome_kind_name(item->outcome));
-    }
-    writ_write_flag(w, "superseded", item->superseded);
-    writ_write_text(w, "issued_at", writ_view_str(issued));
-    writ_write_text(w, "tenant", item->tenant);
-    writ_write_text(w, "agent_id", item->agent_id);
-    writ_write_text(w, "tool", item->tool);
-    writ_write_text(w, "boundary_id", item->boundary_id);
-    writ_write_count(w, "seq", item->seq);
-    writ_write_flag(w, "sealed", item->sealed);
-    writ_write_object_end(w);
-}
-
-/* keeps (1) */
-static bool
-take_item(void *ctx, const struct writ_reader_item *item)
-{
-    struct api_request *a = ctx;
-
-    if (a->scanned == WRIT_LEDGER_API_SCAN || a->found == WRIT_LEDGER_API_PAGE) {
-        a->next = item->leaf + 1; /* the next page begins here */
-        return false;
-    }
-    a->scanned++;
-    if (is_wanted(a, item)) {
-        a->found++;
-        put_item(&a->w, item);
-    }
-    return true;
-}
-
-static bool
-take_newest(void *ctx, const struct writ_reader_item *item)
-{
-    struct api_request *a = ctx;
-
-    a->filter.before_leaf = item->leaf + 1;
-    return false;
-}
-
-/* Limits the records that one answer reads, however long the ledger is. */
-static WRIT_RESULT
-bound(struct api_request *a, struct writ_reader *reader)
-{
-    static const struct writ_reader_filter any = {0};
-
-    if (a->filter.before_leaf == 0) {
-        WRIT_TRY(writ_reader_list(reader, &any, take_newest, a, NULL));
-    }
-    if (a->filter.before_leaf > WRIT_LEDGER_API_SPAN) {
-        a->filter.from_leaf = a->filter.before_leaf - WRIT_LEDGER_API_SPAN;
-    }
-    return WRIT_DONE;
-}
 
 static WRIT_RESULT
 list(struct api_request *a, struct writ_reader *reader)
 {
-    static const struct writ_view names[] = {
-        [WRIT_LEDGER_OWN] = WRIT_LIT("own"),
-        [WRIT_LEDGER_TENANT] = WRIT_LIT("tenant"),
-        [WRIT_LEDGER_ALL] = WRIT_LIT("all"),
-    };
-
     writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "scope", names[a->scope]);
-    writ_write_name(&a->w, WRIT_LIT("calls"));
-    writ_write_array_begin(&a->w);
-    WRIT_TRY(bound(a, reader));
-    WRIT_TRY(writ_reader_list(reader, &a->filter, take_item, a, NULL));
-    writ_write_array_end(&a->w);
-    if (a->next == 0) {
-        a->next = a->filter.from_leaf;
-    }
-    if (a->next != 0) {
-        writ_write_count(&a->w, "next", a->next);
-    }
+    writ_write_text(&a->w, "scope", writ_ledger_viewer_scope_name(a->sight.scope));
+    writ_write_count(&a->w, "at", a->at);
+    WRIT_TRY(writ_ledger_list_put_page(&a->list, &a->sight, reader, &a->w));
     writ_write_object_end(&a->w);
     return writ_write_end(&a->w, NULL);
 }
@@ -257,7 +119,8 @@ gather(struct api_request *a, struct writ_reader *reader, struct writ_arena *are
     }
     while (id.len > 0 && n < WRIT_LEDGER_API_ROUNDS_MAX) {
         WRIT_TRY(read_round(reader, id, arena, &rounds[n]));
-        allowed = allowed || sees(a, rounds[n].call.tenant, rounds[n].agent_id) ||
+        allowed = allowed ||
+                  writ_ledger_sight_sees(&a->sight, rounds[n].call.tenant, rounds[n].agent_id) ||
                   sees_review(a, &rounds[n], arena);
         id = rounds[n].call.superseded_by;
         n++;
@@ -388,6 +251,43 @@ tell_receipt(struct api_request *a, struct writ_reader *reader, struct writ_aren
         reader, proofs, a->request.viewer.generation->keyring, a->id, &a->request.body, NULL);
 }
 
+static bool
+take_lines(void *ctx, struct writ_view lines)
+{
+    struct writ_buf *body = ctx;
+
+    writ_buf_put(body, lines);
+    return writ_is_ok(writ_buf_check(body, NULL));
+}
+
+/* keeps (1): an agent gets the records of its own calls in the run alone */
+static WRIT_RESULT
+tell_bundle(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
+{
+    const struct writ_generation *generation = a->request.viewer.generation;
+    struct writ_bundles_order order = {
+        .path = generation->config->store.ptr, .ring = generation->keyring};
+    struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
+    struct writ_bundle_report report;
+    struct writ_ledger_health health;
+    size_t n = 0;
+
+    if (rounds == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    writ_ledger_health(a->request.worker->ledger, &health);
+    if (health.records > WRIT_LEDGER_API_BUNDLE_MAX) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    WRIT_TRY(gather(a, reader, arena, rounds, &n));
+    order.select.tenant = rounds[n - 1].call.tenant;
+    order.select.boundary_id = rounds[n - 1].call.boundary_id;
+    if (a->sight.scope == WRIT_LEDGER_OWN) {
+        order.select.agent_id = a->request.viewer.agent.id;
+    }
+    return writ_bundles_make(&order, take_lines, &a->request.body, &report, NULL);
+}
+
 static WRIT_RESULT
 tell_checkpoint(struct api_request *a)
 {
@@ -425,7 +325,12 @@ back_on_loop(struct writ_api_request *request)
 {
     struct api_request *a = (struct api_request *)request;
 
-    if (a->refused != WRIT_REASON_NONE) {
+    if (a->too_long) {
+        writ_review_viewer_wipe(&request->viewer);
+        writ_buf_wipe(&request->body);
+        writ_api_answer_problem_about(request->x, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "too much for a bundle over HTTP: use writ ledger export");
+    } else if (a->refused != WRIT_REASON_NONE) {
         writ_api_request_refuse(
             &a->request, a->refused == WRIT_REASON_PATH_UNKNOWN ? 404 : 503, a->refused);
     } else {
@@ -445,9 +350,11 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
     if (arena != NULL) {
         result = a->wants_checkpoint ? tell_checkpoint(a)
                  : a->wants_receipt  ? tell_receipt(a, reader, arena)
+                 : a->wants_bundle   ? tell_bundle(a, reader, arena)
                  : a->id.len > 0     ? tell_life(a, reader, arena)
                                      : list(a, reader);
     }
+    a->too_long = a->wants_bundle && (result.code == WRIT_E_LIMIT || result.code == WRIT_E_BUSY);
     a->refused = result.code == WRIT_E_ABSENT ? WRIT_REASON_PATH_UNKNOWN
                  : writ_is_ok(result)         ? WRIT_REASON_NONE
                                               : WRIT_REASON_LEDGER_UNAVAILABLE;
@@ -470,49 +377,25 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
     if (!writ_api_request_caller(&a->request)) {
         return NULL;
     }
-    a->scope = writ_ledger_viewer_scope(&a->request.viewer);
+    a->sight = writ_ledger_sight_of(&a->request.viewer);
     return a;
-}
-
-static bool
-read_decision(struct writ_view word, struct writ_reader_filter *ret)
-{
-    ret->has_route = writ_decision_route_find(word, &ret->route);
-    return ret->has_route || word.len == 0;
-}
-
-static bool
-read_filter(struct api_request *a)
-{
-    struct writ_arena *arena = a->request.x->arena;
-    struct writ_view query = a->request.x->query, decision = {NULL, 0}, before = {NULL, 0};
-
-    if (!writ_is_ok(
-            writ_query_get(query, WRIT_LIT("q"), WRIT_LEDGER_API_WORDS_MAX, arena, &a->words)) ||
-        !writ_is_ok(writ_query_get(query, WRIT_LIT("decision"), NUMBER_MAX, arena, &decision)) ||
-        !writ_is_ok(writ_query_get(query, WRIT_LIT("before"), NUMBER_MAX, arena, &before))) {
-        return false;
-    }
-    if (a->scope != WRIT_LEDGER_ALL) {
-        a->filter.tenant = tenant_of(a);
-    }
-    if (a->scope == WRIT_LEDGER_OWN) {
-        a->filter.agent_id = a->request.viewer.agent.id;
-    }
-    return read_decision(decision, &a->filter) &&
-           (before.len == 0 ||
-               writ_is_ok(writ_text_u64(before, 1, INT64_MAX, &a->filter.before_leaf)));
 }
 
 static void
 handle_list(struct writ_exchange *x, void *ctx)
 {
     struct api_request *a = begin(x, ctx);
+    struct writ_ledger_health health;
 
-    if (a != NULL && !read_filter(a)) {
-        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
-    } else if (a != NULL) {
+    if (a == NULL) {
+        return;
+    }
+    writ_ledger_health(a->request.worker->ledger, &health);
+    a->at = health.records;
+    if (writ_ledger_list_read(x->query, x->arena, &a->list)) {
         writ_api_request_ask(&a->request, work);
+    } else {
+        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
     }
 }
 
@@ -525,7 +408,11 @@ handle_one(struct writ_exchange *x, void *ctx)
         return;
     }
     a->wants_receipt = writ_view_has_suffix(x->suffix, RECEIPT);
-    a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->wants_receipt ? RECEIPT.len : 0));
+    a->wants_bundle = writ_view_has_suffix(x->suffix, BUNDLE);
+    a->id = writ_view_sub(x->suffix, 0,
+        x->suffix.len - (a->wants_receipt     ? RECEIPT.len
+                            : a->wants_bundle ? BUNDLE.len
+                                              : 0));
     if (a->id.len == 0 || a->id.len > WRIT_LEDGER_NAME_MAX) {
         writ_api_request_refuse(&a->request, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
@@ -558,6 +445,8 @@ handle_checkpoint(struct writ_exchange *x, void *ctx)
 void
 writ_ledger_api_routes(struct writ_gateway *gateway, struct writ_route ret[WRIT_LEDGER_API_ROUTES])
 {
+    writ_ledger_stream_routes(gateway, ret);
+    ret += WRIT_LEDGER_STREAM_ROUTES;
     ret[0] = (struct writ_route){.path = WRIT_LIT("/v1/ledger"),
         .methods = WRIT_ROUTE_GET,
         .handler = handle_list,

@@ -102,6 +102,7 @@ writ_page_routes(struct writ_route ret[WRIT_PAGE_ROUTES])
         {.path = WRIT_LIT("/policy"), .handler = serve_view},
         {.path = WRIT_LIT("/tools"), .handler = serve_view},
         {.path = WRIT_LIT("/stops"), .handler = serve_view},
+        {.path = WRIT_LIT("/evidence"), .handler = serve_view},
         {.path = WRIT_LIT("/page/"), .prefix = true, .handler = serve_file},
     };
 

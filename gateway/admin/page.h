@@ -9,7 +9,7 @@
 
 #include "gateway/listener/listener.h"
 
-#define WRIT_PAGE_ROUTES 11
+#define WRIT_PAGE_ROUTES 12
 
 /** One file of the page. */
 struct writ_page_file {

@@ -52,6 +52,7 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
     writ_write_text_if(w, "id", review->id);
     writ_write_text_if(w, "state", writ_review_state_name(told->state));
     writ_write_text_if(w, "review", review->name);
+    writ_write_text_if(w, "rule", review->rules_digest);
     writ_write_text_if(w, "agent_id", review->agent_id);
     writ_write_text_if(w, "tenant", review->tenant);
     time_member(w, "opened_at", review->opened_us);

@@ -7,6 +7,7 @@
 #include "gateway/admin/api_request.h"
 #include "gateway/admin/review_answer.h"
 #include "gateway/admin/review_ballot.h"
+#include "gateway/admin/review_bulk.h"
 #include "gateway/admin/review_stream.h"
 
 enum deed { DEED_NONE = 0, DEED_READ, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
@@ -37,15 +38,20 @@ may_see(const struct api_request *a, const struct writ_review *review)
 
 /* The actions that the viewer may take now. */
 static void
-put_may(struct writ_write *w, const struct api_request *a, const struct writ_review_told *told)
+put_may(struct writ_write *w, const struct api_request *a, const struct writ_entry_review_get *get)
 {
+    const struct writ_review_told *told = &get->told;
     const struct writ_review *review = &told->review;
+    const struct writ_review_voter *voter = writ_review_voter(review, subject_of(a));
     const struct {
         struct writ_view name;
         enum writ_review_event event;
         bool entitled;
     } rows[] = {
-        {WRIT_LIT("vote"), WRIT_REVIEW_DO_VOTE, writ_review_voter(review, subject_of(a)) != NULL},
+        {WRIT_LIT("vote"), WRIT_REVIEW_DO_VOTE, voter != NULL},
+        {WRIT_LIT("bulk"), WRIT_REVIEW_DO_VOTE,
+            voter != NULL && voter->key.len == 0 &&
+                writ_review_bulk_refused(get, a->request.viewer.generation->config) == NULL},
         {WRIT_LIT("withdraw"), WRIT_REVIEW_DO_WITHDRAW,
             writ_review_viewer_asked(&a->request.viewer, review)},
         {WRIT_LIT("cancel"), WRIT_REVIEW_DO_CANCEL,
@@ -75,7 +81,7 @@ answer_read(struct api_request *a)
         writ_api_request_refuse(&a->request, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    put_may(&w, a, &get->told);
+    put_may(&w, a, get);
     writ_write_name(&w, WRIT_LIT("records"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < get->records_n; i++) {
@@ -196,15 +202,17 @@ read_path(struct api_request *a)
     return a->deed != DEED_NONE;
 }
 
-/* The answer of a model is read against the prompt that it got. */
+/* The answer of a model is read against the prompt that it got; one of several votes, against what
+ * the voter could read. */
 static bool
-is_answer(struct api_request *a)
+needs_review(struct api_request *a)
 {
     const struct writ_json *body = NULL;
 
     return writ_is_ok(writ_json_read(
                a->request.x->body, &writ_json_limits_default, a->request.x->arena, &body, NULL)) &&
-           writ_json_get(body, WRIT_LIT("answer")) != NULL;
+           (writ_json_get(body, WRIT_LIT("answer")) != NULL ||
+               writ_json_get(body, WRIT_LIT("bulk")) != NULL);
 }
 
 static void
@@ -218,6 +226,8 @@ vote(struct api_request *a)
     if (a->seen) {
         seat.digest = writ_view_copy(writ_view_str(get->told.digest), a->request.x->arena);
         seat.whole = get->arguments.ptr != NULL && writ_prompt_is_whole(get->arguments);
+        seat.no_bulk = writ_review_bulk_refused(get, a->request.viewer.generation->config);
+        seat.bulk_rule = seat.no_bulk == NULL ? get->told.review.rules_digest : seat.bulk_rule;
     }
     if (!writ_is_ok(
             writ_review_ballot_read(a->request.x->body, &seat, a->request.x->arena, &r, &err))) {
@@ -245,7 +255,7 @@ go(struct api_request *a)
             (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = a->id}};
         break;
     case DEED_VOTE:
-        if (!is_answer(a)) {
+        if (!needs_review(a)) {
             vote(a);
             return;
         }

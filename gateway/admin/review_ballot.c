@@ -19,16 +19,37 @@ string_of(const struct writ_json *body, struct writ_view name, struct writ_view 
     return value == NULL || writ_json_type(value) == WRIT_JSON_STRING;
 }
 
+/* One of several votes: never on a review that must be read alone. */
 static WRIT_RESULT
-read_plain(const struct writ_json *body, struct writ_entry_review *ret, struct writ_err *err)
+read_bulk(struct writ_view rule, const struct writ_review_seat *seat, struct writ_entry_review *ret,
+    struct writ_err *err)
+{
+    if (rule.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    if (seat->bulk_rule.len == 0) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "%s: vote on it alone",
+            seat->no_bulk != NULL ? seat->no_bulk : "the review takes no votes in bulk");
+    }
+    if (!writ_view_equal(rule, seat->bulk_rule)) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the review is not of the rule in bulk: vote on it alone");
+    }
+    ret->via = WRIT_LIT("bulk");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_plain(const struct writ_json *body, const struct writ_review_seat *seat,
+    struct writ_entry_review *ret, struct writ_err *err)
 {
     const struct writ_json *confidence = writ_json_get(body, WRIT_LIT("confidence"));
-    struct writ_view vote;
+    struct writ_view vote, rule;
 
-    if (!string_of(body, WRIT_LIT("vote"), &vote) ||
+    if (!string_of(body, WRIT_LIT("vote"), &vote) || !string_of(body, WRIT_LIT("bulk"), &rule) ||
         !string_of(body, WRIT_LIT("feedback"), &ret->feedback)) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "vote and feedback are strings");
+        WRIT_FAIL(err, WRIT_E_PARSE, "vote, feedback and bulk are strings");
     }
+    WRIT_TRY(read_bulk(rule, seat, ret, err));
     ret->vote = writ_review_vote_find(vote);
     if (ret->vote == WRIT_REVIEW_NO_VOTE) {
         WRIT_FAIL(err, WRIT_E_PARSE, "the vote is not one of " WRIT_REVIEW_VOTE_WORDS);
@@ -80,14 +101,14 @@ read_signed(struct writ_view token, struct writ_arena *arena, struct writ_entry_
 static WRIT_RESULT
 check_members(const struct writ_json *body, bool asked, struct writ_err *err)
 {
-    static const struct writ_view plain[] = {
-        WRIT_LIT("review_digest"), WRIT_LIT("vote"), WRIT_LIT("feedback"), WRIT_LIT("confidence")};
+    static const struct writ_view plain[] = {WRIT_LIT("review_digest"), WRIT_LIT("vote"),
+        WRIT_LIT("feedback"), WRIT_LIT("confidence"), WRIT_LIT("bulk")};
     static const struct writ_view answer[] = {WRIT_LIT("review_digest"), WRIT_LIT("answer")};
     static const struct writ_view token[] = {WRIT_LIT("signed")};
     bool answers = writ_json_get(body, answer[1]) != NULL;
     bool is_signed = writ_json_get(body, token[0]) != NULL;
     const struct writ_view *known = is_signed ? token : answers ? answer : plain;
-    size_t n = is_signed ? 1 : answers ? 2 : 4;
+    size_t n = is_signed ? 1 : answers ? 2 : asked ? 4 : 5;
 
     WRIT_JSON_EACH(name, body)
     {
@@ -137,7 +158,7 @@ writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *se
     } else if (token.ptr != NULL) {
         WRIT_TRY(read_signed(token, arena, &r, err));
     } else {
-        WRIT_TRY(read_plain(body, &r, err));
+        WRIT_TRY(read_plain(body, seat, &r, err));
     }
     *ret = r;
     return WRIT_DONE;

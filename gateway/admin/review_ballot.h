@@ -1,7 +1,8 @@
 /* review_ballot.h - a vote from outside: over HTTP, in the answer of a webhook, or in a line of a
  * worker. It is a JSON object of one of these forms:
  *
- *   {"review_digest", "vote", "feedback"?, "confidence"?}   approve, reject or modify
+ *   {"review_digest", "vote", "feedback"?, "confidence"?, "bulk"?}   approve, reject or modify;
+ * with bulk one of several votes: it names the rule that all are of
  *   {"review_digest"?, "answer"}   the answer of a model to the prompt (crew/reply.h)
  *   {"signed"}                     a JWS of the voter's own (evidence/record/ballot.h)
  *
@@ -20,14 +21,16 @@ struct writ_review_seat {
     struct writ_view digest; /* of the terms, if known; else empty */
     bool whole;              /* the prompt has the complete arguments */
     bool asked; /* the answer of a reviewer: beside the vote it has the review's `id` */
+    struct writ_view bulk_rule; /* the rule of the review, if it takes votes in bulk; else empty */
+    const char *no_bulk;        /* why it does not; NULL: unknown */
 };
 
 /**
  * Reads a vote.
  *
  * @param text  JSON; borrowed as long as `ret` is used
- * @param ret   event, by, digest, vote, feedback, confidence and signature; views in the arena or
- * in what is borrowed. Written only on success
+ * @param ret   event, by, digest, vote, feedback, confidence, via and signature; views in the arena
+ * or in what is borrowed. Written only on success
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE, WRIT_E_LIMIT not a vote; err has the reason, without any text of it

@@ -30,6 +30,12 @@ writ_api_answer_json(struct writ_exchange *x, unsigned status, const struct writ
 }
 
 void
+writ_api_answer_lines(struct writ_exchange *x, const struct writ_buf *lines)
+{
+    reply(x, 200, WRIT_LIT("application/jsonl"), lines);
+}
+
+void
 writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
 {
     writ_api_answer_problem_about(x, status, reason, NULL);

@@ -11,6 +11,9 @@
 /** Answers with JSON that no cache keeps; a failed buffer is a 500. Ends the exchange. */
 void writ_api_answer_json(struct writ_exchange *x, unsigned status, const struct writ_buf *json);
 
+/** As writ_api_answer_json with 200, for lines of JSON. */
+void writ_api_answer_lines(struct writ_exchange *x, const struct writ_buf *lines);
+
 /** Answers with a problem. Ends the exchange. */
 void writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason);
 

@@ -712,6 +712,7 @@ close_all(struct serve *serve)
     writ_reviewers_free(serve->reviewers);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_review_stream_wipe(&gateway->workers[i]);
+        writ_ledger_stream_wipe(&gateway->workers[i]);
         writ_worker_wipe(&gateway->workers[i]);
     }
     writ_listener_free(gateway->listener);

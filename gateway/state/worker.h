@@ -16,6 +16,7 @@
 struct writ_gateway;
 struct writ_request;
 struct writ_review_stream;
+struct writ_ledger_stream;
 struct writ_late_join;
 
 /** The state of one loop. Only that loop's thread uses it. */
@@ -40,6 +41,7 @@ struct writ_worker {
     struct writ_request *streams; /* those that only end when told: see stream.h */
     struct writ_late_join *joins; /* late.c */
     struct writ_review_stream *review_streams; /* watchers of reviews */
+    struct writ_ledger_stream *ledger_streams; /* watchers of calls */
     /* by the index of an upstream: tool_discovery.c */
     struct writ_catalog_snapshot_view shelves[WRIT_UPSTREAMS_MAX];
     struct writ_request *learners[WRIT_UPSTREAMS_MAX]; /* the request for tools, or one that waits

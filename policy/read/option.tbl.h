@@ -406,6 +406,9 @@ TEXTS(review, "administrators", administrators, LIVE, 64,
 TEXT(review, "elicitation", elicitation, LIVE, 1, 256, NONE,
     "The voter who is asked in the caller's own client (MCP elicitation): the answer of that program is this "
     "voter's vote. Only with listen on a Unix socket.")
+SWITCH(review, "bulk", bulk, LIVE, "false",
+    "Whether a voter may vote on several calls of one rule together on the page: one vote for each, and never for a "
+    "call that is too long to be shown whole, or has characters that hide.")
 
 SECTION(voter, "a voter", struct writ_raw_voter, "One voter.")
 TEXT(voter, "id", id, LIVE, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")

@@ -148,6 +148,7 @@ struct writ_raw_review {
     int64_t lifetime_us, redeem_us;
     struct writ_views administrators;
     struct writ_view elicitation;
+    bool bulk;
 };
 
 struct writ_raw_voter {

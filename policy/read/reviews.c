@@ -172,7 +172,8 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
         .lifetime_us = raw.lifetime_us,
         .redeem_us = raw.redeem_us,
         .administrators = raw.administrators,
-        .elicitation = raw.elicitation};
+        .elicitation = raw.elicitation,
+        .bulk = raw.bulk};
     if (node->type != WRIT_YAML_MAP || raw.voters == NULL ||
         !read_voters(o, raw.voters, config, ret)) {
         return WRIT_DONE; /* with a finding */

@@ -9,12 +9,16 @@
 // Prints ok, or the first reason against the file; of a bundle also the number of the line, or what its records are. A
 // bundle is read once, line by line: memory grows with its runs and with the calls that are under way, not with its
 // records.
-import { createHash, createPublicKey, verify } from 'node:crypto';
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 
-class Refused extends Error {}
+// The page of the gateway serves this file as verify.js; it brings what a browser lacks of Node.
+const hasNode = typeof process !== 'undefined';
+const { Buffer, createHash, createPublicKey, verify } = hasNode
+  ? { ...await import('node:buffer'), ...await import('node:crypto') } : await import('./node.js');
+const { closeSync, openSync, readFileSync, readSync } = hasNode ? await import('node:fs') : {};
+const { pathToFileURL } = hasNode ? await import('node:url') : {};
+const { parseArgs } = hasNode ? await import('node:util') : {};
+
+export class Refused extends Error {}
 const refuse = (reason) => { throw new Refused(reason); };
 const malformed = () => refuse('evidence_malformed');
 
@@ -749,7 +753,7 @@ export class BundleCheck {
 }
 
 /** The lines of pieces of bytes; undefined after the last one. */
-function* linesOf(pieces) {
+export function* linesOf(pieces) {
   let rest = Buffer.alloc(0);
   for (const piece of pieces) {
     let from = 0;
@@ -851,4 +855,4 @@ function run() {
   }
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) process.exitCode = run();
+if (hasNode && process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) process.exitCode = run();

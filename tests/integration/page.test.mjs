@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { request } from 'node:https';
 import { createRequire } from 'node:module';
@@ -15,7 +15,8 @@ import { bearer, SOURCE, startGateway, until, writ } from '../support/js/gateway
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { rows } from '../support/js/tables.mjs';
-import { hasBrowser, KEY, startBrowser } from '../support/js/browser.mjs';
+import { KEY, startBrowser } from '../support/js/browser.mjs';
+import { SKIP, enter, faults, picture } from '../support/js/page.mjs';
 
 const npm = createRequire(new URL('../support/npm/package.json', import.meta.url));
 const jose = await import(pathToFileURL(npm.resolve('jose')));
@@ -28,8 +29,6 @@ const FOREIGN = bearer('mallory', { tenant: 'other' });
 const AUDITOR = bearer('olga', { tenant: 'acme', role: 'auditor' });
 const CHIEF = bearer('chief', { role: 'auditor' });
 const ALL = [DEV, ANN, BOB, EVE, FOREIGN, AUDITOR, CHIEF];
-const SKIP = hasBrowser() ? false : 'no Chromium: run scripts/deps test';
-const AXE = join(SOURCE, 'tests/support/npm/node_modules/axe-core/axe.min.js');
 
 const config = (up, more = {}) => ({
   upstreams: { pay: { http: up.url } }, agents: ALL.map((agent) => agent.entry), auditors: ['auditor'],
@@ -78,26 +77,6 @@ async function logIn(base, who) {
   assert.equal(response.status, 200);
   return { cookie: response.headers.get('set-cookie').split(';')[0], field: response.headers.get('set-cookie'),
     ...(await response.json()) };
-}
-
-/** Logs in on the page, by keyboard. */
-async function enter(browser, base, who, path = '/') {
-  await browser.open(base + path);
-  await browser.until(() => document.activeElement?.id === 'token');
-  await browser.press(...who.token, KEY.enter);
-  await browser.until(() => document.querySelector('#leave')?.offsetParent !== null &&
-    document.querySelector('#main h1') !== null);
-}
-
-/** What axe-core finds on the page as it is. */
-async function faults(browser) {
-  await browser.inject(readFileSync(AXE, 'utf8'));
-  const found = await browser.run(() =>
-    window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-    .then(({ violations }) =>
-      violations.map(({ id, nodes }) =>
-        `${id}: ${nodes.map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`)));
-  return found;
 }
 
 test('every file of the page has the security headers', async (t) => {
@@ -430,7 +409,7 @@ test('a person finds a call in the ledger and reads its life', { skip: SKIP }, a
   await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 12);
   await browser.command('POST', '/back', {});
   await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 50);
-  await browser.tabTo('#q');
+  await browser.tabTo('#by-q');
   await browser.press(...'transfer', KEY.enter);
   await browser.until(() => document.querySelectorAll('.calls tbody tr').length === 2);
   await browser.tabTo('.calls a');
@@ -738,10 +717,6 @@ test('logging in again leads back to the same view', { skip: SKIP }, async (t) =
 test('the page passes the accessibility checks, light and dark, wide and narrow', { skip: SKIP },
     async (t) => {
   const { base, session } = await setUp(t);
-  const folder = process.env.WRIT_SCREENSHOTS;
-  if (folder !== undefined) mkdirSync(folder, { recursive: true });
-  const picture = async (browser, name) => folder !== undefined &&
-    writeFileSync(join(folder, `${name}.png`), await browser.screenshot());
   const id = await asks(session, {
     amount: 2500.5, currency: 'EUR', to: 'DE89 3704 0044 0532 0130 00',
     note: 'Invoice 4711, second reminder.\nPlease pay today!\u202E',

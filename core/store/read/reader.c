@@ -226,6 +226,7 @@ item_of(sqlite3_stmt *s)
         .has_outcome = sqlite3_column_type(s, 10) != SQLITE_NULL,
         .outcome_leaf = (uint64_t)sqlite3_column_int64(s, 10),
         .outcome = (enum writ_outcome_kind)(sqlite3_column_int(s, 11) & 3),
+        .completed_at_us = sqlite3_column_int64(s, 14),
         .sealed = sqlite3_column_type(s, 12) != SQLITE_NULL,
         .superseded = sqlite3_column_type(s, 13) != SQLITE_NULL,
     };
@@ -326,6 +327,31 @@ writ_reader_records(struct writ_reader *reader, uint64_t from_leaf, uint64_t bef
     return result;
 }
 
+/* ---- changes ---- */
+
+WRIT_RESULT
+writ_reader_changed(struct writ_reader *reader, uint64_t from_leaf, uint64_t before_leaf,
+    bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err)
+{
+    sqlite3_stmt *s = reader->statements[SQL_CHANGED];
+    bool row = false;
+    writ_result result;
+
+    (void)sqlite3_bind_int64(s, 1, (int64_t)from_leaf);
+    (void)sqlite3_bind_int64(s, 2, (int64_t)before_leaf);
+    result = next_row(reader, SQL_CHANGED, &row, err);
+    while (writ_is_ok(result) && row) {
+        struct writ_reader_item item = item_of(s);
+
+        if (!each(ctx, &item)) {
+            break;
+        }
+        result = next_row(reader, SQL_CHANGED, &row, err);
+    }
+    end_rows(reader, SQL_CHANGED);
+    return result;
+}
+
 /* ---- show ---- */
 
 static WRIT_RESULT
@@ -350,8 +376,8 @@ read_boundary(struct writ_reader *reader, uint64_t id, struct writ_arena *arena,
     return result;
 }
 
-static WRIT_RESULT
-read_body(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
+WRIT_RESULT
+writ_reader_record(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
 {
     sqlite3_stmt *s = reader->statements[SQL_BODY];
@@ -360,10 +386,15 @@ read_body(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
 
     (void)sqlite3_bind_int64(s, 1, (int64_t)leaf);
     result = next_row(reader, SQL_BODY, &row, err);
-    if (writ_is_ok(result) && row) {
+    if (writ_is_ok(result) && row && sqlite3_column_type(s, 0) != SQLITE_NULL) {
         result = copy_column(s, 0, arena, ret, err);
+    } else if (writ_is_ok(result)) {
+        result = (writ_result){WRIT_E_MISMATCH};
     }
     end_rows(reader, SQL_BODY);
+    if (result.code == WRIT_E_MISMATCH) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is not there", (unsigned long long)leaf);
+    }
     return result;
 }
 
@@ -461,7 +492,8 @@ show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena
         WRIT_TRY(read_redemption(reader, decision_id, review, arena, &call->superseded_by, err));
     }
     WRIT_TRY(read_boundary(reader, boundary, arena, call, err));
-    return call->sealed ? read_body(reader, call->seal_leaf, arena, &call->seal, err) : WRIT_DONE;
+    return call->sealed ? writ_reader_record(reader, call->seal_leaf, arena, &call->seal, err)
+                        : WRIT_DONE;
 }
 
 WRIT_RESULT

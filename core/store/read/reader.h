@@ -56,6 +56,7 @@ struct writ_reader_item {
     bool has_outcome;
     enum writ_outcome_kind outcome;
     uint64_t outcome_leaf;
+    int64_t completed_at_us;
     bool sealed;
 };
 
@@ -81,6 +82,18 @@ struct writ_reader_record {
 WRIT_RESULT writ_reader_records(struct writ_reader *reader, uint64_t from_leaf,
     uint64_t before_leaf, bool (*each)(void *ctx, const struct writ_reader_record *record),
     void *ctx, struct writ_err *err);
+
+/** Calls `each` for the decisions that have a record in [from_leaf, before_leaf), their own, their
+ * outcome or one of their review, the oldest first, until it returns false. WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_changed(struct writ_reader *reader, uint64_t from_leaf,
+    uint64_t before_leaf, bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx,
+    struct writ_err *err);
+
+/** The text of the record at that place of the log, in the arena; also from the callback of a list.
+ * WRIT_E_MISMATCH when it is not there; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_record(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err);
 
 /** A call in the ledger. Texts are canonical records, in the arena. */
 struct writ_reader_call {

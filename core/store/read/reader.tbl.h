@@ -4,19 +4,25 @@
 #define WRIT_STORE_READER_TBL_H
 
 /* clang-format off */
+/* A decision in a list, with its outcome and its successor. */
+#define WRIT_READER_ITEMS                                                                          \
+    "SELECT r.leaf, r.decision_id, b.tenant, b.name, r.agent_id, r.tool, r.verdict, "              \
+    "r.flags, r.seq, r.time_us, o.leaf, o.verdict, b.seal_leaf, n.leaf, o.time_us "                \
+    "FROM record AS r JOIN boundary AS b ON b.id = r.boundary "                                    \
+    "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                       \
+    "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 "
 #define WRIT_READER_STATEMENTS(X)                                                                  \
     X(BEGIN, "BEGIN")                                                                              \
     X(END, "COMMIT")                                                                               \
-    X(LIST, "SELECT r.leaf, r.decision_id, b.tenant, b.name, r.agent_id, r.tool, r.verdict, "      \
-      "r.flags, r.seq, r.time_us, o.leaf, o.verdict, b.seal_leaf, n.leaf FROM record AS r "        \
-      "JOIN boundary AS b ON b.id = r.boundary "                                                   \
-      "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                     \
-      "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 "                                  \
+    X(LIST, WRIT_READER_ITEMS                                                                      \
       "WHERE r.kind = 1 AND (?1 IS NULL OR b.tenant = ?1) "                                        \
       "AND (?2 IS NULL OR b.name = ?2) AND (?3 IS NULL OR r.agent_id = ?3) "                       \
       "AND (?4 IS NULL OR r.tool = ?4) AND (?5 IS NULL OR r.verdict = ?5) "                        \
       "AND (?6 IS NULL OR r.time_us < ?6) AND r.leaf >= ?8 AND r.leaf < ?7 "               \
       "ORDER BY r.leaf DESC")                                                                       \
+    X(CHANGED, WRIT_READER_ITEMS                                                                   \
+      "WHERE r.kind = 1 AND r.decision_id IN (SELECT decision_id FROM record "                     \
+      "WHERE leaf >= ?1 AND leaf < ?2) ORDER BY r.leaf")                                           \
     X(CALL, "SELECT r.leaf, r.kind, r.boundary, "                                  \
       "line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y "                         \
       "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.decision_id = ? ORDER BY r.leaf")                 \

@@ -53,7 +53,8 @@ async function asked(method, path, body) {
   }
 }
 
-const query = (filter) => {
+/** The part of an address behind the path, with `?`; empty without a member. */
+export const query = (filter) => {
   const params = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '' && value !== undefined && value !== null));
   return params.size === 0 ? '' : `?${params}`;
 };
@@ -127,6 +128,15 @@ export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(fi
 export async function call(id) {
   const { json, text } = await asked('GET', `/v1/ledger/${encodeURIComponent(id)}`);
   return { ...json, exact: exact(text) };
+}
+
+/** The bytes of a receipt or a bundle: `what` is its name in the address. */
+export async function evidence(id, what) {
+  const response = await fetch(`/v1/ledger/${encodeURIComponent(id)}/${what}`, { headers: headers(), cache: 'no-store', redirect: 'error', credentials: 'same-origin' })
+    .catch(() => { throw new Refused(0, { title: 'The gateway cannot be reached.' }); });
+  if (response.status === 401) login.dispatchEvent(new Event('out'));
+  if (!response.ok) throw new Refused(response.status, await response.json().catch(() => undefined));
+  return new Uint8Array(await response.arrayBuffer());
 }
 
 /** The kept contents of a decision. The gateway records the look before it answers. */

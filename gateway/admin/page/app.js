@@ -1,12 +1,14 @@
 // app.js - the present view, the logged-in person, and the frame around both.
 import { login, logOut, whoIsIn } from './api.js';
 import { el, fill, say } from './dom.js';
+import { line } from './follow.js';
 import { live, start, stop } from './live.js';
 import { name } from './shown.js';
 import { pieces } from './text.js';
 import { entrance } from './entrance.js';
 import { budgetsView } from './budgets.js';
 import { callView } from './call.js';
+import { evidenceView } from './evidence.js';
 import { ledgerView } from './ledger.js';
 import { overviewView } from './overview.js';
 import { policyView } from './policy.js';
@@ -26,7 +28,7 @@ let waiting = 0; // reviews that wait for this person's vote
 
 const ROUTES = [
   [/^\/overview\/?$/, () => overviewView(person, new URLSearchParams(location.search))],
-  [/^\/reviews\/?$/, () => reviewsView(person)],
+  [/^\/reviews\/?$/, () => reviewsView(person, new URLSearchParams(location.search))],
   [/^\/reviews\/([^/]+)$/, (id) => reviewView(person, id)],
   [/^\/budgets\/?$/, () => budgetsView()],
   [/^\/policy\/?$/, () => policyView(person)],
@@ -34,6 +36,7 @@ const ROUTES = [
   [/^\/stops\/?$/, () => stopsView(person)],
   [/^\/ledger\/?$/, () => ledgerView(person, new URLSearchParams(location.search), go)],
   [/^\/ledger\/([^/]+)$/, (id) => callView(person, id)],
+  [/^\/evidence$/, () => evidenceView()],
 ];
 
 function decoded(part) {
@@ -181,7 +184,7 @@ live.addEventListener('reviews', ({ detail }) => {
   badge.hidden = waiting === 0;
   fill(badge, String(waiting), el('span', { class: 'unseen' }, waiting === 1 ? ' waits for your vote' : ' wait for your vote'));
 });
-live.addEventListener('link', ({ detail: linked }) => {
+line.addEventListener('link', ({ detail: linked }) => {
   const shown = document.getElementById('link');
   shown.textContent = linked ? 'Live' : 'Not connected';
   shown.classList.toggle('lost', !linked);

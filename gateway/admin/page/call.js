@@ -1,9 +1,11 @@
 // call.js - the records of one call, from the ledger.
 import { call as read, contents } from './api.js';
 import { el, fill, say } from './dom.js';
+import { evidencePanel } from './evidence.js';
 import { member } from './json.js';
 import { events, facts, tool } from './review.js';
 import { digest, name, pill, text, when, word } from './shown.js';
+import { timeline } from './timeline.js';
 import { tree } from './tree.js';
 import { remedy, standing } from './why.js';
 
@@ -108,14 +110,16 @@ export async function callView(person, id) {
       el('h1', { tabindex: '-1' }, tool(last.decision)),
       el('div', { class: 'line state' }, pill(last.decision.decision), last.outcome !== undefined && pill(last.outcome.outcome)),
       facts([
-        ['Agent', last.decision.agent_id !== undefined && name(last.decision.agent_id)], ['Tenant', life.tenant !== '' && name(life.tenant)], ['Run', text(life.boundary_id)], ['Decision', digest(last.decision.decision_id)],
+        ['Agent', last.decision.agent_id !== undefined && name(last.decision.agent_id)], ['Tenant', life.tenant !== '' && name(life.tenant)], ['Run', el('a', { href: `/ledger?${new URLSearchParams({ run: life.boundary_id })}` }, text(life.boundary_id))], ['Decision', digest(last.decision.decision_id)],
       ]),
+      el('section', { class: 'panel', 'aria-labelledby': 'time' }, el('h2', { id: 'time' }, 'Timeline'), timeline(life)),
       el('section', { class: 'panel', 'aria-labelledby': 'life' }, el('h2', { id: 'life' }, 'Its life'),
         el('ol', { class: 'events' },
           life.rounds.map((round, i) => [
             decided(round, member(rounds[i], 'decision')), round.review && events(round.review), authorization(round),
             round.outcome && ended(round.outcome, member(rounds[i], 'outcome')), remedy(round, facts), kept(round),
           ]),
-          life.seal && sealed(life.seal, member(life.exact, 'seal'))))),
+          life.seal && sealed(life.seal, member(life.exact, 'seal')))),
+      evidencePanel(last.decision.decision_id)),
   };
 }

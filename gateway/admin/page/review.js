@@ -1,18 +1,12 @@
 // review.js - one review: the call, the reasons for an approval, the votes of others, and the own vote.
 import { act, review as read } from './api.js';
+import { CHOICES, wrongBallot } from './ballot.js';
+import { fired } from './details.js';
 import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
 import { live } from './live.js';
 import { clock, digest, name, pill, text, when, word } from './shown.js';
 import { count, folded, tree } from './tree.js';
-
-const FEEDBACK_MAX = 4096; // bytes
-
-const CHOICES = [
-  ['approve', 'Approve', 'Permit the call once, exactly as shown here.'],
-  ['modify', 'Ask for changes', 'Refuse this call, and say what to change.'],
-  ['reject', 'Reject', 'Refuse the call.'],
-];
 
 const TOLD = {
   approve: 'You approve.', modify: 'You ask for changes.', reject: 'You reject.',
@@ -52,6 +46,7 @@ export function events(records) {
       record.feedback !== undefined && el('blockquote', {}, text(record.feedback)),
       record.reason !== undefined && el('p', { class: 'soft small' }, record.reason),
       record.extensions?.writ?.via === 'elicitation' && el('p', { class: 'soft small' }, 'answered in the caller’s own client'),
+      record.extensions?.writ?.via === 'bulk' && el('p', { class: 'soft small' }, 'cast together with votes on other calls of the same rule'),
       record.signature !== undefined && el('p', { class: 'soft small' }, 'signed by the voter’s own key'))));
 }
 
@@ -144,11 +139,11 @@ function ballot(review, person, cast) {
   const own = review.voters.find((voter) => voter.id === person.subject);
   const fault = el('p', { class: 'fault', role: 'alert', id: 'vote-fault' });
   const feedback = el('textarea', { id: 'feedback', rows: '3', 'aria-describedby': 'feedback-help' });
-  const button = el('button', { class: 'main' }, 'Cast your vote');
+  const button = el('button', { class: 'main', id: 'cast' }, 'Cast your vote');
   const radios = CHOICES.map(([value]) => el('input', { type: 'radio', name: 'vote', id: `vote-${value}`, value, 'aria-describedby': `about-${value}` }));
   const form = el('form', { method: 'post', novalidate: true, class: 'ballot' },
     el('fieldset', {}, el('legend', {}, 'Your vote'),
-      CHOICES.map(([value, label, about], i) => el('div', { class: `choice ${value}` }, radios[i], el('label', { for: `vote-${value}` }, label), el('p', { class: 'soft small', id: `about-${value}` }, about)))),
+      el('div', { class: 'choices' }, CHOICES.map(([value, label, about], i) => el('div', { class: `choice ${value}` }, radios[i], el('label', { for: `vote-${value}` }, label), el('p', { class: 'soft small', id: `about-${value}` }, about))))),
     el('label', { for: 'feedback' }, 'Feedback'), feedback,
     el('p', { class: 'soft small', id: 'feedback-help' }, 'The ledger keeps it with your vote, and the caller sees it.'),
     fault, button,
@@ -159,23 +154,22 @@ function ballot(review, person, cast) {
   });
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    if (button.hasAttribute('aria-disabled')) return;
     const chosen = radios.find((radio) => radio.checked)?.value;
     const said = feedback.value.trim();
-    const wrong = chosen === undefined ? ['Choose one of the three first.', radios[0]]
-      : chosen === 'modify' && said === '' ? ['Say what should be different.', feedback]
-        : new TextEncoder().encode(said).length > FEEDBACK_MAX ? [`The feedback is longer than ${FEEDBACK_MAX} bytes.`, feedback] : null;
+    const wrong = wrongBallot(chosen, said, radios[0], feedback);
     fill(fault, wrong?.[0]);
     if (wrong !== null) {
       wrong[1].focus();
       return;
     }
-    button.disabled = true;
+    button.setAttribute('aria-disabled', 'true'); // a disabled one would lose the focus
     try {
       await cast(chosen, said);
     } catch (error) {
       fill(fault, error.message, error.hint && ` ${error.hint}`);
     } finally {
-      button.disabled = false;
+      button.removeAttribute('aria-disabled');
     }
   });
   return form;
@@ -213,7 +207,8 @@ export async function reviewView(person, id) {
   let ended = false;
   const state = el('div', { class: 'line state' });
   const voted = el('div', { class: 'panel' });
-  const box = el('div', { class: 'panel vote' });
+  const box = el('div', { class: 'panel vote', id: 'ballot' });
+  const jump = el('button', { type: 'button', class: 'main jump' }, 'To the vote');
   const story = el('ol', { class: 'events' });
   const shown = args === undefined ? el('p', { class: 'soft' }, 'The review is over: the arguments are no longer kept. The ledger has their digest.') : tree(args);
   const heading = el('h1', { tabindex: '-1' }, tool(review.decision));
@@ -225,19 +220,20 @@ export async function reviewView(person, id) {
     fill(story, events(review.records));
   };
   const draw = () => {
-    const hadFocus = box.contains(document.activeElement);
+    const focused = box.contains(document.activeElement) ? document.activeElement.id : null;
     const own = review.voters.find((voter) => voter.id === person.subject);
     if (review.may.includes('vote') && own?.key !== undefined) {
-      fill(box, el('h2', {}, 'Your votes are signed'),
+      fill(box, el('h2', { tabindex: '-1' }, 'Your votes are signed'),
         el('p', { class: 'soft' }, 'Your votes need a signature of your own key, which this page does not have. Vote with:'),
         el('pre', { class: 'command', tabindex: '0' }, `writ review vote ${location.origin} ${review.id} approve --token FILE --key FILE --digest ${review.review_digest}`), deeds(review, renew));
     } else if (review.may.includes('vote')) {
       fill(box, ballot(review, person, cast), deeds(review, renew));
     } else {
-      fill(box, el('h2', {}, review.state === 'open' ? 'You do not vote here' : 'Closed'),
+      fill(box, el('h2', { tabindex: '-1' }, review.state === 'open' ? 'You do not vote here' : 'Closed'),
         el('p', { class: 'soft' }, review.state === 'open' ? 'You see this review because you asked for the call, or because you administer it.' : STATES[review.state] ?? ''), deeds(review, renew));
     }
-    if (hadFocus) heading.focus();
+    // the focus stays where it was, or as near as there is something
+    if (focused !== null) (box.querySelector(`[id="${CSS.escape(focused)}"]`) ?? box.querySelector('h2') ?? heading).focus();
   };
   const renew = async (told) => {
     const before = review;
@@ -259,6 +255,12 @@ export async function reviewView(person, id) {
     if (detail.id === id && now !== JSON.stringify([review.state, review.voters])) renew().catch(() => {});
   };
 
+  jump.addEventListener('click', () => {
+    box.scrollIntoView({ block: 'end' });
+    (box.querySelector('input, button') ?? box).focus({ preventScroll: true });
+  });
+  const seen = new IntersectionObserver(([entry]) => { jump.hidden = entry.isIntersecting || box.querySelector('.ballot') === null; });
+  seen.observe(box);
   head();
   rest();
   draw();
@@ -267,16 +269,18 @@ export async function reviewView(person, id) {
     title: `${review.decision.tool} · Review`,
     element: el('article', { class: 'review' },
       el('header', {}, el('p', { class: 'crumb' }, el('a', { href: '/reviews' }, 'Reviews')), heading, state,
-        el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asked for this call ', clock(review.opened_at, 'in', ''))),
+        el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asked for this call ', clock(review.opened_at, 'in', '')), fired(review.conditions ?? [])),
       el('div', { class: 'columns' },
         el('div', { class: 'read' },
           el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, 'Arguments'), unread(shown), shown),
-          target(review), why(review)),
-        el('div', { class: 'decide' }, box, voted),
+          target(review)),
+        el('div', { class: 'decide' }, box, voted, jump),
         el('div', { class: 'after' },
+          why(review),
           el('section', { class: 'panel', 'aria-labelledby': 'history' }, el('h2', { id: 'history' }, 'What happened'), story), numbers(review)))),
     end() {
       ended = true;
+      seen.disconnect();
       live.removeEventListener('review', heard);
     },
   };

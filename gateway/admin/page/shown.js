@@ -28,6 +28,9 @@ export function when(iso, options = {}) {
   return el('time', { datetime: iso, title: iso }, options.short ? date.toLocaleString(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' }) : full);
 }
 
+/** "12 ms", "1.3 s", then as span() */
+export const took = (ms) => (ms < 1000 ? `${Math.max(0, Math.round(ms))} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms));
+
 /** "3 min" */
 export function span(ms) {
   const s = Math.max(0, Math.floor(ms / 1000));
@@ -54,6 +57,8 @@ export function clock(iso, before, after) {
 export const DECISIONS = {
   allow: 'Allowed', deny: 'Denied', revise: 'Revise', require_approval: 'Needs approval',
 };
+/** What the ledger can be searched for, too. */
+export const OUTCOMES = ['executed', 'blocked', 'error', 'timeout'];
 const WORDS = {
   ...DECISIONS,
   open: 'Open', approved: 'Approved', redeemed: 'Redeemed', rejected: 'Rejected', revised: 'Changes asked for', expired: 'Expired', lapsed: 'Lapsed',

@@ -187,6 +187,44 @@ START_TEST(reader_list_item_has_the_outcome_of_the_call)
 }
 END_TEST
 
+static void
+changes(struct writ_reader *reader, uint64_t from, uint64_t before, const char *want)
+{
+    struct seen seen = {0};
+    char got[256] = "";
+
+    ck_assert_ok(writ_reader_changed(reader, from, before, see, &seen, NULL));
+    for (size_t i = 0; i < seen.n; i++) {
+        (void)snprintf(got + strlen(got), sizeof got - strlen(got), i == 0 ? "%llu" : " %llu",
+            (unsigned long long)seen.leaves[i]);
+    }
+    ck_assert_str_eq(got, want);
+}
+
+START_TEST(reader_changed_gives_the_decisions_of_all_records_in_a_range)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+    struct writ_view record = {NULL, 0};
+    writ_auto_arena arena = writ_arena_new(1 << 20);
+
+    fill(&kit);
+    reader = reader_of(&kit);
+    changes(reader, 0, 7, "0 2 4 6");
+    changes(reader, 1, 2, "0"); /* an outcome alone */
+    changes(reader, 2, 6, "2 4");
+    changes(reader, 7, 99, "");
+    changes(reader, 3, 3, "");
+    ck_assert_ok(writ_reader_record(reader, 4, arena, &record, NULL));
+    ck_assert(writ_view_search(record, WRIT_LIT("\"tool\":\"read_file\"")) < record.len);
+    record = (struct writ_view){NULL, 0};
+    ck_assert_int_eq(writ_reader_record(reader, 99, arena, &record, NULL).code, WRIT_E_MISMATCH);
+    ck_assert_ptr_null(record.ptr);
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(reader_sees_records_written_after_its_open)
 {
     struct writ_kit kit;
@@ -371,7 +409,8 @@ END_TEST
 
 WRIT_UNIT_MAIN("reader", reader_list_is_filtered_and_newest_first,
     reader_records_has_decisions_and_outcomes_in_their_order,
-    reader_list_item_has_the_outcome_of_the_call, reader_sees_records_written_after_its_open,
-    reader_show_gives_the_records_of_a_call, reader_export_has_the_boundary_with_its_seal,
-    reader_export_finds_a_boundary_by_name_and_tenant, reader_export_names_missing_records,
-    reader_open_of_a_missing_or_unknown_ledger_is_refused)
+    reader_list_item_has_the_outcome_of_the_call,
+    reader_changed_gives_the_decisions_of_all_records_in_a_range,
+    reader_sees_records_written_after_its_open, reader_show_gives_the_records_of_a_call,
+    reader_export_has_the_boundary_with_its_seal, reader_export_finds_a_boundary_by_name_and_tenant,
+    reader_export_names_missing_records, reader_open_of_a_missing_or_unknown_ledger_is_refused)
