@@ -333,6 +333,12 @@ back_on_loop(struct writ_api_request *request)
     } else if (a->refused != WRIT_REASON_NONE) {
         writ_api_request_refuse(
             &a->request, a->refused == WRIT_REASON_PATH_UNKNOWN ? 404 : 503, a->refused);
+    } else if (a->wants_bundle) {
+        struct writ_buf body = request->body; /* the end of the exchange frees its arena */
+
+        writ_review_viewer_wipe(&request->viewer);
+        writ_api_answer_lines(request->x, &body);
+        writ_buf_wipe(&body);
     } else {
         writ_api_request_reply(request);
     }

@@ -241,7 +241,7 @@ test('ten thousand calls: pages, filters in the address, live rows, a time line'
   await browser.sees('More filters');
   assert.ok(await browser.run(() => document.documentElement.scrollWidth <= innerWidth), 'the list fits a phone');
   await picture(browser, 'calls-phone');
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
 
 /** A port in front of the gateway's: cut() ends all connections and accepts none until open(). */
@@ -472,5 +472,5 @@ test('a thousand reviews are grouped, searched and voted on together; the focus 
   await browser.until(() => document.querySelector('.state .pill').innerText === 'Rejected');
   assert.equal(await browser.run(() => document.querySelector('#ballot').contains(document.activeElement)), true,
     'the focus stays at the vote');
-  assert.deepEqual((await browser.console()).filter(({ level }) => level === 'SEVERE'), []);
+  assert.deepEqual(await browser.complaints(), []);
 });
