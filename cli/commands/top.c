@@ -12,6 +12,7 @@
 #include "gateway/http/fetch.h"
 #include "gateway/io/end_signals.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -170,7 +171,7 @@ view_of(const struct top *top)
 
 /* Draws over the former picture, line by line, so that nothing flickers. */
 static void
-draw(const struct top *top)
+draw(struct top *top)
 {
     struct writ_top_view view = view_of(top);
     writ_auto_buf text = writ_buf_make(SCREEN_MAX), screen = writ_buf_make(SCREEN_MAX);
@@ -192,7 +193,9 @@ draw(const struct top *top)
         rest = writ_view_sub(rest, end + 1, rest.len);
     }
     writ_buf_str(&screen, SCREEN_REST "q ends");
-    (void)!writ_cli_write_all(STDOUT_FILENO, writ_buf_view(&screen));
+    if (!writ_cli_write_all(STDOUT_FILENO, writ_buf_view(&screen))) {
+        top->ends = true; /* the terminal is gone */
+    }
 }
 
 /* ---- the terminal */
@@ -221,14 +224,14 @@ leave(const struct top *top)
     }
 }
 
+/* Nothing to read, although poll said so: the terminal is gone. */
 static void
 take_key(struct top *top)
 {
     char key = '\0';
+    ssize_t n = read(STDIN_FILENO, &key, 1);
 
-    if (read(STDIN_FILENO, &key, 1) == 1 && (key == 'q' || key == 'Q')) {
-        top->ends = true;
-    }
+    top->ends = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN) || key == 'q' || key == 'Q';
 }
 
 /* keeps (1) */
@@ -238,7 +241,7 @@ take_signal(struct top *top)
     struct signalfd_siginfo info;
 
     if (read(top->signals, &info, sizeof info) == (ssize_t)sizeof info &&
-        info.ssi_signo != SIGWINCH && info.ssi_signo != SIGHUP) {
+        info.ssi_signo != SIGWINCH) {
         top->ends = true;
     }
 }
@@ -257,7 +260,7 @@ wait_for(struct top *top, int64_t until_us)
         if ((fds[0].revents & POLLIN) != 0) {
             take_signal(top);
         }
-        if (fds[1].revents != 0) {
+        if (fds[1].revents != 0 && !top->ends) {
             take_key(top);
         }
     }

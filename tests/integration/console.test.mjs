@@ -227,7 +227,7 @@ test('an administrator pulls and lifts a stop by keyboard, and every view shows 
   await enter(browser, base, ANN);
   const links = await browser.run(() => [...document.querySelectorAll('#nav a')]
     .filter((a) => a.offsetParent !== null).map((a) => a.getAttribute('href')));
-  assert.deepEqual(links, ['/overview', '/reviews', '/ledger']);
+  assert.deepEqual(links, ['/overview', '/reviews', '/ledger', '/evidence']);
   await gw.stop();
   const { code, out } = gw.ledger(['verify']);
   assert.equal(code, 0, out);

@@ -235,7 +235,7 @@ test('a policy without probes, or with different ones for a tool, does not start
     writ(['guard', 'http', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0', '--keys', 'jwks.json', '--aud', AUD,
       '--used', 'used',
     ...policy(dir, rules), ...more], { cwd: dir });
-  assert.match(tries({ 'bank/pay': {}, 'other/pay': { state: PROBE } }).err, /no tool of "bank" has a state/);
+  assert.match(tries({ 'bank/pay': {}, 'other/pay': { state: PROBE } }).err, /no tool of \\"bank\\" has a state/);
   assert.match(tries({ 'bank/pay': [{ roles: ['a'], state: PROBE }, {}] }).err,
     /rules of bank\/pay differ in their state/);
   assert.match(tries({ 'bank/pay': [{ roles: ['a'], state: PROBE }, { state: { ...PROBE, select: [] } }] }).err,

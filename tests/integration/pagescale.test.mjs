@@ -117,7 +117,10 @@ test('a stream has each change that its reader may see, once it is on disk, and 
   const { base, gw } = await setUp(t, { loops: 1 });
   const dev = await openSession(gw, { token: DEV.token });
   await dev.call('pay__balance', {});
-  const { at } = await read(base, AUDITOR, '');
+  const { at } = await until(async () => {
+    const page = await read(base, AUDITOR, '');
+    return page.at >= 2 && page; // the decision and the outcome
+  }, 'the whole call in the list');
   const all = await listen(t, base, AUDITOR, '', at);
   const denied = await listen(t, base, AUDITOR, '?decision=deny', at);
   const own = await listen(t, base, BOT, '', at);

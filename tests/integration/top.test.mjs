@@ -1,7 +1,7 @@
 // writ top: a running gateway as one table, and live under a pseudo terminal.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BIN, bearer, startGateway, until, writ, writBeside } from '../support/js/gateway.mjs';
 import { openSession } from '../support/js/rpc.mjs';
@@ -23,6 +23,15 @@ async function site(t) {
   writeFileSync(gw.path('token'), `${BOSS.token}\n`, { mode: 0o600 });
   const session = await openSession(gw, { token: DEV.token });
   return { up, gw, session, url: `http://127.0.0.1:${gw.adminPort}` };
+}
+
+/** The words of a process, each ended by NUL; empty when it has ended. */
+function commandLine(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Calls until `ends` is true, each with another number. */
@@ -109,6 +118,17 @@ test('a gateway that goes away is named until it is back, and a signal gives the
   process.kill(Number(readFileSync(gw.path('pid'), 'utf8')), 'SIGTERM');
   assert.equal(await terminal.ended, 0);
   assert.ok(terminal.text.includes(LEAVE));
+});
+
+test('it ends when its terminal is gone', async (t) => {
+  const { url } = await site(t);
+  const terminal = await startTerminal(t, [BIN, 'top', url]);
+  await terminal.waitFor(/q ends/);
+  const runs = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    .some((pid) => commandLine(pid).startsWith(`${BIN}\0top\0${url}`));
+  assert.ok(runs());
+  terminal.hangUp();
+  await until(() => !runs(), 'its end');
 });
 
 test('what is not the admin listener of a gateway is refused, and a wrong line too', async (t) => {

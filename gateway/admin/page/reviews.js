@@ -99,7 +99,7 @@ function isFound(review, { q, review: of, agent }) {
   return q === '' || (detailsOf(review.id)?.searched ?? own).includes(q.toLowerCase()) || review.id === q;
 }
 
-/** Draws anew what has the focus in it; the focus stays where it was, or goes to what is there now. */
+/** Draws a part again, and puts the focus on the same element or its replacement. */
 function redraw(body, ...children) {
   const all = () => [...body.querySelectorAll('a[href], button, input, select, textarea')];
   const at = all().indexOf(document.activeElement);

@@ -25,6 +25,7 @@ export async function startTerminal(t, command, { rows = 24, columns = 80, after
       const found = terminal.text.slice(from).match(what);
       return found && { ...found, at: from + found.index };
     }, `${what} on the terminal`),
+    hangUp: () => child.kill('SIGKILL'),
     ended: once(child, 'close').then(([code]) => code),
   };
   child.stdout.setEncoding('utf8').on('data', (text) => { terminal.text += text; });
