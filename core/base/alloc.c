@@ -192,6 +192,14 @@ writ_arena_get(struct writ_arena *arena, size_t size)
     return given;
 }
 
+void *
+writ_arena_zeroed(struct writ_arena *arena, size_t size)
+{
+    void *memory = writ_arena_get(arena, size);
+
+    return memory == NULL ? NULL : memset(memory, 0, size);
+}
+
 bool
 writ_arena_extend(struct writ_arena *arena, void *given, size_t was, size_t size)
 {

@@ -66,6 +66,9 @@ void writ_arena_reset(struct writ_arena *arena);
  * Lives until the arena is reset or freed. */
 void *writ_arena_get(struct writ_arena *arena, size_t size) __attribute__((warn_unused_result));
 
+/** As writ_arena_get, zeroed. */
+void *writ_arena_zeroed(struct writ_arena *arena, size_t size) __attribute__((warn_unused_result));
+
 /** Extends `given`, the last allocation of the arena, in place from `was` to `size` bytes. False,
  * and nothing changes, when `given` is not the last one or the arena has no room after it. */
 bool writ_arena_extend(struct writ_arena *arena, void *given, size_t was, size_t size);

@@ -16,29 +16,54 @@ back_on_loop(struct writ_post *post)
     request->back(request);
 }
 
-void
-writ_api_request_init(struct writ_api_request *request, struct writ_exchange *x,
-    struct writ_gateway *gateway, void (*back)(struct writ_api_request *request))
+/* NULL: answered. */
+static struct writ_api_request *
+make(struct writ_exchange *x, struct writ_gateway *gateway, size_t size,
+    void (*back)(struct writ_api_request *request))
 {
+    struct writ_api_request *request = writ_arena_zeroed(x->arena, size);
+
+    if (request == NULL) {
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return NULL;
+    }
     *request = (struct writ_api_request){.magic = MAGIC,
         .x = x,
         .worker = writ_gateway_worker(gateway, x->loop),
         .body = writ_buf_make(WRIT_API_ANSWER_MAX),
         .post = {.fn = back_on_loop, .ctx = request},
         .back = back};
+    return request;
 }
 
-bool
-writ_api_request_caller(struct writ_api_request *request)
+void *
+writ_api_request_open(struct writ_exchange *x, struct writ_gateway *gateway, size_t size,
+    void (*back)(struct writ_api_request *request))
 {
-    struct writ_exchange *x = request->x;
-    enum writ_reason refused =
-        writ_review_viewer_ask(request->worker, x, x->arena, &request->viewer);
+    struct writ_api_request *request = make(x, gateway, size, back);
+    enum writ_reason refused;
 
+    if (request == NULL) {
+        return NULL;
+    }
+    refused = writ_review_viewer_ask(request->worker, x, x->arena, &request->viewer);
     if (refused != WRIT_REASON_NONE) {
         writ_api_answer_problem(x, writ_api_status(refused), refused);
+        return NULL;
     }
-    return refused == WRIT_REASON_NONE;
+    return request;
+}
+
+void *
+writ_api_request_open_public(struct writ_exchange *x, struct writ_gateway *gateway, size_t size,
+    void (*back)(struct writ_api_request *request))
+{
+    struct writ_api_request *request = make(x, gateway, size, back);
+
+    if (request != NULL) {
+        request->viewer.generation = writ_generation_hold(request->worker->generation);
+    }
+    return request;
 }
 
 void
@@ -63,12 +88,19 @@ writ_api_request_submit(struct writ_api_request *request)
     writ_worker_submit(request->worker, &request->entry);
 }
 
+WRIT_RESULT
+writ_api_request_try(struct writ_api_request *request,
+    void (*work)(struct writ_lookup *lookup, struct writ_reader *reader))
+{
+    request->lookup = (struct writ_lookup){.work = work, .ctx = request};
+    return writ_ledger_query_ask(request->worker->gateway->queries, &request->lookup);
+}
+
 void
 writ_api_request_ask(struct writ_api_request *request,
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader))
 {
-    request->lookup = (struct writ_lookup){.work = work, .ctx = request};
-    if (!writ_is_ok(writ_ledger_query_ask(request->worker->gateway->queries, &request->lookup))) {
+    if (!writ_is_ok(writ_api_request_try(request, work))) {
         writ_api_request_refuse(request, 503, WRIT_REASON_OVERLOADED);
     }
 }

@@ -3,8 +3,9 @@
  *
  *     struct look { struct writ_api_request request; ... };       the first member
  *
- *     writ_api_request_init(&look->request, x, gateway, back_on_loop);
- *     if (writ_api_request_caller(&look->request)) { writ_api_request_ask(&look->request, work); }
+ *     struct look *look = writ_api_request_open(x, gateway, sizeof *look, back_on_loop);
+ *
+ *     if (look != NULL) { writ_api_request_ask(&look->request, work); }
  *
  * Between ask or submit and `back` the request belongs to the other thread, with the arena of its
  * exchange; the loop does not touch it. All functions but writ_api_request_done are for the thread
@@ -26,15 +27,23 @@ struct writ_api_request {
     struct writ_entry entry;          /* for submit */
     struct writ_lookup lookup;
     struct writ_post post;
-    void (*back)(struct writ_api_request *request);
+    void (*back)(struct writ_api_request *request); /* may change before each ask */
 };
 
-/** `back` is called on the loop, after each submit and each ask. */
-void writ_api_request_init(struct writ_api_request *request, struct writ_exchange *x,
-    struct writ_gateway *gateway, void (*back)(struct writ_api_request *request));
+/**
+ * Makes a request of `size` bytes in the arena of its exchange, zeroed, whose first member is a
+ * struct writ_api_request, and authenticates its caller, into `viewer`.
+ *
+ * @param back  called on the loop, after each submit and each ask
+ *
+ * NULL: there was no memory, or the caller is unknown, and the exchange was answered.
+ */
+void *writ_api_request_open(struct writ_exchange *x, struct writ_gateway *gateway, size_t size,
+    void (*back)(struct writ_api_request *request));
 
-/** Authenticates the caller, into `viewer`. False: it is unknown, and was answered. */
-bool writ_api_request_caller(struct writ_api_request *request);
+/** As writ_api_request_open for everybody: `viewer` has the present generation and no agent. */
+void *writ_api_request_open_public(struct writ_exchange *x, struct writ_gateway *gateway,
+    size_t size, void (*back)(struct writ_api_request *request));
 
 /** Submits `entry` to the writer of the ledger. */
 void writ_api_request_submit(struct writ_api_request *request);
@@ -42,6 +51,10 @@ void writ_api_request_submit(struct writ_api_request *request);
 /** Calls `work` on the thread of the lookups; lookup->ctx is the request. It ends with
  * writ_api_request_done. Answers with 503 when too many wait. */
 void writ_api_request_ask(struct writ_api_request *request,
+    void (*work)(struct writ_lookup *lookup, struct writ_reader *reader));
+
+/** As writ_api_request_ask. WRIT_E_LIMIT: too many wait, and nothing was answered. */
+WRIT_RESULT writ_api_request_try(struct writ_api_request *request,
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader));
 
 /** From `work`: the loop calls `back`. */

@@ -1,16 +1,12 @@
 /* budgets_api.c - a counter has the tag of the key of its budget: the budget of the configuration
- * is found by the key that it has for the counter's first call. On the lookups' thread; between
- * handle and back_on_loop a query belongs to it, with the arena of its exchange. */
+ * is found by the key that it has for the counter's first call. */
 #include "gateway/admin/budgets_api.h"
 
 #include "base/text.h"
-#include "evidence/json/write.h"
-#include "gateway/admin/api_request.h"
+#include "gateway/admin/api_view.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "policy/decide/policy.h"
 #include "policy/model/rule.h"
-
-#define ARENA_MAX ((size_t)16 << 20)
 
 /* A budget of the configuration. */
 struct listed {
@@ -19,14 +15,11 @@ struct listed {
 };
 
 /* One query; in the arena of its exchange. */
-struct view_request {
-    struct writ_api_request request;
+struct budgets_view {
+    struct writ_api_view view;
     struct listed *budgets; /* of different names */
     size_t n, rows, others;
     struct writ_figures_progress progress;
-    int64_t now_us;
-    struct writ_write w;
-    writ_result result;
 };
 
 /* ---- the budgets of the configuration ---- */
@@ -45,7 +38,7 @@ count_budgets(const struct writ_policy *policy)
 }
 
 static bool
-is_listed(const struct view_request *a, struct writ_view name)
+is_listed(const struct budgets_view *a, struct writ_view name)
 {
     for (size_t i = 0; i < a->n; i++) {
         if (writ_view_equal(a->budgets[i].budget->name, name)) {
@@ -56,7 +49,7 @@ is_listed(const struct view_request *a, struct writ_view name)
 }
 
 static void
-list_rule(struct view_request *a, const struct writ_tool_rule *rule)
+list_rule(struct budgets_view *a, const struct writ_tool_rule *rule)
 {
     for (size_t i = 0; i < rule->budgets_n; i++) {
         if (!is_listed(a, rule->budgets[i].name)) {
@@ -66,7 +59,7 @@ list_rule(struct view_request *a, const struct writ_tool_rule *rule)
 }
 
 static WRIT_RESULT
-list_budgets(struct view_request *a, const struct writ_policy *policy, struct writ_arena *arena)
+list_budgets(struct budgets_view *a, const struct writ_policy *policy, struct writ_arena *arena)
 {
     a->budgets = writ_arena_get(arena, (count_budgets(policy) + 1) * sizeof *a->budgets);
     if (a->budgets == NULL) {
@@ -95,7 +88,7 @@ put_amount(struct writ_write *w, const char *name, const struct writ_decimal *am
 /* `row` is NULL for a budget of which nothing was taken. */
 static void
 put_row(
-    struct view_request *a, const struct writ_budget *budget, const struct writ_budget_use_row *row)
+    struct budgets_view *a, const struct writ_budget *budget, const struct writ_budget_use_row *row)
 {
     struct writ_decimal used = row != NULL ? row->spent : writ_decimal_of(0), left;
     struct writ_decimal back = writ_decimal_negate(&used);
@@ -104,31 +97,31 @@ put_row(
     if (!writ_is_ok(writ_decimal_add(&budget->limit, &back, &left)) || left.negative) {
         left = writ_decimal_of(0);
     }
-    writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "budget", budget->name);
-    put_amount(&a->w, "used", &used);
-    put_amount(&a->w, "left", &left);
-    put_amount(&a->w, "limit", &budget->limit);
-    writ_write_integer(&a->w, "window_us", budget->window_us);
+    writ_write_object_begin(&a->view.w);
+    writ_write_text(&a->view.w, "budget", budget->name);
+    put_amount(&a->view.w, "used", &used);
+    put_amount(&a->view.w, "left", &left);
+    put_amount(&a->view.w, "limit", &budget->limit);
+    writ_write_integer(&a->view.w, "window_us", budget->window_us);
     if (row != NULL) {
         writ_time_format((row->window + 1) * row->window_us, frees);
-        writ_write_text(&a->w, "frees_at", writ_view_str(frees));
+        writ_write_text(&a->view.w, "frees_at", writ_view_str(frees));
     }
     if (row != NULL && budget->per_agent) {
-        writ_write_text_if(&a->w, "agent_id", row->call.agent);
+        writ_write_text_if(&a->view.w, "agent_id", row->call.agent);
     }
     if (row != NULL && (budget->per_agent || budget->per_tenant)) {
-        writ_write_text_if(&a->w, "tenant", row->call.tenant);
+        writ_write_text_if(&a->view.w, "tenant", row->call.tenant);
     }
     if (row != NULL && budget->per_tool) {
-        writ_write_text_if(&a->w, "upstream", row->call.upstream);
-        writ_write_text_if(&a->w, "tool", row->call.tool);
+        writ_write_text_if(&a->view.w, "upstream", row->call.upstream);
+        writ_write_text_if(&a->view.w, "tool", row->call.tool);
     }
-    writ_write_object_end(&a->w);
+    writ_write_object_end(&a->view.w);
 }
 
 static struct listed *
-find_budget(const struct view_request *a, const struct writ_budget_use_row *row)
+find_budget(const struct budgets_view *a, const struct writ_budget_use_row *row)
 {
     const struct writ_agent agent = {.id = row->call.agent, .tenant = row->call.tenant};
     const struct writ_policy_call call = {
@@ -149,9 +142,9 @@ find_budget(const struct view_request *a, const struct writ_budget_use_row *row)
 
 /* One that several tenants share tells about the others. */
 static bool
-sees(const struct view_request *a, const struct writ_budget *budget, struct writ_view tenant)
+sees(const struct budgets_view *a, const struct writ_budget *budget, struct writ_view tenant)
 {
-    struct writ_view own = a->request.viewer.agent.tenant;
+    struct writ_view own = a->view.request.viewer.agent.tenant;
 
     return own.len == 0 ||
            ((budget->per_agent || budget->per_tenant) && writ_view_equal(own, tenant));
@@ -160,7 +153,7 @@ sees(const struct view_request *a, const struct writ_budget *budget, struct writ
 static bool
 take_row(void *ctx, const struct writ_budget_use_row *row)
 {
-    struct view_request *a = ctx;
+    struct budgets_view *a = ctx;
     struct listed *found = find_budget(a, row);
 
     if (found == NULL || !sees(a, found->budget, row->call.tenant)) {
@@ -177,76 +170,38 @@ take_row(void *ctx, const struct writ_budget_use_row *row)
 }
 
 static WRIT_RESULT
-tell(struct view_request *a, struct writ_arena *arena)
+tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    struct writ_figures_feed *feed = a->request.worker->gateway->figures;
+    struct budgets_view *a = (struct budgets_view *)(void *)view;
+    struct writ_figures_feed *feed = a->view.request.worker->gateway->figures;
 
-    WRIT_TRY(list_budgets(a, a->request.viewer.generation->config->policy, arena));
-    writ_write_object_begin(&a->w);
-    writ_write_name(&a->w, WRIT_LIT("budgets"));
-    writ_write_array_begin(&a->w);
-    writ_figures_feed_budgets(feed, a->now_us, take_row, a, &a->progress);
+    (void)reader;
+    WRIT_TRY(list_budgets(a, a->view.request.viewer.generation->config->policy, arena));
+    writ_write_object_begin(&a->view.w);
+    writ_write_name(&a->view.w, WRIT_LIT("budgets"));
+    writ_write_array_begin(&a->view.w);
+    writ_figures_feed_budgets(feed, a->view.now_us, take_row, a, &a->progress);
     for (size_t i = 0; i < a->n; i++) {
         const struct writ_budget *budget = a->budgets[i].budget;
 
-        if (!a->budgets[i].used && sees(a, budget, a->request.viewer.agent.tenant)) {
+        if (!a->budgets[i].used && sees(a, budget, a->view.request.viewer.agent.tenant)) {
             put_row(a, budget, NULL);
         }
     }
-    writ_write_array_end(&a->w);
-    writ_write_count(&a->w, "others", a->others);
-    writ_write_flag(&a->w, "complete", a->progress.complete && a->progress.lost == 0);
-    writ_write_object_end(&a->w);
-    return writ_write_end(&a->w, NULL);
-}
-
-static void
-back_on_loop(struct writ_api_request *request)
-{
-    const struct view_request *a = (const struct view_request *)(const void *)request;
-
-    if (writ_is_ok(a->result)) {
-        writ_api_request_reply(request);
-    } else {
-        writ_api_request_refuse(request, 503, WRIT_REASON_OVERLOADED);
-    }
-}
-
-/* On the thread of the lookups. */
-static void
-work(struct writ_lookup *lookup, struct writ_reader *reader)
-{
-    struct view_request *a = lookup->ctx;
-    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
-
-    (void)reader;
-    a->w = writ_write_to(&a->request.body);
-    a->result = arena == NULL ? (writ_result){WRIT_E_NOMEM} : tell(a, arena);
-    writ_arena_free(arena);
-    writ_api_request_done(&a->request);
+    writ_write_array_end(&a->view.w);
+    writ_write_count(&a->view.w, "others", a->others);
+    writ_write_flag(&a->view.w, "complete", a->progress.complete && a->progress.lost == 0);
+    writ_write_object_end(&a->view.w);
+    return WRIT_DONE;
 }
 
 static void
 handle(struct writ_exchange *x, void *ctx)
 {
-    struct writ_gateway *gateway = ctx;
-    struct view_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct budgets_view *a = writ_api_view_open(x, ctx, sizeof *a, tell);
 
-    if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return;
-    }
-    *a = (struct view_request){.result = {WRIT_E_NOMEM}};
-    a->now_us = writ_clock_wall_us(gateway->clock);
-    writ_api_request_init(&a->request, x, gateway, back_on_loop);
-    if (!writ_api_request_caller(&a->request)) {
-        return;
-    }
-    if (!writ_ledger_viewer_administers(&a->request.viewer) &&
-        writ_ledger_viewer_scope(&a->request.viewer) == WRIT_LEDGER_OWN) {
-        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-    } else {
-        writ_api_request_ask(&a->request, work);
+    if (a != NULL && writ_api_view_may_oversee(&a->view)) {
+        writ_api_view_ask(&a->view);
     }
 }
 

@@ -287,25 +287,10 @@ begin_erase(struct api_request *a)
 
 /* ---- routes ---- */
 
-/* NULL: answered. */
-static struct api_request *
-begin(struct writ_exchange *x, struct writ_gateway *gateway)
-{
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
-
-    if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return NULL;
-    }
-    *a = (struct api_request){.counts = false};
-    writ_api_request_init(&a->request, x, gateway, back_on_loop);
-    return writ_api_request_caller(&a->request) ? a : NULL;
-}
-
 static void
 handle_look(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = begin(x, ctx);
+    struct api_request *a = writ_api_request_open(x, ctx, sizeof *a, back_on_loop);
 
     if (a == NULL) {
         return;
@@ -327,7 +312,7 @@ handle_look(struct writ_exchange *x, void *ctx)
 static void
 handle_erase(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = begin(x, ctx);
+    struct api_request *a = writ_api_request_open(x, ctx, sizeof *a, back_on_loop);
 
     if (a != NULL) {
         begin_erase(a);

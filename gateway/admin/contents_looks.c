@@ -78,16 +78,9 @@ read_look(struct look_request *a)
 static void
 handle(struct writ_exchange *x, void *ctx)
 {
-    struct writ_gateway *gateway = ctx;
-    struct look_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct look_request *a = writ_api_request_open(x, ctx, sizeof *a, back_on_loop);
 
     if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return;
-    }
-    *a = (struct look_request){.recorded = false};
-    writ_api_request_init(&a->request, x, gateway, back_on_loop);
-    if (!writ_api_request_caller(&a->request)) {
         return;
     }
     if (!writ_contents_api_may_read(&a->request.viewer, WRIT_LIT(""))) { /* of all tenants */

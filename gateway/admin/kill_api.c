@@ -5,10 +5,8 @@
 
 #include "base/text.h"
 #include "evidence/credential/credential.h"
-#include "evidence/json/write.h"
 #include "evidence/record/extension.h"
 #include "evidence/record/record.h"
-#include "gateway/admin/api.h"
 #include "gateway/admin/kill_known.h"
 #include "gateway/admin/kill_preview.h"
 #include "gateway/admin/ledger_viewer.h"
@@ -16,103 +14,53 @@
 #include "gateway/upstream/upstream.h"
 #include "policy/decide/approval.h"
 
-#define MAGIC    0x6b66696eU
 #define US_PER_S INT64_C(1000000)
 #define OVER_US  ((WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S) * US_PER_S)
 #define LIFT     "/lift"
 #define PREVIEW  "preview"
 
-/* One request. */
-struct api_request {
-    struct writ_exchange *x;
-    struct writ_gateway *gateway;
-    struct writ_generation *generation;
-    struct writ_agent agent;
-};
-
-/* A stop of a credential. Between find and found it belongs to the lookup thread, with the arena of
- * its exchange, in which it is allocated. */
-struct finding {
-    uint32_t magic;
-    struct api_request request; /* its generation is held */
+/* One request, in the arena of its exchange. */
+struct kill_request {
+    struct writ_api_request request;
     struct writ_kill kill;
+    bool durable, known; /* the stop was pulled */
+
+    /* of a stop of a credential, from its decision */
     struct writ_kill_call issued;
     int64_t issued_us;
-    struct writ_worker *worker;
-    struct writ_lookup lookup;
-    struct writ_post post;
     enum writ_code code; /* ABSENT: no such credential was issued, or not for this tenant */
 };
 
-/* A stop that was pulled, while the ledger is searched for calls that it names. */
-struct sighting {
-    uint32_t magic;
-    struct api_request request;
-    struct writ_kill kill; /* in the arena of the request */
-    bool durable, known;
-    struct writ_worker *worker;
-    struct writ_lookup lookup;
-    struct writ_post post;
-};
-
 static void
-refuse(struct api_request *a, unsigned status, enum writ_reason reason)
+refuse(struct kill_request *a, unsigned status, enum writ_reason reason)
 {
-    writ_api_answer_problem(a->x, status, reason);
-}
-
-/* False: the caller is unknown, and was answered. */
-static bool
-begin(struct api_request *a, struct writ_exchange *x, struct writ_gateway *gateway)
-{
-    struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
-    enum writ_reason reason;
-
-    *a = (struct api_request){.x = x, .gateway = gateway, .generation = worker->generation};
-    reason = writ_api_ask(x, worker, x->arena, &a->agent);
-    if (reason != WRIT_REASON_NONE) {
-        refuse(a, writ_api_status(reason), reason);
-        return false;
-    }
-    return true;
+    writ_api_request_refuse(&a->request, status, reason);
 }
 
 static bool
-is_administrator(const struct api_request *a)
+is_administrator(const struct writ_api_request *request)
 {
-    const struct writ_review_viewer viewer = {a->generation, a->agent};
-
-    return writ_ledger_viewer_administers(&viewer);
+    return writ_ledger_viewer_administers(&request->viewer);
 }
 
-static bool
-may_list(const struct api_request *a)
+static const struct writ_config *
+config_of(const struct writ_api_request *request)
 {
-    const struct writ_review_viewer viewer = {a->generation, a->agent};
-
-    return is_administrator(a) || writ_ledger_viewer_scope(&viewer) != WRIT_LEDGER_OWN;
-}
-
-static void
-reply(struct api_request *a, struct writ_write *w, const struct writ_buf *body)
-{
-    WRIT_IGNORE(writ_write_end(w, NULL)); /* the buffer keeps the failure */
-    writ_api_answer_json(a->x, 200, body);
+    return request->viewer.generation->config;
 }
 
 /* ---- stops */
 
 static void
-list(struct api_request *a)
+list(struct kill_request *a)
 {
-    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    struct writ_write w = writ_write_to(&body);
+    struct writ_write w = writ_write_to(&a->request.body);
 
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("kills"));
-    writ_stop_rules_put(a->gateway->stop_rules, a->agent.tenant, &w);
+    writ_stop_rules_put(a->request.worker->gateway->stop_rules, a->request.viewer.agent.tenant, &w);
     writ_write_object_end(&w);
-    reply(a, &w, &body);
+    writ_api_request_reply(&a->request);
 }
 
 /* A text that a person reads, or a name: no control characters. */
@@ -133,26 +81,26 @@ read_text(const struct writ_json *body, struct writ_view name, size_t max, struc
 /* "upstream/tool", complete, of a configured upstream or framework. A pattern or an unknown name is
  * refused, because it would stop nothing. */
 static bool
-is_tool_name(const struct api_request *a, struct writ_view value)
+is_tool_name(const struct writ_api_request *request, struct writ_view value)
 {
     struct writ_view upstream = writ_view_sub(value, 0, writ_view_find(value, '/'));
 
     return upstream.len + 1 < value.len && writ_view_find(value, '*') == value.len &&
-           (writ_upstream_find(a->gateway, upstream) != NULL ||
-               writ_config_framework(a->generation->config, upstream) != NULL);
+           (writ_upstream_find(request->worker->gateway, upstream) != NULL ||
+               writ_config_framework(config_of(request), upstream) != NULL);
 }
 
 /* The members that only the stop itself needs are missing in a preview. An unknown member could
  * have restricted the stop. */
 static bool
-read_kill(struct api_request *a, bool is_preview, struct writ_kill *ret)
+read_kill(const struct writ_api_request *request, bool is_preview, struct writ_kill *ret)
 {
     static const char *const known[] = {"by", "value", "tenant", "reason", NULL};
     const struct writ_json *body = NULL;
     struct writ_view by;
 
-    if (!writ_is_ok(
-            writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) ||
+    if (!writ_is_ok(writ_json_read(
+            request->x->body, &writ_json_limits_default, request->x->arena, &body, NULL)) ||
         writ_json_type(body) != WRIT_JSON_OBJECT || !writ_json_has_only(body, known) ||
         !read_text(body, WRIT_LIT("by"), WRIT_STOP_RULES_TEXT_MAX, &by) ||
         !read_text(body, WRIT_LIT("value"), WRIT_STOP_RULES_TEXT_MAX, &ret->value) ||
@@ -163,109 +111,105 @@ read_kill(struct api_request *a, bool is_preview, struct writ_kill *ret)
     ret->by = writ_kill_by_find(by);
     return ret->by != WRIT_KILL_NONE && ret->value.len > 0 && (is_preview || ret->reason.len > 0) &&
            (ret->by != WRIT_KILL_POLICY || writ_digest_is(ret->value)) &&
-           (ret->by != WRIT_KILL_TOOL || is_tool_name(a, ret->value));
+           (ret->by != WRIT_KILL_TOOL || is_tool_name(request, ret->value));
 }
 
 /* An administrator of a tenant stops only calls of that tenant. */
 static bool
-is_within(const struct api_request *a, struct writ_kill *kill)
+is_within(struct writ_view tenant, struct writ_kill *kill)
 {
-    if (a->agent.tenant.len == 0) {
+    if (tenant.len == 0) {
         return true;
     }
     if (kill->by == WRIT_KILL_POLICY ||
-        (kill->by == WRIT_KILL_TENANT && !writ_view_equal(kill->value, a->agent.tenant)) ||
-        (kill->tenant.len > 0 && !writ_view_equal(kill->tenant, a->agent.tenant))) {
+        (kill->by == WRIT_KILL_TENANT && !writ_view_equal(kill->value, tenant)) ||
+        (kill->tenant.len > 0 && !writ_view_equal(kill->tenant, tenant))) {
         return false;
     }
-    kill->tenant = a->agent.tenant;
+    kill->tenant = tenant;
+    return true;
+}
+
+/* Reads the stop that the caller may pull. False: it was refused. */
+static bool
+accept_kill(struct writ_api_request *request, bool is_preview, struct writ_kill *ret)
+{
+    const struct writ_agent *agent = &request->viewer.agent;
+
+    *ret = (struct writ_kill){.who = writ_approval_subject(agent)};
+    if (!is_administrator(request)) {
+        writ_api_request_refuse(request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+        return false;
+    }
+    if (!read_kill(request, is_preview, ret)) {
+        writ_api_request_refuse(request, 422, WRIT_REASON_KILL_MALFORMED);
+        return false;
+    }
+    if (!is_within(agent->tenant, ret)) {
+        writ_api_request_refuse(request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+        return false;
+    }
     return true;
 }
 
 static void
-tell(const struct api_request *a, enum writ_event event, const struct writ_kill *kill)
+tell(const struct kill_request *a, enum writ_event event)
 {
-    WRIT_LOG(a->gateway->log, event, writ_log_text("id", kill->id),
+    const struct writ_kill *kill = &a->kill;
+
+    WRIT_LOG(a->request.worker->gateway->log, event, writ_log_text("id", kill->id),
         writ_log_text("by", writ_kill_by_name(kill->by)), writ_log_text("value", kill->value),
         writ_log_text("tenant", kill->tenant), writ_log_text("who", kill->who));
 }
 
 static void
-answer_pulled(struct api_request *a, const struct writ_kill *kill, bool durable, bool known)
+answer_pulled(struct kill_request *a)
 {
-    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
     writ_auto_buf stops = writ_buf_make(WRIT_API_ANSWER_MAX);
-    struct writ_write w = writ_write_to(&body);
+    struct writ_write w = writ_write_to(&a->request.body);
 
-    writ_kill_known_put(kill, &stops);
+    writ_kill_known_put(&a->kill, &stops);
     writ_write_object_begin(&w);
-    writ_write_text(&w, "id", kill->id);
-    writ_write_flag(&w, "durable", durable);
+    writ_write_text(&w, "id", a->kill.id);
+    writ_write_flag(&w, "durable", a->durable);
     writ_write_text(&w, "stops", writ_buf_view(&stops));
-    writ_write_flag(&w, "known", known);
+    writ_write_flag(&w, "known", a->known);
     writ_write_object_end(&w);
-    reply(a, &w, &body);
+    writ_api_request_reply(&a->request);
 }
 
 /* ---- whether what is stopped was ever seen: the ledger knows, and the stop works meanwhile */
 
 static void
-seen(struct writ_post *post)
+seen(struct writ_api_request *request)
 {
-    struct sighting *s = post->ctx;
-    struct writ_generation *held = s->request.generation; /* an answer frees the arena */
+    struct kill_request *a = (struct kill_request *)(void *)request;
 
-    WRIT_INVARIANT(s->magic == MAGIC);
-    if (!s->known) {
-        WRIT_LOG(s->request.gateway->log, WRIT_EVENT_KILL_UNKNOWN, writ_log_text("id", s->kill.id),
-            writ_log_text("by", writ_kill_by_name(s->kill.by)),
-            writ_log_text("value", s->kill.value), writ_log_text("tenant", s->kill.tenant));
+    if (!a->known) {
+        WRIT_LOG(request->worker->gateway->log, WRIT_EVENT_KILL_UNKNOWN,
+            writ_log_text("id", a->kill.id), writ_log_text("by", writ_kill_by_name(a->kill.by)),
+            writ_log_text("value", a->kill.value), writ_log_text("tenant", a->kill.tenant));
     }
-    answer_pulled(&s->request, &s->kill, s->durable, s->known);
-    writ_generation_drop(held);
+    answer_pulled(a);
 }
 
 /* On the thread of the lookups. */
 static void
 look(struct writ_lookup *lookup, struct writ_reader *reader)
 {
-    struct sighting *s = lookup->ctx;
+    struct kill_request *a = lookup->ctx;
 
-    s->known = writ_kill_known_is_seen(reader, &s->kill);
-    writ_loop_answer(s->worker->loop, &s->post);
-}
-
-/* False: it cannot be looked up now. */
-static bool
-look_whether_seen(const struct api_request *a, const struct writ_kill *kill, bool durable)
-{
-    struct sighting *s = writ_arena_get(a->x->arena, sizeof *s);
-
-    if (s == NULL) {
-        return false;
-    }
-    *s = (struct sighting){.magic = MAGIC,
-        .request = *a,
-        .kill = *kill,
-        .durable = durable,
-        .worker = writ_gateway_worker(a->gateway, a->x->loop),
-        .lookup = {.work = look, .ctx = s},
-        .post = {.fn = seen, .ctx = s}};
-    s->request.generation = writ_generation_hold(a->generation);
-    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->queries, &s->lookup))) {
-        writ_generation_drop(s->request.generation);
-        return false;
-    }
-    return true;
+    a->known = writ_kill_known_is_seen(reader, &a->kill);
+    writ_api_request_done(&a->request);
 }
 
 static void
-pull(struct api_request *a, const struct writ_kill *kill)
+pull(struct kill_request *a)
 {
+    struct writ_gateway *gateway = a->request.worker->gateway;
     struct writ_err err = {{0}, 0, 0};
-    struct writ_kill pulled;
     char id[WRIT_ID_TEXT];
-    writ_result result = writ_stop_rules_pull(a->gateway->stop_rules, kill, id, &err);
+    writ_result result = writ_stop_rules_pull(gateway->stop_rules, &a->kill, id, &err);
 
     if (result.code == WRIT_E_LIMIT) {
         refuse(a, 409, WRIT_REASON_KILLS_FULL);
@@ -279,48 +223,46 @@ pull(struct api_request *a, const struct writ_kill *kill)
         refuse(a, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    pulled = *kill;
-    pulled.id = writ_view_copy(writ_view_str(id), a->x->arena);
-    tell(a, WRIT_EVENT_KILL_PULLED, &pulled);
-    writ_notify_stop(a->gateway->notify, true, &pulled);
-    if (!writ_is_ok(result)) {
-        WRIT_LOG(a->gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", pulled.id),
+    a->durable = writ_is_ok(result);
+    a->kill.id = writ_view_copy(writ_view_str(id), a->request.x->arena);
+    tell(a, WRIT_EVENT_KILL_PULLED);
+    writ_notify_stop(gateway->notify, true, &a->kill);
+    if (!a->durable) {
+        WRIT_LOG(gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", a->kill.id),
             writ_log_str("why", err.text));
     }
-    if (writ_kill_known_is_configured(a->generation->config, &pulled) ||
-        !look_whether_seen(a, &pulled, writ_is_ok(result))) {
-        answer_pulled(a, &pulled, writ_is_ok(result), true);
+    a->known = true;
+    a->request.back = seen;
+    if (writ_kill_known_is_configured(config_of(&a->request), &a->kill) ||
+        !writ_is_ok(writ_api_request_try(&a->request, look))) {
+        answer_pulled(a);
     }
 }
 
 /* ---- stops of one credential: what it was issued for is in the ledger */
 
 static void
-found(struct writ_post *post)
+found(struct writ_api_request *request)
 {
-    struct finding *f = post->ctx;
-    struct api_request *a = &f->request;
-    struct writ_generation *held = a->generation; /* an answer frees the arena */
+    struct kill_request *a = (struct kill_request *)(void *)request;
 
-    WRIT_INVARIANT(f->magic == MAGIC);
-    if (f->code == WRIT_E_ABSENT) {
+    if (a->code == WRIT_E_ABSENT) {
         refuse(a, 404, WRIT_REASON_AUTHORIZATION_UNKNOWN);
-    } else if (f->code != WRIT_OK) {
+    } else if (a->code != WRIT_OK) {
         refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
-    } else if (f->issued_us + OVER_US < writ_clock_wall_us(a->gateway->clock)) {
+    } else if (a->issued_us + OVER_US < writ_clock_wall_us(request->worker->gateway->clock)) {
         refuse(a, 409, WRIT_REASON_EXPIRED);
     } else {
-        f->kill.issued = &f->issued;
-        pull(a, &f->kill);
+        a->kill.issued = &a->issued;
+        pull(a);
     }
-    writ_generation_drop(held);
 }
 
 /* Reads the call from the decision; WRIT_E_ABSENT when it granted none. */
 static WRIT_RESULT
-read_issued(struct finding *f, const struct writ_reader_call *call)
+read_issued(struct kill_request *a, const struct writ_reader_call *call)
 {
-    struct writ_arena *arena = f->request.x->arena;
+    struct writ_arena *arena = a->request.x->arena;
     const struct writ_json *value = NULL;
     struct writ_extension extension = {0};
     struct writ_decision d = {0};
@@ -331,8 +273,8 @@ read_issued(struct finding *f, const struct writ_reader_call *call)
     if (!writ_decision_is(&d, WRIT_DECISION_ALLOW) && extension.shadow.is != WRIT_PRESENT) {
         return (writ_result){WRIT_E_ABSENT};
     }
-    WRIT_TRY(writ_time_read(d.issued_at.view, &f->issued_us));
-    f->issued = (struct writ_kill_call){
+    WRIT_TRY(writ_time_read(d.issued_at.view, &a->issued_us));
+    a->issued = (struct writ_kill_call){
         .agent_id = d.agent_id.view,
         .tenant = call->tenant,
         .upstream = extension.upstream.view,
@@ -347,141 +289,127 @@ read_issued(struct finding *f, const struct writ_reader_call *call)
 static void
 find(struct writ_lookup *lookup, struct writ_reader *reader)
 {
-    struct finding *f = lookup->ctx;
+    struct kill_request *a = lookup->ctx;
     struct writ_reader_call call = {0};
     writ_result result = {WRIT_E_IO};
 
     if (reader != NULL) {
-        result = writ_reader_show(reader, f->kill.value, f->request.x->arena, &call, NULL);
+        result = writ_reader_show(reader, a->kill.value, a->request.x->arena, &call, NULL);
     }
-    if (writ_is_ok(result) && f->kill.tenant.len > 0 &&
-        !writ_view_equal(f->kill.tenant, call.tenant)) {
+    if (writ_is_ok(result) && a->kill.tenant.len > 0 &&
+        !writ_view_equal(a->kill.tenant, call.tenant)) {
         result.code = WRIT_E_ABSENT;
     }
     if (writ_is_ok(result)) {
-        result = read_issued(f, &call);
+        result = read_issued(a, &call);
     }
-    f->code = result.code;
-    writ_loop_answer(f->worker->loop, &f->post);
+    a->code = result.code;
+    writ_api_request_done(&a->request);
 }
 
 static void
-pull_credential(const struct api_request *a, const struct writ_kill *kill)
+begin_pull(struct kill_request *a)
 {
-    struct finding *f = writ_arena_get(a->x->arena, sizeof *f);
-
-    if (f == NULL) {
-        writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
+    if (!accept_kill(&a->request, false, &a->kill)) {
         return;
     }
-    *f = (struct finding){.magic = MAGIC,
-        .request = *a,
-        .kill = *kill,
-        .worker = writ_gateway_worker(a->gateway, a->x->loop),
-        .lookup = {.work = find, .ctx = f},
-        .post = {.fn = found, .ctx = f}};
-    f->request.generation = writ_generation_hold(a->generation);
-    if (!writ_is_ok(writ_ledger_query_ask(a->gateway->queries, &f->lookup))) {
-        writ_generation_drop(a->generation);
-        writ_api_answer_problem(a->x, 503, WRIT_REASON_OVERLOADED);
-    }
-}
-
-static void
-begin_pull(struct api_request *a, bool is_preview)
-{
-    struct writ_kill kill = {.who = writ_approval_subject(&a->agent)};
-
-    if (!read_kill(a, is_preview, &kill)) {
-        refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
-    } else if (!is_within(a, &kill)) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-    } else if (is_preview) {
-        writ_kill_preview_answer(a->x, a->gateway, &kill);
-    } else if (kill.by == WRIT_KILL_CREDENTIAL) {
-        pull_credential(a, &kill);
+    if (a->kill.by == WRIT_KILL_CREDENTIAL) {
+        writ_api_request_ask(&a->request, find);
     } else {
-        pull(a, &kill);
+        pull(a);
     }
 }
 
 static void
 handle_all(struct writ_exchange *x, void *ctx)
 {
-    struct api_request a;
+    struct kill_request *a = writ_api_request_open(x, ctx, sizeof *a, found);
 
-    if (!begin(&a, x, ctx)) {
+    if (a == NULL) {
         return;
     }
-    if (x->method == WRIT_METHOD_GET ? !may_list(&a) : !is_administrator(&a)) {
-        refuse(&a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-    } else if (x->method == WRIT_METHOD_GET) {
-        list(&a);
+    if (x->method != WRIT_METHOD_GET) {
+        begin_pull(a);
+    } else if (!writ_ledger_viewer_reads_policy(&a->request.viewer)) {
+        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else {
-        begin_pull(&a, false);
+        list(a);
     }
 }
 
 /* The body may be empty, or have a reason. */
 static bool
-read_lift(struct api_request *a, struct writ_kill *ret)
+read_lift(struct kill_request *a, struct writ_view *ret_reason)
 {
     static const char *const known[] = {"reason", NULL};
+    const struct writ_exchange *x = a->request.x;
     const struct writ_json *body = NULL;
 
-    return a->x->body.len == 0 ||
-           (writ_is_ok(
-                writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) &&
+    return x->body.len == 0 ||
+           (writ_is_ok(writ_json_read(x->body, &writ_json_limits_default, x->arena, &body, NULL)) &&
                writ_json_type(body) == WRIT_JSON_OBJECT && writ_json_has_only(body, known) &&
-               read_text(body, WRIT_LIT("reason"), WRIT_STOP_RULES_REASON_MAX, &ret->reason));
+               read_text(body, WRIT_LIT("reason"), WRIT_STOP_RULES_REASON_MAX, ret_reason));
+}
+
+static void
+lift(struct kill_request *a)
+{
+    struct writ_gateway *gateway = a->request.worker->gateway;
+    struct writ_write w = writ_write_to(&a->request.body);
+    writ_result result = writ_stop_rules_lift(gateway->stop_rules, &a->kill, NULL);
+
+    if (result.code == WRIT_E_ABSENT) {
+        refuse(a, 404, WRIT_REASON_KILL_UNKNOWN);
+        return;
+    }
+    if (!writ_is_ok(result)) {
+        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+        return;
+    }
+    tell(a, WRIT_EVENT_KILL_LIFTED);
+    writ_notify_stop(gateway->notify, false, &a->kill);
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "id", a->kill.id);
+    writ_write_object_end(&w);
+    writ_api_request_reply(&a->request);
+}
+
+static void
+preview(struct writ_exchange *x, struct writ_gateway *gateway)
+{
+    struct writ_kill_preview *p = writ_kill_preview_open(x, gateway);
+
+    if (p != NULL && accept_kill(&p->view.request, true, &p->kill)) {
+        writ_kill_preview_ask(p);
+    }
 }
 
 static void
 handle_one(struct writ_exchange *x, void *ctx)
 {
-    struct api_request a;
-    struct writ_kill kill;
-    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    struct writ_write w = writ_write_to(&body);
-    writ_result result;
+    struct writ_view id = writ_view_sub(x->suffix, 0, writ_view_find(x->suffix, '/'));
+    struct kill_request *a;
 
-    if (!begin(&a, x, ctx)) {
-        return;
-    }
-    if (!is_administrator(&a)) {
-        refuse(&a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-        return;
-    }
     if (writ_view_is(x->suffix, PREVIEW)) {
-        begin_pull(&a, true);
+        preview(x, ctx);
         return;
     }
-    kill = (struct writ_kill){.id = writ_view_sub(x->suffix, 0, writ_view_find(x->suffix, '/')),
-        .tenant = a.agent.tenant,
-        .who = writ_approval_subject(&a.agent)};
-    if (!writ_view_is(writ_view_sub(x->suffix, kill.id.len, x->suffix.len), LIFT)) {
-        refuse(&a, 404, WRIT_REASON_PATH_UNKNOWN);
+    a = writ_api_request_open(x, ctx, sizeof *a, found);
+    if (a == NULL) {
         return;
     }
-    if (!read_lift(&a, &kill)) {
-        refuse(&a, 422, WRIT_REASON_KILL_MALFORMED);
-        return;
+    a->kill = (struct writ_kill){.id = id,
+        .tenant = a->request.viewer.agent.tenant,
+        .who = writ_approval_subject(&a->request.viewer.agent)};
+    if (!is_administrator(&a->request)) {
+        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    } else if (!writ_view_is(writ_view_sub(x->suffix, id.len, x->suffix.len), LIFT)) {
+        refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
+    } else if (!read_lift(a, &a->kill.reason)) {
+        refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
+    } else {
+        lift(a);
     }
-    result = writ_stop_rules_lift(a.gateway->stop_rules, &kill, NULL);
-    if (result.code == WRIT_E_ABSENT) {
-        refuse(&a, 404, WRIT_REASON_KILL_UNKNOWN);
-        return;
-    }
-    if (!writ_is_ok(result)) {
-        refuse(&a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
-        return;
-    }
-    tell(&a, WRIT_EVENT_KILL_LIFTED, &kill);
-    writ_notify_stop(a.gateway->notify, false, &kill);
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "id", kill.id);
-    writ_write_object_end(&w);
-    reply(&a, &w, &body);
 }
 
 /* ---- introspection */
@@ -504,31 +432,34 @@ token_of(struct writ_view form)
 static enum writ_status
 status_of(void *ctx, const struct writ_claims *claims)
 {
-    struct api_request *a = ctx;
+    const struct kill_request *a = ctx;
 
     return claims->status.uri.ptr != NULL
-               ? writ_stop_rules_status(a->gateway->stop_rules, claims->status.place)
+               ? writ_stop_rules_status(
+                     a->request.worker->gateway->stop_rules, claims->status.place)
                : WRIT_STATUS_UNKNOWN;
 }
 
 /* The credential itself states its subject and purpose: only whether it is active is checked. */
 static bool
-is_active(struct api_request *a, struct writ_view token, const struct writ_jwks *keys,
+is_active(struct kill_request *a, struct writ_view token, const struct writ_jwks *keys,
     const struct writ_json *payload)
 {
-    const struct writ_config *config = a->generation->config;
+    const struct writ_gateway *gateway = a->request.worker->gateway;
+    const struct writ_config *config = config_of(&a->request);
+    struct writ_view tenant = a->request.viewer.agent.tenant;
     struct writ_claims claims = {0};
     enum writ_reason why = WRIT_REASON_NONE;
     struct writ_credential_expect expect = {
         .keys = keys,
-        .issuer = config->issuer.len > 0 ? config->issuer : a->gateway->issuer,
+        .issuer = config->issuer.len > 0 ? config->issuer : gateway->issuer,
         .typ = config->credential.typ,
         .any_agent = true,
-        .any_tenant = a->agent.tenant.len == 0,
-        .tenant = a->agent.tenant,
+        .any_tenant = tenant.len == 0,
+        .tenant = tenant,
         .any_params = true,
         .any_target_state = true,
-        .now_s = writ_clock_wall_us(a->gateway->clock) / US_PER_S,
+        .now_s = writ_clock_wall_us(gateway->clock) / US_PER_S,
         .status = status_of,
         .ctx = a,
     };
@@ -538,36 +469,38 @@ is_active(struct api_request *a, struct writ_view token, const struct writ_jwks 
     }
     expect.audience = claims.aud;
     expect.tool = claims.authorization_details.tool;
-    return writ_is_ok(writ_credential_verify(token, &expect, a->x->arena, NULL, &why, NULL)) &&
+    return writ_is_ok(
+               writ_credential_verify(token, &expect, a->request.x->arena, NULL, &why, NULL)) &&
            why == WRIT_REASON_CREDENTIAL_OK;
 }
 
 static void
 introspect(struct writ_exchange *x, void *ctx)
 {
-    writ_auto_buf body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    struct writ_write w = writ_write_to(&body);
+    struct kill_request *a = writ_api_request_open(x, ctx, sizeof *a, found);
     const struct writ_json *payload = NULL;
     struct writ_jwks *keys = NULL;
     struct writ_view token;
+    struct writ_write w;
     struct writ_jws jws;
-    struct api_request a;
     bool active;
 
-    if (!begin(&a, x, ctx)) {
+    if (a == NULL) {
         return;
     }
     if (!writ_header_has_type(writ_exchange_header(x, WRIT_LIT("Content-Type")),
             WRIT_LIT("application/x-www-form-urlencoded"))) {
-        refuse(&a, 415, WRIT_REASON_MEDIA_TYPE_UNSUPPORTED);
+        refuse(a, 415, WRIT_REASON_MEDIA_TYPE_UNSUPPORTED);
         return;
     }
     token = token_of(x->body);
     active = writ_is_ok(writ_jws_read(token, x->arena, &jws, NULL)) &&
              writ_is_ok(writ_jws_claims(&jws, x->arena, &payload, NULL)) &&
-             writ_is_ok(writ_jwks_read(writ_buf_view(&a.generation->jwks), &keys, NULL)) &&
-             is_active(&a, token, keys, payload);
+             writ_is_ok(
+                 writ_jwks_read(writ_buf_view(&a->request.viewer.generation->jwks), &keys, NULL)) &&
+             is_active(a, token, keys, payload);
     writ_jwks_free(keys);
+    w = writ_write_to(&a->request.body);
     writ_write_object_begin(&w);
     writ_write_flag(&w, "active", active);
     if (active) { /* RFC 7662 2.2: an inactive one gets no other member */
@@ -578,7 +511,7 @@ introspect(struct writ_exchange *x, void *ctx)
         }
     }
     writ_write_object_end(&w);
-    reply(&a, &w, &body);
+    writ_api_request_reply(&a->request);
 }
 
 void

@@ -3,13 +3,22 @@
 #ifndef WRIT_GATEWAY_KILL_PREVIEW_H
 #define WRIT_GATEWAY_KILL_PREVIEW_H
 
-#include "gateway/state/gateway.h"
+#include "gateway/admin/api_view.h"
 #include "gateway/stops/kill.h"
 
-/** Answers the exchange: {"stops", "known", "hour": {"calls", "agent", "tool"}, "day": ...}. The
- * caller is an administrator, and the stop within its tenant; its texts live in the arena of the
- * exchange. */
-void writ_kill_preview_answer(
-    struct writ_exchange *x, struct writ_gateway *gateway, const struct writ_kill *kill);
+/** In the arena of its exchange. */
+struct writ_kill_preview {
+    struct writ_api_view view;
+    struct writ_kill kill;         /* set by the caller, with texts in the same arena */
+    char policy[WRIT_DIGEST_TEXT]; /* the present one */
+};
+
+/** As writ_api_request_open. */
+struct writ_kill_preview *writ_kill_preview_open(
+    struct writ_exchange *x, struct writ_gateway *gateway);
+
+/** Answers with {"stops", "known", "hour": {"calls", "agent", "tool"}, "day": ...}. The caller is
+ * an administrator, and the stop within its tenant. */
+void writ_kill_preview_ask(struct writ_kill_preview *preview);
 
 #endif

@@ -372,18 +372,11 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
 static struct api_request *
 begin(struct writ_exchange *x, struct writ_gateway *gateway)
 {
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct api_request *a = writ_api_request_open(x, gateway, sizeof *a, back_on_loop);
 
-    if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return NULL;
+    if (a != NULL) {
+        a->sight = writ_ledger_sight_of(&a->request.viewer);
     }
-    *a = (struct api_request){.from = 0};
-    writ_api_request_init(&a->request, x, gateway, back_on_loop);
-    if (!writ_api_request_caller(&a->request)) {
-        return NULL;
-    }
-    a->sight = writ_ledger_sight_of(&a->request.viewer);
     return a;
 }
 
@@ -429,16 +422,12 @@ handle_one(struct writ_exchange *x, void *ctx)
 static void
 handle_checkpoint(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct api_request *a = writ_api_request_open_public(x, ctx, sizeof *a, back_on_loop);
     struct writ_view from = {NULL, 0};
 
     if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    *a = (struct api_request){.from = 0};
-    writ_api_request_init(&a->request, x, ctx, back_on_loop);
-    a->request.viewer.generation = writ_generation_hold(a->request.worker->generation);
     a->wants_checkpoint = true;
     if (!writ_is_ok(writ_query_get(x->query, WRIT_LIT("from"), NUMBER_MAX, x->arena, &from)) ||
         (from.len > 0 && !writ_is_ok(writ_text_u64(from, 0, WRIT_TREE_SIZE_MAX, &a->from)))) {

@@ -1,26 +1,20 @@
-/* overview_api.c - between ask and back_on_loop a query belongs to the lookup thread, with the
- * arena of its exchange. */
+/* overview_api.c - the upstreams and the ledger as the gateway has them now, the rest from the
+ * figures. */
 #include "gateway/admin/overview_api.h"
 
 #include "base/text.h"
-#include "evidence/json/write.h"
-#include "gateway/admin/api_request.h"
+#include "gateway/admin/api_view.h"
 #include "gateway/admin/overview_sums.h"
 #include "gateway/http/query.h"
-#include "gateway/state/ledger_query.h"
 #include "gateway/upstream/upstream.h"
 
-#define ARENA_MAX   ((size_t)64 << 20)
 #define SPAN_MAX    8 /* bytes of the name of a span */
 #define SICK_FAILED 3 /* recent calls that failed, without one that did not */
 
 /* One query; in the arena of its exchange. */
-struct view_request {
-    struct writ_api_request request;
+struct overview {
+    struct writ_api_view view;
     enum writ_figures_span span;
-    int64_t now_us;
-    struct writ_write w;
-    writ_result result;
 };
 
 static void
@@ -100,77 +94,77 @@ state_of(const struct writ_upstream *upstream, const struct writ_overview_upstre
 }
 
 static void
-put_upstreams(struct view_request *a, const struct writ_overview_sums *sums)
+put_upstreams(struct overview *a, const struct writ_overview_sums *sums)
 {
-    const struct writ_gateway *gateway = a->request.worker->gateway;
+    const struct writ_gateway *gateway = a->view.request.worker->gateway;
     int64_t mono_us = writ_clock_mono_us(gateway->clock);
 
-    writ_write_name(&a->w, WRIT_LIT("upstreams"));
-    writ_write_array_begin(&a->w);
+    writ_write_name(&a->view.w, WRIT_LIT("upstreams"));
+    writ_write_array_begin(&a->view.w);
     for (size_t i = 0; i < sums->upstreams_n; i++) {
         const struct writ_overview_upstream *upstream = &sums->upstreams[i];
 
-        writ_write_object_begin(&a->w);
-        writ_write_text(&a->w, "name", upstream->name);
+        writ_write_object_begin(&a->view.w);
+        writ_write_text(&a->view.w, "name", upstream->name);
         writ_write_text(
-            &a->w, "state", writ_view_str(state_of(gateway->upstreams[i], upstream, mono_us)));
+            &a->view.w, "state", writ_view_str(state_of(gateway->upstreams[i], upstream, mono_us)));
         for (unsigned kind = 0; kind < WRIT_OVERVIEW_OUTCOMES; kind++) {
             if (kind != WRIT_OUTCOME_BLOCKED) {
-                writ_write_name(&a->w, writ_outcome_kind_name((enum writ_outcome_kind)kind));
-                writ_write_u64(&a->w, upstream->outcomes[kind]);
+                writ_write_name(&a->view.w, writ_outcome_kind_name((enum writ_outcome_kind)kind));
+                writ_write_u64(&a->view.w, upstream->outcomes[kind]);
             }
         }
-        put_durations(&a->w, upstream->durations);
-        writ_write_object_end(&a->w);
+        put_durations(&a->view.w, upstream->durations);
+        writ_write_object_end(&a->view.w);
     }
-    writ_write_array_end(&a->w);
+    writ_write_array_end(&a->view.w);
 }
 
 /* The last time is that of the last record, and so of the last checkpoint: each group has one. Only
  * a caller that sees all calls gets their number. */
 static void
-put_ledger(struct view_request *a, const struct writ_overview_sums *sums)
+put_ledger(struct overview *a, const struct writ_overview_sums *sums)
 {
     static const char *const states[] = {
         [WRIT_LEDGER_POISONED] = "poisoned",
         [WRIT_LEDGER_REFUSING] = "refusing",
         [WRIT_LEDGER_READY] = "ready",
     };
-    const struct writ_gateway *gateway = a->request.worker->gateway;
+    const struct writ_gateway *gateway = a->view.request.worker->gateway;
     struct writ_ledger_health health;
 
     writ_ledger_health(gateway->ledger, &health);
-    writ_write_name(&a->w, WRIT_LIT("ledger"));
-    writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "state", writ_view_str(states[health.state]));
-    writ_write_text_if(&a->w, "why", writ_view_str(health.why.text));
-    writ_write_count(&a->w, "scrubs", health.scrubs);
-    put_durations(&a->w, sums->commits);
+    writ_write_name(&a->view.w, WRIT_LIT("ledger"));
+    writ_write_object_begin(&a->view.w);
+    writ_write_text(&a->view.w, "state", writ_view_str(states[health.state]));
+    writ_write_text_if(&a->view.w, "why", writ_view_str(health.why.text));
+    writ_write_count(&a->view.w, "scrubs", health.scrubs);
+    put_durations(&a->view.w, sums->commits);
     if (sums->scope == WRIT_LEDGER_ALL) {
-        writ_write_count(&a->w, "records", health.records);
-        writ_write_count(&a->w, "queued", health.queued);
+        writ_write_count(&a->view.w, "records", health.records);
+        writ_write_count(&a->view.w, "queued", health.queued);
         if (health.last_time_us > 0) {
-            put_time(&a->w, "checkpoint_at", health.last_time_us);
+            put_time(&a->view.w, "checkpoint_at", health.last_time_us);
         }
-        writ_write_count(
-            &a->w, "anchored", writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHORED));
-        writ_write_count(&a->w, "anchor_failures",
+        writ_write_count(&a->view.w, "anchored",
+            writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHORED));
+        writ_write_count(&a->view.w, "anchor_failures",
             writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHOR_FAILURES));
     }
-    writ_write_object_end(&a->w);
+    writ_write_object_end(&a->view.w);
 }
 
 static WRIT_RESULT
-put_reviews(struct view_request *a, struct writ_reader *reader, enum writ_ledger_scope scope)
+put_reviews(struct overview *a, struct writ_reader *reader, enum writ_ledger_scope scope)
 {
-    const struct writ_agent *agent = &a->request.viewer.agent;
+    const struct writ_agent *agent = &a->view.request.viewer.agent;
     struct writ_view none = {NULL, 0},
                      tenant = agent->tenant.len > 0 ? agent->tenant : WRIT_LIT("");
     uint64_t waiting = 0;
 
     WRIT_TRY(writ_reader_reviews_waiting(reader, scope == WRIT_LEDGER_ALL ? none : tenant,
         scope == WRIT_LEDGER_OWN ? agent->id : none, &waiting, NULL));
-    writ_write_count(&a->w, "reviews_waiting", waiting);
+    writ_write_count(&a->view.w, "reviews_waiting", waiting);
     return WRIT_DONE;
 }
 
@@ -186,98 +180,66 @@ name_upstreams(const struct writ_gateway *gateway, struct writ_overview_sums *su
 }
 
 static WRIT_RESULT
-tell(struct view_request *a, struct writ_reader *reader, struct writ_arena *arena)
+tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    const struct writ_gateway *gateway = a->request.worker->gateway;
+    struct overview *a = (struct overview *)(void *)view;
+    const struct writ_gateway *gateway = a->view.request.worker->gateway;
     struct writ_overview_sums *sums = writ_arena_get(arena, sizeof *sums);
 
     if (sums == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    *sums = (struct writ_overview_sums){.viewer = &a->request.viewer,
-        .scope = writ_ledger_viewer_scope(&a->request.viewer),
+    *sums = (struct writ_overview_sums){.viewer = &a->view.request.viewer,
+        .scope = writ_ledger_viewer_scope(&a->view.request.viewer),
         .span = a->span,
         .arena = arena};
     name_upstreams(gateway, sums);
-    WRIT_TRY(writ_overview_sums_make(sums, gateway->figures, a->now_us));
-    writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "scope", writ_ledger_viewer_scope_name(sums->scope));
-    writ_write_text(&a->w, "span", writ_figures_span_name(a->span));
-    put_time(&a->w, "at", a->now_us);
-    writ_write_flag(&a->w, "complete", sums->progress.complete && sums->progress.lost == 0);
+    WRIT_TRY(writ_overview_sums_make(sums, gateway->figures, a->view.now_us));
+    writ_write_object_begin(&a->view.w);
+    writ_write_text(&a->view.w, "scope", writ_ledger_viewer_scope_name(sums->scope));
+    writ_write_text(&a->view.w, "span", writ_figures_span_name(a->span));
+    put_time(&a->view.w, "at", a->view.now_us);
+    writ_write_flag(&a->view.w, "complete", sums->progress.complete && sums->progress.lost == 0);
     if (sums->progress.since_us > 0) {
-        put_time(&a->w, "read_since", sums->progress.since_us);
+        put_time(&a->view.w, "read_since", sums->progress.since_us);
     }
-    put_calls(&a->w, sums, a->now_us);
-    put_refusals(&a->w, sums);
+    put_calls(&a->view.w, sums, a->view.now_us);
+    put_refusals(&a->view.w, sums);
     WRIT_TRY(put_reviews(a, reader, sums->scope));
     if (sums->scope != WRIT_LEDGER_OWN) {
         put_upstreams(a, sums);
         put_ledger(a, sums);
     }
-    if (sums->scope != WRIT_LEDGER_OWN || writ_ledger_viewer_administers(&a->request.viewer)) {
-        writ_write_name(&a->w, WRIT_LIT("stops"));
-        writ_stop_rules_put(gateway->stop_rules, a->request.viewer.agent.tenant, &a->w);
+    if (sums->scope != WRIT_LEDGER_OWN || writ_ledger_viewer_administers(&a->view.request.viewer)) {
+        writ_write_name(&a->view.w, WRIT_LIT("stops"));
+        writ_stop_rules_put(gateway->stop_rules, a->view.request.viewer.agent.tenant, &a->view.w);
     }
-    writ_write_object_end(&a->w);
-    return writ_write_end(&a->w, NULL);
-}
-
-static void
-back_on_loop(struct writ_api_request *request)
-{
-    const struct view_request *a = (const struct view_request *)(const void *)request;
-
-    if (writ_is_ok(a->result)) {
-        writ_api_request_reply(request);
-    } else {
-        writ_api_request_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
-    }
-}
-
-/* On the thread of the lookups. */
-static void
-work(struct writ_lookup *lookup, struct writ_reader *reader)
-{
-    struct view_request *a = lookup->ctx;
-    struct writ_arena *arena = reader == NULL ? NULL : writ_arena_new(ARENA_MAX);
-
-    a->w = writ_write_to(&a->request.body);
-    a->result = arena == NULL ? (writ_result){WRIT_E_NOMEM} : tell(a, reader, arena);
-    writ_arena_free(arena);
-    writ_api_request_done(&a->request);
+    writ_write_object_end(&a->view.w);
+    return WRIT_DONE;
 }
 
 static bool
-read_span(struct view_request *a)
+read_span(struct overview *a)
 {
     struct writ_view name = {NULL, 0};
 
-    return writ_is_ok(writ_query_get(
-               a->request.x->query, WRIT_LIT("span"), SPAN_MAX, a->request.x->arena, &name)) &&
+    return writ_is_ok(writ_query_get(a->view.request.x->query, WRIT_LIT("span"), SPAN_MAX,
+               a->view.request.x->arena, &name)) &&
            (name.len == 0 || writ_figures_span_find(name, &a->span));
 }
 
 static void
 handle(struct writ_exchange *x, void *ctx)
 {
-    struct writ_gateway *gateway = ctx;
-    struct view_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct overview *a = writ_api_view_open(x, ctx, sizeof *a, tell);
 
     if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return;
-    }
-    *a = (struct view_request){.result = {WRIT_E_NOMEM}};
-    a->now_us = writ_clock_wall_us(gateway->clock);
-    writ_api_request_init(&a->request, x, gateway, back_on_loop);
-    if (!writ_api_request_caller(&a->request)) {
         return;
     }
     if (!read_span(a)) {
-        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
+        writ_api_request_refuse(&a->view.request, 422, WRIT_REASON_MALFORMED_REQUEST);
     } else {
-        writ_api_request_ask(&a->request, work);
+        writ_api_view_ask(&a->view);
     }
 }
 

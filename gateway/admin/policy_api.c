@@ -4,14 +4,11 @@
 #include "gateway/admin/policy_api.h"
 
 #include "base/text.h"
-#include "evidence/json/write.h"
 #include "evidence/record/record.h"
-#include "gateway/admin/api_request.h"
+#include "gateway/admin/api_view.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "policy/model/rule.h"
 #include "policy/read/standing.h"
-
-#define ARENA_MAX ((size_t)64 << 20)
 
 /* The use of one rule. */
 struct use {
@@ -21,16 +18,13 @@ struct use {
 };
 
 /* One query; in the arena of its exchange. */
-struct view_request {
-    struct writ_api_request request;
+struct policy_view {
+    struct writ_api_view view;
     struct use *uses; /* in the order of the rules */
     size_t n;
     bool of_all;                 /* it may know the names of every tenant */
     enum writ_figures_span span; /* that is read */
     struct writ_figures_progress progress;
-    int64_t now_us;
-    struct writ_write w;
-    writ_result result;
 };
 
 /* ---- how often each rule was used ---- */
@@ -38,8 +32,8 @@ struct view_request {
 static void
 add_use(void *ctx, const struct writ_figures_cell *cell)
 {
-    struct view_request *a = ctx;
-    struct writ_view tenant = a->request.viewer.agent.tenant;
+    struct policy_view *a = ctx;
+    struct writ_view tenant = a->view.request.viewer.agent.tenant;
 
     if (cell->point.kind != WRIT_FIGURES_RULE ||
         (tenant.len > 0 && !writ_view_equal(tenant, cell->point.tenant))) {
@@ -59,7 +53,7 @@ add_use(void *ctx, const struct writ_figures_cell *cell)
 }
 
 static WRIT_RESULT
-gather(struct view_request *a, const struct writ_policy *policy, struct writ_arena *arena)
+gather(struct policy_view *a, const struct writ_policy *policy, struct writ_arena *arena)
 {
     size_t n = 0;
 
@@ -77,8 +71,8 @@ gather(struct view_request *a, const struct writ_policy *policy, struct writ_are
     }
     for (size_t i = 0; i < WRIT_FIGURES_SPANS_N; i++) {
         a->span = (enum writ_figures_span)i;
-        writ_figures_feed_each(
-            a->request.worker->gateway->figures, a->span, a->now_us, add_use, a, &a->progress);
+        writ_figures_feed_each(a->view.request.worker->gateway->figures, a->span, a->view.now_us,
+            add_use, a, &a->progress);
     }
     return WRIT_DONE;
 }
@@ -87,15 +81,15 @@ gather(struct view_request *a, const struct writ_policy *policy, struct writ_are
 
 /* A caller of one tenant among several gets no name of another one. */
 static bool
-is_own(const struct view_request *a, struct writ_view agent_id)
+is_own(const struct policy_view *a, struct writ_view agent_id)
 {
-    const struct writ_config *config = a->request.viewer.generation->config;
+    const struct writ_config *config = a->view.request.viewer.generation->config;
 
     for (size_t i = 0; i < config->agents_n; i++) {
         const struct writ_agent *agent = &config->agents[i].agent;
 
         if (writ_view_equal(agent->id, agent_id) &&
-            writ_view_equal(agent->tenant, a->request.viewer.agent.tenant)) {
+            writ_view_equal(agent->tenant, a->view.request.viewer.agent.tenant)) {
             return true;
         }
     }
@@ -103,7 +97,7 @@ is_own(const struct view_request *a, struct writ_view agent_id)
 }
 
 static bool
-sees(const struct view_request *a, const struct writ_tool_rule *rule)
+sees(const struct policy_view *a, const struct writ_tool_rule *rule)
 {
     bool own = rule->agents.n == 0;
 
@@ -113,36 +107,36 @@ sees(const struct view_request *a, const struct writ_tool_rule *rule)
     for (size_t i = 0; i < rule->agents.n && !own; i++) {
         own = is_own(a, rule->agents.items[i]);
     }
-    return own && (rule->tenants.n == 0 ||
-                      writ_ledger_viewer_named(&rule->tenants, a->request.viewer.agent.tenant));
+    return own && (rule->tenants.n == 0 || writ_ledger_viewer_named(&rule->tenants,
+                                               a->view.request.viewer.agent.tenant));
 }
 
 /* Those that the caller may know. */
 static void
-put_names(struct view_request *a, const char *name, const struct writ_views *names,
-    bool (*knows)(const struct view_request *a, struct writ_view one))
+put_names(struct policy_view *a, const char *name, const struct writ_views *names,
+    bool (*knows)(const struct policy_view *a, struct writ_view one))
 {
     if (names->n == 0) {
         return;
     }
-    writ_write_name(&a->w, writ_view_str(name));
-    writ_write_array_begin(&a->w);
+    writ_write_name(&a->view.w, writ_view_str(name));
+    writ_write_array_begin(&a->view.w);
     for (size_t i = 0; i < names->n; i++) {
         if (a->of_all || knows(a, names->items[i])) {
-            writ_write_string(&a->w, names->items[i]);
+            writ_write_string(&a->view.w, names->items[i]);
         }
     }
-    writ_write_array_end(&a->w);
+    writ_write_array_end(&a->view.w);
 }
 
 static bool
-is_own_tenant(const struct view_request *a, struct writ_view tenant)
+is_own_tenant(const struct policy_view *a, struct writ_view tenant)
 {
-    return writ_view_equal(tenant, a->request.viewer.agent.tenant);
+    return writ_view_equal(tenant, a->view.request.viewer.agent.tenant);
 }
 
 static bool
-is_any(const struct view_request *a, struct writ_view role)
+is_any(const struct policy_view *a, struct writ_view role)
 {
     (void)a;
     (void)role;
@@ -150,59 +144,61 @@ is_any(const struct view_request *a, struct writ_view role)
 }
 
 static void
-put_use(struct view_request *a, const struct use *use)
+put_use(struct policy_view *a, const struct use *use)
 {
-    int64_t since_us = writ_figures_since_us(WRIT_FIGURES_WEEK, a->now_us);
+    int64_t since_us = writ_figures_since_us(WRIT_FIGURES_WEEK, a->view.now_us);
     char last[WRIT_TIME_TEXT];
 
     for (size_t i = 0; i < WRIT_FIGURES_SPANS_N; i++) {
-        writ_write_name(&a->w, writ_figures_span_name((enum writ_figures_span)i));
-        writ_write_u64(&a->w, use->counts[i]);
+        writ_write_name(&a->view.w, writ_figures_span_name((enum writ_figures_span)i));
+        writ_write_u64(&a->view.w, use->counts[i]);
     }
     if (use->last > 0) {
         writ_time_format(
             since_us + (int64_t)(use->last - 1) * writ_figures_slot_us(WRIT_FIGURES_WEEK), last);
-        writ_write_text(&a->w, "used_after", writ_view_str(last));
+        writ_write_text(&a->view.w, "used_after", writ_view_str(last));
     }
 }
 
 static void
-put_rule(struct view_request *a, const struct writ_tool_entry *entry,
+put_rule(struct policy_view *a, const struct writ_tool_entry *entry,
     const struct writ_tool_rule *rule, const struct use *use)
 {
-    const struct writ_config *config = a->request.viewer.generation->config;
+    const struct writ_config *config = a->view.request.viewer.generation->config;
 
-    writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "tool", entry->key);
-    writ_write_text(&a->w, "ref", rule->ref);
-    writ_write_text(&a->w, "file", writ_standing_file(config, rule->node));
-    writ_write_count(&a->w, "line", rule->node->key_line);
+    writ_write_object_begin(&a->view.w);
+    writ_write_text(&a->view.w, "tool", entry->key);
+    writ_write_text(&a->view.w, "ref", rule->ref);
+    writ_write_text(&a->view.w, "file", writ_standing_file(config, rule->node));
+    writ_write_count(&a->view.w, "line", rule->node->key_line);
     put_names(a, "agents", &rule->agents, is_own);
     put_names(a, "roles", &rule->roles, is_any);
     put_names(a, "tenants", &rule->tenants, is_own_tenant);
-    writ_write_flag(&a->w, "approval", rule->approval != NULL);
-    writ_write_flag(&a->w, "shadow", rule->shadow);
-    writ_write_flag(&a->w, "pin", rule->pin);
+    writ_write_flag(&a->view.w, "approval", rule->approval != NULL);
+    writ_write_flag(&a->view.w, "shadow", rule->shadow);
+    writ_write_flag(&a->view.w, "pin", rule->pin);
     put_use(a, use);
-    writ_write_object_end(&a->w);
+    writ_write_object_end(&a->view.w);
 }
 
 static WRIT_RESULT
-tell(struct view_request *a, struct writ_arena *arena)
+tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    const struct writ_config *config = a->request.viewer.generation->config;
+    struct policy_view *a = (struct policy_view *)(void *)view;
+    const struct writ_config *config = a->view.request.viewer.generation->config;
     const struct writ_policy *policy = config->policy;
     char digest[WRIT_DIGEST_TEXT];
     size_t at = 0;
 
-    a->of_all = writ_ledger_viewer_of_all(&a->request.viewer);
+    (void)reader;
+    a->of_all = writ_ledger_viewer_of_all(&a->view.request.viewer);
     WRIT_TRY(gather(a, policy, arena));
     writ_digest_text(&config->policy_digest, digest);
-    writ_write_object_begin(&a->w);
-    writ_write_text(&a->w, "policy", writ_view_str(digest));
-    writ_write_flag(&a->w, "complete", a->progress.complete && a->progress.lost == 0);
-    writ_write_name(&a->w, WRIT_LIT("rules"));
-    writ_write_array_begin(&a->w);
+    writ_write_object_begin(&a->view.w);
+    writ_write_text(&a->view.w, "policy", writ_view_str(digest));
+    writ_write_flag(&a->view.w, "complete", a->progress.complete && a->progress.lost == 0);
+    writ_write_name(&a->view.w, WRIT_LIT("rules"));
+    writ_write_array_begin(&a->view.w);
     for (size_t i = 0; i < policy->n; i++) {
         const struct writ_tool_entry *entry = &policy->entries[i];
 
@@ -212,58 +208,18 @@ tell(struct view_request *a, struct writ_arena *arena)
             }
         }
     }
-    writ_write_array_end(&a->w);
-    writ_write_object_end(&a->w);
-    return writ_write_end(&a->w, NULL);
-}
-
-static void
-back_on_loop(struct writ_api_request *request)
-{
-    const struct view_request *a = (const struct view_request *)(const void *)request;
-
-    if (writ_is_ok(a->result)) {
-        writ_api_request_reply(request);
-    } else {
-        writ_api_request_refuse(request, 503, WRIT_REASON_OVERLOADED);
-    }
-}
-
-/* On the thread of the lookups. */
-static void
-work(struct writ_lookup *lookup, struct writ_reader *reader)
-{
-    struct view_request *a = lookup->ctx;
-    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
-
-    (void)reader;
-    a->w = writ_write_to(&a->request.body);
-    a->result = arena == NULL ? (writ_result){WRIT_E_NOMEM} : tell(a, arena);
-    writ_arena_free(arena);
-    writ_api_request_done(&a->request);
+    writ_write_array_end(&a->view.w);
+    writ_write_object_end(&a->view.w);
+    return WRIT_DONE;
 }
 
 static void
 handle(struct writ_exchange *x, void *ctx)
 {
-    struct writ_gateway *gateway = ctx;
-    struct view_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct policy_view *a = writ_api_view_open(x, ctx, sizeof *a, tell);
 
-    if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return;
-    }
-    *a = (struct view_request){.result = {WRIT_E_NOMEM}};
-    a->now_us = writ_clock_wall_us(gateway->clock);
-    writ_api_request_init(&a->request, x, gateway, back_on_loop);
-    if (!writ_api_request_caller(&a->request)) {
-        return;
-    }
-    if (!writ_ledger_viewer_administers(&a->request.viewer) &&
-        writ_ledger_viewer_scope(&a->request.viewer) == WRIT_LEDGER_OWN) {
-        writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-    } else {
-        writ_api_request_ask(&a->request, work);
+    if (a != NULL && writ_api_view_may_oversee(&a->view)) {
+        writ_api_view_ask(&a->view);
     }
 }
 

@@ -280,15 +280,9 @@ go(struct api_request *a)
 static void
 handle_one(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
+    struct api_request *a = writ_api_request_open(x, ctx, sizeof *a, back_on_loop);
 
     if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
-        return;
-    }
-    *a = (struct api_request){.deed = DEED_NONE};
-    writ_api_request_init(&a->request, x, ctx, back_on_loop);
-    if (!writ_api_request_caller(&a->request)) {
         return;
     }
     if (!read_path(a)) {

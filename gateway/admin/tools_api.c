@@ -1,32 +1,22 @@
-/* tools_api.c - files are read, compared and signed on the lookups' thread: between ask and
- * back_on_loop a query belongs to it, with the arena of its exchange. That thread also makes one
+/* tools_api.c - files are read, compared and signed on the lookups' thread, which makes one
  * acceptance after the other. */
 #include "gateway/admin/tools_api.h"
 
-#include "evidence/json/write.h"
-#include "gateway/admin/api.h"
+#include "gateway/admin/api_view.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/http/query.h"
 #include "gateway/state/acceptance.h"
 #include "policy/model/rule.h"
 
-#define MAGIC          0x746f6f6cU
 #define NAME_MAX_BYTES 1024
 
 /* One query; in the arena of its exchange. */
-struct api_request {
-    uint32_t magic;
-    struct writ_exchange *x;
-    struct writ_worker *worker;
-    struct writ_review_viewer viewer; /* until the answer */
-    WRIT_RESULT (*tell)(struct api_request *a, struct writ_write *w);
+struct tools_view {
+    struct writ_api_view view;
+    WRIT_RESULT (*put)(struct tools_view *a, struct writ_write *w);
     struct writ_view tool;
     struct writ_digest digest;
     struct writ_acceptance definitions;
-    struct writ_buf body;
-    writ_result result;
-    struct writ_lookup lookup;
-    struct writ_post post;
 };
 
 static void
@@ -52,12 +42,13 @@ is_pinned(const struct writ_tool_entry *entry)
 }
 
 static void
-put_tool(const struct api_request *a, struct writ_view name, struct writ_write *w)
+put_tool(const struct tools_view *a, struct writ_view name, struct writ_write *w)
 {
     const struct writ_definition *accepted = writ_definitions_find(a->definitions.accepted, name);
     size_t slash = writ_view_find(name, '/');
-    const struct writ_tool_entry *entry = writ_rule_entry(a->viewer.generation->config->policy,
-        writ_view_sub(name, 0, slash), writ_view_sub(name, slash + 1, name.len));
+    const struct writ_tool_entry *entry =
+        writ_rule_entry(a->view.request.viewer.generation->config->policy,
+            writ_view_sub(name, 0, slash), writ_view_sub(name, slash + 1, name.len));
 
     writ_write_object_begin(w);
     writ_write_text(w, "tool", name);
@@ -74,7 +65,7 @@ put_tool(const struct api_request *a, struct writ_view name, struct writ_write *
 
 /* Both lists are in the order of names. */
 static WRIT_RESULT
-tell_all(struct api_request *a, struct writ_write *w)
+put_all(struct tools_view *a, struct writ_write *w)
 {
     const struct writ_definitions *seen = a->definitions.seen, *accepted = a->definitions.accepted;
 
@@ -93,11 +84,11 @@ tell_all(struct api_request *a, struct writ_write *w)
     }
     writ_write_array_end(w);
     writ_write_object_end(w);
-    return writ_write_end(w, NULL);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
-tell_difference(struct api_request *a, struct writ_write *w)
+put_difference(struct tools_view *a, struct writ_write *w)
 {
     writ_auto_buf text = writ_buf_make(WRIT_API_ANSWER_MAX);
     struct writ_view lines;
@@ -120,25 +111,25 @@ tell_difference(struct api_request *a, struct writ_write *w)
     }
     writ_write_array_end(w);
     writ_write_object_end(w);
-    return writ_write_end(w, NULL);
+    return WRIT_DONE;
 }
 
 static void
-log_accepted(const struct api_request *a, const struct writ_definition *seen)
+log_accepted(const struct tools_view *a, const struct writ_definition *seen)
 {
     char digest[WRIT_DIGEST_TEXT];
 
     writ_digest_text(&seen->digest, digest);
-    WRIT_LOG(a->worker->gateway->log, WRIT_EVENT_DEFINITION_ACCEPTED,
+    WRIT_LOG(a->view.request.worker->gateway->log, WRIT_EVENT_DEFINITION_ACCEPTED,
         writ_log_text("tool", a->tool), writ_log_str("digest", digest),
-        writ_log_text("who", writ_review_viewer_subject(&a->viewer)));
+        writ_log_text("who", writ_review_viewer_subject(&a->view.request.viewer)));
 }
 
 /* The one that the administrator saw: MISMATCH when another one was seen since. */
 static WRIT_RESULT
-tell_accepted(struct api_request *a, struct writ_write *w)
+put_accepted(struct tools_view *a, struct writ_write *w)
 {
-    const struct writ_generation *generation = a->viewer.generation;
+    const struct writ_generation *generation = a->view.request.viewer.generation;
     const struct writ_definition *seen = writ_definitions_find(a->definitions.seen, a->tool);
 
     if (seen == NULL) {
@@ -148,139 +139,86 @@ tell_accepted(struct api_request *a, struct writ_write *w)
         return (writ_result){WRIT_E_MISMATCH};
     }
     WRIT_TRY(writ_acceptance_take(
-        &a->definitions, seen, writ_clock_wall_us(a->worker->gateway->clock), NULL));
+        &a->definitions, seen, writ_clock_wall_us(a->view.request.worker->gateway->clock), NULL));
     WRIT_TRY(writ_definitions_save(generation->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED,
         a->definitions.accepted, writ_keyring_active(generation->keyring, WRIT_KEY_PURPOSE_LEDGER),
         NULL));
     log_accepted(a, seen);
     put_tool(a, a->tool, w);
-    return writ_write_end(w, NULL);
+    return WRIT_DONE;
 }
 
 /* ---- from the loop to the thread and back ---- */
 
-static void
-refuse(struct api_request *a, unsigned status, enum writ_reason reason)
+/* A reading that fails with MISMATCH is a fault of the files. */
+static WRIT_RESULT
+tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    writ_buf_wipe(&a->body);
-    writ_review_viewer_wipe(&a->viewer);
-    writ_api_answer_problem(a->x, status, reason);
-}
+    struct tools_view *a = (struct tools_view *)(void *)view;
+    const struct writ_generation *generation = view->request.viewer.generation;
+    writ_result result = writ_acceptance_open(
+        generation->config->store.ptr, generation->keyring, &a->definitions, NULL);
 
-static void
-back_on_loop(struct writ_post *post)
-{
-    struct api_request *a = post->ctx;
-
-    WRIT_INVARIANT(a->magic == MAGIC);
-    if (a->result.code == WRIT_E_ABSENT) {
-        refuse(a, 404, WRIT_REASON_PATH_UNKNOWN);
-    } else if (a->result.code == WRIT_E_MISMATCH) {
-        refuse(a, 409, WRIT_REASON_DEFINITION_CHANGED);
-    } else if (!writ_is_ok(a->result)) {
-        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+    (void)reader;
+    (void)arena;
+    if (writ_is_ok(result)) {
+        result = a->put(a, &view->w);
     } else {
-        struct writ_buf body = a->body; /* the end of the exchange frees its arena */
-
-        writ_review_viewer_wipe(&a->viewer);
-        writ_api_answer_json(a->x, 200, &body);
-        writ_buf_wipe(&body);
-    }
-}
-
-/* On the thread of the lookups. A reading that fails with MISMATCH is a fault of the files. */
-static void
-work(struct writ_lookup *lookup, struct writ_reader *reader)
-{
-    struct api_request *a = lookup->ctx;
-    const struct writ_generation *generation = a->viewer.generation;
-    struct writ_write w;
-
-    a->body = writ_buf_make(WRIT_API_ANSWER_MAX);
-    w = writ_write_to(&a->body);
-    a->result = reader == NULL ? (writ_result){WRIT_E_IO}
-                               : writ_acceptance_open(generation->config->store.ptr,
-                                     generation->keyring, &a->definitions, NULL);
-    if (writ_is_ok(a->result)) {
-        a->result = a->tell(a, &w);
-    } else {
-        a->result.code = WRIT_E_IO;
+        result.code = WRIT_E_IO;
     }
     writ_acceptance_wipe(&a->definitions);
-    writ_loop_answer(a->worker->loop, &a->post);
+    return result;
 }
 
 /* NULL: answered. */
-static struct api_request *
-begin(struct writ_exchange *x, struct writ_gateway *gateway,
-    WRIT_RESULT (*tell)(struct api_request *a, struct writ_write *w))
+static struct tools_view *
+open_view(struct writ_exchange *x, struct writ_gateway *gateway,
+    WRIT_RESULT (*put)(struct tools_view *a, struct writ_write *w))
 {
-    struct api_request *a = writ_arena_get(x->arena, sizeof *a);
-    enum writ_reason refused;
+    struct tools_view *a = writ_api_view_open(x, gateway, sizeof *a, tell);
 
-    if (a == NULL) {
-        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+    if (a == NULL || !writ_api_view_may_oversee(&a->view)) {
         return NULL;
     }
-    *a = (struct api_request){.magic = MAGIC,
-        .x = x,
-        .worker = writ_gateway_worker(gateway, x->loop),
-        .tell = tell,
-        .lookup = {.work = work, .ctx = a},
-        .post = {.fn = back_on_loop, .ctx = a}};
-    refused = writ_review_viewer_ask(a->worker, x, x->arena, &a->viewer);
-    if (refused != WRIT_REASON_NONE) {
-        writ_api_answer_problem(x, writ_api_status(refused), refused);
-        return NULL;
-    }
-    if (!writ_ledger_viewer_administers(&a->viewer) &&
-        writ_ledger_viewer_scope(&a->viewer) == WRIT_LEDGER_OWN) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
-        return NULL;
-    }
+    a->put = put;
     return a;
-}
-
-static void
-ask(struct api_request *a)
-{
-    if (!writ_is_ok(writ_ledger_query_ask(a->worker->gateway->queries, &a->lookup))) {
-        refuse(a, 503, WRIT_REASON_OVERLOADED);
-    }
 }
 
 static void
 handle_all(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = begin(x, ctx, tell_all);
+    struct tools_view *a = open_view(x, ctx, put_all);
 
     if (a != NULL) {
-        ask(a);
+        writ_api_view_ask(&a->view);
     }
 }
 
 static void
 handle_difference(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = begin(x, ctx, tell_difference);
+    struct tools_view *a = open_view(x, ctx, put_difference);
 
-    if (a != NULL && (!writ_is_ok(writ_query_get(
-                          x->query, WRIT_LIT("tool"), NAME_MAX_BYTES, x->arena, &a->tool)) ||
-                         a->tool.len == 0)) {
-        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
-    } else if (a != NULL) {
-        ask(a);
+    if (a == NULL) {
+        return;
+    }
+    if (!writ_is_ok(
+            writ_query_get(x->query, WRIT_LIT("tool"), NAME_MAX_BYTES, x->arena, &a->tool)) ||
+        a->tool.len == 0) {
+        writ_api_request_refuse(&a->view.request, 422, WRIT_REASON_MALFORMED_REQUEST);
+    } else {
+        writ_api_view_ask(&a->view);
     }
 }
 
 static bool
-read_accept(struct api_request *a)
+read_accept(struct tools_view *a)
 {
     static const char *const known[] = {"tool", "digest", NULL};
     const struct writ_json *body = NULL;
 
-    if (!writ_is_ok(
-            writ_json_read(a->x->body, &writ_json_limits_default, a->x->arena, &body, NULL)) ||
+    if (!writ_is_ok(writ_json_read(a->view.request.x->body, &writ_json_limits_default,
+            a->view.request.x->arena, &body, NULL)) ||
         writ_json_type(body) != WRIT_JSON_OBJECT || !writ_json_has_only(body, known)) {
         return false;
     }
@@ -293,17 +231,18 @@ read_accept(struct api_request *a)
 static void
 handle_accept(struct writ_exchange *x, void *ctx)
 {
-    struct api_request *a = begin(x, ctx, tell_accepted);
+    struct tools_view *a = open_view(x, ctx, put_accepted);
 
     if (a == NULL) {
         return;
     }
-    if (!writ_ledger_viewer_administers(&a->viewer) || a->viewer.agent.tenant.len > 0) {
-        refuse(a, 403, WRIT_REASON_NOT_ADMINISTRATOR);
+    if (!writ_ledger_viewer_administers(&a->view.request.viewer) ||
+        a->view.request.viewer.agent.tenant.len > 0) {
+        writ_api_request_refuse(&a->view.request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (!read_accept(a)) {
-        refuse(a, 422, WRIT_REASON_MALFORMED_REQUEST);
+        writ_api_request_refuse(&a->view.request, 422, WRIT_REASON_MALFORMED_REQUEST);
     } else {
-        ask(a);
+        writ_api_view_ask(&a->view);
     }
 }
 
