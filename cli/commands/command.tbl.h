@@ -318,6 +318,12 @@ COMMAND(ledger_rebuild, "ledger rebuild", "PATH", 1, 1,
     "For a ledger whose start reports a broken table `segment`, while no gateway runs. Drops the data that "
     "the ledger keeps there for a quick start; no record is touched. The next start reads the records "
     "instead, which takes longer, and builds the table again. Run `writ ledger verify` first.")
+COMMAND(ledger_backup, "ledger backup", "PATH TO", 2, 2, "copy a ledger, also while a gateway writes it",
+    "Copies the ledger as it is at one moment to a new file, verifies the copy as `writ ledger verify` does, "
+    "and only then gives it the name TO. Prints what it verified, with exit 1 and no copy when the ledger is not "
+    "sound. A run that is killed leaves TO.partial, which the next run replaces. The copy has kept contents with "
+    "their wrapped keys. `writ ledger resume` continues with a copy.")
+VALUE(ledger_backup, "keys", "DIR", "The key directory: its keys must have signed the checkpoints. Opens no private key.")
 COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "continue with a ledger that lost records",
     "For a ledger that was put back from a copy, while no gateway runs. Ends all its runs, reviews and calls in "
     "flight, forgets its sessions, records the loss, and replaces the checkpoints of `ledger.remember` and of the "

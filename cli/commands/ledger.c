@@ -1,15 +1,17 @@
-/* writ ledger init, rebuild, verify, checkpoint, key: the ledger as a whole. ledger_calls.c prints
- * its records. Only init and rebuild write to it. */
+/* writ ledger init, rebuild, verify, backup, checkpoint, key: the ledger as a whole. ledger_calls.c
+ * prints its records. Only init and rebuild write to it. */
 #include "cli/base/print.h"
 #include "cli/base/progress.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/service/anchor.h"
 #include "store/ledger/ledger.h"
+#include "store/read/backup.h"
 #include "store/read/proofs.h"
 #include "store/read/verify.h"
 #include "store/trusted/keydir.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #define LINE_MAX ((size_t)4 << 20) /* bytes of one answer */
@@ -142,13 +144,15 @@ verify(const struct writ_cli *cli, struct writ_verify_report *report, struct wri
     return result;
 }
 
-enum writ_exit
-writ_command_ledger_verify(const struct writ_cli *cli)
+/* Runs `check`, and prints its report. */
+static enum writ_exit
+report_of(const struct writ_cli *cli, WRIT_RESULT (*check)(const struct writ_cli *cli,
+                                          struct writ_verify_report *ret, struct writ_err *err))
 {
     writ_auto_buf out = writ_buf_make(LINE_MAX);
     struct writ_verify_report report = {0};
     struct writ_err err = {0};
-    writ_result result = verify(cli, &report, &err);
+    writ_result result = check(cli, &report, &err);
 
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
@@ -164,6 +168,71 @@ writ_command_ledger_verify(const struct writ_cli *cli)
     }
     writ_cli_put(writ_buf_view(&out));
     return report.problems == 0 ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+}
+
+enum writ_exit
+writ_command_ledger_verify(const struct writ_cli *cli)
+{
+    return report_of(cli, verify);
+}
+
+/* ---- backup ---- */
+
+/* The progress of a copy, and then of its verification. */
+struct backing_up {
+    const struct writ_cli *cli;
+    struct writ_progress progress;
+    bool verifies;
+};
+
+static bool
+step_copied(void *ctx, uint64_t done, uint64_t all)
+{
+    struct backing_up *b = ctx;
+
+    return writ_progress_step(&b->progress, done, all);
+}
+
+static bool
+step_verified(void *ctx, uint64_t done, uint64_t all)
+{
+    struct backing_up *b = ctx;
+
+    if (!b->verifies) {
+        b->verifies = true;
+        writ_progress_end(&b->progress);
+        b->progress = writ_progress_begin(b->cli, "records");
+    }
+    return writ_progress_step(&b->progress, done, all);
+}
+
+static WRIT_RESULT
+backup(const struct writ_cli *cli, struct writ_verify_report *ret, struct writ_err *err)
+{
+    struct backing_up b = {.cli = cli, .progress = writ_progress_begin(cli, "pages")};
+    struct writ_backup backup = {.from = writ_cli_operand(cli, 0).ptr,
+        .to = writ_cli_operand(cli, 1).ptr,
+        .copied = step_copied,
+        .verified = step_verified,
+        .ctx = &b};
+    writ_auto_keyring ring = NULL;
+    struct writ_view keys = writ_cli_get(cli, "keys");
+    writ_result result;
+
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
+    if (keys.ptr != NULL) {
+        WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
+        backup.ring = ring;
+    }
+    result = writ_backup_make(&backup, ret, err);
+    writ_progress_end(&b.progress);
+    return result;
+}
+
+enum writ_exit
+writ_command_ledger_backup(const struct writ_cli *cli)
+{
+    return report_of(cli, backup);
 }
 
 /* ---- checkpoint, key ---- */

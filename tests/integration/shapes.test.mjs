@@ -164,8 +164,8 @@ covers(['ledger contents', 'ledger erase'], async ({ t }) => {
   shows('ledger contents', [gw.configFile, id], { cwd: gw.dir, code: 1 });
 });
 
-covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', 'ledger checkpoint', 'ledger key',
-  'ledger init',
+covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', 'ledger export', 'ledger checkpoint',
+  'ledger key', 'ledger init',
   'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'verify export', 'export',
   'records plain', 'records ours'],
       ({ put, folder }) => {
@@ -175,6 +175,7 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger export', '
   const config = put('why.json', { store: `sqlite://${path}`, keys, agents: [ANYBODY], upstreams: {}, tools: {} });
   for (const { decision_id: id } of list) shows('why', [id, '--config', config]);
   shows('ledger verify', [path]);
+  shows('ledger backup', [path, `${path}.copy`]);
   shows('ledger export', [path, 'one']);
   shows('ledger checkpoint', [path, '--keys', keys]);
   shows('ledger key', [path, '--keys', keys, '--history']);

@@ -110,6 +110,28 @@ check_directory(const struct writ_file *file, struct writ_err *err)
 }
 
 WRIT_RESULT
+writ_file_make(const struct writ_file *file, struct writ_err *err)
+{
+    const char *path = writ_file_path(file, WRIT_FILE_DATABASE);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+
+    if (fd < 0) {
+        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s cannot be created (%s)",
+            path, strerrordesc_np(errno));
+    }
+    (void)close(fd);
+    return WRIT_DONE;
+}
+
+void
+writ_file_remove(const struct writ_file *file)
+{
+    (void)unlink(writ_file_path(file, WRIT_FILE_DATABASE));
+    (void)unlink(writ_file_path(file, WRIT_FILE_WAL));
+    (void)unlink(writ_file_path(file, WRIT_FILE_SHM));
+}
+
+WRIT_RESULT
 writ_file_settle(const struct writ_file *file, struct writ_err *err)
 {
     const char *path = file->directory.path.ptr;

@@ -65,6 +65,12 @@ WRIT_RESULT writ_file_check(const struct writ_file *file, struct writ_err *err);
  * WRIT_E_INVALID also when the database exists. */
 WRIT_RESULT writ_file_check_new(const struct writ_file *file, struct writ_err *err);
 
+/** Makes an empty database, for its owner alone. WRIT_E_INVALID: the path exists. WRIT_E_IO. */
+WRIT_RESULT writ_file_make(const struct writ_file *file, struct writ_err *err);
+
+/** Removes the database, its write-ahead log and its shared memory, as far as they exist. */
+void writ_file_remove(const struct writ_file *file);
+
 /** Makes the name of a new database durable: syncs its directory. WRIT_E_IO. */
 WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err);
 

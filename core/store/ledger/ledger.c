@@ -26,28 +26,6 @@
 
 /* ---- creating ---- */
 
-static WRIT_RESULT
-make_file(const struct writ_file *file, struct writ_err *err)
-{
-    const char *path = writ_file_path(file, WRIT_FILE_DATABASE);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
-
-    if (fd < 0) {
-        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s cannot be created (%s)",
-            path, strerrordesc_np(errno));
-    }
-    (void)close(fd);
-    return WRIT_DONE;
-}
-
-static void
-remove_files(const struct writ_file *file)
-{
-    (void)unlink(writ_file_path(file, WRIT_FILE_DATABASE));
-    (void)unlink(writ_file_path(file, WRIT_FILE_WAL));
-    (void)unlink(writ_file_path(file, WRIT_FILE_SHM));
-}
-
 WRIT_RESULT
 writ_ledger_create(
     const char *path, struct writ_view origin, const struct writ_clock *clock, struct writ_err *err)
@@ -63,13 +41,13 @@ writ_ledger_create(
     }
     WRIT_TRY(writ_file_name(path, &file, err));
     WRIT_TRY(writ_file_check_new(&file, err));
-    WRIT_TRY(make_file(&file, err));
+    WRIT_TRY(writ_file_make(&file, err));
     result = writ_disk_create(path, origin, clock, err);
     if (writ_is_ok(result)) {
         result = writ_file_settle(&file, err);
     }
     if (!writ_is_ok(result)) {
-        remove_files(&file);
+        writ_file_remove(&file);
     }
     return result;
 }
