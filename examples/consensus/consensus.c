@@ -5,7 +5,8 @@
  * round begins: the reviewers' insights are in the shared pool, and the proposer reads those of the
  * others. The agents are scripted here; in a real crew each is a program or a person.
  *
- *     cc -o consensus consensus.c $(pkg-config --cflags --libs writ) */
+ *     cc -std=gnu11 -o consensus consensus.c $(pkg-config --cflags --libs writ) */
+#define _GNU_SOURCE /* memmem */
 #include <writ/crew.h>
 
 #include <stdio.h>

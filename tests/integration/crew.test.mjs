@@ -2,10 +2,12 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { flags, install } from '../support/js/installation.mjs';
+import { flags, install, pkgConfig } from '../support/js/installation.mjs';
 
 const writ = process.env.WRIT_BIN;
 const source = process.env.WRIT_SOURCE_DIR;
@@ -166,14 +168,23 @@ function prefixIn(dir) {
   return prefix;
 }
 
+/** Runs the `cc` of an example's README with warnings as errors, against an installation, which it returns. */
+function buildAsItsReadmeSays(example, dir) {
+  const prefix = prefixIn(dir);
+  const from = join(source, 'examples', example);
+  const [, command] = /^ {4}(cc .*)$/m.exec(readFileSync(join(from, 'README.md'), 'utf8'));
+  for (const file of readdirSync(from).filter((name) => name.endsWith('.c'))) cpSync(join(from, file), join(dir, file));
+  const built = spawnSync('bash', ['-c', `cc() { command cc -Wall -Wextra -Werror "$@"; }; ${command}`],
+    { cwd: dir, encoding: 'utf8', env: pkgConfig(prefix, 'writ') });
+  assert.equal(built.status, 0, built.stderr);
+  return prefix;
+}
+
 test('the consensus example builds from the installation and reaches a consensus', (t) => {
   if (process.env.WRIT_SANITIZED) return t.skip('a plain program cannot link sanitized libraries');
   const dir = folder();
-  const program = join(dir, 'consensus');
-  const built = spawnSync('cc', ['-std=gnu11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror', '-o', program,
-    join(source, 'examples/consensus/consensus.c'), ...flags(prefixIn(dir), 'writ')], { encoding: 'utf8' });
-  assert.equal(built.status, 0, built.stderr);
-  const ran = spawnSync(program, { encoding: 'utf8' });
+  buildAsItsReadmeSays('consensus', dir);
+  const ran = spawnSync(join(dir, 'consensus'), { encoding: 'utf8' });
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout,
     /round 1: REQUEST_REVISION[^]*the proposer reads: .*roll back.*rehearsal[^]*round 2: ACCEPT[^]*"finalOutput":"draft 2"[^]*\nconsensus\n$/);
@@ -192,11 +203,9 @@ test('a plug-in builds from the installation and votes; a broken one is skipped 
   const dir = folder();
   const engines = join(dir, 'engines');
   mkdirSync(engines, { mode: 0o700 });
-  const prefix = prefixIn(dir);
+  const prefix = buildAsItsReadmeSays('ranked-pairs', dir);
   const so = join(engines, 'ranked-pairs.so');
-  const built = spawnSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', so,
-    join(source, 'examples/ranked-pairs/ranked_pairs.c'), `-I${join(prefix, 'include')}`], { encoding: 'utf8' });
-  assert.equal(built.status, 0, built.stderr);
+  renameSync(join(dir, 'ranked-pairs.so'), so);
   chmodSync(so, 0o600);
 
   // the circle a > b > c > a: its weakest link, c > a, is not locked in

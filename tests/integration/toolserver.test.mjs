@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ANYBODY, SOURCE, startGateway, until } from '../support/js/gateway.mjs';
 import { AUD, digest, ISS, issuer } from '../support/js/guard.mjs';
-import { install, installed, must } from '../support/js/installation.mjs';
+import { install, installed, must, pkgConfig } from '../support/js/installation.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 import { send } from '../support/js/rpc.mjs';
 import { startToolServer } from '../support/servers/tool-server.mjs';
@@ -251,7 +251,7 @@ test('the tool server\'s Makefile builds it with pkg-config and an installation'
   install(process.env.WRIT_BUILD_DIR, prefix);
   cpSync(join(SOURCE, 'examples/tool-server'), source, { recursive: true });
   must('make', ['-C', source],
-    { env: { ...process.env, CFLAGS: '-Werror', PKG_CONFIG_PATH: dirname(installed(prefix, /\/writ-verify\.pc$/)) } });
+    { env: { ...pkgConfig(prefix, 'writ-verify'), CFLAGS: '-Werror' } });
   const signer = await issuer();
   const env = { LD_LIBRARY_PATH: dirname(installed(prefix, /libwrit-verify\.so$/)) };
   const server = await startToolServer(t, published(signer.jwks), { program: join(source, 'tool-server'), env });

@@ -29,9 +29,12 @@ export function installed(prefix, pattern) {
   return join(prefix, found);
 }
 
+/** The environment in which pkg-config finds a package of the installation. */
+export const pkgConfig = (prefix, name) =>
+  ({ ...process.env, PKG_CONFIG_PATH: dirname(installed(prefix, new RegExp(`/${name}\\.pc$`))) });
+
 /** What a compiler has to be given for a package of the installation. */
 export function flags(prefix, name, ...options) {
-  const PKG_CONFIG_PATH = dirname(installed(prefix, new RegExp(`/${name}\\.pc$`)));
-  return must('pkg-config', ['--cflags', '--libs', ...options, name], { env: { ...process.env, PKG_CONFIG_PATH } })
+  return must('pkg-config', ['--cflags', '--libs', ...options, name], { env: pkgConfig(prefix, name) })
     .trim().split(/\s+/);
 }
