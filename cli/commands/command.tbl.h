@@ -324,6 +324,12 @@ COMMAND(ledger_backup, "ledger backup", "PATH TO", 2, 2, "copy a ledger, also wh
     "sound. A run that is killed leaves TO.partial, which the next run replaces. The copy has kept contents with "
     "their wrapped keys. `writ ledger resume` continues with a copy.")
 VALUE(ledger_backup, "keys", "DIR", "The key directory: its keys must have signed the checkpoints. Opens no private key.")
+COMMAND(ledger_archive, "ledger archive", "PATH DIR", 2, 2, "write the records as files that any web server can serve",
+    "Writes the records up to the last checkpoint into a folder, as a static log (c2sp.org/tlog-tiles): bundles of "
+    "records, tiles of the tree, and the checkpoint. A later run appends what was recorded since; one that is "
+    "killed leaves the former archive. Works while a gateway writes the ledger. The ledger keeps its records. "
+    "`writ verify archive` checks the folder without the ledger.")
+REQUIRED(ledger_archive, "keys", "DIR", "The key directory: one of its keys must have signed. Opens no private key.")
 COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "continue with a ledger that lost records",
     "For a ledger that was put back from a copy, while no gateway runs. Ends all its runs, reviews and calls in "
     "flight, forgets its sessions, records the loss, and replaces the checkpoints of `ledger.remember` and of the "
@@ -515,6 +521,11 @@ VALUE(verify_bundle, "witness", "FILE",
     "Keys of witnesses, one a line: vkeys of type 4. The witnesses must have signed the checkpoint too.")
 VALUE(verify_bundle, "quorum", "N",
     "The number of witnesses that must have signed; all by default. Keys of one name are one witness.")
+COMMAND(verify_archive, "verify archive", "DIR", 1, 1, "check an archive of a ledger",
+    "Reads every file of an archive that `writ ledger archive` wrote, without the ledger: its records and the tiles "
+    "must be those of its checkpoint, which a trusted key must have signed. Names the first file that is missing or "
+    "differs, with exit 1.")
+REQUIRED(verify_archive, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
 COMMAND(verify_export, "verify export", "FILE", 1, 1, "check that a receiver has every event",
     "Reads the events in FILE (- for standard input), one a line, in any format and order, also behind the header of a "
     "syslog message. Checks the signature of each checkpoint, that no index is missing up to the newest one, and that the "

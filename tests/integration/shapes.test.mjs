@@ -165,7 +165,7 @@ covers(['ledger contents', 'ledger erase'], async ({ t }) => {
 });
 
 covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', 'ledger export', 'ledger checkpoint',
-  'ledger key', 'ledger init',
+  'ledger key', 'ledger init', 'ledger archive', 'verify archive',
   'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'verify export', 'export',
   'records plain', 'records ours'],
       ({ put, folder }) => {
@@ -176,6 +176,10 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', '
   for (const { decision_id: id } of list) shows('why', [id, '--config', config]);
   shows('ledger verify', [path]);
   shows('ledger backup', [path, `${path}.copy`]);
+  shows('ledger archive', [path, join(folder, 'log'), '--keys', keys]);
+  shows('verify archive', [join(folder, 'log'), '--key', trusted]);
+  rmSync(join(folder, 'log/tile'), { recursive: true });
+  shows('verify archive', [join(folder, 'log'), '--key', trusted], { code: 1 });
   shows('ledger export', [path, 'one']);
   shows('ledger checkpoint', [path, '--keys', keys]);
   shows('ledger key', [path, '--keys', keys, '--history']);

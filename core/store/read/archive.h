@@ -1,0 +1,50 @@
+/* archive.h - the records of a ledger as a static log (c2sp.org/tlog-tiles): a folder of files that
+ * never change, with the last checkpoint, which any web server can serve and any client of such
+ * logs can read. A later run appends what was recorded since.
+ *
+ *     checkpoint                 the last one, signed
+ *     tile/L/N, tile/L/N.p/W     digests of the tree (tile.h)
+ *     tile/entries/N[.p/W]       the canonical records, each behind its length of 16 bits
+ *     tile/long/N                a record of more than 65,535 bytes, whose place in its bundle is
+ *                                empty */
+#ifndef WRIT_STORE_ARCHIVE_H
+#define WRIT_STORE_ARCHIVE_H
+
+#include "evidence/jose/keyring.h"
+#include "evidence/log/checkpoint.h"
+
+#define WRIT_ARCHIVE_CHECKPOINT "checkpoint"
+
+/** Called now and then with the records that are done and all of them; false ends the work. */
+typedef bool writ_archive_progress(void *ctx, uint64_t done, uint64_t all);
+
+/** Borrowed for the call. */
+struct writ_archive {
+    const char *ledger;
+    const char *folder; /* made when it is missing; else an archive of that ledger, or empty */
+    const struct writ_keyring *ring; /* of which a key must have signed the checkpoint */
+    writ_archive_progress *progress; /* may be NULL */
+    void *ctx;
+};
+
+struct writ_archive_report {
+    uint64_t before, size; /* records in the archive before, and now */
+};
+
+/**
+ * Brings the archive up to the last checkpoint of the ledger, also while a gateway writes that. The
+ * checkpoint is written last, when everything below it is on disk: after a kill the archive is the
+ * former one, and the next run continues. Each record is compared with the tree that is signed.
+ * Blocks.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT    there is no such ledger, or it has no records
+ *         WRIT_E_MISMATCH  the folder is an archive of another ledger, or of records that this one
+ *                          does not contain (ROLLBACK, FORK); or a record is not the signed one
+ *         WRIT_E_BUSY      `progress` ended it, or the ledger is locked
+ *         WRIT_E_INVALID, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_archive_write(
+    const struct writ_archive *archive, struct writ_archive_report *ret, struct writ_err *err);
+
+#endif
