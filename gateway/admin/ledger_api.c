@@ -120,7 +120,7 @@ gather(struct api_request *a, struct writ_reader *reader, struct writ_arena *are
     while (id.len > 0 && n < WRIT_LEDGER_API_ROUNDS_MAX) {
         WRIT_TRY(read_round(reader, id, arena, &rounds[n]));
         allowed = allowed ||
-                  writ_ledger_sight_sees(&a->sight, rounds[n].call.tenant, rounds[n].agent_id) ||
+                  writ_ledger_viewer_sees(&a->sight, rounds[n].call.tenant, rounds[n].agent_id) ||
                   sees_review(a, &rounds[n], arena);
         id = rounds[n].call.superseded_by;
         n++;
@@ -375,7 +375,7 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
     struct api_request *a = writ_api_request_open(x, gateway, sizeof *a, back_on_loop);
 
     if (a != NULL) {
-        a->sight = writ_ledger_sight_of(&a->request.viewer);
+        a->sight = writ_ledger_viewer_sight(&a->request.viewer);
     }
     return a;
 }

@@ -159,7 +159,7 @@ is_wanted(const struct walk *walk, const struct writ_reader_item *item)
     for (size_t i = 0; !found && i < sizeof places / sizeof places[0]; i++) {
         found = has_words(places[i], list->words);
     }
-    return found && writ_ledger_sight_sees(walk->sight, item->tenant, item->agent_id) &&
+    return found && writ_ledger_viewer_sees(walk->sight, item->tenant, item->agent_id) &&
            is_named(filter->tool, item->tool) && is_named(filter->agent_id, item->agent_id) &&
            is_named(filter->boundary_id, item->boundary_id) &&
            (!filter->has_route || filter->route == item->route) &&

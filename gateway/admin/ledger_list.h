@@ -10,7 +10,7 @@
 #define WRIT_GATEWAY_LEDGER_LIST_H
 
 #include "evidence/json/write.h"
-#include "gateway/admin/ledger_sight.h"
+#include "gateway/admin/ledger_viewer.h"
 #include "store/read/reader.h"
 
 #define WRIT_LEDGER_LIST_PAGE      50

@@ -195,7 +195,7 @@ ask(struct writ_ledger_stream *s, uint64_t records)
     s->upto = records > s->at + RECORDS_MAX ? s->at + RECORDS_MAX : records;
     s->events = writ_buf_make(EVENTS_MAX);
     s->left = 0;
-    s->sight = writ_ledger_sight_of(&s->viewer);
+    s->sight = writ_ledger_viewer_sight(&s->viewer);
     s->lookup = (struct writ_lookup){.work = work, .ctx = s};
     s->post = (struct writ_post){.fn = back_on_loop, .ctx = s};
     s->busy = writ_is_ok(writ_ledger_query_ask(s->worker->gateway->queries, &s->lookup));

@@ -1,4 +1,5 @@
-/* An entry of agents that takes its tenant from a token can be of any tenant. */
+/* ledger_viewer.c - an agent sees its own calls, an auditor those of its tenant or of all. An entry
+ * of agents that takes its tenant from a token can be of any tenant. */
 #include "gateway/admin/ledger_viewer.h"
 
 bool
@@ -19,6 +20,33 @@ writ_ledger_viewer_scope(const struct writ_review_viewer *viewer)
         return WRIT_LEDGER_OWN;
     }
     return viewer->agent.tenant.len > 0 ? WRIT_LEDGER_TENANT : WRIT_LEDGER_ALL;
+}
+
+struct writ_ledger_sight
+writ_ledger_viewer_sight(const struct writ_review_viewer *viewer)
+{
+    struct writ_view tenant = viewer->agent.tenant;
+
+    return (struct writ_ledger_sight){
+        .scope = writ_ledger_viewer_scope(viewer),
+        .tenant = tenant.len > 0 ? tenant : WRIT_LIT(""), /* as the ledger names no tenant */
+        .agent_id = viewer->agent.id,
+    };
+}
+
+bool
+writ_ledger_viewer_sees(
+    const struct writ_ledger_sight *sight, struct writ_view tenant, struct writ_view agent_id)
+{
+    switch (sight->scope) {
+    case WRIT_LEDGER_ALL:
+        return true;
+    case WRIT_LEDGER_TENANT:
+        return writ_view_equal(tenant, sight->tenant);
+    case WRIT_LEDGER_OWN:
+        break;
+    }
+    return writ_view_equal(tenant, sight->tenant) && writ_view_equal(agent_id, sight->agent_id);
 }
 
 struct writ_view

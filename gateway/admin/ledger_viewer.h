@@ -1,5 +1,5 @@
-/* ledger_viewer.h - how much of the ledger and of the policy a caller of the admin listener may
- * read, by its role and its subject. */
+/* ledger_viewer.h - which calls of the ledger, and how much of the policy, a caller of the admin
+ * listener may read, by its role and its subject. */
 #ifndef WRIT_GATEWAY_LEDGER_VIEWER_H
 #define WRIT_GATEWAY_LEDGER_VIEWER_H
 
@@ -13,6 +13,18 @@ enum writ_ledger_scope {
 
 /** Whether one of the names is that one. */
 bool writ_ledger_viewer_named(const struct writ_views *names, struct writ_view name);
+
+/** What a caller sees of the calls. Views are the viewer's. */
+struct writ_ledger_sight {
+    enum writ_ledger_scope scope;
+    struct writ_view tenant, agent_id; /* its own; a caller without a tenant: empty, not NULL */
+};
+
+struct writ_ledger_sight writ_ledger_viewer_sight(const struct writ_review_viewer *viewer);
+
+/** Whether it sees a call of that tenant and agent. */
+bool writ_ledger_viewer_sees(
+    const struct writ_ledger_sight *sight, struct writ_view tenant, struct writ_view agent_id);
 
 /** By `auditors` and the tenant. */
 enum writ_ledger_scope writ_ledger_viewer_scope(const struct writ_review_viewer *viewer);

@@ -1,5 +1,4 @@
-/* overview_api.c - the upstreams and the ledger as the gateway has them now, the rest from the
- * figures. */
+/* overview_api.c - each part of the gateway that the overview shows has a function here. */
 #include "gateway/admin/overview_api.h"
 
 #include "base/text.h"
@@ -12,7 +11,7 @@
 #define SICK_FAILED 3 /* recent calls that failed, without one that did not */
 
 /* One query; in the arena of its exchange. */
-struct overview {
+struct query {
     struct writ_api_view view;
     enum writ_figures_span span;
 };
@@ -94,37 +93,39 @@ state_of(const struct writ_upstream *upstream, const struct writ_overview_upstre
 }
 
 static void
-put_upstreams(struct overview *a, const struct writ_overview_sums *sums)
+put_upstreams(struct query *a, const struct writ_overview_sums *sums)
 {
+    struct writ_write *w = &a->view.w;
     const struct writ_gateway *gateway = a->view.request.worker->gateway;
     int64_t mono_us = writ_clock_mono_us(gateway->clock);
 
-    writ_write_name(&a->view.w, WRIT_LIT("upstreams"));
-    writ_write_array_begin(&a->view.w);
+    writ_write_name(w, WRIT_LIT("upstreams"));
+    writ_write_array_begin(w);
     for (size_t i = 0; i < sums->upstreams_n; i++) {
         const struct writ_overview_upstream *upstream = &sums->upstreams[i];
 
-        writ_write_object_begin(&a->view.w);
-        writ_write_text(&a->view.w, "name", upstream->name);
+        writ_write_object_begin(w);
+        writ_write_text(w, "name", upstream->name);
         writ_write_text(
-            &a->view.w, "state", writ_view_str(state_of(gateway->upstreams[i], upstream, mono_us)));
+            w, "state", writ_view_str(state_of(gateway->upstreams[i], upstream, mono_us)));
         for (unsigned kind = 0; kind < WRIT_OVERVIEW_OUTCOMES; kind++) {
             if (kind != WRIT_OUTCOME_BLOCKED) {
-                writ_write_name(&a->view.w, writ_outcome_kind_name((enum writ_outcome_kind)kind));
-                writ_write_u64(&a->view.w, upstream->outcomes[kind]);
+                writ_write_name(w, writ_outcome_kind_name((enum writ_outcome_kind)kind));
+                writ_write_u64(w, upstream->outcomes[kind]);
             }
         }
-        put_durations(&a->view.w, upstream->durations);
-        writ_write_object_end(&a->view.w);
+        put_durations(w, upstream->durations);
+        writ_write_object_end(w);
     }
-    writ_write_array_end(&a->view.w);
+    writ_write_array_end(w);
 }
 
 /* The last time is that of the last record, and so of the last checkpoint: each group has one. Only
  * a caller that sees all calls gets their number. */
 static void
-put_ledger(struct overview *a, const struct writ_overview_sums *sums)
+put_ledger(struct query *a, const struct writ_overview_sums *sums)
 {
+    struct writ_write *w = &a->view.w;
     static const char *const states[] = {
         [WRIT_LEDGER_POISONED] = "poisoned",
         [WRIT_LEDGER_REFUSING] = "refusing",
@@ -134,37 +135,36 @@ put_ledger(struct overview *a, const struct writ_overview_sums *sums)
     struct writ_ledger_health health;
 
     writ_ledger_health(gateway->ledger, &health);
-    writ_write_name(&a->view.w, WRIT_LIT("ledger"));
-    writ_write_object_begin(&a->view.w);
-    writ_write_text(&a->view.w, "state", writ_view_str(states[health.state]));
-    writ_write_text_if(&a->view.w, "why", writ_view_str(health.why.text));
-    writ_write_count(&a->view.w, "scrubs", health.scrubs);
-    put_durations(&a->view.w, sums->commits);
-    if (sums->scope == WRIT_LEDGER_ALL) {
-        writ_write_count(&a->view.w, "records", health.records);
-        writ_write_count(&a->view.w, "queued", health.queued);
+    writ_write_name(w, WRIT_LIT("ledger"));
+    writ_write_object_begin(w);
+    writ_write_text(w, "state", writ_view_str(states[health.state]));
+    writ_write_text_if(w, "why", writ_view_str(health.why.text));
+    writ_write_count(w, "scrubs", health.scrubs);
+    put_durations(w, sums->commits);
+    if (sums->sight.scope == WRIT_LEDGER_ALL) {
+        writ_write_count(w, "records", health.records);
+        writ_write_count(w, "queued", health.queued);
         if (health.last_time_us > 0) {
-            put_time(&a->view.w, "checkpoint_at", health.last_time_us);
+            put_time(w, "checkpoint_at", health.last_time_us);
         }
-        writ_write_count(&a->view.w, "anchored",
-            writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHORED));
-        writ_write_count(&a->view.w, "anchor_failures",
+        writ_write_count(
+            w, "anchored", writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHORED));
+        writ_write_count(w, "anchor_failures",
             writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHOR_FAILURES));
     }
-    writ_write_object_end(&a->view.w);
+    writ_write_object_end(w);
 }
 
 static WRIT_RESULT
-put_reviews(struct overview *a, struct writ_reader *reader, enum writ_ledger_scope scope)
+put_reviews(struct writ_write *w, const struct writ_ledger_sight *sight, struct writ_reader *reader)
 {
-    const struct writ_agent *agent = &a->view.request.viewer.agent;
-    struct writ_view none = {NULL, 0},
-                     tenant = agent->tenant.len > 0 ? agent->tenant : WRIT_LIT("");
+    struct writ_view none = {NULL, 0};
     uint64_t waiting = 0;
 
-    WRIT_TRY(writ_reader_reviews_waiting(reader, scope == WRIT_LEDGER_ALL ? none : tenant,
-        scope == WRIT_LEDGER_OWN ? agent->id : none, &waiting, NULL));
-    writ_write_count(&a->view.w, "reviews_waiting", waiting);
+    WRIT_TRY(
+        writ_reader_reviews_waiting(reader, sight->scope == WRIT_LEDGER_ALL ? none : sight->tenant,
+            sight->scope == WRIT_LEDGER_OWN ? sight->agent_id : none, &waiting, NULL));
+    writ_write_count(w, "reviews_waiting", waiting);
     return WRIT_DONE;
 }
 
@@ -182,44 +182,44 @@ name_upstreams(const struct writ_gateway *gateway, struct writ_overview_sums *su
 static WRIT_RESULT
 tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    struct overview *a = (struct overview *)(void *)view;
-    const struct writ_gateway *gateway = a->view.request.worker->gateway;
+    struct query *a = (struct query *)view;
+    const struct writ_gateway *gateway = view->request.worker->gateway;
+    struct writ_write *w = &view->w;
     struct writ_overview_sums *sums = writ_arena_get(arena, sizeof *sums);
 
     if (sums == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    *sums = (struct writ_overview_sums){.viewer = &a->view.request.viewer,
-        .scope = writ_ledger_viewer_scope(&a->view.request.viewer),
-        .span = a->span,
-        .arena = arena};
+    *sums = (struct writ_overview_sums){
+        .sight = writ_ledger_viewer_sight(&view->request.viewer), .span = a->span, .arena = arena};
     name_upstreams(gateway, sums);
-    WRIT_TRY(writ_overview_sums_make(sums, gateway->figures, a->view.now_us));
-    writ_write_object_begin(&a->view.w);
-    writ_write_text(&a->view.w, "scope", writ_ledger_viewer_scope_name(sums->scope));
-    writ_write_text(&a->view.w, "span", writ_figures_span_name(a->span));
-    put_time(&a->view.w, "at", a->view.now_us);
-    writ_write_flag(&a->view.w, "complete", sums->progress.complete && sums->progress.lost == 0);
+    WRIT_TRY(writ_overview_sums_make(sums, gateway->figures, view->now_us));
+    writ_write_object_begin(w);
+    writ_write_text(w, "scope", writ_ledger_viewer_scope_name(sums->sight.scope));
+    writ_write_text(w, "span", writ_figures_span_name(a->span));
+    put_time(w, "at", view->now_us);
+    writ_write_flag(w, "complete", sums->progress.complete && sums->progress.lost == 0);
     if (sums->progress.since_us > 0) {
-        put_time(&a->view.w, "read_since", sums->progress.since_us);
+        put_time(w, "read_since", sums->progress.since_us);
     }
-    put_calls(&a->view.w, sums, a->view.now_us);
-    put_refusals(&a->view.w, sums);
-    WRIT_TRY(put_reviews(a, reader, sums->scope));
-    if (sums->scope != WRIT_LEDGER_OWN) {
+    put_calls(w, sums, view->now_us);
+    put_refusals(w, sums);
+    WRIT_TRY(put_reviews(w, &sums->sight, reader));
+    if (sums->sight.scope != WRIT_LEDGER_OWN) {
         put_upstreams(a, sums);
         put_ledger(a, sums);
     }
-    if (sums->scope != WRIT_LEDGER_OWN || writ_ledger_viewer_administers(&a->view.request.viewer)) {
-        writ_write_name(&a->view.w, WRIT_LIT("stops"));
-        writ_stop_rules_put(gateway->stop_rules, a->view.request.viewer.agent.tenant, &a->view.w);
+    if (sums->sight.scope != WRIT_LEDGER_OWN ||
+        writ_ledger_viewer_administers(&view->request.viewer)) {
+        writ_write_name(w, WRIT_LIT("stops"));
+        writ_stop_rules_put(gateway->stop_rules, view->request.viewer.agent.tenant, w);
     }
-    writ_write_object_end(&a->view.w);
+    writ_write_object_end(w);
     return WRIT_DONE;
 }
 
 static bool
-read_span(struct overview *a)
+read_span(struct query *a)
 {
     struct writ_view name = {NULL, 0};
 
@@ -231,15 +231,15 @@ read_span(struct overview *a)
 static void
 handle(struct writ_exchange *x, void *ctx)
 {
-    struct overview *a = writ_api_view_open(x, ctx, sizeof *a, tell);
+    struct query *a = writ_api_view_open(x, ctx, sizeof *a, tell);
 
     if (a == NULL) {
         return;
     }
-    if (!read_span(a)) {
-        writ_api_request_refuse(&a->view.request, 422, WRIT_REASON_MALFORMED_REQUEST);
-    } else {
+    if (read_span(a)) {
         writ_api_view_ask(&a->view);
+    } else {
+        writ_api_request_refuse(&a->view.request, 422, WRIT_REASON_MALFORMED_REQUEST);
     }
 }
 

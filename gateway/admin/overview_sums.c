@@ -2,18 +2,6 @@
  * known to all. */
 #include "gateway/admin/overview_sums.h"
 
-static bool
-sees(const struct writ_overview_sums *sums, const struct writ_figures_point *point)
-{
-    const struct writ_agent *agent = &sums->viewer->agent;
-
-    if (sums->scope == WRIT_LEDGER_ALL) {
-        return true;
-    }
-    return writ_view_equal(point->tenant, agent->tenant) &&
-           (sums->scope == WRIT_LEDGER_TENANT || writ_view_equal(point->agent, agent->id));
-}
-
 static struct writ_overview_upstream *
 find_upstream(struct writ_overview_sums *sums, struct writ_view name)
 {
@@ -52,7 +40,7 @@ add_cell(void *ctx, const struct writ_figures_cell *cell)
         sums->commits[point->value] += cell->count;
         return;
     }
-    if (!sees(sums, point)) {
+    if (!writ_ledger_viewer_sees(&sums->sight, point->tenant, point->agent)) {
         return;
     }
     if (point->kind == WRIT_FIGURES_DECISION) {

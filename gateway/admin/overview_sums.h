@@ -27,8 +27,7 @@ struct writ_overview_upstream {
 };
 
 struct writ_overview_sums {
-    const struct writ_review_viewer *viewer;
-    enum writ_ledger_scope scope;
+    struct writ_ledger_sight sight;
     enum writ_figures_span span;
     struct writ_arena *arena;
     uint64_t calls[WRIT_OVERVIEW_SLOTS][WRIT_OVERVIEW_ROUTES];
@@ -42,7 +41,7 @@ struct writ_overview_sums {
 /**
  * Adds up.
  *
- * @param sums   with viewer, scope, span, arena, and the names of the upstreams; else zeroed
+ * @param sums   with sight, span, arena, and the names of the upstreams; else zeroed
  *
  * WRIT_E_NOMEM. Not on a loop.
  */
