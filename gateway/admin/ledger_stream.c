@@ -8,18 +8,15 @@
  * 3. The caller is authenticated before each query, and holds its generation until the answer. */
 #include "gateway/admin/ledger_stream.h"
 
-#include "base/text.h"
 #include "gateway/admin/api.h"
+#include "gateway/admin/event_stream.h"
 #include "gateway/admin/ledger_list.h"
-#include "gateway/http/sse.h"
 
-#define MAGIC        0x7374636cU
-#define HEARTBEAT_MS 15000
-#define PROBE_MS     1000   /* after which a client that sent FIN is probed */
-#define LOOK_US      500000 /* between two looks at the number of records */
-#define ROUND_LOOKS  10     /* after so many looks the caller is checked without any change */
-#define EVENTS_MAX   ((size_t)4 << 20) /* bytes of the events of one query */
-#define RECORDS_MAX  1000              /* records that one query covers */
+#define MAGIC       0x7374636cU
+#define LOOK_US     500000 /* between two looks at the number of records */
+#define ROUND_LOOKS 10     /* after so many looks the caller is checked without any change */
+#define EVENTS_MAX  ((size_t)4 << 20) /* bytes of the events of one query */
+#define RECORDS_MAX 1000              /* records that one query covers */
 
 /** One stream; in the arena of its exchange. */
 struct writ_ledger_stream {
@@ -104,35 +101,22 @@ rest(struct writ_ledger_stream *s)
 /* ---- events ---- */
 
 static WRIT_RESULT
-put_event(struct writ_buf *out, struct writ_view name, struct writ_view data, struct writ_view id)
-{
-    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
-        .id = id,
-        .event = name,
-        .data = data,
-        .retry_ms = WRIT_SSE_NO_RETRY};
-
-    return writ_sse_put(out, &event, NULL);
-}
-
-static WRIT_RESULT
 put_call(void *ctx, struct writ_view call)
 {
     struct writ_ledger_stream *s = ctx;
 
     s->left++;
-    return put_event(&s->events, WRIT_LIT("call"), call, (struct writ_view){NULL, 0});
+    return writ_event_stream_put(&s->events, "call", call, (struct writ_view){NULL, 0});
 }
 
 /* After all others: a client that reconnects with its id has read them. */
 static WRIT_RESULT
-put_place(struct writ_ledger_stream *s, struct writ_view name)
+put_place(struct writ_ledger_stream *s, const char *name)
 {
-    char digits[24];
-    struct writ_buf id = writ_buf_over(digits, sizeof digits);
+    char id[WRIT_EVENT_STREAM_PLACE];
 
-    writ_buf_u64(&id, s->upto);
-    return put_event(&s->events, name, WRIT_LIT("{}"), writ_buf_view(&id));
+    return writ_event_stream_put(
+        &s->events, name, WRIT_LIT("{}"), writ_event_stream_place(s->upto, id));
 }
 
 /* ---- asking ---- */
@@ -149,7 +133,7 @@ work(struct writ_lookup *lookup, struct writ_reader *reader)
             writ_ledger_list_changes(&s->list, &s->sight, reader, s->at, s->upto, put_call, s);
     }
     if (writ_is_ok(s->result) && s->left > 0) {
-        s->result = put_place(s, WRIT_LIT("at"));
+        s->result = put_place(s, "at");
     }
     writ_loop_answer(s->worker->loop, &s->post);
 }
@@ -210,7 +194,7 @@ reset(struct writ_ledger_stream *s, uint64_t records)
 {
     s->upto = records;
     s->events = writ_buf_make(EVENTS_MAX);
-    if (writ_is_ok(put_place(s, WRIT_LIT("reset")))) {
+    if (writ_is_ok(put_place(s, "reset"))) {
         push(s);
     } else {
         end(s);
@@ -304,24 +288,14 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
 static void
 handle_events(struct writ_exchange *x, void *ctx)
 {
-    static const struct writ_header headers[] = {
-        {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
-        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
-        {WRIT_LIT("X-Content-Type-Options"), WRIT_LIT("nosniff")},
-    };
     struct writ_ledger_stream *s = begin(x, ctx);
 
     if (s == NULL) {
         return;
     }
     /* a foreign id counts as none: the stream begins with a reset */
-    s->begun = writ_is_ok(
-        writ_text_u64(writ_exchange_header(x, WRIT_LIT("Last-Event-ID")), 0, INT64_MAX, &s->at));
-    writ_exchange_stream(x, 200, headers, sizeof headers / sizeof *headers);
-    writ_exchange_heartbeat(x, HEARTBEAT_MS);
-    writ_exchange_probe(x, PROBE_MS);
-    writ_exchange_on_gone(x, client_gone, s);
-    writ_exchange_on_room(x, room_again, s);
+    s->begun = writ_event_stream_last(x, &s->at);
+    writ_event_stream_begin(x, client_gone, room_again, s);
     look(&s->again);
 }
 

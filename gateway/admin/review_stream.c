@@ -8,16 +8,14 @@
 
 #include "base/text.h"
 #include "gateway/admin/api.h"
+#include "gateway/admin/event_stream.h"
 #include "gateway/admin/review_answer.h"
 #include "gateway/admin/review_viewer.h"
-#include "gateway/http/sse.h"
 
-#define MAGIC        0x73766572U
-#define HEARTBEAT_MS 15000
-#define PROBE_MS     1000    /* after which a client that sent FIN is probed */
-#define ROUND_US     5000000 /* between two checks of client and token, without any change */
-#define AGAIN_US     1000000 /* after the ledger has failed */
-#define US_PER_S     1000000
+#define MAGIC    0x73766572U
+#define ROUND_US 5000000 /* between two checks of client and token, without any change */
+#define AGAIN_US 1000000 /* after the ledger has failed */
+#define US_PER_S 1000000
 
 /** One request that lists, waits or streams; in the arena of its exchange. */
 struct writ_review_stream {
@@ -113,35 +111,21 @@ reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     writ_api_answer_json(s->x, 200, &body);
 }
 
-static WRIT_RESULT
-put_event(struct writ_buf *out, struct writ_view name, struct writ_view data, struct writ_view id)
-{
-    const struct writ_sse_event event = {.kind = WRIT_SSE_EVENT,
-        .id = id,
-        .event = name,
-        .data = data,
-        .retry_ms = WRIT_SSE_NO_RETRY};
-
-    return writ_sse_put(out, &event, NULL);
-}
-
 /* The last event has the id: a client that reconnects with it has read all events before it. */
 static WRIT_RESULT
 put_events(const struct writ_entry_review_watch *watch, const struct writ_review_viewer *viewer,
     struct writ_buf *out)
 {
     const struct writ_view none = {NULL, 0};
-    char digits[24];
-    struct writ_buf id = writ_buf_over(digits, sizeof digits);
+    char digits[WRIT_EVENT_STREAM_PLACE];
+    struct writ_view id = writ_event_stream_place(watch->at, digits);
     size_t left = 0;
 
-    writ_buf_u64(&id, watch->at);
     for (size_t i = 0; i < watch->n; i++) {
         left += writ_review_viewer_sees(viewer, &watch->items[i].review);
     }
     if (watch->anew) {
-        WRIT_TRY(put_event(
-            out, WRIT_LIT("reset"), WRIT_LIT("{}"), left == 0 ? writ_buf_view(&id) : none));
+        WRIT_TRY(writ_event_stream_put(out, "reset", WRIT_LIT("{}"), left == 0 ? id : none));
     }
     for (size_t i = 0; left > 0; i++) {
         writ_auto_buf data = writ_buf_make(WRIT_API_ANSWER_MAX);
@@ -151,8 +135,8 @@ put_events(const struct writ_entry_review_watch *watch, const struct writ_review
             left--;
             put_review(&w, &watch->items[i]);
             WRIT_TRY(writ_write_end(&w, NULL));
-            WRIT_TRY(put_event(out, WRIT_LIT("review"), writ_buf_view(&data),
-                left == 0 ? writ_buf_view(&id) : none));
+            WRIT_TRY(
+                writ_event_stream_put(out, "review", writ_buf_view(&data), left == 0 ? id : none));
         }
     }
     return writ_buf_check(out, NULL);
@@ -374,7 +358,7 @@ handle_list(struct writ_exchange *x, void *ctx)
     if (s != NULL) {
         s->at = after;
         s->until_us = writ_clock_wall_us(s->worker->gateway->clock) + (int64_t)wait_s * US_PER_S;
-        writ_exchange_probe(x, PROBE_MS);
+        writ_exchange_probe(x, WRIT_EVENT_STREAM_PROBE_MS);
         ask(s);
     }
 }
@@ -382,11 +366,6 @@ handle_list(struct writ_exchange *x, void *ctx)
 static void
 handle_events(struct writ_exchange *x, void *ctx)
 {
-    static const struct writ_header headers[] = {
-        {WRIT_LIT("Content-Type"), WRIT_LIT("text/event-stream")},
-        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
-        {WRIT_LIT("X-Content-Type-Options"), WRIT_LIT("nosniff")},
-    };
     struct writ_review_stream *s = begin(x, ctx, true);
 
     if (s == NULL) {
@@ -394,13 +373,8 @@ handle_events(struct writ_exchange *x, void *ctx)
     }
     s->events = true;
     /* a foreign id counts as none: the stream begins at the start */
-    WRIT_IGNORE(
-        writ_text_u64(writ_exchange_header(x, WRIT_LIT("Last-Event-ID")), 0, INT64_MAX, &s->at));
-    writ_exchange_stream(x, 200, headers, sizeof headers / sizeof *headers);
-    writ_exchange_heartbeat(x, HEARTBEAT_MS);
-    writ_exchange_probe(x, PROBE_MS);
-    writ_exchange_on_gone(x, client_gone, s);
-    writ_exchange_on_room(x, room_again, s);
+    (void)writ_event_stream_last(x, &s->at);
+    writ_event_stream_begin(x, client_gone, room_again, s);
     ask(s);
 }
 
