@@ -2,56 +2,13 @@
  * redirects, proxies and .netrc are off. Time and size of a transfer are bounded. */
 #include "gateway/http/fetch.h"
 
-#include "base/text.h"
+#include "gateway/http/transfer.h"
 
-#include <curl/curl.h>
-#include <pthread.h>
-
-#define OCTET_MAX    255
 #define US_PER_S     INT64_C(1000000)
-#define RETRY_MOST_S 86400   /* of a Retry-After */
-#define CONNECT_MS   30000L  /* when there is no limit in all */
+#define RETRY_MOST_S 86400  /* of a Retry-After */
+#define CONNECT_MS   30000L /* when there is no limit in all */
+#define PROTOCOLS    "http,https"
 #define CERTIFICATE  "Cert:" /* of an entry of CURLINFO_CERTINFO */
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool ready;
-
-static void
-init_library(void)
-{
-    ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-}
-
-bool
-writ_fetch_init(void)
-{
-    (void)pthread_once(&once, init_library);
-    return ready;
-}
-
-static void
-easy_freep(CURL **easy)
-{
-    curl_easy_cleanup(*easy);
-}
-
-static void
-url_freep(CURLU **url)
-{
-    curl_url_cleanup(*url);
-}
-
-static void
-text_freep(char **text)
-{
-    curl_free(*text);
-}
-
-static void
-list_freep(struct curl_slist **list)
-{
-    curl_slist_free_all(*list);
-}
 
 /* ---- a connection that is kept: libcurl keeps it in its handle */
 
@@ -65,7 +22,7 @@ writ_fetch_link_new(void)
     struct writ_fetch_link *link = writ_alloc(sizeof *link);
 
     if (link != NULL) {
-        link->easy = writ_fetch_init() ? curl_easy_init() : NULL;
+        link->easy = writ_transfer_new();
     }
     if (link != NULL && link->easy == NULL) {
         writ_free(WRIT_TAKE(link));
@@ -84,32 +41,6 @@ writ_fetch_link_free(struct writ_fetch_link *link)
 
 /* ---- where to */
 
-/* 127.0.0.0/8 in four decimal parts. */
-static bool
-is_loopback_v4(struct writ_view host)
-{
-    for (int i = 0; i < 4; i++) {
-        size_t dot = writ_view_find(host, '.');
-        uint64_t octet;
-
-        if ((dot == host.len) != (i == 3) ||
-            !writ_is_ok(writ_text_u64(writ_view_sub(host, 0, dot), 0, OCTET_MAX, &octet)) ||
-            (i == 0 && octet != 127)) {
-            return false;
-        }
-        host = writ_view_sub(host, dot + 1, host.len);
-    }
-    return true;
-}
-
-/* libcurl resolves localhost to loopback by itself, without DNS. */
-bool
-writ_fetch_is_loopback(const char *host)
-{
-    struct writ_view name = writ_view_str(host);
-    return writ_view_is(name, "localhost") || writ_view_is(name, "[::1]") || is_loopback_v4(name);
-}
-
 int
 writ_fetch_named(const char *url)
 {
@@ -119,10 +50,10 @@ writ_fetch_named(const char *url)
 WRIT_RESULT
 writ_fetch_check(const char *url, struct writ_err *err)
 {
-    WRIT_AUTO(CURLU *, url_freep) parsed = curl_url();
-    WRIT_AUTO(char *, text_freep) scheme = NULL;
-    WRIT_AUTO(char *, text_freep) host = NULL;
-    WRIT_AUTO(char *, text_freep) user = NULL;
+    WRIT_AUTO(CURLU *, writ_transfer_url_freep) parsed = curl_url();
+    WRIT_AUTO(char *, writ_transfer_text_freep) scheme = NULL;
+    WRIT_AUTO(char *, writ_transfer_text_freep) host = NULL;
+    WRIT_AUTO(char *, writ_transfer_text_freep) user = NULL;
 
     if (parsed == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a URL");
@@ -136,7 +67,7 @@ writ_fetch_check(const char *url, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_INVALID, "a URL must not hold credentials");
     }
     if (writ_view_is(writ_view_str(scheme), "https") ||
-        (writ_view_is(writ_view_str(scheme), "http") && writ_fetch_is_loopback(host))) {
+        (writ_view_is(writ_view_str(scheme), "http") && writ_transfer_is_loopback(host))) {
         return WRIT_DONE;
     }
     WRIT_FAIL(err, WRIT_E_INVALID, WRIT_FETCH_FMT ": neither https nor http to a loopback address",
@@ -156,41 +87,19 @@ take_body(char *bytes, size_t size, size_t count, void *arg)
     return writ_is_ok(taken) ? size * count : 0; /* 0 ends the transfer */
 }
 
-static int
-watch_stop(void *arg, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
-{
-    const atomic_bool *stop = arg;
-
-    (void)total;
-    (void)now;
-    (void)up_total;
-    (void)up_now;
-    return stop != NULL && atomic_load(stop) ? 1 : 0;
-}
-
 static bool
-set_options(CURL *easy, const char *url, int64_t timeout_ms, const atomic_bool *stop,
-    struct curl_slist *headers, struct writ_buf *body)
+set_options(CURL *easy, const struct writ_transfer *transfer, struct curl_slist *headers,
+    struct writ_buf *body)
 {
-    return curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+    return writ_transfer_set(easy, transfer) &&
            curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK && /* not even the environment's */
-           curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-               timeout_ms > 0 ? (long)timeout_ms : CONNECT_MS) == CURLE_OK &&
+               transfer->timeout_ms > 0 ? (long)transfer->timeout_ms : CONNECT_MS) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L) ==
                CURLE_OK && /* a peer that is gone */
            curl_easy_setopt(easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)body->max) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_USERAGENT, "writ/" WRIT_VERSION) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, watch_stop) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_XFERINFODATA, stop) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, body) == CURLE_OK;
 }
@@ -217,19 +126,10 @@ perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_stat
 }
 
 static bool
-append(struct curl_slist **list, const char *line)
-{
-    struct curl_slist *longer = curl_slist_append(*list, line);
-
-    *list = longer != NULL ? longer : *list;
-    return longer != NULL;
-}
-
-static bool
 append_all(struct curl_slist **list, const char *const *fields)
 {
     for (size_t i = 0; fields != NULL && fields[i] != NULL; i++) {
-        if (!append(list, fields[i])) {
+        if (!writ_transfer_append(list, fields[i])) {
             return false;
         }
     }
@@ -240,13 +140,13 @@ static bool
 set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_slist **headers)
 {
     return append_all(headers, request->fields) &&
-           append(
+           writ_transfer_append(
                headers, request->accept != NULL ? request->accept : "Accept: application/json") &&
-           append(headers, "Expect:") && /* of 100-continue: the answer would be waited for */
-           (request->type == NULL || append(headers, request->type)) &&
-           (request->authorization == NULL || append(headers, request->authorization)) &&
-           (request->ca_file == NULL ||
-               curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file) == CURLE_OK) &&
+           writ_transfer_append(
+               headers, "Expect:") && /* of 100-continue: the answer would be waited for */
+           (request->type == NULL || writ_transfer_append(headers, request->type)) &&
+           (request->authorization == NULL ||
+               writ_transfer_append(headers, request->authorization)) &&
            (request->cert_file == NULL ||
                (curl_easy_setopt(easy, CURLOPT_SSLCERT, request->cert_file) == CURLE_OK &&
                    curl_easy_setopt(easy, CURLOPT_SSLKEY, request->key_file) == CURLE_OK)) &&
@@ -258,12 +158,17 @@ static WRIT_RESULT
 ask_with(CURL *easy, const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
     const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct curl_slist *, list_freep) headers = NULL;
+    const struct writ_transfer transfer = {.url = url,
+        .protocols = PROTOCOLS,
+        .ca_file = request->ca_file,
+        .timeout_ms = timeout_ms,
+        .stop = stop};
+    WRIT_AUTO(struct curl_slist *, writ_transfer_list_freep) headers = NULL;
     curl_off_t retry_s = 0;
     long status = 0;
 
     if (easy == NULL || !set_request(easy, request, &headers) ||
-        !set_options(easy, url, timeout_ms, stop, headers, ret)) {
+        !set_options(easy, &transfer, headers, ret)) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     WRIT_TRY(perform(easy, url, ret, &status, err));
@@ -280,14 +185,14 @@ WRIT_RESULT
 writ_fetch_ask(const char *url, const struct writ_fetch_request *request, int64_t timeout_ms,
     const atomic_bool *stop, long *ret_status, struct writ_buf *ret, struct writ_err *err)
 {
-    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+    WRIT_AUTO(CURL *, writ_transfer_freep) easy = NULL;
 
     WRIT_TRY(writ_fetch_check(url, err));
     if (request->link != NULL) {
         curl_easy_reset(request->link->easy); /* of the last request, but for its connection */
         return ask_with(request->link->easy, url, request, timeout_ms, stop, ret_status, ret, err);
     }
-    easy = writ_fetch_init() ? curl_easy_init() : NULL;
+    easy = writ_transfer_new();
     return ask_with(easy, url, request, timeout_ms, stop, ret_status, ret, err);
 }
 
@@ -327,16 +232,17 @@ WRIT_RESULT
 writ_fetch_certificates(const char *url, const char *ca_file, int64_t timeout_ms,
     struct writ_buf *ret, struct writ_err *err)
 {
-    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
+    const struct writ_transfer transfer = {
+        .url = url, .protocols = PROTOCOLS, .ca_file = ca_file, .timeout_ms = timeout_ms};
+    WRIT_AUTO(CURL *, writ_transfer_freep) easy = NULL;
     struct curl_certinfo *chain = NULL;
     CURLcode code;
 
     WRIT_TRY(writ_fetch_check(url, err));
-    easy = writ_fetch_init() ? curl_easy_init() : NULL;
-    if (easy == NULL || !set_options(easy, url, timeout_ms, NULL, NULL, ret) ||
+    easy = writ_transfer_new();
+    if (easy == NULL || !set_options(easy, &transfer, NULL, ret) ||
         curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) != CURLE_OK ||
-        curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L) != CURLE_OK ||
-        (ca_file != NULL && curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file) != CURLE_OK)) {
+        curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L) != CURLE_OK) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
     code = curl_easy_perform(easy);

@@ -18,13 +18,6 @@
 /** How many bytes of it may be shown. */
 int writ_fetch_named(const char *url);
 
-/** Prepares libcurl for the process, once. False: it cannot be used. Any thread. */
-bool writ_fetch_init(void);
-
-/** Whether a host of a URL, as libcurl gives it, is this machine itself: 127.0.0.0/8, [::1] or
- * localhost. */
-bool writ_fetch_is_loopback(const char *host);
-
 /** WRIT_OK when the URL may be fetched; else WRIT_E_INVALID, with its fault. */
 WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 

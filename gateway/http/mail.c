@@ -3,9 +3,8 @@
 #include "gateway/http/mail.h"
 
 #include "base/text.h"
-#include "gateway/http/fetch.h"
+#include "gateway/http/transfer.h"
 
-#include <curl/curl.h>
 #include <time.h>
 
 #define MAIL_MAX   (256U << 10) /* bytes of a whole mail */
@@ -17,30 +16,6 @@
 struct upload {
     struct writ_view rest;
 };
-
-static void
-easy_freep(CURL **easy)
-{
-    curl_easy_cleanup(*easy);
-}
-
-static void
-url_freep(CURLU **url)
-{
-    curl_url_cleanup(*url);
-}
-
-static void
-text_freep(char **text)
-{
-    curl_free(*text);
-}
-
-static void
-list_freep(struct curl_slist **list)
-{
-    curl_slist_free_all(*list);
-}
 
 /* ---- the mail */
 
@@ -107,39 +82,24 @@ give(char *to, size_t size, size_t count, void *arg)
     return part.len;
 }
 
-static int
-watch_stop(void *arg, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
-{
-    const atomic_bool *stop = arg;
-
-    (void)total;
-    (void)now;
-    (void)up_total;
-    (void)up_now;
-    return stop != NULL && atomic_load(stop) ? 1 : 0;
-}
-
 static bool
 append(struct curl_slist **list, struct writ_view address)
 {
     writ_auto_buf text = writ_buf_make(address.len + 3);
-    struct curl_slist *longer;
 
     writ_buf_byte(&text, '<');
     writ_buf_put(&text, address);
     writ_buf_str(&text, ">");
     writ_buf_byte(&text, '\0');
-    longer = writ_is_ok(writ_buf_check(&text, NULL)) ? curl_slist_append(*list, text.ptr) : NULL;
-    *list = longer != NULL ? longer : *list;
-    return longer != NULL;
+    return writ_is_ok(writ_buf_check(&text, NULL)) && writ_transfer_append(list, text.ptr);
 }
 
 /* Whether the server may get a mail over a plain connection. */
 static WRIT_RESULT
 find_plain(const struct writ_mail *mail, bool *ret, struct writ_err *err)
 {
-    WRIT_AUTO(CURLU *, url_freep) parsed = curl_url();
-    WRIT_AUTO(char *, text_freep) host = NULL;
+    WRIT_AUTO(CURLU *, writ_transfer_url_freep) parsed = curl_url();
+    WRIT_AUTO(char *, writ_transfer_text_freep) host = NULL;
 
     if (parsed == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a URL");
@@ -148,7 +108,7 @@ find_plain(const struct writ_mail *mail, bool *ret, struct writ_err *err)
         curl_url_get(parsed, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a URL", mail->server);
     }
-    *ret = mail->ca_file == NULL && writ_fetch_is_loopback(host);
+    *ret = mail->ca_file == NULL && writ_transfer_is_loopback(host);
     return WRIT_DONE;
 }
 
@@ -156,21 +116,15 @@ static bool
 set_connection(CURL *easy, const struct writ_mail *mail, bool plain, int64_t timeout_ms,
     const atomic_bool *stop)
 {
-    return curl_easy_setopt(easy, CURLOPT_URL, mail->server) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK &&
+    const struct writ_transfer transfer = {.url = mail->server,
+        .protocols = "smtp,smtps",
+        .ca_file = mail->ca_file,
+        .timeout_ms = timeout_ms,
+        .stop = stop};
+
+    return writ_transfer_set(easy, &transfer) &&
            curl_easy_setopt(easy, CURLOPT_USE_SSL,
                (long)(plain ? CURLUSESSL_NONE : CURLUSESSL_ALL)) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, watch_stop) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_XFERINFODATA, stop) == CURLE_OK &&
-           (mail->ca_file == NULL ||
-               curl_easy_setopt(easy, CURLOPT_CAINFO, mail->ca_file) == CURLE_OK) &&
            (mail->user == NULL ||
                (curl_easy_setopt(easy, CURLOPT_USERNAME, mail->user) == CURLE_OK &&
                    curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password) == CURLE_OK));
@@ -197,9 +151,9 @@ WRIT_RESULT
 writ_mail_send(
     const struct writ_mail *mail, int64_t timeout_ms, const atomic_bool *stop, struct writ_err *err)
 {
-    WRIT_AUTO(CURL *, easy_freep) easy = NULL;
-    WRIT_AUTO(struct curl_slist *, list_freep) to = NULL;
-    WRIT_AUTO(struct curl_slist *, list_freep) from = NULL;
+    WRIT_AUTO(CURL *, writ_transfer_freep) easy = NULL;
+    WRIT_AUTO(struct curl_slist *, writ_transfer_list_freep) to = NULL;
+    WRIT_AUTO(struct curl_slist *, writ_transfer_list_freep) from = NULL;
     writ_auto_buf text = writ_buf_make(MAIL_MAX);
     struct upload upload;
     bool plain = false;
@@ -208,7 +162,7 @@ writ_mail_send(
 
     WRIT_TRY(writ_mail_put(mail, &text, err));
     upload.rest = writ_buf_view(&text);
-    easy = writ_fetch_init() ? curl_easy_init() : NULL;
+    easy = writ_transfer_new();
     if (easy == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a mail");
     }
