@@ -3,6 +3,7 @@
 #include "gateway/admin/contents_answer.h"
 
 #include "base/clock.h"
+#include "evidence/record/content_fact.h"
 
 static const char *const states[] = {
     [WRIT_CONTENT_ABSENT] = "none",
@@ -82,7 +83,7 @@ writ_contents_answer_put(const struct writ_contents_call *call, struct writ_writ
 /* ---- counting */
 
 struct counting {
-    const struct writ_entry_erase *erase;
+    struct writ_content_erasure what;
     uint64_t n;
 };
 
@@ -93,23 +94,13 @@ is_there(const struct writ_content *content)
 }
 
 static bool
-is_selected(const struct writ_entry_erase *erase, const struct writ_contents_call *call)
-{
-    const struct writ_decision *d = call->decision;
-
-    return (erase->decision_id.ptr == NULL ||
-               writ_view_equal(erase->decision_id, d->decision_id.view)) &&
-           (erase->agent_id.ptr == NULL || writ_view_equal(erase->agent_id, d->agent_id.view)) &&
-           (erase->tenant.ptr == NULL || writ_view_equal(erase->tenant, call->tenant)) &&
-           (erase->before_us == 0 || call->issued_at_us < erase->before_us);
-}
-
-static bool
 count(void *ctx, const struct writ_contents_call *call)
 {
     struct counting *c = ctx;
+    const struct writ_decision *d = call->decision;
 
-    if (is_selected(c->erase, call)) {
+    if (writ_content_fact_selects(
+            &c->what, d->decision_id.view, d->agent_id.view, call->tenant, call->issued_at_us)) {
         c->n += is_there(&call->arguments) + is_there(&call->result);
     }
     return true;
@@ -120,7 +111,10 @@ writ_contents_answer_count(const char *path, const struct writ_clock *clock,
     const struct writ_entry_erase *erase, uint64_t *ret, struct writ_err *err)
 {
     const struct writ_contents_filter filter = {.until_us = erase->before_us, .results = true};
-    struct counting counting = {.erase = erase};
+    struct counting counting = {.what = {.decision_id = erase->decision_id,
+                                    .agent_id = erase->agent_id,
+                                    .tenant = erase->tenant,
+                                    .before_us = erase->before_us}};
     writ_auto_contents contents = NULL;
 
     WRIT_TRY(writ_contents_open(path, NULL, clock, &contents, err));
