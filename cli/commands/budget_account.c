@@ -19,55 +19,6 @@ writ_budget_account_wipe(struct writ_budget_account *a)
     writ_arena_free(a->record);
 }
 
-/* ---- the budgets of the configuration */
-
-static bool
-is_known(const struct writ_budget_account *a, struct writ_view name)
-{
-    for (size_t i = 0; i < a->budgets_n; i++) {
-        if (writ_view_equal(a->budgets[i]->name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static WRIT_RESULT
-add_budgets(struct writ_budget_account *a, const struct writ_tool_rule *rule)
-{
-    for (size_t i = 0; i < rule->budgets_n; i++) {
-        const struct writ_budget **grown;
-
-        if (is_known(a, rule->budgets[i].name)) {
-            continue;
-        }
-        grown = writ_arena_get(a->arena, (a->budgets_n + 1) * sizeof *grown);
-        if (grown == NULL) {
-            WRIT_FAIL(&a->err, WRIT_E_NOMEM, "no memory for the budgets");
-        }
-        for (size_t j = 0; j < a->budgets_n; j++) {
-            grown[j] = a->budgets[j];
-        }
-        grown[a->budgets_n] = &rule->budgets[i];
-        a->budgets = grown;
-        a->budgets_n++;
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-collect_budgets(struct writ_budget_account *a)
-{
-    const struct writ_policy *policy = a->config->policy;
-
-    for (size_t i = 0; i < policy->n; i++) {
-        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
-            WRIT_TRY(add_budgets(a, &policy->entries[i].rules[r]));
-        }
-    }
-    return WRIT_DONE;
-}
-
 /* ---- the charges of the records */
 
 static WRIT_RESULT
@@ -95,67 +46,34 @@ add_row(struct writ_budget_account *a, const struct writ_budget *budget,
     return WRIT_DONE;
 }
 
-/* The budget whose counter for that call the charge names; NULL: not in the configuration. */
-static WRIT_RESULT
-find_budget(struct writ_budget_account *a, const struct writ_budget_charge *charge,
-    const struct writ_policy_call *call, const struct writ_budget **ret)
-{
-    struct writ_digest key;
+/* One call. */
+struct counting {
+    struct writ_budget_account *account;
+    const struct writ_policy_call *call;
+};
 
-    *ret = NULL;
-    for (size_t i = 0; i < a->budgets_n && *ret == NULL; i++) {
-        if (a->budgets[i]->window_us == charge->window_us) {
-            WRIT_TRY(writ_policy_budget_key(a->budgets[i], call, &key));
-            *ret = writ_tag_equal(writ_tag_of(&key), charge->tag) ? a->budgets[i] : NULL;
-        }
-    }
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-count_amount(struct writ_budget_account *a, const struct writ_budget_charge *charge,
-    const struct writ_policy_call *call, const struct writ_decimal *amount)
+static writ_result
+count_amount(void *ctx, const struct writ_budget_charge *charge, const struct writ_decimal *amount)
 {
-    const struct writ_budget *budget = NULL;
+    const struct counting *c = ctx;
+    struct writ_budget_account *a = c->account;
     bool is_new = writ_budgets_find(&a->counters, charge->tag, charge->window_us) == NULL;
+    size_t at = 0;
 
+    if (charge->window != a->now_us / charge->window_us) {
+        return WRIT_DONE;
+    }
     if (is_new) {
-        WRIT_TRY(find_budget(a, charge, call, &budget));
-        if (budget == NULL) {
+        WRIT_TRY(writ_budget_list_find(&a->budgets, charge->tag, charge->window_us, c->call, &at));
+        if (at == a->budgets.n) {
             return WRIT_DONE;
         }
     }
     WRIT_TRY(writ_budgets_count(
         &a->counters, charge->tag, charge->window_us, charge->window, amount, &a->err));
-    return is_new ? add_row(a, budget,
-                        writ_budgets_find(&a->counters, charge->tag, charge->window_us), call)
+    return is_new ? add_row(a, a->budgets.items[at],
+                        writ_budgets_find(&a->counters, charge->tag, charge->window_us), c->call)
                   : WRIT_DONE;
-}
-
-/* As the gateway counts: charges.h. */
-static WRIT_RESULT
-count_charges(struct writ_budget_account *a, const struct writ_member_list *charges,
-    const struct writ_policy_call *call, bool nothing_ran)
-{
-    struct writ_budget_charge charge = {0};
-
-    for (size_t i = 0; charges->is == WRIT_PRESENT && i < charges->count; i++) {
-        if (!writ_charge_read(charges->items[i], &charge)) {
-            WRIT_FAIL(&a->err, WRIT_E_MISMATCH,
-                "a record has unreadable charges: run `writ ledger verify`");
-        }
-        if (charge.window == a->now_us / charge.window_us) {
-            struct writ_decimal back = writ_decimal_negate(&charge.amount);
-
-            if (!charge.held) {
-                WRIT_TRY(count_amount(a, &charge, call, &charge.amount));
-            }
-            if (nothing_ran) {
-                WRIT_TRY(count_amount(a, &charge, call, &back));
-            }
-        }
-    }
-    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -184,6 +102,7 @@ count_item(struct writ_budget_account *a, const struct writ_reader_item *item)
     struct writ_decision decision = {0};
     struct writ_extension extension = {0};
     bool nothing_ran = false;
+    writ_result counted;
 
     writ_arena_reset(a->record);
     WRIT_TRY(writ_reader_show(a->reader, item->decision_id, a->record, &story, &a->err));
@@ -192,7 +111,13 @@ count_item(struct writ_budget_account *a, const struct writ_reader_item *item)
     WRIT_TRY(writ_extension_read(&decision.extensions, a->record, &extension, &a->err));
     WRIT_TRY(read_nothing_ran(a, story.outcome, &nothing_ran));
     call.upstream = writ_member_view(&extension.upstream);
-    return count_charges(a, &extension.charges, &call, nothing_ran);
+    counted = writ_charge_each(
+        &extension.charges, true, nothing_ran, count_amount, &(struct counting){a, &call});
+    if (counted.code == WRIT_E_PARSE) {
+        WRIT_FAIL(
+            &a->err, WRIT_E_MISMATCH, "a record has unreadable charges: run `writ ledger verify`");
+    }
+    return counted;
 }
 
 static bool
@@ -242,15 +167,17 @@ writ_budget_account_take(
     if (a->arena == NULL || a->record == NULL) {
         WRIT_FAIL(&a->err, WRIT_E_NOMEM, "no memory for the budgets");
     }
-    WRIT_TRY(collect_budgets(a));
-    if (a->budgets_n == 0) {
+    if (!writ_is_ok(writ_budget_list_make(config->policy, a->arena, &a->budgets))) {
+        WRIT_FAIL(&a->err, WRIT_E_NOMEM, "no memory for the budgets");
+    }
+    if (a->budgets.n == 0) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_budgets_init(&a->counters, COUNTERS_MAX, &a->err));
     WRIT_TRY(count_all(a));
-    for (size_t i = 0; i < a->budgets_n; i++) {
-        if (!has_row(a, a->budgets[i])) {
-            WRIT_TRY(add_row(a, a->budgets[i], NULL, NULL));
+    for (size_t i = 0; i < a->budgets.n; i++) {
+        if (!has_row(a, a->budgets.items[i])) {
+            WRIT_TRY(add_row(a, a->budgets.items[i], NULL, NULL));
         }
     }
     return WRIT_DONE;
@@ -259,15 +186,9 @@ writ_budget_account_take(
 struct writ_decimal
 writ_budget_account_left(const struct writ_budget_account_row *row)
 {
-    struct writ_decimal back, left;
+    struct writ_decimal used = writ_budget_account_used(row);
 
-    if (row->counter == NULL) {
-        return row->budget->limit;
-    }
-    back = writ_decimal_negate(&row->counter->spent);
-    return writ_is_ok(writ_decimal_add(&row->budget->limit, &back, &left)) && !left.negative
-               ? left
-               : writ_decimal_of(0);
+    return writ_budget_list_left(row->budget, &used);
 }
 
 struct writ_decimal

@@ -4,7 +4,7 @@
 #define WRIT_CLI_BUDGET_ACCOUNT_H
 
 #include "base/clock.h"
-#include "policy/model/rule.h"
+#include "gateway/state/budget_list.h"
 #include "store/read/reader.h"
 #include "store/tables/budgets.h"
 
@@ -20,8 +20,7 @@ struct writ_budget_account_row {
 struct writ_budget_account {
     const struct writ_config *config; /* borrowed */
     struct writ_arena *arena, *record;
-    const struct writ_budget **budgets; /* of different names */
-    size_t budgets_n;
+    struct writ_budget_list budgets;
     struct writ_reader *reader;
     struct writ_budgets counters;
     struct writ_budget_account_row *rows, **end;

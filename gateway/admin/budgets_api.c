@@ -1,77 +1,18 @@
-/* budgets_api.c - a counter has the tag of the key of its budget: the budget of the configuration
- * is found by the key that it has for the counter's first call. */
+/* budgets_api.c - one object for each counter, and for each budget without one. */
 #include "gateway/admin/budgets_api.h"
 
 #include "base/text.h"
 #include "gateway/admin/api_view.h"
-#include "gateway/admin/ledger_viewer.h"
-#include "policy/decide/policy.h"
-#include "policy/model/rule.h"
-
-/* A budget of the configuration. */
-struct listed {
-    const struct writ_budget *budget;
-    bool used;
-};
+#include "gateway/state/budget_list.h"
 
 /* One query; in the arena of its exchange. */
 struct budgets_view {
     struct writ_api_view view;
-    struct listed *budgets; /* of different names */
-    size_t n, rows, others;
+    struct writ_budget_list budgets;
+    bool *used; /* of each budget */
+    size_t rows, others;
     struct writ_figures_progress progress;
 };
-
-/* ---- the budgets of the configuration ---- */
-
-static size_t
-count_budgets(const struct writ_policy *policy)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < policy->n; i++) {
-        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
-            n += policy->entries[i].rules[r].budgets_n;
-        }
-    }
-    return n;
-}
-
-static bool
-is_listed(const struct budgets_view *a, struct writ_view name)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        if (writ_view_equal(a->budgets[i].budget->name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void
-list_rule(struct budgets_view *a, const struct writ_tool_rule *rule)
-{
-    for (size_t i = 0; i < rule->budgets_n; i++) {
-        if (!is_listed(a, rule->budgets[i].name)) {
-            a->budgets[a->n++] = (struct listed){.budget = &rule->budgets[i]};
-        }
-    }
-}
-
-static WRIT_RESULT
-list_budgets(struct budgets_view *a, const struct writ_policy *policy, struct writ_arena *arena)
-{
-    a->budgets = writ_arena_get(arena, (count_budgets(policy) + 1) * sizeof *a->budgets);
-    if (a->budgets == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    for (size_t i = 0; i < policy->n; i++) {
-        for (size_t r = 0; r < policy->entries[i].rules_n; r++) {
-            list_rule(a, &policy->entries[i].rules[r]);
-        }
-    }
-    return WRIT_DONE;
-}
 
 /* ---- the answer ---- */
 
@@ -90,54 +31,45 @@ static void
 put_row(
     struct budgets_view *a, const struct writ_budget *budget, const struct writ_budget_use_row *row)
 {
-    struct writ_decimal used = row != NULL ? row->spent : writ_decimal_of(0), left;
-    struct writ_decimal back = writ_decimal_negate(&used);
+    struct writ_write *w = &a->view.w;
+    struct writ_decimal used = row != NULL ? row->spent : writ_decimal_of(0);
+    struct writ_decimal left = writ_budget_list_left(budget, &used);
     char frees[WRIT_TIME_TEXT];
 
-    if (!writ_is_ok(writ_decimal_add(&budget->limit, &back, &left)) || left.negative) {
-        left = writ_decimal_of(0);
-    }
-    writ_write_object_begin(&a->view.w);
-    writ_write_text(&a->view.w, "budget", budget->name);
-    put_amount(&a->view.w, "used", &used);
-    put_amount(&a->view.w, "left", &left);
-    put_amount(&a->view.w, "limit", &budget->limit);
-    writ_write_integer(&a->view.w, "window_us", budget->window_us);
+    writ_write_object_begin(w);
+    writ_write_text(w, "budget", budget->name);
+    put_amount(w, "used", &used);
+    put_amount(w, "left", &left);
+    put_amount(w, "limit", &budget->limit);
+    writ_write_integer(w, "window_us", budget->window_us);
     if (row != NULL) {
         writ_time_format((row->window + 1) * row->window_us, frees);
-        writ_write_text(&a->view.w, "frees_at", writ_view_str(frees));
+        writ_write_text(w, "frees_at", writ_view_str(frees));
     }
     if (row != NULL && budget->per_agent) {
-        writ_write_text_if(&a->view.w, "agent_id", row->call.agent);
+        writ_write_text_if(w, "agent_id", row->call.agent);
     }
     if (row != NULL && (budget->per_agent || budget->per_tenant)) {
-        writ_write_text_if(&a->view.w, "tenant", row->call.tenant);
+        writ_write_text_if(w, "tenant", row->call.tenant);
     }
     if (row != NULL && budget->per_tool) {
-        writ_write_text_if(&a->view.w, "upstream", row->call.upstream);
-        writ_write_text_if(&a->view.w, "tool", row->call.tool);
+        writ_write_text_if(w, "upstream", row->call.upstream);
+        writ_write_text_if(w, "tool", row->call.tool);
     }
-    writ_write_object_end(&a->view.w);
+    writ_write_object_end(w);
 }
 
-static struct listed *
+/* The place in the list; its number: none. */
+static size_t
 find_budget(const struct budgets_view *a, const struct writ_budget_use_row *row)
 {
     const struct writ_agent agent = {.id = row->call.agent, .tenant = row->call.tenant};
     const struct writ_policy_call call = {
         .agent = &agent, .upstream = row->call.upstream, .tool = row->call.tool};
-    struct writ_digest key;
+    size_t at = a->budgets.n;
 
-    for (size_t i = 0; i < a->n; i++) {
-        const struct writ_budget *budget = a->budgets[i].budget;
-
-        if (budget->window_us == row->window_us &&
-            writ_is_ok(writ_policy_budget_key(budget, &call, &key)) &&
-            writ_tag_equal(writ_tag_of(&key), row->tag)) {
-            return &a->budgets[i];
-        }
-    }
-    return NULL;
+    WRIT_IGNORE(writ_budget_list_find(&a->budgets, row->tag, row->window_us, &call, &at));
+    return at;
 }
 
 /* One that several tenants share tells about the others. */
@@ -154,44 +86,53 @@ static bool
 take_row(void *ctx, const struct writ_budget_use_row *row)
 {
     struct budgets_view *a = ctx;
-    struct listed *found = find_budget(a, row);
+    size_t at = find_budget(a, row);
 
-    if (found == NULL || !sees(a, found->budget, row->call.tenant)) {
+    if (at == a->budgets.n || !sees(a, a->budgets.items[at], row->call.tenant)) {
         return true;
     }
-    found->used = true;
+    a->used[at] = true;
     if (a->rows == WRIT_BUDGETS_API_ROWS) {
         a->others++;
         return true;
     }
     a->rows++;
-    put_row(a, found->budget, row);
+    put_row(a, a->budgets.items[at], row);
     return true;
 }
 
 static WRIT_RESULT
 tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    struct budgets_view *a = (struct budgets_view *)(void *)view;
-    struct writ_figures_feed *feed = a->view.request.worker->gateway->figures;
+    struct budgets_view *a = (struct budgets_view *)view;
+    const struct writ_review_viewer *viewer = &view->request.viewer;
+    struct writ_write *w = &view->w;
 
     (void)reader;
-    WRIT_TRY(list_budgets(a, a->view.request.viewer.generation->config->policy, arena));
-    writ_write_object_begin(&a->view.w);
-    writ_write_name(&a->view.w, WRIT_LIT("budgets"));
-    writ_write_array_begin(&a->view.w);
-    writ_figures_feed_budgets(feed, a->view.now_us, take_row, a, &a->progress);
-    for (size_t i = 0; i < a->n; i++) {
-        const struct writ_budget *budget = a->budgets[i].budget;
+    WRIT_TRY(writ_budget_list_make(viewer->generation->config->policy, arena, &a->budgets));
+    a->used = writ_arena_get(arena, a->budgets.n + 1);
+    if (a->used == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i < a->budgets.n; i++) {
+        a->used[i] = false;
+    }
+    writ_write_object_begin(w);
+    writ_write_name(w, WRIT_LIT("budgets"));
+    writ_write_array_begin(w);
+    writ_figures_feed_budgets(
+        view->request.worker->gateway->figures, view->now_us, take_row, a, &a->progress);
+    for (size_t i = 0; i < a->budgets.n; i++) {
+        const struct writ_budget *budget = a->budgets.items[i];
 
-        if (!a->budgets[i].used && sees(a, budget, a->view.request.viewer.agent.tenant)) {
+        if (!a->used[i] && sees(a, budget, viewer->agent.tenant)) {
             put_row(a, budget, NULL);
         }
     }
-    writ_write_array_end(&a->view.w);
-    writ_write_count(&a->view.w, "others", a->others);
-    writ_write_flag(&a->view.w, "complete", a->progress.complete && a->progress.lost == 0);
-    writ_write_object_end(&a->view.w);
+    writ_write_array_end(w);
+    writ_write_count(w, "others", a->others);
+    writ_write_flag(w, "complete", a->progress.complete && a->progress.lost == 0);
+    writ_write_object_end(w);
     return WRIT_DONE;
 }
 
@@ -201,6 +142,7 @@ handle(struct writ_exchange *x, void *ctx)
     struct budgets_view *a = writ_api_view_open(x, ctx, sizeof *a, tell);
 
     if (a != NULL && writ_api_view_may_oversee(&a->view)) {
+        a->view.without_ledger = true;
         writ_api_view_ask(&a->view);
     }
 }

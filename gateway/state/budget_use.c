@@ -109,23 +109,31 @@ find(const struct writ_budget_use *use, const struct writ_budget_charge *charge)
     return row;
 }
 
+/* The charges of one call. */
+struct counting {
+    struct writ_budget_use *use;
+    const struct writ_budget_use_call *call;
+    int64_t now_us;
+};
+
 static WRIT_RESULT
-count(struct writ_budget_use *use, const struct writ_budget_charge *charge,
-    const struct writ_decimal *amount, const struct writ_budget_use_call *call, int64_t now_us)
+count(void *ctx, const struct writ_budget_charge *charge, const struct writ_decimal *amount)
 {
+    const struct counting *c = ctx;
+    struct writ_budget_use *use = c->use;
     struct row *row = find(use, charge);
 
-    if (charge->window < now_us / charge->window_us) {
+    if (charge->window < c->now_us / charge->window_us) {
         return WRIT_DONE;
     }
     if (row == NULL && use->n == WRIT_BUDGET_USE_MAX) {
-        sweep(use, now_us, false);
+        sweep(use, c->now_us, false);
     }
     if (row == NULL && use->n == WRIT_BUDGET_USE_MAX) {
         return (writ_result){WRIT_E_LIMIT};
     }
     if (row == NULL) {
-        WRIT_TRY(new_row(use, charge, call, &row));
+        WRIT_TRY(new_row(use, charge, c->call, &row));
     }
     if (charge->window > row->shown.window) {
         row->shown.window = charge->window;
@@ -140,20 +148,9 @@ WRIT_RESULT
 writ_budget_use_add(struct writ_budget_use *use, const struct writ_member_list *charges,
     const struct writ_budget_use_call *call, bool back, int64_t now_us)
 {
-    struct writ_budget_charge charge = {0};
+    struct counting counting = {use, call, now_us};
 
-    for (size_t i = 0; charges->is == WRIT_PRESENT && i < charges->count; i++) {
-        struct writ_decimal given_back;
-
-        if (!writ_charge_read(charges->items[i], &charge)) {
-            return (writ_result){WRIT_E_PARSE};
-        }
-        given_back = writ_decimal_negate(&charge.amount);
-        if (back || !charge.held) { /* one that is held was counted by the round before */
-            WRIT_TRY(count(use, &charge, back ? &given_back : &charge.amount, call, now_us));
-        }
-    }
-    return WRIT_DONE;
+    return writ_charge_each(charges, !back, back, count, &counting);
 }
 
 void

@@ -54,6 +54,31 @@ writ_charge_read(struct writ_view text, struct writ_budget_charge *ret)
     return true;
 }
 
+WRIT_RESULT
+writ_charge_each(const struct writ_member_list *charges, bool takes, bool backs,
+    writ_result (*each)(
+        void *ctx, const struct writ_budget_charge *charge, const struct writ_decimal *amount),
+    void *ctx)
+{
+    struct writ_budget_charge charge = {0};
+
+    for (size_t i = 0; charges->is == WRIT_PRESENT && i < charges->count; i++) {
+        struct writ_decimal back;
+
+        if (!writ_charge_read(charges->items[i], &charge)) {
+            return (writ_result){WRIT_E_PARSE};
+        }
+        back = writ_decimal_negate(&charge.amount);
+        if (takes && !charge.held) {
+            WRIT_TRY(each(ctx, &charge, &charge.amount));
+        }
+        if (backs) {
+            WRIT_TRY(each(ctx, &charge, &back));
+        }
+    }
+    return WRIT_DONE;
+}
+
 bool
 writ_charge_all_good(const struct writ_extension *extension, int64_t issued_us)
 {

@@ -19,6 +19,19 @@ void writ_charge_put(const struct writ_budget_charge *charge, struct writ_buf *r
 /** False: this is not the text of a charge. */
 bool writ_charge_read(struct writ_view text, struct writ_budget_charge *ret);
 
+/**
+ * Calls `each` with every amount that the charges of a call move.
+ *
+ * @param takes  with what it took; one that is held was taken by the round before
+ * @param backs  with what it gives back, negative: the call did not run
+ *
+ * @return the first failure of `each`; WRIT_E_PARSE: a charge is not readable
+ */
+WRIT_RESULT writ_charge_each(const struct writ_member_list *charges, bool takes, bool backs,
+    writ_result (*each)(
+        void *ctx, const struct writ_budget_charge *charge, const struct writ_decimal *amount),
+    void *ctx);
+
 /** True when all charges of a record are readable and are of that time, or there are none. */
 bool writ_charge_all_good(const struct writ_extension *extension, int64_t issued_us);
 
