@@ -4,14 +4,12 @@
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "cli/commands/admin_client.h"
-#include "cli/commands/command.h"
+#include "cli/commands/stopped_ledger.h"
 #include "cli/commands/waiting.h"
 #include "evidence/json/write.h"
 #include "evidence/record/content_fact.h"
 #include "gateway/admin/contents_answer.h"
 #include "gateway/service/anchor.h"
-#include "gateway/service/ledgers.h"
-#include "policy/read/load.h"
 
 #include <pwd.h>
 #include <semaphore.h>
@@ -33,27 +31,11 @@ is_url(const struct writ_cli *cli)
 
 /* ---- a gateway that does not run */
 
-struct stopped {
-    struct writ_config *config;
-    struct writ_keyring *keys;
-    struct writ_ledger *ledger;
-};
-
-static void
-stopped_wipe(struct stopped *s)
-{
-    writ_ledger_close(s->ledger);
-    writ_keyring_free(s->keys);
-    writ_config_drop(s->config);
-}
-
 static WRIT_RESULT
-stopped_open(const struct writ_cli *cli, struct stopped *s, struct writ_err *err)
+stopped_open(const struct writ_cli *cli, struct writ_stopped_ledger *s, struct writ_err *err)
 {
-    writ_result result;
+    writ_result result = writ_stopped_ledger_open(cli, false, s, err);
 
-    WRIT_TRY(writ_load_file(writ_cli_operand(cli, 0).ptr, NULL, &s->config, err));
-    result = writ_ledgers_open(s->config, cli->clock, false, NULL, &s->keys, &s->ledger, err);
     if (result.code == WRIT_E_BUSY) {
         WRIT_FAIL(err, WRIT_E_BUSY,
             "a gateway has the ledger open: pass the URL of its admin listener instead of the "
@@ -129,7 +111,7 @@ print_contents(const struct writ_json *answer, struct writ_err *err)
 }
 
 static WRIT_RESULT
-record_look(const struct stopped *s, struct writ_view decision_id, struct writ_err *err)
+record_look(const struct writ_stopped_ledger *s, struct writ_view decision_id, struct writ_err *err)
 {
     writ_auto_buf who = writ_buf_make(WHO_MAX);
     writ_auto_buf data = writ_buf_make(FACT_MAX);
@@ -146,7 +128,7 @@ static WRIT_RESULT
 look(const struct writ_cli *cli, struct writ_arena *arena, struct writ_buf *ret, bool *ret_shows,
     struct writ_err *err)
 {
-    WRIT_AUTO(struct stopped, stopped_wipe) s = {.config = NULL};
+    WRIT_AUTO(struct writ_stopped_ledger, writ_stopped_ledger_wipe) s = {.config = NULL};
     writ_auto_contents contents = NULL;
     struct writ_contents_call call;
     struct writ_write w = writ_write_to(ret);
@@ -303,7 +285,7 @@ erase(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err
 static WRIT_RESULT
 run_stopped(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct stopped, stopped_wipe) s = {.config = NULL};
+    WRIT_AUTO(struct writ_stopped_ledger, writ_stopped_ledger_wipe) s = {.config = NULL};
     writ_auto_buf who = writ_buf_make(WHO_MAX);
     struct writ_entry entry = {.kind = WRIT_ENTRY_ERASE};
     WRIT_AUTO(struct writ_waiting, writ_waiting_end) waiting = {.over = -1};

@@ -1,34 +1,11 @@
 /* writ ledger resume, release: continues with a ledger that lost records. Both refuse while a
  * gateway runs. */
 #include "base/text.h"
-#include "cli/commands/command.h"
+#include "cli/commands/stopped_ledger.h"
 #include "evidence/json/write.h"
-#include "gateway/service/ledgers.h"
-#include "policy/read/load.h"
 
 #define LINE_MAX 4096
 #define NAME_MAX 512
-
-struct resuming {
-    struct writ_config *config;
-    struct writ_keyring *keys;
-    struct writ_ledger *ledger;
-};
-
-static void
-resuming_wipe(struct resuming *r)
-{
-    writ_ledger_close(r->ledger);
-    writ_keyring_free(r->keys);
-    writ_config_drop(r->config);
-}
-
-static WRIT_RESULT
-open_it(const struct writ_cli *cli, bool resume, struct resuming *r, struct writ_err *err)
-{
-    WRIT_TRY(writ_load_file(writ_cli_operand(cli, 0).ptr, NULL, &r->config, err));
-    return writ_ledgers_open(r->config, cli->clock, resume, NULL, &r->keys, &r->ledger, err);
-}
 
 static void
 print_resumed(const struct writ_cli *cli, uint64_t records)
@@ -56,10 +33,10 @@ print_resumed(const struct writ_cli *cli, uint64_t records)
 static WRIT_RESULT
 run_resume(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct resuming, resuming_wipe) r = {.config = NULL};
+    WRIT_AUTO(struct writ_stopped_ledger, writ_stopped_ledger_wipe) r = {.config = NULL};
     struct writ_ledger_health health;
 
-    WRIT_TRY(open_it(cli, true, &r, err));
+    WRIT_TRY(writ_stopped_ledger_open(cli, true, &r, err));
     writ_ledger_health(r.ledger, &health);
     WRIT_TRY(writ_ledgers_replace(r.config, cli->clock, err));
     print_resumed(cli, health.records);
@@ -80,7 +57,7 @@ writ_command_ledger_resume(const struct writ_cli *cli)
 static WRIT_RESULT
 run_release(const struct writ_cli *cli, struct writ_err *err)
 {
-    WRIT_AUTO(struct resuming, resuming_wipe) r = {.config = NULL};
+    WRIT_AUTO(struct writ_stopped_ledger, writ_stopped_ledger_wipe) r = {.config = NULL};
     writ_auto_buf data = writ_buf_make(NAME_MAX * 8);
     struct writ_write w = writ_write_to(&data);
 
@@ -88,7 +65,7 @@ run_release(const struct writ_cli *cli, struct writ_err *err)
     writ_write_text(&w, "tool", writ_cli_operand(cli, 1));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
-    WRIT_TRY(open_it(cli, false, &r, err));
+    WRIT_TRY(writ_stopped_ledger_open(cli, false, &r, err));
     return writ_ledger_record(r.ledger, WRIT_FACT_RELEASED, writ_buf_view(&data), err);
 }
 

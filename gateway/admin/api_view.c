@@ -39,7 +39,7 @@ back_on_loop(struct writ_api_request *request)
 static WRIT_RESULT
 tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *arena)
 {
-    if (reader == NULL) {
+    if (reader == NULL && !view->without_ledger) {
         return (writ_result){WRIT_E_IO};
     }
     if (arena == NULL) {

@@ -26,7 +26,8 @@ typedef writ_result writ_api_view_tell(
 struct writ_api_view {
     struct writ_api_request request;
     writ_api_view_tell *tell;
-    int64_t now_us; /* wall time at which it was opened */
+    bool without_ledger; /* `tell` may be called with no reader, when the ledger cannot be read */
+    int64_t now_us;      /* wall time at which it was opened */
     struct writ_write w;
     writ_result result; /* of `tell` */
 };
@@ -39,8 +40,8 @@ void *writ_api_view_open(
 bool writ_api_view_may_oversee(struct writ_api_view *view);
 
 /**
- * Calls `tell`, and answers with the value that it wrote. Without a readable ledger `tell` is not
- * called.
+ * Calls `tell`, and answers with the value that it wrote. When the ledger cannot be read,
+ * `tell` is called only for a view `without_ledger`.
  *
  * WRIT_E_NOMEM and WRIT_E_LIMIT of `tell` answer `overloaded`, WRIT_E_ABSENT `path_unknown`,
  * WRIT_E_MISMATCH `definition_changed`, every other failure `ledger_unavailable`.

@@ -219,6 +219,7 @@ handle(struct writ_exchange *x, void *ctx)
     struct policy_view *a = writ_api_view_open(x, ctx, sizeof *a, tell);
 
     if (a != NULL && writ_api_view_may_oversee(&a->view)) {
+        a->view.without_ledger = true;
         writ_api_view_ask(&a->view);
     }
 }
