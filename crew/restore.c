@@ -128,7 +128,7 @@ restore_attempts(const struct restore *r, const struct writ_json *snapshot)
         WRIT_TRY(read_agent(r, agent, &at));
         if (!writ_is_ok(writ_json_integer(count, 1, ATTEMPTS_MAX, &attempts)) ||
             m->attempts[at] != 0) {
-            return refuse(r, "the attempts of an agent are no count, or stand there twice");
+            return refuse(r, "the attempts of an agent are not a count, or are listed twice");
         }
         m->attempts[at] = (uint32_t)attempts;
         m->attempted[m->attempted_n++] = at;

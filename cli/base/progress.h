@@ -5,7 +5,8 @@
  *     ... writ_progress_step(&progress, done, all) as often as it is convenient ...
  *     writ_progress_end(&progress);
  *
- * Nothing is shown in the first two seconds, with --json, or when standard error is no terminal. */
+ * Nothing is shown in the first two seconds, with --json, or when standard error is not a terminal.
+ */
 #ifndef WRIT_CLI_PROGRESS_H
 #define WRIT_CLI_PROGRESS_H
 

@@ -111,7 +111,7 @@ VALUE(doctor, "ca", "FILE", "PEM file of the authorities of that listener's cert
 
 COMMAND(top, "top", "URL", 1, 1, "watch a running gateway in a terminal",
     "URL is that of the admin listener. Shows calls and refusals per second by tool and reason, latencies, servers, reviews "
-    "and stops, again and again until q is pressed. When standard output is no terminal it prints one table, with the rates "
+    "and stops, again and again until q is pressed. When standard output is not a terminal it prints one table, with the rates "
     "of one interval. A gateway that does not answer is named until it does.")
 VALUE(top, "every", "SECONDS", "The interval; 2 by default.")
 FLAG(top, "once", "Print one table, on a terminal too.")
@@ -386,7 +386,7 @@ VALUE(export, "to", "URL",
     "machine. By default lines go to standard output.")
 VALUE(export, "format", "FORMAT", "json (the records, the default), ocsf or cef.")
 VALUE(export, "cursor", "FILE", "File with the index of the next record; made if absent. Without it the export begins at --from.")
-VALUE(export, "from", "N", "Index of the first record when there is no cursor yet; 0 by default.")
+VALUE(export, "from", "N", "Index of the first record to send if the cursor does not exist yet; 0 by default.")
 VALUE(export, "token", "FILE",
     "File with the secret of an https collector, which other users must not be able to read.")
 VALUE(export, "scheme", "WORD", "The word before the secret in Authorization; Bearer by default.")

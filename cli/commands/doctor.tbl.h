@@ -41,7 +41,7 @@
         "the key directory is missing, damaged, or open to other users",                           \
         "Make keys with `writ keys new`, or restore them and their modes. Run `writ doctor` as the gateway's user.") \
     X(KEY_MISSING, "key_missing", "keys", ERROR,                                                   \
-        "there is no active key for something that the configuration needs",                       \
+        "the configuration needs a key that `keys` does not have",                                 \
         "Make it: `writ keys new --dir KEYS --purpose PURPOSE`.")                                  \
     X(KEY_ALGORITHM, "key_algorithm", "keys", ERROR,                                               \
         "the active key has another algorithm than `credential.alg`",                              \
@@ -53,7 +53,7 @@
         "a key for credentials was rotated out more than a day ago and still verifies",            \
         "Retire it: `writ keys retire --dir KEYS --kid KID`, then reload the gateway.")            \
     X(LEDGER_MISSING, "ledger_missing", "ledger", ERROR,                                           \
-        "there is no ledger at `store`",                                                           \
+        "`store` names a ledger that does not exist",                                              \
         "Correct `store`, or for a new gateway run `writ ledger init PATH`. An empty ledger does not know earlier calls.") \
     X(LEDGER_UNREADABLE, "ledger_unreadable", "ledger", ERROR,                                     \
         "the ledger cannot be opened: another version, modes, or not a ledger",                    \

@@ -5,14 +5,14 @@
 
 #include "base/bytes.h"
 
-/** One sample: a line that is no comment. */
+/** One sample: a line that is not a comment. */
 struct writ_metrics_text_sample {
     struct writ_view name;
     struct writ_view labels; /* between the braces; empty: none */
     double value;
 };
 
-/** Takes the next sample from `rest`; false at the end. Lines that are no samples are skipped. */
+/** Takes the next sample from `rest`; false at the end. Other lines are skipped. */
 bool writ_metrics_text_next(struct writ_view *rest, struct writ_metrics_text_sample *ret);
 
 /** The value of a label; empty when it is absent. Escapes stay as they are written. */

@@ -49,7 +49,7 @@ take(const struct writ_json *call, const char *name, int64_t *ret, struct writ_e
 {
     if (get(call, name) != NULL &&
         !writ_is_ok(writ_json_integer(get(call, name), 0, INT64_MAX, ret))) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "call/%s is no number", name);
+        WRIT_FAIL(err, WRIT_E_PARSE, "call/%s is not a number", name);
     }
     return WRIT_DONE;
 }

@@ -41,7 +41,7 @@ read_count(const struct writ_json *vector, const char *name, uint64_t *ret, stru
 
     if (!writ_is_ok(
             writ_json_integer(get(vector, name), 0, (int64_t)WRIT_TREE_SIZE_MAX, &number))) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "%s is no number of leaves", name);
+        WRIT_FAIL(err, WRIT_E_PARSE, "%s is not a number of leaves", name);
     }
     *ret = (uint64_t)number;
     return WRIT_DONE;

@@ -57,7 +57,7 @@ signers_read(const struct writ_json *vector, struct signers *ret, struct writ_er
     int64_t most;
 
     if (keys == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "keys is no array");
+        WRIT_FAIL(err, WRIT_E_PARSE, "keys is not an array");
     }
     WRIT_TRY(read_trusted(keys, &ret->logs, err));
     WRIT_TRY(read_trusted(
@@ -72,7 +72,7 @@ signers_read(const struct writ_json *vector, struct signers *ret, struct writ_er
         int64_t least;
 
         if (!writ_is_ok(writ_json_integer(quorum, 1, most, &least))) {
-            WRIT_FAIL(err, WRIT_E_PARSE, "quorum is no number of witnesses");
+            WRIT_FAIL(err, WRIT_E_PARSE, "quorum is not a number of witnesses");
         }
         trust->quorum = (size_t)least;
     }
@@ -103,7 +103,7 @@ writ_vector_receipts(const struct writ_json *set, const struct writ_json *vector
 
     (void)set;
     if (text == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "receipt is no text");
+        WRIT_FAIL(err, WRIT_E_PARSE, "receipt is not a text");
     }
     WRIT_TRY(signers_read(vector, &signers, err));
     WRIT_TRY(

@@ -253,7 +253,7 @@ writ_vector_bindings(const struct writ_json *set, const struct writ_json *vector
         WRIT_TRY(writ_outcome_read(value, arena, &outcomes[held.count++], err));
     }
     if (!writ_member_time(writ_json_string(get(vector, "now")), &now_us)) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "now is no time");
+        WRIT_FAIL(err, WRIT_E_PARSE, "now is not a time");
     }
     binding = writ_binding_check(&authorization, &candidate, now_us, writ_binding_outcomes(&held));
     w = writ_write_to(ret);
@@ -285,7 +285,7 @@ writ_vector_completeness(const struct writ_json *set, const struct writ_json *ve
     (void)set;
     if (writ_json_type(records) != WRIT_JSON_ARRAY ||
         (held = writ_completeness_new((size_t)records->count + 1)) == NULL) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "records is no list");
+        WRIT_FAIL(err, WRIT_E_PARSE, "records is not a list");
     }
     WRIT_JSON_EACH(value, records)
     {

@@ -6,7 +6,7 @@
  *                                     outcome, and the seal of its run
  *   GET /v1/ledger/ID/receipt         its receipt (evidence/proof/receipt.h)
  *   GET /v1/ledger/ID/bundle          the bundle of its run (evidence/proof/bundle.h); for an agent
- *                                     that is no auditor, of its own calls in the run
+ *                                     that is not an auditor, of its own calls in the run
  *   GET /checkpoint?from=N            {"checkpoint", "consistency"}: the last checkpoint, and the
  *                                     proof that it only appends to the first N records; public,
  *                                     because it reveals nothing of them

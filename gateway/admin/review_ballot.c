@@ -61,7 +61,7 @@ read_plain(const struct writ_json *body, const struct writ_review_seat *seat,
         ret->confidence = writ_json_text(confidence);
         if (writ_json_type(confidence) != WRIT_JSON_NUMBER ||
             !writ_review_is_confidence(ret->confidence)) {
-            WRIT_FAIL(err, WRIT_E_PARSE, "the confidence is no number from 0 to 1");
+            WRIT_FAIL(err, WRIT_E_PARSE, "the confidence is not a number from 0 to 1");
         }
     }
     return WRIT_DONE;

@@ -326,7 +326,7 @@ time_fault(struct check *check)
     if (!take_time(check, WRIT_LIT("exp"), -1, &exp) || exp < 0 ||
         !take_time(check, WRIT_LIT("nbf"), 0, &nbf) ||
         !take_time(check, WRIT_LIT("iat"), check->now_s, &iat)) {
-        return "the token has no exp, or a time that is no integer";
+        return "the token has no exp, or a time that is not an integer";
     }
     if (nbf > latest || iat > latest) {
         return "the token is not valid yet";

@@ -146,7 +146,8 @@ take_answer(
         (expires != NULL &&
             !writ_is_ok(writ_json_integer(expires, 1, WRIT_TOKEN_LIFETIME_MAX_S, &lifetime_s)))) {
         WRIT_FAIL(err, WRIT_E_PARSE,
-            WRIT_FETCH_FMT ": its answer is no bearer token with a lifetime", WRIT_FETCH_ARG(url));
+            WRIT_FETCH_FMT ": it did not answer with a bearer token and its lifetime",
+            WRIT_FETCH_ARG(url));
     }
     (void)writ_buf_reserve(&text, token.len); /* a buffer that grows would leave pieces behind */
     writ_buf_put(&text, token);
@@ -175,7 +176,7 @@ read_answer(const char *url, long status, struct writ_view text, struct writ_tok
     if (status != 200) {
         r = refused(url, status, writ_is_ok(r) ? answer : NULL, err);
     } else if (!writ_is_ok(r) || writ_json_type(answer) != WRIT_JSON_OBJECT) {
-        r = writ_fail(err, WRIT_E_PARSE, WRIT_FETCH_FMT ": its answer is no JSON object",
+        r = writ_fail(err, WRIT_E_PARSE, WRIT_FETCH_FMT ": its answer is not a JSON object",
             WRIT_FETCH_ARG(url));
     } else {
         r = take_answer(url, answer, ret, err);

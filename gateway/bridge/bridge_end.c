@@ -45,7 +45,7 @@ is_noted(const struct writ_bridge_call *call)
                                                       call->message.method == WRIT_MCP_DISCOVER);
 }
 
-/* An answer that is no stream, to a request. */
+/* An answer that is not a stream, to a request. */
 static void
 put_answer(struct writ_bridge_call *call, const struct writ_json *answer)
 {

@@ -16,7 +16,7 @@ struct http_link {
     struct writ_buf session, revision; /* of the session; empty: there is none */
     /* of the message that is under way */
     struct writ_http_call *call;
-    struct writ_sse *sse; /* NULL: the answer is no stream */
+    struct writ_sse *sse; /* NULL: the answer is not a stream */
     struct writ_buf answer;
     int64_t id;
     unsigned status;

@@ -123,7 +123,7 @@ writ_guard_message_read(const struct writ_guard *guard, struct writ_view text,
     *ret = (struct writ_guard_message){0};
     if (!writ_is_ok(writ_json_read(text, &writ_guard_message_limits, arena, &body, NULL))) {
         return refuse(ret, 400, WRIT_RPC_PARSE_ERROR, WRIT_REASON_MALFORMED_REQUEST,
-            "the message is no strict JSON");
+            "the message is not strict JSON");
     }
     ret->id = writ_mcp_id(body);
     if (headers == NULL && !writ_is_ok(made_headers(body, arena, &made))) {

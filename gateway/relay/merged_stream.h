@@ -56,7 +56,7 @@ struct writ_merged_stream {
     struct writ_back *back; /* GET of several upstreams: reports those that are back, or NULL */
     bool waits;             /* waits for one of them, possibly without any source */
     bool refused;
-    struct writ_upcall_answer refusal; /* the first answer that was no stream, in the arena */
+    struct writ_upcall_answer refusal; /* the first answer that was not a stream, in the arena */
     /* listen.c */
     struct writ_timer ack_timer;
     struct writ_buf final; /* the final result */

@@ -4,8 +4,8 @@
  * It watches the reviews in the ledger as everybody may (review_stream.h). For each open review and
  * each of its voters that has such an entry and has not voted there is one request: the review is
  * read, the voter is asked, its vote is handed to the ledger as the vote of that voter, like any
- * other. What fails (no answer in time, an answer that is no vote, a vote that the ledger refuses)
- * is a failed ballot: it is logged and asked again, later each time, and so many times. It
+ * other. What fails (no answer in time, an answer that is not a vote, a vote that the ledger
+ * refuses) is a failed ballot: it is logged and asked again, later each time, and so many times. It
  * is never a vote. After a restart all open reviews are asked about again.
  *
  * All of it lives on the first loop, and nothing blocks it. */

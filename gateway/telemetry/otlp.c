@@ -166,7 +166,7 @@ writ_otlp_end(struct writ_otlp *otlp, struct writ_err *err)
 
 /* ---- spans */
 
-/* Members of the line that are no attribute: the span has them elsewhere. */
+/* Members of the line that are not attributes: the span has them elsewhere. */
 static bool
 is_left_out(struct writ_view key)
 {

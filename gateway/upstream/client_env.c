@@ -115,7 +115,7 @@ read_variables(const struct writ_json *object, const struct writ_upstream_config
                 WRIT_VIEW_ARG(writ_json_string(name)));
         }
         if (writ_json_type(writ_json_value(name)) != WRIT_JSON_STRING) {
-            WRIT_FAIL(err, WRIT_E_PARSE, WRIT_CLIENT_ENV_FIELD " has a value that is no string");
+            WRIT_FAIL(err, WRIT_E_PARSE, WRIT_CLIENT_ENV_FIELD " has a value that is not a string");
         }
         WRIT_TRY(terminated(writ_json_string(name), arena, &items[n].name, err));
         WRIT_TRY(

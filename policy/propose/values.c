@@ -13,7 +13,7 @@ struct reading {
     struct writ_arena *arena;
     struct writ_values *ret;
     struct writ_proposal_value *last;
-    size_t n, bytes, others; /* values; bytes; values that are no text */
+    size_t n, bytes, others; /* values; bytes; values that are not text */
     bool placeholder;        /* a text begins as a placeholder does */
 };
 

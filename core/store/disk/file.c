@@ -161,7 +161,7 @@ check_part(const struct writ_file *file, enum writ_file_part part, struct writ_e
             return WRIT_DONE;
         }
         WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO,
-            errno == ENOENT ? "there is no ledger at %s; `writ ledger init` makes one"
+            errno == ENOENT ? "the ledger %s does not exist; `writ ledger init` makes one"
                             : "cannot inspect %s",
             path);
     }
