@@ -156,8 +156,8 @@ post(const struct writ_sink *sink, const char *body, const char *authorization,
     WRIT_TRY(writ_buf_check(&type, err));
     WRIT_TRY(writ_fetch_ask(url, &request, WRIT_SINK_TIMEOUT_MS, stop, &status, &answer, err));
     if (status < STATUS_GOOD || status >= STATUS_REST) {
-        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld", WRIT_FETCH_ARG(url),
-            status);
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld",
+            WRIT_FETCH_POST_ARG(url), status);
     }
     return WRIT_DONE;
 }

@@ -47,6 +47,20 @@ writ_fetch_named(const char *url)
     return (int)writ_view_find(writ_view_str(url), '?');
 }
 
+int
+writ_fetch_origin(const char *url)
+{
+    struct writ_view text = writ_view_str(url);
+    size_t at = writ_view_search(text, WRIT_LIT("://"));
+
+    if (at == text.len) {
+        return (int)text.len;
+    }
+    for (at += 3; at < text.len && text.ptr[at] != '/' && text.ptr[at] != '?'; at++) {
+    }
+    return (int)at;
+}
+
 WRIT_RESULT
 writ_fetch_check(const char *url, struct writ_err *err)
 {
@@ -106,21 +120,21 @@ set_options(CURL *easy, const struct writ_transfer *transfer, struct curl_slist 
 
 /* One transfer. A complete one succeeds, whatever its status. */
 static WRIT_RESULT
-perform(CURL *easy, const char *url, const struct writ_buf *body, long *ret_status,
+perform(CURL *easy, const char *url, bool is_post, const struct writ_buf *body, long *ret_status,
     struct writ_err *err)
 {
     CURLcode code = curl_easy_perform(easy);
+    int named = is_post ? writ_fetch_origin(url) : writ_fetch_named(url);
 
     if (code == CURLE_FILESIZE_EXCEEDED || body->failed == WRIT_E_LIMIT) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, WRIT_FETCH_FMT ": longer than %zu bytes", WRIT_FETCH_ARG(url),
-            body->max);
+        WRIT_FAIL(
+            err, WRIT_E_LIMIT, WRIT_FETCH_FMT ": longer than %zu bytes", named, url, body->max);
     }
     if (code != CURLE_OK) {
-        WRIT_FAIL(
-            err, WRIT_E_IO, WRIT_FETCH_FMT ": %s", WRIT_FETCH_ARG(url), curl_easy_strerror(code));
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": %s", named, url, curl_easy_strerror(code));
     }
     if (curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, ret_status) != CURLE_OK) {
-        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": has no status", WRIT_FETCH_ARG(url));
+        WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": has no status", named, url);
     }
     return writ_buf_check(body, err);
 }
@@ -171,7 +185,7 @@ ask_with(CURL *easy, const char *url, const struct writ_fetch_request *request, 
         !set_options(easy, &transfer, headers, ret)) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask " WRIT_FETCH_FMT, WRIT_FETCH_ARG(url));
     }
-    WRIT_TRY(perform(easy, url, ret, &status, err));
+    WRIT_TRY(perform(easy, url, request->body != NULL, ret, &status, err));
     if (request->ret_retry_us != NULL) {
         (void)curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_s);
         *request->ret_retry_us =

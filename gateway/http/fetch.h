@@ -18,6 +18,12 @@
 /** How many bytes of it may be shown. */
 int writ_fetch_named(const char *url);
 
+/** A URL to which something is posted, in an error text: its scheme and host, because the path may
+ * be a secret, as that of an incoming webhook. */
+#define WRIT_FETCH_POST_ARG(url) writ_fetch_origin(url), (url)
+/** How many bytes of it may be shown; all, if it is not a URL. */
+int writ_fetch_origin(const char *url);
+
 /** WRIT_OK when the URL may be fetched; else WRIT_E_INVALID, with its fault. */
 WRIT_RESULT writ_fetch_check(const char *url, struct writ_err *err);
 

@@ -80,7 +80,7 @@ tell_failure(const struct letter *letter, const char *url, writ_result failed,
     const struct writ_err *why, struct writ_err *err)
 {
     struct writ_view text = writ_view_str(why->text);
-    size_t named = (size_t)writ_fetch_named(url);
+    size_t named = (size_t)writ_fetch_origin(url);
 
     if (!has_url_in_file(letter->place)) {
         WRIT_FAIL(err, failed.code, "%s", why->text);

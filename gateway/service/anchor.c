@@ -117,7 +117,7 @@ post(const struct writ_anchor *anchor, struct writ_view note, const atomic_bool 
         writ_fetch_ask(anchor->to, &request, WRIT_ANCHOR_TIMEOUT_MS, stop, &status, &answer, err));
     if (status < STATUS_GOOD || status >= STATUS_REST) {
         WRIT_FAIL(err, WRIT_E_IO, WRIT_FETCH_FMT ": answers with status %ld",
-            WRIT_FETCH_ARG(anchor->to), status);
+            WRIT_FETCH_POST_ARG(anchor->to), status);
     }
     return WRIT_DONE;
 }

@@ -78,7 +78,7 @@ tell(const struct writ_anchors *anchors, struct place *place, bool failed, const
 {
     struct writ_view to = place->config.to;
 
-    to = writ_view_sub(to, 0, (size_t)writ_fetch_named(to.ptr));
+    to = writ_view_sub(to, 0, (size_t)writ_fetch_origin(to.ptr));
     if (failed) {
         WRIT_LOG(anchors->log, WRIT_EVENT_ANCHOR_FAILED, writ_log_text("to", to),
             writ_log_str("why", why));

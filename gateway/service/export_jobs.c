@@ -62,7 +62,7 @@ static void
 tell(struct export_job *item, bool failed, uint64_t waiting, const char *why)
 {
     struct writ_view to =
-        writ_view(item->config->to.ptr, (size_t)writ_fetch_named(item->config->to.ptr));
+        writ_view(item->config->to.ptr, (size_t)writ_fetch_origin(item->config->to.ptr));
 
     if (failed) {
         WRIT_LOG(item->gateway->log, WRIT_EVENT_EXPORT_FAILED,

@@ -218,6 +218,21 @@ writ_host_covers(struct writ_view entry, const struct writ_url *url)
 }
 
 bool
+writ_host_has_user(struct writ_view text)
+{
+    size_t at = writ_view_search(text, WRIT_LIT("://"));
+
+    if (at < text.len) {
+        text = writ_view_sub(text, at + 3, text.len);
+        text = writ_view_sub(text, 0, writ_view_find(text, '/'));
+        text = writ_view_sub(text, 0, writ_view_find(text, '?'));
+        text = writ_view_sub(text, 0, writ_view_find(text, '#'));
+        return writ_view_find(text, '@') < text.len;
+    }
+    return false;
+}
+
+bool
 writ_host_is_protected(struct writ_view url)
 {
     struct writ_url read;

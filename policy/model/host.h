@@ -28,6 +28,9 @@ WRIT_RESULT writ_host_read_url(struct writ_view text, struct writ_url *ret);
 /** True when the text names a scheme ("x://"); the rest is not checked. */
 bool writ_host_is_url(struct writ_view text);
 
+/** True when a user or a password stands in the text of a URL of any scheme, before its host. */
+bool writ_host_has_user(struct writ_view text);
+
 /** True for an https URL, and for an http URL of a loopback address: no party on the way can read
  * the traffic. */
 bool writ_host_is_protected(struct writ_view url);

@@ -198,7 +198,7 @@ check_export(struct loading *l, const struct writ_yaml *node, const struct writ_
         WRIT_OPTION_FAULT(
             &l->o, writ_option_of(node, "name"), "must consist of letters, digits, '-' and '_'");
     }
-    if (!tls && !writ_view_has_prefix(raw->to, WRIT_LIT("syslog+tcp://")) &&
+    if (raw->to.len > 0 && !tls && !writ_view_has_prefix(raw->to, WRIT_LIT("syslog+tcp://")) &&
         !(writ_host_is_url(raw->to) && writ_host_is_protected(raw->to))) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(node, "to"),
             "must be an https URL, an http URL on loopback, syslog+tls://HOST:PORT, or "

@@ -3,6 +3,7 @@
 #include "policy/read/option.h"
 
 #include "base/text.h"
+#include "policy/model/host.h"
 #include "policy/model/scopes.h"
 #include "policy/read/changes.h"
 
@@ -125,6 +126,12 @@ read_text(struct writ_options *o, const struct writ_setting *s, const struct wri
     if (node->text.len < (size_t)s->least || node->text.len > (size_t)s->most) {
         WRIT_OPTION_FAULT(o, node, "must have %lld to %lld bytes, not %zu", (long long)s->least,
             (long long)s->most, node->text.len);
+        return;
+    }
+    if (writ_host_has_user(node->text)) {
+        WRIT_OPTION_FAULT(o, node,
+            "must not have a user or a password before its host. Put the secret into a file, and "
+            "name the file");
         return;
     }
     *ret = node->text;

@@ -250,8 +250,26 @@ START_TEST(fetch_error_omits_the_query)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("fetch", fetch_error_omits_the_query, fetch_of_unprotected_http_is_refused,
-    fetch_of_a_good_answer_gives_its_body, proxies_of_the_environment_are_ignored,
-    localhost_is_loopback, fetch_of_any_other_answer_fails, fetch_of_a_body_beyond_the_buffer_fails,
-    fetch_from_a_closed_port_fails, fetch_from_a_silent_server_times_out, fetch_ends_when_stopped,
+START_TEST(fetch_post_error_names_the_host_alone)
+{
+    struct writ_fetch_request request = {.body = "{}"};
+    writ_auto_buf body = writ_buf_make(BODY_MAX);
+    struct writ_err err = {0};
+    long status = 0;
+
+    ck_assert_code(writ_fetch_ask("http://127.0.0.1:1/services/secret?key=secret", &request, 2000,
+                       NULL, &status, &body, &err),
+        WRIT_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.text, "http://127.0.0.1:1: "));
+    ck_assert_ptr_null(strstr(err.text, "secret"));
+    ck_assert_int_eq(writ_fetch_origin("https://a.example?x"), 17);
+    ck_assert_int_eq(writ_fetch_origin("a/file"), 6);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("fetch", fetch_error_omits_the_query, fetch_post_error_names_the_host_alone,
+    fetch_of_unprotected_http_is_refused, fetch_of_a_good_answer_gives_its_body,
+    proxies_of_the_environment_are_ignored, localhost_is_loopback, fetch_of_any_other_answer_fails,
+    fetch_of_a_body_beyond_the_buffer_fails, fetch_from_a_closed_port_fails,
+    fetch_from_a_silent_server_times_out, fetch_ends_when_stopped,
     fetch_post_gives_every_status_as_an_answer)

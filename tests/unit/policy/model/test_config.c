@@ -6,6 +6,9 @@
 #include "support/unit.h"
 #include "support/evidence/value.h"
 
+#define USER                                                                                       \
+    "must not have a user or a password before its host. Put the secret into a file, and name "    \
+    "the file\n"
 static const char whole[] =
     "listen: 127.0.0.1:8700\n"
     "admin_listen: \"[::1]:8701\"\n"
@@ -199,8 +202,18 @@ static const struct fault faults[] = {
         "c.yaml:1: /upstreams/a/credential/header: is only for upstreams that speak over HTTP\n"},
     {"upstreams: {a: {http: \"https://h\", inherit: [y]}}",
         "c.yaml:1: /upstreams/a/inherit: is only for upstreams that speak over stdio\n"},
-    {"upstreams: {a: {http: \"http://u@h/\"}}", "c.yaml:1: /upstreams/a/http: must be an http or "
-                                                "https URL without userinfo and fragment\n"},
+    {"upstreams: {a: {http: \"http://u@h/\"}}", "c.yaml:1: /upstreams/a/http: " USER},
+    {"notify: {a: {email: \"smtp://u:hunter2@h\", from: a@b, to: [a@b]}}",
+        "c.yaml:1: /notify/a/email: " USER},
+    {"notify: {a: {webhook: \"https://u:hunter2@h/in\", secret: s}}",
+        "c.yaml:1: /notify/a/webhook: " USER},
+    {"export: [{name: a, to: \"https://u:hunter2@h/in\"}]", "c.yaml:1: /export/0/to: " USER},
+    {"export: [{name: a, to: \"syslog+tls://u:hunter2@h:6514\"}]", "c.yaml:1: /export/0/to: " USER},
+    {"telemetry: {otlp: \"https://u:hunter2@h\"}", "c.yaml:1: /telemetry/otlp: " USER},
+    {"ledger: {anchors: [{to: \"https://u:hunter2@h/a\"}]}",
+        "c.yaml:1: /ledger/anchors/0/to: " USER},
+    {"issuer: \"https://u:hunter2@h\"", "c.yaml:1: /issuer: " USER},
+    {"public_url: \"https://u:hunter2@h\"", "c.yaml:1: /public_url: " USER},
     {"upstreams: {a: {insecure: true, http: \"http://h/#f\"}}",
         "c.yaml:1: /upstreams/a/http: must be an http or "
         "https URL without userinfo and fragment\n"},
