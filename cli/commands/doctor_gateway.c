@@ -1,7 +1,7 @@
 /* The running gateway, by what its admin listener tells everyone: /readyz and /metrics. Limits
  * that it has reached since its start, or is near now. */
 #include "cli/commands/doctor.h"
-#include "cli/commands/metrics_text.h"
+#include "gateway/listener/metrics_text.h"
 #include "gateway/http/fetch.h"
 #include "store/write/options.h"
 

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/commands/metrics_text.h"
+#include "gateway/listener/metrics_text.h"
 #include "evidence/json/write.h"
 
 #define ROWS_MAX    256

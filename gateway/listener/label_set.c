@@ -2,6 +2,8 @@
  * so a search always ends. */
 #include "gateway/listener/label_set.h"
 
+#include "base/utf8.h"
+
 void
 writ_label_set_wipe(struct writ_label_set *set)
 {
@@ -61,12 +63,20 @@ writ_label_set_put(struct writ_buf *buf, const char *name, struct writ_view valu
     writ_buf_str(buf, buf->len > 0 ? "," : "");
     writ_buf_str(buf, name);
     writ_buf_str(buf, "=\"");
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-        if (c == '"' || c == '\\') {
+    for (size_t i = 0, len; i<value.len; i += len> 0 ? len : 1) {
+        uint32_t point = 0;
+
+        len = writ_utf8_character(writ_view_sub(value, i, value.len), &point);
+        if (point == '"' || point == '\\' || point == '\n') {
             writ_buf_byte(buf, '\\');
         }
-        writ_buf_byte(buf, c == '\n' ? ' ' : c);
+        if (len == 0) {
+            writ_buf_byte(buf, '?');
+        } else if (point == '\n') {
+            writ_buf_byte(buf, 'n');
+        } else {
+            writ_buf_put(buf, writ_view_sub(value, i, len));
+        }
     }
     writ_buf_byte(buf, '"');
 }

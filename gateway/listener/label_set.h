@@ -29,7 +29,8 @@ size_t writ_label_set_find(struct writ_label_set *set, const struct writ_buf *la
 struct writ_view writ_label_set_view(const struct writ_label_set *set, size_t number);
 
 /** Appends one label, `name="value"`, after a comma when `buf` is not empty. Quotes, backslashes
- * and line breaks of the value are escaped. */
+ * and line breaks of the value are escaped; each byte that is not UTF-8 becomes a question mark,
+ * because a scraper refuses the whole text for one of them. */
 void writ_label_set_put(struct writ_buf *buf, const char *name, struct writ_view value);
 
 #endif

@@ -1,8 +1,28 @@
-/* Line by line. A label's value ends at the next quote: those of a gateway are names of its tables
- * and of its configuration, whose quotes are escaped. */
-#include "cli/commands/metrics_text.h"
+/* Line by line. A label's value ends at the next quote that is not escaped, and the labels at the
+ * next brace outside of a value: a name may have a brace. */
+#include "gateway/listener/metrics_text.h"
 
 #include "base/number.h"
+
+/* Where the value that begins at `at` has its quote. */
+static size_t
+end_of_value(struct writ_view text, size_t at)
+{
+    while (at < text.len && text.ptr[at] != '"') {
+        at += text.ptr[at] == '\\' ? 2 : 1;
+    }
+    return at < text.len ? at : text.len;
+}
+
+/* The brace that ends the labels, which begin behind `at`; the length when there is none. */
+static size_t
+end_of_labels(struct writ_view line, size_t at)
+{
+    while (at < line.len && line.ptr[at] != '}') {
+        at = line.ptr[at] == '"' ? end_of_value(line, at + 1) + 1 : at + 1;
+    }
+    return at < line.len ? at : line.len;
+}
 
 static bool
 read_line(struct writ_view line, struct writ_metrics_text_sample *ret)
@@ -14,8 +34,11 @@ read_line(struct writ_view line, struct writ_metrics_text_sample *ret)
         return false;
     }
     if (brace < space) {
-        size_t end = writ_view_search(line, WRIT_LIT("} "));
+        size_t end = end_of_labels(line, brace + 1);
 
+        if (!writ_view_has_prefix(writ_view_sub(line, end, line.len), WRIT_LIT("} "))) {
+            return false;
+        }
         sample.name = writ_view_sub(line, 0, brace);
         sample.labels = writ_view_sub(line, brace + 1, end - brace - 1);
         space = end + 1;
@@ -48,11 +71,12 @@ writ_metrics_text_label(const struct writ_metrics_text_sample *sample, struct wr
     struct writ_view rest = sample->labels;
 
     while (rest.len > 0) {
-        size_t equals = writ_view_search(rest, WRIT_LIT("=\"")), end = equals + 2;
+        size_t equals = writ_view_search(rest, WRIT_LIT("=\""));
+        size_t end = end_of_value(rest, equals + 2);
         struct writ_view label = writ_view_sub(rest, 0, equals);
 
-        while (end < rest.len && rest.ptr[end] != '"') {
-            end += rest.ptr[end] == '\\' ? 2 : 1;
+        if (equals == rest.len) {
+            break;
         }
         if (writ_view_equal(label, name)) {
             return writ_view_sub(rest, equals + 2, end - equals - 2);

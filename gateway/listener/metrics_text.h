@@ -1,7 +1,7 @@
 /* metrics_text.h - reads what a gateway answers to GET /metrics: the Prometheus text format, as our
  * own listener writes it. Pure; views are parts of the text. */
-#ifndef WRIT_CLI_METRICS_TEXT_H
-#define WRIT_CLI_METRICS_TEXT_H
+#ifndef WRIT_GATEWAY_METRICS_TEXT_H
+#define WRIT_GATEWAY_METRICS_TEXT_H
 
 #include "base/bytes.h"
 
