@@ -3,7 +3,9 @@
 // the minutes that the rules speak of.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SOURCE, prepare, startGateway, until } from '../support/js/gateway.mjs';
@@ -44,6 +46,17 @@ async function working(t, top = {}, options = {}) {
   return { up, gw, session, healthy: [await scrape(gw), HEALTHY_MIN] };
 }
 
+/** A receiver of an export that refuses everything, as `export` of a configuration. */
+async function refusing(t) {
+  const server = http.createServer((req, res) => { req.resume(); res.writeHead(503).end(); }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return [{ name: 'siem', to: `http://127.0.0.1:${server.address().port}/in`, format: 'json' }];
+}
+
 /** Scrapes while `act` goes on, a minute from one to the next. */
 async function growing(gw, act) {
   const history = [];
@@ -76,7 +89,7 @@ if (insideOwnMounts) {
   });
 
   test('faults of calls, upstreams, reviews, budgets and the ledger', async (t) => {
-    const { up, gw, session, healthy } = await working(t);
+    const { up, gw, session, healthy } = await working(t, { export: await refusing(t) });
     fires([healthy], []);
 
     await session.call('up__spend', { n: 8.5 });
@@ -161,6 +174,15 @@ if (insideOwnMounts) {
     fires([healthy, ...history], ['WritAnchorFails', 'WritNotifyFails']);
     await until(async () => (await gw.metric('writ_scrub_age_seconds')) > 0, 'a ledger that waits for its scrub');
     fires([[await scrape(gw), 90]], ['WritScrubLate'], { replace: ['_age_seconds > 3 * 86400', '_age_seconds > 0'] });
+  });
+
+  test('an export whose receiver refuses', async (t) => {
+    const { gw, healthy } = await working(t, { export: await refusing(t) });
+    await until(async () => (await gw.metric('writ_export_lag_seconds{export="siem"}')) > 0, 'a record that waits');
+    assert.ok((await gw.metric('writ_export_waiting{export="siem"}')) > 0);
+    const late = [await scrape(gw), FAULT_MIN];
+    fires([healthy, late], []);
+    fires([healthy, late], ['WritExportLags'], { replace: ['_lag_seconds > 900', '_lag_seconds > 0'] });
   });
 
   test('a disk that fills up, on a file system of its own', (t) => {
