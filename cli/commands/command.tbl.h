@@ -612,6 +612,7 @@ KILL_CALLER(kill_list)
 COMMAND(kill_lift, "kill lift", "URL ID", 2, 2, "permit stopped calls again",
     "Credentials that were revoked stay revoked. Exit 1 when the gateway refuses.")
 KILL_CALLER(kill_lift)
+VALUE(kill_lift, "reason", "TEXT", "Why the calls may run again; the ledger keeps it.")
 #undef KILL_CALLER
 
 /* options of every guard */

@@ -51,6 +51,19 @@ print_pulled(const struct writ_json *answer)
     }
 }
 
+static WRIT_RESULT
+put_lift(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    writ_write_object_begin(&w);
+    writ_write_text_if(&w, "reason", writ_cli_get(cli, "reason"));
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, err));
+    writ_buf_byte(ret, '\0');
+    return writ_buf_check(ret, err);
+}
+
 enum writ_exit
 writ_command_kill_pull(const struct writ_cli *cli)
 {
@@ -110,6 +123,7 @@ writ_command_kill_lift(const struct writ_cli *cli)
     WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) client = {0};
     struct writ_view id = writ_cli_operand(cli, 1);
     writ_auto_buf path = writ_buf_make(PATH_MAX);
+    writ_auto_buf body = writ_buf_make(BODY_MAX);
     struct writ_err err = {0};
     writ_result result;
 
@@ -122,7 +136,10 @@ writ_command_kill_lift(const struct writ_cli *cli)
         result = writ_buf_check(&path, &client.err);
     }
     if (writ_is_ok(result)) {
-        result = writ_admin_client_ask(&client, path.ptr, "{}");
+        result = put_lift(cli, &body, &client.err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_admin_client_ask(&client, path.ptr, body.ptr);
     }
     return writ_admin_client_end(&client, result);
 }

@@ -16,6 +16,17 @@ const AGENTS = [bearer('a1', { tenant: 'acme', subject: 'alice' }), bearer('a2',
   bearer('root', { subject: 'rita' }), bearer('acme-admin', { tenant: 'acme', subject: 'adam' }), bearer('nobody')];
 const [A1, A2, B1, ROOT, ADAM, NOBODY] = AGENTS;
 
+/** The facts of the ledger, as they are recorded. */
+function facts(gw) {
+  const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
+  try {
+    return db.prepare('SELECT bytes FROM record JOIN body USING (leaf) WHERE kind = 5 ORDER BY leaf').all()
+      .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
+  } finally {
+    db.close();
+  }
+}
+
 async function world(t, options = {}) {
   const up = await startUpstream(t);
   const gw = await startGateway(t,
@@ -356,7 +367,9 @@ test('writ stop works from the command line', async (t) => {
   const refused = writ(['kill', 'lift', w.admin, id, '--token', w.gw.path('token-nobody')]);
   assert.equal(refused.code, 1);
   assert.match(refused.err, /not_administrator/);
-  assert.equal(writ(['kill', 'lift', w.admin, id, '--token', token]).code, 0);
+  assert.equal(writ(['kill', 'lift', w.admin, id, '--token', token, '--reason', 'it is back']).code, 0);
+  const lifted = facts(w.gw).find((f) => f.event === 'kill_lifted');
+  assert.deepEqual([lifted.data.id, lifted.data.reason], [id, 'it is back']);
   assert.equal(await w.call(A1), 'ran');
   assert.equal(writ(['kill', 'pull', w.admin, 'agent', 'a1', '--token', token]).code, 2);
   const one = writ(['kill', 'pull', w.admin, 'credential', jti(w.up.calls[0].credential), '--token', token, '--reason',
