@@ -342,9 +342,9 @@ COMMAND(ledger_release, "ledger release", "CONFIG UPSTREAM/TOOL", 2, 2,
     "`ledger resume` its calls are no longer refused with `ledger_resumed`. Run it while no gateway runs.")
 COMMAND(ledger_watch, "ledger watch", "URL", 1, 1, "follow a gateway's checkpoints",
     "Requests the last checkpoint from the admin listener at URL repeatedly, with the proof that it "
-    "only appends to the one seen before, which is kept in a file. Prints origin and size of each "
-    "new one. When a checkpoint is not signed by a trusted key, has fewer records "
-    "(ROLLBACK) or other ones (FORK), it prints that and ends with exit 1.")
+    "only appends to the one seen before, which is kept in a file. Writes a line of JSON with origin and "
+    "number of records to standard error for each new one. When a checkpoint is not signed by a trusted key, has "
+    "fewer records (ROLLBACK) or other ones (FORK), it writes that and ends with exit 1.")
 REQUIRED(ledger_watch, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
 REQUIRED(ledger_watch, "state", "FILE", "File for the last good checkpoint; may be absent.")
 VALUE(ledger_watch, "every", "S", "Seconds between two requests; 10 by default.")

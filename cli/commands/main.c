@@ -15,7 +15,8 @@ static const struct writ_moved moved[] = {
 static bool
 serves(const struct writ_cli *cli)
 {
-    static const char *const always[] = {"serve", "guard_http", "guard_check", "guard_stdio"};
+    static const char *const always[] = {
+        "serve", "guard_http", "guard_check", "guard_stdio", "ledger_watch"};
     struct writ_view id = writ_view_str(cli->command->id);
 
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) {

@@ -1,5 +1,6 @@
 /* writ ledger watch: follows the checkpoints of a gateway, and fails loudly when one does not
  * append to those seen before. */
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "cli/commands/trust.h"
@@ -21,6 +22,7 @@
 
 struct watch {
     const struct writ_cli *cli;
+    struct writ_log *log;
     struct writ_trust trust;
     struct writ_arena *arena;
     struct writ_buf seen; /* the last good checkpoint; empty: none yet */
@@ -186,9 +188,8 @@ look(struct watch *w, struct writ_err *err)
         writ_buf_put(&w->seen, note);
         WRIT_TRY(writ_buf_check(&w->seen, err));
         WRIT_TRY(write_state(w, writ_cli_get(w->cli, "state").ptr, err));
-        writ_cli_print(
-            WRIT_VIEW_FMT " %llu\n", WRIT_VIEW_ARG(now.origin), (unsigned long long)now.size);
-        (void)fflush(stdout);
+        WRIT_LOG(w->log, WRIT_EVENT_CHECKPOINT_SEEN, writ_log_text("origin", now.origin),
+            writ_log_int("records", (int64_t)now.size));
     }
     return WRIT_DONE;
 }
@@ -210,7 +211,9 @@ read_every(const struct writ_cli *cli, uint64_t *ret)
 enum writ_exit
 writ_command_ledger_watch(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct watch, watch_wipe) w = {.cli = cli, .arena = writ_arena_new(ARENA_MAX)};
+    struct writ_log log;
+    WRIT_AUTO(struct watch, watch_wipe)
+    w = {.cli = cli, .log = &log, .arena = writ_arena_new(ARENA_MAX)};
     struct writ_err err = {0};
     uint64_t every_s;
     writ_result result;
@@ -218,6 +221,7 @@ writ_command_ledger_watch(const struct writ_cli *cli)
     if (!read_every(cli, &every_s)) {
         return WRIT_EXIT_USAGE;
     }
+    writ_log_init(&log, STDERR_FILENO, WRIT_LOG_INFO, cli->clock);
     result = w.arena == NULL ? (writ_result){WRIT_E_NOMEM}
                              : writ_trust_read(writ_cli_get(cli, "key").ptr, &w.trust, &err);
     if (writ_is_ok(result)) {
@@ -226,7 +230,7 @@ writ_command_ledger_watch(const struct writ_cli *cli)
     while (writ_is_ok(result)) {
         result = look(&w, &err);
         if (w.is_bad) {
-            (void)fprintf(stderr, "%s\n", err.text);
+            WRIT_LOG(&log, WRIT_EVENT_CHECKPOINT_REFUSED, writ_log_str("why", err.text));
             return WRIT_EXIT_NEGATIVE;
         }
         if (writ_cli_has(cli, "once")) {
@@ -234,7 +238,7 @@ writ_command_ledger_watch(const struct writ_cli *cli)
         }
         if (result.code == WRIT_E_IO) { /* the gateway may be restarting: that alone proves
                                          * nothing */
-            (void)fprintf(stderr, "%s\n", err.text);
+            WRIT_LOG(&log, WRIT_EVENT_CHECKPOINT_MISSED, writ_log_str("why", err.text));
             result = WRIT_DONE;
         }
         (void)sleep((unsigned)every_s);

@@ -2,14 +2,15 @@
  *
  * X(NAME, name, programs, LEVEL, "members", "meaning")
  *   NAME, name  the event in the source and in the line; a name is never used for something else
- *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard), WRAP (writ wrap)
+ *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard), WRAP (writ wrap),
+ *               WATCH (writ ledger watch)
  *   LEVEL       ERROR, WARN, INFO or DEBUG (log.h)
  *   members     of the line, besides time, level and event, in their order; one that does not apply
  *               is left out
  *   meaning     for the operator
  *
- * An event without a row cannot be logged. The pages docs/monitoring.md and docs/guard.md list the
- * rows of their program, and every line that a test reads is compared with its row. */
+ * An event without a row cannot be logged. Each program has a page with its rows (integration.log
+ * names it), and every line that a test reads is compared with its row. */
 #ifndef WRIT_BASE_LOG_EVENT_TBL_H
 #define WRIT_BASE_LOG_EVENT_TBL_H
 
@@ -48,7 +49,7 @@
         "an error in the file, as `writ check` reports it")                                        \
     X(CONFIGURATION_WARNING, configuration_warning, SERVE | WRAP, WARN, "file, line, at, why",            \
         "a warning about the file, as `writ check` reports it")                                    \
-    X(NOT_STARTED, not_started, SERVE | GUARD | WRAP, ERROR, "file, code, why",                    \
+    X(NOT_STARTED, not_started, SERVE | GUARD | WRAP | WATCH, ERROR, "file, code, why",            \
         "the program does not start, or cannot go on, and why")                                    \
     X(LEDGER_AWAITED, ledger_awaited, SERVE, INFO, "why",                                          \
         "with `--idle`: another process has the ledger open; the gateway waits up to 10 s for it") \
@@ -179,6 +180,13 @@
         "every call is refused until the user agrees to the rules, and how")                       \
     X(WRAP_TROUBLE, wrap_trouble, WRAP, WARN, "why",                                               \
         "the gateway cannot be reached, refused a message, or ended a session")                    \
+    /* ---- writ ledger watch */                                                                   \
+    X(CHECKPOINT_SEEN, checkpoint_seen, WATCH, INFO, "origin, records",                            \
+        "a new checkpoint, which only appends to the one before")                                  \
+    X(CHECKPOINT_REFUSED, checkpoint_refused, WATCH, ERROR, "why",                                 \
+        "the watch ends with exit 1: `ROLLBACK`, `FORK`, or no trusted key signed")                \
+    X(CHECKPOINT_MISSED, checkpoint_missed, WATCH, WARN, "why",                                    \
+        "the gateway did not answer; the watch asks again")                                        \
     /* ---- the guard */                                                                           \
     X(GUARD_LET_THROUGH, let_through, GUARD, DEBUG, "reason, tool, jti",                           \
         "a call that the guard passed to the server")                                              \

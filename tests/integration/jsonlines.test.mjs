@@ -2,7 +2,7 @@
 // command line, a fault at the start, and children that write anything.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ function failing(program, args, { cwd, input = '', env = {} } = {}) {
   return all;
 }
 
-test('serve, guard and wrap report a wrong command line as a line of the log', () => {
+test('serve, guard, wrap and ledger watch report a wrong command line as a line of the log', () => {
   for (const [program, ...args] of [
     ['serve', 'serve'], ['serve', 'serve', 'a', 'b'], ['serve', 'serve', '--nonsense', 'a'],
     ['serve', 'serve', '--idle', 'x', 'a'], ['serve', 'serve', '--idle'], ['serve', 'serve', '--json', 'none'],
@@ -43,6 +43,8 @@ test('serve, guard and wrap report a wrong command line as a line of the log', (
     ['guard', 'guard', 'http', '--keys', 'k', '--aud', 'a', '--used', 'u', '--skew', 'x', 'http://127.0.0.1:1'],
     ['wrap', 'wrap'], ['wrap', 'wrap', '--idle', 'x', '--', 'a'], ['wrap', 'wrap', '--nonsense'],
     ['wrap', 'wrap', '--client-config', 'x'],
+    ['watch', 'ledger', 'watch'], ['watch', 'ledger', 'watch', 'http://127.0.0.1:1', '--nonsense'],
+    ['watch', 'ledger', 'watch', 'http://127.0.0.1:1', '--key', 'k', '--state', 's', '--every', 'x'],
   ]) {
     const [line] = failing(program, args);
     if (!args.includes('none')) assert.match(line.why, /Run: writ \w+.* --help$/);
@@ -79,6 +81,23 @@ test('guard and wrap report each fault of a start as lines of the log', (t) => {
   const lines = failing('wrap', ['wrap', '--config', 'bad.yaml'], home);
   assert.ok(lines.some((l) => l.event === 'configuration_error' && l.line === 1), JSON.stringify(lines));
   failing('wrap', ['wrap', '--', '/nonexistent/server'], home);
+});
+
+test('ledger watch reports a fault of a start and a silent gateway as lines of the log', async (t) => {
+  const dir = folder(t);
+  const gw = await startGateway(t, {});
+  const args = (key) => ['ledger', 'watch', 'http://127.0.0.1:1', '--key', key, '--state', join(dir, 'seen')];
+  failing('watch', args(join(dir, 'none')));
+  const key = spawnSync(BIN, ['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys')]).stdout;
+  writeFileSync(join(dir, 'key'), key);
+  failing('watch', [...args(join(dir, 'key')), '--once']);
+  const watch = spawn(BIN, args(join(dir, 'key')), { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => watch.kill('SIGKILL'));
+  watch.stdout.on('data', (text) => assert.fail(String(text)));
+  const [text] = await once(watch.stderr.setEncoding('utf8'), 'data');
+  const line = JSON.parse(text);
+  checkLine('watch', line);
+  assert.equal(line.event, 'checkpoint_missed');
 });
 
 const NOISE = `

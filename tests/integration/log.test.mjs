@@ -147,7 +147,7 @@ test('a stalled log delays no call and loses no line', async (t) => {
 
 test('the pages of the log list the events of the table', () => {
   for (const [program, page] of [['serve', 'docs/monitoring.md'], ['guard', 'docs/guard.md'],
-    ['wrap', 'docs/wrap.md']]) {
+    ['wrap', 'docs/wrap.md'], ['watch', 'docs/receipts.md']]) {
     const text = readFileSync(join(SOURCE, page), 'utf8').split('### All events\n')[1].split(/\n##+ /)[0];
     assert.deepEqual(text.split('\n').filter((l) => l.startsWith('| `')), pageOf(program));
   }

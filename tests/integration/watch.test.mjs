@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { BIN, bearer, existsSync, startGateway, writ } from '../support/js/gateway.mjs';
+import { checkLine } from '../support/js/log-events.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { all as say, verdicts } from '../support/js/verifiers.mjs';
@@ -31,7 +32,14 @@ async function calls(gw, n, from = 0) {
 }
 const watch = (gw, key) =>
   writ(['ledger', 'watch', `http://127.0.0.1:${gw.adminPort}`, '--key', key, '--state', gw.path('seen.txt'), '--once']);
-const size = (run) => Number(run.out.split(' ')[1]);
+/** The only line of a run, which is one of the log. */
+const said = (run) => {
+  assert.equal(run.out, '');
+  const line = JSON.parse(run.err);
+  checkLine('watch', line);
+  return line;
+};
+const size = (run) => said(run).records;
 
 /** The gateway's files, with its own memory, for a restore that the gateway cannot detect on its own. */
 function keep(gw, to) {
@@ -50,8 +58,8 @@ test('writ watch follows a growing ledger and reports a rollback or a fork', asy
   await calls(gw, 2);
   const first = watch(gw, key);
   assert.equal(first.code, 0, first.err);
-  assert.match(first.out, /^writ-ledger\/[0-9a-f-]{36} \d+\n$/);
-  assert.equal(watch(gw, key).out, '', 'nothing new');
+  assert.match(said(first).origin, /^writ-ledger\/[0-9a-f-]{36}$/);
+  assert.equal(watch(gw, key).err, '', 'nothing new');
   await gw.stop();
   keep(gw, gw.path('copy.db'));
   await gw.start();
@@ -66,11 +74,12 @@ test('writ watch follows a growing ledger and reports a rollback or a fork', asy
   await gw.start();
   const back = watch(gw, key);
   assert.equal(back.code, 1);
-  assert.match(back.err, /^ROLLBACK: \d+ records, where there were \d+\n$/);
+  assert.equal(said(back).event, 'checkpoint_refused');
+  assert.match(said(back).why, /^ROLLBACK: \d+ records, where there were \d+$/);
   await calls(gw, 12, 100);
   const fork = watch(gw, key);
   assert.equal(fork.code, 1);
-  assert.match(fork.err, /^FORK: the \d+ records of now do not begin with the \d+ of then\n$/);
+  assert.match(said(fork).why, /^FORK: the \d+ records of now do not begin with the \d+ of then$/);
   assert.equal(readFileSync(gw.path('seen.txt'), 'utf8'), seen, 'what was good stays');
 });
 
@@ -82,9 +91,10 @@ test('writ watch reports an untrusted checkpoint, and an absent gateway is not a
   writeFileSync(strange, writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('strange')]).out);
   const run = watch(gw, strange);
   assert.deepEqual([run.code, existsSync(gw.path('seen.txt'))], [1, false]);
-  assert.match(run.err, /signed by none/);
+  assert.match(said(run).why, /signed by none/);
   await gw.stop();
-  assert.equal(watch(gw, key).code, 4);
+  const away = watch(gw, key);
+  assert.deepEqual([away.code, said(away).event], [4, 'not_started']);
   assert.equal(writ(['ledger', 'watch', 'http://127.0.0.1:1', '--key', key, '--state', 'x', '--every', '0']).code, 2);
 });
 
@@ -131,7 +141,7 @@ test('writ watch remembers checkpoints of a revoked key', async (t) => {
   assert.equal(writ(['keys', 'revoke', '--dir', gw.path('keys'), '--kid', kid]).code, 0);
   assert.equal((await gw.reload(gw.config)).event, 'reloaded');
   await calls(gw, 1, 20);
-  assert.match(watch(gw, key).err, /signed by none/, 'the next key is not known yet');
+  assert.match(said(watch(gw, key)).why, /signed by none/, 'the next key is not known yet');
   writeFileSync(key, writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys'), '--history']).out);
   const run = watch(gw, key);
   assert.equal(run.code, 0, run.err);
@@ -140,7 +150,7 @@ test('writ watch remembers checkpoints of a revoked key', async (t) => {
   putBack(gw, gw.path('copy.db'));
   await gw.start();
   await calls(gw, 1, 30);
-  assert.match(watch(gw, key).err, /^ROLLBACK/);
+  assert.match(said(watch(gw, key)).why, /^ROLLBACK/);
   assert.equal(readFileSync(gw.path('seen.txt'), 'utf8'), seen);
   writeFileSync(gw.path('seen.txt'), 'nothing\n');
   assert.equal(watch(gw, key).code, 3, 'what is no checkpoint is not taken for one');

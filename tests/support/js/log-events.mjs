@@ -15,7 +15,7 @@ export const LOG_EVENTS = [...TABLE.matchAll(ROW)].map(([, , name, programs, lev
   const [members, meaning] = texts(rest);
   return {
     name,
-    programs: programs.match(/SERVE|GUARD|WRAP/g).map((p) => p.toLowerCase()),
+    programs: programs.match(/SERVE|GUARD|WRAP|WATCH/g).map((p) => p.toLowerCase()),
     level: level.toLowerCase(),
     members: members.split(', '),
     meaning,
@@ -24,7 +24,7 @@ export const LOG_EVENTS = [...TABLE.matchAll(ROW)].map(([, , name, programs, lev
 
 const rowOf = (program, event) => LOG_EVENTS.find((row) => row.name === event && row.programs.includes(program));
 
-/** Throws unless the line of `serve`, `guard` or `wrap` has a row, its level, and members of it in its order. */
+/** Throws unless the line of `serve`, `guard`, `wrap` or `watch` has a row, its level, and members of it in its order. */
 export function checkLine(program, line) {
   const row = rowOf(program, line.event);
   const members = Object.keys(line).filter((key) => !OF_EVERY_LINE.has(key));
