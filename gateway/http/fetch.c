@@ -8,6 +8,7 @@
 #define RETRY_MOST_S 86400  /* of a Retry-After */
 #define CONNECT_MS   30000L /* when there is no limit in all */
 #define PROTOCOLS    "http,https"
+#define UP_TO_NUL    ((curl_off_t)-1)
 #define CERTIFICATE  "Cert:" /* of an entry of CURLINFO_CERTINFO */
 
 /* ---- a connection that is kept: libcurl keeps it in its handle */
@@ -165,7 +166,10 @@ set_request(CURL *easy, const struct writ_fetch_request *request, struct curl_sl
                (curl_easy_setopt(easy, CURLOPT_SSLCERT, request->cert_file) == CURLE_OK &&
                    curl_easy_setopt(easy, CURLOPT_SSLKEY, request->key_file) == CURLE_OK)) &&
            (request->body == NULL ||
-               curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body) == CURLE_OK);
+               (curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                    request->body_len > 0 ? (curl_off_t)request->body_len : UP_TO_NUL) ==
+                       CURLE_OK &&
+                   curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body) == CURLE_OK));
 }
 
 static WRIT_RESULT

@@ -57,6 +57,7 @@ void writ_fetch_link_free(struct writ_fetch_link *link);
 struct writ_fetch_request {
     const char *accept;           /* a whole field; NULL: "Accept: application/json" */
     const char *body;             /* of a POST; NULL: a GET */
+    size_t body_len;              /* 0: up to its NUL */
     const char *type;             /* of the body: "Content-Type: ..."; NULL: a form, urlencoded */
     const char *authorization;    /* a whole field, "Authorization: Basic ..."; NULL: none */
     const char *ca_file;          /* PEM; NULL: the system's authorities */

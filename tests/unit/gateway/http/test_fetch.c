@@ -240,6 +240,24 @@ START_TEST(fetch_post_gives_every_status_as_an_answer)
 }
 END_TEST
 
+START_TEST(fetch_post_with_a_length_sends_bytes_behind_a_nul)
+{
+    static const struct peer_step takes[] = {PEER_DO(READ),
+        PEER_SAY(SEND, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), PEER_DO(END)};
+    struct peer *peer = peer_of(takes);
+    const struct writ_fetch_request binary = {.body = "a\0bc", .body_len = 3};
+    writ_auto_buf body = writ_buf_make(BODY_MAX);
+    char request[1024];
+    long status = 0;
+
+    ck_assert_ok(
+        writ_fetch_ask(url_of(peer, "127.0.0.1"), &binary, 2000, NULL, &status, &body, NULL));
+    peer_last(peer, request, sizeof request);
+    ck_assert_ptr_nonnull(strstr(request, "Content-Length: 3\r\n"));
+    peer_close(peer);
+}
+END_TEST
+
 START_TEST(fetch_error_omits_the_query)
 {
     struct writ_err err = {0};
@@ -272,4 +290,4 @@ WRIT_UNIT_MAIN("fetch", fetch_error_omits_the_query, fetch_post_error_names_the_
     proxies_of_the_environment_are_ignored, localhost_is_loopback, fetch_of_any_other_answer_fails,
     fetch_of_a_body_beyond_the_buffer_fails, fetch_from_a_closed_port_fails,
     fetch_from_a_silent_server_times_out, fetch_ends_when_stopped,
-    fetch_post_gives_every_status_as_an_answer)
+    fetch_post_gives_every_status_as_an_answer, fetch_post_with_a_length_sends_bytes_behind_a_nul)
