@@ -139,50 +139,38 @@ writ_request_span_wants_line(const struct writ_request *request)
     return telemetry != NULL && (writ_telemetry_config(telemetry)->logs || request->trace != NULL);
 }
 
-static struct writ_telemetry_record *
-take(const struct writ_request *request)
-{
-    struct writ_telemetry_record *record =
-        writ_telemetry_take(telemetry_of(request), request->worker->index);
-
-    if (record != NULL) {
-        record->from_us = request->x->arrived_us;
-        record->to_us = writ_loop_now_us(request->x->loop);
-        record->wall_us = writ_clock_wall_us(request->worker->gateway->clock) - record->to_us;
-    }
-    return record;
-}
-
-static void
-add_line(struct writ_telemetry_record *record, enum writ_event event,
+static struct writ_telemetry_record
+record_of(const struct writ_request *request, enum writ_event event,
     const struct writ_log_field *fields, size_t n)
 {
-    record->event = event;
-    for (size_t i = 0; i < n; i++) {
-        writ_telemetry_record_field(record, &fields[i]);
-    }
+    int64_t now_us = writ_loop_now_us(request->x->loop);
+
+    return (struct writ_telemetry_record){.event = event,
+        .fields = fields,
+        .fields_n = n,
+        .from_us = request->x->arrived_us,
+        .to_us = now_us,
+        .wall_us = writ_clock_wall_us(request->worker->gateway->clock) - now_us};
 }
 
 /* "tools/call pay"; only a tool that a rule lists, so that no caller can make up names. */
-static struct writ_telemetry_text
-name_of(const struct writ_request *request, struct writ_telemetry_record *record)
+static struct writ_view
+name_of(const struct writ_request *request, struct writ_view method, struct writ_buf *memory)
 {
-    char memory[NAME_MAX];
-    struct writ_buf name = writ_buf_over(memory, sizeof memory);
     const struct writ_call *call = request->call;
 
-    if (record->method.len > 0) {
-        writ_buf_put(&name, writ_telemetry_record_view(record, record->method));
+    if (method.len > 0) {
+        writ_buf_put(memory, method);
     } else if (request->endpoint->kind->problems) {
-        writ_buf_str(&name, request->endpoint->kind->by);
+        writ_buf_str(memory, request->endpoint->kind->by);
     } else {
-        writ_buf_str(&name, request->x->method == WRIT_METHOD_POST ? "message" : "stream");
+        writ_buf_str(memory, request->x->method == WRIT_METHOD_POST ? "message" : "stream");
     }
     if (call != NULL && call->verdict.rule != NULL && call->callee.tool.len > 0) {
-        writ_buf_byte(&name, ' ');
-        writ_buf_put(&name, call->callee.tool);
+        writ_buf_byte(memory, ' ');
+        writ_buf_put(memory, call->callee.tool);
     }
-    return writ_telemetry_record_text(record, writ_buf_view(&name));
+    return writ_buf_view(memory);
 }
 
 /* What went wrong with its message to the upstream; empty: nothing. */
@@ -212,27 +200,24 @@ error_of(const struct writ_request *request)
     return upstream_error(call);
 }
 
+/* `name` is memory for the name of the span. */
 static void
-add_spans(const struct writ_request *request, struct writ_telemetry_record *record)
+add_spans(
+    const struct writ_request *request, struct writ_telemetry_record *record, struct writ_buf *name)
 {
     const struct writ_trace *trace = request->trace;
-    struct writ_view error = error_of(request);
 
     record->spans = true;
-    record->span = trace->span;
-    record->link = trace->link;
-    for (size_t i = 0; i < WRIT_SPAN_ID_BYTES; i++) {
-        record->parent[i] = trace->parent.span_id[i];
-    }
+    record->span = &trace->span;
+    record->parent = &trace->parent;
+    record->link = &trace->link;
     if (request->method != WRIT_MCP_UNKNOWN) {
-        record->method = writ_telemetry_record_text(record, writ_method_name(request->method));
+        record->method = writ_method_name(request->method);
     }
-    record->name = name_of(request, record);
-    record->error = writ_telemetry_record_text(record, error);
-    record->failed = writ_telemetry_record_text(record, upstream_error(request->call));
-    for (size_t i = 0; i < trace->waits_n; i++) {
-        record->waits[i] = trace->waits[i];
-    }
+    record->name = name_of(request, record->method, name);
+    record->error = error_of(request);
+    record->failed = upstream_error(request->call);
+    record->waits = trace->waits;
     record->waits_n = trace->waits_n;
 }
 
@@ -240,18 +225,18 @@ void
 writ_request_span_line(const struct writ_request *request, enum writ_event event,
     const struct writ_log_field *fields, size_t n)
 {
-    struct writ_telemetry_record *record;
+    struct writ_telemetry *telemetry = telemetry_of(request);
+    struct writ_telemetry_record record;
 
-    if (telemetry_of(request) == NULL || !writ_telemetry_config(telemetry_of(request))->logs ||
-        (record = take(request)) == NULL) {
+    if (telemetry == NULL || !writ_telemetry_config(telemetry)->logs) {
         return;
     }
-    record->line = true;
+    record = record_of(request, event, fields, n);
+    record.line = true;
     if (request->trace != NULL && request->trace->sampled) {
-        record->span = request->trace->span;
+        record.span = &request->trace->span;
     }
-    add_line(record, event, fields, n);
-    writ_telemetry_put(telemetry_of(request), request->worker->index);
+    writ_telemetry_put(telemetry, request->worker->index, &record);
 }
 
 void
@@ -261,15 +246,17 @@ writ_request_span_end(const struct writ_request *request, enum writ_event event,
     struct writ_telemetry *telemetry = telemetry_of(request);
     bool spans = request->identity.agent.id.len > 0 && writ_request_span_is_sent(request);
     bool line = telemetry != NULL && has_line && writ_telemetry_config(telemetry)->logs;
-    struct writ_telemetry_record *record;
+    char memory[NAME_MAX];
+    struct writ_buf name = writ_buf_over(memory, sizeof memory);
+    struct writ_telemetry_record record;
 
-    if (telemetry == NULL || (!spans && !line) || (record = take(request)) == NULL) {
+    if (telemetry == NULL || (!spans && !line)) {
         return;
     }
-    record->line = line;
-    add_line(record, event, fields, n);
+    record = record_of(request, event, fields, n);
+    record.line = line;
     if (spans) {
-        add_spans(request, record);
+        add_spans(request, &record, &name);
     }
-    writ_telemetry_put(telemetry, request->worker->index);
+    writ_telemetry_put(telemetry, request->worker->index, &record);
 }

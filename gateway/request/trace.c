@@ -49,15 +49,17 @@ void
 writ_trace_wait(struct writ_trace *trace, enum writ_step step, int64_t now_us)
 {
     const struct awaited *what = &awaited[step];
+    struct writ_telemetry_wait *wait;
 
     if (trace == NULL) {
         return;
     }
+    wait = &trace->waits[trace->waits_n];
     trace->waiting = what->noted;
-    trace->wait = (struct writ_telemetry_wait){.name = what->name,
-        .step = writ_step_name(step),
-        .client = what->client,
-        .from_us = now_us};
+    wait->name = what->name;
+    wait->step = writ_step_name(step);
+    wait->client = what->client;
+    wait->from_us = now_us;
 }
 
 void
@@ -65,8 +67,8 @@ writ_trace_wait_ledger(struct writ_trace *trace)
 {
     if (trace != NULL) {
         trace->waiting = true;
-        trace->wait.name = "ledger";
-        trace->wait.client = false;
+        trace->waits[trace->waits_n].name = "ledger";
+        trace->waits[trace->waits_n].client = false;
     }
 }
 
@@ -89,23 +91,24 @@ is_same(const struct writ_telemetry_wait *last, const struct writ_telemetry_wait
 void
 writ_trace_continue(struct writ_trace *trace, int64_t now_us)
 {
-    struct writ_telemetry_wait *last;
+    struct writ_telemetry_wait *wait, *last;
 
     if (trace == NULL || !trace->waiting) {
         return;
     }
     trace->waiting = false;
-    trace->wait.to_us = now_us;
-    last = trace->waits_n > 0 ? &trace->waits[trace->waits_n - 1] : NULL;
-    if (last != NULL && is_same(last, &trace->wait)) {
+    wait = &trace->waits[trace->waits_n];
+    wait->to_us = now_us;
+    last = trace->waits_n > 0 ? wait - 1 : NULL;
+    if (last != NULL && is_same(last, wait)) {
         last->to_us = now_us;
         return;
     }
     for (size_t i = 0; i < WRIT_SPAN_ID_BYTES; i++) {
-        trace->wait.span_id[i] = trace->next[i];
+        wait->span_id[i] = trace->next[i];
     }
     writ_telemetry_make_id(trace->telemetry, trace->lane, trace->next, WRIT_SPAN_ID_BYTES);
     if (trace->waits_n < WRIT_TELEMETRY_WAITS_MAX) {
-        trace->waits[trace->waits_n++] = trace->wait;
+        trace->waits_n++;
     }
 }

@@ -20,9 +20,8 @@ struct writ_trace {
     struct writ_view state;                 /* the caller's tracestate, to pass on; or empty */
     unsigned char next[WRIT_SPAN_ID_BYTES]; /* of the next span, which an upstream may get */
     bool waiting;
-    struct writ_telemetry_wait wait; /* that has begun */
-    struct writ_telemetry_wait waits[WRIT_TELEMETRY_WAITS_MAX];
-    size_t waits_n;
+    struct writ_telemetry_wait waits[WRIT_TELEMETRY_WAITS_MAX + 1]; /* the next one has begun */
+    size_t waits_n;                                                 /* that have ended */
 };
 
 /** A trace for a request of that lane. NULL without telemetry, without spans, and without memory.

@@ -3,11 +3,20 @@
  * bound; in OTLP only its own. */
 #include "gateway/telemetry/otlp_metrics.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #define NS_PER_US  1000
 #define CUMULATIVE 2
 #define DIGITS_MAX 18 /* of an integer of 64 bits */
+
+/* Numbers of fields. A gauge, a sum and a histogram have the same for what they share. */
+enum { METRIC_NAME = 1, METRIC_DESCRIPTION = 2, METRIC_UNIT = 3 };
+enum { METRIC_GAUGE = 5, METRIC_SUM = 7, METRIC_HISTOGRAM = 9 };
+enum { DATA_POINTS = 1, DATA_TEMPORALITY = 2, SUM_IS_MONOTONIC = 3 };
+enum { POINT_START = 2, POINT_TIME = 3 };
+enum { NUMBER_DOUBLE = 4, NUMBER_INT = 6, NUMBER_ATTRIBUTES = 7 };
+enum { HISTOGRAM_COUNT = 4, HISTOGRAM_SUM = 5, HISTOGRAM_COUNTS = 6, HISTOGRAM_BOUNDS = 7 };
 
 enum kind { KIND_GAUGE = 0, KIND_SUM, KIND_HISTOGRAM };
 
@@ -17,72 +26,49 @@ struct reading {
     int64_t from_us, now_us;
     struct writ_view name, help;
     enum kind kind;
-    bool open; /* it has a value already */
+    bool open;            /* it has a value already */
+    size_t element, data; /* where it began, and its values */
     /* of a histogram */
-    struct writ_view bounds[WRIT_OTLP_BUCKETS_MAX];
+    double bounds[WRIT_OTLP_BUCKETS_MAX];
     uint64_t counts[WRIT_OTLP_BUCKETS_MAX], below;
     size_t buckets_n;
-    struct writ_view sum;
+    double sum;
 };
-
-static void
-put_digits(struct writ_write *w, uint64_t value)
-{
-    char memory[24];
-    struct writ_buf digits = writ_buf_over(memory, sizeof memory);
-
-    writ_buf_u64(&digits, value);
-    writ_write_string(w, writ_buf_view(&digits));
-}
-
-static void
-put_time(struct writ_write *w, const char *name, int64_t wall_us)
-{
-    writ_write_name(w, writ_view_str(name));
-    put_digits(w, (uint64_t)wall_us * NS_PER_US);
-}
 
 /* ---- a metric */
 
 static void
 open_metric(struct reading *r)
 {
-    static const char *const kinds[] = {
-        [KIND_GAUGE] = "gauge", [KIND_SUM] = "sum", [KIND_HISTOGRAM] = "histogram"};
-    struct writ_write *w = &r->otlp->w;
+    static const unsigned kinds[] = {
+        [KIND_GAUGE] = METRIC_GAUGE, [KIND_SUM] = METRIC_SUM, [KIND_HISTOGRAM] = METRIC_HISTOGRAM};
+    struct writ_buf *body = r->otlp->body;
 
     if (r->open) {
         return;
     }
     r->open = true;
-    r->otlp->n++;
-    writ_write_object_begin(w);
-    writ_write_text(w, "name", r->name);
-    writ_write_text(w, "description", r->help);
+    r->element = writ_otlp_element_begin(r->otlp);
+    writ_protobuf_put_bytes(body, METRIC_NAME, r->name);
+    writ_protobuf_put_bytes(body, METRIC_DESCRIPTION, r->help);
     if (writ_view_has_suffix(r->name, WRIT_LIT("_seconds"))) {
-        writ_write_text(w, "unit", WRIT_LIT("s"));
+        writ_protobuf_put_bytes(body, METRIC_UNIT, WRIT_LIT("s"));
     }
-    writ_write_name(w, writ_view_str(kinds[r->kind]));
-    writ_write_object_begin(w);
+    r->data = writ_protobuf_begin(body, kinds[r->kind]);
     if (r->kind != KIND_GAUGE) {
-        writ_write_count(w, "aggregationTemporality", CUMULATIVE);
+        writ_protobuf_put(body, DATA_TEMPORALITY, CUMULATIVE);
     }
     if (r->kind == KIND_SUM) {
-        writ_write_flag(w, "isMonotonic", true);
+        writ_protobuf_put(body, SUM_IS_MONOTONIC, true);
     }
-    writ_write_name(w, WRIT_LIT("dataPoints"));
-    writ_write_array_begin(w);
 }
 
 static void
 close_metric(struct reading *r)
 {
-    struct writ_write *w = &r->otlp->w;
-
     if (r->open) {
-        writ_write_array_end(w);
-        writ_write_object_end(w);
-        writ_write_object_end(w);
+        writ_protobuf_end(r->otlp->body, r->data);
+        writ_otlp_element_end(r->otlp, r->element);
     }
     r->open = false;
     r->buckets_n = 0;
@@ -90,23 +76,30 @@ close_metric(struct reading *r)
 }
 
 static void
+put_time(struct reading *r, unsigned field, int64_t wall_us)
+{
+    writ_protobuf_put_fixed64(r->otlp->body, field, (uint64_t)wall_us * NS_PER_US);
+}
+
+static size_t
 begin_point(struct reading *r)
 {
-    struct writ_write *w = &r->otlp->w;
+    size_t at;
 
     open_metric(r);
-    writ_write_object_begin(w);
+    at = writ_protobuf_begin(r->otlp->body, DATA_POINTS);
     if (r->kind != KIND_GAUGE) {
-        put_time(w, "startTimeUnixNano", r->from_us);
+        put_time(r, POINT_START, r->from_us);
     }
-    put_time(w, "timeUnixNano", r->now_us);
+    put_time(r, POINT_TIME, r->now_us);
+    return at;
 }
 
 /* ---- labels */
 
 /* Reads name="value" at `at`, with its escapes, and returns the place behind it. */
 static size_t
-put_label(struct writ_write *w, struct writ_view labels, size_t at)
+put_label(struct writ_buf *body, struct writ_view labels, size_t at)
 {
     char memory[WRIT_OTLP_LABEL_MAX];
     struct writ_buf value = writ_buf_over(memory, sizeof memory);
@@ -118,51 +111,59 @@ put_label(struct writ_write *w, struct writ_view labels, size_t at)
         at += labels.ptr[at] == '\\' && at + 1 < labels.len ? 1 : 0;
         writ_buf_byte(&value, labels.ptr[at++]);
     }
-    writ_otlp_put_text(w, name, writ_buf_view(&value));
+    writ_otlp_put_text(body, NUMBER_ATTRIBUTES, name, writ_buf_view(&value));
     return at + 1;
 }
 
 static void
-put_labels(struct writ_write *w, struct writ_view labels)
+put_labels(struct writ_buf *body, struct writ_view labels)
 {
-    writ_write_name(w, WRIT_LIT("attributes"));
-    writ_write_array_begin(w);
     for (size_t at = 0; at < labels.len; at++) { /* past the comma */
-        at = put_label(w, labels, at);
+        at = put_label(body, labels, at);
     }
-    writ_write_array_end(w);
 }
 
 /* ---- values */
 
+/* An integer of the text, in two's complement. */
 static bool
-is_integer(struct writ_view number)
+is_integer(struct writ_view number, uint64_t *ret)
 {
-    struct writ_view digits =
-        writ_view_has_prefix(number, WRIT_LIT("-")) ? writ_view_sub(number, 1, SIZE_MAX) : number;
+    bool negative = writ_view_has_prefix(number, WRIT_LIT("-"));
+    struct writ_view digits = negative ? writ_view_sub(number, 1, SIZE_MAX) : number;
+    uint64_t value = 0;
 
-    for (size_t i = 0; i < digits.len; i++) {
-        if (digits.ptr[i] < '0' || digits.ptr[i] > '9') {
-            return false;
-        }
+    if (digits.len > DIGITS_MAX || !writ_is_ok(writ_text_u64(digits, 0, UINT64_MAX, &value))) {
+        return false;
     }
-    return digits.len > 0 && digits.len <= DIGITS_MAX;
+    *ret = negative ? 0 - value : value;
+    return true;
+}
+
+/* It is the gateway's own text: each value is a number. */
+static double
+number_of(struct writ_view text)
+{
+    double value = 0;
+
+    WRIT_IGNORE(writ_number_read(text, &value));
+    return value;
 }
 
 static void
 put_value(struct reading *r, struct writ_view labels, struct writ_view value)
 {
-    struct writ_write *w = &r->otlp->w;
+    struct writ_buf *body = r->otlp->body;
+    size_t at = begin_point(r);
+    uint64_t integer;
 
-    begin_point(r);
-    if (is_integer(value)) {
-        writ_write_text(w, "asInt", value);
+    if (is_integer(value, &integer)) {
+        writ_protobuf_put_fixed64(body, NUMBER_INT, integer);
     } else {
-        writ_write_name(w, WRIT_LIT("asDouble"));
-        writ_write_raw(w, value);
+        writ_protobuf_put_double(body, NUMBER_DOUBLE, number_of(value));
     }
-    put_labels(w, labels);
-    writ_write_object_end(w);
+    put_labels(body, labels);
+    writ_protobuf_end(body, at);
 }
 
 /* le="0.005" and all values up to there; the last bound is +Inf. */
@@ -175,7 +176,7 @@ take_bucket(struct reading *r, struct writ_view labels, struct writ_view value)
         !writ_is_ok(writ_text_u64(value, 0, UINT64_MAX, &below))) {
         return;
     }
-    r->bounds[r->buckets_n] = writ_view_sub(labels, 4, labels.len - 5);
+    r->bounds[r->buckets_n] = number_of(writ_view_sub(labels, 4, labels.len - 5));
     r->counts[r->buckets_n++] = below - r->below;
     r->below = below;
 }
@@ -183,25 +184,24 @@ take_bucket(struct reading *r, struct writ_view labels, struct writ_view value)
 static void
 put_histogram(struct reading *r, struct writ_view count)
 {
-    struct writ_write *w = &r->otlp->w;
+    struct writ_buf *body = r->otlp->body;
+    size_t at = begin_point(r), list;
+    uint64_t n = 0;
 
-    begin_point(r);
-    writ_write_name(w, WRIT_LIT("bucketCounts"));
-    writ_write_array_begin(w);
+    WRIT_IGNORE(writ_text_u64(count, 0, UINT64_MAX, &n));
+    writ_protobuf_put_fixed64(body, HISTOGRAM_COUNT, n);
+    writ_protobuf_put_double(body, HISTOGRAM_SUM, r->sum);
+    list = writ_protobuf_begin(body, HISTOGRAM_COUNTS);
     for (size_t i = 0; i < r->buckets_n; i++) {
-        put_digits(w, r->counts[i]);
+        writ_protobuf_put_word(body, r->counts[i]);
     }
-    writ_write_array_end(w);
-    writ_write_name(w, WRIT_LIT("explicitBounds"));
-    writ_write_array_begin(w);
+    writ_protobuf_end(body, list);
+    list = writ_protobuf_begin(body, HISTOGRAM_BOUNDS);
     for (size_t i = 0; i + 1 < r->buckets_n; i++) {
-        writ_write_raw(w, r->bounds[i]);
+        writ_protobuf_put_word(body, writ_protobuf_double_bits(r->bounds[i]));
     }
-    writ_write_array_end(w);
-    writ_write_text(w, "count", count);
-    writ_write_name(w, WRIT_LIT("sum"));
-    writ_write_raw(w, r->sum);
-    writ_write_object_end(w);
+    writ_protobuf_end(body, list);
+    writ_protobuf_end(body, at);
 }
 
 /* ---- lines */
@@ -227,7 +227,7 @@ take_sample(struct reading *r, struct writ_view line)
     } else if (writ_view_has_suffix(name, WRIT_LIT("_bucket"))) {
         take_bucket(r, labels, value);
     } else if (writ_view_has_suffix(name, WRIT_LIT("_sum"))) {
-        r->sum = value;
+        r->sum = number_of(value);
     } else {
         put_histogram(r, value);
     }

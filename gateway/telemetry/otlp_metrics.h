@@ -1,6 +1,6 @@
-/* otlp_metrics.h - metrics in the JSON encoding of OTLP, translated from the text of /metrics, so
- * that both have the same names, labels and values. Counters and histograms are sums since the
- * start of the gateway. */
+/* otlp_metrics.h - metrics of OTLP (otlp.h), translated from the text of /metrics, so that both
+ * have the same names, labels and values. Counters and histograms are sums since the start of the
+ * gateway. */
 #ifndef WRIT_GATEWAY_TELEMETRY_OTLP_METRICS_H
 #define WRIT_GATEWAY_TELEMETRY_OTLP_METRICS_H
 
@@ -12,7 +12,7 @@
 /**
  * Adds all metrics of a text; a metric without values is left out.
  *
- * @param otlp     begun with WRIT_OTLP_METRICS
+ * @param otlp     begun
  * @param text     the gateway's own, in the Prometheus text format
  * @param from_us  wall: the start of the gateway
  * @param now_us   wall: of the text

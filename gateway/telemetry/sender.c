@@ -9,6 +9,10 @@
 #define URL_MAX      1100
 #define RESPONSE_MAX (1U << 16)
 
+/* Numbers of fields of the answer. */
+enum { ANSWER_PARTIAL_SUCCESS = 1 };
+enum { PARTIAL_REJECTED = 1 };
+
 static const char *const paths[WRIT_OTLP_SIGNALS] = {
     [WRIT_OTLP_TRACES] = "/v1/traces",
     [WRIT_OTLP_LOGS] = "/v1/logs",
@@ -143,40 +147,51 @@ may_again(long status)
     return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-/* {"partialSuccess": {"rejectedSpans": "3"}}: a number of 64 bits, as text or as number. */
-static uint64_t
-rejected(struct writ_view text)
+/* The last value of a field in a message; false without one, or when it is not a message. */
+static bool
+find(struct writ_view message, uint64_t number, enum writ_protobuf_wire wire,
+    struct writ_protobuf_field *ret)
 {
-    static const char *const names[] = {
-        "rejectedSpans", "rejectedLogRecords", "rejectedDataPoints"};
-    writ_auto_arena arena = writ_arena_new(RESPONSE_MAX * 16);
-    const struct writ_json *answer = NULL, *partial;
-    uint64_t n = 0;
+    struct writ_protobuf_field field;
+    bool found = false;
 
-    if (arena == NULL ||
-        !writ_is_ok(writ_json_read(text, &writ_json_limits_default, arena, &answer, NULL))) {
-        return 0;
-    }
-    partial = writ_json_get(answer, WRIT_LIT("partialSuccess"));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct writ_view digits = writ_json_text(writ_json_get(partial, writ_view_str(names[i])));
-        if (writ_is_ok(writ_text_u64(digits, 1, UINT32_MAX, &n))) {
-            return n;
+    while (message.len > 0) {
+        if (!writ_is_ok(writ_protobuf_read(&message, &field))) {
+            return false;
+        }
+        if (field.number == number && field.wire == wire) {
+            *ret = field;
+            found = true;
         }
     }
-    return 0;
+    return found;
+}
+
+/* How many elements were not taken, as partial_success says. It has the same numbers for all
+ * signals. */
+static uint64_t
+rejected(struct writ_view answer)
+{
+    struct writ_protobuf_field partial, count;
+
+    return find(answer, ANSWER_PARTIAL_SUCCESS, WRIT_PROTOBUF_BYTES, &partial) &&
+                   find(partial.bytes, PARTIAL_REJECTED, WRIT_PROTOBUF_VARINT, &count)
+               ? count.value
+               : 0;
 }
 
 WRIT_RESULT
-writ_sender_send(struct writ_sender *sender, enum writ_otlp_signal signal, const char *body,
+writ_sender_send(struct writ_sender *sender, enum writ_otlp_signal signal, struct writ_view body,
     int64_t timeout_ms, const atomic_bool *stop, struct writ_sent *ret, struct writ_err *err)
 {
     const struct writ_telemetry_config *config = sender->config;
     WRIT_AUTO(struct fields, fields_wipe)
     fields = {.text = writ_buf_make(WRIT_SENDER_FILE_MAX + 1)};
     const struct writ_fetch_request request = {
-        .body = body,
-        .type = "Content-Type: application/json",
+        .accept = "Accept: application/x-protobuf",
+        .body = body.ptr,
+        .body_len = body.len,
+        .type = "Content-Type: application/x-protobuf",
         .ca_file = config->ca.len > 0 ? config->ca.ptr : NULL,
         .fields = fields.lines,
         .link = sender->link,

@@ -1,5 +1,5 @@
 /* sender.h - one body of OTLP to the collector (opentelemetry-proto, docs/specification.md,
- * OTLP/HTTP).
+ * OTLP/HTTP, binary).
  *
  * Blocks; for one thread. */
 #ifndef WRIT_GATEWAY_TELEMETRY_SENDER_H
@@ -28,9 +28,8 @@ WRIT_RESULT writ_sender_new(
 void writ_sender_free(struct writ_sender *sender);
 
 /**
- * Sends a body.
+ * Sends a body, which is not empty.
  *
- * @param body        NUL-terminated
  * @param timeout_ms  in all
  * @param stop        cancels soon after it becomes true; may be NULL
  * @param ret         always written
@@ -41,7 +40,7 @@ void writ_sender_free(struct writ_sender *sender);
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_sender_send(struct writ_sender *sender, enum writ_otlp_signal signal,
-    const char *body, int64_t timeout_ms, const atomic_bool *stop, struct writ_sent *ret,
+    struct writ_view body, int64_t timeout_ms, const atomic_bool *stop, struct writ_sent *ret,
     struct writ_err *err);
 
 #endif

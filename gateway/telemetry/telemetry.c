@@ -1,5 +1,8 @@
 /* telemetry.c
  *
+ * A loop encodes what it puts, so that the thread of the background only joins the pieces: the
+ * bytes of a request are written once and copied once.
+ *
  * Invariants:
  *  (1) a lane's ring is put by its loop, and read by the thread of the background, or by
  *      writ_telemetry_end when that thread has ended.
@@ -14,8 +17,9 @@
 #include "gateway/telemetry/telemetry_ring.h"
 #include "gateway/telemetry/sender.h"
 
-#define PAUSE_US   INT64_C(100000) /* between two readings of the rings */
-#define BATCH_MAX  512             /* records */
+#define PAUSE_US   INT64_C(100000)   /* between two readings of the rings */
+#define BATCH_MAX  1024              /* records */
+#define BATCH_FULL ((size_t)4 << 20) /* bytes of a body: nothing more is read */
 #define BODY_MAX   ((size_t)16 << 20)
 #define TIMEOUT_MS 10000
 #define TRIES_MAX  6
@@ -41,7 +45,7 @@ struct lane {
 struct batch {
     enum writ_otlp_signal signal;
     struct writ_otlp otlp;
-    struct writ_buf body; /* NUL-terminated when it is complete */
+    struct writ_buf body;
     bool waits;
     unsigned tries;
 };
@@ -109,23 +113,39 @@ writ_telemetry_samples(
     return random < telemetry->options.config->sample;
 }
 
-struct writ_telemetry_record *
-writ_telemetry_take(struct writ_telemetry *telemetry, size_t lane)
+static bool
+encode(struct writ_telemetry_ring *ring, const struct writ_telemetry_record *record)
 {
-    struct lane *of = &telemetry->lanes[lane];
-    struct writ_telemetry_record *record = writ_telemetry_ring_take(of->ring);
+    struct writ_buf entry;
+    size_t spans_len;
 
-    if (record == NULL) {
-        atomic_store_explicit(&of->lost, atomic_load_explicit(&of->lost, memory_order_relaxed) + 1,
-            memory_order_relaxed);
+    if (!writ_telemetry_ring_take(ring, &entry)) {
+        return false;
     }
-    return record;
+    if (record->spans) {
+        writ_otlp_put_spans(&entry, record);
+    }
+    spans_len = entry.len;
+    if (record->line) {
+        writ_otlp_put_line(&entry, record);
+    }
+    if (entry.failed != WRIT_E_UNSET) {
+        return false; /* longer than an entry may be */
+    }
+    writ_telemetry_ring_put(ring, &entry, spans_len, record->spans ? writ_otlp_spans(record) : 0);
+    return true;
 }
 
 void
-writ_telemetry_put(struct writ_telemetry *telemetry, size_t lane)
+writ_telemetry_put(
+    struct writ_telemetry *telemetry, size_t lane, const struct writ_telemetry_record *record)
 {
-    writ_telemetry_ring_put(telemetry->lanes[lane].ring);
+    struct lane *of = &telemetry->lanes[lane];
+
+    if (!encode(of->ring, record)) {
+        atomic_store_explicit(&of->lost, atomic_load_explicit(&of->lost, memory_order_relaxed) + 1,
+            memory_order_relaxed);
+    }
 }
 
 /* ---- what is lost */
@@ -182,7 +202,7 @@ batch_begin(struct writ_telemetry *telemetry, struct batch *batch)
 {
     writ_buf_clear(&batch->body);
     batch->tries = 0;
-    writ_otlp_begin(&batch->otlp, batch->signal, writ_buf_view(&telemetry->resource), &batch->body);
+    writ_otlp_begin(&batch->otlp, writ_buf_view(&telemetry->resource), &batch->body);
 }
 
 static void
@@ -190,23 +210,31 @@ batch_end(struct writ_telemetry *telemetry, struct batch *batch)
 {
     writ_result ended = writ_otlp_end(&batch->otlp, NULL);
 
-    writ_buf_byte(&batch->body, '\0');
     batch->waits = batch->otlp.n > 0;
-    if (!writ_is_ok(ended) || !writ_is_ok(writ_buf_check(&batch->body, NULL))) {
+    if (!writ_is_ok(ended)) {
         lose(telemetry, batch->otlp.n);
         batch->waits = false;
     }
 }
 
-static void
-add(struct writ_telemetry *telemetry, const struct writ_telemetry_record *record)
+static bool
+is_full(const struct writ_telemetry *telemetry)
 {
-    if (record->spans) {
-        writ_otlp_add_spans(&telemetry->traces.otlp, record);
+    return telemetry->traces.body.len >= BATCH_FULL || telemetry->logs.body.len >= BATCH_FULL;
+}
+
+static bool
+add_first(struct writ_telemetry *telemetry, struct writ_telemetry_ring *ring)
+{
+    struct writ_telemetry_entry entry;
+
+    if (!writ_telemetry_ring_first(ring, &entry)) {
+        return false;
     }
-    if (record->line) {
-        writ_otlp_add_line(&telemetry->logs.otlp, record);
-    }
+    writ_otlp_add(&telemetry->traces.otlp, entry.spans, entry.spans_n);
+    writ_otlp_add(&telemetry->logs.otlp, entry.line, entry.line.len > 0 ? 1 : 0);
+    writ_telemetry_ring_drop(ring);
+    return true;
 }
 
 /* Reads up to BATCH_MAX records, from each lane in its turn. Returns whether there may be more. */
@@ -217,21 +245,16 @@ fill(struct writ_telemetry *telemetry)
 
     batch_begin(telemetry, &telemetry->traces);
     batch_begin(telemetry, &telemetry->logs);
-    while (taken < BATCH_MAX && empty < telemetry->lanes_n) {
-        struct writ_telemetry_ring *ring = telemetry->lanes[telemetry->next].ring;
-        const struct writ_telemetry_record *record = writ_telemetry_ring_first(ring);
+    while (taken < BATCH_MAX && !is_full(telemetry) && empty < telemetry->lanes_n) {
+        bool added = add_first(telemetry, telemetry->lanes[telemetry->next].ring);
 
         telemetry->next = (telemetry->next + 1) % telemetry->lanes_n;
-        empty = record == NULL ? empty + 1 : 0;
-        if (record != NULL) {
-            add(telemetry, record);
-            writ_telemetry_ring_drop(ring);
-            taken++;
-        }
+        empty = added ? 0 : empty + 1;
+        taken += added ? 1 : 0;
     }
     batch_end(telemetry, &telemetry->traces);
     batch_end(telemetry, &telemetry->logs);
-    return taken == BATCH_MAX;
+    return empty < telemetry->lanes_n;
 }
 
 /* How a try ended. */
@@ -251,8 +274,8 @@ try_batch(struct writ_telemetry *telemetry, struct batch *batch, int64_t timeout
     if (!batch->waits) {
         return;
     }
-    taken = writ_is_ok(writ_sender_send(
-        telemetry->sender, batch->signal, batch->body.ptr, timeout_ms, stop, &sent, &err));
+    taken = writ_is_ok(writ_sender_send(telemetry->sender, batch->signal,
+        writ_buf_view(&batch->body), timeout_ms, stop, &sent, &err));
     if (stop != NULL && atomic_load(stop)) {
         return; /* cancelled: the end tries once more */
     }
@@ -342,7 +365,7 @@ work_metrics(struct writ_telemetry *telemetry, const atomic_bool *stop, int64_t 
         return;
     }
     taken = writ_is_ok(writ_sender_send(telemetry->sender, WRIT_OTLP_METRICS,
-        telemetry->metrics.body.ptr, timeout_ms, stop, &sent, &err));
+        writ_buf_view(&telemetry->metrics.body), timeout_ms, stop, &sent, &err));
     if (stop == NULL || !atomic_load(stop)) {
         tell(telemetry, !taken, err.text);
     }

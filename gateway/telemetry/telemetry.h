@@ -1,7 +1,7 @@
 /* telemetry.h - spans, metrics and log lines for an OpenTelemetry collector (option `telemetry`).
  *
- * Each loop has a lane: it puts records there (telemetry_ring.h), and takes its random ids from
- * there. One thread reads all lanes, encodes (otlp.h) and sends (sender.h). A loop never waits for
+ * Each loop has a lane: it puts records there, encoded (otlp.h, telemetry_ring.h), and takes its
+ * random ids from there. One thread reads all lanes and sends (sender.h). A loop never waits for
  * that thread: when it cannot send as fast as records come, they are lost, and counted. */
 #ifndef WRIT_GATEWAY_TELEMETRY_H
 #define WRIT_GATEWAY_TELEMETRY_H
@@ -55,8 +55,9 @@ void writ_telemetry_make_id(
 bool writ_telemetry_samples(
     const struct writ_telemetry *telemetry, const unsigned char trace_id[WRIT_TRACE_ID_BYTES]);
 
-/** A record to fill and to put, or NULL when the lane is full, which is counted. */
-struct writ_telemetry_record *writ_telemetry_take(struct writ_telemetry *telemetry, size_t lane);
-void writ_telemetry_put(struct writ_telemetry *telemetry, size_t lane);
+/** Encodes a record into the lane. Without room, or when it is longer than an entry of the ring, it
+ * is lost, and counted. */
+void writ_telemetry_put(
+    struct writ_telemetry *telemetry, size_t lane, const struct writ_telemetry_record *record);
 
 #endif

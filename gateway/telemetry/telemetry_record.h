@@ -1,18 +1,12 @@
-/* telemetry_record.h - what is known of a request at its end: its spans, and its line of the log. A
- * record has a fixed size and no references but to static texts, so that it can wait in a ring
- * (telemetry_ring.h).
- */
+/* telemetry_record.h - what is known of a request at its end: its spans, and its line of the log.
+ * All references are borrowed until the record is encoded (otlp.h), which its loop does at once. */
 #ifndef WRIT_GATEWAY_TELEMETRY_RECORD_H
 #define WRIT_GATEWAY_TELEMETRY_RECORD_H
 
 #include "base/log.h"
 #include "gateway/telemetry/trace_context.h"
 
-#define WRIT_TELEMETRY_WAITS_MAX                                                                   \
-    12                                /* spans below that of the request; later waits are left out \
-                                       */
-#define WRIT_TELEMETRY_FIELDS_MAX 24  /* members of a line of the log */
-#define WRIT_TELEMETRY_TEXT_MAX   704 /* bytes of all texts; one that does not fit is left out */
+#define WRIT_TELEMETRY_WAITS_MAX 12 /* spans below that of the request; later ones are left out */
 
 /** A wait of a request, as a span. */
 struct writ_telemetry_wait {
@@ -23,53 +17,23 @@ struct writ_telemetry_wait {
     int64_t from_us, to_us; /* monotonic */
 };
 
-/** A text in a record. */
-struct writ_telemetry_text {
-    uint16_t at, len;
-};
-
-/** A member of its line: a field of the log (log.h) with its text in the record. */
-struct writ_telemetry_field {
-    const char *key; /* static */
-    enum writ_log_kind kind;
-    struct writ_telemetry_text text;
-    int64_t number;
-};
-
 struct writ_telemetry_record {
-    bool spans;                               /* `span` to `error` */
-    bool line;                                /* `event` */
-    struct writ_trace_context span;           /* of the request; zeroed without spans */
-    unsigned char parent[WRIT_SPAN_ID_BYTES]; /* zero: none */
-    struct writ_trace_context link;           /* zeroed: none */
-    struct writ_telemetry_text name;
-    struct writ_telemetry_text method; /* of MCP; empty: another API, or one that is not known */
-    struct writ_telemetry_text error;  /* its class; empty: it went well */
-    struct writ_telemetry_text failed; /* the same, of the message to the upstream */
-    struct writ_telemetry_wait waits[WRIT_TELEMETRY_WAITS_MAX];
+    bool spans;                              /* `parent` to `waits` */
+    bool line;                               /* `event` */
+    const struct writ_trace_context *span;   /* of the request; NULL: a line without a trace */
+    const struct writ_trace_context *parent; /* the caller's; zeroed: none */
+    const struct writ_trace_context *link;   /* zeroed: none */
+    struct writ_view name;
+    struct writ_view method; /* of MCP; empty: another API, or one that is not known */
+    struct writ_view error;  /* its class; empty: it went well */
+    struct writ_view failed; /* the same, of the message to the upstream */
+    const struct writ_telemetry_wait *waits;
     size_t waits_n;
     enum writ_event event;
-    struct writ_telemetry_field fields[WRIT_TELEMETRY_FIELDS_MAX];
+    const struct writ_log_field *fields; /* of the line, and the attributes of the request's span */
     size_t fields_n;
     int64_t from_us, to_us; /* monotonic */
     int64_t wall_us;        /* the wall time of monotonic 0 */
-    size_t text_n;
-    char text[WRIT_TELEMETRY_TEXT_MAX];
 };
-
-/** Empties a record but for its memory. */
-void writ_telemetry_record_clear(struct writ_telemetry_record *record);
-
-/** Copies a text into the record; empty when it does not fit. */
-struct writ_telemetry_text writ_telemetry_record_text(
-    struct writ_telemetry_record *record, struct writ_view text);
-
-/** Adds a member; one that does not fit is left out. */
-void writ_telemetry_record_field(
-    struct writ_telemetry_record *record, const struct writ_log_field *field);
-
-/** The bytes of a text. Borrowed from the record. */
-struct writ_view writ_telemetry_record_view(
-    const struct writ_telemetry_record *record, struct writ_telemetry_text text);
 
 #endif
