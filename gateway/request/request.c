@@ -224,7 +224,9 @@ writ_request_submit(struct writ_request *request, enum writ_step next)
     request->entry.arena = request->x->arena;
     request->drive.post = (struct writ_post){.fn = back_on_loop, .ctx = request};
     (void)writ_request_wait(request, next);
-    writ_trace_wait_ledger(request->trace);
+    if (request->entry.kind != WRIT_ENTRY_REVIEW_AWAIT) { /* that waits for people */
+        writ_trace_wait_ledger(request->trace);
+    }
     writ_worker_submit(request->worker, &request->entry);
     return WRIT_STEP_WAIT;
 }

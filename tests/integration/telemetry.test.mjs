@@ -2,13 +2,16 @@
 // OTLP; trace context in and out; and that no call waits for a collector, whatever it does.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startGateway, prepare, until, writ } from '../support/js/gateway.mjs';
+import { startGateway, linesOf, prepare, until, writ } from '../support/js/gateway.mjs';
+import { setUp as hooks } from '../support/js/hooks.mjs';
+import { ANN, DEV, api, approve, setUp as reviews } from '../support/js/reviews.mjs';
 import { startCollector } from '../support/servers/collector.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
+const STDIO = join(import.meta.dirname, '../support/servers/child.mjs');
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const TOOLS = {
   'up/pay': { scope: 'pay', arguments: [{ arg: 'n', op: 'le', value: 10 },
@@ -122,6 +125,64 @@ test('a probe, a list and a session have spans, too', async (t) => {
   checkNested(list, below(collector, list));
   assert.deepEqual(below(collector, list).map((w) => w.kind), [3]);
   await server(collector, (x) => x.name === 'initialize');
+});
+
+test('a held review and the requests of a hook have a span for each wait', async (t) => {
+  const collector = await startCollector(t);
+  const telemetry = { otlp: collector.origin, metrics: false };
+  t.after(() => assert.deepEqual(collector.faults, []));
+  const { gw } = await reviews(t, { approval: { hold: '60s' }, top: { telemetry } });
+  const s = await openSession(gw, { token: DEV.token });
+  const call = s.call('up__pay', { amount: 1 });
+  const [{ id }] = await until(async () => {
+    const { json } = await api(gw, ANN, '');
+    return json.reviews?.length > 0 && json.reviews;
+  }, 'a review');
+  await approve(gw, id);
+  assert.equal((await call).said, 'ran 1');
+  const span = await server(collector, (x) => x.name === 'tools/call pay');
+  const waits = below(collector, span);
+  checkNested(span, waits);
+  const held = waits.filter((w) => w.name === 'review');
+  assert.deepEqual(held.map((w) => [w.kind, w.attributes['writ.step']]), [[1, 'HOLD']]);
+  assert.equal(span.attributes['writ.review'], id);
+  assert.ok(waits.some((w) => w.kind === 3 && w.name === 'tools/call pay'), 'its message after the review');
+
+  const { gw: hooked, crew } = await hooks(t, { top: { telemetry } });
+  const intent = { arguments: { path: '/a', text: SECRET } };
+  const { decision } = await crew.before(intent);
+  assert.equal((await crew.bind(decision, intent)).verdict, 'allow');
+  assert.equal((await crew.after(decision, { result: { text: SECRET } })).status, 200);
+  for (const name of ['before', 'bind', 'after']) {
+    const request = await server(collector, (x) => x.name.split(' ')[0] === name);
+    const ledger = below(collector, request);
+    assert.equal(request.attributes['mcp.method.name'], undefined);
+    checkNested(request, ledger);
+    assert.ok(ledger.length > 0 && ledger.every((w) => w.name === 'ledger' && w.kind === 1), name);
+  }
+  await hooked.stop();
+  assert.ok(!collector.requests.some((r) => r.text.includes(SECRET)), 'no value of a call');
+});
+
+test('an upstream over stdio gets the trace context in _meta', async (t) => {
+  const collector = await startCollector(t);
+  const gw = prepare(t, {});
+  mkdirSync(gw.path('child'));
+  writeFileSync(gw.path('child/refuse'), '0');
+  gw.configure({ ...gw.config, upstreams: { child: { stdio: [process.execPath, STDIO, gw.path('child')] } },
+    tools: { 'child/echo': { scope: 'echo', arguments: ANY } },
+    telemetry: { otlp: collector.origin, metrics: false } });
+  t.after(() => assert.deepEqual(collector.faults, []));
+  await gw.start();
+  const s = await openSession(gw);
+  const meta = { traceparent: traceparent(), tracestate: 'x=y' };
+  assert.equal((await s.call('child__echo', { text: 'x' }, { meta })).said, 'x');
+  const span = await server(collector, (s) => s.name === 'tools/call echo');
+  const client = below(collector, span).find((s) => s.kind === 3 && s.name === span.name);
+  const { params } = linesOf(gw.path('child/lines')).map((l) => JSON.parse(l)).find((m) => m.method === 'tools/call');
+  assert.equal(span.traceId, TRACE);
+  assert.equal(params._meta.traceparent, `00-${TRACE}-${client.spanId}-01`);
+  assert.equal(params._meta.tracestate, 'x=y');
 });
 
 test('the caller\'s trace context: its trace by default, its flag or a link by configuration', async (t) => {
