@@ -77,19 +77,34 @@ put_durations(struct writ_write *w, const uint64_t durations[WRIT_FIGURES_BUCKET
     }
 }
 
-/* A server over HTTP has no state of its own: it is sick when lists leave it out, or when no recent
- * call came back. */
-static const char *
-state_of(const struct writ_upstream *upstream, const struct writ_overview_upstream *sums,
-    int64_t mono_us)
+/* A server over HTTP has no state of its own: it is sick when lists leave it out, when no recent
+ * call came back, or when calls take much longer than before. */
+static void
+put_state(struct writ_write *w, const struct writ_upstream *upstream,
+    const struct writ_overview_upstream *sums, int64_t mono_us)
 {
+    const struct writ_overview_pace pace = writ_overview_sums_pace(sums);
+    const char *state = "sick", *why = NULL;
+
     if (!writ_upstream_is_up(upstream)) {
-        return "down";
+        state = "down";
+    } else if (writ_upstream_is_left_out(upstream, mono_us)) {
+        why = "left_out";
+    } else if (sums->recent_failed >= SICK_FAILED && sums->recent_failed == sums->recent) {
+        why = "failing";
+    } else if (pace.slow) {
+        why = "slow";
+    } else {
+        state = "up";
     }
-    return writ_upstream_is_left_out(upstream, mono_us) ||
-                   (sums->recent_failed >= SICK_FAILED && sums->recent_failed == sums->recent)
-               ? "sick"
-               : "up";
+    writ_write_text(w, "state", writ_view_str(state));
+    if (why != NULL) {
+        writ_write_text(w, "why", writ_view_str(why));
+    }
+    if (pace.slow) {
+        writ_write_integer(w, "recent_us", pace.recent_us);
+        writ_write_integer(w, "before_us", pace.before_us);
+    }
 }
 
 static void
@@ -106,8 +121,7 @@ put_upstreams(struct query *a, const struct writ_overview_sums *sums)
 
         writ_write_object_begin(w);
         writ_write_text(w, "name", upstream->name);
-        writ_write_text(
-            w, "state", writ_view_str(state_of(gateway->upstreams[i], upstream, mono_us)));
+        put_state(w, gateway->upstreams[i], upstream, mono_us);
         for (unsigned kind = 0; kind < WRIT_OVERVIEW_OUTCOMES; kind++) {
             if (kind != WRIT_OUTCOME_BLOCKED) {
                 writ_write_name(w, writ_outcome_kind_name((enum writ_outcome_kind)kind));

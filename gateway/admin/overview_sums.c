@@ -58,14 +58,29 @@ add_recent(void *ctx, const struct writ_figures_cell *cell)
     struct writ_overview_upstream *upstream = find_upstream(ctx, cell->point.upstream);
     unsigned outcome = cell->point.value;
 
-    if (upstream == NULL || cell->point.kind != WRIT_FIGURES_OUTCOME ||
-        outcome == WRIT_OUTCOME_BLOCKED ||
+    if (upstream == NULL ||
         cell->slot + WRIT_OVERVIEW_RECENT < writ_figures_slots(WRIT_FIGURES_HOUR)) {
+        return;
+    }
+    if (cell->point.kind == WRIT_FIGURES_DURATION) {
+        upstream->recent_durations[cell->point.value] += cell->count;
+    }
+    if (cell->point.kind != WRIT_FIGURES_OUTCOME || outcome == WRIT_OUTCOME_BLOCKED) {
         return;
     }
     upstream->recent += cell->count;
     if (outcome == WRIT_OUTCOME_ERROR || outcome == WRIT_OUTCOME_TIMEOUT) {
         upstream->recent_failed += cell->count;
+    }
+}
+
+static void
+add_day(void *ctx, const struct writ_figures_cell *cell)
+{
+    struct writ_overview_upstream *upstream = find_upstream(ctx, cell->point.upstream);
+
+    if (upstream != NULL && cell->point.kind == WRIT_FIGURES_DURATION) {
+        upstream->day_durations[cell->point.value] += cell->count;
     }
 }
 
@@ -78,6 +93,7 @@ writ_overview_sums_make(
     }
     writ_figures_feed_each(feed, sums->span, now_us, add_cell, sums, &sums->progress);
     writ_figures_feed_each(feed, WRIT_FIGURES_HOUR, now_us, add_recent, sums, &sums->progress);
+    writ_figures_feed_each(feed, WRIT_FIGURES_DAY, now_us, add_day, sums, &sums->progress);
     for (size_t i = 0; i < WRIT_OVERVIEW_BY_N; i++) {
         if (sums->refusals[i].failed) {
             return (writ_result){WRIT_E_NOMEM};
@@ -101,4 +117,28 @@ writ_overview_sums_quantile(const uint64_t durations[WRIT_FIGURES_BUCKETS], unsi
         }
     }
     return 0;
+}
+
+/* The day has the last minutes too, but for calls that ended between the two readings. */
+struct writ_overview_pace
+writ_overview_sums_pace(const struct writ_overview_upstream *upstream)
+{
+    uint64_t before[WRIT_FIGURES_BUCKETS], recent_n = 0, before_n = 0;
+    struct writ_overview_pace pace = {0};
+
+    for (unsigned i = 0; i < WRIT_FIGURES_BUCKETS; i++) {
+        uint64_t recent = upstream->recent_durations[i], day = upstream->day_durations[i];
+
+        before[i] = day > recent ? day - recent : 0;
+        recent_n += recent;
+        before_n += before[i];
+    }
+    if (recent_n < WRIT_OVERVIEW_SLOW_CALLS || before_n < WRIT_OVERVIEW_SLOW_CALLS) {
+        return pace;
+    }
+    pace.recent_us = writ_overview_sums_quantile(upstream->recent_durations, 950);
+    pace.before_us = writ_overview_sums_quantile(before, 950);
+    pace.slow = pace.recent_us >= WRIT_OVERVIEW_SLOW_US &&
+                pace.recent_us / WRIT_OVERVIEW_SLOW_TIMES >= pace.before_us;
+    return pace;
 }

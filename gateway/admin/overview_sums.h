@@ -13,6 +13,10 @@
 #define WRIT_OVERVIEW_OUTCOMES 4
 #define WRIT_OVERVIEW_RECENT   5 /* minutes that decide whether an upstream is sick */
 
+#define WRIT_OVERVIEW_SLOW_CALLS 20
+#define WRIT_OVERVIEW_SLOW_TIMES 4
+#define WRIT_OVERVIEW_SLOW_US    INT64_C(500000)
+
 enum writ_overview_by {
     WRIT_OVERVIEW_BY_TOOL = 0,
     WRIT_OVERVIEW_BY_AGENT,
@@ -23,7 +27,15 @@ enum writ_overview_by {
 struct writ_overview_upstream {
     struct writ_view name;
     uint64_t outcomes[WRIT_OVERVIEW_OUTCOMES], durations[WRIT_FIGURES_BUCKETS];
-    uint64_t recent, recent_failed; /* calls of all callers */
+    /* of all callers */
+    uint64_t recent, recent_failed;
+    uint64_t recent_durations[WRIT_FIGURES_BUCKETS], day_durations[WRIT_FIGURES_BUCKETS];
+};
+
+/** The durations that 95 % of the calls of an upstream do not exceed. */
+struct writ_overview_pace {
+    bool slow;
+    int64_t recent_us, before_us; /* in the last minutes; in the day before them */
 };
 
 struct writ_overview_sums {
@@ -47,6 +59,11 @@ struct writ_overview_sums {
  */
 WRIT_RESULT writ_overview_sums_make(
     struct writ_overview_sums *sums, struct writ_figures_feed *feed, int64_t now_us);
+
+/** Compares the last WRIT_OVERVIEW_RECENT minutes with the day before them. An upstream is slow
+ * when both have WRIT_OVERVIEW_SLOW_CALLS and the recent duration is WRIT_OVERVIEW_SLOW_TIMES the
+ * one before, and WRIT_OVERVIEW_SLOW_US or longer. */
+struct writ_overview_pace writ_overview_sums_pace(const struct writ_overview_upstream *upstream);
 
 /** The duration that so many of a thousand do not exceed; 0: there is none. */
 int64_t writ_overview_sums_quantile(

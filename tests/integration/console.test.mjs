@@ -130,6 +130,7 @@ test('an upstream whose calls all fail is sick, and one that cannot be started i
   for (let i = 0; i < 3; i++) await session.call('balance', { of: `a${i}` });
   const found = await counted(gw, AUDITOR, 3);
   assert.deepEqual(found.upstreams.map(({ name, state }) => [name, state]), [['pay', 'sick'], ['gone', 'down']]);
+  assert.equal(found.upstreams[0].why, 'failing');
 });
 
 test('the overview shows the figures, and renews them without losing the place', { skip: SKIP }, async (t) => {

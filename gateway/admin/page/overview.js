@@ -77,10 +77,16 @@ function budgetsNear({ near }) {
     near.length > 10 && el('p', { class: 'soft' }, `${amount(near.length - 10)} more.`));
 }
 
+const SICK = {
+  left_out: () => 'it did not answer a list',
+  failing: () => 'every call of the last five minutes failed',
+  slow: (one) => `95 % of the calls of the last five minutes within ${micros(one.recent_us)}, in the day before within ${micros(one.before_us)}`,
+};
+
 function upstreams({ upstreams: list }) {
   if (list === undefined) return null;
   const heads = ['Upstream', 'State', 'Executed', 'Error', 'Timeout', 'Half within', '95 % within', '99 % within'];
-  const cells = (one) => [name(one.name), pill(one.state), amount(one.executed), amount(one.error), amount(one.timeout), micros(one.p50_us), micros(one.p95_us), micros(one.p99_us)];
+  const cells = (one) => [name(one.name), [pill(one.state), one.why !== undefined && [' ', el('span', { class: 'small' }, SICK[one.why](one))]], amount(one.executed), amount(one.error), amount(one.timeout), micros(one.p50_us), micros(one.p95_us), micros(one.p99_us)];
   return el('section', { class: 'panel', 'aria-labelledby': 'upstreams' }, el('h2', { id: 'upstreams' }, 'Upstreams'),
     el('p', { class: 'soft small' }, 'Times are from the decision to the outcome, of calls that reached the upstream.'),
     el('table', { class: 'calls', role: 'table' }, el('caption', { class: 'unseen' }, 'Upstreams'),
