@@ -70,6 +70,9 @@
         "a SIGHUP: the new configuration applies")                                                 \
     X(RELOAD_REFUSED, reload_refused, SERVE, ERROR, "file, why",                                   \
         "a SIGHUP: the configuration did not change, and why")                                     \
+    X(POLICY_NOT_KEPT, policy_not_kept, SERVE, WARN, "policy, why",                                \
+        "the gateway could not write the policy beside the ledger: it applies, and the page will " \
+        "not show its differences")                                                                \
     X(RESTART_NEEDED, restart_needed, SERVE, WARN, "options",                                      \
         "a SIGHUP: options that keep their value until the next start")                            \
     X(SHADOW, shadow, SERVE, WARN, "rules",                                            \

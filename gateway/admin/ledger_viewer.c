@@ -90,3 +90,19 @@ writ_ledger_viewer_of_all(const struct writ_review_viewer *viewer)
     }
     return true;
 }
+
+bool
+writ_ledger_viewer_has_agent(const struct writ_review_viewer *viewer, struct writ_view agent_id)
+{
+    const struct writ_config *config = viewer->generation->config;
+
+    for (size_t i = 0; i < config->agents_n; i++) {
+        const struct writ_agent *agent = &config->agents[i].agent;
+
+        if (writ_view_equal(agent->id, agent_id) &&
+            writ_view_equal(agent->tenant, viewer->agent.tenant)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -42,4 +42,8 @@ bool writ_ledger_viewer_reads_policy(const struct writ_review_viewer *viewer);
  * has no agent of another one. */
 bool writ_ledger_viewer_of_all(const struct writ_review_viewer *viewer);
 
+/** Whether the configuration has an agent of that name and of the viewer's tenant. */
+bool writ_ledger_viewer_has_agent(
+    const struct writ_review_viewer *viewer, struct writ_view agent_id);
+
 #endif

@@ -83,17 +83,7 @@ gather(struct policy_view *a, const struct writ_policy *policy, struct writ_aren
 static bool
 is_own(const struct policy_view *a, struct writ_view agent_id)
 {
-    const struct writ_config *config = a->view.request.viewer.generation->config;
-
-    for (size_t i = 0; i < config->agents_n; i++) {
-        const struct writ_agent *agent = &config->agents[i].agent;
-
-        if (writ_view_equal(agent->id, agent_id) &&
-            writ_view_equal(agent->tenant, a->view.request.viewer.agent.tenant)) {
-            return true;
-        }
-    }
-    return false;
+    return writ_ledger_viewer_has_agent(&a->view.request.viewer, agent_id);
 }
 
 static bool

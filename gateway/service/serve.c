@@ -16,6 +16,7 @@
 #include "gateway/admin/overview_api.h"
 #include "gateway/admin/page.h"
 #include "gateway/admin/policy_api.h"
+#include "gateway/admin/policy_history.h"
 #include "gateway/admin/review_api.h"
 #include "gateway/admin/review_stream.h"
 #include "gateway/admin/tools_api.h"
@@ -45,6 +46,7 @@
 #include "policy/read/changes.h"
 #include "store/read/reader.h"
 #include "store/trusted/keydir.h"
+#include "store/trusted/policies.h"
 #include "store/trusted/trusted.h"
 
 #include <signal.h>
@@ -70,7 +72,7 @@
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
         WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES + WRIT_TOOLS_API_ROUTES +            \
-        WRIT_POLICY_API_ROUTES + WRIT_BUDGETS_API_ROUTES)
+        WRIT_POLICY_API_ROUTES + WRIT_POLICY_HISTORY_ROUTES + WRIT_BUDGETS_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -272,6 +274,8 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_TOOLS_API_ROUTES;
     writ_policy_api_routes(gateway, routes);
     routes += WRIT_POLICY_API_ROUTES;
+    writ_policy_history_routes(gateway, routes);
+    routes += WRIT_POLICY_HISTORY_ROUTES;
     writ_budgets_api_routes(gateway, routes);
     routes += WRIT_BUDGETS_API_ROUTES;
     writ_contents_api_routes(gateway, routes);
@@ -750,6 +754,22 @@ log_shadow(const struct serve *serve)
 
 /* ---- reloading ---- */
 
+/* For the page: which rules an earlier digest stood for. */
+static void
+keep_policy(const struct serve *serve)
+{
+    const struct writ_config *config = serve->generation->config;
+    struct writ_err err = {{0}, 0, 0};
+    char digest[WRIT_DIGEST_TEXT];
+
+    if (!writ_is_ok(writ_policies_keep(
+            config->store.ptr, &config->policy_digest, config->policy_text, &err))) {
+        writ_digest_text(&config->policy_digest, digest);
+        WRIT_LOG(serve->options->log, WRIT_EVENT_POLICY_NOT_KEPT, writ_log_str("policy", digest),
+            writ_log_str("why", err.text));
+    }
+}
+
 static void
 reload_and_say(struct serve *serve)
 {
@@ -765,6 +785,7 @@ reload_and_say(struct serve *serve)
     }
     WRIT_LOG(options->log, WRIT_EVENT_RELOADED, writ_log_str("file", options->config_file));
     log_shadow(serve);
+    keep_policy(serve);
     if (waits.len > 0) {
         WRIT_LOG(options->log, WRIT_EVENT_RESTART_NEEDED,
             writ_log_text("options", writ_buf_view(&waits)));
@@ -928,6 +949,7 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     if (writ_is_ok(r)) {
         WRIT_LOG(options->log, WRIT_EVENT_SERVING, writ_log_str("version", WRIT_VERSION));
         log_shadow(serve);
+        keep_policy(serve);
         writ_service_manager_ready();
         wait_for_end(serve);
         writ_service_manager_stopping();

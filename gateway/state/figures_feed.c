@@ -30,6 +30,7 @@ struct writ_figures_feed {
     bool started, backwards;
     struct writ_figures *figures;
     struct writ_budget_use *budgets;
+    struct writ_policy_use *policies;
     int64_t back_us; /* how far it reads back */
     struct writ_figures_progress progress;
 };
@@ -116,6 +117,10 @@ add_record(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     point.reason = record->is_outcome ? WRIT_LIT("") : reason;
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
     add_rule(feed, record, &decision, reason);
+    if (!record->is_outcome) {
+        WRIT_TRY(writ_policy_use_add(
+            feed->policies, decision.policy_digest.view, record->tenant, record->time_us));
+    }
     WRIT_TRY(add_charges(feed, record, &extension, &point));
     if (record->is_outcome && record->verdict != WRIT_OUTCOME_BLOCKED) {
         point.kind = WRIT_FIGURES_DURATION;
@@ -259,6 +264,7 @@ writ_figures_feed_free(struct writ_figures_feed *feed)
     writ_arena_free(feed->arena);
     writ_figures_free(feed->figures);
     writ_budget_use_free(feed->budgets);
+    writ_policy_use_free(feed->policies);
     writ_free(feed);
 }
 
@@ -289,6 +295,7 @@ writ_figures_feed_new(const char *path, struct writ_ledger *ledger, const struct
     }
     WRIT_TRY(writ_figures_new(&feed->figures, err));
     WRIT_TRY(writ_budget_use_new(&feed->budgets, err));
+    WRIT_TRY(writ_policy_use_new(&feed->policies, err));
     WRIT_TRY(writ_background_new(&options, &feed->thread, err));
     WRIT_TRY(writ_background_start(feed->thread, err));
     *ret = WRIT_TAKE(feed);
@@ -314,6 +321,18 @@ writ_figures_feed_budgets(struct writ_figures_feed *feed, int64_t now_us,
 {
     writ_background_lock(feed->thread);
     writ_budget_use_each(feed->budgets, now_us, each, ctx);
+    *ret = feed->progress;
+    ret->lost += writ_figures_lost(feed->figures);
+    writ_background_unlock(feed->thread);
+}
+
+void
+writ_figures_feed_policies(struct writ_figures_feed *feed,
+    void (*each)(void *ctx, const struct writ_policy_use_row *row), void *ctx,
+    struct writ_figures_progress *ret)
+{
+    writ_background_lock(feed->thread);
+    writ_policy_use_each(feed->policies, each, ctx);
     *ret = feed->progress;
     ret->lost += writ_figures_lost(feed->figures);
     writ_background_unlock(feed->thread);

@@ -9,6 +9,7 @@
 
 #include "gateway/state/budget_use.h"
 #include "gateway/state/figures.h"
+#include "gateway/state/policy_use.h"
 #include "store/ledger/ledger.h"
 #include "store/read/reader.h"
 
@@ -41,6 +42,11 @@ void writ_figures_feed_each(struct writ_figures_feed *feed, enum writ_figures_sp
 /** As writ_budget_use_each; as writ_figures_feed_each. */
 void writ_figures_feed_budgets(struct writ_figures_feed *feed, int64_t now_us,
     bool (*each)(void *ctx, const struct writ_budget_use_row *row), void *ctx,
+    struct writ_figures_progress *ret);
+
+/** As writ_policy_use_each, over the records that were read; as writ_figures_feed_each. */
+void writ_figures_feed_policies(struct writ_figures_feed *feed,
+    void (*each)(void *ctx, const struct writ_policy_use_row *row), void *ctx,
     struct writ_figures_progress *ret);
 
 #endif

@@ -346,7 +346,11 @@ digest_policy(struct loading *l)
         return WRIT_DONE;
     }
     WRIT_TRY(result);
-    return writ_digest_bytes(writ_buf_view(&canonical), &l->config->policy_digest, NULL);
+    l->config->policy_text = writ_view_copy(writ_buf_view(&canonical), l->o.arena);
+    if (l->config->policy_text.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    return writ_digest_bytes(l->config->policy_text, &l->config->policy_digest, NULL);
 }
 
 static WRIT_RESULT

@@ -3,7 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bearer, prepare, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { SAMPLE } from '../support/js/ledger.mjs';
@@ -362,11 +362,73 @@ test('the policy shows for whom a rule is, and which one was never used', { skip
   await inAllForms(browser, 'policy', 700);
   await browser.tabTo('#tool');
   await browser.press(...'refund');
-  await browser.until(() => document.querySelectorAll('tbody tr').length === 2);
+  await browser.until(() => document.querySelectorAll('#rules tr').length === 2);
   await browser.tabTo('#agent');
   await browser.press(...'nobody');
-  await browser.until(() => document.querySelectorAll('tbody tr').length === 1);
+  await browser.until(() => document.querySelectorAll('#rules tr').length === 1);
   assert.deepEqual(await browser.complaints(), []);
+});
+
+test('the versions of the policy show when each decided, and what differs', { skip: SKIP }, async (t) => {
+  const { gw, session } = await setUp(t);
+  const ask = (who, path) => api(`http://127.0.0.1:${gw.adminPort}`, who, path);
+  const other = await openSession(gw, { token: OTHER.token });
+  await session.call('pay__balance', { of: 'a' });
+  const { policy: first } = await ask(CHIEF, '/policy');
+  const rule = { scope: 'accounts', duplicates: 'allow' };
+  const tools = { 'pay/balance': [{ ...rule, arguments: [{ arg: 'of', op: 'max_length', value: 9 }] },
+    { ...rule, agents: ['crawler', 'dev'], arguments: [{ arg: 'of', op: 'in', value: ['<b id="evil">', 1.50] }] }],
+  'pay/steal': { scope: 'x', tenants: ['globex'], arguments: [{ arg: '', op: 'type', value: 'any' }] } };
+  assert.equal((await gw.reload({ ...gw.config, tools })).event, 'reloaded');
+  for (let i = 0; i < 2; i++) await other.call('pay__balance', { of: `b${i}` });
+  await session.call('pay__balance', { of: 'c' });
+  const check = async () => {
+    await counted(gw, CHIEF, 4);
+    const history = await ask(CHIEF, '/policy/history');
+    const { policy: second } = await ask(CHIEF, '/policy');
+    assert.notEqual(first, second);
+    assert.deepEqual(history.versions.map((one) => [one.policy, one.decisions, one.kept]),
+      [[second, 3, true], [first, 1, true]]);
+    const [now, before] = history.versions;
+    assert.ok(now.first >= before.last && now.last >= now.first);
+    assert.deepEqual((await ask(AUDITOR, '/policy/history')).versions.map((one) => [one.decisions, one.loaded]),
+      [[1, undefined], [1, undefined]], 'the calls of its tenant');
+    const between = (who, from = first, to = second) => ask(who, `/policy/difference?from=${from}&to=${to}`);
+    const { rules, sections } = await between(CHIEF);
+    assert.deepEqual(rules.map((one) => [one.tool, one.change]),
+      [['pay/balance', 'changed'], ['pay/balance', 'added'], ['pay/steal', 'added'], ['pay/transfer', 'removed']]);
+    assert.deepEqual(rules[0].after.arguments[0].value, ['n', '9']);
+    assert.deepEqual(rules[1].after.agents, ['crawler', 'dev']);
+    assert.deepEqual(rules[3].before.approval, { review: 'finance' });
+    assert.deepEqual(sections, []);
+    const own = (await between(AUDITOR)).rules;
+    assert.deepEqual(own.map((one) => [one.tool, one.change]),
+      [['pay/balance', 'changed'], ['pay/balance', 'added'], ['pay/transfer', 'removed']], 'no rule of another tenant');
+    assert.deepEqual([own[1].after.agents, own[2].before.approval], [['dev'], true], 'no agent of another one');
+    assert.deepEqual((await between(CHIEF, second, second)).rules, []);
+    assert.equal((await between(CHIEF, `sha256:${'0'.repeat(64)}`)).status, 404);
+    assert.equal((await between(CHIEF, 'x')).status, 422);
+    for (const path of ['/policy/history', `/policy/difference?from=${first}&to=${second}`])
+      assert.equal((await ask(ANN, path)).status, 403, path);
+  };
+  await check();
+  const browser = await startBrowser(t);
+  await enter(browser, `http://127.0.0.1:${gw.adminPort}`, CHIEF, '/policy');
+  await browser.sees('The policies that decided calls');
+  await browser.tabTo('#compare');
+  await browser.press(KEY.enter);
+  await browser.sees('arguments › 0 › value');
+  assert.match(await browser.text('#main'), /arguments › 0 › value[^]*8[^]*9/);
+  assert.equal(await browser.run(() => document.querySelector('#evil')), null);
+  await inAllForms(browser, 'versions', 1500);
+  assert.deepEqual(await browser.complaints(), []);
+  await gw.stop();
+  await gw.start();
+  await check();
+  const kept = join(gw.dir, 'ledger.db.policies', `${first.slice(7)}.json`);
+  writeFileSync(kept, readFileSync(kept, 'utf8').replace('accounts', 'secrets'));
+  assert.equal((await ask(CHIEF, `/policy/difference?from=${first}&to=${first}`)).status, 404,
+    'a text that is not the one of its digest is not shown');
 });
 
 test('with 100,000 calls behind it the overview is whole', { skip: SKIP }, async (t) => {

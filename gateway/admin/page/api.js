@@ -121,6 +121,13 @@ export const accept = async (tool, digest) => (await asked('POST', '/v1/tools/ac
 
 export const budgets = async () => (await asked('GET', '/v1/budgets')).json;
 export const policy = async () => (await asked('GET', '/v1/policy')).json;
+export const policyHistory = async () => (await asked('GET', '/v1/policy/history')).json;
+
+/** The rules that differ between two versions, also with their exact text. */
+export async function policyDifference(from, to) {
+  const { json, text } = await asked('GET', `/v1/policy/difference${query({ from, to })}`);
+  return { ...json, exact: exact(text) };
+}
 
 export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(filter)}`)).json;
 

@@ -59,7 +59,13 @@ export function changes(before, after, path = []) {
   return [{ path, before, after }];
 }
 
-const side = (kind, sign, value) => value !== undefined && el('div', { class: `side ${kind}` }, el('span', { class: 'sign' }, sign), tree(value));
+/** A value with a sign; a larger one can be scrolled with the keyboard. */
+export function side(kind, sign, value) {
+  if (value === undefined) return null;
+  const shown = tree(value);
+  if (value.kind === 'object' || value.kind === 'array') shown.setAttribute('tabindex', '0');
+  return el('div', { class: `side ${kind}` }, el('span', { class: 'sign' }, sign), shown);
+}
 const equal = (told) => told !== undefined && el('p', { class: 'soft small' }, `… ${told} …`);
 
 function change({ path, before, after, head, tail }) {

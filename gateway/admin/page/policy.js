@@ -3,6 +3,7 @@ import { policy } from './api.js';
 import { amount } from './chart.js';
 import { el, fill } from './dom.js';
 import { digest, name, text, when } from './shown.js';
+import { versions } from './versions.js';
 
 const HEADS = ['Rule', 'For', 'Hour', 'Day', 'Week', 'Last used'];
 
@@ -26,8 +27,8 @@ const matches = (rule, tool, agent) => rule.tool.toLowerCase().includes(tool) &&
   (agent === '' || rule.agents === undefined || rule.agents.some((one) => one.toLowerCase().includes(agent)));
 
 export async function policyView(person) {
-  const found = await policy();
-  const rows = el('tbody', { role: 'rowgroup' });
+  const [found, history] = await Promise.all([policy(), versions()]);
+  const rows = el('tbody', { role: 'rowgroup', id: 'rules' });
   const none = el('p', { class: 'nothing', hidden: true }, 'No rule is for them: every such call is refused.');
   const tool = el('input', { id: 'tool', type: 'search', autocomplete: 'off', spellcheck: 'false' });
   const agent = el('input', { id: 'agent', type: 'search', autocomplete: 'off', spellcheck: 'false' });
@@ -51,6 +52,6 @@ export async function policyView(person) {
       dead > 0 && el('p', {}, `${amount(dead)} of ${amount(found.rules.length)} rules made no decision in a week${person.tenant === undefined ? '' : ' for your tenant'}.`),
       element,
       el('table', { class: 'calls', role: 'table' }, el('caption', { class: 'unseen' }, 'Rules, in the order of the configuration'),
-        el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, HEADS.map((head) => el('th', { role: 'columnheader', scope: 'col' }, head)))), rows), none),
+        el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, HEADS.map((head) => el('th', { role: 'columnheader', scope: 'col' }, head)))), rows), none, history),
   };
 }
