@@ -4,10 +4,10 @@
 #include "cli/commands/command.h"
 #include "cli/commands/contents_source.h"
 #include "cli/commands/replay_report.h"
+#include "gateway/replay/replay_read.h"
 #include "policy/read/load.h"
 
 #define OUTPUT_MAX  ((size_t)64 << 20)
-#define CALL_ARENA  ((size_t)256 << 20) /* the arguments of one call, as values */
 #define RENAMED_MAX 64
 
 /* The conditions of exit 1, as bits. */
@@ -133,86 +133,16 @@ load(struct replay *replay, struct writ_err *err)
     return writ_replay_run_begin(run, writ_cli_has(cli, "values"), err);
 }
 
-/* One reading. A failure in a callback ends it. */
-struct reading {
-    struct replay *replay;
-    struct writ_arena *arena; /* the arguments of one call */
-    uint64_t looked;
-    writ_result failed;
-    struct writ_err err;
-};
-
-static enum writ_replay_run_gap
-gap_of(enum writ_content_state state)
-{
-    switch (state) {
-    case WRIT_CONTENT_ABSENT:
-        return WRIT_REPLAY_RUN_NOT_KEPT;
-    case WRIT_CONTENT_ERASED:
-        return WRIT_REPLAY_RUN_ERASED;
-    case WRIT_CONTENT_LOCKED:
-    case WRIT_CONTENT_CHANGED:
-    case WRIT_CONTENT_KEPT:
-        return WRIT_REPLAY_RUN_LOCKED;
-    }
-    return WRIT_REPLAY_RUN_NOT_KEPT;
-}
-
 static WRIT_RESULT
-take_call(struct reading *r, const struct writ_contents_call *call)
-{
-    const struct writ_content *kept = &call->arguments;
-    struct writ_replay_run_record record = {
-        .decision = call->decision,
-        .extension = call->extension,
-        .gap = gap_of(kept->state),
-        .nothing_ran = call->nothing_ran,
-    };
-
-    if (kept->state == WRIT_CONTENT_CHANGED) {
-        WRIT_FAIL(&r->err, WRIT_E_MISMATCH,
-            "the kept arguments of decision " WRIT_VIEW_FMT
-            " are not those of its record: they were "
-            "changed. Erase them with writ ledger erase, or choose a later --since",
-            WRIT_VIEW_ARG(call->decision->decision_id.view));
-    }
-    if (kept->state == WRIT_CONTENT_KEPT) {
-        struct writ_json_limits limits = writ_json_limits_default;
-
-        writ_arena_reset(r->arena);
-        limits.bytes = WRIT_CONTENT_MAX;
-        WRIT_TRY(writ_json_read(kept->bytes, &limits, r->arena, &record.arguments, &r->err));
-        record.canonical = kept->bytes;
-        record.in_part = kept->redacted;
-        r->looked++;
-    }
-    return writ_replay_run_take(&r->replay->run, &record, &r->err);
-}
-
-static bool
-each_call(void *ctx, const struct writ_contents_call *call)
-{
-    struct reading *r = ctx;
-
-    r->failed = take_call(r, call);
-    return writ_is_ok(r->failed);
-}
-
-static WRIT_RESULT
-read_all(struct replay *replay, struct writ_contents_source *source, struct reading *r,
+read_all(struct replay *replay, struct writ_contents_source *source, struct writ_replay_read *r,
     struct writ_err *err)
 {
     const struct writ_contents_filter filter = {
         .since_us = writ_replay_run_from(&replay->run), .every = true};
 
-    r->arena = writ_arena_new(CALL_ARENA);
-    if (r->arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a replay");
-    }
-    WRIT_TRY(writ_contents_source_each(source, &filter, each_call, r, err));
-    if (!writ_is_ok(r->failed)) {
-        return writ_fail(err, r->failed.code, "%s", r->err.text);
-    }
+    WRIT_TRY(writ_replay_read_begin(r, &replay->run, err));
+    WRIT_TRY(writ_contents_source_each(source, &filter, writ_replay_read_call, r, err));
+    WRIT_TRY(writ_replay_read_check(r, err));
     if (replay->run.decided == 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
             "no call of the range can be decided: of %llu calls nothing is kept. Set contents in "
@@ -228,7 +158,7 @@ static bool
 has_failed(const struct replay *replay)
 {
     const struct writ_replay_run *run = &replay->run;
-    unsigned found = writ_replay_report_undecided(run) > 0 ? FAIL_ON_UNDECIDED : 0;
+    unsigned found = writ_replay_run_undecided(run) > 0 ? FAIL_ON_UNDECIDED : 0;
 
 #define FOUND(NAME, name, title)                                                                   \
     found |= run->groups->changes[WRIT_REJUDGE_##NAME] > 0 ? (unsigned)FAIL_ON_##NAME : 0;
@@ -262,17 +192,14 @@ static WRIT_RESULT
 run(struct replay *replay, bool *ret_failed, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_contents_source, writ_contents_source_wipe) source = {0};
-    struct reading r = {.replay = replay, .failed = WRIT_DONE};
+    WRIT_AUTO(struct writ_replay_read, writ_replay_read_wipe) r = {0};
     struct writ_contents_source_order order = {
         .cli = replay->cli, .path = writ_cli_operand(replay->cli, 1).ptr, .purpose = "replay"};
-    writ_result result;
 
     WRIT_TRY(load(replay, err));
     order.config = replay->config;
     WRIT_TRY(writ_contents_source_open(&order, &source, err));
-    result = read_all(replay, &source, &r, err);
-    writ_arena_free(r.arena);
-    WRIT_TRY(result);
+    WRIT_TRY(read_all(replay, &source, &r, err));
     WRIT_TRY(report(replay, ret_failed, err));
     return writ_contents_source_record(&source, replay->run.since_us, r.looked, err);
 }

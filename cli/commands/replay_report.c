@@ -5,50 +5,11 @@
 #include "base/text.h"
 #include "cli/base/print.h"
 #include "evidence/json/write.h"
+#include "gateway/replay/replay_json.h"
 #include "policy/read/standing.h"
 
 #define GROUPS_SHOWN 50  /* of each kind, in the text */
 #define TEXT_SHOWN   600 /* bytes of a constraint or a place */
-
-uint64_t
-writ_replay_report_undecided(const struct writ_replay_run *run)
-{
-    uint64_t n = run->groups->unknown;
-
-    for (size_t i = 0; i < WRIT_REPLAY_RUN_GAPS; i++) {
-        n += run->gaps[i];
-    }
-    return n;
-}
-
-/* The budget of that name in a rule; else the rule. */
-static const struct writ_yaml *
-node_of_budget(const struct writ_tool_rule *rule, struct writ_view name)
-{
-    for (size_t i = 0; i < rule->budgets_n; i++) {
-        if (writ_view_equal(rule->budgets[i].name, name)) {
-            return rule->budgets[i].node;
-        }
-    }
-    return rule->node;
-}
-
-/* Where the cause stands in the configuration that decides now: the constraint or the budget, else
- * the rule. */
-static const struct writ_yaml *
-node_of(const struct writ_rejudge_group *group)
-{
-    const struct writ_constraint *constraint;
-
-    if (group->rule == NULL || group->change == WRIT_REJUDGE_ALLOWED) {
-        return group->rule != NULL ? group->rule->node : NULL;
-    }
-    if (group->reason == WRIT_REASON_BUDGET_EXCEEDED) {
-        return node_of_budget(group->rule, group->constraint);
-    }
-    constraint = writ_standing_named(group->rule->arguments, group->constraint);
-    return constraint != NULL ? constraint->node : group->rule->node;
-}
 
 static size_t
 count_groups(const struct writ_replay_run *run, enum writ_rejudge_change change)
@@ -133,7 +94,7 @@ static void
 put_place(const struct writ_replay_report *report, const struct writ_rejudge_group *group,
     struct writ_buf *out)
 {
-    const struct writ_yaml *node = node_of(group);
+    const struct writ_yaml *node = writ_replay_json_place(group);
     struct writ_view file;
 
     if (node == NULL) {
@@ -228,88 +189,6 @@ writ_replay_report_text(const struct writ_replay_report *report, struct writ_buf
 
 /* ---- as JSON */
 
-static void
-write_counts(const struct writ_replay_run *run, struct writ_write *w)
-{
-    writ_write_count(w, "calls", run->decisions - run->continued);
-    writ_write_count(w, "continuing_decisions", run->continued);
-    writ_write_count(w, "decided", run->decided);
-    writ_write_count(w, "in_part", run->in_part);
-    writ_write_count(w, "not_kept", run->gaps[WRIT_REPLAY_RUN_NOT_KEPT]);
-    writ_write_count(w, "erased", run->gaps[WRIT_REPLAY_RUN_ERASED]);
-    writ_write_count(w, "locked", run->gaps[WRIT_REPLAY_RUN_LOCKED]);
-    writ_write_count(w, "not_compared", run->apart);
-    writ_write_count(w, "uncertain", run->groups->unknown);
-    writ_write_count(w, "shadowed", run->shadowed);
-    writ_write_count(w, "unchanged", run->groups->changes[WRIT_REJUDGE_SAME]);
-#define CHANGE(NAME, name, title)                                                                  \
-    writ_write_count(w, #name, run->groups->changes[WRIT_REJUDGE_##NAME]);
-    WRIT_REJUDGE_CHANGES(CHANGE)
-#undef CHANGE
-}
-
-static struct writ_view
-reason_or_null(enum writ_reason reason)
-{
-    return reason != WRIT_REASON_NONE ? writ_reason_name(reason) : writ_view(NULL, 0);
-}
-
-static struct writ_view
-text_or_null(struct writ_view text)
-{
-    return text.len > 0 ? text : writ_view(NULL, 0);
-}
-
-static void
-write_example(const struct writ_replay_report *report, const struct writ_rejudge_group *group,
-    struct writ_write *w)
-{
-    char issued[WRIT_TIME_TEXT];
-
-    writ_time_format(group->issued_us, issued);
-    writ_write_name(w, WRIT_LIT("example"));
-    writ_write_object_begin(w);
-    writ_write_text(w, "decision_id", writ_buf_view(&group->example));
-    writ_write_text(w, "issued_at", writ_view_str(issued));
-    writ_write_count(w, "bytes", group->bytes);
-    if (report->shows_values) {
-        writ_write_name(w, WRIT_LIT("arguments"));
-        if (group->arguments.len > 0) {
-            writ_write_raw(w, writ_buf_view(&group->arguments));
-        } else {
-            writ_write_null(w);
-        }
-    }
-    writ_write_object_end(w);
-}
-
-static void
-write_group(const struct writ_replay_report *report, const struct writ_rejudge_group *group,
-    struct writ_write *w)
-{
-    const struct writ_yaml *node = node_of(group);
-
-    writ_write_object_begin(w);
-    writ_write_text(w, "change", writ_rejudge_change_name(group->change));
-    writ_write_count(w, "calls", group->calls);
-    writ_write_text(w, "was", writ_past_effect_word(group->was));
-    writ_write_text_or_null(w, "was_reason", reason_or_null(group->was_reason));
-    writ_write_text_or_null(w, "reason", reason_or_null(group->reason));
-    writ_write_text(w, "upstream", group->upstream);
-    writ_write_text(w, "tool", group->tool);
-    writ_write_text(w, "agent_id", group->agent);
-    writ_write_text_or_null(w, "tenant", text_or_null(group->tenant));
-    writ_write_text_or_null(w, "argument", text_or_null(group->argument));
-    writ_write_text_or_null(w, "constraint", text_or_null(group->constraint));
-    writ_write_text_or_null(w, "rule", group->rule != NULL ? group->rule->ref : writ_view(NULL, 0));
-    writ_write_text_or_null(w, "file",
-        node != NULL ? writ_standing_file(report->run->now.rejudge.config, node)
-                     : writ_view(NULL, 0));
-    writ_write_count(w, "line", node != NULL ? node->line : 0);
-    write_example(report, group, w);
-    writ_write_object_end(w);
-}
-
 void
 writ_replay_report_json(const struct writ_replay_report *report, struct writ_buf *ret)
 {
@@ -322,26 +201,14 @@ writ_replay_report_json(const struct writ_replay_report *report, struct writ_buf
     writ_write_object_begin(&w);
     writ_write_text(&w, "config", report->file);
     writ_write_text(&w, "policy_digest", writ_view_str(digest));
-    writ_write_text_or_null(&w, "against", text_or_null(report->against));
+    writ_write_text_or_null(&w, "against",
+        writ_view(report->against.len > 0 ? report->against.ptr : NULL, report->against.len));
     writ_write_text(&w, "ledger", report->path);
     writ_write_text_or_null(
         &w, "since", run->since_us > 0 ? writ_view_str(since) : writ_view(NULL, 0));
     writ_write_flag(&w, "failed", report->failed);
-    write_counts(run, &w);
-    writ_write_name(&w, WRIT_LIT("recorded_policies"));
-    writ_write_array_begin(&w);
-    for (size_t i = 0; i < run->policies_n; i++) {
-        writ_digest_text(&run->policies[i], digest);
-        writ_write_string(&w, writ_view_str(digest));
-    }
-    writ_write_array_end(&w);
-    writ_write_name(&w, WRIT_LIT("groups"));
-    writ_write_array_begin(&w);
-    for (size_t i = 0; i < run->groups->n; i++) {
-        write_group(report, run->groups->list[i], &w);
-    }
-    writ_write_array_end(&w);
-    writ_write_count(&w, "ungrouped", run->groups->others);
+    writ_replay_json_counts(run, &w);
+    writ_replay_json_changes(run, report->shows_values, &w);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
     writ_buf_byte(ret, '\n');

@@ -2,7 +2,7 @@
 #ifndef WRIT_CLI_REPLAY_REPORT_H
 #define WRIT_CLI_REPLAY_REPORT_H
 
-#include "cli/commands/replay_run.h"
+#include "gateway/replay/replay_run.h"
 
 /** What the run was about, as the command line names it. */
 struct writ_replay_report {
@@ -16,9 +16,5 @@ struct writ_replay_report {
 void writ_replay_report_text(const struct writ_replay_report *report, struct writ_buf *ret);
 /** One JSON object and a line feed (docs/json.md). */
 void writ_replay_report_json(const struct writ_replay_report *report, struct writ_buf *ret);
-
-/** Calls of the range that nothing was said about: without arguments, or without a certain answer.
- */
-uint64_t writ_replay_report_undecided(const struct writ_replay_run *run);
 
 #endif

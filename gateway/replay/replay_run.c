@@ -1,8 +1,10 @@
 /* The calls come in the order of their decisions, so that each draws on what those before it left.
  * A call is compared once, at its first decision. A return to a review draws its amounts, and is a
  * change of its own when they are no longer there. */
-#include "cli/commands/replay_run.h"
+#include "gateway/replay/replay_run.h"
 
+#include "base/alloc.h"
+#include "store/tables/budgets.h"
 #include "store/tables/charge.h"
 
 #define CALL_ARENA   ((size_t)64 << 20)
@@ -14,8 +16,31 @@
 static WRIT_RESULT
 begin_side(struct writ_replay_run_side *side, struct writ_err *err)
 {
-    return side->rejudge.config != NULL ? writ_budgets_init(&side->budgets, COUNTERS_MAX, err)
-                                        : WRIT_DONE;
+    if (side->rejudge.config == NULL) {
+        return WRIT_DONE;
+    }
+    side->budgets = writ_alloc(sizeof *side->budgets);
+    if (side->budgets == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a replay");
+    }
+    return writ_budgets_init(side->budgets, COUNTERS_MAX, err);
+}
+
+static void
+end_side(struct writ_replay_run_side *side)
+{
+    if (side->budgets != NULL) {
+        writ_budgets_wipe(side->budgets);
+        writ_free(side->budgets);
+    }
+}
+
+static void
+prune_side(struct writ_replay_run_side *side, int64_t now_us)
+{
+    if (side->budgets != NULL) {
+        writ_budgets_prune(side->budgets, now_us);
+    }
 }
 
 WRIT_RESULT
@@ -33,8 +58,8 @@ writ_replay_run_begin(struct writ_replay_run *run, bool keeps_arguments, struct 
 void
 writ_replay_run_wipe(struct writ_replay_run *run)
 {
-    writ_budgets_wipe(&run->now.budgets);
-    writ_budgets_wipe(&run->before.budgets);
+    end_side(&run->now);
+    end_side(&run->before);
     writ_rejudge_groups_free(run->groups);
     writ_arena_free(run->arena);
     *run = (struct writ_replay_run){0};
@@ -67,8 +92,8 @@ prune(struct writ_replay_run *run, int64_t now_us)
     if (run->decisions % PRUNE_EACH != 0) {
         return;
     }
-    writ_budgets_prune(&run->now.budgets, now_us);
-    writ_budgets_prune(&run->before.budgets, now_us);
+    prune_side(&run->now, now_us);
+    prune_side(&run->before, now_us);
 }
 
 static WRIT_RESULT
@@ -83,7 +108,7 @@ draw(struct writ_replay_run_side *side, const struct writ_past *past, bool nothi
         return WRIT_DONE;
     }
     booked = writ_budgets_book(
-        &side->budgets, verdict->policy.reservations, n, past->issued_us, bookings, &refused);
+        side->budgets, verdict->policy.reservations, n, past->issued_us, bookings, &refused);
     if (booked.code == WRIT_E_MISMATCH) {
         writ_rejudge_exceed(refused, verdict);
     } else if (!writ_is_ok(booked)) {
@@ -93,11 +118,11 @@ draw(struct writ_replay_run_side *side, const struct writ_past *past, bool nothi
             COUNTERS_MAX);
     } else {
         if (nothing_ran && past->effect == WRIT_EFFECT_ALLOWED) {
-            writ_budgets_return(&side->budgets, bookings, n);
+            writ_budgets_return(side->budgets, bookings, n);
         }
         writ_budgets_end(bookings, n);
     }
-    writ_budgets_commit(&side->budgets);
+    writ_budgets_commit(side->budgets);
     return WRIT_DONE;
 }
 
@@ -116,10 +141,10 @@ charge(struct writ_replay_run_side *side, struct writ_view text, int64_t issued_
     writ_tag_put(charge.tag, taken.key.bytes);
     taken.window_us = charge.window_us;
     taken.amount = charge.amount;
-    if (writ_is_ok(writ_budgets_book(&side->budgets, &taken, 1, issued_us, &booking, &refused))) {
+    if (writ_is_ok(writ_budgets_book(side->budgets, &taken, 1, issued_us, &booking, &refused))) {
         writ_budgets_end(&booking, 1);
     }
-    writ_budgets_commit(&side->budgets);
+    writ_budgets_commit(side->budgets);
 }
 
 static void
@@ -231,4 +256,15 @@ writ_replay_run_take(
         run->gaps[record->gap]++;
     }
     return WRIT_DONE;
+}
+
+uint64_t
+writ_replay_run_undecided(const struct writ_replay_run *run)
+{
+    uint64_t n = run->groups->unknown;
+
+    for (size_t i = 0; i < WRIT_REPLAY_RUN_GAPS; i++) {
+        n += run->gaps[i];
+    }
+    return n;
 }

@@ -5,11 +5,12 @@
  * Budgets are booked with the store's own arithmetic. A call draws when it is allowed and its
  * record does not say that something else refused it; one that is known not to have run gives its
  * amounts back. A call whose arguments are not kept counts with the charges of its record. */
-#ifndef WRIT_CLI_REPLAY_RUN_H
-#define WRIT_CLI_REPLAY_RUN_H
+#ifndef WRIT_GATEWAY_REPLAY_RUN_H
+#define WRIT_GATEWAY_REPLAY_RUN_H
 
 #include "policy/replay/rejudge_groups.h"
-#include "store/tables/budgets.h"
+
+struct writ_budgets;
 
 #define WRIT_REPLAY_RUN_POLICIES_MAX 16 /* digests of recorded policies */
 
@@ -34,7 +35,7 @@ struct writ_replay_run_record {
 
 struct writ_replay_run_side {
     struct writ_rejudge_side rejudge;
-    struct writ_budgets budgets;
+    struct writ_budgets *budgets; /* its own; NULL: the records decide */
 };
 
 /** Zeroed but for the configurations and `since_us`. */
@@ -68,5 +69,9 @@ int64_t writ_replay_run_from(const struct writ_replay_run *run);
  * WRIT_E_LIMIT (more counters of budgets than the memory has room for), WRIT_E_NOMEM. */
 WRIT_RESULT writ_replay_run_take(
     struct writ_replay_run *run, const struct writ_replay_run_record *record, struct writ_err *err);
+
+/** Calls of the range that nothing was said about: without arguments, or without a certain answer.
+ */
+uint64_t writ_replay_run_undecided(const struct writ_replay_run *run);
 
 #endif
