@@ -31,6 +31,7 @@ make(struct writ_exchange *x, struct writ_gateway *gateway, size_t size,
         .x = x,
         .worker = writ_gateway_worker(gateway, x->loop),
         .body = writ_buf_make(WRIT_API_ANSWER_MAX),
+        .queries = gateway->queries,
         .post = {.fn = back_on_loop, .ctx = request},
         .back = back};
     return request;
@@ -93,7 +94,7 @@ writ_api_request_try(struct writ_api_request *request,
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader))
 {
     request->lookup = (struct writ_lookup){.work = work, .ctx = request};
-    return writ_ledger_query_ask(request->worker->gateway->queries, &request->lookup);
+    return writ_ledger_query_ask(request->queries, &request->lookup);
 }
 
 void

@@ -26,6 +26,7 @@ struct writ_api_request {
     struct writ_buf body;             /* of the answer; wiped as a secret */
     struct writ_entry entry;          /* for submit */
     struct writ_lookup lookup;
+    struct writ_ledger_query *queries; /* that ask uses: those of the gateway */
     struct writ_post post;
     void (*back)(struct writ_api_request *request); /* may change before each ask */
 };

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "evidence/json/write.h"
 #include "gateway/admin/api.h"
+#include "gateway/admin/contents_api.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/auth/logins.h"
 #include "policy/decide/approval.h"
@@ -27,6 +28,7 @@ put_agent(struct writ_write *w, struct writ_worker *worker, const struct writ_ag
     writ_write_text_if(w, "role", agent->role);
     writ_write_flag(w, "auditor", writ_ledger_viewer_scope(&viewer) != WRIT_LEDGER_OWN);
     writ_write_flag(w, "administrator", writ_ledger_viewer_administers(&viewer));
+    writ_write_flag(w, "content_reader", writ_contents_api_may_read(&viewer, viewer.agent.tenant));
 }
 
 /* The cookie is only for this host, no script can read it, and no other site's page can send it. */

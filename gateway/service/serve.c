@@ -17,6 +17,7 @@
 #include "gateway/admin/page.h"
 #include "gateway/admin/policy_api.h"
 #include "gateway/admin/policy_history.h"
+#include "gateway/admin/policy_replay.h"
 #include "gateway/admin/review_api.h"
 #include "gateway/admin/review_stream.h"
 #include "gateway/admin/tools_api.h"
@@ -72,7 +73,8 @@
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
         WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES + WRIT_TOOLS_API_ROUTES +            \
-        WRIT_POLICY_API_ROUTES + WRIT_POLICY_HISTORY_ROUTES + WRIT_BUDGETS_API_ROUTES)
+        WRIT_POLICY_API_ROUTES + WRIT_POLICY_HISTORY_ROUTES + WRIT_POLICY_REPLAY_ROUTES +          \
+        WRIT_BUDGETS_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -276,6 +278,8 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_POLICY_API_ROUTES;
     writ_policy_history_routes(gateway, routes);
     routes += WRIT_POLICY_HISTORY_ROUTES;
+    writ_policy_replay_routes(gateway, routes);
+    routes += WRIT_POLICY_REPLAY_ROUTES;
     writ_budgets_api_routes(gateway, routes);
     routes += WRIT_BUDGETS_API_ROUTES;
     writ_contents_api_routes(gateway, routes);
@@ -545,6 +549,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_owners_new(&gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
+    WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->replays, err));
     WRIT_TRY(writ_figures_feed_new(config->store.ptr, gateway->ledger, gateway->clock,
         writ_rule_longest_window(config->policy), &gateway->figures, err));
     WRIT_TRY(open_loops(serve, err));
@@ -683,6 +688,7 @@ drain(struct serve *serve)
         writ_upstream_stop(gateway->upstreams[i]);
     }
     wait_until(upstreams_stopped, serve, STOP_US);
+    writ_ledger_query_stop(gateway->replays);
     writ_ledger_query_stop(gateway->queries); /* while the loops still hear what it answers */
     wait_until(is_drained, serve, TELL_US);
 }
@@ -703,6 +709,7 @@ close_all(struct serve *serve)
         writ_upstream_close(gateway->upstreams[i]); /* ends calls, which may still have records to
                                                        write */
     }
+    writ_ledger_query_free(gateway->replays);
     writ_ledger_query_free(gateway->queries);
     writ_figures_feed_free(gateway->figures);
     writ_export_jobs_free(serve->exports);

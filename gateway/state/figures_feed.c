@@ -96,6 +96,17 @@ add_charges(struct writ_figures_feed *feed, const struct writ_reader_record *rec
                      feed->budgets, &extension->charges, &call, record->is_outcome, feed->now_us);
 }
 
+/* A record without a digest of a policy is whole: it is missing in the history alone. */
+static WRIT_RESULT
+add_policy(struct writ_figures_feed *feed, const struct writ_reader_record *record,
+    struct writ_view policy)
+{
+    writ_result result =
+        writ_policy_use_add(feed->policies, policy, record->tenant, record->time_us);
+
+    return result.code == WRIT_E_NOMEM ? result : WRIT_DONE;
+}
+
 static WRIT_RESULT
 add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
 {
@@ -118,8 +129,7 @@ add_record(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
     add_rule(feed, record, &decision, reason);
     if (!record->is_outcome) {
-        WRIT_TRY(writ_policy_use_add(
-            feed->policies, decision.policy_digest.view, record->tenant, record->time_us));
+        WRIT_TRY(add_policy(feed, record, decision.policy_digest.view));
     }
     WRIT_TRY(add_charges(feed, record, &extension, &point));
     if (record->is_outcome && record->verdict != WRIT_OUTCOME_BLOCKED) {

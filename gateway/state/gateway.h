@@ -40,6 +40,7 @@ struct writ_gateway {
     struct writ_owners *owners;        /* of resources */
     struct writ_logins *logins;        /* to the page */
     struct writ_ledger_query *queries; /* in the ledger */
+    struct writ_ledger_query *replays; /* of the page: they take long */
     struct writ_figures_feed *figures; /* for the page */
     struct writ_metrics *metrics;
     struct writ_labels *labels; /* counts by upstream and tool */

@@ -138,3 +138,14 @@ writ_ledger_query_ask(struct writ_ledger_query *queries, struct writ_lookup *loo
     (void)pthread_mutex_unlock(&queries->lock);
     return (writ_result){taken ? WRIT_OK : WRIT_E_BUSY};
 }
+
+bool
+writ_ledger_query_stops(struct writ_ledger_query *queries)
+{
+    bool stops;
+
+    (void)pthread_mutex_lock(&queries->lock);
+    stops = queries->stop;
+    (void)pthread_mutex_unlock(&queries->lock);
+    return stops;
+}

@@ -29,6 +29,9 @@ WRIT_RESULT writ_ledger_query_new(
  * nothing. Blocks. */
 void writ_ledger_query_stop(struct writ_ledger_query *queries);
 
+/** Any thread: whether it stops. A long query ends itself then. */
+bool writ_ledger_query_stops(struct writ_ledger_query *queries);
+
 /** Stops before. NULL is permitted. */
 void writ_ledger_query_free(struct writ_ledger_query *queries);
 

@@ -1,5 +1,6 @@
 /* policy_use.h - which policies decided calls, from when to when and how many, for the page: by
- * tenant and digest, counted from records in any order. At most WRIT_POLICY_USE_MAX of them. One
+ * tenant and digest, counted from records in any order. At most WRIT_POLICY_USE_MAX of them, and
+ * further ones are not counted. One
  * thread, or a lock of the owner. */
 #ifndef WRIT_GATEWAY_POLICY_USE_H
 #define WRIT_GATEWAY_POLICY_USE_H

@@ -5,6 +5,7 @@
 
 #include "base/folder.h"
 #include "base/text.h"
+#include "policy/read/fragment.h"
 #include "policy/read/placeholder.h"
 
 #include <stdlib.h>
@@ -22,22 +23,6 @@ struct including {
 };
 
 /* ---- trees */
-
-/* A root that can be changed, with the same children. */
-static struct writ_yaml *
-copy_root(struct writ_options *o, const struct writ_yaml *root)
-{
-    struct writ_yaml *copy = writ_option_memory(o, 1, sizeof *copy);
-
-    if (copy == NULL) {
-        return NULL;
-    }
-    *copy = *root;
-    for (struct writ_yaml *child = copy->first; child != NULL; child = child->next) {
-        child->parent = copy;
-    }
-    return copy;
-}
 
 static void
 append(struct writ_yaml *map, struct writ_yaml *member)
@@ -223,7 +208,7 @@ read_file(struct including *in, const char *path)
     if (!writ_is_ok(result)) {
         return result.code == WRIT_E_NOMEM ? result : WRIT_DONE;
     }
-    copy = copy_root(in->o, root);
+    copy = writ_option_root(in->o, writ_fragment_put(in->o, root, source->file));
     if (copy == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
@@ -311,7 +296,7 @@ writ_include_read(struct writ_options *o, const struct writ_yaml *root, struct w
     if (in.option == NULL || in.option->type != WRIT_YAML_SCALAR || in.option->text.len == 0) {
         return root; /* absent, or its reader refuses it */
     }
-    in.root = copy_root(o, root);
+    in.root = writ_option_root(o, root);
     if (in.root == NULL || !writ_is_ok(read_files(&in))) {
         o->nomem = true;
         return root;

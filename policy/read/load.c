@@ -9,6 +9,7 @@
 #include "policy/read/agents.h"
 #include "policy/read/canonical.h"
 #include "policy/read/doubts.h"
+#include "policy/read/fragment.h"
 #include "policy/read/include.h"
 #include "policy/read/placeholder.h"
 #include "policy/read/notify.h"
@@ -361,6 +362,7 @@ read_all(struct loading *l, struct writ_view text)
         WRIT_OPTION_FAULT(&l->o, l->root, "a configuration is a map of options");
         return (writ_result){WRIT_E_INVALID};
     }
+    l->root = writ_fragment_put(&l->o, l->root, l->config->file);
     writ_placeholder_refuse(&l->o, l->root);
     l->root = writ_include_read(&l->o, l->root, l->config);
     read_top(l);
@@ -418,6 +420,7 @@ config_freep(struct writ_config **config)
 struct origin {
     const char *file;
     struct writ_view folder, edited, edited_text;
+    struct writ_fragment *fragment; /* NULL: none */
 };
 
 static WRIT_RESULT
@@ -441,7 +444,8 @@ read_config(struct writ_view text, const struct origin *origin, struct writ_find
         .findings = findings,
         .folder = origin->folder,
         .edited = origin->edited,
-        .edited_text = origin->edited_text};
+        .edited_text = origin->edited_text,
+        .fragment = origin->fragment};
     config->file = writ_view_copy(writ_view_str(origin->file), arena);
     if (config->file.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
@@ -508,4 +512,24 @@ writ_load_edited(const char *path, struct writ_view edited, struct writ_view tex
     struct origin origin = {.file = path, .edited = edited, .edited_text = text};
 
     return load(&origin, NULL, ret, err);
+}
+
+WRIT_RESULT
+writ_load_tools(const char *path, struct writ_view file, struct writ_view text,
+    struct writ_config **ret, struct writ_err *err)
+{
+    struct writ_fragment fragment = {.file = file, .text = text};
+    struct origin origin = {.file = path, .fragment = &fragment};
+    struct writ_config *config = NULL;
+
+    if (text.len > WRIT_CONFIG_BYTES_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "edit: longer than %d bytes", WRIT_CONFIG_BYTES_MAX);
+    }
+    WRIT_TRY(load(&origin, NULL, &config, err));
+    if (!fragment.taken) {
+        writ_config_drop(config);
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the configuration has no file of that name");
+    }
+    *ret = config;
+    return WRIT_DONE;
 }

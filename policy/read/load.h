@@ -44,4 +44,10 @@ WRIT_RESULT writ_load_file(const char *path, struct writ_findings *findings,
 WRIT_RESULT writ_load_edited(const char *path, struct writ_view edited, struct writ_view text,
     struct writ_config **ret, struct writ_err *err);
 
+/** As writ_load_file, with the tools of `text`, a map with that option alone, in place of those of
+ * the file `file`: the configuration file or one that it includes. Findings name it "edit". Also
+ * WRIT_E_ABSENT: no such file. */
+WRIT_RESULT writ_load_tools(const char *path, struct writ_view file, struct writ_view text,
+    struct writ_config **ret, struct writ_err *err);
+
 #endif

@@ -759,3 +759,20 @@ writ_option_path(struct writ_options *o, struct writ_view path)
     o->nomem = o->nomem || kept.ptr == NULL;
     return kept;
 }
+
+struct writ_yaml *
+writ_option_root(struct writ_options *o, const struct writ_yaml *root)
+{
+    struct writ_yaml *copy = writ_option_memory(o, 1, sizeof *copy);
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    *copy = *root;
+    for (struct writ_yaml *child = copy->first; child != NULL; child = child->next) {
+        if (child->parent == root) { /* not one from another file (fragment.c) */
+            child->parent = copy;
+        }
+    }
+    return copy;
+}

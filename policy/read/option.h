@@ -51,6 +51,9 @@ struct writ_view writ_option_path(struct writ_options *o, struct writ_view path)
 WRIT_RESULT writ_option_file(
     const struct writ_options *o, const char *path, struct writ_buf *ret, struct writ_err *err);
 
+/** A root that can be changed, with the same children; NULL (and o->nomem) without memory. */
+struct writ_yaml *writ_option_root(struct writ_options *o, const struct writ_yaml *root);
+
 /** Memory for `n` objects of `size` bytes, or NULL (and o->nomem). At least one object. */
 void *writ_option_memory(struct writ_options *o, size_t n, size_t size);
 

@@ -124,6 +124,7 @@ struct writ_options {
     struct writ_findings *findings;
     bool nomem;
     struct writ_view edited, edited_text; /* a file that has another text here; ptr NULL: none */
+    struct writ_fragment *fragment;       /* NULL: none */
     struct writ_view folder; /* of the file, with a '/' at its end; empty: paths stay as written */
     struct writ_changes_value *values, *last_value; /* values that a reload does not take:
                                                      * changes.c */

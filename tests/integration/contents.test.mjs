@@ -9,6 +9,7 @@ import { bearer, prepare, until, writ } from '../support/js/gateway.mjs';
 import { CREW, config as hookConfig, framework } from '../support/js/hooks.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { Tasks, ask as askTask, begin, idOf } from '../support/js/tasks.mjs';
+import { facts } from '../support/js/ledger.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { resolve, sdk1 } from '../support/npm/peers.mjs';
 
@@ -73,18 +74,6 @@ const stopped = (gw, ...args) => {
   const run = writ(['ledger', args[0], gw.configFile, ...args.slice(1), '--json'], { cwd: gw.dir });
   return { ...run, json: run.out === '' ? undefined : JSON.parse(run.out) };
 };
-
-/** The facts of that kind in the log of records. */
-function facts(gw, event) {
-  const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
-  try {
-    return db.prepare('SELECT bytes FROM record JOIN body USING (leaf) WHERE kind = 5 ORDER BY leaf').all()
-      .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))
-      .filter((fact) => fact.event === event).map((fact) => fact.data);
-  } finally {
-    db.close();
-  }
-}
 
 /** The bytes of a file; of one that has its last name by now, none: that one is looked at too. */
 const bytesOfFile = (path) => {

@@ -129,6 +129,9 @@ export async function policyDifference(from, to) {
   return { ...json, exact: exact(text) };
 }
 
+/** The verdicts that an edit changes, of kept calls. The gateway records the look before it answers. */
+export const replay = async (edit) => (await asked('POST', '/v1/policy/replay', edit)).json;
+
 export const calls = async (filter) => (await asked('GET', `/v1/ledger${query(filter)}`)).json;
 
 /** The records of a call, and their exact text. */

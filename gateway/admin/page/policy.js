@@ -2,6 +2,7 @@
 import { policy } from './api.js';
 import { amount } from './chart.js';
 import { el, fill } from './dom.js';
+import { attempt } from './replay.js';
 import { digest, name, text, when } from './shown.js';
 import { versions } from './versions.js';
 
@@ -52,6 +53,6 @@ export async function policyView(person) {
       dead > 0 && el('p', {}, `${amount(dead)} of ${amount(found.rules.length)} rules made no decision in a week${person.tenant === undefined ? '' : ' for your tenant'}.`),
       element,
       el('table', { class: 'calls', role: 'table' }, el('caption', { class: 'unseen' }, 'Rules, in the order of the configuration'),
-        el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, HEADS.map((head) => el('th', { role: 'columnheader', scope: 'col' }, head)))), rows), none, history),
+        el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, HEADS.map((head) => el('th', { role: 'columnheader', scope: 'col' }, head)))), rows), none, history, attempt(person, [...new Set(found.rules.map((rule) => rule.file))])),
   };
 }

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { BIN, writ } from './gateway.mjs';
 
 export const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
@@ -18,4 +19,16 @@ export function sampleLedger() {
   assert.equal(spawnSync(SAMPLE, [path, keys]).status, 0);
   writeFileSync(trusted, writ(['ledger', 'key', path, '--keys', keys]).out);
   return { folder, path, keys, trusted };
+}
+
+/** The facts of that kind in the log of records. */
+export function facts(gw, event) {
+  const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
+  try {
+    return db.prepare('SELECT bytes FROM record JOIN body USING (leaf) WHERE kind = 5 ORDER BY leaf').all()
+      .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))
+      .filter((fact) => fact.event === event).map((fact) => fact.data);
+  } finally {
+    db.close();
+  }
 }
