@@ -310,9 +310,9 @@ test('no call waits for a collector that is silent or gone; memory is bounded, a
   collector.answer = () => new Promise((resolve) => { release = resolve; });
   await caller.call('up__look', { n: 0 });
   await until(() => collector.requests.length === 1, 'a request that is not answered');
-  const many = 3600; // more than the ring has room for
-  for (let sent = 0; sent < many; sent += 20)
-    for (const answer of await Promise.all(Array.from({ length: 20 }, () => caller.call('up__look', { n: 1 }))))
+  const many = 6000; // more than the ring has room for
+  for (let sent = 0; sent < many; sent += 40)
+    for (const answer of await Promise.all(Array.from({ length: 40 }, () => caller.call('up__look', { n: 1 }))))
       assert.ok(answer.result);
   assert.equal(servers(collector).length, 0, 'nothing was answered');
   collector.answer = undefined;
