@@ -192,13 +192,21 @@ writ_request_together(struct writ_request *request, enum writ_step next)
     return WRIT_STEP_WAIT;
 }
 
+/* A review waits for people, not for the disk. */
+static bool
+waits_for_ledger(const struct writ_entry *entry)
+{
+    return entry->kind != WRIT_ENTRY_REVIEW_AWAIT;
+}
+
 static void
 back_on_loop(struct writ_post *post)
 {
     struct writ_request *request = post->ctx;
 
     request->drive.away = false;
-    if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET) {
+    if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET &&
+        waits_for_ledger(&request->entry)) {
         writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,
             writ_loop_now_us(request->x->loop) - request->drive.submitted_us);
     }
@@ -224,7 +232,7 @@ writ_request_submit(struct writ_request *request, enum writ_step next)
     request->entry.arena = request->x->arena;
     request->drive.post = (struct writ_post){.fn = back_on_loop, .ctx = request};
     (void)writ_request_wait(request, next);
-    if (request->entry.kind != WRIT_ENTRY_REVIEW_AWAIT) { /* that waits for people */
+    if (waits_for_ledger(&request->entry)) {
         writ_trace_wait_ledger(request->trace);
     }
     writ_worker_submit(request->worker, &request->entry);

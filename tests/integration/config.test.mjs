@@ -296,7 +296,7 @@ test('an obstacle to a start is reported by name', { timeout: 60000 }, async (t)
     [{ keys: 'text' }, 'text: cannot open the directory: Not a directory'],
     [{ keys: 'folder' }, 'folder: keys.json: cannot open: No such file or directory'],
     [{}, 'keys: mode 0777 gives writing to others (chmod 700)', (g) => chmodSync(g.path('keys'), 0o777)],
-    [{ store: 'sqlite://none' }, '/none; `writ ledger init` makes one'],
+    [{ store: 'sqlite://none' }, '/none does not exist; `writ ledger init` makes one'],
     [{ store: 'sqlite://folder' }, '/folder, is something else, not a regular file'],
     [{ store: 'sqlite://text' }, 'text: database: file is not a database'],
     [{ store: 'sqlite://empty' }, 'empty: the file is not a ledger'],
