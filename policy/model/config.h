@@ -361,8 +361,8 @@ struct writ_config {
     struct writ_views not_agreed; /* names of upstreams and frameworks of included files that are
                                    * not agreed: every call to them is refused */
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
-    struct writ_view policy_text;     /* everything that can change a decision: canonical JSON */
-    struct writ_digest policy_digest; /* of it */
+    struct writ_digest policy_digest; /* over everything that can change a decision */
+    struct writ_view policy_text;     /* the same to be read, without secrets: canonical JSON */
     struct writ_limits limits;
     struct writ_sessions_config sessions;
     struct writ_credential_config credential;

@@ -10,8 +10,16 @@
 
 #define ENTRY_MAX (1 << 20) /* bytes of one entry as JSON */
 
+/* How a part is written. */
+enum {
+    TYPED = 1, /* values keep their type */
+    SHOWN = 2, /* to be read: without the parts of URLs and commands that may be secret */
+    QUERY = 4, /* SHOWN, within a probe: URLs have no query */
+    PEER = 8,  /* SHOWN, within a reviewer: URLs have no path, commands no arguments */
+};
+
 static void put_node(
-    struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena);
+    struct writ_buf *ret, const struct writ_yaml *node, unsigned how, struct writ_arena *arena);
 
 static int
 by_jcs(const void *a, const void *b)
@@ -29,9 +37,17 @@ begins_typed(const struct writ_yaml *member)
            (writ_view_is(member->key, "arguments") && member->type == WRIT_YAML_MAP);
 }
 
+static unsigned
+added_by(const struct writ_yaml *member, unsigned how)
+{
+    bool probes = (how & SHOWN) != 0 && writ_view_is(member->key, "state");
+
+    return (begins_typed(member) ? TYPED : 0) | (probes ? QUERY : 0);
+}
+
 static void
 put_members(
-    struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena)
+    struct writ_buf *ret, const struct writ_yaml *node, unsigned how, struct writ_arena *arena)
 {
     const struct writ_yaml **members =
         writ_arena_get(arena, (node->count + 1) * sizeof(const struct writ_yaml *));
@@ -53,18 +69,33 @@ put_members(
         writ_buf_str(ret, i > 0 ? "," : "");
         writ_text_json(ret, members[i]->key);
         writ_buf_byte(ret, ':');
-        put_node(ret, members[i], typed || begins_typed(members[i]), arena);
+        put_node(ret, members[i], how | added_by(members[i], how), arena);
     }
     writ_buf_byte(ret, '}');
 }
 
+/* What of a text may be read. */
+static struct writ_view
+shown(struct writ_view text, unsigned how)
+{
+    size_t at = writ_view_search(text, WRIT_LIT("://"));
+
+    if (at == text.len || (how & (QUERY | PEER)) == 0) {
+        return text;
+    }
+    for (at += 3;
+         at < text.len && text.ptr[at] != '?' && ((how & PEER) == 0 || text.ptr[at] != '/'); at++) {
+    }
+    return writ_view_sub(text, 0, at);
+}
+
 static void
-put_scalar(struct writ_buf *ret, const struct writ_yaml *node, bool typed)
+put_scalar(struct writ_buf *ret, const struct writ_yaml *node, unsigned how)
 {
     struct writ_decimal ignored;
-    struct writ_view text = node->text;
+    struct writ_view text = shown(node->text, how);
 
-    if (!typed || !node->plain) {
+    if ((how & TYPED) == 0 || !node->plain) {
         writ_text_json(ret, text);
     } else if (writ_view_is(text, "true") || writ_view_is(text, "false") ||
                writ_view_is(text, "null")) {
@@ -79,33 +110,40 @@ put_scalar(struct writ_buf *ret, const struct writ_yaml *node, bool typed)
 }
 
 static void
-put_list(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena)
+put_list(struct writ_buf *ret, const struct writ_yaml *node, unsigned how, struct writ_arena *arena)
 {
+    bool typed = (how & TYPED) != 0;
+
     writ_buf_str(ret, typed ? "[\"l\"" : "[");
     WRIT_YAML_EACH(element, node)
     {
+        if (element->index > 0 && (how & PEER) != 0) {
+            break; /* arguments of a command */
+        }
         writ_buf_str(ret, typed || element->index > 0 ? "," : "");
-        put_node(ret, element, typed, arena);
+        put_node(ret, element, how, arena);
     }
     writ_buf_byte(ret, ']');
 }
 
 static void
-put_node(struct writ_buf *ret, const struct writ_yaml *node, bool typed, struct writ_arena *arena)
+put_node(struct writ_buf *ret, const struct writ_yaml *node, unsigned how, struct writ_arena *arena)
 {
+    bool typed = (how & TYPED) != 0;
+
     switch (node->type) {
     case WRIT_YAML_NONE:
         writ_buf_str(ret, "null");
         break;
     case WRIT_YAML_SCALAR:
-        put_scalar(ret, node, typed);
+        put_scalar(ret, node, how);
         break;
     case WRIT_YAML_LIST:
-        put_list(ret, node, typed, arena);
+        put_list(ret, node, how, arena);
         break;
     case WRIT_YAML_MAP:
         writ_buf_str(ret, typed ? "[\"m\"," : "");
-        put_members(ret, node, typed, arena);
+        put_members(ret, node, how, arena);
         writ_buf_str(ret, typed ? "]" : "");
         break;
     }
@@ -131,7 +169,7 @@ writ_canonical_digest(
 {
     writ_auto_buf text = writ_buf_make(ENTRY_MAX);
 
-    put_node(&text, node, false, arena);
+    put_node(&text, node, 0, arena);
     WRIT_TRY(writ_buf_check(&text, NULL));
     return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
 }
@@ -147,7 +185,8 @@ put_not_agreed(struct writ_buf *ret, const struct writ_views *names)
 }
 
 static void
-put_tool(struct writ_buf *ret, const struct writ_yaml *entry, struct writ_arena *arena)
+put_tool(
+    struct writ_buf *ret, const struct writ_yaml *entry, unsigned how, struct writ_arena *arena)
 {
     const struct writ_yaml_source *source = writ_yaml_source(entry);
     bool list = entry->type == WRIT_YAML_LIST;
@@ -155,39 +194,54 @@ put_tool(struct writ_buf *ret, const struct writ_yaml *entry, struct writ_arena 
     writ_buf_str(ret, entry->index > 0 ? ",{" : "{");
     writ_buf_str(ret, source != NULL && !source->agreed ? "\"agreed\":false," : "");
     writ_buf_str(ret, list ? "\"rules\":" : "\"rules\":[");
-    put_node(ret, entry, false, arena);
+    put_node(ret, entry, how, arena);
     writ_buf_str(ret, list ? ",\"tool\":" : "],\"tool\":");
     writ_text_json(ret, entry->key);
     writ_buf_byte(ret, '}');
 }
 
-WRIT_RESULT
-writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret)
+static WRIT_RESULT
+put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+    const struct writ_views *not_agreed, unsigned how, struct writ_arena *arena,
+    struct writ_buf *ret)
 {
     writ_buf_byte(ret, '{');
     if (says_more(defaults)) {
         writ_buf_str(ret, "\"defaults\":");
-        put_node(ret, defaults, false, arena);
+        put_node(ret, defaults, how, arena);
         writ_buf_byte(ret, ',');
     }
     put_not_agreed(ret, not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
     if (top->reviewers != NULL) {
         writ_buf_str(ret, "\"reviewers\":");
-        put_node(ret, top->reviewers, false, arena);
+        put_node(ret, top->reviewers, how == 0 ? 0 : how | PEER, arena);
         writ_buf_byte(ret, ',');
     }
     if (top->reviews != NULL) {
         writ_buf_str(ret, "\"reviews\":");
-        put_node(ret, top->reviews, false, arena);
+        put_node(ret, top->reviews, how, arena);
         writ_buf_byte(ret, ',');
     }
     writ_buf_str(ret, "\"tools\":[");
     WRIT_YAML_EACH(entry, top->tools)
     {
-        put_tool(ret, entry, arena);
+        put_tool(ret, entry, how, arena);
     }
     writ_buf_str(ret, "]}");
     return writ_buf_check(ret, NULL);
+}
+
+WRIT_RESULT
+writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret)
+{
+    return put_policy(top, defaults, not_agreed, 0, arena, ret);
+}
+
+WRIT_RESULT
+writ_canonical_shown(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret)
+{
+    return put_policy(top, defaults, not_agreed, SHOWN, arena, ret);
 }

@@ -347,11 +347,12 @@ digest_policy(struct loading *l)
         return WRIT_DONE;
     }
     WRIT_TRY(result);
+    WRIT_TRY(writ_digest_bytes(writ_buf_view(&canonical), &l->config->policy_digest, NULL));
+    writ_buf_clear(&canonical);
+    WRIT_TRY(writ_canonical_shown(&l->top, writ_option_of(l->root, "defaults"),
+        &l->config->not_agreed, l->o.arena, &canonical));
     l->config->policy_text = writ_view_copy(writ_buf_view(&canonical), l->o.arena);
-    if (l->config->policy_text.ptr == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    return writ_digest_bytes(l->config->policy_text, &l->config->policy_digest, NULL);
+    return (writ_result){l->config->policy_text.ptr == NULL ? WRIT_E_NOMEM : WRIT_OK};
 }
 
 static WRIT_RESULT

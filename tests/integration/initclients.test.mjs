@@ -494,9 +494,10 @@ test('init_from_keeps_the_secret_of_a_header_in_a_file_of_its_own', async (t) =>
     const client = await clientOf(t, servers[name], `${gw.url}/${name}`);
     assert.equal((await client.callTool({ name: 'ping', arguments: {} })).content[0].text, 'pong');
   }
-  const leaked = readdirSync(join(dir, 'gate')).filter((n) => /ledger/.test(n))
-    .some((n) => readFileSync(join(dir, 'gate', n)).includes('s3cret'));
-  assert.ok(!leaked);
+  const beside = readdirSync(join(dir, 'gate'), { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile() && /ledger/.test(join(one.parentPath ?? one.path, one.name)));
+  assert.ok(beside.some((one) => /policies/.test(one.parentPath ?? one.path)));
+  assert.ok(!beside.some((one) => readFileSync(join(one.parentPath ?? one.path, one.name)).includes('s3cret')));
 });
 
 test('init_with_a_token_file_asks_a_url_that_needs_a_secret', async (t) => {

@@ -1,5 +1,4 @@
-/* policies.c - a name in the folder is the digest of what the file holds. A file is written whole
- * or not at all (trusted.h), and never changed. */
+/* policies.c - a file is written whole or not at all (trusted.h), and never changed. */
 #include "store/trusted/policies.h"
 
 #include "base/folder.h"
@@ -15,6 +14,7 @@
 #define NAME_MAX_OWN (2 * WRIT_DIGEST_BYTES + sizeof SUFFIX)
 #define NAMES_MAX    (2 * WRIT_POLICIES_MAX) /* entries of the folder */
 #define NAMES_ARENA  ((size_t)1 << 20)
+#define HEAD_BYTES   ((size_t)WRIT_DIGEST_TEXT) /* a line feed in place of its NUL */
 
 static WRIT_RESULT
 put_folder(const char *store, struct writ_buf *ret, struct writ_err *err)
@@ -31,6 +31,20 @@ put_name(const struct writ_digest *digest, struct writ_buf *ret, struct writ_err
     writ_hex_put(ret, digest->bytes, sizeof digest->bytes);
     writ_buf_str(ret, SUFFIX);
     writ_buf_byte(ret, '\0');
+    return writ_buf_check(ret, err);
+}
+
+/* The digest of the text, as a line. */
+static WRIT_RESULT
+put_head(struct writ_view text, struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_digest digest;
+    char line[WRIT_DIGEST_TEXT];
+
+    WRIT_TRY(writ_digest_bytes(text, &digest, err));
+    writ_digest_text(&digest, line);
+    writ_buf_str(ret, line);
+    writ_buf_byte(ret, '\n');
     return writ_buf_check(ret, err);
 }
 
@@ -134,6 +148,7 @@ writ_policies_keep(const char *store, const struct writ_digest *digest, struct w
 {
     WRIT_AUTO(int, writ_trusted_close) dir = -1;
     writ_auto_buf name = writ_buf_make(NAME_MAX_OWN);
+    writ_auto_buf bytes = writ_buf_make(HEAD_BYTES + WRIT_POLICIES_BYTES_MAX);
 
     WRIT_TRY(make_folder(store, &dir, err));
     WRIT_TRY(put_name(digest, &name, err));
@@ -141,7 +156,10 @@ writ_policies_keep(const char *store, const struct writ_digest *digest, struct w
         return WRIT_DONE;
     }
     WRIT_TRY(drop_oldest(dir, store, err));
-    WRIT_TRY(writ_trusted_write(dir, name.ptr, WRIT_TRUSTED_OURS, text, err));
+    WRIT_TRY(put_head(text, &bytes, err));
+    writ_buf_put(&bytes, text);
+    WRIT_TRY(writ_buf_check(&bytes, err));
+    WRIT_TRY(writ_trusted_write(dir, name.ptr, WRIT_TRUSTED_OURS, writ_buf_view(&bytes), err));
     return writ_trusted_sync(dir, err);
 }
 
@@ -167,14 +185,18 @@ writ_policies_read(
 {
     WRIT_AUTO(int, writ_trusted_close) dir = -1;
     writ_auto_buf name = writ_buf_make(NAME_MAX_OWN);
-    struct writ_digest found;
+    writ_auto_buf bytes = writ_buf_make(HEAD_BYTES + WRIT_POLICIES_BYTES_MAX);
+    writ_auto_buf head = writ_buf_make(HEAD_BYTES);
+    struct writ_view text;
 
     WRIT_TRY(open_folder(store, &dir, err));
     WRIT_TRY(put_name(digest, &name, err));
-    WRIT_TRY(writ_trusted_read(dir, name.ptr, WRIT_TRUSTED_PRIVATE, ret, err));
-    WRIT_TRY(writ_digest_bytes(writ_buf_view(ret), &found, err));
-    if (!writ_digest_equal(&found, digest)) {
+    WRIT_TRY(writ_trusted_read(dir, name.ptr, WRIT_TRUSTED_PRIVATE, &bytes, err));
+    text = writ_view_sub(writ_buf_view(&bytes), HEAD_BYTES, SIZE_MAX);
+    WRIT_TRY(put_head(text, &head, err));
+    if (!writ_view_has_prefix(writ_buf_view(&bytes), writ_buf_view(&head))) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "%s: was changed, delete it", name.ptr);
     }
-    return WRIT_DONE;
+    writ_buf_put(ret, text);
+    return writ_buf_check(ret, err);
 }

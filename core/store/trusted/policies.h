@@ -1,8 +1,8 @@
 /* policies.h - the policies that a gateway had, by digest: for people who ask what has changed.
  *
- * Each is a file <ledger>.policies/<digest in hexadecimal>.json with the preimage of its digest
- * (policy/read/canonical.h), readable only by the user of the gateway. So a file says itself
- * whether it is whole. Nothing is decided by them. They are no part of the ledger: without one,
+ * Each is a file <ledger>.policies/<digest in hexadecimal>.json, readable only by the user of the
+ * gateway: a line with the digest of the rest, and the policy without secrets
+ * (writ_canonical_shown). Nothing is decided by them. They are no part of the ledger: without one,
  * only its differences are unknown. */
 #ifndef WRIT_STORE_POLICIES_H
 #define WRIT_STORE_POLICIES_H
@@ -22,8 +22,9 @@ struct writ_kept_policy {
  * Keeps a policy, once, and deletes the oldest beyond WRIT_POLICIES_MAX. Blocks. One thread at a
  * time.
  *
- * @param store  path of the ledger, NUL-terminated
- * @param text   of which `digest` is the digest
+ * @param store   path of the ledger, NUL-terminated
+ * @param digest  of the policy
+ * @param text    of the policy, to be read
  *
  * WRIT_E_INVALID (the folder is not trusted), WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM.
  */
