@@ -16,6 +16,7 @@ enum {
     SHOWN = 2, /* to be read: without the parts of URLs and commands that may be secret */
     QUERY = 4, /* SHOWN, within a probe: URLs have no query */
     PEER = 8,  /* SHOWN, within a reviewer: URLs have no path, commands no arguments */
+    NAMES = 16 /* SHOWN, within its environment: no values */
 };
 
 static void put_node(
@@ -41,8 +42,9 @@ static unsigned
 added_by(const struct writ_yaml *member, unsigned how)
 {
     bool probes = (how & SHOWN) != 0 && writ_view_is(member->key, "state");
+    bool names = (how & PEER) != 0 && writ_view_is(member->key, "environment");
 
-    return (begins_typed(member) ? TYPED : 0) | (probes ? QUERY : 0);
+    return (begins_typed(member) ? TYPED : 0) | (probes ? QUERY : 0) | (names ? NAMES : 0);
 }
 
 static void
@@ -80,6 +82,9 @@ shown(struct writ_view text, unsigned how)
 {
     size_t at = writ_view_search(text, WRIT_LIT("://"));
 
+    if ((how & NAMES) != 0) {
+        return WRIT_LIT("...");
+    }
     if (at == text.len || (how & (QUERY | PEER)) == 0) {
         return text;
     }

@@ -19,7 +19,7 @@ WRIT_RESULT writ_canonical_policy(const struct writ_raw_top *top, const struct w
     const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret);
 
 /** As writ_canonical_policy, for people: URLs of probes have no query, those of reviewers no path,
- * and their commands no arguments, because these may be secrets. */
+ * and their commands no arguments and no environment, because these may be secrets. */
 WRIT_RESULT writ_canonical_shown(const struct writ_raw_top *top, const struct writ_yaml *defaults,
     const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret);
 

@@ -145,7 +145,30 @@ START_TEST(reviewer_change_changes_the_policy_digest)
 }
 END_TEST
 
+START_TEST(policy_text_of_reviewers_has_no_secret)
+{
+    static const struct {
+        const char *reviewer, *shown;
+    } cases[] = {
+        {"{webhook: \"https://judge.example/s3cret?s3cret\", secret: s.txt}",
+            "\"webhook\":\"https://judge.example\""},
+        {"{worker: [python3, judge.py, --key=s3cret], environment: {A: s3cret}}",
+            "\"environment\":{\"A\":\"...\"},\"worker\":[\"python3\"]"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct writ_config *config = config_of(cases[i].reviewer);
+        struct writ_view text = config->policy_text;
+
+        ck_assert_uint_eq(writ_view_search(text, WRIT_LIT("s3cret")), text.len);
+        ck_assert_msg(writ_view_search(text, writ_view_str(cases[i].shown)) < text.len,
+            WRIT_VIEW_FMT, WRIT_VIEW_ARG(text));
+        writ_config_drop(config);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("reviewer", reviewer_read_takes_each_kind,
     reviewer_read_of_an_invalid_one_is_refused_with_its_place,
     opinion_approves_if_all_hold_and_rejects_unless_one_clearly_fails,
-    reviewer_change_changes_the_policy_digest)
+    reviewer_change_changes_the_policy_digest, policy_text_of_reviewers_has_no_secret)
