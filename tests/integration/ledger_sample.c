@@ -101,15 +101,16 @@ submit(struct writ_kit_call **calls, size_t n)
 static struct writ_kit_call *
 call_of_week(size_t i)
 {
-    char argument[32], agent[16], tool[16];
+    static const char *const agents[] = {"agent-0", "agent-1", "agent-2", "agent-3", "agent-4",
+        "agent-5", "agent-6", "agent-7", "agent-8", "agent-9"};
+    static const char *const tools[] = {"tool-0", "tool-1", "tool-2", "tool-3", "tool-4"};
+    char argument[32];
 
     (void)snprintf(argument, sizeof argument, "%zu", i);
-    (void)snprintf(agent, sizeof agent, "agent-%zu", i % 10);
-    (void)snprintf(tool, sizeof tool, "tool-%zu", i % 5);
     return writ_kit_call(
-        &kit, (spec){.boundary = agent,
-                  .agent = agent,
-                  .tool = tool,
+        &kit, (spec){.boundary = agents[i % 10],
+                  .agent = agents[i % 10],
+                  .tool = tools[i % 5],
                   .argument = argument,
                   .route = i % 10 == 9 ? WRIT_DECISION_DENY : WRIT_DECISION_ALLOW});
 }

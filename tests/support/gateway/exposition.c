@@ -181,9 +181,12 @@ exposition_is_valid(struct writ_view text, size_t *ret_line)
     while (good && text.len > 0) {
         size_t end = writ_view_find(text, '\n');
         struct writ_view whole = writ_view_sub(text, 0, end);
-        char *line = strndup(whole.ptr, whole.len);
+        char *line = calloc(1, whole.len + 1);
 
         number++;
+        if (line != NULL) {
+            (void)writ_view_place(whole, line);
+        }
         good = line != NULL && strlen(line) == whole.len &&
                (line[0] == '#' ? read_comment(r, line) : read_sample(r, line, whole));
         free(line);
