@@ -532,7 +532,8 @@ writ_notify_end(struct writ_notify *notify)
     (void)pthread_mutex_lock(&notify->lock);
     notify->ending = true;
     (void)pthread_mutex_unlock(&notify->lock);
-    writ_background_free(WRIT_TAKE(notify->background));
+    writ_background_free(notify->background); /* its thread uses the pointer until it ends */
+    notify->background = NULL;
 }
 
 void

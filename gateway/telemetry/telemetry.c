@@ -508,7 +508,8 @@ void
 writ_telemetry_end(struct writ_telemetry *telemetry)
 {
     if (telemetry != NULL && telemetry->background != NULL) {
-        writ_background_free(WRIT_TAKE(telemetry->background));
+        writ_background_free(telemetry->background); /* its thread uses the pointer until it ends */
+        telemetry->background = NULL;
         send_rest(telemetry);
         tell_lost(telemetry);
     }
