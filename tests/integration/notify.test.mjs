@@ -256,14 +256,15 @@ test('events and tenants restrict what a place gets; a full queue drops, counts 
   const some = await receiver(t);
   const none = await receiver(t);
   const slow = await receiver(t);
-  let release;
-  slow.answer = (n) => (n > 1 ? 200 : new Promise((resolve) => { release = () => resolve(200); }));
+  let release, waiting = 0;
+  const released = new Promise((resolve) => { release = () => resolve(200); });
+  slow.answer = () => { waiting++; return released; }; // also when the gateway has given up and tries again
   const place = (sink, more) => ({ webhook: `${sink.url}/h`, secret: 'secret', batch: '1s', ...more });
   const { gw, session } = await setUp(t, { some: place(some, { events: ['stop_pulled'] }),
     none: place(none, { tenants: ['evil'] }), slow: place(slow) });
   await asks(session, { amount: 1 });
   const pulled = await (await stop(gw)).json();
-  await until(() => release !== undefined, 'a message that waits');
+  await until(() => waiting > 0, 'a message that waits');
   for (let i = 0; i < 270; i++) {
     const { id } = await (await stop(gw)).json();
     if (i % 2) await stop(gw, `/${id}/lift`, {});
