@@ -195,15 +195,6 @@ has_details(const struct walk *walk, const struct details *details)
 }
 
 static void
-put_time(struct writ_write *w, const char *name, int64_t us)
-{
-    char text[WRIT_TIME_TEXT];
-
-    writ_time_format(us, text);
-    writ_write_text(w, name, writ_view_str(text));
-}
-
-static void
 put_call(struct writ_write *w, const struct writ_reader_item *item, const struct details *details)
 {
     writ_write_object_begin(w);
@@ -213,10 +204,10 @@ put_call(struct writ_write *w, const struct writ_reader_item *item, const struct
     writ_write_text_if(w, "reason", details->reason);
     if (item->has_outcome) {
         writ_write_text(w, "outcome", writ_outcome_kind_name(item->outcome));
-        put_time(w, "completed_at", item->completed_at_us);
+        writ_write_time(w, "completed_at", item->completed_at_us);
     }
     writ_write_flag(w, "superseded", item->superseded);
-    put_time(w, "issued_at", item->issued_at_us);
+    writ_write_time(w, "issued_at", item->issued_at_us);
     writ_write_text(w, "tenant", item->tenant);
     writ_write_text(w, "agent_id", item->agent_id);
     writ_write_text_if(w, "upstream", details->upstream);

@@ -16,15 +16,6 @@ struct query {
     enum writ_figures_span span;
 };
 
-static void
-put_time(struct writ_write *w, const char *name, int64_t at_us)
-{
-    char text[WRIT_TIME_TEXT];
-
-    writ_time_format(at_us, text);
-    writ_write_text(w, name, writ_view_str(text));
-}
-
 /* ---- calls and refusals ---- */
 
 static void
@@ -37,7 +28,7 @@ put_calls(struct writ_write *w, const struct writ_overview_sums *sums, int64_t n
     writ_write_array_begin(w);
     for (size_t i = 0; i < writ_figures_slots(sums->span); i++) {
         writ_write_object_begin(w);
-        put_time(w, "at", since_us + (int64_t)i * writ_figures_slot_us(sums->span));
+        writ_write_time(w, "at", since_us + (int64_t)i * writ_figures_slot_us(sums->span));
         for (unsigned route = 0; route < WRIT_OVERVIEW_ROUTES; route++) {
             writ_write_name(w, writ_decision_route_name((enum writ_decision_route)route));
             writ_write_u64(w, sums->calls[i][route]);
@@ -159,7 +150,7 @@ put_ledger(struct query *a, const struct writ_overview_sums *sums)
         writ_write_count(w, "records", health.records);
         writ_write_count(w, "queued", health.queued);
         if (health.last_time_us > 0) {
-            put_time(w, "checkpoint_at", health.last_time_us);
+            writ_write_time(w, "checkpoint_at", health.last_time_us);
         }
         writ_write_count(
             w, "anchored", writ_metrics_counter_sum(gateway->metrics, WRIT_COUNTER_ANCHORED));
@@ -211,10 +202,10 @@ tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *
     writ_write_object_begin(w);
     writ_write_text(w, "scope", writ_ledger_viewer_scope_name(sums->sight.scope));
     writ_write_text(w, "span", writ_figures_span_name(a->span));
-    put_time(w, "at", view->now_us);
+    writ_write_time(w, "at", view->now_us);
     writ_write_flag(w, "complete", sums->progress.complete && sums->progress.lost == 0);
     if (sums->progress.since_us > 0) {
-        put_time(w, "read_since", sums->progress.since_us);
+        writ_write_time(w, "read_since", sums->progress.since_us);
     }
     put_calls(w, sums, view->now_us);
     put_refusals(w, sums);

@@ -106,17 +106,6 @@ by_time(const void *a, const void *b)
 }
 
 static void
-put_time(struct writ_write *w, const char *name, int64_t at_us)
-{
-    char text[WRIT_TIME_TEXT];
-
-    if (at_us > 0) {
-        writ_time_format(at_us, text);
-        writ_write_text(w, name, writ_view_str(text));
-    }
-}
-
-static void
 put_version(struct writ_write *w, const struct version *version)
 {
     char digest[WRIT_DIGEST_TEXT];
@@ -125,9 +114,9 @@ put_version(struct writ_write *w, const struct version *version)
     writ_write_object_begin(w);
     writ_write_text(w, "policy", writ_view_str(digest));
     writ_write_count(w, "decisions", version->decisions);
-    put_time(w, "first", version->first_us);
-    put_time(w, "last", version->last_us);
-    put_time(w, "loaded", version->loaded_us);
+    writ_write_time_if(w, "first", version->first_us);
+    writ_write_time_if(w, "last", version->last_us);
+    writ_write_time_if(w, "loaded", version->loaded_us);
     writ_write_flag(w, "kept", version->kept);
     writ_write_object_end(w);
 }
@@ -152,7 +141,7 @@ tell_history(struct writ_api_view *view, struct writ_reader *reader, struct writ
     writ_write_object_begin(&view->w);
     writ_write_text(&view->w, "policy", writ_view_str(digest));
     writ_write_flag(&view->w, "complete", a->progress.complete && a->progress.lost == 0);
-    put_time(&view->w, "read_since", a->progress.since_us);
+    writ_write_time_if(&view->w, "read_since", a->progress.since_us);
     writ_write_name(&view->w, WRIT_LIT("versions"));
     writ_write_array_begin(&view->w);
     for (size_t i = 0; i < a->n; i++) {

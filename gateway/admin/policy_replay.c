@@ -62,17 +62,6 @@ each_call(void *ctx, const struct writ_contents_call *call)
 
 /* ---- the answer ---- */
 
-static void
-put_time(struct writ_write *w, const char *name, int64_t at_us)
-{
-    char text[WRIT_TIME_TEXT];
-
-    if (at_us > 0) {
-        writ_time_format(at_us, text);
-        writ_write_text(w, name, writ_view_str(text));
-    }
-}
-
 /* Of the edit, or of what was kept. */
 static void
 put_fault(struct writ_write *w, const struct writ_err *err)
@@ -93,10 +82,10 @@ put_result(const struct attempt *a, const struct reading *r, struct writ_write *
     writ_write_text(w, "policy_digest", writ_view_str(digest));
     writ_digest_text(&run->before.rejudge.config->policy_digest, digest);
     writ_write_text(w, "against", writ_view_str(digest));
-    put_time(w, "since", a->since_us);
+    writ_write_time_if(w, "since", a->since_us);
     writ_write_flag(w, "complete", !r->cut);
     if (r->cut) {
-        put_time(w, "until", r->last_us);
+        writ_write_time_if(w, "until", r->last_us);
     }
     writ_replay_json_counts(run, w);
     writ_replay_json_changes(run, false, w);

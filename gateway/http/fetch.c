@@ -6,7 +6,7 @@
 
 #define US_PER_S     INT64_C(1000000)
 #define RETRY_MOST_S 86400  /* of a Retry-After */
-#define CONNECT_MS   30000L /* when there is no limit in all */
+#define CONNECT_MS   30000L /* of a request without a limit of its own */
 #define PROTOCOLS    "http,https"
 #define UP_TO_NUL    ((curl_off_t)-1)
 #define CERTIFICATE  "Cert:" /* of an entry of CURLINFO_CERTINFO */

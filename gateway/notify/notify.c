@@ -318,8 +318,8 @@ is_ready(struct writ_notify *notify, const struct writ_notice *notice, bool quie
            (!quiet && find(notify, writ_notice_view(&notice->id)) != NULL);
 }
 
-/* Takes out what goes into a message, and what is no longer needed; the others stay in the queue.
- * Returns the number in `ret`. */
+/* Moves the notices that are ready into `ret`, drops those of decided reviews, and leaves those
+ * that wait for the end of quiet hours. Returns the number in `ret`. */
 static size_t
 take(struct writ_notify *notify, struct place *place, struct writ_notice *ret)
 {

@@ -192,15 +192,6 @@ append(struct writ_keyring *ring, const struct writ_keyring_key *key, struct wri
 /* ---- as text */
 
 static void
-put_time(struct writ_write *w, const char *name, int64_t wall_us)
-{
-    char text[WRIT_TIME_TEXT];
-
-    writ_time_format(wall_us, text);
-    writ_write_text(w, name, writ_view_str(text));
-}
-
-static void
 put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
 {
     char memory[WRIT_WRAP_TEXT_MAX];
@@ -213,19 +204,19 @@ put_key(struct writ_buf *buf, const struct writ_keyring_key *key)
     }
     w.sorted = true;
     writ_write_object_begin(&w);
-    put_time(&w, "changed_at", key->changed_us);
-    put_time(&w, "created_at", key->created_us);
+    writ_write_time(&w, "changed_at", key->changed_us);
+    writ_write_time(&w, "created_at", key->created_us);
     writ_write_name(&w, WRIT_LIT("jwk"));
     writ_write_raw(&w, key->wrap != NULL ? writ_buf_view(&described) : writ_jwk_text(key->public));
     writ_write_text(&w, "purpose", writ_view_str(writ_keyring_purpose_name(key->purpose)));
     if (key->revoked_us != 0) {
-        put_time(&w, "revoked_since", key->revoked_us);
+        writ_write_time(&w, "revoked_since", key->revoked_us);
     }
     if (key->rotation.len > 0) {
         writ_write_text(&w, "rotation", writ_buf_view(&key->rotation));
     }
     if (key->until_us != 0) {
-        put_time(&w, "signs_until", key->until_us);
+        writ_write_time(&w, "signs_until", key->until_us);
     }
     writ_write_text(&w, "state", writ_view_str(writ_keyring_state_name(key->state)));
     writ_write_object_end(&w);

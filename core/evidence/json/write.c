@@ -4,6 +4,7 @@
  * (2) Failures stay in the buffer: only writ_write_end reads them. */
 #include "evidence/json/write.h"
 
+#include "base/clock.h"
 #include "base/hidden.h"
 #include "base/text.h"
 #include "evidence/json/jcs.h"
@@ -312,6 +313,23 @@ writ_write_text_if(struct writ_write *w, const char *name, struct writ_view text
 {
     if (text.len > 0) {
         writ_write_text(w, name, text);
+    }
+}
+
+void
+writ_write_time(struct writ_write *w, const char *name, int64_t wall_us)
+{
+    char text[WRIT_TIME_TEXT];
+
+    writ_time_format(wall_us, text);
+    writ_write_text(w, name, writ_view_str(text));
+}
+
+void
+writ_write_time_if(struct writ_write *w, const char *name, int64_t wall_us)
+{
+    if (wall_us != 0) {
+        writ_write_time(w, name, wall_us);
     }
 }
 

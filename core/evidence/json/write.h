@@ -70,6 +70,10 @@ void writ_write_text(struct writ_write *w, const char *name, struct writ_view te
 void writ_write_text_if(struct writ_write *w, const char *name, struct writ_view text);
 /** The same, and null when `text.ptr` is NULL. */
 void writ_write_text_or_null(struct writ_write *w, const char *name, struct writ_view text);
+/** A time in the form of records (base/clock.h). */
+void writ_write_time(struct writ_write *w, const char *name, int64_t wall_us);
+/** The same, and no member at all when `wall_us` is 0. */
+void writ_write_time_if(struct writ_write *w, const char *name, int64_t wall_us);
 void writ_write_count(struct writ_write *w, const char *name, uint64_t count);
 void writ_write_integer(struct writ_write *w, const char *name, int64_t value);
 /** Finite. */

@@ -38,7 +38,7 @@ struct writ_archive_report {
  * Blocks.
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    there is no such ledger, or it has no records
+ *         WRIT_E_ABSENT    the ledger does not exist, or is empty
  *         WRIT_E_MISMATCH  the folder is an archive of another ledger, or of records that this one
  *                          does not contain (ROLLBACK, FORK); or a record is not the signed one
  *         WRIT_E_BUSY      `progress` ended it, or the ledger is locked

@@ -26,7 +26,7 @@ struct writ_archive_state {
  * @return WRIT_OK          all are there, and as signed
  *         WRIT_E_MISMATCH  a file is missing, or differs from what the checkpoint covers; `err`
  *                          names it
- *         WRIT_E_ABSENT    there is no archive, or none of the keys signed it
+ *         WRIT_E_ABSENT    the folder is not an archive, or none of the keys signed it
  *         WRIT_E_BUSY      `progress` ended it
  *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

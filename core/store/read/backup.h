@@ -24,7 +24,7 @@ struct writ_backup {
 /**
  * Makes the copy.
  *
- * @param ret  of the verification; when ret->problems is above 0 there is no copy
+ * @param ret  of the verification; with ret->problems above 0 no copy was kept
  *
  * Meanwhile the write-ahead log of the ledger grows: the copy reads one state of it. Blocks.
  *
