@@ -267,6 +267,9 @@ struct writ_ledger_config {
     int64_t scrub_every_us;     /* interval of complete verifications */
     struct writ_view pinned;    /* file with a checkpoint that it must contain; empty: none */
     struct writ_view remember;  /* file for its last checkpoint */
+    struct writ_view gateway;   /* name among the gateways that share it; empty: by default */
+    int64_t lease_us;           /* of a gateway that shares it */
+    bool alone;                 /* the shared database has no standby */
     const struct writ_anchor_config *anchors; /* the places for its checkpoints */
     size_t anchors_n;
 };
@@ -346,7 +349,9 @@ struct writ_config {
     struct writ_view separator;        /* between the names of an upstream and of its tool */
     struct writ_view issuer;           /* `iss` of credentials; empty = by the bound address */
     struct writ_view keys;             /* key directory, NUL-terminated */
-    struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off) */
+    struct writ_view store;   /* path of the database, NUL-terminated (sqlite:// is taken off), or
+                                 the URI of one on PostgreSQL */
+    struct writ_view files;   /* the files beside it begin with that path, NUL-terminated */
     struct writ_view profile; /* derivation profile */
     const struct writ_identity_config *agents;
     size_t agents_n;

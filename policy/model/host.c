@@ -218,6 +218,13 @@ writ_host_covers(struct writ_view entry, const struct writ_url *url)
 }
 
 bool
+writ_host_is_database(struct writ_view text)
+{
+    return writ_view_has_prefix(text, WRIT_LIT("postgresql://")) ||
+           writ_view_has_prefix(text, WRIT_LIT("postgres://"));
+}
+
+bool
 writ_host_has_user(struct writ_view text)
 {
     size_t at = writ_view_search(text, WRIT_LIT("://"));

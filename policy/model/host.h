@@ -28,6 +28,10 @@ WRIT_RESULT writ_host_read_url(struct writ_view text, struct writ_url *ret);
 /** True when the text names a scheme ("x://"); the rest is not checked. */
 bool writ_host_is_url(struct writ_view text);
 
+/** True for the URI of a database on PostgreSQL (postgresql:// or postgres://), which may name a
+ * user. */
+bool writ_host_is_database(struct writ_view text);
+
 /** True when a user or a password stands in the text of a URL of any scheme, before its host. */
 bool writ_host_has_user(struct writ_view text);
 

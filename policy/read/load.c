@@ -44,20 +44,45 @@ check_tls(struct loading *l, const struct writ_tls_config *tls,
     }
 }
 
+/* The configuration has no password: neither user:password@ nor a parameter. */
+static void
+check_shared(struct loading *l, struct writ_view store)
+{
+    struct writ_view rest = writ_view_sub(store, writ_view_find(store, '/') + 2, store.len);
+    struct writ_view user = writ_view_sub(rest, 0, writ_view_find(rest, '@'));
+    struct writ_view query = writ_view_sub(rest, writ_view_find(rest, '?'), rest.len);
+
+    if ((user.len < rest.len && writ_view_find(user, ':') < user.len) ||
+        writ_view_search(query, WRIT_LIT("password=")) < query.len) {
+        WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"),
+            "has a password: put it into a file that `passfile=` names, or into PGPASSWORD");
+    }
+}
+
 static void
 read_store(struct loading *l)
 {
     struct writ_view store = l->top.store;
+    struct writ_view files = l->top.ledger.files;
 
+    if (writ_host_is_database(store)) {
+        check_shared(l, store);
+        l->config->store = writ_option_join(&l->o, store.ptr, WRIT_LIT(""));
+        l->config->files = writ_option_join(
+            &l->o, "", files.len > 0 ? files : writ_option_path(&l->o, WRIT_LIT("ledger")));
+        return;
+    }
     if (writ_view_has_prefix(store, WRIT_LIT("sqlite://"))) {
         store = writ_view_sub(store, 9, store.len);
     } else if (writ_host_is_url(store) || writ_view_has_prefix(store, WRIT_LIT("sqlite:"))) {
-        WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"), "must be sqlite:// and a path");
+        WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"),
+            "must be sqlite:// and a path, or postgresql:// and hosts");
     }
     if (store.len == 0 && l->top.store.len > 0) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"), "lacks the path");
     }
     l->config->store = writ_option_join(&l->o, "", writ_option_path(&l->o, store));
+    l->config->files = l->config->store;
 }
 
 static void
@@ -235,7 +260,7 @@ read_export(struct loading *l, const struct writ_yaml *node, struct writ_export_
         .to = raw.to,
         .cursor = raw.cursor.len > 0
                       ? raw.cursor
-                      : writ_option_join(&l->o, l->config->store.ptr, writ_buf_view(&beside)),
+                      : writ_option_join(&l->o, l->config->files.ptr, writ_buf_view(&beside)),
         .format = raw.format,
         .token = raw.token,
         .scheme = raw.scheme,
@@ -285,6 +310,9 @@ read_ledger(struct loading *l)
         .clock_tolerance_us = raw->clock_tolerance_us,
         .busy_timeout_us = raw->busy_timeout_us,
         .scrub_every_us = raw->scrub_every_us,
+        .gateway = raw->gateway,
+        .lease_us = raw->lease_us,
+        .alone = raw->replication != 0,
     };
     if (raw->pinned.len > 0) {
         l->config->ledger.pinned = writ_option_join(&l->o, "", raw->pinned);
@@ -292,7 +320,7 @@ read_ledger(struct loading *l)
     l->config->ledger.remember =
         raw->remember.len > 0
             ? writ_option_join(&l->o, "", raw->remember)
-            : writ_option_join(&l->o, l->config->store.ptr, WRIT_LIT(".remembered"));
+            : writ_option_join(&l->o, l->config->files.ptr, WRIT_LIT(".remembered"));
     read_anchors(l, raw->anchors);
 }
 

@@ -128,7 +128,7 @@ read_text(struct writ_options *o, const struct writ_setting *s, const struct wri
             (long long)s->most, node->text.len);
         return;
     }
-    if (writ_host_has_user(node->text)) {
+    if (writ_host_has_user(node->text) && !writ_host_is_database(node->text)) {
         WRIT_OPTION_FAULT(o, node,
             "must not have a user or a password before its host. Put the secret into a file, and "
             "name the file");

@@ -136,7 +136,9 @@ TEXT(top, "issuer", issuer, LIVE, 1, 512, NONE,
 PATH(top, "keys", keys, LIVE, 1, 4096, "keys",
     "Directory of signing keys, made by `writ keys new`.")
 TEXT(top, "store", store, REFUSED, 1, 4096, "sqlite://ledger.db",
-    "The ledger, made by `writ ledger init`: sqlite:// and a path, relative to the folder of this file.")
+    "The ledger, made by `writ ledger init`: sqlite:// and a path, relative to the folder of this file; or "
+    "postgresql:// and hosts, for gateways that share one ledger (docs/scaling.md). The password is in the "
+    "file that `passfile` names or in PGPASSWORD, never here.")
 WORD(top, "profile", profile, REFUSED, profile_words, "crewai-v1",
     "The profile from which digests are derived (docs/policy.md).")
 TEXT(top, "separator", separator, LIVE, 1, 8, "__",
@@ -626,6 +628,17 @@ DURATION(ledger, "scrub_every", scrub_every_us, RESTART, 1 * SECOND, 366 * DAY, 
 PATH(ledger, "remember", remember, RESTART, 1, 4096, NONE,
     "File for the last checkpoint, by which the gateway detects a ledger that was put back from a copy; "
     "default: beside the ledger (`ledger.db.remembered`). Keep it out of backups.")
+PATH(ledger, "files", files, RESTART, 1, 4096, NONE,
+    "Where the files are that a gateway keeps beside a ledger on PostgreSQL: their names begin with this path; "
+    "default: `ledger` in the folder of this file. With SQLite they are beside the ledger.")
+TEXT(ledger, "gateway", gateway, RESTART, 1, 200, NONE,
+    "The name of this gateway among those that share a ledger on PostgreSQL, which no other running one has; "
+    "default: the name of the host and the first address of `listen`.")
+DURATION(ledger, "lease", lease_us, RESTART, 1 * SECOND, 5 * MINUTE, "10s",
+    "With PostgreSQL: a gateway that was not heard of for so long is dead, and the others give its calls an end.")
+WORD(ledger, "replication", replication, RESTART, replication_words, "synchronous",
+    "With PostgreSQL: a commit must be confirmed by a synchronous standby, else a failover could lose claims. "
+    "none_needed: a single server.")
 PATH(ledger, "pinned", pinned, RESTART, 1, 4096, NONE,
     "File with a checkpoint that the ledger must contain; otherwise the gateway does not open it.")
 NODE(ledger, "anchors", anchors, RESTART, SHAPE_ANCHORS, NONE,

@@ -20,7 +20,9 @@ struct writ_raw_defaults {
 
 struct writ_raw_ledger {
     int64_t claims_kept_us, clock_tolerance_us, busy_timeout_us, scrub_every_us;
-    struct writ_view pinned, remember;
+    struct writ_view pinned, remember, files, gateway;
+    int64_t lease_us;
+    int replication;
     const struct writ_yaml *anchors;
 };
 

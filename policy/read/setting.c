@@ -32,6 +32,9 @@ static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PAS
 /* the numbers of enum writ_export_format, which this layer does not see */
 static const struct writ_word export_format_words[] = {
     {"json", 0}, {"ocsf", 1}, {"cef", 2}, {NULL, 0}};
+/* the members of struct writ_ledger_config.alone */
+static const struct writ_word replication_words[] = {
+    {"synchronous", 0}, {"none_needed", 1}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
 static const struct writ_word alg_words[] = {
 #define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},

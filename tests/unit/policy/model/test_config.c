@@ -119,8 +119,16 @@ static const struct fault faults[] = {
     {"[]", "c.yaml:1: a configuration is a map of options\n"},
     {"tls: {cert: a}", "c.yaml:1: /tls: needs both cert and key\n"},
     {"admin_tls: {}", "c.yaml:1: /admin_tls: needs both cert and key\n"},
-    {"store: postgres://x", "c.yaml:1: /store: must be sqlite:// and a path\n"},
-    {"store: sqlite:ledger.db", "c.yaml:1: /store: must be sqlite:// and a path\n"},
+    {"store: mysql://x",
+        "c.yaml:1: /store: must be sqlite:// and a path, or postgresql:// and hosts\n"},
+    {"store: postgresql://writ:secret@db/writ",
+        "c.yaml:1: /store: has a password: put it into a file that `passfile=` names, or into "
+        "PGPASSWORD\n"},
+    {"store: postgresql://db/writ?password=secret",
+        "c.yaml:1: /store: has a password: put it into a file that `passfile=` names, or into "
+        "PGPASSWORD\n"},
+    {"store: sqlite:ledger.db",
+        "c.yaml:1: /store: must be sqlite:// and a path, or postgresql:// and hosts\n"},
     {"store: sqlite://", "c.yaml:1: /store: lacks the path\n"},
     {"hosts: [Example.com]",
         "c.yaml:1: /hosts: element 0 is not a host in lower case, with an optional port\n"},
