@@ -524,6 +524,59 @@ writ_keyring_rotate(struct writ_keyring *ring, enum writ_key_purpose purpose,
     return WRIT_DONE;
 }
 
+/* A state that ends more than the one that is known. */
+static bool
+is_later(const struct writ_keyring_key *theirs, const struct writ_keyring_key *ours)
+{
+    return theirs->state > ours->state || (theirs->until_us != 0 && ours->until_us == 0) ||
+           (theirs->revoked_us != 0 &&
+               (ours->revoked_us == 0 || theirs->revoked_us < ours->revoked_us));
+}
+
+static WRIT_RESULT
+trust_one(struct writ_keyring *ring, struct writ_keyring_key *theirs, int64_t now_us,
+    size_t *changed, struct writ_err *err)
+{
+    struct writ_keyring_key *ours = find_kid(ring, writ_keyring_kid(theirs));
+
+    if (theirs->state == WRIT_KEY_STATE_ACTIVE) {
+        theirs->state = WRIT_KEY_STATE_VERIFYING;
+    }
+    theirs->changed_us = now_us;
+    if (ours == NULL) {
+        WRIT_TRY(append(ring, theirs, err));
+        theirs->public = NULL; /* taken, and the statement with it */
+        theirs->rotation = (struct writ_buf){0};
+        (*changed)++;
+        return WRIT_DONE;
+    }
+    if (ours->purpose != theirs->purpose) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a key of the other gateway serves purpose %s here",
+            writ_keyring_purpose_name(ours->purpose));
+    }
+    if (ours->state != WRIT_KEY_STATE_ACTIVE && is_later(theirs, ours)) {
+        ours->state = theirs->state > ours->state ? theirs->state : ours->state;
+        ours->until_us = theirs->until_us;
+        ours->revoked_us = theirs->revoked_us;
+        ours->changed_us = now_us;
+        (*changed)++;
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_keyring_trust(struct writ_keyring *ring, struct writ_keyring *other, int64_t now_us,
+    size_t *ret_changed, struct writ_err *err)
+{
+    *ret_changed = 0;
+    for (size_t i = 0; i < other->count; i++) {
+        if (other->keys[i].purpose != WRIT_KEY_PURPOSE_CONTENTS) {
+            WRIT_TRY(trust_one(ring, &other->keys[i], now_us, ret_changed, err));
+        }
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_keyring_retire(
     struct writ_keyring *ring, struct writ_view kid, int64_t now_us, struct writ_err *err)

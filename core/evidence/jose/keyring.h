@@ -148,6 +148,14 @@ const struct writ_wrap_key *writ_keyring_wrap(const struct writ_keyring *ring);
 const struct writ_wrap_key *writ_keyring_unwrap(
     const struct writ_keyring *ring, struct writ_view kid);
 
+/** Trusts the public keys of another gateway that writes the same ledger, as the ring in its
+ * directory names them: its active keys become verifying ones here, and a key that is known from it
+ * gets its later state. Keys of contents and own active keys stay as they are. *ret_changed: how
+ * many keys are new or have another state. `other` is spent. WRIT_E_INVALID: a key serves another
+ * purpose here; WRIT_E_LIMIT. */
+WRIT_RESULT writ_keyring_trust(struct writ_keyring *ring, struct writ_keyring *other,
+    int64_t now_us, size_t *ret_changed, struct writ_err *err);
+
 /** Retires a verifying key. The secret of a key of contents ends with it, and with the secret every
  * content that is under it. WRIT_E_ABSENT: no such kid. WRIT_E_INVALID: it is active (rotate
  * first) or retired already. */

@@ -482,6 +482,80 @@ START_TEST(keyring_read_of_a_secret_of_contents_is_refused)
 }
 END_TEST
 
+/* What another gateway's keys.json says. */
+static struct writ_keyring *
+read_back(const struct writ_keyring *ring)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    struct writ_keyring *read = NULL;
+
+    writ_keyring_put(&text, ring);
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&text), &read, NULL));
+    return read;
+}
+
+/* Trusts `theirs` in `ours`, and gives how many keys changed. */
+static size_t
+trust(struct writ_keyring *ours, const struct writ_keyring *theirs, int64_t now_us)
+{
+    struct writ_keyring *other = read_back(theirs);
+    size_t changed = 0;
+
+    ck_assert_ok(writ_keyring_trust(ours, other, now_us, &changed, NULL));
+    writ_keyring_free(other);
+    return changed;
+}
+
+START_TEST(keyring_trusts_keys_of_another_gateway_without_signing_with_them)
+{
+    struct writ_keyring *ours = ring_new(), *theirs = ring_new(), *again;
+    struct writ_view own = add(ours, LEDGER, 1), other = add(theirs, LEDGER, 2);
+
+    ck_assert_uint_eq(trust(ours, theirs, 3), 1);
+    ck_assert_uint_eq(trust(ours, theirs, 4), 0);
+    ck_assert_uint_eq(trust(theirs, ours, 4), 1);
+    ck_assert_uint_eq(trust(ours, theirs, 5), 0); /* its own active key stays active */
+    ck_assert(
+        writ_view_equal(writ_jwk_kid(writ_signer_jwk(writ_keyring_active(ours, LEDGER))), own));
+    ck_assert_ptr_nonnull(writ_keyring_find(ours, LEDGER, other));
+    again = read_back(ours); /* such a ring can be written */
+    ck_assert_uint_eq(writ_keyring_count(again), 2);
+    writ_keyring_free(again);
+
+    rotate(theirs, LEDGER, 6);
+    ck_assert_uint_eq(trust(ours, theirs, 7), 2); /* the new key, and the end of the old one */
+    ck_assert_int_gt(writ_keyring_key(ours, 1)->until_us, 0);
+    ck_assert_ok(writ_keyring_revoke(theirs, other, 6, NULL, 8, NULL));
+    ck_assert_uint_eq(trust(ours, theirs, 9), 1);
+    ck_assert_ptr_null(writ_keyring_find(ours, LEDGER, other));
+    ck_assert_int_eq(writ_keyring_key(ours, 1)->revoked_us, 6);
+    writ_keyring_free(ours);
+    writ_keyring_free(theirs);
+}
+END_TEST
+
+START_TEST(keyring_trust_refuses_a_key_of_another_purpose)
+{
+    struct writ_keyring *ours = ring_new(), *theirs = ring_new(), *other;
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX), changed = writ_buf_make(1 << 16);
+    struct writ_view ledger = WRIT_LIT("\"purpose\":\"ledger\"");
+    size_t at, n = 0;
+
+    (void)add(theirs, LEDGER, 1);
+    ck_assert_uint_eq(trust(ours, theirs, 2), 1);
+    writ_keyring_put(&text, theirs);
+    at = writ_view_search(writ_buf_view(&text), ledger);
+    writ_buf_put(&changed, writ_view_sub(writ_buf_view(&text), 0, at));
+    writ_buf_str(&changed, "\"purpose\":\"credential\"");
+    writ_buf_put(&changed, writ_view_sub(writ_buf_view(&text), at + ledger.len, text.len));
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&changed), &other, NULL));
+    ck_assert_code(writ_keyring_trust(ours, other, 3, &n, NULL), WRIT_E_INVALID);
+    writ_keyring_free(other);
+    writ_keyring_free(ours);
+    writ_keyring_free(theirs);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("keyring", keyring_when_empty_has_no_key,
     keyring_add_of_a_second_active_key_is_refused, keyring_add_of_a_key_for_two_purposes_is_refused,
     keyring_rotated_key_verifies_until_it_is_retired, keyring_states_never_go_back,
@@ -494,4 +568,6 @@ WRIT_UNIT_MAIN("keyring", keyring_when_empty_has_no_key,
     keyring_read_of_two_active_keys_of_one_purpose_is_refused,
     keyring_key_of_contents_decrypts_until_it_is_retired_or_revoked,
     keyring_text_and_sets_never_have_a_secret_of_contents,
-    keyring_read_of_a_secret_of_contents_is_refused)
+    keyring_read_of_a_secret_of_contents_is_refused,
+    keyring_trusts_keys_of_another_gateway_without_signing_with_them,
+    keyring_trust_refuses_a_key_of_another_purpose)
