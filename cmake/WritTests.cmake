@@ -97,6 +97,14 @@ function(writ_fuzz_tests)
     endforeach()
 endfunction()
 
+# Scenarios that run a second time with their ledgers on PostgreSQL, as integration.<name>.postgres:
+# those of calls, and not those that look into the files of SQLite.
+set(test_postgres
+    assurance batches budgets calls children contents definitions disconnects elicited ending erasewait
+    export extensions faults forged hooks idle kills log merged never notices notify once receipts redeem
+    reload results resume reviewers reviews rounds sessions shares shown silence streams tasks telemetry tokens
+    toolarge undeclared unread upstreams waiting warrant why)
+
 # Every tests/integration/*.test.mjs against the built program. A *.c there is a peer or a tool
 # of those tests and is built as <build>/tests/<name>.
 function(writ_integration_tests)
@@ -115,6 +123,28 @@ function(writ_integration_tests)
         add_test(NAME integration.${name}
             COMMAND ${test_root}/support/node --test ${scenario})
         writ_test_properties(integration.${name} integration ${test_timeout_s})
+        if(name IN_LIST test_postgres)
+            add_test(NAME integration.${name}.postgres
+                COMMAND ${CMAKE_COMMAND} -E env WRIT_TEST_STORE=postgresql
+                    ${test_root}/support/node --test ${scenario})
+            writ_test_properties(integration.${name}.postgres integration ${test_timeout_s})
+        endif()
+    endforeach()
+endfunction()
+
+# tests/fault/fleet: gateways on one ledger under seeded faults, a minute for each store; clock.c is preloaded into them.
+function(writ_fleet_tests)
+    set(fleet ${test_root}/fault/fleet)
+    add_library(fleet_clock MODULE ${fleet}/clock.c)
+    target_link_libraries(fleet_clock PRIVATE writ_flags)
+    set_target_properties(fleet_clock PROPERTIES PREFIX "" C_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
+    add_test(NAME fault.fleet_checker COMMAND ${test_root}/support/node --test ${fleet}/checker.test.mjs)
+    writ_test_properties(fault.fleet_checker fault ${test_timeout_s})
+    foreach(store sqlite postgresql)
+        add_test(NAME fault.fleet_${store} COMMAND ${test_root}/support/node --test ${fleet}/fleet.test.mjs)
+        writ_test_properties(fault.fleet_${store} fault ${test_timeout_s})
+        set_property(TEST fault.fleet_${store} APPEND PROPERTY ENVIRONMENT WRIT_FLEET_STORE=${store})
     endforeach()
 endfunction()
 
@@ -143,6 +173,7 @@ writ_fuzz_tests()
 if(NOT WRIT_FUZZ)
     writ_check_tests(unit)
     writ_check_tests(fault)
+    writ_fleet_tests()
     writ_check_tests(conformance)
     writ_example_tool_server()
     writ_integration_tests()

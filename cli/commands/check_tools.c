@@ -42,7 +42,7 @@ read_accepted(struct pins *pins, const struct writ_yaml *node, struct writ_findi
 
     pins->read = true;
     if (writ_is_ok(r)) {
-        r = writ_accepted_load(config->store.ptr, pins->keys, NULL, &pins->accepted, &err);
+        r = writ_accepted_load(config, pins->keys, NULL, &pins->accepted, &err);
     }
     if (!writ_is_ok(r)) {
         writ_yaml_find(findings, WRIT_SEVERITY_NOTE, node,

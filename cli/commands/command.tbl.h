@@ -216,12 +216,21 @@ COMMAND(tools_accept, "tools accept", "CONFIG UPSTREAM/TOOL", 2, 2,
 VALUE(tools_accept, "digest", "DIGEST",
     "Accept only this definition: the one you reviewed, even if another was seen since.")
 
-COMMAND(ledger_init, "ledger init", "PATH", 1, 1, "create an empty ledger",
+COMMAND(ledger_init, "ledger init", "PATH|URI", 1, 1, "create an empty ledger",
     "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "
-    "not exist; its directory must not be writable by all users. The file gets mode 0600.")
+    "not exist; its directory must not be writable by all users. The file gets mode 0600. A URI "
+    "(postgresql://HOSTS/DATABASE) makes the tables of a ledger that several gateways share; the password "
+    "is in the file that its `passfile` names, or in PGPASSWORD.")
+VALUE(ledger_init, "role", "NAME",
+    "With a URI: the role of the gateways, which gets their rights. They add records and can neither change "
+    "nor remove one.")
 VALUE(ledger_init, "origin", "NAME",
     "The name of the ledger in its checkpoints and keys, such as example.com/ledger: a name that no other "
     "ledger ever has. writ-ledger/ and a random id by default.")
+COMMAND(ledger_migrate, "ledger migrate", "URI", 1, 1, "bring the tables of a shared ledger to this version",
+    "The tables of a ledger on PostgreSQL have a version; a gateway reads one version and refuses the others. Brings older "
+    "tables forwards, in one transaction for each version, never backwards. Refuses while a gateway is live, and names "
+    "it: stop all gateways first. Run it as the owner of the tables.")
 COMMAND(ledger_list, "ledger list", "PATH", 1, 1, "list decisions, newest first",
     "Works while a gateway writes the ledger. Each line has time, verdict (shadow: it was recorded, and the "
     "call ran), outcome (in_flight: the call may run), agent, upstream, tool, reason of a refusal, run and "
@@ -324,6 +333,15 @@ COMMAND(ledger_backup, "ledger backup", "PATH TO", 2, 2, "copy a ledger, also wh
     "sound. A run that is killed leaves TO.partial, which the next run replaces. The copy has kept contents with "
     "their wrapped keys. `writ ledger resume` continues with a copy.")
 VALUE(ledger_backup, "keys", "DIR", "The key directory: its keys must have signed the checkpoints. Opens no private key.")
+COMMAND(ledger_copy, "ledger copy", "FROM TO", 2, 2, "move a ledger from SQLite to PostgreSQL, or back",
+    "Copies the records and everything beside them, by which sessions, reviews and waiting calls continue. FROM and "
+    "TO are a path or a URI each; TO is made, unless it is an empty ledger. Ids, receipts, proofs and checkpoints stay valid. "
+    "No gateway may have FROM open. A run that is killed leaves a TO that no gateway opens; the next run continues "
+    "with it. At its end it verifies TO as `writ ledger verify` does, and prints what it verified, with exit 1 when the "
+    "ledger is not sound: then no gateway opens TO. Afterwards remove FROM, or keep it as a backup: a gateway that went "
+    "on with it would let calls run twice.")
+VALUE(ledger_copy, "keys", "DIR", "The key directory: its keys must have signed the checkpoints. Opens no private key.")
+VALUE(ledger_copy, "role", "NAME", "With a URI as TO: the role of the gateways, as of ledger init.")
 COMMAND(ledger_archive, "ledger archive", "PATH DIR", 2, 2, "write the records as files that any web server can serve",
     "Writes the records up to the last checkpoint into a folder, as a static log (c2sp.org/tlog-tiles): bundles of "
     "records, tiles of the tree, and the checkpoint. A later run appends what was recorded since; one that is "
@@ -478,6 +496,13 @@ REQUIRED(keys_rotate, "dir", "DIR", "The key directory.")
 VALUE(keys_rotate, "purpose", "WHAT", "credential (the default), ledger or contents.")
 VALUE(keys_rotate, "alg", "ALG", "ES256, RS256 or EdDSA; that of the previous key by default.")
 
+COMMAND(keys_trust, "keys trust", "FILE", 1, 1, "trust the keys of another gateway",
+    "For gateways that share a ledger on PostgreSQL, each with keys of its own. FILE is keys.json of the other "
+    "one's key directory, which has no secrets. Its keys verify here from then on, and none of them signs; run it "
+    "again after the other one has rotated, retired or revoked a key. A running gateway takes the change when it "
+    "reloads (SIGHUP).")
+REQUIRED(keys_trust, "dir", "DIR", "The key directory of this gateway.")
+
 COMMAND(keys_retire, "keys retire", "", 0, 0, "stop a rotated key from verifying",
     "Do it when no signature of the key is needed any more: for credentials, when their "
     "lifetime has passed since the rotation. Of a key of contents the secret is removed: nothing that "
@@ -594,6 +619,12 @@ COMMAND(budget_list, "budget list", "CONFIG", 1, 1, "show the rest of each budge
     REQUIRED(id, "token", "FILE", "File with the bearer token of an administrator.")               \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")
 
+COMMAND(store_status, "store status", "URI|CONFIG", 1, 1, "show the gateways and the database of a ledger",
+    "For a ledger on PostgreSQL: each gateway with its epoch, whether it is live, its lease, version, policy and turns; "
+    "the size of the log, its last checkpoint and records per second; what the server promises about a commit, and its standbys, "
+    "as far as the role may see them. Points out live gateways with different policies or versions. For a ledger in a "
+    "file, which has one writer: size, checkpoint, rate, and whether a program has it open. CONFIG is a "
+    "configuration file, or the path of a ledger. Exit 1 when something is pointed out.")
 COMMAND(kill_pull, "kill pull", "URL KIND VALUE", 3, 3, "stop calls of an agent, tool, tenant or policy, or one credential",
     "URL is that of the admin listener; KIND is agent, tool, tenant, policy or credential; VALUE is the "
     "agent_id, upstream/tool, the tenant, the digest of the policy, or the credential's jti, which is the "

@@ -118,6 +118,9 @@ config_of(const struct writ_contents_source *source, struct writ_buf *remember,
 
     *ret = *source->order.config;
     ret->keys = writ_view_str(source->keys);
+    if (writ_view_is(ret->store, source->order.path)) { /* a URI, too */
+        return WRIT_DONE;
+    }
     if (realpath(source->order.path, given) != NULL && realpath(ret->store.ptr, own) != NULL &&
         writ_view_is(writ_view_str(given), own)) {
         return WRIT_DONE;

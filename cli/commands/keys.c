@@ -318,6 +318,33 @@ run_retire(const struct writ_cli *cli, struct writ_err *err)
     return show(cli, find_kid(writ_keydir_ring(dir), kid), NULL, err);
 }
 
+/* ---- keys of other gateways ---- */
+
+static WRIT_RESULT
+run_trust(const struct writ_cli *cli, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_keydir *, dir_freep) dir = NULL;
+    writ_auto_keyring other = NULL;
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX), line = writ_buf_make(256);
+    struct writ_view file = writ_cli_operand(cli, 0);
+    size_t changed = 0;
+
+    WRIT_TRY(writ_cli_read(file.ptr, WRIT_KEYRING_BYTES_MAX, &text, err));
+    WRIT_TRY(writ_keyring_read(writ_buf_view(&text), &other, err));
+    WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
+    WRIT_TRY(writ_keyring_trust(
+        writ_keydir_ring(dir), other, writ_clock_wall_us(cli->clock), &changed, err));
+    if (changed > 0) {
+        WRIT_TRY(writ_keydir_save(dir, err));
+    }
+    writ_buf_fmt(&line,
+        cli->json ? "{\"changed\":%zu}\n" : "keys that are new or have another state: %zu\n",
+        changed);
+    WRIT_TRY(writ_buf_check(&line, err));
+    writ_cli_put(writ_buf_view(&line));
+    return WRIT_DONE;
+}
+
 /* --since; now without it. */
 static WRIT_RESULT
 since_of(const struct writ_cli *cli, int64_t now_us, int64_t *ret, struct writ_err *err)
@@ -393,6 +420,12 @@ enum writ_exit
 writ_command_keys_retire(const struct writ_cli *cli)
 {
     return writ_cli_do(cli, run_retire);
+}
+
+enum writ_exit
+writ_command_keys_trust(const struct writ_cli *cli)
+{
+    return writ_cli_do(cli, run_trust);
 }
 
 enum writ_exit

@@ -11,6 +11,7 @@
 #define BODY_MAX  32768
 #define PATH_MAX  4096
 #define LINE_TEXT 200 /* bytes of a text in a line for people */
+#define WARN_MAX  65536
 
 static WRIT_RESULT
 put_stop(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
@@ -26,6 +27,29 @@ put_stop(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *err)
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_byte(ret, '\0');
     return writ_buf_check(ret, err);
+}
+
+/* Where several gateways share the ledger. */
+static void
+print_unconfirmed(const char *what, const char *then, const struct writ_json *answer)
+{
+    writ_auto_buf line = writ_buf_make(WARN_MAX);
+    bool some = false;
+
+    if (writ_json_is_true(answer, WRIT_LIT("confirmed"))) {
+        return;
+    }
+    writ_buf_fmt(&line, "writ kill %s: warning: not confirmed", what);
+    WRIT_JSON_EACH(name, writ_json_get(answer, WRIT_LIT("unconfirmed")))
+    {
+        writ_buf_str(&line, some ? ", " : " by gateway ");
+        writ_text_safe(&line, writ_json_string(name), LINE_TEXT);
+        some = true;
+    }
+    writ_buf_fmt(&line, "%s: %s\n%c", some ? "" : " by any other gateway", then, '\0');
+    if (writ_is_ok(writ_buf_check(&line, NULL))) {
+        (void)fputs(line.ptr, stderr);
+    }
 }
 
 static void
@@ -49,6 +73,10 @@ print_pulled(const struct writ_json *answer)
                     "and lift the stop if it is wrong.\n",
             stderr);
     }
+    print_unconfirmed("pull",
+        "until it reads the ledger or its lease is over, it may run such calls. See whether it "
+        "works, or end its process.",
+        answer);
 }
 
 static WRIT_RESULT
@@ -140,6 +168,10 @@ writ_command_kill_lift(const struct writ_cli *cli)
     }
     if (writ_is_ok(result)) {
         result = writ_admin_client_ask(&client, path.ptr, body.ptr);
+    }
+    if (writ_is_ok(result) && !cli->json) {
+        print_unconfirmed(
+            "lift", "until it reads the ledger, it refuses such calls.", client.value);
     }
     return writ_admin_client_end(&client, result);
 }

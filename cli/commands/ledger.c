@@ -1,14 +1,17 @@
-/* writ ledger init, rebuild, verify, backup, checkpoint, key: the ledger as a whole. ledger_calls.c
- * prints its records. Only init and rebuild write to it. */
+/* writ ledger init, migrate, rebuild, verify, backup, copy, checkpoint, key: the ledger as a whole.
+ * ledger_calls.c prints its records. Only init, migrate and rebuild write to it. */
 #include "cli/base/print.h"
 #include "cli/base/progress.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/service/anchor.h"
+#include "store/disk/migrate.h"
 #include "store/ledger/ledger.h"
 #include "store/read/backup.h"
+#include "store/read/copy.h"
 #include "store/read/proofs.h"
 #include "store/read/verify.h"
+#include "store/sql/sql_uri.h"
 #include "store/trusted/keydir.h"
 
 #include <signal.h>
@@ -24,8 +27,16 @@ writ_command_ledger_init(const struct writ_cli *cli)
     struct writ_view path = writ_cli_operand(cli, 0);
     writ_auto_buf line = writ_buf_make(LINE_MAX);
     struct writ_err err = {0};
-    writ_result result =
-        writ_ledger_create(path.ptr, writ_cli_get(cli, "origin"), cli->clock, &err);
+    struct writ_view role = writ_cli_get(cli, "role"), origin = writ_cli_get(cli, "origin");
+    writ_result result;
+
+    if (writ_sql_is_uri(path)) {
+        result = writ_ledger_create_shared(path.ptr, origin, role, cli->clock, &err);
+    } else if (role.len > 0) {
+        result = writ_fail(&err, WRIT_E_INVALID, "--role is for a ledger on PostgreSQL");
+    } else {
+        result = writ_ledger_create(path.ptr, origin, cli->clock, &err);
+    }
 
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
@@ -50,6 +61,48 @@ writ_command_ledger_init(const struct writ_cli *cli)
     return WRIT_EXIT_OK;
 }
 
+/* ---- migrate ---- */
+
+static WRIT_RESULT
+migrate(const struct writ_cli *cli, struct writ_err *err)
+{
+    struct writ_view path = writ_cli_operand(cli, 0);
+    writ_auto_buf line = writ_buf_make(LINE_MAX);
+    struct writ_migrate_report report;
+    struct writ_migrations own = writ_migrate_own();
+
+    if (!writ_sql_is_uri(path)) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "a ledger in a file is never migrated: keep it with the writ that wrote it, and begin "
+            "a "
+            "new one with `writ ledger init`");
+    }
+    WRIT_TRY(writ_migrate_run(path.ptr, &own, &report, err));
+    if (cli->json) {
+        struct writ_write w = writ_write_to(&line);
+
+        writ_write_object_begin(&w);
+        writ_write_count(&w, "from", (uint64_t)report.from);
+        writ_write_count(&w, "version", (uint64_t)report.to);
+        writ_write_object_end(&w);
+        WRIT_IGNORE(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+        writ_buf_byte(&line, '\n');
+    } else if (report.from == report.to) {
+        writ_buf_fmt(&line, "version %d, nothing to do\n", report.to);
+    } else {
+        writ_buf_fmt(&line, "version %d, was %d\n", report.to, report.from);
+    }
+    WRIT_TRY(writ_buf_check(&line, err));
+    writ_cli_put(writ_buf_view(&line));
+    return WRIT_DONE;
+}
+
+enum writ_exit
+writ_command_ledger_migrate(const struct writ_cli *cli)
+{
+    return writ_cli_do(cli, migrate);
+}
+
 /* ---- rebuild ---- */
 
 enum writ_exit
@@ -64,34 +117,40 @@ writ_command_ledger_rebuild(const struct writ_cli *cli)
 /* ---- verify ---- */
 
 static void
+verify_members(struct writ_write *w, const struct writ_verify_report *report)
+{
+    writ_write_flag(w, "sound", report->problems == 0);
+    writ_write_count(w, "records", report->records);
+    writ_write_count(w, "decisions", report->decisions);
+    writ_write_count(w, "outcomes", report->outcomes);
+    writ_write_count(w, "seals", report->seals);
+    writ_write_count(w, "review_events", report->reviews);
+    writ_write_count(w, "facts", report->facts);
+    writ_write_count(w, "boundaries", report->boundaries);
+    writ_write_count(w, "sealed", report->sealed);
+    writ_write_count(w, "in_flight", report->in_flight);
+    writ_write_count(w, "checkpoints", report->checkpoints);
+    writ_write_flag(w, "signatures_verified", report->is_signed);
+    writ_write_count(w, "late", report->late);
+    writ_write_count(w, "problem_count", report->problems);
+    writ_write_name(w, WRIT_LIT("problems"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < report->problems && i < WRIT_VERIFY_PROBLEMS; i++) {
+        writ_write_object_begin(w);
+        writ_write_count(w, "leaf", report->list[i].leaf);
+        writ_write_text_or_null(w, "what", writ_view_str(report->list[i].what));
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+static void
 verify_json(struct writ_buf *out, const struct writ_verify_report *report)
 {
     struct writ_write w = writ_write_to(out);
 
     writ_write_object_begin(&w);
-    writ_write_flag(&w, "sound", report->problems == 0);
-    writ_write_count(&w, "records", report->records);
-    writ_write_count(&w, "decisions", report->decisions);
-    writ_write_count(&w, "outcomes", report->outcomes);
-    writ_write_count(&w, "seals", report->seals);
-    writ_write_count(&w, "review_events", report->reviews);
-    writ_write_count(&w, "facts", report->facts);
-    writ_write_count(&w, "boundaries", report->boundaries);
-    writ_write_count(&w, "sealed", report->sealed);
-    writ_write_count(&w, "in_flight", report->in_flight);
-    writ_write_count(&w, "checkpoints", report->checkpoints);
-    writ_write_flag(&w, "signatures_verified", report->is_signed);
-    writ_write_count(&w, "late", report->late);
-    writ_write_count(&w, "problem_count", report->problems);
-    writ_write_name(&w, WRIT_LIT("problems"));
-    writ_write_array_begin(&w);
-    for (size_t i = 0; i < report->problems && i < WRIT_VERIFY_PROBLEMS; i++) {
-        writ_write_object_begin(&w);
-        writ_write_count(&w, "leaf", report->list[i].leaf);
-        writ_write_text_or_null(&w, "what", writ_view_str(report->list[i].what));
-        writ_write_object_end(&w);
-    }
-    writ_write_array_end(&w);
+    verify_members(&w, report);
     writ_write_object_end(&w);
     (void)writ_is_ok(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
     writ_buf_byte(out, '\n');
@@ -233,6 +292,88 @@ enum writ_exit
 writ_command_ledger_backup(const struct writ_cli *cli)
 {
     return report_of(cli, backup);
+}
+
+/* ---- copy ---- */
+
+static void
+copy_json(struct writ_buf *out, const struct writ_copy_report *report)
+{
+    struct writ_write w = writ_write_to(out);
+
+    writ_write_object_begin(&w);
+    writ_write_count(&w, "before", report->before);
+    writ_write_count(&w, "sessions", report->sessions);
+    writ_write_count(&w, "waits", report->waits);
+    writ_write_count(&w, "reviews", report->reviews);
+    writ_write_count(&w, "results", report->results);
+    writ_write_count(&w, "contents", report->contents);
+    verify_members(&w, &report->verified);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+    writ_buf_byte(out, '\n');
+}
+
+static void
+copy_text(struct writ_buf *out, const struct writ_copy_report *report)
+{
+    writ_buf_fmt(out,
+        "%llu records, %llu of them by an earlier run; %llu sessions, %llu waiting calls, %llu "
+        "open "
+        "reviews, %llu stored results, %llu kept contents\n",
+        (unsigned long long)report->verified.records, (unsigned long long)report->before,
+        (unsigned long long)report->sessions, (unsigned long long)report->waits,
+        (unsigned long long)report->reviews, (unsigned long long)report->results,
+        (unsigned long long)report->contents);
+    verify_text(out, &report->verified);
+}
+
+static WRIT_RESULT
+copy(const struct writ_cli *cli, struct writ_copy_report *ret, struct writ_err *err)
+{
+    struct backing_up b = {.cli = cli, .progress = writ_progress_begin(cli, "records")};
+    struct writ_copy copy = {.from = writ_cli_operand(cli, 0).ptr,
+        .to = writ_cli_operand(cli, 1).ptr,
+        .role = writ_cli_get(cli, "role"),
+        .clock = cli->clock,
+        .copied = step_copied,
+        .verified = step_verified,
+        .ctx = &b};
+    writ_auto_keyring ring = NULL;
+    struct writ_view keys = writ_cli_get(cli, "keys");
+    writ_result result;
+
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
+    if (keys.ptr != NULL) {
+        WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
+        copy.ring = ring;
+    }
+    result = writ_copy_ledger(&copy, ret, err);
+    writ_progress_end(&b.progress);
+    return result;
+}
+
+enum writ_exit
+writ_command_ledger_copy(const struct writ_cli *cli)
+{
+    writ_auto_buf out = writ_buf_make(LINE_MAX);
+    struct writ_copy_report report = {0};
+    struct writ_err err = {0};
+    writ_result result = copy(cli, &report, &err);
+
+    if (writ_is_ok(result)) {
+        if (cli->json) {
+            copy_json(&out, &report);
+        } else {
+            copy_text(&out, &report);
+        }
+        result = writ_buf_check(&out, &err);
+    }
+    if (!writ_is_ok(result)) {
+        return writ_cli_fail(cli, result, &err);
+    }
+    writ_cli_put(writ_buf_view(&out));
+    return report.verified.problems == 0 ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
 }
 
 /* ---- checkpoint, key ---- */

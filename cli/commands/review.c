@@ -10,6 +10,7 @@
 #include "evidence/record/review_story.h"
 #include "gateway/service/anchor.h"
 #include "store/read/reader.h"
+#include "store/sql/sql_uri.h"
 
 #define REVIEW_ARENA ((size_t)64 << 20)
 #define OUT_MAX      ((size_t)64 << 20)
@@ -60,7 +61,9 @@ begin(struct looking *l, const struct writ_cli *cli, bool is_url)
 static bool
 is_url(const struct writ_cli *cli)
 {
-    return writ_anchor_is_url(writ_cli_operand(cli, 0));
+    struct writ_view source = writ_cli_operand(cli, 0);
+
+    return writ_anchor_is_url(source) && !writ_sql_is_uri(source);
 }
 
 /* Whether the options fit the source: a gateway needs a token, a ledger has none. */

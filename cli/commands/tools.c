@@ -39,7 +39,7 @@ open_tools(struct tools *tools, bool signs, struct writ_err *err)
     config = tools->config;
     WRIT_TRY(signs ? writ_keydir_load(config->keys.ptr, &tools->keys, err)
                    : writ_keydir_list(config->keys.ptr, &tools->keys, err));
-    return writ_acceptance_open(config->store.ptr, tools->keys, &tools->definitions, err);
+    return writ_acceptance_open(config, tools->keys, &tools->definitions, err);
 }
 
 /* ---- the state of one tool */
@@ -283,7 +283,7 @@ accept_all(struct tools *tools, struct writ_err *err)
     writ_buf_str(&tools->output,
         tools->cli->json ? "]}\n"
                          : "A running gateway takes this by itself, within about a second.\n");
-    return writ_definitions_save(tools->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED,
+    return writ_definitions_save(tools->config->files.ptr, WRIT_DEFINITIONS_ACCEPTED,
         tools->definitions.accepted, writ_keyring_active(tools->keys, WRIT_KEY_PURPOSE_LEDGER),
         err);
 }

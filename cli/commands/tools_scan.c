@@ -55,9 +55,9 @@ read_known(struct scan *scan, const struct writ_config *config)
 {
     if (config != NULL && writ_is_ok(writ_keydir_list(config->keys.ptr, &scan->keys, NULL))) {
         WRIT_IGNORE(writ_definitions_load(
-            config->store.ptr, WRIT_DEFINITIONS_SEEN, scan->keys, &scan->seen, NULL));
+            config->files.ptr, WRIT_DEFINITIONS_SEEN, scan->keys, &scan->seen, NULL));
         WRIT_IGNORE(writ_definitions_load(
-            config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, scan->keys, &scan->accepted, NULL));
+            config->files.ptr, WRIT_DEFINITIONS_ACCEPTED, scan->keys, &scan->accepted, NULL));
     }
 }
 

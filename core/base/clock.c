@@ -45,6 +45,12 @@ writ_clock_wall_us(const struct writ_clock *clock)
 }
 
 int64_t
+writ_clock_boot_us(void)
+{
+    return now_us(CLOCK_BOOTTIME);
+}
+
+int64_t
 writ_clock_mono_us(const struct writ_clock *clock)
 {
     return clock->mono_us(clock->ctx);

@@ -17,6 +17,10 @@ const struct writ_clock *writ_clock_system(void);
 int64_t writ_clock_wall_us(const struct writ_clock *clock);
 int64_t writ_clock_mono_us(const struct writ_clock *clock);
 
+/** Microseconds since the system started, on the system's own clock (CLOCK_BOOTTIME), which goes on
+ * while the machine sleeps. */
+int64_t writ_clock_boot_us(void);
+
 #define WRIT_TIME_MOST_US INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
 
 #define WRIT_TIME_TEXT 28 /* "2026-11-21T22:20:00.123456Z" and NUL */

@@ -7,12 +7,14 @@
 #include "evidence/credential/credential.h"
 #include "evidence/record/extension.h"
 #include "evidence/record/record.h"
+#include "gateway/admin/kill_confirm.h"
 #include "gateway/admin/kill_known.h"
 #include "gateway/admin/kill_preview.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/notify/notify.h"
 #include "gateway/upstream/upstream.h"
 #include "policy/decide/approval.h"
+#include "store/ledger/ledger.h"
 
 #define US_PER_S INT64_C(1000000)
 #define OVER_US  ((WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S) * US_PER_S)
@@ -24,6 +26,8 @@ struct kill_request {
     struct writ_api_request request;
     struct writ_kill kill;
     bool durable, known; /* the stop was pulled */
+    uint64_t leaf;       /* at least that of its record, or of its lift */
+    struct writ_kill_confirm confirm;
 
     /* of a stop of a credential, from its decision */
     struct writ_kill_call issued;
@@ -174,11 +178,28 @@ answer_pulled(struct kill_request *a)
     writ_write_flag(&w, "durable", a->durable);
     writ_write_text(&w, "stops", writ_buf_view(&stops));
     writ_write_flag(&w, "known", a->known);
+    writ_kill_confirm_put(&a->confirm, &w);
     writ_write_object_end(&w);
     writ_api_request_reply(&a->request);
 }
 
-/* ---- whether what is stopped was ever seen: the ledger knows, and the stop works meanwhile */
+/* ---- after the record: whether what is stopped was ever seen, and who else knows of the stop. It
+ * works meanwhile */
+
+static bool
+is_shared(const struct kill_request *a)
+{
+    return writ_ledger_is_shared(a->request.worker->gateway->ledger);
+}
+
+static void
+confirm(struct kill_request *a, struct writ_reader *reader)
+{
+    if (is_shared(a)) {
+        writ_kill_confirm_wait(a->request.worker->gateway, reader, a->durable, a->leaf,
+            a->request.x->arena, &a->confirm);
+    }
+}
 
 static void
 seen(struct writ_api_request *request)
@@ -199,7 +220,8 @@ look(struct writ_lookup *lookup, struct writ_reader *reader)
 {
     struct kill_request *a = lookup->ctx;
 
-    a->known = writ_kill_known_is_seen(reader, &a->kill);
+    a->known = a->known || writ_kill_known_is_seen(reader, &a->kill);
+    confirm(a, reader);
     writ_api_request_done(&a->request);
 }
 
@@ -231,10 +253,12 @@ pull(struct kill_request *a)
         WRIT_LOG(gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", a->kill.id),
             writ_log_str("why", err.text));
     }
-    a->known = true;
+    a->leaf = writ_stop_rules_recorded(gateway->stop_rules);
+    a->confirm.confirmed = !is_shared(a);
+    a->known = writ_kill_known_is_configured(config_of(&a->request), &a->kill);
     a->request.back = seen;
-    if (writ_kill_known_is_configured(config_of(&a->request), &a->kill) ||
-        !writ_is_ok(writ_api_request_try(&a->request, look))) {
+    if ((a->known && !is_shared(a)) || !writ_is_ok(writ_api_request_try(&a->request, look))) {
+        a->known = true; /* nothing was found that says otherwise */
         answer_pulled(a);
     }
 }
@@ -352,10 +376,32 @@ read_lift(struct kill_request *a, struct writ_view *ret_reason)
 }
 
 static void
+answer_lifted(struct writ_api_request *request)
+{
+    struct kill_request *a = (struct kill_request *)(void *)request;
+    struct writ_write w = writ_write_to(&a->request.body);
+
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "id", a->kill.id);
+    writ_kill_confirm_put(&a->confirm, &w);
+    writ_write_object_end(&w);
+    writ_api_request_reply(&a->request);
+}
+
+/* On the thread of the lookups. */
+static void
+look_after_lift(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct kill_request *a = lookup->ctx;
+
+    confirm(a, reader);
+    writ_api_request_done(&a->request);
+}
+
+static void
 lift(struct kill_request *a)
 {
     struct writ_gateway *gateway = a->request.worker->gateway;
-    struct writ_write w = writ_write_to(&a->request.body);
     writ_result result = writ_stop_rules_lift(gateway->stop_rules, &a->kill, NULL);
 
     if (result.code == WRIT_E_ABSENT) {
@@ -368,10 +414,13 @@ lift(struct kill_request *a)
     }
     tell(a, WRIT_EVENT_KILL_LIFTED);
     writ_notify_stop(gateway->notify, false, &a->kill);
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "id", a->kill.id);
-    writ_write_object_end(&w);
-    writ_api_request_reply(&a->request);
+    a->durable = true;
+    a->leaf = writ_stop_rules_recorded(gateway->stop_rules);
+    a->confirm.confirmed = !is_shared(a);
+    a->request.back = answer_lifted;
+    if (!is_shared(a) || !writ_is_ok(writ_api_request_try(&a->request, look_after_lift))) {
+        answer_lifted(&a->request);
+    }
 }
 
 static void
@@ -434,7 +483,7 @@ status_of(void *ctx, const struct writ_claims *claims)
 {
     const struct kill_request *a = ctx;
 
-    return claims->status.uri.ptr != NULL
+    return claims->status.uri.ptr != NULL && writ_ledger_is_live(a->request.worker->gateway->ledger)
                ? writ_stop_rules_status(
                      a->request.worker->gateway->stop_rules, claims->status.place)
                : WRIT_STATUS_UNKNOWN;

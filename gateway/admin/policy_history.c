@@ -135,7 +135,7 @@ tell_history(struct writ_api_view *view, struct writ_reader *reader, struct writ
     }
     (void)version_of(a, &config->policy_digest, true);
     writ_figures_feed_policies(view->request.worker->gateway->figures, add_use, a, &a->progress);
-    WRIT_TRY(add_kept(a, config->store.ptr, arena));
+    WRIT_TRY(add_kept(a, config->files.ptr, arena));
     qsort(a->versions + 1, a->n - 1, sizeof *a->versions, by_time);
     writ_digest_text(&config->policy_digest, digest);
     writ_write_object_begin(&view->w);
@@ -162,7 +162,7 @@ read_kept(const struct history *a, const struct writ_digest *digest, struct writ
     const struct writ_config *config = a->view.request.viewer.generation->config;
     struct writ_buf text = writ_buf_in(arena, WRIT_POLICIES_BYTES_MAX);
     struct writ_json_limits limits = writ_json_limits_default;
-    writ_result result = writ_policies_read(config->store.ptr, digest, &text, NULL);
+    writ_result result = writ_policies_read(config->files.ptr, digest, &text, NULL);
 
     if (result.code == WRIT_E_MISMATCH) {
         return (writ_result){WRIT_E_ABSENT};

@@ -140,7 +140,7 @@ put_accepted(struct tools_view *a, struct writ_write *w)
     }
     WRIT_TRY(writ_acceptance_take(
         &a->definitions, seen, writ_clock_wall_us(a->view.request.worker->gateway->clock), NULL));
-    WRIT_TRY(writ_definitions_save(generation->config->store.ptr, WRIT_DEFINITIONS_ACCEPTED,
+    WRIT_TRY(writ_definitions_save(generation->config->files.ptr, WRIT_DEFINITIONS_ACCEPTED,
         a->definitions.accepted, writ_keyring_active(generation->keyring, WRIT_KEY_PURPOSE_LEDGER),
         NULL));
     log_accepted(a, seen);
@@ -156,8 +156,8 @@ tell(struct writ_api_view *view, struct writ_reader *reader, struct writ_arena *
 {
     struct tools_view *a = (struct tools_view *)(void *)view;
     const struct writ_generation *generation = view->request.viewer.generation;
-    writ_result result = writ_acceptance_open(
-        generation->config->store.ptr, generation->keyring, &a->definitions, NULL);
+    writ_result result =
+        writ_acceptance_open(generation->config, generation->keyring, &a->definitions, NULL);
 
     (void)reader;
     (void)arena;

@@ -10,7 +10,7 @@ writ_definition_cache_open(const struct writ_gateway *gateway, const struct writ
 {
     struct writ_definitions *definitions = NULL;
     writ_result r = writ_definitions_load(
-        gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN, keys, &definitions, err);
+        gateway->config->files.ptr, WRIT_DEFINITIONS_SEEN, keys, &definitions, err);
 
     if (r.code == WRIT_E_ABSENT) {
         r = writ_definitions_new(&definitions, err);
@@ -149,7 +149,7 @@ keep(const struct writ_gateway *gateway, const struct writ_keyring *keys,
         r = put_upstream(gateway, i, cache, fresh.definitions, &fresh.versions[i]);
     }
     if (writ_is_ok(r)) {
-        r = writ_definitions_save(gateway->config->store.ptr, WRIT_DEFINITIONS_SEEN,
+        r = writ_definitions_save(gateway->config->files.ptr, WRIT_DEFINITIONS_SEEN,
             fresh.definitions, writ_keyring_active(keys, WRIT_KEY_PURPOSE_LEDGER), err);
     }
     if (!writ_is_ok(r)) {

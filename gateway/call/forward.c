@@ -81,6 +81,13 @@ writ_forward_credential(struct writ_request *request)
     return WRIT_DONE;
 }
 
+/* Whether no other gateway may have given the call an end since it was granted here. */
+static bool
+is_ours(const struct writ_request *request)
+{
+    return writ_ledger_may_send(request->worker->gateway->ledger, request->call->record.epoch);
+}
+
 enum writ_step
 writ_forward_sign(struct writ_request *request)
 {
@@ -92,6 +99,9 @@ writ_forward_sign(struct writ_request *request)
     if (writ_meet_is_late(
             request, request->call->callee.upstream)) { /* the upstream does not know the session */
         return writ_conclude_unsent(request, writ_meet_fault(request));
+    }
+    if (!is_ours(request)) {
+        return writ_conclude_unsent(request, WRIT_REASON_LEDGER_UNAVAILABLE);
     }
     issued = writ_forward_credential(request);
     if (!writ_is_ok(issued)) {
@@ -342,6 +352,9 @@ writ_forward_send(struct writ_request *request)
     }
     if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {
         return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
+    }
+    if (!is_ours(request)) {
+        return writ_conclude_unsent(request, WRIT_REASON_LEDGER_UNAVAILABLE);
     }
     /* a governed call is only sent from here, and this takes the permit away */
     WRIT_INVARIANT(writ_binding_spend(&call->grant.permit, NULL));

@@ -659,6 +659,7 @@ writ_judge_bind(struct writ_request *request)
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS, WRIT_DECISION_ALLOW);
     call->end.refusal = WRIT_REASON_NONE;
     call->record.leaf = request->entry.decision.leaf;
+    call->record.epoch = request->entry.decision.epoch;
     call->grant.owes = true;
     *d = call->record.decision;
     if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call runs */

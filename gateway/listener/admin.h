@@ -4,7 +4,7 @@
  *   GET /readyz    200 when every check holds, else 503 and the failed checks
  *   GET /metrics   Prometheus text format
  *
- * Nothing here is secret: names of checks and upstreams, and sums. */
+ * Nothing here is secret: names of checks and upstreams, sums, and why a database refuses. */
 #ifndef WRIT_GATEWAY_ADMIN_H
 #define WRIT_GATEWAY_ADMIN_H
 

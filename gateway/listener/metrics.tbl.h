@@ -107,6 +107,20 @@ WRIT_METRIC_LABELS(UPSTREAM_UP, "upstream_up", "gauge", "upstream",
     "1 while an upstream can be called, 0 also after three messages in a row without an answer")
 WRIT_METRIC_LABELS(LEDGER_STATE, "ledger_state", "gauge", "state",
     "1 for the state of the ledger, else 0. Refusing and poisoned ones refuse every call")
+WRIT_METRIC_LABELS(FLEET_EPOCH, "fleet_epoch", "gauge", "gateway",
+    "The epoch of this gateway, 0 while it has none, where a ledger is shared")
+WRIT_METRIC_LABELS(FLEET_LEASE, "fleet_lease_seconds", "gauge", "gateway",
+    "Until its lease is over, 0 after that: it sends no call then")
+WRIT_METRIC_LABELS(FLEET_GATEWAYS, "fleet_gateways", "gauge", "gateway",
+    "Live gateways of the ledger, as this one saw them last")
+WRIT_METRIC_LABELS(FLEET_TAKEN, "fleet_records_taken_total", "counter", "gateway",
+    "Records of other gateways that it took into its memory")
+WRIT_METRIC_LABELS(FLEET_TURNS, "fleet_turns_total", "counter", "gateway",
+    "Transactions that it committed")
+WRIT_METRIC_LABELS(FLEET_TURN_SECONDS, "fleet_turn_seconds_total", "counter", "gateway",
+    "The time that they took, with the waiting for other gateways")
+WRIT_METRIC_LABELS(FLEET_UNKNOWN, "fleet_unknown_commits_total", "counter", "gateway",
+    "Commits whose answer was lost, so that it had to ask for their end")
 WRIT_METRIC_LABELS(CERTIFICATE, "certificate_remaining_seconds", "gauge", "listener",
     "Until the TLS certificate of a listener expires, below 0 after that")
 WRIT_METRIC_LABELS(BUDGET_LIMIT, "budget_limit", "gauge", "upstream, tool, budget",

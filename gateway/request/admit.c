@@ -5,6 +5,9 @@
 #include "gateway/request/request.h"
 #include "gateway/state/session_row.h"
 #include "gateway/upstream/client_env.h"
+#include "store/ledger/ledger.h"
+
+#define LOOK_US 10000000 /* between looks for the row of a session that other gateways may end */
 
 /* Limits the open requests of one agent, so that others are served. */
 static enum writ_step
@@ -219,7 +222,27 @@ use_session(struct writ_request *request, struct writ_session *session)
     return WRIT_STEP_ROUTE;
 }
 
-/* Reads the row of a session that this process does not know: it was opened before a restart. */
+/* Its client may have ended it at another gateway of the ledger. Its run is sealed since then, so
+ * that no call of it is granted; this ends the rest. */
+static bool
+is_to_be_looked_for(const struct writ_request *request, const struct writ_session *session)
+{
+    return writ_ledger_is_shared(request->worker->gateway->ledger) &&
+           writ_loop_now_us(request->x->loop) - atomic_load(&session->looked_us) >= LOOK_US;
+}
+
+/* Its row was read. When it could not be, the session that is known goes on. */
+static enum writ_step
+session_again(struct writ_request *request, struct writ_session *session)
+{
+    if (request->entry.code == WRIT_OK) {
+        atomic_store(&session->looked_us, writ_loop_now_us(request->x->loop));
+    }
+    return use_session(request, session);
+}
+
+/* Reads the row of a session that this process does not know: it was opened before a restart, or at
+ * another gateway; or of one that was not looked for of late. */
 static enum writ_step
 session_from_row(struct writ_request *request, struct writ_view id)
 {
@@ -227,7 +250,12 @@ session_from_row(struct writ_request *request, struct writ_view id)
     struct writ_sessions *sessions = request->worker->gateway->sessions;
 
     if (request->entry.code == WRIT_E_ABSENT) {
+        writ_sessions_remove(sessions, &request->entry.session.hash);
         return session_unknown(request);
+    }
+    session = writ_sessions_find(sessions, id, writ_loop_now_us(request->x->loop));
+    if (session != NULL) {
+        return session_again(request, session);
     }
     if (request->entry.code != WRIT_OK ||
         !writ_is_ok(writ_session_read(id, request->entry.session.value, &session, NULL))) {
@@ -285,6 +313,10 @@ writ_admit_session(struct writ_request *request)
     }
     session = writ_sessions_find(
         request->worker->gateway->sessions, id, writ_loop_now_us(request->x->loop));
+    if (session != NULL && is_to_be_looked_for(request, session)) {
+        writ_session_drop(session);
+        return ask_row(request, id);
+    }
     return session != NULL ? use_session(request, session) : ask_row(request, id);
 }
 

@@ -110,6 +110,7 @@ struct writ_call_record {
     struct writ_extension extension; /* the source of decision.extensions */
     struct writ_digest state_free;   /* of the call, whatever the state of its target */
     uint64_t leaf;                   /* of the decision: BIND */
+    uint64_t epoch;                  /* of this gateway when the ledger granted it */
 };
 
 /** What is kept of its contents (gateway/call/retain.h). DRAFT, or JOIN of the hook API; CHECK

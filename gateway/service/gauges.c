@@ -2,6 +2,7 @@
  * file system, stat and statvfs, are all that a scrape waits for. */
 #include "gateway/service/gauges.h"
 
+#include "gateway/listener/label_set.h"
 #include "gateway/upstream/upstream.h"
 #include "store/ledger/ledger.h"
 
@@ -10,6 +11,7 @@
 
 #define US_PER_S       INT64_C(1000000)
 #define PATH_MAX_BYTES 4200 /* of a store, with "-wal" */
+#define LABEL_MAX      8192 /* of the name of a gateway, escaped */
 
 /* ---- the ledger */
 
@@ -111,6 +113,39 @@ put_state(const struct writ_gateway *gateway, struct writ_buf *ret)
     }
 }
 
+static void
+put_of_gateway(const struct writ_ledger_fleet_figures *figures, enum writ_labelled which,
+    int64_t value_us, int64_t unit, struct writ_buf *ret)
+{
+    const char *name = writ_metrics_put_head(which, ret);
+    writ_auto_buf label = writ_buf_make(LABEL_MAX);
+
+    writ_label_set_put(&label, "gateway", figures->gateway);
+    writ_buf_fmt(ret, "%s{" WRIT_VIEW_FMT "} ", name, WRIT_VIEW_ARG(writ_buf_view(&label)));
+    if (unit == 1) {
+        writ_buf_fmt(ret, "%lld\n", (long long)value_us);
+    } else {
+        writ_buf_fmt(ret, "%.6f\n", (double)value_us / (double)unit);
+    }
+}
+
+static void
+put_fleet(const struct writ_gateway *gateway, struct writ_buf *ret)
+{
+    struct writ_ledger_fleet_figures f;
+
+    if (!writ_ledger_fleet(gateway->ledger, &f)) {
+        return;
+    }
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_EPOCH, (int64_t)f.epoch, 1, ret);
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_LEASE, f.lease_us, US_PER_S, ret);
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_GATEWAYS, (int64_t)f.live, 1, ret);
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_TAKEN, (int64_t)f.taken, 1, ret);
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_TURNS, (int64_t)f.turns, 1, ret);
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_TURN_SECONDS, f.turns_us, US_PER_S, ret);
+    put_of_gateway(&f, WRIT_LABELLED_FLEET_UNKNOWN, (int64_t)f.unknown, 1, ret);
+}
+
 /* ---- the rest */
 
 static int64_t
@@ -159,6 +194,7 @@ put_more(const void *ctx, struct writ_buf *ret)
     }
     writ_labels_put(gateway->labels, upstreams, gateway->upstreams_n, now_us, ret);
     put_state(gateway, ret);
+    put_fleet(gateway, ret);
     name = writ_metrics_put_head(WRIT_LABELLED_CERTIFICATE, ret);
     put_certificate(ret, name, "listen", gateway->listener, now_us);
     put_certificate(ret, name, "admin_listen", gateway->admin_listener, now_us);

@@ -11,11 +11,14 @@
 #include "store/trusted/trusted.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* A row outlives its session by half an idle time, in which another session takes its place, and
  * then waits for the next sweep: so the table of sessions is full first. */
 #define ROWS_PER_SESSION 3
+#define NAME_MAX_BYTES   1024
 #define MEMORIES_MAX     (WRIT_ANCHORS_MAX + 1)
 
 /* Notes that were kept outside. */
@@ -86,6 +89,27 @@ set_options(const struct writ_config *config, struct writ_ledger_options *ret)
     ret->budget_window_us = writ_rule_longest_window(config->policy);
     ret->judge = &writ_panel_judge;
     ret->scrub_us = config->ledger.scrub_every_us;
+    ret->lease_us = config->ledger.lease_us;
+    ret->alone = config->ledger.alone;
+}
+
+/* The name of this gateway among those that share the ledger: stays the same over a restart. */
+static WRIT_RESULT
+put_name(const struct writ_config *config, struct writ_buf *ret, struct writ_err *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+
+    if (config->ledger.gateway.len > 0) {
+        writ_buf_put(ret, config->ledger.gateway);
+        return writ_buf_check(ret, err);
+    }
+    if (gethostname(host, sizeof host) != 0) {
+        WRIT_FAIL(err, WRIT_E_IO, "the host has no name: set ledger.gateway");
+    }
+    writ_buf_str(ret, host);
+    writ_buf_byte(ret, '/');
+    writ_buf_put(ret, config->listen.text);
+    return writ_buf_check(ret, err);
 }
 
 WRIT_RESULT
@@ -96,11 +120,18 @@ writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clo
     WRIT_AUTO(struct memories, memories_wipe) memories = {.n = 0};
     struct writ_ledger_options options = writ_ledger_options_default;
     writ_auto_buf pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    writ_auto_buf name = writ_buf_make(NAME_MAX_BYTES);
+    char policy[WRIT_DIGEST_TEXT];
 
     set_options(config, &options);
+    WRIT_TRY(put_name(config, &name, err));
+    writ_digest_text(&config->policy_digest, policy);
+    options.gateway = writ_buf_view(&name);
+    options.policy = writ_view_str(policy);
     options.clock = clock;
     options.resume = resume;
     options.reports = reports;
+    options.sole = reports == NULL; /* a command */
     WRIT_TRY(writ_keydir_load(config->keys.ptr, ret_keys, err));
     options.keyring = *ret_keys;
     if (config->ledger.pinned.len > 0) {

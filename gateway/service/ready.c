@@ -2,11 +2,13 @@
  * upstream does not make the gateway unready. */
 #include "gateway/service/ready.h"
 
+#include "base/text.h"
 #include "gateway/upstream/upstream.h"
 #include "policy/model/rule.h"
 
 #define NAMES_MAX     8192
-#define PATIENT_LOOKS 20 /* at the start, before a missing condition is logged */
+#define WHY_MAX       400 /* bytes of what the database said */
+#define PATIENT_LOOKS 20  /* at the start, before a missing condition is logged */
 
 /* ---- the conditions: on a loop's thread, or with `loop` NULL on the main thread */
 
@@ -17,8 +19,10 @@ ledger_is_ready(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_na
     struct writ_ledger_health health;
 
     (void)loop;
-    (void)ret_names;
     writ_ledger_health(ready->gateway->ledger, &health);
+    if (health.state != WRIT_LEDGER_READY && writ_ledger_is_shared(ready->gateway->ledger)) {
+        writ_text_safe(ret_names, writ_view_str(health.why.text), WHY_MAX);
+    }
     return health.state == WRIT_LEDGER_READY;
 }
 

@@ -89,6 +89,7 @@ struct serve {
     struct writ_keyring *ledger_keys; /* the keys of the start */
     struct writ_definition_cache seen;
     struct writ_definitions_mark accepted; /* the file that was read last */
+    bool refused_accepted;                 /* it was logged, and is tried again */
     struct writ_repeats repeats;
     struct writ_anchors *anchors;     /* NULL: none */
     struct writ_export_jobs *exports; /* NULL: none */
@@ -138,7 +139,8 @@ serve_status_list(struct writ_exchange *x, void *ctx)
     writ_auto_buf body = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
     writ_stop_rules_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
-    if (!writ_is_ok(writ_buf_check(&uri, NULL)) ||
+    if (!writ_ledger_is_live(gateway->ledger) || /* others may have revoked more */
+        !writ_is_ok(writ_buf_check(&uri, NULL)) ||
         !writ_is_ok(writ_stop_rules_put_list(
             gateway->stop_rules, generation->signer, writ_buf_view(&uri), &body, NULL))) {
         writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0));
@@ -313,6 +315,19 @@ try_ledger(struct serve *serve, struct writ_err *err)
         &serve->ledger_keys, &serve->gateway.ledger, err);
 }
 
+/* On the ledger's thread: what the gateways of the same ledger record. Before the stops are read,
+ * they are read with the others. */
+static void
+hear_recorded(void *ctx, struct writ_view fact, bool own)
+{
+    struct writ_gateway *gateway = ctx;
+
+    if (gateway->stop_rules != NULL) {
+        writ_stop_rules_note(gateway->stop_rules, fact);
+    }
+    gateway->heard = gateway->heard || !own;
+}
+
 /* A gateway that others start on demand waits for a while: the system gives the socket of a killed
  * gateway free before its ledger. One that a person starts says at once what is in its way. */
 static writ_result
@@ -322,7 +337,8 @@ open_ledger(struct serve *serve, struct writ_err *err)
     const struct timespec pause = {.tv_nsec = LEDGER_STEP_US * 1000};
     writ_result result;
 
-    serve->reports = (struct writ_ledger_reports){writ_tally_given_up, &serve->gateway};
+    serve->reports = (struct writ_ledger_reports){
+        .given_up = writ_tally_given_up, .heard = hear_recorded, .ctx = &serve->gateway};
     result = try_ledger(serve, err);
     if (result.code == WRIT_E_BUSY && options->idle_us > 0) {
         WRIT_LOG(options->log, WRIT_EVENT_LEDGER_AWAITED, writ_log_str("why", err->text));
@@ -503,17 +519,27 @@ hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
     return writ_stop_rules_hear(ctx, fact, err);
 }
 
+static WRIT_RESULT
+record_stop(void *ctx, enum writ_fact_event event, struct writ_view data, uint64_t *ret_leaf,
+    struct writ_err *err)
+{
+    return writ_ledger_record_at(ctx, event, data, ret_leaf, err);
+}
+
 /* Reads earlier stops from the ledger. */
 static writ_result
 open_kills(struct writ_gateway *gateway, struct writ_err *err)
 {
-    const struct writ_stop_rules_log log = {writ_ledger_record, gateway->ledger};
+    const struct writ_stop_rules_log log = {
+        record_stop, gateway->ledger, writ_ledger_is_shared(gateway->ledger)};
+    struct writ_stop_rules *stop_rules = NULL;
     struct writ_ledger_health health;
     writ_auto_reader reader = NULL;
 
     writ_ledger_health(gateway->ledger, &health);
-    WRIT_TRY(writ_stop_rules_open(gateway->config->store.ptr, gateway->clock, &log,
-        health.records == 0, &gateway->stop_rules, err));
+    WRIT_TRY(writ_stop_rules_open(gateway->config->files.ptr, writ_ledger_clock(gateway->ledger),
+        &log, health.records == 0, &stop_rules, err));
+    gateway->stop_rules = stop_rules; /* before the reading, so that it misses nothing */
     WRIT_TRY(writ_reader_open(gateway->config->store.ptr, &reader, err));
     return writ_reader_facts(reader, hear_fact, gateway->stop_rules, err);
 }
@@ -536,8 +562,9 @@ open_all(struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
     WRIT_TRY(open_ledger(serve, err));
+    gateway->clock = writ_ledger_clock(gateway->ledger); /* gateways of one ledger have one time */
     WRIT_TRY(open_kills(gateway, err));
-    (void)writ_definitions_changed(config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted);
+    (void)writ_definitions_changed(config->files.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted);
     WRIT_TRY(writ_generation_accept(serve->generation, gateway->ledger, err));
     WRIT_TRY(writ_definition_cache_open(gateway, serve->generation->keyring, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
@@ -717,6 +744,7 @@ close_all(struct serve *serve)
     writ_notify_end(gateway->notify);
     writ_reviewers_end(serve->reviewers);
     writ_tokens_free(gateway->tokens);
+    gateway->clock = serve->options->clock; /* that of the ledger ends with it */
     writ_ledger_close(gateway->ledger);
     writ_keyring_free(serve->ledger_keys);
     writ_notify_free(gateway->notify);
@@ -770,7 +798,7 @@ keep_policy(const struct serve *serve)
     char digest[WRIT_DIGEST_TEXT];
 
     if (!writ_is_ok(writ_policies_keep(
-            config->store.ptr, &config->policy_digest, config->policy_text, &err))) {
+            config->files.ptr, &config->policy_digest, config->policy_text, &err))) {
         writ_digest_text(&config->policy_digest, digest);
         WRIT_LOG(serve->options->log, WRIT_EVENT_POLICY_NOT_KEPT, writ_log_str("policy", digest),
             writ_log_str("why", err.text));
@@ -807,15 +835,23 @@ take_accepted(struct serve *serve)
     struct writ_err err = {{0}, 0, 0};
 
     if (!writ_definitions_changed(
-            serve->gateway.config->store.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted)) {
+            serve->gateway.config->files.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted) &&
+        !atomic_exchange(&serve->gateway.heard, false)) {
         return;
     }
     if (writ_is_ok(writ_reload_accepted(&serve->gateway, &serve->generation, &err))) {
+        serve->refused_accepted = false;
         WRIT_LOG(log, WRIT_EVENT_DEFINITIONS_TAKEN,
             writ_log_int("accepted", (int64_t)serve->generation->accepted->n));
-    } else {
+        return;
+    }
+    if (writ_ledger_is_shared(serve->gateway.ledger)) {
+        serve->gateway.heard = true; /* others go by the ledger already: again with the next tick */
+    }
+    if (!serve->refused_accepted) {
         WRIT_LOG(log, WRIT_EVENT_DEFINITIONS_REFUSED, writ_log_str("why", err.text));
     }
+    serve->refused_accepted = writ_ledger_is_shared(serve->gateway.ledger);
 }
 
 /* ---- waiting ---- */

@@ -8,18 +8,18 @@
 #define ARENA_MAX ((size_t)512 << 20)
 
 WRIT_RESULT
-writ_acceptance_open(const char *store, const struct writ_keyring *keys,
+writ_acceptance_open(const struct writ_config *config, const struct writ_keyring *keys,
     struct writ_acceptance *ret, struct writ_err *err)
 {
     writ_result r;
 
     *ret = (struct writ_acceptance){NULL, NULL};
-    r = writ_definitions_load(store, WRIT_DEFINITIONS_SEEN, keys, &ret->seen, err);
+    r = writ_definitions_load(config->files.ptr, WRIT_DEFINITIONS_SEEN, keys, &ret->seen, err);
     if (r.code == WRIT_E_ABSENT) {
         r = writ_definitions_new(&ret->seen, err);
     }
     WRIT_TRY(r);
-    return writ_accepted_load(store, keys, NULL, &ret->accepted, err);
+    return writ_accepted_load(config, keys, NULL, &ret->accepted, err);
 }
 
 void

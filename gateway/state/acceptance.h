@@ -4,6 +4,7 @@
 #ifndef WRIT_GATEWAY_ACCEPTANCE_H
 #define WRIT_GATEWAY_ACCEPTANCE_H
 
+#include "policy/model/config.h"
 #include "store/trusted/definitions.h"
 
 struct writ_acceptance {
@@ -12,7 +13,7 @@ struct writ_acceptance {
 
 /** Reads both. As writ_definitions_load (missing files are empty) and writ_accepted_load. Wipe
  * `ret` in any case. */
-WRIT_RESULT writ_acceptance_open(const char *store, const struct writ_keyring *keys,
+WRIT_RESULT writ_acceptance_open(const struct writ_config *config, const struct writ_keyring *keys,
     struct writ_acceptance *ret, struct writ_err *err);
 /** A zeroed one is fine. */
 void writ_acceptance_wipe(struct writ_acceptance *acceptance);

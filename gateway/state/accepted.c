@@ -92,11 +92,11 @@ take_one(const struct writ_definition *from, struct writ_ledger *ledger,
 }
 
 static WRIT_RESULT
-take_file(const char *store, const struct writ_keyring *keys, struct writ_ledger *ledger,
+take_file(const char *files, const struct writ_keyring *keys, struct writ_ledger *ledger,
     struct writ_definitions *accepted, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_definitions *, definitions_freep) file = NULL;
-    writ_result r = writ_definitions_load(store, WRIT_DEFINITIONS_ACCEPTED, keys, &file, err);
+    writ_result r = writ_definitions_load(files, WRIT_DEFINITIONS_ACCEPTED, keys, &file, err);
 
     if (r.code == WRIT_E_ABSENT) {
         return WRIT_DONE;
@@ -108,16 +108,16 @@ take_file(const char *store, const struct writ_keyring *keys, struct writ_ledger
 }
 
 WRIT_RESULT
-writ_accepted_load(const char *store, const struct writ_keyring *keys, struct writ_ledger *ledger,
-    struct writ_definitions **ret, struct writ_err *err)
+writ_accepted_load(const struct writ_config *config, const struct writ_keyring *keys,
+    struct writ_ledger *ledger, struct writ_definitions **ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_definitions *, definitions_freep) made = NULL;
     writ_auto_reader reader = NULL;
 
     WRIT_TRY(writ_definitions_new(&made, err));
-    WRIT_TRY(writ_reader_open(store, &reader, err));
+    WRIT_TRY(writ_reader_open(config->store.ptr, &reader, err));
     WRIT_TRY(writ_reader_facts(reader, hear, made, err));
-    WRIT_TRY(take_file(store, keys, ledger, made, err));
+    WRIT_TRY(take_file(config->files.ptr, keys, ledger, made, err));
     *ret = WRIT_TAKE(made);
     return WRIT_DONE;
 }

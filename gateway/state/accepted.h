@@ -6,6 +6,7 @@
 #ifndef WRIT_GATEWAY_ACCEPTED_H
 #define WRIT_GATEWAY_ACCEPTED_H
 
+#include "policy/model/config.h"
 #include "store/ledger/ledger.h"
 #include "store/trusted/definitions.h"
 
@@ -22,7 +23,7 @@
  * As writ_reader_open, writ_reader_facts, writ_definitions_load (a missing file is empty) and
  * writ_ledger_record. Blocks. Not on the writer's thread.
  */
-WRIT_RESULT writ_accepted_load(const char *store, const struct writ_keyring *keys,
+WRIT_RESULT writ_accepted_load(const struct writ_config *config, const struct writ_keyring *keys,
     struct writ_ledger *ledger, struct writ_definitions **ret, struct writ_err *err);
 
 #endif

@@ -34,7 +34,8 @@ struct writ_gateway {
     const struct writ_clock *clock;
     struct writ_log *log;
     struct writ_ledger *ledger;
-    struct writ_stop_rules *stop_rules;
+    struct writ_stop_rules *_Atomic stop_rules;
+    atomic_bool heard; /* another gateway of the same ledger recorded a fact */
     struct writ_sessions *sessions;
     struct writ_pending_responses *answers;
     struct writ_owners *owners;        /* of resources */

@@ -90,7 +90,7 @@ writ_generation_accept(
     struct writ_generation *generation, struct writ_ledger *ledger, struct writ_err *err)
 {
     return writ_accepted_load(
-        generation->config->store.ptr, generation->keyring, ledger, &generation->accepted, err);
+        generation->config, generation->keyring, ledger, &generation->accepted, err);
 }
 
 WRIT_RESULT

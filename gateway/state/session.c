@@ -222,6 +222,7 @@ add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us
     WRIT_TRY(writ_shares_charge(
         &sessions->shares, session->tenant, session->agent_id, &session->charge, NULL));
     atomic_store(&session->seen_us, now_us);
+    atomic_store(&session->looked_us, now_us);
     (void)atomic_fetch_add(&session->holders, 1); /* keeps (1) */
     session->next = *bucket;
     *bucket = session;

@@ -4,7 +4,8 @@
  * principal and one boundary, and keeps the session ids of the upstreams. A session is immutable
  * except for its use, and for the upstreams that join it late; many loops may hold it at once. Its
  * row in the ledger's session table lets it (and with it the boundary, and so the duplicate check)
- * outlive a restart; the row is on disk before the client learns the id.
+ * outlive a restart; the row is on disk before the client learns the id. Where several gateways
+ * share the ledger, each looks for the row from time to time, since its client may end it at any.
  *
  * A session id is a secret of its client: logs and records have the boundary_id instead. */
 #ifndef WRIT_GATEWAY_SESSION_H
@@ -75,7 +76,8 @@ struct writ_session {
     int64_t created_us;                    /* wall */
     struct writ_arena *arena;              /* owns all of the above */
     atomic_int_least64_t seen_us;          /* monotonic */
-    atomic_int_least64_t stored_us;        /* wall time until which its row is good */
+    atomic_int_least64_t looked_us; /* monotonic: its row was there; writ_sessions_add sets it */
+    atomic_int_least64_t stored_us; /* wall time until which its row is good */
     atomic_uint holders;
     /* a hash of a review's id, and in its last bits enum writ_session_asked; a ring */
     atomic_uint_least64_t asked[WRIT_SESSION_ASKED];

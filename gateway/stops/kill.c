@@ -72,6 +72,9 @@ writ_kill_put(const struct writ_kill *kill, struct writ_write *w)
     writ_write_object_begin(w);
     writ_write_text_if(w, "at", writ_view_str(at));
     writ_write_text_if(w, "by", writ_kill_by_name(kill->by));
+    if (kill->group != NULL) {
+        writ_write_integer(w, "group", *kill->group);
+    }
     writ_write_text_if(w, "id", kill->id);
     writ_write_text_if(w, "reason", kill->reason);
     writ_write_text_if(w, "tenant", kill->tenant);

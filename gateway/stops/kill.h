@@ -36,13 +36,16 @@ struct writ_kill {
     struct writ_view who;    /* the administrator's subject */
     int64_t at_us;
     const struct writ_kill_call *issued; /* CREDENTIAL: the call for which it was issued; only
-                                            writ_stop_rules_pull borrows it */
+                                            writ_stop_rules_pull borrows it. NULL: unknown, any
+                                            credential may be it */
+    const uint32_t *group; /* CREDENTIAL, to be recorded: that of the call in the list of all
+                              gateways (shared_list.h); NULL: none. Borrowed by writ_kill_put */
 };
 
 /** True when the stop names the call. A stop of an unknown kind names every call. */
 bool writ_kill_names(const struct writ_kill *kill, const struct writ_kill_call *call);
 
-/** Writes it as an object: at, by, id, reason, tenant, value, who; omits empty ones. */
+/** Writes it as an object: at, by, group, id, reason, tenant, value, who; omits empty ones. */
 void writ_kill_put(const struct writ_kill *kill, struct writ_write *w);
 
 #endif

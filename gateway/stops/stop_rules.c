@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "evidence/credential/credential.h"
 #include "gateway/stops/revocations.h"
+#include "gateway/stops/shared_list.h"
 #include "store/trusted/trusted.h"
 
 #include <pthread.h>
@@ -20,6 +21,7 @@
 #define OVER_S       (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
 #define LIST_LASTS_S 60
 #define LIST_TTL_S   1
+#define HEARD_MAX    ((size_t)64 << 20)
 
 /* One stop; its texts are in its buffer. */
 struct stop {
@@ -32,22 +34,38 @@ struct writ_stop_rules {
     const struct writ_clock *clock;
     struct writ_stop_rules_log log;
     pthread_mutex_t lock;
+    pthread_mutex_t heard_lock; /* taken last, and held for a moment */
+    struct writ_buf heard;      /* facts of other gateways that are not taken yet, one per line */
     int dir;
     struct writ_buf name; /* of the file, NUL-terminated */
     struct stop *stops;   /* room for WRIT_STOP_RULES_MAX */
     size_t stops_n;
-    struct writ_revocations revocations;
+    struct writ_revocations revocations; /* of a log of this process alone */
+    struct writ_shared_list list;        /* of a shared one */
+    uint64_t facts_n;                    /* of the shared log, that are taken */
     /* the last signed list */
     struct writ_buf token;
     int64_t token_s;
     const struct writ_signer *signer;
     bool changed;
+    uint64_t leaf; /* of the last stop or lift that was recorded here */
+    bool deaf;     /* a stop of another gateway could not be taken: every call is stopped */
 };
 
 static int64_t
 now_s(const struct writ_stop_rules *stop_rules)
 {
     return writ_clock_wall_us(stop_rules->clock) / US_PER_S;
+}
+
+static void take_heard(struct writ_stop_rules *stop_rules);
+
+/* Everything but a note of another gateway's fact begins so. */
+static void
+lock(struct writ_stop_rules *stop_rules)
+{
+    (void)pthread_mutex_lock(&stop_rules->lock);
+    take_heard(stop_rules);
 }
 
 /* ---- asking */
@@ -60,7 +78,7 @@ stops(const struct writ_stop_rules *stop_rules, const struct writ_kill_call *cal
             return true;
         }
     }
-    return false;
+    return stop_rules->deaf;
 }
 
 bool
@@ -68,7 +86,7 @@ writ_stop_rules_stops(struct writ_stop_rules *stop_rules, const struct writ_kill
 {
     bool stopped;
 
-    (void)pthread_mutex_lock(&stop_rules->lock);
+    lock(stop_rules);
     stopped = stops(stop_rules, call);
     (void)pthread_mutex_unlock(&stop_rules->lock);
     return stopped;
@@ -127,10 +145,15 @@ writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ_kill
     int64_t now;
     bool given;
 
-    (void)pthread_mutex_lock(&stop_rules->lock); /* keeps the invariant */
+    lock(stop_rules); /* keeps the invariant */
     now = now_s(stop_rules);
-    given = !stops(stop_rules, call) && note_lifetime(stop_rules, until_s - now) &&
-            writ_revocations_give(&stop_rules->revocations, call, now, until_s, ret_place);
+    given = !stops(stop_rules, call);
+    if (given && stop_rules->log.shared) {
+        *ret_place = writ_shared_list_give(&stop_rules->list, call);
+    } else if (given) {
+        given = note_lifetime(stop_rules, until_s - now) &&
+                writ_revocations_give(&stop_rules->revocations, call, now, until_s, ret_place);
+    }
     (void)pthread_mutex_unlock(&stop_rules->lock);
     return given;
 }
@@ -143,8 +166,10 @@ writ_stop_rules_status(struct writ_stop_rules *stop_rules, int64_t place)
     if (place < 0 || place >= WRIT_REVOCATIONS_PLACES) {
         return WRIT_STATUS_UNKNOWN;
     }
-    (void)pthread_mutex_lock(&stop_rules->lock);
-    revoked = writ_revocations_has(&stop_rules->revocations, place, now_s(stop_rules));
+    lock(stop_rules);
+    revoked = stop_rules->log.shared
+                  ? writ_shared_list_has(&stop_rules->list, place, now_s(stop_rules))
+                  : writ_revocations_has(&stop_rules->revocations, place, now_s(stop_rules));
     (void)pthread_mutex_unlock(&stop_rules->lock);
     return revoked ? WRIT_STATUS_REVOKED : WRIT_STATUS_VALID;
 }
@@ -176,7 +201,10 @@ sign_list(struct writ_stop_rules *stop_rules, const struct writ_signer *signer,
     };
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
-    for (int64_t i = 0; i < WRIT_REVOCATIONS_PLACES; i++) {
+    if (stop_rules->log.shared) {
+        writ_shared_list_put(&stop_rules->list, now, bits);
+    }
+    for (int64_t i = 0; !stop_rules->log.shared && i < WRIT_REVOCATIONS_PLACES; i++) {
         if (writ_revocations_has(&stop_rules->revocations, i, now)) {
             bits[i / 8] = (char)(bits[i / 8] | 1 << i % 8);
         }
@@ -198,7 +226,7 @@ writ_stop_rules_put_list(struct writ_stop_rules *stop_rules, const struct writ_s
     writ_result result = WRIT_DONE;
     int64_t now;
 
-    (void)pthread_mutex_lock(&stop_rules->lock);
+    lock(stop_rules);
     now = now_s(stop_rules);
     if (stop_rules->changed || stop_rules->token_s != now || stop_rules->signer != signer) {
         result = sign_list(stop_rules, signer, uri, now, err);
@@ -272,6 +300,7 @@ add(struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct wri
     }
     stop->kill.id = writ_view_place(kill->id, stop->id);
     stop->kill.issued = NULL; /* its places are known by then */
+    stop->kill.group = NULL;
     stop_rules->stops_n++;
     return WRIT_DONE;
 }
@@ -282,11 +311,17 @@ record_pulled(
 {
     writ_auto_buf data = writ_buf_make(FILE_MAX);
     struct writ_write w = writ_write_to(&data);
+    struct writ_kill grouped = *kill;
+    uint32_t group = 0;
 
-    writ_kill_put(kill, &w);
+    if (stop_rules->log.shared && kill->issued != NULL) {
+        grouped.group = &group;
+        group = writ_shared_list_group(kill->issued);
+    }
+    writ_kill_put(&grouped, &w);
     WRIT_TRY(writ_write_end(&w, err));
     return stop_rules->log.write(
-        stop_rules->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), err);
+        stop_rules->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), &stop_rules->leaf, err);
 }
 
 static WRIT_RESULT
@@ -303,7 +338,28 @@ record_lifted(
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     return stop_rules->log.write(
-        stop_rules->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), err);
+        stop_rules->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), &stop_rules->leaf, err);
+}
+
+/* keeps the invariant */
+static WRIT_RESULT
+revoke_and_record(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct writ_err *err)
+{
+    writ_result result;
+
+    if (stop_rules->log.shared) {
+        result = record_pulled(stop_rules, kill, err);
+        take_heard(stop_rules); /* its record counts, in its order among those of others */
+        if (!writ_is_ok(result)) {
+            writ_shared_list_add_alone(&stop_rules->list, kill, now_s(stop_rules));
+        }
+        return result;
+    }
+    writ_revocations_revoke(&stop_rules->revocations, kill, kill->at_us / US_PER_S);
+    result = record_pulled(stop_rules, kill, err);
+    WRIT_IGNORE(save(stop_rules, NULL)); /* its revocations also follow from the record */
+    return result;
 }
 
 WRIT_RESULT
@@ -321,18 +377,15 @@ writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill 
     WRIT_TRY(writ_id_new(stop_rules->clock, id, err));
     mine.id = writ_view_str(id);
     mine.at_us = writ_clock_wall_us(stop_rules->clock);
-    (void)pthread_mutex_lock(&stop_rules->lock);
+    lock(stop_rules);
     forget(stop_rules);
     result = add(stop_rules, &mine, err);
     if (writ_is_ok(result)) {
-        /* keeps the invariant */
-        writ_revocations_revoke(&stop_rules->revocations, &mine, mine.at_us / US_PER_S);
         stop_rules->changed = true;
         (void)writ_view_place(writ_view(id, sizeof id), ret_id);
-        if (!writ_is_ok(record_pulled(stop_rules, &mine, err))) {
+        if (!writ_is_ok(revoke_and_record(stop_rules, &mine, err))) {
             result.code = WRIT_E_IO; /* it is in force, but not durable */
         }
-        WRIT_IGNORE(save(stop_rules, NULL)); /* its revocations also follow from the record */
     }
     (void)pthread_mutex_unlock(&stop_rules->lock);
     return result;
@@ -344,7 +397,7 @@ writ_stop_rules_lift(
 {
     writ_result result = {WRIT_E_ABSENT};
 
-    (void)pthread_mutex_lock(&stop_rules->lock);
+    lock(stop_rules);
     for (size_t i = 0; i < stop_rules->stops_n; i++) {
         struct stop *stop = &stop_rules->stops[i];
 
@@ -362,11 +415,22 @@ writ_stop_rules_lift(
     return result;
 }
 
+uint64_t
+writ_stop_rules_recorded(struct writ_stop_rules *stop_rules)
+{
+    uint64_t leaf;
+
+    lock(stop_rules);
+    leaf = stop_rules->leaf;
+    (void)pthread_mutex_unlock(&stop_rules->lock);
+    return leaf;
+}
+
 void
 writ_stop_rules_put(
     struct writ_stop_rules *stop_rules, struct writ_view tenant, struct writ_write *w)
 {
-    (void)pthread_mutex_lock(&stop_rules->lock);
+    lock(stop_rules);
     forget(stop_rules);
     writ_write_array_begin(w);
     for (size_t i = 0; i < stop_rules->stops_n; i++) {
@@ -522,12 +586,14 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     stop_rules->clock = clock;
     stop_rules->log = *log;
     stop_rules->stops = writ_alloc(WRIT_STOP_RULES_MAX * sizeof *stop_rules->stops);
-    if (stop_rules->stops == NULL || pthread_mutex_init(&stop_rules->lock, NULL) != 0) {
+    stop_rules->heard = writ_buf_make(HEARD_MAX);
+    if (stop_rules->stops == NULL || pthread_mutex_init(&stop_rules->lock, NULL) != 0 ||
+        pthread_mutex_init(&stop_rules->heard_lock, NULL) != 0) {
         writ_free(stop_rules->stops);
         writ_free(stop_rules);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
     }
-    result = open_file(stop_rules, store, first, err);
+    result = log->shared ? WRIT_DONE : open_file(stop_rules, store, first, err);
     if (!writ_is_ok(result)) {
         writ_stop_rules_free(stop_rules);
         return result;
@@ -536,12 +602,49 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     return WRIT_DONE;
 }
 
+/* A fact that is known already changes nothing. */
+static bool
+is_known(const struct writ_stop_rules *stop_rules, const struct writ_fact *fact)
+{
+    for (size_t i = 0; i < stop_rules->stops_n; i++) {
+        if (writ_view_equal(stop_rules->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A fact that was read at the opening may be noted too: it counts once. */
+static void
+count(struct writ_stop_rules *stop_rules, const struct writ_fact *fact)
+{
+    const struct writ_kill kill = {
+        .by = writ_kill_by_find(text_of(fact->data, WRIT_LIT("by"))),
+        .value = text_of(fact->data, WRIT_LIT("value")),
+        .tenant = text_of(fact->data, WRIT_LIT("tenant")),
+    };
+    int64_t group = -1;
+    bool grouped;
+
+    if (!stop_rules->log.shared || fact->n < stop_rules->facts_n) {
+        return;
+    }
+    stop_rules->facts_n = fact->n + 1;
+    if (fact->event == WRIT_FACT_KILL_PULLED) {
+        grouped = read_number(fact->data, WRIT_LIT("group"), WRIT_SHARED_LIST_GROUPS - 1, &group);
+        writ_shared_list_count(&stop_rules->list, &kill,
+            grouped ? &(uint32_t){(uint32_t)group} : NULL, fact->at_us / US_PER_S,
+            now_s(stop_rules));
+    }
+}
+
 WRIT_RESULT
 writ_stop_rules_hear(
     struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err)
 {
     int64_t over_s = fact->at_us / US_PER_S + OVER_S;
 
+    count(stop_rules, fact);
     if (fact->event == WRIT_FACT_KILL_LIFTED) {
         for (size_t i = 0; i < stop_rules->stops_n; i++) {
             if (writ_view_equal(
@@ -552,8 +655,12 @@ writ_stop_rules_hear(
         }
         return WRIT_DONE;
     }
-    if (fact->event != WRIT_FACT_KILL_PULLED) {
+    if (fact->event != WRIT_FACT_KILL_PULLED || is_known(stop_rules, fact)) {
         return WRIT_DONE;
+    }
+    if (stop_rules->log.shared) {
+        forget(stop_rules);
+        return read_stop(stop_rules, fact->data, err);
     }
     if (over_s > now_s(stop_rules) && over_s > stop_rules->revocations.others_s) {
         stop_rules->revocations.others_s =
@@ -561,6 +668,83 @@ writ_stop_rules_hear(
     }
     forget(stop_rules);
     return read_stop(stop_rules, fact->data, err);
+}
+
+/* ---- facts of other gateways ---- */
+
+void
+writ_stop_rules_note(struct writ_stop_rules *stop_rules, struct writ_view fact)
+{
+    (void)pthread_mutex_lock(&stop_rules->heard_lock);
+    writ_buf_put(&stop_rules->heard, fact);
+    writ_buf_byte(&stop_rules->heard, '\n');
+    (void)pthread_mutex_unlock(&stop_rules->heard_lock);
+}
+
+/* A stop that cannot be taken stops everything until the next start reads it. */
+static void
+stop_all(struct writ_stop_rules *stop_rules)
+{
+    const struct writ_kill all = {.by = WRIT_KILL_NONE};
+
+    writ_revocations_revoke(&stop_rules->revocations, &all, now_s(stop_rules));
+    writ_shared_list_revoke_all(&stop_rules->list);
+    stop_rules->changed = stop_rules->deaf = true;
+}
+
+static WRIT_RESULT
+take_line(struct writ_stop_rules *stop_rules, struct writ_view line, struct writ_arena *arena)
+{
+    const struct writ_json *value = NULL;
+    struct writ_fact fact = {0};
+
+    writ_arena_reset(arena);
+    WRIT_TRY(writ_json_read(line, &writ_json_limits_default, arena, &value, NULL));
+    WRIT_TRY(writ_fact_read(value, &fact, NULL));
+    WRIT_TRY(writ_stop_rules_hear(stop_rules, &fact, NULL));
+    stop_rules->changed = true;
+    return WRIT_DONE;
+}
+
+static void
+take_lines(struct writ_stop_rules *stop_rules, const struct writ_buf *heard)
+{
+    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
+    struct writ_view rest = writ_buf_view(heard);
+
+    if (arena == NULL || heard->failed != WRIT_E_UNSET) {
+        stop_all(stop_rules);
+        return;
+    }
+    while (rest.len > 0) {
+        size_t end = writ_view_find(rest, '\n');
+
+        if (!writ_is_ok(take_line(stop_rules, writ_view_sub(rest, 0, end), arena))) {
+            stop_all(stop_rules);
+        }
+        rest = writ_view_sub(rest, end + 1, rest.len);
+    }
+}
+
+/* Under the lock. */
+static void
+take_heard(struct writ_stop_rules *stop_rules)
+{
+    writ_auto_buf heard = writ_buf_make(HEARD_MAX);
+    bool some;
+
+    (void)pthread_mutex_lock(&stop_rules->heard_lock);
+    some = stop_rules->heard.len > 0 || stop_rules->heard.failed != WRIT_E_UNSET;
+    if (some) {
+        struct writ_buf empty = heard;
+
+        heard = stop_rules->heard;
+        stop_rules->heard = empty;
+    }
+    (void)pthread_mutex_unlock(&stop_rules->heard_lock);
+    if (some) {
+        take_lines(stop_rules, &heard);
+    }
 }
 
 void
@@ -576,6 +760,8 @@ writ_stop_rules_free(struct writ_stop_rules *stop_rules)
     writ_buf_wipe(&stop_rules->token);
     writ_buf_wipe(&stop_rules->name);
     writ_trusted_close(&stop_rules->dir);
+    writ_buf_wipe(&stop_rules->heard);
+    (void)pthread_mutex_destroy(&stop_rules->heard_lock);
     (void)pthread_mutex_destroy(&stop_rules->lock);
     writ_free(stop_rules->stops);
     writ_free(stop_rules);

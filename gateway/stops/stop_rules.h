@@ -10,6 +10,9 @@
  * Credentials of the same agent, tenant, tool and policy share a place in that list
  * (revocations.h). Revoked credentials stay revoked when the stop is lifted.
  *
+ * Where several gateways share the ledger, each gives the same list (shared_list.h), and keeps no
+ * file for it.
+ *
  * A stop of one credential also revokes those that share its place; new ones are still issued. It
  * ends when the credential expires.
  *
@@ -32,16 +35,20 @@ struct writ_stop_rules;
 
 /** Where stops are recorded: the ledger. */
 struct writ_stop_rules_log {
-    /** Records a fact; it is durable when this returns WRIT_OK. Blocks. */
+    /** Records a fact; it is durable when this returns WRIT_OK, and has that index. Blocks. */
     WRIT_RESULT(*write)
-    (void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
+    (void *ctx, enum writ_fact_event event, struct writ_view data, uint64_t *ret_leaf,
+        struct writ_err *err);
     void *ctx;
+    bool shared; /* others write it too: writ_stop_rules_note is called with every fact that is
+                    recorded from the opening on, also with those of this gateway */
 };
 
 /** Opens the file beside the ledger `store` that has the ranges of places (revocations.h). Without
  * it, or when it is not readable, all credentials of earlier runs count as live, unless `first`
- * says that there was no run. WRIT_E_INVALID (others can change the file), WRIT_E_IO, WRIT_E_NOMEM.
- * `ret` is new, free with writ_stop_rules_free; written only on success. Blocks. */
+ * says that there was no run; a shared log wants no file. WRIT_E_INVALID (others can change the
+ * file), WRIT_E_IO, WRIT_E_NOMEM. `ret` is new, free with writ_stop_rules_free; written only on
+ * success. Blocks. */
 WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
     struct writ_err *err);
@@ -50,6 +57,11 @@ WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clo
  * function. WRIT_E_MISMATCH: not the record of a stop; WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_stop_rules_hear(
     struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err);
+
+/** Notes a fact that another gateway recorded in the same ledger: its canonical bytes, copied.
+ * Every later question knows it; one that cannot be taken stops every call. Does not wait for a
+ * stop that is being recorded, and so may be called by the ledger's writer. */
+void writ_stop_rules_note(struct writ_stop_rules *stop_rules, struct writ_view fact);
 
 /** NULL is permitted. */
 void writ_stop_rules_free(struct writ_stop_rules *stop_rules);
@@ -93,6 +105,9 @@ WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struc
  */
 WRIT_RESULT writ_stop_rules_lift(
     struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err);
+
+/** The index in the ledger of the last stop or lift that this process recorded. */
+uint64_t writ_stop_rules_recorded(struct writ_stop_rules *stop_rules);
 
 /** Writes all stops as an array, or those of a tenant when it is not empty. */
 void writ_stop_rules_put(

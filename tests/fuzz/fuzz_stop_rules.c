@@ -114,6 +114,7 @@ check_stops(struct writ_stop_rules *kills, struct writ_view list)
 static bool
 recorded(const uint8_t *data, size_t size)
 {
+    uint64_t leaf = 0;
     const struct writ_json *file = NULL;
 
     memo.clock = writ_clock_system();
@@ -128,7 +129,7 @@ recorded(const uint8_t *data, size_t size)
         if (writ_json_type(stop) != WRIT_JSON_OBJECT ||
             !writ_is_ok(writ_jcs_put(&text, stop, NULL)) || memo.n + 8 > WRIT_MEMO_MAX / 2 ||
             !writ_is_ok(
-                writ_memo_write(&memo, WRIT_FACT_KILL_PULLED, writ_buf_view(&text), NULL))) {
+                writ_memo_write(&memo, WRIT_FACT_KILL_PULLED, writ_buf_view(&text), &leaf, NULL))) {
             return false;
         }
     }

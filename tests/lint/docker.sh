@@ -55,7 +55,7 @@ if grep -qx VERSION_CODENAME=bookworm /etc/os-release && command -v readelf >/de
     has_packages "${WRIT_BIN:-}" ""
     has_packages "${WRIT_BUILD_DIR:-}/tests/tool-server" " AS tools"
 fi
-for script in docker/setup docker/healthy; do
+for script in docker/setup docker/healthy docker/prepare; do
     [ -x "$script" ] || {
         echo "docker: $script cannot be executed"
         exit 1

@@ -1,12 +1,14 @@
 #!/bin/sh
 # readme.sh SOURCE - every folder has a README.md (house style, "The tree"). Those of the code name
 # each header of their folder, and each source without a header, and no missing file. The folders
-# below tests/unit mirror the code, and those below tests/support are in its README.md.
+# below tests/unit mirror the code, and those below tests/support are in its README.md. Helm renders
+# every file of templates/.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"
 
-missing=$(tracked | tr '\0' '\n' | grep -vE '^\.|/corpus/|^vectors/[^/]*/[^/]*/|^tests/(unit|support)/[^/]*/' |
+missing=$(tracked | tr '\0' '\n' |
+    grep -vE '^\.|/corpus/|/templates/|^vectors/[^/]*/[^/]*/|^tests/(unit|support)/[^/]*/' |
     sed 's|^[^/]*$|./&|; s|/[^/]*$||' | sort -u | while read -r folder; do
     [ -f "$folder/README.md" ] || echo "$folder"
 done)

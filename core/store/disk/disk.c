@@ -1,11 +1,13 @@
-/* Every statement runs through step(): after an error that poisons, it reads and writes nothing
- * more. No code of a foreign file runs, and its schema must equal ours exactly. The numbers of
- * columns and kinds are on disk and must not change. */
+/* After an error that poisons, the log reads and writes nothing more. No code of a foreign file
+ * runs, and its schema must equal ours exactly. The numbers of columns and kinds are on disk and
+ * must not change. */
 #include "store/disk/disk.h"
 
 #include "base/id.h"
 #include "evidence/record/decision.h"
 #include "evidence/record/outcome.h"
+#include "store/disk/disk_postgres.h"
+#include "store/disk/file.h"
 #include "store/disk/lines.h"
 #include "store/disk/wal_vfs.h"
 
@@ -13,10 +15,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define CACHE_KIB   16384      /* of pages in memory */
-#define LENGTH_MAX  (16 << 20) /* bytes of one value that SQLite will make or read */
-#define US_PER_MS   1000
-#define ROW_COLUMNS 12 /* of WRIT_DISK_ROW */
+#define CACHE_KIB    16384 /* of pages in memory */
+#define US_PER_MS    1000
+#define READ_WAIT_US INT64_C(5000000) /* a reader waits for a lock, or for the server */
+#define ROW_COLUMNS  12               /* of WRIT_DISK_ROW */
 
 /* these numbers are on disk */
 _Static_assert(WRIT_DECISION_DENY == 0 && WRIT_DECISION_ALLOW == 1 &&
@@ -26,11 +28,11 @@ _Static_assert(WRIT_OUTCOME_ERROR == 0 && WRIT_OUTCOME_EXECUTED == 1 && WRIT_OUT
                    WRIT_OUTCOME_TIMEOUT == 3,
     "record.verdict of outcomes");
 
-static const char *const texts[WRIT_SQL_COUNT] = {
 #define STATEMENT_TEXT(NAME, text) [WRIT_SQL_##NAME] = (text),
-    WRIT_DISK_STATEMENTS(STATEMENT_TEXT)
+static const char *const texts[WRIT_SQL_COUNT] = {
+    WRIT_DISK_STATEMENTS(STATEMENT_TEXT) WRIT_POSTGRES_STATEMENTS(STATEMENT_TEXT)};
+static const char *const postgres_texts[WRIT_SQL_COUNT] = {WRIT_POSTGRES_OTHERS(STATEMENT_TEXT)};
 #undef STATEMENT_TEXT
-};
 
 static const char *const schema[] = {
 #define SCHEMA_TEXT(text) (text),
@@ -42,56 +44,11 @@ static const char *const schema[] = {
 
 /* ---- errors ---- */
 
-/* Faults that may pass: the write is refused now and may succeed later. Every other code poisons,
- * also an unknown one. */
-static bool
-may_pass(int rc)
+static WRIT_RESULT
+note(struct writ_disk *disk, writ_result result)
 {
-    switch (rc & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_NOMEM:
-    case SQLITE_READONLY:
-    case SQLITE_FULL:
-    case SQLITE_CANTOPEN:
-    case SQLITE_INTERRUPT:
-    case SQLITE_PROTOCOL:
-        return true;
-    case SQLITE_IOERR:
-        /* after a failed fsync the state of the disk is unknown, and a second fsync would report
-         * success falsely */
-        return rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC &&
-               rc != SQLITE_IOERR_CORRUPTFS && rc != SQLITE_IOERR_DATA;
-    default:
-        return false;
-    }
-}
-
-writ_result
-writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err)
-{
-    enum writ_code code = WRIT_E_IO;
-    int system;
-
-    if (ret_poison != NULL && !may_pass(rc)) {
-        *ret_poison = true;
-    }
-    if ((rc & 0xff) == SQLITE_NOMEM) {
-        code = WRIT_E_NOMEM;
-    } else if ((rc & 0xff) == SQLITE_BUSY) {
-        code = WRIT_E_BUSY;
-    } else if ((rc & 0xff) == SQLITE_NOTADB) {
-        code = WRIT_E_PARSE;
-    }
-    system = db != NULL ? sqlite3_system_errno(db) : 0;
-    WRIT_FAIL(err, code, "database: %s (%d)%s%s", sqlite3_errstr(rc), rc, system != 0 ? ": " : "",
-        system != 0 ? strerrordesc_np(system) : "");
-}
-
-static writ_result
-fault(struct writ_disk *disk, int rc, struct writ_err *err)
-{
-    return writ_disk_fault(disk->db, rc, &disk->poisoned, err);
+    disk->poisoned = disk->poisoned || writ_sql_poisoned(disk->sql);
+    return result;
 }
 
 /* ---- opening ---- */
@@ -111,7 +68,7 @@ execute(sqlite3 *db, const char *sql, struct writ_err *err)
 {
     int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 
-    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_OK ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 static WRIT_RESULT
@@ -128,7 +85,7 @@ number_of(sqlite3 *db, const char *sql, int64_t *ret, struct writ_err *err)
         rc = SQLITE_OK;
     }
     (void)sqlite3_finalize(statement);
-    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_OK ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 /* A foreign file must not run code: its schema may have no triggers, views, extensions or
@@ -143,7 +100,7 @@ harden(sqlite3 *db)
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
+    (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, WRIT_DISK_BYTES_MAX);
     (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     (void)sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
 }
@@ -158,7 +115,7 @@ connect_to(const char *path, int flags, const char *vfs, int64_t busy_us, sqlite
     writ_result result = WRIT_DONE;
 
     if (rc != SQLITE_OK) {
-        result = writ_disk_fault(db, rc, NULL, err);
+        result = writ_sql_sqlite_fault(db, rc, NULL, err);
         (void)sqlite3_close(db);
         return result;
     }
@@ -192,7 +149,7 @@ check_schema(sqlite3 *db, struct writ_err *err)
     }
     (void)sqlite3_finalize(statement);
     if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
-        return writ_disk_fault(db, rc, NULL, err);
+        return writ_sql_sqlite_fault(db, rc, NULL, err);
     }
     if (found != SCHEMA_COUNT) {
         WRIT_FAIL(err, WRIT_E_PARSE,
@@ -238,7 +195,7 @@ check_journal(sqlite3 *db, struct writ_err *err)
     }
     (void)sqlite3_finalize(statement);
     if (rc != SQLITE_OK) {
-        return writ_disk_fault(db, rc, NULL, err);
+        return writ_sql_sqlite_fault(db, rc, NULL, err);
     }
     if (!wal) {
         WRIT_FAIL(
@@ -256,7 +213,7 @@ prepare_connection(sqlite3 *db, bool read_only, struct writ_err *err)
     WRIT_TRY(check_journal(db, err));
     rc = writ_lines_install(db);
     if (rc != SQLITE_OK) {
-        return writ_disk_fault(db, rc, NULL, err);
+        return writ_sql_sqlite_fault(db, rc, NULL, err);
     }
     WRIT_TRY(execute(db, "PRAGMA synchronous=FULL", err));
     WRIT_TRY(execute(db, "PRAGMA wal_autocheckpoint=0", err));
@@ -273,8 +230,8 @@ prepare_connection(sqlite3 *db, bool read_only, struct writ_err *err)
 }
 
 static WRIT_RESULT
-connect_prepared(const char *path, bool read_only, const char *vfs, int64_t busy_us, sqlite3 **ret,
-    struct writ_err *err)
+connect_prepared(const char *path, bool read_only, const char *vfs, int64_t busy_us,
+    struct writ_sql **ret, struct writ_err *err)
 {
     sqlite3 *db = NULL;
     writ_result result = connect_to(
@@ -287,15 +244,29 @@ connect_prepared(const char *path, bool read_only, const char *vfs, int64_t busy
         (void)sqlite3_close(db);
         return writ_fail_in(err, result, path);
     }
-    *ret = db;
-    return WRIT_DONE;
+    return writ_sql_sqlite(db, ret, err);
 }
 
 WRIT_RESULT
 writ_disk_connect(
-    const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err)
+    const char *path, bool read_only, int64_t busy_us, struct writ_sql **ret, struct writ_err *err)
 {
+    if (writ_sql_is_uri(writ_view_str(path))) {
+        return writ_disk_postgres_connect(path, read_only, busy_us, ret, err);
+    }
     return connect_prepared(path, read_only, NULL, busy_us, ret, err);
+}
+
+WRIT_RESULT
+writ_disk_connect_reader(const char *path, struct writ_sql **ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+
+    if (!writ_sql_is_uri(writ_view_str(path))) {
+        WRIT_TRY(writ_file_name(path, &file, err));
+        WRIT_TRY(writ_file_check(&file, err));
+    }
+    return writ_disk_connect(path, true, READ_WAIT_US, ret, err);
 }
 
 static int
@@ -310,24 +281,41 @@ note_wal(void *ctx, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
+static WRIT_RESULT
+open_shared(const char *uri, int64_t busy_us, struct writ_disk *disk, struct writ_err *err)
+{
+    WRIT_TRY(writ_disk_postgres_connect(uri, false, busy_us, &disk->sql, err));
+    for (size_t i = 0; i < WRIT_SQL_COUNT; i++) {
+        const char *text = postgres_texts[i] != NULL ? postgres_texts[i] : texts[i];
+
+        WRIT_TRY(writ_sql_prepare(disk->sql, text, &disk->statements[i], err));
+    }
+    return WRIT_DONE;
+}
+
+bool
+writ_disk_is_shared(const struct writ_disk *disk)
+{
+    return writ_sql_sqlite_of(disk->sql) == NULL;
+}
+
 WRIT_RESULT
 writ_disk_open(const char *path, int64_t busy_us, struct writ_disk *ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
 
+    if (writ_sql_is_uri(writ_view_str(path))) {
+        WRIT_TRY(open_shared(path, busy_us, &disk, err));
+        *ret = disk;
+        disk = (struct writ_disk){0};
+        return WRIT_DONE;
+    }
     (void)pthread_once(&configured, configure);
     WRIT_TRY(writ_wal_vfs_install(err));
-    WRIT_TRY(connect_prepared(path, false, WRIT_WAL_VFS_NAME, busy_us, &disk.db, err));
-    for (int i = 0; i < WRIT_SQL_COUNT; i++) {
-        int rc = sqlite3_prepare_v3(
-            disk.db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &disk.statements[i], NULL);
-
-        if (rc != SQLITE_OK) {
-            return fault(&disk, rc, err);
-        }
-    }
+    WRIT_TRY(connect_prepared(path, false, WRIT_WAL_VFS_NAME, busy_us, &disk.sql, err));
+    WRIT_TRY(writ_sql_prepare_all(disk.sql, texts, WRIT_SQL_LOCAL_COUNT, disk.statements, err));
     *ret = disk;
-    (void)sqlite3_wal_hook(ret->db, note_wal, ret);
+    (void)sqlite3_wal_hook(writ_sql_sqlite_of(ret->sql), note_wal, ret);
     disk = (struct writ_disk){0};
     return WRIT_DONE;
 }
@@ -335,10 +323,8 @@ writ_disk_open(const char *path, int64_t busy_us, struct writ_disk *ret, struct 
 void
 writ_disk_close(struct writ_disk *disk)
 {
-    for (int i = 0; i < WRIT_SQL_COUNT; i++) {
-        (void)sqlite3_finalize(disk->statements[i]);
-    }
-    (void)sqlite3_close(disk->db);
+    writ_sql_finalize_all(disk->statements, WRIT_SQL_COUNT);
+    writ_sql_close(disk->sql);
     *disk = (struct writ_disk){0};
 }
 
@@ -358,7 +344,7 @@ write_origin(sqlite3 *db, struct writ_view origin, struct writ_err *err)
         rc = sqlite3_step(statement);
     }
     (void)sqlite3_finalize(statement);
-    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_DONE ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 static WRIT_RESULT
@@ -406,51 +392,42 @@ writ_disk_create(
     result = fill_new(db, origin, clock, err);
     rc = sqlite3_close(db); /* copies the write-ahead log and removes it */
     if (writ_is_ok(result) && rc != SQLITE_OK) {
-        return writ_disk_fault(NULL, rc, NULL, err);
+        return writ_sql_sqlite_fault(NULL, rc, NULL, err);
     }
     return result;
 }
 
 /* ---- statements ---- */
 
-static int
-bind_view(sqlite3_stmt *statement, int at, struct writ_view view, bool text)
+static void
+bind_all(struct writ_sql_statement *statement, const char *fmt, va_list args)
 {
-    /* SQLITE_STATIC: the bytes outlive the step, and every statement is reset after it */
-    if (text) {
-        return sqlite3_bind_text64(
-            statement, at, view.ptr == NULL ? "" : view.ptr, view.len, SQLITE_STATIC, SQLITE_UTF8);
-    }
-    return sqlite3_bind_blob64(
-        statement, at, view.ptr == NULL ? "" : view.ptr, view.len, SQLITE_STATIC);
-}
-
-static int
-bind_all(sqlite3_stmt *statement, const char *fmt, va_list args)
-{
-    int rc = SQLITE_OK;
-
-    for (int at = 1; *fmt != '\0' && rc == SQLITE_OK; fmt++, at++) {
-        if (*fmt == 'i') {
-            rc = sqlite3_bind_int64(statement, at, va_arg(args, int64_t));
-        } else if (*fmt == 'u') {
-            rc = sqlite3_bind_int64(statement, at, (int64_t)va_arg(args, uint64_t));
-        } else {
-            WRIT_INVARIANT(*fmt == 't' || *fmt == 'b');
-            rc = bind_view(statement, at, va_arg(args, struct writ_view), *fmt == 't');
+    for (int at = 1; *fmt != '\0'; fmt++, at++) {
+        switch (*fmt) {
+        case 'i':
+            writ_sql_bind_int(statement, at, va_arg(args, int64_t));
+            break;
+        case 'u':
+            writ_sql_bind_int(statement, at, (int64_t)va_arg(args, uint64_t));
+            break;
+        case 't':
+            writ_sql_bind_text(statement, at, va_arg(args, struct writ_view));
+            break;
+        default:
+            WRIT_INVARIANT(*fmt == 'b');
+            writ_sql_bind_blob(statement, at, va_arg(args, struct writ_view));
         }
     }
-    return rc;
 }
 
-/* Runs one statement. A poisoned log runs none. */
-static int
-step(struct writ_disk *disk, enum writ_statement statement)
+/* A poisoned log runs nothing. */
+static WRIT_RESULT
+check_poisoned(const struct writ_disk *disk, struct writ_err *err)
 {
-    if (disk->poisoned && statement != WRIT_SQL_ROLLBACK) {
-        return SQLITE_ABORT;
+    if (disk->poisoned) {
+        WRIT_FAIL(err, WRIT_E_IO, "database: the ledger writes nothing until it is opened again");
     }
-    return sqlite3_step(disk->statements[statement]);
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
@@ -458,16 +435,14 @@ writ_disk_run(struct writ_disk *disk, enum writ_statement statement, struct writ
     const char *fmt, ...)
 {
     va_list args;
-    int rc;
 
+    WRIT_TRY(check_poisoned(disk, err));
+    disk->waits = disk->waits || statement == WRIT_SQL_WAIT_PUT ||
+                  statement == WRIT_SQL_WAIT_BIND || statement == WRIT_SQL_WAIT_DROP;
     va_start(args, fmt);
-    rc = bind_all(disk->statements[statement], fmt, args);
+    bind_all(disk->statements[statement], fmt, args);
     va_end(args);
-    if (rc == SQLITE_OK) {
-        rc = step(disk, statement);
-    }
-    (void)sqlite3_reset(disk->statements[statement]);
-    return rc == SQLITE_DONE ? WRIT_DONE : fault(disk, rc, err);
+    return note(disk, writ_sql_run(disk->statements[statement], err));
 }
 
 WRIT_RESULT
@@ -475,14 +450,10 @@ writ_disk_query(struct writ_disk *disk, enum writ_statement statement, bool *ret
     struct writ_err *err, const char *fmt, ...)
 {
     va_list args;
-    int rc;
 
     va_start(args, fmt);
-    rc = bind_all(disk->statements[statement], fmt, args);
+    bind_all(disk->statements[statement], fmt, args);
     va_end(args);
-    if (rc != SQLITE_OK) {
-        return fault(disk, rc, err);
-    }
     return writ_disk_next(disk, statement, ret_row, err);
 }
 
@@ -490,48 +461,32 @@ WRIT_RESULT
 writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err)
 {
-    int rc = step(disk, statement);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        return fault(disk, rc, err);
-    }
-    *ret_row = rc == SQLITE_ROW;
-    return WRIT_DONE;
+    WRIT_TRY(check_poisoned(disk, err));
+    return note(disk, writ_sql_step(disk->statements[statement], ret_row, err));
 }
 
 void
 writ_disk_end(struct writ_disk *disk, enum writ_statement statement)
 {
-    (void)sqlite3_reset(disk->statements[statement]);
+    writ_sql_reset(disk->statements[statement]);
 }
 
 int64_t
 writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int column)
 {
-    return sqlite3_column_int64(disk->statements[statement], column);
-}
-
-static struct writ_view
-column_bytes(sqlite3_stmt *statement, int column)
-{
-    const void *bytes = sqlite3_column_blob(statement, column);
-
-    return bytes == NULL ? writ_view(NULL, 0)
-                         : writ_view(bytes, (size_t)sqlite3_column_bytes(statement, column));
-}
-
-struct writ_view
-writ_disk_column(sqlite3_stmt *statement, int column)
-{
-    struct writ_view bytes = column_bytes(statement, column);
-
-    return bytes.ptr == NULL ? WRIT_LIT("") : bytes;
+    return writ_sql_int(disk->statements[statement], column);
 }
 
 struct writ_view
 writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column)
 {
-    return column_bytes(disk->statements[statement], column);
+    return writ_sql_bytes(disk->statements[statement], column);
+}
+
+WRIT_RESULT
+writ_disk_changed(struct writ_disk *disk, uint64_t *ret, struct writ_err *err)
+{
+    return note(disk, writ_sql_changed(disk->sql, ret, err));
 }
 
 /* ---- transactions ---- */
@@ -539,28 +494,21 @@ writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int colum
 WRIT_RESULT
 writ_disk_begin(struct writ_disk *disk, struct writ_err *err)
 {
-    return writ_disk_run(disk, WRIT_SQL_BEGIN, err, "");
-}
-
-static void
-roll_back(struct writ_disk *disk)
-{
-    /* most errors have rolled back already; then nothing is left to do */
-    if (sqlite3_get_autocommit(disk->db) == 0) {
-        (void)step(disk, WRIT_SQL_ROLLBACK);
-        (void)sqlite3_reset(disk->statements[WRIT_SQL_ROLLBACK]);
-    }
+    WRIT_TRY(check_poisoned(disk, err));
+    disk->waits = disk->unknown = false;
+    return note(disk, writ_sql_begin(disk->sql, WRIT_SQL_WRITE, err));
 }
 
 WRIT_RESULT
 writ_disk_finish(struct writ_disk *disk, writ_result result, struct writ_err *err)
 {
     if (writ_is_ok(result)) {
-        result = writ_disk_run(disk, WRIT_SQL_COMMIT, err, "");
+        result = check_poisoned(disk, err);
     }
-    if (!writ_is_ok(result)) {
-        roll_back(disk);
+    if (writ_is_ok(result)) {
+        return note(disk, writ_sql_commit(disk->sql, &disk->unknown, err));
     }
+    writ_sql_rollback(disk->sql);
     return result;
 }
 
@@ -579,27 +527,60 @@ static const char renew[] = "CREATE TEMP TABLE kept_result AS SELECT * FROM main
 WRIT_RESULT
 writ_disk_renew(struct writ_disk *disk, struct writ_err *err)
 {
-    int rc = disk->poisoned ? SQLITE_ABORT : sqlite3_exec(disk->db, renew, NULL, NULL, NULL);
+    WRIT_TRY(check_poisoned(disk, err));
+    if (writ_disk_is_shared(disk)) { /* VACUUM of the server gives the pages back */
+        return WRIT_DONE;
+    }
+    return note(disk, writ_sql_execute(disk->sql, renew, err));
+}
 
-    return rc == SQLITE_OK ? WRIT_DONE : fault(disk, rc, err);
+static writ_result
+failed(struct writ_disk *disk, int rc, struct writ_err *err)
+{
+    return note(disk, writ_sql_sqlite_failed(disk->sql, rc, err));
+}
+
+WRIT_RESULT
+writ_disk_copy_wal(struct writ_disk *disk, struct writ_err *err)
+{
+    int rc;
+
+    if (writ_disk_is_shared(disk)) {
+        return WRIT_DONE;
+    }
+    rc = sqlite3_wal_checkpoint_v2(
+        writ_sql_sqlite_of(disk->sql), "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+
+    if ((rc & 0xff) == SQLITE_BUSY) {
+        return WRIT_DONE;
+    }
+    if (rc != SQLITE_OK) {
+        return failed(disk, rc, err);
+    }
+    disk->wal_pages = 0; /* the next commit reports the number */
+    disk->wal_begun = true;
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_disk_cut_wal(struct writ_disk *disk, int64_t busy_us, bool *ret_done, struct writ_err *err)
 {
-    int rc = SQLITE_ABORT;
+    sqlite3 *db = writ_sql_sqlite_of(disk->sql);
+    int rc;
 
-    *ret_done = false;
-    if (!disk->poisoned) {
-        (void)sqlite3_busy_timeout(disk->db, 0);
-        rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-        (void)sqlite3_busy_timeout(disk->db, (int)(busy_us / US_PER_MS));
+    *ret_done = db == NULL; /* the server has its own write-ahead log */
+    WRIT_TRY(check_poisoned(disk, err));
+    if (db == NULL) {
+        return WRIT_DONE;
     }
+    (void)sqlite3_busy_timeout(db, 0);
+    rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    (void)sqlite3_busy_timeout(db, (int)(busy_us / US_PER_MS));
     if ((rc & 0xff) == SQLITE_BUSY) {
         return WRIT_DONE;
     }
     if (rc != SQLITE_OK) {
-        return fault(disk, rc, err);
+        return failed(disk, rc, err);
     }
     disk->wal_pages = 0;
     disk->wal_begun = true;
@@ -609,62 +590,36 @@ writ_disk_cut_wal(struct writ_disk *disk, int64_t busy_us, bool *ret_done, struc
 
 /* ---- records ---- */
 
-static int
-bind_optional(sqlite3_stmt *statement, int at, struct writ_view view)
-{
-    return view.ptr == NULL ? sqlite3_bind_null(statement, at)
-                            : bind_view(statement, at, view, true);
-}
-
-static int
-bind_row(sqlite3_stmt *statement, int at, const struct writ_row *row)
+static void
+bind_row(struct writ_sql_statement *statement, int at, const struct writ_row *row)
 {
     const int64_t numbers[] = {(int64_t)row->leaf, (int64_t)row->kind, (int64_t)row->boundary,
         (int64_t)row->seq, row->time_us, row->verdict, (int64_t)row->flags};
-    int rc = SQLITE_OK;
 
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && rc == SQLITE_OK; i++) {
-        rc = sqlite3_bind_int64(statement, at++, numbers[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        writ_sql_bind_int(statement, at++, numbers[i]);
     }
-    if (rc == SQLITE_OK) {
-        bool about = row->kind == WRIT_ROW_OUTCOME || (row->flags & WRIT_ROW_FOLLOWS) != 0;
-
-        rc = about ? sqlite3_bind_int64(statement, at, (int64_t)row->about)
-                   : sqlite3_bind_null(statement, at);
-    }
+    if (row->kind == WRIT_ROW_OUTCOME || (row->flags & WRIT_ROW_FOLLOWS) != 0) {
+        writ_sql_bind_int(statement, at, (int64_t)row->about);
+    } /* else it stays NULL */
     at++;
-    if (rc == SQLITE_OK) {
-        rc = bind_optional(statement, at++, row->decision_id);
+    writ_sql_bind_text_or_null(statement, at++, row->decision_id);
+    writ_sql_bind_text_or_null(statement, at++, row->agent_id);
+    writ_sql_bind_text_or_null(statement, at++, row->tool);
+    if (row->claim != NULL) {
+        writ_sql_bind_blob(statement, at, writ_view(row->claim, WRIT_DISK_CLAIM_BYTES));
     }
-    if (rc == SQLITE_OK) {
-        rc = bind_optional(statement, at++, row->agent_id);
-    }
-    if (rc == SQLITE_OK) {
-        rc = bind_optional(statement, at++, row->tool);
-    }
-    if (rc == SQLITE_OK) {
-        rc = row->claim == NULL ? sqlite3_bind_null(statement, at)
-                                : sqlite3_bind_blob(statement, at, row->claim,
-                                      WRIT_DISK_CLAIM_BYTES, SQLITE_STATIC);
-    }
-    return rc;
 }
 
 static WRIT_RESULT
 append(struct writ_disk *disk, enum writ_statement which, const struct writ_row *const *rows,
     size_t n, struct writ_err *err)
 {
-    sqlite3_stmt *statement = disk->statements[which];
-    int rc = SQLITE_OK;
-
-    for (size_t i = 0; i < n && rc == SQLITE_OK; i++) {
-        rc = bind_row(statement, 1 + (int)i * ROW_COLUMNS, rows[i]);
+    WRIT_TRY(check_poisoned(disk, err));
+    for (size_t i = 0; i < n; i++) {
+        bind_row(disk->statements[which], 1 + (int)i * ROW_COLUMNS, rows[i]);
     }
-    if (rc == SQLITE_OK) {
-        rc = step(disk, which);
-    }
-    (void)sqlite3_reset(statement);
-    return rc == SQLITE_DONE ? WRIT_DONE : fault(disk, rc, err);
+    return note(disk, writ_sql_run(disk->statements[which], err));
 }
 
 WRIT_RESULT
@@ -688,22 +643,23 @@ writ_disk_append_bodies(
 }
 
 WRIT_RESULT
-writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *err)
+writ_disk_row(
+    const struct writ_sql_statement *statement, struct writ_row *ret, struct writ_err *err)
 {
     struct writ_row row = {
-        .leaf = (uint64_t)sqlite3_column_int64(statement, 0),
-        .boundary = (uint64_t)sqlite3_column_int64(statement, 2),
-        .seq = (uint64_t)sqlite3_column_int64(statement, 3),
-        .time_us = sqlite3_column_int64(statement, 4),
-        .verdict = sqlite3_column_int(statement, 5),
-        .flags = (unsigned)sqlite3_column_int(statement, 6),
-        .about = (uint64_t)sqlite3_column_int64(statement, 7),
-        .decision_id = column_bytes(statement, 8),
-        .agent_id = column_bytes(statement, 9),
-        .tool = column_bytes(statement, 10),
+        .leaf = (uint64_t)writ_sql_int(statement, 0),
+        .boundary = (uint64_t)writ_sql_int(statement, 2),
+        .seq = (uint64_t)writ_sql_int(statement, 3),
+        .time_us = writ_sql_int(statement, 4),
+        .verdict = (int)writ_sql_int(statement, 5),
+        .flags = (unsigned)writ_sql_int(statement, 6),
+        .about = (uint64_t)writ_sql_int(statement, 7),
+        .decision_id = writ_sql_bytes(statement, 8),
+        .agent_id = writ_sql_bytes(statement, 9),
+        .tool = writ_sql_bytes(statement, 10),
     };
-    struct writ_view claim = column_bytes(statement, 11);
-    int kind = sqlite3_column_int(statement, 1);
+    struct writ_view claim = writ_sql_bytes(statement, 11);
+    int64_t kind = writ_sql_int(statement, 1);
 
     if (kind < WRIT_ROW_DECISION || kind > WRIT_ROW_FACT ||
         (claim.len != 0 && claim.len != WRIT_DISK_CLAIM_BYTES) || row.verdict < 0 ||

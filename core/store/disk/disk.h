@@ -1,9 +1,7 @@
 /* disk.h - the database of a ledger: SQLite in WAL mode, synchronous FULL, used as a log.
  *
- * Typed functions over the statements of disk.tbl.h, and the one place that classifies the errors
- * of SQLite: a fault that may pass (disk full, a lock, a read-only file system), or one after which
- * this process must not write (a failed fsync, a corrupt or foreign database, a second writer). The
- * second kind poisons the log: every later call fails.
+ * Typed functions over the statements of disk.tbl.h. An error after which this process must not
+ * write (sql_sqlite.h; also another program's change) poisons the log: every later call fails.
  *
  * One thread per log; a reader and a writer are two logs. Everything here blocks. */
 #ifndef WRIT_STORE_DISK_H
@@ -12,12 +10,13 @@
 #include "base/clock.h"
 #include "evidence/json/digest.h"
 #include "store/disk/disk.tbl.h"
-
-#include <sqlite3.h>
+#include "store/disk/postgres.tbl.h"
+#include "store/sql/sql_sqlite.h"
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
 #define WRIT_DISK_VERSION     6          /* user_version: increment it when the tables change */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
+#define WRIT_DISK_BYTES_MAX   (16 << 20) /* of one value */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
 
 enum writ_row_kind {
@@ -54,16 +53,20 @@ struct writ_row {
 
 enum writ_statement {
 #define WRIT_STATEMENT_ENUM(NAME, text) WRIT_SQL_##NAME,
-    WRIT_DISK_STATEMENTS(WRIT_STATEMENT_ENUM)
+    WRIT_DISK_STATEMENTS(WRIT_STATEMENT_ENUM) WRIT_SQL_LOCAL_COUNT, /* those of every ledger */
+    WRIT_SQL_LOCAL_LAST = WRIT_SQL_LOCAL_COUNT - 1,
+    WRIT_POSTGRES_STATEMENTS(WRIT_STATEMENT_ENUM)
 #undef WRIT_STATEMENT_ENUM
         WRIT_SQL_COUNT
 };
 
 /** A connection. Zeroed: closed. */
 struct writ_disk {
-    sqlite3 *db;
-    sqlite3_stmt *statements[WRIT_SQL_COUNT];
+    struct writ_sql *sql;
+    struct writ_sql_statement *statements[WRIT_SQL_COUNT];
     bool poisoned;      /* no statement may run through it any more */
+    bool unknown;       /* the answer to the last commit was lost */
+    bool waits;         /* the present transaction has changed waits */
     uint64_t wal_pages; /* in the write-ahead log after the last commit */
     bool wal_begun;     /* the log has started from its beginning since this was last set to
                            false */
@@ -86,17 +89,21 @@ WRIT_RESULT writ_disk_create(const char *path, struct writ_view origin,
 WRIT_RESULT writ_disk_open(
     const char *path, int64_t busy_us, struct writ_disk *ret, struct writ_err *err);
 
+/** True when several gateways may write the ledger: PostgreSQL. */
+bool writ_disk_is_shared(const struct writ_disk *disk);
+
+/** Opens a connection that only reads, beside those that write: checks the files of the ledger, if
+ * it is one of SQLite. It may be used for as long as one likes: a lost connection to a server is
+ * made again. As writ_disk_connect; WRIT_E_ABSENT, WRIT_E_INVALID as writ_file_check. */
+WRIT_RESULT writ_disk_connect_reader(const char *path, struct writ_sql **ret, struct writ_err *err);
+
 /** Opens a second connection, as writ_disk_open does, that only copies the write-ahead log or, with
  * `read_only`, only reads. It prepares no statements. */
 WRIT_RESULT writ_disk_connect(
-    const char *path, bool read_only, int64_t busy_us, sqlite3 **ret, struct writ_err *err);
+    const char *path, bool read_only, int64_t busy_us, struct writ_sql **ret, struct writ_err *err);
 
 /** Closes; a zeroed one is fine. */
 void writ_disk_close(struct writ_disk *disk);
-
-/** Maps an SQLite result: fills `err`, returns WRIT_E_NOMEM, WRIT_E_BUSY, WRIT_E_PARSE (not a
- * database) or WRIT_E_IO, and sets *ret_poison (may be NULL) for a permanent fault. */
-writ_result writ_disk_fault(sqlite3 *db, int rc, bool *ret_poison, struct writ_err *err);
 
 /** Begins a transaction of several statements; one statement alone needs none. WRIT_E_IO, _BUSY,
  * _NOMEM. */
@@ -109,6 +116,10 @@ WRIT_RESULT writ_disk_finish(struct writ_disk *disk, writ_result result, struct 
  * transaction: every page that they had becomes zeros, and with it copies of rows that SQLite
  * moved. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_renew(struct writ_disk *disk, struct writ_err *err);
+
+/** Copies the rest of the write-ahead log into the database, so that the next commit restarts the
+ * log. Does nothing when the other thread that copies prevents it. WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_copy_wal(struct writ_disk *disk, struct writ_err *err);
 
 /** Copies the write-ahead log into the database and cuts the file to nothing. *ret_done is false
  * when a reader, or the other thread that copies, prevents it now; it does not wait. `busy_us` is
@@ -142,12 +153,10 @@ WRIT_RESULT writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err);
 void writ_disk_end(struct writ_disk *disk, enum writ_statement statement);
 int64_t writ_disk_int(struct writ_disk *disk, enum writ_statement statement, int column);
-/** Text or blob; borrowed until the statement is stepped or ended. */
+/** Text or blob, ptr NULL for NULL; borrowed until the statement is stepped or ended. */
 struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement statement, int column);
-
-/** Text or blob of a column of any statement, empty for NULL; borrowed until the statement is
- * stepped. */
-struct writ_view writ_disk_column(sqlite3_stmt *statement, int column);
+/** The rows that the last writ_disk_run changed. As writ_sql_changed. */
+WRIT_RESULT writ_disk_changed(struct writ_disk *disk, uint64_t *ret, struct writ_err *err);
 
 /** Finds the first of `n` records made at or after `since_us`, or `n` when there is none: times
  * grow with the index. WRIT_E_MISMATCH when a record is missing, WRIT_E_IO, WRIT_E_BUSY. */
@@ -164,6 +173,7 @@ WRIT_RESULT writ_disk_search(writ_disk_time_fn *time_of, void *ctx, uint64_t n, 
 
 /** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when a ledger
  * would not write them. Views are borrowed until the statement is stepped. */
-WRIT_RESULT writ_disk_row(sqlite3_stmt *statement, struct writ_row *ret, struct writ_err *err);
+WRIT_RESULT writ_disk_row(
+    const struct writ_sql_statement *statement, struct writ_row *ret, struct writ_err *err);
 
 #endif

@@ -70,11 +70,12 @@
     "INSERT OR ROLLBACK INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, "   \
     "decision_id, agent_id, tool, claim) VALUES"
 
+#define WRIT_DISK_META(NAME, VALUE)                                                                \
+    "INSERT INTO meta(name, value) VALUES('" NAME "', " VALUE ") "                                 \
+    "ON CONFLICT(name) DO UPDATE SET value = excluded.value"
+
 /* Statements of the writer. */
 #define WRIT_DISK_STATEMENTS(X)                                                                     \
-    X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
-    X(COMMIT, "COMMIT")                                                                            \
-    X(ROLLBACK, "ROLLBACK")                                                                        \
     X(APPEND_RECORD, WRIT_DISK_INSERT WRIT_DISK_ROW)                                               \
     X(APPEND_RECORDS, WRIT_DISK_INSERT                                                             \
       WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW ","                      \
@@ -83,13 +84,13 @@
     X(APPEND_HEAD, "INSERT INTO head(leaf, size, nodes, note) VALUES(?,?,?,?)")                    \
     X(SIGN_HEAD, "UPDATE head SET note = ? WHERE leaf = ?")                                        \
     X(LAST_RECORD, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                  \
-    X(RECORDS_FROM, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
+    X(RECORDS_FROM, WRIT_SQL_MANY "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
       "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ? ORDER BY leaf")              \
     X(RECORD_AT, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "              \
       "decision_id, agent_id, tool, claim FROM record WHERE leaf = ?")                             \
     X(BODY_AT, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                      \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
-    X(BODIES_FROM, "SELECT leaf, bytes FROM body WHERE leaf >= "                                   \
+    X(BODIES_FROM, WRIT_SQL_MANY "SELECT leaf, bytes FROM body WHERE leaf >= "                                   \
       "(SELECT coalesce(max(leaf), 0) FROM body WHERE leaf <= ?) ORDER BY leaf")                   \
     X(DECISION_LEAF, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")        \
     X(BOUNDARY_ADD, "INSERT INTO boundary(id, tenant, name, first_leaf) VALUES(?,?,?,?)")          \
@@ -97,10 +98,11 @@
     X(BOUNDARY_FIND, "SELECT id, seal_leaf FROM boundary WHERE name = ? AND tenant = ?")           \
     X(BOUNDARY_SEALED, "SELECT b.tenant, b.name, r.leaf, r.kind, r.boundary FROM boundary AS b "    \
       "JOIN record AS r ON r.leaf = b.seal_leaf WHERE b.id = ?")                                   \
-    X(BOUNDARIES_OPEN, "SELECT id, tenant, name, first_leaf FROM boundary "                        \
+    X(BOUNDARIES_OPEN, WRIT_SQL_MANY "SELECT id, tenant, name, first_leaf FROM boundary "                        \
       "WHERE seal_leaf IS NULL ORDER BY id")                                                       \
     X(BOUNDARY_LAST, "SELECT max(id) FROM boundary")                                               \
-    X(RESULT_PUT, "REPLACE INTO result(leaf, expires_us, bytes) VALUES(?,?,?)")                    \
+    X(RESULT_PUT, "INSERT INTO result(leaf, expires_us, bytes) VALUES(?,?,?) "                     \
+      "ON CONFLICT(leaf) DO UPDATE SET expires_us = excluded.expires_us, bytes = excluded.bytes")  \
     X(RESULT_GET, "SELECT expires_us, bytes FROM result WHERE leaf = ?")                           \
     X(RESULTS_OLDEST, "DELETE FROM result WHERE leaf = (SELECT min(leaf) FROM result)")            \
     X(RESULTS_EXPIRED, "DELETE FROM result WHERE expires_us <= ?")                                 \
@@ -118,51 +120,54 @@
     X(CONTENTS_EXPIRED, "DELETE FROM content WHERE leaf IN "                                       \
       "(SELECT leaf FROM content WHERE expires_us <= ? ORDER BY expires_us, leaf LIMIT ?)")        \
     X(CONTENTS_FROM, "SELECT c.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "              \
-      "FROM content AS c CROSS JOIN record AS r ON r.leaf = c.leaf "                               \
+      "FROM content AS c CROSS JOIN record AS r "                                                   \
       "JOIN record AS d ON d.leaf = CASE r.kind WHEN 2 THEN r.about ELSE r.leaf END "              \
       "JOIN boundary AS b ON b.id = d.boundary "                                                   \
-      "WHERE c.leaf >= ? AND d.leaf < ? ORDER BY c.leaf LIMIT ?")                                  \
+      "WHERE r.leaf = c.leaf AND c.leaf >= ? AND d.leaf < ? ORDER BY c.leaf LIMIT ?")              \
     X(CONTENTS_OF, "SELECT c.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "                \
-      "FROM record AS r CROSS JOIN content AS c ON c.leaf = r.leaf "                               \
+      "FROM record AS r CROSS JOIN content AS c "                                                   \
       "JOIN record AS d ON d.leaf = CASE r.kind WHEN 2 THEN r.about ELSE r.leaf END "              \
-      "JOIN boundary AS b ON b.id = d.boundary WHERE r.decision_id = ? ORDER BY c.leaf")           \
+      "JOIN boundary AS b ON b.id = d.boundary "                                                   \
+      "WHERE c.leaf = r.leaf AND r.decision_id = ? ORDER BY c.leaf")                               \
     X(RESULTS_FROM, "SELECT s.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "               \
-      "FROM result AS s CROSS JOIN record AS d ON d.leaf = s.leaf "                                \
-      "JOIN boundary AS b ON b.id = d.boundary WHERE s.leaf >= ? ORDER BY s.leaf LIMIT ?")         \
+      "FROM result AS s CROSS JOIN record AS d "                                                   \
+      "JOIN boundary AS b ON b.id = d.boundary "                                                   \
+      "WHERE d.leaf = s.leaf AND s.leaf >= ? ORDER BY s.leaf LIMIT ?")                             \
     X(RESULT_DROP, "DELETE FROM result WHERE leaf = ?")                                            \
     X(RESULTS_CLEAR, "DELETE FROM result")                                                         \
-    X(REVIEWS_SHOWN, "SELECT d.leaf, v.id, d.agent_id, b.tenant, d.time_us "                       \
-      "FROM review AS v CROSS JOIN record AS d ON d.leaf = v.leaf "                                \
-      "JOIN boundary AS b ON b.id = d.boundary WHERE v.arguments IS NOT NULL")                     \
-    X(ERASING_PUT, "REPLACE INTO meta(name, value) VALUES('erasing', ?)")                          \
+    X(REVIEWS_SHOWN, WRIT_SQL_MANY "SELECT d.leaf, v.id, d.agent_id, b.tenant, d.time_us "                       \
+      "FROM review AS v CROSS JOIN record AS d "                                                   \
+      "JOIN boundary AS b ON b.id = d.boundary WHERE d.leaf = v.leaf AND v.arguments IS NOT NULL") \
+    X(ERASING_PUT, WRIT_DISK_META("erasing", "?")) \
     X(ERASING_GET, "SELECT value FROM meta WHERE name = 'erasing'")                                \
     X(ERASING_DROP, "DELETE FROM meta WHERE name = 'erasing'")                                     \
-    X(UNCUT_PUT, "REPLACE INTO meta(name, value) VALUES('uncut', 1)")                              \
+    X(UNCUT_PUT, WRIT_DISK_META("uncut", "'1'")) \
     X(UNCUT_GET, "SELECT value FROM meta WHERE name = 'uncut'")                                    \
     X(UNCUT_DROP, "DELETE FROM meta WHERE name = 'uncut'")                                         \
-    X(SESSION_PUT, "REPLACE INTO session(hash, value, expires_us, tenant, boundary) "              \
-      "VALUES(?,?,?,?,?)")                                                                         \
+    X(SESSION_PUT, "INSERT INTO session(hash, value, expires_us, tenant, boundary) "               \
+      "VALUES(?,?,?,?,?) ON CONFLICT(hash) DO UPDATE SET value = excluded.value, "                 \
+      "expires_us = excluded.expires_us, tenant = excluded.tenant, boundary = excluded.boundary")                                                                         \
     X(SESSION_GET, "SELECT value, expires_us FROM session WHERE hash = ?")                         \
     X(SESSION_DROP, "DELETE FROM session WHERE hash = ?")                                          \
-    X(SESSIONS, "SELECT hash, expires_us, tenant, boundary FROM session")                          \
+    X(SESSIONS, WRIT_SQL_MANY "SELECT hash, expires_us, tenant, boundary FROM session")                          \
     X(SESSIONS_CLEAR, "DELETE FROM session")                                                       \
     X(SESSIONS_EXPIRED, "DELETE FROM session WHERE expires_us <= ?")                               \
     X(WAIT_PUT, "INSERT INTO wait(leaf, name, kind, until_us) VALUES(?,?,?,?)")                    \
     X(WAIT_BIND, "UPDATE wait SET kind = ?, until_us = ? WHERE leaf = ?")                          \
     X(WAIT_DROP, "DELETE FROM wait WHERE leaf = ?")                                                \
-    X(WAITS, "SELECT leaf, name, kind, until_us FROM wait")                                        \
+    X(WAITS, WRIT_SQL_MANY "SELECT leaf, name, kind, until_us FROM wait")                                        \
     X(REVIEW_PUT, "INSERT INTO review(id, leaf, name, arguments) VALUES(?,?,?,?)")                 \
     X(REVIEW_OVER, "UPDATE review SET arguments = NULL WHERE id = ?")                              \
     X(REVIEW_DROP, "DELETE FROM review WHERE id = ?")                                              \
-    X(REVIEWS, "SELECT id, leaf, name FROM review ORDER BY leaf")                                  \
+    X(REVIEWS, WRIT_SQL_MANY "SELECT id, leaf, name FROM review ORDER BY leaf")                                  \
     X(REVIEW_ARGUMENTS, "SELECT arguments FROM review WHERE id = ?")                               \
     X(REVIEW_RECORDS, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r " \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.decision_id = ? ORDER BY r.leaf")                                                   \
-    X(FACTS, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
+    X(FACTS, WRIT_SQL_MANY "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
-    X(FACTS_FROM, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "             \
+    X(FACTS_FROM, WRIT_SQL_MANY "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "             \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 AND r.leaf > ? ORDER BY r.leaf")                                           \
     X(CALL_AT, "SELECT d.decision_id, d.agent_id, b.tenant, d.time_us FROM record AS d "           \
@@ -170,14 +175,16 @@
     X(FACTS_COUNT, "SELECT count(*) FROM record WHERE kind = 5 AND leaf < ?")                      \
     X(REVIEW_COUNT, "SELECT count(*) FROM record WHERE decision_id = ? AND kind = 4 AND leaf < ?") \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
-    X(SEGMENT_PUT, "REPLACE INTO segment(id, bytes) VALUES(?,?)")                                  \
+    X(SEGMENT_PUT, "INSERT INTO segment(id, bytes) VALUES(?,?) "                                \
+      "ON CONFLICT(id) DO UPDATE SET bytes = excluded.bytes")                                  \
     X(SEGMENT_BLOCK, "SELECT bytes FROM segment WHERE id = ?")                                     \
     X(SEGMENT_DROP, "DELETE FROM segment WHERE id IN "                                             \
       "(SELECT id FROM segment WHERE id >= ? AND id < ? ORDER BY id LIMIT ?)")                     \
-    X(MANIFEST_DROP, "DELETE FROM segment WHERE id < 0 OR id >= (1 << 62)")                    \
+    X(MANIFEST_DROP, "DELETE FROM segment WHERE id < 0 OR id >= 4611686018427387904")                    \
     X(SEGMENT_ENDS, "SELECT (SELECT min(id) FROM segment), "                                       \
-      "(SELECT max(id) FROM segment WHERE id < (1 << 62)), (SELECT max(id) FROM segment)")         \
-    X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)")
+      "(SELECT max(id) FROM segment WHERE id < 4611686018427387904), (SELECT max(id) FROM segment)")         \
+    X(COPYING_GET, "SELECT 1 FROM meta WHERE name = 'copying'")                                    \
+    X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)") /* writes the same value, too */
 /* clang-format on */
 
 #endif

@@ -14,35 +14,27 @@ static const char time_text[] = "SELECT time_us FROM record WHERE leaf = ?";
 static const char at_text[] =
     "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
 
-static WRIT_RESULT
-prepare(sqlite3 *db, const char *text, sqlite3_stmt **ret, struct writ_err *err)
-{
-    int rc = sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
-
-    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
-}
-
 /* ---- who signs ---- */
 
 static WRIT_RESULT
-read_origin(sqlite3 *db, struct writ_buf *ret, struct writ_err *err)
+read_origin(struct writ_sql *sql, struct writ_buf *ret, struct writ_err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc;
+    struct writ_sql_statement *statement = NULL;
+    bool row = false;
+    writ_result result;
 
-    WRIT_TRY(prepare(db, id_text, &statement, err));
-    rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW && sqlite3_column_int(statement, 1) != 0) {
-        writ_buf_put(ret, writ_disk_column(statement, 0)); /* the name from `writ ledger init` */
-    } else if (rc == SQLITE_ROW) {
-        writ_checkpoint_origin_put(ret, writ_disk_column(statement, 0));
+    WRIT_TRY(writ_sql_prepare(sql, id_text, &statement, err));
+    result = writ_sql_step(statement, &row, err);
+    if (row && writ_sql_int(statement, 1) != 0) {
+        writ_buf_put(ret, writ_sql_bytes(statement, 0)); /* the name from `writ ledger init` */
+    } else if (row) {
+        writ_checkpoint_origin_put(ret, writ_sql_bytes(statement, 0));
     }
-    (void)sqlite3_finalize(statement);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        return writ_disk_fault(db, rc, NULL, err);
-    }
+    writ_sql_reset(statement);
+    writ_sql_finalize(statement);
+    WRIT_TRY(result);
     if (ret->failed != WRIT_E_NOMEM &&
-        (rc == SQLITE_DONE || !writ_is_ok(writ_buf_check(ret, NULL)) ||
+        (!row || !writ_is_ok(writ_buf_check(ret, NULL)) ||
             !writ_is_ok(writ_note_check_name(writ_buf_view(ret), NULL)))) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the ledger has no id that a checkpoint could name");
     }
@@ -72,13 +64,13 @@ take_keys(const struct writ_keyring *ring, struct writ_heads_trust *trust, struc
 }
 
 WRIT_RESULT
-writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring, struct writ_heads_trust *ret,
-    struct writ_err *err)
+writ_heads_trust(struct writ_sql *sql, const struct writ_keyring *ring,
+    struct writ_heads_trust *ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_heads_trust, writ_heads_trust_wipe)
-    trust = {.db = db, .origin = writ_buf_make(ORIGIN_MAX)};
+    trust = {.sql = sql, .origin = writ_buf_make(ORIGIN_MAX)};
 
-    WRIT_TRY(read_origin(db, &trust.origin, err));
+    WRIT_TRY(read_origin(sql, &trust.origin, err));
     if (ring != NULL) {
         WRIT_TRY(take_keys(ring, &trust, err));
     }
@@ -124,22 +116,24 @@ writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edg
 /* Reads the time of the last of the first `size` records; leaves `ret` alone when that record is
  * missing. */
 static WRIT_RESULT
-read_last_time(sqlite3 *db, uint64_t size, int64_t *ret, struct writ_err *err)
+read_last_time(struct writ_sql *sql, uint64_t size, int64_t *ret, struct writ_err *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc;
+    struct writ_sql_statement *statement = NULL;
+    bool row = false;
+    writ_result result;
 
     if (size == 0) {
         return WRIT_DONE;
     }
-    WRIT_TRY(prepare(db, time_text, &statement, err));
-    (void)sqlite3_bind_int64(statement, 1, (sqlite3_int64)(size - 1));
-    rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW) {
-        *ret = sqlite3_column_int64(statement, 0);
+    WRIT_TRY(writ_sql_prepare(sql, time_text, &statement, err));
+    writ_sql_bind_int(statement, 1, (int64_t)(size - 1));
+    result = writ_sql_step(statement, &row, err);
+    if (row) {
+        *ret = writ_sql_int(statement, 0);
     }
-    (void)sqlite3_finalize(statement);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    writ_sql_reset(statement);
+    writ_sql_finalize(statement);
+    return result;
 }
 
 /* Whether a key is trusted for a checkpoint over `size` records that it signed. */
@@ -150,7 +144,7 @@ is_in_time(const struct writ_heads_trust *trust, const struct writ_heads_key *ke
     int64_t last_us = INT64_MAX; /* without a time it cannot be older than a revocation */
 
     if (key->revoked_us != 0) {
-        WRIT_TRY(read_last_time(trust->db, size, &last_us, err));
+        WRIT_TRY(read_last_time(trust->sql, size, &last_us, err));
     }
     *ret = key->revoked_us == 0 || last_us < key->revoked_us;
     return WRIT_DONE;
@@ -268,11 +262,11 @@ writ_heads_is_late(
 /* ---- what is stored ---- */
 
 WRIT_RESULT
-writ_heads_open(sqlite3 *db, struct writ_heads *ret, struct writ_err *err)
+writ_heads_open(struct writ_sql *sql, struct writ_heads *ret, struct writ_err *err)
 {
-    struct writ_heads heads = {.db = db};
+    struct writ_heads heads = {.sql = sql};
 
-    WRIT_TRY(prepare(db, at_text, &heads.at, err));
+    WRIT_TRY(writ_sql_prepare(sql, at_text, &heads.at, err));
     *ret = heads;
     return WRIT_DONE;
 }
@@ -280,7 +274,7 @@ writ_heads_open(sqlite3 *db, struct writ_heads *ret, struct writ_err *err)
 void
 writ_heads_close(struct writ_heads *heads)
 {
-    (void)sqlite3_finalize(heads->at);
+    writ_sql_finalize(heads->at);
     *heads = (struct writ_heads){0};
 }
 
@@ -288,15 +282,14 @@ writ_heads_close(struct writ_heads *heads)
 static WRIT_RESULT
 find(struct writ_heads *heads, uint64_t leaf, struct writ_err *err)
 {
-    int rc;
+    bool row = false;
 
-    (void)sqlite3_bind_int64(
-        heads->at, 1, leaf > (uint64_t)INT64_MAX ? INT64_MAX : (sqlite3_int64)leaf);
-    rc = sqlite3_step(heads->at);
-    if (rc == SQLITE_DONE) {
+    writ_sql_bind_int(heads->at, 1, leaf > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)leaf);
+    WRIT_TRY(writ_sql_step(heads->at, &row, err));
+    if (!row) {
         WRIT_FAIL(err, WRIT_E_ABSENT, "there is no checkpoint");
     }
-    return rc == SQLITE_ROW ? WRIT_DONE : writ_disk_fault(heads->db, rc, NULL, err);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -305,16 +298,16 @@ read_head(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena, str
 {
     WRIT_TRY(find(heads, leaf, err));
     *head = (struct writ_head){
-        .leaf = (uint64_t)sqlite3_column_int64(heads->at, 0),
-        .size = (uint64_t)sqlite3_column_int64(heads->at, 1),
+        .leaf = (uint64_t)writ_sql_int(heads->at, 0),
+        .size = (uint64_t)writ_sql_int(heads->at, 1),
         .nodes = writ_view("", 0),
         .note = writ_view("", 0),
     };
     if (arena == NULL) {
         return WRIT_DONE;
     }
-    head->nodes = writ_view_copy(writ_disk_column(heads->at, 2), arena);
-    head->note = writ_view_copy(writ_disk_column(heads->at, 3), arena);
+    head->nodes = writ_view_copy(writ_sql_bytes(heads->at, 2), arena);
+    head->note = writ_view_copy(writ_sql_bytes(heads->at, 3), arena);
     if (head->nodes.ptr == NULL || head->note.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a checkpoint");
     }
@@ -328,7 +321,7 @@ writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
     struct writ_head head = {0};
     writ_result result = read_head(heads, leaf, arena, &head, err);
 
-    (void)sqlite3_reset(heads->at);
+    writ_sql_reset(heads->at);
     if (writ_is_ok(result)) {
         *ret = head;
     }
@@ -339,8 +332,8 @@ writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
 static bool
 copy_node(struct writ_heads *heads, uint64_t last, unsigned level, struct writ_digest *ret)
 {
-    struct writ_view nodes = writ_disk_column(heads->at, 2);
-    int64_t first = sqlite3_column_int64(heads->at, 0);
+    struct writ_view nodes = writ_sql_bytes(heads->at, 2);
+    int64_t first = writ_sql_int(heads->at, 0);
     uint64_t begin = first < 0 || (uint64_t)first > last ? last : (uint64_t)first;
     uint64_t at =
         (writ_tree_nodes(last) - writ_tree_nodes(begin) + level) * (uint64_t)WRIT_DIGEST_BYTES;
@@ -360,7 +353,7 @@ find_node(void *ctx, unsigned level, uint64_t index, struct writ_digest *ret, st
     writ_result result = find(heads, last, err);
     bool found = writ_is_ok(result) && copy_node(heads, last, level, ret);
 
-    (void)sqlite3_reset(heads->at);
+    writ_sql_reset(heads->at);
     if (result.code != WRIT_E_ABSENT) {
         WRIT_TRY(result);
     }

@@ -11,8 +11,7 @@
 
 #include "evidence/jose/keyring.h"
 #include "evidence/log/checkpoint.h"
-
-#include <sqlite3.h>
+#include "store/sql/sql.h"
 
 /** A key that signs checkpoints, or did. */
 struct writ_heads_key {
@@ -22,7 +21,7 @@ struct writ_heads_key {
 
 /** The keys that sign the checkpoints of a ledger, and the trusted ones. Zeroed: none. */
 struct writ_heads_trust {
-    sqlite3 *db; /* borrowed: it has the times of the records */
+    struct writ_sql *sql; /* borrowed: it has the times of the records */
     struct writ_buf origin;
     struct writ_heads_key keys[WRIT_KEYRING_KEYS_MAX]; /* of the ledger, in whatever state */
     size_t keys_n;
@@ -33,7 +32,7 @@ struct writ_heads_trust {
 /** Reads the origin from the ledger and the keys from a ring (NULL: none); both outlive it. `ret`
  * is written only on success; end with writ_heads_trust_wipe. WRIT_E_MISMATCH for a ledger without
  * an id, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_heads_trust(sqlite3 *db, const struct writ_keyring *ring,
+WRIT_RESULT writ_heads_trust(struct writ_sql *sql, const struct writ_keyring *ring,
     struct writ_heads_trust *ret, struct writ_err *err);
 /** A zeroed one is fine. */
 void writ_heads_trust_wipe(struct writ_heads_trust *trust);
@@ -83,11 +82,11 @@ WRIT_RESULT writ_heads_who_signed(const struct writ_heads_trust *trust,
 
 /** The heads of a ledger, on the caller's connection. */
 struct writ_heads {
-    sqlite3 *db;
-    sqlite3_stmt *at;
+    struct writ_sql *sql;
+    struct writ_sql_statement *at;
 };
 
-WRIT_RESULT writ_heads_open(sqlite3 *db, struct writ_heads *ret, struct writ_err *err);
+WRIT_RESULT writ_heads_open(struct writ_sql *sql, struct writ_heads *ret, struct writ_err *err);
 /** Call it before the connection is closed. A zeroed one is fine. */
 void writ_heads_close(struct writ_heads *heads);
 

@@ -35,7 +35,7 @@ writ_reread_begin(
     if (ret->arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read the ledger");
     }
-    WRIT_TRY(writ_heads_open(disk->db, &ret->heads, err));
+    WRIT_TRY(writ_heads_open(disk->sql, &ret->heads, err));
     source = writ_heads_source(&ret->heads);
     WRIT_TRY(writ_tree_edge_of(&source, leaf, &ret->edge, err));
     return stand(ret, err);

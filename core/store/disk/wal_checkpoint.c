@@ -11,7 +11,7 @@ struct writ_wal_checkpoint {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    sqlite3 *db;
+    struct writ_sql *sql;
     bool asked, stopping;
     bool begun; /* the log has restarted since the last pass began */
     struct writ_wal_state state;
@@ -22,15 +22,16 @@ struct writ_wal_checkpoint {
 static void
 pass(struct writ_wal_checkpoint *checkpoint, struct writ_wal_state *state, struct writ_err *why)
 {
+    sqlite3 *db = writ_sql_sqlite_of(checkpoint->sql);
     int pages = 0, copied = 0;
-    int rc = sqlite3_wal_checkpoint_v2(
-        checkpoint->db, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
+    int rc = sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
+
     if (rc == SQLITE_OK) {
         state->copied = copied < 0 ? 0 : (uint64_t)copied;
         return;
     }
     /* disk full, or a lock: the log grows until a later pass succeeds */
-    (void)writ_disk_fault(checkpoint->db, rc, &state->poisoned, why).code;
+    (void)writ_sql_sqlite_fault(db, rc, &state->poisoned, why).code;
 }
 
 static void *
@@ -72,7 +73,7 @@ writ_wal_checkpoint_start(
     if (checkpoint == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
     }
-    result = writ_disk_connect(path, false, busy_us, &checkpoint->db, err);
+    result = writ_disk_connect(path, false, busy_us, &checkpoint->sql, err);
     if (!writ_is_ok(result)) {
         writ_free(checkpoint);
         return result;
@@ -80,7 +81,7 @@ writ_wal_checkpoint_start(
     (void)pthread_mutex_init(&checkpoint->mutex, NULL);
     (void)pthread_cond_init(&checkpoint->wake, NULL);
     if (pthread_create(&checkpoint->thread, NULL, run, checkpoint) != 0) {
-        (void)sqlite3_close(checkpoint->db);
+        writ_sql_close(checkpoint->sql);
         writ_free(checkpoint);
         WRIT_FAIL(err, WRIT_E_IO, "no thread for the ledger");
     }
@@ -99,7 +100,7 @@ writ_wal_checkpoint_stop(struct writ_wal_checkpoint *checkpoint)
     (void)pthread_cond_signal(&checkpoint->wake);
     (void)pthread_mutex_unlock(&checkpoint->mutex);
     (void)pthread_join(checkpoint->thread, NULL);
-    (void)sqlite3_close(checkpoint->db);
+    writ_sql_close(checkpoint->sql);
     (void)pthread_cond_destroy(&checkpoint->wake);
     (void)pthread_mutex_destroy(&checkpoint->mutex);
     writ_free(checkpoint);

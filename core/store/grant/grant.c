@@ -219,6 +219,7 @@ take(struct writ_judgement *j, uint64_t leaf, struct writ_flight **ret)
     if (flight == NULL) {
         WRIT_FAIL(&j->err, WRIT_E_NOMEM, "no memory for a call");
     }
+    flight->owner = ledger->fleet.epoch;
     if (j->before != NULL) {
         hand_over(&ledger->waits, j->before, flight);
     } else if (j->d->duplicates != WRIT_DUPLICATES_ALLOW) {
@@ -276,6 +277,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
     if (d->held_until_us > op->boundary->held_until_us) { /* its row is older than its boundary */
         op->boundary->held_until_us = d->held_until_us;
     }
+    d->epoch = ledger->fleet.epoch;
     d->granted = op->flight != NULL; /* keeps (1) */
 }
 

@@ -8,6 +8,8 @@
 #include "store/ledger/rekey.h"
 #include "store/ledger/writer.h"
 #include "store/read/scrub.h"
+#include "store/disk/disk_postgres.h"
+#include "store/start/fleet.h"
 #include "store/start/load.h"
 #include "store/start/opening.h"
 #include "store/write/ending.h"
@@ -23,8 +25,29 @@
 #include <unistd.h>
 
 #define RELEASED_MAX ((size_t)4 << 20) /* bytes of the names of released tools */
+#define WAITS        2                 /* the server is waited for during that part of a lease */
 
 /* ---- creating ---- */
+
+static WRIT_RESULT
+check_origin(struct writ_view origin, struct writ_err *err)
+{
+    if (origin.len > 0) {
+        WRIT_TRY(writ_note_check_name(origin, err));
+    }
+    if (origin.len > WRIT_LEDGER_ORIGIN_MAX) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "an origin has at most %d bytes", WRIT_LEDGER_ORIGIN_MAX);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ledger_create_shared(const char *uri, struct writ_view origin, struct writ_view role,
+    const struct writ_clock *clock, struct writ_err *err)
+{
+    WRIT_TRY(check_origin(origin, err));
+    return writ_disk_postgres_create(uri, origin, role, clock, err);
+}
 
 WRIT_RESULT
 writ_ledger_create(
@@ -33,12 +56,7 @@ writ_ledger_create(
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
     writ_result result;
 
-    if (origin.len > 0) {
-        WRIT_TRY(writ_note_check_name(origin, err));
-    }
-    if (origin.len > WRIT_LEDGER_ORIGIN_MAX) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "an origin has at most %d bytes", WRIT_LEDGER_ORIGIN_MAX);
-    }
+    WRIT_TRY(check_origin(origin, err));
     WRIT_TRY(writ_file_name(path, &file, err));
     WRIT_TRY(writ_file_check_new(&file, err));
     WRIT_TRY(writ_file_make(&file, err));
@@ -73,6 +91,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_budgets_wipe(&ledger->budgets);
     writ_group_wipe(&ledger->group);
     writ_buf_wipe(&ledger->resumed.released);
+    writ_fleet_wipe(ledger);
     writ_disk_close(&ledger->disk);
     writ_file_wipe(&ledger->file); /* last: the lock is held until everything is closed */
     writ_inbox_wipe(&ledger->inbox);
@@ -140,6 +159,10 @@ first_write(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 open_files(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 {
+    if (writ_sql_is_uri(writ_view_str(path))) {
+        WRIT_TRY(writ_disk_open(path, ledger->options.lease_us / WAITS, &ledger->disk, err));
+        return writ_fleet_begin(ledger, err);
+    }
     WRIT_TRY(writ_file_name(path, &ledger->file, err));
     WRIT_TRY(writ_file_check(&ledger->file, err));
     WRIT_TRY(writ_file_lock(&ledger->file, err));
@@ -150,8 +173,10 @@ open_files(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 static WRIT_RESULT
 start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 {
-    WRIT_TRY(
-        writ_wal_checkpoint_start(path, ledger->options.busy_us, &ledger->beside.checkpoint, err));
+    if (ledger->sharing == NULL) {
+        WRIT_TRY(writ_wal_checkpoint_start(
+            path, ledger->options.busy_us, &ledger->beside.checkpoint, err));
+    }
     WRIT_TRY(writ_scrub_start(
         path, ledger->options.keyring, ledger->options.scrub_us, &ledger->beside.scrub, err));
     ledger->beside.scrubbed_us = writ_clock_wall_us(ledger->options.clock);
@@ -188,6 +213,13 @@ writ_ledger_rebuild(const char *path, struct writ_err *err)
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
     WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
 
+    if (writ_sql_is_uri(writ_view_str(path))) { /* of all gateways */
+        WRIT_AUTO(struct writ_sql *, writ_sql_closep) sql = NULL;
+
+        WRIT_TRY(writ_disk_connect(
+            path, false, writ_ledger_options_default.lease_us / WAITS, &sql, err));
+        return writ_sql_execute(sql, "DELETE FROM segment", err);
+    }
     WRIT_TRY(writ_file_name(path, &file, err));
     WRIT_TRY(writ_file_check(&file, err));
     WRIT_TRY(writ_file_lock(&file, err));
@@ -204,6 +236,7 @@ writ_ledger_close(struct writ_ledger *ledger)
     }
     writ_inbox_close(&ledger->inbox);
     (void)pthread_join(ledger->thread, NULL);
+    writ_fleet_leave(ledger);
     ledger_free(ledger);
 }
 
@@ -234,6 +267,12 @@ writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys)
 
 /* ---- at any time ---- */
 
+bool
+writ_ledger_may_send(const struct writ_ledger *ledger, uint64_t epoch)
+{
+    return writ_fleet_may_send(ledger, epoch);
+}
+
 void
 writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why)
 {
@@ -253,10 +292,9 @@ on_recorded(struct writ_entry *entry)
 }
 
 WRIT_RESULT
-writ_ledger_record(
-    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err)
+writ_ledger_record_at(struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data,
+    uint64_t *ret_leaf, struct writ_err *err)
 {
-    struct writ_ledger *ledger = ctx;
     sem_t done;
     struct writ_entry entry = {.kind = WRIT_ENTRY_FACT,
         .done = on_recorded,
@@ -276,7 +314,51 @@ writ_ledger_record(
     if (!writ_is_ok(result)) {
         WRIT_FAIL(err, result.code, "the ledger could not record it");
     }
+    if (ret_leaf != NULL) {
+        *ret_leaf = entry.fact.leaf;
+    }
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ledger_record(
+    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err)
+{
+    return writ_ledger_record_at(ctx, event, data, NULL, err);
+}
+
+bool
+writ_ledger_is_shared(const struct writ_ledger *ledger)
+{
+    return ledger->sharing != NULL;
+}
+
+bool
+writ_ledger_fleet(const struct writ_ledger *ledger, struct writ_ledger_fleet_figures *ret)
+{
+    if (ledger->sharing == NULL) {
+        return false;
+    }
+    writ_fleet_figures(ledger, ret);
+    return true;
+}
+
+bool
+writ_ledger_is_live(const struct writ_ledger *ledger)
+{
+    return writ_fleet_may_send(ledger, ledger->fleet.epoch);
+}
+
+const struct writ_clock *
+writ_ledger_clock(const struct writ_ledger *ledger)
+{
+    return ledger->options.clock;
+}
+
+uint64_t
+writ_ledger_epoch(const struct writ_ledger *ledger)
+{
+    return ledger->fleet.epoch;
 }
 
 void

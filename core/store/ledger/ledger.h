@@ -59,6 +59,20 @@ WRIT_RESULT writ_ledger_create(const char *path, struct writ_view origin,
     const struct writ_clock *clock, struct writ_err *err);
 
 /**
+ * Creates an empty ledger on PostgreSQL, which several gateways may write (`writ ledger init`).
+ *
+ * @param uri     a URI of libpq (PostgreSQL manual, 34.1.1.2), without a password: the file that
+ *                `passfile` names, or PGPASSWORD, has that
+ * @param origin  as of writ_ledger_create
+ * @param role    the role of the gateways, which gets their rights; empty: the one that creates
+ *
+ * Blocks. WRIT_E_INVALID also when the database has a ledger already; WRIT_E_PARSE: not a URI;
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO.
+ */
+WRIT_RESULT writ_ledger_create_shared(const char *uri, struct writ_view origin,
+    struct writ_view role, const struct writ_clock *clock, struct writ_err *err);
+
+/**
  * Opens a ledger, rebuilds the memory of the writer, gives interrupted calls their outcome and
  * starts the writer.
  *
@@ -127,6 +141,10 @@ WRIT_RESULT writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **e
 WRIT_RESULT writ_ledger_record(
     void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
 
+/** As writ_ledger_record; `ret_leaf` (may be NULL) gets its index in the log. */
+WRIT_RESULT writ_ledger_record_at(struct writ_ledger *ledger, enum writ_fact_event event,
+    struct writ_view data, uint64_t *ret_leaf, struct writ_err *err);
+
 /**
  * Hands over new keys. The ledger takes them: the active one signs every group that is submitted
  * later, and all of them are trusted.
@@ -141,7 +159,30 @@ void writ_ledger_rekey(struct writ_ledger *ledger, struct writ_ledger_keys *keys
  * Thread-safe; does not block. */
 void writ_ledger_distrust(struct writ_ledger *ledger, const struct writ_err *why);
 
+/** Whether a call may go upstream that was granted in that epoch (struct writ_entry_decision): this
+ * gateway is still the one whose call it is. Ask right before sending. Always true where this
+ * process alone writes. Thread-safe, does not block. */
+bool writ_ledger_may_send(const struct writ_ledger *ledger, uint64_t epoch);
+
+/** Whether several gateways may write this ledger. Thread-safe. */
+bool writ_ledger_is_shared(const struct writ_ledger *ledger);
+
+/** The epoch of this gateway among them; 0: it has none now, or this process alone writes.
+ * Thread-safe. */
+uint64_t writ_ledger_epoch(const struct writ_ledger *ledger);
+
+/** Whether this gateway knows what the others have recorded, but for some moments: its lease lasts.
+ * Always true where this process alone writes. Thread-safe. */
+bool writ_ledger_is_live(const struct writ_ledger *ledger);
+
+/** The clock of its records, where several gateways write it that of the database. Valid until the
+ * ledger is closed; thread-safe. */
+const struct writ_clock *writ_ledger_clock(const struct writ_ledger *ledger);
+
 /* ---- health ---- */
+
+/** For /metrics. False, and nothing is written, where this process alone writes. Thread-safe. */
+bool writ_ledger_fleet(const struct writ_ledger *ledger, struct writ_ledger_fleet_figures *ret);
 
 /** For /readyz and /metrics. Thread-safe, does not block on the disk. */
 void writ_ledger_health(struct writ_ledger *ledger, struct writ_ledger_health *ret);

@@ -6,6 +6,7 @@
 
 #include "store/read/scrub.h"
 #include "store/write/group.h"
+#include "store/write/turn.h"
 
 #define HEAD_ARENA (8 << 20) /* memory for one row of `head` */
 
@@ -63,9 +64,11 @@ sign_last(struct rekeying *r)
     WRIT_TRY(writ_note_read(head.note, &note, r->err));
     writ_buf_put(&signed_too, head.note);
     WRIT_TRY(writ_note_sign(note.text, r->trust.own, r->trust.signer, 0, &signed_too, r->err));
-    WRIT_TRY(writ_file_same(&r->ledger->file, r->err));
-    return writ_disk_run(
-        &r->ledger->disk, WRIT_SQL_SIGN_HEAD, r->err, "bu", writ_buf_view(&signed_too), head.leaf);
+    WRIT_TRY(writ_turn_begin(r->ledger, r->err));
+    return writ_turn_finish(r->ledger,
+        writ_disk_run(&r->ledger->disk, WRIT_SQL_SIGN_HEAD, r->err, "bu",
+            writ_buf_view(&signed_too), head.leaf),
+        r->err);
 }
 
 static WRIT_RESULT
@@ -77,8 +80,8 @@ take(struct rekeying *r, const struct writ_keyring *ring)
     if (r->arena == NULL) {
         WRIT_FAIL(r->err, WRIT_E_NOMEM, "no memory to take other keys of the ledger");
     }
-    WRIT_TRY(writ_heads_open(r->ledger->disk.db, &r->heads, r->err));
-    WRIT_TRY(writ_heads_trust(r->ledger->disk.db, ring, &r->trust, r->err));
+    WRIT_TRY(writ_heads_open(r->ledger->disk.sql, &r->heads, r->err));
+    WRIT_TRY(writ_heads_trust(r->ledger->disk.sql, ring, &r->trust, r->err));
     WRIT_TRY(check_opened(r, &is_believed));
     if (is_believed) {
         WRIT_TRY(writ_manifest_holds(&r->ledger->manifest, &r->trust, &is_believed, r->err));
@@ -103,7 +106,11 @@ writ_rekey_turn(struct writ_ledger *ledger)
     if (keys == NULL) {
         return;
     }
-    result = take(&r, keys->ring);
+    result = writ_turn_enter(ledger, &err); /* the last head stays the last one meanwhile */
+    if (writ_is_ok(result)) {
+        result = take(&r, keys->ring);
+    }
+    writ_turn_leave(ledger);
     writ_heads_close(&r.heads);
     writ_arena_free(r.arena);
     if (!writ_is_ok(result)) {

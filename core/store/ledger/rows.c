@@ -37,12 +37,6 @@ static const struct table tables[] = {
 };
 
 static void
-close_db(sqlite3 **db)
-{
-    (void)sqlite3_close(*db);
-}
-
-static void
 end_statement(sqlite3_stmt **statement)
 {
     (void)sqlite3_finalize(*statement);
@@ -64,7 +58,7 @@ run(sqlite3 *db, const char *sql, struct writ_err *err)
 {
     int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 
-    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_OK ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 static WRIT_RESULT
@@ -84,7 +78,7 @@ prepare(sqlite3 *db, const struct table *table, sqlite3_stmt **ret, struct writ_
     writ_buf_str(&sql, ")");
     WRIT_TRY(writ_buf_check(&sql, err));
     rc = sqlite3_prepare_v2(db, sql.ptr, (int)sql.len, ret, NULL);
-    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_OK ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 /* Binds the value of a column. False: the value is not of its kind. */
@@ -144,7 +138,7 @@ put_row(sqlite3 *db, const struct table *table, sqlite3_stmt *statement,
     if ((rc & 0xff) == SQLITE_CONSTRAINT) { /* of whatever kind */
         WRIT_FAIL(err, WRIT_E_INVALID, "%s cannot have such a row", table->name);
     }
-    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_DONE ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 static WRIT_RESULT
@@ -175,17 +169,19 @@ put_id(sqlite3 *db, const struct writ_json *id, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_PARSE, "ledger is not the id of one");
     }
     rc = rc == SQLITE_OK ? sqlite3_step(statement) : rc;
-    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    return rc == SQLITE_DONE ? WRIT_DONE : writ_sql_sqlite_fault(db, rc, NULL, err);
 }
 
 WRIT_RESULT
 writ_rows_create(const char *path, const struct writ_json *all, const struct writ_clock *clock,
     struct writ_err *err)
 {
-    WRIT_AUTO(sqlite3 *, close_db) db = NULL;
+    WRIT_AUTO(struct writ_sql *, writ_sql_closep) sql = NULL;
+    sqlite3 *db;
 
     WRIT_TRY(writ_ledger_create(path, (struct writ_view){0}, clock, err));
-    WRIT_TRY(writ_disk_connect(path, false, 0, &db, err));
+    WRIT_TRY(writ_disk_connect(path, false, 0, &sql, err));
+    db = writ_sql_sqlite_of(sql);
     WRIT_TRY(run(db, "BEGIN", err));
     WRIT_TRY(put_id(db, writ_json_get(all, WRIT_LIT("ledger")), err));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {

@@ -12,6 +12,7 @@
 #include "store/reviews/reviewing.h"
 #include "store/reviews/voting.h"
 #include "store/reviews/watching.h"
+#include "store/start/fleet.h"
 #include "store/start/manifest.h"
 #include "store/write/ending.h"
 #include "store/write/erasing.h"
@@ -20,6 +21,7 @@
 #include "store/write/once.h"
 #include "store/write/sealing.h"
 #include "store/write/session_rows.h"
+#include "store/write/turn.h"
 #include "store/write/waiting.h"
 
 /* ---- one group ---- */
@@ -69,7 +71,16 @@ take(struct writ_ledger *ledger, struct writ_entry *entry)
 static bool
 can_write(struct writ_ledger *ledger)
 {
-    return !ledger->disk.poisoned && writ_is_ok(writ_ending_flush(ledger)); /* keeps (1) */
+    struct writ_err err = {0};
+
+    if (ledger->disk.poisoned || !writ_is_ok(writ_ending_flush(ledger))) { /* keeps (1) */
+        return false;
+    }
+    if (!writ_is_ok(writ_turn_enter(ledger, &err))) {
+        writ_group_trouble(ledger, &err);
+        return false;
+    }
+    return true;
 }
 
 /* Ends every entry of a list. An entry may be gone as soon as its `done` has run. */
@@ -136,12 +147,24 @@ count_rows(struct writ_ledger *ledger, struct writ_err *err)
 }
 
 static WRIT_RESULT
-delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
+delete_rows(struct writ_disk *disk, enum writ_statement statement, int64_t now_us, bool *ret_some,
+    struct writ_err *err)
+{
+    uint64_t deleted = 0;
+
+    WRIT_TRY(writ_disk_run(disk, statement, err, "i", now_us));
+    WRIT_TRY(writ_disk_changed(disk, &deleted, err));
+    *ret_some = *ret_some || deleted > 0;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+delete_expired(struct writ_ledger *ledger, int64_t now_us, bool *ret_some, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
 
-    WRIT_TRY(writ_disk_run(disk, WRIT_SQL_SESSIONS_EXPIRED, err, "i", now_us));
-    WRIT_TRY(writ_disk_run(disk, WRIT_SQL_RESULTS_EXPIRED, err, "i", now_us));
+    WRIT_TRY(delete_rows(disk, WRIT_SQL_SESSIONS_EXPIRED, now_us, ret_some, err));
+    WRIT_TRY(delete_rows(disk, WRIT_SQL_RESULTS_EXPIRED, now_us, ret_some, err));
     return writ_waiting_stale(ledger, now_us, err);
 }
 
@@ -149,20 +172,16 @@ delete_expired(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
 static WRIT_RESULT
 prune(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct writ_disk *disk = &ledger->disk;
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
-    int before = sqlite3_total_changes(disk->db);
+    bool some = false;
 
     writ_budgets_prune(
         &ledger->budgets, ledger->log.last_us); /* not the clock, which may be ahead, and go back */
-    WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(disk, err));
-    WRIT_TRY(writ_disk_finish(disk, delete_expired(ledger, now_us, err), err));
-    if (sqlite3_total_changes(disk->db) == before) {
-        return WRIT_DONE;
-    }
+    WRIT_TRY(writ_turn_begin(ledger, err));
+    WRIT_TRY(writ_turn_finish(ledger, delete_expired(ledger, now_us, &some, err), err));
     writ_waiting_prune(&ledger->waits, now_us);
-    return count_rows(ledger, err);
+    /* what others added and removed is not counted otherwise */
+    return some || ledger->sharing != NULL ? count_rows(ledger, err) : WRIT_DONE;
 }
 
 /* Checks whether the cause of a failure has gone, even when no call arrives. */
@@ -177,9 +196,10 @@ recover(struct writ_ledger *ledger)
         (void)writ_ending_flush(ledger).code;
         return;
     }
-    result = writ_file_same(&ledger->file, &err);
+    result = writ_turn_begin(ledger, &err);
     if (writ_is_ok(result)) {
-        result = writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, &err, "i", now_us);
+        result = writ_turn_finish(
+            ledger, writ_disk_run(&ledger->disk, WRIT_SQL_PROBE, &err, "i", now_us), &err);
     }
     if (writ_is_ok(result)) {
         ledger->trouble.refusing = false;
@@ -212,16 +232,9 @@ heed_checkpoint(struct writ_ledger *ledger)
 static void
 copy_wal(struct writ_ledger *ledger)
 {
-    struct writ_disk *disk = &ledger->disk;
     struct writ_err why = {0};
-    int rc = sqlite3_wal_checkpoint_v2(disk->db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 
-    if (rc == SQLITE_OK) {
-        disk->wal_pages = 0; /* the next commit reports the number */
-        disk->wal_begun = true;
-    } else if (rc != SQLITE_BUSY &&
-               writ_disk_fault(disk->db, rc, &disk->poisoned, &why).code != WRIT_OK &&
-               disk->poisoned) {
+    if (!writ_is_ok(writ_disk_copy_wal(&ledger->disk, &why)) && ledger->disk.poisoned) {
         writ_group_trouble(ledger, &why);
     }
 }
@@ -229,8 +242,12 @@ copy_wal(struct writ_ledger *ledger)
 static void
 checkpoint(struct writ_ledger *ledger, bool idle)
 {
-    struct writ_wal_state state = heed_checkpoint(ledger);
+    struct writ_wal_state state;
 
+    if (ledger->beside.checkpoint == NULL) { /* the server has its own write-ahead log */
+        return;
+    }
+    state = heed_checkpoint(ledger);
     if (ledger->disk.poisoned) {
         return;
     }
@@ -355,7 +372,7 @@ rest_us(const struct writ_ledger *ledger)
                        ? ledger->options.retry_us
                        : WRIT_STORE_TICK_US;
 
-    return writ_erasing_rest_us(ledger, rest);
+    return writ_fleet_rest_us(ledger, writ_erasing_rest_us(ledger, rest));
 }
 
 void *
@@ -377,6 +394,7 @@ writ_writer_run(void *arg)
         while (list != NULL) {
             list = one_group(ledger, list);
         }
+        writ_fleet_tick(ledger);
         tick(ledger, idle);
         writ_erasing_work(ledger, idle);
         checkpoint(ledger, idle);

@@ -19,7 +19,8 @@
 
 /* The databases of one copy. */
 struct copying {
-    sqlite3 *from, *to;
+    struct writ_sql *from;
+    sqlite3 *to;
     sqlite3_backup *backup;
 };
 
@@ -28,34 +29,35 @@ copying_wipe(struct copying *c)
 {
     (void)sqlite3_backup_finish(c->backup);
     (void)sqlite3_close(c->to);
-    (void)sqlite3_close(c->from);
-}
-
-static WRIT_RESULT
-hold_state(sqlite3 *db, struct writ_err *err)
-{
-    int rc = sqlite3_exec(db, "BEGIN; SELECT name FROM meta LIMIT 1", NULL, NULL, NULL);
-
-    return rc == SQLITE_OK ? WRIT_DONE : writ_disk_fault(db, rc, NULL, err);
+    writ_sql_close(c->from);
 }
 
 static WRIT_RESULT
 begin(const struct writ_backup *b, const char *partial, struct copying *c, struct writ_err *err)
 {
+    sqlite3 *from;
     int rc;
 
     WRIT_TRY(writ_disk_connect(b->from, true, BUSY_US, &c->from, err));
-    WRIT_TRY(hold_state(c->from, err)); /* keeps (1) */
+    from = writ_sql_sqlite_of(c->from);
+    if (from == NULL) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "%s: only a ledger in a file is copied here. Back up PostgreSQL with pg_basebackup or "
+            "pg_dump: see docs/scaling.md.",
+            b->from);
+    }
+    WRIT_TRY(
+        writ_sql_execute(c->from, "BEGIN; SELECT name FROM meta LIMIT 1", err)); /* keeps (1) */
     rc = sqlite3_open_v2(partial, &c->to,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
             SQLITE_OPEN_EXRESCODE,
         NULL);
     if (rc != SQLITE_OK) {
-        return writ_disk_fault(c->to, rc, NULL, err);
+        return writ_sql_sqlite_fault(c->to, rc, NULL, err);
     }
-    c->backup = sqlite3_backup_init(c->to, "main", c->from, "main");
+    c->backup = sqlite3_backup_init(c->to, "main", from, "main");
     return c->backup != NULL ? WRIT_DONE
-                             : writ_disk_fault(c->to, sqlite3_errcode(c->to), NULL, err);
+                             : writ_sql_sqlite_fault(c->to, sqlite3_errcode(c->to), NULL, err);
 }
 
 /* SQLite knows the numbers after the first step. */
@@ -79,7 +81,7 @@ copy_pages(const struct writ_backup *b, struct copying *c, struct writ_err *err)
         }
         rc = sqlite3_backup_step(c->backup, STEP_PAGES);
     }
-    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(c->to, rc, NULL, err);
+    return rc == SQLITE_DONE ? WRIT_DONE : writ_sql_sqlite_fault(c->to, rc, NULL, err);
 }
 
 static WRIT_RESULT

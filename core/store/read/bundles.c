@@ -5,32 +5,32 @@
 #include "base/clock.h"
 #include "evidence/log/tree.h"
 #include "store/disk/disk.h"
-#include "store/disk/file.h"
+#include "store/read/column.h"
 #include "store/read/proofs.h"
 #include "store/tables/body.h"
 
 #define BATCH        1024
-#define BUSY_US      5000000
 #define OUT_MAX      ((size_t)1 << 30) /* the last lines come at once */
 #define KEYS_MAX     ((size_t)65536)
 #define RECORD_ARENA ((size_t)128 << 20)
 
-/* Parameters: last leaf before, size, tenant, boundary, agent, since, until, how many. */
-static const char select_text[] =
+/* Parameters: last leaf before, size, tenant, boundary, agent, since, until, how many. PostgreSQL
+ * takes the type of one from its comparison, which must come before IS NULL. */
+static const char select_text[] = WRIT_SQL_MANY
     "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "
     "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "
     "JOIN boundary AS b ON b.id = r.boundary WHERE r.leaf > ?1 AND r.leaf < ?2 "
-    "AND (?3 IS NULL OR b.tenant = ?3) AND (?4 IS NULL OR b.name = ?4) "
-    "AND (?5 IS NULL OR (r.kind = 1 AND r.agent_id = ?5) OR (r.kind IN (2, 4) AND EXISTS "
+    "AND (b.tenant = ?3 OR ?3 IS NULL) AND (b.name = ?4 OR ?4 IS NULL) "
+    "AND ((r.kind = 1 AND r.agent_id = ?5) OR ?5 IS NULL OR (r.kind IN (2, 4) AND EXISTS "
     "(SELECT 1 FROM record AS d WHERE d.decision_id = r.decision_id AND d.kind = 1 "
     "AND d.agent_id = ?5))) "
-    "AND (?6 IS NULL OR r.time_us >= ?6) AND (?7 IS NULL OR r.time_us < ?7) "
+    "AND (r.time_us >= ?6 OR ?6 IS NULL) AND (r.time_us < ?7 OR ?7 IS NULL) "
     "ORDER BY r.leaf LIMIT ?8";
 
 struct making {
     const struct writ_bundles_order *order;
-    sqlite3 *db;
-    sqlite3_stmt *select;
+    struct writ_sql *sql;
+    struct writ_sql_statement *select;
     struct writ_proofs *proofs;
     struct writ_tree_source source;
     struct writ_checkpoint head;
@@ -47,8 +47,8 @@ making_wipe(struct making *m)
 {
     writ_bundle_free(m->bundle);
     writ_proofs_close(m->proofs);
-    (void)sqlite3_finalize(m->select);
-    (void)sqlite3_close(m->db);
+    writ_sql_finalize(m->select);
+    writ_sql_close(m->sql);
     writ_buf_wipe(&m->out);
     writ_arena_free(m->arena);
 }
@@ -163,41 +163,41 @@ bind(struct making *m, int64_t after)
     const struct writ_view times[] = {s->since, s->until};
     int64_t time_us = 0;
 
-    (void)sqlite3_bind_int64(m->select, 1, after);
-    (void)sqlite3_bind_int64(m->select, 2, (int64_t)m->head.size);
+    writ_sql_bind_int(m->select, 1, after);
+    writ_sql_bind_int(m->select, 2, (int64_t)m->head.size);
     for (int i = 0; i < 3; i++) {
-        (void)(texts[i].ptr == NULL ? sqlite3_bind_null(m->select, 3 + i)
-                                    : sqlite3_bind_text64(m->select, 3 + i, texts[i].ptr,
-                                          texts[i].len, SQLITE_STATIC, SQLITE_UTF8));
+        writ_sql_bind_text_or_null(m->select, 3 + i, texts[i]);
     }
     for (int i = 0; i < 2; i++) { /* writ_bundle_begin has checked that they are times */
-        (void)(times[i].ptr == NULL || !writ_is_ok(writ_time_read(times[i], &time_us))
-                   ? sqlite3_bind_null(m->select, 6 + i)
-                   : sqlite3_bind_int64(m->select, 6 + i, time_us));
+        if (times[i].ptr != NULL && writ_is_ok(writ_time_read(times[i], &time_us))) {
+            writ_sql_bind_int(m->select, 6 + i, time_us);
+        }
     }
-    (void)sqlite3_bind_int64(m->select, 8, BATCH);
+    writ_sql_bind_int(m->select, 8, BATCH);
 }
 
 /* Adds the next records; *last is the leaf of the last one. */
 static WRIT_RESULT
 add_batch(struct making *m, int64_t *last, bool *ret_more)
 {
-    int rc;
+    bool row = false;
 
     *ret_more = false;
     bind(m, *last);
-    while ((rc = sqlite3_step(m->select)) == SQLITE_ROW) {
-        *last = sqlite3_column_int64(m->select, 0);
+    WRIT_TRY(writ_sql_step(m->select, &row, m->err));
+    while (row) {
+        *last = writ_sql_int(m->select, 0);
         *ret_more = true;
         WRIT_TRY(add_record(m, (uint64_t)*last,
-            (enum writ_detached_record_kind)sqlite3_column_int(m->select, 1),
-            writ_disk_column(m->select, 2)));
+            (enum writ_detached_record_kind)writ_sql_int(m->select, 1),
+            writ_column_bytes(m->select, 2)));
         if (m->order->progress != NULL &&
             !m->order->progress(m->order->progress_ctx, (uint64_t)*last + 1, m->head.size)) {
             WRIT_FAIL(m->err, WRIT_E_BUSY, "the bundle was given up");
         }
+        WRIT_TRY(writ_sql_step(m->select, &row, m->err));
     }
-    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(m->db, rc, NULL, m->err);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -209,7 +209,7 @@ add_all(struct making *m)
     while (more) {
         writ_result result = add_batch(m, &last, &more);
 
-        (void)sqlite3_reset(m->select);
+        writ_sql_reset(m->select);
         WRIT_TRY(result);
     }
     if (last < 0) {
@@ -223,16 +223,8 @@ add_all(struct making *m)
 static WRIT_RESULT
 open_all(struct making *m)
 {
-    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-    int rc;
-
-    WRIT_TRY(writ_file_name(m->order->path, &file, m->err));
-    WRIT_TRY(writ_file_check(&file, m->err));
-    WRIT_TRY(writ_disk_connect(m->order->path, true, BUSY_US, &m->db, m->err));
-    rc = sqlite3_prepare_v2(m->db, select_text, -1, &m->select, NULL);
-    if (rc != SQLITE_OK) {
-        return writ_disk_fault(m->db, rc, NULL, m->err);
-    }
+    WRIT_TRY(writ_disk_connect_reader(m->order->path, &m->sql, m->err));
+    WRIT_TRY(writ_sql_prepare(m->sql, select_text, &m->select, m->err));
     WRIT_TRY(writ_proofs_open(m->order->path, m->order->ring, &m->proofs, m->err));
     m->source = writ_proofs_source(m->proofs);
     m->arena = writ_arena_new(RECORD_ARENA);

@@ -33,12 +33,10 @@ WRIT_RESULT
 writ_check_next(
     struct writ_check *v, enum writ_check_statement which, bool *ret, struct writ_err *err)
 {
-    int rc = sqlite3_step(v->statements[which]);
+    writ_result result = writ_sql_step(v->statements[which], ret, err);
 
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        (void)sqlite3_reset(v->statements[which]);
-        return writ_disk_fault(v->db, rc, NULL, err);
+    if (!writ_is_ok(result)) {
+        writ_sql_reset(v->statements[which]);
     }
-    *ret = rc == SQLITE_ROW;
-    return WRIT_DONE;
+    return result;
 }

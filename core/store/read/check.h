@@ -12,6 +12,7 @@
 #include "store/disk/heads.h"
 #include "store/disk/said.h"
 #include "store/read/check.tbl.h"
+#include "store/read/column.h"
 #include "store/read/verify_report.h"
 #include "store/tables/map.h"
 
@@ -26,8 +27,8 @@ enum writ_check_statement {
  * decisions that have no outcome yet, `told` the reviews that are not over. Each entry is removed
  * by the record that ends it. */
 struct writ_check {
-    sqlite3 *db;
-    sqlite3_stmt *statements[WRIT_CHECK_SQL_COUNT];
+    struct writ_sql *sql;
+    struct writ_sql_statement *statements[WRIT_CHECK_SQL_COUNT];
     struct writ_map runs, calls, told;
     struct writ_arena *arena; /* one record */
     struct writ_buf scratch;
@@ -50,6 +51,13 @@ struct writ_check {
     uint64_t facts;              /* seen so far */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and the leaf after its last
                                     line */
+    struct {
+        struct writ_buf bytes; /* of the row whose bodies are read */
+        struct writ_view rest; /* of them, from record `at` on; ptr NULL: there are no more */
+        uint64_t leaf, lines;  /* of the row: its first record, and how many it has */
+        uint64_t at;
+        bool has_row, has_next; /* such a row; another one behind it, at which BODIES stands */
+    } read;                     /* verify.c */
     struct writ_row row;
     struct writ_err *err;
 };
@@ -67,9 +75,11 @@ WRIT_RESULT writ_check_next(
 
 /* ---- check_record.c: one record after the other; it calls those of tree, once and story ---- */
 
-/** Checks the record in the columns of RECORDS, which should be number `leaf`. WRIT_OK whatever is
- * wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf);
+/** Checks the record in the columns of RECORDS, which should be number `leaf`, and its body.
+ * WRIT_OK whatever is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_record(
+    struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body);
 
 /** Checks what is left after the last record. `last_now`: the last record at this time, in a ledger
  * that is written meanwhile. */
@@ -118,6 +128,12 @@ void writ_check_story_wipe(struct writ_check *v);
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_check_content(
     struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx);
+
+/* ---- check_shared.c: rows beside the records of a ledger that several gateways write ---- */
+
+/** Compares the rows of `coordinator` and `claim` with the records. WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_check_shared(struct writ_check *v);
 
 /* ---- check_manifest.c: what the ledger keeps for its start (manifest.h) ---- */
 

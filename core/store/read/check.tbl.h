@@ -10,11 +10,12 @@
       "coalesce((SELECT leaf + line_count(bytes) - 1 FROM body ORDER BY leaf DESC LIMIT 1), -1), "  \
       "coalesce((SELECT min(leaf) FROM body), 0), coalesce((SELECT min(leaf) FROM record), 0), "   \
       "coalesce((SELECT size FROM head ORDER BY leaf DESC LIMIT 1), 0)")                           \
-    X(RECORDS, "SELECT r.leaf, r.kind, r.boundary, r.seq, r.time_us, r.verdict, r.flags, r.about, "\
-      "r.decision_id, r.agent_id, r.tool, r.claim, line_at(y.bytes, r.leaf - y.leaf), y.leaf, "     \
-      "line_count(y.bytes) FROM record AS r LEFT JOIN body AS y "                                  \
-      "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.leaf >= ?1 AND r.leaf <= ?2 "                \
-      "ORDER BY r.leaf LIMIT ?3")                                                                  \
+    X(RECORDS, WRIT_SQL_MANY "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "   \
+      "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ?1 AND leaf <= ?2 "            \
+      "ORDER BY leaf LIMIT ?3")                                                                    \
+    X(BODIES, WRIT_SQL_MANY "SELECT leaf, bytes FROM body WHERE leaf >= "                          \
+      "(SELECT coalesce(max(leaf), 0) FROM body WHERE leaf <= ?1) AND leaf <= ?2 ORDER BY leaf "   \
+      "LIMIT ?3")                                                                                  \
     X(BOUNDARY, "SELECT tenant, name, first_leaf, seal_leaf FROM boundary WHERE id = ?")           \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
@@ -23,7 +24,7 @@
     X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
     X(SEGMENT, "SELECT bytes FROM segment WHERE id = ?")                                           \
     X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")                          \
-    X(CONTENTS, "SELECT k.leaf, length(k.wrapped), k.wrapped = zeroblob(40), c.leaf, r.kind "       \
+    X(CONTENTS, "SELECT k.leaf, k.wrapped, c.leaf, r.kind "                                        \
       "FROM content_key AS k LEFT JOIN content AS c ON c.leaf = k.leaf "                           \
       "LEFT JOIN record AS r ON r.leaf = k.leaf WHERE k.leaf >= ?1 ORDER BY k.leaf LIMIT ?2")      \
     X(CONTENTS_LOST, "SELECT c.leaf FROM content AS c WHERE c.leaf >= ?1 AND c.leaf <= ?2 "        \

@@ -5,18 +5,21 @@
 
 #define PIECE 512
 
+static const char zeros[WRIT_WRAPPED_BYTES]; /* a key that was destroyed */
+
 static void
-check_row(struct writ_check *v, sqlite3_stmt *s)
+check_row(struct writ_check *v, struct writ_sql_statement *s)
 {
-    uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
-    bool destroyed = sqlite3_column_int(s, 2) != 0;
-    bool has_bytes = sqlite3_column_type(s, 3) != SQLITE_NULL;
-    int kind = sqlite3_column_int(s, 4); /* 0: no such record */
+    uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
+    struct writ_view wrapped = writ_column_bytes(s, 1);
+    bool destroyed = writ_view_equal(wrapped, writ_view(zeros, sizeof zeros));
+    bool has_bytes = !writ_sql_is_null(s, 2);
+    int kind = (int)writ_sql_int(s, 3); /* 0: no such record */
 
     if (kind != WRIT_ROW_DECISION && kind != WRIT_ROW_OUTCOME) {
         writ_check_problem(v, leaf,
             "the ledger keeps a content for it, but it is neither a decision nor an outcome");
-    } else if (sqlite3_column_int(s, 1) != WRIT_WRAPPED_BYTES) {
+    } else if (wrapped.len != WRIT_WRAPPED_BYTES) {
         writ_check_problem(v, leaf, "the key of its kept content has another length");
     } else if (destroyed == has_bytes) {
         writ_check_problem(v, leaf,
@@ -28,18 +31,17 @@ check_row(struct writ_check *v, sqlite3_stmt *s)
 static WRIT_RESULT
 check_lost(struct writ_check *v, uint64_t from, uint64_t to)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_CONTENTS_LOST];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_CONTENTS_LOST];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)from);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)to);
+    writ_sql_bind_int(s, 1, (int64_t)from);
+    writ_sql_bind_int(s, 2, (int64_t)to);
     result = writ_check_next(v, WRIT_CHECK_SQL_CONTENTS_LOST, &row, v->err);
     if (writ_is_ok(result) && row) {
-        writ_check_problem(
-            v, (uint64_t)sqlite3_column_int64(s, 0), "its kept content has no row of a key");
+        writ_check_problem(v, (uint64_t)writ_sql_int(s, 0), "its kept content has no row of a key");
     }
-    (void)sqlite3_reset(s);
+    writ_sql_reset(s);
     return result;
 }
 
@@ -47,17 +49,17 @@ check_lost(struct writ_check *v, uint64_t from, uint64_t to)
 static WRIT_RESULT
 check_piece(struct writ_check *v, uint64_t next, uint64_t *ret_next)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_CONTENTS];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_CONTENTS];
     bool row = false;
     size_t n = 0;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)next);
-    (void)sqlite3_bind_int64(s, 2, PIECE);
+    writ_sql_bind_int(s, 1, (int64_t)next);
+    writ_sql_bind_int(s, 2, PIECE);
     *ret_next = next;
     WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_CONTENTS, &row, v->err));
     while (row) {
         check_row(v, s);
-        *ret_next = (uint64_t)sqlite3_column_int64(s, 0) + 1;
+        *ret_next = (uint64_t)writ_sql_int(s, 0) + 1;
         n++;
         WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_CONTENTS, &row, v->err));
     }
@@ -77,7 +79,7 @@ writ_check_content(
         uint64_t from = next;
         writ_result result = check_piece(v, from, &next);
 
-        (void)sqlite3_reset(v->statements[WRIT_CHECK_SQL_CONTENTS]);
+        writ_sql_reset(v->statements[WRIT_CHECK_SQL_CONTENTS]);
         WRIT_TRY(result);
         WRIT_TRY(check_lost(v, from, next == INT64_MAX ? INT64_MAX : next - 1));
         if (progress != NULL && !progress(ctx, v->report->records, v->report->records)) {

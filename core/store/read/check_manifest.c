@@ -34,13 +34,13 @@ say(struct checking *c, const char *what)
 static WRIT_RESULT
 find(struct checking *c, uint64_t id, struct writ_view *ret)
 {
-    sqlite3_stmt *s = c->v->statements[WRIT_CHECK_SQL_SEGMENT];
+    struct writ_sql_statement *s = c->v->statements[WRIT_CHECK_SQL_SEGMENT];
     bool row = false;
 
-    (void)sqlite3_reset(s);
-    (void)sqlite3_bind_int64(s, 1, (int64_t)id);
+    writ_sql_reset(s);
+    writ_sql_bind_int(s, 1, (int64_t)id);
     WRIT_TRY(writ_check_next(c->v, WRIT_CHECK_SQL_SEGMENT, &row, c->v->err));
-    *ret = row ? writ_disk_column(s, 0) : writ_view(NULL, 0);
+    *ret = row ? writ_column_bytes(s, 0) : writ_view(NULL, 0);
     return WRIT_DONE;
 }
 
@@ -194,7 +194,7 @@ check_blocks(struct checking *c, const struct writ_segment *segment)
     for (size_t block = 0; block < segment->blocks_n && !c->wrong && !c->over; block++) {
         WRIT_TRY(check_block(c, segment, block));
         if (block % BATCH == 0 && c->progress != NULL) {
-            (void)sqlite3_reset(c->v->statements[WRIT_CHECK_SQL_SEGMENT]);
+            writ_sql_reset(c->v->statements[WRIT_CHECK_SQL_SEGMENT]);
             if (!c->progress(c->ctx, c->stated.leaf, c->stated.leaf)) {
                 WRIT_FAIL(c->v->err, WRIT_E_BUSY, "the verification was stopped");
             }
@@ -207,14 +207,11 @@ static WRIT_RESULT
 check(struct checking *c)
 {
     writ_result result;
-    int rc = sqlite3_exec(c->v->db, "BEGIN", NULL, NULL, NULL);
 
-    if (rc != SQLITE_OK) {
-        return writ_disk_fault(c->v->db, rc, NULL, c->v->err);
-    }
+    WRIT_TRY(writ_sql_begin(c->v->sql, WRIT_SQL_READ, c->v->err));
     result = check_memory(c);
-    (void)sqlite3_reset(c->v->statements[WRIT_CHECK_SQL_SEGMENT]);
-    (void)sqlite3_exec(c->v->db, "COMMIT", NULL, NULL, NULL);
+    writ_sql_reset(c->v->statements[WRIT_CHECK_SQL_SEGMENT]);
+    writ_sql_rollback(c->v->sql);
     WRIT_TRY(result);
     for (const struct writ_segment *at = c->segments; at != NULL; at = at->next) {
         WRIT_TRY(check_blocks(c, at));
@@ -233,7 +230,7 @@ writ_check_manifest(
         .ctx = ctx};
     writ_result result = check(&c);
 
-    (void)sqlite3_reset(v->statements[WRIT_CHECK_SQL_SEGMENT]);
+    writ_sql_reset(v->statements[WRIT_CHECK_SQL_SEGMENT]);
     while (c.segments != NULL) {
         struct writ_segment *next = c.segments->next;
 

@@ -61,9 +61,9 @@ run_free(struct writ_check *v, struct run *run)
 }
 
 static WRIT_RESULT
-run_new(struct writ_check *v, sqlite3_stmt *s, struct run **ret)
+run_new(struct writ_check *v, struct writ_sql_statement *s, struct run **ret)
 {
-    struct writ_view tenant = writ_disk_column(s, 0), name = writ_disk_column(s, 1);
+    struct writ_view tenant = writ_column_bytes(s, 0), name = writ_column_bytes(s, 1);
     struct run *run;
     writ_result hashed;
 
@@ -82,9 +82,7 @@ run_new(struct writ_check *v, sqlite3_stmt *s, struct run **ret)
     }
     run->tenant = writ_view_place(tenant, run->text);
     run->name = writ_view_place(name, run->text + tenant.len);
-    run->seal_leaf = sqlite3_column_type(s, 3) == SQLITE_NULL
-                         ? UINT64_MAX
-                         : (uint64_t)sqlite3_column_int64(s, 3);
+    run->seal_leaf = writ_sql_is_null(s, 3) ? UINT64_MAX : (uint64_t)writ_sql_int(s, 3);
     writ_map_add(&v->runs, &run->by_id, writ_tag_number(v->row.boundary));
     *ret = run;
     return WRIT_DONE;
@@ -93,10 +91,10 @@ run_new(struct writ_check *v, sqlite3_stmt *s, struct run **ret)
 static WRIT_RESULT
 read_run(struct writ_check *v, struct run **ret)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BOUNDARY];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_BOUNDARY];
     bool row = false;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.boundary);
+    writ_sql_bind_int(s, 1, (int64_t)v->row.boundary);
     WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_BOUNDARY, &row, v->err));
     if (!row) {
         writ_check_problem(v, v->row.leaf, "it belongs to a boundary that has no row");
@@ -104,7 +102,7 @@ read_run(struct writ_check *v, struct run **ret)
     }
     WRIT_TRY(run_new(v, s, ret));
     v->report->boundaries++;
-    writ_check_expect(v, (uint64_t)sqlite3_column_int64(s, 2) == v->row.leaf,
+    writ_check_expect(v, (uint64_t)writ_sql_int(s, 2) == v->row.leaf,
         "the boundary does not begin where its row says, or goes on after its seal");
     return WRIT_DONE;
 }
@@ -121,7 +119,7 @@ find_run(struct writ_check *v, struct run **ret)
         return WRIT_DONE;
     }
     result = read_run(v, ret);
-    (void)sqlite3_reset(v->statements[WRIT_CHECK_SQL_BOUNDARY]);
+    writ_sql_reset(v->statements[WRIT_CHECK_SQL_BOUNDARY]);
     return result;
 }
 
@@ -211,17 +209,17 @@ readable(struct writ_check *v, writ_result result, bool *ret)
 static WRIT_RESULT
 read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BODY];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_BODY];
     struct writ_view body = {NULL, 0};
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
+    writ_sql_bind_int(s, 1, (int64_t)v->row.about);
     result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);
     if (writ_is_ok(result) && row) {
-        body = writ_view_copy(writ_disk_column(s, 0), v->arena);
+        body = writ_view_copy(writ_column_bytes(s, 0), v->arena);
     }
-    (void)sqlite3_reset(s);
+    writ_sql_reset(s);
     WRIT_TRY(result);
     if (!row) {
         *ret_read = false;
@@ -246,19 +244,19 @@ call_free(struct writ_check *v, struct call *call)
 static WRIT_RESULT
 check_successor(struct writ_check *v)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_SUCCESSOR];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_SUCCESSOR];
     bool row = false;
     writ_result result;
 
     v->successors++;
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.about);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)v->row.leaf);
+    writ_sql_bind_int(s, 1, (int64_t)v->row.about);
+    writ_sql_bind_int(s, 2, (int64_t)v->row.leaf);
     result = writ_check_next(v, WRIT_CHECK_SQL_SUCCESSOR, &row, v->err);
     if (writ_is_ok(result)) {
-        writ_check_expect(v, row && sqlite3_column_int64(s, 0) == 1,
-            "the decision that it follows does not lead to it");
+        writ_check_expect(
+            v, row && writ_sql_int(s, 0) == 1, "the decision that it follows does not lead to it");
     }
-    (void)sqlite3_reset(s);
+    writ_sql_reset(s);
     return result;
 }
 
@@ -267,7 +265,7 @@ check_successor(struct writ_check *v)
 static WRIT_RESULT
 check_first(struct writ_check *v, const struct writ_decision *decision)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_FIRST];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_FIRST];
     struct writ_view before = writ_member_view(&decision->supersedes);
     const struct call *call = NULL;
     bool row = false;
@@ -276,14 +274,13 @@ check_first(struct writ_check *v, const struct writ_decision *decision)
     if (before.len == 0) {
         return WRIT_DONE;
     }
-    (void)sqlite3_bind_text64(s, 1, before.ptr, before.len, SQLITE_STATIC, SQLITE_UTF8);
+    writ_sql_bind_text(s, 1, before);
     result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
     if (writ_is_ok(result) && row) {
-        call = WRIT_MAP_OF(
-            writ_map_find(&v->calls, writ_tag_number((uint64_t)sqlite3_column_int64(s, 0))),
+        call = WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number((uint64_t)writ_sql_int(s, 0))),
             struct call, by_leaf);
     }
-    (void)sqlite3_reset(s);
+    writ_sql_reset(s);
     writ_check_expect(v, call == NULL || !call->granted,
         "it replaces a call that is under way, and its columns do not say so");
     return result;
@@ -348,18 +345,17 @@ await_outcome(struct writ_check *v, struct run *run, const struct claimed *claim
 static WRIT_RESULT
 find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_FIRST];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_FIRST];
     struct writ_view id = v->row.decision_id;
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_text64(
-        s, 1, id.ptr == NULL ? "" : id.ptr, id.len, SQLITE_STATIC, SQLITE_UTF8);
+    writ_sql_bind_text(s, 1, id);
     result = writ_check_next(v, WRIT_CHECK_SQL_FIRST, &row, v->err);
     row = writ_is_ok(result) && row;
-    *ret_leaf = row ? (uint64_t)sqlite3_column_int64(s, 0) : UINT64_MAX;
-    *ret_seq = row ? (uint64_t)sqlite3_column_int64(s, 1) : UINT64_MAX;
-    (void)sqlite3_reset(s);
+    *ret_leaf = row ? (uint64_t)writ_sql_int(s, 0) : UINT64_MAX;
+    *ret_seq = row ? (uint64_t)writ_sql_int(s, 1) : UINT64_MAX;
+    writ_sql_reset(s);
     return result;
 }
 
@@ -513,16 +509,15 @@ check_outcome(struct writ_check *v, const struct writ_json *value)
 static WRIT_RESULT
 read_seal_leaf(struct writ_check *v, uint64_t *ret)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_BOUNDARY];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_BOUNDARY];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)v->row.boundary);
+    writ_sql_bind_int(s, 1, (int64_t)v->row.boundary);
     result = writ_check_next(v, WRIT_CHECK_SQL_BOUNDARY, &row, v->err);
-    *ret = writ_is_ok(result) && row && sqlite3_column_type(s, 3) != SQLITE_NULL
-               ? (uint64_t)sqlite3_column_int64(s, 3)
-               : UINT64_MAX;
-    (void)sqlite3_reset(s);
+    *ret = writ_is_ok(result) && row && !writ_sql_is_null(s, 3) ? (uint64_t)writ_sql_int(s, 3)
+                                                                : UINT64_MAX;
+    writ_sql_reset(s);
     return result;
 }
 
@@ -640,15 +635,13 @@ read_value(struct writ_check *v, struct writ_view body, const struct writ_json *
 
 /* Every line of a row of bodies is that of a record. */
 static void
-check_bodies(struct writ_check *v, sqlite3_stmt *s)
+check_bodies(struct writ_check *v)
 {
-    uint64_t bodies = (uint64_t)sqlite3_column_int64(s, 13);
-
-    if (sqlite3_column_type(s, 13) != SQLITE_NULL && bodies != v->bodies) {
+    if (v->read.has_row && v->read.leaf != v->bodies) {
         writ_check_expect(
-            v, bodies == v->bodies_end, "there are more bodies than records before it");
-        v->bodies = bodies;
-        v->bodies_end = bodies + (uint64_t)sqlite3_column_int64(s, 14);
+            v, v->read.leaf == v->bodies_end, "there are more bodies than records before it");
+        v->bodies = v->read.leaf;
+        v->bodies_end = v->read.leaf + v->read.lines;
     }
 }
 
@@ -663,7 +656,8 @@ expect_bare(struct writ_check *v)
 }
 
 static WRIT_RESULT
-check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
+check_value(
+    struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body)
 {
     const struct writ_json *value = NULL;
     struct writ_err why = {0};
@@ -675,7 +669,7 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
     writ_check_expect(
         v, v->row.time_us > v->before_us, "its time is not after that of the record before");
     v->before_us = v->row.time_us;
-    WRIT_TRY(read_value(v, writ_disk_column(s, 12), &value));
+    WRIT_TRY(read_value(v, body, &value));
     if (value == NULL) {
         return WRIT_DONE;
     }
@@ -689,7 +683,7 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
         return check_seal(v, value);
     case WRIT_ROW_REVIEW:
         expect_bare(v);
-        return check_review(v, value, writ_disk_column(s, 12));
+        return check_review(v, value, body);
     case WRIT_ROW_FACT:
         check_fact(v, value);
         break;
@@ -700,13 +694,14 @@ check_value(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
 }
 
 WRIT_RESULT
-writ_check_record(struct writ_check *v, sqlite3_stmt *s, uint64_t leaf)
+writ_check_record(
+    struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body)
 {
     v->report->records++;
     v->row.leaf = leaf;
-    check_bodies(v, s);
-    WRIT_TRY(check_value(v, s, leaf));
-    return writ_check_tree_add(v, writ_disk_column(s, 12), leaf);
+    check_bodies(v);
+    WRIT_TRY(check_value(v, s, leaf, body));
+    return writ_check_tree_add(v, body, leaf);
 }
 
 void

@@ -3,19 +3,20 @@
 #include "store/read/contents.h"
 
 #include "store/disk/disk.h"
-#include "store/disk/file.h"
+#include "store/read/column.h"
 #include "store/tables/body.h"
 
-#define BUSY_US       5000000            /* how long a reader waits for a lock */
 #define PIECE         256                /* calls that are read in one state of the ledger */
 #define READING_ARENA ((size_t)64 << 20) /* memory for one call */
 
 /* clang-format off */
+#define RESULTS "CAST(?3 AS BIGINT) <> 0"
 #define CALL_COLUMNS                                                                               \
     "SELECT r.leaf, r.time_us, r.flags, b.tenant, b.name, line_at(y.bytes, r.leaf - y.leaf), "     \
     "k.wrapped, c.redacted, c.kid, c.bytes, c.expires_us, o.leaf, o.verdict, "                     \
-    "CASE WHEN ?3 THEN ok.wrapped END, oc.redacted, oc.kid, CASE WHEN ?3 THEN oc.bytes END, "      \
-    "oc.expires_us, CASE WHEN ?3 AND ok.leaf IS NOT NULL THEN (SELECT line_at(bytes, o.leaf - leaf) " \
+    "CASE WHEN " RESULTS " THEN ok.wrapped END, oc.redacted, oc.kid, "                             \
+    "CASE WHEN " RESULTS " THEN oc.bytes END, oc.expires_us, "                                     \
+    "CASE WHEN " RESULTS " AND ok.leaf IS NOT NULL THEN (SELECT line_at(bytes, o.leaf - leaf) "    \
     "FROM body WHERE leaf <= o.leaf ORDER BY leaf DESC LIMIT 1) END, r.decision_id, o.flags "
 #define CALL_JOINS                                                                                 \
     "JOIN boundary AS b ON b.id = r.boundary "                                                     \
@@ -28,10 +29,11 @@
 /* The parameters of each: 1 and 2 select, 3 says whether results are read. */
 #define CONTENT_STATEMENTS(X)                                                                      \
     X(ONE, CALL_COLUMNS "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "          \
-      CALL_JOINS "WHERE r.decision_id = ?1 AND r.kind = 1 LIMIT 1")                    \
-    X(KEPT, CALL_COLUMNS "FROM content_key AS k CROSS JOIN record AS r ON r.leaf = k.leaf "        \
-      CALL_JOINS "WHERE k.leaf >= ?1 AND r.kind = 1 ORDER BY k.leaf LIMIT ?2")                     \
-    X(EVERY, CALL_COLUMNS "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "        \
+      CALL_JOINS "WHERE r.decision_id = ?1 AND r.kind = 1 LIMIT ?2")                               \
+    X(KEPT, WRIT_SQL_MANY CALL_COLUMNS "FROM content_key AS k CROSS JOIN record AS r " CALL_JOINS  \
+      "WHERE r.leaf = k.leaf AND k.leaf >= ?1 AND r.kind = 1 ORDER BY k.leaf LIMIT ?2")            \
+    X(EVERY, WRIT_SQL_MANY CALL_COLUMNS                                                            \
+      "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "                            \
       CALL_JOINS "WHERE r.leaf >= ?1 AND r.kind = 1 ORDER BY r.leaf LIMIT ?2")                     \
     X(TIME, "SELECT time_us FROM record WHERE leaf = ?1")                                          \
     X(LAST, "SELECT max(leaf) FROM record")
@@ -72,8 +74,8 @@ enum column {
 };
 
 struct writ_contents {
-    sqlite3 *db;
-    sqlite3_stmt *statements[SQL_COUNT];
+    struct writ_sql *sql;
+    struct writ_sql_statement *statements[SQL_COUNT];
     const struct writ_keyring *ring;
     const struct writ_clock *clock;
 };
@@ -83,24 +85,13 @@ writ_contents_open(const char *path, const struct writ_keyring *ring,
     const struct writ_clock *clock, struct writ_contents **ret, struct writ_err *err)
 {
     writ_auto_contents contents = writ_alloc(sizeof *contents);
-    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-
     if (contents == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
     }
     contents->ring = ring;
     contents->clock = clock;
-    WRIT_TRY(writ_file_name(path, &file, err));
-    WRIT_TRY(writ_file_check(&file, err));
-    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &contents->db, err));
-    for (int i = 0; i < SQL_COUNT; i++) {
-        int rc = sqlite3_prepare_v3(
-            contents->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &contents->statements[i], NULL);
-
-        if (rc != SQLITE_OK) {
-            return writ_disk_fault(contents->db, rc, NULL, err);
-        }
-    }
+    WRIT_TRY(writ_disk_connect_reader(path, &contents->sql, err));
+    WRIT_TRY(writ_sql_prepare_all(contents->sql, texts, SQL_COUNT, contents->statements, err));
     *ret = WRIT_TAKE(contents);
     return WRIT_DONE;
 }
@@ -111,10 +102,8 @@ writ_contents_close(struct writ_contents *contents)
     if (contents == NULL) {
         return;
     }
-    for (int i = 0; i < SQL_COUNT; i++) {
-        (void)sqlite3_finalize(contents->statements[i]);
-    }
-    (void)sqlite3_close(contents->db);
+    writ_sql_finalize_all(contents->statements, SQL_COUNT);
+    writ_sql_close(contents->sql);
     writ_free(contents);
 }
 
@@ -140,25 +129,26 @@ struct beside {
 
 /* The five columns from `at` on. */
 static enum writ_content_state
-read_sealed(const struct writ_contents *contents, sqlite3_stmt *s, int at, struct writ_sealed *ret)
+read_sealed(const struct writ_contents *contents, struct writ_sql_statement *s, int at,
+    struct writ_sealed *ret)
 {
-    struct writ_view wrapped = writ_disk_column(s, at);
+    struct writ_view wrapped = writ_column_bytes(s, at);
 
-    if (sqlite3_column_type(s, at) == SQLITE_NULL) {
+    if (writ_sql_is_null(s, at)) {
         return WRIT_CONTENT_ABSENT;
     }
-    if (is_destroyed(wrapped) || sqlite3_column_type(s, at + 1) == SQLITE_NULL ||
-        sqlite3_column_int64(s, at + 4) <= writ_clock_wall_us(contents->clock)) {
+    if (is_destroyed(wrapped) || writ_sql_is_null(s, at + 1) ||
+        writ_sql_int(s, at + 4) <= writ_clock_wall_us(contents->clock)) {
         return WRIT_CONTENT_ERASED;
     }
     if (wrapped.len != WRIT_WRAPPED_BYTES) {
         return WRIT_CONTENT_CHANGED;
     }
     (void)writ_view_place(wrapped, (char *)ret->wrapped);
-    ret->redacted = sqlite3_column_int(s, at + 1) != 0;
-    ret->kid = writ_disk_column(s, at + 2);
-    ret->bytes = writ_disk_column(s, at + 3);
-    ret->expires_us = sqlite3_column_int64(s, at + 4);
+    ret->redacted = writ_sql_int(s, at + 1) != 0;
+    ret->kid = writ_column_bytes(s, at + 2);
+    ret->bytes = writ_column_bytes(s, at + 3);
+    ret->expires_us = writ_sql_int(s, at + 4);
     return WRIT_CONTENT_KEPT;
 }
 
@@ -248,8 +238,8 @@ read_decision(struct reading *reading, struct writ_contents_call *call, struct w
 }
 
 static WRIT_RESULT
-read_arguments(const struct writ_contents *contents, sqlite3_stmt *s, struct reading *reading,
-    struct writ_contents_call *call, struct writ_err *err)
+read_arguments(const struct writ_contents *contents, struct writ_sql_statement *s,
+    struct reading *reading, struct writ_contents_call *call, struct writ_err *err)
 {
     struct beside beside = {
         .decision_id = writ_member_view(&reading->decision.decision_id),
@@ -267,10 +257,10 @@ read_arguments(const struct writ_contents *contents, sqlite3_stmt *s, struct rea
 
 /* The digest that the outcome states, and that the outcome is this decision's. */
 static WRIT_RESULT
-result_digest(sqlite3_stmt *s, struct reading *reading, struct beside *beside,
+result_digest(struct writ_sql_statement *s, struct reading *reading, struct beside *beside,
     struct writ_view *ret, struct writ_err *err)
 {
-    struct writ_view record = writ_disk_column(s, AT_OUTCOME_RECORD);
+    struct writ_view record = writ_column_bytes(s, AT_OUTCOME_RECORD);
     const struct writ_json *value = NULL;
     struct writ_outcome outcome = {0};
     struct writ_extension extension = {0};
@@ -282,18 +272,18 @@ result_digest(sqlite3_stmt *s, struct reading *reading, struct beside *beside,
     if (writ_is_ok(result)) {
         result = writ_extension_read(&outcome.extensions, reading->arena, &extension, err);
     }
-    WRIT_TRY(unreadable(result, (uint64_t)sqlite3_column_int64(s, AT_OUTCOME_LEAF), err));
+    WRIT_TRY(unreadable(result, (uint64_t)writ_sql_int(s, AT_OUTCOME_LEAF), err));
     if (!writ_view_equal(writ_member_view(&outcome.decision_id), beside->decision_id)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is the outcome of another decision",
-            (unsigned long long)sqlite3_column_int64(s, AT_OUTCOME_LEAF));
+            (unsigned long long)writ_sql_int(s, AT_OUTCOME_LEAF));
     }
     *ret = writ_content_result(&outcome, &extension, beside->sealed.redacted);
     return WRIT_DONE;
 }
 
 static WRIT_RESULT
-read_result(const struct writ_contents *contents, sqlite3_stmt *s, struct reading *reading,
-    struct writ_contents_call *call, struct writ_err *err)
+read_result(const struct writ_contents *contents, struct writ_sql_statement *s,
+    struct reading *reading, struct writ_contents_call *call, struct writ_err *err)
 {
     struct beside beside = {
         .decision_id = writ_member_view(&reading->decision.decision_id),
@@ -310,26 +300,26 @@ read_result(const struct writ_contents *contents, sqlite3_stmt *s, struct readin
 }
 
 static WRIT_RESULT
-read_call(const struct writ_contents *contents, sqlite3_stmt *s, struct reading *reading,
-    struct writ_contents_call *ret, struct writ_err *err)
+read_call(const struct writ_contents *contents, struct writ_sql_statement *s,
+    struct reading *reading, struct writ_contents_call *ret, struct writ_err *err)
 {
     struct writ_contents_call call = {
-        .leaf = (uint64_t)sqlite3_column_int64(s, AT_LEAF),
-        .issued_at_us = sqlite3_column_int64(s, AT_TIME),
-        .granted = (sqlite3_column_int(s, AT_FLAGS) & WRIT_ROW_GRANTED) != 0,
-        .tenant = writ_disk_column(s, AT_TENANT),
-        .boundary_id = writ_disk_column(s, AT_BOUNDARY),
-        .record = writ_disk_column(s, AT_RECORD),
-        .has_outcome = sqlite3_column_type(s, AT_OUTCOME_LEAF) != SQLITE_NULL,
-        .outcome_leaf = (uint64_t)sqlite3_column_int64(s, AT_OUTCOME_LEAF),
-        .outcome = (enum writ_outcome_kind)(sqlite3_column_int(s, AT_OUTCOME) & 3),
-        .nothing_ran = (sqlite3_column_int(s, AT_OUTCOME_FLAGS) & WRIT_ROW_NOTHING_RAN) != 0,
+        .leaf = (uint64_t)writ_sql_int(s, AT_LEAF),
+        .issued_at_us = writ_sql_int(s, AT_TIME),
+        .granted = (writ_sql_int(s, AT_FLAGS) & WRIT_ROW_GRANTED) != 0,
+        .tenant = writ_column_bytes(s, AT_TENANT),
+        .boundary_id = writ_column_bytes(s, AT_BOUNDARY),
+        .record = writ_column_bytes(s, AT_RECORD),
+        .has_outcome = !writ_sql_is_null(s, AT_OUTCOME_LEAF),
+        .outcome_leaf = (uint64_t)writ_sql_int(s, AT_OUTCOME_LEAF),
+        .outcome = (enum writ_outcome_kind)(writ_sql_int(s, AT_OUTCOME) & 3),
+        .nothing_ran = (writ_sql_int(s, AT_OUTCOME_FLAGS) & WRIT_ROW_NOTHING_RAN) != 0,
     };
 
     WRIT_TRY(copy_columns(&call, reading->arena, err));
     WRIT_TRY(read_decision(reading, &call, err));
     if (!writ_view_equal(writ_member_view(&reading->decision.decision_id),
-            writ_disk_column(s, AT_DECISION_ID))) {
+            writ_column_bytes(s, AT_DECISION_ID))) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "the columns beside record %llu differ from the record: see `writ ledger verify`",
             (unsigned long long)call.leaf);
@@ -345,20 +335,13 @@ read_call(const struct writ_contents *contents, sqlite3_stmt *s, struct reading 
 static WRIT_RESULT
 next_row(struct writ_contents *contents, enum statement which, bool *ret_row, struct writ_err *err)
 {
-    int rc = sqlite3_step(contents->statements[which]);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        return writ_disk_fault(contents->db, rc, NULL, err);
-    }
-    *ret_row = rc == SQLITE_ROW;
-    return WRIT_DONE;
+    return writ_sql_step(contents->statements[which], ret_row, err);
 }
 
 static void
 end_rows(struct writ_contents *contents, enum statement which)
 {
-    (void)sqlite3_reset(contents->statements[which]);
-    (void)sqlite3_clear_bindings(contents->statements[which]);
+    writ_sql_reset(contents->statements[which]);
 }
 
 /* A statement that gives one number. *ret_row is false without a row, or for NULL. */
@@ -366,12 +349,12 @@ static WRIT_RESULT
 number_of(struct writ_contents *contents, enum statement which, bool *ret_row, int64_t *ret,
     struct writ_err *err)
 {
-    sqlite3_stmt *s = contents->statements[which];
+    struct writ_sql_statement *s = contents->statements[which];
     writ_result result = next_row(contents, which, ret_row, err);
 
     if (writ_is_ok(result) && *ret_row) {
-        *ret_row = sqlite3_column_type(s, 0) != SQLITE_NULL;
-        *ret = sqlite3_column_int64(s, 0);
+        *ret_row = !writ_sql_is_null(s, 0);
+        *ret = writ_sql_int(s, 0);
     }
     end_rows(contents, which);
     return result;
@@ -396,13 +379,13 @@ static WRIT_RESULT
 get_one(struct writ_contents *contents, struct writ_view decision_id, struct reading *reading,
     struct writ_contents_call *ret, struct writ_err *err)
 {
-    sqlite3_stmt *s = contents->statements[SQL_ONE];
+    struct writ_sql_statement *s = contents->statements[SQL_ONE];
     struct writ_err why = {0};
     bool row = false;
 
-    (void)sqlite3_bind_text64(s, 1, decision_id.ptr, decision_id.len, SQLITE_STATIC, SQLITE_UTF8);
-    (void)sqlite3_bind_int(s, 2, 1);
-    (void)sqlite3_bind_int(s, 3, 1);
+    writ_sql_bind_text(s, 1, decision_id);
+    writ_sql_bind_int(s, 2, 1);
+    writ_sql_bind_int(s, 3, 1);
     WRIT_TRY(next_row(contents, SQL_ONE, &row, err));
     if (!row) {
         WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no decision of that id");
@@ -439,7 +422,7 @@ time_of_record(void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struc
 {
     struct writ_contents *contents = ctx;
 
-    (void)sqlite3_bind_int64(contents->statements[SQL_TIME], 1, (int64_t)leaf);
+    writ_sql_bind_int(contents->statements[SQL_TIME], 1, (int64_t)leaf);
     return number_of(contents, SQL_TIME, ret_there, ret_us, err);
 }
 
@@ -469,13 +452,13 @@ struct walk {
 static WRIT_RESULT
 walk_rows(struct writ_contents *contents, struct walk *walk, struct writ_err *err)
 {
-    sqlite3_stmt *s = contents->statements[walk->which];
+    struct writ_sql_statement *s = contents->statements[walk->which];
     size_t n = 0;
     bool row = false;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)walk->next);
-    (void)sqlite3_bind_int(s, 2, PIECE);
-    (void)sqlite3_bind_int(s, 3, walk->filter->results);
+    writ_sql_bind_int(s, 1, (int64_t)walk->next);
+    writ_sql_bind_int(s, 2, PIECE);
+    writ_sql_bind_int(s, 3, walk->filter->results);
     WRIT_TRY(next_row(contents, walk->which, &row, err));
     while (row && !walk->over) {
         struct writ_contents_call call;

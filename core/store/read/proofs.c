@@ -3,14 +3,12 @@
 #include "store/read/proofs.h"
 
 #include "store/disk/disk.h"
-#include "store/disk/file.h"
 #include "store/disk/heads.h"
 
-#define BUSY_US    5000000
 #define HEAD_ARENA ((size_t)64 << 20) /* memory to read one head */
 
 struct writ_proofs {
-    sqlite3 *db;
+    struct writ_sql *sql;
     struct writ_heads heads;
     struct writ_heads_trust trust;
     struct writ_arena *arena; /* of the head */
@@ -23,7 +21,7 @@ writ_proofs_close(struct writ_proofs *proofs)
     if (proofs != NULL) {
         writ_heads_trust_wipe(&proofs->trust);
         writ_heads_close(&proofs->heads);
-        (void)sqlite3_close(proofs->db);
+        writ_sql_close(proofs->sql);
         writ_arena_free(proofs->arena);
         writ_buf_wipe(&proofs->pinned);
         writ_free(proofs);
@@ -35,17 +33,13 @@ writ_proofs_open(const char *path, const struct writ_keyring *ring, struct writ_
     struct writ_err *err)
 {
     writ_auto_proofs proofs = writ_alloc(sizeof *proofs);
-    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-
     if (proofs == NULL || (proofs->arena = writ_arena_new(HEAD_ARENA)) == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tree of a ledger");
     }
     proofs->pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
-    WRIT_TRY(writ_file_name(path, &file, err));
-    WRIT_TRY(writ_file_check(&file, err));
-    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &proofs->db, err));
-    WRIT_TRY(writ_heads_open(proofs->db, &proofs->heads, err));
-    WRIT_TRY(writ_heads_trust(proofs->db, ring, &proofs->trust, err));
+    WRIT_TRY(writ_disk_connect_reader(path, &proofs->sql, err));
+    WRIT_TRY(writ_heads_open(proofs->sql, &proofs->heads, err));
+    WRIT_TRY(writ_heads_trust(proofs->sql, ring, &proofs->trust, err));
     *ret = WRIT_TAKE(proofs);
     return WRIT_DONE;
 }

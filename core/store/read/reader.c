@@ -5,16 +5,17 @@
 
 #include "evidence/record/review.h"
 #include "store/disk/disk.h"
-#include "store/disk/file.h"
+#include "store/read/column.h"
 #include "store/read/reader.tbl.h"
+#include "store/sql/sql_postgres.h"
 #include "store/tables/body.h"
 #include "store/tables/review_context.h"
 
-#define BUSY_US            5000000                     /* how long a reader waits for a lock */
 #define REVIEW_RECORDS_MAX (WRIT_REVIEW_VOTES_MAX + 8) /* votes, and the records around them */
 #define REDEMPTION_NEAR    4                 /* records of one entry beside its decision, at most */
 #define RECORD_ARENA       (64 << 20)        /* memory to read one record */
 #define STORY_ARENA        ((size_t)1 << 30) /* memory to read the decisions of one call */
+#define IDS_MAX            (64 << 20)        /* ids of all reviews that are open */
 
 _Static_assert(WRIT_DETACHED_RECORD_DECISION == (int)WRIT_ROW_DECISION &&
                    WRIT_DETACHED_RECORD_OUTCOME == (int)WRIT_ROW_OUTCOME &&
@@ -36,8 +37,8 @@ static const char *const texts[SQL_COUNT] = {
 };
 
 struct writ_reader {
-    sqlite3 *db;
-    sqlite3_stmt *statements[SQL_COUNT];
+    struct writ_sql *sql;
+    struct writ_sql_statement *statements[SQL_COUNT];
 };
 
 /* ---- opening ---- */
@@ -46,22 +47,11 @@ WRIT_RESULT
 writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *err)
 {
     writ_auto_reader reader = writ_alloc(sizeof *reader);
-    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-
     if (reader == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
     }
-    WRIT_TRY(writ_file_name(path, &file, err));
-    WRIT_TRY(writ_file_check(&file, err));
-    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &reader->db, err));
-    for (int i = 0; i < SQL_COUNT; i++) {
-        int rc = sqlite3_prepare_v3(
-            reader->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &reader->statements[i], NULL);
-
-        if (rc != SQLITE_OK) {
-            return writ_disk_fault(reader->db, rc, NULL, err);
-        }
-    }
+    WRIT_TRY(writ_disk_connect_reader(path, &reader->sql, err));
+    WRIT_TRY(writ_sql_prepare_all(reader->sql, texts, SQL_COUNT, reader->statements, err));
     *ret = WRIT_TAKE(reader);
     return WRIT_DONE;
 }
@@ -72,67 +62,44 @@ writ_reader_close(struct writ_reader *reader)
     if (reader == NULL) {
         return;
     }
-    for (int i = 0; i < SQL_COUNT; i++) {
-        (void)sqlite3_finalize(reader->statements[i]);
-    }
-    (void)sqlite3_close(reader->db);
+    writ_sql_finalize_all(reader->statements, SQL_COUNT);
+    writ_sql_close(reader->sql);
     writ_free(reader);
 }
 
 /* ---- statements ---- */
 
-static int
-bind_text(sqlite3_stmt *statement, int at, struct writ_view text)
-{
-    return text.ptr == NULL
-               ? sqlite3_bind_null(statement, at)
-               : sqlite3_bind_text64(statement, at, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
-}
-
 /* Steps: true in *ret_row when there is a row. */
 static WRIT_RESULT
 next_row(struct writ_reader *reader, enum statement which, bool *ret_row, struct writ_err *err)
 {
-    int rc = sqlite3_step(reader->statements[which]);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        (void)sqlite3_reset(reader->statements[which]);
-        return writ_disk_fault(reader->db, rc, NULL, err);
-    }
-    *ret_row = rc == SQLITE_ROW;
-    return WRIT_DONE;
+    return writ_sql_step(reader->statements[which], ret_row, err);
 }
 
 static void
 end_rows(struct writ_reader *reader, enum statement which)
 {
-    (void)sqlite3_reset(reader->statements[which]);
-    (void)sqlite3_clear_bindings(reader->statements[which]);
+    writ_sql_reset(reader->statements[which]);
 }
 
 /* One view of the ledger for all statements of one answer. */
 static WRIT_RESULT
 begin(struct writ_reader *reader, struct writ_err *err)
 {
-    bool row = false;
-    writ_result result = next_row(reader, SQL_BEGIN, &row, err);
-
-    end_rows(reader, SQL_BEGIN);
-    return result;
+    return writ_sql_begin(reader->sql, WRIT_SQL_READ, err);
 }
 
 static void
 end(struct writ_reader *reader)
 {
-    (void)sqlite3_step(reader->statements[SQL_END]);
-    end_rows(reader, SQL_END);
+    writ_sql_rollback(reader->sql);
 }
 
 static WRIT_RESULT
-copy_column(sqlite3_stmt *statement, int at, struct writ_arena *arena, struct writ_view *ret,
-    struct writ_err *err)
+copy_column(struct writ_sql_statement *statement, int at, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
 {
-    *ret = writ_view_copy(writ_disk_column(statement, at), arena);
+    *ret = writ_view_copy(writ_column_bytes(statement, at), arena);
     if (ret->ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record");
     }
@@ -144,16 +111,14 @@ copy_column(sqlite3_stmt *statement, int at, struct writ_arena *arena, struct wr
 static WRIT_RESULT
 time_at(struct writ_reader *reader, uint64_t leaf, int64_t *ret, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_TIME];
+    struct writ_sql_statement *s = reader->statements[SQL_TIME];
     bool row = false;
     writ_result result;
 
-    if (sqlite3_bind_int64(s, 1, (int64_t)leaf) != SQLITE_OK) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a record");
-    }
+    writ_sql_bind_int(s, 1, (int64_t)leaf);
     result = next_row(reader, SQL_TIME, &row, err);
     if (writ_is_ok(result) && row) {
-        *ret = sqlite3_column_int64(s, 0);
+        *ret = writ_sql_int(s, 0);
     }
     end_rows(reader, SQL_TIME);
     WRIT_TRY(result);
@@ -196,8 +161,8 @@ writ_reader_extent(struct writ_reader *reader, int64_t since_us, struct writ_rea
     writ_result result = next_row(reader, SQL_EDGE, &row, err);
 
     if (writ_is_ok(result) && row) {
-        extent.records = (uint64_t)sqlite3_column_int64(reader->statements[SQL_EDGE], 0) + 1;
-        extent.last_us = sqlite3_column_int64(reader->statements[SQL_EDGE], 1);
+        extent.records = (uint64_t)writ_sql_int(reader->statements[SQL_EDGE], 0) + 1;
+        extent.last_us = writ_sql_int(reader->statements[SQL_EDGE], 1);
     }
     end_rows(reader, SQL_EDGE);
     WRIT_TRY(result);
@@ -207,69 +172,105 @@ writ_reader_extent(struct writ_reader *reader, int64_t since_us, struct writ_rea
     return WRIT_DONE;
 }
 
+/* ---- other gateways ---- */
+
+/* Only a shared ledger has the table. */
+#define UNHEARD_SQL                                                                                \
+    WRIT_SQL_MANY                                                                                  \
+    "SELECT name FROM gateway WHERE state = 1 AND seen <= ?1 AND epoch <> ?2 "                     \
+    "AND lease_us > CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) "              \
+    "ORDER BY epoch"
+
+static void
+finalizep(struct writ_sql_statement **statement)
+{
+    writ_sql_finalize(*statement);
+}
+
+static WRIT_RESULT
+each_unheard(struct writ_sql_statement *statement, bool (*each)(void *ctx, struct writ_view),
+    void *ctx, struct writ_err *err)
+{
+    bool row = true, more = true;
+
+    while (row && more) {
+        WRIT_TRY(writ_sql_step(statement, &row, err));
+        more = !row || each(ctx, writ_column_bytes(statement, 0));
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_reader_unheard(struct writ_reader *reader, uint64_t leaf, uint64_t but_epoch,
+    bool (*each)(void *ctx, struct writ_view gateway), void *ctx, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_sql_statement *, finalizep) statement = NULL;
+    writ_result result;
+
+    if (!writ_sql_is_postgres(reader->sql)) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_sql_prepare(reader->sql, UNHEARD_SQL, &statement, err));
+    writ_sql_bind_int(statement, 1, (int64_t)leaf);
+    writ_sql_bind_int(statement, 2, (int64_t)but_epoch);
+    result = each_unheard(statement, each, ctx, err);
+    writ_sql_reset(statement);
+    return result;
+}
+
 /* ---- list ---- */
 
 static struct writ_reader_item
-item_of(sqlite3_stmt *s)
+item_of(struct writ_sql_statement *s)
 {
     return (struct writ_reader_item){
-        .leaf = (uint64_t)sqlite3_column_int64(s, 0),
-        .decision_id = writ_disk_column(s, 1),
-        .tenant = writ_disk_column(s, 2),
-        .boundary_id = writ_disk_column(s, 3),
-        .agent_id = writ_disk_column(s, 4),
-        .tool = writ_disk_column(s, 5),
-        .route = (enum writ_decision_route)(sqlite3_column_int(s, 6) & 3),
-        .granted = (sqlite3_column_int(s, 7) & WRIT_ROW_GRANTED) != 0,
-        .seq = (uint64_t)sqlite3_column_int64(s, 8),
-        .issued_at_us = sqlite3_column_int64(s, 9),
-        .has_outcome = sqlite3_column_type(s, 10) != SQLITE_NULL,
-        .outcome_leaf = (uint64_t)sqlite3_column_int64(s, 10),
-        .outcome = (enum writ_outcome_kind)(sqlite3_column_int(s, 11) & 3),
-        .completed_at_us = sqlite3_column_int64(s, 14),
-        .sealed = sqlite3_column_type(s, 12) != SQLITE_NULL,
-        .superseded = sqlite3_column_type(s, 13) != SQLITE_NULL,
+        .leaf = (uint64_t)writ_sql_int(s, 0),
+        .decision_id = writ_column_bytes(s, 1),
+        .tenant = writ_column_bytes(s, 2),
+        .boundary_id = writ_column_bytes(s, 3),
+        .agent_id = writ_column_bytes(s, 4),
+        .tool = writ_column_bytes(s, 5),
+        .route = (enum writ_decision_route)(writ_sql_int(s, 6) & 3),
+        .granted = (writ_sql_int(s, 7) & WRIT_ROW_GRANTED) != 0,
+        .seq = (uint64_t)writ_sql_int(s, 8),
+        .issued_at_us = writ_sql_int(s, 9),
+        .has_outcome = !writ_sql_is_null(s, 10),
+        .outcome_leaf = (uint64_t)writ_sql_int(s, 10),
+        .outcome = (enum writ_outcome_kind)(writ_sql_int(s, 11) & 3),
+        .completed_at_us = writ_sql_int(s, 14),
+        .sealed = !writ_sql_is_null(s, 12),
+        .superseded = !writ_sql_is_null(s, 13),
     };
 }
 
-static int
-bind_filter(sqlite3_stmt *s, const struct writ_reader_filter *filter)
+static void
+bind_filter(struct writ_sql_statement *s, const struct writ_reader_filter *filter)
 {
     const struct writ_view views[] = {
         filter->tenant, filter->boundary_id, filter->agent_id, filter->tool};
-    int rc = SQLITE_OK;
 
-    for (int i = 0; i < 4 && rc == SQLITE_OK; i++) {
-        rc = bind_text(s, 1 + i, views[i]);
+    for (int i = 0; i < 4; i++) {
+        writ_sql_bind_text_or_null(s, 1 + i, views[i]);
     }
-    if (rc == SQLITE_OK && filter->has_route) {
-        rc = sqlite3_bind_int(s, 5, (int)filter->route);
+    if (filter->has_route) {
+        writ_sql_bind_int(s, 5, (int)filter->route);
     }
-    if (rc == SQLITE_OK && filter->until_us != 0) {
-        rc = sqlite3_bind_int64(s, 6, filter->until_us);
+    if (filter->until_us != 0) {
+        writ_sql_bind_int(s, 6, filter->until_us);
     }
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_bind_int64(
-            s, 7, filter->before_leaf != 0 ? (int64_t)filter->before_leaf : INT64_MAX);
-    }
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_bind_int64(s, 8, (int64_t)filter->from_leaf);
-    }
-    return rc;
+    writ_sql_bind_int(s, 7, filter->before_leaf != 0 ? (int64_t)filter->before_leaf : INT64_MAX);
+    writ_sql_bind_int(s, 8, (int64_t)filter->from_leaf);
 }
 
 WRIT_RESULT
 writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *filter,
     bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_LIST];
-    int rc = bind_filter(s, filter);
+    struct writ_sql_statement *s = reader->statements[SQL_LIST];
     writ_result result = WRIT_DONE;
-    bool row = rc == SQLITE_OK;
+    bool row = true;
 
-    if (!row) {
-        result = writ_disk_fault(reader->db, rc, NULL, err);
-    }
+    bind_filter(s, filter);
     for (size_t n = 0; row && (filter->limit == 0 || n < filter->limit); n++) {
         result = next_row(reader, SQL_LIST, &row, err);
         if (!writ_is_ok(result) || !row) {
@@ -286,20 +287,20 @@ writ_reader_list(struct writ_reader *reader, const struct writ_reader_filter *fi
 /* ---- records ---- */
 
 static struct writ_reader_record
-record_of(sqlite3_stmt *s)
+record_of(struct writ_sql_statement *s)
 {
-    bool is_outcome = sqlite3_column_int(s, 1) == WRIT_ROW_OUTCOME;
+    bool is_outcome = writ_sql_int(s, 1) == WRIT_ROW_OUTCOME;
 
     return (struct writ_reader_record){
-        .leaf = (uint64_t)sqlite3_column_int64(s, 0),
+        .leaf = (uint64_t)writ_sql_int(s, 0),
         .is_outcome = is_outcome,
-        .granted = (sqlite3_column_int(s, 8) & WRIT_ROW_GRANTED) != 0,
-        .tenant = writ_disk_column(s, 2),
-        .verdict = (unsigned)(sqlite3_column_int(s, 3) & 3),
-        .time_us = sqlite3_column_int64(s, 4),
-        .body = writ_disk_column(s, 5),
-        .issued_at_us = sqlite3_column_int64(s, is_outcome ? 6 : 4),
-        .decision = writ_disk_column(s, is_outcome ? 7 : 5),
+        .granted = (writ_sql_int(s, 8) & WRIT_ROW_GRANTED) != 0,
+        .tenant = writ_column_bytes(s, 2),
+        .verdict = (unsigned)(writ_sql_int(s, 3) & 3),
+        .time_us = writ_sql_int(s, 4),
+        .body = writ_column_bytes(s, 5),
+        .issued_at_us = writ_sql_int(s, is_outcome ? 6 : 4),
+        .decision = writ_column_bytes(s, is_outcome ? 7 : 5),
     };
 }
 
@@ -308,12 +309,12 @@ writ_reader_records(struct writ_reader *reader, uint64_t from_leaf, uint64_t bef
     bool (*each)(void *ctx, const struct writ_reader_record *record), void *ctx,
     struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_RECORDS];
+    struct writ_sql_statement *s = reader->statements[SQL_RECORDS];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)from_leaf);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)before_leaf);
+    writ_sql_bind_int(s, 1, (int64_t)from_leaf);
+    writ_sql_bind_int(s, 2, (int64_t)before_leaf);
     result = next_row(reader, SQL_RECORDS, &row, err);
     while (writ_is_ok(result) && row) {
         struct writ_reader_record record = record_of(s);
@@ -333,12 +334,12 @@ WRIT_RESULT
 writ_reader_changed(struct writ_reader *reader, uint64_t from_leaf, uint64_t before_leaf,
     bool (*each)(void *ctx, const struct writ_reader_item *item), void *ctx, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_CHANGED];
+    struct writ_sql_statement *s = reader->statements[SQL_CHANGED];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)from_leaf);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)before_leaf);
+    writ_sql_bind_int(s, 1, (int64_t)from_leaf);
+    writ_sql_bind_int(s, 2, (int64_t)before_leaf);
     result = next_row(reader, SQL_CHANGED, &row, err);
     while (writ_is_ok(result) && row) {
         struct writ_reader_item item = item_of(s);
@@ -358,19 +359,19 @@ static WRIT_RESULT
 read_boundary(struct writ_reader *reader, uint64_t id, struct writ_arena *arena,
     struct writ_reader_call *call, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_BOUNDARY];
+    struct writ_sql_statement *s = reader->statements[SQL_BOUNDARY];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)id);
+    writ_sql_bind_int(s, 1, (int64_t)id);
     result = next_row(reader, SQL_BOUNDARY, &row, err);
     if (writ_is_ok(result) && row) {
         result = copy_column(s, 0, arena, &call->tenant, err);
         if (writ_is_ok(result)) {
             result = copy_column(s, 1, arena, &call->boundary_id, err);
         }
-        call->sealed = sqlite3_column_type(s, 2) != SQLITE_NULL;
-        call->seal_leaf = (uint64_t)sqlite3_column_int64(s, 2);
+        call->sealed = !writ_sql_is_null(s, 2);
+        call->seal_leaf = (uint64_t)writ_sql_int(s, 2);
     }
     end_rows(reader, SQL_BOUNDARY);
     return result;
@@ -380,13 +381,13 @@ WRIT_RESULT
 writ_reader_record(struct writ_reader *reader, uint64_t leaf, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_BODY];
+    struct writ_sql_statement *s = reader->statements[SQL_BODY];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)leaf);
+    writ_sql_bind_int(s, 1, (int64_t)leaf);
     result = next_row(reader, SQL_BODY, &row, err);
-    if (writ_is_ok(result) && row && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+    if (writ_is_ok(result) && row && !writ_sql_is_null(s, 0)) {
         result = copy_column(s, 0, arena, ret, err);
     } else if (writ_is_ok(result)) {
         result = (writ_result){WRIT_E_MISMATCH};
@@ -403,17 +404,17 @@ static WRIT_RESULT
 read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
     uint64_t *boundary, uint64_t *review, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    struct writ_sql_statement *s = reader->statements[SQL_CALL];
     bool row = false;
 
     WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     while (row) {
-        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
-        int kind = sqlite3_column_int(s, 1);
+        uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
+        int kind = (int)writ_sql_int(s, 1);
 
         if (kind == WRIT_ROW_DECISION && call->decision.ptr == NULL) {
             call->leaf = leaf;
-            *boundary = (uint64_t)sqlite3_column_int64(s, 2);
+            *boundary = (uint64_t)writ_sql_int(s, 2);
             WRIT_TRY(copy_column(s, 3, arena, &call->decision, err));
         } else if (kind == WRIT_ROW_REVIEW) {
             *review = leaf;
@@ -436,18 +437,17 @@ static WRIT_RESULT
 read_redemption(struct writ_reader *reader, struct writ_view decision_id, uint64_t review,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_NEAR];
+    struct writ_sql_statement *s = reader->statements[SQL_NEAR];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(
-        s, 1, (int64_t)(review > REDEMPTION_NEAR ? review - REDEMPTION_NEAR : 0));
-    (void)sqlite3_bind_int64(s, 2, (int64_t)(review + REDEMPTION_NEAR));
+    writ_sql_bind_int(s, 1, (int64_t)(review > REDEMPTION_NEAR ? review - REDEMPTION_NEAR : 0));
+    writ_sql_bind_int(s, 2, (int64_t)(review + REDEMPTION_NEAR));
     result = next_row(reader, SQL_NEAR, &row, err);
     while (writ_is_ok(result) && row && ret->ptr == NULL) {
         struct writ_decision decision = {0};
 
-        if (writ_is_ok(writ_body_decision(writ_disk_column(s, 1), arena, &decision, NULL)) &&
+        if (writ_is_ok(writ_body_decision(writ_column_bytes(s, 1), arena, &decision, NULL)) &&
             writ_view_equal(decision.supersedes.view, decision_id)) {
             result = copy_column(s, 0, arena, ret, err);
         }
@@ -463,11 +463,11 @@ static WRIT_RESULT
 read_successor(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
     struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_SUCCESSOR];
+    struct writ_sql_statement *s = reader->statements[SQL_SUCCESSOR];
     bool row = false;
     writ_result result;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)call->leaf);
+    writ_sql_bind_int(s, 1, (int64_t)call->leaf);
     result = next_row(reader, SQL_SUCCESSOR, &row, err);
     if (writ_is_ok(result) && row) {
         result = copy_column(s, 0, arena, &call->superseded_by, err);
@@ -483,7 +483,7 @@ show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena
     uint64_t boundary = 0, review = 0;
     writ_result result;
 
-    (void)bind_text(reader->statements[SQL_CALL], 1, decision_id);
+    writ_sql_bind_text_or_null(reader->statements[SQL_CALL], 1, decision_id);
     result = read_call(reader, arena, call, &boundary, &review, err);
     end_rows(reader, SQL_CALL);
     WRIT_TRY(result);
@@ -572,17 +572,17 @@ static WRIT_RESULT
 tell_decision(
     struct writ_reader *reader, struct writ_view id, struct telling *telling, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    struct writ_sql_statement *s = reader->statements[SQL_CALL];
     bool row = false;
 
-    (void)bind_text(s, 1, id);
+    writ_sql_bind_text_or_null(s, 1, id);
     WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     while (row && telling->goes_on) {
-        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
-        int kind = sqlite3_column_int(s, 1);
+        uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
+        int kind = (int)writ_sql_int(s, 1);
 
         telling->goes_on = telling->each(
-            telling->ctx, leaf, (enum writ_detached_record_kind)kind, writ_disk_column(s, 3));
+            telling->ctx, leaf, (enum writ_detached_record_kind)kind, writ_column_bytes(s, 3));
         WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     }
     return WRIT_DONE;
@@ -646,14 +646,14 @@ writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
 /* ---- facts ---- */
 
 static WRIT_RESULT
-tell_fact(sqlite3_stmt *s, uint64_t n, struct writ_arena *arena,
+tell_fact(struct writ_sql_statement *s, uint64_t n, struct writ_arena *arena,
     WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
     struct writ_err *err)
 {
     const struct writ_json *value = NULL;
     struct writ_fact fact = {0};
 
-    if (!writ_is_ok(writ_body_json(writ_disk_column(s, 1), arena, &value, NULL)) ||
+    if (!writ_is_ok(writ_body_json(writ_column_bytes(s, 1), arena, &value, NULL)) ||
         !writ_is_ok(writ_fact_read(value, &fact, NULL)) || fact.n != n) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "fact %llu of the ledger is missing or not readable: see `writ ledger verify`",
@@ -693,7 +693,7 @@ static WRIT_RESULT
 read_review_records(struct writ_reader *reader, struct writ_arena *arena,
     struct writ_reader_review *review, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_CALL];
+    struct writ_sql_statement *s = reader->statements[SQL_CALL];
     struct writ_view *records = writ_arena_get(arena, REVIEW_RECORDS_MAX * sizeof *records);
     bool row = false;
 
@@ -703,7 +703,7 @@ read_review_records(struct writ_reader *reader, struct writ_arena *arena,
     review->records = records;
     WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     while (row) {
-        int kind = sqlite3_column_int(s, 1);
+        int kind = (int)writ_sql_int(s, 1);
 
         if (kind == WRIT_ROW_DECISION) {
             WRIT_TRY(copy_column(s, 3, arena, &review->decision, err));
@@ -724,19 +724,19 @@ static WRIT_RESULT
 read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *arena,
     struct writ_reader_review *review, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_REVIEW];
+    struct writ_sql_statement *s = reader->statements[SQL_REVIEW];
     struct writ_view shown = {NULL, 0};
     struct writ_review_context context;
     bool row = false;
     writ_result result;
 
-    (void)bind_text(reader->statements[SQL_CALL], 1, id);
+    writ_sql_bind_text_or_null(reader->statements[SQL_CALL], 1, id);
     result = read_review_records(reader, arena, review, err);
     end_rows(reader, SQL_CALL);
     WRIT_TRY(result);
-    (void)bind_text(s, 1, id);
+    writ_sql_bind_text_or_null(s, 1, id);
     result = next_row(reader, SQL_REVIEW, &row, err);
-    if (writ_is_ok(result) && row && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+    if (writ_is_ok(result) && row && !writ_sql_is_null(s, 0)) {
         result = copy_column(s, 0, arena, &shown, err);
     }
     end_rows(reader, SQL_REVIEW);
@@ -766,34 +766,57 @@ writ_reader_review(struct writ_reader *reader, struct writ_view id, struct writ_
     return result;
 }
 
-WRIT_RESULT
-writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct writ_view id),
-    void *ctx, struct writ_err *err)
+/* Each id with its length before it. */
+static WRIT_RESULT
+read_ids(struct writ_reader *reader, struct writ_buf *ids, struct writ_err *err)
 {
     bool row = false;
     writ_result result = next_row(reader, SQL_REVIEWS, &row, err);
 
-    while (writ_is_ok(result) && row &&
-           each(ctx, writ_disk_column(reader->statements[SQL_REVIEWS], 0))) {
+    while (writ_is_ok(result) && row) {
+        struct writ_view id = writ_column_bytes(reader->statements[SQL_REVIEWS], 0);
+
+        writ_buf_put(ids, writ_view((const char *)&id.len, sizeof id.len));
+        writ_buf_put(ids, id);
         result = next_row(reader, SQL_REVIEWS, &row, err);
     }
     end_rows(reader, SQL_REVIEWS);
-    return result;
+    WRIT_TRY(result);
+    return writ_buf_check(ids, err);
+}
+
+WRIT_RESULT
+writ_reader_reviews(struct writ_reader *reader, bool (*each)(void *ctx, struct writ_view id),
+    void *ctx, struct writ_err *err)
+{
+    writ_auto_buf ids = writ_buf_make(IDS_MAX);
+    struct writ_view rest;
+    bool going = true;
+
+    WRIT_TRY(read_ids(reader, &ids, err)); /* `each` may read something else */
+    for (rest = writ_buf_view(&ids); going && rest.len > 0;) {
+        size_t len;
+
+        (void)writ_view_place(writ_view_sub(rest, 0, sizeof len), (char *)&len);
+        going = each(ctx, writ_view_sub(rest, sizeof len, len));
+        rest = writ_view_sub(rest, sizeof len + len, rest.len);
+    }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_reader_reviews_waiting(struct writ_reader *reader, struct writ_view tenant,
     struct writ_view agent_id, uint64_t *ret, struct writ_err *err)
 {
-    sqlite3_stmt *s = reader->statements[SQL_REVIEWS_WAITING];
+    struct writ_sql_statement *s = reader->statements[SQL_REVIEWS_WAITING];
     bool row = false;
     writ_result result;
 
-    (void)bind_text(s, 1, tenant);
-    (void)bind_text(s, 2, agent_id);
+    writ_sql_bind_text_or_null(s, 1, tenant);
+    writ_sql_bind_text_or_null(s, 2, agent_id);
     result = next_row(reader, SQL_REVIEWS_WAITING, &row, err);
     if (writ_is_ok(result)) {
-        *ret = row ? (uint64_t)sqlite3_column_int64(s, 0) : 0;
+        *ret = row ? (uint64_t)writ_sql_int(s, 0) : 0;
     }
     end_rows(reader, SQL_REVIEWS_WAITING);
     return result;
@@ -816,19 +839,18 @@ struct exporting {
 static WRIT_RESULT
 find_boundary(struct exporting *x, struct writ_view tenant, struct writ_view boundary_id)
 {
-    sqlite3_stmt *s = x->reader->statements[SQL_BOUNDARY_NAMED];
+    struct writ_sql_statement *s = x->reader->statements[SQL_BOUNDARY_NAMED];
     bool row = false, another = false;
 
-    (void)bind_text(s, 1, boundary_id);
-    (void)bind_text(s, 2, tenant);
+    writ_sql_bind_text_or_null(s, 1, boundary_id);
+    writ_sql_bind_text_or_null(s, 2, tenant);
     WRIT_TRY(next_row(x->reader, SQL_BOUNDARY_NAMED, &row, x->err));
     if (!row) {
         WRIT_FAIL(x->err, WRIT_E_ABSENT, "the ledger has no such boundary");
     }
-    x->boundary = (uint64_t)sqlite3_column_int64(s, 0);
-    x->last_leaf = sqlite3_column_type(s, 2) == SQLITE_NULL ? (uint64_t)INT64_MAX
-                                                            : (uint64_t)sqlite3_column_int64(s, 2);
-    x->first_leaf = (uint64_t)sqlite3_column_int64(s, 3);
+    x->boundary = (uint64_t)writ_sql_int(s, 0);
+    x->last_leaf = writ_sql_is_null(s, 2) ? (uint64_t)INT64_MAX : (uint64_t)writ_sql_int(s, 2);
+    x->first_leaf = (uint64_t)writ_sql_int(s, 3);
     WRIT_TRY(next_row(x->reader, SQL_BOUNDARY_NAMED, &another, x->err));
     if (another) {
         WRIT_FAIL(x->err, WRIT_E_INVALID, "several tenants have a boundary of that name: name one");
@@ -871,17 +893,17 @@ count_record(struct exporting *x, enum writ_row_kind kind, struct writ_view body
 static WRIT_RESULT
 export_records(struct exporting *x)
 {
-    sqlite3_stmt *s = x->reader->statements[SQL_RANGE];
+    struct writ_sql_statement *s = x->reader->statements[SQL_RANGE];
     bool row = false;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)x->first_leaf);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)x->last_leaf);
-    (void)sqlite3_bind_int64(s, 3, (int64_t)x->boundary);
+    writ_sql_bind_int(s, 1, (int64_t)x->first_leaf);
+    writ_sql_bind_int(s, 2, (int64_t)x->last_leaf);
+    writ_sql_bind_int(s, 3, (int64_t)x->boundary);
     WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
     while (row) {
-        uint64_t leaf = (uint64_t)sqlite3_column_int64(s, 0);
-        int kind = sqlite3_column_int(s, 1);
-        struct writ_view body = writ_disk_column(s, 2);
+        uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
+        int kind = (int)writ_sql_int(s, 1);
+        struct writ_view body = writ_column_bytes(s, 2);
         writ_result counted;
 
         writ_arena_reset(x->scratch);

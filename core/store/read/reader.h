@@ -143,6 +143,13 @@ WRIT_RESULT writ_reader_facts(struct writ_reader *reader,
     WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
     struct writ_err *err);
 
+/** Calls `each` with the names of the live gateways of a shared ledger, without the one that has
+ * that epoch, which do not say yet that they know the fact at index `leaf`, until it returns false.
+ * A gateway whose lease is over sends no call before it knows. A ledger that one process writes has
+ * none. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_unheard(struct writ_reader *reader, uint64_t leaf, uint64_t but_epoch,
+    bool (*each)(void *ctx, struct writ_view gateway), void *ctx, struct writ_err *err);
+
 /** How much a ledger holds. */
 struct writ_reader_extent {
     uint64_t records;
@@ -171,7 +178,8 @@ WRIT_RESULT writ_reader_review(struct writ_reader *reader, struct writ_view id,
     struct writ_arena *arena, struct writ_reader_review *ret, struct writ_err *err);
 
 /** Calls `each` with the ids of the reviews that are open or have just ended, the oldest first,
- * until it returns false. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+ * until it returns false; it may read from the same reader. WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM. */
 WRIT_RESULT writ_reader_reviews(struct writ_reader *reader,
     bool (*each)(void *ctx, struct writ_view id), void *ctx, struct writ_err *err);
 

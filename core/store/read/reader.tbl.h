@@ -1,5 +1,5 @@
 /* reader.tbl.h - the statements of readers: X(NAME, text). A parameter that is NULL does not
- * filter. */
+ * filter: PostgreSQL takes its type from the comparison, which must come before IS NULL. */
 #ifndef WRIT_STORE_READER_TBL_H
 #define WRIT_STORE_READER_TBL_H
 
@@ -12,15 +12,13 @@
     "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                       \
     "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 "
 #define WRIT_READER_STATEMENTS(X)                                                                  \
-    X(BEGIN, "BEGIN")                                                                              \
-    X(END, "COMMIT")                                                                               \
-    X(LIST, WRIT_READER_ITEMS                                                                      \
-      "WHERE r.kind = 1 AND (?1 IS NULL OR b.tenant = ?1) "                                        \
-      "AND (?2 IS NULL OR b.name = ?2) AND (?3 IS NULL OR r.agent_id = ?3) "                       \
-      "AND (?4 IS NULL OR r.tool = ?4) AND (?5 IS NULL OR r.verdict = ?5) "                        \
-      "AND (?6 IS NULL OR r.time_us < ?6) AND r.leaf >= ?8 AND r.leaf < ?7 "               \
-      "ORDER BY r.leaf DESC")                                                                       \
-    X(CHANGED, WRIT_READER_ITEMS                                                                   \
+    X(LIST, WRIT_SQL_MANY WRIT_READER_ITEMS                                                                      \
+      "WHERE r.kind = 1 AND (b.tenant = ?1 OR ?1 IS NULL) "                                        \
+      "AND (b.name = ?2 OR ?2 IS NULL) AND (r.agent_id = ?3 OR ?3 IS NULL) "                       \
+      "AND (r.tool = ?4 OR ?4 IS NULL) AND (r.verdict = ?5 OR ?5 IS NULL) "                        \
+      "AND (r.time_us < ?6 OR ?6 IS NULL) AND r.leaf >= ?8 AND r.leaf < ?7 "                       \
+      "ORDER BY r.leaf DESC")                                                                      \
+    X(CHANGED, WRIT_SQL_MANY WRIT_READER_ITEMS                                                                   \
       "WHERE r.kind = 1 AND r.decision_id IN (SELECT decision_id FROM record "                     \
       "WHERE leaf >= ?1 AND leaf < ?2) ORDER BY r.leaf")                                           \
     X(CALL, "SELECT r.leaf, r.kind, r.boundary, "                                  \
@@ -28,19 +26,19 @@
       "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.decision_id = ? ORDER BY r.leaf")                 \
     X(BOUNDARY, "SELECT tenant, name, seal_leaf, first_leaf FROM boundary WHERE id = ?")           \
     X(BOUNDARY_NAMED, "SELECT id, tenant, seal_leaf, first_leaf FROM boundary "                    \
-      "WHERE name = ?1 AND (?2 IS NULL OR tenant = ?2)")                                           \
+      "WHERE name = ?1 AND (tenant = ?2 OR ?2 IS NULL)")                                           \
     X(SUCCESSOR, "SELECT decision_id FROM record WHERE about = ? AND kind = 1")                    \
     X(NEAR, "SELECT r.decision_id, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y " \
       "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                             \
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.kind = 1 ORDER BY r.leaf")                        \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
-    X(FACTS, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
+    X(FACTS, WRIT_SQL_MANY "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
     X(EDGE, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                         \
     X(TIME, "SELECT time_us FROM record WHERE leaf = ?")                                           \
-    X(RECORDS, "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "                           \
+    X(RECORDS, WRIT_SQL_MANY "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "                           \
       "line_at(y.bytes, r.leaf - y.leaf), d.time_us, (SELECT line_at(bytes, d.leaf - leaf) "       \
       "FROM body WHERE leaf <= d.leaf ORDER BY leaf DESC LIMIT 1), "                               \
       "coalesce(d.flags, r.flags) FROM record AS r "               \
@@ -50,10 +48,10 @@
       "WHERE r.leaf >= ?1 AND r.leaf < ?2 AND r.kind IN (1, 2) ORDER BY r.leaf")                   \
     X(REVIEWS_WAITING, "SELECT count(*) FROM review AS v JOIN record AS d ON d.leaf = v.leaf "     \
       "JOIN boundary AS b ON b.id = d.boundary WHERE v.arguments IS NOT NULL "                     \
-      "AND (?1 IS NULL OR b.tenant = ?1) AND (?2 IS NULL OR d.agent_id = ?2)")                     \
-    X(REVIEWS, "SELECT id FROM review ORDER BY leaf")                                              \
+      "AND (b.tenant = ?1 OR ?1 IS NULL) AND (d.agent_id = ?2 OR ?2 IS NULL)")                     \
+    X(REVIEWS, WRIT_SQL_MANY "SELECT id FROM review ORDER BY leaf")                                              \
     X(REVIEW, "SELECT arguments FROM review WHERE id = ?")                                         \
-    X(RANGE, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "          \
+    X(RANGE, WRIT_SQL_MANY "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "          \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.boundary = ?3 ORDER BY r.leaf")
 /* clang-format on */

@@ -3,10 +3,8 @@
 #include "store/read/tail.h"
 
 #include "store/disk/disk.h"
-#include "store/disk/file.h"
 #include "store/disk/heads.h"
-
-#define BUSY_US 5000000
+#include "store/read/column.h"
 
 /* An outcome names the leaf of its decision; an event of a review has its decision_id. */
 #define READ_SQL                                                                                   \
@@ -22,8 +20,8 @@
 #define SIZE_SQL "SELECT coalesce(max(leaf) + 1, 0) FROM record"
 
 struct writ_tail {
-    sqlite3 *db;
-    sqlite3_stmt *read, *size;
+    struct writ_sql *sql;
+    struct writ_sql_statement *read, *size;
     struct writ_heads_trust trust; /* has the origin; without keys */
 };
 
@@ -31,24 +29,13 @@ WRIT_RESULT
 writ_tail_open(const char *path, struct writ_tail **ret, struct writ_err *err)
 {
     writ_auto_tail tail = writ_alloc(sizeof *tail);
-    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-    int rc;
-
     if (tail == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
     }
-    WRIT_TRY(writ_file_name(path, &file, err));
-    WRIT_TRY(writ_file_check(&file, err));
-    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &tail->db, err));
-    WRIT_TRY(writ_heads_trust(tail->db, NULL, &tail->trust, err));
-    rc = sqlite3_prepare_v3(tail->db, READ_SQL, -1, SQLITE_PREPARE_PERSISTENT, &tail->read, NULL);
-    if (rc == SQLITE_OK) {
-        rc = sqlite3_prepare_v3(
-            tail->db, SIZE_SQL, -1, SQLITE_PREPARE_PERSISTENT, &tail->size, NULL);
-    }
-    if (rc != SQLITE_OK) {
-        return writ_disk_fault(tail->db, rc, NULL, err);
-    }
+    WRIT_TRY(writ_disk_connect_reader(path, &tail->sql, err));
+    WRIT_TRY(writ_heads_trust(tail->sql, NULL, &tail->trust, err));
+    WRIT_TRY(writ_sql_prepare(tail->sql, WRIT_SQL_MANY READ_SQL, &tail->read, err));
+    WRIT_TRY(writ_sql_prepare(tail->sql, SIZE_SQL, &tail->size, err));
     *ret = WRIT_TAKE(tail);
     return WRIT_DONE;
 }
@@ -58,9 +45,9 @@ writ_tail_close(struct writ_tail *tail)
 {
     if (tail != NULL) {
         writ_heads_trust_wipe(&tail->trust);
-        (void)sqlite3_finalize(tail->read);
-        (void)sqlite3_finalize(tail->size);
-        (void)sqlite3_close(tail->db);
+        writ_sql_finalize(tail->read);
+        writ_sql_finalize(tail->size);
+        writ_sql_close(tail->sql);
         writ_free(tail);
     }
 }
@@ -74,13 +61,12 @@ writ_tail_origin(const struct writ_tail *tail)
 WRIT_RESULT
 writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err)
 {
-    int rc = sqlite3_step(tail->size);
-    uint64_t size = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(tail->size, 0) : 0;
+    bool row = false;
+    writ_result result = writ_sql_step(tail->size, &row, err);
+    uint64_t size = row ? (uint64_t)writ_sql_int(tail->size, 0) : 0;
 
-    (void)sqlite3_reset(tail->size);
-    if (rc != SQLITE_ROW) {
-        return writ_disk_fault(tail->db, rc, NULL, err);
-    }
+    writ_sql_reset(tail->size);
+    WRIT_TRY(result);
     *ret = size;
     return WRIT_DONE;
 }
@@ -89,17 +75,18 @@ static WRIT_RESULT
 read_rows(struct writ_tail *tail, uint64_t leaf,
     bool (*each)(void *ctx, const struct writ_tail_record *record), void *ctx, struct writ_err *err)
 {
-    sqlite3_stmt *s = tail->read;
-    int rc = sqlite3_step(s);
+    struct writ_sql_statement *s = tail->read;
+    bool row = false;
 
-    for (; rc == SQLITE_ROW; rc = sqlite3_step(s)) {
+    WRIT_TRY(writ_sql_step(s, &row, err));
+    while (row) {
         const struct writ_tail_record record = {
-            .leaf = (uint64_t)sqlite3_column_int64(s, 0),
-            .kind = sqlite3_column_int(s, 1),
-            .time_us = sqlite3_column_int64(s, 2),
-            .body = writ_disk_column(s, 3),
-            .decision = writ_disk_column(s, 4),
-            .note = writ_disk_column(s, 5),
+            .leaf = (uint64_t)writ_sql_int(s, 0),
+            .kind = writ_sql_int(s, 1),
+            .time_us = writ_sql_int(s, 2),
+            .body = writ_column_bytes(s, 3),
+            .decision = writ_column_bytes(s, 4),
+            .note = writ_column_bytes(s, 5),
         };
 
         if (record.leaf != leaf++) {
@@ -109,8 +96,9 @@ read_rows(struct writ_tail *tail, uint64_t leaf,
         if (!each(ctx, &record)) {
             return WRIT_DONE;
         }
+        WRIT_TRY(writ_sql_step(s, &row, err));
     }
-    return rc == SQLITE_DONE ? WRIT_DONE : writ_disk_fault(tail->db, rc, NULL, err);
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
@@ -119,9 +107,9 @@ writ_tail_read(struct writ_tail *tail, uint64_t leaf, uint64_t most,
 {
     writ_result result;
 
-    (void)sqlite3_bind_int64(tail->read, 1, (int64_t)leaf);
-    (void)sqlite3_bind_int64(tail->read, 2, (int64_t)most);
+    writ_sql_bind_int(tail->read, 1, (int64_t)leaf);
+    writ_sql_bind_int(tail->read, 2, (int64_t)most);
     result = read_rows(tail, leaf, each, ctx, err);
-    (void)sqlite3_reset(tail->read);
+    writ_sql_reset(tail->read);
     return result;
 }

@@ -3,13 +3,12 @@
 #include "store/read/verify.h"
 
 #include "evidence/record/profile.h"
-#include "store/disk/file.h"
+#include "store/disk/lines.h"
 #include "store/read/check.h"
 
 #define BATCH        512
-#define NODES_MAX    (64 << 20) /* digests of one group */
-#define BUCKETS      16384      /* of each map: more entries only make it slower */
-#define BUSY_US      5000000
+#define NODES_MAX    (64 << 20)  /* digests of one group */
+#define BUCKETS      16384       /* of each map: more entries only make it slower */
 #define RECORD_ARENA (128 << 20) /* memory to read one record */
 
 static const char *const texts[WRIT_CHECK_SQL_COUNT] = {
@@ -18,31 +17,88 @@ static const char *const texts[WRIT_CHECK_SQL_COUNT] = {
 #undef CHECK_TEXT
 };
 
+/* ---- bodies ---- */
+
+/* Takes the row at which BODIES stands, and steps to the next one. */
+static WRIT_RESULT
+take_row(struct writ_check *v)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_BODIES];
+
+    writ_buf_clear(&v->read.bytes);
+    writ_buf_put(&v->read.bytes, writ_column_bytes(s, 1));
+    WRIT_TRY(writ_buf_check(&v->read.bytes, v->err));
+    v->read.rest = writ_buf_view(&v->read.bytes);
+    v->read.lines = writ_lines_count(v->read.rest);
+    v->read.leaf = v->read.at = (uint64_t)writ_sql_int(s, 0);
+    v->read.has_row = true;
+    return writ_check_next(v, WRIT_CHECK_SQL_BODIES, &v->read.has_next, v->err);
+}
+
+/* Begins before the body of record `leaf`. */
+static WRIT_RESULT
+begin_bodies(struct writ_check *v, uint64_t leaf, uint64_t last)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_BODIES];
+
+    writ_sql_bind_int(s, 1, (int64_t)leaf);
+    writ_sql_bind_int(s, 2, (int64_t)last);
+    writ_sql_bind_int(s, 3, BATCH);
+    v->read.rest = writ_view(NULL, 0);
+    v->read.has_row = false;
+    return writ_check_next(v, WRIT_CHECK_SQL_BODIES, &v->read.has_next, v->err);
+}
+
+/* The body of record `leaf`, which is after the last one that was asked for; empty: it has none. */
+static WRIT_RESULT
+find_body(struct writ_check *v, uint64_t leaf, struct writ_view *ret)
+{
+    size_t end;
+
+    while (v->read.has_next &&
+           (uint64_t)writ_sql_int(v->statements[WRIT_CHECK_SQL_BODIES], 0) <= leaf) {
+        WRIT_TRY(take_row(v));
+    }
+    for (; v->read.rest.ptr != NULL && v->read.at < leaf; v->read.at++) {
+        end = writ_view_find(v->read.rest, '\n');
+        v->read.rest = end == v->read.rest.len
+                           ? writ_view(NULL, 0)
+                           : writ_view_sub(v->read.rest, end + 1, v->read.rest.len);
+    }
+    *ret = v->read.rest.ptr == NULL
+               ? writ_view("", 0)
+               : writ_view_sub(v->read.rest, 0, writ_view_find(v->read.rest, '\n'));
+    return WRIT_DONE;
+}
+
 /* ---- all records ---- */
 
 /* Checks up to BATCH records from *leaf on. */
 static WRIT_RESULT
 check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_RECORDS];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_RECORDS];
+    struct writ_view body;
     bool row = false;
 
-    (void)sqlite3_bind_int64(s, 1, (int64_t)*leaf);
-    (void)sqlite3_bind_int64(s, 2, (int64_t)last);
-    (void)sqlite3_bind_int64(s, 3, BATCH);
+    WRIT_TRY(begin_bodies(v, *leaf, last));
+    writ_sql_bind_int(s, 1, (int64_t)*leaf);
+    writ_sql_bind_int(s, 2, (int64_t)last);
+    writ_sql_bind_int(s, 3, BATCH);
     WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_RECORDS, &row, v->err));
     if (!row) {
         writ_check_problem(v, *leaf, "records are missing up to %llu", (unsigned long long)last);
         *leaf = last + 1;
     }
     while (row) {
-        uint64_t at = (uint64_t)sqlite3_column_int64(s, 0);
+        uint64_t at = (uint64_t)writ_sql_int(s, 0);
 
         if (at != *leaf) {
             writ_check_problem(v, *leaf, "records are missing before %llu", (unsigned long long)at);
         }
         writ_arena_reset(v->arena);
-        WRIT_TRY(writ_check_record(v, s, at));
+        WRIT_TRY(find_body(v, at, &body));
+        WRIT_TRY(writ_check_record(v, s, at, body));
         *leaf = at + 1;
         WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_RECORDS, &row, v->err));
     }
@@ -52,19 +108,18 @@ check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
 static WRIT_RESULT
 head(struct writ_check *v, int64_t *ret_last)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_HEAD];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_HEAD];
     bool row = false;
 
     WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_HEAD, &row, v->err));
-    *ret_last = sqlite3_column_int64(s, 0);
-    if (sqlite3_column_int64(s, 4) != *ret_last + 1) {
+    *ret_last = writ_sql_int(s, 0);
+    if (writ_sql_int(s, 4) != *ret_last + 1) {
         writ_check_problem(v, 0, "the last checkpoint is not over all records");
     }
-    if (sqlite3_column_int64(s, 1) != *ret_last || sqlite3_column_int64(s, 2) < 0 ||
-        sqlite3_column_int64(s, 3) < 0) {
+    if (writ_sql_int(s, 1) != *ret_last || writ_sql_int(s, 2) < 0 || writ_sql_int(s, 3) < 0) {
         writ_check_problem(v, 0, "there are records without body or bodies without record");
     }
-    (void)sqlite3_reset(s);
+    writ_sql_reset(s);
     return WRIT_DONE;
 }
 
@@ -72,12 +127,12 @@ head(struct writ_check *v, int64_t *ret_last)
 static WRIT_RESULT
 read_last_now(struct writ_check *v, int64_t *ret)
 {
-    sqlite3_stmt *s = v->statements[WRIT_CHECK_SQL_HEAD];
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_HEAD];
     bool row = false;
 
     WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_HEAD, &row, v->err));
-    *ret = sqlite3_column_int64(s, 0);
-    (void)sqlite3_reset(s);
+    *ret = writ_sql_int(s, 0);
+    writ_sql_reset(s);
     return WRIT_DONE;
 }
 
@@ -86,15 +141,15 @@ static WRIT_RESULT
 check_count(struct writ_check *v, enum writ_check_statement which, int64_t last, uint64_t wanted,
     const char *what)
 {
-    sqlite3_stmt *s = v->statements[which];
+    struct writ_sql_statement *s = v->statements[which];
     bool row = false;
 
-    (void)sqlite3_bind_int64(s, 1, last);
+    writ_sql_bind_int(s, 1, last);
     WRIT_TRY(writ_check_next(v, which, &row, v->err));
-    if (sqlite3_column_int64(s, 0) != (int64_t)wanted) {
+    if (writ_sql_int(s, 0) != (int64_t)wanted) {
         writ_check_problem(v, 0, "%s", what);
     }
-    (void)sqlite3_reset(s);
+    writ_sql_reset(s);
     return WRIT_DONE;
 }
 
@@ -108,7 +163,8 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
     while ((int64_t)leaf <= last) {
         writ_result result = check_batch(v, &leaf, (uint64_t)last);
 
-        (void)sqlite3_reset(v->statements[WRIT_CHECK_SQL_RECORDS]);
+        writ_sql_reset(v->statements[WRIT_CHECK_SQL_RECORDS]);
+        writ_sql_reset(v->statements[WRIT_CHECK_SQL_BODIES]);
         WRIT_TRY(result);
         if (progress != NULL && !progress(ctx, leaf, (uint64_t)last + 1)) {
             WRIT_FAIL(v->err, WRIT_E_BUSY, "the verification was stopped");
@@ -121,7 +177,9 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
     WRIT_TRY(writ_check_content(v, progress, ctx));
-    return writ_check_manifest(v, progress, ctx);
+    /* where several gateways write, what each keeps for its start is signed, and checked there */
+    return writ_sql_sqlite_of(v->sql) == NULL ? writ_check_shared(v)
+                                              : writ_check_manifest(v, progress, ctx);
 }
 
 /* ---- around it ---- */
@@ -129,21 +187,10 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
 static WRIT_RESULT
 prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
 {
-    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-
-    WRIT_TRY(writ_file_name(path, &file, v->err));
-    WRIT_TRY(writ_file_check(&file, v->err));
-    WRIT_TRY(writ_disk_connect(path, true, BUSY_US, &v->db, v->err));
-    for (int i = 0; i < WRIT_CHECK_SQL_COUNT; i++) {
-        int rc = sqlite3_prepare_v3(
-            v->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &v->statements[i], NULL);
-
-        if (rc != SQLITE_OK) {
-            return writ_disk_fault(v->db, rc, NULL, v->err);
-        }
-    }
-    WRIT_TRY(writ_heads_open(v->db, &v->heads, v->err));
-    WRIT_TRY(writ_heads_trust(v->db, ring, &v->trust, v->err));
+    WRIT_TRY(writ_disk_connect_reader(path, &v->sql, v->err));
+    WRIT_TRY(writ_sql_prepare_all(v->sql, texts, WRIT_CHECK_SQL_COUNT, v->statements, v->err));
+    WRIT_TRY(writ_heads_open(v->sql, &v->heads, v->err));
+    WRIT_TRY(writ_heads_trust(v->sql, ring, &v->trust, v->err));
     v->report->is_signed = ring != NULL;
     v->arena = writ_arena_new(RECORD_ARENA);
     if (v->arena == NULL) {
@@ -161,12 +208,11 @@ wipe(struct writ_check *v)
     writ_arena_free(v->arena);
     writ_buf_wipe(&v->scratch);
     writ_buf_wipe(&v->nodes);
+    writ_buf_wipe(&v->read.bytes);
     writ_heads_trust_wipe(&v->trust);
     writ_heads_close(&v->heads);
-    for (int i = 0; i < WRIT_CHECK_SQL_COUNT; i++) {
-        (void)sqlite3_finalize(v->statements[i]);
-    }
-    (void)sqlite3_close(v->db);
+    writ_sql_finalize_all(v->statements, WRIT_CHECK_SQL_COUNT);
+    writ_sql_close(v->sql);
 }
 
 WRIT_RESULT
@@ -181,6 +227,7 @@ writ_verify_ledger(const char *path, const struct writ_keyring *ring,
         .bodies = UINT64_MAX,
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),
         .nodes = writ_buf_make(NODES_MAX),
+        .read.bytes = writ_buf_make(WRIT_DISK_BYTES_MAX),
         .err = err,
     };
     writ_result result;

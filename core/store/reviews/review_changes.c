@@ -311,7 +311,8 @@ writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *rev
 
 /* ---- from the disk ---- */
 
-/* Reads the records of a review, in order. */
+/* Reads the records of a review, in order, as far as the memory knows the log: a gateway takes the
+ * later ones one by one. */
 static WRIT_RESULT
 read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed *review,
     struct writ_arena *scratch, struct writ_err *err)
@@ -321,10 +322,13 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
 
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id));
     while (row) {
-        if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
+        uint64_t leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+
+        if (leaf < ledger->log.next_leaf &&
+            writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
             struct writ_view body = writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2);
 
-            review->changed = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+            review->changed = leaf;
             WRIT_TRY(writ_vouch(ledger, review->changed, body, err));
             WRIT_TRY(writ_reviews_hear(&review->story, body, review, review->arena, scratch, err));
         }
@@ -351,6 +355,9 @@ writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id, struct
     if (writ_is_ok(result)) {
         result = read_story(ledger, id, review, scratch, err);
         writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+        if (!writ_is_ok(result)) { /* read again when the connection is back */
+            writ_reviews_remove(&ledger->reviews, review);
+        }
     }
     writ_arena_free(scratch);
     WRIT_TRY(result);
@@ -369,6 +376,28 @@ writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id, struct
         review->boundary = boundary;
         boundary->in_flight++; /* keeps (3) */
     }
+    return WRIT_DONE;
+}
+
+/* ---- from other gateways ---- */
+
+WRIT_RESULT
+writ_review_changes_hear(struct writ_ledger *ledger, struct writ_reviewed *review, uint64_t leaf,
+    struct writ_view body, struct writ_err *err)
+{
+    struct writ_arena *scratch = writ_arena_new(WRIT_REVIEWS_SCRATCH);
+    writ_result result;
+
+    if (scratch == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    result = writ_reviews_hear(&review->story, body, review, review->arena, scratch, err);
+    writ_arena_free(scratch);
+    WRIT_TRY(result);
+    review->until_us = writ_reviews_until(review);
+    review->changed = ledger->reviews.changed = leaf;
+    let_boundary_go(ledger, review);
+    writ_review_changes_release(ledger, review, 0, WRIT_OK);
     return WRIT_DONE;
 }
 

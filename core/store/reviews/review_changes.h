@@ -36,6 +36,11 @@ WRIT_RESULT writ_review_changes_load(struct writ_ledger *ledger, struct writ_vie
     struct writ_tag name, uint64_t leaf, struct writ_boundary *boundary, const struct writ_row *row,
     struct writ_err *err);
 
+/** Takes the next record of a review that is in the table, which another gateway wrote, and ends
+ * the entries that wait for it. WRIT_E_MISMATCH, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_review_changes_hear(struct writ_ledger *ledger, struct writ_reviewed *review,
+    uint64_t leaf, struct writ_view body, struct writ_err *err);
+
 /**
  * Reads the review context from the row of the review, into the arena. It is compared with the
  * record that opened the review each time: a changed row is not shown, and poisons the ledger.

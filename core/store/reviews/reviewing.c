@@ -9,6 +9,7 @@
 #include "base/id.h"
 #include "store/reviews/review_changes.h"
 #include "store/write/group.h"
+#include "store/write/turn.h"
 
 #define SWEEP_ARENA  (1 << 20)
 #define SALT_BYTES   16
@@ -378,10 +379,17 @@ writ_reviewing_sweep(struct writ_ledger *ledger)
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
     struct writ_reviewed *review = ledger->reviews.ring;
     struct writ_arena *arena = review != NULL ? writ_arena_new(SWEEP_ARENA) : NULL;
+    struct writ_err err = {0};
 
     if (arena == NULL) {
         return;
     }
+    if (!writ_is_ok(writ_turn_enter(ledger, &err))) {
+        writ_group_trouble(ledger, &err);
+        writ_arena_free(arena);
+        return;
+    }
+    review = ledger->reviews.ring; /* others may have ended some */
     for (size_t i = ledger->reviews.count; i > 0 && writ_group_has_room(&ledger->group); i--) {
         struct writ_reviews_changes changes = {.n = 0};
 

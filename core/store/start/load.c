@@ -10,10 +10,12 @@
 
 #include "store/disk/reread.h"
 #include "store/reviews/review_changes.h"
+#include "store/start/fleet.h"
 #include "store/start/image.h"
 #include "store/start/keeping.h"
 #include "store/start/manifest.h"
 #include "store/start/resuming.h"
+#include "store/start/taking.h"
 #include "store/write/charges.h"
 #include "store/write/ending.h"
 #include "store/write/facts.h"
@@ -22,20 +24,15 @@
 
 struct loading {
     struct writ_ledger *ledger;
-    struct writ_boundary *past; /* stands for every boundary that is sealed */
+    struct writ_taking taking;
     uint64_t first_leaf;
     uint64_t manifest_leaf; /* records that the manifest covers; 0: no manifest */
     struct writ_buf image;
     int64_t since_us; /* records before are of no interest by their time */
-    int64_t wall_us, mono_us;
     struct writ_err *err;
 };
 
-#define US_PER_S       INT64_C(1000000)
 #define REVIEWED_ARENA (8 << 20) /* memory to read the decision of a review */
-
-/* calls without an outcome while reading: also those whose outcome comes later in the log */
-#define IN_FLIGHT_FACTOR 4
 
 #define CONTRADICTS(l, ...) WRIT_FAIL((l)->err, WRIT_E_MISMATCH, __VA_ARGS__)
 
@@ -51,7 +48,7 @@ load_head(struct loading *l)
     WRIT_TRY(writ_disk_query(disk, WRIT_SQL_LAST_RECORD, &row, l->err, ""));
     if (row) {
         ledger->log.next_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 0) + 1;
-        ledger->log.last_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
+        ledger->log.last_us = ledger->log.edge_us = writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 1);
     }
     writ_disk_end(disk, WRIT_SQL_LAST_RECORD);
     if (ledger->log.last_us >= WRIT_TIME_MOST_US) { /* no later time would be left for the next
@@ -81,7 +78,7 @@ load_boundary(struct loading *l)
     writ_boundaries_number(
         &ledger->boundaries, boundary, (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 0));
     boundary->first_leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARIES_OPEN, 3);
-    boundary->active_us = l->mono_us;
+    boundary->active_us = l->taking.mono_us;
     if (l->manifest_leaf == 0 && boundary->first_leaf < l->first_leaf) {
         l->first_leaf = boundary->first_leaf;
         l->since_us = INT64_MAX; /* it is the first one because of an open boundary, not of its
@@ -163,173 +160,8 @@ load_results(struct loading *l)
 /* ---- the log ---- */
 
 static WRIT_RESULT
-load_claim(struct loading *l, const struct writ_row *row, const struct writ_said *said,
-    struct writ_flight *flight)
-{
-    struct writ_claim_facts facts = {.call = writ_tag_read(row->claim + WRIT_TAG_BYTES),
-        .leaf = row->leaf,
-        .boundary = row->boundary,
-        .made_us = row->time_us,
-        .kept_us = said->claimed_us};
-
-    if (facts.kept_us > l->ledger->keeping.most_us &&
-        facts.made_us >
-            l->ledger->log.last_us - facts.kept_us) { /* others like it may be further back */
-        CONTRADICTS(l,
-            "record %llu claims its key for %lld seconds, longer than the ledger notes: see `writ "
-            "ledger verify`, or start once with ledger.claims_kept at least so long",
-            (unsigned long long)row->leaf, (long long)(facts.kept_us / US_PER_S));
-    }
-    flight->hold = writ_claims_add(&l->ledger->claims, writ_tag_read(row->claim),
-        writ_tag_read(row->claim + 2 * WRIT_TAG_BYTES), &facts);
-    if (flight->hold == NULL) {
-        WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for the claims");
-    }
-    return WRIT_DONE;
-}
-
-/* Takes over the claim of the decision before, and its place in flight. */
-static WRIT_RESULT
-load_followed(struct loading *l, const struct writ_row *row, const struct writ_said *said,
-    struct writ_flight *flight)
-{
-    struct writ_flight *before = writ_flights_find(&l->ledger->flights, row->about);
-
-    if (before == NULL) { /* older than the first record that matters */
-        return WRIT_DONE;
-    }
-    if (!writ_view_equal(before->decision_id, said->supersedes)) {
-        CONTRADICTS(l, "record %llu does not name the decision that it follows",
-            (unsigned long long)row->leaf);
-    }
-    flight->hold = before->hold;
-    if (flight->hold != NULL) {
-        flight->hold->facts.leaf = row->leaf;
-    }
-    writ_flights_remove(&l->ledger->flights, before);
-    return WRIT_DONE;
-}
-
-/* Whether the row of a boundary that is not open, at which the statement stands, belongs to a
- * record that names it and has its seal, in the rows read or after them. */
-static bool
-is_sealed(const struct loading *l, const struct writ_row *row, const struct writ_said *said)
-{
-    struct writ_disk *disk = &l->ledger->disk;
-    uint64_t seal = (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_SEALED, 2);
-    bool ends = row->kind == WRIT_ROW_SEAL;
-
-    return (ends ||
-               writ_view_equal(writ_disk_bytes(disk, WRIT_SQL_BOUNDARY_SEALED, 0), said->tenant)) &&
-           writ_view_equal(writ_disk_bytes(disk, WRIT_SQL_BOUNDARY_SEALED, 1), said->boundary_id) &&
-           writ_disk_int(disk, WRIT_SQL_BOUNDARY_SEALED, 3) == WRIT_ROW_SEAL &&
-           (uint64_t)writ_disk_int(disk, WRIT_SQL_BOUNDARY_SEALED, 4) == row->boundary &&
-           (ends ? seal == row->leaf : seal > row->leaf);
-}
-
-/* A boundary that its row calls sealed must have a seal: a claim stands as long as its boundary is
- * open. */
-static WRIT_RESULT
-check_sealed(struct loading *l, const struct writ_row *row, const struct writ_said *said)
-{
-    struct writ_disk *disk = &l->ledger->disk;
-    bool found = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_BOUNDARY_SEALED, &found, l->err, "u", row->boundary);
-
-    found = writ_is_ok(result) && found && is_sealed(l, row, said);
-    writ_disk_end(disk, WRIT_SQL_BOUNDARY_SEALED);
-    WRIT_TRY(result);
-    if (!found) {
-        CONTRADICTS(l,
-            "the boundary of record %llu is called sealed, and is not: see `writ ledger "
-            "verify`",
-            (unsigned long long)row->leaf);
-    }
-    return WRIT_DONE;
-}
-
-/* Checks that the decision is in the boundary that it names, as the next one in it. */
-static WRIT_RESULT
-place_decision(struct loading *l, const struct writ_row *row, const struct writ_said *said,
-    struct writ_boundary *boundary)
-{
-    struct writ_boundary *named;
-    struct writ_tag tag;
-
-    WRIT_TRY(writ_boundaries_tag(said->tenant, said->boundary_id, &tag, l->err));
-    named = writ_boundaries_find(&l->ledger->boundaries, tag, said->tenant, said->boundary_id);
-    if (named != (boundary == l->past ? NULL : boundary)) {
-        CONTRADICTS(l, "record %llu stands in another boundary than the one that it names",
-            (unsigned long long)row->leaf);
-    }
-    if (named == NULL) {
-        return check_sealed(l, row, said);
-    }
-    if (row->seq == 0) {
-        WRIT_TRY(writ_boundaries_charge(&l->ledger->boundaries, boundary, row->agent_id, l->err));
-    }
-    if (row->seq != boundary->next_seq || row->decision_id.ptr == NULL) {
-        CONTRADICTS(l, "record %llu does not follow in its boundary: see `writ ledger verify`",
-            (unsigned long long)row->leaf);
-    }
-    boundary->next_seq++;
-    return writ_seal_hash_add(&boundary->hash, row->decision_id, l->err);
-}
-
-static WRIT_RESULT
-load_decision(struct loading *l, const struct writ_row *row, const struct writ_said *said,
-    struct writ_boundary *boundary)
-{
-    struct writ_flight *flight;
-
-    WRIT_TRY(place_decision(l, row, said, boundary));
-    if ((row->flags & WRIT_ROW_GRANTED) == 0) {
-        return WRIT_DONE;
-    }
-    if (l->ledger->flights.count >= IN_FLIGHT_FACTOR * l->ledger->options.in_flight_max) {
-        WRIT_FAIL(l->err, WRIT_E_LIMIT, "too many calls have no outcome: raise the limit");
-    }
-    flight = writ_flights_add(
-        &l->ledger->flights, boundary, row->leaf, row->decision_id, writ_view(NULL, 0));
-    if (flight == NULL) {
-        WRIT_FAIL(l->err, WRIT_E_NOMEM, "no memory for calls in flight");
-    }
-    if ((row->flags & WRIT_ROW_FOLLOWS) != 0) {
-        return load_followed(l, row, said, flight);
-    }
-    return row->claim == NULL ? WRIT_DONE : load_claim(l, row, said, flight);
-}
-
-static WRIT_RESULT
-load_outcome(struct loading *l, const struct writ_row *row, const struct writ_boundary *boundary)
-{
-    struct writ_flight *flight = writ_flights_find(&l->ledger->flights, row->about);
-    struct writ_hold *hold = flight == NULL ? NULL : flight->hold;
-
-    if (flight == NULL && (boundary == l->past || row->verdict == WRIT_OUTCOME_BLOCKED)) {
-        return WRIT_DONE; /* of a decision that was not granted, or is older than the first record
-                             that matters */
-    }
-    if (flight == NULL || !writ_view_equal(flight->decision_id, row->decision_id)) {
-        CONTRADICTS(l, "record %llu is the outcome of another call: see `writ ledger verify`",
-            (unsigned long long)row->leaf);
-    }
-    if (hold != NULL && (row->flags & WRIT_ROW_NOTHING_RAN) != 0) {
-        writ_claims_remove(&l->ledger->claims, hold);
-    } else if (hold != NULL) {
-        writ_claims_conclude(&l->ledger->claims, hold, (uint8_t)row->verdict,
-            (row->flags & WRIT_ROW_INTERRUPTED) != 0);
-    }
-    writ_flights_remove(&l->ledger->flights, flight);
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
 load_row(struct loading *l, const struct writ_row *row, const struct writ_said *said)
 {
-    struct writ_boundary *boundary = writ_boundaries_at(&l->ledger->boundaries, row->boundary);
-
     if (row->leaf < l->first_leaf) { /* it shows that no earlier record matters */
         if (row->time_us >= l->since_us) {
             CONTRADICTS(l, "records before %llu have wrong times in their columns",
@@ -337,30 +169,7 @@ load_row(struct loading *l, const struct writ_row *row, const struct writ_said *
         }
         return WRIT_DONE;
     }
-    if (boundary == NULL) {
-        boundary = l->past;
-    } else {
-        int64_t ago_us = l->wall_us - row->time_us;
-
-        boundary->active_us = l->mono_us - (ago_us > 0 ? ago_us : 0);
-    }
-    switch (row->kind) {
-    case WRIT_ROW_DECISION:
-        return load_decision(l, row, said, boundary);
-    case WRIT_ROW_OUTCOME:
-        return load_outcome(l, row, boundary);
-    case WRIT_ROW_SEAL:
-        if (boundary != l->past) {
-            CONTRADICTS(
-                l, "record %llu seals a boundary that is open", (unsigned long long)row->leaf);
-        }
-        return check_sealed(l, row, said);
-    case WRIT_ROW_FACT:   /* read apart: facts.h */
-    case WRIT_ROW_REVIEW: /* read with their review, and only while that still matters */
-    case WRIT_ROW_NONE:
-        break;
-    }
-    return WRIT_DONE;
+    return writ_taking_row(&l->taking, row, said);
 }
 
 /* Writes claims to the disk, as in operation, so that memory holds only some of them at a time. */
@@ -369,15 +178,14 @@ make_room(struct loading *l, struct writ_reread *records)
 {
     struct writ_ledger *ledger = l->ledger;
 
-    if (ledger->claims.concluded < ledger->options.segment_claims) {
-        return WRIT_DONE;
+    if (ledger->claims.concluded < ledger->options.segment_claims || ledger->sharing != NULL) {
+        return WRIT_DONE; /* where others write, one state of the database is read, until its end */
     }
     writ_reread_rest(records);
     writ_once_sweep(ledger);
     WRIT_TRY(writ_manifest_work(ledger, SIZE_MAX, l->err));
     /* no reader needs the write-ahead log: copy it into the file and begin an empty one */
-    (void)sqlite3_wal_checkpoint_v2(ledger->disk.db, "main", SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    return WRIT_DONE;
+    return writ_disk_copy_wal(&ledger->disk, l->err);
 }
 
 static WRIT_RESULT
@@ -557,12 +365,14 @@ interrupt_all(struct loading *l)
             if (flight->wait != NULL && !l->ledger->options.resume) {
                 continue;
             }
-            if (flight->boundary == l->past) {
+            if (flight->boundary == l->taking.past) {
                 CONTRADICTS(l, "record %llu was granted under a sealed boundary and has no outcome",
                     (unsigned long long)flight->leaf);
             }
-            WRIT_TRY(writ_ending_given_up(
-                l->ledger, flight, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN, l->err));
+            if (l->ledger->sharing == NULL) { /* else fleet.h ends those of dead gateways */
+                WRIT_TRY(writ_ending_given_up(
+                    l->ledger, flight, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN, l->err));
+            }
         }
     }
     return WRIT_DONE;
@@ -593,7 +403,8 @@ take_image(struct loading *l)
     if (l->manifest_leaf == 0) {
         return WRIT_DONE;
     }
-    result = writ_image_take(l->ledger, writ_buf_view(&l->image), l->manifest_leaf, l->past, &why);
+    result = writ_image_take(
+        l->ledger, writ_buf_view(&l->image), l->manifest_leaf, l->taking.past, &why);
     writ_buf_wipe(&l->image);
     if (result.code == WRIT_E_MISMATCH) {
         CONTRADICTS(l,
@@ -629,7 +440,7 @@ load(struct loading *l)
     WRIT_TRY(take_image(l));
     WRIT_TRY(writ_once_begin(l->ledger, l->err));
     l->ledger->log.vouched = l->first_leaf > 0 ? l->first_leaf - 1 : 0;
-    if (options->resume) {
+    if (options->resume && l->ledger->sharing == NULL) {
         WRIT_TRY(writ_resuming_forget_sessions(&l->ledger->disk, l->err));
     }
     WRIT_TRY(load_sessions(l));
@@ -650,17 +461,25 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct loading l = {
         .ledger = ledger,
-        .wall_us = writ_clock_wall_us(ledger->options.clock),
-        .mono_us = writ_clock_mono_us(ledger->options.clock),
+        .taking = writ_taking_now(ledger, err),
         .err = err,
     };
     writ_result result;
 
-    l.past = writ_alloc(sizeof *l.past);
-    if (l.past == NULL) {
+    l.taking.past = writ_alloc(sizeof *l.taking.past);
+    if (l.taking.past == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
     }
     result = load(&l);
+    if (ledger->sharing != NULL) { /* begun by the opening */
+        writ_sql_rollback(ledger->disk.sql);
+        if (writ_is_ok(result)) {
+            result = writ_fleet_join(ledger, err);
+        }
+        if (writ_is_ok(result) && ledger->options.resume) {
+            result = writ_resuming_forget_sessions(&ledger->disk, err);
+        }
+    }
     if (writ_is_ok(result)) {
         writ_once_sweep(ledger);
         result = writ_ending_flush(ledger);
@@ -676,6 +495,6 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
     }
     ledger->log.loaded = writ_is_ok(result);
     writ_buf_wipe(&l.image);
-    writ_free(l.past);
+    writ_free(l.taking.past);
     return result;
 }

@@ -7,6 +7,7 @@
 #include "store/start/image.h"
 #include "store/write/group.h"
 #include "store/write/once.h"
+#include "store/write/turn.h"
 
 #define PIECE_PER  128           /* another piece for so many records of a group */
 #define TURN_ALL   ((size_t)256) /* records that would justify a transaction of its own */
@@ -159,9 +160,8 @@ write_both(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 transact(struct writ_ledger *ledger, struct writ_err *err)
 {
-    WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    WRIT_TRY(writ_disk_finish(&ledger->disk, write_both(ledger, err), err));
+    WRIT_TRY(writ_turn_begin(ledger, err));
+    WRIT_TRY(writ_turn_finish(ledger, write_both(ledger, err), err));
     writ_once_written(ledger);
     writ_manifest_written(ledger);
     return WRIT_DONE;
@@ -231,7 +231,7 @@ check_root(
     if (stated->leaf == 0 || stated->leaf > ledger->log.edge.size) {
         DOES_NOT_HOLD(err, "is over more records than there are");
     }
-    WRIT_TRY(writ_heads_open(ledger->disk.db, &heads, err));
+    WRIT_TRY(writ_heads_open(ledger->disk.sql, &heads, err));
     source = writ_heads_source(&heads);
     result = writ_tree_edge_of(&source, stated->leaf, &edge, err);
     writ_heads_close(&heads);

@@ -167,12 +167,29 @@ check_outside(struct opening *o)
     return o->ledger->options.resume ? WRIT_DONE : check_pinned(o);
 }
 
+/* Refuses the copy of a ledger that has not all of it yet (read/copy.h). */
+static WRIT_RESULT
+check_copied(struct opening *o)
+{
+    struct writ_disk *disk = &o->ledger->disk;
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_COPYING_GET, &row, o->err, "");
+
+    writ_disk_end(disk, WRIT_SQL_COPYING_GET);
+    WRIT_TRY(result);
+    if (row) {
+        REFUSE(o, "the ledger is a copy that is not complete: run `writ ledger copy` again");
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 check(struct opening *o)
 {
     uint64_t records = 0;
     writ_result result;
 
+    WRIT_TRY(check_copied(o));
     WRIT_TRY(count_records(o, &records));
     result = writ_heads_at(&o->heads, UINT64_MAX, o->arena, &o->head, o->err);
     if (result.code == WRIT_E_ABSENT && records == 0) {
@@ -195,7 +212,7 @@ check(struct opening *o)
 static WRIT_RESULT
 take_keys(struct writ_ledger *ledger, struct writ_err *err)
 {
-    WRIT_TRY(writ_heads_trust(ledger->disk.db, ledger->options.keyring, &ledger->trust, err));
+    WRIT_TRY(writ_heads_trust(ledger->disk.sql, ledger->options.keyring, &ledger->trust, err));
     if (ledger->trust.signer == NULL || ledger->trust.own == NULL) {
         WRIT_FAIL(err, WRIT_E_INVALID,
             "a ledger is opened with an active Ed25519 key of its own: make one with `writ keys "
@@ -210,8 +227,11 @@ writ_opening_check(struct writ_ledger *ledger, struct writ_err *err)
     struct opening o = {.ledger = ledger, .err = err};
     writ_result result;
 
+    if (ledger->sharing != NULL) { /* others write meanwhile */
+        WRIT_TRY(writ_sql_begin(ledger->disk.sql, WRIT_SQL_READ, err));
+    }
     WRIT_TRY(take_keys(ledger, err));
-    WRIT_TRY(writ_heads_open(ledger->disk.db, &o.heads, err));
+    WRIT_TRY(writ_heads_open(ledger->disk.sql, &o.heads, err));
     o.arena = writ_arena_new(HEAD_ARENA);
     result = o.arena == NULL ? (writ_result){WRIT_E_NOMEM} : check(&o);
     writ_arena_free(o.arena);

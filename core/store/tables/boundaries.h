@@ -30,6 +30,7 @@ struct writ_boundary {
     struct writ_entry *seals;   /* wait for its seal, by `next` */
     struct writ_charge charge;  /* of its opener */
     bool sealing;               /* takes no further call */
+    bool swept;                 /* sealing because it was idle, not on demand */
     bool ready;                 /* in the list of those that can be sealed */
 
     bool touched;    /* by the present group */

@@ -142,6 +142,7 @@ struct writ_entry_decision {
 
     /* written by the ledger */
     bool granted;                  /* the only word that lets a call go upstream */
+    uint64_t epoch;                /* of this gateway when it was granted: writ_ledger_may_send */
     enum writ_reason refused;      /* why the ledger turned it into a deny; NONE: the draft
                                       stands */
     struct writ_exceeded exceeded; /* BUDGET_EXCEEDED */

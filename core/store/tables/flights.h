@@ -15,6 +15,8 @@ struct writ_flight {
     struct writ_hold *hold; /* NULL: a call without a claim */
     struct writ_wait *wait; /* NULL: its upstream has not answered yet */
     uint64_t leaf;          /* of its decision */
+    uint64_t owner;         /* the epoch of the gateway that makes the call (fleet.h); 0: this
+                               process alone writes, or no gateway makes it */
     bool ending;            /* its outcome is on the way to the disk */
     bool erased;            /* an erase selected it: its result is not kept */
     struct writ_booking bookings[WRIT_RESERVATIONS_MAX];

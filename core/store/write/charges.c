@@ -332,3 +332,72 @@ writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err
     c.begin = c.from;
     return count(&c);
 }
+
+/* ---- of other gateways ---- */
+
+/* The other gateway had room for the counter, so the limit of this one does not count: they forget
+ * those of earlier windows at different times. */
+static WRIT_RESULT
+begin_window(struct counting *c, const struct writ_budget_charge *charge)
+{
+    struct writ_budgets *budgets = &c->ledger->budgets;
+    struct writ_decimal none = {0};
+    size_t most = budgets->most;
+    writ_result result;
+
+    budgets->most = SIZE_MAX;
+    result =
+        writ_budgets_count(budgets, charge->tag, charge->window_us, charge->window, &none, c->err);
+    budgets->most = most;
+    return result;
+}
+
+static WRIT_RESULT
+hear_one(struct counting *c, struct writ_flight *flight, const struct writ_budget_charge *charge)
+{
+    struct writ_counter *counter =
+        writ_budgets_find(&c->ledger->budgets, charge->tag, charge->window_us);
+    struct writ_decimal none = {0};
+
+    if (charge->window_us > c->window_us || charge->held) {
+        return WRIT_DONE; /* not counted yet: writ_charges_know reads it again; or booked */
+    }
+    if (counter == NULL || counter->window < charge->window) { /* a window begins */
+        WRIT_TRY(begin_window(c, charge));
+        counter = writ_budgets_find(&c->ledger->budgets, charge->tag, charge->window_us);
+        counter->spent = none;
+    }
+    if (counter->window != charge->window || flight->bookings_n == WRIT_RESERVATIONS_MAX) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_budgets_count(&c->ledger->budgets, charge->tag, charge->window_us, charge->window,
+        &charge->amount, c->err));
+    counter->booked++;
+    flight->bookings[flight->bookings_n++] =
+        (struct writ_booking){counter, charge->window, charge->amount};
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_charges_hear(struct writ_ledger *ledger, struct writ_flight *flight, struct writ_view body,
+    int64_t time_us, struct writ_arena *arena, struct writ_err *err)
+{
+    struct counting c = {.ledger = ledger,
+        .arena = arena,
+        .window_us = ledger->budgets.known_us,
+        .now_us = time_us,
+        .leaf = flight->leaf,
+        .err = err};
+    struct writ_member_list charges = {WRIT_ABSENT, NULL, 0};
+    struct writ_budget_charge charge = {0};
+
+    if (!may_have_charges(body)) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(read_charges(&c, flight->leaf, body, flight->decision_id, &charges));
+    for (size_t i = 0; charges.is == WRIT_PRESENT && i < charges.count; i++) {
+        (void)writ_charge_read(charges.items[i], &charge); /* writ_charge_all_good has checked it */
+        WRIT_TRY(hear_one(&c, flight, &charge));
+    }
+    return WRIT_DONE;
+}

@@ -27,4 +27,10 @@ WRIT_RESULT writ_charges_know(struct writ_ledger *ledger, int64_t window_us, str
  * counters of the records before exist. Fails as writ_charges_know. */
 WRIT_RESULT writ_charges_go_on(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err);
 
+/** Counts the charges of a granted decision that another gateway wrote, and books them for its
+ * call. `held` ones, of a decision that follows another, are booked already. WRIT_E_MISMATCH,
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_charges_hear(struct writ_ledger *ledger, struct writ_flight *flight,
+    struct writ_view body, int64_t time_us, struct writ_arena *arena, struct writ_err *err);
+
 #endif

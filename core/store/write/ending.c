@@ -13,6 +13,7 @@
 #include "store/write/group.h"
 #include "store/write/results.h"
 #include "store/write/sealing.h"
+#include "store/write/turn.h"
 #include "store/write/vouch.h"
 
 #define RECOVERY_ARENA (8 << 20) /* memory to read one decision back */
@@ -29,6 +30,7 @@ find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
     flight = writ_flights_find(&ledger->flights, o->leaf);
     /* the caller has no answer yet for a decision that is not on disk */
     if (flight == NULL || flight->ending || flight->leaf >= ledger->log.next_leaf ||
+        (flight->wait == NULL && flight->owner != ledger->fleet.epoch) ||
         !writ_view_equal(flight->decision_id, o->decision->decision_id.view)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the decision is not in flight");
     }
@@ -165,19 +167,39 @@ report(struct writ_ledger *ledger, const struct writ_kept *kept)
     writ_arena_free(arena);
 }
 
+/* Takes the outcome at `*at` off the list. */
 static void
-kept_pop(struct writ_kept_list *list)
+kept_take(struct writ_kept_list *list, struct writ_kept **at)
 {
-    struct writ_kept *kept = list->first;
+    struct writ_kept *kept = *at;
 
-    list->first = kept->next;
-    if (list->first == NULL) {
-        list->end = &list->first;
+    *at = kept->next;
+    if (kept->next == NULL) {
+        list->end = at;
     }
     list->n--;
     list->content_bytes -= kept->content != NULL ? kept->content->bytes.len : 0;
     writ_free(kept->content);
     writ_free(kept);
+}
+
+static void
+kept_pop(struct writ_kept_list *list)
+{
+    kept_take(list, &list->first);
+}
+
+void
+writ_ending_dropped(struct writ_ledger *ledger, const struct writ_flight *flight)
+{
+    struct writ_kept **at = &ledger->kept.first;
+
+    while (*at != NULL && (*at)->flight != flight) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL) {
+        kept_take(&ledger->kept, at);
+    }
 }
 
 /* Deletes the row of the wait of a call that has its outcome, unless it is a task's. */
@@ -288,9 +310,60 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
 
 /* ---- outcomes that are kept ---- */
 
-void
-writ_ending_kept(struct writ_ledger *ledger)
+/* Gives a kept outcome a later time, because other gateways have written records since it was
+ * made. */
+static WRIT_RESULT
+make_later(struct writ_ledger *ledger, struct writ_kept *kept, struct writ_arena *arena,
+    struct writ_err *err)
 {
+    struct writ_decision decision = {0};
+    struct writ_outcome outcome = {0};
+    const struct writ_profile *profile = NULL;
+    const struct writ_json *value = NULL;
+    writ_auto_buf body = writ_buf_make(WRIT_LEDGER_RECORD_MAX);
+    int64_t now_us = writ_group_stamp(ledger);
+
+    WRIT_TRY(writ_ending_decision(ledger, kept->row.about, arena, &decision, err));
+    WRIT_TRY(writ_body_profile(&decision, arena, &profile, err));
+    WRIT_TRY(writ_body_json(kept->row.body, arena, &value, err));
+    WRIT_TRY(writ_outcome_read(value, arena, &outcome, err));
+    WRIT_TRY(writ_outcome_place(&outcome, &decision, profile, now_us, arena, err));
+    WRIT_TRY(writ_outcome_put(&outcome, &body, err));
+    WRIT_INVARIANT(body.len == kept->row.body.len); /* times and digests have one length */
+    kept->row.time_us = now_us;
+    (void)writ_view_place(writ_buf_view(&body), kept->body);
+    return WRIT_DONE;
+}
+
+/* Makes room for kept outcomes behind what others wrote; their order stays. */
+static WRIT_RESULT
+make_all_later(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_arena *arena;
+    writ_result result = WRIT_DONE;
+
+    if (ledger->kept.first == NULL || ledger->kept.first->row.time_us > ledger->log.edge_us) {
+        return WRIT_DONE;
+    }
+    arena = writ_arena_new(RECOVERY_ARENA);
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for outcomes that are kept");
+    }
+    for (struct writ_kept *kept = ledger->kept.first; kept != NULL && writ_is_ok(result);
+         kept = kept->next) {
+        writ_arena_reset(arena);
+        result = make_later(ledger, kept, arena, err);
+    }
+    writ_arena_free(arena);
+    return result;
+}
+
+/* Adds kept outcomes to the present group. */
+static WRIT_RESULT
+add_kept(struct writ_ledger *ledger, struct writ_err *err)
+{
+    WRIT_TRY(writ_turn_enter(ledger, err));
+    WRIT_TRY(make_all_later(ledger, err));
     for (struct writ_kept *kept = ledger->kept.first;
          kept != NULL && writ_group_has_room(&ledger->group); kept = kept->next) {
         struct writ_op *op = writ_group_op(&ledger->group, &kept_steps, NULL);
@@ -299,13 +372,21 @@ writ_ending_kept(struct writ_ledger *ledger)
         op->flight = kept->flight;
         add_row(ledger, &kept->row, writ_group_row(ledger));
     }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_ending_flush(struct writ_ledger *ledger)
 {
     while (ledger->kept.first != NULL) {
-        writ_ending_kept(ledger);
+        struct writ_err err = {0};
+        writ_result result = add_kept(ledger, &err);
+
+        if (!writ_is_ok(result)) {
+            writ_turn_leave(ledger);
+            writ_group_trouble(ledger, &err);
+            return (writ_result){result.code == WRIT_E_NOMEM ? WRIT_E_NOMEM : WRIT_E_IO};
+        }
         WRIT_TRY(writ_group_commit(ledger)); /* takes the written outcomes off the list */
     }
     return WRIT_DONE;

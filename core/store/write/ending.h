@@ -14,10 +14,10 @@ WRIT_RESULT writ_ending_given_up(struct writ_ledger *ledger, struct writ_flight 
 /** Reads a decision from its record. WRIT_E_MISMATCH, WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_ending_decision(struct writ_ledger *ledger, uint64_t leaf,
     struct writ_arena *arena, struct writ_decision *ret, struct writ_err *err);
-/** Prepares kept outcomes, as many as a group takes. */
-void writ_ending_kept(struct writ_ledger *ledger);
 /** Writes all kept outcomes. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_ending_flush(struct writ_ledger *ledger);
+/** Another gateway has written the outcome of the call: drops the one that is kept, if any. */
+void writ_ending_dropped(struct writ_ledger *ledger, const struct writ_flight *flight);
 void writ_ending_wipe(struct writ_ledger *ledger);
 
 #endif

@@ -12,6 +12,7 @@
 #include "store/write/erased.h"
 #include "store/write/facts.h"
 #include "store/write/group.h"
+#include "store/write/turn.h"
 
 #define WAIT_US    5000000             /* how long an entry waits for readers of the log */
 #define POLL_US    10000               /* between two attempts meanwhile */
@@ -474,9 +475,8 @@ transact_some(struct writ_ledger *ledger, struct writ_erasing_job *job, struct w
     uint64_t count = job->what.count;
     writ_result result;
 
-    WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    result = writ_disk_finish(&ledger->disk, erase_some(ledger, job, err), err);
+    WRIT_TRY(writ_turn_begin(ledger, err));
+    result = writ_turn_finish(ledger, erase_some(ledger, job, err), err);
     if (!writ_is_ok(result)) {
         job->what.count = count;
         return result;
@@ -491,10 +491,8 @@ transact_derived(struct writ_ledger *ledger, struct writ_erasing_job *job, struc
     struct writ_ledger_counts counts = ledger->counts;
     uint64_t reviews = 0;
 
-    WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    WRIT_TRY(
-        writ_disk_finish(&ledger->disk, erase_derived(ledger, job, &counts, &reviews, err), err));
+    WRIT_TRY(writ_turn_begin(ledger, err));
+    WRIT_TRY(writ_turn_finish(ledger, erase_derived(ledger, job, &counts, &reviews, err), err));
     ledger->counts = counts;
     if (job->entry != NULL) {
         job->entry->erase.reviews = reviews;
@@ -545,11 +543,13 @@ delete_expired(struct writ_ledger *ledger, size_t most, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    uint64_t deleted = 0;
 
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_CONTENT_KEYS_EXPIRED, err, "biu",
         writ_view(zeros, sizeof zeros), now_us, (uint64_t)most));
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_CONTENTS_EXPIRED, err, "iu", now_us, (uint64_t)most));
-    ledger->erasing.deleted = (size_t)sqlite3_changes(disk->db);
+    WRIT_TRY(writ_disk_changed(disk, &deleted, err));
+    ledger->erasing.deleted = (size_t)deleted;
     return ledger->erasing.deleted > 0 ? note_uncut(ledger, err) : WRIT_DONE;
 }
 
@@ -613,9 +613,8 @@ look_for_expired(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 expire_some(struct writ_ledger *ledger, struct writ_err *err)
 {
-    WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    WRIT_TRY(writ_disk_finish(&ledger->disk, delete_expired(ledger, SLICE_IDLE, err), err));
+    WRIT_TRY(writ_turn_begin(ledger, err));
+    WRIT_TRY(writ_turn_finish(ledger, delete_expired(ledger, SLICE_IDLE, err), err));
     ledger->erasing.expired = ledger->erasing.deleted == SLICE_IDLE;
     return WRIT_DONE;
 }

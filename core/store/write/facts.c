@@ -4,6 +4,7 @@
 
 #include "store/tables/body.h"
 #include "store/write/group.h"
+#include "store/write/turn.h"
 #include "store/write/vouch.h"
 
 #define FACTS_ARENA (8 << 20) /* to read one */
@@ -15,7 +16,21 @@ undo_op(struct writ_ledger *ledger, const struct writ_op *op)
     ledger->log.facts_n--;
 }
 
-static const struct writ_op_steps steps = {.undo = undo_op}; /* its record is all */
+/* Where several gateways write, the ledger reports every fact in the order of the log. */
+static void
+finish_op(struct writ_ledger *ledger, const struct writ_op *op)
+{
+    const struct writ_group_row *row = &ledger->group.rows[op->row];
+    const struct writ_ledger_reports *reports = ledger->options.reports;
+
+    if (ledger->sharing != NULL && reports != NULL && reports->heard != NULL) {
+        reports->heard(reports->ctx,
+            writ_view_sub(writ_buf_view(&ledger->group.bodies), row->body_at, row->body_len), true);
+    }
+}
+
+static const struct writ_op_steps steps = {
+    .finish = finish_op, .undo = undo_op}; /* its record is all */
 
 WRIT_RESULT
 writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
@@ -55,6 +70,13 @@ writ_facts_record(struct writ_ledger *ledger, enum writ_fact_event event, struct
 {
     struct writ_entry entry = {.kind = WRIT_ENTRY_FACT, .fact = {.event = event, .data = data}};
 
+    struct writ_err err = {0};
+    writ_result result = writ_turn_enter(ledger, &err);
+
+    if (!writ_is_ok(result)) {
+        writ_group_trouble(ledger, &err);
+        return result;
+    }
     WRIT_TRY(writ_facts_enter(ledger, &entry));
     return writ_group_commit(ledger);
 }
@@ -114,7 +136,7 @@ writ_facts_load(struct writ_ledger *ledger, hear_function *hear, struct writ_err
     struct writ_heads heads = {0};
     writ_result result = arena == NULL
                              ? writ_fail(err, WRIT_E_NOMEM, "no memory to open the ledger")
-                             : writ_heads_open(ledger->disk.db, &heads, err);
+                             : writ_heads_open(ledger->disk.sql, &heads, err);
 
     if (writ_is_ok(result)) {
         struct writ_tree_source source = writ_heads_source(&heads);

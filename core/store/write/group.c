@@ -3,6 +3,8 @@
  * 2. Preparing writes nothing; writing changes nothing in memory. */
 #include "store/write/group.h"
 
+#include "store/write/turn.h"
+
 /* nodes above all records of a group that one record can complete */
 #define NODES_MORE ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
 #define ROWS_MAX   3 /* of one entry: a deny, its outcome, and the end of its review */
@@ -286,11 +288,8 @@ write_all(struct writ_ledger *ledger, struct writ_err *err)
 static WRIT_RESULT
 transact(struct writ_ledger *ledger, struct writ_err *err)
 {
-    WRIT_TRY(writ_file_same(&ledger->file, err));
-    WRIT_TRY(writ_disk_begin(&ledger->disk, err));
-    /* a file that is exchanged during the commit is like one that is exchanged right after it: the
-     * next group notices */
-    return writ_disk_finish(&ledger->disk, write_all(ledger, err), err);
+    WRIT_TRY(writ_turn_begin(ledger, err));
+    return writ_turn_finish(ledger, write_all(ledger, err), err);
 }
 
 /* ---- afterwards ---- */
@@ -302,6 +301,7 @@ finish(struct writ_ledger *ledger)
 
     if (group->rows_n > 0) {
         ledger->log.edge = group->edge;
+        ledger->log.edge_us = group->rows[group->rows_n - 1].row.time_us;
     }
     ledger->log.next_leaf += group->rows_n;
     for (size_t i = 0; i < group->ops_n; i++) {
@@ -376,6 +376,7 @@ writ_group_commit(struct writ_ledger *ledger)
             undo(ledger, result.code);
         }
     }
+    writ_turn_leave(ledger);
     group->rows_n = group->ops_n = group->contents = 0;
     writ_buf_clear(&group->bodies);
     return result;
@@ -388,6 +389,7 @@ writ_group_abandon(struct writ_ledger *ledger, enum writ_code code)
 
     group->before = ledger->counts;
     undo(ledger, code);
+    writ_turn_leave(ledger);
     group->rows_n = group->ops_n = group->contents = 0;
     writ_buf_clear(&group->bodies);
 }

@@ -352,6 +352,7 @@ WRIT_RESULT
 writ_once_write(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct writ_segments *segments = &ledger->segments;
+    uint64_t deleted = 0;
 
     WRIT_TRY(write_build(ledger, &segments->flush, err));
     WRIT_TRY(write_build(ledger, &segments->merge, err));
@@ -360,7 +361,8 @@ writ_once_write(struct writ_ledger *ledger, struct writ_err *err)
         WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu",
             segments->dropping->id << WRIT_SEGMENTS_BLOCK_BITS,
             segments->dropping->id_end << WRIT_SEGMENTS_BLOCK_BITS, (uint64_t)DELETE_SLICE));
-        segments->dropped = sqlite3_changes(ledger->disk.db) < DELETE_SLICE;
+        WRIT_TRY(writ_disk_changed(&ledger->disk, &deleted, err));
+        segments->dropped = deleted < DELETE_SLICE;
     }
     return WRIT_DONE;
 }

@@ -33,6 +33,8 @@ const struct writ_ledger_options writ_ledger_options_default = {
     .busy_us = US_PER_S / 4,
     .retry_us = US_PER_S / 2,
     .scrub_us = DAY_US,
+    .gateway = {"writ", 4},
+    .lease_us = 10 * US_PER_S,
 };
 
 struct size_option {
@@ -78,6 +80,7 @@ static const struct time_option time_options[] = {
     OPTION(busy_us, 0, 60 * US_PER_S),
     OPTION(retry_us, US_PER_S / 1000, 3600 * US_PER_S),
     OPTION(scrub_us, US_PER_S / 1000, 3660 * DAY_US),
+    OPTION(lease_us, US_PER_S, 3600 * US_PER_S),
 };
 
 WRIT_RESULT

@@ -24,6 +24,10 @@ struct writ_ledger_reports {
      * name of `reason` as error_type. Borrowed for the call. */
     void (*given_up)(void *ctx, const struct writ_decision *decision,
         const struct writ_extension *extension, enum writ_reason reason);
+    /** This gateway (`own`) or another one that writes the same ledger has recorded a fact
+     * (evidence/record/fact.h): its canonical bytes, borrowed for the call. The next call that is
+     * granted here comes after it. NULL: nobody asks. */
+    void (*heard)(void *ctx, struct writ_view fact, bool own);
     void *ctx;
 };
 
@@ -66,6 +70,13 @@ struct writ_ledger_options {
     const struct writ_ledger_reports *reports; /* borrowed until the ledger is closed; may be NULL
                                                 */
     int64_t scrub_us; /* from one verification of the whole ledger to the next */
+
+    /* of a ledger that several gateways write (PostgreSQL) */
+    struct writ_view gateway; /* the name of this one, which no other running one has; copied */
+    struct writ_view policy;  /* the digest of its policy, for `writ store status`; copied */
+    int64_t lease_us;         /* a gateway that was not heard of for so long is dead */
+    bool alone;               /* the database has no standby: a commit waits for none */
+    bool sole;                /* of a shared ledger: opened only while no gateway is live */
 };
 
 extern const struct writ_ledger_options writ_ledger_options_default;
@@ -98,6 +109,18 @@ struct writ_ledger_health {
     bool wal_uncut;         /* contents were destroyed, and the log may still have their keys */
     int64_t last_commit_us; /* duration of the last commit */
     int64_t last_time_us;   /* the time of the last record (the high-water mark) */
+};
+
+/** This gateway among those that share its ledger. */
+struct writ_ledger_fleet_figures {
+    struct writ_view gateway; /* its name; borrowed until the ledger is closed */
+    uint64_t epoch;           /* 0: it has none now */
+    int64_t lease_us;         /* how long its lease lasts; 0: it is over */
+    uint64_t live;            /* gateways, as of the last time that it extended its lease */
+    uint64_t taken;           /* records of others that it took, since the start */
+    uint64_t turns;           /* transactions that it committed, since the start */
+    int64_t turns_us;         /* the time of them all, from asking for the turn */
+    uint64_t unknown;         /* commits whose answer was lost, since the start */
 };
 
 /* ---- other keys ---- */

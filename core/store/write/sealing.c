@@ -6,6 +6,7 @@
 #include "store/write/sealing.h"
 
 #include "store/write/group.h"
+#include "store/write/turn.h"
 #include "store/write/vouch.h"
 
 #define SEAL_ARENA 4096 /* bytes to make one seal */
@@ -39,6 +40,22 @@ writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary, enu
         entry->next = ledger->over;
         ledger->over = entry;
     }
+}
+
+void
+writ_sealing_sealed(struct writ_ledger *ledger, struct writ_boundary *boundary, uint64_t leaf,
+    uint64_t total, struct writ_view record)
+{
+    struct writ_boundary **at = &ledger->boundaries.ready;
+
+    writ_sealing_end(ledger, boundary, WRIT_OK, leaf, total, record);
+    while (*at != NULL && *at != boundary) {
+        at = &(*at)->next_ready;
+    }
+    if (*at != NULL) {
+        *at = boundary->next_ready;
+    }
+    writ_boundaries_remove(&ledger->boundaries, boundary);
 }
 
 void
@@ -149,6 +166,7 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
         return false;
     }
     boundary->sealing = true;
+    boundary->swept = false;
     if (boundary->in_flight > 0) {
         ledger->turn.ticked_us -=
             WRIT_STORE_TICK_US; /* this turn checks the entries that wait in it */
@@ -176,24 +194,52 @@ is_of_today(const struct writ_boundary *boundary, int64_t now_us)
         writ_view_str(now), writ_view_sub(boundary->name, prefix.len, boundary->name.len));
 }
 
+/* A session of another gateway may hold the boundary: its row says so. An error is a reason to
+ * wait. */
+static bool
+is_held(struct writ_ledger *ledger, struct writ_boundary *boundary, int64_t wall_us)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+    writ_result result;
+
+    if (ledger->sharing == NULL) {
+        return false;
+    }
+    result = writ_disk_query(
+        disk, WRIT_SQL_SESSION_HOLDS, &row, NULL, "tt", boundary->tenant, boundary->name);
+    if (writ_is_ok(result) && row) {
+        boundary->held_until_us = writ_disk_int(disk, WRIT_SQL_SESSION_HOLDS, 0);
+    }
+    writ_disk_end(disk, WRIT_SQL_SESSION_HOLDS);
+    return !writ_is_ok(result) || boundary->held_until_us > wall_us;
+}
+
+/* Whether its time is over and nothing holds it. */
+static bool
+is_idle(struct writ_ledger *ledger, struct writ_boundary *boundary)
+{
+    const struct writ_clock *clock = ledger->options.clock;
+    int64_t wall_us = writ_clock_wall_us(clock);
+
+    return boundary->in_flight == 0 && boundary->held_until_us <= wall_us &&
+           writ_clock_mono_us(clock) - boundary->active_us >= ledger->options.boundary_idle_us &&
+           !is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us) &&
+           !is_held(ledger, boundary, wall_us);
+}
+
 void
 writ_sealing_sweep(struct writ_ledger *ledger)
 {
-    const struct writ_clock *clock = ledger->options.clock;
-    int64_t mono_us = writ_clock_mono_us(clock);
-    int64_t wall_us = writ_clock_wall_us(clock);
     size_t open = ledger->boundaries.by_name.count;
 
     for (size_t i = 0; i < open && i < WRIT_STORE_SWEEP; i++) {
         struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
 
-        if (boundary->sealing || boundary->in_flight > 0 || boundary->held_until_us > wall_us ||
-            mono_us - boundary->active_us < ledger->options.boundary_idle_us ||
-            is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us)) {
-            continue;
+        if (!boundary->sealing && is_idle(ledger, boundary)) {
+            boundary->sealing = boundary->swept = true;
+            writ_sealing_ready(&ledger->boundaries, boundary);
         }
-        boundary->sealing = true;
-        writ_sealing_ready(&ledger->boundaries, boundary);
     }
 }
 
@@ -225,6 +271,16 @@ writ_sealing_all(struct writ_ledger *ledger)
 }
 
 /* ---- the group ---- */
+
+/* In a turn: another gateway may have used the boundary since it was marked. */
+static bool
+is_used(struct writ_ledger *ledger, struct writ_boundary *boundary)
+{
+    if (ledger->sharing != NULL && boundary->swept && !is_idle(ledger, boundary)) {
+        boundary->sealing = boundary->swept = false; /* it waits for its time again */
+    }
+    return !boundary->sealing || boundary->in_flight > 0;
+}
 
 static void
 put_back(struct writ_ledger *ledger, struct writ_boundary *boundary)
@@ -296,19 +352,26 @@ void
 writ_sealing_commit(struct writ_ledger *ledger)
 {
     struct writ_arena *arena = writ_arena_new(SEAL_ARENA * WRIT_STORE_SEALS);
-    struct writ_boundary *list = ledger->boundaries.ready;
+    struct writ_boundary *list;
     struct writ_err err = {0};
 
     if (arena == NULL) {
         return; /* tried again in the next turn */
     }
+    if (!writ_is_ok(writ_turn_enter(ledger, &err))) {
+        writ_group_trouble(ledger, &err);
+        writ_arena_free(arena);
+        return;
+    }
+    list = ledger->boundaries.ready; /* others may have sealed some */
     ledger->boundaries.ready = NULL;
     for (size_t i = 0; list != NULL; i++) {
         struct writ_boundary *boundary = list;
         size_t at = ledger->group.bodies.len;
 
         list = boundary->next_ready;
-        if (i >= WRIT_STORE_SEALS || !writ_group_has_room(&ledger->group)) {
+        if (i >= WRIT_STORE_SEALS || !writ_group_has_room(&ledger->group) ||
+            is_used(ledger, boundary)) {
             put_back(ledger, boundary);
         } else if (!writ_is_ok(prepare(ledger, boundary, arena, &err))) {
             writ_buf_cut(&ledger->group.bodies, at);

@@ -19,6 +19,9 @@ void writ_sealing_commit(struct writ_ledger *ledger);
 /** Ends the entries that wait for the seal of the boundary with that code. */
 void writ_sealing_end(struct writ_ledger *ledger, struct writ_boundary *boundary,
     enum writ_code code, uint64_t leaf, uint64_t total, struct writ_view record);
+/** Another gateway has sealed the boundary: ends those entries, and removes it. */
+void writ_sealing_sealed(struct writ_ledger *ledger, struct writ_boundary *boundary, uint64_t leaf,
+    uint64_t total, struct writ_view record);
 /** The same for all boundaries. */
 void writ_sealing_end_all(struct writ_ledger *ledger, enum writ_code code);
 

@@ -37,7 +37,8 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
 
     WRIT_TRY(exists(&ledger->disk, op->entry, &known, err));
     if (op->entry->kind == WRIT_ENTRY_SESSION_DROP) {
-        ledger->counts.sessions -= known ? 1 : 0;
+        /* one of another gateway may not be counted yet */
+        ledger->counts.sessions -= known && ledger->counts.sessions > 0 ? 1 : 0;
         return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_DROP, err, "b", hash_of(op->entry));
     }
     ledger->counts.sessions += known ? 0 : 1;

@@ -25,6 +25,7 @@
 #include "store/write/inbox.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #define WRIT_STORE_BODIES_SOFT                                                                     \
     (4 << 20) /* a group that has so many bytes takes no more entries                              \
@@ -135,7 +136,8 @@ struct writ_kept_list {
 struct writ_ledger_log {
     struct writ_tree_edge edge; /* of the records that are on disk */
     uint64_t next_leaf;
-    int64_t last_us;  /* time of the last record; never goes back */
+    int64_t last_us;  /* time of the last record that was prepared; never goes back */
+    int64_t edge_us;  /* time of the last record that is on disk */
     uint64_t facts_n; /* the number of the next one: facts.c */
     uint64_t opened;  /* records that were there when it was opened */
     uint64_t had;     /* records that the ledger is known to have had: opening.c */
@@ -181,6 +183,7 @@ struct writ_ledger_trouble {
 
 struct writ_wal_checkpoint;
 struct writ_scrub;
+struct writ_sharing;
 
 /** The threads beside the writer. */
 struct writ_ledger_beside {
@@ -190,9 +193,43 @@ struct writ_ledger_beside {
     int64_t scrubbed_us; /* wall time: when the last of them was noticed, or the opening */
 };
 
+/** Counted since the start, for writ_fleet_figures. */
+struct writ_fleet_counts {
+    _Atomic uint64_t live, taken, turns, unknown;
+    _Atomic int64_t turns_us;
+};
+
+/** This gateway among those that write the same ledger. fleet.c's. */
+struct writ_ledger_fleet {
+    _Atomic uint64_t epoch;         /* its number while it is live; 0: it has none */
+    _Atomic int64_t lease_until_us; /* on CLOCK_BOOTTIME: until then its calls are its own */
+    uint64_t joined, tried;         /* the last epoch that it had, and that it asked for */
+    int64_t joined_us, tried_us;    /* when they began */
+    uint64_t slot;                  /* of its rows of `segment` */
+    int64_t asked_us;               /* on CLOCK_BOOTTIME: when the present turn was asked for */
+    int64_t now_us;                 /* the time of the database at that moment */
+    int64_t polled_us, renewed_us;  /* on CLOCK_BOOTTIME: the last look, the last lease */
+    int64_t again_us;               /* on CLOCK_BOOTTIME: no new connection is tried before */
+    uint64_t turn;                  /* turns that this epoch has committed */
+    uint64_t changes;               /* of the coordinator, as the memory knows it */
+    uint64_t waits;                 /* the last of them that changed a wait */
+    uint64_t boundary;              /* the highest number of a run that is on disk */
+    bool torn;                      /* a record of another gateway was taken in part */
+    bool heard;                     /* a fact was taken, and the row of this gateway does not say so
+                                       yet */
+    bool erased;                    /* an erase was taken: the calls under way are to be marked */
+    struct writ_buf texts;          /* `gateway` and `policy` of the options */
+    struct writ_buf opened;         /* leaves (uint64_t) of reviews that are to be loaded */
+    _Atomic int64_t ahead_us;       /* the clock of the database, ahead of ours */
+    struct writ_fleet_counts figures;
+    struct writ_clock clock;      /* of the database; in place of that of the options */
+    const struct writ_clock *own; /* that of the options */
+};
+
 /** The turns of the writer's thread. writer.c's. */
 struct writ_ledger_turn {
     int64_t ticked_us, pruned_us; /* monotonic: the times of the last checks */
+    bool inside;                  /* a transaction is open: turn.h */
     bool stopping;
 };
 
@@ -204,7 +241,9 @@ struct writ_ledger {
     struct writ_file file;
     struct writ_disk disk;
     struct writ_heads_trust trust;
-    struct writ_ledger_keys *keys; /* taken ones: `trust` uses the first */
+    const struct writ_sharing *sharing; /* turn.h; NULL: this process alone writes */
+    struct writ_ledger_fleet fleet;     /* with sharing */
+    struct writ_ledger_keys *keys;      /* taken ones: `trust` uses the first */
     struct writ_ledger_log log;
     struct writ_manifest manifest;
 

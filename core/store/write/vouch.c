@@ -36,7 +36,7 @@ writ_vouch(struct writ_ledger *ledger, uint64_t leaf, struct writ_view body, str
     if (leaf >= ledger->log.vouched) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_heads_open(ledger->disk.db, &heads, err));
+    WRIT_TRY(writ_heads_open(ledger->disk.sql, &heads, err));
     source = writ_heads_source(&heads);
     result = writ_vouch_signed(&ledger->log.edge, &source, leaf, body, err);
     writ_heads_close(&heads);

@@ -15,6 +15,10 @@ const KINDS = {
 };
 const WHAT = { agent: 'agent', tool: 'tool', tenant: 'all agents of tenant', policy: 'policy', credential: 'the call' };
 
+// of the answer to a stop or a lift: '' when it holds at every gateway of the ledger
+const unsure = ({ confirmed, unconfirmed }) => (confirmed ? ''
+  : ` Not confirmed by ${unconfirmed.length > 0 ? unconfirmed.join(', ') : 'the other gateways'}.`);
+
 let timer = null;
 let known = null; // ids, once the first list is there
 
@@ -80,7 +84,7 @@ function previewed(wanted, found, again) {
     try {
       const done = await pull(wanted);
       await look();
-      await again(done.durable ? 'The stop is in force.' : 'The stop is in force, but could not be written: a restart loses it.');
+      await again((done.durable ? 'The stop is in force.' : 'The stop is in force, but could not be written: a restart loses it.') + unsure(done));
     } catch (error) {
       button.disabled = false;
       fill(fault, `${error.message} ${error.hint}`.trim());
@@ -133,9 +137,9 @@ function lifter(stop, again) {
   element.addEventListener('submit', async (event) => {
     event.preventDefault();
     try {
-      await lift(stop.id, why.value.trim());
+      const done = await lift(stop.id, why.value.trim());
       await look();
-      await again('The stop is lifted.');
+      await again(`The stop is lifted.${unsure(done)}`);
     } catch (error) {
       fill(fault, `${error.message} ${error.hint}`.trim());
     }

@@ -13,7 +13,8 @@ writ_memo_wipe(struct writ_memo *memo)
 }
 
 WRIT_RESULT
-writ_memo_write(void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err)
+writ_memo_write(void *ctx, enum writ_fact_event event, struct writ_view data, uint64_t *ret_leaf,
+    struct writ_err *err)
 {
     struct writ_memo *memo = ctx;
     writ_auto_buf text = writ_buf_make(1 << 20);
@@ -22,6 +23,7 @@ writ_memo_write(void *ctx, enum writ_fact_event event, struct writ_view data, st
         WRIT_FAIL(err, WRIT_E_IO, "the memo takes nothing");
     }
     WRIT_TRY(writ_fact_put(event, memo->n, writ_clock_wall_us(memo->clock), data, &text, err));
+    *ret_leaf = memo->n;
     memo->texts[memo->n++] = text;
     text = (struct writ_buf){0};
     return WRIT_DONE;
@@ -50,7 +52,7 @@ WRIT_RESULT
 writ_memo_open(struct writ_memo *memo, const char *store, const struct writ_clock *clock,
     struct writ_stop_rules **ret, struct writ_err *err)
 {
-    const struct writ_stop_rules_log log = {writ_memo_write, memo};
+    const struct writ_stop_rules_log log = {.write = writ_memo_write, .ctx = memo};
     struct writ_stop_rules *kills = NULL;
     writ_result result;
 

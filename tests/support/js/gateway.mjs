@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { checkLine } from './log-events.mjs';
+import { isMissing, ledgerOf, rowsOf, storeConfig } from './store.mjs';
+import { until } from './until.mjs';
 
 export const BIN = process.env.WRIT_BIN ?? 'build/dev/writ';
 export const SOURCE = process.env.WRIT_SOURCE_DIR ?? '.';
-const START_MS = 60_000; // patience, not a measure: sanitizers are slow
 
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
@@ -30,17 +31,6 @@ export const vectors = (args, options) => runProgram(`${BIN}-vectors`, args, opt
 function runProgram(program, args, options = {}) {
   const run = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
   return { code: run.status, signal: run.signal, out: run.stdout, err: run.stderr };
-}
-
-/** Waits until `check` gives something true, and gives it back. Looks again every few milliseconds. */
-export async function until(check, what = String(check), ms = START_MS) {
-  const end = Date.now() + ms;
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > end) throw new Error(`waited in vain for: ${what}`);
-    await new Promise((r) => setTimeout(r, 5));
-  }
 }
 
 /** The text of a file that another process writes, '' before it is there. */
@@ -83,10 +73,10 @@ class Gateway {
     return this.path('writ.yaml');
   }
 
-  /** Writes the configuration file; JSON is YAML. */
+  /** Writes the configuration file; JSON is YAML. Its store is the ledger, unless it names another one. */
   configure(config) {
-    this.config = config;
-    writeFileSync(this.configFile, typeof config === 'string' ? config : JSON.stringify(config, null, 1));
+    this.config = typeof config === 'string' ? config : { ...config, ...storeConfig(this.ledgerFile, config) };
+    writeFileSync(this.configFile, typeof config === 'string' ? config : JSON.stringify(this.config, null, 1));
   }
 
   /** Starts the program and waits until it says that it serves. */
@@ -186,7 +176,12 @@ class Gateway {
   }
 
   get ledgerFile() {
-    return this.path('ledger.db');
+    return this.options.ledger ?? ledgerOf(this.dir);
+  }
+
+  /** The rows of a query on its tables. */
+  rows(query) {
+    return rowsOf(this.ledgerFile, query);
   }
 
   ledger(args) {
@@ -226,8 +221,8 @@ class Gateway {
 }
 
 /** Makes a directory with keys, an empty ledger, the files that options.prepare(dir) writes, and the configuration.
- * Other options: dir (an existing one), command and before (how the program is run), env, patience (milliseconds until
- * it is ready). */
+ * Other options: dir (an existing one), ledger (one on PostgreSQL that others have made), command and before (how the
+ * program is run), env, patience (milliseconds until it is ready). */
 export function prepare(t, config, options = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'writ-'));
   chmodSync(dir, 0o700);
@@ -237,11 +232,10 @@ export function prepare(t, config, options = {}) {
     if (run.code !== 0) throw new Error(`writ ${args.join(' ')}: ${run.code} ${run.err}${run.out}`);
   };
   if (!existsSync(join(dir, 'keys'))) must(['keys', 'new', '--dir', join(dir, 'keys')]);
-  if (!existsSync(gateway.ledgerFile)) must(['ledger', 'init', gateway.ledgerFile]);
+  if (isMissing(gateway.ledgerFile, existsSync)) must(['ledger', 'init', gateway.ledgerFile]);
   options.prepare?.(dir);
   gateway.configure({
-    listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', keys: 'keys', store: 'sqlite://ledger.db',
-    agents: [ANYBODY], ...config,
+    listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', keys: 'keys', agents: [ANYBODY], ...config,
   });
   t.after(async () => {
     if (gateway.child && !gateway.gone) gateway.child.kill('SIGKILL');
@@ -268,4 +262,4 @@ export async function startGateway(t, config, options = {}) {
   return prepare(t, config, options).start();
 }
 
-export { existsSync, mkdirSync, readFileSync, writeFileSync };
+export { existsSync, mkdirSync, readFileSync, until, writeFileSync };

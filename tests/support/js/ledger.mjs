@@ -5,7 +5,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { BIN, writ } from './gateway.mjs';
 
 export const SAMPLE = join(dirname(resolve(BIN)), 'tests/ledger_sample');
@@ -21,14 +20,9 @@ export function sampleLedger() {
   return { folder, path, keys, trusted };
 }
 
-/** The facts of that kind in the log of records. */
-export function facts(gw, event) {
-  const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
-  try {
-    return db.prepare('SELECT bytes FROM record JOIN body USING (leaf) WHERE kind = 5 ORDER BY leaf').all()
-      .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()))
-      .filter((fact) => fact.event === event).map((fact) => fact.data);
-  } finally {
-    db.close();
-  }
-}
+/** All facts in the log of records, as they are recorded. */
+export const allFacts = (gw) => gw.rows('SELECT bytes FROM record JOIN body USING (leaf) WHERE kind = 5 ORDER BY leaf')
+  .map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
+
+/** The data of the facts of that kind. */
+export const facts = (gw, event) => allFacts(gw).filter((fact) => fact.event === event).map((fact) => fact.data);

@@ -47,10 +47,11 @@ START_TEST(disk_error_is_temporary_or_poisons)
         struct writ_err err = {0};
         bool poisons = false;
 
-        ck_assert_int_eq(writ_disk_fault(NULL, rows[i].rc, &poisons, &err).code, rows[i].code);
+        ck_assert_int_eq(
+            writ_sql_sqlite_fault(NULL, rows[i].rc, &poisons, &err).code, rows[i].code);
         ck_assert_msg(poisons == rows[i].poisons, "%d", rows[i].rc);
         ck_assert_int_ne(err.text[0], '\0');
-        ck_assert_int_eq(writ_disk_fault(NULL, rows[i].rc, NULL, NULL).code, rows[i].code);
+        ck_assert_int_eq(writ_sql_sqlite_fault(NULL, rows[i].rc, NULL, NULL).code, rows[i].code);
     }
 }
 END_TEST
@@ -169,7 +170,7 @@ START_TEST(disk_when_poisoned_refuses_everything)
     ck_assert_code(writ_disk_append(&disk, rows, 1, NULL), WRIT_E_IO); /* the same leaf again */
     ck_assert(disk.poisoned);
     ck_assert_code(writ_disk_finish(&disk, WRIT_DONE, NULL), WRIT_E_IO);
-    ck_assert_int_eq(sqlite3_get_autocommit(disk.db), 1); /* rolled back */
+    ck_assert_int_eq(sqlite3_get_autocommit(writ_sql_sqlite_of(disk.sql)), 1); /* rolled back */
     ck_assert_code(writ_disk_begin(&disk, NULL), WRIT_E_IO);
     writ_disk_close(&disk);
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record"), 0);
@@ -180,12 +181,12 @@ END_TEST
 START_TEST(disk_open_for_reading_cannot_write)
 {
     struct writ_kit kit;
-    sqlite3 *db = NULL;
+    struct writ_sql *sql = NULL;
 
     writ_kit_init(&kit);
-    ck_assert_ok(writ_disk_connect(kit.path, true, BUSY_US, &db, NULL));
-    ck_assert_int_ne(sqlite3_exec(db, "DELETE FROM meta", NULL, NULL, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+    ck_assert_ok(writ_disk_connect(kit.path, true, BUSY_US, &sql, NULL));
+    ck_assert_code(writ_sql_execute(sql, "DELETE FROM meta", NULL), WRIT_E_IO);
+    writ_sql_close(sql);
     writ_kit_wipe(&kit);
 }
 END_TEST

@@ -39,16 +39,19 @@ end(void)
 static void
 holds(const char *sql, const char *want)
 {
-    sqlite3_stmt *statement = NULL;
-    sqlite3 *db = NULL;
+    struct writ_sql_statement *statement = NULL;
+    struct writ_sql *connection = NULL;
     struct writ_err err = {0};
+    bool row = false;
 
-    ck_assert_ok(writ_disk_connect(path, true, 0, &db, &err));
-    ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    ck_assert_str_eq((const char *)sqlite3_column_text(statement, 0), want);
-    (void)sqlite3_finalize(statement);
-    (void)sqlite3_close(db);
+    ck_assert_ok(writ_disk_connect(path, true, 0, &connection, &err));
+    ck_assert_ok(writ_sql_prepare(connection, sql, &statement, &err));
+    ck_assert_ok(writ_sql_step(statement, &row, &err));
+    ck_assert(row);
+    ck_assert(writ_view_is(writ_sql_bytes(statement, 0), want));
+    writ_sql_reset(statement);
+    writ_sql_finalize(statement);
+    writ_sql_close(connection);
 }
 
 #define TABLES(boundary, record, body, head)                                                       \

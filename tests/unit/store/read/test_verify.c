@@ -392,7 +392,7 @@ static const char *const texts[] = {
 START_TEST(statements_with_a_long_log_scan_no_table)
 {
     struct writ_kit kit;
-    sqlite3 *db = NULL;
+    struct writ_sql *sql = NULL;
 
     writ_kit_start(&kit);
     for (int i = 0; i < CROWD; i++) {
@@ -402,18 +402,19 @@ START_TEST(statements_with_a_long_log_scan_no_table)
         writ_kit_run(&kit, (spec){.argument = argument});
     }
     writ_kit_close(&kit);
-    ck_assert_ok(writ_disk_connect(kit.path, true, 0, &db, NULL));
+    ck_assert_ok(writ_disk_connect(kit.path, true, 0, &sql, NULL));
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         sqlite3_stmt *s = NULL;
 
-        ck_assert_int_eq(sqlite3_prepare_v2(db, texts[i], -1, &s, NULL), SQLITE_OK);
+        ck_assert_int_eq(
+            sqlite3_prepare_v2(writ_sql_sqlite_of(sql), texts[i], -1, &s, NULL), SQLITE_OK);
         while (sqlite3_step(s) == SQLITE_ROW) {
         }
         ck_assert_msg(
             sqlite3_stmt_status(s, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) < CROWD, "%s", texts[i]);
         (void)sqlite3_finalize(s);
     }
-    (void)sqlite3_close(db);
+    writ_sql_close(sql);
     writ_kit_wipe(&kit);
 }
 END_TEST

@@ -3,9 +3,9 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
+#include "store/disk/disk.h"
 #include "store/disk/heads.h"
 
-#include <sqlite3.h>
 #include <string.h>
 
 typedef struct writ_kit_spec spec;
@@ -26,29 +26,29 @@ fill(struct writ_kit *kit)
     writ_kit_close(kit);
 }
 
-static sqlite3 *
+static struct writ_sql *
 connection(const struct writ_kit *kit)
 {
-    sqlite3 *db = NULL;
+    struct writ_sql *sql = NULL;
 
-    ck_assert_int_eq(sqlite3_open_v2(kit->path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    return db;
+    ck_assert_ok(writ_disk_connect(kit->path, true, 0, &sql, NULL));
+    return sql;
 }
 
 /* The signed checkpoint with which the group of a record ended. */
 static struct writ_view
 note_at(const struct writ_kit *kit, uint64_t leaf, struct writ_arena *arena)
 {
-    sqlite3 *db = connection(kit);
+    struct writ_sql *sql = connection(kit);
     struct writ_heads heads = {0};
     struct writ_head head;
 
-    ck_assert_ok(writ_heads_open(db, &heads, NULL));
+    ck_assert_ok(writ_heads_open(sql, &heads, NULL));
     ck_assert_ok(writ_heads_at(&heads, leaf, arena, &head, NULL));
     ck_assert_uint_eq(head.nodes.len,
         (writ_tree_nodes(head.size) - writ_tree_nodes(head.leaf)) * WRIT_DIGEST_BYTES);
     writ_heads_close(&heads);
-    (void)sqlite3_close(db);
+    writ_sql_close(sql);
     return head.note;
 }
 
@@ -70,18 +70,18 @@ START_TEST(group_ends_with_a_signed_checkpoint)
     struct writ_heads_trust trust = {0};
     struct writ_checkpoint checkpoint;
     struct writ_kit kit;
-    sqlite3 *db;
+    struct writ_sql *sql;
 
     fill(&kit);
-    db = connection(&kit);
-    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    sql = connection(&kit);
+    ck_assert_ok(writ_heads_trust(sql, kit.ring, &trust, NULL));
     for (uint64_t leaf = 0; leaf < 6; leaf++) {
         ck_assert_ok(
             writ_heads_believe(&trust, note_at(&kit, leaf, arena), true, &checkpoint, NULL));
         ck_assert_uint_eq(checkpoint.size, sizes[leaf]);
     }
     writ_heads_trust_wipe(&trust);
-    (void)sqlite3_close(db);
+    writ_sql_close(sql);
     writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.argument = "4"});
     writ_kit_close(&kit);
@@ -97,11 +97,11 @@ START_TEST(head_node_of_each_level_is_found)
     struct writ_tree_source source;
     struct writ_digest node = {{7}}, left, right, over;
     struct writ_kit kit;
-    sqlite3 *db;
+    struct writ_sql *sql;
 
     fill(&kit);
-    db = connection(&kit);
-    ck_assert_ok(writ_heads_open(db, &heads, NULL));
+    sql = connection(&kit);
+    ck_assert_ok(writ_heads_open(sql, &heads, NULL));
     source = writ_heads_source(&heads);
     ck_assert_ok(source.node(source.ctx, 1, 0, &left, NULL));
     ck_assert_ok(source.node(source.ctx, 1, 1, &right, NULL));
@@ -117,7 +117,7 @@ START_TEST(head_node_of_each_level_is_found)
     ck_assert_code(source.node(source.ctx, 40, 0, &node, NULL), WRIT_E_MISMATCH);
     ck_assert(writ_digest_equal(&node, &over));
     writ_heads_close(&heads);
-    (void)sqlite3_close(db);
+    writ_sql_close(sql);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -226,7 +226,7 @@ START_TEST(open_with_a_revoked_key_accepts_older_signatures_only)
     int64_t last_us, middle_us;
     struct writ_view old;
     struct writ_kit kit;
-    sqlite3 *db;
+    struct writ_sql *sql;
 
     fill(&kit);
     old = note_at(&kit, 5, arena);
@@ -239,8 +239,8 @@ START_TEST(open_with_a_revoked_key_accepts_older_signatures_only)
     writ_kit_open(&kit); /* the key after it signed meanwhile */
     writ_kit_close(&kit);
     revoke(&kit, last_us);
-    db = connection(&kit);
-    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    sql = connection(&kit);
+    ck_assert_ok(writ_heads_trust(sql, kit.ring, &trust, NULL));
     ck_assert_code(writ_heads_believe(&trust, old, true, &checkpoint, &err), WRIT_E_MISMATCH);
     ck_assert_msg(strstr(err.text, "revoked") != NULL, "%s", err.text);
     ck_assert_uint_eq(checkpoint.size, 77);
@@ -248,12 +248,12 @@ START_TEST(open_with_a_revoked_key_accepts_older_signatures_only)
     ck_assert_ok(writ_heads_believe(&trust, note_at(&kit, 6, arena), true, &checkpoint, NULL));
     writ_heads_trust_wipe(&trust);
     revoke(&kit, middle_us);
-    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    ck_assert_ok(writ_heads_trust(sql, kit.ring, &trust, NULL));
     ck_assert_code(writ_heads_believe(&trust, note_at(&kit, 3, arena), true, &checkpoint, NULL),
         WRIT_E_MISMATCH);
     ck_assert_ok(writ_heads_believe(&trust, note_at(&kit, 2, arena), true, &checkpoint, NULL));
     writ_heads_trust_wipe(&trust);
-    (void)sqlite3_close(db);
+    writ_sql_close(sql);
     writ_kit_wipe(&kit);
     writ_arena_free(arena);
 }
@@ -268,13 +268,13 @@ START_TEST(late_checkpoint_has_valid_signatures_only)
     struct writ_view late;
     struct writ_kit kit;
     bool is_late = false;
-    sqlite3 *db;
+    struct writ_sql *sql;
 
     fill(&kit);
     late = note_at(&kit, 5, arena);
     revoke(&kit, writ_kit_number(&kit, "SELECT time_us FROM record WHERE leaf = 5"));
-    db = connection(&kit);
-    ck_assert_ok(writ_heads_trust(db, kit.ring, &trust, NULL));
+    sql = connection(&kit);
+    ck_assert_ok(writ_heads_trust(sql, kit.ring, &trust, NULL));
     ck_assert_ok(writ_heads_is_late(&trust, late, &is_late, NULL));
     ck_assert(is_late);
 
@@ -295,7 +295,7 @@ START_TEST(late_checkpoint_has_valid_signatures_only)
     ck_assert_ok(writ_heads_is_late(&trust, WRIT_LIT("no note"), &is_late, NULL));
     ck_assert(!is_late);
     writ_heads_trust_wipe(&trust);
-    (void)sqlite3_close(db);
+    writ_sql_close(sql);
     writ_buf_wipe(&both);
     writ_kit_wipe(&kit);
     writ_arena_free(arena);

@@ -1,0 +1,24 @@
+/* cluster.h - a PostgreSQL cluster of its own for one test program: in a temporary folder, on a
+ * unix socket, ended with the program. A failure in here, also a missing PostgreSQL, fails the
+ * test. */
+#ifndef WRIT_TESTS_CLUSTER_H
+#define WRIT_TESTS_CLUSTER_H
+
+#include <sys/types.h>
+
+struct writ_cluster {
+    char dir[64];
+    char uri[256]; /* of its database postgres */
+    pid_t pid;
+};
+
+/** Makes a cluster and starts it. As root it belongs to the user postgres. */
+void writ_cluster_start(struct writ_cluster *cluster);
+/** Starts it again, after writ_cluster_end, with a setting ("fsync=on") or NULL. */
+void writ_cluster_restart(struct writ_cluster *cluster, const char *setting);
+/** Ends the server by a signal: SIGINT, SIGQUIT; waits for it. */
+void writ_cluster_end(struct writ_cluster *cluster, int signal);
+/** Ends the server and removes the folder. */
+void writ_cluster_remove(struct writ_cluster *cluster);
+
+#endif

@@ -1,0 +1,571 @@
+/* Two ledgers of one process write one database on a real cluster. A third connection holds the
+ * turn, so that a test decides who gets it next. */
+#include "support/store/cluster.h"
+#include "support/store/kit.h"
+#include "support/store/poll.h"
+#include "support/unit.h"
+
+#include "crew/panel.h"
+#include "store/sql/sql_postgres.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct writ_kit_spec spec;
+typedef struct writ_kit_call call;
+
+#define LEASE_US (60 * WRIT_KIT_S)
+
+static struct writ_cluster cluster;
+static int databases;
+static char uri[128]; /* of the present test's database */
+
+/* ---- gateways ---- */
+
+struct gateway {
+    struct writ_kit kit;
+    char file[96], name[16];
+    struct writ_clock clock; /* of the kit, except that it stands while `paused` */
+    _Atomic bool paused, standing;
+};
+
+static int64_t
+wall_of(void *ctx)
+{
+    return writ_clock_wall_us(&((struct gateway *)ctx)->kit.clock);
+}
+
+/* The writer reads it in each of its rounds, and with nothing to do only outside of its turn. */
+static int64_t
+mono_of(void *ctx)
+{
+    struct gateway *g = ctx;
+
+    while (atomic_load(&g->paused)) {
+        atomic_store(&g->standing, true);
+        (void)usleep(1000);
+    }
+    atomic_store(&g->standing, false);
+    return writ_clock_mono_us(&g->kit.clock);
+}
+
+static void
+pause_it(struct gateway *g)
+{
+    atomic_store(&g->paused, true);
+    while (!atomic_load(&g->standing)) {
+        (void)usleep(1000);
+    }
+}
+
+static void
+resume_it(struct gateway *g)
+{
+    atomic_store(&g->paused, false);
+}
+
+static struct writ_sql *
+connect_to(const char *to)
+{
+    const struct writ_sql_postgres_options options = {.uri = to, .wait_us = LEASE_US};
+    struct writ_sql *sql = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_msg(writ_is_ok(writ_sql_postgres(&options, &sql, &err)), "%s", err.text);
+    return sql;
+}
+
+static void
+execute(struct writ_sql *sql, const char *text)
+{
+    struct writ_err err = {0};
+
+    ck_assert_msg(writ_is_ok(writ_sql_execute(sql, text, &err)), "%s: %s", text, err.text);
+}
+
+static int64_t
+number(const char *text)
+{
+    struct writ_sql *sql = connect_to(uri);
+    struct writ_sql_statement *statement = NULL;
+    bool row = false;
+    int64_t value;
+
+    ck_assert_ok(writ_sql_prepare(sql, text, &statement, NULL));
+    ck_assert_ok(writ_sql_step(statement, &row, NULL));
+    ck_assert(row);
+    value = writ_sql_int(statement, 0);
+    writ_sql_reset(statement);
+    writ_sql_finalize(statement);
+    writ_sql_close(sql);
+    return value;
+}
+
+static void
+change(const char *text)
+{
+    struct writ_sql *sql = connect_to(uri);
+
+    execute(sql, text);
+    writ_sql_close(sql);
+}
+
+/* Waits until the query gives that number. */
+static void
+await(const char *text, int64_t wanted)
+{
+    for (int i = 0; i < 500 && number(text) != wanted; i++) {
+        (void)usleep(20000);
+    }
+    ck_assert_int_eq(number(text), wanted);
+}
+
+/* A new database with an empty ledger. */
+static void
+new_database(void)
+{
+    struct writ_sql *sql = connect_to(cluster.uri);
+    struct writ_err err = {0};
+    char text[64];
+
+    (void)snprintf(text, sizeof text, "CREATE DATABASE t%d", ++databases);
+    execute(sql, text);
+    writ_sql_close(sql);
+    (void)snprintf(
+        uri, sizeof uri, "postgresql:///t%d?host=%s&user=postgres", databases, cluster.dir);
+    ck_assert_msg(writ_is_ok(writ_ledger_create_shared(uri, (struct writ_view){0},
+                      (struct writ_view){0}, writ_clock_system(), &err)),
+        "%s", err.text);
+}
+
+/* A gateway that is not open. `other` (or NULL) has the key that both use. */
+static struct gateway *
+make(const char *name, const struct gateway *other)
+{
+    struct gateway *g = writ_alloc(sizeof *g); /* a test that fails leaves its threads */
+
+    ck_assert_ptr_nonnull(g);
+    writ_kit_init(&g->kit);
+    (void)snprintf(g->file, sizeof g->file, "%s", g->kit.path);
+    ck_assert_uint_lt(strlen(uri), sizeof g->kit.path);
+    memcpy(g->kit.path, uri, strlen(uri) + 1);
+    (void)snprintf(g->name, sizeof g->name, "%s", name);
+    atomic_store(&g->kit.made, other != NULL ? 1000000 : 0);
+    g->kit.options.keyring = other != NULL ? other->kit.ring : g->kit.ring;
+    g->clock = (struct writ_clock){wall_of, mono_of, g};
+    g->kit.options.clock = &g->clock;
+    g->kit.options.judge = &writ_panel_judge;
+    g->kit.options.gateway = writ_view_str(g->name);
+    g->kit.options.policy = WRIT_LIT("sha256:0");
+    g->kit.options.lease_us = LEASE_US;
+    g->kit.options.alone = true;
+    return g;
+}
+
+static void
+wipe(struct gateway *g)
+{
+    writ_kit_close(&g->kit);
+    (void)snprintf(g->kit.path, sizeof g->kit.path, "%s", g->file);
+    writ_kit_wipe(&g->kit);
+    writ_free(g);
+}
+
+static void
+start(struct gateway **ret_a, struct gateway **ret_b)
+{
+    new_database();
+    *ret_a = make("a", NULL);
+    *ret_b = make("b", *ret_a);
+    writ_kit_open(&(*ret_a)->kit);
+    writ_kit_open(&(*ret_b)->kit);
+}
+
+static void
+end(struct gateway *a, struct gateway *b)
+{
+    wipe(b);
+    wipe(a);
+}
+
+/* ---- the turn ---- */
+
+static struct writ_sql *
+hold_turn(void)
+{
+    struct writ_sql *sql = connect_to(uri);
+
+    ck_assert_ok(writ_sql_begin(sql, WRIT_SQL_WRITE, NULL));
+    execute(sql, "SELECT one FROM coordinator WHERE one = 1 FOR UPDATE");
+    return sql;
+}
+
+static void
+give_turn(struct writ_sql *sql)
+{
+    writ_sql_rollback(sql);
+    writ_sql_close(sql);
+}
+
+#define WAITING                                                                                    \
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "                \
+    "wait_event_type = 'Lock'"
+
+static void
+submit(struct gateway *g, call *c)
+{
+    struct writ_entry *entries[] = {&c->entry};
+
+    ck_assert_ok(writ_ledger_submit(g->kit.ledger, entries, 1));
+}
+
+static void
+await_done(call *c)
+{
+    while (sem_wait(&c->done) != 0) {
+    }
+    if (c->entry.kind == WRIT_ENTRY_DECISION) {
+        c->leaf = c->entry.decision.leaf;
+    }
+}
+
+static void
+must_be_ready(struct gateway *g)
+{
+    struct writ_ledger_health health = writ_kit_health(&g->kit);
+
+    ck_assert_msg(health.state == WRIT_LEDGER_READY, "%s: %s", g->name, health.why.text);
+}
+
+/* ---- tests ---- */
+
+START_TEST(cluster_starts)
+{
+    writ_cluster_start(&cluster);
+    writ_cluster_end(&cluster, SIGINT);
+    writ_cluster_restart(&cluster, "fsync=on");
+}
+END_TEST
+
+START_TEST(call_is_made_once_by_two_gateways)
+{
+    struct gateway *a, *b;
+    call *c;
+
+    start(&a, &b);
+    c = writ_kit_granted(&a->kit, (spec){.argument = "1"});
+    writ_kit_refused(&b->kit, (spec){.argument = "1"}, WRIT_REASON_DUPLICATE_IN_FLIGHT);
+    ck_assert_int_eq(writ_kit_end(&a->kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    writ_kit_refused(&b->kit, (spec){.argument = "1"}, WRIT_REASON_DUPLICATE_OUTCOME);
+    must_be_ready(a);
+    must_be_ready(b);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
+START_TEST(call_that_did_not_run_can_be_made_again)
+{
+    struct gateway *a, *b;
+    call *c;
+
+    start(&a, &b);
+    c = writ_kit_granted(&a->kit, (spec){.argument = "1"});
+    ck_assert_int_eq(writ_kit_end(&a->kit, c, WRIT_OUTCOME_BLOCKED, NULL), WRIT_OK);
+    writ_kit_call_free(c);
+    c = writ_kit_granted(&b->kit, (spec){.argument = "1"});
+    ck_assert_int_eq(writ_kit_end(&b->kit, c, WRIT_OUTCOME_ERROR, WRIT_OUTCOME_NOT_SENT), WRIT_OK);
+    writ_kit_call_free(c);
+    writ_kit_run(&a->kit, (spec){.argument = "1"});
+    end(a, b);
+}
+END_TEST
+
+/* The run is idle for the first gateway while the second one's call in it waits for its turn. */
+START_TEST(idle_run_is_not_sealed_under_a_call_of_another_gateway)
+{
+    struct gateway *a, *b;
+    struct writ_sql *turn;
+    call *c;
+
+    start(&a, &b);
+    writ_kit_run(&a->kit, (spec){.argument = "1"});
+    must_be_ready(b); /* both know all */
+    must_be_ready(a);
+    turn = hold_turn();
+    c = writ_kit_call(&b->kit, (spec){.argument = "2", .route = WRIT_DECISION_ALLOW});
+    submit(b, c);
+    await(WAITING, 1);
+    atomic_fetch_add(&a->kit.mono_us, a->kit.options.boundary_idle_us + 2 * WRIT_KIT_S);
+    await(WAITING, 2);
+    give_turn(turn);
+    await_done(c);
+    ck_assert(c->entry.decision.granted);
+    must_be_ready(a);
+    must_be_ready(b);
+    ck_assert_int_eq(writ_kit_end(&b->kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    writ_kit_run(&a->kit, (spec){.argument = "3"});
+    must_be_ready(a);
+    must_be_ready(b);
+    ck_assert_int_eq(number("SELECT count(*) FROM boundary WHERE name = 'run' AND seal_leaf IS "
+                            "NULL"),
+        1);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
+START_TEST(gateway_that_was_declared_dead_joins_again_under_its_name)
+{
+    struct gateway *a, *b;
+
+    start(&a, &b);
+    memset(a->name, '#', sizeof a->name); /* the caller's memory, only lent for the opening */
+    change("UPDATE gateway SET state = 0 WHERE name = 'a'");
+    await("SELECT count(*) FROM gateway WHERE name = 'a' AND state = 1", 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM gateway WHERE name NOT IN ('a', 'b')"), 0);
+    writ_kit_run(&a->kit, (spec){.argument = "1"});
+    must_be_ready(a);
+    end(a, b);
+}
+END_TEST
+
+START_TEST(gateway_whose_name_another_one_takes_refuses_from_there_on)
+{
+    struct gateway *a, *b;
+    call *c;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("a", a);
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    c = writ_kit_granted(&b->kit, (spec){.argument = "1"});
+    for (int i = 0; i < 100 && writ_kit_health(&a->kit).state != WRIT_LEDGER_REFUSING; i++) {
+        (void)usleep(50000);
+    }
+    for (int i = 0; i < 3; i++) { /* it tries again each half second */
+        call *refused =
+            writ_kit_call(&a->kit, (spec){.argument = "2", .route = WRIT_DECISION_ALLOW});
+
+        ck_assert_int_eq(writ_kit_decide(&a->kit, refused), WRIT_E_IO);
+        writ_kit_call_free(refused);
+        (void)usleep(600000);
+    }
+    ck_assert_int_eq(number("SELECT count(*) FROM gateway"), 2);
+    ck_assert_int_eq(writ_kit_end(&b->kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    must_be_ready(b);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
+START_TEST(session_that_another_gateway_ends_leaves_room_for_others)
+{
+    struct gateway *a, *b;
+    struct writ_entry entry = {.kind = WRIT_ENTRY_SESSION_PUT};
+
+    start(&a, &b);
+    entry.session.value = WRIT_LIT("state");
+    entry.session.expires_us = INT64_MAX / 2;
+    ck_assert_int_eq(writ_kit_submit(&a->kit, &entry), WRIT_OK);
+    entry.kind = WRIT_ENTRY_SESSION_DROP;
+    ck_assert_int_eq(writ_kit_submit(&b->kit, &entry), WRIT_OK);
+    entry.kind = WRIT_ENTRY_SESSION_PUT;
+    ck_assert_int_eq(writ_kit_submit(&b->kit, &entry), WRIT_OK);
+    end(a, b);
+}
+END_TEST
+
+/* More groups than it takes at once lie between the opening and the vote. */
+START_TEST(review_that_went_on_while_a_gateway_was_paused_is_taken_whole)
+{
+    struct gateway *a, *b;
+    const char *id;
+    char argument[16];
+
+    start(&a, &b);
+    must_be_ready(b);
+    pause_it(b);
+    id = writ_poll_opened(&a->kit, (struct writ_poll_spec){.spec = {.boundary = "reviewed"}});
+    for (int i = 0; i < 40; i++) {
+        (void)snprintf(argument, sizeof argument, "%d", i);
+        writ_kit_run(&a->kit, (spec){.argument = argument});
+    }
+    writ_poll_vote(&a->kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    resume_it(b);
+    must_be_ready(b);
+    writ_poll_vote(&b->kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    writ_kit_call_free(
+        writ_poll_redeemed(&b->kit, (struct writ_poll_spec){.spec = {.boundary = "reviewed"}})
+            ->call);
+    must_be_ready(a);
+    must_be_ready(b);
+    end(a, b);
+}
+END_TEST
+
+#define US_NOW "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
+
+/* Its clock is ahead until it asks the database: it gives the round up while the other one goes on
+ * with it. */
+START_TEST(round_that_another_gateway_continues_is_not_given_up)
+{
+    const struct writ_digest name = {{7}};
+    struct writ_entry entry = {.kind = WRIT_ENTRY_WAIT};
+    struct gateway *a, *b;
+    struct writ_sql *turn;
+    call *c, *next;
+    bool tried = false;
+
+    start(&a, &b);
+    c = writ_kit_granted(&a->kit, (spec){.argument = "1"});
+    entry.wait.leaf = c->leaf;
+    entry.wait.kind = WRIT_WAIT_INPUT;
+    entry.wait.name = name;
+    entry.wait.until_us = number(US_NOW) + 600 * WRIT_KIT_S;
+    ck_assert_int_eq(writ_kit_submit(&a->kit, &entry), WRIT_OK);
+    must_be_ready(b);
+    must_be_ready(a);
+    turn = hold_turn();
+    next = writ_kit_round(&a->kit, c, (spec){.argument = "1"});
+    submit(a, next);
+    await(WAITING, 1);
+    for (int i = 0; i < 30 && !tried; i++) {
+        pause_it(b);
+        writ_kit_pass(&b->kit, 700 * WRIT_KIT_S);
+        resume_it(b);
+        for (int j = 0; j < 10 && !tried; j++) {
+            (void)usleep(20000);
+            tried = number(WAITING) == 2;
+        }
+    }
+    ck_assert(tried);
+    give_turn(turn);
+    await_done(next);
+    ck_assert(next->entry.decision.granted);
+    must_be_ready(b);
+    must_be_ready(a);
+    ck_assert_int_eq(writ_kit_end(&a->kit, next, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    must_be_ready(b);
+    ck_assert_int_eq(number("SELECT count(*) FROM record WHERE kind = 2"), 1);
+    writ_kit_call_free(next);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
+/* Only one of them has forgotten the budgets of a window that has passed. */
+START_TEST(budget_of_another_gateway_is_counted_also_when_the_table_is_full)
+{
+    struct gateway *a, *b;
+    struct writ_reservation budget = writ_kit_budget();
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    a->kit.options.budgets_max = b->kit.options.budgets_max = 1;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    budget.window_us = WRIT_KIT_S;
+    writ_kit_run(&a->kit, (spec){.argument = "1", .reservations = &budget, .reservations_n = 1});
+    must_be_ready(b);
+    (void)usleep(1100000);
+    writ_kit_run(&a->kit, (spec){.argument = "2"});
+    atomic_fetch_add(&a->kit.mono_us, 61 * WRIT_KIT_S);
+    must_be_ready(a);
+    budget.key = (struct writ_digest){{2}};
+    writ_kit_run(&a->kit, (spec){.argument = "3", .reservations = &budget, .reservations_n = 1});
+    must_be_ready(b);
+    end(a, b);
+}
+END_TEST
+
+/* As when a third gateway is paused within its turn, or a standby does not confirm. */
+START_TEST(gateways_that_had_no_turn_for_a_lease_are_not_dead)
+{
+    const int64_t lease_us = 4 * WRIT_KIT_S;
+    struct gateway *a, *b;
+    struct writ_sql *turn;
+    call *of_a, *of_b;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    a->kit.options.lease_us = b->kit.options.lease_us = lease_us;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    of_a = writ_kit_granted(&a->kit, (spec){.argument = "1"});
+    of_b = writ_kit_granted(&b->kit, (spec){.argument = "2"});
+    turn = hold_turn();
+    await("SELECT count(*) FROM gateway WHERE lease_us + 500000 < CAST(extract(epoch FROM "
+          "clock_timestamp()) * 1000000 AS BIGINT)",
+        2);
+    give_turn(turn);
+    await("SELECT count(*) FROM gateway WHERE state = 1 AND lease_us > CAST(extract(epoch FROM "
+          "clock_timestamp()) * 1000000 AS BIGINT)",
+        2);
+    ck_assert_int_eq(number("SELECT count(*) FROM gateway"), 2);
+    ck_assert_int_eq(writ_kit_end(&a->kit, of_a, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    ck_assert_int_eq(writ_kit_end(&b->kit, of_b, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    writ_kit_call_free(of_a);
+    writ_kit_call_free(of_b);
+    end(a, b);
+}
+END_TEST
+
+START_TEST(turn_of_a_paused_gateway_goes_to_the_next_one)
+{
+    struct gateway *a, *b;
+    struct writ_sql *turn;
+    call *c;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    a->kit.options.lease_us = b->kit.options.lease_us = 8 * WRIT_KIT_S;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    pause_it(a);
+    turn = hold_turn();
+    c = writ_kit_call(&b->kit, (spec){.argument = "1", .route = WRIT_DECISION_ALLOW});
+    submit(b, c);
+    await(WAITING, 1);
+    atomic_store(&b->paused, true); /* it stands where it measures its commit */
+    give_turn(turn);
+    while (!atomic_load(&b->standing)) {
+        (void)usleep(1000);
+    }
+    resume_it(a);
+    writ_kit_run(&a->kit, (spec){.argument = "1"});
+    resume_it(b);
+    await_done(c);
+    ck_assert_int_eq(c->entry.code, WRIT_E_IO);
+    ck_assert(!c->entry.decision.granted);
+    for (int i = 0; i < 100 && writ_kit_health(&b->kit).state != WRIT_LEDGER_READY; i++) {
+        (void)usleep(50000);
+    }
+    writ_kit_refused(&b->kit, (spec){.argument = "1"}, WRIT_REASON_DUPLICATE_OUTCOME);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
+START_TEST(cluster_ends)
+{
+    writ_cluster_remove(&cluster);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
+    call_that_did_not_run_can_be_made_again, idle_run_is_not_sealed_under_a_call_of_another_gateway,
+    gateway_that_was_declared_dead_joins_again_under_its_name,
+    gateway_whose_name_another_one_takes_refuses_from_there_on,
+    session_that_another_gateway_ends_leaves_room_for_others,
+    review_that_went_on_while_a_gateway_was_paused_is_taken_whole,
+    round_that_another_gateway_continues_is_not_given_up,
+    budget_of_another_gateway_is_counted_also_when_the_table_is_full,
+    gateways_that_had_no_turn_for_a_lease_are_not_dead,
+    turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
