@@ -60,8 +60,8 @@ test('an archive grows with its ledger, and each state contains the one before',
   const gw = await startGateway(t,
     { agents: [A.entry], upstreams: { up: { http: up.url } }, tools: { 'up/pay': PAY } });
   const caller = new Caller(gw, { token: A.token });
-  const key = writ(['ledger', 'key', gw.path('ledger.db'), '--keys', gw.path('keys')]).out.trim();
-  const write = () => writ(['ledger', 'archive', gw.path('ledger.db'), gw.path('log'), '--keys', gw.path('keys')]);
+  const key = writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys')]).out.trim();
+  const write = () => writ(['ledger', 'archive', gw.ledgerFile, gw.path('log'), '--keys', gw.path('keys')]);
   const log = () => new TileLog((path) => readFileSync(join(gw.path('log'), path)), key);
   assert.match(write().err, /no records|is empty|there is no checkpoint/);
 
@@ -79,7 +79,7 @@ test('an archive grows with its ledger, and each state contains the one before',
   assert.deepEqual(filesOf(gw.path('log')), ['checkpoint', 'tile/0/000', 'tile/0/001', 'tile/0/002.p/8',
     'tile/1/000.p/2', 'tile/entries/000', 'tile/entries/001', 'tile/entries/002.p/8']);
 
-  const exported = writ(['ledger', 'export', gw.path('ledger.db'), 'run']).out.trim().split('\n').slice(0, -1);
+  const exported = writ(['ledger', 'export', gw.ledgerFile, 'run']).out.trim().split('\n').slice(0, -1);
   const records = [0, 1, 2].flatMap((bundle) => had.bundle(bundle)).map(String);
   assert.deepEqual(exported.map((line) => JSON.stringify(JSON.parse(line).record)),
     records.map((record) => JSON.stringify(JSON.parse(record))));

@@ -22,7 +22,7 @@ async function world(t) {
   const calls = async (count) => {
     for (let i = 0; i < count; i++) await caller.call('up__pay', { n: ++n }, { boundary: 'run', key: `k${n}` });
   };
-  return { up, gw, caller, calls, from: gw.path('ledger.db'), to: gw.path('copy.db') };
+  return { up, gw, caller, calls, from: gw.ledgerFile, to: gw.path('copy.db') };
 }
 
 const records = (path) => JSON.parse(writ(['ledger', 'verify', path, '--json']).out).records;

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { bearer, prepare, until, writ } from '../support/js/gateway.mjs';
 import { CREW, config as hookConfig, framework } from '../support/js/hooks.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { Tasks, ask as askTask, begin, idOf } from '../support/js/tasks.mjs';
 import { facts } from '../support/js/ledger.mjs';
+import { editLedger, textOfLedger } from '../support/js/store.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { resolve, sdk1 } from '../support/npm/peers.mjs';
 
@@ -93,7 +93,8 @@ const bytesOf = (gw) => readdirSync(gw.dir, { recursive: true, withFileTypes: tr
 /** Asserts that the texts are nowhere: neither in a file nor in the log. */
 function nowhere(gw, ...texts) {
   for (const text of texts) {
-    for (const [name, bytes] of bytesOf(gw)) assert.ok(!bytes.includes(text), `${text} is in ${name}`);
+    for (const [name, bytes] of [...bytesOf(gw), ['the ledger', textOfLedger(gw.ledgerFile)]])
+      assert.ok(!bytes.includes(text), `${text} is in ${name}`);
     assert.ok(!gw.logText.includes(text), `${text} is in the log`);
   }
 }
@@ -333,16 +334,11 @@ test('an edited row is refused at the look', async (t) => {
   const [{ id: first }, { id: second }] = [await call(gw, 'pay', { n: 1 }),
     await call(gw, 'pay', { n: 2 }, { who: OTHER })];
   await gw.stop();
-  const db = new DatabaseSync(gw.ledgerFile);
-  const leaves = db.prepare('SELECT leaf FROM content ORDER BY leaf').all().map(({ leaf }) => leaf);
-  const swap = (a, b) => {
-    for (const table of ['content', 'content_key']) {
-      for (const [from, to] of [[a, -1], [b, a], [-1, b]])
-        db.prepare(`UPDATE ${table} SET leaf = ? WHERE leaf = ?`).run(to, from);
-    }
-  };
+  const leaves = gw.rows('SELECT leaf FROM content ORDER BY leaf').map(({ leaf }) => leaf);
+  const swap = (a, b) => editLedger(gw.ledgerFile, ['content', 'content_key'].flatMap((table) =>
+    [[a, -1], [b, a], [-1, b]].map(([from, to]) => `UPDATE ${table} SET leaf = ${to} WHERE leaf = ${from};`))
+    .join('\n'));
   swap(leaves[0], leaves[2]); // the arguments of the two calls
-  db.close();
   for (const id of [first, second]) {
     const { code, err, json } = stopped(gw, 'contents', id);
     assert.equal(code, 3, err);
@@ -406,9 +402,7 @@ test('contents that were given more time by an edit are refused', async (t) => {
   up.onCall = (m) => m.text('done');
   const { id } = await call(gw, 'pay', { n: 1 });
   await gw.stop();
-  const db = new DatabaseSync(gw.ledgerFile);
-  db.prepare('UPDATE content SET expires_us = expires_us + 86400000000').run();
-  db.close();
+  editLedger(gw.ledgerFile, 'UPDATE content SET expires_us = expires_us + 86400000000');
   assert.equal(stopped(gw, 'contents', id).code, 3);
 });
 
@@ -478,11 +472,9 @@ for (const runs of [true, false]) {
     assert.equal(stopped(gw, 'contents', made.first).code, 1);
     assert.deepEqual(facts(gw, 'contents_looked'), []);
     // no usable wrapped key is left: all of them are zeros
-    const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
-    for (const { wrapped } of db.prepare('SELECT wrapped FROM content_key').all())
+    for (const { wrapped } of gw.rows('SELECT wrapped FROM content_key'))
       assert.ok(wrapped.every((byte) => byte === 0));
-    assert.equal(db.prepare('SELECT count(*) AS n FROM content').get().n, 0);
-    db.close();
+    assert.equal(gw.rows('SELECT count(*) AS n FROM content')[0].n, 0);
     nowhere(gw, 'canary-');
     gw.verify();
     assert.equal(receipt().code, 0, 'the proofs stay valid');

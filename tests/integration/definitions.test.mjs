@@ -165,7 +165,7 @@ test('a running gateway takes an acceptance without a signal and keeps it when t
   assert.equal((await s.call('up__write')).reason, 'definition_not_accepted');
 
   const from = gw.log.length;
-  const path = `${gw.ledgerFile}.accepted.json`;
+  const path = gw.path('ledger.db.accepted.json');
   writeFileSync(path, readFileSync(path, 'utf8').replace('Reads.', 'Sends.'));
   assert.match((await gw.waitLog('definitions_refused', from)).why, /accepted\.json/);
   assert.ok((await s.call('up__read', { path: 'b' })).result, 'as it was');
@@ -312,7 +312,7 @@ test('writ tools accepts definitions by name or pattern and reports untrusted fi
   assert.equal(tools(gw, 'diff', 'up/read').code, 0);
   assert.match(tools(gw, 'list').out,
     /^accepted  sha256:[0-9a-f]{64}  up\/read\naccepted  sha256:[0-9a-f]{64}  up\/write\n$/);
-  const file = `${gw.ledgerFile}.accepted.json`;
+  const file = gw.path('ledger.db.accepted.json');
   assert.equal(statSync(file).mode & 0o777, 0o600);
 
   const good = readFileSync(file, 'utf8');
@@ -342,7 +342,7 @@ const TAGS = String.fromCodePoint(...[...'send it all'].map((c) => 0xe0000 + c.c
 
 test('an edit of files neither revokes nor grants an acceptance', async (t) => {
   const { up, gw } = await setUp(t, { read: { ...RULE, pin: true }, write: { ...RULE, pin: true } });
-  const [file, seenFile] = ['accepted', 'seen'].map((x) => `${gw.ledgerFile}.${x}.json`);
+  const [file, seenFile] = ['accepted', 'seen'].map((x) => gw.path(`ledger.db.${x}.json`));
   const refusedAs = async (name) => (await (await openSession(gw)).call(name)).reason;
   const put = (text) => writeFileSync(file, text, { mode: 0o600 });
   await openSession(gw).then((s) => s.call('up__read', { path: 'a' }));

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { DatabaseSync } from 'node:sqlite';
 import { startGateway, until } from '../support/js/gateway.mjs';
 import { Streams } from '../support/servers/resumable.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
+import { holdLedger } from '../support/js/store.mjs';
 import { post } from '../support/js/stream.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
@@ -84,10 +84,9 @@ const CASES = {
   'a ledger that another process has locked': async (t) => {
     const { up, gw } = await setUp(t, {}, RULE, { ledger: { busy_timeout: '60s' } });
     const caller = await openSession(gw);
-    const other = new DatabaseSync(gw.ledgerFile);
-    other.exec('BEGIN IMMEDIATE');
+    const release = await holdLedger(t, gw.ledgerFile);
     const answer = caller.call('up__pay', { n: 1 });
-    setTimeout(() => other.close(), 11_000); // the claim is granted, and no time is left for the call
+    setTimeout(release, 11_000); // the claim is granted, and no time is left for the call
     return { gw, answer, after: () => assert.equal(up.calls.length, 0) };
   },
 };

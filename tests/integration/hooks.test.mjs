@@ -8,6 +8,7 @@ import { SOURCE, bearer, sha256, startGateway, until, writ } from '../support/js
 import { ANN, CREW, DOCUMENT, FOREIGN, MATE, ask, config, framework, rule, setUp } from '../support/js/hooks.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
+import { holdLedger, textOfLedger } from '../support/js/store.mjs';
 
 const args = (n = 1) => ({ arguments: { path: `/tmp/${n}`, text: 'hello' } });
 
@@ -527,7 +528,7 @@ test('rules for results apply to a reported result', async (t) => {
   const refused = await run(3, { content: [{ type: 'image', data: '', mimeType: 'image/png' }] });
   assert.equal(refused.withheld, 'result_content_refused');
   assert.equal(refused.result, undefined);
-  assert.doesNotMatch(readFileSync(gw.ledgerFile).toString('latin1') + gw.logText, /sk-abc123/);
+  assert.doesNotMatch(textOfLedger(gw.ledgerFile) + gw.logText, /sk-abc123/);
   gw.verify();
 });
 
@@ -621,9 +622,7 @@ test('without a writable ledger the hook API decides no call', async (t) => {
   const { decision } = await framework(gw).before(args());
   const lock = writ(['ledger', 'verify', gw.ledgerFile]);
   assert.equal(lock.code, 0);
-  const { DatabaseSync } = await import('node:sqlite');
-  const db = new DatabaseSync(gw.ledgerFile);
-  db.exec('BEGIN EXCLUSIVE');
+  const release = await holdLedger(t, gw.ledgerFile);
   try {
     const [before, bind] = await Promise.all([
       ask(gw, CREW, 'before', { tool: 'crew/write', ...args(2) }),
@@ -631,8 +630,7 @@ test('without a writable ledger the hook API decides no call', async (t) => {
     assert.deepEqual([before.status, before.json.reason], [503, 'ledger_unavailable']);
     assert.deepEqual([bind.status, bind.json.reason], [503, 'ledger_unavailable']);
   } finally {
-    db.exec('ROLLBACK');
-    db.close();
+    release();
   }
   await until(async () => (await framework(gw).before(args(3)).catch(() => ({}))).verdict === 'allow',
     'the ledger to go on');

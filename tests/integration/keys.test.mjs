@@ -259,3 +259,23 @@ test('a revoked key does not vouch for later rotations', () => {
   assert.deepEqual(follow(jwks(dir), pin), [1, []]);
   assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
 });
+
+test('trust takes the public keys of another gateway, and their later states', () => {
+  const [own, other] = [fresh(), fresh()];
+  const mine = json('new', own);
+  const theirs = json('new', other);
+  const file = join(other, 'keys.json');
+  assert.deepEqual(json('trust', own, file), { changed: 2 });
+  assert.deepEqual(json('trust', own, file), { changed: 0 });
+  const states = () => Object.fromEntries(json('list', own).keys.map((key) => [key.kid, key.state]));
+  assert.deepEqual(states(), {
+    [mine.kid]: 'active', [mine.ledger.kid]: 'active', [theirs.kid]: 'verifying', [theirs.ledger.kid]: 'verifying',
+  });
+  assert.equal(pems(own).length, 2); // no private half comes along
+  assert.equal(keys('revoke', other, '--kid', theirs.ledger.kid).code, 0);
+  assert.deepEqual(json('trust', own, file), { changed: 2 }); // revoked, and the one that replaces it
+  assert.equal(states()[theirs.ledger.kid], 'revoked');
+  const wrong = keys('trust', own, join(other, `${theirs.kid}.pem`));
+  assert.equal(wrong.code, 3);
+  assert.doesNotMatch(wrong.err, /BEGIN/);
+});

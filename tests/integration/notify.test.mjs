@@ -199,12 +199,12 @@ test('a place that fails is tried again, with one id, and delays neither calls n
 
 test('errors name the place and the file, never the URL that is a secret', async (t) => {
   const { gw, session } = await setUp(t, { chat: { slack: 'slack', batch: '1s' } },
-    { slack: 'http://127.0.0.1:1/services/T0/token' });
+    { slack: 'http://127.0.0.1:1/services/TEAM/token' });
   await asks(session, { amount: 1 });
   const { to, why } = await gw.waitLog('notify_failed');
   assert.equal(to, 'chat');
   assert.match(why, /^the URL in \S*slack: .*onnect/);
-  assert.doesNotMatch(gw.logText, /T0|token"/);
+  assert.doesNotMatch(gw.logText, /TEAM|token"/);
 });
 
 test('in quiet hours reviews wait and stops do not', async (t) => {

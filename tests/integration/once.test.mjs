@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { SAMPLE } from '../support/js/ledger.mjs';
+import { SQLITE_ONLY } from '../support/js/store.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
@@ -430,7 +431,7 @@ test('a gateway that is killed while the call runs does not send it again after 
   once(up, gw, 3);
 });
 
-test('a claim holds for the time of its record, whatever later options say', async (t) => {
+test('a claim holds for the time of its record, whatever later options say', SQLITE_ONLY, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'writ-'));
   // "k" is three hours old
   assert.equal(spawnSync(SAMPLE, [join(dir, 'ledger.db'), join(dir, 'keys'), 'aged']).status, 0);
@@ -552,7 +553,7 @@ test('tenants share no duplicates, results or sessions', async (t) => {
 });
 
 // The manifest that a start uses in place of the records is signed. It can be dropped without losing a claim.
-test('a start that finds its manifest changed names the command that drops it', async (t) => {
+test('a start that finds its manifest changed names the command that drops it', SQLITE_ONLY, async (t) => {
   const { up, gw } = await setUp(t);
   const caller = new Caller(gw);
   const call = () => caller.call('up__pay', { amount: 9 }, { key: 'k', boundary: 'run' });

@@ -119,8 +119,8 @@ test('the receipt of an approved call has the review, its votes and the first re
   assert.equal((await session.call('up__pay', { amount: 100 })).said, 'ran 1');
   const [allow] = gw.decisions(['--decision', 'allow']);
   const own = join(folder, 'gateway-key');
-  writeFileSync(own, writ(['ledger', 'key', gw.path('ledger.db'), '--keys', gw.path('keys')]).out);
-  const text = receiptOf(allow.decision_id, gw.path('ledger.db'), gw.path('keys'));
+  writeFileSync(own, writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys')]).out);
+  const text = receiptOf(allow.decision_id, gw.ledgerFile, gw.path('keys'));
   const records = JSON.parse(text).records.map(({ kind, record }) => record.event ?? record.decision ??
     record.outcome ?? kind);
   assert.deepEqual(records.filter((r) => r !== 'blocked'),

@@ -260,7 +260,7 @@ test('a voter with a key must sign its votes, and each signature verifies offlin
     { signed: mine('ES256', bob.privateKey,
       { review_digest: read.review_digest, voter: 'bob', vote: 'approve', revision: 0 }) })).json.state, 'approved');
   assert.equal((await session.call('up__pay', { amount: 1 })).said, 'ran 1');
-  run = writ(['review', 'replay', gw.path('ledger.db'), id]);
+  run = writ(['review', 'replay', gw.ledgerFile, id]);
   assert.match(run.out, /^same: accept, \d+ events, 3 votes \(3 signed\)\n$/, run.err);
   await gw.restart('SIGKILL');
   gw.verify();

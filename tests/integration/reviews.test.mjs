@@ -1,11 +1,11 @@
 // Calls that need an approval: opened, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp,
   vote } from '../support/js/reviews.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
+import { POSTGRES, editLedger } from '../support/js/store.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 test('a call waits for its verdict, runs once after it, and everything is in the ledger', async (t) => {
@@ -44,13 +44,13 @@ test('a call waits for its verdict, runs once after it, and everything is in the
   assert.equal(over.arguments, undefined, 'no longer kept');
   assert.deepEqual(over.records.map((r) => r.event), ['open', 'vote', 'vote', 'vote', 'accept', 'redeem']);
   assert.match(over.records[4].log.at(-1), /"finalOutput":"ACCEPT"/);
-  const replay = writ(['review', 'replay', gw.path('ledger.db'), id]);
+  const replay = writ(['review', 'replay', gw.ledgerFile, id]);
   assert.equal(replay.code, 0, replay.err);
   assert.match(replay.out, /^same: accept, /);
-  assert.deepEqual(JSON.parse(writ(['review', 'replay', '--json', gw.path('ledger.db'), id]).out).events.map((e) =>
+  assert.deepEqual(JSON.parse(writ(['review', 'replay', '--json', gw.ledgerFile, id]).out).events.map((e) =>
     JSON.stringify(e)), over.records[4].log);
-  assert.match(writ(['review', 'show', gw.path('ledger.db'), id]).out, /redeemed[^]*voter "ann" weight 1: approve/);
-  assert.match(writ(['review', 'list', gw.path('ledger.db')]).out,
+  assert.match(writ(['review', 'show', gw.ledgerFile, id]).out, /redeemed[^]*voter "ann" weight 1: approve/);
+  assert.match(writ(['review', 'list', gw.ledgerFile]).out,
     /^\S+ {2}open {2}"finance" "dev" "pay" 0 of 3 have voted\n$/);
   gw.verify();
 });
@@ -66,7 +66,7 @@ test('review list and show give the same from a gateway and from its ledger', as
     return gw.path(`${who.entry.id}.token`);
   };
   const both = (command, ...more) => {
-    const [there, here] = [[url, ...more, '--token', token(ANN)], [gw.path('ledger.db'), ...more]].map((args) =>
+    const [there, here] = [[url, ...more, '--token', token(ANN)], [gw.ledgerFile, ...more]].map((args) =>
       writ(['review', command, ...args]));
     assert.deepEqual([there.code, there.out], [0, here.out], there.err);
     return there.out;
@@ -83,7 +83,7 @@ test('review list and show give the same from a gateway and from its ledger', as
   const unseen = writ(['review', 'show', url, ids[0], '--token', token(OTHER)]);
   assert.deepEqual([unseen.code, unseen.out], [1, '']);
   assert.match(unseen.err, /review_unknown/);
-  for (const args of [['list', url], ['list', gw.path('ledger.db'), '--token', token(ANN)]])
+  for (const args of [['list', url], ['list', gw.ledgerFile, '--token', token(ANN)]])
     assert.equal(writ(['review', ...args]).code, 2);
   assert.equal(writ(['review', 'show', url, '../x', '--token', token(ANN)]).code, 3);
 
@@ -117,10 +117,10 @@ test('voters see the conditions that require the approval, and the caller does n
   assert.doesNotMatch(JSON.stringify(gw.show(id)), /not below|amount ge/, 'nor by the record, which it sees');
   // an edited condition is refused
   await gw.stop();
-  const db = new DatabaseSync(gw.ledgerFile);
-  db.exec("UPDATE review SET arguments = CAST(replace(CAST(arguments AS TEXT), 'not below 100', 'not below 900') " +
-    "AS BLOB)");
-  db.close();
+  editLedger(gw.ledgerFile, POSTGRES
+    ? "UPDATE review SET arguments = convert_to(replace(convert_from(arguments, 'UTF8'), 'not below 100', " +
+      "'not below 900'), 'UTF8')"
+    : "UPDATE review SET arguments = CAST(replace(CAST(arguments AS TEXT), 'not below 100', 'not below 900') AS BLOB)");
   const edited = writ(['review', 'show', gw.ledgerFile, id]);
   assert.notEqual(edited.code, 0);
   assert.match(edited.err, /the arguments for voters do not match/);
@@ -219,7 +219,7 @@ test('feedback of voters reaches the caller as data, cut to the size of a refusa
       JSON.stringify(feedback));
   }
   await vote(gw, ANN, id, 'reject', { feedback: hostile });
-  const shown = writ(['review', 'show', gw.path('ledger.db'), id]);
+  const shown = writ(['review', 'show', gw.ledgerFile, id]);
   assert.equal(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/.test(shown.out), false,
     'nor shown by the command');
   gw.verify();

@@ -13,6 +13,7 @@ import { join, resolve } from 'node:path';
 import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/js/gateway.mjs';
 import { call as keptCall, keptLedger } from '../support/js/kept.mjs';
 import { sampleLedger } from '../support/js/ledger.mjs';
+import { startCluster } from '../support/js/postgres.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { resolve as resolvePeer } from '../support/npm/peers.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -164,7 +165,22 @@ covers(['ledger contents', 'ledger erase'], async ({ t }) => {
   shows('ledger contents', [gw.configFile, id], { cwd: gw.dir, code: 1 });
 });
 
-covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', 'ledger export', 'ledger checkpoint',
+covers(['ledger migrate', 'store status'], async ({ t }) => {
+  const cluster = await startCluster(t);
+  const store = cluster.uri();
+  shows('ledger init', [store]);
+  shows('ledger migrate', [store]);
+  shows('store status', [store]);
+  await cluster.standby(t, { synchronous: true });
+  const ledger = { gateway: 'one', files: 'files' };
+  await startGateway(t, { agents: [ANYBODY], upstreams: {}, tools: {}, store, ledger });
+  shows('store status', [store]);
+  await cluster.sql("UPDATE gateway SET state = 1, lease_us = 1");
+  shows('store status', [store], { code: 1 });
+});
+
+covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', 'ledger copy', 'ledger export',
+  'ledger checkpoint',
   'ledger key', 'ledger init', 'ledger archive', 'verify archive',
   'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'verify export', 'export',
   'records plain', 'records ours'],
@@ -176,6 +192,8 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', '
   for (const { decision_id: id } of list) shows('why', [id, '--config', config]);
   shows('ledger verify', [path]);
   shows('ledger backup', [path, `${path}.copy`]);
+  shows('ledger copy', [path, join(folder, 'moved.db')]);
+  shows('store status', [path]);
   shows('ledger archive', [path, join(folder, 'log'), '--keys', keys]);
   shows('verify archive', [join(folder, 'log'), '--key', trusted]);
   rmSync(join(folder, 'log/tile'), { recursive: true });
@@ -213,8 +231,8 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', '
   shows('verify timestamp', [checkpoint, join(folder, 'answer'), '--ca', join(folder, 'tsa.pem')]);
 });
 
-covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys retire', 'keys revoke', 'keys jwks',
-  'verify keys', 'verify credential'], ({ put, folder }) => {
+covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys trust', 'keys retire', 'keys revoke',
+  'keys jwks', 'verify keys', 'verify credential'], ({ put, folder }) => {
   const server = resolvePeer('@modelcontextprotocol/server-filesystem/dist/index.js');
   shows('init', ['--out', join(folder, 'gate'), process.execPath, server, folder]);
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: {
@@ -227,6 +245,7 @@ covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys retir
   const jwks = put('jwks', JSON.stringify(shows('keys jwks', dir)));
   shows('verify keys', ['--jwks', jwks, '--pin', jwks]);
   shows('keys rotate', dir);
+  shows('keys trust', [...dir, join(folder, 'keys', 'keys.json')]);
   shows('keys retire', [...dir, '--kid', kid]);
   shows('keys revoke', [...dir, '--kid', kid]);
   shows('keys list', dir);

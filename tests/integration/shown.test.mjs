@@ -30,12 +30,12 @@ test('ledger and review commands escape hostile text', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token });
   const id = await asks(s, { amount: 1, to: ODD });
-  shows(['review', 'show', gw.path('ledger.db'), id]);
-  shows(['review', 'list', gw.path('ledger.db')], /"finance"/);
+  shows(['review', 'show', gw.ledgerFile, id]);
+  shows(['review', 'list', gw.ledgerFile], /"finance"/);
   await s.call(`up__pay${ODD}`, {});
-  shows(['ledger', 'list', gw.path('ledger.db')]);
+  shows(['ledger', 'list', gw.ledgerFile]);
   const odd = gw.decisions(['--decision', 'deny']).find((d) => RAW.test(d.tool));
-  shows(['ledger', 'show', gw.path('ledger.db'), odd.decision_id]);
+  shows(['ledger', 'show', gw.ledgerFile, odd.decision_id]);
   gw.verify();
 });
 

@@ -98,7 +98,7 @@ test('all three verifiers agree on bundles with approved, repeated and refused c
   await session.call('up__pay', { amount: 1, other: true });
   for (const args of [['--at', new Date(Date.now() + 1000).toISOString()],
       ['--agent', 'dev', '--redact', 'continuation_id,terms']]) {
-    const bundle = exported(args, gw.path('ledger.db'), gw.path('keys'));
+    const bundle = exported(args, gw.ledgerFile, gw.path('keys'));
     refused(bundle, withChangedBits(bundle.text, 997));
     refused(bundle, withChangedLines(bundle.text));
   }
