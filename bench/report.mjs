@@ -52,6 +52,8 @@ const NAMES = {
   pass: 'gateway, passing',
   governed: 'gateway, governing',
   traced: 'gateway, governing, with telemetry',
+  shared: 'gateway, governing, PostgreSQL',
+  pair: 'two gateways, governing, PostgreSQL',
   was_pass: 'the other program, passing',
   was_governed: 'the other program, governing',
 };

@@ -16,17 +16,22 @@ import { parseArgs } from 'node:util';
 import { markdown, spread, summary } from './report.mjs';
 import { plot } from './plot.mjs';
 import { reservePort } from '../tests/support/js/ports.mjs';
+import { startCluster } from '../tests/support/js/postgres.mjs';
 
 const root = resolve(import.meta.dirname, '..');
-// The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry.
+// The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry,
+// `shared` the same with its ledger on PostgreSQL, which `second` shares: `pair` measures both at once.
 const TARGETS = {
   nginx: { server: 'nginx' },
   pass: { server: 'writ' },
   governed: { server: 'writ', governed: true },
   traced: { server: 'traced', governed: true },
+  shared: { server: 'shared', governed: true },
+  pair: { server: 'shared', second: 'second', governed: true },
   was_pass: { server: 'was' },
   was_governed: { server: 'was', governed: true },
 };
+const SHARED = ['shared', 'second']; // gateways of one ledger
 const TOOLS = 20;
 const BODY_BYTES = 700;
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Echo: hello"}]}}';
@@ -48,7 +53,7 @@ const { values: options } = parseArgs({
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--targets=nginx,pass,governed,traced] [--core=0] [--writ=PROGRAM] [--against=PROGRAM]\n' +
+    '    [--targets=nginx,pass,governed,traced,shared,pair] [--core=0] [--writ=PROGRAM] [--against=PROGRAM]\n' +
     '    [--out=bench] [--work=build]');
   process.exit(0);
 }
@@ -70,6 +75,7 @@ const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
 
 const sleep = ms => new Promise(done => setTimeout(done, ms));
 const children = [];
+const ends = []; // of what else was started
 
 // ---- processes
 
@@ -144,7 +150,8 @@ function gatewayConfig(work, ports, server, token) {
     admin_listen: `127.0.0.1:${ports[`${server}_admin`]}`,
     issuer: 'https://gateway.example',
     keys: join(work, 'keys'),
-    store: `sqlite://${join(work, 'ledger.db')}`,
+    store: SHARED.includes(server) ? ports.database : `sqlite://${join(work, 'ledger.db')}`,
+    ...(SHARED.includes(server) ? { ledger: { replication: 'none_needed' } } : {}),
     loops: 1,
     log: { level: 'warn' },
     agents: [{
@@ -159,13 +166,21 @@ function gatewayConfig(work, ports, server, token) {
   };
 }
 
-function startGateway(under, program, ports, server, token) {
+function startGateway(under, program, ports, server, token, firstPid) {
   const work = join(under, server);
   const file = join(work, 'writ.yaml');
   mkdirSync(work);
   writeFileSync(file, JSON.stringify(gatewayConfig(work, ports, server, token), null, 1));
-  execFileSync(program, ['keys', 'new', '--dir', join(work, 'keys')]);
-  execFileSync(program, ['ledger', 'init', join(work, 'ledger.db')]);
+  const keys = join(work, 'keys');
+  execFileSync(program, ['keys', 'new', '--dir', keys]);
+  if (server === 'second') {
+    for (const [one, other] of [['shared', 'second'], ['second', 'shared']]) {
+      execFileSync(program, ['keys', 'trust', '--dir', join(under, one, 'keys'), join(under, other, 'keys/keys.json')]);
+    }
+    process.kill(firstPid, 'SIGHUP'); // it takes the keys of the second
+  } else {
+    execFileSync(program, ['ledger', 'init', server === 'shared' ? ports.database : join(work, 'ledger.db')]);
+  }
   return start(server, core, [program, 'serve', file], work);
 }
 
@@ -189,8 +204,10 @@ function listBody() {
 
 let runs = 0;
 
-function wrk(work, ports, token, target, conns, duration) {
-  const { server, governed } = TARGETS[target];
+const serversOf = target => [TARGETS[target].server, TARGETS[target].second].filter(Boolean);
+
+function wrk(work, ports, token, target, server, conns, duration) {
+  const { governed } = TARGETS[target];
   const port = ports[server];
   const file = join(work, server === 'nginx' || governed ? 'call.json' : 'list.json');
   const prefix = governed ? `run${runs++}` : '-';
@@ -283,22 +300,41 @@ function checkCounters(target, got, before, after) {
   }
 }
 
+const sum = list => list.reduce((a, b) => a + b);
+
+// The counters of the servers together.
+async function counted(ports, servers) {
+  const all = await Promise.all(servers.map(server => counters(ports, server)));
+  return all[0] && Object.fromEntries(Object.keys(all[0]).map(name => [name, sum(all.map(one => one[name]))]));
+}
+
+// The load on each of the servers at once, with its part of the connections.
+async function load(work, ports, token, target, servers, conns, duration) {
+  const all = await Promise.all(servers.map(server =>
+    wrk(work, ports, token, target, server, Math.max(1, Math.round(conns / servers.length)), duration)));
+  return {
+    requests: sum(all.map(one => one.requests)), errors: sum(all.map(one => one.errors)),
+    us: Math.max(...all.map(one => one.us)), p50_us: sum(all.map(one => one.p50_us)) / all.length,
+    p99_us: Math.max(...all.map(one => one.p99_us)),
+  };
+}
+
 async function measure(work, ports, pids, token, target, conns) {
-  const { server } = TARGETS[target];
-  const pid = pids[server];
-  const before = await counters(ports, server);
-  const cpuBefore = cpuNs(pid);
+  const servers = serversOf(target);
+  const before = await counted(ports, servers);
+  const cpuAll = () => sum(servers.map(server => cpuNs(pids[server])));
+  const cpuBefore = cpuAll();
   const ticksBefore = ticks();
-  const got = await wrk(work, ports, token, target, conns, seconds);
-  const cpu = cpuNs(pid) - cpuBefore;
+  const got = await load(work, ports, token, target, servers, conns, seconds);
+  const cpu = cpuAll() - cpuBefore;
   const ticksAfter = ticks();
-  checkCounters(target, got, before, await counters(ports, server));
+  checkCounters(target, got, before, await counted(ports, servers));
   return {
     rps: got.requests / (got.us / 1e6),
     cpu_us: cpu / 1000 / got.requests,
     p50_us: got.p50_us,
     p99_us: got.p99_us,
-    resident_kib: residentKiB(pid),
+    resident_kib: sum(servers.map(server => residentKiB(pids[server]))),
     stolen: (ticksAfter.stolen - ticksBefore.stolen) / (ticksAfter.all - ticksBefore.all),
   };
 }
@@ -336,6 +372,8 @@ async function main() {
     upstream: await reservePort(), nginx: await reservePort(), writ: await reservePort(), writ_admin: await reservePort(),
     was: await reservePort(), was_admin: await reservePort(),
     traced: await reservePort(), traced_admin: await reservePort(),
+    shared: await reservePort(), shared_admin: await reservePort(),
+    second: await reservePort(), second_admin: await reservePort(),
   };
   const about_ = about();
   try {
@@ -351,6 +389,13 @@ async function main() {
       writ: startGateway(work, options.writ, ports, 'writ', token),
     };
     if (targets.includes('traced')) pids.traced = startGateway(work, options.writ, ports, 'traced', token);
+    if (targets.includes('shared') || targets.includes('pair')) {
+      const cluster = await startCluster({ after: end => ends.push(end) }); // fsync on
+      ports.database = cluster.uri();
+      pids.shared = startGateway(work, options.writ, ports, 'shared', token);
+      await waitUntil(`http://127.0.0.1:${ports.shared_admin}/readyz`, 'shared');
+      if (targets.includes('pair')) pids.second = startGateway(work, options.writ, ports, 'second', token, pids.shared);
+    }
     if (options.against) pids.was = startGateway(work, options.against, ports, 'was', token);
     await waitUntil(`http://127.0.0.1:${ports.upstream}/`, 'upstream');
     await waitUntil(`http://127.0.0.1:${ports.nginx}/`, 'nginx');
@@ -363,7 +408,7 @@ async function main() {
     const signatures = [];
     for (const conns of connections) {
       for (const target of targets) {
-        await wrk(work, ports, token, target, conns, 1); // connections and caches are warm
+        await load(work, ports, token, target, serversOf(target), conns, 1); // connections and caches are warm
       }
       for (let round = 0; round < rounds; round++) {
         for (const target of targets) {
@@ -385,6 +430,7 @@ async function main() {
     console.log(markdown(about_, rows));
   } finally {
     await stopAll();
+    for (const end of ends) await end();
     if (existsSync(work)) rmSync(work, { recursive: true });
   }
 }
