@@ -29,12 +29,14 @@
 #define LIVE_MAX       4096    /* gateways */
 #define TEXTS_MAX      4096    /* bytes of the names of a gateway and its policy */
 
+/* From the last look on the monotonic clock counts: the time of day may jump between the look and a
+ * record, whose time every later one has to follow. */
 static int64_t
 database_us(void *ctx)
 {
     const struct writ_ledger *ledger = ctx;
 
-    return writ_clock_wall_us(ledger->fleet.own) + ledger->fleet.ahead_us;
+    return writ_clock_mono_us(ledger->fleet.own) + ledger->fleet.ahead_us;
 }
 
 static int64_t
@@ -76,7 +78,7 @@ see(struct writ_ledger *ledger, uint64_t epoch, struct coordinator *ret, struct 
             (void)writ_view_place(root, (char *)seen.root.bytes);
         }
         ledger->fleet.now_us = writ_disk_int(disk, WRIT_SQL_TURN_SEE, 6);
-        ledger->fleet.ahead_us = ledger->fleet.now_us - writ_clock_wall_us(ledger->fleet.own);
+        ledger->fleet.ahead_us = ledger->fleet.now_us - writ_clock_mono_us(ledger->fleet.own);
     }
     writ_disk_end(disk, WRIT_SQL_TURN_SEE);
     WRIT_TRY(result);

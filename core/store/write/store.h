@@ -220,7 +220,7 @@ struct writ_ledger_fleet {
     bool erased;                    /* an erase was taken: the calls under way are to be marked */
     struct writ_buf texts;          /* `gateway` and `policy` of the options */
     struct writ_buf opened;         /* leaves (uint64_t) of reviews that are to be loaded */
-    _Atomic int64_t ahead_us;       /* the clock of the database, ahead of ours */
+    _Atomic int64_t ahead_us;       /* the clock of the database, ahead of our monotonic one */
     struct writ_fleet_counts figures;
     struct writ_clock clock;      /* of the database; in place of that of the options */
     const struct writ_clock *own; /* that of the options */
