@@ -88,6 +88,8 @@
     "decision_id, agent_id, tool, claim) VALUES"
 #define WRIT_POSTGRES_SLOT                                                                         \
     "CAST(coalesce(nullif(current_setting('writ.slot', true), ''), '-1') AS BIGINT)"
+#define WRIT_POSTGRES_SEGMENT                                                                      \
+    "SELECT bytes FROM segment WHERE slot = " WRIT_POSTGRES_SLOT " AND id = ?"
 #define WRIT_POSTGRES_OTHERS(X)                                                                     \
     X(APPEND_RECORD, WRIT_POSTGRES_INSERT WRIT_DISK_ROW)                                           \
     X(APPEND_RECORDS, WRIT_POSTGRES_INSERT                                                         \
@@ -98,7 +100,7 @@
       "CAST(current_setting('writ.epoch') AS BIGINT))")                                            \
     X(SEGMENT_PUT, "INSERT INTO segment(slot, id, bytes) VALUES(" WRIT_POSTGRES_SLOT ",?,?) "      \
       "ON CONFLICT(slot, id) DO UPDATE SET bytes = excluded.bytes")                                \
-    X(SEGMENT_BLOCK, "SELECT bytes FROM segment WHERE slot = " WRIT_POSTGRES_SLOT " AND id = ?")   \
+    X(SEGMENT_BLOCK, WRIT_POSTGRES_SEGMENT)                                                        \
     X(SEGMENT_DROP, "DELETE FROM segment WHERE slot = " WRIT_POSTGRES_SLOT " AND id IN "           \
       "(SELECT id FROM segment WHERE slot = " WRIT_POSTGRES_SLOT " AND id >= ? AND id < ? "        \
       "ORDER BY id LIMIT ?)")                                                                      \

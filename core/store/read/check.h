@@ -109,6 +109,13 @@ void writ_check_tree_end(struct writ_check *v);
 WRIT_RESULT writ_check_once_claim(struct writ_check *v, const struct writ_said *said);
 /** The call that claimed the key did not run. */
 void writ_check_once_release(struct writ_check *v, struct writ_tag key);
+/** A row of the table `claim`. */
+void writ_check_once_row(
+    struct writ_check *v, struct writ_tag key, uint64_t leaf, int64_t until_us);
+/** After the last of these rows: reports the claims that still stand and have none. `lost` gives 0
+ * for a claim (key, last record that was read, end) whose row no later record explains the lack of.
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_check_once_rows(struct writ_check *v, struct writ_sql_statement *lost);
 /** Frees the claims in memory. */
 void writ_check_once_wipe(struct writ_check *v);
 
@@ -118,6 +125,10 @@ void writ_check_once_wipe(struct writ_check *v);
  * review is reported once; later records of that review cannot be judged. WRIT_OK whatever is
  * wrong; WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body);
+
+/** After the last record: compares the rows of `review` with the records. WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_story_rows(struct writ_check *v);
 
 /** Frees the reviews in memory. */
 void writ_check_story_wipe(struct writ_check *v);
@@ -131,9 +142,10 @@ WRIT_RESULT writ_check_content(
 
 /* ---- check_shared.c: rows beside the records of a ledger that several gateways write ---- */
 
-/** Compares the rows of `coordinator` and `claim` with the records. WRIT_E_IO, WRIT_E_BUSY,
- * WRIT_E_NOMEM. */
-WRIT_RESULT writ_check_shared(struct writ_check *v);
+/** Compares the rows of `coordinator`, `claim`, `head` and `wait` with the records, and checks what
+ * each gateway keeps for its start, as writ_check_manifest. */
+WRIT_RESULT writ_check_shared(
+    struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx);
 
 /* ---- check_manifest.c: what the ledger keeps for its start (manifest.h) ---- */
 

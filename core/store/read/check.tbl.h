@@ -28,7 +28,13 @@
       "FROM content_key AS k LEFT JOIN content AS c ON c.leaf = k.leaf "                           \
       "LEFT JOIN record AS r ON r.leaf = k.leaf WHERE k.leaf >= ?1 ORDER BY k.leaf LIMIT ?2")      \
     X(CONTENTS_LOST, "SELECT c.leaf FROM content AS c WHERE c.leaf >= ?1 AND c.leaf <= ?2 "        \
-      "AND NOT EXISTS (SELECT 1 FROM content_key WHERE leaf = c.leaf) ORDER BY c.leaf LIMIT 1")
+      "AND NOT EXISTS (SELECT 1 FROM content_key WHERE leaf = c.leaf) ORDER BY c.leaf LIMIT 1")          \
+    X(REVIEWS, WRIT_SQL_MANY "SELECT v.leaf, v.arguments, r.decision_id, v.id FROM review AS v "    \
+      "LEFT JOIN record AS r ON r.leaf = v.leaf AND r.kind = 1 ORDER BY v.id")                     \
+    X(REVIEW_OPENING, "SELECT b.leaf, line_at(b.bytes, r.leaf - b.leaf) FROM "                     \
+      "(SELECT leaf FROM record WHERE decision_id = ?1 AND kind = 4 ORDER BY leaf LIMIT 1) AS r "  \
+      "JOIN body AS b ON b.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf)")              \
+    X(REVIEW_SINCE, "SELECT count(*) FROM record WHERE decision_id = ?1 AND kind = 4 AND leaf > ?2")
 /* clang-format on */
 
 #endif

@@ -9,6 +9,7 @@ struct once {
     struct writ_map_node by_key;
     uint64_t leaf;
     int64_t until_us;
+    bool has_row; /* in the table `claim` of a ledger that several gateways write */
 };
 
 static void
@@ -94,6 +95,7 @@ writ_check_once_claim(struct writ_check *v, const struct writ_said *said)
     }
     once->leaf = v->row.leaf;
     once->until_us = said->row.time_us + said->claimed_us;
+    once->has_row = false;
     return WRIT_DONE;
 }
 
@@ -107,6 +109,62 @@ writ_check_once_release(struct writ_check *v, struct writ_tag key)
     if (once != NULL) {
         forget(v, once);
     }
+}
+
+/* ---- the rows of claims in a ledger that several gateways write ---- */
+
+void
+writ_check_once_row(struct writ_check *v, struct writ_tag key, uint64_t leaf, int64_t until_us)
+{
+    struct once *once = v->once.keys.buckets == NULL
+                            ? NULL
+                            : WRIT_MAP_OF(writ_map_find(&v->once.keys, key), struct once, by_key);
+
+    if (once == NULL) {
+        return; /* over, not looked at, or claimed since */
+    }
+    once->has_row = true;
+    if (until_us != once->until_us && until_us != INT64_MAX && leaf <= v->row.leaf) {
+        writ_check_problem(
+            v, leaf, "the row of its claim says another end than the record of the claim");
+    }
+}
+
+static WRIT_RESULT
+is_missing(
+    struct writ_check *v, struct writ_sql_statement *lost, const struct once *once, bool *ret)
+{
+    uint8_t key[WRIT_TAG_BYTES];
+    bool row = false;
+    writ_result result;
+
+    writ_tag_put(once->by_key.tag, key);
+    writ_sql_bind_blob(lost, 1, writ_view((const char *)key, sizeof key));
+    writ_sql_bind_int(lost, 2, (int64_t)v->row.leaf);
+    writ_sql_bind_int(lost, 3, once->until_us);
+    result = writ_sql_step(lost, &row, v->err);
+    *ret = writ_is_ok(result) && row && writ_sql_int(lost, 0) == 0;
+    writ_sql_reset(lost);
+    return result;
+}
+
+WRIT_RESULT
+writ_check_once_rows(struct writ_check *v, struct writ_sql_statement *lost)
+{
+    for (size_t i = 0; i < v->once.keys.bucket_count; i++) {
+        for (struct writ_map_node *at = v->once.keys.buckets[i]; at != NULL; at = at->next) {
+            const struct once *once = WRIT_MAP_OF(at, struct once, by_key);
+            bool missing = false;
+
+            if (!once->has_row && once->until_us > v->row.time_us) {
+                WRIT_TRY(is_missing(v, lost, once, &missing));
+            }
+            if (missing) {
+                writ_check_problem(v, once->leaf, "the row of its claim is missing");
+            }
+        }
+    }
+    return WRIT_DONE;
 }
 
 void

@@ -1,14 +1,18 @@
 /* A story stays in memory until its review is over. A story that contradicts itself is reported
- * once, and not judged any further. */
+ * once, and not judged any further. At the end each story that is left has its row. */
 #include "store/read/check.h"
 
+#include "store/tables/review_context.h"
 #include "store/tables/reviews.h"
 
 /* A review that is not over. */
 struct told {
     struct writ_map_node by_id;
     struct writ_review_story story;
+    struct writ_view id;
+    uint64_t leaf;            /* of its last record */
     bool is_broken;           /* reported: later records cannot be judged */
+    bool has_row;             /* in the table `review` */
     struct writ_arena *arena; /* its own */
 };
 
@@ -20,14 +24,24 @@ story_free(struct writ_check *v, struct told *told)
 }
 
 static WRIT_RESULT
+look_up(struct writ_check *v, struct writ_view id, struct writ_tag *tag, struct told **ret)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
+    *tag = writ_tag_of(&digest);
+    *ret = WRIT_MAP_OF(writ_map_find(&v->told, *tag), struct told, by_id);
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 find_story(struct writ_check *v, struct writ_view id, struct told **ret)
 {
     struct writ_arena *arena;
-    struct writ_digest digest;
+    struct writ_tag tag;
     struct told *told;
 
-    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
-    *ret = WRIT_MAP_OF(writ_map_find(&v->told, writ_tag_of(&digest)), struct told, by_id);
+    WRIT_TRY(look_up(v, id, &tag, ret));
     if (*ret != NULL) {
         return WRIT_DONE;
     }
@@ -41,8 +55,12 @@ find_story(struct writ_check *v, struct writ_view id, struct told **ret)
         writ_arena_free(arena);
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a review");
     }
-    *told = (struct told){.arena = arena};
-    writ_map_add(&v->told, &told->by_id, writ_tag_of(&digest));
+    *told = (struct told){.arena = arena, .id = writ_view_copy(id, arena)};
+    if (told->id.ptr == NULL) {
+        writ_arena_free(arena);
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    writ_map_add(&v->told, &told->by_id, tag);
     *ret = told;
     return WRIT_DONE;
 }
@@ -55,6 +73,7 @@ writ_check_story_hear(struct writ_check *v, struct writ_view body)
     writ_result heard;
 
     WRIT_TRY(find_story(v, v->row.decision_id, &told));
+    told->leaf = v->row.leaf;
     if (told->is_broken) {
         return WRIT_DONE;
     }
@@ -67,6 +86,113 @@ writ_check_story_hear(struct writ_check *v, struct writ_view body)
         told->is_broken = true;
     } else if (writ_review_phase(told->story.state) == WRIT_REVIEW_OVER) {
         story_free(v, told);
+    }
+    return WRIT_DONE;
+}
+
+/* ---- the rows of reviews ---- */
+
+/* Reports a problem of the row of a review, unless a gateway has recorded more of it by now, and
+ * with that changed the row. */
+static WRIT_RESULT
+report_row(struct writ_check *v, const struct told *told, const char *what)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_REVIEW_SINCE];
+    bool row = false;
+
+    writ_sql_bind_text(s, 1, told->id);
+    writ_sql_bind_int(s, 2, (int64_t)told->leaf);
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_REVIEW_SINCE, &row, v->err));
+    if (row && writ_sql_int(s, 0) == 0) {
+        writ_check_problem(v, told->leaf, "%s", what);
+    }
+    writ_sql_reset(s);
+    return WRIT_DONE;
+}
+
+/* The row has what voters are shown, whose digest the record has that opened the review. */
+static WRIT_RESULT
+check_shown(struct writ_check *v, uint64_t leaf, struct writ_view id, struct writ_view shown)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_REVIEW_OPENING];
+    struct writ_view opening = {NULL, 0};
+    bool row = false;
+    writ_result result;
+
+    writ_arena_reset(v->arena);
+    writ_sql_bind_text(s, 1, id);
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_REVIEW_OPENING, &row, v->err));
+    if (row) {
+        opening = writ_view_copy(writ_column_bytes(s, 1), v->arena);
+    }
+    writ_sql_reset(s);
+    if (row && opening.ptr == NULL) {
+        WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    result = row ? writ_review_context_check(opening, shown, v->arena, v->err)
+                 : (writ_result){WRIT_E_MISMATCH};
+    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_PARSE) {
+        writ_check_problem(
+            v, leaf, "what the voters of its review are shown is not what it has the digest of");
+        return WRIT_DONE;
+    }
+    return result;
+}
+
+static WRIT_RESULT
+check_row(struct writ_check *v, struct writ_sql_statement *s)
+{
+    uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
+    struct writ_view shown = writ_column_bytes(s, 1), id = writ_column_bytes(s, 3);
+    struct told *told = NULL;
+    struct writ_tag tag;
+
+    WRIT_TRY(look_up(v, id, &tag, &told));
+    if (told != NULL) {
+        told->has_row = true;
+    }
+    if (!writ_view_equal(id, writ_column_bytes(s, 2))) {
+        writ_check_problem(v, leaf, "a row of `review` is not of a call that asked for one");
+        return WRIT_DONE;
+    }
+    if (shown.len > 0) {
+        return check_shown(v, leaf, id, shown);
+    }
+    return told == NULL || told->is_broken ||
+                   writ_review_phase(told->story.state) != WRIT_REVIEW_LIVE
+               ? WRIT_DONE
+               : report_row(v, told, "the row of its review does not have what voters are shown");
+}
+
+static WRIT_RESULT
+check_rows(struct writ_check *v)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_REVIEWS];
+    bool row = false;
+
+    WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_REVIEWS, &row, v->err));
+    while (row) {
+        WRIT_TRY(check_row(v, s));
+        WRIT_TRY(writ_check_next(v, WRIT_CHECK_SQL_REVIEWS, &row, v->err));
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_story_rows(struct writ_check *v)
+{
+    writ_result result = check_rows(v);
+
+    writ_sql_reset(v->statements[WRIT_CHECK_SQL_REVIEWS]);
+    WRIT_TRY(result);
+    for (size_t i = 0; i < v->told.bucket_count; i++) {
+        for (struct writ_map_node *at = v->told.buckets[i]; at != NULL; at = at->next) {
+            const struct told *told = WRIT_MAP_OF(at, struct told, by_id);
+
+            if (!told->has_row && !told->is_broken) {
+                WRIT_TRY(report_row(v, told, "the row of its review is missing"));
+            }
+        }
     }
     return WRIT_DONE;
 }

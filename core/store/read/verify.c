@@ -4,6 +4,7 @@
 
 #include "evidence/record/profile.h"
 #include "store/disk/lines.h"
+#include "store/disk/postgres.tbl.h"
 #include "store/read/check.h"
 
 #define BATCH        512
@@ -177,18 +178,32 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
     WRIT_TRY(writ_check_content(v, progress, ctx));
-    /* where several gateways write, what each keeps for its start is signed, and checked there */
-    return writ_sql_sqlite_of(v->sql) == NULL ? writ_check_shared(v)
+    WRIT_TRY(writ_check_story_rows(v));
+    return writ_sql_sqlite_of(v->sql) == NULL ? writ_check_shared(v, progress, ctx)
                                               : writ_check_manifest(v, progress, ctx);
 }
 
 /* ---- around it ---- */
 
 static WRIT_RESULT
+prepare_statements(struct writ_check *v)
+{
+    const char *own[WRIT_CHECK_SQL_COUNT];
+
+    for (size_t i = 0; i < WRIT_CHECK_SQL_COUNT; i++) {
+        own[i] = texts[i];
+    }
+    if (writ_sql_sqlite_of(v->sql) == NULL) {
+        own[WRIT_CHECK_SQL_SEGMENT] = WRIT_POSTGRES_SEGMENT; /* each gateway has its own */
+    }
+    return writ_sql_prepare_all(v->sql, own, WRIT_CHECK_SQL_COUNT, v->statements, v->err);
+}
+
+static WRIT_RESULT
 prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
 {
     WRIT_TRY(writ_disk_connect_reader(path, &v->sql, v->err));
-    WRIT_TRY(writ_sql_prepare_all(v->sql, texts, WRIT_CHECK_SQL_COUNT, v->statements, v->err));
+    WRIT_TRY(prepare_statements(v));
     WRIT_TRY(writ_heads_open(v->sql, &v->heads, v->err));
     WRIT_TRY(writ_heads_trust(v->sql, ring, &v->trust, v->err));
     v->report->is_signed = ring != NULL;

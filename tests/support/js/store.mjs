@@ -84,6 +84,36 @@ export function editLedger(ledger, statements) {
   }
 }
 
+/** One statement that changes rows, behind the back of the gateway. false: the database refuses it, or it changes no
+ * row. */
+export function editRows(ledger, statement) {
+  try {
+    if (POSTGRES) {
+      return run(ledger, `WITH edited AS (${statement} RETURNING 1) SELECT count(*) FROM edited`)[0] !== '0';
+    }
+    const db = new DatabaseSync(ledger);
+    try {
+      return db.prepare(statement).run().changes > 0;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** A copy of a ledger that no gateway has open. `putBack` makes the ledger again what it was. A file is one of those
+ * that the test copies itself. */
+export function copyLedger(ledger) {
+  if (!POSTGRES) return { async putBack() {} };
+  const name = new URL(ledger).pathname.slice(1), copy = `${name}_copy`;
+  run(cluster.socketUri, `CREATE DATABASE ${copy} TEMPLATE ${name}`);
+  return { async putBack() {
+    await new Promise(setImmediate); // reads what the server logged: it would wait for that
+    run(cluster.socketUri, `DROP DATABASE ${name} WITH (FORCE);\nCREATE DATABASE ${name} TEMPLATE ${copy}`);
+  } };
+}
+
 /** All that is in it, as text with one character for each byte. */
 export function textOfLedger(ledger) {
   if (POSTGRES) {
