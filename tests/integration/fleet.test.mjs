@@ -9,6 +9,7 @@ import { CREW, config as hooked, framework } from '../support/js/hooks.mjs';
 import { startCluster } from '../support/js/postgres.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { ask, begin, idOf, startTasks } from '../support/js/tasks.mjs';
+import { startPostgresProxy } from '../support/servers/postgres-proxy.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
@@ -411,4 +412,37 @@ test('while the database is gone every call is refused, and all goes on when it 
   assert.equal(up.calls.length, new Set(up.calls.map((c) => c.arguments.n)).size, 'none ran twice');
   for (const gateway of [a, b]) assert.equal(gateway.starts, 1);
   sound(a);
+});
+
+/** Grants a call in a commit whose answer is lost, with the database out of reach until the gateway gives up to ask what
+ * became of it. Gives its number. */
+async function grantUnknown(proxy, caller) {
+  for (let n = 1; ; n++) {
+    await until(async () => (await caller.gateway.admin('/readyz')).status === 200, 'the gateway to be ready');
+    const lost = proxy.lose().then(() => proxy.refuse());
+    const answer = await caller.call('up__pay', { n }, key(`k${n}`));
+    await lost;
+    proxy.accept();
+    if (answer.reason !== 'ledger_unavailable') continue; // the commit of another turn was lost
+    const allows = caller.gateway.decisions(['--decision', 'allow']);
+    if (allows.some((d) => d.outcome === null)) return n;
+  }
+}
+
+test('a call whose commit was not known gets its end, though its client asks for it all the time', async (t) => {
+  const cluster = await startCluster(t);
+  const proxy = await startPostgresProxy(t, cluster.port);
+  const { up, a, b } = await setUp(t, { lease: LEASE, ledger: cluster.uri(), top: {
+    store: cluster.uri({ port: proxy.port, params: 'sslmode=disable' }), ledger: { busy_timeout: '500ms' } } });
+  const callers = [await ada(a), await ada(b)];
+  const n = await grantUnknown(proxy, callers[0]);
+  // each answer is a record: no gateway is ever without a turn
+  await until(async () => {
+    const [{ reason, text }, other] = await Promise.all(callers.map((c) => c.call('up__pay', { n }, key(`k${n}`))));
+    for (const seen of [reason, other.reason])
+      assert.ok(['duplicate_in_flight', 'ledger_unavailable', 'interrupted_execution_unknown'].includes(seen), text);
+    return reason === 'interrupted_execution_unknown';
+  }, 'the outcome', 20_000);
+  assert.equal(up.calls.filter((c) => c.arguments.n === n).length, 0);
+  sound(b);
 });

@@ -18,7 +18,7 @@
 #define US_PER_MS   1000
 #define POLL_US     INT64_C(200000) /* between looks at what others wrote */
 #define READ_ONLY   "25006"         /* SQLSTATE: the server only reads */
-#define LEASE_PARTS 4               /* a lease is extended after that part of it */
+#define LEASE_PARTS 4               /* the dead are looked for after that part of a lease */
 #define LEASE_STILL 8               /* a turn in which nothing is asked ends after that part */
 #define LEASE_WAITS 2               /* the end of a commit is asked for during that part */
 #define STALE_US                                                                                   \
@@ -479,6 +479,7 @@ static WRIT_RESULT
 end_dead(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct live *live = writ_alloc(sizeof *live);
+    int64_t began_us = writ_clock_boot_us();
     writ_result result;
 
     if (live == NULL) {
@@ -488,6 +489,9 @@ end_dead(struct writ_ledger *ledger, struct writ_err *err)
     result = renew(ledger, live, err);
     if (writ_is_ok(result)) {
         result = writ_flights_each(&ledger->flights, end_flight, live);
+    }
+    if (writ_is_ok(result)) {
+        ledger->fleet.tended_us = began_us;
     }
     writ_free(live);
     return result;
@@ -743,13 +747,15 @@ tell_heard(struct writ_ledger *ledger, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* Turns that calls need extend the lease as well, and look for nothing else: a gateway that always
+ * has some looks at the others all the same. */
 static WRIT_RESULT
 work(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
 {
     struct writ_ledger_fleet *fleet = &ledger->fleet;
     struct coordinator seen;
 
-    if (now_us - fleet->renewed_us < ledger->options.lease_us / LEASE_PARTS) {
+    if (now_us - fleet->tended_us < ledger->options.lease_us / LEASE_PARTS) {
         WRIT_TRY(connect(ledger, err));
         WRIT_TRY(see(ledger, fleet->epoch, &seen, err));
         if (seen.changes != fleet->changes || !seen.live) {

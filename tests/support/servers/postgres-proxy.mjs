@@ -110,6 +110,7 @@ class PostgresProxy {
         this.losing = undefined;
         this.lost++;
         this.pass(whole.subarray(0, at), pair.client);
+        this.pairs.delete(pair); // a reset of what is ending would leave it open
         pair.client.end();
         pair.server.destroy();
         lost(tag);

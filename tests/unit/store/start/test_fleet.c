@@ -516,6 +516,38 @@ START_TEST(gateways_that_had_no_turn_for_a_lease_are_not_dead)
 }
 END_TEST
 
+/* Its own calls leave it no moment without a turn. */
+START_TEST(busy_gateway_ends_the_calls_of_a_dead_one)
+{
+    struct gateway *a, *b;
+    enum writ_reason reason = WRIT_REASON_DUPLICATE_IN_FLIGHT;
+    call *c;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    b->kit.options.lease_us = 8 * WRIT_KIT_S;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    c = writ_kit_granted(&a->kit, (spec){.argument = "1"});
+    pause_it(a);
+    change("UPDATE gateway SET lease_us = 0 WHERE name = 'a'");
+    for (int i = 0; i < 5000 && reason == WRIT_REASON_DUPLICATE_IN_FLIGHT; i++) {
+        call *again =
+            writ_kit_call(&b->kit, (spec){.argument = "1", .route = WRIT_DECISION_ALLOW});
+
+        ck_assert_int_eq(writ_kit_decide(&b->kit, again), WRIT_OK);
+        reason = again->entry.decision.refused;
+        writ_kit_call_free(again);
+        (void)usleep(2000);
+    }
+    ck_assert_int_eq(reason, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN);
+    resume_it(a);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
 START_TEST(turn_of_a_paused_gateway_goes_to_the_next_one)
 {
     struct gateway *a, *b;
@@ -567,5 +599,5 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     review_that_went_on_while_a_gateway_was_paused_is_taken_whole,
     round_that_another_gateway_continues_is_not_given_up,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
-    gateways_that_had_no_turn_for_a_lease_are_not_dead,
+    gateways_that_had_no_turn_for_a_lease_are_not_dead, busy_gateway_ends_the_calls_of_a_dead_one,
     turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
