@@ -72,9 +72,20 @@ const KINDS = {
   hang: (random) => ({ for_ms: random.pick([50, 500, 3000]) }),
   partition: (random) => ({ for_ms: random.pick([50, 500, 3000]) }),
   slow: (random) => ({ for_ms: random.pick([300, 1000]) }),
-  power: (random) => ({ down_ms: random.pick([0, 200]) }),
+  power: (random) => ({ down_ms: random.pick([0, 200, 1500]) }),
   freeze: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
   failover: () => ({}),
+  /** The connections lead to the standby, which only reads. */
+  replica: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
+  /** Another session holds the row that every turn locks. */
+  lock: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
+  /** An administrator cancels what the gateways run, or ends their connections. */
+  cancel: () => ({}),
+  terminate: () => ({}),
+  /** The server has no connection left. */
+  crowd: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
+  /** The volume of the data has no byte left. */
+  full: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
 };
 
 function drawFault(random, { kinds, gateways }) {

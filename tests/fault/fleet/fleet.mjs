@@ -235,11 +235,31 @@ export class Fleet {
       await this.attempt(call, attempt);
     }
     if (call.final === undefined) {
-      const last = call.answers.slice(-12).map((a) => `gateway ${a.gateway}: ${a.reason ?? a.kind}`).join(', ');
-      this.broken ??= new Error(`${call.tool} ${call.id} got no final answer in ${PATIENCE_MS} ms; the last: ${last}`);
+      const knows = this.broken ?? await this.knows(call);
+      this.broken ??= new Error(`${call.tool} ${call.id} got no final answer in ${PATIENCE_MS} ms\n${knows}`);
       return;
     }
     if (call.again) await this.attempt(call, 1);
+  }
+
+  /** What everyone knows of a call that gets no answer, so that the run need not be made again to explain it. */
+  async knows(call) {
+    const lines = call.answers.slice(-12).map((a) => `gateway ${a.gateway}: ${a.reason ?? a.kind}`);
+    const tell = async (what, ask) => {
+      const said = await Promise.resolve().then(ask).catch((error) => `${error.message}`);
+      lines.push(`${what}: ${typeof said === 'string' ? said : JSON.stringify(said)}`);
+    };
+    for (const [i, { gw }] of this.members.entries()) {
+      await tell(`gateway ${i}, the end of its log`, () => gw.log.slice(-8));
+      await tell(`gateway ${i}, readyz`, () => gw.admin('/readyz'));
+      await tell(`gateway ${i}, metrics`, async () => (await gw.admin('/metrics')).text.split('\n')
+        .filter((line) => /^writ_(ledger|fleet)_/.test(line)).join('\n'));
+    }
+    const { ledger, env } = this.store.reader;
+    const id = call.answers.map((a) => a.first_decision_id).findLast((one) => one !== undefined);
+    if (id !== undefined) await tell('the ledger', () => writ(['ledger', 'show', ledger, id], { env: { ...process.env, ...env } }));
+    await tell('the database', () => this.store.knows?.());
+    return lines.join('\n');
   }
 
   async attempt(call, attempt) {

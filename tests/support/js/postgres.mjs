@@ -51,10 +51,13 @@ function asServer(program, args, deathSignal = 'KILL') {
   return ['setpriv', [...ids, `--pdeathsig=${deathSignal}`, '--', program, ...args]];
 }
 
-function must(program, args) {
+/** Runs a program to its end. The test goes on meanwhile: a proxy of it passes bytes. */
+async function must(program, args) {
   const [command, all] = asServer(join(BIN, program), args);
-  const run = spawnSync(command, all, { encoding: 'utf8', cwd: '/', env: { ...process.env, LC_ALL: 'C' } });
-  if (run.status !== 0) throw new Error(`${program}: ${run.status ?? run.signal} ${run.stderr}${run.error ?? ''}`);
+  const child = spawn(command, all, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, LC_ALL: 'C' } });
+  const [err, [code, name]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  if (code !== 0) throw new Error(`${program}: ${code ?? name} ${err}`);
 }
 
 /** A new folder that only the server's user (and root) can enter. */
@@ -68,15 +71,23 @@ function privateFolder(parent = tmpdir()) {
 let template;
 
 /** A fresh data folder, made once and copied for every cluster. */
-function templateData() {
-  if (template === undefined) {
-    const at = privateFolder();
-    process.once('exit', () => rmSync(at, { recursive: true, force: true }));
-    must('initdb', ['-D', join(at, 'data'), '-U', OWNER, '--auth=trust', '--no-locale', '--encoding=UTF8', '--no-sync',
-      '--no-instructions', '--wal-segsize=4']);
-    template = join(at, 'data');
+async function makeTemplate() {
+  const at = privateFolder();
+  process.once('exit', () => rmSync(at, { recursive: true, force: true }));
+  await must('initdb', ['-D', join(at, 'data'), '-U', OWNER, '--auth=trust', '--no-locale', '--encoding=UTF8',
+    '--no-sync', '--no-instructions', '--wal-segsize=4']);
+  return join(at, 'data');
+}
+
+/** Puts the log of transactions into a folder of its own; ends with the test. */
+function moveWal(t, data, parent) {
+  const outside = privateFolder(parent);
+  t.after(() => rmSync(outside, { recursive: true, force: true }));
+  for (const [command, ...args] of [['mv', join(data, 'pg_wal'), join(outside, 'wal')],
+    ['ln', '-s', join(outside, 'wal'), join(data, 'pg_wal')]]) {
+    const run = spawnSync(command, args, { encoding: 'utf8' });
+    if (run.status !== 0) throw new Error(`${command}: ${run.stderr}`);
   }
-  return template;
 }
 
 function copyFolder(from, to) {
@@ -253,16 +264,18 @@ class Cluster {
   }
 
   /** A standby that follows this server, running. options: name, synchronous, settings. A synchronous one is one of
-   * those that this server waits for: ANY 1 of all. */
-  async standby(t, { name = `standby${(this.standbys ?? 0) + 1}`, synchronous = false, settings = {} } = {}) {
+   * those that this server waits for: ANY 1 of all. parent, walOutside, walParent: as of startCluster. */
+  async standby(t, { name = `standby${(this.standbys ?? 0) + 1}`, synchronous = false, settings = {},
+    parent = this.parent, walOutside = false, walParent } = {}) {
     this.standbys = (this.standbys ?? 0) + 1;
-    const other = await newCluster(t, { parent: this.parent, settings: { ...this.settings, ...settings } });
+    const other = await newCluster(t, { parent, settings: { ...this.settings, ...settings } });
     Object.assign(other.settings, { port: other.port, unix_socket_directories: other.dir, cluster_name: name,
       synchronous_standby_names: '',
       primary_conninfo: `host=${this.dir} port=${this.port} user=${OWNER} application_name=${name}` });
     other.password = this.password;
-    must('pg_basebackup', ['-D', other.data, '-h', this.dir, '-p', String(this.port), '-U', OWNER, '-X', 'stream',
+    await must('pg_basebackup', ['-D', other.data, '-h', this.dir, '-p', String(this.port), '-U', OWNER, '-X', 'stream',
       '--checkpoint=fast', '--no-sync']);
+    if (walOutside) moveWal(t, other.data, walParent);
     other.writeSettings();
     other.writeFile('standby.signal', '');
     await other.start();
@@ -346,18 +359,12 @@ async function newCluster(t, options) {
 /** A running cluster; ends with the test. Options: fsync (on unless false: where durability is not the point), settings
  * (of postgresql.conf), password (required over TCP; without one every user of this machine may connect), parent (the
  * folder of its folder, which every user can enter), walOutside (the log of transactions is not below parent, so that
- * a full volume fails statements and not the server). */
+ * a full volume fails statements and not the server), walParent (the folder of that log's). */
 export async function startCluster(t, options = {}) {
-  const from = templateData();
+  const from = await (template ??= makeTemplate());
   const cluster = await newCluster(t, options);
   copyFolder(from, cluster.data);
-  if (options.walOutside) {
-    const outside = privateFolder();
-    t.after(() => rmSync(outside, { recursive: true, force: true }));
-    const wal = join(outside, 'wal');
-    spawnSync('mv', [join(cluster.data, 'pg_wal'), wal]);
-    spawnSync('ln', ['-s', wal, join(cluster.data, 'pg_wal')]);
-  }
+  if (options.walOutside) moveWal(t, cluster.data, options.walParent);
   cluster.writeSettings();
   await cluster.start();
   await cluster.sql([`CREATE DATABASE ${OWNER}`, ...(options.password === undefined ? []

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const INSIDE = 'WRIT_TEST_OWN_MOUNTS';
 const WAYS = [['-m'], ['-Urm']]; // as root; as any user, where the system allows user name spaces
 
-const run = (command, args, options = {}) => spawnSync(command, args, { encoding: 'utf8', ...options });
+const run = (command, args, options = {}) => spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
 
 export const insideOwnMounts = process.env[INSIDE] !== undefined;
 
@@ -69,6 +69,12 @@ export class Volume {
   /** Gives it back. */
   free() {
     rmSync(this.filler);
+  }
+
+  /** Takes the file system away, when nothing uses it any more. */
+  end() {
+    this.must('umount', ['--lazy', this.at]);
+    rmSync(this.at, { recursive: true });
   }
 
   /** The same files at another path, read-only. */
