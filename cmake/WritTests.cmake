@@ -141,7 +141,7 @@ function(writ_fleet_tests)
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
     add_test(NAME fault.fleet_checker COMMAND ${test_root}/support/node --test ${fleet}/checker.test.mjs)
     writ_test_properties(fault.fleet_checker fault ${test_timeout_s})
-    foreach(store sqlite) # on PostgreSQL by hand: tests/fault/fleet/README.md
+    foreach(store sqlite postgresql)
         add_test(NAME fault.fleet_${store} COMMAND ${test_root}/support/node --test ${fleet}/fleet.test.mjs)
         writ_test_properties(fault.fleet_${store} fault ${test_timeout_s})
         set_property(TEST fault.fleet_${store} APPEND PROPERTY ENVIRONMENT WRIT_FLEET_STORE=${store})

@@ -26,6 +26,7 @@
                                 */
 #define SEGMENTS_SLICE 256     /* rows of that, deleted at a time */
 #define CLAIMS_SLICE   1000    /* rows of claims that have passed, deleted at a time */
+#define ENDS_SLICE     256     /* calls of the dead that get their end at a time */
 #define LIVE_MAX       4096    /* gateways */
 #define TEXTS_MAX      4096    /* bytes of the names of a gateway and its policy */
 
@@ -388,10 +389,11 @@ const struct writ_sharing writ_fleet_sharing = {
 
 /* ---- gateways that are not live ---- */
 
-/* The live epochs, in their order. */
+/* The live epochs, in their order, and how many calls got their end because theirs is not among
+ * them. */
 struct live {
     uint64_t epochs[LIVE_MAX];
-    size_t n;
+    size_t n, ended;
     struct writ_ledger *ledger;
 };
 
@@ -425,15 +427,18 @@ is_live(const struct live *live, uint64_t epoch)
     return false;
 }
 
-/* Gives an end to a call that no gateway makes any more. */
+/* Gives an end to a call that no gateway makes any more. A gateway that reads too many of them at
+ * once loses its own lease meanwhile. */
 static writ_result
 end_flight(void *ctx, struct writ_flight *flight)
 {
-    const struct live *live = ctx;
+    struct live *live = ctx;
 
-    if (flight->wait != NULL || flight->ending || is_live(live, flight->owner)) {
+    if (flight->wait != NULL || flight->ending || is_live(live, flight->owner) ||
+        live->ended == ENDS_SLICE) {
         return WRIT_DONE;
     }
+    live->ended++;
     return writ_ending_given_up(
         live->ledger, flight, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN, NULL);
 }
@@ -490,7 +495,7 @@ end_dead(struct writ_ledger *ledger, struct writ_err *err)
     if (writ_is_ok(result)) {
         result = writ_flights_each(&ledger->flights, end_flight, live);
     }
-    if (writ_is_ok(result)) {
+    if (writ_is_ok(result) && live->ended < ENDS_SLICE) { /* else the rest soon */
         ledger->fleet.tended_us = began_us;
     }
     writ_free(live);
@@ -591,7 +596,7 @@ insert_epoch(
 static WRIT_RESULT
 check_sole(struct writ_ledger *ledger, struct writ_err *err)
 {
-    struct live live = {.n = 0};
+    struct live live = {0};
 
     if (!ledger->options.sole) {
         return WRIT_DONE;
@@ -714,7 +719,10 @@ writ_fleet_join(struct writ_ledger *ledger, struct writ_err *err)
     ledger->fleet.boundary = ledger->boundaries.next_id - 1;
     WRIT_TRY(writ_flights_each(&ledger->flights, own_flight, &owning));
     WRIT_TRY(add_epoch(ledger, err));
-    return end_dead(ledger, err); /* those of the earlier epoch under this name, too */
+    do { /* those of the earlier epoch under this name, too; each round extends the lease */
+        WRIT_TRY(end_dead(ledger, err));
+    } while (ledger->fleet.tended_us == 0);
+    return WRIT_DONE;
 }
 
 void

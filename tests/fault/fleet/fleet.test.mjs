@@ -55,7 +55,8 @@ async function runs(t) {
 
 test(`${wanted} windows of faults on ${store}`, { timeout: 24 * 3600_000 }, async (t) => {
   // a database that is full needs a volume of its own
-  const inside = store === 'postgresql' && !insideOwnMounts ? ownMounts(fileURLToPath(import.meta.url)) : undefined;
+  const inside = store === 'postgresql' && !insideOwnMounts
+    ? ownMounts(fileURLToPath(import.meta.url), { users: true }) : undefined;
   if (inside === undefined) return runs(t);
   t.diagnostic(inside.stdout);
   assert.equal(inside.status, 0, inside.stderr);

@@ -13,10 +13,11 @@ const run = (command, args, options = {}) => spawnSync(command, args, { encoding
 
 export const insideOwnMounts = process.env[INSIDE] !== undefined;
 
-/** Runs `file` again where it may mount; says how that ended, or undefined when this is not allowed. */
-export function ownMounts(file) {
+/** Runs `file` again where it may mount; says how that ended, or undefined when this is not allowed. `users`: it has to
+ * run programs as other users, too. */
+export function ownMounts(file, { users = false } = {}) {
   const at = mkdtempSync(join(tmpdir(), 'writ-mount-'));
-  const way = WAYS.find((w) => run('unshare', [...w, 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', at]).status ===
+  const way = (users ? WAYS.slice(0, 1) : WAYS).find((w) => run('unshare', [...w, 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', at]).status ===
     0);
   rmSync(at, { recursive: true });
   if (way === undefined) return undefined;

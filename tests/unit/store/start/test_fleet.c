@@ -548,6 +548,36 @@ START_TEST(busy_gateway_ends_the_calls_of_a_dead_one)
 }
 END_TEST
 
+START_TEST(all_calls_of_a_dead_gateway_get_their_end)
+{
+    enum { CALLS = 300 }; /* more than one turn ends */
+    struct gateway *a, *b;
+    call *calls[CALLS];
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    b->kit.options.lease_us = 8 * WRIT_KIT_S;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    for (size_t i = 0; i < CALLS; i++) {
+        char argument[16];
+
+        (void)snprintf(argument, sizeof argument, "%zu", i);
+        calls[i] = writ_kit_granted(&a->kit, (spec){.argument = argument});
+    }
+    pause_it(a);
+    change("UPDATE gateway SET lease_us = 0 WHERE name = 'a'");
+    await("SELECT count(*) FROM record WHERE about IS NOT NULL AND flags & 8 <> 0", CALLS);
+    must_be_ready(b);
+    resume_it(a);
+    for (size_t i = 0; i < CALLS; i++) {
+        writ_kit_call_free(calls[i]);
+    }
+    end(a, b);
+}
+END_TEST
+
 START_TEST(turn_of_a_paused_gateway_goes_to_the_next_one)
 {
     struct gateway *a, *b;
@@ -600,4 +630,5 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     round_that_another_gateway_continues_is_not_given_up,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
     gateways_that_had_no_turn_for_a_lease_are_not_dead, busy_gateway_ends_the_calls_of_a_dead_one,
+    all_calls_of_a_dead_gateway_get_their_end,
     turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
