@@ -20,7 +20,7 @@
 #define READ_ONLY   "25006"         /* SQLSTATE: the server only reads */
 #define LEASE_PARTS 4               /* the dead are looked for after that part of a lease */
 #define LEASE_STILL 8               /* a turn in which nothing is asked ends after that part */
-#define LEASE_WAITS 2               /* the end of a commit is asked for during that part */
+#define LEASE_WAITS 2               /* so long the end of a commit is asked for, and others get time */
 #define STALE_US                                                                                   \
     (7 * INT64_C(86400000000)) /* then what a gateway kept for its start is dropped                \
                                 */
@@ -308,11 +308,24 @@ write_turn(struct writ_ledger *ledger, struct writ_err *err)
 
 /* ---- the end of a turn ---- */
 
+/* No turn for a long time: perhaps the database gave none to any gateway. The others, too, get the
+ * time to extend their leases. */
+static void
+note_rest(struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_boot_us(), part_us = ledger->options.lease_us / LEASE_WAITS;
+
+    if (now_us - ledger->fleet.renewed_us >= part_us) {
+        ledger->fleet.patient_us = now_us + part_us;
+    }
+}
+
 static void
 count_turn(struct writ_ledger *ledger)
 {
     struct writ_ledger_fleet *fleet = &ledger->fleet;
 
+    note_rest(ledger);
     fleet->turn++;
     fleet->changes++; /* keeps (2) */
     fleet->waits = ledger->disk.waits ? fleet->changes : fleet->waits;
@@ -443,12 +456,12 @@ end_flight(void *ctx, struct writ_flight *flight)
         live->ledger, flight, WRIT_REASON_INTERRUPTED_EXECUTION_UNKNOWN, NULL);
 }
 
-/* Ends the epochs whose leases have passed: not when this gateway, too, had no turn for a long
- * time. The others then get the time to extend theirs. */
+/* Ends the epochs whose leases have passed. */
 static WRIT_RESULT
-end_epochs(struct writ_ledger *ledger, int64_t rested_us, struct writ_err *err)
+end_epochs(struct writ_ledger *ledger, struct writ_err *err)
 {
-    if (rested_us >= ledger->options.lease_us / LEASE_WAITS) {
+    note_rest(ledger);
+    if (writ_clock_boot_us() < ledger->fleet.patient_us) {
         return WRIT_DONE;
     }
     return writ_disk_run(&ledger->disk, WRIT_SQL_GATEWAYS_DEAD, err, "iu", ledger->fleet.now_us,
@@ -463,7 +476,7 @@ renew(struct writ_ledger *ledger, struct live *live, struct writ_err *err)
     writ_result result;
 
     WRIT_TRY(writ_turn_enter(ledger, err));
-    result = end_epochs(ledger, writ_clock_boot_us() - ledger->fleet.renewed_us, err);
+    result = end_epochs(ledger, err);
     if (writ_is_ok(result)) {
         result = writ_disk_run(
             disk, WRIT_SQL_CLAIMS_LAPSED, err, "iu", ledger->log.edge_us, (uint64_t)CLAIMS_SLICE);

@@ -13,7 +13,7 @@ import { insideOwnMounts, ownMounts } from '../../support/js/volume.mjs';
 
 const RUN = fileURLToPath(new URL('run.mjs', import.meta.url));
 const store = process.env.WRIT_FLEET_STORE ?? 'sqlite';
-const wanted = Number(process.env.WRIT_FLEET ?? { sqlite: 200, postgresql: 45 }[store]);
+const wanted = Number(process.env.WRIT_FLEET ?? { sqlite: 200, postgresql: 30 }[store]);
 const jobs = Number(process.env.WRIT_FLEET_JOBS ?? { sqlite: 1, postgresql: 3 }[store]);
 const WINDOWS = Math.min(Math.ceil(wanted / jobs), { sqlite: 20, postgresql: 100 }[store]); // of one ledger
 const seed = process.env.WRIT_FLEET_SEED ?? 'writ';

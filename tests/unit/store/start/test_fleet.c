@@ -516,6 +516,39 @@ START_TEST(gateways_that_had_no_turn_for_a_lease_are_not_dead)
 }
 END_TEST
 
+/* The first turn after such a time is one of a call. */
+START_TEST(gateway_that_had_no_turn_gets_time_from_one_with_a_call)
+{
+    struct gateway *a, *b;
+    call *c;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    a->kit.options.lease_us = b->kit.options.lease_us = 6 * WRIT_KIT_S;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    pause_it(a);
+    pause_it(b);
+    c = writ_kit_call(&b->kit, (spec){.argument = "1", .route = WRIT_DECISION_ALLOW});
+    submit(b, c);
+    await("SELECT count(*) FROM gateway WHERE lease_us < CAST(extract(epoch FROM "
+          "clock_timestamp()) * 1000000 AS BIGINT)",
+        2);
+    resume_it(b);
+    await_done(c);
+    await("SELECT count(*) FROM gateway WHERE name = 'b' AND turn > 2 AND lease_us > "
+          "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)",
+        1);
+    resume_it(a);
+    writ_kit_run(&a->kit, (spec){.argument = "2"});
+    ck_assert_int_eq(number("SELECT count(*) FROM gateway WHERE state = 1"), 2);
+    ck_assert_int_eq(number("SELECT count(*) FROM gateway"), 2);
+    writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
 /* Its own calls leave it no moment without a turn. */
 START_TEST(busy_gateway_ends_the_calls_of_a_dead_one)
 {
@@ -629,6 +662,7 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     review_that_went_on_while_a_gateway_was_paused_is_taken_whole,
     round_that_another_gateway_continues_is_not_given_up,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
-    gateways_that_had_no_turn_for_a_lease_are_not_dead, busy_gateway_ends_the_calls_of_a_dead_one,
+    gateways_that_had_no_turn_for_a_lease_are_not_dead,
+    gateway_that_had_no_turn_gets_time_from_one_with_a_call, busy_gateway_ends_the_calls_of_a_dead_one,
     all_calls_of_a_dead_gateway_get_their_end,
     turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
