@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { bearer, linesOf, serveFolder, writ } from '../../support/js/gateway.mjs';
+import { BIN, bearer, linesOf, serveFolder, writ } from '../../support/js/gateway.mjs';
 import { reservePort } from '../../support/js/ports.mjs';
 import { Caller } from '../../support/js/rpc.mjs';
 import { finalOf } from './checker.mjs';
@@ -61,7 +61,9 @@ class Member {
   async start(t, config) {
     writeFileSync(join(this.dir, 'writ.yaml'), JSON.stringify(config), { mode: 0o600 });
     writeFileSync(this.clockFile, Buffer.alloc(8));
-    this.gw = await serveFolder(t, this.dir, { env: CLOCK ? { LD_PRELOAD: CLOCK, FLEET_CLOCK: this.clockFile } : {} });
+    // it ends with the run, however that ends
+    this.gw = await serveFolder(t, this.dir, { command: 'setpriv', before: ['--pdeathsig=KILL', '--', BIN],
+      env: CLOCK ? { LD_PRELOAD: CLOCK, FLEET_CLOCK: this.clockFile } : {} });
   }
 
   /** Does `work` when what was begun before is done. */
@@ -253,7 +255,7 @@ export class Fleet {
       await tell(`gateway ${i}, the end of its log`, () => gw.log.slice(-8));
       await tell(`gateway ${i}, readyz`, () => gw.admin('/readyz'));
       await tell(`gateway ${i}, metrics`, async () => (await gw.admin('/metrics')).text.split('\n')
-        .filter((line) => /^writ_(ledger|fleet)_/.test(line)).join('\n'));
+        .filter((line) => /^writ_(ledger|fleet)_(?!seconds_bucket)/.test(line)).join('\n'));
     }
     const { ledger, env } = this.store.reader;
     const id = call.answers.map((a) => a.first_decision_id).findLast((one) => one !== undefined);

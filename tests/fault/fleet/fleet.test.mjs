@@ -1,5 +1,5 @@
 // Gateways on one ledger under seeded faults: nothing runs twice, without its decision, or over its budget, and no
-// answer to a client is lost. Small in the ordinary run; by hand, as long as wanted, each 20 (100) on a new ledger:
+// answer to a client is lost. Small in the ordinary run; by hand, as long as wanted, each 50 (100) on a new ledger:
 //     WRIT_FLEET=10000 WRIT_FLEET_STORE=sqlite tests/support/node --test tests/fault/fleet/fleet.test.mjs
 // WRIT_FLEET_STORE is sqlite (one gateway) or postgresql (three); WRIT_FLEET_SEED draws other windows; WRIT_FLEET_JOBS
 // ledgers are run at once. A violation names what to set to do the same again. WRIT_FLEET_VERBOSE=1 prints each window
@@ -15,7 +15,7 @@ const RUN = fileURLToPath(new URL('run.mjs', import.meta.url));
 const store = process.env.WRIT_FLEET_STORE ?? 'sqlite';
 const wanted = Number(process.env.WRIT_FLEET ?? { sqlite: 200, postgresql: 30 }[store]);
 const jobs = Number(process.env.WRIT_FLEET_JOBS ?? { sqlite: 1, postgresql: 3 }[store]);
-const WINDOWS = Math.min(Math.ceil(wanted / jobs), { sqlite: 20, postgresql: 100 }[store]); // of one ledger
+const WINDOWS = Math.min(Math.ceil(wanted / jobs), { sqlite: 50, postgresql: 100 }[store]); // of one ledger
 const seed = process.env.WRIT_FLEET_SEED ?? 'writ';
 
 /** What the run of that seed found. */
