@@ -192,6 +192,7 @@ recover(struct writ_ledger *ledger)
     struct writ_err err = {0};
     writ_result result;
 
+    ledger->turn.recovered_us = writ_clock_mono_us(ledger->options.clock);
     if (ledger->kept.first != NULL) {
         (void)writ_ending_flush(ledger).code;
         return;
@@ -206,6 +207,16 @@ recover(struct writ_ledger *ledger)
     } else {
         writ_group_trouble(ledger, &err);
     }
+}
+
+/* Also while entries arrive: those that only ask write nothing that could succeed. */
+static bool
+recovery_is_due(const struct writ_ledger *ledger, bool idle)
+{
+    int64_t mono_us = writ_clock_mono_us(ledger->options.clock);
+
+    return ledger->trouble.refusing && !ledger->disk.poisoned &&
+           (idle || mono_us - ledger->turn.recovered_us >= ledger->options.retry_us);
 }
 
 /* Reports once what ended the thread of the checkpoint. */
@@ -388,7 +399,7 @@ writ_writer_run(void *arg)
         heed_scrub(ledger);
         heed_distrust(ledger);
         writ_rekey_turn(ledger);
-        if (idle && ledger->trouble.refusing && !ledger->disk.poisoned) {
+        if (recovery_is_due(ledger, idle)) {
             recover(ledger);
         }
         while (list != NULL) {

@@ -231,6 +231,7 @@ struct writ_ledger_fleet {
 /** The turns of the writer's thread. writer.c's. */
 struct writ_ledger_turn {
     int64_t ticked_us, pruned_us; /* monotonic: the times of the last checks */
+    int64_t recovered_us;         /* monotonic: when the end of a trouble was last looked for */
     bool inside;                  /* a transaction is open: turn.h */
     bool stopping;
 };

@@ -516,6 +516,27 @@ START_TEST(gateways_that_had_no_turn_for_a_lease_are_not_dead)
 }
 END_TEST
 
+/* What is asked meanwhile writes nothing, and leaves it no moment without an entry. */
+START_TEST(gateway_that_is_only_asked_is_ready_again)
+{
+    struct gateway *a, *b;
+    enum writ_ledger_state state = WRIT_LEDGER_READY;
+
+    start(&a, &b);
+    change("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+           "current_database() AND pid <> pg_backend_pid()");
+    for (int i = 0; i < 100000 && state == WRIT_LEDGER_READY; i++) {
+        state = writ_kit_health(&a->kit).state;
+    }
+    ck_assert_int_eq(state, WRIT_LEDGER_REFUSING);
+    for (int i = 0; i < 5000 && state != WRIT_LEDGER_READY; i++) {
+        state = writ_kit_health(&a->kit).state;
+    }
+    ck_assert_int_eq(state, WRIT_LEDGER_READY);
+    end(a, b);
+}
+END_TEST
+
 /* The first turn after such a time is one of a call. */
 START_TEST(gateway_that_had_no_turn_gets_time_from_one_with_a_call)
 {
@@ -663,6 +684,7 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     round_that_another_gateway_continues_is_not_given_up,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
     gateways_that_had_no_turn_for_a_lease_are_not_dead,
+    gateway_that_is_only_asked_is_ready_again,
     gateway_that_had_no_turn_gets_time_from_one_with_a_call, busy_gateway_ends_the_calls_of_a_dead_one,
     all_calls_of_a_dead_gateway_get_their_end,
     turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
