@@ -414,8 +414,8 @@ test('while the database is gone every call is refused, and all goes on when it 
   sound(a);
 });
 
-/** Grants a call in a commit whose answer is lost, with the database out of reach until the gateway gives up to ask what
- * became of it. Gives its number. */
+/** Grants a call in a commit whose answer is lost, with the database out of reach until the gateway gives up to ask
+ * what became of it. Gives its number. */
 async function grantUnknown(proxy, caller) {
   for (let n = 1; ; n++) {
     await until(async () => (await caller.gateway.admin('/readyz')).status === 200, 'the gateway to be ready');

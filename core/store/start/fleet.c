@@ -20,7 +20,7 @@
 #define READ_ONLY   "25006"         /* SQLSTATE: the server only reads */
 #define LEASE_PARTS 4               /* the dead are looked for after that part of a lease */
 #define LEASE_STILL 8               /* a turn in which nothing is asked ends after that part */
-#define LEASE_WAITS 2               /* so long the end of a commit is asked for, and others get time */
+#define LEASE_WAITS 2               /* so long an end is asked for, and others get time */
 #define STALE_US                                                                                   \
     (7 * INT64_C(86400000000)) /* then what a gateway kept for its start is dropped                \
                                 */

@@ -259,7 +259,9 @@ export class Fleet {
     }
     const { ledger, env } = this.store.reader;
     const id = call.answers.map((a) => a.first_decision_id).findLast((one) => one !== undefined);
-    if (id !== undefined) await tell('the ledger', () => writ(['ledger', 'show', ledger, id], { env: { ...process.env, ...env } }));
+    if (id !== undefined) {
+      await tell('the ledger', () => writ(['ledger', 'show', ledger, id], { env: { ...process.env, ...env } }));
+    }
     await tell('the database', () => this.store.knows?.());
     return lines.join('\n');
   }

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 const INSIDE = 'WRIT_TEST_OWN_MOUNTS';
 const WAYS = [['-m'], ['-Urm']]; // as root; as any user, where the system allows user name spaces
 
-const run = (command, args, options = {}) => spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
+const run = (command, args, options = {}) => spawnSync(command, args,
+  { encoding: 'utf8', maxBuffer: 1 << 28, ...options });
 
 export const insideOwnMounts = process.env[INSIDE] !== undefined;
 
@@ -17,8 +18,8 @@ export const insideOwnMounts = process.env[INSIDE] !== undefined;
  * run programs as other users, too. */
 export function ownMounts(file, { users = false } = {}) {
   const at = mkdtempSync(join(tmpdir(), 'writ-mount-'));
-  const way = (users ? WAYS.slice(0, 1) : WAYS).find((w) => run('unshare', [...w, 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', at]).status ===
-    0);
+  const mounts = ['mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', at];
+  const way = (users ? WAYS.slice(0, 1) : WAYS).find((w) => run('unshare', [...w, ...mounts]).status === 0);
   rmSync(at, { recursive: true });
   if (way === undefined) return undefined;
   // a test file run by a test file reports to the outer one unless this variable is unset

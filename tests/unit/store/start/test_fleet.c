@@ -587,8 +587,7 @@ START_TEST(busy_gateway_ends_the_calls_of_a_dead_one)
     pause_it(a);
     change("UPDATE gateway SET lease_us = 0 WHERE name = 'a'");
     for (int i = 0; i < 5000 && reason == WRIT_REASON_DUPLICATE_IN_FLIGHT; i++) {
-        call *again =
-            writ_kit_call(&b->kit, (spec){.argument = "1", .route = WRIT_DECISION_ALLOW});
+        call *again = writ_kit_call(&b->kit, (spec){.argument = "1", .route = WRIT_DECISION_ALLOW});
 
         ck_assert_int_eq(writ_kit_decide(&b->kit, again), WRIT_OK);
         reason = again->entry.decision.refused;
@@ -683,8 +682,7 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     review_that_went_on_while_a_gateway_was_paused_is_taken_whole,
     round_that_another_gateway_continues_is_not_given_up,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
-    gateways_that_had_no_turn_for_a_lease_are_not_dead,
-    gateway_that_is_only_asked_is_ready_again,
-    gateway_that_had_no_turn_gets_time_from_one_with_a_call, busy_gateway_ends_the_calls_of_a_dead_one,
-    all_calls_of_a_dead_gateway_get_their_end,
+    gateways_that_had_no_turn_for_a_lease_are_not_dead, gateway_that_is_only_asked_is_ready_again,
+    gateway_that_had_no_turn_gets_time_from_one_with_a_call,
+    busy_gateway_ends_the_calls_of_a_dead_one, all_calls_of_a_dead_gateway_get_their_end,
     turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
