@@ -47,9 +47,10 @@ program(const char *name, char ret[PATH_SIZE])
     globfree(&found);
 }
 
-/* Starts a program of PostgreSQL in the folder of the cluster. */
+/* Starts a program of PostgreSQL in the folder of the cluster. It looks for others of its version
+ * beside its first argument: that is its whole path. */
 static pid_t
-spawn(const struct writ_cluster *cluster, const char *name, const char *const *arguments)
+spawn(const struct writ_cluster *cluster, const char *name, const char **arguments)
 {
     char path[PATH_SIZE];
     pid_t parent = getpid(), pid;
@@ -57,6 +58,7 @@ spawn(const struct writ_cluster *cluster, const char *name, const char *const *a
     gid_t gid;
 
     program(name, path);
+    arguments[0] = path;
     owner(&uid, &gid);
     pid = fork();
     ck_assert_int_ge(pid, 0);
@@ -113,7 +115,7 @@ is_ready(const struct writ_cluster *cluster)
 void
 writ_cluster_restart(struct writ_cluster *cluster, const char *setting)
 {
-    const char *const arguments[] = {"postgres", "-D", "data", "-k", cluster->dir, "-h", "", "-c",
+    const char *arguments[] = {"postgres", "-D", "data", "-k", cluster->dir, "-h", "", "-c",
         "fsync=off", "-c", setting != NULL ? setting : "fsync=off", NULL};
     int status;
 
@@ -130,8 +132,8 @@ writ_cluster_restart(struct writ_cluster *cluster, const char *setting)
 void
 writ_cluster_start(struct writ_cluster *cluster)
 {
-    static const char *const arguments[] = {"initdb", "-D", "data", "-U", "postgres", "-A", "trust",
-        "--no-sync", "--no-locale", "-E", "UTF8", NULL};
+    const char *arguments[] = {"initdb", "-D", "data", "-U", "postgres", "-A", "trust", "--no-sync",
+        "--no-locale", "-E", "UTF8", NULL};
     uid_t uid;
     gid_t gid;
     int status = 0;
