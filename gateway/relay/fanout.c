@@ -16,6 +16,13 @@
 
 #define MINTED_BYTES 32 /* of randomness in the id of a child's session */
 
+/* The id of the request that the branch was sent. */
+static const struct writ_json *
+id_of(const struct writ_branch *branch)
+{
+    return branch->own ? branch->message.id : branch->request->message.id;
+}
+
 static void
 copy_answer(struct writ_branch *branch, const struct writ_upcall_answer *answer)
 {
@@ -37,8 +44,8 @@ copy_answer(struct writ_branch *branch, const struct writ_upcall_answer *answer)
             branch->response = NULL;
         }
     }
-    if (branch->response != NULL && request->message.id != NULL &&
-        !writ_json_equal(writ_json_get(branch->response, WRIT_LIT("id")), request->message.id)) {
+    if (branch->response != NULL && id_of(branch) != NULL &&
+        !writ_json_equal(writ_json_get(branch->response, WRIT_LIT("id")), id_of(branch))) {
         branch->response = NULL; /* it may belong to another request */
     }
 }
@@ -59,7 +66,7 @@ end_branch(struct writ_branch *branch)
 
 static bool meet_branch(struct writ_branch *branch);
 
-static void send_branch(struct writ_branch *branch);
+static bool send_branch(struct writ_branch *branch);
 
 /* A fan-out is never governed: it may be sent once more. */
 static bool
@@ -73,8 +80,7 @@ asks_again(struct writ_branch *branch)
     if (writ_meet_is_late(branch->request, branch->upstream)) {
         return meet_branch(branch);
     }
-    send_branch(branch); /* it has joined again meanwhile */
-    return true;
+    return send_branch(branch); /* it has joined again meanwhile */
 }
 
 static void
@@ -218,13 +224,29 @@ mint_session(const struct writ_branch *branch)
     return writ_buf_view(&text);
 }
 
-static void
+static WRIT_RESULT
+make_request(struct writ_branch *branch)
+{
+    struct writ_upcall_request *ret = &branch->upcall.request;
+
+    if (branch->own) {
+        return writ_upcall_request_own(branch->request, branch->upstream, branch->body,
+            &branch->message, branch->headers, ret);
+    }
+    return writ_upcall_request_make(
+        branch->request, branch->upstream, branch->request->message.name, branch->headers, ret);
+}
+
+/* False: it was not sent, because its client gave more fields than there is room for, or there is
+ * no memory. */
+static bool
 send_branch(struct writ_branch *branch)
 {
     branch->upcall = (struct writ_upcall){.events = &branch_events, .ctx = branch};
-    if (!writ_is_ok(writ_upcall_request_make(branch->request, branch->upstream,
-            branch->request->message.name, branch->headers, &branch->upcall.request))) {
-        branch->upcall.request.headers_n = 0;
+    if (!writ_is_ok(make_request(branch))) {
+        branch->answer =
+            (struct writ_upcall_answer){.end = WRIT_UPCALL_BROKEN, .sent = WRIT_NOT_SENT};
+        return false;
     }
     branch->upcall.request.body = branch->body;
     if (branch->request->method == WRIT_MCP_INITIALIZE) {
@@ -232,6 +254,7 @@ send_branch(struct writ_branch *branch)
     }
     limit(branch);
     writ_upcall_start(branch->upstream, branch->request->worker, &branch->upcall);
+    return true;
 }
 
 /* ---- one that missed the session's initialize */
@@ -245,8 +268,8 @@ branch_met(struct writ_late_wait *wait)
     if (writ_meet_is_late(branch->request, branch->upstream)) {
         branch->answer = wait->answer;
         end_branch(branch);
-    } else {
-        send_branch(branch);
+    } else if (!send_branch(branch)) {
+        end_branch(branch);
     }
 }
 
@@ -291,11 +314,18 @@ writ_fanout_ask(struct writ_fanout *fanout, struct writ_branch *branch, struct w
         if (!meet_branch(branch)) {
             return false;
         }
-    } else {
-        send_branch(branch);
+    } else if (!send_branch(branch)) {
+        return false;
     }
     fanout->open++;
     return true;
+}
+
+bool
+writ_fanout_ask_own(struct writ_fanout *fanout, struct writ_branch *branch, struct writ_view body)
+{
+    branch->own = true;
+    return writ_fanout_ask(fanout, branch, body);
 }
 
 struct writ_fanout *

@@ -13,6 +13,7 @@
 
 #include "gateway/mcp/listed.h"
 #include "gateway/request/upcall_request.h"
+#include "gateway/state/owners.h"
 
 struct writ_write;
 
@@ -26,6 +27,8 @@ struct writ_branch {
     struct writ_upcall upcall;
     struct writ_late_wait late; /* before the upcall: it joins the session */
     struct writ_view body;      /* the body that is sent then */
+    bool own;                   /* it is the gateway's own message: */
+    struct writ_mcp_message message;
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     struct writ_upcall_answer answer; /* its views are copies in the request's arena */
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
@@ -45,6 +48,7 @@ struct writ_branch {
     int64_t asked_us;             /* the same, monotonic */
     int64_t stale_us;             /* when the first of its pages is too old */
     struct writ_view next;        /* lists: where it continues, when one answer is full */
+    enum writ_owners_list list;   /* SEEK: the list that was asked for */
 };
 
 struct writ_fanout {
@@ -72,6 +76,11 @@ enum writ_step writ_fanout_begin(
 /** Sends `body` on one branch, for the first time or again (the next page of a list). It lives as
  * long as the request. False: the branch is skipped, and its answer says so. */
 bool writ_fanout_ask(struct writ_fanout *fanout, struct writ_branch *branch, struct writ_view body);
+
+/** As writ_fanout_ask, for the gateway's own request in place of the client's: `body` is in the
+ * arena of the request. */
+bool writ_fanout_ask_own(
+    struct writ_fanout *fanout, struct writ_branch *branch, struct writ_view body);
 
 /** WAIT, when branches were asked; the step after them if none could be. */
 enum writ_step writ_fanout_wait(struct writ_request *request);

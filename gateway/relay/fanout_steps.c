@@ -25,7 +25,7 @@ writ_fanout_gather(struct writ_request *request)
     return writ_fanout_tell_first(request, fanout);
 }
 
-/* ---- a resource whose owner is unknown ---- */
+/* ---- a resource that no list has ---- */
 
 /* No upstream has it. "Not found" of one does not count while another could not be asked: that one
  * may have it. Otherwise the first answer. */
@@ -52,12 +52,8 @@ writ_fanout_turn(struct writ_request *request)
 {
     struct writ_fanout *fanout = request->part;
     struct writ_branch *branch = &fanout->branches[fanout->turn];
-    struct writ_view uri =
-        writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
 
     if (writ_fanout_result(branch) != NULL) {
-        writ_owners_note(
-            request->worker->gateway->owners, uri, writ_upstream_index(branch->upstream));
         return writ_fanout_tell(request, branch);
     }
     while (fanout->turn + 1 < fanout->n) {

@@ -6,6 +6,7 @@
 #include "gateway/mcp/cursor.h"
 #include "gateway/call/tool_discovery.h"
 #include "gateway/relay/fanout.h"
+#include "gateway/relay/resource_owner.h"
 #include "gateway/request/refusal.h"
 #include "gateway/mcp/tool_name.h"
 
@@ -91,18 +92,10 @@ put_wire_name(const struct writ_branch *branch, struct writ_view own, struct wri
     }
 }
 
-/* Notes the upstream of a resource. */
-static void
-note_owner(const struct writ_branch *branch, const struct writ_json *item)
+static bool
+lists_resources(const struct writ_request *request)
 {
-    bool template = branch->request->method == WRIT_MCP_TEMPLATES_LIST;
-    struct writ_view uri =
-        writ_json_string(writ_json_get(item, template ? WRIT_LIT("uriTemplate") : WRIT_LIT("uri")));
-
-    if (template || branch->request->method == WRIT_MCP_RESOURCES_LIST) {
-        writ_owners_note(
-            branch->request->worker->gateway->owners, uri, writ_upstream_index(branch->upstream));
-    }
+    return request->method == WRIT_MCP_TEMPLATES_LIST || request->method == WRIT_MCP_RESOURCES_LIST;
 }
 
 static void
@@ -162,7 +155,9 @@ take_item(struct writ_branch *branch, const struct writ_json *item)
         take_tool(branch, item);
     } else if (!has_hiding_name(item)) {
         put_item(branch, item);
-        note_owner(branch, item);
+        if (lists_resources(branch->request)) {
+            writ_resource_owner_note(branch->request, branch->upstream, item);
+        }
     }
 }
 
@@ -431,6 +426,23 @@ take_answer(struct writ_fanout *fanout, struct writ_branch *branch)
     }
 }
 
+/* A list of resources that passed from its first page to its last names all that its upstream
+ * owns. */
+static void
+note_passed(struct writ_branch *branch)
+{
+    struct writ_request *request = branch->request;
+
+    if (lists_resources(request) && !branch->incomplete && branch->next.ptr == NULL &&
+        request->endpoint->only == NULL &&
+        writ_json_get(request->message.params, WRIT_LIT("cursor")) == NULL) {
+        writ_resource_owner_read(request, branch->upstream,
+            request->method == WRIT_MCP_RESOURCES_LIST ? WRIT_OWNERS_RESOURCES
+                                                       : WRIT_OWNERS_TEMPLATES,
+            true);
+    }
+}
+
 /* On the endpoint of all upstreams: a missing one that the configuration requires in every list. */
 static bool
 lacks_required(const struct writ_request *request, const struct writ_fanout *fanout)
@@ -462,6 +474,7 @@ writ_lists_merge(struct writ_request *request)
     }
     for (size_t i = 0; i < fanout->n; i++) {
         learn_list(&fanout->branches[i]);
+        note_passed(&fanout->branches[i]);
     }
     if (lacks_required(request, fanout)) {
         writ_fanout_wipe(request);

@@ -5,6 +5,7 @@
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
 #include "gateway/request/finish.h"
+#include "gateway/relay/resource_owner.h"
 #include "gateway/review/meet.h"
 #include "gateway/request/refusal.h"
 #include "gateway/mcp/rewrite.h"
@@ -168,14 +169,6 @@ writ_pass_relay(struct writ_request *request)
 
 /* ---- PASS ---- */
 
-/* The URI in a message: a resource, or the template to complete. */
-static struct writ_view
-uri_of(const struct writ_request *request)
-{
-    return writ_json_string(writ_json_pointer(request->message.params,
-        request->method == WRIT_MCP_COMPLETE ? WRIT_LIT("/ref/uri") : WRIT_LIT("/uri")));
-}
-
 /* The name in a message: a prompt, or an item of an extension. */
 static struct writ_view
 name_of(const struct writ_request *request)
@@ -196,8 +189,7 @@ static struct writ_upstream *
 choose_upstream(struct writ_request *request, struct writ_view *ret_name)
 {
     struct writ_gateway *gateway = request->worker->gateway;
-    struct writ_view name = name_of(request), uri = uri_of(request), upstream;
-    size_t owner;
+    struct writ_view name = name_of(request), upstream;
 
     *ret_name = name;
     if (request->endpoint->only != NULL) {
@@ -209,8 +201,7 @@ choose_upstream(struct writ_request *request, struct writ_view *ret_name)
                    ? writ_upstream_find(gateway, upstream)
                    : NULL;
     }
-    owner = uri.ptr != NULL ? writ_owners_find(gateway->owners, uri) : WRIT_OWNERS_NONE;
-    return owner < gateway->upstreams_n ? gateway->upstreams[owner] : NULL;
+    return writ_resource_owner_find(request);
 }
 
 static writ_result
@@ -256,11 +247,15 @@ writ_pass_start(struct writ_request *request)
     struct writ_view name, wire = name_of(request), body = request->x->body;
     struct writ_upstream *upstream = choose_upstream(request, &name);
 
+    if (wire.ptr == NULL && writ_resource_owner_is_due(request)) {
+        return WRIT_STEP_SEEK;
+    }
+
     if (upstream == NULL && request->method == WRIT_MCP_UNKNOWN) {
         return writ_refusal_method(request); /* it may have any effect: no server is guessed */
     }
-    if (upstream == NULL && wire.ptr == NULL && uri_of(request).ptr != NULL) {
-        return WRIT_STEP_FANOUT; /* the owner of the URI is unknown */
+    if (upstream == NULL && wire.ptr == NULL && writ_resource_owner_uri(request).ptr != NULL) {
+        return WRIT_STEP_FANOUT; /* no list has the URI */
     }
     if (upstream == NULL) {
         return writ_refusal_http(

@@ -119,6 +119,7 @@ struct writ_request {
     struct writ_session *session;         /* SESSION; held until the answer; NULL: none */
     struct writ_call *call;               /* governed calls (call.h) */
     struct writ_late late;                /* of the missing upstream (meet.h) */
+    bool sought;                          /* SEEK: the lists that name its owner were asked for */
     struct writ_request_hold hold;
     struct writ_entry entry; /* one entry for the ledger at a time */
     struct writ_forward forward;

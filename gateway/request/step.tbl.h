@@ -56,7 +56,8 @@
     X(SEAL,         writ_hook_after_read_seal, "seal: reads the end of a run",                               TO(SEALED, WAIT, DONE)) \
     X(SEALED,       writ_hook_after_seal,      "seal: answers with the result",                              TO(DONE)) \
     /* everything else */ \
-    X(PASS,         writ_pass_start,           "sends the message unchanged to one upstream",                TO(RELAY, FANOUT, PASS, WAIT, DONE)) \
+    X(PASS,         writ_pass_start,           "sends the message unchanged to one upstream",                TO(RELAY, SEEK, FANOUT, PASS, WAIT, DONE)) \
+    X(SEEK,         writ_owner_search,         "asks for the lists that say who owns a resource",            TO(PASS, SEEK, WAIT, DONE)) \
     X(RELAY,        writ_pass_relay,           "sends the upstream's answer to the client",                  TO(CLOSE, DONE)) \
     X(TASK,         writ_task_find,            "a request about a task: finds the upstream of that task",    TO(STATUS, LIST, TASK, WAIT, DONE)) \
     X(STATUS,       writ_task_status,          "reads the answer: whether the task has ended",               TO(SETTLE, REPORT, CLOSE, WAIT, DONE)) \

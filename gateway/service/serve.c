@@ -573,7 +573,7 @@ open_all(struct serve *serve, struct writ_err *err)
         (unsigned)config->limits.tenant_percent);
     WRIT_TRY(writ_labels_new(&gateway->labels, err));
     WRIT_TRY(writ_pending_responses_new(&gateway->answers, err));
-    WRIT_TRY(writ_owners_new(&gateway->owners, err));
+    WRIT_TRY(writ_owners_new(config->upstreams_n, &gateway->owners, err));
     WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->replays, err));

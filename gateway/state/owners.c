@@ -1,6 +1,7 @@
 /* owners.c - a hash table of URIs with a short probe, and a list of templates that match by their
  * literal prefix, the longest first. Of several upstreams the first in the configuration owns a
- * URI. A wrong or lost owner costs a search of all upstreams, never a wrong decision. */
+ * URI, as long as its item is kept. A lost owner costs a search of all upstreams, never a wrong
+ * decision. */
 #include "gateway/state/owners.h"
 
 #include <pthread.h>
@@ -11,6 +12,12 @@
 struct owner {
     struct writ_buf uri; /* empty: a free place */
     size_t upstream;
+    int64_t noted_us;
+};
+
+/* When a list was asked for; 0: never. */
+struct listed {
+    int64_t read_us, failed_us;
 };
 
 struct writ_owners {
@@ -18,14 +25,21 @@ struct writ_owners {
     struct owner places[WRIT_OWNERS_MAX];
     struct owner templates[TEMPLATES_MAX]; /* by the text before the first '{' */
     size_t templates_n;
+    size_t upstreams;
+    struct listed (*lists)[WRIT_OWNERS_LISTS]; /* of each upstream */
 };
 
 writ_result
-writ_owners_new(struct writ_owners **ret, struct writ_err *err)
+writ_owners_new(size_t upstreams, struct writ_owners **ret, struct writ_err *err)
 {
     struct writ_owners *owners = writ_alloc(sizeof *owners);
 
-    if (owners == NULL || pthread_mutex_init(&owners->lock, NULL) != 0) {
+    if (owners != NULL) {
+        owners->upstreams = upstreams;
+        owners->lists = writ_alloc((upstreams + 1) * sizeof *owners->lists);
+    }
+    if (owners == NULL || owners->lists == NULL || pthread_mutex_init(&owners->lock, NULL) != 0) {
+        writ_free(owners != NULL ? owners->lists : NULL);
         writ_free(owners);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the owners of resources");
     }
@@ -46,6 +60,7 @@ writ_owners_free(struct writ_owners *owners)
         writ_buf_wipe(&owners->templates[i].uri);
     }
     (void)pthread_mutex_destroy(&owners->lock);
+    writ_free(owners->lists);
     writ_free(owners);
 }
 
@@ -62,7 +77,7 @@ hash(struct writ_view uri)
 }
 
 static void
-fill(struct owner *place, struct writ_view uri, size_t upstream)
+fill(struct owner *place, struct writ_view uri, size_t upstream, int64_t now_us)
 {
     writ_buf_wipe(&place->uri);
     place->uri = writ_buf_make(WRIT_OWNERS_URI_MAX);
@@ -71,6 +86,23 @@ fill(struct owner *place, struct writ_view uri, size_t upstream)
         writ_buf_wipe(&place->uri);
     }
     place->upstream = upstream;
+    place->noted_us = now_us;
+}
+
+static bool
+is_kept(const struct owner *place, int64_t now_us)
+{
+    return now_us - place->noted_us < WRIT_OWNERS_KEPT_US;
+}
+
+/* Another listing of the same text. */
+static void
+renew(struct owner *place, size_t upstream, int64_t now_us)
+{
+    if (upstream <= place->upstream || !is_kept(place, now_us)) {
+        place->upstream = upstream;
+        place->noted_us = now_us;
+    }
 }
 
 /* Its place, or the place that it will take: a free one, else the first. */
@@ -92,7 +124,7 @@ place_of(struct writ_owners *owners, struct writ_view uri)
 }
 
 static void
-note_template(struct writ_owners *owners, struct writ_view literal, size_t upstream)
+note_template(struct writ_owners *owners, struct writ_view literal, size_t upstream, int64_t now_us)
 {
     struct owner *place = NULL;
 
@@ -102,14 +134,14 @@ note_template(struct writ_owners *owners, struct writ_view literal, size_t upstr
         }
     }
     if (place == NULL && owners->templates_n < TEMPLATES_MAX) {
-        fill(&owners->templates[owners->templates_n++], literal, upstream);
-    } else if (place != NULL && upstream < place->upstream) {
-        place->upstream = upstream;
+        fill(&owners->templates[owners->templates_n++], literal, upstream, now_us);
+    } else if (place != NULL) {
+        renew(place, upstream, now_us);
     }
 }
 
 void
-writ_owners_note(struct writ_owners *owners, struct writ_view uri, size_t upstream)
+writ_owners_note(struct writ_owners *owners, struct writ_view uri, size_t upstream, int64_t now_us)
 {
     struct owner *place;
     size_t brace = writ_view_find(uri, '{');
@@ -120,24 +152,56 @@ writ_owners_note(struct writ_owners *owners, struct writ_view uri, size_t upstre
     (void)pthread_mutex_lock(&owners->lock);
     place = place_of(owners, uri);
     if (place->uri.len == 0 || !writ_view_equal(writ_buf_view(&place->uri), uri)) {
-        fill(place, uri, upstream);
-    } else if (upstream < place->upstream) {
-        place->upstream = upstream;
+        fill(place, uri, upstream, now_us);
+    } else {
+        renew(place, upstream, now_us);
     }
     if (brace > 0 && brace < uri.len) {
-        note_template(owners, writ_view_sub(uri, 0, brace), upstream);
+        note_template(owners, writ_view_sub(uri, 0, brace), upstream, now_us);
     }
     (void)pthread_mutex_unlock(&owners->lock);
 }
 
+void
+writ_owners_read(struct writ_owners *owners, size_t upstream, enum writ_owners_list list,
+    bool whole, int64_t now_us)
+{
+    (void)pthread_mutex_lock(&owners->lock);
+    if (upstream < owners->upstreams && whole) {
+        owners->lists[upstream][list] = (struct listed){.read_us = now_us};
+    } else if (upstream < owners->upstreams) {
+        owners->lists[upstream][list].failed_us = now_us;
+    }
+    (void)pthread_mutex_unlock(&owners->lock);
+}
+
+bool
+writ_owners_lacks(struct writ_owners *owners, size_t upstream, enum writ_owners_list list,
+    bool unknown, int64_t now_us)
+{
+    struct listed listed = {0};
+    int64_t good_us = unknown ? WRIT_OWNERS_AGAIN_US : WRIT_OWNERS_FRESH_US;
+
+    (void)pthread_mutex_lock(&owners->lock);
+    if (upstream < owners->upstreams) {
+        listed = owners->lists[upstream][list];
+    }
+    (void)pthread_mutex_unlock(&owners->lock);
+    if (listed.failed_us != 0 && now_us - listed.failed_us < WRIT_OWNERS_AGAIN_US) {
+        return false;
+    }
+    return listed.read_us == 0 || now_us - listed.read_us >= good_us;
+}
+
 static size_t
-by_template(const struct writ_owners *owners, struct writ_view uri)
+by_template(const struct writ_owners *owners, struct writ_view uri, int64_t now_us)
 {
     size_t longest = 0, upstream = WRIT_OWNERS_NONE;
 
     for (size_t i = 0; i < owners->templates_n; i++) {
         struct writ_view literal = writ_buf_view(&owners->templates[i].uri);
-        if (literal.len > longest && writ_view_has_prefix(uri, literal)) {
+        if (literal.len > longest && is_kept(&owners->templates[i], now_us) &&
+            writ_view_has_prefix(uri, literal)) {
             longest = literal.len;
             upstream = owners->templates[i].upstream;
         }
@@ -146,16 +210,17 @@ by_template(const struct writ_owners *owners, struct writ_view uri)
 }
 
 size_t
-writ_owners_find(struct writ_owners *owners, struct writ_view uri)
+writ_owners_find(struct writ_owners *owners, struct writ_view uri, int64_t now_us)
 {
     const struct owner *place;
     size_t upstream;
 
     (void)pthread_mutex_lock(&owners->lock);
     place = place_of(owners, uri);
-    upstream = place->uri.len > 0 && writ_view_equal(writ_buf_view(&place->uri), uri)
+    upstream = place->uri.len > 0 && writ_view_equal(writ_buf_view(&place->uri), uri) &&
+                       is_kept(place, now_us)
                    ? place->upstream
-                   : by_template(owners, uri);
+                   : by_template(owners, uri, now_us);
     (void)pthread_mutex_unlock(&owners->lock);
     return upstream;
 }

@@ -3,6 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import '../support/js/on-postgres.mjs';
+import { at, sound, startFleet } from '../support/js/fleet.mjs';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { DEV, approve, asks, config as reviewed } from '../support/js/reviews.mjs';
 import { CREW, config as hooked, framework } from '../support/js/hooks.mjs';
@@ -14,20 +15,7 @@ import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const ADA = bearer('ada', { tenant: 'acme' });
-const LEASE = '2s'; // where a test waits for its end; elsewhere a lease outlasts a slow machine
-const PATIENT = '60s';
-
-/** Gateways `a`, `b`, ... with the same policy, keys and ledger. */
-async function startFleet(t, config, { names = ['a', 'b'], lease = PATIENT, ledger, prepare } = {}) {
-  const gateways = [];
-  for (const name of names) {
-    const [first] = gateways;
-    gateways.push(await startGateway(t, { ...config, ...(first && { keys: first.path('keys') }),
-      ledger: { gateway: name, lease, ...config.ledger } }, { ledger: first?.ledgerFile ?? ledger,
-      prepare: first ? undefined : prepare }));
-  }
-  return gateways;
-}
+const LEASE = '2s'; // where a test waits for its end
 
 /** An upstream and the fleet in front of it. */
 async function setUp(t, { rule = {}, upstream = {}, top = {}, ...options } = {}) {
@@ -37,26 +25,8 @@ async function setUp(t, { rule = {}, upstream = {}, top = {}, ...options } = {})
   return { up, a, b };
 }
 
-/** The same caller, whose next requests go to that gateway. */
-function at(caller, gateway) {
-  caller.gateway = gateway;
-  return caller;
-}
-
 const ada = (gateway, options = {}) => openSession(gateway, { token: ADA.token, ...options });
 const key = (name, boundary = 'run') => ({ key: name, boundary });
-
-/** The log of all gateways, with their rows beside it, is whole. */
-function sound(gateway) {
-  const run = writ(['ledger', 'verify', gateway.ledgerFile, '--keys', gateway.config.keys, '--json'],
-    { cwd: gateway.dir });
-  assert.equal(run.code, 0, run.out + run.err);
-  const decisions = gateway.decisions();
-  const runs = Map.groupBy(decisions, (d) => `${d.tenant} ${d.boundary_id}`);
-  for (const [name, all] of runs)
-    assert.deepEqual(all.map((d) => d.seq), all.map((_, i) => i), `the numbers of ${name} are without gaps`);
-  return JSON.parse(run.out);
-}
 
 // ---- any gateway takes any request
 
