@@ -3,7 +3,7 @@
 #include "gateway/admin/api.h"
 
 #include "evidence/json/write.h"
-#include "gateway/auth/logins.h"
+#include "gateway/admin/login_look.h"
 #include "gateway/request/tally.h"
 
 #define ENDPOINT "/mcp" /* that tokens with an audience are for */
@@ -122,9 +122,11 @@ find_login(struct writ_exchange *x, struct writ_worker *worker, struct writ_aren
     if (reason != WRIT_REASON_NONE) {
         return reason;
     }
-    return writ_is_ok(writ_logins_find(worker->gateway->logins, cookie, key, arena, ret))
-               ? WRIT_REASON_NONE
-               : WRIT_REASON_UNAUTHENTICATED;
+    if (!writ_is_ok(writ_logins_find(worker->gateway->logins, cookie, key, arena, ret))) {
+        return WRIT_REASON_UNAUTHENTICATED;
+    }
+    writ_login_look_again(worker, cookie, key); /* for the next question of a stream */
+    return WRIT_REASON_NONE;
 }
 
 enum writ_reason

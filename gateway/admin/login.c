@@ -1,15 +1,18 @@
 /* login.c - logs in with a token or with the certificate of the connection. The cookie is only for
- * this host and not readable by scripts; the key is only in the answer. Failed logins are
- * logged. */
+ * this host and not readable by scripts; the key is only in the answer. Failed logins are logged.
+ * Where several gateways share the ledger, the answer waits until the row of the login is there, or
+ * is gone, for all of them. */
 #include "gateway/admin/login.h"
 
+#include "base/secret.h"
 #include "base/text.h"
 #include "evidence/json/write.h"
 #include "gateway/admin/api.h"
 #include "gateway/admin/contents_api.h"
 #include "gateway/admin/ledger_viewer.h"
-#include "gateway/auth/logins.h"
+#include "gateway/admin/login_look.h"
 #include "policy/decide/approval.h"
+#include "store/ledger/ledger.h"
 
 #define COOKIE_MAX 256
 #define ANSWER_MAX 4096
@@ -62,6 +65,78 @@ reply(struct writ_exchange *x, unsigned status, const char *cookie, const struct
         return;
     }
     writ_exchange_reply(x, status, headers, 4, writ_buf_view(body));
+}
+
+/* ---- rows ---- */
+
+/* An answer that waits for a row; in the arena of its exchange. */
+struct row_write {
+    struct writ_exchange *x;
+    struct writ_worker *worker;
+    struct writ_entry entry;
+    struct writ_post post;
+    struct writ_logins_pass pass; /* of the login; its texts are empty at a logout */
+    struct writ_buf body;         /* of the answer; wiped as a secret */
+};
+
+static void
+finish(struct row_write *write, enum writ_reason refused)
+{
+    struct writ_buf body = write->body;
+    struct writ_exchange *x = write->x;
+    struct writ_logins_pass pass = write->pass;
+
+    writ_wipe(&write->pass, sizeof write->pass);
+    write->body = (struct writ_buf){0};
+    if (refused == WRIT_REASON_NONE) {
+        reply(x, 200, pass.cookie, &body);
+    } else {
+        writ_api_answer_problem(
+            x, refused == WRIT_REASON_LEDGER_UNAVAILABLE ? 503 : writ_api_status(refused), refused);
+    }
+    writ_buf_wipe_secret(&body);
+    writ_wipe(&pass, sizeof pass);
+}
+
+static void submit(struct row_write *write);
+
+static void
+written(struct writ_post *post)
+{
+    struct row_write *write = post->ctx;
+    bool good = write->entry.code == WRIT_OK || write->entry.code == WRIT_E_ABSENT;
+
+    if (good && write->pass.replaces) {
+        write->pass.replaces = false;
+        write->entry = (struct writ_entry){
+            .kind = WRIT_ENTRY_SESSION_DROP, .session = {.hash = write->pass.replaced}};
+        submit(write);
+        return;
+    }
+    if (!good && write->pass.cookie[0] != '\0') { /* its client has no secrets */
+        writ_logins_close(write->worker->gateway->logins, writ_view_str(write->pass.cookie),
+            writ_view_str(write->pass.key));
+    }
+    finish(write, good ? WRIT_REASON_NONE : WRIT_REASON_LEDGER_UNAVAILABLE);
+}
+
+/* On the writer's thread. */
+static void
+entry_done(struct writ_entry *entry)
+{
+    struct row_write *write = entry->user;
+
+    writ_loop_answer(write->worker->loop, &write->post);
+}
+
+static void
+submit(struct row_write *write)
+{
+    write->post = (struct writ_post){.fn = written, .ctx = write};
+    write->entry.arena = write->x->arena;
+    write->entry.done = entry_done;
+    write->entry.user = write;
+    writ_worker_submit(write->worker, &write->entry);
 }
 
 /* ---- who is it ---- */
@@ -144,16 +219,61 @@ note(const struct writ_exchange *x, struct writ_worker *worker, enum writ_reason
     }
 }
 
+/* Answers NULL: no memory. */
+static struct row_write *
+begin(struct writ_exchange *x, struct writ_worker *worker)
+{
+    struct row_write *write = writ_arena_zeroed(x->arena, sizeof *write);
+
+    if (write == NULL) {
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return NULL;
+    }
+    *write = (struct row_write){.x = x, .worker = worker, .body = writ_buf_make(ANSWER_MAX)};
+    return write;
+}
+
+static void
+put_login(struct row_write *write, const struct writ_agent *agent)
+{
+    struct writ_write w = writ_write_to(&write->body);
+    char expires[WRIT_TIME_TEXT];
+
+    writ_time_format(write->pass.expires_us, expires);
+    writ_write_object_begin(&w);
+    put_agent(&w, write->worker, agent);
+    writ_write_text_if(&w, "key", writ_view_str(write->pass.key));
+    writ_write_text_if(&w, "expires_at", writ_view_str(expires));
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
+}
+
+/* Writes the row of the new login, if other gateways share it. */
+static void
+share(struct row_write *write)
+{
+    writ_result result;
+
+    if (!writ_ledger_is_shared(write->worker->gateway->ledger)) {
+        finish(write, WRIT_REASON_NONE);
+        return;
+    }
+    result = writ_login_look_put(write->worker, writ_view_str(write->pass.cookie),
+        writ_view_str(write->pass.key), write->x->arena, &write->entry);
+    if (writ_is_ok(result)) {
+        submit(write);
+    } else {
+        finish(write, WRIT_REASON_OVERLOADED);
+    }
+}
+
 static void
 log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker *worker)
 {
-    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) body = writ_buf_make(ANSWER_MAX);
-    struct writ_write w = writ_write_to(&body);
-    struct writ_logins_pass pass;
+    struct row_write *write;
     struct writ_view shown;
     struct writ_agent agent;
     enum writ_reason reason = writ_api_origin(x, true);
-    char expires[WRIT_TIME_TEXT];
 
     if (reason != WRIT_REASON_NONE) {
         writ_api_answer_problem(x, writ_api_status(reason), reason);
@@ -165,40 +285,52 @@ log_in(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker
     }
     reason = writ_api_shown(x, worker, shown, x->arena, &agent);
     note(x, worker, reason, &agent);
-    if (reason == WRIT_REASON_NONE && !writ_is_ok(enter(gateway, &agent, shown, &pass))) {
+    write = begin(x, worker);
+    if (write == NULL) {
+        return;
+    }
+    if (reason == WRIT_REASON_NONE && !writ_is_ok(enter(gateway, &agent, shown, &write->pass))) {
         reason = WRIT_REASON_OVERLOADED;
     }
     if (reason != WRIT_REASON_NONE) {
-        writ_api_answer_problem(x, writ_api_status(reason), reason);
+        finish(write, reason);
         return;
     }
-    writ_time_format(pass.expires_us, expires);
-    writ_write_object_begin(&w);
-    put_agent(&w, worker, &agent);
-    writ_write_text_if(&w, "key", writ_view_str(pass.key));
-    writ_write_text_if(&w, "expires_at", writ_view_str(expires));
-    writ_write_object_end(&w);
-    WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
-    reply(x, 200, pass.cookie, &body);
-    writ_wipe(&pass, sizeof pass);
+    put_login(write, &agent);
+    share(write);
 }
 
 /* ---- out ---- */
 
 static void
-log_out(struct writ_exchange *x, struct writ_gateway *gateway)
+log_out(struct writ_exchange *x, struct writ_gateway *gateway, struct writ_worker *worker)
 {
-    writ_auto_buf body = writ_buf_make(ANSWER_MAX);
+    struct writ_view cookie = writ_api_cookie(x);
+    struct writ_view key = writ_exchange_header(x, WRIT_LIT(WRIT_API_KEY));
     enum writ_reason reason = writ_api_origin(x, true);
+    struct row_write *write;
+    struct writ_view shown;
+    bool known;
 
     if (reason != WRIT_REASON_NONE) {
         writ_api_answer_problem(x, writ_api_status(reason), reason);
         return;
     }
-    writ_logins_close(
-        gateway->logins, writ_api_cookie(x), writ_exchange_header(x, WRIT_LIT(WRIT_API_KEY)));
-    writ_buf_str(&body, "{}");
-    reply(x, 200, "", &body);
+    /* a row that its guard did not find costs the ledger nothing */
+    known = writ_is_ok(writ_logins_find(gateway->logins, cookie, key, x->arena, &shown));
+    writ_logins_close(gateway->logins, cookie, key);
+    write = begin(x, worker);
+    if (write == NULL) {
+        return;
+    }
+    writ_buf_str(&write->body, "{}");
+    write->entry.kind = WRIT_ENTRY_SESSION_DROP;
+    if (known && writ_ledger_is_shared(gateway->ledger) &&
+        writ_is_ok(writ_logins_row_name(cookie, key, &write->entry.session.hash))) {
+        submit(write);
+    } else {
+        finish(write, WRIT_REASON_NONE);
+    }
 }
 
 static void
@@ -210,7 +342,7 @@ handle(struct writ_exchange *x, void *ctx)
     if (x->method == WRIT_METHOD_POST) {
         log_in(x, gateway, worker);
     } else if (x->method == WRIT_METHOD_DELETE) {
-        log_out(x, gateway);
+        log_out(x, gateway, worker);
     } else {
         answer_who(x, worker);
     }

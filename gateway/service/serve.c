@@ -13,6 +13,7 @@
 #include "gateway/admin/kill_api.h"
 #include "gateway/admin/ledger_api.h"
 #include "gateway/admin/login.h"
+#include "gateway/admin/login_guard.h"
 #include "gateway/admin/overview_api.h"
 #include "gateway/admin/page.h"
 #include "gateway/admin/policy_api.h"
@@ -100,6 +101,7 @@ struct serve {
     struct writ_route routes[MAX_ROUTES];
     size_t routes_n;
     struct writ_route admin_routes[ADMIN_ROUTES];
+    struct writ_login_guard guards[ADMIN_ROUTES];
     struct writ_buf issuer, admin_url;
     struct writ_service_sockets sockets; /* that the process was started with */
     struct writ_ready ready;
@@ -285,6 +287,7 @@ make_admin_routes(struct serve *serve)
     writ_budgets_api_routes(gateway, routes);
     routes += WRIT_BUDGETS_API_ROUTES;
     writ_contents_api_routes(gateway, routes);
+    writ_login_guard_routes(gateway, serve->admin_routes, ADMIN_ROUTES, serve->guards);
 }
 
 /* ---- telemetry ---- */
@@ -574,7 +577,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_labels_new(&gateway->labels, err));
     WRIT_TRY(writ_pending_responses_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(config->upstreams_n, &gateway->owners, err));
-    WRIT_TRY(writ_logins_new(gateway->clock, &gateway->logins, err));
+    WRIT_TRY(writ_logins_new(
+        gateway->clock, writ_ledger_is_shared(gateway->ledger), &gateway->logins, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->replays, err));
     WRIT_TRY(writ_figures_feed_new(config->store.ptr, gateway->ledger, gateway->clock,

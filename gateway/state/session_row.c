@@ -110,6 +110,7 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
         return;
     }
     writ_session_row_put(&detached->entry, session, writ_buf_view(&detached->row), clock, idle_us);
+    detached->entry.session.renews = true; /* its client may have ended it at another gateway */
     detached_submit(worker, detached);
 }
 

@@ -4,8 +4,10 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { CLIENTS, fresh, refusalOf, rules, useEverything } from '../support/js/clients.mjs';
 import { sound, startFleet } from '../support/js/fleet.mjs';
-import { startGateway, until } from '../support/js/gateway.mjs';
+import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { startCluster } from '../support/js/postgres.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
+import { editLedger, textOfLedger } from '../support/js/store.mjs';
 import { startRoundRobin } from '../support/servers/round-robin.mjs';
 import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -113,4 +115,120 @@ test('a message whose fields have no room at an upstream is not sent without the
   }
   const own = /^resources\/(templates\/)?list$/; // of the gateway
   assert.deepEqual([one, two].map((u) => u.arrivals.filter((a) => !own.test(a.method)).length), arrived);
+});
+
+// ---- the page
+
+const [ANN, BOB] = [bearer('ann', { tenant: 'acme' }), bearer('bob', { tenant: 'acme' })];
+
+/** Two gateways whose page is behind a balancer; `ask` as a browser does. */
+async function setUpPage(t, agents = [ANN, BOB]) {
+  const fleet = await startFleet(t, { agents: agents.map((x) => x.entry) });
+  const ask = (to, method, path, { cookie, key, body, headers } = {}) => {
+    const base = `http://127.0.0.1:${to.adminPort ?? to.port}`;
+    return fetch(base + path, { method, body: body && JSON.stringify(body),
+      headers: { origin: base, 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }),
+        ...(key && { 'writ-page': key }), ...(body && { 'content-type': 'application/json' }), ...headers } });
+  };
+  const logIn = async (to, who) => {
+    const answer = await ask(to, 'POST', '/v1/session', { body: { token: who.token } });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return { cookie: answer.headers.get('set-cookie').split(';')[0], key: (await answer.json()).key };
+  };
+  const status = async (to, login, path = '/v1/session') => (await ask(to, 'GET', path, login)).status;
+  return { fleet, ask, logIn, status, balancer: await startRoundRobin(t, fleet.map((g) => g.adminPort)) };
+}
+
+test('a login at one gateway holds at all, and ends at all', async (t) => {
+  const { fleet: [a, b], ask, logIn, status, balancer } = await setUpPage(t);
+  const ann = await logIn(a, ANN);
+  for (const to of [b, a, balancer, balancer]) assert.equal(await status(to, ann), 200);
+  // both secrets, and the very ones
+  const bob = await logIn(b, BOB);
+  for (const wrong of [{ cookie: ann.cookie }, { cookie: ann.cookie, key: bob.key },
+    { cookie: bob.cookie, key: ann.key }, { cookie: ann.cookie, key: ann.key.slice(1) }, { cookie: `writ=${ann.key}`, key: ann.cookie.slice(5) },
+    { cookie: ann.cookie.toLowerCase(), key: ann.key }]) {
+    for (const to of [a, b]) assert.equal(await status(to, wrong), 401);
+  }
+  // neither secret, nor the token, is in the database
+  const all = textOfLedger(a.ledgerFile);
+  for (const secret of [ann.cookie.slice(5), ann.key, ANN.token]) assert.ok(!all.includes(secret));
+  // a page of another origin ends no login
+  for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }])
+    assert.equal((await ask(b, 'DELETE', '/v1/session', { ...ann, headers })).status, 403);
+  assert.equal(await status(a, ann), 200);
+  // logged out at the other one
+  assert.equal((await ask(b, 'DELETE', '/v1/session', ann)).status, 200);
+  for (const to of [a, b]) assert.equal(await status(to, ann), 401, 'it ends at once');
+  assert.equal(await status(a, bob), 200);
+  // its token is removed: at each gateway by its configuration
+  await a.reload({ ...a.config, agents: [ANN.entry] });
+  assert.equal(await status(a, bob), 401);
+  assert.equal(await status(b, bob), 200);
+  await b.reload({ ...b.config, agents: [ANN.entry] });
+  assert.equal(await status(b, bob), 401);
+  // over a restart of both, since the row is in the ledger
+  const again = await logIn(b, ANN);
+  for (const gateway of [a, b]) await gateway.restart();
+  for (const to of [a, b]) assert.equal(await status(to, again), 200);
+  sound(a);
+});
+
+test('a row of a login that is edited, moved or over opens nothing', async (t) => {
+  const { fleet: [a, b], logIn, status } = await setUpPage(t);
+  const [ann, bob] = [await logIn(a, ANN), await logIn(a, BOB)];
+  const rows = () => a.rows('SELECT hash, value, expires_us FROM session');
+  assert.equal(rows().length, 2);
+  const swap = "UPDATE session AS s SET value = o.value FROM session AS o WHERE o.hash <> s.hash";
+  editLedger(a.ledgerFile, swap);
+  for (const login of [ann, bob]) assert.equal(await status(b, login), 401);
+  editLedger(a.ledgerFile, swap);
+  for (const login of [ann, bob]) assert.equal(await status(b, login), 200);
+  for (const at of [0, 45, 75, 100]) {
+    const flip = `UPDATE session SET value = set_byte(value, ${at}, get_byte(value, ${at}) # 1)`;
+    editLedger(a.ledgerFile, flip);
+    for (const gateway of [a, b]) assert.equal(await status(gateway, ann), 401, `byte ${at}`);
+    editLedger(a.ledgerFile, flip);
+    assert.equal(await status(b, ann), 200);
+  }
+  editLedger(a.ledgerFile, 'UPDATE session SET expires_us = 1');
+  for (const gateway of [a, b]) assert.equal(await status(gateway, ann), 401);
+});
+
+test('a ninth login of an agent ends its first at all gateways', async (t) => {
+  const { fleet: [a, b], logIn, status } = await setUpPage(t);
+  const first = await logIn(a, ANN);
+  assert.equal(await status(b, first), 200);
+  for (let i = 0; i < 8; i++) assert.equal(await status(b, await logIn(a, ANN)), 200);
+  for (const gateway of [a, b]) assert.equal(await status(gateway, first), 401);
+});
+
+test('while the database is away no login holds, and then it does again', async (t) => {
+  const cluster = await startCluster(t);
+  const [a, b] = await startFleet(t, { agents: [ANN.entry] }, { ledger: cluster.uri() });
+  const base = (g) => `http://127.0.0.1:${g.adminPort}`;
+  const post = await fetch(`${base(a)}/v1/session`, { method: 'POST', headers: { origin: base(a),
+    'content-type': 'application/json' }, body: JSON.stringify({ token: ANN.token }) });
+  const login = { cookie: post.headers.get('set-cookie').split(';')[0], 'writ-page': (await post.json()).key };
+  const ask = (g) => fetch(`${base(g)}/v1/session`, { headers: login });
+  assert.equal((await ask(b)).status, 200);
+  await cluster.stop('immediate');
+  for (const g of [a, b]) {
+    const answer = await ask(g);
+    assert.equal(answer.status, 503);
+    assert.match(await answer.text(), /ledger_unavailable/);
+  }
+  await cluster.start();
+  for (const g of [a, b]) await until(async () => (await ask(g)).status === 200, 'the login to hold again');
+});
+
+test('a stream of events ends soon after the logout at another gateway', async (t) => {
+  const { fleet: [a, b], ask, logIn } = await setUpPage(t);
+  const ann = await logIn(a, ANN);
+  const stream = await ask(b, 'GET', '/v1/ledger/events', ann);
+  assert.equal(stream.status, 200);
+  const reader = stream.body.getReader();
+  assert.match(new TextDecoder().decode((await reader.read()).value), /reset/);
+  assert.equal((await ask(a, 'DELETE', '/v1/session', ann)).status, 200);
+  for (;;) if ((await reader.read()).done) break;
 });

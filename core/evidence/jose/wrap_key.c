@@ -105,6 +105,22 @@ writ_wrap_key_new(struct writ_wrap_key **ret, struct writ_err *err)
 }
 
 WRIT_RESULT
+writ_wrap_key_of(struct writ_view bytes, struct writ_wrap_key **ret, struct writ_err *err)
+{
+    writ_auto_wrap_key key = NULL;
+
+    if (bytes.len != WRIT_WRAP_KEY_BYTES) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a key has %d bytes", WRIT_WRAP_KEY_BYTES);
+    }
+    WRIT_TRY(allocate(&key, err));
+    (void)writ_view_place(bytes, (char *)key->bytes);
+    key->secret = true;
+    WRIT_TRY(make_kid(key, err));
+    *ret = WRIT_TAKE(key);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
 writ_wrap_key_named(struct writ_view kid, struct writ_wrap_key **ret, struct writ_err *err)
 {
     writ_auto_wrap_key key = NULL;

@@ -27,6 +27,11 @@ struct writ_wrap_key;
 /** Makes a key of random bytes. Free with writ_wrap_key_free. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_wrap_key_new(struct writ_wrap_key **ret, struct writ_err *err);
 
+/** A key of these WRIT_WRAP_KEY_BYTES bytes, which must be as good as random. WRIT_E_INVALID:
+ * another length; WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_wrap_key_of(
+    struct writ_view bytes, struct writ_wrap_key **ret, struct writ_err *err);
+
 /** A key of which only the kid is known: it encrypts and decrypts nothing. WRIT_E_INVALID when
  * `kid` has not the form of a thumbprint; WRIT_E_NOMEM. */
 WRIT_RESULT writ_wrap_key_named(

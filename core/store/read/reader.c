@@ -172,6 +172,38 @@ writ_reader_extent(struct writ_reader *reader, int64_t since_us, struct writ_rea
     return WRIT_DONE;
 }
 
+/* ---- sessions ---- */
+
+WRIT_RESULT
+writ_reader_session(struct writ_reader *reader, const struct writ_digest *hash,
+    struct writ_arena *arena, struct writ_view *ret_value, int64_t *ret_expires_us,
+    struct writ_err *err)
+{
+    struct writ_sql_statement *s = reader->statements[SQL_SESSION];
+    struct writ_view value = {NULL, 0};
+    int64_t expires_us = 0;
+    bool row = false;
+    writ_result result;
+
+    writ_sql_bind_blob(s, 1, writ_view(hash->bytes, WRIT_DIGEST_BYTES));
+    result = next_row(reader, SQL_SESSION, &row, err);
+    if (writ_is_ok(result) && row) {
+        value = writ_view_copy(writ_column_bytes(s, 0), arena);
+        expires_us = writ_sql_int(s, 1);
+    }
+    end_rows(reader, SQL_SESSION);
+    WRIT_TRY(result);
+    if (!row) {
+        return (writ_result){WRIT_E_ABSENT};
+    }
+    if (value.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
+    }
+    *ret_value = value;
+    *ret_expires_us = expires_us;
+    return WRIT_DONE;
+}
+
 /* ---- other gateways ---- */
 
 /* Only a shared ledger has the table. */

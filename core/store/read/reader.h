@@ -143,6 +143,12 @@ WRIT_RESULT writ_reader_facts(struct writ_reader *reader,
     WRIT_RESULT (*each)(void *ctx, const struct writ_fact *fact, struct writ_err *err), void *ctx,
     struct writ_err *err);
 
+/** A session's row (entry.h), expired or not; its value in the arena. WRIT_E_ABSENT: there is none;
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_reader_session(struct writ_reader *reader, const struct writ_digest *hash,
+    struct writ_arena *arena, struct writ_view *ret_value, int64_t *ret_expires_us,
+    struct writ_err *err);
+
 /** Calls `each` with the names of the live gateways of a shared ledger, without the one that has
  * that epoch, which do not say yet that they know the fact at index `leaf`, until it returns false.
  * A gateway whose lease is over sends no call before it knows. A ledger that one process writes has

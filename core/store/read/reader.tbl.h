@@ -51,6 +51,7 @@
       "AND (b.tenant = ?1 OR ?1 IS NULL) AND (d.agent_id = ?2 OR ?2 IS NULL)")                     \
     X(REVIEWS, WRIT_SQL_MANY "SELECT id FROM review ORDER BY leaf")                                              \
     X(REVIEW, "SELECT arguments FROM review WHERE id = ?")                                         \
+    X(SESSION, "SELECT value, expires_us FROM session WHERE hash = ?")                             \
     X(RANGE, WRIT_SQL_MANY "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "          \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.boundary = ?3 ORDER BY r.leaf")

@@ -41,6 +41,9 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
         ledger->counts.sessions -= known && ledger->counts.sessions > 0 ? 1 : 0;
         return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_DROP, err, "b", hash_of(op->entry));
     }
+    if (s->renews && !known) {
+        return WRIT_DONE;
+    }
     ledger->counts.sessions += known ? 0 : 1;
     return writ_disk_run(&ledger->disk, WRIT_SQL_SESSION_PUT, err, "bbitt", hash_of(op->entry),
         s->value, s->expires_us, s->tenant, s->boundary_id);
@@ -74,7 +77,7 @@ writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
         s->boundary_id.len > WRIT_LEDGER_NAME_MAX) {
         return (writ_result){WRIT_E_LIMIT};
     }
-    if (ledger->counts.sessions >= ledger->options.sessions_max) {
+    if (s->boundary_id.len > 0 && ledger->counts.sessions >= ledger->options.sessions_max) {
         struct writ_err err = {0};
         bool known = false;
 

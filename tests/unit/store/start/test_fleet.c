@@ -370,6 +370,7 @@ START_TEST(session_that_another_gateway_ends_leaves_room_for_others)
     start(&a, &b);
     entry.session.value = WRIT_LIT("state");
     entry.session.expires_us = INT64_MAX / 2;
+    entry.session.boundary_id = WRIT_LIT("session:1");
     ck_assert_int_eq(writ_kit_submit(&a->kit, &entry), WRIT_OK);
     entry.kind = WRIT_ENTRY_SESSION_DROP;
     ck_assert_int_eq(writ_kit_submit(&b->kit, &entry), WRIT_OK);

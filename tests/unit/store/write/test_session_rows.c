@@ -23,6 +23,7 @@ put(struct writ_kit *kit, uint8_t id, struct writ_view value, int64_t lives_us)
 
     entry.session.value = value;
     entry.session.expires_us = atomic_load(&kit->wall_us) + lives_us;
+    entry.session.boundary_id = WRIT_LIT("session:1");
     return writ_kit_submit(kit, &entry);
 }
 
@@ -68,6 +69,28 @@ START_TEST(session_row_is_put_replaced_and_dropped)
     has(&kit, 1, NULL);
     has(&kit, 2, "two");
     ck_assert_uint_eq(writ_kit_health(&kit).sessions, 1);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(session_row_renewed_after_its_end_stays_away)
+{
+    struct writ_kit kit;
+    struct writ_entry entry = entry_of(WRIT_ENTRY_SESSION_PUT, 1);
+
+    writ_kit_start(&kit);
+    entry.session.value = WRIT_LIT("late");
+    entry.session.expires_us = atomic_load(&kit.wall_us) + WRIT_KIT_S;
+    entry.session.renews = true;
+    ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_OK);
+    has(&kit, 1, NULL);
+    ck_assert_uint_eq(writ_kit_health(&kit).sessions, 0);
+    ck_assert_int_eq(put(&kit, 1, WRIT_LIT("one"), WRIT_KIT_S), WRIT_OK);
+    ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_OK);
+    has(&kit, 1, "late");
+    ck_assert_int_eq(drop(&kit, 1), WRIT_OK);
+    ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_OK);
+    has(&kit, 1, NULL);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -140,5 +163,6 @@ START_TEST(session_rows_beyond_number_or_bytes_are_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("session_rows", session_row_is_put_replaced_and_dropped,
-    fact_recorded_changes_no_session, sessions_outlive_a_restart,
-    session_row_when_expired_is_absent_and_deleted, session_rows_beyond_number_or_bytes_are_refused)
+    session_row_renewed_after_its_end_stays_away, fact_recorded_changes_no_session,
+    sessions_outlive_a_restart, session_row_when_expired_is_absent_and_deleted,
+    session_rows_beyond_number_or_bytes_are_refused)
