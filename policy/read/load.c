@@ -44,6 +44,25 @@ check_tls(struct loading *l, const struct writ_tls_config *tls,
     }
 }
 
+/* Whether the name of any parameter ends with "password", or hides its letters: libpq decodes them
+ * (%77 is w). */
+static bool
+names_password(struct writ_view query)
+{
+    while (query.len > 0) {
+        size_t end = writ_view_find(query, '&');
+        struct writ_view pair = writ_view_sub(query, 0, end);
+        struct writ_view name = writ_view_sub(pair, 0, writ_view_find(pair, '='));
+
+        if (writ_view_has_suffix(name, WRIT_LIT("password")) ||
+            writ_view_find(name, '%') < name.len) {
+            return true;
+        }
+        query = writ_view_sub(query, end + 1, query.len);
+    }
+    return false;
+}
+
 /* The configuration has no password: neither user:password@ nor a parameter. */
 static void
 check_shared(struct loading *l, struct writ_view store)
@@ -53,7 +72,7 @@ check_shared(struct loading *l, struct writ_view store)
     struct writ_view query = writ_view_sub(rest, writ_view_find(rest, '?'), rest.len);
 
     if ((user.len < rest.len && writ_view_find(user, ':') < user.len) ||
-        writ_view_search(query, WRIT_LIT("password=")) < query.len) {
+        names_password(query)) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"),
             "has a password: put it into a file that `passfile=` names, or into PGPASSWORD");
     }

@@ -146,8 +146,8 @@ test('a login at one gateway holds at all, and ends at all', async (t) => {
   // both secrets, and the very ones
   const bob = await logIn(b, BOB);
   for (const wrong of [{ cookie: ann.cookie }, { cookie: ann.cookie, key: bob.key },
-    { cookie: bob.cookie, key: ann.key }, { cookie: ann.cookie, key: ann.key.slice(1) }, { cookie: `writ=${ann.key}`, key: ann.cookie.slice(5) },
-    { cookie: ann.cookie.toLowerCase(), key: ann.key }]) {
+    { cookie: bob.cookie, key: ann.key }, { cookie: ann.cookie, key: ann.key.slice(1) },
+    { cookie: `writ=${ann.key}`, key: ann.cookie.slice(5) }, { cookie: ann.cookie.toLowerCase(), key: ann.key }]) {
     for (const to of [a, b]) assert.equal(await status(to, wrong), 401);
   }
   // neither secret, nor the token, is in the database

@@ -160,7 +160,8 @@ class Cluster {
       `${name} = ${quoted(typeof value === 'boolean' ? (value ? 'on' : 'off') : value)}`);
     this.writeFile('postgresql.conf', `${lines.join('\n')}\n`);
     const method = this.password === undefined ? 'trust' : 'scram-sha-256';
-    this.writeFile('pg_hba.conf', `local all,replication all trust\nhost all,replication all 127.0.0.1/32 ${method}\n`);
+    const host = this.settings.ssl ? 'hostssl' : 'host';
+    this.writeFile('pg_hba.conf', `local all,replication all trust\n${host} all,replication all 127.0.0.1/32 ${method}\n`);
   }
 
   writeFile(name, content) {
