@@ -156,6 +156,7 @@ function(writ_example_tool_server)
     target_include_directories(tool-server PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
     target_link_libraries(tool-server PRIVATE writ_flags writ-verify writ-jansson
         writ::microhttpd writ::jansson PkgConfig::jwt writ::sqlite writ::curl writ::crypto)
+    target_compile_options(tool-server PRIVATE -U_GNU_SOURCE) # its reader does not define it
     set_target_properties(tool-server PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests)
 endfunction()

@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync,
+  chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { flags, install, pkgConfig } from '../support/js/installation.mjs';
+import { buildExample, inC } from '../support/js/examples.mjs';
+import { flags, install } from '../support/js/installation.mjs';
 
 const writ = process.env.WRIT_BIN;
 const source = process.env.WRIT_SOURCE_DIR;
@@ -168,34 +169,33 @@ function prefixIn(dir) {
   return prefix;
 }
 
-/** Runs the `cc` of an example's README with warnings as errors, against an installation, which it returns. */
-function buildAsItsReadmeSays(example, dir) {
+/** Builds an example as its README says, against an installation, which it returns. */
+function built(example, dir) {
   const prefix = prefixIn(dir);
-  const from = join(source, 'examples', example);
-  const [, command] = /^ {4}(cc .*)$/m.exec(readFileSync(join(from, 'README.md'), 'utf8'));
-  for (const file of readdirSync(from).filter((name) => name.endsWith('.c'))) cpSync(join(from, file), join(dir, file));
-  const built = spawnSync('bash', ['-c', `cc() { command cc -Wall -Wextra -Werror "$@"; }; ${command}`],
-    { cwd: dir, encoding: 'utf8', env: pkgConfig(prefix, 'writ') });
-  assert.equal(built.status, 0, built.stderr);
+  buildExample(example, prefix, dir);
   return prefix;
 }
 
 test('the consensus example builds from the installation and reaches a consensus', (t) => {
   if (process.env.WRIT_SANITIZED) return t.skip('a plain program cannot link sanitized libraries');
   const dir = folder();
-  buildAsItsReadmeSays('consensus', dir);
+  built('consensus', dir);
   const ran = spawnSync(join(dir, 'consensus'), { encoding: 'utf8' });
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout,
     /round 1: REQUEST_REVISION[^]*the proposer reads: .*roll back.*rehearsal[^]*round 2: ACCEPT[^]*"finalOutput":"draft 2"[^]*\nconsensus\n$/);
 });
 
+test('every example in C is built by a test', () => {
+  assert.deepEqual(inC(), ['consensus', 'ranked-pairs', 'tool-server']); // the last one by toolserver.test.mjs
+});
+
 test('pkg-config names every library that the archives need', (t) => {
   if (process.env.WRIT_SANITIZED) return t.skip('a plain program cannot link sanitized libraries');
   const dir = folder();
-  const built = spawnSync('cc', ['-o', join(dir, 'whole'), put(dir, 'whole.c', 'int main(void) { return 0; }\n'),
+  const whole = spawnSync('cc', ['-o', join(dir, 'whole'), put(dir, 'whole.c', 'int main(void) { return 0; }\n'),
     '-Wl,--whole-archive', ...flags(prefixIn(dir), 'writ'), '-Wl,--no-whole-archive'], { encoding: 'utf8' });
-  assert.equal(built.status, 0, built.stderr);
+  assert.equal(whole.status, 0, whole.stderr);
 });
 
 // As a third party would: installed headers, pkg-config, a compiler.
@@ -203,7 +203,7 @@ test('a plug-in builds from the installation and votes; a broken one is skipped 
   const dir = folder();
   const engines = join(dir, 'engines');
   mkdirSync(engines, { mode: 0o700 });
-  const prefix = buildAsItsReadmeSays('ranked-pairs', dir);
+  const prefix = built('ranked-pairs', dir);
   const so = join(engines, 'ranked-pairs.so');
   renameSync(join(dir, 'ranked-pairs.so'), so);
   chmodSync(so, 0o600);

@@ -3,14 +3,15 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ANYBODY, SOURCE, startGateway, until } from '../support/js/gateway.mjs';
+import { ANYBODY, startGateway, until } from '../support/js/gateway.mjs';
 import { AUD, digest, ISS, issuer } from '../support/js/guard.mjs';
-import { install, installed, must, pkgConfig } from '../support/js/installation.mjs';
+import { buildExample } from '../support/js/examples.mjs';
+import { install, installed } from '../support/js/installation.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 import { send } from '../support/js/rpc.mjs';
 import { startToolServer } from '../support/servers/tool-server.mjs';
@@ -249,9 +250,7 @@ test('the tool server accepts strict HTTP and JSON-RPC only', async (t) => {
 test('the tool server\'s Makefile builds it with pkg-config and an installation', { skip: SANITIZED }, async (t) => {
   const prefix = join(folder, 'prefix'), source = join(folder, 'source');
   install(process.env.WRIT_BUILD_DIR, prefix);
-  cpSync(join(SOURCE, 'examples/tool-server'), source, { recursive: true });
-  must('make', ['-C', source],
-    { env: { ...pkgConfig(prefix, 'writ-verify'), CFLAGS: '-Werror' } });
+  buildExample('tool-server', prefix, source);
   const signer = await issuer();
   const env = { LD_LIBRARY_PATH: dirname(installed(prefix, /libwrit-verify\.so$/)) };
   const server = await startToolServer(t, published(signer.jwks), { program: join(source, 'tool-server'), env });
