@@ -7,6 +7,7 @@ option(WRIT_WERROR "Warnings are errors (the presets set it)" OFF)
 option(WRIT_TESTS "Build the tests too (the presets for work set it)" OFF)
 option(WRIT_LTO "Link-time optimization" OFF)
 option(WRIT_PACKAGE "Install also what belongs into a package of a distribution" OFF)
+option(WRIT_BINDINGS "Build bindings/, the libraries from JavaScript and Python (the preset dev sets it)" OFF)
 set(WRIT_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address,undefined")
 option(WRIT_FUZZ "Build the fuzzers with libFuzzer (clang only) in place of the other tests" OFF)
 

@@ -13,9 +13,9 @@
  * it; then deliver the answers of the agents, and tick with the time.
  *
  * Ownership: the object of a `_read`, `_build` or `_new` is freed by its `_free`, and `_free(NULL)`
- * does nothing. A graph borrows its shapes, a session its graph, clock, hooks, memory and engines,
- * until it is freed. One thread at a time may use an object; shapes, agents and graphs never change
- * and may be shared. Nothing blocks. */
+ * does nothing. A graph borrows its shapes and engines, a session its graph, clock, hooks, memory
+ * and limits, until it is freed. One thread at a time may use an object; shapes, agents and graphs
+ * never change and may be shared. Nothing blocks. */
 #ifndef WRIT_CREW_H
 #define WRIT_CREW_H
 
@@ -24,6 +24,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- errors */
 
@@ -658,6 +659,7 @@ WRIT_RESULT writ_crew_pool_read(const struct writ_crew_pool *pool,
 WRIT_RESULT writ_crew_pool_statistics(
     const struct writ_crew_pool *pool, struct writ_crew_value **ret);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

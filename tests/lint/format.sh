@@ -14,7 +14,7 @@ elif grep -qx VERSION_CODENAME=bookworm /etc/os-release; then
 else
     check=true # other versions lay out differently; the layout is checked on Debian 12
 fi
-tracked core policy crew examples gateway cli include tests bench | grep -zE '\.[ch]$' | grep -zv '\.tbl\.h$' |
+tracked bindings core policy crew examples gateway cli include tests bench | grep -zE '\.[ch]$' | grep -zv '\.tbl\.h$' |
     xargs -0 "$check" --dry-run -Werror 2>&1 | grep error: && {
     echo "format: run scripts/format"
     exit 1

@@ -11,7 +11,7 @@ bad=$(tracked | grep -zvE '^(vectors|tests/lint|build)/|/(corpus|node_modules)/'
     xargs -0 grep -nsIE "\\b($left)\\b|$places") || bad=
 
 # Folders whose comments, messages and titles were revised; mint-* has names that vectors/ repeats.
-revised='bench certs cli cmake config core crew docker docs examples gateway include policy scripts tests'
+revised='bench bindings certs cli cmake config core crew docker docs examples gateway include policy scripts tests'
 revised="CHANGELOG.md CONTRIBUTING.md README.md SECURITY.md $revised"
 kept='^docs/writ\.1$|^tests/lint/|^tests/support/mint/|/test_config\.c$|/(corpus|node_modules)/'
 # docs/writ.1 is made from cli. A name in quotes, in a path or after "key: " is data, not prose.
