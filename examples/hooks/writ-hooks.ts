@@ -40,9 +40,17 @@ const LOST = ['unavailable', 'overloaded', 'ledger_unavailable'];
 const pause = (ms: number) => new Promise<void>((resolve) => { setTimeout(resolve, ms); });
 
 /** A result in MCP's form, which rules for results apply to. */
-const asResult = (value: unknown) => ({
+export const asResult = (value: unknown) => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) ?? '' }],
 });
+
+/** The part of a result that may be used, by the answer to its report. */
+export function usable<R>(answer: Answer, result: R): R | string {
+  if (answer.withheld !== undefined) return `The result is withheld: ${String(answer.withheld)}.`;
+  if (answer.result === undefined) return result;
+  const { content } = answer.result as { content?: { text?: string }[] };
+  return (content ?? []).map((part) => part.text ?? '').join('\n');
+}
 
 export class WritHooks {
   readonly run: string;
@@ -106,23 +114,22 @@ export class WritHooks {
     return {};
   }
 
+  /** Makes a call: authorize, execute, tell. Gives the part of its result that may be used. */
+  async call<R>(tool: string, args: Arguments, execute: () => R | Promise<R>, key?: string): Promise<R | string> {
+    const decision = await this.authorize(tool, args, key);
+    let result: R;
+    try {
+      result = await execute();
+    } catch (error) {
+      await this.tell(decision, 'error', { error_type: error instanceof Error ? error.name : 'Error' });
+      throw error;
+    }
+    return usable(await this.tell(decision, 'executed', { result: asResult(result) }), result);
+  }
+
   /** The governed tool: the policy decides on its arguments, and it returns the part of the result that may be used. */
   governed<A extends Arguments, R>(tool: string, execute: (args: A) => R | Promise<R>): (args: A, key?: string) => Promise<R | string> {
-    return async (args, key) => {
-      const decision = await this.authorize(tool, args, key);
-      let result: R;
-      try {
-        result = await execute(args);
-      } catch (error) {
-        await this.tell(decision, 'error', { error_type: error instanceof Error ? error.name : 'Error' });
-        throw error;
-      }
-      const answer = await this.tell(decision, 'executed', { result: asResult(result) });
-      if (answer.withheld !== undefined) return `The result is withheld: ${String(answer.withheld)}.`;
-      if (answer.result === undefined) return result;
-      const { content } = answer.result as { content?: { text?: string }[] };
-      return (content ?? []).map((part) => part.text ?? '').join('\n');
-    };
+    return (args, key) => this.call(tool, args, () => execute(args), key);
   }
 
   /** Ends the run. */

@@ -95,8 +95,9 @@ hook(void *user, const struct writ_crew_hook *called, struct writ_crew_control *
     {                                                                                              \
         return writ_host_count(at, poll, tally);                                                   \
     }
-COUNT(0)
-COUNT(1) COUNT(2) COUNT(3) COUNT(4) COUNT(5) COUNT(6) COUNT(7)
+/* clang-format off */
+COUNT(0) COUNT(1) COUNT(2) COUNT(3) COUNT(4) COUNT(5) COUNT(6) COUNT(7)
+    /* clang-format on */
 
     static struct writ_crew_engine engines[WRIT_HOST_ENGINES] = {{.count = count_0},
         {.count = count_1}, {.count = count_2}, {.count = count_3}, {.count = count_4},
