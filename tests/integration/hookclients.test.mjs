@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SOURCE } from '../support/js/gateway.mjs';
-import { ANN, CREW, rule, setUp } from '../support/js/hooks.mjs';
+import { approving, CREW, rule, setUp } from '../support/js/hooks.mjs';
 import { reservePort } from '../support/js/ports.mjs';
 
 const HOOKS = resolve(SOURCE, 'examples/hooks');
@@ -145,19 +145,6 @@ test('TypeScript tools are governed as functions', async (t) => {
 
 test('Python and TypeScript clients wait for an approval unattended', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
-  const headers = { authorization: `Bearer ${ANN.token}`, 'content-type': 'application/json' };
-  const url = `http://127.0.0.1:${gw.adminPort}/v1/reviews`;
-  let voting = true;
-  const votes = (async () => {
-    while (voting) {
-      const { reviews: open } = await (await fetch(url, { headers })).json();
-      for (const one of open.filter((r) => r.state === 'open')) {
-        await fetch(`${url}/${one.id}/vote`,
-          { method: 'POST', headers, body: JSON.stringify({ vote: 'approve', review_digest: one.review_digest }) });
-      }
-      await new Promise((r) => setTimeout(r, 200));
-    }
-  })();
   writeFileSync(gw.path('pay.py'), `
 import sys, json
 sys.path.insert(0, sys.argv[1])
@@ -174,10 +161,9 @@ const [, , url, token] = process.argv;
 const writ = new WritHooks({ url, token, framework: 'crew', wait: 60_000 });
 console.log(JSON.stringify(await writ.governed('pay', ({ path }: { path: string }) => 'paid ' + path)({ path: 'ts' })));
 `);
-  const py = await lines(PYTHON, ['-IB', gw.path('pay.py'), HOOKS, gw.origin, CREW.token]);
-  const ts = await lines(process.execPath, [gw.path('pay.ts'), gw.origin, CREW.token]);
-  voting = false;
-  await votes;
+  const [py, ts] = await approving(gw, async () => [
+    await lines(PYTHON, ['-IB', gw.path('pay.py'), HOOKS, gw.origin, CREW.token]),
+    await lines(process.execPath, [gw.path('pay.ts'), gw.origin, CREW.token])]);
   assert.deepEqual([py.told, ts.told], [['paid py'], ['paid ts']]);
   gw.verify();
 });

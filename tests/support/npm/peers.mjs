@@ -42,3 +42,13 @@ export const sdk2Stdio = () => import('@modelcontextprotocol/client/stdio');
 
 export const zod = () => import('zod/v4');
 export const jose = () => import('jose');
+
+/** LangChain.js and LangGraph: what tests use of both. */
+export async function langgraph() {
+  const parts = await Promise.all([import('@langchain/core/tools'), import('@langchain/core/messages'),
+    import('@langchain/core/language_models/chat_models'), import('@langchain/langgraph/prebuilt')]);
+  return Object.assign({}, ...parts);
+}
+
+export const openaiAgents = () => import('@openai/agents');
+export const claudeAgent = () => import('@anthropic-ai/claude-agent-sdk');
