@@ -2,7 +2,8 @@
 //
 // 1. A pointer of the module is in one Handle, which counts its owners: an object, and the objects that borrow from it.
 //    It is freed when the last one is closed or collected, so nothing borrows what was freed.
-// 2. Nothing throws through the module: a callback's error is kept in the frame of the call, which throws it at its end.
+// 2. Nothing throws through the module: an error of a callback is kept in the frame of its call, which throws it at its
+//    end.
 // 3. After a trap the memory of the module is in an unknown state: every later call is refused.
 import { readFileSync } from 'node:fs';
 
@@ -66,7 +67,8 @@ const { exports } = new WebAssembly.Instance(module, imports);
 const { memory } = exports;
 const x = Object.fromEntries(Object.entries(exports).filter(([, f]) => typeof f === 'function').map(([name, f]) =>
   [name, (...args) => {
-    if (stopped) throw new WritError('invalid', 'broken', `the library stopped: ${stopped.message}. Start a new process.`);
+    if (stopped)
+      throw new WritError('invalid', 'broken', `the library stopped: ${stopped.message}. Start a new process.`);
     try {
       return f(...args);
     } catch (error) {
@@ -111,7 +113,8 @@ class Scratch {
   put(at, text, what = 'a text') {
     if (text === undefined || text === null) return;
     if (typeof text !== 'string') throw new TypeError(`${what} is not a string`);
-    if (!text.isWellFormed()) throw new WritError('parse', 'malformed', `${what} has a surrogate without its other half`);
+    if (!text.isWellFormed())
+      throw new WritError('parse', 'malformed', `${what} has a surrogate without its other half`);
     const raw = encoder.encode(text);
     const copy = this.alloc(raw.length);
     bytes(copy, raw.length).set(raw);
@@ -431,14 +434,12 @@ function runCount(count, poll, tally) {
     x.free(at);
   };
   const { ballot, candidate, refuse } = count({ ballots, candidates }, explain) ?? {};
-  if (ballot !== undefined) {
-    if (!(natural(ballot, 'ballot') < ballots.length)) throw new RangeError('the engine chose a ballot that is not there');
-    x.writ_host_tally_ballot(tally, ballot);
-  } else if (candidate !== undefined) {
-    if (!(natural(candidate, 'candidate') < candidates.length))
-      throw new RangeError('the engine chose a candidate that is not there');
-    x.writ_host_tally_candidate(tally, candidate);
-  }
+  const chosen = (at, list, what) => {
+    if (natural(at, what) < list.length) return at;
+    throw new RangeError(`the engine chose a ${what} that is not there`);
+  };
+  if (ballot !== undefined) x.writ_host_tally_ballot(tally, chosen(ballot, ballots, 'ballot'));
+  else if (candidate !== undefined) x.writ_host_tally_candidate(tally, chosen(candidate, candidates, 'candidate'));
   return refuse ? 1 : 0;
 }
 
@@ -465,7 +466,8 @@ export class Engines extends Owned {
       throw new TypeError('name or about is not a text without U+0000');
     return call((s) => {
       const engines = pointerOf(this, Engines), slot = counters.indexOf(null);
-      if (slot < 0) throw new WritError('limit', 'limit_exceeded', `at most ${ENGINES} engines at one time. Close others.`);
+      if (slot < 0)
+        throw new WritError('limit', 'limit_exceeded', `at most ${ENGINES} engines at one time. Close others.`);
       const mine = [Scratch.cString(name), Scratch.cString(about)];
       const replaced = s.alloc(4), err = s.alloc(ERR.size);
       try {
@@ -525,7 +527,8 @@ export function elect(engine, candidates, rankings, { engines } = {}) {
 export function prompt(description, options) {
   return call((s) => {
     const ret = s.alloc(8);
-    check(x.writ_crew_prompt(s.view(description, 'the description'), s.views(options, 'options'), options.length, ret), 0);
+    check(x.writ_crew_prompt(s.view(description, 'the description'), s.views(options, 'options'), options.length, ret),
+      0);
     return takeText(ret);
   });
 }
@@ -543,8 +546,8 @@ export function dispatch(roles, answers, { engine = '', engines } = {}) {
   if (roles.length !== answers.length) throw new RangeError('one answer for each role');
   return call((s) => {
     const ret = s.alloc(4), why = s.alloc(8), err = s.alloc(ERR.size);
-    check(x.writ_crew_dispatch(s.views(roles, 'roles'), s.views(answers, 'answers'), roles.length, s.view(engine, 'engine'),
-      optional(engines, Engines), ret, why, err), err);
+    check(x.writ_crew_dispatch(s.views(roles, 'roles'), s.views(answers, 'answers'), roles.length,
+      s.view(engine, 'engine'), optional(engines, Engines), ret, why, err), err);
     return { index: word(ret), role: roles[word(ret)], why: takeText(why) };
   });
 }
@@ -610,7 +613,8 @@ export class Pool extends Owned {
       check(x.writ_host_pool_read(pointerOf(this, Pool), s.views(anyTags, 'anyTags'), anyTags.length,
         s.views(allTags, 'allTags'), allTags.length, s.views([segment, agentId, notAgent]),
         leastImportance !== undefined ? 1 : 0,
-        leastImportance === undefined ? 0 : finite(leastImportance, 'leastImportance'), natural(limit, 'limit'), ret), 0);
+        leastImportance === undefined ? 0 : finite(leastImportance, 'leastImportance'), natural(limit, 'limit'), ret),
+      0);
       return takeValue(word(ret));
     });
   }
@@ -626,7 +630,10 @@ export class Pool extends Owned {
 
 // ---- sessions
 
-const flag = (at) => { const value = new DataView(memory.buffer).getInt32(at, true); return value < 0 ? undefined : value > 0; };
+function flag(at) {
+  const value = new DataView(memory.buffer).getInt32(at, true);
+  return value < 0 ? undefined : value > 0;
+}
 
 function runHook(hooks, at, control) {
   let valid = true;

@@ -20,8 +20,9 @@ export class WritError extends Error {
 }
 
 const CODES = ['invalid', 'parse', 'limit', 'mismatch', 'absent', 'busy', 'no_memory', 'io', 'crypto', 'unset'];
-const MEMBERS = ['tool', 'arguments', 'paramsHash', 'audience', 'issuer', 'agentId', 'tenant', 'targetStateDigest', 'typ',
-  'anyIssuer', 'anyAgent', 'anyTenant', 'anyTargetState', 'anyArguments', 'nowS', 'skewS', 'lifetimeMaxS', 'use'];
+const MEMBERS = ['tool', 'arguments', 'paramsHash', 'audience', 'issuer', 'agentId', 'tenant', 'targetStateDigest',
+  'typ', 'anyIssuer', 'anyAgent', 'anyTenant', 'anyTargetState', 'anyArguments', 'nowS', 'skewS', 'lifetimeMaxS',
+  'use'];
 
 function wellFormed(text) {
   if (typeof text === 'string' && !text.isWellFormed())

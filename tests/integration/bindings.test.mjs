@@ -13,8 +13,6 @@ const BUILT = join(process.env.WRIT_BUILD_DIR ?? 'build/dev', 'bindings');
 const PYTHON = '/usr/bin/python3';
 const SKIP = !existsSync(BUILT) && 'this build has no bindings (WRIT_BINDINGS)';
 const read = (path) => JSON.parse(readFileSync(join(SOURCE, path), 'utf8'));
-const python = (text, ...args) =>
-  must(PYTHON, ['-IB', '-c', `import sys\nsys.path.insert(0, sys.argv[1])\n${text}`, join(BUILT, 'python'), ...args]);
 
 let folder, crew, verify;
 before(async () => {
@@ -24,7 +22,8 @@ before(async () => {
   must('npm', ['install', '--offline', '--no-audit', '--no-fund', '--prefix', folder, '--install-links',
     join(BUILT, 'npm')]);
   must(PYTHON, ['-m', 'pip', 'install', '--no-index', '--no-build-isolation', '--no-deps', '--quiet',
-    '--disable-pip-version-check', '--root-user-action=ignore', '--target', join(folder, 'python'), join(BUILT, 'python')]);
+    '--disable-pip-version-check', '--root-user-action=ignore', '--target', join(folder, 'python'),
+    join(BUILT, 'python')]);
   const at = (name) => pathToFileURL(join(folder, 'node_modules/writ', name)).href;
   [crew, verify] = [await import(at('crew.mjs')), await import(at('verify.mjs'))];
 });
@@ -109,8 +108,8 @@ test('`use` decides last, once; its error is thrown and refuses', { skip: SKIP }
   const verifier = new verify.Verifier();
   verifier.keys(JSON.stringify(jwks));
   const verdict = (use, more) => verifier.credential(token, { tool: call.tool, audience: call.aud, anyIssuer: true,
-    arguments: JSON.stringify(call.arguments), anyAgent: true, anyTenant: true, anyTargetState: true, nowS: call.now, use,
-    ...more });
+    arguments: JSON.stringify(call.arguments), anyAgent: true, anyTenant: true, anyTargetState: true, nowS: call.now,
+    use, ...more });
   const seen = [];
   assert.equal(verdict((jti, untilS) => { seen.push(jti, untilS > call.now); return 'fresh'; }).ok, true);
   assert.deepEqual(seen, [verdict().jti, true]);
@@ -135,7 +134,8 @@ const PLAIN = SHAPE.replace(',"execution":{"voting":{"mode":"engine:mine"}}', ''
 const AGENTS = '{"schema_version":"1.0","name":"c","agents":[]}';
 
 function opened(more = {}, shape = PLAIN) {
-  const graph = new crew.Graph({ shape: new crew.Shape(shape), agents: new crew.Agents(AGENTS), engines: more.engines });
+  const graph = new crew.Graph(
+    { shape: new crew.Shape(shape), agents: new crew.Agents(AGENTS), engines: more.engines });
   return new crew.Session({ crewId: 'k', graph, now: () => 0, ...more });
 }
 
@@ -153,19 +153,22 @@ test('values of every type give an error or a result, and the library goes on', 
     (v) => new crew.Graph({ shape: new crew.Shape(SHAPE), agents: new crew.Agents(AGENTS), registry: v, engines: v }),
     (v) => new crew.Shape(SHAPE, { limits: v }), (v) => new crew.Shape(SHAPE, { limits: { textBytes: v } }),
     (v) => new crew.Session({ crewId: v, graph: v }), (v) => opened({ now: v, hooks: v }), (v) => opened({ memory: v }),
-    (v) => opened({ defaultTimeoutMs: v }), (v) => session.start(v, v), (v) => session.deliver(v), (v) => session.tick(v),
+    (v) => opened({ defaultTimeoutMs: v }), (v) => session.start(v, v),
+    (v) => session.deliver(v), (v) => session.tick(v),
     (v) => session.request(v, v, v), (v) => session.cancel(v === undefined ? 'x' : v), (v) => crew.canonical(v),
     (v) => crew.hash(v), (v) => crew.correlation({ crewId: v, roleId: v, agentId: v, attempt: v }),
     (v) => crew.vote(v, v), (v) => crew.vote('"majority"', [{ agentId: v, output: v }]),
     (v) => crew.elect(v, v, v), (v) => crew.elect('borda', ['a', 'b'], [{ voter: v, ranking: v }]),
     (v) => crew.prompt(v, v), (v) => crew.parseRanking(v, v), (v) => crew.dispatch(v, v, { engine: v }),
-    (v) => new crew.Pool(v), (v) => new crew.Pool(4).add({ agentId: v, content: v, tags: v, importance: v, metadata: v }),
+    (v) => new crew.Pool(v),
+    (v) => new crew.Pool(4).add({ agentId: v, content: v, tags: v, importance: v, metadata: v }),
     (v) => new crew.Pool(4).read({ anyTags: v, limit: v, leastImportance: v }), (v) => new crew.Memory(v),
     (v) => new crew.Memory('m').apply({ agentId: v, crewId: v, roleId: v }, v),
     (v) => new crew.Engines().add(v), (v) => new crew.Engines().add({ name: v, count: () => undefined }),
     (v) => crew.Session.resume({ crewId: 'k', graph: v }, v), (v) => opened().constructor.resume({ crewId: 'k' }, v),
     (v) => new verify.Verifier().keys(v), (v) => new verify.Verifier().pin(v), (v) => new verify.Verifier().status(v),
-    (v) => new verify.Verifier().credential(v, v), (v) => new verify.Verifier().credential('x', { tool: v, audience: v }),
+    (v) => new verify.Verifier().credential(v, v),
+    (v) => new verify.Verifier().credential('x', { tool: v, audience: v }),
     (v) => new verify.Verifier().credential('x', { tool: 't', audience: 'a', nowS: v, use: v }),
     (v) => verify.Verifier.prototype.leftOut.call(v), (v) => crew.Session.prototype.start.call(v),
   ];
@@ -186,7 +189,8 @@ test('limits of the library are errors with their code', { skip: SKIP }, () => {
   assert.throws(() => crew.canonical('['.repeat(300) + ']'.repeat(300)), { code: 'limit', reason: 'limit_exceeded' });
   assert.throws(() => new crew.Shape(SHAPE, { limits: { textBytes: 10 } }), { code: 'limit' });
   assert.throws(() => opened().deliver(`{"type":"${'x'.repeat(2 << 20)}"}`), { code: 'limit' });
-  assert.throws(() => new crew.Shape('{"roles": 1}'), ({ code, findings }) => code === 'invalid' && findings.length > 2);
+  assert.throws(() => new crew.Shape('{"roles": 1}'),
+    ({ code, findings }) => code === 'invalid' && findings.length > 2);
   assert.throws(() => new crew.Shape('{'), { code: 'parse', reason: 'malformed' });
   assert.throws(() => crew.elect('none', ['a'], [{ voter: 'v', ranking: ['a'] }]), { reason: 'unknown_engine' });
   const session = opened({ limits: { eventBytes: 64 } });
@@ -201,7 +205,8 @@ test('what is borrowed lives as long as its borrower; closed objects refuse', { 
   const session = new crew.Session({ crewId: 'k', graph, memory, now: () => 0 });
   for (const used of [shape, agents, graph, memory, graph]) used.close();
   assert.equal(session.start().length, 3);
-  for (const use of [() => shape.name, () => graph.agents, () => memory.snapshot(), () => new crew.Graph({ shape, agents })])
+  for (const use of
+    [() => shape.name, () => graph.agents, () => memory.snapshot(), () => new crew.Graph({ shape, agents })])
     assert.throws(use, { reason: 'closed' });
   const snapshot = session.snapshot();
   session.close();
@@ -278,134 +283,26 @@ test('an engine in JavaScript counts in votes and sessions; wrong results are er
   new crew.Engines().add({ name: 'again', count: () => undefined });
 });
 
-test('collected objects are freed: objects of gigabytes in all fit', { skip: SKIP }, () => {
+test('what is collected is freed, in the order of borrowing', { skip: SKIP }, () => {
   const program = `
-    import { Agents, Graph, Pool, Session, Shape } from '${pathToFileURL(join(folder, 'node_modules/writ/crew.mjs'))}';
+    import { Agents, Engines, Graph, Session, Shape, canonical } from
+      '${pathToFileURL(join(folder, 'node_modules/writ/crew.mjs'))}';
     const pause = () => new Promise((resolve) => setImmediate(resolve));
-    const content = 'x'.repeat(1000000);
-    for (let i = 0; i < 1500; i++) {
-      const graph = new Graph({ shape: new Shape(${JSON.stringify(PLAIN)}), agents: new Agents('${AGENTS}') });
-      new Session({ crewId: 'k', graph, now: () => 0, hooks: () => {} }).start();
-      const pool = new Pool(4);
-      for (let n = 0; n < 4; n++) pool.add({ agentId: 'a', content });
-      if (i % 100 === 0) { globalThis.gc(); await pause(); }
+    for (let i = 0; i < 80; i++) {
+      const engines = new Engines();
+      engines.add({ name: 'mine', count: () => ({ ballot: 0 }) });
+      const graph = new Graph({ shape: new Shape(${JSON.stringify(SHAPE)}), agents: new Agents('${AGENTS}'), engines });
+      new Session({ crewId: 'k', graph, now: () => 0, hooks: () => {} }).start('"in"');
+      if (i % 4 === 3) { globalThis.gc(); await pause(); await pause(); }
     }
-    console.log('done');`;
-  const out = must(process.execPath, ['--expose-gc', '--input-type=module', '-e', program]);
-  assert.equal(out, 'done\n'); // six gigabytes do not fit into 32 bits of addresses
+    console.log(canonical('[1.0]'));`;
+  // no more than eight engines live at one time
+  assert.equal(must(process.execPath, ['--expose-gc', '--input-type=module', '-e', program]), '[1]\n');
 });
 
 test('misuse from Python gives exceptions, and the library goes on', { skip: SKIP }, () => {
-  const out = python(`
-import gc, json, math
-from writ import WritError
-from writ.crew import *
-from writ.verify import Verifier
-SHAPE, AGENTS = sys.argv[2], sys.argv[3]
-PLAIN = SHAPE.replace(',"execution":{"voting":{"mode":"engine:mine"}}', '')
-def opened(shape=PLAIN, engines=None, **more):
-    return Session("k", Graph(Shape(shape), Agents(AGENTS), engines=engines), **{"now": lambda: 0, **more})
-def raises(kind, work, **members):
-    try:
-        work()
-    except kind as error:
-        for name, value in members.items():
-            assert getattr(error, name) == value, (name, getattr(error, name))
-        return error
-    raise AssertionError("nothing was raised")
-closed = Shape(SHAPE); closed.close()
-values = [None, 0, -1, 1.5, math.nan, math.inf, 2**70, True, "", "x", "\\0", "\\ud800", "{}", "[]", "1e999", "[" * 5000,
-          "x" * (1 << 21), b"bytes", [], {}, [[]], ["\\udc00"], object(), lambda: 1, closed, Shape.__new__(Shape), Pool(1)]
-session = opened()
-calls = [
-    Shape, Agents, lambda v: Graph(v, v), lambda v: Graph(Shape(PLAIN), Agents(AGENTS), registry=v),
-    lambda v: Graph(Shape(PLAIN), Agents(AGENTS), registry={"k": v}), lambda v: Shape(PLAIN, limits=v),
-    lambda v: Shape(PLAIN, limits={"text_bytes": v}), lambda v: Session(v, v), lambda v: opened(now=v, hooks=v),
-    lambda v: opened(memory=v), lambda v: opened(default_timeout_ms=v), lambda v: session.start(v, v),
-    session.deliver, session.tick, lambda v: session.request(v, v, v), lambda v: session.cancel(v), canonical, hash_text,
-    lambda v: correlation(v, v, v, v), lambda v: vote(v, v), lambda v: vote('"majority"', [Entry(v, v)]),
-    lambda v: elect(v, v, v), lambda v: elect("borda", ["a", "b"], [(v, v)]), lambda v: prompt(v, v),
-    lambda v: parse_ranking(v, v), lambda v: dispatch(v, v, v), Pool,
-    lambda v: Pool(4).add(v, v, tags=v, importance=v, metadata=v),
-    lambda v: Pool(4).read(any_tags=v, limit=v, least_importance=v), Memory, lambda v: Memory("m").apply(v, v, v, v),
-    lambda v: Engines().add(v, v), lambda v: Engines().add(v, lambda *a: None), lambda v: Session.resume("k", v, v),
-    lambda v: Session.resume("k", Graph(Shape(PLAIN), Agents(AGENTS)), v, later=v), lambda v: Verifier().keys(v),
-    lambda v: Verifier().pin(v), lambda v: Verifier().status(v), lambda v: Verifier().credential(v, tool=v, audience=v),
-    lambda v: Verifier().credential("x", tool="t", audience="a", now_s=v, use=v),
-]
-for call in calls:
-    for value in values:
-        try:
-            call(value)
-        except Exception:
-            pass
-
-raises(WritError, lambda: canonical("[" * 300 + "]" * 300), code="limit", reason="limit_exceeded")
-assert len(raises(WritError, lambda: Shape('{"roles": 1}'), code="invalid").findings) > 2
-
-# borrowed objects live on
-shape, agents = Shape(PLAIN), Agents(AGENTS)
-graph = Graph(shape, agents)
-run = Session("k", graph, now=lambda: 0, memory=Memory("k"))
-for used in (shape, agents, graph): used.close()
-del shape, agents, graph; gc.collect()
-assert len(run.start()) == 3
-run.close(); run.close()
-raises(WritError, run.snapshot, reason="closed")
-
-# hooks
-kept = []
-def hook(call, control):
-    kept.append(control)
-    for enter in (run.start, run.snapshot, lambda: run.deliver("{}")): raises(WritError, enter, code="busy")
-    control.checkpoint("here")
-    assert canonical("[1.0]") == "[1]"
-run = opened(hooks=hook)
-assert '"checkpointId":"here"' in "".join(run.start())
-raises(WritError, lambda: kept[0].checkpoint("later"), reason="closed")
-run = opened(hooks=lambda call, control: run.close())
-assert run.start()
-raises(WritError, run.pending, reason="closed")
-run = opened(hooks=lambda call, control: 1 / 0)
-raises(ZeroDivisionError, run.start)
-raises(WritError, run.pending, reason="broken")
-for now in (lambda: math.nan, lambda: "x", lambda: 1 / 0):
-    bad = opened(now=now)
-    raises((TypeError, ValueError, ZeroDivisionError), bad.start)
-    raises(WritError, bad.start, reason="broken")
-
-# engines
-engines, chosen = Engines(), [("ballot", 1)]
-def count(ballots, candidates, explain):
-    explain(f"100 % of {len(ballots)}")
-    if isinstance(chosen[0], Exception): raise chosen[0]
-    return chosen[0]
-engines.add("mine", count)
-entries = [Entry("v-0", '"x"'), Entry("v-1", '"y"')]
-counted = lambda: vote('"engine:mine"', entries, engines=engines)
-assert counted().value == '"y"' and "100 % of 2" in counted().why
-for wrong in (("ballot", 2), ("ballot", -1), ("candidate", 7), ("other", 0), ("ballot", "x"), 5, KeyError("mine")):
-    chosen[0] = wrong
-    raises((ValueError, KeyError, TypeError), counted)
-chosen[0] = ("refuse", 0)
-raises(WritError, counted, reason="invalid_ballot")
-chosen[0] = ("ballot", 0)
-run = opened(SHAPE, engines)
-engines.close(); del engines; gc.collect()
-asked = json.loads(run.start('"in"')[2])
-done = run.deliver(json.dumps({"type": "agent.step.completed", "correlationId": asked["correlationId"], "output": "out"}))
-assert '"resolved":"out"' in done[0]
-
-# cycles of objects and callbacks are collected without use after free
-for _ in range(200):
-    cycle = []
-    graph = Graph(Shape(PLAIN), Agents(AGENTS))
-    cycle += [graph, Session("k", graph, now=lambda cycle=cycle: len(cycle), hooks=lambda *a, cycle=cycle: None)]
-    cycle[1].start('"' + "x" * 100000 + '"')
-    del cycle, graph
-gc.collect()
-assert canonical("{}") == "{}"
-print("done")`, SHAPE, AGENTS);
+  const out = must(PYTHON, ['-IB', join(SOURCE, 'tests/support/python/crew_misuse.py'), join(folder, 'python'), SHAPE,
+    AGENTS]);
   assert.equal(out, 'done\n');
 });
 
@@ -415,11 +312,11 @@ test('the types name what the packages export', { skip: SKIP }, () => {
     const declared = [...types.matchAll(/^export (?:class|function) (\w+)/gm)].map(([, id]) => id);
     assert.deepEqual(declared.sort(), Object.keys(exports).sort());
     for (const [, id, body] of types.matchAll(/^export class (\w+)[^{]*\{\n([^]*?)^\}/gm)) {
-      const members = [...body.matchAll(/^ {2}(?:(?:static|readonly) )*(\w+)[(:]/gm)].map(([, member]) => member)
-        .filter((member) => member !== 'constructor' && !/Error$/.test(id));
-      const own = [...Object.getOwnPropertyNames(exports[id].prototype), ...Object.getOwnPropertyNames(exports[id])]
-        .filter((member) => !['constructor', 'length', 'name', 'prototype'].includes(member) || members.includes(member));
-      if (!/Error$/.test(id)) assert.deepEqual([...new Set(members)].sort(), [...new Set(own)].filter((m) => m !== 'constructor' && m !== 'length' && m !== 'prototype').sort(), id);
+      if (id === 'WritError') continue; // its members are of each object
+      const members = [...body.matchAll(/^ {2}(?:(?:static|readonly) )*(\w+)[(:]/gm)].map(([, member]) => member);
+      const own = (object, ...not) => Object.getOwnPropertyNames(object).filter((member) => !not.includes(member));
+      const there = [...own(exports[id].prototype), ...own(exports[id], 'length', 'name', 'prototype')];
+      assert.deepEqual([...new Set(['constructor', ...members])].sort(), there.sort(), id);
     }
   }
   assert.ok(existsSync(join(folder, 'python/writ/py.typed')));

@@ -6,9 +6,11 @@
 //   <!-- output -->        what the run before printed; a `...` stands for anything within a line
 //   <!-- serve -->         run it until the end of the page; what follows waits until it is ready
 //   <!-- not run: WHY -->  leave it alone
+// After a line <!-- with: bindings -->, blocks to the end of the section need the packages of bindings/: a build
+// without them leaves those alone.
 // A block of sh or yaml has to have one. The blocks of a page share one new folder, in which
-// `writ`, `node`, `tool-server` (examples/), the npm packages of the tests, certs/ and config/ are at
-// hand. On a page that serves, loopback ports are others than the page says: free ones; but a line
+// `writ`, `node`, `tool-server` (examples/), the npm packages of the tests and of bindings/, certs/ and config/ are
+// at hand. On a page that serves, loopback ports are others than the page says: free ones; but a line
 // <!-- keep: HOST:PORT --> leaves that one as it is.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -25,7 +27,9 @@ import { TOOL_SERVER } from '../support/servers/tool-server.mjs';
 const SOURCE = process.env.WRIT_SOURCE_DIR ?? process.cwd();
 const BIN = resolve(process.env.WRIT_BIN ?? 'build/dev/writ');
 const NPM = join(SOURCE, 'tests/support/npm/node_modules');
-const FOLDERS = ['', 'docs/', 'certs/', 'config/', 'docker/']; // a README.md each, and all pages of the first two
+const BINDINGS = join(dirname(BIN), 'bindings');
+// a README.md each, and all pages of the first two
+const FOLDERS = ['', 'docs/', 'bindings/', 'certs/', 'config/', 'docker/'];
 const JUDGED = 'docs/policy.md'; // its yaml is run by config.test.mjs
 
 // What the pages say of limits, and the constant that each row is about.
@@ -89,7 +93,8 @@ function blocks(name, text) {
     const free = !['sh', 'yaml'].includes(kind) || (name === JUDGED && kind === 'yaml');
     assert.ok(what || free, `line ${line}: a block of ${kind} without a comment`);
     if (what === 'not run') assert.ok(arg.length > 0, `line ${line}: why is it not run?`);
-    if (what) found.push({ line, what, arg, text: body });
+    const bindings = /^<!-- with: bindings -->$(?![^]*^## )/m.test(text.slice(0, match.index));
+    if (what) found.push({ line, what, arg, text: body, bindings });
   }
   const marks = [...text.matchAll(/^<!-- (file|run|output|serve|not run)\b/gm)].length;
   assert.equal(found.length, marks, 'a comment has no fenced block behind it');
@@ -115,14 +120,17 @@ function matches(shown, printed) {
 class Player {
   constructor(folder) {
     const path = `${join(folder, '.bin')}:${dirname(process.execPath)}:${process.env.PATH}`;
+    const env = { ...process.env, PATH: path, PYTHONPATH: join(BINDINGS, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
     this.folder = folder;
-    this.options = { cwd: folder, env: { ...process.env, PATH: path } };
+    this.options = { cwd: folder, env };
     this.printed = null;
     this.servers = [];
     mkdirSync(join(folder, '.bin'));
     for (const name of ['writ', 'writ-vectors']) symlinkSync(join(dirname(BIN), name), join(folder, '.bin', name));
     symlinkSync(resolve(TOOL_SERVER), join(folder, '.bin/tool-server'));
-    symlinkSync(NPM, join(folder, 'node_modules'));
+    mkdirSync(join(folder, 'node_modules'));
+    for (const name of readdirSync(NPM)) symlinkSync(join(NPM, name), join(folder, 'node_modules', name));
+    symlinkSync(join(BINDINGS, 'npm'), join(folder, 'node_modules/writ'));
     for (const name of ['certs', 'config']) cpSync(join(SOURCE, name), join(folder, name), { recursive: true });
   }
 
@@ -174,7 +182,8 @@ async function play(name) {
   const player = new Player(mkdtempSync(join(tmpdir(), 'writ-docs-')));
   try {
     for (const block of blocks(name, text)) {
-      if (block.what !== 'not run') await player[block.what](block);
+      if (block.what === 'not run' || (block.bindings && !existsSync(BINDINGS))) continue;
+      await player[block.what](block);
     }
   } finally {
     await player.end();

@@ -13,8 +13,8 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_void_p
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar
+from ctypes import c_char, c_char_p, c_int, c_size_t, c_void_p
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, TypeVar
 
 T = TypeVar("T")
 CODES = (

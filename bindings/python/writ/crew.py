@@ -13,9 +13,9 @@ which is not null ("null").
 from __future__ import annotations
 
 import time
-from ctypes import (CFUNCTYPE, POINTER, PYFUNCTYPE, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_size_t,
-                    c_uint32, c_void_p, cast, create_string_buffer, memmove, sizeof, string_at)
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from ctypes import (CFUNCTYPE, POINTER, PYFUNCTYPE, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int,
+                    c_size_t, c_uint32, c_void_p, cast, memmove, sizeof, string_at)
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ._library import (CODES, OK, Call, CrewErr, Finding, Handle, Owned, Result, Text, View, WritError, choice,
                        declare, finite, handle_of, lib, natural, pointer_of)
@@ -375,7 +375,8 @@ def correlation(crew_id: str, role_id: str, agent_id: str, attempt: float) -> st
     """The correlation id of a request."""
     with Call() as call:
         ret = (c_char * 16)()
-        _check(_correlation(call.view(crew_id), call.view(role_id), call.view(agent_id), finite(attempt, "attempt"), ret))
+        _check(_correlation(call.view(crew_id), call.view(role_id), call.view(agent_id),
+                            finite(attempt, "attempt"), ret))
         return ret.raw.decode()
 
 

@@ -23,7 +23,7 @@ const graphOf = ({ name, agents }) => ({ name,
 class Run {
   constructor(writ, scenario, graph) {
     const { options } = scenario;
-    Object.assign(this, { writ, graph, labels: new Map(), kept: undefined, snapshots: new Map(), calls: [], now: options.clock ?? 0 });
+    Object.assign(this, { writ, graph, labels: new Map(), snapshots: new Map(), calls: [], now: options.clock ?? 0 });
     if (options.memory) {
       this.kept = new writ.Memory(options.crewId);
       for (const { command, context } of options.memory.seed ?? []) this.kept.apply(context, text(command));
@@ -46,7 +46,8 @@ class Run {
         continue;
       }
       const allowed = control.request(from, to, action);
-      this.calls.push(this.writ.canonical(JSON.stringify({ hook: name, request_action: { from, to, action }, allowed })));
+      const record = { hook: name, request_action: { from, to, action }, allowed };
+      this.calls.push(this.writ.canonical(JSON.stringify(record)));
     }
   }
 
@@ -55,8 +56,8 @@ class Run {
     this.calls = [];
     const record = result(this.writ.WritError, () => this[step.op](step));
     const hooks = this.calls.length > 0 ? this.calls : undefined;
-    const status = ['start', 'deliver', 'tick', 'cancel', 'action', 'resume'].includes(step.op) ? this.session.status : undefined;
-    return only({ ...record, hooks, status });
+    const ofSession = ['start', 'deliver', 'tick', 'cancel', 'action', 'resume'].includes(step.op);
+    return only({ ...record, hooks, status: ofSession ? this.session.status : undefined });
   }
 
   start({ input, task }) { return { events: this.session.start(text(input), text(task)) }; }
@@ -77,8 +78,8 @@ class Run {
   }
 
   resume({ from, policy, later = [], crewId }) {
-    const { session, events } = this.writ.Session.resume({ ...this.options, ...only({ crewId }) }, this.labels.get(from),
-      only({ policy, later: later.map(text) }));
+    const { session, events } = this.writ.Session.resume({ ...this.options, ...only({ crewId }) },
+      this.labels.get(from), only({ policy, later: later.map(text) }));
     this.session.close();
     this.session = session;
     return { events };
@@ -111,7 +112,8 @@ export function differences(writ, scenario) {
   const { expect } = scenario, found = [];
   const compare = (where, want, got) => { if (!isDeepStrictEqual(want, got)) found.push({ where, want, got }); };
   const inputs = {};
-  for (const [where, Kind, value] of [['shape_errors', writ.Shape, scenario.shape], ['agents_errors', writ.Agents, scenario.agents]]) {
+  for (const [where, Kind, value] of
+    [['shape_errors', writ.Shape, scenario.shape], ['agents_errors', writ.Agents, scenario.agents]]) {
     try {
       inputs[where] = new Kind(JSON.stringify(value));
       compare(where, expect[where], undefined);

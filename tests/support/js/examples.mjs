@@ -8,8 +8,8 @@ import { must, pkgConfig } from './installation.mjs';
 const EXAMPLES = join(process.env.WRIT_SOURCE_DIR ?? process.cwd(), 'examples');
 
 /** The examples in C. */
-export const inC = () =>
-  readdirSync(EXAMPLES).filter((name) => !name.includes('.') && readdirSync(join(EXAMPLES, name)).some((f) => f.endsWith('.c')));
+export const inC = () => readdirSync(EXAMPLES)
+  .filter((name) => !name.includes('.') && readdirSync(join(EXAMPLES, name)).some((file) => file.endsWith('.c')));
 
 /** The command of an example's README that builds it. */
 function commandOf(name) {
