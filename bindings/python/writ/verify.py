@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_void_p
 from typing import Callable, NamedTuple, Optional
@@ -101,16 +102,17 @@ class Verifier(Owned):
     def __init__(self) -> None:
         verify, err = c_void_p(), Err()
         _check(_new(byref(verify), byref(err)), err)
+        self._lock = threading.Lock()  # of the next
         self._verifying = 0
         self._own(verify.value, _free)
 
     def _change(self, function: Callable[..., Result], text: str, what: str) -> None:
         pointer = pointer_of(self, Verifier)
-        if self._verifying > 0:
-            raise WritError("busy", "busy", "the verifier is verifying: change its keys after that")
         if text is None:
             raise TypeError(f"{what} is not a str")
-        with Call() as call:
+        with self._lock, Call() as call:  # no callback runs meanwhile
+            if self._verifying > 0:
+                raise WritError("busy", "busy", "the verifier is verifying: change its keys after that")
             err = Err()
             _check(function(pointer, call.view(text, what), byref(err)), err)
 
@@ -163,8 +165,9 @@ class Verifier(Owned):
                      any_target_state=any_target_state, any_arguments=any_arguments)
         owner = self._handle
         assert owner is not None
-        owner.retain()  # `use` may close the verifier
-        self._verifying += 1
+        with self._lock:
+            owner.retain()  # `use` may close the verifier
+            self._verifying += 1
         answer = _AnswerOf()
         try:
             with Call() as call:
@@ -183,7 +186,8 @@ class Verifier(Owned):
                 return _read(answer)
         finally:
             _wipe(byref(answer))
-            self._verifying -= 1
+            with self._lock:
+                self._verifying -= 1
             owner.release()
 
 

@@ -89,6 +89,22 @@ for now in (lambda: math.nan, lambda: "x", lambda: 1 / 0):
     raises((TypeError, ValueError, ZeroDivisionError), bad.start)
     raises(WritError, bad.start, reason="broken")
 
+# threads: one is in a session at a time, and each has its own errors
+import threading  # noqa: E402
+entered, leave, seen = threading.Event(), threading.Event(), []
+def slow(call, control):
+    entered.set()
+    assert leave.wait(60)
+run = opened(hooks=slow)
+thread = threading.Thread(target=lambda: seen.append(run.start()))
+thread.start()
+assert entered.wait(60)
+raises(WritError, run.pending, code="busy")
+raises(ZeroDivisionError, opened(hooks=lambda call, control: 1 / 0).start)
+leave.set()
+thread.join()
+assert seen and run.pending()
+
 # engines
 engines, chosen = Engines(), [("ballot", 1)]
 def count(ballots, candidates, explain):
