@@ -55,13 +55,17 @@ async function governs(t, play, prefix = '') {
   assert.match(again.join(), /duplicate|already|once/);
   assert.deepEqual(made, MADE, 'what was repeated did not run');
 
+  // the same arguments under another id are another call
+  assert.deepEqual(await play(writ, tools, [['five', 'write', 'a1']], gw), ['wrote a1']);
+  assert.deepEqual(made, [...MADE, 'write a1']);
+
   const { decisions, outcomes } = gw.boundary('one', 'acme');
   assert.deepEqual(decisions.map(({ tool, decision }) => `${tool.slice(prefix.length)} ${decision}`),
-    ['write allow', 'write deny', 'read allow', 'pay require_approval', 'pay allow', 'write deny']);
-  assert.equal(outcomes.filter(({ outcome }) => outcome === 'executed').length, MADE.length);
+    ['write allow', 'write deny', 'read allow', 'pay require_approval', 'pay allow', 'write deny', 'write allow']);
+  assert.equal(outcomes.filter(({ outcome }) => outcome === 'executed').length, made.length);
 
   const lost = toolbox();
-  await play(client(`http://127.0.0.1:${await reservePort()}`), lost.tools, [['five', 'write', 'a3']], gw);
+  await play(client(`http://127.0.0.1:${await reservePort()}`), lost.tools, [['six', 'write', 'a3']], gw);
   assert.deepEqual(lost.made, [], 'without a gateway nothing runs');
   gw.verify();
 }
