@@ -34,9 +34,8 @@ const sessions = new Map(); // number -> callbacks, while a call with that sessi
 const counters = new Array(ENGINES).fill(null);
 let stopped = null;
 
-/** Calls what a user gave; an error waits for the end of the call. */
-function callBack(otherwise, work) {
-  const frame = frames.at(-1);
+/** Calls what a user gave; an error waits for the end of the call of that frame. */
+function callBack(frame, otherwise, work) {
   if (frame.thrown) return otherwise; // one has failed: the call only has to end
   try {
     return work();
@@ -49,13 +48,14 @@ function callBack(otherwise, work) {
 const refusing = () => 8; // no file descriptor of the module is open
 const imports = {
   writ: {
-    now: (session) => callBack(0, () => {
+    now: (session) => callBack(sessions.get(session).frame, 0, () => {
       const time = sessions.get(session).now();
       if (typeof time !== 'number' || !Number.isFinite(time)) throw new TypeError('now() returned no finite number');
       return time;
     }),
-    hook: (session, hook, control) => callBack(undefined, () => runHook(sessions.get(session).hooks, hook, control)),
-    count: (engine, poll, tally) => callBack(1, () => runCount(counters[engine], poll, tally)),
+    hook: (session, hook, control) => callBack(sessions.get(session).frame, undefined,
+      () => runHook(sessions.get(session).hooks, hook, control)),
+    count: (engine, poll, tally) => callBack(frames.at(-1), 1, () => runCount(counters[engine], poll, tally)),
   },
   wasi_snapshot_preview1: {
     environ_get: refusing, environ_sizes_get: refusing, fd_close: refusing, fd_seek: refusing, fd_write: refusing,
@@ -154,7 +154,7 @@ function call(work) {
   const scratch = new Scratch();
   frames.push(frame);
   try {
-    const result = work(scratch);
+    const result = work(scratch, frame);
     if (frame.thrown) throw frame.thrown.error;
     return result;
   } catch (error) {
@@ -712,11 +712,12 @@ export class Session extends Owned {
     state.busy = true;
     sessions.set(state.number, state);
     try {
-      return call((s) => {
+      return call((s, frame) => {
+        state.frame = frame;
         try {
           return work(s);
         } finally {
-          state.broken ||= frames.at(-1).thrown !== null;
+          state.broken ||= frame.thrown !== null;
         }
       });
     } finally {

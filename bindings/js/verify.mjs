@@ -68,7 +68,8 @@ export class Verifier {
 
   credential(token, call) {
     if (call === null || typeof call !== 'object') throw new TypeError('the call is not an object');
-    const members = { skewS: 0, lifetimeMaxS: 0, nowS: Math.floor(Date.now() / 1000) };
+    // without a prototype, which other code can change: what is not stated is compared
+    const members = { __proto__: null, skewS: 0, lifetimeMaxS: 0, nowS: Math.floor(Date.now() / 1000) };
     for (const [name, value] of Object.entries(call)) {
       if (!MEMBERS.includes(name)) throw new TypeError(`a call has no member ${name}`); // a misspelt check is no check
       if (value !== undefined) members[name] = wellFormed(value);

@@ -143,6 +143,12 @@ test('`use` decides last, once; its error is thrown and refuses', { skip: SKIP }
   assert.equal(verdict(undefined, { tool: 'other' }).reason, 'scope_mismatch');
   assert.throws(() => verdict(undefined, { anyAgents: true }), TypeError); // a misspelt member is no check that is lost
   assert.throws(() => verdict(undefined, { anyAgent: 'yes', agentId: 5 }), TypeError);
+  Object.prototype.anyAgent = true;
+  try {
+    assert.equal(verdict(undefined, { anyAgent: undefined }).reason, 'scope_mismatch', 'not the prototype of objects');
+  } finally {
+    delete Object.prototype.anyAgent;
+  }
   assert.equal(verdict(undefined, { anyAgent: 'yes' }).reason, 'scope_mismatch', 'only true skips a check');
 });
 
@@ -259,6 +265,17 @@ test('hooks cannot enter their session, nor keep its control; their errors end t
   work = () => { throw new RangeError('mine'); };
   assert.throws(() => session.start(), { name: 'RangeError', message: 'mine' });
   assert.throws(() => session.deliver('{}'), { reason: 'broken' });
+
+  // also one inside a request of a hook, which the hook ignores
+  let depth = 0;
+  work = (call, control) => {
+    if (depth++ > 0) throw new RangeError('inner');
+    try { control.request('a-1', 'ghost', 'talk_to'); } catch { /* ignored */ }
+  };
+  const requesting = opened({ hooks: (call, control) => work(call, control) },
+    PLAIN.replace('"before_role":"h"', '"before_role":"h","on_permission_denied":"h"'));
+  assert.throws(() => requesting.start(), { name: 'RangeError', message: 'inner' });
+  assert.throws(() => requesting.start(), { reason: 'broken' });
 
   for (const now of [() => NaN, () => 'x', () => { throw new Error('no clock'); }]) {
     const bad = opened({ now });

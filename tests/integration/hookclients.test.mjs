@@ -146,11 +146,16 @@ test('TypeScript tools are governed as functions', async (t) => {
 test('Python and TypeScript clients wait for an approval unattended', async (t) => {
   const { gw } = await setUp(t, { tools, top: { reviews } });
   writeFileSync(gw.path('pay.py'), `
-import sys, json
+import sys, json, types
 sys.path.insert(0, sys.argv[1])
 from writ_hooks import WritHooks
 hooks = WritHooks(sys.argv[2], sys.argv[3], framework="crew", wait=60)
 print(json.dumps(hooks.call("pay", lambda path: "paid " + path, {"path": "py"})))
+# as CrewAI does: what its hook does not block runs
+context = types.SimpleNamespace(tool_name="pay", tool_input={"path": "crewai"}, tool_result=None)
+blocked = hooks.before_tool_call(context) is False
+context.tool_result = "blocked" if blocked else "paid crewai"
+print(json.dumps(hooks.after_tool_call(context) or context.tool_result))
 `);
   const { cpSync } = await import('node:fs');
   cpSync(join(HOOKS, 'writ-hooks.ts'), gw.path('writ-hooks.ts'));
@@ -164,6 +169,6 @@ console.log(JSON.stringify(await writ.governed('pay', ({ path }: { path: string 
   const [py, ts] = await approving(gw, async () => [
     await lines(PYTHON, ['-IB', gw.path('pay.py'), HOOKS, gw.origin, CREW.token]),
     await lines(process.execPath, [gw.path('pay.ts'), gw.origin, CREW.token])]);
-  assert.deepEqual([py.told, ts.told], [['paid py'], ['paid ts']]);
+  assert.deepEqual([py.told, ts.told], [['paid py', 'paid crewai'], ['paid ts']]);
   gw.verify();
 });
