@@ -71,8 +71,7 @@ check_shared(struct loading *l, struct writ_view store)
     struct writ_view user = writ_view_sub(rest, 0, writ_view_find(rest, '@'));
     struct writ_view query = writ_view_sub(rest, writ_view_find(rest, '?'), rest.len);
 
-    if ((user.len < rest.len && writ_view_find(user, ':') < user.len) ||
-        names_password(query)) {
+    if ((user.len < rest.len && writ_view_find(user, ':') < user.len) || names_password(query)) {
         WRIT_OPTION_FAULT(&l->o, writ_option_of(l->root, "store"),
             "has a password: put it into a file that `passfile=` names, or into PGPASSWORD");
     }
