@@ -7,7 +7,7 @@ import { at, sound, startFleet } from '../support/js/fleet.mjs';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { DEV, approve, asks, config as reviewed } from '../support/js/reviews.mjs';
 import { CREW, config as hooked, framework } from '../support/js/hooks.mjs';
-import { startCluster } from '../support/js/postgres.mjs';
+import { openPsql, startCluster } from '../support/js/postgres.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { ask, begin, idOf, startTasks } from '../support/js/tasks.mjs';
 import { startPostgresProxy } from '../support/servers/postgres-proxy.mjs';
@@ -415,4 +415,28 @@ test('a call whose commit was not known gets its end, though its client asks for
   }, 'the outcome', 20_000);
   assert.equal(up.calls.filter((c) => c.arguments.n === n).length, 0);
   sound(b);
+});
+
+test('a gateway that tried in vain to join again is not taken for another one of its name', async (t) => {
+  const cluster = await startCluster(t);
+  const proxy = await startPostgresProxy(t, cluster.port);
+  const { a } = await setUp(t, { names: ['a'], lease: LEASE, ledger: cluster.uri(), top: {
+    store: cluster.uri({ port: proxy.port, params: 'sslmode=disable' }), ledger: { busy_timeout: '2s' } } });
+  const other = openPsql(t, cluster.socketUri);
+  // it is declared dead in a turn of somebody else; the answer to the commit of its new epoch is lost
+  await other.run('BEGIN; SELECT one FROM coordinator FOR UPDATE; UPDATE gateway SET state = 0;');
+  const lost = proxy.lose().then(() => proxy.refuse());
+  await other.run('COMMIT;');
+  await lost;
+  // and the next try fails
+  await other.run(`CREATE SEQUENCE tries; CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM nextval('tries'); RAISE EXCEPTION 'not now'; END $$;
+    CREATE TRIGGER fails BEFORE INSERT ON gateway FOR EACH ROW EXECUTE FUNCTION fail();`);
+  assert.deepEqual((await other.run('SELECT count(*) FROM gateway;')).rows, ['2'], 'the new epoch was committed');
+  proxy.accept();
+  await until(async () => (await other.run('SELECT is_called FROM tries;')).rows[0] === 't', 'the next try');
+  await other.run('DROP TRIGGER fails ON gateway;');
+  await until(async () => (await a.admin('/readyz')).status === 200, 'the gateway to be ready', 20_000);
+  assert.equal((await (await ada(a)).call('up__pay', { n: 1 }, key('k1'))).said, 'ran 1');
+  sound(a);
 });

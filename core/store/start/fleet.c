@@ -558,7 +558,8 @@ check_version(struct writ_ledger *ledger, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* In a turn: whether the last epoch of this name was added by this process. */
+/* In a turn: whether the last epoch of this name was added by this process. One that it tried to
+ * add, in a commit that it knows nothing of, is its own as well. */
 static WRIT_RESULT
 check_replaced(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -581,6 +582,10 @@ check_replaced(struct writ_ledger *ledger, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_IO,
             "another gateway has joined under the name of this one: give each its own name "
             "(ledger.gateway), and start this one again");
+    }
+    if (row) { /* the next try forgets this one */
+        ledger->fleet.joined = epoch;
+        ledger->fleet.joined_us = at_us;
     }
     return WRIT_DONE;
 }
