@@ -75,6 +75,8 @@ const KINDS = {
   power: (random) => ({ down_ms: random.pick([0, 200, 1500]) }),
   freeze: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
   failover: () => ({}),
+  /** The standby is silent, so that no commit ends. */
+  wait: (random) => ({ for_ms: random.pick([50, 500, 3000]) }),
   /** The connections lead to the standby, which only reads. */
   replica: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
   /** Another session holds the row that every turn locks. */

@@ -87,12 +87,12 @@ class Member {
 }
 
 export class Fleet {
-  constructor(t, { store, seed, windows, faults = true }) {
+  constructor(t, { store, seed, windows, faults = true, kinds }) {
     this.t = t;
     this.store = STORES[store]();
     this.seed = seed;
     this.windows = windows;
-    this.kinds = faults ? this.store.kinds : [];
+    this.kinds = faults ? this.store.kinds.filter((kind) => kinds?.includes(kind) ?? true) : [];
     this.budget = Math.round(windows * CLIENTS * 2 * 0.4 * 5 * 0.6); // some 60 of 100 that the clients want
     if (CLOCK === undefined) this.kinds = this.kinds.filter((kind) => kind !== 'clock');
     this.calls = [];
@@ -344,7 +344,7 @@ export class Fleet {
 }
 
 /** A whole run on a ledger of its own: its evidence, how often each kind of fault struck, and how many faults had no
- * event to strike at. Options: store, seed, windows, faults (false: none). */
+ * event to strike at. Options: store, seed, windows, faults (false: none), kinds (of faults; undefined: all). */
 export async function runFleet(options) {
   const cleanups = [];
   const fleet = new Fleet({ after: (work) => cleanups.unshift(work) }, options);

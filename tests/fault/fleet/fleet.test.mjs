@@ -2,8 +2,8 @@
 // answer to a client is lost. Small in the ordinary run; by hand, as long as wanted, each 50 (100) on a new ledger:
 //     WRIT_FLEET=10000 WRIT_FLEET_STORE=sqlite tests/support/node --test tests/fault/fleet/fleet.test.mjs
 // WRIT_FLEET_STORE is sqlite (one gateway) or postgresql (three); WRIT_FLEET_SEED draws other windows; WRIT_FLEET_JOBS
-// ledgers are run at once. A violation names what to set to do the same again. WRIT_FLEET_VERBOSE=1 prints each window
-// with its faults, and each ledger's figures.
+// ledgers are run at once; WRIT_FLEET_KINDS (kill,wait,...) leaves out all other faults. A violation names what to set
+// to do the same again. WRIT_FLEET_VERBOSE=1 prints each window with its faults, and each ledger's figures.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -17,13 +17,16 @@ const wanted = Number(process.env.WRIT_FLEET ?? { sqlite: 200, postgresql: 30 }[
 const jobs = Number(process.env.WRIT_FLEET_JOBS ?? { sqlite: 1, postgresql: 3 }[store]);
 const WINDOWS = Math.min(Math.ceil(wanted / jobs), { sqlite: 50, postgresql: 100 }[store]); // of one ledger
 const seed = process.env.WRIT_FLEET_SEED ?? 'writ';
+const { WRIT_FLEET_KINDS: kinds } = process.env;
 
 /** What the run of that seed found. */
 async function runOf(own) {
-  const child = fork(RUN, [JSON.stringify({ store, seed: own, windows: WINDOWS })], { execArgv: [] });
+  const child = fork(RUN, [JSON.stringify({ store, seed: own, windows: WINDOWS, kinds: kinds?.split(',') })],
+    { execArgv: [] });
   const [found] = await Promise.race([once(child, 'message'),
     once(child, 'exit').then(([code, signal]) => [{ violations: [`the run ended: ${code ?? signal}`] }])]);
-  const again = `WRIT_FLEET_STORE=${store} WRIT_FLEET_SEED=${own} WRIT_FLEET=${WINDOWS} WRIT_FLEET_JOBS=1`;
+  const again = `WRIT_FLEET_STORE=${store} WRIT_FLEET_SEED=${own} WRIT_FLEET=${WINDOWS} WRIT_FLEET_JOBS=1` +
+    (kinds === undefined ? '' : ` WRIT_FLEET_KINDS=${kinds}`);
   if (process.env.WRIT_FLEET_VERBOSE) console.error(`ledger ${own}: ${JSON.stringify(found)}`);
   return { ...found, violations: found.violations.map((violation) => ({ again, violation })) };
 }

@@ -80,7 +80,7 @@ const CLIENTS = `FROM pg_stat_activity WHERE datname = '${OWNER}' AND pid <> pg_
 class Postgresql {
   gateways = 3;
   kinds = [...EVERY_RUN, 'cut', 'cut', 'lose_commit', 'lose_commit', 'hang', 'partition', 'slow', 'power', 'freeze',
-    'failover', 'replica', 'lock', 'cancel', 'terminate', 'crowd', ...(insideOwnMounts ? ['full'] : [])];
+    'failover', 'wait', 'replica', 'lock', 'cancel', 'terminate', 'crowd', ...(insideOwnMounts ? ['full'] : [])];
   leaseMs = 2000;
   patienceMs = 2500;
 
@@ -181,6 +181,12 @@ class Postgresql {
           }
           await old.end();
           await this.follow();
+        });
+      case 'wait':
+        return this.alone(async () => {
+          this.standby.pause();
+          await sleep(fault.for_ms);
+          this.standby.resume();
         });
       case 'replica':
         return this.alone(async () => {
