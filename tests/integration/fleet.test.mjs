@@ -423,7 +423,7 @@ test('a gateway that tried in vain to join again is not taken for another one of
   const { a } = await setUp(t, { names: ['a'], lease: LEASE, ledger: cluster.uri(), top: {
     store: cluster.uri({ port: proxy.port, params: 'sslmode=disable' }), ledger: { busy_timeout: '2s' } } });
   const other = openPsql(t, cluster.socketUri);
-  // it is declared dead in a turn of somebody else; the answer to the commit of its new epoch is lost
+  // another one declares it dead in its turn; the answer to the commit of its new epoch is lost
   await other.run('BEGIN; SELECT one FROM coordinator FOR UPDATE; UPDATE gateway SET state = 0;');
   const lost = proxy.lose().then(() => proxy.refuse());
   await other.run('COMMIT;');
