@@ -214,6 +214,10 @@ check(struct writ_request *request)
 enum writ_step
 writ_conclude_check(struct writ_request *request)
 {
+    if (request->forward.withheld != WRIT_REASON_NONE &&
+        request->forward.answer.sent == WRIT_NOT_SENT) {
+        return writ_conclude_unsent(request, request->forward.withheld);
+    }
     check(request);
     return WRIT_STEP_RECORD;
 }

@@ -25,18 +25,14 @@
 
 /* ---- SIGN ---- */
 
-/* The credential's place in the list of revoked ones. WRIT_E_MISMATCH: a stop was pulled since the
- * call was judged. */
-static WRIT_RESULT
-find_place(
-    const struct writ_request *request, struct writ_view issuer, struct writ_claim_status *ret)
+/* The call as stops see it; `policy` has room for its text. */
+static struct writ_kill_call
+seen_by_stops(const struct writ_request *request, char policy[WRIT_DIGEST_TEXT])
 {
     const struct writ_call *call = request->call;
-    const struct writ_config *config = writ_request_config(request);
-    const struct writ_gateway *gateway = request->worker->gateway;
-    int64_t lasts_s = config->credential.lifetime_us / US_PER_S + 1;
-    char policy[WRIT_DIGEST_TEXT];
-    const struct writ_kill_call seen = {
+
+    writ_digest_text(&writ_request_config(request)->policy_digest, policy);
+    return (struct writ_kill_call){
         .agent_id = request->identity.agent.id,
         .tenant = request->identity.agent.tenant,
         .upstream = call->callee.name,
@@ -44,10 +40,21 @@ find_place(
         .policy = {policy, WRIT_DIGEST_TEXT - 1},
         .decision_id = call->record.authorization.decision_id.view,
     };
+}
+
+/* The credential's place in the list of revoked ones. WRIT_E_MISMATCH: a stop was pulled since the
+ * call was judged. */
+static WRIT_RESULT
+find_place(
+    const struct writ_request *request, struct writ_view issuer, struct writ_claim_status *ret)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+    int64_t lasts_s = writ_request_config(request)->credential.lifetime_us / US_PER_S + 1;
+    char policy[WRIT_DIGEST_TEXT];
+    const struct writ_kill_call seen = seen_by_stops(request, policy);
     struct writ_buf uri =
         writ_buf_in(request->x->arena, issuer.len + sizeof WRIT_STOP_RULES_WELL_KNOWN);
 
-    writ_digest_text(&config->policy_digest, policy);
     writ_stop_rules_put_uri(&uri, issuer);
     WRIT_TRY(writ_buf_check(&uri, NULL));
     if (!writ_stop_rules_admit(gateway->stop_rules, &seen,
@@ -321,6 +328,26 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 
 /* ---- FORWARD ---- */
 
+/* Right before the first byte: while a connection was made or a child started, this process may
+ * have been paused, another gateway may have given the call its end, or a stop may have been
+ * pulled. For a child this runs on its loop; it reads what no longer changes, and writes what is
+ * read after the end of the upcall. */
+static bool
+may_begin(void *ctx)
+{
+    struct writ_request *request = ctx;
+    char policy[WRIT_DIGEST_TEXT];
+    const struct writ_kill_call seen = seen_by_stops(request, policy);
+
+    request->forward.withheld = WRIT_REASON_NONE;
+    if (!is_ours(request)) {
+        request->forward.withheld = WRIT_REASON_LEDGER_UNAVAILABLE;
+    } else if (writ_stop_rules_stops(request->worker->gateway->stop_rules, &seen)) {
+        request->forward.withheld = WRIT_REASON_KILLED;
+    }
+    return request->forward.withheld == WRIT_REASON_NONE;
+}
+
 enum writ_step
 writ_forward_send(struct writ_request *request)
 {
@@ -347,6 +374,8 @@ writ_forward_send(struct writ_request *request)
     }
     wanted->total_us = call->reply.total_us = wanted->timeout_us;
     wanted->once = true;
+    wanted->may_begin = may_begin;
+    wanted->begin_ctx = request;
     if (request->worker->expired) { /* the gateway stops and would not see the answer */
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }

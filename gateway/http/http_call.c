@@ -200,6 +200,8 @@ writ_http_call_prepare(struct writ_http_call *call, const struct writ_http_reque
     call->written = 0;
     call->sent = call->paused = call->held = call->complete = false;
     call->endless = request->endless;
+    call->may_begin = request->may_begin;
+    call->begin_ctx = request->begin_ctx;
     call->no_body = writ_view_is(request->method, "HEAD");
     call->body_max = request->body_max;
     call->head_us = request->head_us;

@@ -324,6 +324,10 @@ conn_write(struct writ_http_conn *conn)
         size_t first = views[0].len > 0 ? 0 : 1, taken = 0;
         enum writ_socket_io io;
 
+        if (!call->sent && call->may_begin != NULL && !call->may_begin(call->begin_ctx)) {
+            writ_http_conn_fail(conn, WRIT_HTTP_WITHHELD, NULL);
+            return;
+        }
         if (writ_socket_is_secure(conn->socket)) {
             call->sent = true; /* keeps (2) */
         }

@@ -8,6 +8,7 @@ X(CONNECT_FAILED, connect_failed, "no address of the upstream accepts a connecti
 X(CONNECT_TIMEOUT, connect_timeout, "no connection to the upstream was ready in time")
 X(TLS_FAILED, tls_failed, "the TLS handshake failed or the certificate is not the upstream's")
 X(NO_RESOURCES, no_resources, "this side has no descriptor or memory left for the exchange")
+X(WITHHELD, withheld, "the request was not to be sent any more when the connection was ready")
 X(CLOSED_EARLY, closed_early, "the upstream closed the connection before the response was whole")
 X(WRITE_FAILED, write_failed, "the connection broke while the request was being written")
 X(HEAD_TIMEOUT, head_timeout, "the head of the response did not arrive in time")

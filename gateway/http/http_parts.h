@@ -37,6 +37,8 @@ struct writ_http_call {
     struct writ_http_client *client;
     struct writ_http_conn *conn;
     const struct writ_http_handler *handler;
+    bool (*may_begin)(void *ctx);
+    void *begin_ctx;
     void *ctx;
     struct writ_buf head;
     struct writ_view body;

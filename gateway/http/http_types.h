@@ -43,6 +43,10 @@ struct writ_http_request {
     int64_t fresh_us; /* a connection that was idle for longer is not used, and a new one is made: a
                          request that meets a closing server is lost, and nothing is sent twice; 0:
                          any idle one */
+    /** Asked right before the first byte is handed over, also from inside of send; NULL: not asked.
+     * False: the call ends with WRIT_HTTP_WITHHELD, NOT_SENT. */
+    bool (*may_begin)(void *ctx);
+    void *begin_ctx;
     bool endless; /* an endless stream: it has a connection of its own beside connections_max, so
                      that streams that wait for events do not starve calls */
 };

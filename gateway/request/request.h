@@ -78,6 +78,7 @@ struct writ_forward {
     bool open;                        /* the upcall */
     struct writ_upcall_answer answer; /* of the upcall; its views are good in the next step alone */
     int64_t sent_us;                  /* when a governed call was sent; monotonic */
+    enum writ_reason withheld;        /* why it was not, in the last moment; or NONE */
     bool noted;                       /* pass.c: the answer may come by GET */
 };
 

@@ -158,6 +158,7 @@ ask(struct writ_request *request)
     struct writ_header last = {WRIT_LIT("Last-Event-ID"), writ_buf_view(&resume->id)};
 
     wanted->method = WRIT_METHOD_GET;
+    wanted->may_begin = NULL; /* the call was sent */
     wanted->body = (struct writ_view){NULL, 0};
     wanted->message = NULL;
     wanted->headers = &last;

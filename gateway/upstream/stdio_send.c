@@ -280,6 +280,11 @@ send_request(struct writ_flight *flight, const struct writ_json *message)
     writ_auto_buf line = writ_buf_make(flight->body.len * 2 + LINE_MORE);
     writ_result r;
 
+    if (flight->request->may_begin != NULL &&
+        !flight->request->may_begin(flight->request->begin_ctx)) {
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "withheld");
+        return;
+    }
     flight->id = ++instance->last_id;
     r = make_line(flight, message, &line);
     if (writ_is_ok(r)) {

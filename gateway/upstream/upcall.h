@@ -55,9 +55,14 @@ struct writ_upcall_request {
     int64_t total_us;   /* in all; 0: none */
     bool once;          /* a governed call: it cannot be sent again after a loss (http_client.h,
                            fresh_us) */
-    bool lines;         /* a JSON body may be several messages, one per line: then it is a stream */
-    const char *scope;  /* the client: separates stdio ids, progress and streams of clients; the
-                           session id, or NULL for a single request */
+    /** Asked right before the first byte goes to the upstream, which may be long after the start,
+     * and over stdio on the thread of the child; NULL: not asked. False: it ends as BROKEN,
+     * NOT_SENT. */
+    bool (*may_begin)(void *ctx);
+    void *begin_ctx;
+    bool lines;        /* a JSON body may be several messages, one per line: then it is a stream */
+    const char *scope; /* the client: separates stdio ids, progress and streams of clients; the
+                          session id, or NULL for a single request */
     const struct writ_agent *agent; /* the agent of the message */
     struct writ_view environment;   /* of the client, for a child that is started (client_env.h);
                                        empty:   the gateway's own */

@@ -242,6 +242,7 @@ end_of(const struct http_upcall *state, enum writ_http_reason reason)
     case WRIT_HTTP_CONNECT_FAILED:
     case WRIT_HTTP_TLS_FAILED:
     case WRIT_HTTP_NO_RESOURCES:
+    case WRIT_HTTP_WITHHELD:
     case WRIT_HTTP_CLOSED_EARLY:
     case WRIT_HTTP_WRITE_FAILED:
     case WRIT_HTTP_PROTOCOL_ERROR:
@@ -356,6 +357,8 @@ http_send(struct writ_worker *worker, struct http_upcall *state)
         .idle_us = call->request.timeout_us,
         .total_us = call->request.total_us,
         .fresh_us = call->request.once ? WRIT_HTTP_FRESH_US : 0,
+        .may_begin = call->request.may_begin,
+        .begin_ctx = call->request.begin_ctx,
         .endless = call->request.timeout_us == 0,
     };
 

@@ -2,8 +2,12 @@
 // gets what one gateway alone would give it.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import tls from 'node:tls';
+import { certificates } from '../support/js/certificates.mjs';
 import { CLIENTS, fresh, refusalOf, rules, useEverything } from '../support/js/clients.mjs';
-import { sound, startFleet } from '../support/js/fleet.mjs';
+import { at, sound, startFleet } from '../support/js/fleet.mjs';
 import { bearer, startGateway, until } from '../support/js/gateway.mjs';
 import { startCluster } from '../support/js/postgres.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
@@ -232,3 +236,83 @@ test('a stream of events ends soon after the logout at another gateway', async (
   assert.equal((await ask(a, 'DELETE', '/v1/session', ann)).status, 200);
   for (;;) if ((await reader.read()).done) break;
 });
+
+// ---- a gateway that was paused between a claim and its first byte
+
+/** A tool server over TLS whose connections wait, once held, until they are let go. */
+async function startHeldServer(t, up) {
+  const certs = certificates(t, 'localhost');
+  const read = (name) => readFileSync(certs.path(name));
+  const secure = tls.createServer({ key: read('good.key'), cert: read('good.pem') }, (socket) => {
+    const onward = net.connect(up.port, '127.0.0.1');
+    socket.pipe(onward).pipe(socket);
+    for (const s of [socket, onward]) s.on('error', () => [socket, onward].forEach((x) => x.destroy()));
+  });
+  const held = { waiting: 0, gate: Promise.resolve(), open: new Set() };
+  const front = net.createServer(async (socket) => {
+    held.open.add(socket);
+    socket.on('error', () => {}).on('close', () => held.open.delete(socket));
+    held.waiting++;
+    await held.gate;
+    held.waiting--;
+    const onward = net.connect(secure.address().port, '127.0.0.1');
+    socket.pipe(onward).pipe(socket);
+    onward.on('error', () => socket.destroy());
+  });
+  const sockets = new Set();
+  for (const server of [secure, front]) {
+    server.on('connection', (socket) => sockets.add(socket));
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    });
+  }
+  held.hold = () => {
+    const { promise, resolve } = Promise.withResolvers();
+    held.gate = promise;
+    held.release = resolve;
+    for (const socket of held.open) socket.destroy(); // the next call makes a connection
+    return until(() => held.open.size === 0, 'no connection to be open');
+  };
+  return Object.assign(held, { url: `https://localhost:${front.address().port}/mcp`, ca: certs.path('ca.pem') });
+}
+
+for (const [name, by] of [['that lost its lease', undefined], ['that a stop names', 'agent']])
+  test(`a call ${name} while its gateway was paused is not sent, though it was claimed`, async (t) => {
+    const up = await startUpstream(t);
+    const server = await startHeldServer(t, up);
+    const root = bearer('root', { subject: 'rita' });
+    const [a, b] = await startFleet(t, { agents: [ANN.entry, root.entry], administrators: ['rita'],
+      upstreams: { up: { http: server.url, ca: server.ca } },
+      tools: { 'up/*': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], timeout: '50s' } } },
+    { lease: by === undefined ? '2s' : '60s' });
+    const s = new Caller(a, { modern: true, token: ANN.token });
+    const call = (gateway, n) => at(s, gateway).call('up__pay', { n }, { key: `k${n}`, boundary: 'run' });
+    assert.equal((await call(a, 1)).said, 'ran 1');
+    await server.hold();
+    const done = call(a, 2);
+    await until(() => server.waiting > 0 && b.decisions().length === 2, 'its claim, while its connection waits');
+    const [{ decision_id }] = b.decisions().slice(-1);
+    assert.equal(b.show(decision_id).outcome, null);
+    a.child.kill('SIGSTOP');
+    if (by === undefined) {
+      await until(() => b.show(decision_id).outcome, 'the other one to give it its outcome');
+    } else {
+      const answer = await fetch(`http://127.0.0.1:${b.adminPort}/v1/kills`, { method: 'POST',
+        headers: { authorization: `Bearer ${root.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ by, value: 'ann', reason: 'test' }) });
+      assert.deepEqual((await answer.json()).unconfirmed, ['a'], 'the answer names the paused one');
+    }
+    a.child.kill('SIGCONT');
+    if (by !== undefined) // it reads the stop as soon as it is back
+      await until(async () => (await call(a, 3)).reason === 'killed', 'the gateway to know of the stop');
+    server.release();
+    const told = await done;
+    assert.equal(told.reason, by === undefined ? 'ledger_unavailable' : 'killed', told.text);
+    assert.equal(up.calls.length, 1, 'nothing reached the tool server');
+    await until(() => b.show(decision_id).outcome, 'its outcome');
+    assert.equal(b.show(decision_id).outcome.error_type,
+      by === undefined ? 'interrupted_execution_unknown' : 'not_sent');
+    sound(b);
+  });

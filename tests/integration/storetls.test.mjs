@@ -2,10 +2,8 @@
 // after a failover by themselves, and no output of any program has the password.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { certificates } from '../support/js/certificates.mjs';
 import { sound, startFleet } from '../support/js/fleet.mjs';
 import { bearer, prepare, until, writ, writBeside } from '../support/js/gateway.mjs';
 import { startCluster } from '../support/js/postgres.mjs';
@@ -17,32 +15,6 @@ const ADA = bearer('ada');
 const TOOLS = { 'up/*': { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], timeout: '50s' } };
 const NAME = 'localhost';
 
-/** Certificates of an authority: files by name, below a folder of the test. */
-function certificates(t) {
-  const dir = mkdtempSync(join(tmpdir(), 'writ-tls-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const openssl = (...args) => {
-    const run = spawnSync('openssl', args, { cwd: dir, encoding: 'utf8' });
-    assert.equal(run.status, 0, `${args}\n${run.stderr}`);
-  };
-  const key = (name) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
-  const authority = (name) => openssl('req', '-x509', ...key(name), '-out', `${name}.pem`, '-subj', `/CN=${name}`,
-    '-days', '2');
-  const server = (name, host, days, ca = 'ca') => {
-    writeFileSync(join(dir, `${name}.ext`), `subjectAltName = DNS:${host}\n`);
-    openssl('req', '-new', ...key(name), '-out', `${name}.csr`, '-subj', `/CN=${host}`);
-    openssl('x509', '-req', '-in', `${name}.csr`, '-CA', `${ca}.pem`, '-CAkey', `${ca}.key`, '-CAcreateserial',
-      '-out', `${name}.pem`, '-days', String(days), '-extfile', `${name}.ext`);
-  };
-  authority('ca');
-  authority('stranger');
-  server('good', NAME, 2);
-  server('other', 'db.example.com', 2);
-  server('over', NAME, -1);
-  server('foreign', NAME, 2, 'stranger');
-  return { dir, path: (name) => join(dir, name) };
-}
-
 /** The server presents that certificate from its next start or reload on. */
 function present(cluster, certs, name) {
   for (const end of ['pem', 'key']) cluster.writeFile(`server.${end}`, readFileSync(certs.path(`${name}.${end}`)));
@@ -52,7 +24,7 @@ const SSL = { ssl: true, ssl_cert_file: 'server.pem', ssl_key_file: 'server.key'
 
 /** A server with TLS, a password file, and the URI of `clusters`. */
 async function setUp(t) {
-  const certs = certificates(t);
+  const certs = certificates(t, NAME);
   const cluster = await startCluster(t, { password: PASSWORD });
   present(cluster, certs, 'good');
   await cluster.set(SSL);
