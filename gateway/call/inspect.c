@@ -216,11 +216,13 @@ put_data(const struct writ_request *request, const struct writ_upstream *from,
 {
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
     writ_auto_buf outward = writ_buf_make(WRIT_SERVER_ID_JSON_MAX);
+    writ_auto_buf asker = writ_buf_make(WRIT_UPSTREAM_ASKER_MAX);
     double moved = moved_by(request, from, message);
     struct writ_write w;
 
     if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
-        WRIT_TRY(writ_server_id_put(writ_upstream_config(from)->name, id, &outward));
+        WRIT_TRY(writ_upstream_asker_put(from, request->worker->gateway, &asker));
+        WRIT_TRY(writ_server_id_put(writ_buf_view(&asker), id, &outward));
         return writ_rewrite_id(message, writ_buf_view(&outward), ret);
     }
     if (moved > 0) {

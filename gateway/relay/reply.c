@@ -12,7 +12,7 @@
 /* The upstream that sent the request, and its own id; NULL: no request of an upstream has this
  * id. */
 static struct writ_upstream *
-find_asker(struct writ_request *request, struct writ_buf *ret_id_json)
+find_asker(struct writ_request *request, struct writ_buf *ret_id_json, bool *ret_foreign)
 {
     struct writ_view id = writ_json_string(request->message.id), name;
     struct writ_upstream *upstream;
@@ -20,7 +20,7 @@ find_asker(struct writ_request *request, struct writ_buf *ret_id_json)
     if (!writ_is_ok(writ_server_id_read(id, &name, ret_id_json))) {
         return NULL;
     }
-    upstream = writ_upstream_find(request->worker->gateway, name);
+    upstream = writ_upstream_asker_find(request->worker->gateway, name, ret_foreign);
     return request->endpoint->only == NULL || request->endpoint->only == upstream ? upstream : NULL;
 }
 
@@ -29,7 +29,8 @@ writ_reply_start(struct writ_request *request)
 {
     writ_auto_buf id = writ_buf_make(WRIT_SERVER_ID_JSON_MAX);
     writ_auto_buf body = writ_buf_make(2 * request->x->body.len + 65536);
-    struct writ_upstream *upstream = find_asker(request, &id);
+    bool foreign = false;
+    struct writ_upstream *upstream = find_asker(request, &id, &foreign);
     struct writ_view copy;
 
     if (request->session == NULL) {
@@ -38,6 +39,10 @@ writ_reply_start(struct writ_request *request)
     }
     if (writ_continuation_is(writ_json_string(request->message.id))) {
         return WRIT_STEP_VOTE;
+    }
+    if (upstream != NULL && foreign) {
+        return writ_refusal_http(request, 400, WRIT_RPC_SERVER_ERROR, WRIT_REASON_ANSWER_UNKNOWN,
+            "the request came from a child of another gateway, or of an earlier start");
     }
     if (upstream == NULL ||
         !writ_is_ok(writ_rewrite_id(request->message.body, writ_buf_view(&id), &body))) {

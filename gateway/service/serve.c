@@ -547,6 +547,17 @@ open_kills(struct writ_gateway *gateway, struct writ_err *err)
     return writ_reader_facts(reader, hear_fact, gateway->stop_rules, err);
 }
 
+static WRIT_RESULT
+make_tag(struct writ_gateway *gateway, struct writ_err *err)
+{
+    struct writ_buf tag = writ_buf_over(gateway->tag, sizeof gateway->tag - 1);
+    unsigned char random[WRIT_GATEWAY_TAG / 2];
+
+    WRIT_TRY(writ_random(random, sizeof random, err));
+    writ_hex_put(&tag, random, sizeof random);
+    return WRIT_DONE;
+}
+
 static writ_result
 open_all(struct serve *serve, struct writ_err *err)
 {
@@ -557,6 +568,7 @@ open_all(struct serve *serve, struct writ_err *err)
     gateway->log = serve->options->log;
     gateway->config = config;
     gateway->steps = &writ_steps;
+    WRIT_TRY(make_tag(gateway, err));
     WRIT_TRY(writ_service_manager_sockets_take(
         &serve->sockets, err)); /* before a child could inherit them */
     gateway->profile = writ_profile_find(config->profile);

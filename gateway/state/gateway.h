@@ -30,8 +30,12 @@ struct writ_steps;
 struct writ_telemetry;
 struct writ_upstream;
 
+#define WRIT_GATEWAY_TAG 17 /* hexadecimal, and NUL */
+
 struct writ_gateway {
     const struct writ_clock *clock;
+    char tag[WRIT_GATEWAY_TAG]; /* random: names this process in the ids of its children's requests
+                                 */
     struct writ_log *log;
     struct writ_ledger *ledger;
     struct writ_stop_rules *_Atomic stop_rules;

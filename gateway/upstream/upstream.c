@@ -10,6 +10,8 @@
 #include "gateway/upstream/stdio.h"
 #include "gateway/upstream/upstream_http.h"
 
+#define TAGGED '@' /* no name of an upstream has it */
+
 struct writ_upstream {
     const struct writ_upstream_config *config;
     struct writ_stdio *stdio;        /* a child, or NULL */
@@ -286,4 +288,31 @@ writ_upstream_find(const struct writ_gateway *gateway, struct writ_view name)
         }
     }
     return NULL;
+}
+
+WRIT_RESULT
+writ_upstream_asker_put(
+    const struct writ_upstream *upstream, const struct writ_gateway *gateway, struct writ_buf *ret)
+{
+    const struct writ_upstream_config *config = writ_upstream_config(upstream);
+
+    writ_buf_put(ret, config->name);
+    if (config->kind == WRIT_UPSTREAM_STDIO) {
+        writ_buf_byte(ret, TAGGED);
+        writ_buf_str(ret, gateway->tag);
+    }
+    return writ_buf_check(ret, NULL);
+}
+
+struct writ_upstream *
+writ_upstream_asker_find(
+    const struct writ_gateway *gateway, struct writ_view name, bool *ret_foreign)
+{
+    size_t at = writ_view_find(name, TAGGED);
+    struct writ_upstream *upstream = writ_upstream_find(gateway, writ_view_sub(name, 0, at));
+
+    *ret_foreign = upstream != NULL &&
+                   writ_upstream_config(upstream)->kind == WRIT_UPSTREAM_STDIO &&
+                   !writ_view_is(writ_view_sub(name, at + 1, name.len), gateway->tag);
+    return upstream;
 }

@@ -76,4 +76,17 @@ void writ_upstream_close(struct writ_upstream *upstream);
 /** The upstream of that name, or NULL. */
 struct writ_upstream *writ_upstream_find(const struct writ_gateway *gateway, struct writ_view name);
 
+#define WRIT_UPSTREAM_ASKER_MAX 1024 /* bytes of the name of an asker */
+
+/** Appends the name of an upstream as the asker of a client (server_id.h). A child has it with the
+ * tag of this process: the answer belongs to this child, and to none of another gateway or of a
+ * later start. */
+WRIT_RESULT writ_upstream_asker_put(
+    const struct writ_upstream *upstream, const struct writ_gateway *gateway, struct writ_buf *ret);
+
+/** The upstream that asked under that name, or NULL. `ret_foreign`: it was a child of another
+ * process. */
+struct writ_upstream *writ_upstream_asker_find(
+    const struct writ_gateway *gateway, struct writ_view name, bool *ret_foreign);
+
 #endif

@@ -4,19 +4,24 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import { resolve } from 'node:path';
 import tls from 'node:tls';
 import { certificates } from '../support/js/certificates.mjs';
 import { CLIENTS, fresh, refusalOf, rules, useEverything } from '../support/js/clients.mjs';
 import { at, sound, startFleet } from '../support/js/fleet.mjs';
-import { bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { SOURCE, bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { firing, samplesOf } from '../support/js/monitoring.mjs';
 import { startCluster } from '../support/js/postgres.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { editLedger, textOfLedger } from '../support/js/store.mjs';
+import { get, post } from '../support/js/stream.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
 import { startRoundRobin } from '../support/servers/round-robin.mjs';
 import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const NAMES = ['a', 'b', 'c'];
+const SDK_STDIO = resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs');
 
 /** Three gateways in front of an official server, and the balancer in front of them. */
 async function setUp(t, config = {}) {
@@ -262,7 +267,7 @@ async function startHeldServer(t, up) {
   const sockets = new Set();
   for (const server of [secure, front]) {
     server.on('connection', (socket) => sockets.add(socket));
-    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise((done) => server.listen(0, '127.0.0.1', done));
     t.after(() => {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -316,3 +321,82 @@ for (const [name, by] of [['that lost its lease', undefined], ['that a stop name
       by === undefined ? 'interrupted_execution_unknown' : 'not_sent');
     sound(b);
   });
+
+// ---- a stream that is resumed elsewhere
+
+test('a lost stream that is resumed at another gateway runs nothing twice, and a repeat has the result', async (t) => {
+  const streams = new Streams();
+  const up = await startUpstream(t, { onGet: streams.onGet });
+  const fleet = await startFleet(t, { upstreams: { up: { http: up.url } }, tools: { 'up/work': { scope: 's',
+    arguments: [{ arg: 'n', op: 'type', value: 'number' }], duplicates: 'replay' } } }, { names: NAMES });
+  const [a, b, c] = fleet;
+  const s = await openSession(a, { path: '/mcp/up' });
+  const response = (id) => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'worked' }] } });
+  let stream;
+  up.onCall = (x) => {
+    stream = streams.open(x);
+    stream.send(undefined, 'retry: 50\n').send({ jsonrpc: '2.0', method: 'notifications/message',
+      params: { level: 'info', data: 'one' } });
+  };
+  const body = s.callMessage('work', { n: 1 }, { key: 'k' });
+  const client = await post(a, s, body);
+  await client.has('one');
+  const last = client.events.findLast((e) => e.id).id;
+  client.leave();
+  await stream.closed();
+  const rest = await get(b, s, last); // the rest of the stream, by the other gateway
+  assert.equal(rest.status, 200);
+  stream.send(response(body.id)).end();
+  await rest.done();
+  const { error } = rest.messages.at(-1);
+  assert.equal(error?.data.reason, 'answer_unknown', rest.text);
+  assert.ok(!rest.text.includes('worked'), 'nothing passes before it is recorded');
+  // the gateway of the call asks for the rest itself, and any gateway replays what it recorded
+  await until(() => a.decisions()[0].outcome === 'executed', 'the outcome');
+  for (const gateway of [b, c, a])
+    assert.equal((await at(s, gateway).call('work', { n: 1 }, { key: 'k' })).said, 'worked');
+  assert.equal(up.calls.length, 1);
+  sound(a);
+});
+
+// ---- metrics
+
+test('the rules and the metrics fit a fleet: quiet when it is well, and each gateway under its own name', async (t) => {
+  const cluster = await startCluster(t);
+  const fleet = await startFleet(t, {}, { names: NAMES, ledger: cluster.uri() });
+  const scrape = async (g) => (await g.admin('/metrics')).text;
+  for (const g of fleet) {
+    await until(async () => await g.metric(`writ_fleet_gateways{gateway="${g.config.ledger.gateway}"}`) === 3,
+      'it to see all three');
+    const text = await scrape(g);
+    assert.deepEqual(firing([[text, 30]]), []);
+    const named = [...samplesOf(text).keys()].filter((name) => name.startsWith('writ_fleet_'));
+    assert.equal(named.length, 7);
+    for (const name of named) assert.ok(name.endsWith(`{gateway="${g.config.ledger.gateway}"}`), name);
+  }
+  const healthy = await Promise.all(fleet.map(scrape));
+  await cluster.stop('immediate');
+  for (const [i, g] of fleet.entries()) {
+    await until(async () => (await g.admin('/readyz')).status === 503, 'readyz to fail');
+    await until(async () => (await g.metric('writ_ledger_state{state="refusing"}')) === 1, 'its state');
+    assert.deepEqual(firing([[healthy[i], 30], [await scrape(g), 30]]), ['WritLedgerRefuses']);
+  }
+});
+
+// ---- a child belongs to one gateway
+
+test('a session with a child: calls pass at any gateway, an answer to the child only at its own', async (t) => {
+  const [a, b] = await startFleet(t, { upstreams: { up: { stdio: [process.execPath, SDK_STDIO, 'legacy'] } },
+    tools: rules('up') });
+  const s = await openSession(a, { capabilities: { elicitation: {} } });
+  for (const gateway of [a, b, a])
+    assert.match((await at(s, gateway).call('up__echo', { message: fresh('m') })).said, /^Echo: m/);
+  const stream = await post(a, s, s.callMessage('up__ask', { question: 'ok?' }));
+  await stream.has('elicitation/create');
+  const { id } = stream.messages.find((m) => m.method === 'elicitation/create');
+  const answer = { jsonrpc: '2.0', id, result: { action: 'accept', content: { reply: 'yes' } } };
+  const other = await at(s, b).post(answer);
+  assert.deepEqual([other.status, other.reason], [400, 'answer_unknown'], other.text);
+  assert.equal((await at(s, a).post(answer)).status, 202);
+  await stream.has('They said yes');
+});

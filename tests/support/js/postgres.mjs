@@ -161,7 +161,8 @@ class Cluster {
     this.writeFile('postgresql.conf', `${lines.join('\n')}\n`);
     const method = this.password === undefined ? 'trust' : 'scram-sha-256';
     const host = this.settings.ssl ? 'hostssl' : 'host';
-    this.writeFile('pg_hba.conf', `local all,replication all trust\n${host} all,replication all 127.0.0.1/32 ${method}\n`);
+    this.writeFile('pg_hba.conf',
+      `local all,replication all trust\n${host} all,replication all 127.0.0.1/32 ${method}\n`);
   }
 
   writeFile(name, content) {
