@@ -320,6 +320,59 @@ START_TEST(send_reuses_a_connection_and_repeats_no_request)
 }
 END_TEST
 
+/* The answer to may_begin, and how often it was asked. */
+struct permission {
+    bool given;
+    int asked;
+};
+
+static bool
+may_begin(void *ctx)
+{
+    struct permission *permission = ctx;
+
+    permission->asked++;
+    return permission->given;
+}
+
+static struct answer
+call_permitted(struct world *w, struct permission *permission)
+{
+    struct writ_http_request request = request_of("POST", "{}");
+    struct answer a = {0};
+
+    request.may_begin = may_begin;
+    request.begin_ctx = permission;
+    send_request(w, &a, &request);
+    run(w);
+    return a;
+}
+
+START_TEST(send_asks_for_permission_before_the_first_byte)
+{
+    struct world w;
+    struct permission no = {false, 0}, yes = {true, 0};
+    struct answer a;
+
+    open_world(&w, serve_hi);
+    a = call_permitted(&w, &no); /* on a new connection */
+    expect_end(&a, WRIT_HTTP_WITHHELD, WRIT_HTTP_NOT_SENT);
+    wipe(&a);
+    ck_assert_uint_eq(peer_requests(w.peer), 0);
+    a = call_permitted(&w, &yes);
+    expect_ok(&a, "hi");
+    a = call_permitted(&w, &no); /* on one that was kept */
+    expect_end(&a, WRIT_HTTP_WITHHELD, WRIT_HTTP_NOT_SENT);
+    wipe(&a);
+    a = call_permitted(&w, &yes);
+    expect_ok(&a, "hi");
+    ck_assert_uint_eq(peer_requests(w.peer), 2);
+    ck_assert_int_eq(no.asked, 2);
+    ck_assert_int_eq(yes.asked, 2);
+    close_world(&w);
+}
+END_TEST
+
 static struct answer
 call_fresh(struct world *w, int64_t fresh_us)
 {
@@ -1452,7 +1505,8 @@ START_TEST(send_with_a_failed_allocation_fails_or_gives_the_same_answer)
 END_TEST
 
 WRIT_UNIT_MAIN("http_client", request_is_framed_by_the_client_and_answered,
-    send_reuses_a_connection_and_repeats_no_request, calls_beyond_the_connections_wait_for_one,
+    send_reuses_a_connection_and_repeats_no_request, send_asks_for_permission_before_the_first_byte,
+    calls_beyond_the_connections_wait_for_one,
     send_with_fresh_us_takes_no_connection_that_was_idle_for_longer,
     idle_connection_is_closed_at_the_time_of_its_server, send_to_a_full_queue_is_refused,
     each_framing_of_an_answer_ends_its_call_once,
