@@ -12,6 +12,7 @@ import { at, sound, startFleet } from '../support/js/fleet.mjs';
 import { SOURCE, bearer, startGateway, until } from '../support/js/gateway.mjs';
 import { firing, samplesOf } from '../support/js/monitoring.mjs';
 import { startCluster } from '../support/js/postgres.mjs';
+import { DEV, approve, config as reviewed } from '../support/js/reviews.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { editLedger, textOfLedger } from '../support/js/store.mjs';
 import { get, post } from '../support/js/stream.mjs';
@@ -399,4 +400,16 @@ test('a session with a child: calls pass at any gateway, an answer to the child 
   assert.deepEqual([other.status, other.reason], [400, 'answer_unknown'], other.text);
   assert.equal((await at(s, a).post(answer)).status, 202);
   await stream.has('They said yes');
+});
+
+test('a call that is held at one gateway goes on by the votes at another', async (t) => {
+  const up = await startUpstream(t);
+  const [a, b] = await startFleet(t, reviewed(up, { approval: { hold: '50s' } }));
+  const s = await openSession(a, { token: DEV.token });
+  const done = s.call('up__pay', { amount: 1 });
+  await approve(b, await until(() => a.decisions()[0]?.decision_id, 'the review'));
+  assert.equal((await done).said, 'ran 1');
+  assert.equal((await at(s, b).call('up__pay', { amount: 1 })).reason, 'duplicate_outcome');
+  assert.equal(up.calls.length, 1);
+  sound(b);
 });
