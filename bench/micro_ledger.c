@@ -5,18 +5,21 @@
  *     micro_ledger DIRECTORY claims [CLAIMS [RUNS]]      the same with a key for each call
  *     micro_ledger DIRECTORY kept [CALLS [RUNS]]         the same with kept arguments
  *     micro_ledger DIRECTORY start LEDGER                a start with an existing one
+ *     micro_ledger --store=URI ...                       the same on PostgreSQL
  *
  * Makes a ledger in DIRECTORY, which should be on the disk to measure, with its keys in
  * DIRECTORY/keys, so that `writ ledger` can read it afterwards. Then it runs calls as one loop of
  * the gateway does: every turn submits the records that the last group has made possible, decisions
  * of new calls and outcomes of granted ones. A call has two records, both durable before the next
  * step. Prints records per second, CPU of the ledger's threads per record, and how long a record
- * took from its submission. */
+ * took from its submission. With --store the ledger is made when the database has none, and several
+ * processes may write it at once, each a gateway of its own with the keys of DIRECTORY. */
 #include "decision.h"
 
 #include "base/id.h"
 #include "evidence/record/derive.h"
 #include "evidence/record/profile.h"
+#include "store/disk/disk_postgres.h"
 #include "store/ledger/ledger.h"
 #include "store/trusted/keydir.h"
 
@@ -397,6 +400,42 @@ keys_of(const char *directory)
     return ring;
 }
 
+/* Makes the ledger, unless the database has one. */
+static void
+create(const char *path, bool shared)
+{
+    const struct writ_view none = {0};
+    struct writ_err err = {0};
+    bool has = false;
+
+    if (shared) {
+        if (!writ_is_ok(writ_disk_postgres_has(path, &has, &err)) ||
+            (!has && !writ_is_ok(writ_ledger_create_shared(path, none, none, bench.clock, &err)))) {
+            fail("ledger", &err);
+        }
+    } else if (!writ_is_ok(writ_ledger_create(path, none, bench.clock, &err))) {
+        fail("ledger", &err);
+    }
+}
+
+/* Takes `--store=URI` off the arguments; NULL: it is not there. */
+static const char *
+take_store(int *argc, char **argv)
+{
+    static const char option[] = "--store=";
+    const char *store;
+
+    if (*argc < 2 || strncmp(argv[1], option, sizeof option - 1) != 0) {
+        return NULL;
+    }
+    store = argv[1] + sizeof option - 1;
+    for (int i = 2; i <= *argc; i++) { /* with the NULL at its end */
+        argv[i - 1] = argv[i];
+    }
+    (*argc)--;
+    return store;
+}
+
 /* The cost of a start. */
 static void
 start(const char *path, const struct writ_ledger_options *options)
@@ -420,6 +459,7 @@ start(const char *path, const struct writ_ledger_options *options)
 int
 main(int argc, char **argv)
 {
+    const char *store = take_store(&argc, argv);
     bool claiming = argc > 2 && strcmp(argv[2], "claims") == 0;
     bool keeping = argc > 2 && strcmp(argv[2], "kept") == 0;
     bool growing = claiming || keeping || (argc > 2 && strcmp(argv[2], "grow") == 0);
@@ -428,9 +468,12 @@ main(int argc, char **argv)
     struct writ_ledger_options options = writ_ledger_options_default;
     struct writ_err err = {0};
     struct call *calls = calloc(CALLS_MAX, sizeof *calls);
-    char path[512];
+    char path[512], name[32];
 
     bench.clock = writ_clock_system();
+    (void)snprintf(name, sizeof name, "micro-%ld", (long)getpid());
+    options.gateway = writ_view_str(name);
+    options.alone = true;
     if (argc == 4 && strcmp(argv[2], "start") == 0) {
         options.keyring = keys_of(argv[1]);
         start(argv[3], &options);
@@ -440,11 +483,17 @@ main(int argc, char **argv)
         (void)fprintf(stderr,
             "usage: micro_ledger DIRECTORY [CALLS_AT_ONCE [SECONDS]]\n"
             "       micro_ledger DIRECTORY grow|claims|kept [RECORDS|CALLS [RUNS]]\n"
-            "       micro_ledger DIRECTORY start LEDGER\n");
+            "       micro_ledger DIRECTORY start LEDGER\n"
+            "       micro_ledger --store=URI ...\n");
         return 2;
     }
     options.keyring = keys_of(argv[1]);
-    (void)snprintf(path, sizeof path, "%s/micro-%ld.db", argv[1], (long)getpid());
+    if (store != NULL) {
+        (void)snprintf(path, sizeof path, "%s", store);
+    } else {
+        (void)snprintf(path, sizeof path, "%s/%s.db", argv[1], name);
+    }
+    create(path, store != NULL);
     bench.waits = malloc(WAITS_MAX * sizeof *bench.waits);
     (void)pthread_mutex_init(&bench.mutex, NULL);
     (void)pthread_cond_init(&bench.wake, NULL);
@@ -452,7 +501,6 @@ main(int argc, char **argv)
         calls[i].arena = writ_arena_new(CALL_ARENA);
     }
     if (bench.waits == NULL ||
-        !writ_is_ok(writ_ledger_create(path, (struct writ_view){0}, bench.clock, &err)) ||
         !writ_is_ok(writ_ledger_open(path, &options, &bench.ledger, &err))) {
         fail("ledger", &err);
     }

@@ -18,7 +18,8 @@
 #define CACHE_KIB    16384 /* of pages in memory */
 #define US_PER_MS    1000
 #define READ_WAIT_US INT64_C(5000000) /* a reader waits for a lock, or for the server */
-#define ROW_COLUMNS  12               /* of WRIT_DISK_ROW */
+#define LINES_SOFT   (16 << 10)       /* bytes of bodies in a row that may take another body */
+#define LINES_PAGE   8100             /* what fits into a page of PostgreSQL with its row */
 
 /* these numbers are on disk */
 _Static_assert(WRIT_DECISION_DENY == 0 && WRIT_DECISION_ALLOW == 1 &&
@@ -324,6 +325,9 @@ void
 writ_disk_close(struct writ_disk *disk)
 {
     writ_sql_finalize_all(disk->statements, WRIT_SQL_COUNT);
+    for (size_t i = 0; i < WRIT_DISK_COLUMNS; i++) {
+        writ_sql_array_wipe(&disk->columns[i]);
+    }
     writ_sql_close(disk->sql);
     *disk = (struct writ_disk){0};
 }
@@ -590,16 +594,35 @@ writ_disk_cut_wal(struct writ_disk *disk, int64_t busy_us, bool *ret_done, struc
 
 /* ---- records ---- */
 
+#define ROW_NUMBERS 7 /* the first columns of a record, which always have a value */
+
+static void
+numbers_of(const struct writ_row *row, int64_t ret[ROW_NUMBERS])
+{
+    const int64_t numbers[ROW_NUMBERS] = {(int64_t)row->leaf, (int64_t)row->kind,
+        (int64_t)row->boundary, (int64_t)row->seq, row->time_us, row->verdict, (int64_t)row->flags};
+
+    for (size_t i = 0; i < ROW_NUMBERS; i++) {
+        ret[i] = numbers[i];
+    }
+}
+
+static bool
+has_about(const struct writ_row *row)
+{
+    return row->kind == WRIT_ROW_OUTCOME || (row->flags & WRIT_ROW_FOLLOWS) != 0;
+}
+
 static void
 bind_row(struct writ_sql_statement *statement, int at, const struct writ_row *row)
 {
-    const int64_t numbers[] = {(int64_t)row->leaf, (int64_t)row->kind, (int64_t)row->boundary,
-        (int64_t)row->seq, row->time_us, row->verdict, (int64_t)row->flags};
+    int64_t numbers[ROW_NUMBERS];
 
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    numbers_of(row, numbers);
+    for (size_t i = 0; i < ROW_NUMBERS; i++) {
         writ_sql_bind_int(statement, at++, numbers[i]);
     }
-    if (row->kind == WRIT_ROW_OUTCOME || (row->flags & WRIT_ROW_FOLLOWS) != 0) {
+    if (has_about(row)) {
         writ_sql_bind_int(statement, at, (int64_t)row->about);
     } /* else it stays NULL */
     at++;
@@ -617,22 +640,112 @@ append(struct writ_disk *disk, enum writ_statement which, const struct writ_row 
 {
     WRIT_TRY(check_poisoned(disk, err));
     for (size_t i = 0; i < n; i++) {
-        bind_row(disk->statements[which], 1 + (int)i * ROW_COLUMNS, rows[i]);
+        bind_row(disk->statements[which], 1 + (int)i * WRIT_DISK_COLUMNS, rows[i]);
     }
     return note(disk, writ_sql_run(disk->statements[which], err));
+}
+
+/* ---- many rows in one statement ---- */
+
+static void
+begin_columns(struct writ_disk *disk, const char *types)
+{
+    for (size_t i = 0; types[i] != '\0'; i++) {
+        writ_sql_array_begin(
+            &disk->columns[i], types[i] == 'i' ? WRIT_SQL_ARRAY_INT : WRIT_SQL_ARRAY_BYTES);
+    }
+}
+
+/* The first parameters of the statement are the columns. */
+static WRIT_RESULT
+bind_columns(
+    struct writ_disk *disk, enum writ_statement statement, size_t n, struct writ_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        WRIT_TRY(writ_sql_array_end(&disk->columns[i], err));
+        writ_sql_bind_blob(
+            disk->statements[statement], (int)i + 1, writ_buf_view(&disk->columns[i].bytes));
+    }
+    return WRIT_DONE;
+}
+
+static void
+add_row(struct writ_disk *disk, const struct writ_row *row)
+{
+    const struct writ_view claim = {(const char *)row->claim, WRIT_DISK_CLAIM_BYTES};
+    struct writ_sql_array *column = disk->columns;
+    int64_t numbers[ROW_NUMBERS];
+
+    numbers_of(row, numbers);
+    for (size_t i = 0; i < ROW_NUMBERS; i++) {
+        writ_sql_array_int(column++, numbers[i]);
+    }
+    if (has_about(row)) {
+        writ_sql_array_int(column++, (int64_t)row->about);
+    } else {
+        writ_sql_array_null(column++);
+    }
+    writ_sql_array_bytes(column++, row->decision_id);
+    writ_sql_array_bytes(column++, row->agent_id);
+    writ_sql_array_bytes(column++, row->tool);
+    writ_sql_array_bytes(column, claim);
+}
+
+static WRIT_RESULT
+append_shared(
+    struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err)
+{
+    WRIT_TRY(check_poisoned(disk, err));
+    begin_columns(disk, "iiiiiiiibbbb");
+    for (size_t i = 0; i < n; i++) {
+        add_row(disk, rows[i]);
+    }
+    WRIT_TRY(bind_columns(disk, WRIT_SQL_APPEND_RECORDS, WRIT_DISK_COLUMNS, err));
+    return note(disk, writ_sql_run(disk->statements[WRIT_SQL_APPEND_RECORDS], err));
 }
 
 WRIT_RESULT
 writ_disk_append(
     struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err)
 {
-    if (n == WRIT_DISK_ROWS) {
-        return append(disk, WRIT_SQL_APPEND_RECORDS, rows, n, err);
+    if (writ_disk_is_shared(disk)) {
+        return append_shared(disk, rows, n, err);
     }
-    for (size_t i = 0; i < n; i++) {
-        WRIT_TRY(append(disk, WRIT_SQL_APPEND_RECORD, &rows[i], 1, err));
+    for (; n >= WRIT_DISK_ROWS; n -= WRIT_DISK_ROWS, rows += WRIT_DISK_ROWS) {
+        WRIT_TRY(append(disk, WRIT_SQL_APPEND_RECORDS, rows, WRIT_DISK_ROWS, err));
+    }
+    for (; n > 0; n--, rows++) {
+        WRIT_TRY(append(disk, WRIT_SQL_APPEND_RECORD, rows, 1, err));
     }
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_disk_claim(struct writ_disk *disk, const struct writ_disk_claim *claims, size_t n,
+    int64_t now_us, struct writ_err *err)
+{
+    enum { CLAIM_COLUMNS = 4 };
+
+    WRIT_TRY(check_poisoned(disk, err));
+    begin_columns(disk, "biii");
+    for (size_t i = 0; i < n; i++) {
+        writ_sql_array_bytes(
+            &disk->columns[0], writ_view((const char *)claims[i].key, WRIT_DISK_KEY_BYTES));
+        writ_sql_array_int(&disk->columns[1], (int64_t)claims[i].leaf);
+        writ_sql_array_int(&disk->columns[2], (int64_t)claims[i].boundary);
+        writ_sql_array_int(&disk->columns[3], claims[i].until_us);
+    }
+    WRIT_TRY(bind_columns(disk, WRIT_SQL_CLAIMS_PUT, CLAIM_COLUMNS, err));
+    writ_sql_bind_int(disk->statements[WRIT_SQL_CLAIMS_PUT], CLAIM_COLUMNS + 1, now_us);
+    return note(disk, writ_sql_run(disk->statements[WRIT_SQL_CLAIMS_PUT], err));
+}
+
+/* ---- bodies ---- */
+
+bool
+writ_disk_takes_body(const struct writ_disk *disk, size_t bytes, size_t body)
+{
+    return writ_disk_is_shared(disk) ? bytes + 1 + body <= LINES_PAGE : bytes < LINES_SOFT;
 }
 
 WRIT_RESULT

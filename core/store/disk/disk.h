@@ -11,13 +11,16 @@
 #include "evidence/json/digest.h"
 #include "store/disk/disk.tbl.h"
 #include "store/disk/postgres.tbl.h"
+#include "store/sql/sql_array.h"
 #include "store/sql/sql_sqlite.h"
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
 #define WRIT_DISK_VERSION     6          /* user_version: increment it when the tables change */
-#define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS */
+#define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS of SQLite */
+#define WRIT_DISK_COLUMNS     12         /* of a record */
 #define WRIT_DISK_BYTES_MAX   (16 << 20) /* of one value */
 #define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
+#define WRIT_DISK_KEY_BYTES   16         /* the first of them */
 
 enum writ_row_kind {
     WRIT_ROW_NONE = 0,
@@ -64,6 +67,7 @@ enum writ_statement {
 struct writ_disk {
     struct writ_sql *sql;
     struct writ_sql_statement *statements[WRIT_SQL_COUNT];
+    struct writ_sql_array columns[WRIT_DISK_COLUMNS]; /* of rows that are added at once */
     bool poisoned;      /* no statement may run through it any more */
     bool unknown;       /* the answer to the last commit was lost */
     bool waits;         /* the present transaction has changed waits */
@@ -127,14 +131,30 @@ WRIT_RESULT writ_disk_copy_wal(struct writ_disk *disk, struct writ_err *err);
 WRIT_RESULT writ_disk_cut_wal(
     struct writ_disk *disk, int64_t busy_us, bool *ret_done, struct writ_err *err);
 
-/** Appends the columns of 1 to WRIT_DISK_ROWS records; full batches cost the least per record.
- * WRIT_E_IO, WRIT_E_NOMEM. */
+/** Appends the columns of records: multiples of WRIT_DISK_ROWS cost SQLite the least, and all of a
+ * group at once PostgreSQL. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append(
     struct writ_disk *disk, const struct writ_row *const *rows, size_t n, struct writ_err *err);
 /** Appends the bodies of the records from `leaf` on, in the format of lines.h. WRIT_E_IO,
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_disk_append_bodies(
     struct writ_disk *disk, uint64_t leaf, struct writ_view lines, struct writ_err *err);
+
+/** A claim that a granted call makes, for the table of a shared ledger. */
+struct writ_disk_claim {
+    const uint8_t *key; /* of WRIT_DISK_KEY_BYTES; borrowed */
+    uint64_t leaf, boundary;
+    int64_t until_us;
+};
+
+/** Adds the claims of a group, on PostgreSQL. A key that stands already fails the transaction; one
+ * that has passed by `now_us`, the time of their last record, is taken. WRIT_E_IO, WRIT_E_BUSY,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_claim(struct writ_disk *disk, const struct writ_disk_claim *claims, size_t n,
+    int64_t now_us, struct writ_err *err);
+
+/** Whether a row of bodies that has so many bytes should take another body. */
+bool writ_disk_takes_body(const struct writ_disk *disk, size_t bytes, size_t body);
 
 /**
  * Runs one statement, outside of a transaction as one of its own. `fmt` has one letter for each

@@ -27,6 +27,7 @@
       "agent_id bytea, tool bytea, claim bytea)")                                                  \
     X("CREATE TABLE body(leaf bigint PRIMARY KEY, bytes bytea NOT NULL)")                          \
     X("ALTER TABLE body ALTER bytes SET STORAGE EXTERNAL")                                         \
+    X("ALTER TABLE body SET (toast_tuple_target = 8160)") /* a row of a page stays in it */        \
     X("CREATE INDEX record_decision ON record(decision_id) WHERE decision_id IS NOT NULL")         \
     X("CREATE TABLE boundary(id bigint PRIMARY KEY, tenant bytea NOT NULL, name bytea NOT NULL, "  \
       "first_leaf bigint NOT NULL, seal_leaf bigint)")                                             \
@@ -45,6 +46,7 @@
     X("ALTER TABLE head ALTER nodes SET STORAGE EXTERNAL, ALTER note SET STORAGE EXTERNAL")        \
     X("CREATE TABLE segment(slot bigint NOT NULL, id bigint NOT NULL, bytes bytea NOT NULL, "      \
       "PRIMARY KEY(slot, id))")                                                                    \
+    X("ALTER TABLE segment ALTER bytes SET STORAGE EXTERNAL") /* digests do not compress */        \
     X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")       \
     X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")                                   \
     X("CREATE TABLE content_key(leaf bigint PRIMARY KEY, wrapped bytea NOT NULL)")                 \
@@ -83,18 +85,16 @@
       "content, content_key")
 
 /* Statements of disk.tbl.h with another text here. */
-#define WRIT_POSTGRES_INSERT                                                                       \
-    "INSERT INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, "               \
-    "decision_id, agent_id, tool, claim) VALUES"
 #define WRIT_POSTGRES_SLOT                                                                         \
     "CAST(coalesce(nullif(current_setting('writ.slot', true), ''), '-1') AS BIGINT)"
 #define WRIT_POSTGRES_SEGMENT                                                                      \
     "SELECT bytes FROM segment WHERE slot = " WRIT_POSTGRES_SLOT " AND id = ?"
 #define WRIT_POSTGRES_OTHERS(X)                                                                     \
-    X(APPEND_RECORD, WRIT_POSTGRES_INSERT WRIT_DISK_ROW)                                           \
-    X(APPEND_RECORDS, WRIT_POSTGRES_INSERT                                                         \
-      WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW ","                      \
-      WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW "," WRIT_DISK_ROW)                         \
+    X(APPEND_RECORDS, "INSERT INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, " \
+      "decision_id, agent_id, tool, claim) SELECT * FROM unnest(CAST(? AS BIGINT[]), "             \
+      "CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), "       \
+      "CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BYTEA[]), "        \
+      "CAST(? AS BYTEA[]), CAST(? AS BYTEA[]), CAST(? AS BYTEA[]))")                               \
     X(PROBE, WRIT_DISK_META("probe", "?"))                                                         \
     X(APPEND_HEAD, "INSERT INTO head(leaf, size, nodes, note, epoch) VALUES(?,?,?,?, "             \
       "CAST(current_setting('writ.epoch') AS BIGINT))")                                            \
@@ -147,7 +147,8 @@
     X(REVIEW_ROW, "SELECT leaf, name FROM review WHERE id = ?")                                    \
     X(SESSION_HOLDS, "SELECT coalesce(max(expires_us), 0) FROM session WHERE tenant = ? "          \
       "AND boundary = ?")                                                                          \
-    X(CLAIM_PUT, "INSERT INTO claim AS c(key, leaf, boundary, until_us) VALUES(?1,?2,?3,?4) "      \
+    X(CLAIMS_PUT, "INSERT INTO claim AS c(key, leaf, boundary, until_us) SELECT * FROM "           \
+      "unnest(CAST(?1 AS BYTEA[]), CAST(?2 AS BIGINT[]), CAST(?3 AS BIGINT[]), CAST(?4 AS BIGINT[])) " \
       "ON CONFLICT(key) DO UPDATE SET boundary = excluded.boundary, until_us = excluded.until_us, "\
       "leaf = CASE WHEN c.until_us <= ?5 AND NOT EXISTS (SELECT 1 FROM boundary AS b "             \
       "WHERE b.id = c.boundary AND b.seal_leaf IS NULL) THEN excluded.leaf END")                   \

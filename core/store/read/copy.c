@@ -642,8 +642,9 @@ copy_claim(struct copying *c, const struct writ_row *row, bool sealed)
     if (sealed && until_us <= c->edge_us) {
         return WRIT_DONE;
     }
-    return writ_disk_run(&c->disk, WRIT_SQL_CLAIM_PUT, c->err, "buuii",
-        writ_view(row->claim, WRIT_TAG_BYTES), row->leaf, row->boundary, until_us, row->time_us);
+    return writ_disk_claim(&c->disk,
+        &(struct writ_disk_claim){row->claim, row->leaf, row->boundary, until_us}, 1, row->time_us,
+        c->err);
 }
 
 static WRIT_RESULT

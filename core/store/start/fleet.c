@@ -27,6 +27,7 @@
 #define SEGMENTS_SLICE 256     /* rows of that, deleted at a time */
 #define CLAIMS_SLICE   1000    /* rows of claims that have passed, deleted at a time */
 #define ENDS_SLICE     256     /* calls of the dead that get their end at a time */
+#define CLAIMS_AT_ONCE 256     /* rows of claims, added by one statement */
 #define LIVE_MAX       4096    /* gateways */
 #define TEXTS_MAX      4096    /* bytes of the names of a gateway and its policy */
 
@@ -246,9 +247,28 @@ enter(struct writ_ledger *ledger, struct writ_err *err)
 
 /* ---- writing ---- */
 
+/* Claims of granted calls that are added at once. A group has each key once: a claim that it frees
+ * can be taken after its commit. */
+struct claims {
+    struct writ_disk_claim list[CLAIMS_AT_ONCE];
+    size_t n;
+    int64_t now_us; /* the time of the last of them */
+};
+
+static WRIT_RESULT
+put_claims(struct writ_ledger *ledger, struct claims *claims, struct writ_err *err)
+{
+    size_t n = claims->n;
+
+    claims->n = 0;
+    return n == 0 ? WRIT_DONE
+                  : writ_disk_claim(&ledger->disk, claims->list, n, claims->now_us, err);
+}
+
 /* The row of the claim of a granted call. */
 static WRIT_RESULT
-write_claim(struct writ_ledger *ledger, const struct writ_row *row, struct writ_err *err)
+write_claim(struct writ_ledger *ledger, const struct writ_row *row, struct claims *claims,
+    struct writ_err *err)
 {
     const struct writ_flight *flight = writ_flights_find(&ledger->flights, row->leaf);
     int64_t until_us = INT64_MAX;
@@ -262,26 +282,29 @@ write_claim(struct writ_ledger *ledger, const struct writ_row *row, struct writ_
     if (flight != NULL && flight->hold != NULL) {
         until_us = flight->hold->facts.made_us + flight->hold->facts.kept_us;
     }
-    return writ_disk_run(&ledger->disk, WRIT_SQL_CLAIM_PUT, err, "buuii",
-        writ_view(row->claim, WRIT_TAG_BYTES), row->leaf, row->boundary, until_us, row->time_us);
+    claims->list[claims->n++] =
+        (struct writ_disk_claim){row->claim, row->leaf, row->boundary, until_us};
+    claims->now_us = row->time_us;
+    return claims->n < CLAIMS_AT_ONCE ? WRIT_DONE : put_claims(ledger, claims, err);
 }
 
 static WRIT_RESULT
 write_claims(struct writ_ledger *ledger, struct writ_err *err)
 {
     const struct writ_group *group = &ledger->group;
+    struct claims claims = {.n = 0};
 
     for (size_t i = 0; i < group->rows_n; i++) {
         const struct writ_row *row = &group->rows[i].row;
 
         if (row->kind == WRIT_ROW_DECISION && (row->flags & WRIT_ROW_GRANTED) != 0) {
-            WRIT_TRY(write_claim(ledger, row, err));
+            WRIT_TRY(write_claim(ledger, row, &claims, err));
         } else if (row->kind == WRIT_ROW_OUTCOME && (row->flags & WRIT_ROW_NOTHING_RAN) != 0 &&
                    writ_flights_find(&ledger->flights, row->about) != NULL) { /* not of a deny */
             WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_CLAIM_DROP, err, "u", row->about));
         }
     }
-    return WRIT_DONE;
+    return put_claims(ledger, &claims, err);
 }
 
 static writ_result

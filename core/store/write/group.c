@@ -7,7 +7,8 @@
 
 /* nodes above all records of a group that one record can complete */
 #define NODES_MORE ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
-#define ROWS_MAX   3 /* of one entry: a deny, its outcome, and the end of its review */
+#define ROWS_MAX     3 /* of one entry: a deny, its outcome, and the end of its review */
+#define ROWS_AT_ONCE ((size_t)32 * WRIT_DISK_ROWS)
 
 WRIT_RESULT
 writ_group_init(struct writ_group *ret, size_t entries_max,
@@ -170,8 +171,8 @@ write_bodies(struct writ_ledger *ledger, struct writ_err *err)
         struct writ_view lines = body_of(group, &group->rows[i]);
         uint64_t leaf = group->rows[i].row.leaf;
 
-        for (i++; i < group->rows_n && lines.len < WRIT_STORE_LINES_MAX &&
-                  follows(&group->rows[i], &group->rows[i - 1]);
+        for (i++; i < group->rows_n && follows(&group->rows[i], &group->rows[i - 1]) &&
+                  writ_disk_takes_body(&ledger->disk, lines.len, group->rows[i].body_len);
              i++) {
             lines.len += 1 + group->rows[i].body_len;
         }
@@ -184,12 +185,12 @@ static WRIT_RESULT
 write_rows(struct writ_ledger *ledger, struct writ_err *err)
 {
     const struct writ_group *group = &ledger->group;
-    const struct writ_row *rows[WRIT_DISK_ROWS];
+    const struct writ_row *rows[ROWS_AT_ONCE];
     size_t n = 0;
 
     for (size_t i = 0; i < group->rows_n; i++) {
         rows[n++] = &group->rows[i].row;
-        if (n == WRIT_DISK_ROWS || i + 1 == group->rows_n) {
+        if (n == ROWS_AT_ONCE || i + 1 == group->rows_n) {
             WRIT_TRY(writ_disk_append(&ledger->disk, rows, n, err));
             n = 0;
         }

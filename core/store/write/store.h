@@ -31,7 +31,6 @@
     (4 << 20) /* a group that has so many bytes takes no more entries                              \
                */
 #define WRIT_STORE_BODIES_MAX    (WRIT_STORE_BODIES_SOFT + 4 * WRIT_LEDGER_RECORD_MAX)
-#define WRIT_STORE_LINES_MAX     (16 << 10) /* bytes of bodies in a row that may take another body */
 #define WRIT_STORE_CONTENTS_SOFT ((size_t)16 << 20) /* as BODIES_SOFT, of contents */
 #define WRIT_STORE_KEPT_CONTENTS ((size_t)64 << 20) /* bytes of contents of kept outcomes */
 #define WRIT_STORE_SEALS         64                 /* boundaries sealed in one group */
