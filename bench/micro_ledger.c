@@ -500,8 +500,7 @@ main(int argc, char **argv)
     for (size_t i = 0; i < at_once; i++) {
         calls[i].arena = writ_arena_new(CALL_ARENA);
     }
-    if (bench.waits == NULL ||
-        !writ_is_ok(writ_ledger_open(path, &options, &bench.ledger, &err))) {
+    if (bench.waits == NULL || !writ_is_ok(writ_ledger_open(path, &options, &bench.ledger, &err))) {
         fail("ledger", &err);
     }
     bench.growing = growing;

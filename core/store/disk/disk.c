@@ -462,6 +462,19 @@ writ_disk_query(struct writ_disk *disk, enum writ_statement statement, bool *ret
 }
 
 WRIT_RESULT
+writ_disk_ask(struct writ_disk *disk, enum writ_statement statement, struct writ_err *err,
+    const char *fmt, ...)
+{
+    va_list args;
+
+    WRIT_TRY(check_poisoned(disk, err));
+    va_start(args, fmt);
+    bind_all(disk->statements[statement], fmt, args);
+    va_end(args);
+    return note(disk, writ_sql_ask(disk->statements[statement], err));
+}
+
+WRIT_RESULT
 writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err)
 {
@@ -658,8 +671,7 @@ begin_columns(struct writ_disk *disk, const char *types)
 
 /* The first parameters of the statement are the columns. */
 static WRIT_RESULT
-bind_columns(
-    struct writ_disk *disk, enum writ_statement statement, size_t n, struct writ_err *err)
+bind_columns(struct writ_disk *disk, enum writ_statement statement, size_t n, struct writ_err *err)
 {
     for (size_t i = 0; i < n; i++) {
         WRIT_TRY(writ_sql_array_end(&disk->columns[i], err));

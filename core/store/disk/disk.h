@@ -68,8 +68,8 @@ struct writ_disk {
     struct writ_sql *sql;
     struct writ_sql_statement *statements[WRIT_SQL_COUNT];
     struct writ_sql_array columns[WRIT_DISK_COLUMNS]; /* of rows that are added at once */
-    bool poisoned;      /* no statement may run through it any more */
-    bool unknown;       /* the answer to the last commit was lost */
+    bool poisoned;                                    /* no statement may run through it any more */
+    bool unknown;                                     /* the answer to the last commit was lost */
     bool waits;         /* the present transaction has changed waits */
     uint64_t wal_pages; /* in the write-ahead log after the last commit */
     bool wal_begun;     /* the log has started from its beginning since this was last set to
@@ -168,6 +168,9 @@ WRIT_RESULT writ_disk_run(struct writ_disk *disk, enum writ_statement statement,
  * with writ_disk_int and the like, step with writ_disk_next, and always finish with writ_disk_end.
  */
 WRIT_RESULT writ_disk_query(struct writ_disk *disk, enum writ_statement statement, bool *ret_row,
+    struct writ_err *err, const char *fmt, ...);
+/** Sends a query ahead (writ_sql_ask); read it with writ_disk_next, or only end it. */
+WRIT_RESULT writ_disk_ask(struct writ_disk *disk, enum writ_statement statement,
     struct writ_err *err, const char *fmt, ...);
 WRIT_RESULT writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err);

@@ -85,13 +85,16 @@
       "content, content_key")
 
 /* Statements of disk.tbl.h with another text here. */
+#define WRIT_POSTGRES_INSERT                                                                       \
+    "INSERT INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, "               \
+    "decision_id, agent_id, tool, claim) "
 #define WRIT_POSTGRES_SLOT                                                                         \
     "CAST(coalesce(nullif(current_setting('writ.slot', true), ''), '-1') AS BIGINT)"
 #define WRIT_POSTGRES_SEGMENT                                                                      \
     "SELECT bytes FROM segment WHERE slot = " WRIT_POSTGRES_SLOT " AND id = ?"
 #define WRIT_POSTGRES_OTHERS(X)                                                                     \
-    X(APPEND_RECORDS, "INSERT INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, " \
-      "decision_id, agent_id, tool, claim) SELECT * FROM unnest(CAST(? AS BIGINT[]), "             \
+    X(APPEND_RECORD, WRIT_POSTGRES_INSERT "VALUES" WRIT_DISK_ROW)                                  \
+    X(APPEND_RECORDS, WRIT_POSTGRES_INSERT "SELECT * FROM unnest(CAST(? AS BIGINT[]), "            \
       "CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), "       \
       "CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BIGINT[]), CAST(? AS BYTEA[]), "        \
       "CAST(? AS BYTEA[]), CAST(? AS BYTEA[]), CAST(? AS BYTEA[]))")                               \
@@ -108,6 +111,10 @@
       " AND (id < 0 OR id >= 4611686018427387904)")                                                \
     X(SEGMENT_ENDS, "SELECT min(id), max(id) FILTER (WHERE id < 4611686018427387904), max(id) "    \
       "FROM segment WHERE slot = " WRIT_POSTGRES_SLOT)
+
+/* The end of the next ?2 groups from record ?1 on. */
+#define WRIT_POSTGRES_PART                                                                         \
+    "(SELECT max(size) FROM (SELECT size FROM head WHERE leaf >= ?1 ORDER BY leaf LIMIT ?2) AS h)"
 
 /* Statements that only a shared ledger has. */
 #define WRIT_POSTGRES_STATEMENTS(X)                                                                 \
@@ -139,10 +146,12 @@
     X(HEADS_NEXT, "SELECT leaf, size, epoch, note FROM head WHERE leaf >= ? ORDER BY leaf "        \
       "LIMIT ?")                                                                                   \
     X(RECORDS_NEXT, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
-      "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ? AND leaf < ? ORDER BY leaf") \
-    X(BODIES_NEXT, "SELECT leaf, bytes FROM body WHERE leaf >= ? AND leaf < ? ORDER BY leaf")      \
-    X(BOUNDARIES_NEXT, "SELECT id, tenant, name, first_leaf FROM boundary WHERE id > ? "           \
-      "AND first_leaf < ? ORDER BY id")                                                            \
+      "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ?1 AND leaf < "                \
+      WRIT_POSTGRES_PART " ORDER BY leaf")                                                         \
+    X(BODIES_NEXT, "SELECT leaf, bytes FROM body WHERE leaf >= ?1 AND leaf < "                     \
+      WRIT_POSTGRES_PART " ORDER BY leaf")                                                         \
+    X(BOUNDARIES_NEXT, "SELECT id, tenant, name, first_leaf FROM boundary WHERE id > ?3 "          \
+      "AND first_leaf < " WRIT_POSTGRES_PART " ORDER BY id")                                       \
     X(VERSION_GET, "SELECT value FROM meta WHERE name = 'version'")                                \
     X(REVIEW_ROW, "SELECT leaf, name FROM review WHERE id = ?")                                    \
     X(SESSION_HOLDS, "SELECT coalesce(max(expires_us), 0) FROM session WHERE tenant = ? "          \

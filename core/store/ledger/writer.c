@@ -103,6 +103,9 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list)
     bool writing = can_write(ledger);
     struct writ_entry *batch = NULL, **end = &batch;
 
+    if (ledger->sharing != NULL) { /* what arrived while the turn was waited for */
+        writ_inbox_take_more(&ledger->inbox, &list);
+    }
     for (size_t n = 0;
          list != NULL && n < ledger->options.group_max && writ_group_has_room(&ledger->group);
          n++) {

@@ -68,8 +68,7 @@ writ_sql_array_end(struct writ_sql_array *array, struct writ_err *err)
     uint32_t big = htobe32(array->n);
 
     WRIT_TRY(writ_buf_check(&array->bytes, err));
-    (void)writ_view_place(
-        writ_view((const char *)&big, sizeof big), array->bytes.ptr + LENGTH_AT);
+    (void)writ_view_place(writ_view((const char *)&big, sizeof big), array->bytes.ptr + LENGTH_AT);
     return WRIT_DONE;
 }
 

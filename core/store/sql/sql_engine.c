@@ -99,6 +99,14 @@ writ_sql_step(struct writ_sql_statement *statement, bool *ret_row, struct writ_e
 }
 
 WRIT_RESULT
+writ_sql_ask(struct writ_sql_statement *statement, struct writ_err *err)
+{
+    const struct writ_sql_engine *engine = statement->sql->engine;
+
+    return engine->ask == NULL ? WRIT_DONE : engine->ask(statement, err);
+}
+
+WRIT_RESULT
 writ_sql_run(struct writ_sql_statement *statement, struct writ_err *err)
 {
     return statement->sql->engine->run(statement, err);

@@ -15,6 +15,7 @@ struct writ_sql_engine {
         struct writ_sql_statement *statement, int at, struct writ_view value, bool text);
     void (*bind_null)(struct writ_sql_statement *statement, int at);
     writ_result (*step)(struct writ_sql_statement *statement, bool *ret_row, struct writ_err *err);
+    writ_result (*ask)(struct writ_sql_statement *statement, struct writ_err *err); /* or NULL */
     writ_result (*run)(struct writ_sql_statement *statement, struct writ_err *err);
     void (*reset)(struct writ_sql_statement *statement);
     int64_t (*get_int)(const struct writ_sql_statement *statement, int column);

@@ -55,9 +55,10 @@ struct statement {
     int *lengths, *formats;
     uint64_t *ints; /* values that are integers, big-endian */
     bool misbound;
-    PGresult *result; /* NULL: not started */
+    PGresult *result; /* NULL: not started, or not there yet */
     int row;
-    bool last; /* the result has the last rows */
+    bool asked; /* its rows are wanted, and were not read yet */
+    bool last;  /* the result has the last rows */
 };
 
 static struct connection *
@@ -214,7 +215,7 @@ ended(void *ctx, const struct writ_sql_pipeline_item *item, PGresult *result)
         if (!writ_is_ok(writ_text_u64(rows, 0, UINT64_MAX, &c->changed))) {
             c->changed = 0; /* a statement that counts no rows */
         }
-    } else if (item->kind == WRIT_SQL_PIPELINE_QUERY && result != NULL) {
+    } else if (item->kind == WRIT_SQL_PIPELINE_QUERY && result != NULL && s->asked) {
         PQclear(s->result);
         s->result = result;
         return;
@@ -394,6 +395,23 @@ has_cursor(const struct connection *c, const struct statement *s)
     return s->cursor != 0 && s->cursor == c->transactions && in_transaction(c);
 }
 
+/* Waits for the rows that the statement asked for. */
+static WRIT_RESULT
+take_rows(struct connection *c, struct statement *s, struct writ_err *err)
+{
+    bool asked = s->asked;
+    writ_result result = writ_sql_pipeline_settle(&c->line, err);
+
+    s->asked = false;
+    WRIT_TRY(result);
+    if (!asked || s->result == NULL) { /* it was skipped, and then its transaction ended */
+        WRIT_FAIL(err, WRIT_E_IO, "database: the transaction of a query has ended");
+    }
+    s->row = 0;
+    s->last = true;
+    return WRIT_DONE;
+}
+
 /* Queues the next rows of the cursor, and waits for them. */
 static WRIT_RESULT
 fetch(struct connection *c, struct statement *s, struct writ_err *err)
@@ -405,9 +423,9 @@ fetch(struct connection *c, struct statement *s, struct writ_err *err)
     writ_buf_fmt(&buf, "FETCH %d FROM %s", FETCH, s->name);
     writ_buf_byte(&buf, '\0');
     WRIT_TRY(writ_buf_check(&buf, err));
+    s->asked = true;
     WRIT_TRY(queue_text(c, item, text, err));
-    WRIT_TRY(writ_sql_pipeline_settle(&c->line, err));
-    s->row = 0;
+    WRIT_TRY(take_rows(c, s, err));
     s->last = PQntuples(s->result) < FETCH;
     return WRIT_DONE;
 }
@@ -461,7 +479,7 @@ reset(struct writ_sql_statement *base)
 
     PQclear(s->result);
     s->result = NULL;
-    s->last = false;
+    s->asked = s->last = false;
     unbind(s);
     close_cursor(connection_of(base->sql), s);
 }
@@ -499,20 +517,40 @@ start(struct connection *c, struct statement *s, struct writ_err *err)
     if (s->many) {
         return open_cursor(c, s, err);
     }
+    s->asked = true;
     WRIT_TRY(queue_statement(c, s, WRIT_SQL_PIPELINE_QUERY, err));
-    WRIT_TRY(writ_sql_pipeline_settle(&c->line, err));
-    s->row = 0;
-    s->last = true;
-    return WRIT_DONE;
+    return take_rows(c, s, err);
+}
+
+static writ_result
+ask(struct writ_sql_statement *base, struct writ_err *err)
+{
+    struct connection *c = connection_of(base->sql);
+    struct statement *s = statement_of(base);
+    struct writ_err why = {0};
+    writ_result result;
+
+    if (!c->open || s->many || s->asked || s->result != NULL) { /* keeps (1) */
+        return WRIT_DONE;
+    }
+    result = usable(c, &why);
+    if (writ_is_ok(result)) {
+        s->asked = true;
+        result = queue_statement(c, s, WRIT_SQL_PIPELINE_QUERY, &why);
+    }
+    return note(c, result, &why, err);
 }
 
 static WRIT_RESULT
 advance(struct connection *c, struct statement *s, struct writ_err *err)
 {
-    if (s->result == NULL) {
+    if (s->result == NULL && !s->asked) {
         WRIT_TRY(revive(c, err));
     }
     WRIT_TRY(usable(c, err));
+    if (s->asked) {
+        return take_rows(c, s, err);
+    }
     if (s->result == NULL) {
         return start(c, s, err);
     }
@@ -781,6 +819,7 @@ static const struct writ_sql_engine engine = {
     .bind_bytes = bind_bytes,
     .bind_null = bind_null,
     .step = step,
+    .ask = ask,
     .run = run,
     .reset = reset,
     .get_int = get_int,

@@ -1,6 +1,7 @@
-/* Records come in parts of whole groups, which are read whole. The bodies of a part go into a copy
- * of the tree first; when its root is the signed one, the records are taken one after another, and
- * the tree with them. Nothing is read meanwhile that a lost connection could interrupt. */
+/* Records come in parts of whole groups, which are read whole, in one round trip. The bodies of a
+ * part go into a copy of the tree first; when its root is the signed one, the records are taken one
+ * after another, and the tree with them. Nothing is read meanwhile that a lost connection could
+ * interrupt. */
 #include "store/start/catch_up.h"
 
 #include "store/disk/lines.h"
@@ -38,6 +39,33 @@ struct catching {
 
 /* ---- a part ---- */
 
+/* The queries of a part, in the order in which they are read. */
+static const enum writ_statement queries[] = {
+    WRIT_SQL_HEADS_NEXT, WRIT_SQL_BODIES_NEXT, WRIT_SQL_BOUNDARIES_NEXT, WRIT_SQL_RECORDS_NEXT};
+
+WRIT_RESULT
+writ_catch_up_ask(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    uint64_t leaf = ledger->log.next_leaf, heads = PART_HEADS;
+
+    ledger->fleet.asked = true;
+    WRIT_TRY(writ_disk_ask(disk, WRIT_SQL_HEADS_NEXT, err, "uu", leaf, heads));
+    WRIT_TRY(writ_disk_ask(disk, WRIT_SQL_BODIES_NEXT, err, "uu", leaf, heads));
+    WRIT_TRY(writ_disk_ask(
+        disk, WRIT_SQL_BOUNDARIES_NEXT, err, "uuu", leaf, heads, ledger->fleet.boundary));
+    return writ_disk_ask(disk, WRIT_SQL_RECORDS_NEXT, err, "uu", leaf, heads);
+}
+
+void
+writ_catch_up_end(struct writ_ledger *ledger)
+{
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        writ_disk_end(&ledger->disk, queries[i]);
+    }
+    ledger->fleet.asked = false;
+}
+
 static WRIT_RESULT
 add_head(struct catching *c)
 {
@@ -62,8 +90,7 @@ read_heads(struct catching *c)
 {
     struct writ_disk *disk = &c->ledger->disk;
     bool row = false;
-    writ_result result = writ_disk_query(disk, WRIT_SQL_HEADS_NEXT, &row, c->err, "uu",
-        c->ledger->log.next_leaf, (uint64_t)PART_HEADS);
+    writ_result result = writ_disk_next(disk, WRIT_SQL_HEADS_NEXT, &row, c->err);
 
     c->heads_n = 0;
     while (writ_is_ok(result) && row) {
@@ -72,7 +99,6 @@ read_heads(struct catching *c)
             result = writ_disk_next(disk, WRIT_SQL_HEADS_NEXT, &row, c->err);
         }
     }
-    writ_disk_end(disk, WRIT_SQL_HEADS_NEXT);
     WRIT_TRY(result);
     if (c->heads_n == 0) {
         CONTRADICTS(c, "the records after %llu have no checkpoint: see `writ ledger verify`",
@@ -96,8 +122,7 @@ read_bodies(struct catching *c)
     struct writ_disk *disk = &c->ledger->disk;
     uint64_t leaf = c->heads[0].leaf;
     bool row = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_BODIES_NEXT, &row, c->err, "uu", leaf, part_end(c));
+    writ_result result = writ_disk_next(disk, WRIT_SQL_BODIES_NEXT, &row, c->err);
 
     writ_buf_clear(&c->bodies);
     while (writ_is_ok(result) && row && leaf < part_end(c)) {
@@ -111,7 +136,6 @@ read_bodies(struct catching *c)
         writ_buf_byte(&c->bodies, '\n');
         result = writ_disk_next(disk, WRIT_SQL_BODIES_NEXT, &row, c->err);
     }
-    writ_disk_end(disk, WRIT_SQL_BODIES_NEXT);
     WRIT_TRY(result);
     if (leaf != part_end(c)) {
         CONTRADICTS(
@@ -194,8 +218,7 @@ take_boundaries(struct catching *c)
 {
     struct writ_disk *disk = &c->ledger->disk;
     bool row = false;
-    writ_result result = writ_disk_query(
-        disk, WRIT_SQL_BOUNDARIES_NEXT, &row, c->err, "uu", c->ledger->fleet.boundary, part_end(c));
+    writ_result result = writ_disk_next(disk, WRIT_SQL_BOUNDARIES_NEXT, &row, c->err);
 
     while (writ_is_ok(result) && row) {
         result = take_boundary(c);
@@ -203,13 +226,12 @@ take_boundaries(struct catching *c)
             result = writ_disk_next(disk, WRIT_SQL_BOUNDARIES_NEXT, &row, c->err);
         }
     }
-    writ_disk_end(disk, WRIT_SQL_BOUNDARIES_NEXT);
     return result;
 }
 
 /* ---- records ---- */
 
-/* A review that another gateway opened is loaded after the part. */
+/* A review that another gateway opened is loaded when all records are taken, as it is then. */
 static WRIT_RESULT
 take_review(struct catching *c, const struct writ_row *row)
 {
@@ -321,15 +343,14 @@ take_row(struct catching *c, size_t *head, struct writ_view *bodies)
 }
 
 static WRIT_RESULT
-take_rows(struct catching *c)
+take_records(struct catching *c)
 {
     struct writ_disk *disk = &c->ledger->disk;
     bool row = false;
     struct writ_view bodies = writ_buf_view(&c->bodies);
     size_t head = 0;
 
-    WRIT_TRY(writ_disk_query(
-        disk, WRIT_SQL_RECORDS_NEXT, &row, c->err, "uu", c->ledger->log.next_leaf, part_end(c)));
+    WRIT_TRY(writ_disk_next(disk, WRIT_SQL_RECORDS_NEXT, &row, c->err));
     while (row) {
         WRIT_TRY(take_row(c, &head, &bodies));
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_RECORDS_NEXT, &row, c->err));
@@ -339,15 +360,6 @@ take_rows(struct catching *c)
             (unsigned long long)c->ledger->log.next_leaf);
     }
     return WRIT_DONE;
-}
-
-static WRIT_RESULT
-take_records(struct catching *c)
-{
-    writ_result result = take_rows(c);
-
-    writ_disk_end(&c->ledger->disk, WRIT_SQL_RECORDS_NEXT);
-    return result;
 }
 
 /* ---- reviews that others opened ---- */
@@ -439,14 +451,25 @@ follow(struct catching *c)
 }
 
 static WRIT_RESULT
-catch_part(struct catching *c)
+take_part(struct catching *c)
 {
+    if (!c->ledger->fleet.asked) {
+        WRIT_TRY(writ_catch_up_ask(c->ledger, c->err));
+    }
     WRIT_TRY(read_heads(c));
     WRIT_TRY(read_bodies(c));
     WRIT_TRY(check_signed(c));
     WRIT_TRY(take_boundaries(c));
-    WRIT_TRY(take_records(c));
-    return follow(c);
+    return take_records(c);
+}
+
+static writ_result
+catch_part(struct catching *c)
+{
+    writ_result result = take_part(c);
+
+    writ_catch_up_end(c->ledger);
+    return result;
 }
 
 WRIT_RESULT
@@ -468,11 +491,11 @@ writ_catch_up(struct writ_ledger *ledger, uint64_t size, struct writ_err *err)
     if (c->arena == NULL) {
         result = writ_fail(err, WRIT_E_NOMEM, "no memory to follow the other gateways");
     }
-    if (writ_is_ok(result)) {
-        result = follow(c);
-    }
     while (writ_is_ok(result) && ledger->log.next_leaf < size) {
         result = catch_part(c);
+    }
+    if (writ_is_ok(result)) {
+        result = follow(c);
     }
     writ_arena_free(c->arena);
     writ_buf_wipe(&c->note);

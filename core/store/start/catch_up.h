@@ -4,9 +4,15 @@
 
 #include "store/write/store.h"
 
+/** In a transaction: sends the queries for the next part ahead, so that it arrives with the answer
+ * to what was sent before. WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_catch_up_ask(struct writ_ledger *ledger, struct writ_err *err);
+/** Forgets what was sent ahead and not taken. */
+void writ_catch_up_end(struct writ_ledger *ledger);
+
 /**
- * Takes the records up to `size` into the memory, in the turn of this gateway. Each part is
- * compared with the checkpoint that its gateway signed before anything of it is taken.
+ * Takes the records up to `size` into the memory, in a transaction that sees those and no more.
+ * Each part is compared with the checkpoint that its gateway signed before anything of it is taken.
  *
  * @return WRIT_OK
  *         WRIT_E_MISMATCH  the records do not continue those in memory

@@ -28,6 +28,8 @@
 #define CLAIMS_SLICE   1000    /* rows of claims that have passed, deleted at a time */
 #define ENDS_SLICE     256     /* calls of the dead that get their end at a time */
 #define CLAIMS_AT_ONCE 256     /* rows of claims, added by one statement */
+#define FAR            1024    /* records that a turn should not have to take */
+#define FAR_TRIES      8       /* then it takes them all the same */
 #define LIVE_MAX       4096    /* gateways */
 #define TEXTS_MAX      4096    /* bytes of the names of a gateway and its policy */
 
@@ -162,7 +164,7 @@ is_behind(struct writ_ledger *ledger, const struct coordinator *seen, struct wri
 }
 
 static WRIT_RESULT
-bring_up_to_date(struct writ_ledger *ledger, const struct coordinator *seen, struct writ_err *err)
+take(struct writ_ledger *ledger, const struct coordinator *seen, struct writ_err *err)
 {
     struct writ_ledger_fleet *fleet = &ledger->fleet;
 
@@ -180,17 +182,32 @@ bring_up_to_date(struct writ_ledger *ledger, const struct coordinator *seen, str
     return WRIT_DONE;
 }
 
-/* Begins a transaction and waits for the turn. */
+static writ_result
+bring_up_to_date(struct writ_ledger *ledger, const struct coordinator *seen, struct writ_err *err)
+{
+    writ_result result = take(ledger, seen, err);
+
+    writ_catch_up_end(ledger);
+    return result;
+}
+
+/* Begins a transaction and waits for the turn. What others wrote comes in the same round trip, if
+ * there are any. */
 static WRIT_RESULT
 lock(struct writ_ledger *ledger, uint64_t epoch, struct coordinator *ret, struct writ_err *err)
 {
     int64_t asked_us = writ_clock_boot_us(); /* keeps (3) */
 
+    writ_catch_up_end(ledger); /* of a turn that failed */
     WRIT_TRY(writ_disk_begin(&ledger->disk, err));
     ledger->turn.inside = true;
     /* a gateway that stands still in its turn loses it before the others give up */
     WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_TURN_LOCK, err, "i",
         ledger->options.lease_us / LEASE_STILL / US_PER_MS));
+    WRIT_TRY(writ_disk_ask(&ledger->disk, WRIT_SQL_TURN_SEE, err, "u", epoch));
+    if (ledger->fleet.figures.live > 1) {
+        WRIT_TRY(writ_catch_up_ask(ledger, err));
+    }
     WRIT_TRY(see(ledger, epoch, ret, err));
     ledger->fleet.asked_us = asked_us;
     return WRIT_DONE;
@@ -215,6 +232,40 @@ heed(struct writ_ledger *ledger, writ_result result, struct writ_err *err)
     return (writ_result){WRIT_E_IO};
 }
 
+/* Outside of a turn: takes what others have written until now, while they go on. */
+static writ_result
+look(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct coordinator seen;
+    writ_result result;
+
+    writ_catch_up_end(ledger);
+    result = writ_sql_begin(ledger->disk.sql, WRIT_SQL_READ, err);
+    if (writ_is_ok(result)) {
+        result = see(ledger, ledger->fleet.epoch, &seen, err);
+    }
+    if (writ_is_ok(result)) {
+        result = bring_up_to_date(ledger, &seen, err);
+    }
+    writ_sql_rollback(ledger->disk.sql);
+    return heed(ledger, result, err);
+}
+
+/* As lock; a gateway that is far behind gives the turn back first, and catches up outside of it. */
+static writ_result
+lock_when_near(
+    struct writ_ledger *ledger, uint64_t epoch, struct coordinator *ret, struct writ_err *err)
+{
+    for (int tries = 0;; tries++) {
+        WRIT_TRY(lock(ledger, epoch, ret, err));
+        if (tries == FAR_TRIES || ret->size <= ledger->log.next_leaf + FAR) {
+            return WRIT_DONE;
+        }
+        writ_turn_leave(ledger);
+        WRIT_TRY(look(ledger, err));
+    }
+}
+
 static writ_result add_epoch(struct writ_ledger *ledger, struct writ_err *err);
 
 static writ_result
@@ -227,7 +278,7 @@ enter(struct writ_ledger *ledger, struct writ_err *err)
         result = add_epoch(ledger, err);
     }
     if (writ_is_ok(result)) {
-        result = lock(ledger, ledger->fleet.epoch, &seen, err);
+        result = lock_when_near(ledger, ledger->fleet.epoch, &seen, err);
     }
     if (writ_is_ok(result) && ledger->fleet.epoch != 0 && !seen.live) {
         ledger->fleet.epoch = 0;
@@ -657,7 +708,7 @@ add_epoch(struct writ_ledger *ledger, struct writ_err *err)
 {
     uint64_t epoch = 0, slot = 0;
     struct coordinator seen;
-    writ_result result = lock(ledger, 0, &seen, err);
+    writ_result result = lock_when_near(ledger, 0, &seen, err);
 
     if (writ_is_ok(result)) {
         result = bring_up_to_date(ledger, &seen, err);
@@ -807,9 +858,11 @@ work(struct writ_ledger *ledger, int64_t now_us, struct writ_err *err)
     if (now_us - fleet->tended_us < ledger->options.lease_us / LEASE_PARTS) {
         WRIT_TRY(connect(ledger, err));
         WRIT_TRY(see(ledger, fleet->epoch, &seen, err));
-        if (seen.changes != fleet->changes || !seen.live) {
+        if (!seen.live) {
             WRIT_TRY(writ_turn_enter(ledger, err));
             writ_turn_leave(ledger);
+        } else if (seen.changes != fleet->changes) {
+            WRIT_TRY(look(ledger, err));
         }
         return tell_heard(ledger, err);
     }

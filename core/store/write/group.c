@@ -6,7 +6,7 @@
 #include "store/write/turn.h"
 
 /* nodes above all records of a group that one record can complete */
-#define NODES_MORE ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
+#define NODES_MORE   ((size_t)WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
 #define ROWS_MAX     3 /* of one entry: a deny, its outcome, and the end of its review */
 #define ROWS_AT_ONCE ((size_t)32 * WRIT_DISK_ROWS)
 

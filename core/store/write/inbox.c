@@ -118,6 +118,18 @@ wait_for_work(struct writ_inbox *inbox, int64_t most_us)
     }
 }
 
+/* Under mutex. */
+static struct writ_entry *
+take_all(struct writ_inbox *inbox)
+{
+    struct writ_entry *list = inbox->queue;
+
+    inbox->queue = NULL;
+    inbox->queue_end = &inbox->queue;
+    inbox->queued = 0;
+    return list;
+}
+
 struct writ_entry *
 writ_inbox_take(struct writ_inbox *inbox, int64_t most_us, bool *ret_closing)
 {
@@ -125,13 +137,21 @@ writ_inbox_take(struct writ_inbox *inbox, int64_t most_us, bool *ret_closing)
 
     (void)pthread_mutex_lock(&inbox->mutex);
     wait_for_work(inbox, most_us);
-    list = inbox->queue;
-    inbox->queue = NULL;
-    inbox->queue_end = &inbox->queue;
-    inbox->queued = 0;
+    list = take_all(inbox);
     *ret_closing = inbox->closing;
     (void)pthread_mutex_unlock(&inbox->mutex);
     return list;
+}
+
+void
+writ_inbox_take_more(struct writ_inbox *inbox, struct writ_entry **list)
+{
+    while (*list != NULL) {
+        list = &(*list)->next;
+    }
+    (void)pthread_mutex_lock(&inbox->mutex);
+    *list = take_all(inbox);
+    (void)pthread_mutex_unlock(&inbox->mutex);
 }
 
 struct writ_ledger_keys *
