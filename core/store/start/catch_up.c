@@ -30,6 +30,7 @@ struct catching {
     size_t heads_n;
     struct writ_buf note;   /* the checkpoint of the last of them */
     struct writ_buf bodies; /* of the part, one per line */
+    struct writ_buf leaves; /* their digests in the tree (struct writ_digest) */
     struct writ_buf nodes;
     struct writ_arena *arena; /* one record */
     struct writ_err *err;
@@ -156,14 +157,36 @@ next_body(struct writ_view *bodies)
 }
 
 static WRIT_RESULT
-grow(struct catching *c, struct writ_tree_edge *edge, struct writ_view body)
+grow(struct catching *c, struct writ_tree_edge *edge, const struct writ_digest *leaf)
 {
-    struct writ_digest leaf;
-
     writ_buf_clear(&c->nodes);
-    WRIT_TRY(writ_tree_leaf(body, &leaf, c->err));
-    WRIT_TRY(writ_tree_grow(edge, &leaf, &c->nodes, c->err));
+    WRIT_TRY(writ_tree_grow(edge, leaf, &c->nodes, c->err));
     return writ_buf_check(&c->nodes, c->err);
+}
+
+/* Digests each body of the part. */
+static WRIT_RESULT
+digest_bodies(struct catching *c)
+{
+    struct writ_view bodies = writ_buf_view(&c->bodies);
+
+    writ_buf_clear(&c->leaves);
+    for (uint64_t leaf = c->heads[0].leaf; leaf < part_end(c); leaf++) {
+        struct writ_digest digest;
+
+        WRIT_TRY(writ_tree_leaf(next_body(&bodies), &digest, c->err));
+        writ_buf_put(&c->leaves, writ_view((const char *)&digest, sizeof digest));
+    }
+    return writ_buf_check(&c->leaves, c->err);
+}
+
+/* The digest of a body of the part. */
+static const struct writ_digest *
+digest_of(const struct catching *c, uint64_t leaf)
+{
+    const struct writ_digest *all = (const struct writ_digest *)(const void *)c->leaves.ptr;
+
+    return &all[leaf - c->heads[0].leaf];
 }
 
 /* The records of the part are those that its gateways signed. */
@@ -172,12 +195,12 @@ check_signed(struct catching *c)
 {
     struct writ_ledger *ledger = c->ledger;
     struct writ_tree_edge edge = ledger->log.edge;
-    struct writ_view bodies = writ_buf_view(&c->bodies);
     struct writ_checkpoint checkpoint = {0};
     struct writ_digest root;
 
+    WRIT_TRY(digest_bodies(c));
     for (uint64_t leaf = c->heads[0].leaf; leaf < part_end(c); leaf++) {
-        WRIT_TRY(grow(c, &edge, next_body(&bodies)));
+        WRIT_TRY(grow(c, &edge, digest_of(c, leaf)));
     }
     WRIT_TRY(
         writ_heads_believe(&ledger->trust, writ_buf_view(&c->note), true, &checkpoint, c->err));
@@ -287,7 +310,7 @@ take_record(struct catching *c, const struct writ_row *row, const struct writ_sa
 {
     struct writ_ledger *ledger = c->ledger;
 
-    WRIT_TRY(grow(c, &ledger->log.edge, row->body));
+    WRIT_TRY(grow(c, &ledger->log.edge, digest_of(c, row->leaf)));
     ledger->log.next_leaf = row->leaf + 1;
     ledger->fleet.figures.taken++;
     ledger->log.edge_us = row->time_us;
@@ -486,6 +509,7 @@ writ_catch_up(struct writ_ledger *ledger, uint64_t size, struct writ_err *err)
     c->taking = writ_taking_now(ledger, err);
     c->note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     c->bodies = writ_buf_make(PART_HEADS * (size_t)WRIT_STORE_BODIES_MAX);
+    c->leaves = writ_buf_make(SIZE_MAX / 2);
     c->nodes = writ_buf_make(NODES_MAX);
     c->arena = writ_arena_new(RECORD_ARENA);
     if (c->arena == NULL) {
@@ -500,6 +524,7 @@ writ_catch_up(struct writ_ledger *ledger, uint64_t size, struct writ_err *err)
     writ_arena_free(c->arena);
     writ_buf_wipe(&c->note);
     writ_buf_wipe(&c->bodies);
+    writ_buf_wipe(&c->leaves);
     writ_buf_wipe(&c->nodes);
     writ_free(c);
     return result;
