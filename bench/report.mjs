@@ -22,8 +22,10 @@ export function summary(samples, connections, targets) {
       const to = (other, name) => (other(0) ? spread(own.map(s => s[name] / other(s.round)[name])) : null);
       const was = round => samples.find(
         s => s.conns === conns && s.round === round && s.target === `was_${target}`);
-      const untraced = round => samples.find(
-        s => s.conns === conns && s.round === round && s.target === 'governed');
+      const of = name => round => samples.find(
+        s => s.conns === conns && s.round === round && s.target === name);
+      const untraced = of('governed');
+      const fleet = ['shared', 'pair', 'trio'].includes(target);
       rows.push({
         conns, target,
         rps: spread(own.map(s => s.rps)),
@@ -37,6 +39,9 @@ export function summary(samples, connections, targets) {
         was_cpu_ratio: to(was, 'cpu_us'),
         untraced_ratio: target === 'traced' ? to(untraced, 'rps') : null,
         untraced_cpu_ratio: target === 'traced' ? to(untraced, 'cpu_us') : null,
+        local_ratio: fleet ? to(of('governed'), 'rps') : null,
+        one_ratio: fleet ? to(of('shared'), 'rps') : null,
+        per_cpu_s: spread(own.map(s => 1e6 / s.cpu_us)),
       });
     }
   }
@@ -54,6 +59,7 @@ const NAMES = {
   traced: 'gateway, governing, with telemetry',
   shared: 'gateway, governing, PostgreSQL',
   pair: 'two gateways, governing, PostgreSQL',
+  trio: 'three gateways, governing, PostgreSQL',
   was_pass: 'the other program, passing',
   was_governed: 'the other program, governing',
 };
@@ -63,6 +69,8 @@ function head(about) {
   const signature = about.signature_us
     ? `- one ES256 signature, alone on core ${about.core} (\`openssl speed ecdsap256\`, after each round): ${range(about.signature_us, 1)} us\n`
     : '';
+  const share = about.share
+    ? `- each measured program with its processes is held to ${about.share} % of a processor (cgroup quota)\n` : '';
   const notes = about.quick ? '\nA smoke test of a few seconds: the figures say nothing.\n' : '';
   return `# Side by side with nginx
 ${notes}
@@ -73,7 +81,7 @@ Written by \`bench/run\` on ${about.date}; [README.md](README.md) says what is m
 - ${about.rounds} alternating rounds of ${about.seconds} s each; load average ${about.load_before.toFixed(1)} before, ${about.load_after.toFixed(1)} after
 - the host took ${percent(about.stolen.median)} % of the processors' time (${percent(about.stolen.least)}-${percent(about.stolen.most)}) while it was measured
 - resident before the first request: nginx ${mib(about.resident_kib.nginx)} MiB, gateway ${mib(about.resident_kib.writ)} MiB
-${signature}
+${signature}${share}
 Each cell is the median of the rounds and, in brackets, the least and the most. A ratio is taken
 within its round.
 
@@ -113,6 +121,24 @@ The same with traces and logs of every request, to the gateway without telemetry
   return text;
 }
 
+function shared(rows) {
+  if (rows.length === 0) return '';
+  let text = `
+## PostgreSQL
+
+Gateways whose ledger is on PostgreSQL, to the one with SQLite and to one on PostgreSQL: within each round. A CPU second
+is one of the gateways' own processes, without the database's.
+
+| connections | | requests/s to SQLite | requests/s to one gateway | requests per CPU second |
+|---|---|---|---|---|
+`;
+  for (const row of rows) {
+    text += `| ${row.conns} | ${NAMES[row.target]} | ${range(row.local_ratio, 2)} | ${range(row.one_ratio, 2)} ` +
+      `| ${range(row.per_cpu_s, 0)} |\n`;
+  }
+  return text;
+}
+
 export function markdown(about, rows) {
   let text = head(about);
   text += '| connections | | requests/s to nginx | CPU to nginx | CPU us per request | requests/s ' +
@@ -122,6 +148,7 @@ export function markdown(about, rows) {
       `| ${range(row.cpu_us, 1)} | ${range(row.rps, 0)} | ${(row.p50_us.median / 1000).toFixed(2)} ` +
       `| ${(row.p99_us.median / 1000).toFixed(2)} | ${mib(row.resident_kib)} |\n`;
   }
+  text += shared(rows.filter(row => row.local_ratio || row.one_ratio));
   text += traced(rows.filter(row => row.untraced_ratio));
   text += compared(about, rows.filter(row => row.was_ratio));
   return `${text}\n![requests per second as a part of nginx's, and CPU per request](report.svg)\n`;

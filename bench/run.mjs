@@ -6,7 +6,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes, createHash } from 'node:crypto';
 import {
-  closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync,
+  closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmdirSync, rmSync,
   writeFileSync,
 } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
@@ -20,18 +20,25 @@ import { startCluster } from '../tests/support/js/postgres.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 // The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry,
-// `shared` the same with its ledger on PostgreSQL, which `second` shares: `pair` measures both at once.
+// `shared` the same with its ledger on PostgreSQL, which `second` and `third` share: `pair` and `trio` measure two and
+// three at once.
 const TARGETS = {
   nginx: { server: 'nginx' },
   pass: { server: 'writ' },
   governed: { server: 'writ', governed: true },
   traced: { server: 'traced', governed: true },
   shared: { server: 'shared', governed: true },
-  pair: { server: 'shared', second: 'second', governed: true },
+  pair: { server: 'shared', others: ['second'], governed: true },
+  trio: { server: 'shared', others: ['second', 'third'], governed: true },
   was_pass: { server: 'was' },
   was_governed: { server: 'was', governed: true },
 };
-const SHARED = ['shared', 'second']; // gateways of one ledger
+const SHARED = ['shared', 'second', 'third']; // gateways of one ledger
+const STORES = { sqlite: 'nginx,pass,governed', postgresql: 'nginx,governed,shared,pair' }; // their targets
+// PostgreSQL's own defaults, in place of those of a test
+const DATABASE = { shared_buffers: '128MB', max_wal_size: '1GB', min_wal_size: '80MB' };
+const CGROUPS = '/sys/fs/cgroup';
+const PERIOD_US = 100000; // of a share of a processor
 const TOOLS = 20;
 const BODY_BYTES = 700;
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Echo: hello"}]}}';
@@ -46,16 +53,22 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '1,16,64,256' },
-    targets: { type: 'string', default: 'nginx,pass,governed' },
+    store: { type: 'string', default: 'sqlite' },
+    targets: { type: 'string' },
+    share: { type: 'string' },
     core: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--targets=nginx,pass,governed,traced,shared,pair] [--core=0] [--writ=PROGRAM] [--against=PROGRAM]\n' +
-    '    [--out=bench] [--work=build]');
+    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,traced,shared,pair,trio] [--share=PERCENT]\n' +
+    '    [--core=0] [--writ=PROGRAM] [--against=PROGRAM] [--out=bench] [--work=build]');
   process.exit(0);
+}
+if (!STORES[options.store]) {
+  console.error('bench/run: --store is sqlite or postgresql');
+  process.exit(2);
 }
 for (const program of [options.writ, options.against]) {
   if (program && !existsSync(program)) {
@@ -67,7 +80,7 @@ const quick = options.quick;
 const rounds = quick ? 1 : Number(options.rounds);
 const seconds = quick ? 1 : Number(options.seconds);
 const connections = (quick ? '1,16' : options.connections).split(',').map(Number);
-const named = options.targets.split(',');
+const named = (options.targets ?? STORES[options.store]).split(',');
 const compared = options.against ? named.filter(target => TARGETS[`was_${target}`]) : [];
 const targets = [...named, ...compared.map(target => `was_${target}`)];
 const core = Number(options.core);
@@ -75,6 +88,7 @@ const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
 
 const sleep = ms => new Promise(done => setTimeout(done, ms));
 const children = [];
+const shares = []; // folders of cgroups
 const ends = []; // of what else was started
 
 // ---- processes
@@ -90,7 +104,25 @@ function start(name, onCore, argv, work) {
     }
   });
   children.push(child);
+  if (options.share && name !== 'upstream') hold(name, child.pid);
   return child.pid; // taskset becomes the program
+}
+
+// Holds a process, with those that it starts, to its share of a processor: cpu.max of cgroups version 2, or the quota
+// of version 1.
+function hold(name, pid) {
+  const v2 = existsSync(join(CGROUPS, 'cgroup.controllers'));
+  const folder = join(CGROUPS, v2 ? '' : 'cpu', `writ-bench-${process.pid}-${name}`);
+  const quota = Math.round(PERIOD_US * Number(options.share) / 100);
+  mkdirSync(folder);
+  shares.push(folder);
+  if (v2) {
+    writeFileSync(join(folder, 'cpu.max'), `${quota} ${PERIOD_US}`);
+  } else {
+    writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US));
+    writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quota));
+  }
+  writeFileSync(join(folder, 'cgroup.procs'), String(pid));
 }
 
 async function stopAll() {
@@ -100,7 +132,9 @@ async function stopAll() {
     const gone = new Promise(done => child.once('exit', done));
     child.kill('SIGTERM');
     await Promise.race([gone, sleep(5000).then(() => child.kill('SIGKILL'))]);
+    await gone;
   }
+  for (const folder of shares) rmdirSync(folder);
 }
 
 async function waitUntil(url, name) {
@@ -166,19 +200,22 @@ function gatewayConfig(work, ports, server, token) {
   };
 }
 
-function startGateway(under, program, ports, server, token, firstPid) {
+// A gateway that joins others trusts their keys, and they trust its own: `peers` has their processes by name.
+function startGateway(under, program, ports, server, token, peers = {}) {
   const work = join(under, server);
   const file = join(work, 'writ.yaml');
   mkdirSync(work);
   writeFileSync(file, JSON.stringify(gatewayConfig(work, ports, server, token), null, 1));
   const keys = join(work, 'keys');
   execFileSync(program, ['keys', 'new', '--dir', keys]);
-  if (server === 'second') {
-    for (const [one, other] of [['shared', 'second'], ['second', 'shared']]) {
-      execFileSync(program, ['keys', 'trust', '--dir', join(under, one, 'keys'), join(under, other, 'keys/keys.json')]);
-    }
-    process.kill(firstPid, 'SIGHUP'); // it takes the keys of the second
-  } else {
+  const trust = (one, other) =>
+    execFileSync(program, ['keys', 'trust', '--dir', join(under, one, 'keys'), join(under, other, 'keys/keys.json')]);
+  for (const [peer, pid] of Object.entries(peers)) {
+    trust(peer, server);
+    trust(server, peer);
+    process.kill(pid, 'SIGHUP'); // it takes the new keys
+  }
+  if (Object.keys(peers).length === 0) {
     execFileSync(program, ['ledger', 'init', server === 'shared' ? ports.database : join(work, 'ledger.db')]);
   }
   return start(server, core, [program, 'serve', file], work);
@@ -204,7 +241,7 @@ function listBody() {
 
 let runs = 0;
 
-const serversOf = target => [TARGETS[target].server, TARGETS[target].second].filter(Boolean);
+const serversOf = target => [TARGETS[target].server, ...(TARGETS[target].others ?? [])];
 
 function wrk(work, ports, token, target, server, conns, duration) {
   const { governed } = TARGETS[target];
@@ -360,7 +397,7 @@ function about() {
     kernel: release(),
     cpu: `${cpus().length} x ${cpus()[0].model}`,
     load_before: loadavg()[0],
-    core, otherCore, rounds, seconds, quick,
+    core, otherCore, rounds, seconds, quick, share: options.share,
   };
 }
 
@@ -374,6 +411,7 @@ async function main() {
     traced: await reservePort(), traced_admin: await reservePort(),
     shared: await reservePort(), shared_admin: await reservePort(),
     second: await reservePort(), second_admin: await reservePort(),
+    third: await reservePort(), third_admin: await reservePort(),
   };
   const about_ = about();
   try {
@@ -389,12 +427,16 @@ async function main() {
       writ: startGateway(work, options.writ, ports, 'writ', token),
     };
     if (targets.includes('traced')) pids.traced = startGateway(work, options.writ, ports, 'traced', token);
-    if (targets.includes('shared') || targets.includes('pair')) {
-      const cluster = await startCluster({ after: end => ends.push(end) }); // fsync on
-      ports.database = cluster.uri();
-      pids.shared = startGateway(work, options.writ, ports, 'shared', token);
-      await waitUntil(`http://127.0.0.1:${ports.shared_admin}/readyz`, 'shared');
-      if (targets.includes('pair')) pids.second = startGateway(work, options.writ, ports, 'second', token, pids.shared);
+    const members = SHARED.filter(server => targets.some(target => serversOf(target).includes(server)));
+    if (members.length > 0) {
+      const cluster = await startCluster({ after: end => ends.push(end) },
+        { parent: resolve(options.work), settings: DATABASE }); // fsync on
+      ports.database = cluster.socketUri;
+      const peers = {};
+      for (const server of members) {
+        pids[server] = peers[server] = startGateway(work, options.writ, ports, server, token, { ...peers });
+        await waitUntil(`http://127.0.0.1:${ports[`${server}_admin`]}/readyz`, server);
+      }
     }
     if (options.against) pids.was = startGateway(work, options.against, ports, 'was', token);
     await waitUntil(`http://127.0.0.1:${ports.upstream}/`, 'upstream');

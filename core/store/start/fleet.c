@@ -169,6 +169,7 @@ take(struct writ_ledger *ledger, const struct coordinator *seen, struct writ_err
     struct writ_ledger_fleet *fleet = &ledger->fleet;
 
     WRIT_TRY(is_behind(ledger, seen, err));
+    fleet->followed = fleet->followed || seen->size > ledger->log.next_leaf;
     if (seen->size > ledger->log.next_leaf || fleet->opened.len > 0 || fleet->erased) {
         WRIT_TRY(writ_catch_up(ledger, seen->size, err));
         WRIT_TRY(is_behind(ledger, seen, err));
@@ -205,7 +206,7 @@ lock(struct writ_ledger *ledger, uint64_t epoch, struct coordinator *ret, struct
     WRIT_TRY(writ_disk_run(&ledger->disk, WRIT_SQL_TURN_LOCK, err, "i",
         ledger->options.lease_us / LEASE_STILL / US_PER_MS));
     WRIT_TRY(writ_disk_ask(&ledger->disk, WRIT_SQL_TURN_SEE, err, "u", epoch));
-    if (ledger->fleet.figures.live > 1) {
+    if (ledger->fleet.followed) {
         WRIT_TRY(writ_catch_up_ask(ledger, err));
     }
     WRIT_TRY(see(ledger, epoch, ret, err));
@@ -562,7 +563,10 @@ renew(struct writ_ledger *ledger, struct live *live, struct writ_err *err)
     if (writ_is_ok(result)) {
         result = read_live(ledger, live, err);
     }
-    ledger->fleet.figures.live = writ_is_ok(result) ? live->n : ledger->fleet.figures.live;
+    if (writ_is_ok(result)) {
+        ledger->fleet.figures.live = live->n;
+        ledger->fleet.followed = live->n > 1;
+    }
     return writ_turn_finish(ledger, result, err);
 }
 

@@ -215,6 +215,7 @@ struct writ_ledger_fleet {
     uint64_t changes;               /* of the coordinator, as the memory knows it */
     uint64_t waits;                 /* the last of them that changed a wait */
     uint64_t boundary;              /* the highest number of a run that is on disk */
+    bool followed;                  /* others are live, or have written since that was read */
     bool asked;                     /* the next part was sent for: catch_up.h */
     bool torn;                      /* a record of another gateway was taken in part */
     bool heard;                     /* a fact was taken, and the row of this gateway does not say so

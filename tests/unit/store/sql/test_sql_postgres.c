@@ -3,6 +3,7 @@
 #include "support/store/cluster.h"
 #include "support/unit.h"
 
+#include "store/sql/sql_array.h"
 #include "store/sql/sql_postgres.h"
 
 #include <poll.h>
@@ -238,6 +239,114 @@ proxy_end(struct proxy *proxy)
 }
 
 /* ---- lost connections ---- */
+
+START_TEST(query_asked_for_ahead_gives_its_rows_later)
+{
+    struct writ_sql *sql = fresh();
+    struct writ_sql_statement *insert = prepared(sql, "INSERT INTO t(k, v) VALUES(?, ?)");
+    struct writ_sql_statement *one = prepared(sql, "SELECT k FROM t ORDER BY k");
+    struct writ_sql_statement *other = prepared(sql, "SELECT CAST(? AS BIGINT)");
+    struct writ_err err = {0};
+    bool row = false;
+
+    ck_assert_ok(writ_sql_ask(one, &err)); /* outside of a transaction it is not sent */
+    ck_assert_ok(writ_sql_begin(sql, WRIT_SQL_WRITE, &err));
+    ck_assert_ok(put(insert, 1, WRIT_LIT("a"), &err));
+    ck_assert_ok(writ_sql_ask(one, &err));
+    ck_assert_ok(put(insert, 2, WRIT_LIT("b"), &err)); /* after the query */
+    writ_sql_bind_int(other, 1, 7);
+    ck_assert_ok(writ_sql_ask(other, &err));
+    ck_assert_ok(writ_sql_step(other, &row, &err));
+    ck_assert(row);
+    ck_assert_int_eq(writ_sql_int(other, 0), 7);
+    ck_assert_ok(writ_sql_step(one, &row, &err));
+    ck_assert(row);
+    ck_assert_int_eq(writ_sql_int(one, 0), 1);
+    ck_assert_ok(writ_sql_step(one, &row, &err));
+    ck_assert(!row);
+    writ_sql_reset(one);
+    writ_sql_reset(other);
+
+    ck_assert_ok(writ_sql_ask(one, &err)); /* given up: its rows are not those of the next */
+    writ_sql_reset(one);
+    ck_assert_ok(put(insert, 3, WRIT_LIT("c"), &err));
+    ck_assert_ok(writ_sql_ask(one, &err));
+    for (int64_t k = 1; k <= 3; k++) {
+        ck_assert_ok(writ_sql_step(one, &row, &err));
+        ck_assert(row);
+        ck_assert_int_eq(writ_sql_int(one, 0), k);
+    }
+    writ_sql_reset(one);
+
+    ck_assert_ok(put(insert, 3, WRIT_LIT("c"), &err)); /* fails: skips what comes after it */
+    ck_assert_ok(writ_sql_ask(one, &err));
+    ck_assert_code(writ_sql_step(one, &row, &err), WRIT_E_IO);
+    writ_sql_rollback(sql);
+    writ_sql_reset(one);
+    ck_assert_ok(writ_sql_step(one, &row, &err));
+    ck_assert(!row);
+    writ_sql_reset(one);
+
+    ck_assert_ok(writ_sql_begin(sql, WRIT_SQL_WRITE, &err));
+    ck_assert_ok(put(insert, 4, WRIT_LIT("d"), &err));
+    ck_assert_ok(put(insert, 4, WRIT_LIT("d"), &err)); /* fails with the rollback */
+    ck_assert_ok(writ_sql_ask(one, &err));
+    writ_sql_rollback(sql);
+    ck_assert_code(writ_sql_step(one, &row, &err), WRIT_E_IO); /* skipped: never read as no rows */
+    writ_sql_finalize(insert);
+    writ_sql_finalize(one);
+    writ_sql_finalize(other);
+    writ_sql_close(sql);
+}
+END_TEST
+
+START_TEST(arrays_add_a_row_for_each_of_their_values)
+{
+    struct writ_sql *sql = fresh();
+    struct writ_sql_statement *insert = prepared(
+        sql, "INSERT INTO t(k, v) SELECT * FROM unnest(CAST(? AS BIGINT[]), CAST(? AS BYTEA[]))");
+    struct writ_sql_statement *select = prepared(sql, "SELECT v FROM t ORDER BY k");
+    struct writ_sql_array keys = {0}, values = {0};
+    const struct writ_view all[] = {writ_view(NULL, 0), WRIT_LIT(""), writ_view("a\0b", 3)};
+    struct writ_err err = {0};
+    bool row = false;
+
+    for (int pass = 0; pass < 2; pass++) { /* an array that is begun again is empty */
+        writ_sql_array_begin(&keys, WRIT_SQL_ARRAY_INT);
+        writ_sql_array_begin(&values, WRIT_SQL_ARRAY_BYTES);
+        for (int i = 0; i < 3; i++) {
+            writ_sql_array_int(&keys, pass == 0 ? i : INT64_MIN + i);
+            writ_sql_array_bytes(&values, all[i]);
+        }
+        ck_assert_ok(writ_sql_array_end(&keys, &err));
+        ck_assert_ok(writ_sql_array_end(&values, &err));
+        writ_sql_bind_blob(insert, 1, writ_buf_view(&keys.bytes));
+        writ_sql_bind_blob(insert, 2, writ_buf_view(&values.bytes));
+        ck_assert_ok(writ_sql_run(insert, &err));
+    }
+    ck_assert_int_eq(number(sql, "SELECT min(k) FROM t"), INT64_MIN);
+    for (int i = 0; i < 6; i++) {
+        ck_assert_ok(writ_sql_step(select, &row, &err));
+        ck_assert(row);
+        ck_assert_int_eq(writ_sql_is_null(select, 0), all[i % 3].ptr == NULL);
+        ck_assert(writ_view_equal(writ_sql_bytes(select, 0), all[i % 3]));
+    }
+    writ_sql_array_begin(&keys, WRIT_SQL_ARRAY_INT); /* none */
+    writ_sql_array_begin(&values, WRIT_SQL_ARRAY_BYTES);
+    ck_assert_ok(writ_sql_array_end(&keys, &err));
+    ck_assert_ok(writ_sql_array_end(&values, &err));
+    writ_sql_bind_blob(insert, 1, writ_buf_view(&keys.bytes));
+    writ_sql_bind_blob(insert, 2, writ_buf_view(&values.bytes));
+    ck_assert_ok(writ_sql_run(insert, &err));
+    ck_assert_int_eq(count(sql), 6);
+    writ_sql_reset(select);
+    writ_sql_array_wipe(&keys);
+    writ_sql_array_wipe(&values);
+    writ_sql_finalize(insert);
+    writ_sql_finalize(select);
+    writ_sql_close(sql);
+}
+END_TEST
 
 START_TEST(reconnect_after_a_lost_connection_prepares_statements_again)
 {
@@ -883,7 +992,8 @@ START_TEST(cluster_ends)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("sql_postgres", cluster_starts,
+WRIT_UNIT_MAIN("sql_postgres", cluster_starts, query_asked_for_ahead_gives_its_rows_later,
+    arrays_add_a_row_for_each_of_their_values,
     reconnect_after_a_lost_connection_prepares_statements_again,
     connection_lost_in_a_transaction_fails_it_and_its_commit,
     server_that_restarts_is_used_after_reconnect, reader_whose_connection_is_lost_makes_a_new_one,

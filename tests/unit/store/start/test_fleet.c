@@ -266,6 +266,37 @@ START_TEST(call_is_made_once_by_two_gateways)
 }
 END_TEST
 
+/* What arrives while a gateway waits for its turn is written in the same one. */
+START_TEST(entries_that_arrive_before_the_turn_join_its_group)
+{
+    struct gateway *a, *b;
+    struct writ_sql *turn;
+    call *calls[3];
+    int64_t groups;
+
+    start(&a, &b);
+    for (size_t i = 0; i < 3; i++) {
+        calls[i] = writ_kit_call(&a->kit,
+            (spec){.route = WRIT_DECISION_ALLOW, .argument = (const char *[]){"1", "2", "3"}[i]});
+    }
+    groups = number("SELECT count(*) FROM head");
+    turn = hold_turn();
+    submit(a, calls[0]);
+    await(WAITING, 1);
+    submit(a, calls[1]);
+    submit(a, calls[2]);
+    give_turn(turn);
+    for (size_t i = 0; i < 3; i++) {
+        await_done(calls[i]);
+        ck_assert(calls[i]->entry.decision.granted);
+        ck_assert_uint_eq(calls[i]->leaf, calls[0]->leaf + i);
+        writ_kit_call_free(calls[i]);
+    }
+    ck_assert_int_eq(number("SELECT count(*) FROM head"), groups + 1);
+    end(a, b);
+}
+END_TEST
+
 START_TEST(call_that_did_not_run_can_be_made_again)
 {
     struct gateway *a, *b;
@@ -676,7 +707,8 @@ START_TEST(cluster_ends)
 END_TEST
 
 WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
-    call_that_did_not_run_can_be_made_again, idle_run_is_not_sealed_under_a_call_of_another_gateway,
+    entries_that_arrive_before_the_turn_join_its_group, call_that_did_not_run_can_be_made_again,
+    idle_run_is_not_sealed_under_a_call_of_another_gateway,
     gateway_that_was_declared_dead_joins_again_under_its_name,
     gateway_whose_name_another_one_takes_refuses_from_there_on,
     session_that_another_gateway_ends_leaves_room_for_others,
