@@ -269,12 +269,14 @@ END_TEST
 /* What arrives while a gateway waits for its turn is written in the same one. */
 START_TEST(entries_that_arrive_before_the_turn_join_its_group)
 {
-    struct gateway *a, *b;
+    struct gateway *a;
     struct writ_sql *turn;
     call *calls[3];
     int64_t groups;
 
-    start(&a, &b);
+    new_database();
+    a = make("a", NULL);
+    writ_kit_open(&a->kit);
     for (size_t i = 0; i < 3; i++) {
         calls[i] = writ_kit_call(&a->kit,
             (spec){.route = WRIT_DECISION_ALLOW, .argument = (const char *[]){"1", "2", "3"}[i]});
@@ -293,7 +295,7 @@ START_TEST(entries_that_arrive_before_the_turn_join_its_group)
         writ_kit_call_free(calls[i]);
     }
     ck_assert_int_eq(number("SELECT count(*) FROM head"), groups + 1);
-    end(a, b);
+    wipe(a);
 }
 END_TEST
 
