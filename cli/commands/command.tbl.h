@@ -283,6 +283,8 @@ COMMAND(ledger_verify, "ledger verify", "PATH", 1, 1, "check every record",
     "follow from each other, every seal, the tree over all records and every checkpoint. Names each "
     "fault by the index of its record. Exit 1 for any fault. A suffix that was cut off "
     "together with its checkpoints is detected with a checkpoint kept elsewhere: see ledger.pinned.")
+VALUE(ledger_verify, "archive", "DIR",
+    "The archive of the ledger: checks its records in place of those that were removed (ledger archive --before).")
 VALUE(ledger_verify, "keys", "DIR",
     "The key directory: verifies the signature of every checkpoint. Opens no private key.")
 COMMAND(ledger_export, "ledger export", "PATH [BOUNDARY]", 1, 2, "export records, with their proofs",
@@ -345,9 +347,17 @@ VALUE(ledger_copy, "role", "NAME", "With a URI as TO: the role of the gateways, 
 COMMAND(ledger_archive, "ledger archive", "PATH DIR", 2, 2, "write the records as files that any web server can serve",
     "Writes the records up to the last checkpoint into a folder, as a static log (c2sp.org/tlog-tiles): bundles of "
     "records, tiles of the tree, and the checkpoint. A later run appends what was recorded since; one that is "
-    "killed leaves the former archive. Works while a gateway writes the ledger. The ledger keeps its records. "
-    "`writ verify archive` checks the folder without the ledger.")
+    "killed leaves the former archive. Works while a gateway writes the ledger. The ledger keeps its records, unless "
+    "--before is given: then the archive is read again as a whole, and the records from before that time are removed "
+    "from the ledger, in so far as it does not need them any more; what it needs is named. A run that is killed is "
+    "continued by the next one. `writ verify archive` checks the folder without the ledger, `writ ledger verify "
+    "--archive` both together.")
 REQUIRED(ledger_archive, "keys", "DIR", "The key directory: one of its keys must have signed. Opens no private key.")
+VALUE(ledger_archive, "before", "TIME", "Remove the records from before this time. Needs --url or --config.")
+VALUE(ledger_archive, "url", "URL", "With --before: the admin listener of a gateway that runs, which is asked for the removal.")
+VALUE(ledger_archive, "token", "FILE", "File with the bearer token of one of its `administrators`; for --url.")
+VALUE(ledger_archive, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for --url.")
+VALUE(ledger_archive, "config", "FILE", "With --before: the configuration of the gateway, when none runs.")
 COMMAND(ledger_resume, "ledger resume", "CONFIG", 1, 1, "continue with a ledger that lost records",
     "For a ledger that was put back from a copy, while no gateway runs. Ends all its runs, reviews and calls in "
     "flight, forgets its sessions, records the loss, and replaces the checkpoints of `ledger.remember` and of the "

@@ -11,10 +11,6 @@
 #include "gateway/admin/contents_answer.h"
 #include "gateway/service/anchor.h"
 
-#include <pwd.h>
-#include <semaphore.h>
-#include <unistd.h>
-
 #define ARENA_MAX  ((size_t)128 << 20)
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define VALUES_MAX ((size_t)1 << 20)
@@ -30,34 +26,6 @@ is_url(const struct writ_cli *cli)
 }
 
 /* ---- a gateway that does not run */
-
-static WRIT_RESULT
-stopped_open(const struct writ_cli *cli, struct writ_stopped_ledger *s, struct writ_err *err)
-{
-    writ_result result = writ_stopped_ledger_open(cli, false, s, err);
-
-    if (result.code == WRIT_E_BUSY) {
-        WRIT_FAIL(err, WRIT_E_BUSY,
-            "a gateway has the ledger open: pass the URL of its admin listener instead of the "
-            "configuration");
-    }
-    return result;
-}
-
-/* "user ann", or "uid 1007" without a name. */
-static void
-put_user(struct writ_buf *ret)
-{
-    char memory[4096];
-    struct passwd entry, *found = NULL;
-
-    if (getpwuid_r(getuid(), &entry, memory, sizeof memory, &found) == 0 && found != NULL) {
-        writ_buf_str(ret, "user ");
-        writ_buf_str(ret, found->pw_name);
-    } else {
-        writ_buf_fmt(ret, "uid %lu", (unsigned long)getuid());
-    }
-}
 
 /* ---- contents */
 
@@ -118,7 +86,7 @@ record_look(const struct writ_stopped_ledger *s, struct writ_view decision_id, s
     struct writ_content_look look = {
         .purpose = WRIT_LIT("show"), .decision_id = decision_id, .count = 1};
 
-    put_user(&who);
+    writ_stopped_ledger_user(&who);
     look.by = writ_buf_view(&who);
     WRIT_TRY(writ_content_fact_look(&look, &data, err));
     return writ_ledger_record(s->ledger, WRIT_FACT_CONTENTS_LOOKED, writ_buf_view(&data), err);
@@ -133,7 +101,7 @@ look(const struct writ_cli *cli, struct writ_arena *arena, struct writ_buf *ret,
     struct writ_contents_call call;
     struct writ_write w = writ_write_to(ret);
 
-    WRIT_TRY(stopped_open(cli, &s, err));
+    WRIT_TRY(writ_stopped_ledger_only(cli, &s, err));
     WRIT_TRY(writ_contents_open(s.config->store.ptr, s.keys, cli->clock, &contents, err));
     WRIT_TRY(writ_contents_get(contents, writ_cli_operand(cli, 1), arena, &call, err));
     writ_contents_answer_put(&call, &w);
@@ -252,36 +220,6 @@ print_erased(const struct writ_cli *cli, const struct writ_entry_erase *erase, b
     }
 }
 
-static void
-on_erased(struct writ_entry *entry)
-{
-    (void)sem_post(entry->user);
-}
-
-/* Waits until it is on disk. */
-static WRIT_RESULT
-erase(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
-{
-    struct writ_entry *entries[] = {entry};
-    sem_t done;
-    writ_result result;
-
-    (void)sem_init(&done, 0, 0);
-    entry->done = on_erased;
-    entry->user = &done;
-    result = writ_ledger_submit(ledger, entries, 1);
-    if (writ_is_ok(result)) {
-        while (sem_wait(&done) != 0) {
-        }
-        result.code = entry->code;
-    }
-    (void)sem_destroy(&done);
-    if (!writ_is_ok(result)) {
-        WRIT_FAIL(err, result.code, "the ledger could not erase them");
-    }
-    return WRIT_DONE;
-}
-
 static WRIT_RESULT
 run_stopped(const struct writ_cli *cli, struct writ_err *err)
 {
@@ -291,19 +229,19 @@ run_stopped(const struct writ_cli *cli, struct writ_err *err)
     WRIT_AUTO(struct writ_waiting, writ_waiting_end) waiting = {.over = -1};
 
     WRIT_TRY(read_erase(cli, &entry.erase, err));
-    WRIT_TRY(stopped_open(cli, &s, err));
+    WRIT_TRY(writ_stopped_ledger_only(cli, &s, err));
     if (!writ_cli_has(cli, "yes")) {
         WRIT_TRY(writ_contents_answer_count(
             s.config->store.ptr, cli->clock, &entry.erase, &entry.erase.contents, err));
         print_erased(cli, &entry.erase, false);
         return WRIT_DONE;
     }
-    put_user(&who);
+    writ_stopped_ledger_user(&who);
     entry.erase.by = writ_buf_view(&who);
     writ_waiting_begin(cli,
         "still erasing; if this command is stopped, the next start of the gateway goes on",
         &waiting);
-    WRIT_TRY(erase(s.ledger, &entry, err));
+    WRIT_TRY(writ_stopped_ledger_do(&s, &entry, "the ledger could not erase them", err));
     print_erased(cli, &entry.erase, true);
     return WRIT_DONE;
 }

@@ -121,6 +121,7 @@ verify_members(struct writ_write *w, const struct writ_verify_report *report)
 {
     writ_write_flag(w, "sound", report->problems == 0);
     writ_write_count(w, "records", report->records);
+    writ_write_count(w, "first", report->first);
     writ_write_count(w, "decisions", report->decisions);
     writ_write_count(w, "outcomes", report->outcomes);
     writ_write_count(w, "seals", report->seals);
@@ -178,6 +179,10 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
         (unsigned long long)report->sealed, (unsigned long long)report->in_flight,
         (unsigned long long)report->checkpoints,
         report->is_signed ? "all signed by its keys" : "signatures not verified (--keys)");
+    if (report->first > 0) {
+        writ_buf_fmt(out, "; records before %llu are in an archive (--archive)",
+            (unsigned long long)report->first);
+    }
     if (report->late > 0) {
         writ_buf_fmt(out, "; %llu by one that was revoked by then, under a later one by another",
             (unsigned long long)report->late);
@@ -197,8 +202,8 @@ verify(const struct writ_cli *cli, struct writ_verify_report *report, struct wri
         WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
     }
     progress = writ_progress_begin(cli, "records");
-    result = writ_verify_ledger(
-        writ_cli_operand(cli, 0).ptr, ring, writ_progress_step, &progress, report, err);
+    result = writ_verify_joined(writ_cli_operand(cli, 0).ptr, writ_cli_get(cli, "archive").ptr,
+        ring, writ_progress_step, &progress, report, err);
     writ_progress_end(&progress);
     return result;
 }

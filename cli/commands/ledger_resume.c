@@ -36,7 +36,7 @@ run_resume(const struct writ_cli *cli, struct writ_err *err)
     WRIT_AUTO(struct writ_stopped_ledger, writ_stopped_ledger_wipe) r = {.config = NULL};
     struct writ_ledger_health health;
 
-    WRIT_TRY(writ_stopped_ledger_open(cli, true, &r, err));
+    WRIT_TRY(writ_stopped_ledger_open(cli, writ_cli_operand(cli, 0).ptr, true, &r, err));
     writ_ledger_health(r.ledger, &health);
     WRIT_TRY(writ_ledgers_replace(r.config, cli->clock, err));
     print_resumed(cli, health.records);
@@ -65,7 +65,7 @@ run_release(const struct writ_cli *cli, struct writ_err *err)
     writ_write_text(&w, "tool", writ_cli_operand(cli, 1));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
-    WRIT_TRY(writ_stopped_ledger_open(cli, false, &r, err));
+    WRIT_TRY(writ_stopped_ledger_open(cli, writ_cli_operand(cli, 0).ptr, false, &r, err));
     return writ_ledger_record(r.ledger, WRIT_FACT_RELEASED, writ_buf_view(&data), err);
 }
 

@@ -139,6 +139,8 @@
         "an administrator erased [contents](contents.md) of the calls that the members select")     \
     X(CONTENTS_CHANGED, contents_changed, SERVE, ERROR, "decision_id, who",                        \
         "contents are not those that the signed record names: the ledger was edited")              \
+    X(RECORDS_ARCHIVED, records_archived, SERVE, INFO, "who, before, records",                     \
+        "an administrator had [archived records](ledger.md#retention) removed from the ledger")    \
     /* ---- keys, tokens, reviewers */                                                             \
     X(KEYS_FAILED, keys_failed, SERVE, WARN, "issuer, why",                                        \
         "the gateway cannot fetch the key set of an issuer")                                       \

@@ -1,10 +1,12 @@
 /* ledger_sample.c - makes the ledger that ledger.test.mjs and docs/ledger.md look at:
- *     ledger_sample PATH [tampered | KEYS [aged | week N]]
+ *     ledger_sample PATH [tampered | KEYS [aged | week N | days N]]
  * Run "one", sealed: 0 an allow, executed; 2 an allow, timed out. Run "two": 5 a deny; 7 an allow
  * that was not sent; 9 an allow in flight. Tampered: record 2 says that it was the third.
  * KEYS: makes the key directory with the key of its checkpoints. Aged: in place of that, the call
  * "k" of three hours ago, whose run is sealed, and the call "l" of an hour ago, whose run is open.
- * Week: N calls, evenly over the last week, of ten agents and five tools; each tenth is a deny. */
+ * Week: N calls, evenly over the last week, of ten agents and five tools; each tenth is a deny.
+ * Days: the same, but an agent has a run for each day, which is sealed at its end; each second
+ * agent's goes on for two days. At the end of each day there is a fact. */
 #include "support/store/kit.h"
 #include "support/unit.h"
 
@@ -20,7 +22,7 @@ typedef struct writ_kit_spec spec;
 static struct writ_kit kit;
 #define BATCH 200 /* calls of one group */
 
-static bool tampered, aged;
+static bool tampered, aged, days;
 static size_t week;
 static const char *target, *keys;
 
@@ -98,6 +100,36 @@ submit(struct writ_kit_call **calls, size_t n)
     }
 }
 
+/* The day of the week on which a call is made. */
+static size_t
+day_of(size_t call)
+{
+    return call * 7 / (week + BATCH);
+}
+
+static const char *
+run_of_day(size_t agent, size_t day)
+{
+    static char names[10][8][32];
+    size_t of = agent % 2 == 0 ? day : day / 2 * 2;
+
+    (void)snprintf(names[agent][of], sizeof names[agent][of], "run-%zu-%zu", agent, of);
+    return names[agent][of];
+}
+
+/* Seals the runs that end when a day begins. */
+static void
+seal_runs(size_t day)
+{
+    for (size_t agent = 0; agent < 10; agent++) {
+        if (agent % 2 == 0 || day % 2 == 0) {
+            ck_assert_int_eq(writ_kit_seal(&kit, run_of_day(agent, day - 1), NULL), WRIT_OK);
+        }
+    }
+    ck_assert_ok(writ_ledger_record(
+        kit.ledger, WRIT_FACT_RELEASED, WRIT_LIT("{\"tool\":\"up/tool-0\"}"), NULL));
+}
+
 static struct writ_kit_call *
 call_of_week(size_t i)
 {
@@ -108,7 +140,7 @@ call_of_week(size_t i)
 
     (void)snprintf(argument, sizeof argument, "%zu", i);
     return writ_kit_call(
-        &kit, (spec){.boundary = agents[i % 10],
+        &kit, (spec){.boundary = days ? run_of_day(i % 10, day_of(i)) : agents[i % 10],
                   .agent = agents[i % 10],
                   .tool = tools[i % 5],
                   .argument = argument,
@@ -128,6 +160,9 @@ fill_week(void)
     for (size_t at = 0; at < week; at += BATCH) {
         size_t n = 0;
 
+        if (days && at > 0 && day_of(at) > day_of(at - BATCH)) {
+            seal_runs(day_of(at));
+        }
         for (size_t i = 0; i < BATCH; i++) {
             calls[i] = call_of_week(at + i);
         }
@@ -200,6 +235,7 @@ main(int argc, char **argv)
     tampered = argc > 2 && strcmp(argv[2], "tampered") == 0;
     keys = argc > 2 && !tampered ? argv[2] : NULL;
     aged = argc > 3 && strcmp(argv[3], "aged") == 0;
-    week = argc > 4 && strcmp(argv[3], "week") == 0 ? strtoul(argv[4], NULL, 10) : 0;
+    days = argc > 4 && strcmp(argv[3], "days") == 0;
+    week = argc > 4 && (days || strcmp(argv[3], "week") == 0) ? strtoul(argv[4], NULL, 10) : 0;
     return writ_unit_run("sample", tests, 1);
 }

@@ -50,6 +50,7 @@
     X(FACT, kept, "Time of claims changed", LOW, 3, 0, 0, 1)                                       \
     X(FACT, contents_erased, "Kept contents destroyed", MEDIUM, 4, 0, 0, 1)                        \
     X(FACT, contents_looked, "Kept contents read", LOW, 2, 0, 0, 1)                                \
+    X(FACT, archived, "Records moved to an archive", LOW, 4, 0, 0, 1)                              \
     X(FACT, other, "Fact", LOW, 99, 0, 0, 0)
 
 #define WRIT_EXPORT_NAMES(X)                                                                       \

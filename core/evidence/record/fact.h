@@ -19,7 +19,8 @@
     X(TOOL_ACCEPTED, tool_accepted)     /* {accepted, digest, tool}: a definition, and when */     \
     X(KEPT, kept)                       /* {seconds}: from here on claims are at most this long */ \
     X(CONTENTS_ERASED, contents_erased) /* core/store/write/erasing.h */                           \
-    X(CONTENTS_LOOKED, contents_looked) /* {by, count, decision_id or since, purpose} */
+    X(CONTENTS_LOOKED, contents_looked) /* {by, count, decision_id or since, purpose} */           \
+    X(ARCHIVED, archived)               /* archive_fact.h: earlier records are in an archive */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,

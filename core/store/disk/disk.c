@@ -828,12 +828,13 @@ static writ_result
 time_of_record(void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_err *err)
 {
     struct writ_disk *disk = ctx;
-    writ_result result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, ret_there, err, "u", leaf);
+    writ_result result = writ_disk_query(disk, WRIT_SQL_TIME_AT, ret_there, err, "u", leaf);
 
     if (writ_is_ok(result) && *ret_there) {
-        *ret_us = writ_disk_int(disk, WRIT_SQL_RECORD_AT, 4);
+        *ret_there = !writ_sql_is_null(disk->statements[WRIT_SQL_TIME_AT], 0);
+        *ret_us = writ_disk_int(disk, WRIT_SQL_TIME_AT, 0);
     }
-    writ_disk_end(disk, WRIT_SQL_RECORD_AT);
+    writ_disk_end(disk, WRIT_SQL_TIME_AT);
     return result;
 }
 
@@ -842,4 +843,17 @@ writ_disk_since(
     struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err)
 {
     return writ_disk_search(time_of_record, disk, n, since_us, ret, err);
+}
+
+WRIT_RESULT
+writ_disk_first(struct writ_disk *disk, uint64_t *ret, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = writ_disk_query(disk, WRIT_SQL_FIRST, &row, err, "");
+
+    if (writ_is_ok(result)) {
+        *ret = row ? (uint64_t)writ_disk_int(disk, WRIT_SQL_FIRST, 0) : 0;
+    }
+    writ_disk_end(disk, WRIT_SQL_FIRST);
+    return result;
 }

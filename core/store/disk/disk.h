@@ -15,12 +15,15 @@
 #include "store/sql/sql_sqlite.h"
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     6          /* user_version: increment it when the tables change */
+#define WRIT_DISK_VERSION     7          /* user_version: increment it when the tables change */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS of SQLite */
 #define WRIT_DISK_COLUMNS     12         /* of a record */
 #define WRIT_DISK_BYTES_MAX   (16 << 20) /* of one value */
-#define WRIT_DISK_CLAIM_BYTES 48         /* key, call, intent: 16 bytes each */
-#define WRIT_DISK_KEY_BYTES   16         /* the first of them */
+#define WRIT_DISK_ROOM                                                                             \
+    65536                        /* records for which partitions are made ahead: half              \
+                                    of it is more than a group has */
+#define WRIT_DISK_CLAIM_BYTES 48 /* key, call, intent: 16 bytes each */
+#define WRIT_DISK_KEY_BYTES   16 /* the first of them */
 
 enum writ_row_kind {
     WRIT_ROW_NONE = 0,
@@ -182,17 +185,23 @@ struct writ_view writ_disk_bytes(struct writ_disk *disk, enum writ_statement sta
 WRIT_RESULT writ_disk_changed(struct writ_disk *disk, uint64_t *ret, struct writ_err *err);
 
 /** Finds the first of `n` records made at or after `since_us`, or `n` when there is none: times
- * grow with the index. WRIT_E_MISMATCH when a record is missing, WRIT_E_IO, WRIT_E_BUSY. */
+ * grow with the index. A record that was removed counts as earlier. WRIT_E_MISMATCH when a record
+ * is missing, WRIT_E_IO, WRIT_E_BUSY. */
 WRIT_RESULT writ_disk_since(
     struct writ_disk *disk, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err);
 
-/** Reads the time of a record, for writ_disk_search; *ret_there is false when it is missing. */
+/** Reads the time of a record, for writ_disk_search, by WRIT_DISK_TIME; *ret_there is false when it
+ * is missing. */
 typedef writ_result writ_disk_time_fn(
     void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_err *err);
 
 /** As writ_disk_since, for records whose times `time_of` reads. */
 WRIT_RESULT writ_disk_search(writ_disk_time_fn *time_of, void *ctx, uint64_t n, int64_t since_us,
     uint64_t *ret, struct writ_err *err);
+
+/** The first record of the log: 0, or the one after those that were removed. 0 without records.
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_first(struct writ_disk *disk, uint64_t *ret, struct writ_err *err);
 
 /** Reads the columns of RECORDS_FROM or RECORD_AT in `statement`. WRIT_E_MISMATCH when a ledger
  * would not write them. Views are borrowed until the statement is stepped. */

@@ -2,7 +2,7 @@
  *
  * X(text) in the order of creation; X(NAME, text) for statements.
  *
- * record and body are the log. They only grow at their right edge: leaf is contiguous from 0, and a
+ * record and body are the log. They only grow at their right edge: leaf is contiguous, and a
  * decision_id contains the time. `record` is narrow: a start rebuilds the memory of the writer, and
  * readers make lists, without reading the bodies. A row of `body` has the records from its leaf up
  * to the next row, one per line (lines.h): a row for each would cost as much as everything else of
@@ -10,6 +10,11 @@
  *
  * `head` has one row for each group: the checkpoint over all records so far, and nodes of the tree
  * (heads.h).
+ *
+ * Retention removes records from the left, in whole groups, when an archive has them
+ * (write/removing.h): then the log begins at the first row of `record`. The facts among them stay in
+ * `fact`, since every start reads all facts, and so does every row of `head`: all proofs need the
+ * tree.
  *
  * `segment` saves a start from reading all records: it has blocks of claims (once.h), and the
  * signed manifest that names them (manifest.h). All of it may be deleted while no gateway runs.
@@ -60,7 +65,8 @@
     X("CREATE TABLE content_key(leaf INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT")          \
     X("CREATE TABLE content(leaf INTEGER PRIMARY KEY, expires_us INTEGER NOT NULL, "               \
       "redacted INTEGER NOT NULL, kid TEXT NOT NULL, bytes BLOB NOT NULL) STRICT")                 \
-    X("CREATE INDEX content_expiry ON content(expires_us)")
+    X("CREATE INDEX content_expiry ON content(expires_us)")                                        \
+    X("CREATE TABLE fact(leaf INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")
 
 /* The columns of a record, in the order of their parameters, and several records at once: executing
  * a statement costs about as much as inserting one row. OR ROLLBACK saves SQLite the journal that
@@ -69,6 +75,19 @@
 #define WRIT_DISK_INSERT                                                                           \
     "INSERT OR ROLLBACK INTO record(leaf, kind, boundary, seq, time_us, verdict, flags, about, "   \
     "decision_id, agent_id, tool, claim) VALUES"
+
+/* All facts that `WHERE` selects, in the order of the log: leaf, body. */
+#define WRIT_DISK_FACTS(WHERE)                                                                     \
+    "SELECT leaf, bytes FROM fact WHERE " WHERE " UNION ALL SELECT * FROM "                        \
+    "(SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) AS bytes FROM record AS r "                 \
+    "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                \
+    "WHERE r.kind = 5 AND r." WHERE " ORDER BY r.leaf) AS s ORDER BY leaf"
+
+/* The time of record ?1, for a search; of one that was removed: that it was before all others. A
+ * row in any case: NULL when the record is missing. */
+#define WRIT_DISK_TIME                                                                             \
+    "SELECT coalesce((SELECT time_us FROM record WHERE leaf = ?1), "                               \
+    "CASE WHEN ?1 < (SELECT min(leaf) FROM record) THEN -9223372036854775807 END)"
 
 #define WRIT_DISK_META(NAME, VALUE)                                                                \
     "INSERT INTO meta(name, value) VALUES('" NAME "', " VALUE ") "                                 \
@@ -92,7 +111,7 @@
       "ORDER BY leaf DESC LIMIT 1")                                                                \
     X(BODIES_FROM, WRIT_SQL_MANY "SELECT leaf, bytes FROM body WHERE leaf >= "                                   \
       "(SELECT coalesce(max(leaf), 0) FROM body WHERE leaf <= ?) ORDER BY leaf")                   \
-    X(DECISION_LEAF, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")        \
+    X(DECISION_LEAF, "SELECT leaf FROM record WHERE decision_id = ? ORDER BY +leaf LIMIT 1")        \
     X(BOUNDARY_ADD, "INSERT INTO boundary(id, tenant, name, first_leaf) VALUES(?,?,?,?)")          \
     X(BOUNDARY_SEAL, "UPDATE boundary SET seal_leaf = ? WHERE id = ? AND seal_leaf IS NULL")       \
     X(BOUNDARY_FIND, "SELECT id, seal_leaf FROM boundary WHERE name = ? AND tenant = ?")           \
@@ -164,15 +183,12 @@
     X(REVIEW_RECORDS, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r " \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "WHERE r.decision_id = ? ORDER BY r.leaf")                                                   \
-    X(FACTS, WRIT_SQL_MANY "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
-      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
-      "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
-    X(FACTS_FROM, WRIT_SQL_MANY "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "             \
-      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
-      "WHERE r.kind = 5 AND r.leaf > ? ORDER BY r.leaf")                                           \
+    X(FACTS, WRIT_SQL_MANY WRIT_DISK_FACTS("leaf >= 0"))                                          \
+    X(FACTS_FROM, WRIT_SQL_MANY WRIT_DISK_FACTS("leaf > ?1"))                                      \
     X(CALL_AT, "SELECT d.decision_id, d.agent_id, b.tenant, d.time_us FROM record AS d "           \
       "JOIN boundary AS b ON b.id = d.boundary WHERE d.leaf = ?")                                  \
-    X(FACTS_COUNT, "SELECT count(*) FROM record WHERE kind = 5 AND leaf < ?")                      \
+    X(FACTS_COUNT, "SELECT (SELECT count(*) FROM record WHERE kind = 5 AND leaf < ?1) "            \
+      "+ (SELECT count(*) FROM fact WHERE leaf < ?1)")                                             \
     X(REVIEW_COUNT, "SELECT count(*) FROM record WHERE decision_id = ? AND kind = 4 AND leaf < ?") \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
     X(SEGMENT_PUT, "INSERT INTO segment(id, bytes) VALUES(?,?) "                                \
@@ -184,6 +200,24 @@
     X(SEGMENT_ENDS, "SELECT (SELECT min(id) FROM segment), "                                       \
       "(SELECT max(id) FROM segment WHERE id < 4611686018427387904), (SELECT max(id) FROM segment)")         \
     X(COPYING_GET, "SELECT 1 FROM meta WHERE name = 'copying'")                                    \
+    X(TIME_AT, WRIT_DISK_TIME)                                                                     \
+    X(FIRST, "SELECT leaf, time_us FROM record ORDER BY leaf LIMIT 1")                             \
+    X(GROUP_AT, "SELECT leaf FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1")                \
+    X(GROUP_AFTER, "SELECT leaf FROM head WHERE leaf > ? ORDER BY leaf LIMIT 1")                   \
+    X(BOUNDARY_OLDEST, "SELECT first_leaf, name FROM boundary WHERE seal_leaf IS NULL "            \
+      "ORDER BY first_leaf LIMIT 1")                                                               \
+    X(REVIEW_OLDEST, "SELECT leaf, id FROM review ORDER BY leaf LIMIT 1")                          \
+    X(WAIT_OLDEST, "SELECT leaf FROM wait ORDER BY leaf LIMIT 1")                                  \
+    X(RESULT_OLDEST, "SELECT leaf FROM result ORDER BY leaf LIMIT 1")                              \
+    X(CONTENT_FIRST, "SELECT leaf FROM content ORDER BY leaf LIMIT 1")                             \
+    X(CONTENT_CROSSING, "SELECT min(r.about) FROM content AS c CROSS JOIN record AS r "            \
+      "WHERE c.leaf >= ?1 AND c.leaf <= (SELECT coalesce(max(seal_leaf), -1) FROM boundary "       \
+      "WHERE first_leaf < ?1) AND r.leaf = c.leaf AND r.kind = 2 AND r.about < ?1")                \
+    X(REMOVE_FACTS, "INSERT INTO fact(leaf, bytes) SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) " \
+      "FROM record AS r JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) " \
+      "WHERE r.kind = 5 AND r.leaf < ?")                                                           \
+    X(REMOVE_RECORDS, "DELETE FROM record WHERE leaf < ?")                                         \
+    X(REMOVE_BODIES, "DELETE FROM body WHERE leaf < ?")                                            \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)") /* writes the same value, too */
 /* clang-format on */
 

@@ -10,7 +10,8 @@
 
 static const char id_text[] = "SELECT value, name = 'origin' FROM meta "
                               "WHERE name IN ('ledger', 'origin') ORDER BY name DESC LIMIT 1";
-static const char time_text[] = "SELECT time_us FROM record WHERE leaf = ?";
+/* Of a record that was removed: that of the first one that was not, which is later. */
+static const char time_text[] = "SELECT time_us FROM record WHERE leaf >= ? ORDER BY leaf LIMIT 1";
 static const char at_text[] =
     "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
 

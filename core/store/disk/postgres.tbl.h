@@ -10,25 +10,65 @@
  * - gateway: one row for each epoch of a gateway. state is 1 while it is live, 0 afterwards; `turn`
  *   counts its committed turns, `seen` is the size of the log that it knows; its calls are its own
  *   until lease_us, by the clock of the database.
+ * - fact: facts among the records that were removed; part: the partitions of `record` and `body`.
  * - claim: one row for each claimed key that stands, of the granted call `leaf`.
  * - head.epoch: the gateway that wrote the group. segment.slot: the gateway, by its name, whose
  *   data for its next start it is. */
 #ifndef WRIT_STORE_POSTGRES_TBL_H
 #define WRIT_STORE_POSTGRES_TBL_H
 
-#define WRIT_POSTGRES_VERSION 1 /* of the schema: increment it with a migration */
+#define WRIT_POSTGRES_VERSION 2 /* of the schema: increment it with a migration */
 
 /* clang-format off */
+/* The log, in partitions of consecutive records: record_N and body_N from record N on. Times grow with
+ * the index, so these are partitions by time, and retention drops whole ones (removal.h). */
+#define WRIT_POSTGRES_RECORD                                                                       \
+    "CREATE TABLE record(leaf bigint PRIMARY KEY, kind bigint NOT NULL, "                          \
+    "boundary bigint NOT NULL, seq bigint NOT NULL, time_us bigint NOT NULL, "                     \
+    "verdict bigint NOT NULL, flags bigint NOT NULL, about bigint, decision_id bytea, "            \
+    "agent_id bytea, tool bytea, claim bytea) PARTITION BY RANGE (leaf)"
+#define WRIT_POSTGRES_BODY                                                                         \
+    "CREATE TABLE body(leaf bigint PRIMARY KEY, bytes bytea NOT NULL) PARTITION BY RANGE (leaf)"
+#define WRIT_POSTGRES_EXTERNAL "ALTER TABLE body ALTER bytes SET STORAGE EXTERNAL"
+#define WRIT_POSTGRES_WHOLE    "toast_tuple_target = 8160" /* a row of a page stays in it */
+#define WRIT_POSTGRES_PLAIN /* digests do not compress */                                          \
+    "ALTER TABLE segment ALTER bytes SET STORAGE EXTERNAL"
+#define WRIT_POSTGRES_DECISION                                                                     \
+    "CREATE INDEX record_decision ON record(decision_id) WHERE decision_id IS NOT NULL"
+#define WRIT_POSTGRES_SUCCESSOR                                                                    \
+    "CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL"
+#define WRIT_POSTGRES_FACT "CREATE INDEX record_fact ON record(leaf) WHERE kind = 5"
+
+/* The partitions: records from `leaf` up to `until`; the next one will have `wide` records. */
+#define WRIT_POSTGRES_PART                                                                         \
+    "CREATE TABLE part(leaf bigint PRIMARY KEY, until bigint NOT NULL, wide bigint NOT NULL)"
+
+/* Makes partitions ahead of need, as the owner of the tables: a gateway may not. It takes no argument,
+ * and only numbers of `part` go into its statements. A partition is made apart and then attached, which
+ * waits for no reader. Gives the record up to which there is room. */
+#define WRIT_POSTGRES_ROOM                                                                         \
+    "DO $do$ BEGIN EXECUTE format($f$ CREATE FUNCTION make_room() RETURNS bigint "                 \
+    "LANGUAGE plpgsql SECURITY DEFINER SET search_path = %I, pg_temp AS $body$ "                   \
+    "DECLARE have bigint; width bigint; need bigint; kind text; BEGIN "                            \
+    "PERFORM one FROM coordinator WHERE one = 1 FOR UPDATE; "                                      \
+    "SELECT until, wide INTO have, width FROM part ORDER BY until DESC LIMIT 1; "                  \
+    "SELECT greatest(size, (SELECT coalesce(max(leaf) + 1, 0) FROM record)) + 65536 "              \
+    "INTO need FROM coordinator; "                                                                 \
+    "FOR i IN 1..64 LOOP EXIT WHEN have >= need; FOREACH kind IN ARRAY ARRAY['record', 'body'] LOOP " \
+    "EXECUTE format('CREATE TABLE %%I (LIKE %%I INCLUDING ALL) WITH (" WRIT_POSTGRES_WHOLE ")', "  \
+    "kind || '_' || have, kind); "                                                                 \
+    "EXECUTE format('ALTER TABLE %%I ATTACH PARTITION %%I FOR VALUES FROM (%%s) TO (%%s)', "       \
+    "kind, kind || '_' || have, have, have + width); END LOOP; "                                   \
+    "INSERT INTO part VALUES(have, have + width, width); have := have + width; END LOOP; "         \
+    "RETURN have; END $body$ $f$, current_schema()); END $do$"
+#define WRIT_POSTGRES_CLOSED "REVOKE ALL ON FUNCTION make_room() FROM PUBLIC"
+
 #define WRIT_POSTGRES_SCHEMA(X)                                                                     \
     X("CREATE TABLE meta(name bytea PRIMARY KEY, value bytea)")                                    \
-    X("CREATE TABLE record(leaf bigint PRIMARY KEY, kind bigint NOT NULL, "                        \
-      "boundary bigint NOT NULL, seq bigint NOT NULL, time_us bigint NOT NULL, "                   \
-      "verdict bigint NOT NULL, flags bigint NOT NULL, about bigint, decision_id bytea, "          \
-      "agent_id bytea, tool bytea, claim bytea)")                                                  \
-    X("CREATE TABLE body(leaf bigint PRIMARY KEY, bytes bytea NOT NULL)")                          \
-    X("ALTER TABLE body ALTER bytes SET STORAGE EXTERNAL")                                         \
-    X("ALTER TABLE body SET (toast_tuple_target = 8160)") /* a row of a page stays in it */        \
-    X("CREATE INDEX record_decision ON record(decision_id) WHERE decision_id IS NOT NULL")         \
+    X(WRIT_POSTGRES_RECORD)                                                                        \
+    X(WRIT_POSTGRES_BODY)                                                                          \
+    X(WRIT_POSTGRES_EXTERNAL)                                                                      \
+    X(WRIT_POSTGRES_DECISION)                                                                      \
     X("CREATE TABLE boundary(id bigint PRIMARY KEY, tenant bytea NOT NULL, name bytea NOT NULL, "  \
       "first_leaf bigint NOT NULL, seal_leaf bigint)")                                             \
     X("CREATE UNIQUE INDEX boundary_name ON boundary(name, tenant)")                               \
@@ -46,13 +86,14 @@
     X("ALTER TABLE head ALTER nodes SET STORAGE EXTERNAL, ALTER note SET STORAGE EXTERNAL")        \
     X("CREATE TABLE segment(slot bigint NOT NULL, id bigint NOT NULL, bytes bytea NOT NULL, "      \
       "PRIMARY KEY(slot, id))")                                                                    \
-    X("ALTER TABLE segment ALTER bytes SET STORAGE EXTERNAL") /* digests do not compress */        \
-    X("CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL")       \
-    X("CREATE INDEX record_fact ON record(leaf) WHERE kind = 5")                                   \
+    X(WRIT_POSTGRES_PLAIN)                                                                         \
+    X(WRIT_POSTGRES_SUCCESSOR)                                                                     \
+    X(WRIT_POSTGRES_FACT)                                                                          \
     X("CREATE TABLE content_key(leaf bigint PRIMARY KEY, wrapped bytea NOT NULL)")                 \
     X("CREATE TABLE content(leaf bigint PRIMARY KEY, expires_us bigint NOT NULL, "                 \
       "redacted bigint NOT NULL, kid bytea NOT NULL, bytes bytea NOT NULL)")                       \
     X("CREATE INDEX content_expiry ON content(expires_us)")                                        \
+    X("CREATE TABLE fact(leaf bigint PRIMARY KEY, bytes bytea NOT NULL)")                          \
     X("CREATE TABLE coordinator(one bigint PRIMARY KEY CHECK (one = 1), size bigint NOT NULL, "    \
       "root bytea NOT NULL, changes bigint NOT NULL, waits bigint NOT NULL)")                                           \
     X("INSERT INTO coordinator(one, size, root, changes, waits) VALUES(1, 0, '', 0, 0)")                     \
@@ -69,15 +110,46 @@
       "convert_from($1, 'UTF8'), chr(10), $2::int + 1), 'UTF8') END $$")                           \
     X("CREATE FUNCTION line_count(bytea) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS "         \
       "$$ SELECT (1 + length(convert_from($1, 'UTF8')) "                                           \
-      "- length(replace(convert_from($1, 'UTF8'), chr(10), '')))::bigint $$")
+      "- length(replace(convert_from($1, 'UTF8'), chr(10), '')))::bigint $$") \
+    X(WRIT_POSTGRES_PART)                                                                          \
+    X("INSERT INTO part VALUES(-1, 0, 4194304)")                                                   \
+    X(WRIT_POSTGRES_ROOM)                                                                          \
+    X(WRIT_POSTGRES_CLOSED)                                                                        \
+    X("SELECT make_room()")
 
 /* The statements that bring the tables to the next version, one X(text) for each version from 2 on
  * (migrate.h). A step may use `meta`, `coordinator` and `gateway` as version 1 has them. */
-#define WRIT_POSTGRES_MIGRATIONS(X)
+#define WRIT_POSTGRES_MIGRATIONS(X)                                                                 \
+    X("CREATE TABLE fact(leaf bigint PRIMARY KEY, bytes bytea NOT NULL);"                          \
+      "ALTER TABLE record RENAME TO record_0; ALTER TABLE body RENAME TO body_0;"                  \
+      "ALTER INDEX record_pkey RENAME TO record_0_pkey; ALTER INDEX body_pkey RENAME TO body_0_pkey;" \
+      "ALTER INDEX record_decision RENAME TO record_0_decision;"                                   \
+      "ALTER INDEX record_successor RENAME TO record_0_successor;"                                 \
+      "ALTER INDEX record_fact RENAME TO record_0_fact;"                                           \
+      WRIT_POSTGRES_RECORD ";" WRIT_POSTGRES_BODY ";" WRIT_POSTGRES_EXTERNAL ";"                   \
+      WRIT_POSTGRES_DECISION ";" WRIT_POSTGRES_SUCCESSOR ";" WRIT_POSTGRES_FACT ";"                \
+      WRIT_POSTGRES_PART ";" WRIT_POSTGRES_PLAIN ";"                                               \
+      "ALTER TABLE body_0 SET (" WRIT_POSTGRES_WHOLE ");"                                          \
+      "DO $$ DECLARE wide bigint; BEGIN SELECT (size / 4194304 + 1) * 4194304 INTO wide "          \
+      "FROM coordinator; EXECUTE format('ALTER TABLE record ATTACH PARTITION record_0 "            \
+      "FOR VALUES FROM (0) TO (%s)', wide); EXECUTE format('ALTER TABLE body ATTACH PARTITION "    \
+      "body_0 FOR VALUES FROM (0) TO (%s)', wide); "                                               \
+      "INSERT INTO part VALUES(0, wide, 4194304); END $$;"                                         \
+      WRIT_POSTGRES_ROOM ";" WRIT_POSTGRES_CLOSED ";"                                              \
+      "DO $$ DECLARE who name; BEGIN FOR who IN SELECT DISTINCT grantee FROM "                     \
+      "information_schema.role_table_grants WHERE table_schema = current_schema() "                \
+      "AND table_name = 'record_0' AND privilege_type = 'INSERT' AND grantee NOT IN "              \
+      "('PUBLIC', current_user) LOOP EXECUTE format('REVOKE ALL ON record_0, body_0 FROM %I', who);" \
+      "EXECUTE format('GRANT SELECT, INSERT ON record, body TO %I', who); "                        \
+      "EXECUTE format('GRANT SELECT ON fact, part TO %I', who); "                                  \
+      "EXECUTE format('GRANT EXECUTE ON FUNCTION make_room() TO %I', who); END LOOP; END $$;"      \
+      "SELECT make_room()")
 
 /* What a gateway may do: it adds records and never changes or removes one. */
 #define WRIT_POSTGRES_RIGHTS(X)                                                                     \
     X("SELECT, INSERT", "record, body")                                                            \
+    X("SELECT", "fact, part")                                                                      \
+    X("EXECUTE", "FUNCTION make_room()")                                                           \
     X("SELECT, INSERT, UPDATE (note)", "head")                                                     \
     X("SELECT, INSERT, UPDATE (seal_leaf)", "boundary")                                            \
     X("SELECT, INSERT, UPDATE", "meta, coordinator, gateway")                                      \
@@ -113,7 +185,7 @@
       "FROM segment WHERE slot = " WRIT_POSTGRES_SLOT)
 
 /* The end of the next ?2 groups from record ?1 on. */
-#define WRIT_POSTGRES_PART                                                                         \
+#define WRIT_POSTGRES_NEXT                                                                         \
     "(SELECT max(size) FROM (SELECT size FROM head WHERE leaf >= ?1 ORDER BY leaf LIMIT ?2) AS h)"
 
 /* Statements that only a shared ledger has. */
@@ -147,11 +219,11 @@
       "LIMIT ?")                                                                                   \
     X(RECORDS_NEXT, "SELECT leaf, kind, boundary, seq, time_us, verdict, flags, about, "           \
       "decision_id, agent_id, tool, claim FROM record WHERE leaf >= ?1 AND leaf < "                \
-      WRIT_POSTGRES_PART " ORDER BY leaf")                                                         \
+      WRIT_POSTGRES_NEXT " ORDER BY leaf")                                                         \
     X(BODIES_NEXT, "SELECT leaf, bytes FROM body WHERE leaf >= ?1 AND leaf < "                     \
-      WRIT_POSTGRES_PART " ORDER BY leaf")                                                         \
+      WRIT_POSTGRES_NEXT " ORDER BY leaf")                                                         \
     X(BOUNDARIES_NEXT, "SELECT id, tenant, name, first_leaf FROM boundary WHERE id > ?3 "          \
-      "AND first_leaf < " WRIT_POSTGRES_PART " ORDER BY id")                                       \
+      "AND first_leaf < " WRIT_POSTGRES_NEXT " ORDER BY id")                                       \
     X(VERSION_GET, "SELECT value FROM meta WHERE name = 'version'")                                \
     X(REVIEW_ROW, "SELECT leaf, name FROM review WHERE id = ?")                                    \
     X(SESSION_HOLDS, "SELECT coalesce(max(expires_us), 0) FROM session WHERE tenant = ? "          \
@@ -162,6 +234,13 @@
       "leaf = CASE WHEN c.until_us <= ?5 AND NOT EXISTS (SELECT 1 FROM boundary AS b "             \
       "WHERE b.id = c.boundary AND b.seal_leaf IS NULL) THEN excluded.leaf END")                   \
     X(CLAIM_MOVE, "UPDATE claim SET leaf = ? WHERE leaf = ?")                                      \
+    X(MAKE_ROOM, "SELECT make_room()")                                                             \
+    X(PART_AT, "SELECT leaf, until FROM part WHERE leaf <= ?1 AND until > ?1")                     \
+    X(PART_DROP, "DELETE FROM part WHERE leaf = ?")                                                \
+    X(CLAIM_OLDEST, "SELECT leaf FROM claim AS c WHERE until_us > ? OR EXISTS (SELECT 1 FROM "     \
+      "boundary AS b WHERE b.id = c.boundary AND b.seal_leaf IS NULL) ORDER BY leaf LIMIT 1")      \
+    X(CLAIMS_BEFORE, "DELETE FROM claim WHERE leaf < ?")                                           \
+    X(GATEWAY_SEEN, "SELECT seen, name FROM gateway WHERE state = 1 ORDER BY seen LIMIT 1")        \
     X(CLAIM_DROP, "DELETE FROM claim WHERE leaf = ?")                                              \
     X(CLAIMS_LAPSED, "DELETE FROM claim WHERE key IN (SELECT key FROM claim AS c "                 \
       "WHERE until_us <= ? AND NOT EXISTS (SELECT 1 FROM boundary AS b WHERE b.id = c.boundary "   \

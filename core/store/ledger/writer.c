@@ -19,6 +19,7 @@
 #include "store/write/facts.h"
 #include "store/write/group.h"
 #include "store/write/once.h"
+#include "store/write/removing.h"
 #include "store/write/sealing.h"
 #include "store/write/session_rows.h"
 #include "store/write/turn.h"
@@ -27,7 +28,8 @@
 /* ---- one group ---- */
 
 const struct writ_participant *const writ_writer_participants[] = {&writ_sealing_participant,
-    &writ_once_participant, &writ_erasing_participant, &writ_manifest_participant, NULL};
+    &writ_once_participant, &writ_erasing_participant, &writ_removing_participant,
+    &writ_manifest_participant, NULL};
 
 /* Prepares an entry in the present group, or answers it. */
 static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
@@ -49,6 +51,7 @@ static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ
 static bool (*const await_of[])(struct writ_ledger *ledger, struct writ_entry *entry) = {
     [WRIT_ENTRY_SEAL] = writ_sealing_ask,
     [WRIT_ENTRY_ERASE] = writ_erasing_ask,
+    [WRIT_ENTRY_REMOVE] = writ_removing_ask,
     [WRIT_ENTRY_REVIEW_AWAIT] = writ_watching_await,
     [WRIT_ENTRY_REVIEW_WATCH] = writ_watching_add,
 };
@@ -386,7 +389,8 @@ rest_us(const struct writ_ledger *ledger)
                        ? ledger->options.retry_us
                        : WRIT_STORE_TICK_US;
 
-    return writ_fleet_rest_us(ledger, writ_erasing_rest_us(ledger, rest));
+    return writ_fleet_rest_us(
+        ledger, writ_removing_rest_us(ledger, writ_erasing_rest_us(ledger, rest)));
 }
 
 void *
@@ -411,13 +415,16 @@ writ_writer_run(void *arg)
         writ_fleet_tick(ledger);
         tick(ledger, idle);
         writ_erasing_work(ledger, idle);
+        writ_removing_work(ledger, idle);
         checkpoint(ledger, idle);
         writ_erasing_cut(ledger);
         if (ledger->disk.poisoned) {
             writ_erasing_end_all(ledger, WRIT_E_IO);
+            writ_removing_end_all(ledger, WRIT_E_IO);
         }
         if (ledger->turn.stopping) {
             writ_erasing_end_all(ledger, WRIT_E_BUSY);
+            writ_removing_end_all(ledger, WRIT_E_BUSY);
             writ_sealing_end_all(ledger, WRIT_E_BUSY);
             writ_watching_end_all(ledger, WRIT_E_BUSY);
         }

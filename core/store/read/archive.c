@@ -1,9 +1,13 @@
 /* 1. The checkpoint is replaced when everything that it covers is on disk.
- * 2. A full tile is never written again; the last one of each level is, as it grows. */
+ * 2. A full tile is never written again; the last one of each level is, as it grows.
+ * 3. Every record is compared with the tree of the ledger. Those of the last bundle are read from
+ *    the archive, where they are already: the ledger may have given them up. */
 #include "store/read/archive.h"
 
 #include "evidence/log/tile.h"
+#include "store/read/archive_check.h"
 #include "store/read/archive_file.h"
+#include "store/read/archive_read.h"
 #include "store/read/proofs.h"
 #include "store/read/tail.h"
 #include "store/tables/entry.h"
@@ -43,7 +47,8 @@ read_before(struct archiving *a)
 {
     writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     struct writ_checkpoint had;
-    writ_result result = writ_archive_file_read(a->folder, WRIT_ARCHIVE_CHECKPOINT, &note, a->err);
+    writ_result result =
+        writ_archive_file_read(a->folder, WRIT_ARCHIVE_FILE_CHECKPOINT, &note, a->err);
 
     if (result.code == WRIT_E_ABSENT) {
         return WRIT_DONE;
@@ -51,6 +56,22 @@ read_before(struct archiving *a)
     WRIT_TRY(result);
     WRIT_TRY(writ_proofs_follow(a->proofs, writ_buf_view(&note), true, &had, a->err));
     a->report.before = had.size;
+    return WRIT_DONE;
+}
+
+/* The ledger has what the archive lacks. */
+static WRIT_RESULT
+check_joins(struct archiving *a)
+{
+    uint64_t first = 0;
+
+    WRIT_TRY(writ_tail_first(a->tail, &first, a->err));
+    if (a->report.before < first) {
+        WRIT_FAIL(a->err, WRIT_E_MISMATCH,
+            "the archive has %llu records, and the ledger begins with record %llu: continue the "
+            "archive that has those in between",
+            (unsigned long long)a->report.before, (unsigned long long)first);
+    }
     return WRIT_DONE;
 }
 
@@ -93,20 +114,28 @@ put_long(struct archiving *a, const struct writ_tail_record *record)
     return put_file(a, &tile, record->body);
 }
 
+/* keeps (3) */
+static WRIT_RESULT
+check_record(struct archiving *a, uint64_t at, struct writ_view body, const char *where)
+{
+    struct writ_digest leaf, node;
+
+    WRIT_TRY(writ_tree_leaf(body, &leaf, a->err));
+    WRIT_TRY(a->source.node(a->source.ctx, 0, at, &node, a->err));
+    if (!writ_digest_equal(&leaf, &node)) {
+        WRIT_FAIL(a->err, WRIT_E_MISMATCH, "record %llu differs from the signed one: see `%s`",
+            (unsigned long long)at, where);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 add_record(struct archiving *a, const struct writ_tail_record *record)
 {
     bool is_long = record->body.len > WRIT_TILE_ENTRY_MAX;
     size_t len = is_long ? 0 : record->body.len;
-    struct writ_digest leaf, node;
 
-    WRIT_TRY(writ_tree_leaf(record->body, &leaf, a->err));
-    WRIT_TRY(a->source.node(a->source.ctx, 0, record->leaf, &node, a->err));
-    if (!writ_digest_equal(&leaf, &node)) {
-        WRIT_FAIL(a->err, WRIT_E_MISMATCH,
-            "record %llu differs from the signed one: see `writ ledger verify`",
-            (unsigned long long)record->leaf);
-    }
+    WRIT_TRY(check_record(a, record->leaf, record->body, "writ ledger verify"));
     writ_buf_byte(&a->bytes, (char)(len >> 8));
     writ_buf_byte(&a->bytes, (char)len);
     if (is_long) {
@@ -125,14 +154,46 @@ take_record(void *ctx, const struct writ_tail_record *record)
     return writ_is_ok(a->result);
 }
 
+/* The entries that the archive has of a bundle. */
+static WRIT_RESULT
+read_former(struct archiving *a, uint64_t index, unsigned n)
+{
+    struct writ_tile tile = writ_tile_at(WRIT_TILE_ENTRIES, 0, index, a->report.before);
+    struct writ_view rest, body;
+    char path[WRIT_TILE_PATH_MAX];
+
+    writ_tile_path(&tile, path);
+    WRIT_TRY(writ_archive_file_read(a->folder, path, &a->bytes, a->err));
+    rest = writ_buf_view(&a->bytes);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t leaf = index * WRIT_TILE_WIDTH + i;
+
+        if (!writ_archive_read_entry(&rest, &body)) {
+            WRIT_FAIL(a->err, WRIT_E_MISMATCH, "%s is damaged: see `writ verify archive`", path);
+        }
+        WRIT_TRY(body.len == 0 ? WRIT_DONE : check_record(a, leaf, body, "writ verify archive"));
+    }
+    if (rest.len > 0) {
+        WRIT_FAIL(a->err, WRIT_E_MISMATCH, "%s is damaged: see `writ verify archive`", path);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 put_bundle(struct archiving *a, uint64_t index)
 {
     struct writ_tile tile = writ_tile_at(WRIT_TILE_ENTRIES, 0, index, a->report.size);
+    uint64_t first = index * WRIT_TILE_WIDTH;
+    unsigned has = a->report.before > first ? (unsigned)(a->report.before - first) : 0;
 
     writ_buf_clear(&a->bytes);
+    if (has > 0) {
+        WRIT_TRY(read_former(a, index, has));
+    }
     a->result = WRIT_DONE;
-    WRIT_TRY(writ_tail_read(a->tail, index * WRIT_TILE_WIDTH, tile.width, take_record, a, a->err));
+    if (tile.width > has) {
+        WRIT_TRY(writ_tail_read(a->tail, first + has, tile.width - has, take_record, a, a->err));
+    }
     WRIT_TRY(a->result);
     return put_file(a, &tile, writ_buf_view(&a->bytes));
 }
@@ -201,13 +262,36 @@ append(struct archiving *a)
     }
     WRIT_TRY(writ_archive_file_settle(a->folder, a->err));
     WRIT_TRY(writ_archive_file_write(
-        a->folder, WRIT_ARCHIVE_CHECKPOINT, writ_buf_view(&a->note), a->err)); /* keeps (1) */
+        a->folder, WRIT_ARCHIVE_FILE_CHECKPOINT, writ_buf_view(&a->note), a->err)); /* keeps (1) */
     WRIT_TRY(writ_archive_file_settle(a->folder, a->err));
     drop_narrow(a, WRIT_TILE_ENTRIES, 0);
     while (levels-- > 0) {
         drop_narrow(a, WRIT_TILE_HASHES, levels);
     }
     return WRIT_DONE;
+}
+
+/* ---- reading it again */
+
+static void
+state_wipe(struct writ_archive_state *state)
+{
+    writ_buf_wipe(&state->origin);
+}
+
+static WRIT_RESULT
+verify(struct archiving *a)
+{
+    WRIT_AUTO(struct writ_archive_state, state_wipe) state = {.size = 0};
+    writ_auto_buf note = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    struct writ_archive_check check = {
+        .folder = a->archive->folder, .progress = a->archive->progress, .ctx = a->archive->ctx};
+    struct writ_checkpoint has;
+
+    WRIT_TRY(writ_archive_file_read(a->folder, WRIT_ARCHIVE_FILE_CHECKPOINT, &note, a->err));
+    WRIT_TRY(writ_proofs_follow(a->proofs, writ_buf_view(&note), true, &has, a->err));
+    check.note = writ_buf_view(&note);
+    return writ_archive_check_run(&check, &state, a->err);
 }
 
 WRIT_RESULT
@@ -226,9 +310,13 @@ writ_archive_write(
     a.source = writ_proofs_source(a.proofs);
     WRIT_TRY(writ_archive_file_make(archive->folder, &a.folder, err));
     WRIT_TRY(read_before(&a));
+    WRIT_TRY(check_joins(&a));
     WRIT_TRY(read_head(&a));
     if (a.report.size > a.report.before) {
         WRIT_TRY(append(&a));
+    }
+    if (archive->verify) {
+        WRIT_TRY(verify(&a));
     }
     *ret = a.report;
     return WRIT_DONE;

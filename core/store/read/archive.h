@@ -12,18 +12,15 @@
 
 #include "evidence/jose/keyring.h"
 #include "evidence/log/checkpoint.h"
-
-#define WRIT_ARCHIVE_CHECKPOINT "checkpoint"
-
-/** Called now and then with the records that are done and all of them; false ends the work. */
-typedef bool writ_archive_progress(void *ctx, uint64_t done, uint64_t all);
+#include "store/read/archive_file.h"
 
 /** Borrowed for the call. */
 struct writ_archive {
     const char *ledger;
     const char *folder; /* made when it is missing; else an archive of that ledger, or empty */
-    const struct writ_keyring *ring; /* of which a key must have signed the checkpoint */
-    writ_archive_progress *progress; /* may be NULL */
+    const struct writ_keyring *ring;      /* of which a key must have signed the checkpoint */
+    bool verify;                          /* and reads the whole archive again: archive_check.h */
+    writ_archive_file_progress *progress; /* may be NULL */
     void *ctx;
 };
 
@@ -40,7 +37,8 @@ struct writ_archive_report {
  * @return WRIT_OK
  *         WRIT_E_ABSENT    the ledger does not exist, or is empty
  *         WRIT_E_MISMATCH  the folder is an archive of another ledger, or of records that this one
- *                          does not contain (ROLLBACK, FORK); or a record is not the signed one
+ *                          does not contain (ROLLBACK, FORK), or it lacks records that the ledger
+ *                          gave up; or a record is not the signed one
  *         WRIT_E_BUSY      `progress` ended it, or the ledger is locked
  *         WRIT_E_INVALID, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

@@ -4,6 +4,7 @@
 
 #include "evidence/log/tile.h"
 #include "store/read/archive_file.h"
+#include "store/read/archive_read.h"
 #include "store/tables/entry.h"
 #include "store/trusted/trusted.h"
 
@@ -134,20 +135,15 @@ static WRIT_RESULT
 check_bundle(struct checking *c, uint64_t index)
 {
     struct writ_tile tile = writ_tile_at(WRIT_TILE_ENTRIES, 0, index, c->head.size);
-    struct writ_view rest;
+    struct writ_view rest, entry;
 
     WRIT_TRY(read_file(c, &tile, &c->bundle));
     rest = writ_buf_view(&c->bundle);
     for (unsigned i = 0; i < tile.width; i++) {
-        size_t len = rest.len < 2
-                         ? SIZE_MAX
-                         : ((size_t)(unsigned char)rest.ptr[0] << 8) + (unsigned char)rest.ptr[1];
-
-        if (rest.len < 2 || len > rest.len - 2) {
+        if (!writ_archive_read_entry(&rest, &entry)) {
             return differs(c, &tile);
         }
-        WRIT_TRY(add_entry(c, writ_view_sub(rest, 2, len)));
-        rest = writ_view_sub(rest, 2 + len, rest.len);
+        WRIT_TRY(add_entry(c, entry));
     }
     return rest.len == 0 ? WRIT_DONE : differs(c, &tile);
 }
@@ -174,7 +170,16 @@ read_head(struct checking *c)
 {
     const struct writ_archive_check *check = c->check;
 
-    WRIT_TRY(writ_archive_file_read(c->folder, WRIT_ARCHIVE_CHECKPOINT, &c->note, c->err));
+    struct writ_note parts;
+
+    WRIT_TRY(writ_archive_file_read(c->folder, WRIT_ARCHIVE_FILE_CHECKPOINT, &c->note, c->err));
+    if (check->note.len > 0) {
+        if (!writ_view_equal(writ_buf_view(&c->note), check->note)) {
+            WRIT_FAIL(c->err, WRIT_E_MISMATCH, "the checkpoint of the archive is another one");
+        }
+        WRIT_TRY(writ_note_read(writ_buf_view(&c->note), &parts, c->err));
+        return writ_checkpoint_read(parts.text, &c->head, c->err);
+    }
     return writ_checkpoint_verify(
         writ_buf_view(&c->note), check->keys, check->keys_n, &c->head, c->err);
 }

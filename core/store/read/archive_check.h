@@ -3,14 +3,16 @@
 #ifndef WRIT_STORE_ARCHIVE_CHECK_H
 #define WRIT_STORE_ARCHIVE_CHECK_H
 
-#include "store/read/archive.h"
+#include "evidence/log/checkpoint.h"
+#include "store/read/archive_file.h"
 
 /** What is to be checked. Borrowed for the call. */
 struct writ_archive_check {
     const char *folder;
     const struct writ_note_key *const *keys; /* trusted */
     size_t keys_n;
-    writ_archive_progress *progress; /* may be NULL */
+    struct writ_view note; /* in place of keys: its checkpoint, which is trusted; or empty */
+    writ_archive_file_progress *progress; /* may be NULL */
     void *ctx;
 };
 

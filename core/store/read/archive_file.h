@@ -5,6 +5,11 @@
 
 #include "base/bytes.h"
 
+#define WRIT_ARCHIVE_FILE_CHECKPOINT "checkpoint" /* the file of the last one */
+
+/** Called now and then with the records that are done and all of them; false ends the work. */
+typedef bool writ_archive_file_progress(void *ctx, uint64_t done, uint64_t all);
+
 /** Opens the folder of an archive that is to be written, into `ret`: close it with
  * writ_trusted_close. It is made when it is missing, for its owner alone. As writ_trusted_dir. */
 WRIT_RESULT writ_archive_file_make(const char *path, int *ret, struct writ_err *err);

@@ -27,6 +27,11 @@ static const char select_text[] = WRIT_SQL_MANY
     "AND (r.time_us >= ?6 OR ?6 IS NULL) AND (r.time_us < ?7 OR ?7 IS NULL) "
     "ORDER BY r.leaf LIMIT ?8";
 
+/* The first record that is there and its time; the first one of a boundary, if one is selected. */
+static const char first_text[] =
+    "SELECT r.leaf, r.time_us, (SELECT min(b.first_leaf) FROM boundary AS b WHERE b.name = ?1 "
+    "AND (b.tenant = ?2 OR ?2 IS NULL)) FROM record AS r ORDER BY r.leaf LIMIT 1";
+
 struct making {
     const struct writ_bundles_order *order;
     struct writ_sql *sql;
@@ -200,6 +205,51 @@ add_batch(struct making *m, int64_t *last, bool *ret_more)
     return WRIT_DONE;
 }
 
+/* Whether no record that was removed can be one of the selection. */
+static bool
+begins_later(struct making *m, struct writ_sql_statement *s)
+{
+    const struct writ_bundle_select *select = &m->order->select;
+    int64_t since_us = 0;
+
+    return writ_sql_int(s, 0) == 0 ||
+           (select->since.ptr != NULL && writ_is_ok(writ_time_read(select->since, &since_us)) &&
+               since_us >= writ_sql_int(s, 1)) ||
+           (select->boundary_id.ptr != NULL && writ_sql_int(s, 2) >= writ_sql_int(s, 0));
+}
+
+/* A selection of which some records were removed would look complete. */
+static WRIT_RESULT
+check_begins(struct making *m)
+{
+    struct writ_sql_statement *s = NULL;
+    char since[WRIT_TIME_TEXT] = "";
+    uint64_t first = 0;
+    bool row = false, later = true;
+    writ_result result;
+
+    WRIT_TRY(writ_sql_prepare(m->sql, first_text, &s, m->err));
+    writ_sql_bind_text_or_null(s, 1, m->order->select.boundary_id);
+    writ_sql_bind_text_or_null(s, 2, m->order->select.tenant);
+    result = writ_sql_step(s, &row, m->err);
+    if (writ_is_ok(result) && row) {
+        later = begins_later(m, s);
+        first = (uint64_t)writ_sql_int(s, 0);
+        writ_time_format(writ_sql_int(s, 1), since);
+    }
+    writ_sql_reset(s);
+    writ_sql_finalize(s);
+    WRIT_TRY(result);
+    if (!later) {
+        WRIT_FAIL(m->err, WRIT_E_ABSENT,
+            "records before %llu, of before %s, are in an archive, and some may be selected: "
+            "select "
+            "later ones with --since",
+            (unsigned long long)first, since);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 add_all(struct making *m)
 {
@@ -276,6 +326,7 @@ writ_bundles_make(const struct writ_bundles_order *order,
     m = {.order = order, .put = put, .ctx = ctx, .err = err};
 
     WRIT_TRY(open_all(&m));
+    WRIT_TRY(check_begins(&m));
     WRIT_TRY(begin(&m));
     WRIT_TRY(add_all(&m));
     return end(&m, ret);

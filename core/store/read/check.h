@@ -11,6 +11,7 @@
 #include "store/disk/disk.h"
 #include "store/disk/heads.h"
 #include "store/disk/said.h"
+#include "store/read/archive_read.h"
 #include "store/read/check.tbl.h"
 #include "store/read/column.h"
 #include "store/read/verify_report.h"
@@ -23,14 +24,21 @@ enum writ_check_statement {
         WRIT_CHECK_SQL_COUNT
 };
 
-/** A verification. `runs` has the boundaries that are open at the present record, `calls` the
- * decisions that have no outcome yet, `told` the reviews that are not over. Each entry is removed
- * by the record that ends it. */
+/** A verification. Records before `first` were removed: of those it checks the digests in the tree
+ * and the facts, or what an archive has. `runs` has the boundaries that are open at the present
+ * record, `calls` the decisions that have no outcome yet, `told` the reviews that are not over.
+ * Each entry is removed by the record that ends it. */
 struct writ_check {
     struct writ_sql *sql;
     struct writ_sql_statement *statements[WRIT_CHECK_SQL_COUNT];
     struct writ_map runs, calls, told;
-    struct writ_arena *arena; /* one record */
+    struct writ_map ids;               /* with an archive: `calls` by the ids of the decisions */
+    struct writ_archive_read *archive; /* borrowed; NULL: none */
+    bool archived;                     /* the present record is read from it */
+    uint64_t first;                    /* the first record on disk, now */
+    uint64_t began;                    /* the same when the verification began */
+    uint64_t until;                    /* records before it may be missing, as a fact says */
+    struct writ_arena *arena;          /* one record */
     struct writ_buf scratch;
     struct writ_verify_report *report;
     int64_t before_us;
@@ -48,7 +56,8 @@ struct writ_check {
         unsigned halvings;
         uint64_t drawn;
     } once;                      /* check_once.c */
-    uint64_t facts;              /* seen so far */
+    uint64_t facts, moved;       /* seen so far; of them, from the table `fact` or the archive */
+    uint64_t moved_rows;         /* of the table `fact`, so far */
     uint64_t bodies, bodies_end; /* leaf of the present row of bodies, and the leaf after its last
                                     line */
     struct {
@@ -59,8 +68,11 @@ struct writ_check {
         bool has_row, has_next; /* such a row; another one behind it, at which BODIES stands */
     } read;                     /* verify.c */
     struct writ_row row;
+    struct writ_said said; /* an archived record has no columns: those that it states */
     struct writ_err *err;
 };
+
+#define WRIT_CHECK_HEAD_ARENA ((size_t)64 << 20) /* memory to read one row of `head` */
 
 /** Says that something is wrong. */
 void writ_check_problem(struct writ_check *v, uint64_t leaf, const char *fmt, ...)
@@ -81,6 +93,13 @@ WRIT_RESULT writ_check_next(
 WRIT_RESULT writ_check_record(
     struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body);
 
+/** Checks record `leaf`, which is read from the archive. As writ_check_record. */
+WRIT_RESULT writ_check_record_archived(struct writ_check *v, uint64_t leaf, struct writ_view body);
+
+/** Checks the fact with this body, which is record `leaf`: its row was moved to the table `fact`.
+ * As writ_check_record, but it adds nothing to the tree. */
+WRIT_RESULT writ_check_record_moved(struct writ_check *v, uint64_t leaf, struct writ_view body);
+
 /** Checks what is left after the last record. `last_now`: the last record at this time, in a ledger
  * that is written meanwhile. */
 void writ_check_record_rest(struct writ_check *v, uint64_t last, uint64_t last_now);
@@ -95,8 +114,20 @@ void writ_check_record_wipe(struct writ_check *v);
  * whatever is wrong; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf);
 
+/** As writ_check_tree_add, of a record whose body is not there: by the digest that is stored. */
+WRIT_RESULT writ_check_tree_stored(
+    struct writ_check *v, const struct writ_digest *digest, uint64_t leaf);
+
 /** After the last record: names the checkpoints that no later one vouches for. */
 void writ_check_tree_end(struct writ_check *v);
+
+/* ---- check_removed.c: records that were removed from the ledger ---- */
+
+/** Checks the group of record *leaf, which is before v->first; *leaf is then the record after it.
+ * WRIT_OK whatever is wrong; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_removed(struct writ_check *v, uint64_t *leaf);
+/** After the last record: no more are missing than were moved to an archive. As the former. */
+WRIT_RESULT writ_check_removed_end(struct writ_check *v);
 
 /* ---- check_once.c: no key was granted to two calls while it was claimed ---- */
 
@@ -121,10 +152,11 @@ void writ_check_once_wipe(struct writ_check *v);
 
 /* ---- check_story.c: each record of a review follows from those before it ---- */
 
-/** Takes the present record, whose `body` is not in the arena of the record. What contradicts its
- * review is reported once; later records of that review cannot be judged. WRIT_OK whatever is
- * wrong; WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body);
+/** Takes the present record, whose `body` is not in the arena of the record. With `may_go_on` its
+ * review may have begun before the first record that is read: then it is not judged. What
+ * contradicts its review is reported once; later records of that review cannot be judged. WRIT_OK
+ * whatever is wrong; WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body, bool may_go_on);
 
 /** After the last record: compares the rows of `review` with the records. WRIT_E_IO, WRIT_E_BUSY,
  * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */

@@ -1,5 +1,6 @@
 /* check.tbl.h - the statements of a verification: X(NAME, text). `+leaf`: SQLite must use the index
- * that is being checked, and not the leaf. Each max() and min() has a SELECT of its own: two in one
+ * that is being checked, and not the leaf; PostgreSQL without statistics would walk all leaves for
+ * the first one. Each max() and min() has a SELECT of its own: two in one
  * SELECT scan the table. */
 #ifndef WRIT_STORE_CHECK_TBL_H
 #define WRIT_STORE_CHECK_TBL_H
@@ -19,12 +20,17 @@
     X(BOUNDARY, "SELECT tenant, name, first_leaf, seal_leaf FROM boundary WHERE id = ?")           \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
-    X(FIRST, "SELECT leaf, seq FROM record WHERE decision_id = ? ORDER BY leaf LIMIT 1")            \
+    X(BEGINS, "SELECT coalesce((SELECT min(leaf) FROM record), 0)")                                \
+    X(MOVED, "SELECT leaf, bytes FROM fact WHERE leaf >= ?1 AND leaf < ?2 ORDER BY leaf")          \
+    X(MOVED_REST, "SELECT count(*) FROM fact WHERE leaf >= ?1")                                    \
+    X(NAMED, "SELECT id FROM boundary WHERE name = ?1 AND tenant = ?2")                            \
+    X(ENDED, "SELECT id FROM boundary WHERE name = ?1 AND seal_leaf = ?2")                         \
+    X(FIRST, "SELECT leaf, seq, kind FROM record WHERE decision_id = ? ORDER BY +leaf LIMIT 1")            \
     X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
     X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
     X(SEGMENT, "SELECT bytes FROM segment WHERE id = ?")                                           \
     X(FACTS, "SELECT count(*) FROM record WHERE kind = 5 AND leaf <= ?1")                          \
-    X(CONTENTS, "SELECT k.leaf, k.wrapped, c.leaf, r.kind "                                        \
+    X(CONTENTS, "SELECT k.leaf, k.wrapped, c.leaf, r.kind, (SELECT min(leaf) FROM record) "                                        \
       "FROM content_key AS k LEFT JOIN content AS c ON c.leaf = k.leaf "                           \
       "LEFT JOIN record AS r ON r.leaf = k.leaf WHERE k.leaf >= ?1 ORDER BY k.leaf LIMIT ?2")      \
     X(CONTENTS_LOST, "SELECT c.leaf FROM content AS c WHERE c.leaf >= ?1 AND c.leaf <= ?2 "        \

@@ -4,6 +4,7 @@
 #include "store/read/check.h"
 
 #include "evidence/json/jcs.h"
+#include "evidence/record/archive_fact.h"
 #include "evidence/record/derive.h"
 #include "evidence/record/duplicates.h"
 #include "evidence/record/fact.h"
@@ -15,6 +16,9 @@
 /** A boundary that is open. */
 struct run {
     struct writ_map_node by_id;
+    uint64_t id, first_leaf;
+    bool partial; /* it began before the first record that is read */
+    bool seq_known;
     uint64_t next_seq;
     uint64_t seal_leaf; /* as its row says; UINT64_MAX: none */
     size_t calls;       /* without outcome */
@@ -31,7 +35,8 @@ struct claimed {
 
 /** A decision without outcome. */
 struct call {
-    struct writ_map_node by_leaf;
+    struct writ_map_node by_leaf, by_id;
+    uint64_t leaf;
     struct run *run;
     bool granted;
     struct claimed claimed;
@@ -48,6 +53,15 @@ expect_no_faults(struct writ_check *v, const struct writ_faults *faults)
         writ_faults_put(faults, &text);
         writ_check_problem(v, v->row.leaf, WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&text)));
     }
+}
+
+/* ---- records that are not read ---- */
+
+/* Whether a record was removed, and is not read from an archive. */
+static bool
+is_unread(const struct writ_check *v, uint64_t leaf)
+{
+    return v->archive == NULL && leaf < v->first;
 }
 
 /* ---- boundaries ---- */
@@ -82,6 +96,8 @@ run_new(struct writ_check *v, struct writ_sql_statement *s, struct run **ret)
     }
     run->tenant = writ_view_place(tenant, run->text);
     run->name = writ_view_place(name, run->text + tenant.len);
+    run->id = v->row.boundary;
+    run->first_leaf = (uint64_t)writ_sql_int(s, 2);
     run->seal_leaf = writ_sql_is_null(s, 3) ? UINT64_MAX : (uint64_t)writ_sql_int(s, 3);
     writ_map_add(&v->runs, &run->by_id, writ_tag_number(v->row.boundary));
     *ret = run;
@@ -102,7 +118,11 @@ read_run(struct writ_check *v, struct run **ret)
     }
     WRIT_TRY(run_new(v, s, ret));
     v->report->boundaries++;
-    writ_check_expect(v, (uint64_t)writ_sql_int(s, 2) == v->row.leaf,
+    (*ret)->partial = is_unread(v, (uint64_t)writ_sql_int(s, 2));
+    (*ret)->seq_known = !(*ret)->partial;
+    writ_check_expect(v,
+        (*ret)->partial ? (*ret)->seal_leaf >= v->row.leaf
+                        : (uint64_t)writ_sql_int(s, 2) == v->row.leaf,
         "the boundary does not begin where its row says, or goes on after its seal");
     return WRIT_DONE;
 }
@@ -168,9 +188,13 @@ check_due(
 }
 
 static void
-check_columns(struct writ_check *v, const struct run *run, const struct writ_decision *decision,
+check_columns(struct writ_check *v, struct run *run, const struct writ_decision *decision,
     const struct writ_said *said)
 {
+    if (!run->seq_known) {
+        run->next_seq = v->row.seq;
+        run->seq_known = true;
+    }
     writ_check_expect(v,
         writ_said_same(said, &v->row) && writ_view_equal(said->boundary_id, run->name) &&
             writ_view_equal(said->tenant, run->tenant),
@@ -204,6 +228,17 @@ readable(struct writ_check *v, writ_result result, bool *ret)
     return WRIT_DONE;
 }
 
+static WRIT_RESULT
+read_archived(struct writ_check *v, struct writ_decision *ret)
+{
+    struct writ_view body;
+
+    WRIT_TRY(writ_archive_read_record(v->archive, v->row.about, &body, NULL));
+    body = writ_view_copy(body, v->arena);
+    return body.ptr == NULL ? (writ_result){WRIT_E_NOMEM}
+                            : writ_body_decision(body, v->arena, ret, NULL);
+}
+
 /* Reads the decision that the present record is about; false when it is not readable, which was
  * reported. */
 static WRIT_RESULT
@@ -214,6 +249,9 @@ read_decision(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
     bool row = false;
     writ_result result;
 
+    if (v->archive != NULL && v->row.about < v->first) {
+        return readable(v, read_archived(v, ret), ret_read);
+    }
     writ_sql_bind_int(s, 1, (int64_t)v->row.about);
     result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);
     if (writ_is_ok(result) && row) {
@@ -236,7 +274,34 @@ call_free(struct writ_check *v, struct call *call)
 {
     call->run->calls--;
     writ_map_remove(&v->calls, &call->by_leaf);
+    if (v->archive != NULL) {
+        writ_map_remove(&v->ids, &call->by_id);
+    }
     writ_free(call);
+}
+
+static WRIT_RESULT
+id_tag(struct writ_check *v, struct writ_view id, struct writ_tag *ret)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
+    *ret = writ_tag_of(&digest);
+    return WRIT_DONE;
+}
+
+/* The decision of that id, when it has no outcome; only with an archive, else NULL. */
+static WRIT_RESULT
+find_named(struct writ_check *v, struct writ_view id, struct call **ret)
+{
+    struct writ_tag tag;
+
+    *ret = NULL;
+    if (v->archive != NULL && id.len > 0) {
+        WRIT_TRY(id_tag(v, id, &tag));
+        *ret = WRIT_MAP_OF(writ_map_find(&v->ids, tag), struct call, by_id);
+    }
+    return WRIT_DONE;
 }
 
 /* The index must find each decision that follows another one: the history of a call would miss one
@@ -248,6 +313,9 @@ check_successor(struct writ_check *v)
     bool row = false;
     writ_result result;
 
+    if (v->archived) {
+        return WRIT_DONE; /* no index has it */
+    }
     v->successors++;
     writ_sql_bind_int(s, 1, (int64_t)v->row.about);
     writ_sql_bind_int(s, 2, (int64_t)v->row.leaf);
@@ -267,11 +335,17 @@ check_first(struct writ_check *v, const struct writ_decision *decision)
 {
     struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_FIRST];
     struct writ_view before = writ_member_view(&decision->supersedes);
-    const struct call *call = NULL;
+    struct call *call = NULL;
     bool row = false;
     writ_result result;
 
     if (before.len == 0) {
+        return WRIT_DONE;
+    }
+    if (v->archive != NULL) {
+        WRIT_TRY(find_named(v, before, &call));
+        writ_check_expect(v, call == NULL || !call->granted,
+            "it replaces a call that is under way, and its columns do not say so");
         return WRIT_DONE;
     }
     writ_sql_bind_text(s, 1, before);
@@ -302,6 +376,9 @@ check_round(struct writ_check *v, const struct run *run, const struct writ_decis
     WRIT_TRY(check_successor(v));
     call =
         WRIT_MAP_OF(writ_map_find(&v->calls, writ_tag_number(v->row.about)), struct call, by_leaf);
+    if (call == NULL && is_unread(v, v->row.about) && run->partial) {
+        return WRIT_DONE;
+    }
     if (call == NULL || !call->granted || call->run != run) {
         writ_check_problem(v, v->row.leaf, "it follows a decision that does not wait");
         return WRIT_DONE;
@@ -334,16 +411,27 @@ await_outcome(struct writ_check *v, struct run *run, const struct claimed *claim
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory for a call");
     }
     call->run = run;
+    call->leaf = v->row.leaf;
     call->granted = granted;
     call->claimed = *claimed;
+    if (v->archive != NULL) {
+        writ_result tagged = id_tag(v, v->row.decision_id, &call->by_id.tag);
+
+        if (!writ_is_ok(tagged)) {
+            writ_free(call);
+            return tagged;
+        }
+        writ_map_add(&v->ids, &call->by_id, call->by_id.tag);
+    }
     run->calls++;
     writ_map_add(&v->calls, &call->by_leaf, writ_tag_number(v->row.leaf));
     return WRIT_DONE;
 }
 
-/* Leaf and seq of the first record with the present decision_id; UINT64_MAX both: there is none. */
+/* Leaf and seq of the first record with the present decision_id; UINT64_MAX both: there is none.
+ * *ret_is_decision is false when it is of another kind. */
 static WRIT_RESULT
-find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq)
+find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq, bool *ret_is_decision)
 {
     struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_FIRST];
     struct writ_view id = v->row.decision_id;
@@ -355,6 +443,7 @@ find_first(struct writ_check *v, uint64_t *ret_leaf, uint64_t *ret_seq)
     row = writ_is_ok(result) && row;
     *ret_leaf = row ? (uint64_t)writ_sql_int(s, 0) : UINT64_MAX;
     *ret_seq = row ? (uint64_t)writ_sql_int(s, 1) : UINT64_MAX;
+    *ret_is_decision = row && writ_sql_int(s, 2) == WRIT_ROW_DECISION;
     writ_sql_reset(s);
     return result;
 }
@@ -364,8 +453,12 @@ static WRIT_RESULT
 check_index(struct writ_check *v)
 {
     uint64_t leaf = 0, seq = 0;
+    bool is_decision = false;
 
-    WRIT_TRY(find_first(v, &leaf, &seq));
+    if (v->archived) {
+        return WRIT_DONE; /* no index has it */
+    }
+    WRIT_TRY(find_first(v, &leaf, &seq, &is_decision));
     writ_check_expect(
         v, leaf == v->row.leaf, "its decision_id is another record's too, or does not lead to it");
     return WRIT_DONE;
@@ -489,6 +582,14 @@ check_outcome(struct writ_check *v, const struct writ_json *value)
     writ_outcome_validate(&outcome, &faults);
     expect_no_faults(v, &faults);
     WRIT_TRY(check_outcome_columns(v, &outcome));
+    if (call == NULL && is_unread(v, v->row.about)) {
+        struct run *run = NULL;
+
+        WRIT_TRY(find_run(v, &run));
+        writ_check_expect(v, run != NULL && run->partial,
+            "its decision was removed, and its boundary began later");
+        return WRIT_DONE;
+    }
     if (call == NULL) {
         writ_check_problem(v, v->row.leaf, "its decision does not exist or has an outcome already");
         return WRIT_DONE;
@@ -549,7 +650,8 @@ check_seal(struct writ_check *v, const struct writ_json *value)
             same_time(&seal.sealed_at, v->row.time_us) && seal_leaf == v->row.leaf,
         "the columns beside the seal differ from it");
     writ_check_expect(v,
-        same_number(&seal.total, run->next_seq) && same_text(&seal.seal_hash, writ_view_str(text)),
+        (!run->seq_known || same_number(&seal.total, run->next_seq)) &&
+            (run->partial || same_text(&seal.seal_hash, writ_view_str(text))),
         "the seal does not count or hash the decisions that are there");
     writ_check_expect(v, run->calls == 0, "a decision of the sealed boundary has no outcome");
     v->report->sealed++;
@@ -570,11 +672,14 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     struct writ_faults faults = {0};
     struct run *run = NULL;
     uint64_t leaf = 0, seq = 0;
-    bool read = false;
+    bool read = false, is_decision = false, removed;
 
     v->report->reviews++;
-    WRIT_TRY(find_run(v, &run));
-    WRIT_TRY(find_first(v, &leaf, &seq));
+    if (!v->archived) {
+        WRIT_TRY(find_run(v, &run));
+        WRIT_TRY(find_first(v, &leaf, &seq, &is_decision));
+    }
+    removed = v->archived || (!is_decision && run != NULL && run->first_leaf < v->first);
     WRIT_TRY(readable(v, writ_review_record_read(value, v->arena, &record, NULL), &read));
     if (!read) {
         writ_check_problem(v, v->row.leaf, "it is not a record of a review");
@@ -584,15 +689,41 @@ check_review(struct writ_check *v, const struct writ_json *value, struct writ_vi
     expect_no_faults(v, &faults);
     writ_check_expect(v,
         same_text(&record.decision_id, v->row.decision_id) &&
-            same_time(&record.at, v->row.time_us) && run != NULL && v->row.seq == seq &&
-            same_text(&record.boundary_id, run->name),
+            same_time(&record.at, v->row.time_us) &&
+            (v->archived || (run != NULL && (removed || v->row.seq == seq) &&
+                                same_text(&record.boundary_id, run->name))),
         "the columns beside the record differ from it");
-    return writ_check_story_hear(v, body);
+    return writ_check_story_hear(v, body, removed && v->archive == NULL);
 }
 
 /* ---- facts ---- */
 
-static void
+/* Records before the one that it names may be missing from now on. */
+static WRIT_RESULT
+check_archived(struct writ_check *v, const struct writ_json *data)
+{
+    struct writ_tree_source source = writ_heads_source(&v->heads);
+    struct writ_archive_fact fact;
+    struct writ_tree_edge edge;
+    struct writ_digest root = {0};
+    bool read = writ_is_ok(writ_archive_fact_read(data, &fact, NULL)) &&
+                fact.before <= v->row.leaf && fact.before > v->until;
+
+    if (!read) {
+        writ_check_problem(v, v->row.leaf, "it is not a fact that a ledger writes");
+        return WRIT_DONE;
+    }
+    v->until = fact.before;
+    if (!v->lost) {
+        WRIT_TRY(writ_tree_edge_of(&source, fact.before, &edge, v->err));
+        WRIT_TRY(writ_tree_root(&edge, &root, v->err));
+        writ_check_expect(v, writ_digest_equal(&root, &fact.root),
+            "the records that were moved to an archive are others");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 check_fact(struct writ_check *v, const struct writ_json *value)
 {
     struct writ_fact fact = {0};
@@ -600,7 +731,7 @@ check_fact(struct writ_check *v, const struct writ_json *value)
     v->report->facts++;
     if (!writ_is_ok(writ_fact_read(value, &fact, NULL))) {
         writ_check_problem(v, v->row.leaf, "it is not a fact that a ledger writes");
-        return;
+        return WRIT_DONE;
     }
     writ_check_expect(v,
         fact.at_us == v->row.time_us && fact.n == v->row.seq && v->row.boundary == 0 &&
@@ -610,6 +741,7 @@ check_fact(struct writ_check *v, const struct writ_json *value)
         "the columns beside the fact differ from it");
     writ_check_expect(v, fact.n == v->facts, "a fact before it is missing");
     v->facts = fact.n + 1;
+    return fact.event == WRIT_FACT_ARCHIVED ? check_archived(v, fact.data) : WRIT_DONE;
 }
 
 /* ---- any record ---- */
@@ -656,16 +788,10 @@ expect_bare(struct writ_check *v)
 }
 
 static WRIT_RESULT
-check_value(
-    struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body)
+check_value(struct writ_check *v, struct writ_view body)
 {
     const struct writ_json *value = NULL;
-    struct writ_err why = {0};
 
-    if (!writ_is_ok(writ_disk_row(s, &v->row, &why))) {
-        writ_check_problem(v, leaf, "it is not one that a ledger writes");
-        return WRIT_DONE;
-    }
     writ_check_expect(
         v, v->row.time_us > v->before_us, "its time is not after that of the record before");
     v->before_us = v->row.time_us;
@@ -685,8 +811,7 @@ check_value(
         expect_bare(v);
         return check_review(v, value, body);
     case WRIT_ROW_FACT:
-        check_fact(v, value);
-        break;
+        return check_fact(v, value);
     case WRIT_ROW_NONE:
         break;
     }
@@ -697,11 +822,122 @@ WRIT_RESULT
 writ_check_record(
     struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body)
 {
+    struct writ_err why = {0};
+
     v->report->records++;
+    v->archived = false;
     v->row.leaf = leaf;
     check_bodies(v);
-    WRIT_TRY(check_value(v, s, leaf, body));
+    if (writ_is_ok(writ_disk_row(s, &v->row, &why))) {
+        WRIT_TRY(check_value(v, body));
+    } else {
+        writ_check_problem(v, leaf, "it is not one that a ledger writes");
+    }
     return writ_check_tree_add(v, body, leaf);
+}
+
+/* ---- records without columns ---- */
+
+static WRIT_RESULT
+find_boundary(struct writ_check *v, enum writ_check_statement which)
+{
+    struct writ_sql_statement *s = v->statements[which];
+    bool row = false;
+    writ_result result;
+
+    writ_sql_bind_text(s, 1, v->said.boundary_id);
+    if (which == WRIT_CHECK_SQL_NAMED) {
+        writ_sql_bind_text(s, 2, v->said.tenant);
+    } else {
+        writ_sql_bind_int(s, 2, (int64_t)v->row.leaf);
+    }
+    result = writ_check_next(v, which, &row, v->err);
+    if (writ_is_ok(result) && row) {
+        v->row.boundary = (uint64_t)writ_sql_int(s, 0);
+    }
+    writ_sql_reset(s);
+    return result;
+}
+
+/* Its boundary, and the decision that it is about, which its columns had. */
+static WRIT_RESULT
+place_row(struct writ_check *v)
+{
+    struct call *call = NULL;
+
+    switch (v->row.kind) {
+    case WRIT_ROW_DECISION:
+        WRIT_TRY(find_named(v, v->said.supersedes, &call));
+        if (call != NULL && call->granted) {
+            v->row.about = call->leaf;
+            v->row.flags |= WRIT_ROW_FOLLOWS;
+        }
+        return find_boundary(v, WRIT_CHECK_SQL_NAMED);
+    case WRIT_ROW_OUTCOME:
+        WRIT_TRY(find_named(v, v->row.decision_id, &call));
+        v->row.about = call == NULL ? UINT64_MAX : call->leaf;
+        v->row.boundary = call == NULL ? 0 : call->run->id;
+        return WRIT_DONE;
+    case WRIT_ROW_SEAL:
+        return find_boundary(v, WRIT_CHECK_SQL_ENDED);
+    case WRIT_ROW_REVIEW:
+    case WRIT_ROW_FACT:
+    case WRIT_ROW_NONE:
+        break;
+    }
+    return WRIT_DONE;
+}
+
+/* Makes the row of a record without columns from what it states; false when no ledger writes it,
+ * which is reported. */
+static WRIT_RESULT
+make_row(struct writ_check *v, uint64_t leaf, struct writ_view body, bool *ret)
+{
+    struct writ_err why = {0};
+    writ_result result = writ_said_read(body, v->arena, &v->said, &why);
+
+    *ret = writ_is_ok(result);
+    if (result.code == WRIT_E_MISMATCH) {
+        writ_check_problem(v, leaf, "it is not one that a ledger writes");
+        return WRIT_DONE;
+    }
+    WRIT_TRY(result);
+    v->row = v->said.row;
+    v->row.leaf = leaf;
+    return place_row(v);
+}
+
+WRIT_RESULT
+writ_check_record_archived(struct writ_check *v, uint64_t leaf, struct writ_view body)
+{
+    bool made = false;
+
+    v->report->records++;
+    v->archived = true;
+    v->row = (struct writ_row){.leaf = leaf};
+    WRIT_TRY(make_row(v, leaf, body, &made));
+    if (made) {
+        v->moved += v->row.kind == WRIT_ROW_FACT;
+        WRIT_TRY(check_value(v, body));
+    }
+    return writ_check_tree_add(v, body, leaf);
+}
+
+WRIT_RESULT
+writ_check_record_moved(struct writ_check *v, uint64_t leaf, struct writ_view body)
+{
+    bool made = false;
+
+    v->archived = true;
+    v->row = (struct writ_row){.leaf = leaf};
+    WRIT_TRY(make_row(v, leaf, body, &made));
+    writ_check_expect(
+        v, !made || v->row.kind == WRIT_ROW_FACT, "it is kept as a fact, and is none");
+    if (made && v->row.kind == WRIT_ROW_FACT) {
+        v->moved++;
+        return check_value(v, body);
+    }
+    return WRIT_DONE;
 }
 
 void
@@ -751,5 +987,6 @@ writ_check_record_wipe(struct writ_check *v)
     writ_check_story_wipe(v);
     writ_check_once_wipe(v);
     writ_map_wipe(&v->calls);
+    writ_map_wipe(&v->ids);
     writ_map_wipe(&v->runs);
 }

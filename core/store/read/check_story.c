@@ -35,14 +35,14 @@ look_up(struct writ_check *v, struct writ_view id, struct writ_tag *tag, struct 
 }
 
 static WRIT_RESULT
-find_story(struct writ_check *v, struct writ_view id, struct told **ret)
+find_story(struct writ_check *v, struct writ_view id, bool adds, struct told **ret)
 {
     struct writ_arena *arena;
     struct writ_tag tag;
     struct told *told;
 
     WRIT_TRY(look_up(v, id, &tag, ret));
-    if (*ret != NULL) {
+    if (*ret != NULL || !adds) {
         return WRIT_DONE;
     }
     if (v->told.count >= WRIT_VERIFY_REVIEWS_MAX) {
@@ -66,13 +66,16 @@ find_story(struct writ_check *v, struct writ_view id, struct told **ret)
 }
 
 WRIT_RESULT
-writ_check_story_hear(struct writ_check *v, struct writ_view body)
+writ_check_story_hear(struct writ_check *v, struct writ_view body, bool may_go_on)
 {
     struct told *told = NULL;
     struct writ_err why = {0};
     writ_result heard;
 
-    WRIT_TRY(find_story(v, v->row.decision_id, &told));
+    WRIT_TRY(find_story(v, v->row.decision_id, !may_go_on, &told));
+    if (told == NULL) {
+        return WRIT_DONE;
+    }
     told->leaf = v->row.leaf;
     if (told->is_broken) {
         return WRIT_DONE;

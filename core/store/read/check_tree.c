@@ -114,10 +114,8 @@ end_group(struct writ_check *v)
 }
 
 WRIT_RESULT
-writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf)
+writ_check_tree_stored(struct writ_check *v, const struct writ_digest *digest, uint64_t leaf)
 {
-    struct writ_digest digest;
-
     if (leaf == v->group_end && !v->lost) {
         WRIT_TRY(begin_group(v, leaf));
     }
@@ -125,10 +123,18 @@ writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf)
         v->lost = true;
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_tree_leaf(body, &digest, v->err));
-    WRIT_TRY(writ_tree_grow(&v->edge, &digest, &v->nodes, v->err));
+    WRIT_TRY(writ_tree_grow(&v->edge, digest, &v->nodes, v->err));
     WRIT_TRY(writ_buf_check(&v->nodes, v->err));
     return leaf + 1 == v->group_end ? end_group(v) : WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_tree_leaf(body, &digest, v->err));
+    return writ_check_tree_stored(v, &digest, leaf);
 }
 
 void

@@ -35,7 +35,7 @@
     X(EVERY, WRIT_SQL_MANY CALL_COLUMNS                                                            \
       "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "                            \
       CALL_JOINS "WHERE r.leaf >= ?1 AND r.kind = 1 ORDER BY r.leaf LIMIT ?2")                     \
-    X(TIME, "SELECT time_us FROM record WHERE leaf = ?1")                                          \
+    X(TIME, WRIT_DISK_TIME)                                          \
     X(LAST, "SELECT max(leaf) FROM record")
 /* clang-format on */
 

@@ -35,7 +35,7 @@
 #define KEY_MAX      4096 /* bytes of a key of a table */
 #define RECORD_ARENA (16 << 20)
 #define NEW          ".new" /* the name of a file until it is a ledger */
-#define COUNTS       8
+#define COUNTS       9
 
 /* ---- statements ---- */
 
@@ -90,7 +90,8 @@ struct copying {
     struct writ_buf key;
     struct writ_buf note; /* of the last group of the copy, when the source has another one */
     uint64_t leaf;        /* of that group */
-    uint64_t size;        /* records of the source */
+    uint64_t room;        /* of the partitions of the copy */
+    uint64_t size, first; /* records of the source, and the first that is there */
     int64_t edge_us, changes;
     uint64_t at; /* records of the copy */
     struct writ_digest root;
@@ -198,6 +199,7 @@ static WRIT_RESULT
 read_size(struct copying *c)
 {
     struct writ_sql_statement *s = c->from.statements[SQL_RECORD_LAST];
+    int64_t first = 0;
     bool row = false;
     writ_result result = writ_sql_step(s, &row, c->err);
 
@@ -206,7 +208,10 @@ read_size(struct copying *c)
         c->edge_us = writ_sql_int(s, 1);
     }
     writ_sql_reset(s);
-    return result;
+    WRIT_TRY(result);
+    WRIT_TRY(number(&c->from, SQL_FIRST, &first, c->err));
+    c->first = (uint64_t)first;
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -571,7 +576,8 @@ copy_heads(struct copying *c, struct part *part)
     writ_sql_bind_int(s, 1, (int64_t)part->leaf);
     writ_sql_bind_int(s, 2, PART_HEADS);
     result = writ_sql_step(s, &row, c->err);
-    while (writ_is_ok(result) && row && part->size - part->leaf < PART_RECORDS) {
+    while (writ_is_ok(result) && row && part->size - part->leaf < PART_RECORDS &&
+           (part->leaf >= c->first || part->size < c->first)) {
         result = copy_head(c, part);
         if (writ_is_ok(result)) {
             result = writ_sql_step(s, &row, c->err);
@@ -766,6 +772,67 @@ copy_records(struct copying *c, struct part *part)
 }
 
 static WRIT_RESULT
+copy_boundary(struct copying *c, const struct writ_sql_statement *s)
+{
+    uint64_t id = (uint64_t)writ_sql_int(s, 0);
+
+    WRIT_TRY(writ_disk_run(&c->disk, WRIT_SQL_BOUNDARY_ADD, c->err, "uttu", id,
+        writ_sql_bytes(s, 1), writ_sql_bytes(s, 2), (uint64_t)writ_sql_int(s, 3)));
+    return writ_sql_is_null(s, 4) || (uint64_t)writ_sql_int(s, 4) >= c->first
+               ? WRIT_DONE
+               : writ_disk_run(&c->disk, WRIT_SQL_BOUNDARY_SEAL, c->err, "uu",
+                     (uint64_t)writ_sql_int(s, 4), id);
+}
+
+/* The runs that began with records that the source has given up. */
+static WRIT_RESULT
+copy_boundaries(struct copying *c)
+{
+    struct writ_sql_statement *s = c->from.statements[SQL_BOUNDARIES];
+    bool row = false;
+    writ_result result;
+
+    writ_sql_bind_int(s, 1, (int64_t)c->first);
+    result = writ_sql_step(s, &row, c->err);
+    while (writ_is_ok(result) && row) {
+        result = copy_boundary(c, s);
+        if (writ_is_ok(result)) {
+            result = writ_sql_step(s, &row, c->err);
+        }
+    }
+    writ_sql_reset(s);
+    return result;
+}
+
+/* What stands beside the heads of the part. */
+static WRIT_RESULT
+copy_rows(struct copying *c, struct part *part)
+{
+    if (part->leaf >= c->first) {
+        return copy_records(c, part);
+    }
+    return part->size == c->first ? copy_boundaries(c) : WRIT_DONE;
+}
+
+/* Partitions for the records up to `size`: more than one part has are made at a time. */
+static WRIT_RESULT
+make_room(struct copying *c, uint64_t size)
+{
+    bool row = false;
+    writ_result result;
+
+    if (!c->to.shared || size + WRIT_DISK_ROOM / 2 <= c->room) {
+        return WRIT_DONE;
+    }
+    result = writ_disk_query(&c->disk, WRIT_SQL_MAKE_ROOM, &row, c->err, "");
+    if (writ_is_ok(result) && row) {
+        c->room = (uint64_t)writ_disk_int(&c->disk, WRIT_SQL_MAKE_ROOM, 0);
+    }
+    writ_disk_end(&c->disk, WRIT_SQL_MAKE_ROOM);
+    return result;
+}
+
+static WRIT_RESULT
 copy_part(struct copying *c)
 {
     struct part part = {.leaf = c->at, .size = c->at, .lines = writ_view("", 0)};
@@ -775,10 +842,30 @@ copy_part(struct copying *c)
         result = copy_heads(c, &part);
     }
     if (writ_is_ok(result)) {
-        result = copy_records(c, &part);
+        result = make_room(c, part.size);
+    }
+    if (writ_is_ok(result)) {
+        result = copy_rows(c, &part);
     }
     WRIT_TRY(finish(c, result));
     c->at = part.size;
+    return WRIT_DONE;
+}
+
+/* Records that an earlier run copied, and a gap after them. */
+static WRIT_RESULT
+check_first(struct copying *c)
+{
+    struct writ_sql_statement *s = c->to.statements[SQL_RECORD_LAST];
+    bool row = false;
+    writ_result result = writ_sql_step(s, &row, c->err);
+
+    writ_sql_reset(s);
+    WRIT_TRY(result);
+    if (row && c->at < c->first) {
+        REFUSE(c, WRIT_E_INVALID,
+            "FROM has moved records to an archive since the copy began: name another TO");
+    }
     return WRIT_DONE;
 }
 
@@ -790,6 +877,7 @@ copy_log(struct copying *c)
             "TO has %llu records of a copy, and FROM only %llu: FROM was put back from a backup",
             (unsigned long long)c->at, (unsigned long long)c->size);
     }
+    WRIT_TRY(check_first(c));
     while (c->at < c->size) {
         WRIT_TRY(copy_part(c));
         if (c->copy->copied != NULL && !c->copy->copied(c->copy->ctx, c->at, c->size)) {

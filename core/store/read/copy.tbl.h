@@ -14,6 +14,7 @@
       128)                                                                                         \
     X("wait", "leaf", "leaf, name, kind, until_us", "?,?,?,?", "", "ibii", 256)                    \
     X("review", "id", "id, leaf, name, arguments", "?,?,?,?", "", "tibb", 8)                       \
+    X("fact", "leaf", "leaf, bytes", "?,?", "", "ib", 8)                                           \
     X("content", "leaf", "leaf, expires_us, redacted, kid, bytes", "?,?,?,?,?", "", "iiitb", 8)    \
     X("content_key", "leaf", "leaf, wrapped", "?,?",                                               \
       " ON CONFLICT(leaf) DO UPDATE SET wrapped = excluded.wrapped", "ib", 256)
@@ -34,11 +35,15 @@
       "r.decision_id, r.agent_id, r.tool, r.claim, b.seal_leaf, b.first_leaf, b.tenant, b.name "   \
       "FROM record AS r LEFT JOIN boundary AS b ON b.id = r.boundary "                             \
       "WHERE r.leaf >= ? AND r.leaf < ? ORDER BY r.leaf")                                          \
+    X(FIRST, "SELECT coalesce((SELECT min(leaf) FROM record), 0)")                                 \
+    X(BOUNDARIES, WRIT_SQL_MANY "SELECT id, tenant, name, first_leaf, seal_leaf FROM boundary "    \
+      "WHERE first_leaf < ? ORDER BY id")                                                          \
     X(RECORD_LAST, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                  \
     X(COUNTS, "SELECT (SELECT count(*) FROM boundary), (SELECT count(*) FROM boundary "            \
       "WHERE seal_leaf IS NOT NULL), (SELECT count(*) FROM session), (SELECT count(*) FROM wait), "\
       "(SELECT count(*) FROM review), (SELECT count(*) FROM result), "                             \
-      "(SELECT count(*) FROM content), (SELECT count(*) FROM content_key)")
+      "(SELECT count(*) FROM content), (SELECT count(*) FROM content_key), "                       \
+      "(SELECT count(*) FROM fact)")
 
 /* On a server alone. */
 #define WRIT_COPY_SHARED(X)                                                                        \

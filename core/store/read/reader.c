@@ -95,6 +95,24 @@ end(struct writ_reader *reader)
     writ_sql_rollback(reader->sql);
 }
 
+/* Fails because something is not there; it may have been removed. */
+static WRIT_RESULT
+absent(struct writ_reader *reader, const char *what, struct writ_err *err)
+{
+    struct writ_sql_statement *s = reader->statements[SQL_FIRST];
+    bool row = false;
+    writ_result result = next_row(reader, SQL_FIRST, &row, NULL);
+    uint64_t first = writ_is_ok(result) && row ? (uint64_t)writ_sql_int(s, 0) : 0;
+
+    end_rows(reader, SQL_FIRST);
+    if (first > 0) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "the ledger has no %s; records before %llu are in an archive (`writ ledger archive`)",
+            what, (unsigned long long)first);
+    }
+    WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no %s", what);
+}
+
 static WRIT_RESULT
 copy_column(struct writ_sql_statement *statement, int at, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
@@ -108,47 +126,21 @@ copy_column(struct writ_sql_statement *statement, int at, struct writ_arena *are
 
 /* ---- extent ---- */
 
-static WRIT_RESULT
-time_at(struct writ_reader *reader, uint64_t leaf, int64_t *ret, struct writ_err *err)
+static writ_result
+time_at(void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_err *err)
 {
+    struct writ_reader *reader = ctx;
     struct writ_sql_statement *s = reader->statements[SQL_TIME];
-    bool row = false;
     writ_result result;
 
     writ_sql_bind_int(s, 1, (int64_t)leaf);
-    result = next_row(reader, SQL_TIME, &row, err);
-    if (writ_is_ok(result) && row) {
-        *ret = writ_sql_int(s, 0);
+    result = next_row(reader, SQL_TIME, ret_there, err);
+    if (writ_is_ok(result) && *ret_there) {
+        *ret_there = !writ_sql_is_null(s, 0);
+        *ret_us = writ_sql_int(s, 0);
     }
     end_rows(reader, SQL_TIME);
-    WRIT_TRY(result);
-    if (!row) {
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "record %llu is missing: run `writ ledger verify`",
-            (unsigned long long)leaf);
-    }
-    return WRIT_DONE;
-}
-
-/* Times grow with the index. */
-static WRIT_RESULT
-first_since(
-    struct writ_reader *reader, uint64_t n, int64_t since_us, uint64_t *ret, struct writ_err *err)
-{
-    uint64_t from = 0, to = n;
-
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-        int64_t time_us = 0;
-
-        WRIT_TRY(time_at(reader, middle, &time_us, err));
-        if (time_us < since_us) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    *ret = from;
-    return WRIT_DONE;
+    return result;
 }
 
 WRIT_RESULT
@@ -166,7 +158,7 @@ writ_reader_extent(struct writ_reader *reader, int64_t since_us, struct writ_rea
     }
     end_rows(reader, SQL_EDGE);
     WRIT_TRY(result);
-    WRIT_TRY(first_since(reader, extent.records, since_us, &first, err));
+    WRIT_TRY(writ_disk_search(time_at, reader, extent.records, since_us, &first, err));
     extent.recent = extent.records - first;
     *ret = extent;
     return WRIT_DONE;
@@ -458,7 +450,7 @@ read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_read
         WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     }
     if (call->decision.ptr == NULL) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no decision of that id");
+        return absent(reader, "decision of that id", err);
     }
     return WRIT_DONE;
 }
@@ -567,6 +559,18 @@ read_superseded(struct writ_reader *reader, struct writ_arena *arena, struct wri
     return WRIT_DONE;
 }
 
+/* Whether no record was removed. */
+static bool
+has_all(struct writ_reader *reader)
+{
+    bool row = false;
+    bool all = writ_is_ok(next_row(reader, SQL_FIRST, &row, NULL)) && row &&
+               writ_sql_int(reader->statements[SQL_FIRST], 0) == 0;
+
+    end_rows(reader, SQL_FIRST);
+    return all;
+}
+
 /* The decisions from this one back to the first of its call, in `path`. */
 static WRIT_RESULT
 find_path(struct writ_reader *reader, struct writ_arena *arena, struct writ_view id,
@@ -583,6 +587,9 @@ find_path(struct writ_reader *reader, struct writ_arena *arena, struct writ_view
         }
         path[n++] = id;
         result = read_superseded(reader, arena, &id, err);
+        if (result.code == WRIT_E_ABSENT && n > 1 && !has_all(reader)) {
+            return result; /* its first decisions were removed */
+        }
         if (result.code == WRIT_E_ABSENT && n > 1) {
             WRIT_FAIL(err, WRIT_E_MISMATCH, "a decision supersedes one that is not there");
         }
@@ -747,7 +754,7 @@ read_review_records(struct writ_reader *reader, struct writ_arena *arena,
         WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
     }
     if (review->records_n == 0) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no review of that id");
+        return absent(reader, "review of that id", err);
     }
     return WRIT_DONE;
 }
@@ -890,6 +897,27 @@ find_boundary(struct exporting *x, struct writ_view tenant, struct writ_view bou
     return WRIT_DONE;
 }
 
+/* A run that began with records that were removed is not exported in part. */
+static WRIT_RESULT
+check_begins(struct exporting *x)
+{
+    struct writ_sql_statement *s = x->reader->statements[SQL_FIRST];
+    bool row = false;
+    writ_result result = next_row(x->reader, SQL_FIRST, &row, x->err);
+    uint64_t first = writ_is_ok(result) && row ? (uint64_t)writ_sql_int(s, 0) : 0;
+
+    end_rows(x->reader, SQL_FIRST);
+    WRIT_TRY(result);
+    if (x->first_leaf < first) {
+        WRIT_FAIL(x->err, WRIT_E_ABSENT,
+            "the boundary begins with record %llu, and the ledger with record %llu: earlier ones "
+            "are "
+            "in an archive (`writ ledger archive`)",
+            (unsigned long long)x->first_leaf, (unsigned long long)first);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 keep_text(struct exporting *x, struct writ_member_text *text)
 {
@@ -961,6 +989,7 @@ export_all(struct exporting *x, struct writ_view tenant, struct writ_view bounda
 
     end_rows(x->reader, SQL_BOUNDARY_NAMED);
     WRIT_TRY(result);
+    WRIT_TRY(check_begins(x));
     result = export_records(x);
     end_rows(x->reader, SQL_RANGE);
     WRIT_TRY(result);

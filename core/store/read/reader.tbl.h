@@ -9,8 +9,9 @@
     "SELECT r.leaf, r.decision_id, b.tenant, b.name, r.agent_id, r.tool, r.verdict, "              \
     "r.flags, r.seq, r.time_us, o.leaf, o.verdict, b.seal_leaf, n.leaf, o.time_us "                \
     "FROM record AS r JOIN boundary AS b ON b.id = r.boundary "                                    \
-    "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                       \
-    "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 "
+    "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "             \
+    "AND o.leaf > r.leaf "                       \
+    "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 AND n.leaf > r.leaf "
 #define WRIT_READER_STATEMENTS(X)                                                                  \
     X(LIST, WRIT_SQL_MANY WRIT_READER_ITEMS                                                                      \
       "WHERE r.kind = 1 AND (b.tenant = ?1 OR ?1 IS NULL) "                                        \
@@ -33,11 +34,10 @@
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.kind = 1 ORDER BY r.leaf")                        \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
-    X(FACTS, WRIT_SQL_MANY "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                  \
-      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
-      "WHERE r.kind = 5 ORDER BY r.leaf")                                                          \
+    X(FACTS, WRIT_SQL_MANY WRIT_DISK_FACTS("leaf >= 0"))                                          \
+    X(FIRST, "SELECT coalesce((SELECT min(leaf) FROM record), 0)")                                 \
     X(EDGE, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                         \
-    X(TIME, "SELECT time_us FROM record WHERE leaf = ?")                                           \
+    X(TIME, WRIT_DISK_TIME)                                           \
     X(RECORDS, WRIT_SQL_MANY "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "                           \
       "line_at(y.bytes, r.leaf - y.leaf), d.time_us, (SELECT line_at(bytes, d.leaf - leaf) "       \
       "FROM body WHERE leaf <= d.leaf ORDER BY leaf DESC LIMIT 1), "                               \
@@ -45,7 +45,8 @@
       "JOIN boundary AS b ON b.id = r.boundary "                                                   \
       "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
       "LEFT JOIN record AS d ON d.leaf = r.about AND r.kind = 2 "                                  \
-      "WHERE r.leaf >= ?1 AND r.leaf < ?2 AND r.kind IN (1, 2) ORDER BY r.leaf")                   \
+      "WHERE r.leaf >= ?1 AND r.leaf < ?2 AND (r.kind = 1 OR (r.kind = 2 AND d.leaf IS NOT NULL)) "       \
+      "ORDER BY r.leaf")                   \
     X(REVIEWS_WAITING, "SELECT count(*) FROM review AS v JOIN record AS d ON d.leaf = v.leaf "     \
       "JOIN boundary AS b ON b.id = d.boundary WHERE v.arguments IS NOT NULL "                     \
       "AND (b.tenant = ?1 OR ?1 IS NULL) AND (d.agent_id = ?2 OR ?2 IS NULL)")                     \

@@ -75,7 +75,10 @@ time_of(void *ctx, uint64_t leaf, bool *ret_there, int64_t *ret_us, struct writ_
 
     writ_sql_bind_int(s, 1, (int64_t)leaf);
     result = writ_sql_step(s, ret_there, err);
-    *ret_us = writ_is_ok(result) && *ret_there ? writ_sql_int(s, 0) : 0;
+    if (writ_is_ok(result) && *ret_there) {
+        *ret_there = !writ_sql_is_null(s, 0);
+        *ret_us = writ_sql_int(s, 0);
+    }
     writ_sql_reset(s);
     return result;
 }

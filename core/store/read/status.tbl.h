@@ -8,15 +8,15 @@
 /* Of any ledger. */
 #define WRIT_STATUS_STATEMENTS(X)                                                                  \
     X(LAST, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                         \
-    X(TIME, "SELECT time_us FROM record WHERE leaf = ?")                                           \
+    X(TIME, WRIT_DISK_TIME)                                           \
     X(COPYING, "SELECT count(*) FROM meta WHERE name = 'copying'")
 
 /* Of one on a server. A gateway's last epoch, and every one that did not end. */
 #define WRIT_STATUS_SHARED(X)                                                                      \
     X(NOW, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)")               \
     X(BYTES, "SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS BIGINT) "             \
-      "FROM pg_class AS c WHERE c.oid IN (to_regclass('record'), to_regclass('body'), "            \
-      "to_regclass('head'))")                                                                      \
+      "FROM pg_class AS c WHERE c.oid = to_regclass('head') OR c.oid IN (SELECT inhrelid FROM "     \
+      "pg_inherits WHERE inhparent IN (to_regclass('record'), to_regclass('body')))")                                                                      \
     X(GATEWAYS, "SELECT epoch, state, started_us, lease_us, turn, name, version, policy "          \
       "FROM gateway WHERE slot <> 0 AND (state = 1 OR epoch IN "                                   \
       "(SELECT max(epoch) FROM gateway GROUP BY name)) ORDER BY name, epoch LIMIT 1000")           \

@@ -12,16 +12,17 @@
     "(SELECT line_at(z.bytes, d.leaf - z.leaf) FROM record AS d JOIN body AS z "                   \
     "ON z.leaf = (SELECT max(leaf) FROM body WHERE leaf <= d.leaf) "                               \
     "WHERE d.leaf = CASE r.kind WHEN 2 THEN r.about WHEN 4 THEN "                                  \
-    "(SELECT min(leaf) FROM record WHERE decision_id = r.decision_id) END AND d.kind = 1), "       \
+    "(SELECT min(+leaf) FROM record WHERE decision_id = r.decision_id) END AND d.kind = 1), "      \
     "h.note FROM record AS r "                                                                     \
     "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                \
     "JOIN head AS h ON h.leaf = (SELECT max(leaf) FROM head WHERE leaf <= r.leaf) "                \
     "WHERE r.leaf >= ?1 ORDER BY r.leaf LIMIT ?2"
-#define SIZE_SQL "SELECT coalesce(max(leaf) + 1, 0) FROM record"
+#define SIZE_SQL  "SELECT coalesce(max(leaf) + 1, 0) FROM record"
+#define FIRST_SQL "SELECT coalesce(min(leaf), 0) FROM record"
 
 struct writ_tail {
     struct writ_sql *sql;
-    struct writ_sql_statement *read, *size;
+    struct writ_sql_statement *read, *size, *first;
     struct writ_heads_trust trust; /* has the origin; without keys */
 };
 
@@ -36,6 +37,7 @@ writ_tail_open(const char *path, struct writ_tail **ret, struct writ_err *err)
     WRIT_TRY(writ_heads_trust(tail->sql, NULL, &tail->trust, err));
     WRIT_TRY(writ_sql_prepare(tail->sql, WRIT_SQL_MANY READ_SQL, &tail->read, err));
     WRIT_TRY(writ_sql_prepare(tail->sql, SIZE_SQL, &tail->size, err));
+    WRIT_TRY(writ_sql_prepare(tail->sql, FIRST_SQL, &tail->first, err));
     *ret = WRIT_TAKE(tail);
     return WRIT_DONE;
 }
@@ -47,6 +49,7 @@ writ_tail_close(struct writ_tail *tail)
         writ_heads_trust_wipe(&tail->trust);
         writ_sql_finalize(tail->read);
         writ_sql_finalize(tail->size);
+        writ_sql_finalize(tail->first);
         writ_sql_close(tail->sql);
         writ_free(tail);
     }
@@ -58,17 +61,29 @@ writ_tail_origin(const struct writ_tail *tail)
     return writ_buf_view(&tail->trust.origin);
 }
 
+static WRIT_RESULT
+read_number(struct writ_sql_statement *s, uint64_t *ret, struct writ_err *err)
+{
+    bool row = false;
+    writ_result result = writ_sql_step(s, &row, err);
+    uint64_t number = writ_is_ok(result) && row ? (uint64_t)writ_sql_int(s, 0) : 0;
+
+    writ_sql_reset(s);
+    WRIT_TRY(result);
+    *ret = number;
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err)
 {
-    bool row = false;
-    writ_result result = writ_sql_step(tail->size, &row, err);
-    uint64_t size = row ? (uint64_t)writ_sql_int(tail->size, 0) : 0;
+    return read_number(tail->size, ret, err);
+}
 
-    writ_sql_reset(tail->size);
-    WRIT_TRY(result);
-    *ret = size;
-    return WRIT_DONE;
+WRIT_RESULT
+writ_tail_first(struct writ_tail *tail, uint64_t *ret, struct writ_err *err)
+{
+    return read_number(tail->first, ret, err);
 }
 
 static WRIT_RESULT
@@ -105,11 +120,18 @@ WRIT_RESULT
 writ_tail_read(struct writ_tail *tail, uint64_t leaf, uint64_t most,
     bool (*each)(void *ctx, const struct writ_tail_record *record), void *ctx, struct writ_err *err)
 {
+    uint64_t first = 0;
     writ_result result;
 
     writ_sql_bind_int(tail->read, 1, (int64_t)leaf);
     writ_sql_bind_int(tail->read, 2, (int64_t)most);
     result = read_rows(tail, leaf, each, ctx, err);
     writ_sql_reset(tail->read);
+    if (result.code == WRIT_E_MISMATCH && writ_is_ok(writ_tail_first(tail, &first, NULL)) &&
+        leaf < first) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "record %llu is before record %llu, where the ledger begins: it is in an archive",
+            (unsigned long long)leaf, (unsigned long long)first);
+    }
     return result;
 }

@@ -37,6 +37,8 @@ writ_tail_release(struct writ_tail **tail)
 /** The origin of the ledger's checkpoints, and the number of its records. WRIT_E_MISMATCH: a ledger
  * without an id; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
+/** The first record of the ledger: earlier ones are in an archive. As writ_tail_size. */
+WRIT_RESULT writ_tail_first(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
 /** Borrowed until close. */
 struct writ_view writ_tail_origin(const struct writ_tail *tail);
 
@@ -46,6 +48,7 @@ struct writ_view writ_tail_origin(const struct writ_tail *tail);
  *
  * @return WRIT_OK          also without any record
  *         WRIT_E_MISMATCH  a record is missing: see writ_verify_ledger
+ *         WRIT_E_ABSENT    `leaf` is before writ_tail_first
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_tail_read(struct writ_tail *tail, uint64_t leaf, uint64_t most,

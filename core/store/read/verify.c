@@ -76,7 +76,7 @@ find_body(struct writ_check *v, uint64_t leaf, struct writ_view *ret)
 
 /* Checks up to BATCH records from *leaf on. */
 static WRIT_RESULT
-check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
+check_records(struct writ_check *v, uint64_t *leaf, uint64_t last)
 {
     struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_RECORDS];
     struct writ_view body;
@@ -107,6 +107,47 @@ check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
 }
 
 static WRIT_RESULT
+read_first(struct writ_check *v)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_BEGINS];
+    bool row = false;
+    writ_result result = writ_check_next(v, WRIT_CHECK_SQL_BEGINS, &row, v->err);
+
+    v->first = writ_is_ok(result) && row ? (uint64_t)writ_sql_int(s, 0) : v->first;
+    writ_sql_reset(s);
+    return result;
+}
+
+/* Checks the next records from *leaf on: a group of those that were removed, or some that are
+ * there. */
+static WRIT_RESULT
+check_some(struct writ_check *v, uint64_t *leaf, uint64_t last)
+{
+    writ_result result;
+
+    WRIT_TRY(read_first(v));
+    if (*leaf < v->first) {
+        return writ_check_removed(v, leaf);
+    }
+    result = check_records(v, leaf, last);
+    writ_sql_reset(v->statements[WRIT_CHECK_SQL_RECORDS]);
+    writ_sql_reset(v->statements[WRIT_CHECK_SQL_BODIES]);
+    return result;
+}
+
+/* All of it sees one state of the ledger, from which a gateway may remove records meanwhile. */
+static WRIT_RESULT
+check_batch(struct writ_check *v, uint64_t *leaf, uint64_t last)
+{
+    writ_result result;
+
+    WRIT_TRY(writ_sql_begin(v->sql, WRIT_SQL_READ, v->err));
+    result = check_some(v, leaf, last);
+    writ_sql_rollback(v->sql);
+    return result;
+}
+
+static WRIT_RESULT
 head(struct writ_check *v, int64_t *ret_last)
 {
     struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_HEAD];
@@ -117,7 +158,9 @@ head(struct writ_check *v, int64_t *ret_last)
     if (writ_sql_int(s, 4) != *ret_last + 1) {
         writ_check_problem(v, 0, "the last checkpoint is not over all records");
     }
-    if (writ_sql_int(s, 1) != *ret_last || writ_sql_int(s, 2) < 0 || writ_sql_int(s, 3) < 0) {
+    v->first = v->began = v->bodies_end = (uint64_t)writ_sql_int(s, 3);
+    if (writ_sql_int(s, 1) != *ret_last || writ_sql_int(s, 2) < 0 || writ_sql_int(s, 3) < 0 ||
+        writ_sql_int(s, 2) != writ_sql_int(s, 3)) {
         writ_check_problem(v, 0, "there are records without body or bodies without record");
     }
     writ_sql_reset(s);
@@ -155,6 +198,19 @@ check_count(struct writ_check *v, enum writ_check_statement which, int64_t last,
 }
 
 static WRIT_RESULT
+check_counts(struct writ_check *v, int64_t last)
+{
+    WRIT_TRY(read_first(v));
+    if (v->first != v->began) { /* records go meanwhile: a later verification counts */
+        return WRIT_DONE;
+    }
+    WRIT_TRY(check_count(v, WRIT_CHECK_SQL_SUCCESSORS, last, v->successors,
+        "the index of decisions that follow others is not theirs"));
+    return check_count(v, WRIT_CHECK_SQL_FACTS, last, v->report->facts - v->moved,
+        "the index of facts is not theirs");
+}
+
+static WRIT_RESULT
 check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx)
 {
     int64_t last = -1, last_now = -1;
@@ -162,19 +218,14 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
 
     WRIT_TRY(head(v, &last));
     while ((int64_t)leaf <= last) {
-        writ_result result = check_batch(v, &leaf, (uint64_t)last);
-
-        writ_sql_reset(v->statements[WRIT_CHECK_SQL_RECORDS]);
-        writ_sql_reset(v->statements[WRIT_CHECK_SQL_BODIES]);
-        WRIT_TRY(result);
+        WRIT_TRY(check_batch(v, &leaf, (uint64_t)last));
         if (progress != NULL && !progress(ctx, leaf, (uint64_t)last + 1)) {
             WRIT_FAIL(v->err, WRIT_E_BUSY, "the verification was stopped");
         }
     }
-    WRIT_TRY(check_count(v, WRIT_CHECK_SQL_SUCCESSORS, last, v->successors,
-        "the index of decisions that follow others is not theirs"));
-    WRIT_TRY(check_count(
-        v, WRIT_CHECK_SQL_FACTS, last, v->report->facts, "the index of facts is not theirs"));
+    v->report->first = v->archive == NULL ? v->first : 0;
+    WRIT_TRY(check_counts(v, last));
+    WRIT_TRY(writ_check_removed_end(v));
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
     WRIT_TRY(writ_check_content(v, progress, ctx));
@@ -211,6 +262,7 @@ prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
     if (v->arena == NULL) {
         WRIT_FAIL(v->err, WRIT_E_NOMEM, "no memory to verify");
     }
+    WRIT_TRY(writ_map_init(&v->ids, BUCKETS, v->err));
     WRIT_TRY(writ_map_init(&v->runs, BUCKETS, v->err));
     WRIT_TRY(writ_map_init(&v->told, BUCKETS, v->err));
     return writ_map_init(&v->calls, BUCKETS, v->err);
@@ -235,6 +287,14 @@ writ_verify_ledger(const char *path, const struct writ_keyring *ring,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *ret, struct writ_err *err)
 {
+    return writ_verify_joined(path, NULL, ring, progress, ctx, ret, err);
+}
+
+WRIT_RESULT
+writ_verify_joined(const char *path, const char *archive, const struct writ_keyring *ring,
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+    struct writ_verify_report *ret, struct writ_err *err)
+{
     struct writ_verify_report *report = writ_alloc(sizeof *report);
     struct writ_check v = {
         .report = report,
@@ -250,11 +310,15 @@ writ_verify_ledger(const char *path, const struct writ_keyring *ring,
     if (report == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to verify");
     }
-    result = prepare(&v, path, ring);
+    result = archive == NULL ? WRIT_DONE : writ_archive_read_open(archive, &v.archive, err);
+    if (writ_is_ok(result)) {
+        result = prepare(&v, path, ring);
+    }
     if (writ_is_ok(result)) {
         result = check_all(&v, progress, ctx);
     }
     wipe(&v);
+    writ_archive_read_close(v.archive);
     if (writ_is_ok(result)) {
         *ret = *report;
     }

@@ -10,6 +10,10 @@
  * key that is trusted for it, or by a key that was revoked by then, when a later trusted checkpoint
  * covers it.
  *
+ * Of records that were removed (write/removing.h) the digests are checked, and that the log says
+ * so. Other checks begin after them: a run that began before continues from the seq that it has,
+ * and an outcome is accepted without its decision.
+ *
  * Only a checkpoint that another party kept can reveal a suffix that was cut off together with
  * its checkpoints. Without the keys the same holds for a rewritten history with new checkpoints. */
 #ifndef WRIT_STORE_VERIFY_H
@@ -37,5 +41,16 @@
 WRIT_RESULT writ_verify_ledger(const char *path, const struct writ_keyring *ring,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *ret, struct writ_err *err);
+
+/** As writ_verify_ledger, together with the archive in a folder (archive.h): its records are
+ * checked in place of those that were removed. What is wrong with the archive is a problem of its
+ * record.
+ *
+ * @param archive  NULL: none
+ *
+ * Also WRIT_E_ABSENT: the folder is not an archive. */
+WRIT_RESULT writ_verify_joined(const char *path, const char *archive,
+    const struct writ_keyring *ring, bool (*progress)(void *ctx, uint64_t done, uint64_t all),
+    void *ctx, struct writ_verify_report *ret, struct writ_err *err);
 
 #endif

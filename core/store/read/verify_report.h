@@ -17,9 +17,11 @@ struct writ_verify_problem {
 struct writ_verify_report {
     uint64_t records, decisions, outcomes, seals, reviews; /* checked; reviews: their events */
     uint64_t facts;                                        /* that belong to no call */
-    uint64_t boundaries, sealed;                           /* of them, sealed */
-    uint64_t checkpoints;                                  /* checked */
-    bool is_signed;                                        /* and their signatures verified */
+    uint64_t
+        first; /* records before it are not there, and were not checked: they are in an archive */
+    uint64_t boundaries, sealed; /* of them, sealed */
+    uint64_t checkpoints;        /* checked */
+    bool is_signed;              /* and their signatures verified */
     uint64_t late;      /* of them, by a key that was revoked by then, and covered by a later
                            trusted one */
     uint64_t in_flight; /* granted and without outcome: no problem */

@@ -13,6 +13,7 @@
 #include "store/write/charges.h"
 #include "store/write/erased.h"
 #include "store/write/group.h"
+#include "store/write/removing.h"
 
 #define PART_HEADS   64 /* groups of one part */
 #define RECORD_ARENA (16 << 20)
@@ -284,6 +285,7 @@ take_fact(struct catching *c, const struct writ_row *row)
     WRIT_TRY(writ_keeping_hear(ledger, &fact, c->err));
     writ_keeping_end(ledger);
     WRIT_TRY(writ_resuming_hear(&ledger->resumed, &fact, c->err));
+    WRIT_TRY(writ_removing_hear(ledger, &fact, c->err));
     if (ledger->options.reports != NULL && ledger->options.reports->heard != NULL) {
         ledger->options.reports->heard(ledger->options.reports->ctx, row->body, false);
     }
@@ -495,6 +497,23 @@ catch_part(struct catching *c)
     return result;
 }
 
+/* Why the records do not continue: a gateway that was away for longer than records are kept cannot
+ * follow. */
+static WRIT_RESULT
+explain(struct catching *c)
+{
+    uint64_t first = 0;
+
+    WRIT_TRY(writ_disk_first(&c->ledger->disk, &first, c->err));
+    if (c->ledger->log.next_leaf < first) {
+        CONTRADICTS(c,
+            "this gateway knows the records before %llu, and the ledger begins with record %llu: "
+            "start it again",
+            (unsigned long long)c->ledger->log.next_leaf, (unsigned long long)first);
+    }
+    return (writ_result){WRIT_E_MISMATCH};
+}
+
 WRIT_RESULT
 writ_catch_up(struct writ_ledger *ledger, uint64_t size, struct writ_err *err)
 {
@@ -517,6 +536,9 @@ writ_catch_up(struct writ_ledger *ledger, uint64_t size, struct writ_err *err)
     }
     while (writ_is_ok(result) && ledger->log.next_leaf < size) {
         result = catch_part(c);
+    }
+    if (result.code == WRIT_E_MISMATCH && !ledger->fleet.torn) {
+        result = explain(c);
     }
     if (writ_is_ok(result)) {
         result = follow(c);

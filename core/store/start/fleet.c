@@ -267,6 +267,25 @@ lock_when_near(
     }
 }
 
+/* In a turn: has partitions made for more records than one group can have. */
+static WRIT_RESULT
+make_room(struct writ_ledger *ledger, struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    bool row = false;
+    writ_result result;
+
+    if (ledger->log.next_leaf + WRIT_DISK_ROOM / 2 <= ledger->fleet.room) {
+        return WRIT_DONE;
+    }
+    result = writ_disk_query(disk, WRIT_SQL_MAKE_ROOM, &row, err, "");
+    if (writ_is_ok(result) && row) {
+        ledger->fleet.room = (uint64_t)writ_disk_int(disk, WRIT_SQL_MAKE_ROOM, 0);
+    }
+    writ_disk_end(disk, WRIT_SQL_MAKE_ROOM);
+    return result;
+}
+
 static writ_result add_epoch(struct writ_ledger *ledger, struct writ_err *err);
 
 static writ_result
@@ -293,6 +312,9 @@ enter(struct writ_ledger *ledger, struct writ_err *err)
     if (writ_is_ok(result)) {
         ledger->fleet.turn = seen.turn;
         result = bring_up_to_date(ledger, &seen, err);
+    }
+    if (writ_is_ok(result)) {
+        result = make_room(ledger, err);
     }
     return writ_is_ok(result) ? WRIT_DONE : heed(ledger, result, err);
 }

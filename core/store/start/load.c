@@ -3,9 +3,10 @@
  *
  * With a manifest (manifest.h) records are read from the last one that it covers. Without a
  * manifest, from the first one that still matters: the oldest of an open boundary, or of the time
- * for which claims are kept, and the one before it, which shows that it is the first. This program
- * wrote the file, but another one may have changed it since: only the signed body of a record
- * counts (reread.h), and any contradiction stops the start. */
+ * for which claims are kept, and the one before it, which shows that it is the first: unless the
+ * log begins there, because earlier records were removed (removing.h). This program wrote the file,
+ * but another one may have changed it since: only the signed body of a record counts (reread.h),
+ * and any contradiction stops the start. */
 #include "store/start/load.h"
 
 #include "store/disk/reread.h"
@@ -20,6 +21,7 @@
 #include "store/write/ending.h"
 #include "store/write/facts.h"
 #include "store/write/once.h"
+#include "store/write/removing.h"
 #include "store/write/vouch.h"
 
 struct loading {
@@ -195,8 +197,8 @@ replay(struct loading *l, struct writ_reread *records)
     struct writ_row row;
     bool has_row = false;
 
-    WRIT_TRY(writ_reread_begin(
-        records, &l->ledger->disk, l->first_leaf > 0 ? l->first_leaf - 1 : 0, l->err));
+    WRIT_TRY(writ_reread_begin(records, &l->ledger->disk,
+        l->first_leaf > l->ledger->removing.first ? l->first_leaf - 1 : l->first_leaf, l->err));
     WRIT_TRY(writ_reread_next(records, &row, &has_row, &said, l->err));
     while (has_row) {
         WRIT_TRY(load_row(l, &row, &said));
@@ -422,7 +424,8 @@ static writ_result
 hear_fact(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err)
 {
     WRIT_TRY(writ_keeping_hear(ledger, fact, err));
-    return writ_resuming_hear(&ledger->resumed, fact, err);
+    WRIT_TRY(writ_resuming_hear(&ledger->resumed, fact, err));
+    return writ_removing_hear(ledger, fact, err);
 }
 
 static WRIT_RESULT
@@ -434,6 +437,7 @@ load(struct loading *l)
     writ_keeping_begin(l->ledger);
     WRIT_TRY(writ_facts_load(l->ledger, hear_fact, l->err));
     writ_keeping_end(l->ledger);
+    WRIT_TRY(writ_removing_load(l->ledger, l->err));
     WRIT_TRY(writ_manifest_load(l->ledger, &l->manifest_leaf, &l->image, l->err));
     WRIT_TRY(find_first(l));
     WRIT_TRY(load_boundaries(l)); /* may move first_leaf further back */

@@ -303,6 +303,9 @@ writ_manifest_load(struct writ_ledger *ledger, uint64_t *ret_leaf, struct writ_b
     if (!ledger->options.resume) {
         WRIT_TRY(believe(ledger, &stated, &who, err));
     }
+    if (who == WRIT_HEADS_SIGNED && stated.leaf < ledger->removing.first) {
+        who = WRIT_HEADS_REVOKED; /* the records after it are gone: the rest are read */
+    }
     if (who == WRIT_HEADS_REVOKED) { /* the rows that it names are about to be deleted */
         writ_buf_clear(&m->loaded);
         return writ_disk_run(&ledger->disk, WRIT_SQL_SEGMENT_DROP, err, "uuu", WRIT_MANIFEST_NOTE,

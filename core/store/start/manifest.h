@@ -16,7 +16,7 @@
  *
  * So an older manifest that was put back only makes the start longer, and one of another history is
  * refused. A note that only revoked keys signed counts as absent: unlike a checkpoint, no tree
- * confirms it.
+ * confirms it. So does one over fewer records than were removed since (removing.h).
  *
  * The note is written from time to time, and at an orderly end, in the transaction that completes
  * the bytes; rows that the note on disk names are not deleted before that (once.c). One thread, the

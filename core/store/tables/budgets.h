@@ -37,6 +37,7 @@ struct writ_budgets {
     struct writ_counter *all;
     struct writ_counter *touched;
     int64_t known_us; /* windows up to this length are counted: charges.h */
+    int64_t asked_us; /* the longest window that this process was asked for */
 };
 
 /** WRIT_E_NOMEM, WRIT_E_CRYPTO. */

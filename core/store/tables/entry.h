@@ -9,6 +9,7 @@
 #include "evidence/record/reason.h"
 #include "evidence/record/record.h"
 #include "evidence/record/review.h"
+#include "store/tables/remove.h"
 
 #define WRIT_LEDGER_ORIGIN_MAX  128       /* bytes of the name in its checkpoints */
 #define WRIT_LEDGER_NAME_MAX    1024      /* bytes of a tenant, boundary_id or decision_id */
@@ -39,6 +40,7 @@ enum writ_entry_kind {
     WRIT_ENTRY_REVIEW_WATCH, /* ends when any review has changed, or when its time is over */
     WRIT_ENTRY_FACT,         /* records a fact that belongs to no call: a stop, a loss */
     WRIT_ENTRY_ERASE,        /* destroys kept contents, and records that */
+    WRIT_ENTRY_REMOVE,       /* removes records that an archive has, and records that */
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
@@ -339,6 +341,29 @@ struct writ_entry_erase {
     uint64_t leaf;     /* of the fact */
 };
 
+/** WRIT_ENTRY_REMOVE. Removes the records from before a time that an archive has and that the
+ * ledger does not need; whole groups of them. What it needs: open runs, reviews and calls; claims
+ * and budgets, for as long as they count; contents and results, for as long as they are kept;
+ * facts.
+ *
+ * It is recorded (WRIT_FACT_ARCHIVED) when the entry ends with WRIT_OK, and the records are gone,
+ * unless several gateways write the ledger: those may not remove records (disk/removal.h does, with
+ * another role). A large removal takes many groups; other entries are served between them. After a
+ * crash the next opening continues it. Without such records nothing is recorded, and `before` is as
+ * it was. WRIT_E_INVALID: no time, or no `by`. */
+struct writ_entry_remove {
+    int64_t before_us; /* records of this time and later stay */
+    uint64_t archived; /* as many records the archive has */
+    struct writ_view by;
+
+    /* written by the ledger */
+    uint64_t before;              /* the first record that stays */
+    uint64_t removed;             /* by this entry */
+    enum writ_remove_limit limit; /* why not all of them; NONE: all */
+    int64_t limit_us;             /* since when */
+    struct writ_view limit_name;  /* of the run or the review, in the entry's arena; or empty */
+};
+
 /** WRIT_ENTRY_SESSION_*. Not for the path of every call. */
 struct writ_entry_session {
     struct writ_digest hash;      /* of the session id */
@@ -387,6 +412,7 @@ struct writ_entry {
         struct writ_entry_session session;
         struct writ_entry_fact fact;
         struct writ_entry_erase erase;
+        struct writ_entry_remove remove;
     };
     struct writ_entry *next; /* the ledger's own */
 };

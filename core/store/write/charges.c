@@ -12,6 +12,7 @@
 #include "store/tables/charge.h"
 #include "store/write/vouch.h"
 
+#define US_PER_S      INT64_C(1000000)
 #define CHARGES_ARENA (16 << 20) /* to read one record */
 
 struct counting {
@@ -20,6 +21,7 @@ struct counting {
     int64_t known_us, window_us; /* windows that are longer than the first, up to the second */
     int64_t now_us;
     uint64_t leaf;  /* of the present record */
+    uint64_t first; /* the first record on disk */
     uint64_t from;  /* the first record of the longest window: charges before it no longer count; 0:
                        unknown */
     uint64_t begin; /* the first record that is read */
@@ -176,6 +178,9 @@ count_outcome(struct counting *c, struct writ_view body)
         return WRIT_DONE;
     }
     WRIT_TRY(find_decision(c, outcome.decision_id.view, &found, &leaf));
+    if (!found && c->ledger->removing.until > 0) {
+        return WRIT_DONE; /* removed, and so before the window: nothing of it was counted */
+    }
     if (!found) {
         return unlike(c, c->leaf);
     }
@@ -216,7 +221,7 @@ count_all(struct counting *c, struct writ_reread *records)
 {
     struct writ_view body;
 
-    c->leaf = c->from > 0 ? c->from - 1 : c->begin;
+    c->leaf = c->from > c->first ? c->from - 1 : c->begin;
     WRIT_TRY(writ_reread_begin(records, &c->ledger->disk, c->leaf, c->err));
     for (; c->leaf < c->ledger->log.edge.size; c->leaf++) {
         writ_arena_reset(c->arena);
@@ -324,11 +329,24 @@ writ_charges_know(struct writ_ledger *ledger, int64_t window_us, struct writ_err
     struct counting c = {
         .ledger = ledger, .known_us = ledger->budgets.known_us, .window_us = window_us, .err = err};
 
+    if (window_us > ledger->budgets.asked_us) {
+        ledger->budgets.asked_us = window_us;
+    }
     if (window_us <= ledger->budgets.known_us) {
         return WRIT_DONE;
     }
+    WRIT_TRY(writ_disk_first(&ledger->disk, &c.first, err));
     WRIT_TRY(writ_disk_since(
         &ledger->disk, ledger->log.next_leaf, ledger->log.last_us - window_us, &c.from, err));
+    if (c.from == c.first && c.from > 0 &&
+        ledger->removing.until_us >= ledger->log.last_us - window_us) {
+        WRIT_FAIL(err, WRIT_E_LIMIT,
+            "a budget counts amounts of the last %lld s, and the records before %llu, which can "
+            "have "
+            "some, were moved to an archive: shorten the window of the budget, or wait until they "
+            "are older",
+            (long long)(window_us / US_PER_S), (unsigned long long)c.from);
+    }
     c.begin = c.from;
     return count(&c);
 }

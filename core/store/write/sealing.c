@@ -120,6 +120,9 @@ tell_sealed(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_er
     }
     writ_disk_end(disk, WRIT_SQL_RECORD_AT);
     WRIT_TRY(result);
+    if (!row) { /* it was removed: removing.h */
+        return (writ_result){WRIT_E_ABSENT};
+    }
     return read_record(ledger, leaf, entry->arena, &seal->record, err);
 }
 

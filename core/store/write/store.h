@@ -172,6 +172,16 @@ struct writ_ledger_erasing {
     size_t slice, deleted;                 /* of them: to be deleted with a group, and deleted */
 };
 
+/** Records that are removed because an archive has them. removing.c's. */
+struct writ_ledger_removing {
+    struct writ_entry *asked, *recorded; /* that have not begun; whose records go; by next */
+    uint64_t until;                      /* records before it were given up: the last fact */
+    int64_t until_us;                    /* the time of the last of them */
+    int64_t next_us;                     /* the same of the fact that is being recorded */
+    uint64_t first, next;                /* the first record on disk, now and with this group */
+    uint64_t slice;                      /* records to be removed with this group */
+};
+
 /** Why the ledger does not write. writ_group_trouble sets it; a successful write clears
  * `refusing`. */
 struct writ_ledger_trouble {
@@ -214,6 +224,7 @@ struct writ_ledger_fleet {
     uint64_t turn;                  /* turns that this epoch has committed */
     uint64_t changes;               /* of the coordinator, as the memory knows it */
     uint64_t waits;                 /* the last of them that changed a wait */
+    uint64_t room;                  /* there are partitions up to this record */
     uint64_t boundary;              /* the highest number of a run that is on disk */
     bool followed;                  /* others are live, or have written since that was read */
     bool asked;                     /* the next part was sent for: catch_up.h */
@@ -262,6 +273,7 @@ struct writ_ledger {
     struct writ_ledger_keeping keeping;
     struct writ_ledger_resumed resumed;
     struct writ_ledger_erasing erasing;
+    struct writ_ledger_removing removing;
     struct writ_ledger_counts counts;
 
     /* the group that is being written */

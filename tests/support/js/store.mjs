@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 export const POSTGRES = process.env.WRIT_TEST_STORE === 'postgresql';
+/** For a test of gateways that share a ledger. */
+export const ONLY_SHARED = { skip: POSTGRES ? false : 'of PostgreSQL' };
 /** For a test that looks into the files of SQLite. */
 export const SQLITE_ONLY = { skip: POSTGRES ? 'of files of SQLite' : false };
 
@@ -118,7 +120,7 @@ export function copyLedger(ledger) {
 export function textOfLedger(ledger) {
   if (POSTGRES) {
     const copies = run(ledger, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'").map(
-      (table) => `COPY ${table} TO STDOUT;`).join('\n');
+      (table) => `COPY (SELECT * FROM ${table}) TO STDOUT;`).join('\n');
     return run(ledger, `SET bytea_output = escape;\n${copies}`).join('\n');
   }
   return ['', '-wal'].map((end) => ledger + end).filter((file) => existsSync(file))

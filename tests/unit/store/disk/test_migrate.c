@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "store/disk/disk_postgres.h"
 #include "store/disk/migrate.h"
+#include "store/disk/postgres.tbl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,7 @@ make(void)
     execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     ck_assert_ok(writ_disk_postgres_create(
         cluster.uri, writ_view("", 0), writ_view("", 0), writ_clock_system(), NULL));
+    execute("UPDATE meta SET value = '1' WHERE name = 'version'"); /* for the steps of the test */
 }
 
 static writ_result
@@ -174,14 +176,40 @@ START_TEST(run_without_a_ledger_refuses)
 }
 END_TEST
 
+/* What version 2 changed, as version 1 had it, with two records, and a gateway's role. */
+static const char version_1[] =
+    "DROP TABLE record, body, fact, part; DROP FUNCTION make_room();"
+    "CREATE TABLE record(leaf bigint PRIMARY KEY, kind bigint NOT NULL, boundary bigint NOT NULL, "
+    "seq bigint NOT NULL, time_us bigint NOT NULL, verdict bigint NOT NULL, flags bigint NOT NULL, "
+    "about bigint, decision_id bytea, agent_id bytea, tool bytea, claim bytea);"
+    "CREATE TABLE body(leaf bigint PRIMARY KEY, bytes bytea NOT NULL);"
+    "ALTER TABLE body ALTER bytes SET STORAGE EXTERNAL;"
+    "CREATE INDEX record_decision ON record(decision_id) WHERE decision_id IS NOT NULL;"
+    "CREATE INDEX record_successor ON record(about) WHERE kind = 1 AND about IS NOT NULL;"
+    "CREATE INDEX record_fact ON record(leaf) WHERE kind = 5;"
+    "INSERT INTO record VALUES(0, 1, 1, 0, 1, 0, 0), (1, 1, 1, 1, 2, 0, 0);"
+    "INSERT INTO body VALUES(0, 'a'); UPDATE coordinator SET size = 2;"
+    "DROP ROLE IF EXISTS gate; CREATE ROLE gate; GRANT USAGE ON SCHEMA public TO gate; "
+    "GRANT SELECT, INSERT ON record, body TO gate";
+
 START_TEST(own_steps_lead_to_the_version_of_the_schema)
 {
     struct writ_migrations own = writ_migrate_own();
+    struct writ_sql *sql = NULL;
+    struct writ_err err = {0};
     struct writ_migrate_report report = {0};
 
     make();
-    ck_assert_ok(run(own, &report, NULL));
-    ck_assert_int_eq(report.from, report.to);
+    execute(version_1);
+    ck_assert_msg(writ_is_ok(run(own, &report, &err)), "%s", err.text);
+    ck_assert_int_eq(report.from, 1);
+    ck_assert_int_eq(report.to, WRIT_POSTGRES_VERSION);
+    ck_assert(holds("SELECT 1 FROM record_0 WHERE leaf = 1"));
+    ck_assert(holds("SELECT 1 FROM part WHERE leaf = 0 AND until = 4194304"));
+    execute("SET ROLE gate; SELECT make_room(); INSERT INTO body VALUES(1, 'b')");
+    execute("DROP OWNED BY gate; DROP ROLE gate");
+    ck_assert_ok(writ_disk_postgres_connect(cluster.uri, true, 1000000, &sql, NULL));
+    writ_sql_close(sql);
 }
 END_TEST
 

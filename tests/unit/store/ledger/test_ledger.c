@@ -107,7 +107,7 @@ START_TEST(open_of_another_file_is_refused)
     static const char *const changes[] = {
         "PRAGMA application_id = 0",
         "PRAGMA user_version = 1",
-        "PRAGMA user_version = 7",
+        "PRAGMA user_version = 8",
         "PRAGMA user_version = 0",
         "CREATE TABLE more(x)",
         "DROP INDEX boundary_open",
@@ -153,12 +153,12 @@ says_of_version(const char *pragma, const char *says)
 
 START_TEST(open_of_another_version_names_the_remedy)
 {
-    ck_assert_int_eq(WRIT_DISK_VERSION, 6); /* else the texts below are others */
-    says_of_version("PRAGMA user_version = 5",
-        "the ledger has version 5, and this program reads version 6: keep it with the older writ "
+    ck_assert_int_eq(WRIT_DISK_VERSION, 7); /* else the texts below are others */
+    says_of_version("PRAGMA user_version = 6",
+        "the ledger has version 6, and this program reads version 7: keep it with the older writ "
         "that wrote it, and begin a new one with `writ ledger init`");
-    says_of_version("PRAGMA user_version = 7",
-        "the ledger has version 7, and this program reads version 6: use the newer writ that wrote "
+    says_of_version("PRAGMA user_version = 8",
+        "the ledger has version 8, and this program reads version 7: use the newer writ that wrote "
         "it");
 }
 END_TEST

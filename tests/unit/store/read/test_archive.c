@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "evidence/log/checkpoint.h"
+#include "store/read/archive.h"
 #include "store/read/archive_check.h"
 #include "store/read/proofs.h"
 
