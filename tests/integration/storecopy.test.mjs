@@ -344,7 +344,7 @@ test('writ ledger migrate has nothing to do, and refuses newer tables and files'
   assert.match(writ(['ledger', 'migrate', uri]).err, /the database has no ledger/);
   must(['ledger', 'init', uri]);
   assert.equal(must(['ledger', 'migrate', uri]), 'version 2, nothing to do\n');
-  assert.deepEqual(JSON.parse(must(['ledger', 'migrate', uri, '--json'])), { from: 1, version: 1 });
+  assert.deepEqual(JSON.parse(must(['ledger', 'migrate', uri, '--json'])), { from: 2, version: 2 });
   await cluster.sql("UPDATE meta SET value = '7' WHERE name = 'version'");
   const newer = writ(['ledger', 'migrate', uri]);
   assert.deepEqual([newer.code, /version 7.*newer writ/.test(newer.err)], [3, true], newer.err);
