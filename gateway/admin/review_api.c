@@ -151,6 +151,15 @@ cancel(struct api_request *a)
     writ_api_request_submit(&a->request);
 }
 
+static bool
+takes_votes(const struct api_request *a)
+{
+    enum writ_review_state next;
+
+    return writ_review_move(
+        a->request.entry.review_get.told.state, WRIT_REVIEW_DO_VOTE, &next);
+}
+
 static void
 back_on_loop(struct writ_api_request *request)
 {
@@ -164,7 +173,7 @@ back_on_loop(struct writ_api_request *request)
         answer_event(a);
     } else if (!may_see(a, &a->request.entry.review_get.told.review)) {
         writ_api_request_refuse(&a->request, 404, WRIT_REASON_REVIEW_UNKNOWN);
-    } else if (a->late) {
+    } else if (a->late || (a->deed == DEED_VOTE && !takes_votes(a))) {
         writ_api_request_refuse(&a->request, 409, WRIT_REASON_REVIEW_CLOSED);
     } else if (a->deed == DEED_CANCEL && !a->seen) {
         cancel(a);
@@ -222,6 +231,7 @@ vote(struct api_request *a)
     struct writ_review_seat seat = {.voter = subject_of(a)};
     struct writ_entry_review r;
     struct writ_err err = {{0}, 0, 0};
+    const char *hint = NULL;
 
     if (a->seen) {
         seat.digest = writ_view_copy(writ_view_str(get->told.digest), a->request.x->arena);
@@ -230,9 +240,11 @@ vote(struct api_request *a)
         seat.bulk_rule = seat.no_bulk == NULL ? get->told.review.rules_digest : seat.bulk_rule;
     }
     if (!writ_is_ok(
-            writ_review_ballot_read(a->request.x->body, &seat, a->request.x->arena, &r, &err))) {
+            writ_review_ballot_read(
+                a->request.x->body, &seat, a->request.x->arena, &r, &hint, &err))) {
         writ_review_viewer_wipe(&a->request.viewer);
-        writ_api_answer_problem_about(a->request.x, 422, WRIT_REASON_VOTE_MALFORMED, err.text);
+        writ_api_answer_problem_hint(
+            a->request.x, 422, WRIT_REASON_VOTE_MALFORMED, err.text, hint);
         return;
     }
     r.id = a->id;

@@ -6,7 +6,7 @@
  *   {"review_digest"?, "answer"}   the answer of a model to the prompt (crew/reply.h)
  *   {"signed"}                     a JWS of the voter's own (evidence/record/ballot.h)
  *
- * Unknown members are skipped. The ledger checks whether the voter may vote, and whether a
+ * A member of another form is refused. The ledger checks whether the voter may vote, and whether a
  * signature verifies. */
 #ifndef WRIT_GATEWAY_REVIEW_BALLOT_H
 #define WRIT_GATEWAY_REVIEW_BALLOT_H
@@ -31,12 +31,14 @@ struct writ_review_seat {
  * @param text  JSON; borrowed as long as `ret` is used
  * @param ret   event, by, digest, vote, feedback, confidence, via and signature; views in the arena
  * or in what is borrowed. Written only on success
+ * @param ret_hint  after a failure what the voter has to do, static storage; may be NULL
  *
  * @return WRIT_OK
  *         WRIT_E_PARSE, WRIT_E_LIMIT not a vote; err has the reason, without any text of it
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
 WRIT_RESULT writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *seat,
-    struct writ_arena *arena, struct writ_entry_review *ret, struct writ_err *err);
+    struct writ_arena *arena, struct writ_entry_review *ret, const char **ret_hint,
+    struct writ_err *err);
 
 #endif

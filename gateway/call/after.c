@@ -217,7 +217,7 @@ writ_after_extend(
     struct writ_extension extension = {0};
     const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
 
-    if (marks->rules.n == 0 && !marks->too_large) {
+    if (marks->rules.n == 0 && !marks->too_large && !marks->blocked) {
         return WRIT_DONE;
     }
     if (marks->too_large) {

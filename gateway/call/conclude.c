@@ -291,7 +291,8 @@ writ_conclude_record(struct writ_request *request)
         .before = end->before_hash,
         .after = end->after_hash,
         .refused = end->refusal,
-        .too_large = call->contents.too_large};
+        .too_large = call->contents.too_large,
+        .blocked = end->outcome == WRIT_OUTCOME_BLOCKED};
 
     wait_again(call, writ_request_config(request)->sessions.wait_us);
     if (end->waits != WRIT_WAIT_NONE) {

@@ -187,6 +187,19 @@ check(struct writ_request *request, bool bindable)
         (struct writ_binding_lookup){as_the_ledger_says, &bindable});
 }
 
+/* An authorization that ended without its call has no duplicate: the verdict is how it ended. */
+static enum writ_step
+answer_ended(struct writ_request *request, enum writ_reason unmade)
+{
+    bool drifted = unmade == WRIT_REASON_TARGET_STATE_DRIFT;
+
+    if (writ_hook_of(request)->binding.reason != WRIT_REASON_DUPLICATE_OUTCOME ||
+        unmade == WRIT_REASON_NONE) {
+        return WRIT_STEP_ANSWER;
+    }
+    return verdict(request, drifted ? WRIT_BINDING_REVALIDATE : WRIT_BINDING_DENY, unmade);
+}
+
 /* Applies policy again: it may have changed since. NONE: the call may still be made. */
 static enum writ_reason
 refused_now(const struct writ_call *call)
@@ -220,7 +233,7 @@ writ_hook_bind_look(struct writ_request *request)
 {
     const struct writ_entry *entry = &request->entry;
     struct writ_call *call = request->call;
-    enum writ_reason refused;
+    enum writ_reason refused, unmade = entry->call.unmade;
 
     if (entry->code != WRIT_OK && entry->code != WRIT_E_ABSENT) {
         return writ_hook_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
@@ -246,7 +259,7 @@ writ_hook_bind_look(struct writ_request *request)
     }
     check(request, entry->call.stage == WRIT_CALL_BINDS);
     if (writ_hook_of(request)->binding.verdict != WRIT_BINDING_ALLOW) {
-        return WRIT_STEP_ANSWER;
+        return answer_ended(request, unmade);
     }
     refused = refused_now(call);
     if (refused != WRIT_REASON_NONE) {

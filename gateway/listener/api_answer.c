@@ -38,15 +38,22 @@ writ_api_answer_lines(struct writ_exchange *x, const struct writ_buf *lines)
 void
 writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ_reason reason)
 {
-    writ_api_answer_problem_about(x, status, reason, NULL);
+    writ_api_answer_problem_hint(x, status, reason, NULL, NULL);
 }
 
 void
 writ_api_answer_problem_about(
     struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail)
 {
+    writ_api_answer_problem_hint(x, status, reason, detail, NULL);
+}
+
+void
+writ_api_answer_problem_hint(struct writ_exchange *x, unsigned status, enum writ_reason reason,
+    const char *detail, const char *hint)
+{
     writ_auto_buf body = writ_buf_make(PROBLEM_MAX);
 
-    writ_problem_put(&body, status, reason, detail);
+    writ_problem_put(&body, status, reason, detail, hint);
     reply(x, status, WRIT_LIT("application/problem+json"), &body);
 }

@@ -21,4 +21,8 @@ void writ_api_answer_problem(struct writ_exchange *x, unsigned status, enum writ
 void writ_api_answer_problem_about(
     struct writ_exchange *x, unsigned status, enum writ_reason reason, const char *detail);
 
+/** As writ_api_answer_problem_about, with a hint of its own (NULL: that of the reason). */
+void writ_api_answer_problem_hint(struct writ_exchange *x, unsigned status, enum writ_reason reason,
+    const char *detail, const char *hint);
+
 #endif

@@ -6,10 +6,10 @@
 #include "gateway/http/framing.h"
 #include "gateway/listener/listener_types.h"
 
-/** Appends a problem (RFC 9457): the reason's sentence, name and hint, and a detail (`detail`,
- * NULL: none). */
-void writ_problem_put(
-    struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail);
+/** Appends a problem (RFC 9457): the reason's sentence and name, a detail (NULL: none), and a hint
+ * (NULL: that of the reason; for MALFORMED_REQUEST one that does not speak of JSON-RPC). */
+void writ_problem_put(struct writ_buf *ret, unsigned status, enum writ_reason reason,
+    const char *detail, const char *hint);
 
 /** Appends the body of a refusal, in the form of the route (NULL: none is known yet), and returns
  * its media type. */

@@ -62,7 +62,7 @@ put_fault(struct writ_buf *buf, const struct writ_endpoint *endpoint, const stru
     const struct fault *fault)
 {
     if (endpoint->kind->problems) {
-        writ_problem_put(buf, fault->status, fault->reason, fault->text);
+        writ_problem_put(buf, fault->status, fault->reason, fault->text, NULL);
         return;
     }
     writ_refusal_put_fault(buf, id, fault->code, fault->reason,

@@ -174,7 +174,7 @@ writ_review_request_answered(struct writ_review_request *request, struct writ_vi
 
     if (request->over || kept.ptr == NULL) {
         writ_review_request_failed(request, "memory");
-    } else if (!writ_is_ok(writ_review_ballot_read(kept, &seat, request->arena, &r, NULL))) {
+    } else if (!writ_is_ok(writ_review_ballot_read(kept, &seat, request->arena, &r, NULL, NULL))) {
         writ_review_request_failed(request, "no_vote");
     } else {
         writ_review_request_vote(request, &r);

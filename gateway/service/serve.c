@@ -291,6 +291,9 @@ make_admin_routes(struct serve *serve)
     routes += WRIT_CONTENTS_API_ROUTES;
     writ_archive_api_routes(gateway, routes);
     writ_login_guard_routes(gateway, serve->admin_routes, ADMIN_ROUTES, serve->guards);
+    for (size_t i = 0; i < ADMIN_ROUTES; i++) {
+        serve->admin_routes[i].problems = true; /* none of them speaks JSON-RPC */
+    }
 }
 
 /* ---- telemetry ---- */

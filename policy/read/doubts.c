@@ -1,4 +1,5 @@
-/* Every check only warns. It reads the finished configuration and changes nothing in it. */
+/* Every check reads the finished configuration and changes nothing in it. All of them warn, but a
+ * voter that cannot exist is an error: its review might never be decided. */
 #include "policy/read/doubts.h"
 
 /* ---- listeners */
@@ -99,11 +100,33 @@ can_vote(const struct known *known, struct writ_view id)
             return true;
         }
     }
-    return known->any;
+    return false;
 }
 
 static void
-warn_voters(struct writ_options *o, const struct writ_yaml *reviews, const struct known *known)
+check_voter(struct writ_options *o, const struct writ_yaml *voters, const struct known *known,
+    struct writ_view id)
+{
+    struct writ_view shown = writ_view_sub(id, 0, 64);
+
+    if (known->config->agents_n == 0 || can_vote(known, id)) { /* a file with rules only */
+        return;
+    }
+    if (known->any) {
+        WRIT_OPTION_WARN(o, voters,
+            "\"" WRIT_VIEW_FMT "\" is neither in agents nor in reviewers: it can vote only if an "
+            "issuer gives out tokens with that subject",
+            WRIT_VIEW_ARG(shown));
+        return;
+    }
+    WRIT_OPTION_FAULT(o, voters,
+        "\"" WRIT_VIEW_FMT "\" can never vote: it is neither in agents nor in reviewers. Add an "
+        "entry of agents with this id or subject, or a reviewer of this name",
+        WRIT_VIEW_ARG(shown));
+}
+
+static void
+check_voters(struct writ_options *o, const struct writ_yaml *reviews, const struct known *known)
 {
     const struct writ_yaml *node = reviews != NULL ? reviews->first : NULL;
 
@@ -111,11 +134,8 @@ warn_voters(struct writ_options *o, const struct writ_yaml *reviews, const struc
         const struct writ_review_config *review = &known->config->reviews[r];
 
         for (size_t i = 0; i < review->voters_n; i++) {
-            if (!can_vote(known, review->voters[i].id)) {
-                WRIT_OPTION_WARN(o, writ_option_of(node, "voters"),
-                    "\"" WRIT_VIEW_FMT
-                    "\" can never vote: it is neither in agents nor in reviewers",
-                    WRIT_VIEW_ARG(writ_view_sub(review->voters[i].id, 0, 64)));
+            if (!writ_view_equal(review->voters[i].id, review->elicitation)) {
+                check_voter(o, writ_option_of(node, "voters"), known, review->voters[i].id);
             }
         }
     }
@@ -132,7 +152,7 @@ writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
     warn_listener(o, writ_option_of(root, "listen"), &config->listen, &config->tls, &config->hosts);
     warn_listener(o, writ_option_of(root, "admin_listen"), &config->admin_listen,
         &config->admin_tls, &by_address);
-    warn_voters(o, top->reviews, &known);
+    check_voters(o, top->reviews, &known);
     if (top->defaults.shadow) {
         WRIT_OPTION_WARN(o, writ_option_of(writ_option_of(root, "defaults"), "shadow"),
             "calls run whatever the verdict is, by every rule without shadow of its own: nothing "

@@ -1,6 +1,6 @@
 /* doubts.h - doubts about a configuration as a whole: listeners without protection, rules for
- * impossible agents, rules that an earlier one hides. Each is a warning; none changes the effect of
- * the configuration. */
+ * impossible agents, rules that an earlier one hides, voters that cannot exist. Each is a warning,
+ * but a voter that no agent, reviewer or issuer can be is an error. */
 #ifndef WRIT_POLICY_DOUBTS_H
 #define WRIT_POLICY_DOUBTS_H
 
@@ -8,7 +8,7 @@
 #include "policy/read/option.h"
 #include "policy/read/raw.h"
 
-/** Warns about listeners and voters. `config` is read whole. */
+/** Warns about listeners, and refuses impossible voters. `config` is read whole. */
 void writ_doubts_warn(struct writ_options *o, const struct writ_yaml *root,
     const struct writ_raw_top *top, const struct writ_config *config);
 

@@ -19,6 +19,7 @@ const configure = (url, more = {}) => ({
   upstreams: { up: { http: url } },
   tools: { 'up/act': { ...any, ...more.rule } },
   reviews: { mine: { voters: [{ id: 'owner' }, ...(more.voters ?? [])], elicitation: 'owner', ...more.review } },
+  ...(more.reviewers && { reviewers: more.reviewers }),
 });
 
 /** A server that echoes its argument, and wraps that share one gateway. */
@@ -175,7 +176,8 @@ test('only the session that was asked can answer, with a vote, to its own questi
 
 test('one of several voters: the others are waited for', async (t) => {
   const { gw, wrap } = await setUp(t,
-    { voters: [{ id: 'ann', veto: true }], rule: { approval: { review: 'mine', hold_retry: '300ms' } } });
+    { voters: [{ id: 'ann', veto: true }], reviewers: { ann: {} },
+      rule: { approval: { review: 'mine', hold_retry: '300ms' } } });
   const w = await wrap();
   const call = w.call('act', act('two'));
   reply(w, await asked(w), vote('approve'));

@@ -151,6 +151,8 @@ test('each row of the binding table refuses with its reason and spends no author
   const drift = await crew.bind(drifting.decision, { ...args(3), ...now });
   assert.deepEqual([drift.verdict, drift.reason], ['revalidate', 'target_state_drift']); // 7
   assert.equal(gw.show(drifting.decision.decision_id).outcome.outcome, 'blocked', 'it is good for nothing any more');
+  const ended = await crew.bind(drifting.decision, { ...args(3), ...now });
+  assert.deepEqual([ended.verdict, ended.reason], ['revalidate', 'target_state_drift'], 'it was never made');
   const again = await crew.before({ ...args(3), ...now, idempotency_key: 'k3' });
   assert.equal(again.verdict, 'allow', 'and another one decides about the state as it is');
   assert.equal((await crew.bind(again.decision, { ...args(3), ...now })).verdict, 'allow');
@@ -586,6 +588,10 @@ test('a malformed request is refused with a problem and not recorded', async (t)
   }
   assert.equal((await fetch(`${gw.origin}/v1/before`, { headers: { authorization: `Bearer ${CREW.token}` } })).status,
     405);
+  for (const [deed, bad] of [['before', '7'], ['before', {}], ['bind', {}], ['after', {}], ['seal', {}]]) {
+    const { json } = await ask(gw, CREW, deed, bad);
+    assert.ok(json.hint && !/JSON-RPC/.test(json.hint), json.hint);
+  }
   assert.equal(gw.decisions().length, 0);
 });
 

@@ -55,6 +55,58 @@ test('a call waits for its verdict, runs once after it, and everything is in the
   gw.verify();
 });
 
+test('a vote on a review that is over is review_closed, however it ended', async (t) => {
+  const { gw } = await setUp(t, { review: { voters: [{ id: 'ann' }], quorum: '1', expires: '1s' } });
+  const s = await openSession(gw, { token: DEV.token });
+  const decided = await asks(s, { amount: 1 });
+  const { json: { review_digest: digest } } = await api(gw, ANN, `/${decided}`);
+  assert.equal((await vote(gw, ANN, decided, 'reject')).json.state, 'rejected');
+  const expired = await asks(s, { amount: 2 });
+  const terms = (await api(gw, ANN, `/${expired}`)).json.review_digest;
+  await until(async () => (await api(gw, ANN, `/${expired}`)).json.state === 'expired', 'the end of the review');
+  const late = async (id, review_digest) => {
+    const { status, json } = await api(gw, ANN, `/${id}/vote`, { vote: 'approve', review_digest });
+    return `${status} ${json.reason}`;
+  };
+
+  assert.equal(await late(decided, digest), '409 review_closed');
+  assert.equal(await late(expired, terms), '409 review_closed');
+  assert.equal((await s.call('up__pay', { amount: 2 })).reason, 'approval_expired', 'the caller gets the end');
+  assert.equal(await late(expired, terms), '409 review_closed', 'also after its caller has got the end');
+  for (const body of [{ answer: 'x' }, { vote: 'approve', review_digest: terms, bulk: 'x' }]) {
+    const { status, json } = await api(gw, ANN, `/${expired}/vote`, body);
+    assert.equal(`${status} ${json.reason}`, '409 review_closed', JSON.stringify(body));
+  }
+  assert.equal((await api(gw, FOREIGN, `/${expired}/vote`, { vote: 'approve', review_digest: terms })).status, 404);
+});
+
+test('each fault of a vote has its own hint', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  const { json: { review_digest } } = await api(gw, ANN, `/${id}`);
+  const hints = new Map();
+  for (const body of [[], { review_digest }, { review_digest, vote: 'aprove' }, { review_digest, vote: 'approve', more: 1 },
+    { review_digest, vote: 'approve', feedback: 'a\u0000' }, { review_digest, vote: 'approve', confidence: 2 },
+    { review_digest, vote: 'approve', bulk: 'x' }, { answer: 'I approve' }, { signed: 'x.y.z' }]) {
+    const { status, json } = await api(gw, ANN, `/${id}/vote`, body);
+    assert.equal(`${status} ${json.reason}`, '422 vote_malformed', JSON.stringify(body));
+    assert.ok(json.detail.length > 0 && !hints.has(json.hint), `${json.detail}: ${json.hint}`);
+    hints.set(json.hint, json.detail);
+  }
+  assert.equal((await api(gw, ANN, `/${id}`)).json.voters[0].vote, undefined, 'none of them is a vote');
+});
+
+test('a body that is too large for the admin API is a problem that its sender can read', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  for (const size of [300_000, 8_000_000]) {
+    const { status, json, type } = await api(gw, ANN, `/${id}/vote`, { vote: 'approve', feedback: 'x'.repeat(size) });
+    assert.deepEqual([status, type, json.reason], [413, 'application/problem+json', 'request_too_large'], String(size));
+  }
+});
+
 test('review list and show give the same from a gateway and from its ledger', async (t) => {
   const { gw } = await setUp(t);
   const s = await openSession(gw, { token: DEV.token });

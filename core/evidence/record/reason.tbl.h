@@ -338,7 +338,7 @@
         "present a certificate of the configured authority")                                       \
     X(MALFORMED_REQUEST, malformed_request, WRIT_REASON_IN_GATEWAY,                                \
         "the request is malformed",                                                                \
-        "send strict I-JSON: to an MCP endpoint one JSON-RPC 2.0 message, to /v1 what its page asks for") \
+        "send one JSON-RPC 2.0 message in strict I-JSON") \
     X(ENVIRONMENT_REFUSED, environment_refused, WRIT_REASON_IN_GATEWAY,                            \
         "the environment that the client gives to its server is not taken",                        \
         "send Writ-Environment as writ wrap does, to a server with client_environment: true")      \

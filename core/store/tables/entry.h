@@ -217,6 +217,7 @@ struct writ_entry_call {
     uint64_t leaf;
     struct writ_decision decision; /* as recorded; lives in the entry's arena */
     enum writ_call_stage stage;
+    enum writ_reason unmade; /* OVER: why it was not made; NONE: it was made, or may have been */
 };
 
 /** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the

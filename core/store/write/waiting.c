@@ -2,6 +2,8 @@
  * the mark is set in memory when the entry is prepared, and removed when its group fails. */
 #include "store/write/waiting.h"
 
+#include "evidence/record/extension.h"
+#include "evidence/record/outcome.h"
 #include "store/tables/body.h"
 #include "store/write/ending.h"
 #include "store/write/group.h"
@@ -263,6 +265,55 @@ read_decision(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ
                : (writ_result){WRIT_E_ABSENT};
 }
 
+/* The reason in an outcome that proves that nothing ran. */
+static WRIT_RESULT
+reason_unmade(
+    struct writ_view body, struct writ_arena *arena, enum writ_reason *ret, struct writ_err *err)
+{
+    const struct writ_json *json = NULL;
+    struct writ_extension extension;
+    struct writ_outcome outcome;
+
+    WRIT_TRY(writ_body_json(body, arena, &json, err));
+    WRIT_TRY(writ_outcome_read(json, arena, &outcome, err));
+    WRIT_TRY(writ_extension_read(&outcome.extensions, arena, &extension, err));
+    *ret = writ_outcome_nothing_ran(&outcome)
+               ? writ_reason_find(writ_member_view(&extension.reason))
+               : WRIT_REASON_NONE;
+    return WRIT_DONE;
+}
+
+/* Reads the last outcome under the id. A call without one may still be made. */
+static WRIT_RESULT
+read_end(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ_arena *arena,
+    struct writ_err *err)
+{
+    struct writ_disk *disk = &ledger->disk;
+    struct writ_view body = {NULL, 0};
+    uint64_t leaf = 0;
+    bool row = false;
+    writ_result result =
+        writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", c->decision_id);
+
+    while (writ_is_ok(result) && row) {
+        if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_OUTCOME) {
+            leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
+            body = writ_view_copy(writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2), arena);
+            result = body.ptr == NULL ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+        }
+        if (writ_is_ok(result)) {
+            result = writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err);
+        }
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_RECORDS);
+    WRIT_TRY(result);
+    if (body.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_vouch(ledger, leaf, body, err));
+    return reason_unmade(body, arena, &c->unmade, err);
+}
+
 WRIT_RESULT
 writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *entry)
 {
@@ -272,14 +323,19 @@ writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *entry)
     if (entry->call.decision_id.len > WRIT_LEDGER_NAME_MAX) {
         return (writ_result){WRIT_E_ABSENT};
     }
+    entry->call.unmade = WRIT_REASON_NONE;
     result = read_decision(ledger, &entry->call, entry->arena, &err);
+    if (writ_is_ok(result)) {
+        entry->call.stage = stage_of(&ledger->flights, entry->call.leaf);
+    }
+    if (writ_is_ok(result) && entry->call.stage == WRIT_CALL_OVER) {
+        result = read_end(ledger, &entry->call, entry->arena, &err);
+    }
     if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
         writ_group_trouble(ledger, &err);
         result.code = WRIT_E_IO;
     }
-    WRIT_TRY(result);
-    entry->call.stage = stage_of(&ledger->flights, entry->call.leaf);
-    return WRIT_DONE;
+    return result;
 }
 
 /* ---- its end ---- */
