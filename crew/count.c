@@ -91,6 +91,10 @@ writ_count_majority(
         }
         equals += votes[at] == votes[best];
     }
+    if (equals > 1 && count->voting->tie) {
+        writ_tally_explain(tally, "a tie of %zu: none wins", equals);
+        return WRIT_DONE;
+    }
     if (equals > 1) {
         writ_tally_explain(tally, "a tie of %zu: the one that was seen first", equals);
     }
@@ -140,6 +144,19 @@ writ_count_weighted(
     return WRIT_DONE;
 }
 
+/* Whether another output has the score of the best one. */
+static bool
+ties(const struct writ_count *count, size_t best)
+{
+    bool found = false;
+
+    for (size_t at = 0; at < count->poll.ballots_n; at++) {
+        found |= count->ballots[at].score == count->ballots[best].score &&
+                 count->ballots[at].first != count->ballots[best].first;
+    }
+    return found;
+}
+
 WRIT_RESULT
 writ_count_best(const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
@@ -157,6 +174,10 @@ writ_count_best(const struct writ_count *count, struct writ_tally *tally, struct
         if (count->ballots[at].score > count->ballots[best].score) {
             best = at;
         }
+    }
+    if (count->voting->tie && ties(count, best)) {
+        writ_tally_explain(tally, "different outputs have the highest score: none wins");
+        return WRIT_DONE;
     }
     writ_tally_ballot(tally, best);
     return WRIT_DONE;

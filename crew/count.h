@@ -12,6 +12,7 @@ enum writ_count_opinion {
     WRIT_COUNT_APPROVE,
     WRIT_COUNT_REJECT,
     WRIT_COUNT_MODIFY,
+    WRIT_COUNT_ABSTAIN, /* counted for the quorum, then left out */
 };
 
 /** A valid ballot in the form of the modes. `seen` is the part that an engine sees. */

@@ -1,6 +1,6 @@
 /* A review is a crew of a proposer, one agent for each voter, and a facilitator. The clock of the
  * session is the times of the votes, so a replay gives the same events. A silent voter counts for
- * nothing. */
+ * nothing; a stand-in is no agent, because it only votes for others. */
 #include "crew/panel.h"
 
 #include "evidence/json/write.h"
@@ -36,24 +36,39 @@ put_share(struct writ_buf *text, const char *name, struct writ_view share)
         WRIT_VIEW_ARG(share), fraction ? "\"" : "");
 }
 
+static bool
+abstains(const struct writ_review *review)
+{
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
+        if (review->voters[i].vote == WRIT_REVIEW_ABSTAIN) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 put_voting(struct writ_buf *text, const struct writ_review *review)
 {
     bool unanimous = writ_view_is(review->engine, "unanimous");
+    int64_t unit = writ_review_unit(review);
     const char *before = "";
 
     writ_buf_fmt(text, "{\"mode\":\"" WRIT_VIEW_FMT "\"", WRIT_VIEW_ARG(review->engine));
     put_share(text, "quorum", review->quorum);
+    if (abstains(review) && !writ_view_is(review->engine, "review")) {
+        writ_buf_str(text, ",\"abstain\":true");
+    }
     if (unanimous) {
         writ_buf_byte(text, '}');
         return;
     }
     put_share(text, "threshold", review->threshold);
     writ_buf_str(text, ",\"weights\":{");
-    for (size_t i = 0; i < review->voters_n; i++) {
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
         writ_buf_fmt(text, "%s\"", before);
         put_agent(text, i);
-        writ_buf_fmt(text, "\":%lld", (long long)review->voters[i].weight);
+        writ_buf_fmt(text, "\":%lld", (long long)writ_review_units(&review->voters[i], unit));
         before = ",";
     }
     writ_buf_str(text, "}}");
@@ -67,8 +82,8 @@ put_shape(struct writ_buf *text, const struct writ_review *review)
         "{\"amount\":1,\"first_input\":true,\"permissions\":{},\"role\":\"proposer\"},"
         "{\"execution\":{\"voting\":");
     put_voting(text, review);
-    writ_buf_fmt(
-        text, "},\"amount\":%zu,\"permissions\":{},\"role\":\"reviewer\"},", review->voters_n);
+    writ_buf_fmt(text, "},\"amount\":%zu,\"permissions\":{},\"role\":\"reviewer\"},",
+        writ_review_electors(review));
     writ_buf_str(text,
         "{\"amount\":1,\"final_output\":true,\"permissions\":{},\"role\":\"facilitator\"}],"
         "\"schema_version\":\"1.0\"}");
@@ -79,7 +94,7 @@ put_shape(struct writ_buf *text, const struct writ_review *review)
 static bool
 vetoed(const struct writ_review *review)
 {
-    for (size_t i = 0; i < review->voters_n; i++) {
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
         if (review->voters[i].veto && review->voters[i].vote == WRIT_REVIEW_REJECT) {
             return true;
         }
@@ -92,7 +107,7 @@ cast(const struct writ_review *review)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < review->voters_n; i++) {
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
         n += review->voters[i].vote != WRIT_REVIEW_NO_VOTE;
     }
     return n;
@@ -120,7 +135,8 @@ verdict_of(const struct writ_review *review, struct writ_view value)
     }
     /* other modes report a missing quorum and disagreement alike: only with all votes is it
      * clear */
-    return cast(review) == review->voters_n ? WRIT_REVIEW_DO_REVISE : WRIT_REVIEW_DO_VOTE;
+    return cast(review) == writ_review_electors(review) ? WRIT_REVIEW_DO_REVISE
+                                                        : WRIT_REVIEW_DO_VOTE;
 }
 
 static const char *
@@ -146,12 +162,12 @@ make_entries(
     const struct writ_review *review, struct writ_arena *arena, struct writ_crew_entry **ret)
 {
     struct writ_crew_entry *entries =
-        writ_arena_get(arena, (review->voters_n + 1) * sizeof *entries);
+        writ_arena_get(arena, (writ_review_electors(review) + 1) * sizeof *entries);
 
     if (entries == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    for (size_t i = 0; i < review->voters_n; i++) {
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
         struct writ_buf agent = writ_buf_in(arena, AGENT_MAX);
         struct writ_buf output = writ_buf_in(arena, OUTPUT_TEXT);
 
@@ -184,13 +200,13 @@ count_votes(const struct writ_review *review, struct writ_arena *arena, enum wri
     WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = NULL;
     WRIT_AUTO(struct writ_crew_verdict, writ_crew_verdict_wipe) verdict = {0};
     struct writ_crew_entry *entries = NULL;
+    size_t n = writ_review_electors(review);
 
     put_voting(&text, review);
     WRIT_TRY(writ_buf_check(&text, err));
     WRIT_TRY(writ_crew_voting_read(writ_buf_view(&text), NULL, &voting, NULL));
     WRIT_TRY(make_entries(review, arena, &entries));
-    WRIT_TRY(
-        writ_crew_vote(voting, NULL, entries, review->voters_n, review->voters_n, &verdict, NULL));
+    WRIT_TRY(writ_crew_vote(voting, NULL, entries, n, n, &verdict, NULL));
     *ret = verdict_of(review, writ_crew_value_text(verdict.value));
     return WRIT_DONE;
 }
@@ -338,14 +354,14 @@ static WRIT_RESULT
 hear_voters(struct panel *panel)
 {
     const struct writ_review *review = panel->review;
-    size_t order[WRIT_REVIEW_VOTERS_MAX];
+    size_t order[WRIT_REVIEW_VOTERS_MAX], n = writ_review_electors(review);
 
-    for (size_t i = 0; i < review->voters_n; i++) {
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
         order[i] = i;
     }
     /* NOLINTNEXTLINE(performance-no-int-to-ptr): only read */
-    qsort_r(order, review->voters_n, sizeof *order, compare_voters, (void *)(uintptr_t)review);
-    for (size_t i = 0; i < review->voters_n; i++) {
+    qsort_r(order, n, sizeof *order, compare_voters, (void *)(uintptr_t)review);
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
         const struct writ_review_voter *voter = &review->voters[order[i]];
         writ_auto_buf agent = writ_buf_make(AGENT_MAX);
         writ_auto_buf output = writ_buf_make(OUTPUT_TEXT);

@@ -63,6 +63,8 @@ vote_of(struct writ_view text)
         {"rejected", WRIT_REVIEW_REJECT},
         {"modify", WRIT_REVIEW_MODIFY},
         {"modified", WRIT_REVIEW_MODIFY},
+        {"abstain", WRIT_REVIEW_ABSTAIN},
+        {"abstained", WRIT_REVIEW_ABSTAIN},
     };
 
     text = writ_view_trim(text);
@@ -133,7 +135,7 @@ take(const struct writ_json *ballot, struct writ_arena *arena, struct writ_reply
     struct writ_view feedback = writ_json_string(writ_json_get(ballot, WRIT_LIT("feedback")));
 
     if (reply.vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the ballot has none of the three votes");
+        WRIT_FAIL(err, WRIT_E_PARSE, "the ballot has none of the votes");
     }
     if (ret->vote != WRIT_REVIEW_NO_VOTE && ret->vote != reply.vote) {
         WRIT_FAIL(err, WRIT_E_PARSE, "there are two ballots, and they differ");

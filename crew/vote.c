@@ -19,6 +19,7 @@ struct vote {
     const struct writ_crew_voting *voting;
     const struct writ_crew_entry *entries;
     size_t n, electorate;
+    size_t abstained; /* entries that count for the quorum alone */
     struct writ_arena *arena;
     struct writ_count count;
     struct writ_crew_ballot *ballots; /* of count.poll, while they can be changed */
@@ -61,6 +62,8 @@ opinion_of(const struct writ_json *output)
         return WRIT_COUNT_REJECT;
     case WRIT_REVIEW_MODIFY:
         return WRIT_COUNT_MODIFY;
+    case WRIT_REVIEW_ABSTAIN:
+        return WRIT_COUNT_ABSTAIN;
     case WRIT_REVIEW_NO_VOTE:
         break;
     }
@@ -138,6 +141,20 @@ usable(struct vote *vote, const struct writ_json *output, struct writ_count_ball
     return true;
 }
 
+/* Whether the mode reads outputs, and does not only compare them. */
+static bool
+reads_outputs(const struct writ_crew_voting *voting)
+{
+    return voting->mode >= WRIT_VOTING_BEST_OF_N || voting->abstain;
+}
+
+static bool
+abstains(const struct writ_crew_voting *voting, const struct writ_json *output)
+{
+    return (voting->abstain || voting->mode == WRIT_VOTING_REVIEW) &&
+           opinion_of(output) == WRIT_COUNT_ABSTAIN;
+}
+
 static WRIT_RESULT
 take_entry(struct vote *vote, const struct writ_crew_entry *entry)
 {
@@ -156,8 +173,13 @@ take_entry(struct vote *vote, const struct writ_crew_entry *entry)
             WRIT_VIEW_ARG(entry->agent_id), why);
         return WRIT_DONE;
     }
-    if (entry->output.ptr != NULL && vote->voting->mode >= WRIT_VOTING_BEST_OF_N) {
+    if (entry->output.ptr != NULL && reads_outputs(vote->voting)) {
         WRIT_TRY(writ_value_parse(entry->output, entry->output.len, vote->arena, &output, NULL));
+    }
+    if (abstains(vote->voting, output)) {
+        vote->abstained++;
+        writ_tally_explain(&vote->tally, WRIT_VIEW_FMT " abstains", WRIT_VIEW_ARG(entry->agent_id));
+        return WRIT_DONE;
     }
     if (!usable(vote, output, &vote->count.ballots[at], &vote->ballots[at], &why)) {
         writ_tally_explain(&vote->tally, "left out: the output of " WRIT_VIEW_FMT " %s",
@@ -315,7 +337,7 @@ static bool
 has_quorum(struct vote *vote)
 {
     const struct writ_crew_voting *voting = vote->voting;
-    int64_t valid = (int64_t)vote->count.poll.ballots_n;
+    int64_t valid = (int64_t)(vote->count.poll.ballots_n + vote->abstained);
     int64_t electorate = vote->electorate > 0 ? (int64_t)vote->electorate : 1;
 
     if (voting->quorum_share) {

@@ -28,7 +28,7 @@ static void
 refuse_unknown(struct writ_scan *scan, const struct writ_json *object)
 {
     static const char *const known[] = {"mode", "weight_function", "threshold", "weights", "quorum",
-        "veto", "score", "alpha", "beta", "lambda"};
+        "veto", "score", "abstain", "tie", "alpha", "beta", "lambda"};
 
     WRIT_JSON_EACH(name, object)
     {
@@ -214,6 +214,19 @@ scan_quorum(struct writ_scan *scan, const struct writ_json *object, struct writ_
     }
 }
 
+/* "first" (the default) or "none". */
+static bool
+scan_tie(struct writ_scan *scan, const struct writ_json *object)
+{
+    struct writ_view word = writ_scan_text(scan, object, "tie", WRIT_SCAN_OPTIONAL);
+    bool none = writ_view_is(word, "none");
+
+    if (word.ptr != NULL && !none && !writ_view_is(word, "first")) {
+        writ_scan_fault_at(scan, "tie", WRIT_SCAN_VALUE);
+    }
+    return none;
+}
+
 void
 writ_voting_scan(
     struct writ_scan *scan, const struct writ_json *object, struct writ_crew_voting *ret)
@@ -235,6 +248,8 @@ writ_voting_scan(
     if (ret->score.ptr != NULL && !writ_json_is_pointer(ret->score)) {
         writ_scan_fault_at(scan, "score", WRIT_SCAN_VALUE);
     }
+    ret->abstain = writ_scan_bool(scan, object, "abstain", false);
+    ret->tie = scan_tie(scan, object);
     scan_share(scan, object, "alpha", &ret->alpha);
     scan_share(scan, object, "beta", &ret->beta);
     scan_share(scan, object, "lambda", &ret->lambda);

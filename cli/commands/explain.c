@@ -295,6 +295,40 @@ put_rule(const struct writ_tool_rule *rule, struct writ_buf *ret)
     }
 }
 
+/* " (weight 1/2) (veto) (delegates to bob)" */
+static void
+put_voter(const struct writ_voter_config *voter, struct writ_buf *ret)
+{
+    const struct writ_review_voter weight = {.weight = voter->weight, .parts = voter->parts};
+
+    if (voter->weight != 1 || voter->parts != 1) {
+        writ_buf_str(ret, " (weight ");
+        writ_review_weight_text(&weight, ret);
+        writ_buf_byte(ret, ')');
+    }
+    writ_buf_str(ret, voter->veto ? " (veto)" : "");
+    if (voter->delegation != NULL) {
+        writ_buf_fmt(
+            ret, " (delegates to " WRIT_VIEW_FMT ")", WRIT_VIEW_ARG(voter->delegation->to));
+    }
+}
+
+/* "2/3", or "by amount: 2/3 from 0, 1 from 10000" */
+static void
+put_threshold(const struct writ_review_config *review, struct writ_buf *ret)
+{
+    if (review->steps_n == 0) {
+        writ_buf_put(ret, review->threshold);
+        return;
+    }
+    writ_buf_fmt(ret, "by " WRIT_VIEW_FMT ":", WRIT_VIEW_ARG(review->by));
+    for (size_t i = 0; i < review->steps_n; i++) {
+        writ_buf_fmt(ret, "%s " WRIT_VIEW_FMT " from ", i > 0 ? "," : "",
+            WRIT_VIEW_ARG(review->steps[i].share));
+        writ_decimal_put(ret, &review->steps[i].at_least);
+    }
+}
+
 /* "finance: ann, bob (weight 2), eve (veto); review, threshold 2/3, quorum 2" */
 static void
 put_review(const struct writ_approval *approval, struct writ_buf *ret)
@@ -311,14 +345,11 @@ put_review(const struct writ_approval *approval, struct writ_buf *ret)
 
         writ_buf_str(&text, i == 0 ? ": " : ", ");
         writ_buf_put(&text, voter->id);
-        if (voter->weight != 1) {
-            writ_buf_fmt(&text, " (weight %lld)", (long long)voter->weight);
-        }
-        writ_buf_str(&text, voter->veto ? " (veto)" : "");
+        put_voter(voter, &text);
     }
-    writ_buf_fmt(&text, "; " WRIT_VIEW_FMT ", threshold " WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT,
-        WRIT_VIEW_ARG(review->engine), WRIT_VIEW_ARG(review->threshold),
-        WRIT_VIEW_ARG(review->quorum));
+    writ_buf_fmt(&text, "; " WRIT_VIEW_FMT ", threshold ", WRIT_VIEW_ARG(review->engine));
+    put_threshold(review, &text);
+    writ_buf_fmt(&text, ", quorum " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->quorum));
     writ_buf_str(
         &text, approval->hints_asked != 0 ? "; unless the tool is annotated otherwise" : "");
     put_line(ret, "review", writ_buf_view(&text));

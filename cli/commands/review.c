@@ -337,6 +337,33 @@ put_text_of(struct writ_buf *out, const struct writ_json *value, const char *nam
     writ_text_safe(out, text, text.len);
 }
 
+/* " weight 1/2, veto, delegates to "bob": approve by "bob"" */
+static void
+show_vote(struct looking *l, const struct writ_review_voter *voter)
+{
+    const struct writ_review_voter *speaker = writ_review_speaker(&l->story.review, voter);
+
+    if (voter->stand_in) {
+        writ_buf_str(&l->out, " stands in");
+    } else {
+        writ_buf_str(&l->out, " weight ");
+        writ_review_weight_text(voter, &l->out);
+    }
+    writ_buf_str(&l->out, voter->veto ? ", veto" : "");
+    if (voter->delegate.len > 0) {
+        writ_buf_str(&l->out, ", delegates to ");
+        put_safe(&l->out, voter->delegate);
+    }
+    writ_buf_fmt(&l->out, ": " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(speaker->vote == WRIT_REVIEW_NO_VOTE ? WRIT_LIT("silent")
+                                                           : writ_review_vote_name(speaker->vote)));
+    if (speaker != voter) {
+        writ_buf_str(&l->out, " by ");
+        put_safe(&l->out, speaker->id);
+    }
+    writ_buf_byte(&l->out, '\n');
+}
+
 static void
 show_text(struct looking *l)
 {
@@ -355,10 +382,7 @@ show_text(struct looking *l)
 
         writ_buf_str(&l->out, "voter ");
         put_safe(&l->out, voter->id);
-        writ_buf_fmt(&l->out, " weight %lld%s: " WRIT_VIEW_FMT "\n", (long long)voter->weight,
-            voter->veto ? ", veto" : "",
-            WRIT_VIEW_ARG(voter->vote == WRIT_REVIEW_NO_VOTE ? WRIT_LIT("silent")
-                                                             : writ_review_vote_name(voter->vote)));
+        show_vote(l, voter);
     }
     WRIT_JSON_EACH(condition, l->conditions)
     {
@@ -487,8 +511,7 @@ replay(struct looking *l, bool *ret_same)
     if (l->story.verdict == WRIT_REVIEW_DO_OPEN) {
         WRIT_FAIL(&l->err, WRIT_E_MISMATCH, "the review has no verdict to compute again");
     }
-    WRIT_TRY(writ_panel_judge.count(
-        writ_panel_judge.ctx, &l->story.review, true, l->arena, &again, &l->err));
+    WRIT_TRY(writ_review_recount(&writ_panel_judge, &l->story.review, l->arena, &again, &l->err));
     at = first_difference(&l->story.log, &again);
     *ret_same =
         again.verdict == l->story.verdict && at == again.log_n && again.log_n == l->story.log.count;

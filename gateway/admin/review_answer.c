@@ -26,19 +26,27 @@ put_voters(struct writ_write *w, const struct writ_review *review)
     writ_write_name(w, WRIT_LIT("voters"));
     writ_write_array_begin(w);
     for (size_t i = 0; i < review->voters_n; i++) {
-        const struct writ_review_voter *voter = &review->voters[i];
+        const struct writ_review_voter *voter = &review->voters[i],
+                                       *speaker = writ_review_speaker(review, voter);
 
         writ_write_object_begin(w);
         writ_write_text_if(w, "id", voter->id);
-        writ_write_integer(w, "weight", voter->weight);
+        writ_review_put_weight(w, voter);
         writ_write_flag(w, "veto", voter->veto);
         if (voter->key.len > 0) {
             writ_write_name(w, WRIT_LIT("key"));
             writ_write_raw(w, voter->key);
         }
+        if (voter->stand_in) {
+            writ_write_flag(w, "stand_in", true);
+        }
+        writ_write_text_if(w, "delegate", voter->delegate);
         writ_write_count(w, "votes", voter->votes);
         writ_write_text_if(w, "vote", writ_review_vote_name(voter->vote));
         time_member(w, "voted_at", voter->voted_us);
+        if (speaker != voter) { /* the vote of this other voter counts for it */
+            writ_write_text_if(w, "speaker", speaker->id);
+        }
         writ_write_object_end(w);
     }
     writ_write_array_end(w);

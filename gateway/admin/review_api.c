@@ -156,8 +156,7 @@ takes_votes(const struct api_request *a)
 {
     enum writ_review_state next;
 
-    return writ_review_move(
-        a->request.entry.review_get.told.state, WRIT_REVIEW_DO_VOTE, &next);
+    return writ_review_move(a->request.entry.review_get.told.state, WRIT_REVIEW_DO_VOTE, &next);
 }
 
 static void
@@ -239,12 +238,10 @@ vote(struct api_request *a)
         seat.no_bulk = writ_review_bulk_refused(get, a->request.viewer.generation->config);
         seat.bulk_rule = seat.no_bulk == NULL ? get->told.review.rules_digest : seat.bulk_rule;
     }
-    if (!writ_is_ok(
-            writ_review_ballot_read(
-                a->request.x->body, &seat, a->request.x->arena, &r, &hint, &err))) {
+    if (!writ_is_ok(writ_review_ballot_read(
+            a->request.x->body, &seat, a->request.x->arena, &r, &hint, &err))) {
         writ_review_viewer_wipe(&a->request.viewer);
-        writ_api_answer_problem_hint(
-            a->request.x, 422, WRIT_REASON_VOTE_MALFORMED, err.text, hint);
+        writ_api_answer_problem_hint(a->request.x, 422, WRIT_REASON_VOTE_MALFORMED, err.text, hint);
         return;
     }
     r.id = a->id;

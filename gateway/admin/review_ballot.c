@@ -59,12 +59,12 @@ read_bulk(struct reading *reading, struct writ_view rule, struct writ_entry_revi
 }
 
 static WRIT_RESULT
-read_feedback(
-    struct reading *reading, const struct writ_json *body, struct writ_entry_review *ret)
+read_feedback(struct reading *reading, const struct writ_json *body, struct writ_entry_review *ret)
 {
     if (!string_of(body, WRIT_LIT("feedback"), &ret->feedback) ||
         (ret->feedback.ptr != NULL && !writ_review_is_feedback(ret->feedback))) {
-        return malformed(reading, "the feedback is not a text, is too long, or has control characters",
+        return malformed(reading,
+            "the feedback is not a text, is too long, or has control characters",
             "send feedback as a string of at most 4096 bytes, without control characters");
     }
     return WRIT_DONE;
@@ -130,8 +130,9 @@ read_signed(struct reading *reading, struct writ_view token, struct writ_entry_r
 {
     struct writ_ballot ballot;
 
-    reading->hint = "sign the members of a vote and no others, as a compact JWS with the typ "
-                    WRIT_BALLOT_TYP "; `writ review vote --key` does it";
+    reading->hint =
+        "sign the members of a vote and no others, as a compact JWS with the typ " WRIT_BALLOT_TYP
+        "; `writ review vote --key` does it";
     WRIT_TRY(writ_ballot_read(token, reading->arena, &ballot, reading->err));
     ret->digest = ballot.digest;
     ret->vote = ballot.vote;
@@ -151,7 +152,8 @@ refuse_member(struct reading *reading, struct writ_view name)
     writ_text_safe(&shown, name, MEMBER_SHOWN);
     writ_buf_fmt(&detail, "such a vote has no member \"" WRIT_VIEW_FMT "\"%c",
         WRIT_VIEW_ARG(writ_buf_view(&shown)), 0);
-    return malformed(reading, text, "remove the member; the votes of docs/reviews.md have no others");
+    return malformed(
+        reading, text, "remove the member; the votes of docs/reviews.md have no others");
 }
 
 /* Each form has its own members; an ignored member might be the one that the voter meant. */
@@ -190,7 +192,8 @@ read_forms(struct reading *reading, const struct writ_json *body, struct writ_en
 
     if (writ_json_type(body) != WRIT_JSON_OBJECT ||
         !string_of(body, WRIT_LIT("review_digest"), &ret->digest) ||
-        !string_of(body, WRIT_LIT("vote"), &vote) || !string_of(body, WRIT_LIT("answer"), &answer) ||
+        !string_of(body, WRIT_LIT("vote"), &vote) ||
+        !string_of(body, WRIT_LIT("answer"), &answer) ||
         !string_of(body, WRIT_LIT("signed"), &token)) {
         return malformed(reading, "the vote is not an object of strings",
             "send a JSON object whose review_digest, vote, answer and signed are strings");
@@ -213,10 +216,8 @@ writ_review_ballot_read(struct writ_view text, const struct writ_review_seat *se
     struct writ_arena *arena, struct writ_entry_review *ret, const char **ret_hint,
     struct writ_err *err)
 {
-    struct reading reading = {.seat = seat,
-        .arena = arena,
-        .hint = "send one JSON object, in strict I-JSON",
-        .err = err};
+    struct reading reading = {
+        .seat = seat, .arena = arena, .hint = "send one JSON object, in strict I-JSON", .err = err};
     struct writ_entry_review r = {.event = WRIT_REVIEW_DO_VOTE, .by = seat->voter};
     struct writ_json_limits limits = writ_json_limits_default;
     const struct writ_json *body = NULL;

@@ -20,8 +20,8 @@ hint_of(enum writ_reason reason, const char *hint)
 }
 
 void
-writ_problem_put(struct writ_buf *ret, unsigned status, enum writ_reason reason,
-    const char *detail, const char *hint)
+writ_problem_put(struct writ_buf *ret, unsigned status, enum writ_reason reason, const char *detail,
+    const char *hint)
 {
     struct writ_write w = writ_write_to(ret);
 

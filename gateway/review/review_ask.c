@@ -7,6 +7,7 @@
 #include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
 #include "policy/decide/conditions.h"
+#include "policy/decide/terms.h"
 
 bool
 writ_review_ask_needed(const struct writ_call *call)
@@ -82,8 +83,13 @@ writ_result
 writ_review_ask_make(struct writ_request *request, struct writ_call *call)
 {
     struct writ_decision *d = &call->record.decision;
-    writ_result r = writ_approval_terms(
-        call->verdict.approval, &request->identity.agent, request->x->arena, &call->review.terms);
+    const struct writ_policy_call asked = {.agent = &request->identity.agent,
+        .upstream = call->callee.name,
+        .tool = call->callee.tool,
+        .arguments = call->callee.arguments};
+    writ_result r = writ_terms_make(call->verdict.approval, &asked,
+        writ_clock_wall_us(request->worker->gateway->clock), request->x->arena,
+        &call->review.terms);
     enum writ_reason fault;
 
     if (r.code == WRIT_E_INVALID) { /* no voter is left that could decide */

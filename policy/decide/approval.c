@@ -1,6 +1,5 @@
 /* An approval is needed unless a condition clearly does not hold. A value that is missing, has
- * another type or cannot be evaluated is not clear, so the call waits. The caller's own subject is
- * never a voter. */
+ * another type or cannot be evaluated is not clear, so the call waits. */
 #include "policy/decide/approval.h"
 
 #include "policy/decide/evaluate.h"
@@ -52,15 +51,6 @@ writ_approval_annotated(const struct writ_approval *approval, const unsigned *sa
 }
 
 /* ---- a call */
-
-static const struct writ_json *
-value_at(const struct writ_json *value, const struct writ_views *tokens)
-{
-    for (size_t i = 0; i < tokens->n && value != NULL; i++) {
-        value = writ_json_get(value, tokens->items[i]);
-    }
-    return value;
-}
 
 static bool
 is_one_of(const struct writ_json *value, const struct writ_json *list)
@@ -131,7 +121,7 @@ writ_approval_may_hold(const struct writ_constraint_set *when, const struct writ
         const struct writ_constraint *c = &when->items[i];
 
         if (writ_evaluate_one(when, c, arguments, arena, NULL) == WRIT_HOLDS_NO &&
-            is_clear(c, value_at(arguments, &when->paths[c->path].tokens))) {
+            is_clear(c, writ_evaluate_argument(arguments, &when->paths[c->path].tokens))) {
             return false;
         }
     }
@@ -189,38 +179,4 @@ struct writ_view
 writ_approval_subject(const struct writ_agent *agent)
 {
     return agent->subject.len > 0 ? agent->subject : agent->id;
-}
-
-WRIT_RESULT
-writ_approval_terms(const struct writ_approval *approval, const struct writ_agent *agent,
-    struct writ_arena *arena, struct writ_review *ret)
-{
-    const struct writ_review_config *config = approval->review;
-    struct writ_review_voter *voters = writ_arena_get(arena, config->voters_n * sizeof *voters);
-    struct writ_view subject = writ_approval_subject(agent);
-    size_t n = 0;
-
-    if (voters == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    for (size_t i = 0; i < config->voters_n; i++) {
-        const struct writ_voter_config *voter = &config->voters[i];
-
-        if (!writ_view_equal(voter->id, subject) && !writ_view_equal(voter->id, agent->id)) {
-            voters[n++] = (struct writ_review_voter){
-                .id = voter->id, .weight = voter->weight, .veto = voter->veto, .key = voter->key};
-        }
-    }
-    *ret = (struct writ_review){.name = config->name,
-        .engine = config->engine,
-        .threshold = config->threshold,
-        .quorum = config->quorum,
-        .lifetime_us = config->lifetime_us,
-        .redeem_us = config->redeem_us,
-        .subject = subject,
-        .tenant = agent->tenant,
-        .agent_id = agent->id,
-        .voters = voters,
-        .voters_n = n};
-    return n == 0 ? (writ_result){WRIT_E_INVALID} : WRIT_DONE;
 }

@@ -50,13 +50,4 @@ WRIT_RESULT writ_approval_rules(
 /** The subject behind an agent. */
 struct writ_view writ_approval_subject(const struct writ_agent *agent);
 
-/**
- * The terms of a review for a call of `agent`: the electorate is every voter except its subject.
- * The caller sets the digests and the id.
- *
- * @return WRIT_OK, WRIT_E_INVALID (no other voter can decide), WRIT_E_NOMEM
- */
-WRIT_RESULT writ_approval_terms(const struct writ_approval *approval,
-    const struct writ_agent *agent, struct writ_arena *arena, struct writ_review *ret);
-
 #endif

@@ -28,11 +28,13 @@ child_of(const struct writ_json *value, struct writ_view token)
                                                                    : NULL;
 }
 
-static const struct writ_json *
-find(const struct writ_constraint_path *path, const struct writ_json *value)
+const struct writ_json *
+writ_evaluate_argument(const struct writ_json *arguments, const struct writ_views *tokens)
 {
-    for (size_t i = 0; i < path->tokens.n && value != NULL; i++) {
-        value = child_of(value, path->tokens.items[i]);
+    const struct writ_json *value = arguments;
+
+    for (size_t i = 0; i < tokens->n && value != NULL; i++) {
+        value = child_of(value, tokens->items[i]);
     }
     return value;
 }
@@ -442,7 +444,7 @@ holds_all(const struct writ_constraint_set *set, const struct writ_json *value,
     const struct writ_json *found[WRIT_CONSTRAINT_PATHS_MAX];
 
     for (size_t i = 0; i < set->paths_n; i++) {
-        found[i] = find(&set->paths[i], value);
+        found[i] = writ_evaluate_argument(value, &set->paths[i].tokens);
     }
     for (size_t i = 0; i < set->n; i++) {
         const struct writ_constraint *c = &set->items[i];
@@ -460,8 +462,8 @@ writ_evaluate_one(const struct writ_constraint_set *set, const struct writ_const
     struct writ_constraint_failure *ret_failed)
 {
     struct failure failure = {.n = 0};
-    enum writ_holds holds =
-        holds_one(set, constraint, find(&set->paths[constraint->path], arguments), arena, &failure);
+    enum writ_holds holds = holds_one(set, constraint,
+        writ_evaluate_argument(arguments, &set->paths[constraint->path].tokens), arena, &failure);
 
     if (ret_failed != NULL) {
         *ret_failed = (struct writ_constraint_failure){.argument = {NULL, 0}};

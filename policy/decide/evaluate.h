@@ -59,4 +59,8 @@ enum writ_holds writ_evaluate_one(const struct writ_constraint_set *set,
     const struct writ_constraint *constraint, const struct writ_json *arguments,
     struct writ_arena *arena, struct writ_constraint_failure *ret_failed);
 
+/** The value at these tokens, of members and elements; NULL: there is none. */
+const struct writ_json *writ_evaluate_argument(
+    const struct writ_json *arguments, const struct writ_views *tokens);
+
 #endif

@@ -114,21 +114,12 @@ writ_policy_budget_key(
     return writ_digest_bytes(writ_buf_view(&preimage), ret, NULL);
 }
 
-static const struct writ_json *
-argument_at(const struct writ_json *value, const struct writ_views *tokens)
-{
-    for (size_t i = 0; i < tokens->n && value != NULL; i++) {
-        value = writ_json_get(value, tokens->items[i]);
-    }
-    return value;
-}
-
 /* The amount that a call draws. */
 static enum writ_reason
 budget_amount(
     const struct writ_budget *budget, const struct writ_json *arguments, struct writ_decimal *ret)
 {
-    const struct writ_json *value = argument_at(arguments, &budget->tokens);
+    const struct writ_json *value = writ_evaluate_argument(arguments, &budget->tokens);
     struct writ_decimal amount;
 
     if (budget->counts_calls) {

@@ -6,6 +6,7 @@
 #define WRIT_POLICY_CONFIG_H
 
 #include "base/bytes.h"
+#include "base/decimal.h"
 #include "base/log.h"
 #include "evidence/jose/jwk.h"
 #include "evidence/json/digest.h"
@@ -159,12 +160,27 @@ struct writ_framework_config {
     int64_t timeout_us; /* of one call, unless the tool's rule says otherwise */
 };
 
+/** `delegate` of a reviewer: who votes for it. */
+struct writ_delegation_config {
+    struct writ_view to;
+    int64_t from_us, until_us; /* wall time; until 0: without end */
+    struct writ_views tools;   /* patterns of upstream/tool; none: every tool */
+};
+
 /** One voter, by subject. */
 struct writ_voter_config {
     struct writ_view id;
-    int64_t weight;
+    int64_t weight, parts; /* 3 of 2 parts: 1.5 */
     bool veto;
-    struct writ_view key; /* of its entry in `reviewers`; empty: none */
+    struct writ_view key;                            /* of its entry in `reviewers`; empty: none */
+    const struct writ_delegation_config *delegation; /* of the same entry; NULL: none */
+    struct writ_view delegate_key;                   /* of the entry of its delegate */
+};
+
+/** One of the steps of a threshold. */
+struct writ_threshold_step {
+    struct writ_decimal at_least; /* of the value that it depends on */
+    struct writ_view share;
 };
 
 /** The way in which the gateway asks a voter. */
@@ -194,13 +210,18 @@ struct writ_reviewer_config {
     /* OPINIONS */
     const struct writ_opinion *opinions; /* reviewer.h */
     size_t opinions_n;
-    struct writ_digest digest; /* of the whole entry */
+    const struct writ_delegation_config *delegation; /* NULL: none */
+    struct writ_digest digest;                       /* of the whole entry */
 };
 
 /** One entry of `reviews`. */
 struct writ_review_config {
     struct writ_view name, engine;
-    struct writ_view threshold, quorum; /* as written; checked */
+    struct writ_view threshold, quorum; /* as written; checked. With steps the highest of them */
+    struct writ_view by;                /* steps: the argument as written */
+    struct writ_views by_tokens;        /* the same as tokens */
+    const struct writ_threshold_step *steps; /* by at_least; NULL: one threshold for every call */
+    size_t steps_n;
     int64_t lifetime_us, redeem_us;
     const struct writ_voter_config *voters;
     size_t voters_n;

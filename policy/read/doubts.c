@@ -134,6 +134,10 @@ check_voters(struct writ_options *o, const struct writ_yaml *reviews, const stru
         const struct writ_review_config *review = &known->config->reviews[r];
 
         for (size_t i = 0; i < review->voters_n; i++) {
+            if (review->voters[i].delegation != NULL) {
+                check_voter(
+                    o, writ_option_of(node, "voters"), known, review->voters[i].delegation->to);
+            }
             if (!writ_view_equal(review->voters[i].id, review->elicitation)) {
                 check_voter(o, writ_option_of(node, "voters"), known, review->voters[i].id);
             }

@@ -393,8 +393,9 @@ SECTION(review, "a review", struct writ_raw_review,
     "The voters on a call, and how votes make a verdict. Both are fixed when a review opens.")
 NODE(review, "voters", voters, LIVE, SHAPE_VOTERS, REQUIRED,
     "The voters: agents or people, by their subject. The subject of a call never votes on it.")
-TEXT(review, "threshold", threshold, LIVE, 1, 32, "2/3",
-    "Share of the votes cast that accepts or rejects, above 1/2: a fraction, or a decimal taken exactly.")
+NODE(review, "threshold", threshold, LIVE, SHAPE_THRESHOLD, NONE,
+    "Share of the votes cast that accepts or rejects, above 1/2: a fraction, or a decimal taken exactly; or steps by "
+    "a value of the call. Default: 2/3.")
 TEXT(review, "quorum", quorum, LIVE, 1, 32, "1/2",
     "Least votes for a verdict: a number of them, or a fraction of the voters.")
 WORD(review, "engine", engine, LIVE, engine_words, "review",
@@ -412,9 +413,20 @@ SWITCH(review, "bulk", bulk, LIVE, "false",
     "Whether a voter may vote on several calls of one rule together on the page: one vote for each, and never for a "
     "call that is too long to be shown whole, or has characters that hide.")
 
+SECTION(threshold, "a threshold by a value", struct writ_raw_threshold,
+    "A threshold that depends on an argument of the call. When the argument is missing, is not a number, or is below "
+    "the first step, the highest threshold of all steps applies.")
+TEXT(threshold, "by", by, LIVE, 1, 1024, REQUIRED, "The argument: its name, or a JSON Pointer.")
+NODE(threshold, "steps", steps, LIVE, SHAPE_STEPS, REQUIRED, "The steps, the smallest value first.")
+
+SECTION(step, "a step of a threshold", struct writ_raw_step, "The threshold from one value on.")
+NODE(step, "at_least", at_least, LIVE, SHAPE_NUMBER, REQUIRED, "The value from which the step applies.")
+NODE(step, "share", share, LIVE, SHAPE_SHARE, REQUIRED, "The threshold, as in a review.")
+
 SECTION(voter, "a voter", struct writ_raw_voter, "One voter.")
 TEXT(voter, "id", id, LIVE, 1, 256, REQUIRED, "The subject of an entry of agents, or its id.")
-COUNT(voter, "weight", weight, LIVE, 0, 1000000, "1", "The weight of the vote.")
+NODE(voter, "weight", weight, LIVE, SHAPE_WEIGHT, NONE,
+    "The weight of the vote: a number from 0 to 1000000, or an exact fraction such as 1/2 or 1.5. Default: 1.")
 SWITCH(voter, "veto", veto, LIVE, "false", "Whether a reject of this voter decides at once.")
 
 SECTION(reviewer, "a reviewer", struct writ_raw_reviewer,
@@ -440,10 +452,21 @@ TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
     "Instructions to a model on how to vote, in the prompt that the gateway makes.")
 DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
     "Time limit of the webhook or worker for one answer.")
+NODE(reviewer, "delegate", delegate, LIVE, SHAPE_DELEGATE, NONE,
+    "Another one that votes for this voter while it does not vote itself.")
 ONE_AT_MOST(reviewer, "webhook", "worker", "opinions")
 WITH(reviewer, "webhook", "has no effect on a reviewer of this kind", "secret", "ca")
 WITH(reviewer, "worker", "has no effect on a reviewer of this kind",
     "environment", "inherit", "directory")
+
+SECTION(delegate, "a delegation", struct writ_raw_delegate,
+    "In reviews that open while it is in force, the delegate's vote counts with the weight and the veto of this voter, "
+    "until this voter votes itself. It has no effect on calls of the delegate.")
+TEXT(delegate, "to", to, LIVE, 1, 256, REQUIRED, "The delegate, by its subject. It need not be a voter itself.")
+TEXT(delegate, "from", from, LIVE, 1, 64, NONE, "Time (RFC 3339) from which it is in force. Default: from now on.")
+TEXT(delegate, "until", until, LIVE, 1, 64, NONE, "Time (RFC 3339) at which it ends. Default: it does not end.")
+TEXTS(delegate, "tools", tools, LIVE, 64,
+    "Tools as upstream/tool, with patterns such as pay/*. Default: every tool.")
 
 SECTION(voter_key, "a key", struct writ_raw_voter_key, "A public key as a JWK: EC (P-256) or OKP (Ed25519).")
 TEXT(voter_key, "kty", kty, LIVE, 1, 16, NONE, "EC or OKP.")
@@ -455,7 +478,7 @@ TEXT(voter_key, "use", use, LIVE, 1, 16, NONE, "sig, if present.")
 TEXT(voter_key, "kid", kid, LIVE, 1, 256, NONE, "Default: its thumbprint.")
 
 SECTION(opinion, "an opinion", struct writ_raw_opinion, "A vote by a rule.")
-WORD(opinion, "vote", vote, LIVE, vote_words, REQUIRED, "The vote: approve, modify or reject.")
+WORD(opinion, "vote", vote, LIVE, vote_words, REQUIRED, "The vote: approve, modify, reject or abstain.")
 NODE(opinion, "when", when, LIVE, SHAPE_CONSTRAINTS, NONE,
     "For calls for which all of these hold; default: every call. To approve, each of them must "
     "hold; to reject or modify it is enough that none clearly fails.")

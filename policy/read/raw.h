@@ -144,8 +144,8 @@ enum writ_raw_engine {
 };
 
 struct writ_raw_review {
-    const struct writ_yaml *voters;
-    struct writ_view threshold, quorum;
+    const struct writ_yaml *voters, *threshold;
+    struct writ_view quorum;
     int engine;
     int64_t lifetime_us, redeem_us;
     struct writ_views administrators;
@@ -155,8 +155,22 @@ struct writ_raw_review {
 
 struct writ_raw_voter {
     struct writ_view id;
-    int64_t weight;
+    const struct writ_yaml *weight;
     bool veto;
+};
+
+struct writ_raw_threshold {
+    struct writ_view by;
+    const struct writ_yaml *steps;
+};
+
+struct writ_raw_step {
+    const struct writ_yaml *at_least, *share;
+};
+
+struct writ_raw_delegate {
+    struct writ_view to, from, until;
+    struct writ_views tools;
 };
 
 struct writ_raw_voter_key {
@@ -168,7 +182,7 @@ struct writ_raw_reviewer {
     struct writ_view webhook, secret, ca, directory, instructions;
     struct writ_views worker, inherit;
     struct writ_pairs environment;
-    const struct writ_yaml *opinions;
+    const struct writ_yaml *opinions, *delegate;
     int64_t timeout_us;
 };
 

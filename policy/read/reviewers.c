@@ -2,6 +2,7 @@
  * way is refused. The digest of the entry covers all of it. */
 #include "policy/read/reviewers.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "evidence/jose/jwk.h"
 #include "evidence/json/write.h"
@@ -126,6 +127,69 @@ read_opinions(struct writ_options *o, const struct writ_yaml *node,
     ret->opinions = opinions;
 }
 
+/* ---- delegation */
+
+static int64_t
+read_time(
+    struct writ_options *o, const struct writ_yaml *node, const char *name, struct writ_view text)
+{
+    int64_t us = 0;
+
+    if (text.len > 0 && !writ_is_ok(writ_time_read(text, &us))) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, name),
+            "must be a time of RFC 3339, such as 2026-12-24T08:00:00Z");
+    }
+    return us;
+}
+
+static void
+read_delegate(
+    struct writ_options *o, const struct writ_yaml *node, struct writ_reviewer_config *ret)
+{
+    struct writ_raw_delegate raw = {0};
+    struct writ_delegation_config *delegation = writ_option_memory(o, 1, sizeof *delegation);
+
+    writ_option_read(o, WRIT_SECTION_delegate, node, &raw);
+    if (delegation == NULL || raw.to.len == 0) {
+        return;
+    }
+    *delegation = (struct writ_delegation_config){.to = raw.to,
+        .from_us = read_time(o, node, "from", raw.from),
+        .until_us = read_time(o, node, "until", raw.until),
+        .tools = raw.tools};
+    if (delegation->until_us != 0 && delegation->until_us <= delegation->from_us) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "until"), "must be after from");
+    }
+    for (size_t i = 0; i < raw.tools.n; i++) {
+        if (writ_view_find(raw.tools.items[i], '/') == raw.tools.items[i].len) {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "tools"),
+                "element %zu is not upstream/tool, such as pay/*", i);
+        }
+    }
+    ret->delegation = delegation;
+}
+
+/* Whatever their times and tools: whether a cycle closes must not depend on the call. */
+static void
+check_cycles(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config)
+{
+    const struct writ_yaml *entry = node->first;
+
+    for (size_t i = 0; i < config->reviewers_n && entry != NULL; i++, entry = entry->next) {
+        const struct writ_reviewer_config *at = &config->reviewers[i];
+        size_t steps = 0;
+
+        while (at != NULL && at->delegation != NULL && steps++ <= config->reviewers_n) {
+            if (writ_view_equal(at->delegation->to, config->reviewers[i].id)) {
+                WRIT_OPTION_FAULT(o, writ_option_of(entry, "delegate"),
+                    "comes back to the same voter: end the cycle");
+                break;
+            }
+            at = writ_config_reviewer(config, at->delegation->to);
+        }
+    }
+}
+
 /* ---- all of them */
 
 static void
@@ -177,6 +241,9 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
     if (opinions != NULL) {
         read_opinions(o, opinions, ret, patterns);
     }
+    if (raw.delegate != NULL) {
+        read_delegate(o, raw.delegate, ret);
+    }
 }
 
 WRIT_RESULT
@@ -206,5 +273,6 @@ writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
         WRIT_TRY(writ_canonical_digest(element, o->arena, &reviewer->digest));
         config->reviewers_n++;
     }
+    check_cycles(o, node, config);
     return WRIT_DONE;
 }

@@ -1,65 +1,35 @@
-/* Reads `reviews`, and `approval` of a rule. A threshold is above one half, so that accepting and
- * rejecting exclude each other. The digest of a review covers its entry and how its voters are
- * asked. */
+/* Reads `reviews`, and `approval` of a rule. The digest of a review covers its entry, and how its
+ * voters and their delegates are asked. */
 #include "policy/read/reviews.h"
 
-#include "base/decimal.h"
-#include "base/text.h"
 #include "policy/read/canonical.h"
-
-#define SHARE_MAX 1000000 /* of the numbers of a fraction */
-
-/* ---- shares */
-
-/* "2/3" */
-static bool
-read_fraction(struct writ_view text, uint64_t *ret_above, uint64_t *ret_below)
-{
-    size_t slash = writ_view_find(text, '/');
-
-    return slash < text.len &&
-           writ_is_ok(writ_text_u64(writ_view_sub(text, 0, slash), 0, SHARE_MAX, ret_above)) &&
-           writ_is_ok(
-               writ_text_u64(writ_view_sub(text, slash + 1, text.len), 1, SHARE_MAX, ret_below));
-}
-
-/* Above 1/2, so that accepting and rejecting exclude each other. */
-static bool
-is_threshold(struct writ_view text)
-{
-    struct writ_decimal half, one = writ_decimal_of(1), value;
-    uint64_t above = 0, below = 1;
-
-    if (read_fraction(text, &above, &below)) {
-        return 2 * above > below && above <= below;
-    }
-    return writ_is_ok(writ_decimal_read(WRIT_LIT("0.5"), &half)) &&
-           writ_is_ok(writ_decimal_read(text, &value)) && writ_decimal_compare(&value, &half) > 0 &&
-           writ_decimal_compare(&value, &one) <= 0;
-}
-
-static bool
-is_quorum(struct writ_view text, size_t voters)
-{
-    uint64_t above = 0, below = 1;
-
-    if (read_fraction(text, &above, &below)) {
-        return above <= below;
-    }
-    return writ_is_ok(writ_text_u64(text, 0, voters, &above));
-}
+#include "policy/read/shares.h"
 
 /* ---- reviews */
 
+static struct writ_view
+key_of(const struct writ_reviewer_config *reviewer)
+{
+    return reviewer != NULL ? reviewer->key : (struct writ_view){"", 0};
+}
+
 static struct writ_voter_config
-voter_of(const struct writ_config *config, const struct writ_raw_voter *raw)
+voter_of(struct writ_options *o, const struct writ_config *config, const struct writ_raw_voter *raw)
 {
     const struct writ_reviewer_config *reviewer = writ_config_reviewer(config, raw->id);
+    const struct writ_delegation_config *delegation =
+        reviewer != NULL ? reviewer->delegation : NULL;
+    struct writ_review_voter weight = {.weight = 1};
 
+    writ_shares_weight(o, raw->weight, &weight);
     return (struct writ_voter_config){.id = raw->id,
-        .weight = raw->weight,
+        .weight = weight.weight,
+        .parts = weight.parts,
         .veto = raw->veto,
-        .key = reviewer != NULL ? reviewer->key : (struct writ_view){"", 0}};
+        .key = key_of(reviewer),
+        .delegation = delegation,
+        .delegate_key = delegation != NULL ? key_of(writ_config_reviewer(config, delegation->to))
+                                           : (struct writ_view){"", 0}};
 }
 
 static bool
@@ -87,8 +57,8 @@ read_voters(struct writ_options *o, const struct writ_yaml *node, const struct w
                 WRIT_OPTION_FAULT(o, element, "is there twice");
             }
         }
-        voters[ret->voters_n++] = voter_of(config, &raw);
-        weight += raw.weight;
+        voters[ret->voters_n] = voter_of(o, config, &raw);
+        weight += voters[ret->voters_n++].weight;
     }
     ret->voters = voters;
     if (weight == 0) {
@@ -115,7 +85,7 @@ static WRIT_RESULT
 digest_review(const struct writ_yaml *node, const struct writ_config *config,
     struct writ_arena *arena, struct writ_review_config *ret)
 {
-    struct writ_view pieces[WRIT_REVIEW_VOTERS_MAX + 1];
+    struct writ_view pieces[2 * WRIT_REVIEW_VOTERS_MAX + 1];
     struct writ_digest own;
     size_t n = 1;
 
@@ -126,6 +96,12 @@ digest_review(const struct writ_yaml *node, const struct writ_config *config,
             writ_config_reviewer(config, ret->voters[i].id);
 
         if (reviewer != NULL) {
+            pieces[n++] = writ_view(reviewer->digest.bytes, WRIT_DIGEST_BYTES);
+        }
+        reviewer = ret->voters[i].delegation != NULL
+                       ? writ_config_reviewer(config, ret->voters[i].delegation->to)
+                       : NULL;
+        if (reviewer != NULL) { /* its key */
             pieces[n++] = writ_view(reviewer->digest.bytes, WRIT_DIGEST_BYTES);
         }
     }
@@ -158,6 +134,24 @@ check_elicitation(struct writ_options *o, const struct writ_yaml *node,
     }
 }
 
+/* The weights become whole numbers when votes are counted. */
+static void
+check_weights(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_review_config *review)
+{
+    struct writ_review_voter voters[WRIT_REVIEW_VOTERS_MAX];
+    const struct writ_review counted = {.voters = voters, .voters_n = review->voters_n};
+
+    for (size_t i = 0; i < review->voters_n; i++) {
+        voters[i] = (struct writ_review_voter){
+            .weight = review->voters[i].weight, .parts = review->voters[i].parts};
+    }
+    if (writ_review_unit(&counted) == 0) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "voters"),
+            "the weights have no common unit that is large enough: use simpler fractions");
+    }
+}
+
 static WRIT_RESULT
 read_review(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
     struct writ_review_config *ret)
@@ -167,7 +161,6 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
     writ_option_read(o, WRIT_SECTION_review, node, &raw);
     *ret = (struct writ_review_config){.name = node->key,
         .engine = engine_name(raw.engine),
-        .threshold = raw.threshold,
         .quorum = raw.quorum,
         .lifetime_us = raw.lifetime_us,
         .redeem_us = raw.redeem_us,
@@ -181,11 +174,9 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
     if (node->key.len == 0 || node->key.len > 128) {
         WRIT_OPTION_FAULT(o, node, "must be a name of 1 to 128 bytes");
     }
-    if (!is_threshold(raw.threshold)) {
-        WRIT_OPTION_FAULT(
-            o, node, "threshold: must be a share above 1/2 and up to 1, as 2/3 or 0.75");
-    }
-    if (!is_quorum(raw.quorum, ret->voters_n)) {
+    writ_shares_threshold(o, node, raw.threshold, ret);
+    check_weights(o, node, ret);
+    if (!writ_shares_is_quorum(raw.quorum, ret->voters_n)) {
         WRIT_OPTION_FAULT(
             o, node, "quorum: must be a number of votes that the voters can reach, or a fraction");
     }

@@ -9,8 +9,10 @@
 #include "policy/read/reviewers.h"
 #include "policy/read/reviews.h"
 #include "policy/read/setting.h"
+#include "policy/read/shares.h"
 
 #define COMPACT_MAX (512 * 1024) /* the schema before it is indented */
+#define FRACTION    "^[0-9]+(\\.[0-9]+|/[0-9]+)?$"
 #define NUMBER      "^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 /* ---- pieces */
@@ -91,6 +93,22 @@ number_or_text(struct writ_write *w)
     writ_write_array_end(w);
 }
 
+/* Or a section, when it is not NULL. */
+static void
+number_or_fraction(struct writ_write *w, const char *section)
+{
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    typed_begin(w, "number");
+    number_member(w, "minimum", 0);
+    writ_write_object_end(w);
+    pattern(w, FRACTION);
+    if (section != NULL) {
+        ref(w, section);
+    }
+    writ_write_array_end(w);
+}
+
 /* ---- shapes of NODE options */
 
 static void
@@ -138,6 +156,39 @@ constraints_members(struct writ_write *w)
 }
 
 static void
+list_members(struct writ_write *w, enum writ_shape shape)
+{
+    static const struct {
+        enum writ_shape shape;
+        const char *section;
+        int64_t least, most;
+    } lists[] = {
+        {WRIT_SHAPE_AGENTS, "agent", 0, 4096},
+        {WRIT_SHAPE_BUDGETS, "budget", 0, WRIT_BUDGETS_MAX},
+        {WRIT_SHAPE_REDACT, "redact", 0, WRIT_OUTPUT_REDACTIONS_MAX},
+        {WRIT_SHAPE_VOTERS, "voter", 1, WRIT_REVIEW_VOTERS_MAX},
+        {WRIT_SHAPE_OPINIONS, "opinion", 1, WRIT_OPINIONS_MAX},
+        {WRIT_SHAPE_ANCHORS, "anchor", 0, WRIT_ANCHORS_MAX},
+        {WRIT_SHAPE_EXPORTS, "export", 0, WRIT_EXPORTS_MAX},
+        {WRIT_SHAPE_STEPS, "step", 1, WRIT_SHARES_STEPS_MAX},
+    };
+
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (lists[i].shape == shape) {
+            array_members(w, lists[i].section, lists[i].least, lists[i].most);
+        }
+    }
+}
+
+static void
+map_members(struct writ_write *w, const char *section)
+{
+    string_member(w, "type", "object");
+    member(w, "additionalProperties");
+    ref(w, section);
+}
+
+static void
 shape_members(struct writ_write *w, enum writ_shape shape)
 {
     switch (shape) {
@@ -145,7 +196,14 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_VALUE: /* by op: see op_rules */
         break;
     case WRIT_SHAPE_AGENTS:
-        array_members(w, "agent", 0, 4096);
+    case WRIT_SHAPE_BUDGETS:
+    case WRIT_SHAPE_REDACT:
+    case WRIT_SHAPE_VOTERS:
+    case WRIT_SHAPE_OPINIONS:
+    case WRIT_SHAPE_ANCHORS:
+    case WRIT_SHAPE_EXPORTS:
+    case WRIT_SHAPE_STEPS:
+        list_members(w, shape);
         break;
     case WRIT_SHAPE_UPSTREAMS:
         named_members(w, "upstream");
@@ -162,9 +220,6 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_CONSTRAINTS:
         constraints_members(w);
         break;
-    case WRIT_SHAPE_BUDGETS:
-        array_members(w, "budget", 0, WRIT_BUDGETS_MAX);
-        break;
     case WRIT_SHAPE_REPLAY:
         ref_member(w, "replay");
         break;
@@ -173,9 +228,6 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         break;
     case WRIT_SHAPE_CONTENTS:
         ref_member(w, "contents");
-        break;
-    case WRIT_SHAPE_REDACT:
-        array_members(w, "redact", 0, WRIT_OUTPUT_REDACTIONS_MAX);
         break;
     case WRIT_SHAPE_TEMPLATES:
         string_member(w, "type", "object");
@@ -187,34 +239,26 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         number_or_text(w);
         break;
     case WRIT_SHAPE_REVIEWS:
-        string_member(w, "type", "object");
-        member(w, "additionalProperties");
-        ref(w, "review");
-        break;
-    case WRIT_SHAPE_VOTERS:
-        array_members(w, "voter", 1, WRIT_REVIEW_VOTERS_MAX);
+        map_members(w, "review");
         break;
     case WRIT_SHAPE_REVIEWERS:
-        string_member(w, "type", "object");
-        member(w, "additionalProperties");
-        ref(w, "reviewer");
+        map_members(w, "reviewer");
         break;
     case WRIT_SHAPE_NOTIFY:
-        string_member(w, "type", "object");
-        member(w, "additionalProperties");
-        ref(w, "notify");
-        break;
-    case WRIT_SHAPE_OPINIONS:
-        array_members(w, "opinion", 1, WRIT_OPINIONS_MAX);
+        map_members(w, "notify");
         break;
     case WRIT_SHAPE_APPROVAL:
         ref_member(w, "approval");
         break;
-    case WRIT_SHAPE_ANCHORS:
-        array_members(w, "anchor", 0, WRIT_ANCHORS_MAX);
+    case WRIT_SHAPE_THRESHOLD:
+        number_or_fraction(w, "threshold");
         break;
-    case WRIT_SHAPE_EXPORTS:
-        array_members(w, "export", 0, WRIT_EXPORTS_MAX);
+    case WRIT_SHAPE_SHARE:
+    case WRIT_SHAPE_WEIGHT:
+        number_or_fraction(w, NULL);
+        break;
+    case WRIT_SHAPE_DELEGATE:
+        ref_member(w, "delegate");
         break;
     }
 }
@@ -805,6 +849,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_OPINIONS:
     case WRIT_SHAPE_ANCHORS:
     case WRIT_SHAPE_EXPORTS:
+    case WRIT_SHAPE_STEPS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_FRAMEWORKS:
@@ -819,7 +864,13 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_CONTENTS:
     case WRIT_SHAPE_SUM:
     case WRIT_SHAPE_APPROVAL:
+    case WRIT_SHAPE_DELEGATE:
         return "section";
+    case WRIT_SHAPE_THRESHOLD:
+        return "share or section";
+    case WRIT_SHAPE_SHARE:
+    case WRIT_SHAPE_WEIGHT:
+        return "share";
     case WRIT_SHAPE_TEMPLATES:
         return "map";
     case WRIT_SHAPE_NUMBER:

@@ -5,6 +5,7 @@
 
 #include "policy/decide/approval.h"
 #include "policy/decide/evaluate.h"
+#include "policy/decide/terms.h"
 
 #define SCOPES_MAX 4096 /* of one caller */
 
@@ -146,8 +147,8 @@ is_certain(const struct writ_rejudge_call *call, struct writ_rejudge_verdict *ve
 
 /* As the step JUDGE of a gateway: shadow mode grants only a call whose scope can be named. */
 static void
-judge_effect(
-    const struct writ_agent *agent, struct writ_arena *arena, struct writ_rejudge_verdict *verdict)
+judge_effect(const struct writ_policy_call *asked, struct writ_arena *arena,
+    struct writ_rejudge_verdict *verdict)
 {
     const struct writ_verdict *policy = &verdict->policy;
     struct writ_review terms = {0};
@@ -162,7 +163,7 @@ judge_effect(
         verdict->effect = WRIT_EFFECT_REVIEW;
         verdict->constraint = policy->approval->review->name;
         if (!verdict->shadowed &&
-            !writ_is_ok(writ_approval_terms(policy->approval, agent, arena, &terms))) {
+            !writ_is_ok(writ_terms_make(policy->approval, asked, 0, arena, &terms))) {
             verdict->reason = WRIT_REASON_REVIEW_UNAVAILABLE;
             verdict->effect = WRIT_EFFECT_REFUSED;
         }
@@ -197,7 +198,7 @@ writ_rejudge_decide(const struct writ_rejudge_side *side, const struct writ_reju
     writ_policy_decide(side->config, &asked, arena, &ret->policy);
     ret->argument = ret->policy.argument;
     ret->constraint = ret->policy.constraint;
-    judge_effect(&agent, arena, ret);
+    judge_effect(&asked, arena, ret);
     if (call->in_part) {
         ret->in_part = ret->effect != WRIT_EFFECT_REFUSED || !is_certain(call, ret, arena);
     }

@@ -292,7 +292,7 @@ const RULES = {
   outcome: () => true,
   seal: (s) => s.sealed && (s.final_seq === undefined || s.final_seq === s.total - 1),
   review: (r) => STATES.includes(r.state) &&
-    (r.vote === undefined || ['approve', 'reject', 'modify'].includes(r.vote)) &&
+    (r.vote === undefined || ['approve', 'reject', 'modify', 'abstain'].includes(r.vote)) &&
     (r.feedback === undefined || isFeedback(r.feedback)) && (r.confidence === undefined || isConfidence(r.confidence)),
 };
 

@@ -501,7 +501,7 @@ def right_seal(s):
 
 
 def right_review(r):
-    return r["state"] in STATES and r.get("vote", "approve") in ("approve", "reject", "modify") and \
+    return r["state"] in STATES and r.get("vote", "approve") in ("approve", "reject", "modify", "abstain") and \
         is_feedback(r.get("feedback", "")) and is_confidence(r.get("confidence", "0"))
 
 

@@ -106,7 +106,7 @@ test('every file of the page has the security headers', async (t) => {
 });
 
 test('a login has the rights of its token, needs cookie and key, and ends at logout', async (t) => {
-  const { gw, base } = await setUp(t);
+  const { gw, base } = await setUp(t, { reviewers: { ann: {} } });
   for (const [body, status] of [[{ token: 'made-up' }, 401], [{ token: '' }, 401], [{ token: 7 }, 422], [{}, 422],
       [[], 422], [{ certificate: true }, 401], [{ token: 'x'.repeat(9000) }, 422]]) {
     const refused = await asPage(base, 'POST', '/v1/session', { body });
@@ -446,7 +446,7 @@ test('a person logs in, reads and votes by keyboard, and sees the changes of oth
 
   await browser.tabTo('.ballot button');
   await browser.press(KEY.enter);
-  await browser.sees('Choose one of the three first.');
+  await browser.sees('Choose a vote first.');
   await browser.until(() => document.activeElement?.id === 'vote-approve');
   await browser.press(KEY.down, KEY.tab, KEY.tab, KEY.enter);
   await browser.sees('Say what should be different.');
@@ -689,7 +689,7 @@ test('a page of another origin can do nothing in a logged-in browser', { skip: S
 });
 
 test('logging in again leads back to the same view', { skip: SKIP }, async (t) => {
-  const { base, gw, session } = await setUp(t);
+  const { base, gw, session } = await setUp(t, { reviewers: { ann: {} } });
   const id = await asks(session, { amount: 1 });
   const browser = await startBrowser(t);
   await enter(browser, base, ANN, `/reviews/${id}`);

@@ -137,7 +137,7 @@ test('long polling waits for a change that the caller may see', async (t) => {
 });
 
 test('a stream ends with its token, and their number is limited', async (t) => {
-  const { up, gw, session } = await setUp(t, { top: { loops: 1 } });
+  const { up, gw, session } = await setUp(t, { top: { loops: 1, reviewers: { bob: {} } } });
   const mine = [];
   for (let i = 0; i < 8; i++) mine.push(await watch(gw, ANN));
   assert.equal((await watch(gw, ANN)).status, 503, 'one too many of one subject');

@@ -86,9 +86,10 @@ test('each fault of a vote has its own hint', async (t) => {
   const id = await asks(s, { amount: 1 });
   const { json: { review_digest } } = await api(gw, ANN, `/${id}`);
   const hints = new Map();
-  for (const body of [[], { review_digest }, { review_digest, vote: 'aprove' }, { review_digest, vote: 'approve', more: 1 },
-    { review_digest, vote: 'approve', feedback: 'a\u0000' }, { review_digest, vote: 'approve', confidence: 2 },
-    { review_digest, vote: 'approve', bulk: 'x' }, { answer: 'I approve' }, { signed: 'x.y.z' }]) {
+  for (const body of [[], { review_digest }, { review_digest, vote: 'aprove' },
+    { review_digest, vote: 'approve', more: 1 }, { review_digest, vote: 'approve', feedback: 'a\u0000' },
+    { review_digest, vote: 'approve', confidence: 2 }, { review_digest, vote: 'approve', bulk: 'x' },
+    { answer: 'I approve' }, { signed: 'x.y.z' }]) {
     const { status, json } = await api(gw, ANN, `/${id}/vote`, body);
     assert.equal(`${status} ${json.reason}`, '422 vote_malformed', JSON.stringify(body));
     assert.ok(json.detail.length > 0 && !hints.has(json.hint), `${json.detail}: ${json.hint}`);
@@ -104,6 +105,114 @@ test('a body that is too large for the admin API is a problem that its sender ca
   for (const size of [300_000, 8_000_000]) {
     const { status, json, type } = await api(gw, ANN, `/${id}/vote`, { vote: 'approve', feedback: 'x'.repeat(size) });
     assert.deepEqual([status, type, json.reason], [413, 'application/problem+json', 'request_too_large'], String(size));
+  }
+});
+
+/** The terms and the verdict of a review, after `writ review replay` computed it again. */
+function replayed(gw, id, verdict) {
+  const replay = writ(['review', 'replay', gw.ledgerFile, id]);
+  assert.match(replay.out, new RegExp(`^same: ${verdict}, `), replay.err);
+  gw.verify();
+  return JSON.parse(writ(['review', 'show', gw.ledgerFile, id, '--json']).out).records[0].terms;
+}
+
+test('an abstention counts for the quorum and not for the verdict', async (t) => {
+  const { up, gw } = await setUp(t, { review: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve' }], quorum: '3' } });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'open');
+  assert.equal((await vote(gw, BOB, id, 'abstain', { feedback: 'I wrote it' })).json.state, 'open');
+  assert.equal((await vote(gw, EVE, id, 'abstain')).json.state, 'approved', 'the one opinion of three votes');
+  assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
+  replayed(gw, id, 'accept');
+
+  const none = await asks(s, { amount: 2 });
+  for (const who of [ANN, BOB]) assert.equal((await vote(gw, who, none, 'abstain')).json.state, 'open');
+  assert.equal((await vote(gw, EVE, none, 'abstain')).json.state, 'revised', 'no opinion approves nothing');
+  assert.equal((await s.call('up__pay', { amount: 2 })).reason, 'revision_requested');
+  replayed(gw, none, 'revise');
+  assert.equal(up.calls.length, 1);
+});
+
+test('weights are exact fractions', async (t) => {
+  const { gw } = await setUp(t, { review: { quorum: '2',
+    voters: [{ id: 'ann', weight: '1/3' }, { id: 'bob', weight: '1/3' }, { id: 'eve', weight: '1/3' }] } });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  assert.equal((await vote(gw, EVE, id, 'reject')).json.state, 'open');
+  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'open');
+  const { json } = await vote(gw, BOB, id, 'approve');
+  assert.equal(json.state, 'approved', 'two thirds are two thirds');
+  assert.deepEqual(json.voters.map((v) => v.weight), ['1/3', '1/3', '1/3']);
+  assert.deepEqual(replayed(gw, id, 'accept').voters.map((v) => v.weight), ['1/3', '1/3', '1/3']);
+  assert.match(writ(['review', 'show', gw.ledgerFile, id]).out, /voter "ann" weight 1\/3: approve/);
+});
+
+test('the threshold follows a value of the call', async (t) => {
+  const threshold = { by: 'amount', steps: [{ at_least: 0, share: '2/3' }, { at_least: 1000, share: 1 }] };
+  const { gw } = await setUp(t, { review: { threshold, voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve' }] } });
+  const s = await openSession(gw, { token: DEV.token });
+  for (const [amount, share, state] of [[999.99, '2/3', 'approved'], [1000, '1', 'revised'], [-1, '1', 'revised'],
+    ['999', '1', 'revised']]) {
+    const id = await asks(s, { amount });
+    let { json } = await vote(gw, EVE, id, 'modify'); // decides at once where all must approve
+    for (const who of [ANN, BOB]) if (json.state === 'open') ({ json } = await vote(gw, who, id, 'approve'));
+    assert.deepEqual([json.threshold, json.state], [share, state], JSON.stringify(amount));
+    assert.equal(replayed(gw, id, state === 'approved' ? 'accept' : 'revise').threshold, share);
+  }
+});
+
+test('a delegate votes for a voter until the voter votes itself, and never on its own call', async (t) => {
+  const review = { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve' }], quorum: '2', administrators: [] };
+  const { up, gw } = await setUp(t, { review,
+    top: { reviewers: { bob: { delegate: { to: 'ops', until: '2999-01-01T00:00:00Z', tools: ['up/p*'] } },
+      eve: { delegate: { to: 'ops', until: '2001-01-01T00:00:00Z' } },
+      ann: { delegate: { to: 'ops', tools: ['other/pay'] } } } } });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  const { json: seen } = await api(gw, OPS, `/${id}`);
+  assert.deepEqual(seen.may, ['vote'], 'a stand-in votes');
+  assert.deepEqual(seen.voters.map((v) => [v.id, v.delegate, v.stand_in]),
+    [['ann', undefined, undefined], ['bob', 'ops', undefined], ['eve', undefined, undefined],
+      ['ops', undefined, true]]);
+  assert.equal((await vote(gw, OPS, id, 'approve')).json.state, 'open', 'one of three');
+  const { json } = await vote(gw, ANN, id, 'approve');
+  assert.deepEqual([json.state, json.voters[1].vote, json.voters[1].speaker], ['approved', undefined, 'ops']);
+  assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
+  assert.deepEqual(replayed(gw, id, 'accept').voters.map((v) => v.delegate), [undefined, 'ops', undefined, undefined]);
+  assert.match(writ(['review', 'show', gw.ledgerFile, id]).out,
+    /"bob" weight 1, delegates to "ops": approve by "ops"\nvoter "eve" weight 1: silent\nvoter "ops" stands in: app/);
+
+  const own = await asks(s, { amount: 2 });
+  await vote(gw, OPS, own, 'approve');
+  assert.equal((await vote(gw, BOB, own, 'reject')).json.state, 'open', 'the vote of bob is that of bob');
+  assert.equal((await vote(gw, ANN, own, 'reject')).json.state, 'rejected');
+  replayed(gw, own, 'reject');
+
+  const ops = await openSession(gw, { token: OPS.token });
+  const theirs = await asks(ops, { amount: 3 });
+  const { json: terms } = await api(gw, ANN, `/${theirs}`);
+  assert.deepEqual(terms.voters.map((v) => v.id), ['ann', 'bob', 'eve']);
+  assert.ok(terms.voters.every((v) => v.delegate === undefined), 'not to the caller');
+  assert.equal((await vote(gw, OPS, theirs, 'approve')).status, 403);
+  assert.equal(up.calls.length, 1);
+});
+
+test('check refuses a delegation that cannot work', async (t) => {
+  const { gw } = await setUp(t);
+  for (const [reviewers, fault] of [
+    [{ ann: { delegate: { to: 'bob' } }, bob: { delegate: { to: 'eve' } }, eve: { delegate: { to: 'ann' } } },
+      /reviewers\/ann\/delegate: comes back to the same voter/],
+    [{ ann: { delegate: { to: 'ann' } } }, /reviewers\/ann\/delegate: comes back to the same voter/],
+    [{ ann: { delegate: { to: 'zed' } } }, /"zed" can never vote/],
+    [{ ann: { delegate: { to: 'bob', until: 'tomorrow' } } }, /delegate\/until: must be a time of RFC 3339/],
+    [{ ann: { delegate: { to: 'bob', from: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' } } },
+      /must be after from/],
+    [{ ann: { delegate: { to: 'bob', tools: ['pay'] } } }, /delegate\/tools: element 0 is not upstream\/tool/]]) {
+    writeFileSync(gw.configFile, JSON.stringify({ ...gw.config, reviewers }));
+    const { code, err, out } = writ(['check', gw.configFile]);
+    assert.notEqual(code, 0);
+    assert.match(err + out, fault);
   }
 });
 

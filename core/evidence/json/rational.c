@@ -1,6 +1,6 @@
 /* Reads a share as a fraction of two integers, exactly: nothing is rounded, and a value that does
  * not fit is refused. */
-#include "crew/rational.h"
+#include "evidence/json/rational.h"
 
 #include "base/decimal.h"
 #include "base/text.h"
@@ -47,6 +47,33 @@ read_decimal(struct writ_view text, struct writ_rational *ret)
     }
     *ret = (struct writ_rational){(int64_t)numerator, denominator};
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_rational_of_text(struct writ_view text, struct writ_rational *ret)
+{
+    return writ_view_find(text, '/') < text.len ? read_fraction(text, ret)
+                                                : read_decimal(text, ret);
+}
+
+int64_t
+writ_rational_gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+struct writ_rational
+writ_rational_reduce(struct writ_rational value)
+{
+    int64_t common = writ_rational_gcd(value.numerator, value.denominator);
+
+    return (struct writ_rational){value.numerator / common, value.denominator / common};
 }
 
 WRIT_RESULT

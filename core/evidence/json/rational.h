@@ -1,6 +1,6 @@
 /* rational.h - shares that are compared exactly: 2/3 is not 0.67. */
-#ifndef WRIT_CREW_RATIONAL_H
-#define WRIT_CREW_RATIONAL_H
+#ifndef WRIT_EVIDENCE_RATIONAL_H
+#define WRIT_EVIDENCE_RATIONAL_H
 
 #include "evidence/json/json.h"
 
@@ -12,6 +12,17 @@
 struct writ_rational {
     int64_t numerator, denominator;
 };
+
+/** Reads "a/b" or a decimal, exactly as it is written. WRIT_E_INVALID when it is neither or
+ * negative, WRIT_E_PARSE when it is no decimal, WRIT_E_LIMIT when it needs larger numbers than a
+ * rational has. */
+WRIT_RESULT writ_rational_of_text(struct writ_view text, struct writ_rational *ret);
+
+/** In lowest terms; 0 is 0/1. */
+struct writ_rational writ_rational_reduce(struct writ_rational value);
+
+/** The greatest common divisor; of 0 and n it is n. */
+int64_t writ_rational_gcd(int64_t a, int64_t b);
 
 /** Reads a JSON number, exactly as it is written, or a string "a/b". WRIT_E_INVALID when it is
  * neither, WRIT_E_LIMIT when it needs larger numbers than a rational has. */

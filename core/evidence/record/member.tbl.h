@@ -119,7 +119,7 @@
     X(signature, TEXT, NEVER, WRIT_NEED_NONE, "the voter's own, over the vote (JWS)")              \
     X(state, TEXT, NEVER, WRIT_NEED_EVERY, "of the review from then on")                           \
     X(terms, OBJECT, NEVER, WRIT_NEED_OPEN, "the voters, and how votes are counted")               \
-    X(vote, TEXT, NEVER, WRIT_NEED_VOTE, "approve, reject or modify")
+    X(vote, TEXT, NEVER, WRIT_NEED_VOTE, "approve, reject, modify or abstain")
 
 /* extensions.writ of our decisions and outcomes: all optional */
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \

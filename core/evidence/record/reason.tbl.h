@@ -295,7 +295,7 @@
         "ask a voter of the review; its electorate is fixed when it opens")                        \
     X(VOTE_MALFORMED, vote_malformed, WRIT_REASON_IN_REVIEW,                                       \
         "the vote is malformed",                                                                   \
-        "send approve, reject or modify; feedback as text without control characters; confidence from 0 to 1") \
+        "send approve, reject, modify or abstain; feedback as text without control characters; confidence from 0 to 1") \
     X(VOTES_USED_UP, votes_used_up, WRIT_REASON_IN_REVIEW,                                         \
         "the voter has used all its votes in this review",                                         \
         "see the review; the last vote counts")                                                    \

@@ -6,10 +6,10 @@
 #include "base/decimal.h"
 #include "base/utf8.h"
 #include "evidence/json/jcs.h"
-#include "evidence/json/write.h"
 
 #define US_PER_MS   1000
 #define TIME_MS_MAX (INT64_C(1) << 40)
+#define WEIGHT_TEXT 48
 
 /* ---- the machine */
 
@@ -159,6 +159,136 @@ writ_review_voter(const struct writ_review *review, struct writ_view id)
     return NULL;
 }
 
+/* ---- weights */
+
+static int64_t
+parts_of(const struct writ_review_voter *voter)
+{
+    return voter->parts > 0 ? voter->parts : 1;
+}
+
+int64_t
+writ_review_unit(const struct writ_review *review)
+{
+    int64_t unit = 1;
+
+    for (size_t i = 0; i < review->voters_n; i++) {
+        int64_t parts = parts_of(&review->voters[i]);
+
+        unit *= parts / writ_rational_gcd(unit, parts);
+        if (unit > WRIT_REVIEW_UNITS_MAX) {
+            return 0;
+        }
+    }
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (review->voters[i].weight >
+            WRIT_REVIEW_UNITS_MAX / (unit / parts_of(&review->voters[i]))) {
+            return 0;
+        }
+    }
+    return unit;
+}
+
+int64_t
+writ_review_units(const struct writ_review_voter *voter, int64_t unit)
+{
+    return voter->weight * (unit / parts_of(voter));
+}
+
+void
+writ_review_weight_text(const struct writ_review_voter *voter, struct writ_buf *ret)
+{
+    writ_buf_fmt(ret, "%lld", (long long)voter->weight);
+    if (parts_of(voter) > 1) {
+        writ_buf_fmt(ret, "/%lld", (long long)voter->parts);
+    }
+}
+
+void
+writ_review_put_weight(struct writ_write *w, const struct writ_review_voter *voter)
+{
+    char text[WEIGHT_TEXT];
+    struct writ_buf buf = writ_buf_over(text, sizeof text);
+
+    if (parts_of(voter) == 1) {
+        writ_write_integer(w, "weight", voter->weight);
+        return;
+    }
+    writ_review_weight_text(voter, &buf);
+    writ_write_text(w, "weight", writ_buf_view(&buf));
+}
+
+bool
+writ_review_weight_read(struct writ_view text, struct writ_review_voter *ret)
+{
+    struct writ_rational weight;
+
+    if (!writ_is_ok(writ_rational_of_text(text, &weight))) {
+        return false;
+    }
+    weight = writ_rational_reduce(weight);
+    if (weight.numerator > WRIT_REVIEW_WEIGHT_MAX || weight.denominator > WRIT_REVIEW_WEIGHT_MAX) {
+        return false;
+    }
+    ret->weight = weight.numerator;
+    ret->parts = weight.denominator;
+    return true;
+}
+
+/* ---- delegation */
+
+size_t
+writ_review_electors(const struct writ_review *review)
+{
+    size_t n = 0;
+
+    while (n < review->voters_n && !review->voters[n].stand_in) {
+        n++;
+    }
+    return n;
+}
+
+/* The voter that it delegates to, or NULL. */
+static const struct writ_review_voter *
+delegate_of(const struct writ_review *review, const struct writ_review_voter *voter)
+{
+    return voter->delegate.len > 0 ? writ_review_voter(review, voter->delegate) : NULL;
+}
+
+const struct writ_review_voter *
+writ_review_speaker(const struct writ_review *review, const struct writ_review_voter *voter)
+{
+    const struct writ_review_voter *speaker = voter;
+
+    for (size_t i = 0; i < review->voters_n && speaker->vote == WRIT_REVIEW_NO_VOTE; i++) {
+        const struct writ_review_voter *next = delegate_of(review, speaker);
+
+        if (next == NULL) {
+            return voter;
+        }
+        speaker = next;
+    }
+    return speaker->vote != WRIT_REVIEW_NO_VOTE ? speaker : voter;
+}
+
+static WRIT_RESULT
+check_delegation(
+    const struct writ_review *review, const struct writ_review_voter *voter, struct writ_err *err)
+{
+    const struct writ_review_voter *at = voter;
+
+    for (size_t i = 0; at->delegate.len > 0; i++) {
+        at = delegate_of(review, at);
+        if (at == NULL) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "a delegate is not a voter of the review");
+        }
+        if (at == voter || i == review->voters_n) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "a voter delegates to itself, through others or not");
+        }
+    }
+    return WRIT_DONE;
+}
+
 /* ---- terms */
 
 static bool
@@ -172,7 +302,8 @@ check_voter(const struct writ_review *review, size_t at, struct writ_err *err)
 {
     const struct writ_review_voter *voter = &review->voters[at];
 
-    if (!is_name(voter->id) || voter->weight < 0 || voter->weight > WRIT_REVIEW_WEIGHT_MAX) {
+    if (!is_name(voter->id) || voter->weight < 0 || voter->weight > WRIT_REVIEW_WEIGHT_MAX ||
+        voter->parts < 0 || voter->parts > WRIT_REVIEW_WEIGHT_MAX) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a voter needs a name, and a weight from 0 to %d",
             WRIT_REVIEW_WEIGHT_MAX);
     }
@@ -182,7 +313,11 @@ check_voter(const struct writ_review *review, size_t at, struct writ_err *err)
     if (writ_review_voter(review, voter->id) != voter) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a voter is there twice");
     }
-    return WRIT_DONE;
+    if (voter->stand_in ? voter->weight > 0 || voter->veto || voter->delegate.len > 0
+                        : at >= writ_review_electors(review)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a stand-in has no vote of its own, and comes last");
+    }
+    return check_delegation(review, voter, err);
 }
 
 WRIT_RESULT
@@ -200,6 +335,9 @@ writ_review_check(const struct writ_review *review, struct writ_err *err)
     if (weight == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a review needs voters that can decide it");
     }
+    if (writ_review_unit(review) == 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the fractions of the weights have no common unit");
+    }
     if (review->id.len == 0 || !is_name(review->name) || review->subject.len == 0 ||
         review->lifetime_us <= 0 || review->redeem_us <= 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a review needs an id, a name, a subject and its times");
@@ -214,13 +352,17 @@ put_voters(struct writ_write *w, const struct writ_review *review)
     writ_write_array_begin(w);
     for (size_t i = 0; i < review->voters_n; i++) {
         writ_write_object_begin(w);
+        writ_write_text_if(w, "delegate", review->voters[i].delegate);
         writ_write_text(w, "id", review->voters[i].id);
         if (review->voters[i].key.len > 0) {
             writ_write_name(w, WRIT_LIT("key"));
             writ_write_raw(w, review->voters[i].key);
         }
+        if (review->voters[i].stand_in) {
+            writ_write_flag(w, "stand_in", true);
+        }
         writ_write_flag(w, "veto", review->voters[i].veto);
-        writ_write_integer(w, "weight", review->voters[i].weight);
+        writ_review_put_weight(w, &review->voters[i]);
         writ_write_object_end(w);
     }
     writ_write_array_end(w);
@@ -276,6 +418,16 @@ read_key(const struct writ_json *voter, struct writ_arena *arena, struct writ_vi
     return WRIT_DONE;
 }
 
+/* A whole number is a number: so are those of older records. */
+static bool
+read_weight(const struct writ_json *value, struct writ_review_voter *ret)
+{
+    if (writ_json_type(value) == WRIT_JSON_STRING) {
+        return writ_review_weight_read(writ_json_string(value), ret);
+    }
+    return writ_is_ok(writ_json_integer(value, 0, WRIT_REVIEW_WEIGHT_MAX, &ret->weight));
+}
+
 static WRIT_RESULT
 read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_review *ret,
     struct writ_err *err)
@@ -295,10 +447,11 @@ read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_
         struct writ_review_voter voter = {
             .id = writ_json_string(writ_json_get(item, WRIT_LIT("id"))),
             .veto = writ_json_is_true(item, WRIT_LIT("veto")),
+            .stand_in = writ_json_is_true(item, WRIT_LIT("stand_in")),
+            .delegate = writ_json_string(writ_json_get(item, WRIT_LIT("delegate"))),
         };
 
-        if (!writ_is_ok(writ_json_integer(writ_json_get(item, WRIT_LIT("weight")), 0,
-                WRIT_REVIEW_WEIGHT_MAX, &voter.weight))) {
+        if (!read_weight(writ_json_get(item, WRIT_LIT("weight")), &voter)) {
             WRIT_FAIL(err, WRIT_E_PARSE, "a voter of a review has no weight");
         }
         WRIT_TRY(read_key(item, arena, &voter.key, err));
@@ -348,28 +501,39 @@ writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
 
 /* ---- counting */
 
-/* A copy in which all missing votes are cast like this. */
 static WRIT_RESULT
-all_as(const struct writ_review *review, enum writ_review_vote vote, struct writ_arena *arena,
-    struct writ_review *ret, struct writ_err *err)
+copy_voters(const struct writ_review *review, struct writ_arena *arena, struct writ_review *ret,
+    struct writ_err *err)
 {
-    struct writ_review_voter *voters =
-        writ_arena_get(arena, review->voters_n * sizeof *review->voters);
+    struct writ_review copy = *review;
 
-    if (voters == NULL) {
+    copy.voters = writ_arena_get(arena, review->voters_n * sizeof *review->voters);
+    if (copy.voters == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to count votes");
     }
-    *ret = *review;
-    ret->voters = voters;
     for (size_t i = 0; i < review->voters_n; i++) {
-        voters[i] = review->voters[i];
-        if (voters[i].vote == WRIT_REVIEW_NO_VOTE) {
-            voters[i].vote = vote;
-        }
+        copy.voters[i] = review->voters[i];
+    }
+    *ret = copy;
+    return WRIT_DONE;
+}
+
+/* A copy in which each voter has the vote of its speaker. */
+static WRIT_RESULT
+speak(const struct writ_review *review, struct writ_arena *arena, struct writ_review *ret,
+    struct writ_err *err)
+{
+    WRIT_TRY(copy_voters(review, arena, ret, err));
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_review_voter *speaker = writ_review_speaker(review, &review->voters[i]);
+
+        ret->voters[i].vote = speaker->vote;
+        ret->voters[i].voted_us = speaker->voted_us;
     }
     return WRIT_DONE;
 }
 
+/* Counts with all missing votes cast like this. */
 static WRIT_RESULT
 count_as(const struct writ_review_judge *judge, const struct writ_review *review,
     enum writ_review_vote vote, struct writ_arena *arena, enum writ_review_event *ret,
@@ -378,10 +542,49 @@ count_as(const struct writ_review_judge *judge, const struct writ_review *review
     struct writ_review_finding finding = {.verdict = WRIT_REVIEW_DO_VOTE};
     struct writ_review other;
 
-    WRIT_TRY(all_as(review, vote, arena, &other, err));
+    WRIT_TRY(copy_voters(review, arena, &other, err));
+    for (size_t i = 0; i < other.voters_n; i++) {
+        if (other.voters[i].vote == WRIT_REVIEW_NO_VOTE) {
+            other.voters[i].vote = vote;
+        }
+    }
     WRIT_TRY(judge->count(judge->ctx, &other, false, arena, &finding, err));
     *ret = finding.verdict;
     return WRIT_DONE;
+}
+
+/* `ret`: the verdict under every vote that the missing voters can agree on; VOTE: there is none.
+ * Shares only change in one direction with each vote, so votes in between change nothing. */
+static WRIT_RESULT
+count_certain(const struct writ_review_judge *judge, const struct writ_review *review,
+    struct writ_arena *arena, enum writ_review_event *ret, struct writ_err *err)
+{
+    static const enum writ_review_vote missing[] = {
+        WRIT_REVIEW_REJECT, WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY};
+    enum writ_review_event certain = WRIT_REVIEW_DO_VOTE;
+
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        enum writ_review_event verdict = WRIT_REVIEW_DO_VOTE;
+
+        WRIT_TRY(count_as(judge, review, missing[i], arena, &verdict, err));
+        if (i > 0 && verdict != certain) {
+            *ret = WRIT_REVIEW_DO_VOTE;
+            return WRIT_DONE;
+        }
+        certain = verdict;
+    }
+    *ret = certain;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_review_recount(const struct writ_review_judge *judge, const struct writ_review *review,
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
+{
+    struct writ_review spoken;
+
+    WRIT_TRY(speak(review, arena, &spoken, err));
+    return judge->count(judge->ctx, &spoken, true, arena, ret, err);
 }
 
 WRIT_RESULT
@@ -389,14 +592,15 @@ writ_review_look(const struct writ_review_judge *judge, const struct writ_review
     struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
 {
     struct writ_review_finding cast = {.verdict = WRIT_REVIEW_DO_VOTE};
-    enum writ_review_event worst = WRIT_REVIEW_DO_VOTE, best = WRIT_REVIEW_DO_VOTE;
+    enum writ_review_event certain = WRIT_REVIEW_DO_VOTE;
+    struct writ_review spoken;
 
-    WRIT_TRY(count_as(judge, review, WRIT_REVIEW_REJECT, arena, &worst, err));
-    WRIT_TRY(count_as(judge, review, WRIT_REVIEW_APPROVE, arena, &best, err));
-    if (worst == best) {
-        WRIT_TRY(judge->count(judge->ctx, review, true, arena, &cast, err));
+    WRIT_TRY(speak(review, arena, &spoken, err));
+    WRIT_TRY(count_certain(judge, &spoken, arena, &certain, err));
+    if (certain != WRIT_REVIEW_DO_VOTE) {
+        WRIT_TRY(judge->count(judge->ctx, &spoken, true, arena, &cast, err));
     }
-    if (cast.verdict != worst) { /* without a quorum, or still open */
+    if (cast.verdict != certain) { /* without a quorum, or still open */
         cast = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
     }
     *ret = cast;

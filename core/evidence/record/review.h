@@ -11,18 +11,21 @@
 
 #include "evidence/json/digest.h"
 #include "evidence/json/json.h"
+#include "evidence/json/rational.h"
+#include "evidence/json/write.h"
 #include "evidence/record/reason.h"
 #include "evidence/record/review.tbl.h"
 
-#define WRIT_REVIEW_VOTERS_MAX     64      /* voters of one review */
-#define WRIT_REVIEW_NAME_MAX       256     /* bytes of a voter's name or of a review's */
-#define WRIT_REVIEW_WEIGHT_MAX     1000000 /* of one voter */
-#define WRIT_REVIEW_FEEDBACK_MAX   4096    /* bytes of a voter's remark */
-#define WRIT_REVIEW_CONFIDENCE_MAX 16      /* bytes of a confidence in text */
-#define WRIT_REVIEW_VOTES_MAX      1024    /* votes that one review accepts, revisions included */
-#define WRIT_REVIEW_VOTES_EACH     16      /* votes of each voter: it may change its mind */
-#define WRIT_REVIEW_KEY_MAX        2048    /* bytes of a voter's key */
-#define WRIT_REVIEW_TERMS_MAX      65536   /* canonical bytes of the terms */
+#define WRIT_REVIEW_VOTERS_MAX     64         /* voters of one review */
+#define WRIT_REVIEW_NAME_MAX       256        /* bytes of a voter's name or of a review's */
+#define WRIT_REVIEW_WEIGHT_MAX     1000000    /* of one voter: parts, and parts of a whole vote */
+#define WRIT_REVIEW_UNITS_MAX      1000000000 /* weight of one voter in the common unit of a review */
+#define WRIT_REVIEW_FEEDBACK_MAX   4096       /* bytes of a voter's remark */
+#define WRIT_REVIEW_CONFIDENCE_MAX 16         /* bytes of a confidence in text */
+#define WRIT_REVIEW_VOTES_MAX      1024  /* votes that one review accepts, revisions included */
+#define WRIT_REVIEW_VOTES_EACH     16    /* votes of each voter: it may change its mind */
+#define WRIT_REVIEW_KEY_MAX        2048  /* bytes of a voter's key */
+#define WRIT_REVIEW_TERMS_MAX      65536 /* canonical bytes of the terms */
 
 /* ---- the machine */
 
@@ -86,8 +89,11 @@ bool writ_review_is_feedback(struct writ_view text);
 struct writ_review_voter {
     struct writ_view id; /* the subject that has to vote; unique */
     int64_t weight;      /* 0 to WRIT_REVIEW_WEIGHT_MAX */
+    int64_t parts;       /* in which a whole vote is counted: 3 of 2 is 1.5; 0 is 1 */
     bool veto;
-    struct writ_view key; /* verifies its votes: canonical JSON of a JWK; empty: none */
+    bool stand_in;             /* votes only for those that delegate to it */
+    struct writ_view delegate; /* votes for it until it votes itself; empty: none */
+    struct writ_view key;      /* verifies its votes: canonical JSON of a JWK; empty: none */
     /* its vote */
     enum writ_review_vote vote; /* the last one that was cast */
     int64_t voted_us;           /* when */
@@ -97,8 +103,7 @@ struct writ_review_voter {
 /** A review as it is counted. Views live in the arena that it was made in. */
 struct writ_review {
     struct writ_view id;        /* that of the decision that opened it */
-    struct writ_view name;      /* A review for counting. Views live in the arena that it was made
-                                   in. */
+    struct writ_view name;      /* of its rule: an entry of `reviews` */
     struct writ_view engine;    /* how votes are counted: a mode of crews */
     struct writ_view threshold; /* "2/3" */
     struct writ_view quorum;    /* "2", "1/2": of the electorate */
@@ -115,7 +120,8 @@ struct writ_review {
 };
 
 /**
- * Checks terms: names, weights, times; a voter is there once, and is not the caller.
+ * Checks terms: names, weights, times; a voter is there once, and is not the caller; a delegate is
+ * one of the voters, and no one delegates to itself through others.
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  no voter, a name twice, the subject among the voters, or a value that
@@ -146,6 +152,26 @@ WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_ar
 WRIT_RESULT writ_review_digest(
     const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);
 
+/** The unit in which the weights of all voters are whole numbers: a whole vote has so many. 0: it
+ * is too small for a voter of at most WRIT_REVIEW_UNITS_MAX. */
+int64_t writ_review_unit(const struct writ_review *review);
+/** The weight of a voter in that unit. */
+int64_t writ_review_units(const struct writ_review_voter *voter, int64_t unit);
+/** Writes the member `weight`: a number, or a fraction in lowest terms as a string. */
+void writ_review_put_weight(struct writ_write *w, const struct writ_review_voter *voter);
+/** "1/2", "3": the same as text. */
+void writ_review_weight_text(const struct writ_review_voter *voter, struct writ_buf *ret);
+/** Reads "1/2", "1.5" or "3" into weight and parts, in lowest terms. False: not a weight. */
+bool writ_review_weight_read(struct writ_view text, struct writ_review_voter *ret);
+
+/** How many of the voters count: stand-ins come after them. */
+size_t writ_review_electors(const struct writ_review *review);
+
+/** The voter whose vote counts for this one: itself, or without a vote of its own the one that it
+ * delegates to, and so on. */
+const struct writ_review_voter *writ_review_speaker(
+    const struct writ_review *review, const struct writ_review_voter *voter);
+
 /** The voter of that name, or NULL. */
 struct writ_review_voter *writ_review_voter(const struct writ_review *review, struct writ_view id);
 
@@ -161,7 +187,7 @@ struct writ_review_finding {
 /** Counts votes. Pure and deterministic; on any thread. */
 struct writ_review_judge {
     /**
-     * @param review  voters without a vote are silent
+     * @param review  voters without a vote are silent, and have the vote of their speaker
      * @param ret     in the arena; the log only when `with_log`
      *
      * @return WRIT_OK, WRIT_E_INVALID (an unknown engine), WRIT_E_NOMEM
@@ -172,14 +198,21 @@ struct writ_review_judge {
 };
 
 /**
- * Whether a review is decided: with all missing votes at their worst and at their best, the verdict
- * is the one of the present votes. A veto decides at once.
+ * Whether a review is decided: whichever way all missing votes are cast, the verdict is the one of
+ * the present votes. A veto decides at once. A voter without a vote of its own has that of its
+ * speaker.
  *
  * @param ret  verdict VOTE: not yet; else also the log
  *
  * @return as writ_review_judge.count
  */
 WRIT_RESULT writ_review_look(const struct writ_review_judge *judge,
+    const struct writ_review *review, struct writ_arena *arena, struct writ_review_finding *ret,
+    struct writ_err *err);
+
+/** Counts the present votes again, for a verdict that was recorded, with its log. As
+ * writ_review_judge.count. */
+WRIT_RESULT writ_review_recount(const struct writ_review_judge *judge,
     const struct writ_review *review, struct writ_arena *arena, struct writ_review_finding *ret,
     struct writ_err *err);
 

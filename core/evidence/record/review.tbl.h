@@ -6,7 +6,8 @@
  *
  * WRIT_REVIEW_EVENTS   X(NAME, name, what happens)
  *
- * WRIT_REVIEW_VOTES    X(NAME, name); WRIT_REVIEW_VOTES_WITH puts `between` between the rows
+ * WRIT_REVIEW_VOTES    X(NAME, name); WRIT_REVIEW_VOTES_WITH puts `between` between the rows;
+ *                      ABSTAIN counts for the quorum and not for the verdict
  *
  * WRIT_REVIEW_ENGINES  X(NAME, "word"): how its votes are counted, a mode of crew/voting.tbl.h whose
  *                      verdict does not depend on the order of the votes
@@ -54,7 +55,8 @@
 #define WRIT_REVIEW_VOTES_WITH(X, between)                                                         \
     X(APPROVE, approve) between                                                                    \
     X(REJECT, reject) between                                                                      \
-    X(MODIFY, modify)
+    X(MODIFY, modify) between                                                                      \
+    X(ABSTAIN, abstain)
 #define WRIT_REVIEW_VOTES(X) WRIT_REVIEW_VOTES_WITH(X, )
 
 #define WRIT_REVIEW_ENGINES(X)                                                                     \

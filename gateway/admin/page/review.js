@@ -9,7 +9,7 @@ import { clock, digest, name, pill, text, when, word } from './shown.js';
 import { count, folded, tree } from './tree.js';
 
 const TOLD = {
-  approve: 'You approve.', modify: 'You ask for changes.', reject: 'You reject.',
+  approve: 'You approve.', modify: 'You ask for changes.', reject: 'You reject.', abstain: 'You abstain.',
 };
 
 const ENGINES = {
@@ -122,13 +122,16 @@ function numbers(review) {
 
 function votes(review) {
   const said = new Map(review.records.filter((record) => record.event === 'vote').map((record) => [record.by, record.feedback]));
-  const cast = review.voters.filter((voter) => voter.vote !== undefined).length;
+  const electors = review.voters.filter((voter) => !voter.stand_in);
+  const voteOf = ({ speaker, vote }) => (speaker === undefined ? vote : review.voters.find((voter) => voter.id === speaker)?.vote);
+  const cast = electors.filter((voter) => voteOf(voter) !== undefined).length;
   return [
-    el('h2', {}, 'Votes ', el('span', { class: 'count' }, `${cast} of ${review.voters.length}`)),
+    el('h2', {}, 'Votes ', el('span', { class: 'count' }, `${cast} of ${electors.length}`)),
     el('ul', { class: 'votes' }, review.voters.map((voter) => el('li', {},
       el('div', { class: 'line' },
-        el('span', {}, name(voter.id), el('span', { class: 'soft small' }, voter.weight !== 1 && ` weight ${voter.weight}`, voter.veto && ' has a veto')),
-        voter.vote === undefined ? el('span', { class: 'pill plain' }, 'Not yet') : pill(voter.vote)),
+        el('span', {}, name(voter.id), el('span', { class: 'soft small' }, voter.stand_in ? ' stands in for others' : voter.weight !== 1 && ` weight ${voter.weight}`, voter.veto && ' has a veto', voter.delegate !== undefined && [' delegates to ', name(voter.delegate)])),
+        voteOf(voter) === undefined ? el('span', { class: 'pill plain' }, 'Not yet') : pill(voteOf(voter))),
+      voter.speaker !== undefined && el('p', { class: 'soft small' }, 'the vote of ', name(voter.speaker)),
       voter.voted_at !== undefined && el('p', { class: 'soft small' }, when(voter.voted_at)),
       said.get(voter.id) !== undefined && el('blockquote', {}, text(said.get(voter.id)))))),
     el('p', { class: 'soft small' }, `${ENGINES[review.engine] ?? ''} Threshold ${review.threshold} of the votes cast, quorum ${review.quorum}. Silence never approves.`),

@@ -26,7 +26,8 @@ function excerpt(args) {
 
 function card(review, person) {
   const own = review.voters.find((voter) => voter.id === person.subject);
-  const voted = review.voters.filter((voter) => voter.vote !== undefined).length;
+  const electors = review.voters.filter((voter) => !voter.stand_in);
+  const voted = electors.filter((voter) => (voter.speaker ?? voter.vote) !== undefined).length;
   const known = detailsOf(review.id);
   return el('li', { class: 'card' },
     el('div', { class: 'line' },
@@ -36,7 +37,7 @@ function card(review, person) {
     known && fired(known.fired),
     el('p', { class: 'meta' },
       el('span', {}, 'asked by ', name(review.agent_id), review.tenant && [' of ', name(review.tenant)]),
-      el('span', {}, `${voted} of ${review.voters.length} voted`),
+      el('span', {}, `${voted} of ${electors.length} voted`),
       own?.vote !== undefined && el('span', {}, `you: ${own.vote}`),
       clock(review.expires_at, review.state === 'open' ? 'expires in' : 'to be used within', 'over since')));
 }

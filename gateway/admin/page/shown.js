@@ -63,7 +63,7 @@ const WORDS = {
   ...DECISIONS,
   open: 'Open', approved: 'Approved', redeemed: 'Redeemed', rejected: 'Rejected', revised: 'Changes asked for', expired: 'Expired', lapsed: 'Lapsed',
   withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed',
-  executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes',
+  executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes', abstain: 'Abstain',
 };
 /** States of an upstream, of the ledger and of a definition. */
 const PARTS = {

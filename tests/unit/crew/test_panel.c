@@ -11,7 +11,7 @@
 static struct writ_review_voter voters[MOST];
 static const char *const names[MOST] = {"ann", "bob", "eve", "joe"};
 
-/* "a", "r", "m" or "-" for each voter; a capital letter: the voter has a veto. */
+/* "a", "r", "m", "x" (abstains) or "-" for each voter; a capital letter: the voter has a veto. */
 static struct writ_review
 review_of(const char *votes, const char *engine, const char *quorum)
 {
@@ -27,6 +27,7 @@ review_of(const char *votes, const char *engine, const char *quorum)
             .vote = c == 'a'   ? WRIT_REVIEW_APPROVE
                     : c == 'r' ? WRIT_REVIEW_REJECT
                     : c == 'm' ? WRIT_REVIEW_MODIFY
+                    : c == 'x' ? WRIT_REVIEW_ABSTAIN
                                : WRIT_REVIEW_NO_VOTE,
             .voted_us = 2000000 + (int64_t)i,
         };
@@ -92,32 +93,35 @@ START_TEST(panel_decides_once_no_vote_can_change_the_verdict)
 END_TEST
 
 /* The verdict stays the same for every vote that is still outstanding, and for none. */
-START_TEST(panel_verdict_holds_under_every_later_vote)
+static void
+hold_under_every_later_vote(const char *engine)
 {
-    static const char letters[] = "-arm";
+    static const char letters[] = "-armx";
+    unsigned all_votes = 5 * 5 * 5;
 
-    for (unsigned cast = 0; cast < 256; cast++) {
-        char votes[MOST + 1] = {0};
-        enum writ_review_event first;
+    for (unsigned cast = 0; cast < all_votes; cast++) {
+        char votes[4] = {letters[cast % 5], letters[cast / 5 % 5], letters[cast / 25], 0};
+        enum writ_review_event first = look(votes, engine, "2");
 
-        for (unsigned i = 0; i < MOST; i++) {
-            votes[i] = letters[cast >> (2 * i) & 3];
-        }
-        first = look(votes, "review", "2");
         if (first == WRIT_REVIEW_DO_VOTE) {
             continue;
         }
-        for (unsigned later = 0; later < 256; later++) {
-            char all[MOST + 1] = {0};
-            enum writ_review_event then;
+        for (unsigned later = 0; later < all_votes; later++) {
+            char all[4] = {letters[later % 5], letters[later / 5 % 5], letters[later / 25], 0};
 
-            for (unsigned i = 0; i < MOST; i++) {
-                all[i] = votes[i] == '-' ? letters[later >> (2 * i) & 3] : votes[i];
+            for (unsigned i = 0; i < 3; i++) {
+                all[i] = votes[i] == '-' ? all[i] : votes[i];
             }
-            then = look(all, "review", "2");
-            ck_assert_msg(then == first, "%s, then %s", votes, all);
+            ck_assert_msg(look(all, engine, "2") == first, "%s: %s, then %s", engine, votes, all);
         }
     }
+}
+
+START_TEST(panel_verdict_holds_under_every_later_vote)
+{
+#define HOLDS(NAME, word) hold_under_every_later_vote(word);
+    WRIT_REVIEW_ENGINES(HOLDS)
+#undef HOLDS
 }
 END_TEST
 
@@ -130,6 +134,108 @@ START_TEST(panel_unanimous_needs_all_and_revises_on_one_objection)
     ck_assert_int_eq(look("a--", "weighted_consensus", "1"), WRIT_REVIEW_DO_VOTE);
     ck_assert_int_eq(look("aar", "weighted_consensus", "2"), WRIT_REVIEW_DO_ACCEPT);
     ck_assert_int_eq(look("rra", "weighted_consensus", "2"), WRIT_REVIEW_DO_REJECT);
+}
+END_TEST
+
+START_TEST(panel_counts_an_abstention_for_the_quorum_alone)
+{
+    static const struct {
+        const char *votes, *engine, *quorum;
+        enum writ_review_event want;
+    } rows[] = {
+        {"ax-", "review", "2", WRIT_REVIEW_DO_VOTE}, /* the third may still reject */
+        {"axx", "review", "3", WRIT_REVIEW_DO_ACCEPT},
+        {"rxx", "review", "3", WRIT_REVIEW_DO_REJECT},
+        {"xxx", "review", "3", WRIT_REVIEW_DO_REVISE}, /* no vote approves */
+        {"xx-", "review", "2", WRIT_REVIEW_DO_VOTE},
+        {"axx", "unanimous", "3", WRIT_REVIEW_DO_ACCEPT},
+        {"arx", "unanimous", "3", WRIT_REVIEW_DO_REVISE},
+        {"aax-", "unanimous", "3", WRIT_REVIEW_DO_VOTE},
+        {"axx", "weighted_consensus", "3", WRIT_REVIEW_DO_ACCEPT},
+        {"xxx", "unanimous", "3", WRIT_REVIEW_DO_REVISE},
+        {"xxx", "weighted_consensus", "3", WRIT_REVIEW_DO_REVISE},
+        {"aaX", "review", "3", WRIT_REVIEW_DO_ACCEPT}, /* who may veto does not */
+        {"aa-X", "review", "2", WRIT_REVIEW_DO_ACCEPT},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_msg(look(rows[i].votes, rows[i].engine, rows[i].quorum) == rows[i].want,
+            "%s by %s", rows[i].votes, rows[i].engine);
+    }
+}
+END_TEST
+
+static enum writ_review_event
+look_at(const struct writ_review *review)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_finding finding = {0}, again = {0};
+
+    ck_assert_ok(writ_review_check(review, NULL));
+    ck_assert_ok(writ_review_look(&writ_panel_judge, review, arena, &finding, NULL));
+    if (finding.verdict != WRIT_REVIEW_DO_VOTE) {
+        ck_assert_ok(writ_review_recount(&writ_panel_judge, review, arena, &again, NULL));
+        ck_assert_int_eq(again.verdict, finding.verdict);
+        ck_assert_uint_eq(again.log_n, finding.log_n);
+    }
+    writ_arena_free(arena);
+    return finding.verdict;
+}
+
+START_TEST(panel_adds_weights_as_exact_fractions)
+{
+    static const struct {
+        const char *votes, *weights[3];
+        enum writ_review_event want;
+    } rows[] = {
+        /* 1/3 + 1/3 of 1 reach 2/3 exactly; with decimals they would not */
+        {"aar", {"1/3", "1/3", "1/3"}, WRIT_REVIEW_DO_ACCEPT},
+        {"aar", {"0.333", "0.333", "1/3"}, WRIT_REVIEW_DO_REVISE},
+        {"ar-", {"1.5", "1/2", "0"}, WRIT_REVIEW_DO_ACCEPT},
+        {"ara", {"1/2", "1.5", "1/2"}, WRIT_REVIEW_DO_REVISE},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct writ_review review = review_of(rows[i].votes, "review", "2");
+
+        for (size_t j = 0; j < 3; j++) {
+            ck_assert(writ_review_weight_read(writ_view_str(rows[i].weights[j]), &voters[j]));
+        }
+        ck_assert_msg(look_at(&review) == rows[i].want, "row %zu", i);
+    }
+}
+END_TEST
+
+START_TEST(panel_gives_the_vote_of_a_delegate_until_the_voter_votes)
+{
+    struct writ_review review = review_of("-a-", "review", "2");
+
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_VOTE);
+    voters[0].delegate = WRIT_LIT("bob");
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_ACCEPT); /* two of three */
+    voters[0].veto = true;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_ACCEPT);
+    voters[0].vote = WRIT_REVIEW_REJECT; /* its own vote counts, and the veto is its own */
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_REJECT);
+
+    review = review_of("--a", "review", "3");
+    voters[0].delegate = WRIT_LIT("bob");
+    voters[1].delegate = WRIT_LIT("eve"); /* a chain */
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_ACCEPT);
+}
+END_TEST
+
+START_TEST(panel_counts_a_stand_in_only_for_others)
+{
+    struct writ_review review = review_of("---a", "review", "2");
+
+    voters[3].stand_in = true;
+    voters[3].weight = 0;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_VOTE);
+    voters[0].delegate = voters[1].delegate = WRIT_LIT("joe");
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_ACCEPT);
+    voters[1].vote = voters[2].vote = WRIT_REVIEW_REJECT;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_REJECT);
 }
 END_TEST
 
@@ -176,6 +282,8 @@ END_TEST
 WRIT_UNIT_MAIN("panel", panel_decides_once_no_vote_can_change_the_verdict,
     panel_verdict_holds_under_every_later_vote,
     panel_unanimous_needs_all_and_revises_on_one_objection,
-    panel_with_an_order_dependent_engine_is_refused,
+    panel_counts_an_abstention_for_the_quorum_alone, panel_adds_weights_as_exact_fractions,
+    panel_gives_the_vote_of_a_delegate_until_the_voter_votes,
+    panel_counts_a_stand_in_only_for_others, panel_with_an_order_dependent_engine_is_refused,
     count_with_each_engine_of_the_table_gives_a_verdict,
     panel_of_the_same_votes_gives_the_same_events)

@@ -205,7 +205,7 @@ START_TEST(review_next_of_an_invalid_value_changes_nothing)
     ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("approved")), WRIT_REVIEW_NO_VOTE);
     ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("")), WRIT_REVIEW_NO_VOTE);
     ck_assert_int_eq(writ_review_vote_find(WRIT_LIT("modify")), WRIT_REVIEW_MODIFY);
-    ck_assert_str_eq(WRIT_REVIEW_VOTE_WORDS, "approve, reject, modify");
+    ck_assert_str_eq(WRIT_REVIEW_VOTE_WORDS, "approve, reject, modify, abstain");
 }
 END_TEST
 

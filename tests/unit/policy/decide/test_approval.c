@@ -6,6 +6,7 @@
 
 #include "policy/decide/approval.h"
 #include "policy/decide/policy.h"
+#include "policy/decide/terms.h"
 
 #define HEAD                                                                                       \
     "reviews:\n"                                                                                   \
@@ -116,7 +117,7 @@ START_TEST(caller_is_excluded_from_the_voters_under_every_name)
 
         writ_policy_decide(config, &call, arena, &verdict);
         ck_assert_ptr_nonnull(verdict.approval);
-        ck_assert_ok(writ_approval_terms(verdict.approval, &agents[i], arena, &terms));
+        ck_assert_ok(writ_terms_make(verdict.approval, &call, 0, arena, &terms));
         ck_assert_uint_eq(terms.voters_n, left[i]);
         ck_assert_view(terms.threshold, "2/3");
     }
@@ -139,6 +140,19 @@ START_TEST(review_that_could_not_be_decided_is_refused_with_its_place)
         {"{voters: [{id: a}], quorum: \"2\"}", "/reviews/x"},
         {"{voters: [{id: a}], quorum: 3/2}", "/reviews/x"},
         {"{voters: [{id: a}], engine: majority}", "/reviews/x/engine"},
+        {"{voters: [{id: a, weight: 1/0}]}", "/reviews/x/voters/0/weight"},
+        {"{voters: [{id: a, weight: -1}]}", "/reviews/x/voters/0/weight"},
+        {"{voters: [{id: a, weight: 1000001}]}", "/reviews/x/voters/0/weight"},
+        {"{voters: [{id: a, weight: 1/999983}, {id: b, weight: 1/999979}]}", "/reviews/x/voters"},
+        {"{voters: [{id: a}], threshold: {by: n}}", "/reviews/x/threshold"},
+        {"{voters: [{id: a}], threshold: {by: n, steps: []}}", "/reviews/x/threshold/steps"},
+        {"{voters: [{id: a}], threshold: {by: n, steps: [{at_least: 1, share: 1/2}]}}",
+            "/reviews/x/threshold/steps/0/share"},
+        {"{voters: [{id: a}], threshold: {by: n, steps: [{at_least: x, share: 1}]}}",
+            "/reviews/x/threshold/steps/0/at_least"},
+        {"{voters: [{id: a}], threshold: {by: n, steps: [{at_least: 2, share: 1}, {at_least: 2, "
+         "share: 2/3}]}}",
+            "/reviews/x/threshold/steps/1"},
         {"{voters: [{id: a}], quorums: 1}", "/reviews/x/quorums"},
         {"{voters: [{id: a}], expires: 0s}", "/reviews/x/expires"},
         {"{threshold: 2/3}", "/reviews/x"},

@@ -12,7 +12,7 @@
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08}\n"
 
 #define REVIEWS                                                                                    \
-    "reviewers: {ann: {}}\nreviews:\n  desk: {voters: [{id: ann}]}\n"                                                    \
+    "reviewers: {ann: {}}\nreviews:\n  desk: {voters: [{id: ann}]}\n"                              \
     "  own: {voters: [{id: dev}]}\n"
 
 /* What became of a call of dev with `arguments`, by the configuration. */

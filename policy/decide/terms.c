@@ -1,0 +1,124 @@
+/* What depends on the call in a review: who is left to vote, who votes for whom, and the threshold.
+ * The caller's own subject is never a voter, and never a delegate. */
+#include "policy/decide/terms.h"
+
+#include "policy/decide/approval.h"
+#include "policy/decide/evaluate.h"
+#include "policy/model/glob.h"
+
+/* The last step whose value the call reaches; without a number, or below the first, the highest
+ * threshold. */
+static struct writ_view
+threshold_for(const struct writ_review_config *config, const struct writ_json *arguments)
+{
+    const struct writ_json *value = writ_evaluate_argument(arguments, &config->by_tokens);
+    struct writ_view found = config->threshold;
+    struct writ_decimal number;
+
+    if (config->steps == NULL || writ_json_type(value) != WRIT_JSON_NUMBER ||
+        !writ_is_ok(writ_decimal_read(writ_json_text(value), &number))) {
+        return found;
+    }
+    for (size_t i = 0; i < config->steps_n; i++) {
+        if (writ_decimal_compare(&config->steps[i].at_least, &number) <= 0) {
+            found = config->steps[i].share;
+        }
+    }
+    return found;
+}
+
+static bool
+is_caller(const struct writ_agent *agent, struct writ_view id)
+{
+    return writ_view_equal(id, writ_approval_subject(agent)) || writ_view_equal(id, agent->id);
+}
+
+static bool
+is_for_tool(const struct writ_delegation_config *delegation, const struct writ_policy_call *call)
+{
+    for (size_t i = 0; i < delegation->tools.n; i++) {
+        struct writ_view pattern = delegation->tools.items[i];
+        size_t slash = writ_view_find(pattern, '/');
+
+        if (writ_view_equal(writ_view_sub(pattern, 0, slash), call->upstream) &&
+            writ_glob_match(writ_view_sub(pattern, slash + 1, pattern.len), call->tool) ==
+                WRIT_GLOB_YES) {
+            return true;
+        }
+    }
+    return delegation->tools.n == 0;
+}
+
+/* In force for this call; never to its own caller. */
+static bool
+delegates(const struct writ_delegation_config *delegation, const struct writ_policy_call *call,
+    int64_t now_us)
+{
+    return delegation != NULL && delegation->from_us <= now_us &&
+           (delegation->until_us == 0 || now_us < delegation->until_us) &&
+           !is_caller(call->agent, delegation->to) && is_for_tool(delegation, call);
+}
+
+/* A delegate that is not a voter itself. */
+static void
+add_stand_in(struct writ_review *review, const struct writ_voter_config *voter, struct writ_view id)
+{
+    if (writ_review_voter(review, id) == NULL) {
+        review->voters[review->voters_n++] =
+            (struct writ_review_voter){.id = id, .stand_in = true, .key = voter->delegate_key};
+    }
+}
+
+static void
+add_delegations(const struct writ_review_config *config, const struct writ_policy_call *call,
+    int64_t now_us, struct writ_review *review)
+{
+    for (size_t i = 0; i < config->voters_n; i++) {
+        const struct writ_voter_config *voter = &config->voters[i];
+        struct writ_review_voter *elector = writ_review_voter(review, voter->id);
+
+        if (elector != NULL && delegates(voter->delegation, call, now_us)) {
+            elector->delegate = voter->delegation->to;
+            add_stand_in(review, voter, voter->delegation->to);
+        }
+    }
+}
+
+WRIT_RESULT
+writ_terms_make(const struct writ_approval *approval, const struct writ_policy_call *call,
+    int64_t now_us, struct writ_arena *arena, struct writ_review *ret)
+{
+    const struct writ_review_config *config = approval->review;
+    struct writ_review review = {.name = config->name,
+        .engine = config->engine,
+        .threshold = threshold_for(config, call->arguments),
+        .quorum = config->quorum,
+        .lifetime_us = config->lifetime_us,
+        .redeem_us = config->redeem_us,
+        .subject = writ_approval_subject(call->agent),
+        .tenant = call->agent->tenant,
+        .agent_id = call->agent->id,
+        /* with room for a stand-in of each */
+        .voters = writ_arena_get(arena, 2 * config->voters_n * sizeof *review.voters)};
+
+    if (review.voters == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = 0; i < config->voters_n; i++) {
+        const struct writ_voter_config *voter = &config->voters[i];
+
+        if (!is_caller(call->agent, voter->id)) {
+            review.voters[review.voters_n++] = (struct writ_review_voter){.id = voter->id,
+                .weight = voter->weight,
+                .parts = voter->parts,
+                .veto = voter->veto,
+                .key = voter->key};
+        }
+    }
+    if (review.voters_n == 0) {
+        return (writ_result){WRIT_E_INVALID};
+    }
+    add_delegations(config, call, now_us, &review);
+    *ret = review;
+    return WRIT_DONE;
+}
