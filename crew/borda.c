@@ -63,6 +63,18 @@ hybrid(const struct writ_count *count, const struct standing *standing)
            (__int128)lambda.numerator * standing->firsts * (int64_t)(count->poll.candidates_n - 1);
 }
 
+/* Whether another candidate has the score of the best one. */
+static bool
+ties(const struct writ_count *count, const struct standing *standings, size_t best)
+{
+    bool found = false;
+
+    for (size_t at = 0; at < count->poll.candidates_n; at++) {
+        found |= at != best && hybrid(count, &standings[at]) == hybrid(count, &standings[best]);
+    }
+    return found;
+}
+
 WRIT_RESULT
 writ_count_borda(
     const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
@@ -96,6 +108,10 @@ writ_count_borda(
     if (best == poll->candidates_n) {
         writ_tally_explain(tally, "nobody is eligible: most points win");
         best = most;
+    }
+    if (count->voting->tie && ties(count, standings, best)) {
+        writ_tally_explain(tally, "a tie: none wins");
+        return WRIT_DONE;
     }
     writ_tally_candidate(tally, best);
     return WRIT_DONE;

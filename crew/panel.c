@@ -16,7 +16,7 @@
 #define ACCEPTED    "\"ACCEPT\""
 #define REJECTED    "\"REJECT\""
 #define REVISED     "\"REQUEST_REVISION\""
-#define OUTPUT_TEXT 32
+#define OUTPUT_TEXT 96
 
 /* ---- the shape */
 
@@ -47,10 +47,23 @@ abstains(const struct writ_review *review)
     return false;
 }
 
+/* A tie has no winner: it must not depend on an order whether a call is approved. */
+static void
+put_parameters(struct writ_buf *text, const struct writ_review *review)
+{
+    if (!writ_view_is(review->engine, "unanimous")) {
+        writ_buf_str(text, ",\"tie\":\"none\"");
+    }
+    if (writ_review_need(review->engine) == WRIT_REVIEW_NEEDS_CONFIDENCE) {
+        writ_buf_str(text, ",\"score\":\"/confidence\"");
+    }
+}
+
 static void
 put_voting(struct writ_buf *text, const struct writ_review *review)
 {
-    bool unanimous = writ_view_is(review->engine, "unanimous");
+    bool weighs = writ_view_is(review->engine, "review") ||
+                  writ_view_is(review->engine, "weighted_consensus");
     int64_t unit = writ_review_unit(review);
     const char *before = "";
 
@@ -59,7 +72,8 @@ put_voting(struct writ_buf *text, const struct writ_review *review)
     if (abstains(review) && !writ_view_is(review->engine, "review")) {
         writ_buf_str(text, ",\"abstain\":true");
     }
-    if (unanimous) {
+    if (!weighs) {
+        put_parameters(text, review);
         writ_buf_byte(text, '}');
         return;
     }
@@ -113,6 +127,21 @@ cast(const struct writ_review *review)
     return n;
 }
 
+/* "approve", or an object whose last member is such a vote. */
+static bool
+elects(struct writ_view value, const char *vote)
+{
+    char text[OUTPUT_TEXT];
+    struct writ_buf object = writ_buf_over(text, sizeof text);
+    struct writ_view end;
+
+    writ_buf_fmt(&object, "\"vote\":\"%s\"}", vote);
+    end = writ_buf_view(&object);
+    return writ_view_has_suffix(value, end) ||
+           (writ_view_has_prefix(value, WRIT_LIT("\"")) &&
+               writ_view_is(writ_view_sub(value, 1, value.len - 2), vote));
+}
+
 /* `value`: the result of the votes; ptr NULL: none. With a quorum and without a value the voters
  * disagree. */
 static enum writ_review_event
@@ -124,13 +153,13 @@ verdict_of(const struct writ_review *review, struct writ_view value)
     if (cast(review) == 0) {
         return WRIT_REVIEW_DO_VOTE;
     }
-    if (writ_view_is(value, ACCEPTED) || writ_view_is(value, "{\"vote\":\"approve\"}")) {
+    if (writ_view_is(value, ACCEPTED) || elects(value, "approve")) {
         return WRIT_REVIEW_DO_ACCEPT;
     }
-    if (writ_view_is(value, REJECTED) || writ_view_is(value, "{\"vote\":\"reject\"}")) {
+    if (writ_view_is(value, REJECTED) || elects(value, "reject")) {
         return WRIT_REVIEW_DO_REJECT;
     }
-    if (writ_view_is(value, REVISED) || writ_view_is(value, "{\"vote\":\"modify\"}")) {
+    if (writ_view_is(value, REVISED) || elects(value, "modify")) {
         return WRIT_REVIEW_DO_REVISE;
     }
     /* other modes report a missing quorum and disagreement alike: only with all votes is it
@@ -148,11 +177,28 @@ output_of(enum writ_review_event verdict)
                                               : "null";
 }
 
+/* The output of a reviewer, in the form that the engine counts. */
 static void
-put_vote(struct writ_buf *text, enum writ_review_vote vote)
+put_vote(
+    struct writ_buf *text, const struct writ_review *review, const struct writ_review_voter *voter)
 {
+    bool scored = writ_review_need(review->engine) == WRIT_REVIEW_NEEDS_CONFIDENCE &&
+                  voter->confidence[0] != '\0';
+
+    if (voter->ranking.n > 0) {
+        for (size_t i = 0; i < voter->ranking.n; i++) {
+            writ_buf_fmt(text, "%s\"" WRIT_VIEW_FMT "\"", i == 0 ? "[" : ",",
+                WRIT_VIEW_ARG(writ_review_vote_name(voter->ranking.list[i])));
+        }
+        writ_buf_byte(text, ']');
+        return;
+    }
+    writ_buf_byte(text, '{');
+    if (scored) {
+        writ_buf_fmt(text, "\"confidence\":%s,", voter->confidence);
+    }
     writ_buf_fmt(
-        text, "{\"vote\":\"" WRIT_VIEW_FMT "\"}", WRIT_VIEW_ARG(writ_review_vote_name(vote)));
+        text, "\"vote\":\"" WRIT_VIEW_FMT "\"}", WRIT_VIEW_ARG(writ_review_vote_name(voter->vote)));
 }
 
 /* ---- counting without a session */
@@ -172,7 +218,7 @@ make_entries(
         struct writ_buf output = writ_buf_in(arena, OUTPUT_TEXT);
 
         put_agent(&agent, i);
-        put_vote(&output, review->voters[i].vote);
+        put_vote(&output, review, &review->voters[i]);
         WRIT_TRY(writ_buf_check(&agent, NULL));
         WRIT_TRY(writ_buf_check(&output, NULL));
         entries[i] = (struct writ_crew_entry){
@@ -368,7 +414,7 @@ hear_voters(struct panel *panel)
 
         put_agent(&agent, order[i]);
         if (voter->vote != WRIT_REVIEW_NO_VOTE) {
-            put_vote(&output, voter->vote);
+            put_vote(&output, review, voter);
             panel->now_ms = whole_ms(voter->voted_us);
         }
         WRIT_TRY(writ_buf_check(&output, panel->err));
@@ -403,7 +449,7 @@ hold_session(struct panel *panel, enum writ_review_event verdict, struct writ_re
 static bool
 is_engine(struct writ_view name)
 {
-#define IS_ENGINE(NAME, word) || writ_view_is(name, word)
+#define IS_ENGINE(NAME, word, NEEDS) || writ_view_is(name, word)
     return false WRIT_REVIEW_ENGINES(IS_ENGINE);
 #undef IS_ENGINE
 }
@@ -417,7 +463,7 @@ count(void *ctx, const struct writ_review *review, bool with_log, struct writ_ar
 
     (void)ctx;
     if (!is_engine(review->engine)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "nobody here counts votes in that way");
+        WRIT_FAIL(err, WRIT_E_INVALID, "the engine of the review is unknown");
     }
     WRIT_TRY(count_votes(review, arena, &verdict, err));
     if (with_log) {

@@ -140,6 +140,21 @@ writ_prompt_token(struct writ_view digest, struct writ_view voter, char ret[WRIT
     return WRIT_DONE;
 }
 
+static void
+put_form(const struct writ_prompt *p, struct writ_buf *ret)
+{
+    if (p->options == NULL || p->options->n == 0) {
+        writ_buf_str(ret, "\"vote\":\"approve, modify, reject or abstain\"");
+        return;
+    }
+    writ_buf_str(ret, "\"ranking\":[");
+    for (size_t i = 0; i < p->options->n; i++) {
+        writ_buf_fmt(ret, "%s\"" WRIT_VIEW_FMT "\"", i > 0 ? "," : "",
+            WRIT_VIEW_ARG(writ_review_vote_name(p->options->list[i])));
+    }
+    writ_buf_str(ret, "] with the best one first");
+}
+
 WRIT_RESULT
 writ_prompt_put(const struct writ_prompt *p, struct writ_buf *ret, struct writ_err *err)
 {
@@ -172,11 +187,9 @@ writ_prompt_put(const struct writ_prompt *p, struct writ_buf *ret, struct writ_e
     writ_buf_fmt(ret, "\n-----BEGIN CALL %s-----\n", token);
     put_call(p, ret);
     writ_buf_fmt(ret, "\n-----END CALL %s-----\n\n", token);
-    writ_buf_fmt(ret,
-        "Answer with one JSON object and nothing else:\n"
-        "{\"ballot\":\"%s\",\"vote\":\"approve, modify, reject or abstain\",\"feedback\":\"why, in "
-        "a few "
-        "sentences\",\"confidence\":a number from 0 to 1}\n",
-        token);
+    writ_buf_fmt(ret, "Answer with one JSON object and nothing else:\n{\"ballot\":\"%s\",", token);
+    put_form(p, ret);
+    writ_buf_str(
+        ret, ",\"feedback\":\"why, in a few sentences\",\"confidence\":a number from 0 to 1}\n");
     return writ_buf_check(ret, err);
 }

@@ -14,7 +14,7 @@
 #ifndef WRIT_CREW_PROMPT_H
 #define WRIT_CREW_PROMPT_H
 
-#include "base/bytes.h"
+#include "evidence/record/review.h"
 
 #define WRIT_PROMPT_TOKEN         33         /* bytes of a token, with its NUL */
 #define WRIT_PROMPT_ARGUMENTS_MAX (32 << 10) /* bytes of arguments that are shown */
@@ -24,9 +24,10 @@
 
 /** The contents of a prompt. All borrowed for the call. */
 struct writ_prompt {
-    struct writ_view voter, review; /* as whom, in which review */
-    struct writ_view instructions;  /* of the operator of the gateway; may be empty */
-    struct writ_view digest;        /* of the terms, as text */
+    struct writ_view voter, review;            /* as whom, in which review */
+    struct writ_view instructions;             /* of the operator of the gateway; may be empty */
+    struct writ_view digest;                   /* of the terms, as text */
+    const struct writ_review_ranking *options; /* what a ballot ranks; n 0: it votes */
     /* of the call */
     struct writ_view tool, agent_id, target, scope, reason;
     struct writ_view arguments;    /* canonical JSON */

@@ -132,12 +132,20 @@ take(const struct writ_json *ballot, struct writ_arena *arena, struct writ_reply
 {
     struct writ_reply reply = {
         .vote = vote_of(writ_json_string(writ_json_get(ballot, WRIT_LIT("vote"))))};
+    const struct writ_json *ranking = writ_json_get(ballot, WRIT_LIT("ranking"));
     struct writ_view feedback = writ_json_string(writ_json_get(ballot, WRIT_LIT("feedback")));
 
+    if (ranking != NULL && !writ_review_ranking_read(ranking, &reply.ranking)) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the ranking of the ballot is not a list of different votes");
+    }
+    if (reply.ranking.n > 0) {
+        reply.vote = reply.ranking.list[0];
+    }
     if (reply.vote == WRIT_REVIEW_NO_VOTE) {
         WRIT_FAIL(err, WRIT_E_PARSE, "the ballot has none of the votes");
     }
-    if (ret->vote != WRIT_REVIEW_NO_VOTE && ret->vote != reply.vote) {
+    if (ret->vote != WRIT_REVIEW_NO_VOTE &&
+        (ret->vote != reply.vote || !writ_review_ranking_equal(&ret->ranking, &reply.ranking))) {
         WRIT_FAIL(err, WRIT_E_PARSE, "there are two ballots, and they differ");
     }
     reply.confidence = confidence_of(writ_json_get(ballot, WRIT_LIT("confidence")));
@@ -153,6 +161,7 @@ writ_reply_read(struct writ_view text, struct writ_view token, bool whole, struc
     struct writ_reply *ret, struct writ_err *err)
 {
     struct writ_reply reply = {.vote = WRIT_REVIEW_NO_VOTE};
+    bool approves;
 
     if (text.len > WRIT_REPLY_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "the answer is longer than %d bytes", WRIT_REPLY_MAX);
@@ -178,7 +187,11 @@ writ_reply_read(struct writ_view text, struct writ_view token, bool whole, struc
     if (reply.vote == WRIT_REVIEW_NO_VOTE) {
         WRIT_FAIL(err, WRIT_E_PARSE, "there is no JSON object with the token of the ballot");
     }
-    if (reply.vote == WRIT_REVIEW_APPROVE && !whole) {
+    /* a place before the last one helps an approval too */
+    approves = reply.vote == WRIT_REVIEW_APPROVE ||
+               (reply.ranking.n > 0 && reply.vote != WRIT_REVIEW_ABSTAIN &&
+                   reply.ranking.list[reply.ranking.n - 1] != WRIT_REVIEW_APPROVE);
+    if (approves && !whole) {
         WRIT_FAIL(err, WRIT_E_PARSE, "the call was not shown whole, and cannot be approved");
     }
     *ret = reply;

@@ -15,8 +15,9 @@
 
 struct writ_reply {
     enum writ_review_vote vote;
-    struct writ_view feedback;   /* valid feedback; ptr NULL: none */
-    struct writ_view confidence; /* in the form of the record; ptr NULL: none */
+    struct writ_review_ranking ranking; /* n 0: none; else its first is `vote` */
+    struct writ_view feedback;          /* valid feedback; ptr NULL: none */
+    struct writ_view confidence;        /* in the form of the record; ptr NULL: none */
 };
 
 /**

@@ -45,15 +45,40 @@ read_feedback(struct writ_admin_client *s, struct writ_view *ret)
     return WRIT_DONE;
 }
 
+/* "approve", or a ranking: "modify,approve,reject". */
+static bool
+read_choice(struct writ_view text, struct writ_ballot *ret)
+{
+    struct writ_view names[WRIT_REVIEW_OPTIONS_MAX];
+    size_t n = 0;
+
+    if (writ_view_find(text, ',') == text.len) {
+        ret->vote = writ_review_vote_find(text);
+        return ret->vote != WRIT_REVIEW_NO_VOTE;
+    }
+    while (text.len > 0 && n < WRIT_REVIEW_OPTIONS_MAX) {
+        size_t comma = writ_view_find(text, ',');
+
+        names[n++] = writ_view_sub(text, 0, comma);
+        text = writ_view_sub(text, comma + 1, text.len);
+    }
+    if (text.len > 0 || !writ_review_ranking_of(names, n, &ret->ranking)) {
+        return false;
+    }
+    ret->vote = ret->ranking.list[0];
+    return true;
+}
+
 static WRIT_RESULT
 read_ballot(struct writ_admin_client *s, struct writ_ballot *ret)
 {
-    struct writ_ballot ballot = {.vote = writ_review_vote_find(writ_cli_operand(s->cli, 2)),
-        .digest = writ_cli_get(s->cli, "digest"),
-        .confidence = writ_cli_get(s->cli, "confidence")};
+    struct writ_ballot ballot = {
+        .digest = writ_cli_get(s->cli, "digest"), .confidence = writ_cli_get(s->cli, "confidence")};
 
-    if (ballot.vote == WRIT_REVIEW_NO_VOTE) {
-        WRIT_FAIL(&s->err, WRIT_E_INVALID, "a vote must be one of " WRIT_REVIEW_VOTE_WORDS);
+    if (!read_choice(writ_cli_operand(s->cli, 2), &ballot)) {
+        WRIT_FAIL(&s->err, WRIT_E_INVALID,
+            "a vote must be one of " WRIT_REVIEW_VOTE_WORDS
+            ", or the options of the review with commas between them, best first");
     }
     if (ballot.confidence.ptr != NULL && !writ_review_is_confidence(ballot.confidence)) {
         WRIT_FAIL(&s->err, WRIT_E_INVALID, "a confidence must be a decimal from 0 to 1");
@@ -126,7 +151,10 @@ put_vote(struct writ_admin_client *s, const struct writ_json *review, struct wri
         writ_write_text(&w, "signed", writ_buf_view(&token));
     } else {
         writ_write_text(&w, "review_digest", ballot->digest);
-        writ_write_text(&w, "vote", writ_review_vote_name(ballot->vote));
+        writ_review_ranking_put(&w, "ranking", &ballot->ranking);
+        if (ballot->ranking.n == 0) {
+            writ_write_text(&w, "vote", writ_review_vote_name(ballot->vote));
+        }
         if (ballot->feedback.ptr != NULL) {
             writ_write_text(&w, "feedback", ballot->feedback);
         }

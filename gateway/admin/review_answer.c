@@ -43,6 +43,7 @@ put_voters(struct writ_write *w, const struct writ_review *review)
         writ_write_text_if(w, "delegate", voter->delegate);
         writ_write_count(w, "votes", voter->votes);
         writ_write_text_if(w, "vote", writ_review_vote_name(voter->vote));
+        writ_review_ranking_put(w, "ranking", &voter->ranking);
         time_member(w, "voted_at", voter->voted_us);
         if (speaker != voter) { /* the vote of this other voter counts for it */
             writ_write_text_if(w, "speaker", speaker->id);
@@ -70,6 +71,7 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
     writ_write_text_if(w, "intent_digest", review->intent_digest);
     writ_write_text_if(w, "target_state_digest", review->target_state_digest);
     writ_write_text_if(w, "engine", review->engine);
+    writ_review_ranking_put(w, "options", &review->options);
     writ_write_text_if(w, "threshold", review->threshold);
     writ_write_text_if(w, "quorum", review->quorum);
     put_voters(w, review);
@@ -92,6 +94,7 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
         .review = get->told.review.name,
         .instructions = reviewer != NULL ? reviewer->instructions : (struct writ_view){NULL, 0},
         .digest = writ_view_str(get->told.digest),
+        .options = &get->told.review.options,
         .tool = member_of(decision, "tool"),
         .agent_id = get->told.review.agent_id,
         .target = member_of(decision, "target"),

@@ -101,6 +101,7 @@ status_of(enum writ_reason reason)
            : reason == WRIT_REASON_VOTE_UNSIGNED     ? 403
            : reason == WRIT_REASON_VOTE_FORGED       ? 403
            : reason == WRIT_REASON_VOTE_MALFORMED    ? 422
+           : reason == WRIT_REASON_VOTE_INCOMPLETE   ? 422
                                                      : 409;
 }
 

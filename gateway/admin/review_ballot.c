@@ -90,6 +90,7 @@ read_confidence(
 static WRIT_RESULT
 read_plain(struct reading *reading, const struct writ_json *body, struct writ_entry_review *ret)
 {
+    const struct writ_json *ranking = writ_json_get(body, WRIT_LIT("ranking"));
     struct writ_view vote, rule;
 
     if (!string_of(body, WRIT_LIT("bulk"), &rule)) {
@@ -97,8 +98,12 @@ read_plain(struct reading *reading, const struct writ_json *body, struct writ_en
             reading, "bulk is not a string", "send the member rule of the review as bulk");
     }
     WRIT_TRY(read_bulk(reading, rule, ret));
+    if (ranking != NULL && !writ_review_ranking_read(ranking, &ret->ranking)) {
+        return malformed(reading, "the ranking is not a list of different votes",
+            "send the options of the review as ranking, each once, best first");
+    }
     (void)string_of(body, WRIT_LIT("vote"), &vote);
-    ret->vote = writ_review_vote_find(vote);
+    ret->vote = ret->ranking.n > 0 ? ret->ranking.list[0] : writ_review_vote_find(vote);
     if (ret->vote == WRIT_REVIEW_NO_VOTE) {
         return malformed(reading, "the vote is not one of " WRIT_REVIEW_VOTE_WORDS,
             "send one of these words as vote: " WRIT_REVIEW_VOTE_WORDS);
@@ -120,6 +125,7 @@ read_answer(struct reading *reading, struct writ_view answer, struct writ_entry_
     WRIT_TRY(writ_reply_read(
         answer, writ_view_str(token), seat->whole, reading->arena, &reply, reading->err));
     ret->vote = reply.vote;
+    ret->ranking = reply.ranking;
     ret->feedback = reply.feedback;
     ret->confidence = reply.confidence;
     return WRIT_DONE;
@@ -136,6 +142,7 @@ read_signed(struct reading *reading, struct writ_view token, struct writ_entry_r
     WRIT_TRY(writ_ballot_read(token, reading->arena, &ballot, reading->err));
     ret->digest = ballot.digest;
     ret->vote = ballot.vote;
+    ret->ranking = ballot.ranking;
     ret->feedback = ballot.feedback;
     ret->confidence = ballot.confidence;
     ret->signature = token;
@@ -161,14 +168,14 @@ static WRIT_RESULT
 check_members(struct reading *reading, const struct writ_json *body)
 {
     static const struct writ_view plain[] = {WRIT_LIT("review_digest"), WRIT_LIT("vote"),
-        WRIT_LIT("feedback"), WRIT_LIT("confidence"), WRIT_LIT("bulk")};
+        WRIT_LIT("ranking"), WRIT_LIT("feedback"), WRIT_LIT("confidence"), WRIT_LIT("bulk")};
     static const struct writ_view answer[] = {WRIT_LIT("review_digest"), WRIT_LIT("answer")};
     static const struct writ_view token[] = {WRIT_LIT("signed")};
     bool asked = reading->seat->asked;
     bool answers = writ_json_get(body, answer[1]) != NULL;
     bool is_signed = writ_json_get(body, token[0]) != NULL;
     const struct writ_view *known = is_signed ? token : answers ? answer : plain;
-    size_t n = is_signed ? 1 : answers ? 2 : asked ? 4 : 5;
+    size_t n = is_signed ? 1 : answers ? 2 : asked ? 5 : 6;
 
     WRIT_JSON_EACH(name, body)
     {
@@ -198,9 +205,11 @@ read_forms(struct reading *reading, const struct writ_json *body, struct writ_en
         return malformed(reading, "the vote is not an object of strings",
             "send a JSON object whose review_digest, vote, answer and signed are strings");
     }
-    if ((vote.ptr != NULL) + (answer.ptr != NULL) + (token.ptr != NULL) != 1) {
-        return malformed(reading, "there is not exactly one of vote, answer and signed",
-            "send vote, or the answer of a model, or a signed vote");
+    if ((vote.ptr != NULL) + (writ_json_get(body, WRIT_LIT("ranking")) != NULL) +
+            (answer.ptr != NULL) + (token.ptr != NULL) !=
+        1) {
+        return malformed(reading, "there is not exactly one of vote, ranking, answer and signed",
+            "send vote, or ranking, or the answer of a model, or a signed vote");
     }
     WRIT_TRY(check_members(reading, body));
     if (answer.ptr != NULL && ret->digest.ptr == NULL) {

@@ -3,6 +3,7 @@
  *
  *   {"review_digest", "vote", "feedback"?, "confidence"?, "bulk"?}   approve, reject or modify;
  * with bulk one of several votes: it names the rule that all are of
+ *   {"review_digest", "ranking", ...}   the same, with the options of the review, best first
  *   {"review_digest"?, "answer"}   the answer of a model to the prompt (crew/reply.h)
  *   {"signed"}                     a JWS of the voter's own (evidence/record/ballot.h)
  *

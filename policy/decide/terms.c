@@ -118,6 +118,7 @@ writ_terms_make(const struct writ_approval *approval, const struct writ_policy_c
     if (review.voters_n == 0) {
         return (writ_result){WRIT_E_INVALID};
     }
+    (void)writ_review_ranking_of(config->options.items, config->options.n, &review.options);
     add_delegations(config, call, now_us, &review);
     *ret = review;
     return WRIT_DONE;

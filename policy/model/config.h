@@ -226,6 +226,7 @@ struct writ_review_config {
     const struct writ_voter_config *voters;
     size_t voters_n;
     struct writ_views administrators;
+    struct writ_views options;    /* that votes rank, by an engine that needs rankings; else none */
     struct writ_view elicitation; /* the voter who is asked in the caller's client; empty: none */
     bool bulk;                    /* a voter may vote on several of one rule together */
     struct writ_digest digest;    /* of the whole entry, and of its voters' own */

@@ -399,7 +399,11 @@ NODE(review, "threshold", threshold, LIVE, SHAPE_THRESHOLD, NONE,
 TEXT(review, "quorum", quorum, LIVE, 1, 32, "1/2",
     "Least votes for a verdict: a number of them, or a fraction of the voters.")
 WORD(review, "engine", engine, LIVE, engine_words, "review",
-    "How votes are counted: review (approve 1, modify 1/2, reject 0), unanimous, or weighted_consensus.")
+    "How votes are counted: review (approve 1, modify 1/2, reject 0), unanimous, weighted_consensus, majority (the most "
+    "frequent vote), best_of_n (the vote with the highest confidence), or borda (rankings of the options). A tie asks "
+    "for a revision.")
+TEXTS(review, "options", options, LIVE, 3,
+    "What the voters rank with borda: two or three of approve, modify, reject. Default: all three.")
 DURATION(review, "expires", lifetime_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
     "How long votes are accepted; without a verdict by then the call is refused.")
 DURATION(review, "redeem", redeem_us, LIVE, 1 * SECOND, 30 * DAY, "15m",

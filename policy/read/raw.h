@@ -138,7 +138,7 @@ struct writ_raw_approval {
 
 enum writ_raw_engine {
     WRIT_RAW_ENGINE_NONE = 0,
-#define WRIT_RAW_ENGINE_ENUM(NAME, word) WRIT_RAW_ENGINE_##NAME,
+#define WRIT_RAW_ENGINE_ENUM(NAME, word, NEEDS) WRIT_RAW_ENGINE_##NAME,
     WRIT_REVIEW_ENGINES(WRIT_RAW_ENGINE_ENUM)
 #undef WRIT_RAW_ENGINE_ENUM
 };
@@ -148,7 +148,7 @@ struct writ_raw_review {
     struct writ_view quorum;
     int engine;
     int64_t lifetime_us, redeem_us;
-    struct writ_views administrators;
+    struct writ_views administrators, options;
     struct writ_view elicitation;
     bool bulk;
 };

@@ -72,7 +72,7 @@ engine_name(int engine)
 {
     static const struct writ_view names[] = {
         [WRIT_RAW_ENGINE_NONE] = WRIT_LIT("review"), /* it was faulty */
-#define ENGINE_NAME(NAME, word) [WRIT_RAW_ENGINE_##NAME] = WRIT_LIT(word),
+#define ENGINE_NAME(NAME, word, NEEDS) [WRIT_RAW_ENGINE_##NAME] = WRIT_LIT(word),
         WRIT_REVIEW_ENGINES(ENGINE_NAME)
 #undef ENGINE_NAME
     };
@@ -152,6 +152,88 @@ check_weights(
     }
 }
 
+static bool
+weighs(struct writ_view engine)
+{
+    return writ_view_is(engine, "review") || writ_view_is(engine, "weighted_consensus");
+}
+
+/* What an engine does not count must not look as if it did. */
+static void
+check_weightless(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_review_config *review)
+{
+    if (weighs(review->engine) || writ_view_is(review->engine, "unanimous")) {
+        return;
+    }
+    if (writ_option_of(node, "threshold") != NULL) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "threshold"),
+            "has no effect with engine " WRIT_VIEW_FMT ": remove it",
+            WRIT_VIEW_ARG(review->engine));
+    }
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (review->voters[i].weight != 1 || review->voters[i].parts != 1) {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "voters"),
+                "weights have no effect with engine " WRIT_VIEW_FMT ": remove them",
+                WRIT_VIEW_ARG(review->engine));
+            return;
+        }
+    }
+}
+
+/* Ways to vote that give a plain vote cannot fill the ballot of every engine. */
+static void
+check_plain_voters(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_config *config, const struct writ_review_config *review)
+{
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_reviewer_config *reviewer =
+            writ_config_reviewer(config, review->voters[i].id);
+
+        if (reviewer != NULL && reviewer->kind == WRIT_REVIEWER_OPINIONS) {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "voters"),
+                "\"" WRIT_VIEW_FMT "\" votes by rules, which engine " WRIT_VIEW_FMT
+                " cannot count: use another engine or voter",
+                WRIT_VIEW_ARG(writ_view_sub(reviewer->id, 0, 64)), WRIT_VIEW_ARG(review->engine));
+        }
+    }
+    if (review->elicitation.len > 0 || review->bulk) {
+        WRIT_OPTION_FAULT(o, node,
+            "elicitation and bulk give plain votes, which engine " WRIT_VIEW_FMT
+            " cannot count: remove them",
+            WRIT_VIEW_ARG(review->engine));
+    }
+}
+
+static void
+check_engine(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
+    const struct writ_views *options, struct writ_review_config *ret)
+{
+    static const struct writ_view all[] = {
+        WRIT_LIT("approve"), WRIT_LIT("modify"), WRIT_LIT("reject")};
+    enum writ_review_need need = writ_review_need(ret->engine);
+    struct writ_review_ranking ranking;
+
+    check_weightless(o, node, ret);
+    if (need != WRIT_REVIEW_NEEDS_VOTE) {
+        check_plain_voters(o, node, config, ret);
+    }
+    if (need != WRIT_REVIEW_NEEDS_RANKING) {
+        if (options->n > 0) {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
+                "has no effect with engine " WRIT_VIEW_FMT ": its votes are no rankings",
+                WRIT_VIEW_ARG(ret->engine));
+        }
+        return;
+    }
+    ret->options = options->n > 0 ? *options : (struct writ_views){all, 3};
+    if (ret->options.n < 2 ||
+        !writ_review_ranking_of(ret->options.items, ret->options.n, &ranking)) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
+            "must be two or three different ones of approve, modify and reject");
+    }
+}
+
 static WRIT_RESULT
 read_review(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
     struct writ_review_config *ret)
@@ -176,6 +258,7 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
     }
     writ_shares_threshold(o, node, raw.threshold, ret);
     check_weights(o, node, ret);
+    check_engine(o, node, config, &raw.options, ret);
     if (!writ_shares_is_quorum(raw.quorum, ret->voters_n)) {
         WRIT_OPTION_FAULT(
             o, node, "quorum: must be a number of votes that the voters can reach, or a fraction");

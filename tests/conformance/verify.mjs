@@ -277,7 +277,7 @@ const TABLES = {
     any: ['open', 'join', 'vote', 'accept', 'reject', 'revise', 'redeem', 'expire', 'withdraw', 'cancel', 'outdate',
       'drift'], open: ['open'], vote: ['vote'],
   }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,feedback text,' +
-    'log list,n count any',
+    'log list,n count any,ranking list',
   'reason text,review_digest digest any,signature text,state text any,terms object open,vote text vote'),
 };
 const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised', 'expired', 'lapsed', 'withdrawn',
@@ -285,6 +285,8 @@ const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised',
 const isConfidence = (text) => text.length <= 16 && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) &&
   Number(text) >= 0 && Number(text) <= 1;
 const isFeedback = (text) => Buffer.byteLength(text) <= 4096 && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
+const isRanking = (list) => list.length > 0 && new Set(list).size === list.length &&
+  list.every((vote) => ['approve', 'reject', 'modify'].includes(vote));
 const isAbsent = (value) => value === undefined || value === null;
 const RULES = {
   decision: (d) => (isAbsent(d.seq) || isAbsent(d.running_count) || d.running_count === d.seq + 1) &&
@@ -293,6 +295,7 @@ const RULES = {
   seal: (s) => s.sealed && (s.final_seq === undefined || s.final_seq === s.total - 1),
   review: (r) => STATES.includes(r.state) &&
     (r.vote === undefined || ['approve', 'reject', 'modify', 'abstain'].includes(r.vote)) &&
+    (r.ranking === undefined || isRanking(r.ranking)) &&
     (r.feedback === undefined || isFeedback(r.feedback)) && (r.confidence === undefined || isConfidence(r.confidence)),
 };
 

@@ -476,7 +476,7 @@ TABLES = {
     "review": Table("event", ("open", "join", "vote", "accept", "reject", "revise", "redeem", "expire", "withdraw",
                               "cancel", "outdate", "drift"), {"open": ("open",), "vote": ("vote",)},
                     """at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,
-        feedback text,log list,n count any,reason text,review_digest digest any,signature text,state text any,
+        feedback text,log list,n count any,ranking list,reason text,review_digest digest any,signature text,state text any,
         terms object open,vote text vote"""),
 }
 STATES = ("absent", "open", "approved", "redeemed", "rejected", "revised", "expired", "lapsed", "withdrawn", "cancelled",
@@ -500,9 +500,13 @@ def right_seal(s):
     return s["sealed"] and s.get("final_seq", s["total"] - 1) == s["total"] - 1
 
 
+def is_ranking(votes):
+    return 0 < len(votes) == len(set(votes)) and set(votes) <= {"approve", "reject", "modify"}
+
+
 def right_review(r):
     return r["state"] in STATES and r.get("vote", "approve") in ("approve", "reject", "modify", "abstain") and \
-        is_feedback(r.get("feedback", "")) and is_confidence(r.get("confidence", "0"))
+        is_ranking(r.get("ranking", ["approve"])) and is_feedback(r.get("feedback", "")) and is_confidence(r.get("confidence", "0"))
 
 
 RULES = {"decision": right_decision, "outcome": lambda _: True, "seal": right_seal, "review": right_review}

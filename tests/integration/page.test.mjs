@@ -688,6 +688,30 @@ test('a page of another origin can do nothing in a logged-in browser', { skip: S
   await browser.until(() => document.querySelector('.ballot') !== null);
 });
 
+test('a voter ranks the options by keyboard, and says how sure it is', { skip: SKIP }, async (t) => {
+  const { base, session } = await setUp(t, { reviews: { finance: { engine: 'borda', quorum: '1',
+    voters: [{ id: 'ann' }, { id: 'bob' }] } } });
+  const id = await asks(session, { amount: 1 });
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN, `/reviews/${id}`);
+  await browser.until(() => document.querySelector('#place-1') !== null);
+  await browser.tabTo('#place-1');
+  await browser.press(KEY.down, KEY.down); // ask for changes
+  await browser.press(KEY.tab, KEY.down, KEY.down, KEY.tab, KEY.down, KEY.down); // twice the same
+  await browser.tabTo('.ballot button');
+  await browser.press(KEY.enter);
+  await browser.sees('Give each option one place.');
+  await browser.until(() => document.activeElement?.id === 'place-1');
+  await browser.press(KEY.tab, KEY.up); // approve
+  await browser.press(KEY.tab, KEY.down); // reject
+  await browser.tabTo('#feedback');
+  await browser.press(...'smaller');
+  await browser.press(KEY.tab, KEY.enter);
+  await browser.sees('You voted: ask for changes, then approve, then reject');
+  const { voters } = await api(base, ANN, `/reviews/${id}`);
+  assert.deepEqual(voters[0].ranking, ['modify', 'approve', 'reject']);
+});
+
 test('logging in again leads back to the same view', { skip: SKIP }, async (t) => {
   const { base, gw, session } = await setUp(t, { reviewers: { ann: {} } });
   const id = await asks(session, { amount: 1 });

@@ -1,6 +1,10 @@
 // Calls that need an approval: opened, voted on over HTTP, redeemed, refused; over SIGKILL.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { startGateway, until, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { ALICE, ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, approve, asks, config, pay, setUp,
   vote } from '../support/js/reviews.mjs';
@@ -146,6 +150,79 @@ test('weights are exact fractions', async (t) => {
   assert.deepEqual(json.voters.map((v) => v.weight), ['1/3', '1/3', '1/3']);
   assert.deepEqual(replayed(gw, id, 'accept').voters.map((v) => v.weight), ['1/3', '1/3', '1/3']);
   assert.match(writ(['review', 'show', gw.ledgerFile, id]).out, /voter "ann" weight 1\/3: approve/);
+});
+
+test('majority and best_of_n decide a call, and a tie approves nothing', async (t) => {
+  for (const [engine, cast, verdict] of [
+    ['majority', [['approve'], ['approve'], ['reject']], 'accept'],
+    ['majority', [['approve'], ['reject'], ['modify']], 'revise'],
+    ['best_of_n', [['reject', 0.5], ['approve', 0.9], ['reject', 0.6]], 'accept'],
+    ['best_of_n', [['reject', 0.9], ['approve', 0.9], ['abstain']], 'revise']]) {
+    const { up, gw } = await setUp(t, { review: { engine, voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve' }] } });
+    const s = await openSession(gw, { token: DEV.token });
+    const id = await asks(s, { amount: 1 });
+    let json;
+    for (const [i, who] of [ANN, BOB, EVE].entries()) {
+      if (json !== undefined && json.state !== 'open') continue; // decided already
+      const [choice, confidence] = cast[i];
+      ({ json } = await vote(gw, who, id, choice, confidence === undefined ? {} : { confidence }));
+    }
+    assert.equal(json.state, verdict === 'accept' ? 'approved' : 'revised', `${engine} ${JSON.stringify(cast)}`);
+    replayed(gw, id, verdict);
+    const called = await s.call('up__pay', { amount: 1 });
+    assert.equal(called.said ?? called.reason, verdict === 'accept' ? 'ran 1' : 'revision_requested');
+    assert.equal(up.calls.length, verdict === 'accept' ? 1 : 0);
+  }
+});
+
+test('a review by borda takes rankings by API, command, signature and worker, and replays them', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'writ-worker-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const program = join(folder, 'worker.mjs');
+  writeFileSync(program, `import { createInterface } from 'node:readline';
+for await (const line of createInterface({ input: process.stdin })) {
+  const review = JSON.parse(line);
+  if (review.type !== 'review') continue;
+  if (!review.prompt.includes('"ranking":["approve","modify","reject"] with the best one first')) process.exit(1);
+  const ballot = review.prompt.split('BEGIN CALL ')[1].split('-')[0];
+  const answer = JSON.stringify({ ballot, ranking: ['reject', 'modify', 'approve'] });
+  console.log(JSON.stringify({ id: review.id, answer }));
+}
+`);
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { up, gw } = await setUp(t, {
+    review: { engine: 'borda', quorum: '2', voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'model' }] },
+    top: { reviewers: { model: { worker: [process.execPath, program] }, bob: { key: publicKey.export({ format: 'jwk' }) } } } });
+  writeFileSync(join(gw.dir, 'bob.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  for (const who of [ANN, BOB]) writeFileSync(join(gw.dir, `${who.entry.id}.token`), who.token, { mode: 0o600 });
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  await until(async () => (await api(gw, ANN, `/${id}`)).json.voters[2].votes === 1, 'the ranking of the worker');
+  const { json: open } = await api(gw, ANN, `/${id}`);
+  assert.deepEqual([open.options, open.voters[2].vote, open.voters[2].ranking],
+    [['approve', 'modify', 'reject'], 'reject', ['reject', 'modify', 'approve']]);
+
+  const review_digest = open.review_digest; // what is no complete ranking of the options is no vote
+  for (const [body, reason] of [[{ vote: 'approve' }, 'vote_incomplete'], [{ ranking: ['approve'] }, 'vote_incomplete'],
+    [{ ranking: ['approve', 'approve', 'reject'] }, 'vote_malformed'], [{ ranking: ['approve', 'abstain'] }, 'vote_malformed'],
+    [{ ranking: 'approve' }, 'vote_malformed'], [{ ranking: ['approve', 'modify', 'reject'], vote: 'approve' },
+      'vote_malformed']]) {
+    const { status, json } = await api(gw, ANN, `/${id}/vote`, { review_digest, ...body });
+    assert.equal(`${status} ${json.reason}`, `422 ${reason}`, JSON.stringify(body));
+  }
+  const command = (who, ranking, ...more) => writ(['review', 'vote', `http://127.0.0.1:${gw.adminPort}`, id, ranking,
+    '--token', join(gw.dir, `${who.entry.id}.token`), ...more]);
+  assert.notEqual(command(ANN, 'approve,modify').code, 0);
+  assert.notEqual(command(BOB, 'approve,reject,modify').code, 0, 'bob has to sign');
+  assert.equal(command(ANN, 'approve,modify,reject').out, 'open\n');
+  assert.equal(command(BOB, 'approve,reject,modify', '--key', join(gw.dir, 'bob.pem')).out, 'approved\n');
+  assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
+  assert.equal(up.calls.length, 1);
+  assert.deepEqual(replayed(gw, id, 'accept').options, ['approve', 'modify', 'reject']);
+  const records = JSON.parse(writ(['review', 'show', gw.ledgerFile, id, '--json']).out).records;
+  assert.deepEqual(records.filter((r) => r.event === 'vote').map((r) => [r.by, r.ranking, r.signature !== undefined]),
+    [['model', ['reject', 'modify', 'approve'], false], ['ann', ['approve', 'modify', 'reject'], false],
+      ['bob', ['approve', 'reject', 'modify'], true]]);
 });
 
 test('the threshold follows a value of the call', async (t) => {

@@ -10,7 +10,8 @@ static bool
 has_only_known(const struct writ_json *payload)
 {
     static const struct writ_view known[] = {WRIT_LIT("confidence"), WRIT_LIT("feedback"),
-        WRIT_LIT("review_digest"), WRIT_LIT("revision"), WRIT_LIT("vote"), WRIT_LIT("voter")};
+        WRIT_LIT("ranking"), WRIT_LIT("review_digest"), WRIT_LIT("revision"), WRIT_LIT("vote"),
+        WRIT_LIT("voter")};
 
     WRIT_JSON_EACH(name, payload)
     {
@@ -40,6 +41,7 @@ text_of(const struct writ_json *payload, struct writ_view name, struct writ_view
 static WRIT_RESULT
 read_payload(const struct writ_json *payload, struct writ_ballot *ret, struct writ_err *err)
 {
+    const struct writ_json *ranking = writ_json_get(payload, WRIT_LIT("ranking"));
     struct writ_view vote;
     int64_t revision = 0;
 
@@ -51,6 +53,9 @@ read_payload(const struct writ_json *payload, struct writ_ballot *ret, struct wr
         !writ_is_ok(writ_json_integer(
             writ_json_get(payload, WRIT_LIT("revision")), 0, REVISION_MAX, &revision))) {
         WRIT_FAIL(err, WRIT_E_PARSE, "the payload does not have exactly the members of a vote");
+    }
+    if (ranking != NULL && !writ_review_ranking_read(ranking, &ret->ranking)) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the ranking is not a list of different votes");
     }
     ret->vote = writ_review_vote_find(vote);
     ret->revision = (uint64_t)revision;
@@ -91,6 +96,7 @@ says(const struct writ_ballot *ballot, const struct writ_ballot *want)
 {
     return writ_view_equal(ballot->digest, want->digest) &&
            writ_view_equal(ballot->voter, want->voter) && ballot->vote == want->vote &&
+           writ_review_ranking_equal(&ballot->ranking, &want->ranking) &&
            writ_view_equal(ballot->feedback, want->feedback) &&
            writ_view_equal(ballot->confidence, want->confidence) &&
            ballot->revision == want->revision;
@@ -136,6 +142,7 @@ writ_ballot_sign(const struct writ_ballot *ballot, const struct writ_signer *sig
     writ_write_object_begin(&w);
     put_given(&w, "confidence", ballot->confidence);
     put_given(&w, "feedback", ballot->feedback);
+    writ_review_ranking_put(&w, "ranking", &ballot->ranking);
     put_given(&w, "review_digest", ballot->digest);
     writ_write_count(&w, "revision", ballot->revision);
     put_given(&w, "vote", writ_review_vote_name(ballot->vote));

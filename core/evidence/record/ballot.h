@@ -16,6 +16,7 @@ struct writ_ballot {
     struct writ_view digest; /* of the terms, as text */
     struct writ_view voter;
     enum writ_review_vote vote;
+    struct writ_review_ranking ranking;    /* its first is `vote`; n 0: none */
     struct writ_view feedback, confidence; /* ptr NULL: none */
     uint64_t revision;                     /* earlier votes of the voter in this review */
 };

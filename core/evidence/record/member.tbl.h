@@ -114,6 +114,7 @@
     X(feedback, TEXT, NEVER, WRIT_NEED_NONE, "the voter's remark")                                 \
     X(log, LIST, NEVER, WRIT_NEED_NONE, "of a verdict: the events of its crew session")            \
     X(n, COUNT, NEVER, WRIT_NEED_EVERY, "position in the review, from 0 without gaps")             \
+    X(ranking, LIST, NEVER, WRIT_NEED_NONE, "of a vote: the options, best first")                  \
     X(reason, TEXT, NEVER, WRIT_NEED_NONE, "the reason's name")                                    \
     X(review_digest, DIGEST, NEVER, WRIT_NEED_EVERY, "of the terms")                               \
     X(signature, TEXT, NEVER, WRIT_NEED_NONE, "the voter's own, over the vote (JWS)")              \

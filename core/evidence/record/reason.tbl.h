@@ -296,6 +296,10 @@
     X(VOTE_MALFORMED, vote_malformed, WRIT_REASON_IN_REVIEW,                                       \
         "the vote is malformed",                                                                   \
         "send approve, reject, modify or abstain; feedback as text without control characters; confidence from 0 to 1") \
+    X(VOTE_INCOMPLETE, vote_incomplete, WRIT_REASON_IN_REVIEW,                                     \
+        "the vote lacks what the engine of the review counts, or has what it does not count",      \
+        "send `ranking` with all options of the review, best first, where it has options; `vote` and " \
+        "`confidence` for best_of_n; else `vote` alone")                                           \
     X(VOTES_USED_UP, votes_used_up, WRIT_REASON_IN_REVIEW,                                         \
         "the voter has used all its votes in this review",                                         \
         "see the review; the last vote counts")                                                    \

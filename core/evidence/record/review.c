@@ -10,6 +10,7 @@
 #define US_PER_MS   1000
 #define TIME_MS_MAX (INT64_C(1) << 40)
 #define WEIGHT_TEXT 48
+#define FILLS_MAX   6 /* rankings of WRIT_REVIEW_OPTIONS_MAX options */
 
 /* ---- the machine */
 
@@ -146,6 +147,130 @@ writ_review_is_feedback(struct writ_view text)
         }
     }
     return true;
+}
+
+/* ---- rankings */
+
+bool
+writ_review_ranking_of(const struct writ_view *names, size_t n, struct writ_review_ranking *ret)
+{
+    struct writ_review_ranking ranking = {.n = n};
+
+    if (n == 0 || n > WRIT_REVIEW_OPTIONS_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        ranking.list[i] = writ_review_vote_find(names[i]);
+        if (ranking.list[i] == WRIT_REVIEW_NO_VOTE || ranking.list[i] == WRIT_REVIEW_ABSTAIN) {
+            return false;
+        }
+        for (size_t before = 0; before < i; before++) {
+            if (ranking.list[before] == ranking.list[i]) {
+                return false;
+            }
+        }
+    }
+    *ret = ranking;
+    return true;
+}
+
+bool
+writ_review_ranking_read(const struct writ_json *value, struct writ_review_ranking *ret)
+{
+    struct writ_view names[WRIT_REVIEW_OPTIONS_MAX];
+    size_t n = 0;
+
+    if (writ_json_type(value) != WRIT_JSON_ARRAY || value->count > WRIT_REVIEW_OPTIONS_MAX) {
+        return false;
+    }
+    WRIT_JSON_EACH(element, value)
+    {
+        names[n++] = writ_json_string(element);
+    }
+    return writ_review_ranking_of(names, n, ret);
+}
+
+bool
+writ_review_ranking_is_of(
+    const struct writ_review_ranking *ranking, const struct writ_review_ranking *options)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < ranking->n; i++) {
+        for (size_t at = 0; at < options->n; at++) {
+            found += ranking->list[i] == options->list[at];
+        }
+    }
+    return found == ranking->n && found == options->n;
+}
+
+bool
+writ_review_ranking_equal(const struct writ_review_ranking *a, const struct writ_review_ranking *b)
+{
+    bool same = a->n == b->n;
+
+    for (size_t i = 0; same && i < a->n; i++) {
+        same = a->list[i] == b->list[i];
+    }
+    return same;
+}
+
+void
+writ_review_ranking_put(
+    struct writ_write *w, const char *name, const struct writ_review_ranking *ranking)
+{
+    if (ranking->n == 0) {
+        return;
+    }
+    writ_write_name(w, writ_view_str(name));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < ranking->n; i++) {
+        writ_write_string(w, writ_review_vote_name(ranking->list[i]));
+    }
+    writ_write_array_end(w);
+}
+
+enum writ_review_need
+writ_review_need(struct writ_view engine)
+{
+#define NEED(NAME, word, NEEDS)                                                                    \
+    if (writ_view_is(engine, word)) {                                                              \
+        return WRIT_REVIEW_NEEDS_##NEEDS;                                                          \
+    }
+    WRIT_REVIEW_ENGINES(NEED)
+#undef NEED
+    return WRIT_REVIEW_NEEDS_VOTE;
+}
+
+bool
+writ_review_counts(const struct writ_review *review, enum writ_review_vote vote,
+    const struct writ_review_ranking *ranking, struct writ_view confidence)
+{
+    if (vote == WRIT_REVIEW_ABSTAIN) {
+        return ranking->n == 0;
+    }
+    switch (writ_review_need(review->engine)) {
+    case WRIT_REVIEW_NEEDS_VOTE:
+        break;
+    case WRIT_REVIEW_NEEDS_CONFIDENCE:
+        return confidence.len > 0 && ranking->n == 0;
+    case WRIT_REVIEW_NEEDS_RANKING:
+        return writ_review_ranking_is_of(ranking, &review->options) && ranking->list[0] == vote;
+    }
+    return ranking->n == 0;
+}
+
+void
+writ_review_cast(struct writ_review_voter *voter, enum writ_review_vote vote,
+    const struct writ_review_ranking *ranking, struct writ_view confidence, int64_t at_us)
+{
+    struct writ_buf text = writ_buf_over(voter->confidence, sizeof voter->confidence);
+
+    writ_buf_put(&text, writ_view_sub(confidence, 0, WRIT_REVIEW_CONFIDENCE_MAX));
+    writ_buf_byte(&text, '\0');
+    voter->vote = vote;
+    voter->ranking = *ranking;
+    voter->voted_us = at_us;
 }
 
 struct writ_review_voter *
@@ -335,6 +460,10 @@ writ_review_check(const struct writ_review *review, struct writ_err *err)
     if (weight == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a review needs voters that can decide it");
     }
+    if ((writ_review_need(review->engine) == WRIT_REVIEW_NEEDS_RANKING) !=
+        (review->options.n > 1)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a review has two options or more if its votes rank them");
+    }
     if (writ_review_unit(review) == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the fractions of the weights have no common unit");
     }
@@ -381,6 +510,7 @@ writ_review_put_terms(const struct writ_review *review, struct writ_buf *ret, st
     writ_write_text(&w, "intent_digest", review->intent_digest);
     writ_write_integer(&w, "lifetime_ms", review->lifetime_us / US_PER_MS);
     writ_write_text(&w, "name", review->name);
+    writ_review_ranking_put(&w, "options", &review->options);
     writ_write_text(&w, "quorum", review->quorum);
     writ_write_integer(&w, "redeem_ms", review->redeem_us / US_PER_MS);
     writ_write_text(&w, "rules_digest", review->rules_digest);
@@ -491,6 +621,7 @@ writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
         .rules_digest = writ_json_string(writ_json_get(value, WRIT_LIT("rules_digest"))),
     };
 
+    (void)writ_review_ranking_read(writ_json_get(value, WRIT_LIT("options")), &review.options);
     WRIT_TRY(read_time(value, WRIT_LIT("lifetime_ms"), &review.lifetime_us, err));
     WRIT_TRY(read_time(value, WRIT_LIT("redeem_ms"), &review.redeem_us, err));
     WRIT_TRY(read_voters(writ_json_get(value, WRIT_LIT("voters")), arena, &review, err));
@@ -527,25 +658,62 @@ speak(const struct writ_review *review, struct writ_arena *arena, struct writ_re
     for (size_t i = 0; i < review->voters_n; i++) {
         const struct writ_review_voter *speaker = writ_review_speaker(review, &review->voters[i]);
 
-        ret->voters[i].vote = speaker->vote;
-        ret->voters[i].voted_us = speaker->voted_us;
+        writ_review_cast(&ret->voters[i], speaker->vote, &speaker->ranking,
+            writ_view_str(speaker->confidence), speaker->voted_us);
     }
     return WRIT_DONE;
+}
+
+/** The votes that the missing voters may agree on. */
+struct agreed {
+    struct writ_review_ranking list[FILLS_MAX]; /* plain votes: the first of each */
+    size_t n;
+};
+
+static void
+agree_on(struct agreed *agreed, const struct writ_review_ranking *options, const size_t *order)
+{
+    struct writ_review_ranking *ranking = &agreed->list[agreed->n++];
+
+    ranking->n = options->n;
+    for (size_t i = 0; i < options->n; i++) {
+        ranking->list[i] = options->list[order[i]];
+    }
+}
+
+/* Every ranking of the options; for plain votes each vote once is enough. */
+static struct agreed
+agreed_of(const struct writ_review *review)
+{
+    static const size_t orders[FILLS_MAX][WRIT_REVIEW_OPTIONS_MAX] = {
+        {0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
+    static const struct writ_review_ranking plain = {
+        {WRIT_REVIEW_REJECT, WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY}, 3};
+    bool ranks = review->options.n > 0;
+    const struct writ_review_ranking *options = ranks ? &review->options : &plain;
+    struct agreed agreed = {.n = 0};
+
+    for (size_t i = 0; i < (ranks && options->n == 3 ? 6 : options->n); i++) {
+        agree_on(&agreed, options, orders[i]);
+    }
+    return agreed;
 }
 
 /* Counts with all missing votes cast like this. */
 static WRIT_RESULT
 count_as(const struct writ_review_judge *judge, const struct writ_review *review,
-    enum writ_review_vote vote, struct writ_arena *arena, enum writ_review_event *ret,
+    const struct writ_review_ranking *vote, struct writ_arena *arena, enum writ_review_event *ret,
     struct writ_err *err)
 {
+    static const struct writ_review_ranking none = {.n = 0};
     struct writ_review_finding finding = {.verdict = WRIT_REVIEW_DO_VOTE};
     struct writ_review other;
 
     WRIT_TRY(copy_voters(review, arena, &other, err));
     for (size_t i = 0; i < other.voters_n; i++) {
         if (other.voters[i].vote == WRIT_REVIEW_NO_VOTE) {
-            other.voters[i].vote = vote;
+            writ_review_cast(&other.voters[i], vote->list[0], review->options.n > 0 ? vote : &none,
+                WRIT_LIT("1"), 0);
         }
     }
     WRIT_TRY(judge->count(judge->ctx, &other, false, arena, &finding, err));
@@ -553,25 +721,40 @@ count_as(const struct writ_review_judge *judge, const struct writ_review *review
     return WRIT_DONE;
 }
 
+static bool
+has_missing(const struct writ_review *review)
+{
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
+        if (review->voters[i].vote == WRIT_REVIEW_NO_VOTE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* `ret`: the verdict under every vote that the missing voters can agree on; VOTE: there is none.
- * Shares only change in one direction with each vote, so votes in between change nothing. */
+ * Each vote moves a share, or a difference of points, in one direction only, so votes in between
+ * change nothing. Of rankings this holds for one winner, and a revision can have several reasons:
+ * it waits for all votes. */
 static WRIT_RESULT
 count_certain(const struct writ_review_judge *judge, const struct writ_review *review,
     struct writ_arena *arena, enum writ_review_event *ret, struct writ_err *err)
 {
-    static const enum writ_review_vote missing[] = {
-        WRIT_REVIEW_REJECT, WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY};
+    const struct agreed agreed = agreed_of(review);
     enum writ_review_event certain = WRIT_REVIEW_DO_VOTE;
 
-    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+    for (size_t i = 0; i < agreed.n; i++) {
         enum writ_review_event verdict = WRIT_REVIEW_DO_VOTE;
 
-        WRIT_TRY(count_as(judge, review, missing[i], arena, &verdict, err));
+        WRIT_TRY(count_as(judge, review, &agreed.list[i], arena, &verdict, err));
         if (i > 0 && verdict != certain) {
             *ret = WRIT_REVIEW_DO_VOTE;
             return WRIT_DONE;
         }
         certain = verdict;
+    }
+    if (review->options.n > 0 && certain == WRIT_REVIEW_DO_REVISE && has_missing(review)) {
+        certain = WRIT_REVIEW_DO_VOTE;
     }
     *ret = certain;
     return WRIT_DONE;

@@ -85,6 +85,38 @@ bool writ_review_is_confidence(struct writ_view text);
  * characters but line feed and tab. It is still untrusted text: escape it before showing it. */
 bool writ_review_is_feedback(struct writ_view text);
 
+#define WRIT_REVIEW_OPTIONS_MAX 3 /* that a review can rank: approve, modify, reject */
+
+/** Different votes, best first; abstain is none of them. n 0: no ranking. */
+struct writ_review_ranking {
+    enum writ_review_vote list[WRIT_REVIEW_OPTIONS_MAX];
+    size_t n;
+};
+
+/** Reads their names. False, and `ret` untouched: not a ranking. */
+bool writ_review_ranking_of(
+    const struct writ_view *names, size_t n, struct writ_review_ranking *ret);
+/** The same from a JSON array of names. */
+bool writ_review_ranking_read(const struct writ_json *value, struct writ_review_ranking *ret);
+/** Whether it ranks all options, and nothing else. */
+bool writ_review_ranking_is_of(
+    const struct writ_review_ranking *ranking, const struct writ_review_ranking *options);
+bool writ_review_ranking_equal(
+    const struct writ_review_ranking *a, const struct writ_review_ranking *b);
+/** Writes the array as a member; nothing without a ranking. */
+void writ_review_ranking_put(
+    struct writ_write *w, const char *name, const struct writ_review_ranking *ranking);
+
+/** What a vote needs to be counted (review.tbl.h). */
+enum writ_review_need {
+    WRIT_REVIEW_NEEDS_VOTE = 0,
+    WRIT_REVIEW_NEEDS_CONFIDENCE,
+    WRIT_REVIEW_NEEDS_RANKING
+};
+
+/** By the engine's name; an unknown one needs a vote alone. */
+enum writ_review_need writ_review_need(struct writ_view engine);
+
 /** One voter. */
 struct writ_review_voter {
     struct writ_view id; /* the subject that has to vote; unique */
@@ -95,18 +127,21 @@ struct writ_review_voter {
     struct writ_view delegate; /* votes for it until it votes itself; empty: none */
     struct writ_view key;      /* verifies its votes: canonical JSON of a JWK; empty: none */
     /* its vote */
-    enum writ_review_vote vote; /* the last one that was cast */
-    int64_t voted_us;           /* when */
-    uint64_t votes;             /* cast so far, revisions included */
+    enum writ_review_vote vote; /* the last one that was cast; the first of its ranking */
+    struct writ_review_ranking ranking;
+    char confidence[WRIT_REVIEW_CONFIDENCE_MAX + 1]; /* "" without one */
+    int64_t voted_us;                                /* when */
+    uint64_t votes;                                  /* cast so far, revisions included */
 };
 
 /** A review as it is counted. Views live in the arena that it was made in. */
 struct writ_review {
-    struct writ_view id;        /* that of the decision that opened it */
-    struct writ_view name;      /* of its rule: an entry of `reviews` */
-    struct writ_view engine;    /* how votes are counted: a mode of crews */
-    struct writ_view threshold; /* "2/3" */
-    struct writ_view quorum;    /* "2", "1/2": of the electorate */
+    struct writ_view id;                /* that of the decision that opened it */
+    struct writ_view name;              /* of its rule: an entry of `reviews` */
+    struct writ_view engine;            /* how votes are counted: a mode of crews */
+    struct writ_view threshold;         /* "2/3" */
+    struct writ_view quorum;            /* "2", "1/2": of the electorate */
+    struct writ_review_ranking options; /* of an engine that needs rankings: what they rank */
     int64_t opened_us;
     int64_t lifetime_us;      /* votes are accepted for this time */
     int64_t redeem_us;        /* an approval is kept for this time */
@@ -151,6 +186,14 @@ WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_ar
 /** The digest of the terms, to which votes are bound. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_digest(
     const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);
+
+/** Whether a vote has what the engine of the review needs, and nothing that it does not count. An
+ * abstention needs nothing. */
+bool writ_review_counts(const struct writ_review *review, enum writ_review_vote vote,
+    const struct writ_review_ranking *ranking, struct writ_view confidence);
+/** Casts a vote in memory; `confidence` may be empty. */
+void writ_review_cast(struct writ_review_voter *voter, enum writ_review_vote vote,
+    const struct writ_review_ranking *ranking, struct writ_view confidence, int64_t at_us);
 
 /** The unit in which the weights of all voters are whole numbers: a whole vote has so many. 0: it
  * is too small for a voter of at most WRIT_REVIEW_UNITS_MAX. */

@@ -9,8 +9,10 @@
  * WRIT_REVIEW_VOTES    X(NAME, name); WRIT_REVIEW_VOTES_WITH puts `between` between the rows;
  *                      ABSTAIN counts for the quorum and not for the verdict
  *
- * WRIT_REVIEW_ENGINES  X(NAME, "word"): how its votes are counted, a mode of crew/voting.tbl.h whose
- *                      verdict does not depend on the order of the votes
+ * WRIT_REVIEW_ENGINES  X(NAME, "word", NEEDS): how its votes are counted, a mode of
+ *                      crew/voting.tbl.h; a tie never accepts, so that the verdict does not depend on
+ *                      the order of the votes
+ *   NEEDS   what a vote must have: VOTE alone, CONFIDENCE, or RANKING of all options
  *
  * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). A move without a row is refused and changes nothing.
  *                      test_review.c walks every event in every state, and checks the
@@ -60,9 +62,12 @@
 #define WRIT_REVIEW_VOTES(X) WRIT_REVIEW_VOTES_WITH(X, )
 
 #define WRIT_REVIEW_ENGINES(X)                                                                     \
-    X(REVIEW, "review")                                                                            \
-    X(UNANIMOUS, "unanimous")                                                                      \
-    X(WEIGHTED, "weighted_consensus")
+    X(REVIEW, "review", VOTE)                                                                      \
+    X(UNANIMOUS, "unanimous", VOTE)                                                                \
+    X(WEIGHTED, "weighted_consensus", VOTE)                                                        \
+    X(MAJORITY, "majority", VOTE)                                                                  \
+    X(BEST_OF_N, "best_of_n", CONFIDENCE)                                                          \
+    X(BORDA, "borda", RANKING)
 
 #define WRIT_REVIEW_MOVES(X)                                                                       \
     X(ABSENT,   OPEN,     OPEN)                                                                    \

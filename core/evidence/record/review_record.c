@@ -47,6 +47,7 @@ void
 writ_review_record_validate(const struct writ_review_record *record, struct writ_faults *ret)
 {
     enum writ_review_state state;
+    struct writ_review_ranking ranking;
 
     writ_table_check(&table, record, ret);
     if (record->state.is == WRIT_PRESENT && !writ_review_state_find(record->state.view, &state)) {
@@ -55,6 +56,10 @@ writ_review_record_validate(const struct writ_review_record *record, struct writ
     if (record->vote.is == WRIT_PRESENT &&
         writ_review_vote_find(record->vote.view) == WRIT_REVIEW_NO_VOTE) {
         writ_faults_add(ret, "/vote", "is not one of " WRIT_REVIEW_VOTE_WORDS);
+    }
+    if (record->ranking.is == WRIT_PRESENT &&
+        !writ_review_ranking_of(record->ranking.items, record->ranking.count, &ranking)) {
+        writ_faults_add(ret, "/ranking", "is not a list of different votes");
     }
     if (record->feedback.is == WRIT_PRESENT && !writ_review_is_feedback(record->feedback.view)) {
         writ_faults_add(ret, "/feedback", "is too long, or has control characters");

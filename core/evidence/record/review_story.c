@@ -12,6 +12,17 @@ text_of(const struct writ_member_text *member)
     return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
 }
 
+static struct writ_review_ranking
+ranking_of(const struct writ_review_record *record)
+{
+    struct writ_review_ranking ranking = {.n = 0};
+
+    if (record->ranking.is == WRIT_PRESENT) {
+        (void)writ_review_ranking_of(record->ranking.items, record->ranking.count, &ranking);
+    }
+    return ranking;
+}
+
 /* keeps: a voter with a key has signed its vote */
 static WRIT_RESULT
 check_signature(const struct writ_review_story *story, const struct writ_review_voter *voter,
@@ -20,6 +31,7 @@ check_signature(const struct writ_review_story *story, const struct writ_review_
     const struct writ_ballot want = {.digest = writ_view_str(story->digest),
         .voter = voter->id,
         .vote = writ_review_vote_find(record->vote.view),
+        .ranking = ranking_of(record),
         .feedback = text_of(&record->feedback),
         .confidence = text_of(&record->confidence),
         .revision = voter->votes};
@@ -46,15 +58,18 @@ take_vote(
     enum writ_review_vote vote = record->vote.is == WRIT_PRESENT
                                      ? writ_review_vote_find(record->vote.view)
                                      : WRIT_REVIEW_NO_VOTE;
+    struct writ_review_ranking ranking = ranking_of(record);
+    int64_t at_us = 0;
 
     if (voter == NULL || vote == WRIT_REVIEW_NO_VOTE ||
-        !writ_member_time(record->at.view, &voter->voted_us)) {
+        !writ_review_counts(&story->review, vote, &ranking, text_of(&record->confidence)) ||
+        !writ_member_time(record->at.view, &at_us)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a vote is not of a voter of the review, or is malformed");
     }
     if (voter->key.len > 0) {
         WRIT_TRY(check_signature(story, voter, record, err));
     }
-    voter->vote = vote;
+    writ_review_cast(voter, vote, &ranking, text_of(&record->confidence), at_us);
     voter->votes++;
     return WRIT_DONE;
 }

@@ -59,8 +59,15 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
         .vote = writ_member_text_or_absent(writ_review_vote_name(event->vote)),
     };
     struct writ_faults faults = {0};
+    struct writ_view names[WRIT_REVIEW_OPTIONS_MAX];
 
     WRIT_TRY(writ_member_time_make(now_us, arena, &record.at, err));
+    for (size_t i = 0; i < event->ranking.n; i++) {
+        names[i] = writ_review_vote_name(event->ranking.list[i]);
+    }
+    if (event->ranking.n > 0) {
+        record.ranking = writ_member_list(names, event->ranking.n);
+    }
     if (event->reason != WRIT_REASON_NONE) {
         record.reason = writ_member_text(writ_reason_name(event->reason));
     }
@@ -107,8 +114,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         was->voter = writ_review_voter(&story->review, event->by);
         WRIT_INVARIANT(was->voter != NULL);
         was->vote = *was->voter;
-        was->voter->vote = event->vote;
-        was->voter->voted_us = now_us;
+        writ_review_cast(was->voter, event->vote, &event->ranking, event->confidence, now_us);
         was->voter->votes++;
     }
     story->n++;

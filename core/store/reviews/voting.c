@@ -13,6 +13,7 @@ check_signature(const struct writ_entry_review *r, const struct writ_reviewed *r
     const struct writ_ballot want = {.digest = writ_view_str(review->story.digest),
         .voter = voter->id,
         .vote = r->vote,
+        .ranking = r->ranking,
         .feedback = r->feedback,
         .confidence = r->confidence,
         .revision = voter->votes};
@@ -47,6 +48,9 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
         (r->feedback.ptr != NULL && !writ_review_is_feedback(r->feedback)) ||
         (r->confidence.ptr != NULL && !writ_review_is_confidence(r->confidence))) {
         return WRIT_REASON_VOTE_MALFORMED;
+    }
+    if (!writ_review_counts(&review->story.review, r->vote, &r->ranking, r->confidence)) {
+        return WRIT_REASON_VOTE_INCOMPLETE;
     }
     return voter->votes >= WRIT_REVIEW_VOTES_EACH ? WRIT_REASON_VOTES_USED_UP
                                                   : check_signature(r, review, voter);
@@ -119,6 +123,7 @@ make_event(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_rev
         .signature = r->signature,
         .via = r->via,
         .vote = r->event == WRIT_REVIEW_DO_VOTE ? r->vote : WRIT_REVIEW_NO_VOTE,
+        .ranking = r->ranking,
     };
     enum writ_review_state next = WRIT_REVIEW_ABSENT;
 

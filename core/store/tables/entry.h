@@ -256,6 +256,7 @@ struct writ_entry_review {
     struct writ_view by;       /* VOTE: the voter */
     struct writ_view digest;   /* VOTE: of the terms, as text */
     enum writ_review_vote vote;
+    struct writ_review_ranking ranking;    /* VOTE: n 0 without one */
     struct writ_view feedback, confidence; /* ptr NULL: none */
     struct writ_view signature;            /* of the voter's own; ptr NULL: none */
     struct writ_view via; /* VOTE: how it came, for the record; ptr NULL: by the API */

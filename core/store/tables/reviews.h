@@ -99,6 +99,7 @@ struct writ_reviews_event {
     enum writ_review_event event;
     struct writ_view by, feedback, confidence, signature, via;
     enum writ_review_vote vote;
+    struct writ_review_ranking ranking;
     enum writ_reason reason;
     const struct writ_review_finding *finding;
     bool forget;

@@ -92,7 +92,7 @@ export function bulkView(group, person, end) {
     const picked = chosen();
     const vote = radios.find((radio) => radio.checked)?.value;
     const said = feedback.value.trim();
-    const wrong = picked.length === 0 ? ['Choose calls first.', all] : wrongBallot(vote, said, radios[0], feedback);
+    const wrong = picked.length === 0 ? ['Choose calls first.', all] : wrongBallot({ vote }, said, { first: radios[0] }, feedback, null);
     fill(fault, wrong?.[0]);
     if (wrong !== null) {
       wrong[1].focus();

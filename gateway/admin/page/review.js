@@ -1,6 +1,6 @@
 // review.js - one review: the call, the reasons for an approval, the votes of others, and the own vote.
 import { act, review as read } from './api.js';
-import { CHOICES, wrongBallot } from './ballot.js';
+import { choicesOf, inWords, wrongBallot } from './ballot.js';
 import { fired } from './details.js';
 import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
@@ -16,7 +16,13 @@ const ENGINES = {
   review: 'Approve counts 1, ask for changes ½, reject 0.',
   weighted_consensus: 'The first opinion whose share is large enough decides.',
   unanimous: 'All votes must agree.',
+  majority: 'The most frequent vote decides.',
+  best_of_n: 'The vote with the highest confidence decides.',
+  borda: 'Each place of a ranking gives points; the option with the most decides.',
 };
+
+/** Those whose verdict depends on a threshold. */
+const WEIGHING = new Set(['review', 'weighted_consensus']);
 
 const STATES = {
   open: 'The call waits for the verdict.',
@@ -43,6 +49,7 @@ export function events(records) {
     when(record.at),
     el('div', {},
       el('p', {}, el('strong', {}, EVENTS[record.event] ?? word(record.event)), record.by !== undefined && [' by ', name(record.by)], record.vote !== undefined && [' ', pill(record.vote)]),
+      record.ranking !== undefined && el('p', { class: 'soft small' }, inWords(record)),
       record.feedback !== undefined && el('blockquote', {}, text(record.feedback)),
       record.reason !== undefined && el('p', { class: 'soft small' }, record.reason),
       record.extensions?.writ?.via === 'elicitation' && el('p', { class: 'soft small' }, 'answered in the caller’s own client'),
@@ -132,9 +139,10 @@ function votes(review) {
         el('span', {}, name(voter.id), el('span', { class: 'soft small' }, voter.stand_in ? ' stands in for others' : voter.weight !== 1 && ` weight ${voter.weight}`, voter.veto && ' has a veto', voter.delegate !== undefined && [' delegates to ', name(voter.delegate)])),
         voteOf(voter) === undefined ? el('span', { class: 'pill plain' }, 'Not yet') : pill(voteOf(voter))),
       voter.speaker !== undefined && el('p', { class: 'soft small' }, 'the vote of ', name(voter.speaker)),
+      voter.ranking !== undefined && el('p', { class: 'soft small' }, inWords(voter)),
       voter.voted_at !== undefined && el('p', { class: 'soft small' }, when(voter.voted_at)),
       said.get(voter.id) !== undefined && el('blockquote', {}, text(said.get(voter.id)))))),
-    el('p', { class: 'soft small' }, `${ENGINES[review.engine] ?? ''} Threshold ${review.threshold} of the votes cast, quorum ${review.quorum}. Silence never approves.`),
+    el('p', { class: 'soft small' }, `${ENGINES[review.engine] ?? ''} ${WEIGHING.has(review.engine) ? `Threshold ${review.threshold} of the votes cast, quorum` : 'A tie asks for changes. Quorum'} ${review.quorum}. Silence never approves.`),
   ];
 }
 
@@ -143,24 +151,26 @@ function ballot(review, person, cast) {
   const fault = el('p', { class: 'fault', role: 'alert', id: 'vote-fault' });
   const feedback = el('textarea', { id: 'feedback', rows: '3', 'aria-describedby': 'feedback-help' });
   const button = el('button', { class: 'main', id: 'cast' }, 'Cast your vote');
-  const radios = CHOICES.map(([value]) => el('input', { type: 'radio', name: 'vote', id: `vote-${value}`, value, 'aria-describedby': `about-${value}` }));
+  const choices = choicesOf(review);
+  const sure = review.engine === 'best_of_n' ? el('input', { id: 'confidence', inputmode: 'decimal', 'aria-describedby': 'confidence-help' }) : null;
   const form = el('form', { method: 'post', novalidate: true, class: 'ballot' },
     el('fieldset', {}, el('legend', {}, 'Your vote'),
-      el('div', { class: 'choices' }, CHOICES.map(([value, label, about], i) => el('div', { class: `choice ${value}` }, radios[i], el('label', { for: `vote-${value}` }, label), el('p', { class: 'soft small', id: `about-${value}` }, about))))),
+      choices.element),
+    sure && [el('label', { for: 'confidence' }, 'How sure are you?'), sure, el('p', { class: 'soft small', id: 'confidence-help' }, 'A number from 0 to 1. The surest vote decides.')],
     el('label', { for: 'feedback' }, 'Feedback'), feedback,
     el('p', { class: 'soft small', id: 'feedback-help' }, 'The ledger keeps it with your vote, and the caller sees it.'),
     fault, button,
-    own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${CHOICES.find(([value]) => value === own.vote)[1].toLowerCase()}. Until the review closes you can vote again; the last vote counts.`));
+    own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${inWords(own)}. Until the review closes you can vote again; the last vote counts.`));
   form.addEventListener('change', () => {
-    const chosen = CHOICES.find((_, i) => radios[i].checked);
-    if (chosen) button.textContent = `Cast your vote: ${chosen[1].toLowerCase()}`;
+    const chosen = choices.value();
+    if (chosen.vote) button.textContent = `Cast your vote: ${inWords(chosen)}`;
   });
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (button.hasAttribute('aria-disabled')) return;
-    const chosen = radios.find((radio) => radio.checked)?.value;
+    const chosen = { ...choices.value(), ...(sure && sure.value.trim() !== '' && { confidence: sure.value.trim() }) };
     const said = feedback.value.trim();
-    const wrong = wrongBallot(chosen, said, radios[0], feedback);
+    const wrong = wrongBallot(chosen, said, choices, feedback, sure);
     fill(fault, wrong?.[0]);
     if (wrong !== null) {
       wrong[1].focus();
@@ -249,8 +259,9 @@ export async function reviewView(person, id) {
     if (before.state !== review.state) say(`${told ?? ''} ${word(review.state)}. ${STATES[review.state] ?? ''}`.trim());
     else if (told !== undefined) say(told);
   };
-  const cast = async (vote, feedback) => {
-    await act(id, 'vote', { review_digest: approved, vote, ...(feedback !== '' && { feedback }) });
+  const cast = async ({ vote, ranking, confidence }, feedback) => {
+    await act(id, 'vote', { review_digest: approved, ...(ranking ? { ranking } : { vote }), ...(feedback !== '' && { feedback }),
+      ...(confidence !== undefined && { confidence: Number(confidence) }) });
     await renew(`Your vote is recorded. ${TOLD[vote]}`);
   };
   const heard = ({ detail }) => {

@@ -11,11 +11,39 @@
 static struct writ_review_voter voters[MOST];
 static const char *const names[MOST] = {"ann", "bob", "eve", "joe"};
 
+#define A WRIT_REVIEW_APPROVE
+#define M WRIT_REVIEW_MODIFY
+#define R WRIT_REVIEW_REJECT
+
+/* "0" to "5" */
+static const struct writ_review_ranking rankings[] = {
+    {{A, M, R}, 3}, {{A, R, M}, 3}, {{M, A, R}, 3}, {{M, R, A}, 3}, {{R, A, M}, 3}, {{R, M, A}, 3}};
+
+/* Gives a vote the form that the engine counts: "a", "m" and "r" rank the others too. */
+static void
+fill_ballot(struct writ_review_voter *voter, char c, const struct writ_review *review)
+{
+    static const struct writ_review_ranking none = {.n = 0};
+    const struct writ_review_ranking *ranking = &none;
+    enum writ_review_need need = writ_review_need(review->engine);
+
+    if (voter->vote != WRIT_REVIEW_ABSTAIN && need == WRIT_REVIEW_NEEDS_RANKING) {
+        ranking = c >= '0' && c <= '5' ? &rankings[c - '0']
+                  : voter->vote == A   ? &rankings[0]
+                  : voter->vote == M   ? &rankings[2]
+                  : voter->vote == R   ? &rankings[5]
+                                       : &none;
+    }
+    writ_review_cast(voter, ranking->n > 0 ? ranking->list[0] : voter->vote, ranking,
+        need == WRIT_REVIEW_NEEDS_CONFIDENCE ? WRIT_LIT("0.5") : writ_view("", 0), voter->voted_us);
+}
+
 /* "a", "r", "m", "x" (abstains) or "-" for each voter; a capital letter: the voter has a veto. */
 static struct writ_review
 review_of(const char *votes, const char *engine, const char *quorum)
 {
     size_t n = __builtin_strlen(votes);
+    struct writ_review review;
 
     for (size_t i = 0; i < n; i++) {
         char c = votes[i] | 0x20;
@@ -32,7 +60,7 @@ review_of(const char *votes, const char *engine, const char *quorum)
             .voted_us = 2000000 + (int64_t)i,
         };
     }
-    return (struct writ_review){
+    review = (struct writ_review){
         .id = WRIT_LIT("d-1"),
         .name = WRIT_LIT("finance"),
         .engine = writ_view_str(engine),
@@ -45,6 +73,13 @@ review_of(const char *votes, const char *engine, const char *quorum)
         .voters = voters,
         .voters_n = n,
     };
+    if (writ_review_need(review.engine) == WRIT_REVIEW_NEEDS_RANKING) {
+        review.options = rankings[0];
+    }
+    for (size_t i = 0; i < n; i++) {
+        fill_ballot(&voters[i], votes[i], &review);
+    }
+    return review;
 }
 
 static enum writ_review_event
@@ -119,7 +154,7 @@ hold_under_every_later_vote(const char *engine)
 
 START_TEST(panel_verdict_holds_under_every_later_vote)
 {
-#define HOLDS(NAME, word) hold_under_every_later_vote(word);
+#define HOLDS(NAME, word, NEEDS) hold_under_every_later_vote(word);
     WRIT_REVIEW_ENGINES(HOLDS)
 #undef HOLDS
 }
@@ -239,10 +274,109 @@ START_TEST(panel_counts_a_stand_in_only_for_others)
 }
 END_TEST
 
+START_TEST(panel_of_majority_never_approves_in_a_tie)
+{
+    ck_assert_int_eq(look("aar", "majority", "2"), WRIT_REVIEW_DO_ACCEPT);
+    ck_assert_int_eq(look("rra", "majority", "2"), WRIT_REVIEW_DO_REJECT);
+    ck_assert_int_eq(look("mma", "majority", "2"), WRIT_REVIEW_DO_REVISE);
+    ck_assert_int_eq(look("aarr", "majority", "2"), WRIT_REVIEW_DO_REVISE);
+    ck_assert_int_eq(look("arm", "majority", "2"), WRIT_REVIEW_DO_REVISE);
+    ck_assert_int_eq(look("aa-", "majority", "2"), WRIT_REVIEW_DO_ACCEPT);
+    ck_assert_int_eq(look("aa--", "majority", "2"), WRIT_REVIEW_DO_VOTE);
+    ck_assert_int_eq(look("a--", "majority", "1"), WRIT_REVIEW_DO_VOTE);
+    ck_assert_int_eq(look("aaR", "majority", "2"), WRIT_REVIEW_DO_REJECT); /* a veto */
+    ck_assert_int_eq(look("axx", "majority", "3"), WRIT_REVIEW_DO_ACCEPT);
+}
+END_TEST
+
+START_TEST(panel_of_best_of_n_takes_the_highest_confidence)
+{
+    static const struct {
+        const char *votes, *confidence[3];
+        enum writ_review_event want;
+    } rows[] = {
+        {"arr", {"0.9", "0.8", "0.8"}, WRIT_REVIEW_DO_ACCEPT},
+        {"arr", {"0.8", "0.9", "0.1"}, WRIT_REVIEW_DO_REJECT},
+        {"arm", {"0.8", "0.80", "0.1"}, WRIT_REVIEW_DO_REVISE}, /* a tie */
+        {"aar", {"0.8", "0.8", "0.1"}, WRIT_REVIEW_DO_ACCEPT},  /* they agree */
+        {"aa-", {"0.9", "0.9", ""}, WRIT_REVIEW_DO_VOTE},
+        {"ax-", {"1", "1", ""}, WRIT_REVIEW_DO_VOTE}, /* the third may be as sure */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct writ_review review = review_of(rows[i].votes, "best_of_n", "2");
+
+        for (size_t j = 0; j < 3; j++) {
+            writ_review_cast(&voters[j], voters[j].vote, &voters[j].ranking,
+                writ_view_str(rows[i].confidence[j]), voters[j].voted_us);
+        }
+        ck_assert_msg(look_at(&review) == rows[i].want, "row %zu", i);
+    }
+}
+END_TEST
+
+/* Borda by itself, in the arithmetic of its definition: half points, half first places. */
+static enum writ_review_event
+borda_of(const char *votes)
+{
+    int score[WRIT_REVIEW_ABSTAIN + 1] = {0}, most = 0, best = WRIT_REVIEW_NO_VOTE, tied = 0;
+
+    for (size_t i = 0; votes[i] != '\0'; i++) {
+        if (votes[i] < '0' || votes[i] > '5') {
+            continue;
+        }
+        for (int place = 0; place < 3; place++) {
+            score[rankings[votes[i] - '0'].list[place]] += 2 - place + (place == 0 ? 2 : 0);
+        }
+    }
+    for (int vote = A; vote <= M; vote++) {
+        tied = score[vote] == most ? tied + 1 : score[vote] > most ? 0 : tied;
+        best = score[vote] > most ? vote : best;
+        most = score[vote] > most ? score[vote] : most;
+    }
+    return tied > 0 || best == M || most == 0 ? WRIT_REVIEW_DO_REVISE
+           : best == A                        ? WRIT_REVIEW_DO_ACCEPT
+                                              : WRIT_REVIEW_DO_REJECT;
+}
+
+/* All rankings of three voters, present, missing or abstaining: with all votes the verdict is that
+ * of the definition; without all of them there is one only if every completion has it. */
+START_TEST(panel_of_borda_gives_the_verdict_of_every_completion)
+{
+    static const char letters[] = "012345x-";
+
+    for (unsigned cast = 0; cast < 512; cast++) {
+        char votes[4] = {letters[cast & 7], letters[cast >> 3 & 7], letters[cast >> 6], 0};
+        enum writ_review_event found = look(votes, "borda", "1"), first = WRIT_REVIEW_DO_VOTE;
+        bool same = true, missing = false;
+
+        for (unsigned later = 0; later < 343; later++) {
+            char all[4] = {letters[later % 7], letters[later / 7 % 7], letters[later / 49], 0};
+            enum writ_review_event verdict;
+
+            for (unsigned i = 0; i < 3; i++) {
+                missing |= votes[i] == '-';
+                all[i] = votes[i] == '-' ? all[i] : votes[i];
+            }
+            verdict = borda_of(all);
+            first = later == 0 ? verdict : first;
+            same &= verdict == first;
+        }
+        if (!missing) {
+            ck_assert_msg(found == first, "%s", votes);
+        } else if (found != WRIT_REVIEW_DO_VOTE) {
+            ck_assert_msg(same && found == first, "%s", votes);
+        } else {
+            ck_assert_msg(!same || first == WRIT_REVIEW_DO_REVISE, "%s could be decided", votes);
+        }
+    }
+}
+END_TEST
+
 START_TEST(panel_with_an_order_dependent_engine_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
-    struct writ_review review = review_of("aa", "majority", "0");
+    struct writ_review review = review_of("aa", "first_valid", "0");
     struct writ_review_finding finding = {.log_n = 7};
 
     ck_assert_code(
@@ -254,7 +388,7 @@ END_TEST
 
 START_TEST(count_with_each_engine_of_the_table_gives_a_verdict)
 {
-#define LOOKS(NAME, word) ck_assert_int_eq(look("aaa", (word), "2"), WRIT_REVIEW_DO_ACCEPT);
+#define LOOKS(NAME, word, NEEDS) ck_assert_int_eq(look("aaa", (word), "2"), WRIT_REVIEW_DO_ACCEPT);
     WRIT_REVIEW_ENGINES(LOOKS)
 #undef LOOKS
 }
@@ -284,6 +418,9 @@ WRIT_UNIT_MAIN("panel", panel_decides_once_no_vote_can_change_the_verdict,
     panel_unanimous_needs_all_and_revises_on_one_objection,
     panel_counts_an_abstention_for_the_quorum_alone, panel_adds_weights_as_exact_fractions,
     panel_gives_the_vote_of_a_delegate_until_the_voter_votes,
-    panel_counts_a_stand_in_only_for_others, panel_with_an_order_dependent_engine_is_refused,
+    panel_counts_a_stand_in_only_for_others, panel_of_majority_never_approves_in_a_tie,
+    panel_of_best_of_n_takes_the_highest_confidence,
+    panel_of_borda_gives_the_verdict_of_every_completion,
+    panel_with_an_order_dependent_engine_is_refused,
     count_with_each_engine_of_the_table_gives_a_verdict,
     panel_of_the_same_votes_gives_the_same_events)
