@@ -35,7 +35,10 @@ check_answer(struct writ_view answer)
 
     WRIT_INVARIANT(r.code != WRIT_E_NOMEM && cut.vote != WRIT_REVIEW_APPROVE);
     WRIT_INVARIANT(writ_is_ok(r) == (reply.vote != WRIT_REVIEW_NO_VOTE));
-    WRIT_INVARIANT(part.code == r.code || reply.vote == WRIT_REVIEW_APPROVE);
+    WRIT_INVARIANT(part.code == r.code || reply.vote == WRIT_REVIEW_APPROVE || reply.ranking.n > 0);
+    WRIT_INVARIANT(cut.ranking.n == 0 || cut.vote == WRIT_REVIEW_ABSTAIN ||
+                   cut.ranking.list[cut.ranking.n - 1] == WRIT_REVIEW_APPROVE);
+    WRIT_INVARIANT(reply.ranking.n == 0 || reply.ranking.list[0] == reply.vote);
     if (writ_is_ok(r)) {
         WRIT_INVARIANT(writ_view_search(answer, writ_view_str(token)) < answer.len);
         WRIT_INVARIANT(reply.feedback.ptr == NULL || writ_review_is_feedback(reply.feedback));

@@ -192,7 +192,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const { up, gw } = await setUp(t, {
     review: { engine: 'borda', quorum: '2', voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'model' }] },
-    top: { reviewers: { model: { worker: [process.execPath, program] }, bob: { key: publicKey.export({ format: 'jwk' }) } } } });
+    top: { reviewers: { model: { worker: [process.execPath, program] },
+      bob: { key: publicKey.export({ format: 'jwk' }) } } } });
   writeFileSync(join(gw.dir, 'bob.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   for (const who of [ANN, BOB]) writeFileSync(join(gw.dir, `${who.entry.id}.token`), who.token, { mode: 0o600 });
   const s = await openSession(gw, { token: DEV.token });
@@ -204,7 +205,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 
   const review_digest = open.review_digest; // what is no complete ranking of the options is no vote
   for (const [body, reason] of [[{ vote: 'approve' }, 'vote_incomplete'], [{ ranking: ['approve'] }, 'vote_incomplete'],
-    [{ ranking: ['approve', 'approve', 'reject'] }, 'vote_malformed'], [{ ranking: ['approve', 'abstain'] }, 'vote_malformed'],
+    [{ ranking: ['approve', 'approve', 'reject'] }, 'vote_malformed'],
+    [{ ranking: ['approve', 'abstain'] }, 'vote_malformed'],
     [{ ranking: 'approve' }, 'vote_malformed'], [{ ranking: ['approve', 'modify', 'reject'], vote: 'approve' },
       'vote_malformed']]) {
     const { status, json } = await api(gw, ANN, `/${id}/vote`, { review_digest, ...body });
