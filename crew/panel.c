@@ -62,8 +62,6 @@ put_parameters(struct writ_buf *text, const struct writ_review *review)
 static void
 put_voting(struct writ_buf *text, const struct writ_review *review)
 {
-    bool weighs = writ_view_is(review->engine, "review") ||
-                  writ_view_is(review->engine, "weighted_consensus");
     int64_t unit = writ_review_unit(review);
     const char *before = "";
 
@@ -72,7 +70,7 @@ put_voting(struct writ_buf *text, const struct writ_review *review)
     if (abstains(review) && !writ_view_is(review->engine, "review")) {
         writ_buf_str(text, ",\"abstain\":true");
     }
-    if (!weighs) {
+    if (!writ_review_weighs(review->engine)) {
         put_parameters(text, review);
         writ_buf_byte(text, '}');
         return;

@@ -347,8 +347,18 @@ put_review(const struct writ_approval *approval, struct writ_buf *ret)
         writ_buf_put(&text, voter->id);
         put_voter(voter, &text);
     }
-    writ_buf_fmt(&text, "; " WRIT_VIEW_FMT ", threshold ", WRIT_VIEW_ARG(review->engine));
-    put_threshold(review, &text);
+    writ_buf_fmt(&text, "; " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->engine));
+    if (writ_review_weighs(review->engine)) {
+        writ_buf_str(&text, ", threshold ");
+        put_threshold(review, &text);
+    }
+    for (size_t i = 0; i < review->options.n; i++) {
+        writ_buf_fmt(&text, "%s" WRIT_VIEW_FMT,
+            i == 0                       ? " of "
+            : i + 1 == review->options.n ? " and "
+                                         : ", ",
+            WRIT_VIEW_ARG(review->options.items[i]));
+    }
     writ_buf_fmt(&text, ", quorum " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->quorum));
     writ_buf_str(
         &text, approval->hints_asked != 0 ? "; unless the tool is annotated otherwise" : "");

@@ -370,10 +370,9 @@ show_text(struct looking *l)
     const struct writ_review *review = &l->story.review;
 
     list_text(l);
-    writ_buf_fmt(&l->out,
-        "engine " WRIT_VIEW_FMT ", threshold " WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT "\n",
-        WRIT_VIEW_ARG(review->engine), WRIT_VIEW_ARG(review->threshold),
-        WRIT_VIEW_ARG(review->quorum));
+    writ_buf_fmt(&l->out, "engine " WRIT_VIEW_FMT "%s" WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT "\n",
+        WRIT_VIEW_ARG(review->engine), review->threshold.len > 0 ? ", threshold " : "",
+        WRIT_VIEW_ARG(review->threshold), WRIT_VIEW_ARG(review->quorum));
     writ_buf_fmt(
         &l->out, "intent_digest " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(review->intent_digest));
     writ_buf_fmt(&l->out, "review_digest %s\n", l->story.digest);

@@ -91,7 +91,8 @@ writ_terms_make(const struct writ_approval *approval, const struct writ_policy_c
     const struct writ_review_config *config = approval->review;
     struct writ_review review = {.name = config->name,
         .engine = config->engine,
-        .threshold = threshold_for(config, call->arguments),
+        .threshold = writ_review_weighs(config->engine) ? threshold_for(config, call->arguments)
+                                                        : writ_view("", 0),
         .quorum = config->quorum,
         .lifetime_us = config->lifetime_us,
         .redeem_us = config->redeem_us,

@@ -152,18 +152,12 @@ check_weights(
     }
 }
 
-static bool
-weighs(struct writ_view engine)
-{
-    return writ_view_is(engine, "review") || writ_view_is(engine, "weighted_consensus");
-}
-
 /* What an engine does not count must not look as if it did. */
 static void
 check_weightless(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_review_config *review)
 {
-    if (weighs(review->engine) || writ_view_is(review->engine, "unanimous")) {
+    if (writ_review_weighs(review->engine) || writ_view_is(review->engine, "unanimous")) {
         return;
     }
     if (writ_option_of(node, "threshold") != NULL) {
@@ -205,6 +199,17 @@ check_plain_voters(struct writ_options *o, const struct writ_yaml *node,
     }
 }
 
+static bool
+has_option(const struct writ_views *options, struct writ_view option)
+{
+    for (size_t i = 0; i < options->n; i++) {
+        if (writ_view_equal(options->items[i], option)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void
 check_engine(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
     const struct writ_views *options, struct writ_review_config *ret)
@@ -231,6 +236,13 @@ check_engine(struct writ_options *o, const struct writ_yaml *node, const struct 
         !writ_review_ranking_of(ret->options.items, ret->options.n, &ranking)) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
             "must be two or three different ones of approve, modify and reject");
+    }
+    for (size_t i = 0; i < ret->voters_n; i++) {
+        if (ret->voters[i].veto && !has_option(&ret->options, WRIT_LIT("reject"))) {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
+                "lacks reject, so that a voter with a veto cannot use it: add reject");
+            return;
+        }
     }
 }
 

@@ -230,6 +230,12 @@ writ_review_ranking_put(
     writ_write_array_end(w);
 }
 
+bool
+writ_review_weighs(struct writ_view engine)
+{
+    return writ_view_is(engine, "review") || writ_view_is(engine, "weighted_consensus");
+}
+
 enum writ_review_need
 writ_review_need(struct writ_view engine)
 {

@@ -114,6 +114,9 @@ enum writ_review_need {
     WRIT_REVIEW_NEEDS_RANKING
 };
 
+/** Whether the engine counts weights, against a threshold. */
+bool writ_review_weighs(struct writ_view engine);
+
 /** By the engine's name; an unknown one needs a vote alone. */
 enum writ_review_need writ_review_need(struct writ_view engine);
 

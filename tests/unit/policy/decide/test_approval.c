@@ -147,6 +147,8 @@ START_TEST(review_that_could_not_be_decided_is_refused_with_its_place)
         {"{voters: [{id: a}], engine: borda, options: [approve, abstain]}", "/reviews/x/options"},
         {"{voters: [{id: a}], engine: borda, options: [approve, approve]}", "/reviews/x/options"},
         {"{voters: [{id: a}], engine: borda, bulk: true}", "/reviews/x"},
+        {"{voters: [{id: a, veto: true}], engine: borda, options: [approve, modify]}",
+            "/reviews/x/options"},
         {"{voters: [{id: a, weight: 1/0}]}", "/reviews/x/voters/0/weight"},
         {"{voters: [{id: a, weight: -1}]}", "/reviews/x/voters/0/weight"},
         {"{voters: [{id: a, weight: 1000001}]}", "/reviews/x/voters/0/weight"},
