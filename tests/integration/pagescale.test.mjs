@@ -363,15 +363,16 @@ test('a vote in bulk counts where the review permits it, for calls of its rule t
   const vote = (own, more = {}) => reviewApi(base, ANN, `/${own.id}/vote`,
     { review_digest: own.review_digest, vote: 'approve', bulk: own.rule, ...more });
   for (const [own, more, said] of [
-    [strict, {}, /takes no votes in bulk: vote on it alone/], [long, {}, /too long for votes in bulk/],
+    [strict, {}, /takes no votes in bulk/], [long, {}, /too long for votes in bulk/],
     [hidden, {}, /characters that hide/], [alike, {}, /characters that hide/],
-    [refund, { bulk: plain.rule }, /not of the rule in bulk/], [plain, { bulk: 7 }, /are strings/],
+    [refund, { bulk: plain.rule }, /not of the rule in bulk/], [plain, { bulk: 7 }, /is not a string/],
     [plain, { bulk: '' }, /not of the rule/],
   ]) {
     const { status, json } = await vote(own, more);
     assert.equal(status, 422);
     assert.equal(json.reason, 'vote_malformed');
     assert.match(json.detail, said);
+    assert.match(json.hint, /this review alone|the member rule/);
   }
   assert.equal((await vote(second, { review_digest: plain.review_digest })).json.reason, 'review_mismatch');
   assert.equal((await vote(plain)).json.state, 'approved');
@@ -465,8 +466,7 @@ test('a thousand reviews are grouped, searched and voted on together; the focus 
   assert.ok(await fits(), 'a short call and its vote are on one screen');
   const { id: long } = reviews.find((own) => own.agent_id === 'bot-0' && own.review === 'finance');
   await browser.open(`${base}/reviews/${long}`);
-  await browser.until(() => document.querySelector('.jump')?.offsetParent !== null ||
-    document.querySelector('.ballot') !== null);
+  await browser.until(() => document.querySelector('.ballot') !== null);
   if (!(await fits())) await browser.run(() => document.querySelector('.jump').click());
   assert.ok(await fits(), 'the vote is within one screen');
   await browser.run(() => document.querySelector('#vote-reject').click());
