@@ -67,7 +67,7 @@ put_voting(struct writ_buf *text, const struct writ_review *review)
 
     writ_buf_fmt(text, "{\"mode\":\"" WRIT_VIEW_FMT "\"", WRIT_VIEW_ARG(review->engine));
     put_share(text, "quorum", review->quorum);
-    if (abstains(review) && !writ_view_is(review->engine, "review")) {
+    if (abstains(review)) {
         writ_buf_str(text, ",\"abstain\":true");
     }
     if (!writ_review_weighs(review->engine)) {

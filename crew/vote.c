@@ -124,7 +124,7 @@ usable(struct vote *vote, const struct writ_json *output, struct writ_count_ball
     case WRIT_VOTING_REVIEW:
         ballot->opinion = opinion_of(output);
         *why = "is not one of " WRIT_REVIEW_VOTE_WORDS;
-        return ballot->opinion != WRIT_COUNT_NO_OPINION;
+        return ballot->opinion != WRIT_COUNT_NO_OPINION && ballot->opinion != WRIT_COUNT_ABSTAIN;
     case WRIT_VOTING_BORDA:
         *why = "is no ranking, or too long";
         return take_ranking(vote, output, seen);
@@ -151,8 +151,7 @@ reads_outputs(const struct writ_crew_voting *voting)
 static bool
 abstains(const struct writ_crew_voting *voting, const struct writ_json *output)
 {
-    return (voting->abstain || voting->mode == WRIT_VOTING_REVIEW) &&
-           opinion_of(output) == WRIT_COUNT_ABSTAIN;
+    return voting->abstain && opinion_of(output) == WRIT_COUNT_ABSTAIN;
 }
 
 static WRIT_RESULT

@@ -34,8 +34,8 @@ struct writ_crew_voting {
     bool quorum_share;
     struct writ_names veto;
     struct writ_view score; /* JSON Pointer; absent: none */
-    bool abstain; /* an output that abstains counts for the quorum alone; a review always */
-    bool tie;     /* majority, best_of_n: of different outputs with equal counts none wins */
+    bool abstain;           /* an output that abstains counts for the quorum alone */
+    bool tie; /* majority, best_of_n: of different outputs with equal counts none wins */
     struct writ_rational alpha, beta, lambda;
     struct writ_arena *own; /* of one that was read separately; else NULL */
 };
