@@ -1,8 +1,11 @@
 /* Chooses the handler of a task by asking the agents (semantics 16.2 to 16.4). An answer is
  * untrusted text: only names of the present roles count in it. */
+#include "crew/dispatch.h"
+
 #include "base/hidden.h"
 #include "base/shortest.h"
 #include "base/utf8.h"
+#include "crew/elect.h"
 #include "crew/names.h"
 #include "crew/value.h"
 
@@ -459,38 +462,73 @@ check_roles(const struct writ_names *names, struct writ_crew_err *err)
 }
 
 WRIT_RESULT
-writ_crew_dispatch(const struct writ_view *roles, const struct writ_view *answers, size_t n,
-    struct writ_view engine, const struct writ_crew_engines *engines, size_t *ret,
-    struct writ_crew_text *why, struct writ_crew_err *err)
+writ_dispatch_read(const struct writ_view *roles, const struct writ_view *answers, size_t n,
+    struct writ_arena *arena, const struct writ_crew_ranking **ret, struct writ_crew_err *err)
 {
-    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct choice choice = {.arena = arena};
-    struct writ_crew_ranking *rankings;
-    size_t valid = 0;
+    struct writ_crew_ranking *ballots;
 
     if (n > WRIT_CREW_OPTIONS_MAX) {
         return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
             "%zu agents to choose from; there may be %d", n, WRIT_CREW_OPTIONS_MAX);
     }
-    if (arena == NULL || (rankings = writ_arena_get(arena, (n + 1) * sizeof *rankings)) == NULL ||
+    if ((ballots = writ_arena_get(arena, (n + 1) * sizeof *ballots)) == NULL ||
         (choice.order = writ_arena_get(arena, (n + 1) * sizeof *choice.order)) == NULL ||
         !writ_is_ok(writ_names_make(&choice.options.names, roles, n, arena))) {
         return writ_failure_memory(err);
     }
     WRIT_TRY(check_roles(&choice.options.names, err));
     for (size_t at = 0; at < n; at++) {
+        ballots[at] = (struct writ_crew_ranking){roles[at], NULL, 0};
         writ_result read = answers[at].ptr != NULL
-                               ? read_ballot(&choice, at, answers[at], &rankings[valid])
+                               ? read_ballot(&choice, at, answers[at], &ballots[at])
                                : (writ_result){WRIT_E_PARSE};
         if (read.code == WRIT_E_NOMEM) {
             return writ_failure_memory(err);
         }
-        valid += writ_is_ok(read);
     }
-    if (valid * 2 < n) { /* exactly half is enough */
+    *ret = ballots;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_dispatch_elect(const struct writ_view *roles, const struct writ_crew_ranking *ballots,
+    size_t n, struct writ_view engine, const struct writ_crew_engines *engines, size_t *ret,
+    struct writ_crew_text *why, struct writ_crew_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
+    struct writ_crew_ranking *read =
+        arena != NULL ? writ_arena_get(arena, (n + 1) * sizeof *read) : NULL;
+    struct writ_elect election = {
+        .candidates = roles, .candidates_n = n, .rankings = read, .by_order = true};
+
+    if (read == NULL) {
+        return writ_failure_memory(err);
+    }
+    for (size_t at = 0; at < n; at++) {
+        if (ballots[at].list != NULL) {
+            read[election.rankings_n++] = ballots[at];
+        }
+    }
+    if (election.rankings_n * 2 < n) { /* exactly half is enough */
         return writ_failure_set(err, WRIT_E_INVALID, WRIT_CREW_NO_QUORUM,
-            "%zu of %zu agents gave a ranking that can be read", valid, n);
+            "%zu of %zu agents gave a ranking that can be read", election.rankings_n, n);
     }
-    return writ_crew_elect(engine.len > 0 ? engine : WRIT_LIT("majority"), engines, roles, n,
-        rankings, valid, ret, why, err);
+    return writ_elect_run(engine.len > 0 ? engine : WRIT_LIT(WRIT_DISPATCH_ENGINE), engines,
+        &election, ret, why, err);
+}
+
+WRIT_RESULT
+writ_crew_dispatch(const struct writ_view *roles, const struct writ_view *answers, size_t n,
+    struct writ_view engine, const struct writ_crew_engines *engines, size_t *ret,
+    struct writ_crew_text *why, struct writ_crew_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(SIZE_MAX);
+    const struct writ_crew_ranking *ballots = NULL;
+
+    if (arena == NULL) {
+        return writ_failure_memory(err);
+    }
+    WRIT_TRY(writ_dispatch_read(roles, answers, n, arena, &ballots, err));
+    return writ_dispatch_elect(roles, ballots, n, engine, engines, ret, why, err);
 }

@@ -1,5 +1,7 @@
 /* Elects one of several candidates by rankings (semantics 16.1). The built-in ways are rows of a
  * table; added engines come before them, so that a plug-in can replace a built-in. */
+#include "crew/elect.h"
+
 #include "base/text.h"
 #include "crew/count.h"
 #include "crew/engines.h"
@@ -14,6 +16,7 @@ struct election {
     size_t candidates_n;
     const struct writ_crew_ranking *rankings;
     size_t rankings_n;
+    bool by_order;
     struct writ_arena *arena;
     struct writ_names names; /* of the candidates */
     struct writ_tally tally;
@@ -93,10 +96,11 @@ check_rankings(const struct election *e)
 
 /* ---- the built-in ways */
 
+/* The number of first places of each candidate, explained. */
 static WRIT_RESULT
-elect_majority(struct election *e)
+count_firsts(struct election *e, size_t **ret)
 {
-    size_t *firsts = writ_arena_get(e->arena, (e->candidates_n + 1) * sizeof *firsts), best = 0;
+    size_t *firsts = writ_arena_get(e->arena, (e->candidates_n + 1) * sizeof *firsts);
 
     if (firsts == NULL) {
         return writ_failure_memory(e->err);
@@ -110,10 +114,58 @@ elect_majority(struct election *e)
     for (size_t at = 0; at < e->candidates_n; at++) {
         writ_tally_explain(&e->tally, WRIT_VIEW_FMT ": %zu first places",
             WRIT_VIEW_ARG(e->candidates[at]), firsts[at]);
+    }
+    *ret = firsts;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+elect_majority(struct election *e)
+{
+    size_t *firsts = NULL, best = 0;
+
+    WRIT_TRY(count_firsts(e, &firsts));
+    for (size_t at = 0; at < e->candidates_n; at++) {
         best = firsts[at] > firsts[best] ? at : best;
     }
     writ_tally_candidate(&e->tally, best);
     return WRIT_DONE;
+}
+
+static WRIT_RESULT
+elect_first(struct election *e)
+{
+    writ_tally_explain(&e->tally, "the first ranking is that of " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(e->rankings[0].voter));
+    writ_tally_candidate(&e->tally, candidate_of(e, e->rankings[0].list[0]));
+    return WRIT_DONE;
+}
+
+/* The first candidate with a share of the first places that is large enough; none: nobody. */
+static WRIT_RESULT
+elect_by_share(struct election *e, struct writ_rational least)
+{
+    size_t *firsts = NULL;
+
+    WRIT_TRY(count_firsts(e, &firsts));
+    for (size_t at = 0; at < e->candidates_n && e->tally.winner == WRIT_TALLY_NOBODY; at++) {
+        if (writ_rational_compare((int64_t)firsts[at], (int64_t)e->rankings_n, least) >= 0) {
+            writ_tally_candidate(&e->tally, at);
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+elect_unanimous(struct election *e)
+{
+    return elect_by_share(e, (struct writ_rational){1, 1});
+}
+
+static WRIT_RESULT
+elect_weighted(struct election *e)
+{
+    return elect_by_share(e, writ_voting_default.threshold);
 }
 
 /* The rankings as a poll. */
@@ -175,7 +227,7 @@ check_complete(const struct election *e)
     return WRIT_DONE;
 }
 
-/* Complete strict rankings only; ties by the order of UTF-16 code units. */
+/* Complete strict rankings only; ties by the order of UTF-16 code units, or of the candidates. */
 static WRIT_RESULT
 elect_borda(struct election *e)
 {
@@ -190,7 +242,9 @@ elect_borda(struct election *e)
     for (size_t at = 0; at < e->candidates_n; at++) {
         sorted[at] = e->candidates[at];
     }
-    qsort(sorted, e->candidates_n, sizeof *sorted, writ_names_by_units);
+    if (!e->by_order) {
+        qsort(sorted, e->candidates_n, sizeof *sorted, writ_names_by_units);
+    }
     count.poll.candidates = sorted;
     WRIT_TRY(writ_count_borda(&count, &e->tally, e->err));
     if (e->tally.winner == WRIT_TALLY_CANDIDATE) {
@@ -205,6 +259,9 @@ static const struct built_in {
 } built_in[] = {
     {"majority", elect_majority},
     {"borda", elect_borda},
+    {"first_valid", elect_first},
+    {"unanimous", elect_unanimous},
+    {"weighted_consensus", elect_weighted},
 };
 
 /* ---- the count */
@@ -253,11 +310,27 @@ find_built_in(struct writ_view name)
     return NULL;
 }
 
+/* An added engine of this name; the spelling of older shapes names one too. */
+static const struct writ_crew_engine *
+find_added(struct writ_view name, const struct writ_crew_engines *engines)
+{
+    bool prefixed = writ_view_has_prefix(name, WRIT_LIT(WRIT_ENGINES_PREFIX));
+
+    return writ_engines_find(
+        engines, prefixed ? writ_view_sub(name, sizeof WRIT_ENGINES_PREFIX - 1, name.len) : name);
+}
+
+bool
+writ_elect_knows(struct writ_view engine, const struct writ_crew_engines *engines)
+{
+    return find_added(engine, engines) != NULL || find_built_in(engine) != NULL;
+}
+
 /* The lookup of the engine comes first: without one the rankings are not judged. */
 static WRIT_RESULT
 run_election(struct election *e, struct writ_view name, const struct writ_crew_engines *engines)
 {
-    const struct writ_crew_engine *added = writ_engines_find(engines, name);
+    const struct writ_crew_engine *added = find_added(name, engines);
     const struct built_in *own = find_built_in(name);
 
     if (added == NULL && own == NULL) {
@@ -272,17 +345,17 @@ run_election(struct election *e, struct writ_view name, const struct writ_crew_e
 }
 
 WRIT_RESULT
-writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
-    const struct writ_view *candidates, size_t candidates_n,
-    const struct writ_crew_ranking *rankings, size_t rankings_n, size_t *ret,
-    struct writ_crew_text *why, struct writ_crew_err *err)
+writ_elect_run(struct writ_view engine, const struct writ_crew_engines *engines,
+    const struct writ_elect *rankings, size_t *ret, struct writ_crew_text *why,
+    struct writ_crew_err *err)
 {
     writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     struct writ_crew_text text = {NULL, 0};
-    struct election e = {.candidates = candidates,
-        .candidates_n = candidates_n,
-        .rankings = rankings,
-        .rankings_n = rankings_n,
+    struct election e = {.candidates = rankings->candidates,
+        .candidates_n = rankings->candidates_n,
+        .rankings = rankings->rankings,
+        .rankings_n = rankings->rankings_n,
+        .by_order = rankings->by_order,
         .arena = arena,
         .tally = writ_tally_make(),
         .err = err};
@@ -307,4 +380,15 @@ writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines
     }
     *ret = e.tally.index;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_crew_elect(struct writ_view engine, const struct writ_crew_engines *engines,
+    const struct writ_view *candidates, size_t candidates_n,
+    const struct writ_crew_ranking *rankings, size_t rankings_n, size_t *ret,
+    struct writ_crew_text *why, struct writ_crew_err *err)
+{
+    const struct writ_elect election = {candidates, candidates_n, rankings, rankings_n, false};
+
+    return writ_elect_run(engine, engines, &election, ret, why, err);
 }

@@ -5,6 +5,9 @@
 #include "base/bytes.h"
 #include "writ/crew.h"
 
+/** Before the name of an added engine in older shapes. */
+#define WRIT_ENGINES_PREFIX "engine:"
+
 /** The engine, or NULL; `engines` may be NULL. */
 const struct writ_crew_engine *writ_engines_find(
     const struct writ_crew_engines *engines, struct writ_view name);

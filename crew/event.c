@@ -1,6 +1,8 @@
 /* Events, written canonically: members in the order of their names. */
 #include "crew/event.h"
 
+#include "crew/dispatch.h"
+
 double
 writ_event_now(const struct writ_machine *m)
 {
@@ -195,8 +197,11 @@ writ_event_aborted(struct writ_machine *m, enum writ_crew_abort reason)
 {
     struct writ_write w = begin(m);
 
-    writ_write_text(
-        &w, "reason", reason == WRIT_CREW_TIMEOUT ? WRIT_LIT("timeout") : WRIT_LIT("cancelled"));
+    static const char *const reasons[] = {[WRIT_CREW_CANCELLED] = "cancelled",
+        [WRIT_CREW_TIMEOUT] = "timeout",
+        [WRIT_CREW_UNDECIDED] = "undecided"};
+
+    writ_write_text(&w, "reason", writ_view_str(reasons[reason]));
     end(m, &w, "crew.aborted");
 }
 
@@ -207,6 +212,95 @@ writ_event_completed(struct writ_machine *m)
 
     writ_event_writer_value(&w, "finalOutput", m->input);
     end(m, &w, "crew.completed");
+}
+
+/* ---- the consensual process */
+
+static void
+put_names(struct writ_write *w, const char *name, const struct writ_view *list, size_t n)
+{
+    writ_write_name(w, writ_view_str(name));
+    writ_write_array_begin(w);
+    for (size_t at = 0; at < n; at++) {
+        writ_write_string(w, list[at]);
+    }
+    writ_write_array_end(w);
+}
+
+static struct writ_view
+engine_of(const struct writ_machine *m)
+{
+    return m->graph->consensus.ptr != NULL ? m->graph->consensus : WRIT_LIT(WRIT_DISPATCH_ENGINE);
+}
+
+void
+writ_event_poll(struct writ_machine *m, const struct writ_crew_value *task)
+{
+    struct writ_write w = begin(m);
+
+    writ_write_name(&w, WRIT_LIT("candidates"));
+    writ_write_array_begin(&w);
+    for (size_t at = 0; at < m->graph->candidates_n; at++) {
+        writ_write_string(
+            &w, writ_machine_role(m, m->graph->agents[m->graph->candidates[at]].role));
+    }
+    writ_write_array_end(&w);
+    writ_write_text(&w, "engine", engine_of(m));
+    writ_event_writer_value(&w, "task", task);
+    end(m, &w, "dispatch.started");
+}
+
+void
+writ_event_ballot(
+    struct writ_machine *m, size_t agent, const struct writ_crew_ranking *ranking, bool answered)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, agent);
+    if (ranking->list != NULL) {
+        put_names(&w, "ranking", ranking->list, ranking->n);
+    }
+    put_role(&w, m, m->graph->agents[agent].role);
+    end_at(m, &w, writ_event_now(m),
+        ranking->list != NULL ? "dispatch.ballot"
+        : answered            ? "dispatch.ballot.unreadable"
+                              : "dispatch.ballot.missing");
+}
+
+void
+writ_event_elected(struct writ_machine *m, size_t agent, struct writ_view why)
+{
+    struct writ_write w = begin(m);
+
+    put_agent(&w, m, agent);
+    if (why.ptr != NULL) {
+        writ_write_text(&w, "engine", engine_of(m));
+    } else {
+        writ_write_flag(&w, "fixed", true);
+    }
+    put_role(&w, m, m->graph->agents[agent].role);
+    writ_write_number(&w, "ts", writ_event_now(m));
+    writ_write_text(&w, "type", WRIT_LIT("dispatch.elected"));
+    if (why.ptr != NULL) {
+        writ_write_text(&w, "why", why);
+    }
+    writ_write_object_end(&w);
+    writ_event_writer_fail(m->writer, writ_write_end(&w, NULL));
+    writ_event_writer_end(m->writer);
+}
+
+void
+writ_event_undecided(struct writ_machine *m, struct writ_view error, struct writ_view why)
+{
+    struct writ_write w = begin(m);
+
+    writ_write_text(&w, "error", error);
+    writ_write_number(&w, "ts", writ_event_now(m));
+    writ_write_text(&w, "type", WRIT_LIT("dispatch.failed"));
+    writ_write_text(&w, "why", why);
+    writ_write_object_end(&w);
+    writ_event_writer_fail(m->writer, writ_write_end(&w, NULL));
+    writ_event_writer_end(m->writer);
 }
 
 void

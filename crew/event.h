@@ -24,6 +24,14 @@ void writ_event_nested_completed(
     struct writ_machine *m, size_t agent, struct writ_crew_value *output);
 void writ_event_aborted(struct writ_machine *m, enum writ_crew_abort reason);
 void writ_event_completed(struct writ_machine *m);
+/* The consensual process: a poll of all candidates begins; a ballot of it (`ranking->list` NULL:
+ * there is an answer that cannot be read, or none); the one that is elected (`why` absent: the task
+ * names its handler); no candidate is. */
+void writ_event_poll(struct writ_machine *m, const struct writ_crew_value *task);
+void writ_event_ballot(
+    struct writ_machine *m, size_t agent, const struct writ_crew_ranking *ranking, bool answered);
+void writ_event_elected(struct writ_machine *m, size_t agent, struct writ_view why);
+void writ_event_undecided(struct writ_machine *m, struct writ_view error, struct writ_view why);
 /** A pending request as writ_crew_session_pending shows it. */
 void writ_event_pending(struct writ_machine *m, const struct writ_step *step);
 

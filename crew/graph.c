@@ -3,7 +3,9 @@
 #include "crew/graph.h"
 
 #include "base/text.h"
+#include "crew/elect.h"
 #include "crew/failure.h"
+#include "crew/lint.h"
 #include "crew/names.h"
 #include "evidence/json/write.h"
 
@@ -83,12 +85,12 @@ findings_freep(struct writ_crew_findings **findings)
 }
 
 static WRIT_RESULT
-check_lint(const struct build *build, const struct writ_crew_shape *shape)
+check_lint(const struct build *build, const struct writ_crew_shape *shape, bool consensual)
 {
     WRIT_AUTO(struct writ_crew_findings *, findings_freep) errors = writ_crew_findings_new();
 
     if (errors == NULL ||
-        !writ_is_ok(writ_crew_shape_lint(shape, build->plan->engines, errors, NULL))) {
+        !writ_is_ok(writ_lint_run(shape, build->plan->engines, consensual, errors, NULL))) {
         return writ_failure_memory(build->err);
     }
     if (writ_crew_findings_count(errors) > 0) {
@@ -305,6 +307,59 @@ order_phases(struct writ_crew_graph *graph)
     return WRIT_DONE;
 }
 
+/* Every agent that is not a fixer. Ballots name roles, so a role has one agent. */
+static WRIT_RESULT
+find_candidates(const struct build *build, struct writ_crew_graph *graph)
+{
+    const struct writ_crew_shape *shape = graph->shape;
+
+    graph->candidates =
+        writ_arena_get(graph->arena, (graph->agents_n + 1) * sizeof *graph->candidates);
+    if (graph->candidates == NULL) {
+        return writ_failure_memory(build->err);
+    }
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        const struct writ_graph_role *role = &graph->roles[at];
+        if (role->count == 0 || role->shape->activation) {
+            continue;
+        }
+        if (role->count > 1) {
+            return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_DUPLICATE_ROLE,
+                "role " WRIT_VIEW_FMT " has %zu agents: in a consensual crew each agent has a role "
+                "of its own",
+                WRIT_VIEW_ARG(role->shape->name), role->count);
+        }
+        graph->candidates[graph->candidates_n++] = role->first;
+    }
+    if (graph->candidates_n == 0) {
+        return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_LINT_FAILED,
+            "a consensual crew has no agent that could do a task");
+    }
+    if (graph->candidates_n > WRIT_CREW_OPTIONS_MAX) {
+        return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "%zu agents to choose from; there may be %d", graph->candidates_n,
+            WRIT_CREW_OPTIONS_MAX);
+    }
+    return WRIT_DONE;
+}
+
+/* Keeps the name of the engine: that of the plan lives for the call alone. */
+static WRIT_RESULT
+keep_engine(const struct build *build, struct writ_crew_graph *graph)
+{
+    struct writ_view name = graph->consensus;
+
+    if (name.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    if (!writ_elect_knows(name, graph->engines)) {
+        return writ_failure_set(build->err, WRIT_E_INVALID, WRIT_CREW_UNKNOWN_ENGINE,
+            "there is no engine " WRIT_VIEW_FMT " that elects", WRIT_VIEW_ARG(name));
+    }
+    graph->consensus = writ_view_copy(name, graph->arena);
+    return graph->consensus.ptr != NULL ? WRIT_DONE : writ_failure_memory(build->err);
+}
+
 /* ---- the graph */
 
 static void
@@ -334,10 +389,11 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
 {
     WRIT_AUTO(struct writ_crew_graph *, graph_freep) graph = NULL;
     const struct chain chain = {shape->name, outer, outer != NULL ? outer->depth + 1 : 1};
+    bool consensual = shape->consensual || (outer == NULL && build->plan->consensual);
     struct staffing *staff;
 
     WRIT_TRY(check_chain(build, &chain));
-    WRIT_TRY(check_lint(build, shape));
+    WRIT_TRY(check_lint(build, shape, consensual));
     if (shape->roles_n > build->limits->crew_roles - *build->roles) {
         return writ_failure_set(build->err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
             "more than %zu roles in all", build->limits->crew_roles);
@@ -349,6 +405,9 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
     }
     graph->shape = shape;
     graph->engines = build->plan->engines;
+    graph->consensual = consensual;
+    graph->consensus = outer == NULL && build->plan->consensus.ptr != NULL ? build->plan->consensus
+                                                                           : shape->consensus;
     graph->arena = writ_arena_new(SIZE_MAX);
     graph->roles = writ_alloc(shape->roles_n * sizeof *graph->roles);
     staff =
@@ -360,8 +419,12 @@ build_graph(const struct build *build, const struct writ_crew_shape *shape,
     for (size_t at = 0; at < shape->roles_n; at++) {
         WRIT_TRY(build_role(build, graph, at, &staff[at], &chain));
     }
-    if (!writ_is_ok(name_agents(graph)) || !writ_is_ok(order_phases(graph))) {
+    if (!writ_is_ok(name_agents(graph)) || (!consensual && !writ_is_ok(order_phases(graph)))) {
         return writ_failure_memory(build->err);
+    }
+    if (consensual) {
+        WRIT_TRY(find_candidates(build, graph));
+        WRIT_TRY(keep_engine(build, graph));
     }
     find_fixers(graph);
     *ret = WRIT_TAKE(graph);

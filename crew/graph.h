@@ -29,8 +29,12 @@ struct writ_crew_graph {
     size_t agents_n;
     size_t total;                        /* agents, those of nested crews included */
     size_t fixers[WRIT_SHAPE_REASONS_N]; /* the agent that a reason activates, or none */
-    size_t *phases;
+    size_t *phases;                      /* NULL in a consensual crew */
     size_t phases_n;
+    bool consensual;
+    struct writ_view consensus; /* the engine; absent: the default */
+    size_t *candidates;         /* of a consensual crew: agents that may do a task */
+    size_t candidates_n;
 };
 
 /** The agent with this id, or WRIT_GRAPH_NONE. */

@@ -1,6 +1,9 @@
 /* The findings about a well-formed shape, in the order of semantics 2.4. Every finding has a place,
  * and lint never stops at the first. */
+#include "crew/lint.h"
+
 #include "base/alloc.h"
+#include "crew/elect.h"
 #include "crew/engines.h"
 #include "crew/failure.h"
 #include "crew/names.h"
@@ -10,6 +13,7 @@
 struct lint {
     const struct writ_crew_shape *shape;
     const struct writ_crew_engines *engines;
+    bool consensual;
     struct writ_crew_findings *errors, *warnings;
     struct writ_arena *arena;
     struct writ_buf path;
@@ -54,6 +58,9 @@ lint_ends(struct lint *lint)
         }
         first += shape->roles[at].first_input;
         final += shape->roles[at].final_output;
+    }
+    if (lint->consensual) {
+        return; /* the agents choose who begins, and that agent ends */
     }
     if (first != 1) {
         note(lint, lint->errors, first == 0 ? "missing_first_input" : "multiple_first_input",
@@ -125,14 +132,63 @@ lint_role(struct lint *lint, const struct writ_shape_role *role)
     lint_delegation(lint, role);
 }
 
+static void
+lint_consensus(struct lint *lint)
+{
+    if (lint->consensual && lint->shape->consensus.ptr != NULL &&
+        !writ_elect_knows(lint->shape->consensus, lint->engines)) {
+        note(lint, lint->errors, "unsupported_voting_mode", WRIT_LIT("consensus"), NULL);
+    }
+}
+
+WRIT_RESULT
+writ_crew_shape_doubts(const struct writ_crew_shape *shape, struct writ_crew_findings *warnings)
+{
+    writ_auto_buf own = {0};
+    struct lint lint = {.shape = shape, .path = writ_buf_make(SIZE_MAX)};
+
+    for (size_t at = 0; at < shape->roles_n; at++) {
+        const struct writ_shape_role *role = &shape->roles[at];
+        const struct {
+            bool given;
+            const char *path;
+        } inert[] = {
+            {role->invite.n > 0, "permissions.invite"},
+            {role->modify_structure, "permissions.modify_structure"},
+            {role->delegation, "delegation.max_depth"},
+            {role->serial, "execution.serial"},
+            {shape->consensual && role->first_input, "first_input"},
+            {shape->consensual && role->final_output, "final_output"},
+        };
+        for (size_t member = 0; member < sizeof inert / sizeof *inert; member++) {
+            if (inert[member].given) {
+                note(&lint, warnings, "no_effect", role->name, inert[member].path);
+            }
+        }
+    }
+    if (!shape->consensual && shape->consensus.ptr != NULL) {
+        note(&lint, warnings, "no_effect", WRIT_LIT("consensus"), NULL);
+    }
+    own = lint.path;
+    return lint.exhausted ? (writ_result){WRIT_E_NOMEM} : WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_crew_shape_lint(const struct writ_crew_shape *shape, const struct writ_crew_engines *engines,
     struct writ_crew_findings *errors, struct writ_crew_findings *warnings)
+{
+    return writ_lint_run(shape, engines, shape->consensual, errors, warnings);
+}
+
+WRIT_RESULT
+writ_lint_run(const struct writ_crew_shape *shape, const struct writ_crew_engines *engines,
+    bool consensual, struct writ_crew_findings *errors, struct writ_crew_findings *warnings)
 {
     writ_auto_arena arena = writ_arena_new(SIZE_MAX);
     writ_auto_buf own = {0};
     struct lint lint = {.shape = shape,
         .engines = engines,
+        .consensual = consensual,
         .errors = errors,
         .warnings = warnings,
         .arena = arena,
@@ -142,6 +198,7 @@ writ_crew_shape_lint(const struct writ_crew_shape *shape, const struct writ_crew
         return (writ_result){WRIT_E_NOMEM};
     }
     lint_ends(&lint);
+    lint_consensus(&lint);
     for (size_t at = 0; at < shape->roles_n; at++) {
         lint_role(&lint, &shape->roles[at]);
     }

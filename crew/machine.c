@@ -33,6 +33,7 @@ writ_machine_new(const struct writ_crew_options *options, const struct writ_crew
     m->attempts = writ_alloc(graph->agents_n * sizeof *m->attempts);
     m->attempted = writ_alloc(graph->agents_n * sizeof *m->attempted);
     m->slots = writ_alloc(graph->agents_n * sizeof *m->slots);
+    m->slots_cap = graph->agents_n;
     if (m->attempts == NULL || m->attempted == NULL || m->slots == NULL) {
         writ_machine_free(m);
         return (writ_result){WRIT_E_NOMEM};
@@ -75,6 +76,9 @@ writ_machine_phase_end(struct writ_machine *m)
     writ_free(phase->outputs);
     writ_free(phase->seen);
     writ_idmap_wipe(&phase->ids);
+    while (m->strangers_n > 0) {
+        writ_crew_value_free(m->strangers[--m->strangers_n]);
+    }
     *phase = (struct writ_phase){.serial = phase->serial};
 }
 
@@ -108,6 +112,7 @@ writ_machine_free(struct writ_machine *m)
     writ_free(m->attempts);
     writ_free(m->attempted);
     writ_free(m->slots);
+    writ_free(m->strangers);
     writ_free((void *)m->options.crew_id.ptr);
     writ_free(m);
 }
@@ -195,6 +200,39 @@ writ_machine_step_done(struct writ_machine *m, struct writ_step *step)
     writ_machine_forget(m, step->id);
     step->done = true;
     step_wipe(step);
+}
+
+/* ---- slots */
+
+struct writ_view
+writ_machine_slot(const struct writ_machine *m, size_t slot)
+{
+    return slot < m->graph->agents_n
+               ? writ_machine_agent(m, slot)
+               : writ_crew_value_text(m->strangers[slot - m->graph->agents_n]);
+}
+
+WRIT_RESULT
+writ_machine_slot_of(struct writ_machine *m, struct writ_view id, size_t *ret)
+{
+    size_t agent = writ_graph_find(m->graph, id), agents = m->graph->agents_n;
+
+    for (size_t at = 0; agent == WRIT_GRAPH_NONE && at < m->strangers_n; at++) {
+        if (writ_view_equal(writ_crew_value_text(m->strangers[at]), id)) {
+            agent = agents + at;
+        }
+    }
+    if (agent == WRIT_GRAPH_NONE) {
+        agent = agents + m->strangers_n;
+        WRIT_TRY(writ_vec_room(&m->slots, &m->slots_cap, agent, sizeof *m->slots));
+        WRIT_TRY(writ_vec_room(
+            &m->strangers, &m->strangers_cap, m->strangers_n, sizeof(struct writ_crew_value *)));
+        WRIT_TRY(writ_value_of_text(id, &m->strangers[m->strangers_n]));
+        m->strangers_n++;
+        m->slots[agent] = (struct writ_slot){0, 0};
+    }
+    *ret = agent;
+    return WRIT_DONE;
 }
 
 const struct writ_output *

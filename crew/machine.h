@@ -14,7 +14,7 @@
 struct writ_step {
     uint64_t id;
     size_t agent;
-    size_t replaced; /* of a fixer: the agent whose slot its answer takes; else WRIT_GRAPH_NONE */
+    size_t replaced; /* of a fixer: the slot that its answer takes; else WRIT_GRAPH_NONE */
     double ts;
     double timeout_ms;             /* below 0: none */
     struct writ_crew_value *input; /* owned, as the next two; freed when the step is done */
@@ -42,7 +42,7 @@ struct writ_phase {
     bool running;
     bool held;       /* the end of the phase is not checked now: see phase.c */
     uint64_t serial; /* of the phase, in this machine */
-    size_t role;
+    size_t role;     /* of the shape, or WRIT_CONSENSUAL_POLL */
     struct writ_step *steps;
     size_t steps_n, steps_cap;
     struct writ_idmap ids; /* steps that are not done, by id */
@@ -84,10 +84,16 @@ struct writ_machine {
     enum writ_crew_status status;
     ptrdiff_t phase_index;
     struct writ_crew_value *input, *task; /* of the phase; owned */
+    size_t tasks_n;                       /* of a consensual crew */
+    bool tasks_listed;                    /* the task is a list of them */
+    size_t elected;                       /* the role that does the task of the present phase */
     uint32_t *attempts;                   /* by agent */
     size_t *attempted;                    /* agents with attempts, in the order of the first */
     size_t attempted_n;
-    struct writ_slot *slots; /* by agent */
+    struct writ_slot *slots; /* by agent, then by stranger */
+    size_t slots_cap;
+    struct writ_crew_value **strangers; /* ids of no agent for which a fixer of the phase answers */
+    size_t strangers_n, strangers_cap;
     struct writ_phase phase;
     struct writ_handle *first, *last; /* its nested crews, in the order of spawning; owned */
     uint64_t handle_serial;
@@ -112,6 +118,11 @@ writ_machine_role(const struct writ_machine *m, size_t role)
 {
     return m->graph->shape->roles[role].name;
 }
+
+/** The name of a slot: an agent's id, or that of a stranger. */
+struct writ_view writ_machine_slot(const struct writ_machine *m, size_t slot);
+/** The slot of an id: the agent's, or one that is made for a stranger. WRIT_E_NOMEM. */
+WRIT_RESULT writ_machine_slot_of(struct writ_machine *m, struct writ_view id, size_t *ret);
 
 /** A machine for `graph`, idle. `options.crew_id` is copied. WRIT_E_NOMEM. */
 WRIT_RESULT writ_machine_new(const struct writ_crew_options *options,

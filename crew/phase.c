@@ -9,10 +9,12 @@
 #include "crew/phase.h"
 
 #include "base/utf8.h"
+#include "crew/consensual.h"
 #include "crew/event.h"
 
 static void request_step(
     struct writ_machine *m, size_t agent, struct writ_crew_value *input, size_t replaced);
+static void invoke_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason);
 
 static size_t
 role_of(const struct writ_machine *m, size_t agent)
@@ -78,18 +80,19 @@ open_inner(struct writ_machine *m, size_t agent, uint32_t attempt, struct writ_h
     return writ_machine_new(&options, role->nested, handle->memory, m->writer, &handle->inner);
 }
 
+/* Takes the result of a nested crew that has ended. One that elected no candidate is a fault. */
 static void
 absorb(struct writ_machine *m, struct writ_handle *handle)
 {
-    size_t agent = handle->agent;
+    size_t agent = handle->agent, replaced = handle->replaced;
     bool awaited = m->phase.running && handle->phase == m->phase.serial;
-    bool held = m->phase.held;
+    bool held = m->phase.held, fault = handle->inner->status == WRIT_CREW_ABORTED;
     writ_auto_value output = NULL;
 
-    if (handle->inner->status != WRIT_CREW_COMPLETED) {
+    if (handle->inner->status != WRIT_CREW_COMPLETED && !fault) {
         return;
     }
-    output = writ_crew_value_ref(handle->inner->input);
+    output = fault ? NULL : writ_crew_value_ref(handle->inner->input);
     writ_machine_remove(m, handle);
     if (handle->hard) {
         writ_event_writer_fail(
@@ -98,9 +101,9 @@ absorb(struct writ_machine *m, struct writ_handle *handle)
     if (awaited) {
         m->phase.in_flight--;
         writ_machine_output(
-            m, (struct writ_output){
-                   .slot = handle->replaced != WRIT_GRAPH_NONE ? handle->replaced : agent,
-                   .output = writ_crew_value_ref(output)});
+            m, (struct writ_output){.slot = replaced != WRIT_GRAPH_NONE ? replaced : agent,
+                   .output = writ_crew_value_ref(output),
+                   .fault = fault});
     }
     writ_machine_handle_free(handle);
     writ_event_nested_completed(m, agent, output);
@@ -108,8 +111,11 @@ absorb(struct writ_machine *m, struct writ_handle *handle)
     writ_machine_hook(m, m->graph->agents[agent].role, WRIT_SHAPE_AFTER_AGENT,
         (struct writ_crew_hook){.agent_id = writ_machine_agent(m, agent),
             .output = writ_crew_value_text(output),
-            .fault = false,
+            .fault = fault,
             .stalled = -1});
+    if (fault && awaited && replaced == WRIT_GRAPH_NONE) {
+        invoke_fixer(m, agent, WRIT_SHAPE_REASON_FAULT);
+    }
     m->phase.held = held;
     writ_phase_settle(m);
 }
@@ -208,16 +214,16 @@ request_step(struct writ_machine *m, size_t agent, struct writ_crew_value *input
 
 /* The input of a fixer (semantics 4). NULL: no memory. */
 static struct writ_crew_value *
-fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
+fixer_input(struct writ_machine *m, size_t slot, enum writ_shape_reason reason)
 {
-    const struct writ_output *last = writ_machine_output_of(m, agent);
+    const struct writ_output *last = writ_machine_output_of(m, slot);
     writ_auto_buf buf = writ_buf_make(SIZE_MAX);
     struct writ_write w = writ_write_to(&buf);
     struct writ_crew_value *input = NULL;
 
     w.sorted = true;
     writ_write_object_begin(&w);
-    writ_write_text(&w, "failedAgentId", writ_machine_agent(m, agent));
+    writ_write_text(&w, "failedAgentId", writ_machine_slot(m, slot));
     writ_write_text(&w, "failedRoleId", writ_machine_role(m, m->phase.role));
     writ_event_writer_value(&w, "lastOutput", last != NULL ? last->output : NULL);
     writ_write_text(&w, "reason", writ_view_str(writ_event_reason(reason)));
@@ -229,18 +235,37 @@ fixer_input(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
 }
 
 static void
-invoke_fixer(struct writ_machine *m, size_t agent, enum writ_shape_reason reason)
+invoke_fixer(struct writ_machine *m, size_t slot, enum writ_shape_reason reason)
 {
     size_t fixer = m->phase.running ? m->graph->fixers[reason] : WRIT_GRAPH_NONE;
     writ_auto_value input = NULL;
 
+    if (m->phase.role == WRIT_CONSENSUAL_POLL) {
+        return; /* no agent votes for another one */
+    }
     if (fixer == WRIT_GRAPH_NONE || m->phase.fixers >= m->limits->phase_fixers) {
         return;
     }
     m->phase.fixers++;
-    input = fixer_input(m, agent, reason);
+    input = fixer_input(m, slot, reason);
     writ_event_fixer(m, fixer, reason);
-    request_step(m, fixer, input, agent);
+    request_step(m, fixer, input, slot);
+}
+
+/* Who is no agent may be denied something too; the answer of the fixer then takes no vote. */
+static void
+arbitrate(struct writ_machine *m, struct writ_view from)
+{
+    size_t slot = 0;
+
+    if (m->phase.running &&
+        m->graph->fixers[WRIT_SHAPE_REASON_PERMISSION_DENIED] != WRIT_GRAPH_NONE) {
+        writ_result found = writ_machine_slot_of(m, from, &slot);
+        writ_event_writer_fail(m->writer, found);
+        if (writ_is_ok(found)) {
+            invoke_fixer(m, slot, WRIT_SHAPE_REASON_PERMISSION_DENIED);
+        }
+    }
 }
 
 bool
@@ -257,9 +282,33 @@ writ_phase_request(struct writ_machine *m, struct writ_view from, struct writ_vi
         writ_machine_hook(m, role_of(m, asking), WRIT_SHAPE_ON_PERMISSION_DENIED,
             (struct writ_crew_hook){
                 .agent_id = writ_machine_agent(m, asking), .fault = -1, .stalled = -1});
-        invoke_fixer(m, asking, WRIT_SHAPE_REASON_PERMISSION_DENIED);
     }
+    arbitrate(m, from);
     return false;
+}
+
+bool
+writ_phase_act(struct writ_machine *m, uint64_t id, struct writ_view to,
+    enum writ_crew_action action, bool *ret_allowed)
+{
+    size_t found = 0;
+
+    if (m->status != WRIT_CREW_AWAITING_RESPONSES) {
+        return false;
+    }
+    if (writ_idmap_get(&m->routes, id, &found)) {
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): as it was put in */
+        struct writ_handle *handle = (struct writ_handle *)(uintptr_t)found;
+        found = writ_phase_act(handle->inner, id, to, action, ret_allowed);
+        absorb(m, handle);
+        return found;
+    }
+    if (!writ_idmap_get(&m->phase.ids, id, &found)) {
+        return false;
+    }
+    *ret_allowed =
+        writ_phase_request(m, writ_machine_agent(m, m->phase.steps[found].agent), to, action);
+    return true;
 }
 
 /* ---- answers */
@@ -430,9 +479,8 @@ is_drained(const struct writ_machine *m)
 }
 
 static void
-open_phase(struct writ_machine *m)
+open_phase(struct writ_machine *m, size_t role)
 {
-    size_t role = m->graph->phases[m->phase_index];
     const struct writ_graph_role *agents = &m->graph->roles[role];
 
     writ_machine_phase_begin(m, role);
@@ -447,22 +495,154 @@ open_phase(struct writ_machine *m)
     m->phase.held = false;
 }
 
+/* ---- the consensual process */
+
+static void
+abort_undecided(struct writ_machine *m)
+{
+    if (m->writer->failed == WRIT_E_UNSET) {
+        m->status = WRIT_CREW_ABORTED;
+        writ_machine_phase_end(m);
+        writ_event_aborted(m, WRIT_CREW_UNDECIDED);
+    }
+}
+
+/* Asks every candidate for a ranking of the others. */
+static void
+open_poll(struct writ_machine *m, const struct writ_consensual_task *task)
+{
+    writ_auto_value value = NULL;
+
+    writ_machine_phase_begin(m, WRIT_CONSENSUAL_POLL);
+    m->phase.held = true;
+    writ_event_writer_fail(m->writer, writ_value_of_json(task->value, &value));
+    writ_event_poll(m, value);
+    for (size_t at = 0; at < m->graph->candidates_n && m->writer->failed == WRIT_E_UNSET; at++) {
+        writ_auto_value question = NULL;
+        writ_event_writer_fail(m->writer, writ_consensual_ballot(m, task, at, &question));
+        if (question != NULL) {
+            request_step(m, m->graph->candidates[at], question, WRIT_GRAPH_NONE);
+        }
+    }
+    m->phase.held = false;
+}
+
+/* The phase that only one agent can do: that of a handler which the task names, or of the only
+ * candidate. WRIT_GRAPH_NONE: the candidates choose. */
+static size_t
+find_handler(const struct writ_machine *m, const struct writ_consensual_task *task)
+{
+    if (task->handler.ptr != NULL) {
+        return writ_shape_find(m->graph->shape, task->handler);
+    }
+    return m->graph->candidates_n == 1 ? m->graph->agents[m->graph->candidates[0]].role
+                                       : WRIT_GRAPH_NONE;
+}
+
+/* The elected role does the task. */
+static void
+open_work(struct writ_machine *m)
+{
+    writ_auto_arena arena = writ_value_arena(writ_crew_value_text(m->task).len);
+    struct writ_consensual_task task = {0};
+    struct writ_crew_value *input = NULL;
+    writ_result made =
+        arena != NULL ? writ_consensual_task(m, arena, &task) : (writ_result){WRIT_E_NOMEM};
+
+    if (writ_is_ok(made)) {
+        made = writ_consensual_input(m, &task, &input);
+    }
+    writ_event_writer_fail(m->writer, made);
+    if (input != NULL) {
+        writ_value_replace(&m->input, input);
+        open_phase(m, m->elected);
+    }
+}
+
+/* Begins a task: with a poll, or without one when its handler is known. */
+static void
+open_task(struct writ_machine *m)
+{
+    writ_auto_arena arena = writ_value_arena(writ_crew_value_text(m->task).len);
+    struct writ_consensual_task task = {0};
+    writ_result read =
+        arena != NULL ? writ_consensual_task(m, arena, &task) : (writ_result){WRIT_E_NOMEM};
+
+    writ_event_writer_fail(m->writer, read);
+    if (!writ_is_ok(read)) {
+        return;
+    }
+    writ_machine_phase_end(m);
+    m->elected = find_handler(m, &task);
+    if (m->elected == WRIT_GRAPH_NONE) {
+        open_poll(m, &task);
+    } else if (m->elected == m->graph->shape->roles_n || m->graph->roles[m->elected].count == 0) {
+        writ_event_undecided(m, writ_view_str(writ_crew_error_name(WRIT_CREW_UNKNOWN_ROLE)),
+            WRIT_LIT("the handler of the task is no role with an agent"));
+        abort_undecided(m);
+    } else {
+        writ_event_elected(m, m->graph->roles[m->elected].first,
+            task.handler.ptr != NULL ? writ_view(NULL, 0) : WRIT_LIT("the only candidate"));
+    }
+}
+
+static void
+close_poll(struct writ_machine *m)
+{
+    m->phase.held = true;
+    if (!writ_consensual_elect(m, &m->elected)) {
+        abort_undecided(m);
+    }
+}
+
+/* ---- from phase to phase */
+
+static bool
+goes_on(const struct writ_machine *m)
+{
+    return m->status == WRIT_CREW_AWAITING_RESPONSES && m->writer->failed == WRIT_E_UNSET;
+}
+
+/* Ends the phase that has nothing to wait for. A task with a known handler had none. */
+static void
+close_phase(struct writ_machine *m)
+{
+    if (!m->phase.running) {
+        return;
+    }
+    if (m->phase.role == WRIT_CONSENSUAL_POLL) {
+        close_poll(m);
+    } else {
+        resolve_phase(m);
+    }
+}
+
+static void
+enter_phase(struct writ_machine *m)
+{
+    if (++m->phase_index == (ptrdiff_t)writ_consensual_phases(m)) {
+        writ_machine_phase_end(m);
+        m->status = WRIT_CREW_COMPLETED;
+        writ_event_completed(m);
+    } else if (!m->graph->consensual) {
+        open_phase(m, m->graph->phases[m->phase_index]);
+    } else if (m->phase_index % 2 == 0) {
+        open_task(m);
+    } else {
+        open_work(m);
+    }
+}
+
 /* Enters phases until one of them has something to wait for, or none is left. */
 static void
 enter_phases(struct writ_machine *m)
 {
-    for (;;) {
-        if (++m->phase_index == (ptrdiff_t)m->graph->phases_n) {
-            writ_machine_phase_end(m);
-            m->status = WRIT_CREW_COMPLETED;
-            writ_event_completed(m);
+    while (goes_on(m)) {
+        enter_phase(m);
+        if (!goes_on(m) || !is_drained(m)) {
             return;
         }
-        open_phase(m);
-        if (!is_drained(m) || m->writer->failed != WRIT_E_UNSET) {
-            return;
-        }
-        resolve_phase(m);
+        close_phase(m);
     }
 }
 
@@ -470,9 +650,22 @@ void
 writ_phase_settle(struct writ_machine *m)
 {
     if (m->phase.running && !m->phase.held && is_drained(m) && m->writer->failed == WRIT_E_UNSET) {
-        resolve_phase(m);
+        close_phase(m);
         enter_phases(m);
     }
+}
+
+/* What a nested crew is given is its task: one, whatever the value is. */
+static WRIT_RESULT
+take_tasks(struct writ_machine *m)
+{
+    m->tasks_n = 1;
+    if (m->task != NULL) {
+        return writ_consensual_count(m);
+    }
+    m->task = m->input;
+    m->input = NULL;
+    return WRIT_DONE;
 }
 
 void
@@ -483,6 +676,9 @@ writ_phase_start(
     writ_value_replace(&m->input, writ_crew_value_ref(input));
     writ_value_replace(&m->task, writ_crew_value_ref(task));
     writ_event_started(m, task);
+    if (m->graph->consensual) {
+        writ_event_writer_fail(m->writer, take_tasks(m));
+    }
     enter_phases(m);
 }
 

@@ -14,6 +14,9 @@ void writ_phase_tick(struct writ_machine *m, double now);
 /** Whether the action is allowed; a denial is an event, and may invoke a fixer. */
 bool writ_phase_request(struct writ_machine *m, struct writ_view from, struct writ_view to,
     enum writ_crew_action action);
+/** Likewise, by the agent of the open step `id`, here or in a nested crew. False: there is none. */
+bool writ_phase_act(struct writ_machine *m, uint64_t id, struct writ_view to,
+    enum writ_crew_action action, bool *ret_allowed);
 /** Completes the phase when nothing is left to wait for. */
 void writ_phase_settle(struct writ_machine *m);
 

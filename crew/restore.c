@@ -1,5 +1,6 @@
 /* Reads snapshots (semantics 12). A snapshot may come from anywhere: every name in it is looked up,
  * every number checked, and a value that does not fit the graph is refused. */
+#include "crew/consensual.h"
 #include "crew/names.h"
 #include "crew/machine.h"
 #include "crew/snapshot.h"
@@ -52,6 +53,17 @@ read_agent(const struct restore *r, const struct writ_json *value, size_t *ret)
     }
     *ret = agent;
     return WRIT_DONE;
+}
+
+/* The slot of an agent, or of a stranger who was denied something. */
+static WRIT_RESULT
+read_slot(const struct restore *r, const struct writ_json *value, size_t *ret)
+{
+    if (writ_json_type(value) != WRIT_JSON_STRING) {
+        return refuse(r, "a slot has no name");
+    }
+    return writ_is_ok(writ_machine_slot_of(r->m, writ_json_string(value), ret)) ? WRIT_DONE
+                                                                                : exhausted(r);
 }
 
 static WRIT_RESULT
@@ -144,7 +156,7 @@ restore_done(
 {
     for (; *next < fixers->n && (id == NULL || fixers->list[*next].id != *id); ++*next) {
         struct writ_step step = {.id = fixers->list[*next].id,
-            .agent = fixers->list[*next].value,
+            .agent = 0, /* an answered step keeps none */
             .replaced = fixers->list[*next].value,
             .timeout_ms = -1,
             .done = true};
@@ -199,7 +211,7 @@ restore_output(const struct restore *r, const struct writ_json *pair)
     struct writ_output output = {0};
 
     WRIT_TRY(read_pair(r, pair, &slot, &value));
-    WRIT_TRY(read_agent(r, slot, &output.slot));
+    WRIT_TRY(read_slot(r, slot, &output.slot));
     if (r->m->slots[output.slot].phase == r->m->phase.serial) {
         return refuse(r, "an output stands there twice");
     }
@@ -241,7 +253,7 @@ read_fixers(const struct restore *r, const struct writ_json *phase, struct writ_
         size_t replaced = 0;
         uint64_t id = 0;
         WRIT_TRY(read_pair(r, pair, &step, &agent));
-        WRIT_TRY(read_agent(r, agent, &replaced));
+        WRIT_TRY(read_slot(r, agent, &replaced));
         if (writ_correlation_read(writ_json_string(step), &id) &&
             !writ_is_ok(writ_idmap_put(ret, id, replaced))) {
             return exhausted(r);
@@ -267,15 +279,30 @@ restore_steps(const struct restore *r, const struct writ_json *phase)
     return restore_done(r, &fixers, &next, NULL);
 }
 
+/* The role of the present phase, which the snapshot names. */
+static bool
+find_phase(const struct writ_machine *m, struct writ_view name, size_t *ret)
+{
+    bool poll = m->graph->consensual && m->phase_index % 2 == 0;
+
+    if (poll) {
+        *ret = WRIT_CONSENSUAL_POLL;
+        return name.ptr != NULL && name.len == 0;
+    }
+    *ret = m->graph->consensual ? writ_shape_find(m->graph->shape, name)
+                                : m->graph->phases[m->phase_index];
+    return *ret < m->graph->shape->roles_n &&
+           writ_view_equal(m->graph->shape->roles[*ret].name, name);
+}
+
 static WRIT_RESULT
 restore_phase(const struct restore *r, const struct writ_json *phase)
 {
     const struct writ_json *list = NULL;
     struct writ_machine *m = r->m;
-    size_t role = m->graph->phases[m->phase_index];
+    size_t role = WRIT_GRAPH_NONE;
 
-    if (!writ_json_is(
-            writ_json_get(phase, WRIT_LIT("roleId")), m->graph->shape->roles[role].name)) {
+    if (!find_phase(m, writ_json_string(writ_json_get(phase, WRIT_LIT("roleId"))), &role)) {
         return refuse(r, "the phase is of another role than the shape has at its place");
     }
     writ_machine_phase_begin(m, role);
@@ -340,7 +367,7 @@ find_replaced(
     size_t at = writ_names_find(&waits->fixers, inner_id);
 
     *ret = WRIT_GRAPH_NONE;
-    return at < waits->fixers.n ? read_agent(r, waits->replaced[at], ret) : WRIT_DONE;
+    return at < waits->fixers.n ? read_slot(r, waits->replaced[at], ret) : WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -465,7 +492,7 @@ restore_status(const struct restore *r, const struct writ_json *snapshot)
 {
     const struct writ_json *status = writ_json_get(snapshot, WRIT_LIT("status"));
     struct writ_machine *m = r->m;
-    ptrdiff_t phases = (ptrdiff_t)m->graph->phases_n;
+    ptrdiff_t phases = (ptrdiff_t)writ_consensual_phases(m);
     int64_t index = 0;
 
     for (size_t at = WRIT_CREW_IDLE; at <= WRIT_CREW_ABORTED; at++) {
@@ -488,6 +515,18 @@ restore_status(const struct restore *r, const struct writ_json *snapshot)
     return WRIT_DONE;
 }
 
+static WRIT_RESULT
+restore_tasks(const struct restore *r, const struct writ_json *snapshot)
+{
+    struct writ_machine *m = r->m;
+
+    m->tasks_n = 1;
+    return m->graph->consensual && writ_json_is_true(snapshot, WRIT_LIT("tasksListed")) &&
+                   !writ_is_ok(writ_consensual_count(m))
+               ? exhausted(r)
+               : WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_snapshot_restore(
     struct writ_machine *m, const struct writ_json *snapshot, struct writ_crew_err *err)
@@ -502,10 +541,11 @@ writ_snapshot_restore(
         return writ_failure_set(
             err, WRIT_E_INVALID, WRIT_CREW_CREW_ID_MISMATCH, "the snapshot is of another crew");
     }
+    WRIT_TRY(read_value(&r, snapshot, "task", &m->task));
+    WRIT_TRY(restore_tasks(&r, snapshot));
     WRIT_TRY(restore_status(&r, snapshot));
     WRIT_TRY(restore_attempts(&r, snapshot));
     WRIT_TRY(read_value(&r, snapshot, "currentInput", &m->input));
-    WRIT_TRY(read_value(&r, snapshot, "task", &m->task));
     if ((m->status == WRIT_CREW_AWAITING_RESPONSES) !=
         (writ_json_type(phase) == WRIT_JSON_OBJECT)) {
         return refuse(&r, "a crew has a phase exactly while it awaits responses");

@@ -32,7 +32,8 @@ struct writ_scan {
     size_t n;                          /* faults found */
     const char *first;                 /* the kind and the place of the first */
     struct writ_view first_path;
-    struct writ_arena *arena; /* borrowed; strings are copied to it */
+    struct writ_arena *arena;                /* borrowed; strings are copied to it */
+    const struct writ_crew_engines *engines; /* whose names are modes too; may be NULL */
     struct writ_buf path;
     bool exhausted; /* memory ran out */
 };

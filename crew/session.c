@@ -254,6 +254,29 @@ writ_crew_session_request(struct writ_crew_session *session, struct writ_view fr
     return WRIT_DONE;
 }
 
+WRIT_RESULT
+writ_crew_session_act(struct writ_crew_session *session, struct writ_view correlation_id,
+    struct writ_view to, enum writ_crew_action action, bool *ret_allowed,
+    struct writ_crew_events *ret, struct writ_crew_err *err)
+{
+    bool allowed = false;
+    uint64_t id = 0;
+
+    WRIT_TRY(call_begin(session, err));
+    if (!writ_utf8_is_valid(to, NULL)) {
+        return writ_failure_set(
+            err, WRIT_E_INVALID, WRIT_CREW_MALFORMED, "the id of an agent is not UTF-8");
+    }
+    if (!writ_correlation_read(correlation_id, &id) ||
+        !writ_phase_act(session->machine, id, to, action, &allowed)) {
+        return writ_failure_set(
+            err, WRIT_E_ABSENT, WRIT_CREW_MALFORMED, "no step with this correlation id is open");
+    }
+    WRIT_TRY(writ_session_events(session, ret, err));
+    *ret_allowed = allowed;
+    return WRIT_DONE;
+}
+
 static void
 put_pending(struct writ_machine *m)
 {

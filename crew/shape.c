@@ -36,6 +36,7 @@ read_invited(struct writ_scan *scan, const struct writ_json *entry, struct writ_
     }
     if (consensus != NULL) {
         trial = writ_scan_begin(NULL, scan->arena); /* only its form matters */
+        trial.engines = scan->engines;
         writ_voting_scan(&trial, consensus, &voting);
         fits = writ_json_type(consensus) == WRIT_JSON_OBJECT && trial.n == 0;
         scan->exhausted |= trial.exhausted;
@@ -83,18 +84,19 @@ read_permissions(
             scan, value, writ_crew_action_name((enum writ_crew_action)action), NULL);
     }
     read_invite(scan, value, role);
-    writ_scan_bool(scan, value, "modify_structure", false);
+    role->modify_structure = writ_scan_bool(scan, value, "modify_structure", false);
     writ_scan_leave(scan, entered);
 }
 
 static void
-read_delegation(struct writ_scan *scan, const struct writ_json *object)
+read_delegation(
+    struct writ_scan *scan, const struct writ_json *object, struct writ_shape_role *role)
 {
     const struct writ_json *value =
         writ_scan_typed(scan, object, "delegation", WRIT_JSON_OBJECT, WRIT_SCAN_OPTIONAL);
     size_t entered = writ_scan_enter(scan, WRIT_LIT("delegation"));
 
-    writ_scan_whole(scan, value, "max_depth", 0, WRIT_SCAN_OPTIONAL);
+    role->delegation = writ_scan_whole(scan, value, "max_depth", 0, WRIT_SCAN_OPTIONAL) >= 0;
     writ_scan_leave(scan, entered);
 }
 
@@ -186,7 +188,7 @@ read_execution(struct writ_scan *scan, const struct writ_json *object, struct wr
     }
     role->checkpoints = writ_scan_texts(scan, value, "checkpoints", NULL);
     role->timeout_ms = writ_scan_whole(scan, value, "timeout_ms", 0, WRIT_SCAN_OPTIONAL);
-    writ_scan_bool(scan, value, "serial", false);
+    role->serial = writ_scan_bool(scan, value, "serial", false);
     read_memex(scan, value, role);
     writ_scan_leave(scan, entered);
 }
@@ -203,7 +205,7 @@ read_role(struct writ_scan *scan, const struct writ_json *value, struct writ_sha
     role->system_prompt = writ_scan_text(scan, value, "system_prompt", WRIT_SCAN_OPTIONAL);
     read_capabilities(scan, value, role);
     read_permissions(scan, value, role);
-    read_delegation(scan, value);
+    read_delegation(scan, value, role);
     role->amount = writ_scan_whole(scan, value, "amount", 0, WRIT_SCAN_OPTIONAL);
     role->max_allowed = writ_scan_whole(scan, value, "max_allowed", 1, WRIT_SCAN_OPTIONAL);
     read_activation(scan, value, role);
@@ -240,6 +242,7 @@ writ_shape_find(const struct writ_crew_shape *shape, struct writ_view name)
 static void
 read_shape(struct writ_scan *scan, const struct writ_json *value, struct writ_crew_shape *shape)
 {
+    static const char *const processes[] = {"sequential", "consensual", NULL};
     const struct writ_json *roles;
     size_t entered;
 
@@ -250,6 +253,8 @@ read_shape(struct writ_scan *scan, const struct writ_json *value, struct writ_cr
     writ_scan_version(scan, value);
     shape->name = writ_scan_text(scan, value, "name", WRIT_SCAN_NONEMPTY);
     writ_scan_text(scan, value, "description", WRIT_SCAN_OPTIONAL);
+    shape->consensual = writ_scan_word(scan, value, "process", processes) == 1;
+    shape->consensus = writ_scan_text(scan, value, "consensus", WRIT_SCAN_OPTIONAL);
     roles = writ_scan_typed(scan, value, "roles", WRIT_JSON_ARRAY, WRIT_SCAN_REQUIRED);
     entered = writ_scan_enter(scan, WRIT_LIT("roles"));
     if (roles != NULL && roles->count == 0) {
@@ -304,6 +309,14 @@ WRIT_RESULT
 writ_crew_shape_read(struct writ_view json, const struct writ_crew_limits *limits,
     struct writ_crew_findings *faults, struct writ_crew_shape **ret, struct writ_crew_err *err)
 {
+    return writ_crew_shape_read_with(json, NULL, limits, faults, ret, err);
+}
+
+WRIT_RESULT
+writ_crew_shape_read_with(struct writ_view json, const struct writ_crew_engines *engines,
+    const struct writ_crew_limits *limits, struct writ_crew_findings *faults,
+    struct writ_crew_shape **ret, struct writ_crew_err *err)
+{
     WRIT_AUTO(struct writ_crew_shape *, shape_freep) shape = writ_alloc(sizeof *shape);
     writ_auto_arena text = writ_value_arena(text_max(limits));
     const struct writ_json *value = NULL;
@@ -314,6 +327,7 @@ writ_crew_shape_read(struct writ_view json, const struct writ_crew_limits *limit
     }
     WRIT_TRY(writ_value_parse(json, text_max(limits), text, &value, err));
     scan = writ_scan_begin(faults, shape->arena);
+    scan.engines = engines;
     read_shape(&scan, value, shape);
     WRIT_TRY(writ_scan_end(&scan, err));
     *ret = WRIT_TAKE(shape);

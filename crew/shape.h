@@ -46,9 +46,10 @@ struct writ_shape_role {
     bool has_tools;
     struct writ_scan_texts tools;
     struct writ_view model;
-    struct writ_scan_texts lists[3]; /* by enum writ_crew_action */
-    struct writ_scan_texts invite;   /* the roles alone */
-    double amount, max_allowed;      /* -1: absent */
+    struct writ_scan_texts lists[3];           /* by enum writ_crew_action */
+    struct writ_scan_texts invite;             /* the roles alone; checked, without effect */
+    bool modify_structure, delegation, serial; /* given, and without effect */
+    double amount, max_allowed;                /* -1: absent */
     bool activation, activates[WRIT_SHAPE_REASONS_N];
     bool first_input, final_output;
     struct writ_view nested_crew; /* empty: none */
@@ -66,6 +67,8 @@ struct writ_shape_role {
 struct writ_crew_shape {
     struct writ_arena *arena;
     struct writ_view name;
+    bool consensual;            /* process: the agents choose who does a task */
+    struct writ_view consensus; /* the engine that elects; absent: ptr NULL */
     struct writ_shape_role *roles;
     size_t roles_n;
     struct writ_names names; /* of the roles */

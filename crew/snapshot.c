@@ -2,6 +2,7 @@
  * nestedPending, and among the fixer steps when they are fixers (deviations 7 and 7b). */
 #include "crew/snapshot.h"
 
+#include "crew/consensual.h"
 #include "crew/event.h"
 #include "crew/event_writer.h"
 
@@ -27,14 +28,14 @@ put_fixers(struct writ_write *w, const struct writ_machine *m)
         if (phase->steps[at].replaced != WRIT_GRAPH_NONE) {
             writ_write_array_begin(w);
             writ_event_writer_id(w, phase->steps[at].id);
-            put_fixer(w, writ_machine_agent(m, phase->steps[at].replaced));
+            put_fixer(w, writ_machine_slot(m, phase->steps[at].replaced));
         }
     }
     for (const struct writ_handle *handle = m->first; handle != NULL; handle = handle->next) {
         if (handle->phase == phase->serial && handle->replaced != WRIT_GRAPH_NONE) {
             writ_write_array_begin(w);
             writ_write_string(w, handle->inner->options.crew_id);
-            put_fixer(w, writ_machine_agent(m, handle->replaced));
+            put_fixer(w, writ_machine_slot(m, handle->replaced));
         }
     }
     writ_write_array_end(w);
@@ -61,9 +62,9 @@ put_outputs(struct writ_write *w, const struct writ_machine *m)
     for (size_t at = 0; at < m->phase.outputs_n; at++) {
         const struct writ_output *output = &m->phase.outputs[at];
         writ_write_array_begin(w);
-        writ_write_string(w, writ_machine_agent(m, output->slot));
+        writ_write_string(w, writ_machine_slot(m, output->slot));
         writ_write_object_begin(w);
-        writ_write_text(w, "agentId", writ_machine_agent(m, output->slot));
+        writ_write_text(w, "agentId", writ_machine_slot(m, output->slot));
         writ_write_flag(w, "fault", output->fault);
         writ_event_writer_value(w, "output", output->output);
         if (output->has_stalled) {
@@ -116,7 +117,8 @@ put_phase(struct writ_write *w, const struct writ_machine *m)
         }
     }
     writ_write_array_end(w);
-    writ_write_text(w, "roleId", writ_machine_role(m, m->phase.role));
+    writ_write_text(w, "roleId",
+        m->phase.role == WRIT_CONSENSUAL_POLL ? WRIT_LIT("") : writ_machine_role(m, m->phase.role));
     writ_write_name(w, WRIT_LIT("terminalSeen"));
     writ_write_array_begin(w);
     for (size_t at = 0; at < m->phase.seen_n; at++) {
@@ -193,6 +195,9 @@ put_snapshot(struct writ_machine *m, struct writ_buf *buf)
     writ_write_text(&w, "schema_version", WRIT_LIT("1.0"));
     writ_write_text(&w, "status", writ_view_str(writ_crew_status_name(m->status)));
     writ_event_writer_value(&w, "task", m->task);
+    if (m->graph->consensual) {
+        writ_write_flag(&w, "tasksListed", m->tasks_listed);
+    }
     writ_write_number(&w, "ts", writ_event_now(m));
     writ_write_object_end(&w);
     return writ_write_end(&w, NULL);

@@ -2,12 +2,11 @@
  * open. */
 #include "crew/voting.h"
 
+#include "crew/engines.h"
 #include "crew/value.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define ENGINE_PREFIX "engine:"
 
 const struct writ_crew_voting writ_voting_default = {
     .mode = WRIT_VOTING_FIRST_VALID,
@@ -44,8 +43,21 @@ refuse_unknown(struct writ_scan *scan, const struct writ_json *object)
     }
 }
 
+/* The name of an added engine; absent: the text names none. The prefix is an older spelling, and
+ * names an engine that the reader does not know too. */
+static struct writ_view
+engine_of(const struct writ_scan *scan, struct writ_view text)
+{
+    if (writ_view_has_prefix(text, WRIT_LIT(WRIT_ENGINES_PREFIX)) &&
+        text.len > sizeof WRIT_ENGINES_PREFIX - 1) {
+        return writ_view_sub(text, sizeof WRIT_ENGINES_PREFIX - 1, text.len);
+    }
+    return writ_engines_find(scan->engines, text) != NULL ? text : writ_view(NULL, 0);
+}
+
+/* The built-in modes come first: a plug-in does not change what an existing shape means. */
 static enum writ_voting_mode
-mode_of(struct writ_view text)
+mode_of(const struct writ_scan *scan, struct writ_view text)
 {
     static const char *const names[] = {
 #define MODE_NAME(name, text, function, what) [WRIT_VOTING_##name] = (text),
@@ -58,19 +70,17 @@ mode_of(struct writ_view text)
             return (enum writ_voting_mode)mode;
         }
     }
-    return writ_view_has_prefix(text, WRIT_LIT(ENGINE_PREFIX)) &&
-                   text.len > sizeof ENGINE_PREFIX - 1
-               ? WRIT_VOTING_ENGINE
-               : WRIT_VOTING_NONE;
+    return engine_of(scan, text).ptr != NULL ? WRIT_VOTING_ENGINE : WRIT_VOTING_NONE;
 }
 
 static void
-set_mode(struct writ_crew_voting *voting, enum writ_voting_mode mode, struct writ_view text)
+set_mode(const struct writ_scan *scan, struct writ_crew_voting *voting, enum writ_voting_mode mode,
+    struct writ_view text)
 {
     voting->mode = mode;
     voting->mode_text = text;
     if (mode == WRIT_VOTING_ENGINE) {
-        voting->engine = writ_view_sub(text, sizeof ENGINE_PREFIX - 1, text.len);
+        voting->engine = engine_of(scan, text);
     }
     if (mode == WRIT_VOTING_REVIEW) {
         voting->threshold = (struct writ_rational){2, 3};
@@ -82,14 +92,14 @@ static void
 scan_mode(struct writ_scan *scan, const struct writ_json *object, struct writ_crew_voting *voting)
 {
     const struct writ_json *value = writ_json_get(object, WRIT_LIT("mode"));
-    enum writ_voting_mode mode = mode_of(writ_json_string(value));
+    enum writ_voting_mode mode = mode_of(scan, writ_json_string(value));
 
     if (value == NULL) {
-        set_mode(voting, WRIT_VOTING_WEIGHTED, WRIT_LIT("weighted_consensus"));
+        set_mode(scan, voting, WRIT_VOTING_WEIGHTED, WRIT_LIT("weighted_consensus"));
     } else if (mode == WRIT_VOTING_NONE) {
         writ_scan_fault_at(scan, "mode", WRIT_SCAN_VALUE);
     } else {
-        set_mode(voting, mode, writ_scan_copy(scan, writ_json_string(value)));
+        set_mode(scan, voting, mode, writ_scan_copy(scan, writ_json_string(value)));
     }
 }
 
@@ -277,6 +287,13 @@ WRIT_RESULT
 writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
     struct writ_crew_voting **ret, struct writ_crew_err *err)
 {
+    return writ_crew_voting_read_with(json, NULL, faults, ret, err);
+}
+
+WRIT_RESULT
+writ_crew_voting_read_with(struct writ_view json, const struct writ_crew_engines *engines,
+    struct writ_crew_findings *faults, struct writ_crew_voting **ret, struct writ_crew_err *err)
+{
     WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = writ_alloc(sizeof *voting);
     struct writ_arena *arena = writ_value_arena(WRIT_CREW_VOTING_MAX);
     const struct writ_json *value = NULL;
@@ -289,13 +306,14 @@ writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
     voting->own = arena;
     WRIT_TRY(writ_value_parse(json, WRIT_CREW_VOTING_MAX, arena, &value, err));
     scan = writ_scan_begin(faults, arena);
+    scan.engines = engines;
     if (writ_json_type(value) == WRIT_JSON_OBJECT) {
         writ_voting_scan(&scan, value, voting);
         voting->own = arena;
-    } else if (mode_of(writ_json_string(value)) != WRIT_VOTING_NONE) {
+    } else if (mode_of(&scan, writ_json_string(value)) != WRIT_VOTING_NONE) {
         *voting = writ_voting_default;
         voting->own = arena;
-        set_mode(voting, mode_of(writ_json_string(value)),
+        set_mode(&scan, voting, mode_of(&scan, writ_json_string(value)),
             writ_scan_copy(&scan, writ_json_string(value)));
     } else {
         writ_scan_fault(&scan, WRIT_SCAN_VALUE);

@@ -24,7 +24,7 @@ struct writ_voting_weight {
 struct writ_crew_voting {
     enum writ_voting_mode mode;
     struct writ_view mode_text; /* as written */
-    struct writ_view engine;    /* of "engine:<name>" */
+    struct writ_view engine;    /* the name of an added one */
     struct writ_view weight_function;
     struct writ_rational threshold;
     double threshold_number; /* as the public library compares it; negative: written as "a/b" */

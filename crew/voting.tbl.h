@@ -15,7 +15,7 @@
     X(BEST_OF_N,   "best_of_n",   writ_count_best,     "the output with the highest score")        \
     X(REVIEW,      "review",      writ_count_review,   "approve, reject and modify, by threshold") \
     X(BORDA,       "borda",       writ_count_borda,    "Constrained Hybrid Borda over rankings")   \
-    X(ENGINE,      "engine:",     writ_count_engine,   "the engine whose name follows")
+    X(ENGINE,      "engine:",     writ_count_engine,   "the engine whose name follows; its name alone is the same")
 /* clang-format on */
 
 #endif

@@ -61,8 +61,8 @@ read_entry(const struct writ_json *vote, struct entries *to, struct writ_err *er
 
 /* The voting object: the given members, and the mode. */
 static WRIT_RESULT
-read_voting(const struct writ_json *given, struct writ_view mode, struct writ_crew_voting **ret,
-    struct writ_err *err)
+read_voting(const struct writ_json *given, struct writ_view mode,
+    const struct writ_crew_engines *engines, struct writ_crew_voting **ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(TEXT_MAX);
     struct writ_write w = writ_write_to(&text);
@@ -84,7 +84,7 @@ read_voting(const struct writ_json *given, struct writ_view mode, struct writ_cr
     writ_write_object_end(&w);
     read = writ_write_end(&w, err);
     if (writ_is_ok(read)) {
-        read = writ_crew_voting_read(writ_buf_view(&text), faults, ret, &below);
+        read = writ_crew_voting_read_with(writ_buf_view(&text), engines, faults, ret, &below);
         if (!writ_is_ok(read) && faults != NULL && writ_crew_findings_count(faults) > 0) {
             const struct writ_crew_finding *first = writ_crew_findings_at(faults, 0);
             WRIT_IGNORE(writ_fail(err, read.code, "voting" WRIT_VIEW_FMT ": %s",
@@ -125,7 +125,7 @@ count_votes(const struct writ_json *ballots, const struct writ_json *votes, stru
     {
         WRIT_TRY(read_entry(vote, &entries, err));
     }
-    WRIT_TRY(read_voting(writ_json_get(ballots, WRIT_LIT("voting")), mode, &voting, err));
+    WRIT_TRY(read_voting(writ_json_get(ballots, WRIT_LIT("voting")), mode, engines, &voting, err));
     counted =
         writ_crew_vote(voting, engines, entries.list, entries.n, (size_t)voters, &verdict, &below);
     writ_crew_voting_free(voting);

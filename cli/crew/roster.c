@@ -129,12 +129,13 @@ keep_text(struct writ_buf *to, struct writ_view text, struct writ_err *err)
 }
 
 static WRIT_RESULT
-parse_shape(
-    const char *name, struct writ_view text, struct writ_crew_shape **ret, struct writ_err *err)
+parse_shape(const struct writ_roster *roster, const char *name, struct writ_view text,
+    struct writ_crew_shape **ret, struct writ_err *err)
 {
     struct writ_crew_findings *faults = writ_crew_findings_new();
     struct writ_crew_err below = {0};
-    writ_result result = writ_crew_shape_read(text, NULL, faults, ret, &below);
+    writ_result result =
+        writ_crew_shape_read_with(text, roster->engines, NULL, faults, ret, &below);
 
     if (!writ_is_ok(result)) {
         result = refuse_file(name, result, faults, &below, err);
@@ -148,7 +149,7 @@ writ_roster_shape(
     struct writ_roster *roster, const char *name, struct writ_view text, struct writ_err *err)
 {
     WRIT_TRY(keep_text(&roster->shape_text, text, err));
-    return parse_shape(name, text, &roster->shape, err);
+    return parse_shape(roster, name, text, &roster->shape, err);
 }
 
 /* An agents file that leaves all choices to the shape. */
@@ -195,7 +196,7 @@ writ_roster_nest(struct writ_roster *roster, struct writ_view key, const char *n
     *nested = (struct writ_roster_nested){0};
     WRIT_TRY(keep_text(&nested->key, key, err));
     WRIT_TRY(keep_text(&nested->text, text, err));
-    return parse_shape(name, text, &nested->shape, err);
+    return parse_shape(roster, name, text, &nested->shape, err);
 }
 
 /* ---- files */

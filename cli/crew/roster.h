@@ -42,7 +42,8 @@ void writ_roster_wipe(struct writ_roster *roster);
 WRIT_RESULT writ_roster_engines(
     struct writ_roster *roster, struct writ_view folder, struct writ_err *err);
 
-/** The shape; `name` is for messages. WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM. */
+/** The shape, after the engines; `name` is for messages. WRIT_E_PARSE, WRIT_E_INVALID,
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_roster_shape(
     struct writ_roster *roster, const char *name, struct writ_view text, struct writ_err *err);
 

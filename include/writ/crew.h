@@ -154,6 +154,10 @@ struct writ_crew_engines;
  */
 WRIT_RESULT writ_crew_shape_read(struct writ_view json, const struct writ_crew_limits *limits,
     struct writ_crew_findings *faults, struct writ_crew_shape **ret, struct writ_crew_err *err);
+/** As writ_crew_shape_read, where the names of these engines are modes of voting too. */
+WRIT_RESULT writ_crew_shape_read_with(struct writ_view json,
+    const struct writ_crew_engines *engines, const struct writ_crew_limits *limits,
+    struct writ_crew_findings *faults, struct writ_crew_shape **ret, struct writ_crew_err *err);
 void writ_crew_shape_free(struct writ_crew_shape *shape);
 /** Borrowed until the shape is freed. */
 struct writ_view writ_crew_shape_name(const struct writ_crew_shape *shape);
@@ -176,6 +180,11 @@ WRIT_RESULT writ_crew_shape_lint(const struct writ_crew_shape *shape,
     const struct writ_crew_engines *engines, struct writ_crew_findings *errors,
     struct writ_crew_findings *warnings);
 
+/** Finds the members of a shape that are read and have no effect (code "no_effect"). WRIT_OK, also
+ * with findings; WRIT_E_NOMEM. */
+WRIT_RESULT writ_crew_shape_doubts(
+    const struct writ_crew_shape *shape, struct writ_crew_findings *warnings);
+
 /** A shape that other shapes may nest under this key. */
 struct writ_crew_registered {
     struct writ_view key;
@@ -190,6 +199,8 @@ struct writ_crew_plan {
     size_t registry_n;
     const struct writ_crew_engines *engines; /* NULL: the built-in ones */
     const struct writ_crew_limits *limits;   /* NULL: the defaults */
+    bool consensual;                         /* whatever the shape says */
+    struct writ_view consensus;              /* the engine that elects; absent: as the shape says */
 };
 
 /**
@@ -200,7 +211,8 @@ struct writ_crew_plan {
  *
  * @return WRIT_OK
  *         WRIT_E_INVALID  err->error is one of NAME_MISMATCH, CYCLIC_NESTED_CREW, LINT_FAILED,
- *                         UNKNOWN_ROLE, UNKNOWN_NESTED_CREW, EXCEEDS_MAX_ALLOWED
+ *                         UNKNOWN_ROLE, UNKNOWN_NESTED_CREW, EXCEEDS_MAX_ALLOWED; in a consensual
+ *                         crew also DUPLICATE_ROLE, UNKNOWN_ENGINE
  *         WRIT_E_LIMIT, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_crew_graph_build(
@@ -279,6 +291,10 @@ struct writ_crew_voting;
  * `faults`), WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_voting_read(struct writ_view json, struct writ_crew_findings *faults,
     struct writ_crew_voting **ret, struct writ_crew_err *err);
+/** As writ_crew_voting_read, where the names of these engines are modes too. */
+WRIT_RESULT writ_crew_voting_read_with(struct writ_view json,
+    const struct writ_crew_engines *engines, struct writ_crew_findings *faults,
+    struct writ_crew_voting **ret, struct writ_crew_err *err);
 void writ_crew_voting_free(struct writ_crew_voting *voting);
 
 /** The result of a vote. Zero-initialise; wipe to free. */
@@ -346,7 +362,7 @@ struct writ_crew_tally {
  * needs, so that a plug-in links nothing. */
 struct writ_crew_engine {
     uint32_t abi;     /* WRIT_CREW_ENGINE_ABI */
-    const char *name; /* shapes say "engine:<name>": letters, digits, '_', '-' and '.' */
+    const char *name; /* a mode of voting: letters, digits, '_', '-' and '.' */
     const char *about;
     /** Counts. Calls tally->ballot or tally->candidate; neither means no value. Returns 0; another
      * value means that it refuses these ballots, with the reason in the explanation.
@@ -375,8 +391,9 @@ struct writ_crew_ranking {
 /**
  * Elects one of the candidates.
  *
- * @param engine      "majority" (first places; tie: the earliest candidate), "borda", or the name
- *                    of an added engine
+ * @param engine      "majority" (first places; tie: the earliest candidate), "borda" (tie: by
+ *                    name), "first_valid", "unanimous", "weighted_consensus" (of the first places),
+ *                    or the name of an added engine
  * @param candidates  in the order in which `majority` decides ties
  * @param ret         index of the winner; written only on success
  * @param why         NULL, or gets the explanation; wipe it
@@ -407,7 +424,8 @@ WRIT_RESULT writ_crew_prompt_parse(
     struct writ_view answer, const struct writ_view *options, size_t n, size_t *ret);
 
 /**
- * Chooses the handler of a task: every agent ranks the others, and comes last itself.
+ * Chooses the handler of a task: every agent ranks the others, and comes last itself. A tie goes to
+ * the earliest of `roles`, with borda too.
  *
  * @param roles    of the agents, all different
  * @param answers  the answer of each agent to the prompt with the others, in the same order;
@@ -545,9 +563,11 @@ WRIT_RESULT writ_crew_session_deliver(struct writ_crew_session *session, struct 
 WRIT_RESULT writ_crew_session_tick(struct writ_crew_session *session, double now,
     struct writ_crew_events *ret, struct writ_crew_err *err);
 
+/** Why a crew ended before its last phase. */
 enum writ_crew_abort {
     WRIT_CREW_CANCELLED,
     WRIT_CREW_TIMEOUT,
+    WRIT_CREW_UNDECIDED, /* a consensual crew elected no candidate */
 };
 
 /** Ends a session that has not ended. */
@@ -559,6 +579,13 @@ WRIT_RESULT writ_crew_session_cancel(struct writ_crew_session *session, enum wri
 WRIT_RESULT writ_crew_session_request(struct writ_crew_session *session, struct writ_view from,
     struct writ_view to, enum writ_crew_action action, bool *ret_allowed,
     struct writ_crew_events *ret, struct writ_crew_err *err);
+
+/** As writ_crew_session_request, by the agent of an open step, in a nested crew too: who answers
+ * for the step speaks for its agent and for no other. WRIT_E_ABSENT: no step with this id is open.
+ */
+WRIT_RESULT writ_crew_session_act(struct writ_crew_session *session,
+    struct writ_view correlation_id, struct writ_view to, enum writ_crew_action action,
+    bool *ret_allowed, struct writ_crew_events *ret, struct writ_crew_err *err);
 
 /** The requests without an answer, as canonical objects. */
 WRIT_RESULT writ_crew_session_pending(

@@ -630,10 +630,8 @@ export class Session {
     if (this.graph.allows(from, to, action)) return true;
     this.emit('permission.denied', { from, to, action });
     const role = this.graph.roleOf(from);
-    if (role) {
-      this.hook(role, 'on_permission_denied', { agent: from });
-      this.fix(from, 'permission_denied');
-    }
+    if (role) this.hook(role, 'on_permission_denied', { agent: from });
+    this.fix(from, 'permission_denied');
     return false;
   }
 
