@@ -1,4 +1,7 @@
-/* A memory that agents share: insights with tags, segment and importance. */
+/* A memory that agents share: insights with tags, segment and importance. An insight never changes
+ * and is never removed, so that its number stays its place. */
+#include "crew/pool.h"
+
 #include "base/utf8.h"
 #include "crew/names.h"
 #include "crew/value.h"
@@ -10,16 +13,25 @@
 
 /** An insight, all of it in the arena of the pool. */
 struct insight {
-    struct writ_view agent_id, content, segment, metadata;
-    struct writ_view *tags;
+    struct writ_view agent_id, content, segment, metadata, key;
+    const struct writ_view *tags;
     size_t tags_n;
     double importance;
+};
+
+/** What an agent wants to learn of; all of it in the arena of the pool. */
+struct subscription {
+    struct writ_view agent_id;
+    struct writ_crew_filter filter;
 };
 
 struct writ_crew_pool {
     struct writ_arena *arena;
     struct insight *list;
     size_t n, cap, max;
+    size_t bytes; /* of the insights */
+    struct subscription *subscriptions;
+    size_t subscriptions_n, subscriptions_cap;
 };
 
 struct writ_crew_pool *
@@ -43,6 +55,7 @@ writ_crew_pool_free(struct writ_crew_pool *pool)
     if (pool != NULL) {
         writ_arena_free(pool->arena);
         writ_free(pool->list);
+        writ_free(pool->subscriptions);
         writ_free(pool);
     }
 }
@@ -59,9 +72,9 @@ copy(struct writ_crew_pool *pool, struct writ_view text, struct writ_view *ret)
 static bool
 is_utf8(const struct writ_crew_insight *insight)
 {
-    bool good = writ_utf8_is_valid(insight->agent_id, NULL) &&
-                writ_utf8_is_valid(insight->content, NULL) &&
-                writ_utf8_is_valid(insight->segment, NULL);
+    bool good =
+        writ_utf8_is_valid(insight->agent_id, NULL) && writ_utf8_is_valid(insight->content, NULL) &&
+        writ_utf8_is_valid(insight->segment, NULL) && writ_utf8_is_valid(insight->key, NULL);
 
     for (size_t at = 0; good && at < insight->tags_n; at++) {
         good = writ_utf8_is_valid(insight->tags[at], NULL);
@@ -70,21 +83,59 @@ is_utf8(const struct writ_crew_insight *insight)
 }
 
 static bool
-copy_insight(struct writ_crew_pool *pool, const struct writ_crew_insight *from, struct insight *ret)
+copy_list(struct writ_crew_pool *pool, const struct writ_view *list, size_t n,
+    const struct writ_view **ret)
 {
-    ret->tags = writ_arena_get(pool->arena, (from->tags_n + 1) * sizeof *ret->tags);
-    if (ret->tags == NULL) {
-        return false;
-    }
-    for (size_t at = 0; at < from->tags_n; at++) {
-        if (!copy(pool, from->tags[at], &ret->tags[at])) {
+    struct writ_view *copied = writ_arena_get(pool->arena, (n + 1) * sizeof *copied);
+
+    for (size_t at = 0; copied != NULL && at < n; at++) {
+        if (!copy(pool, list[at], &copied[at])) {
             return false;
         }
     }
+    *ret = copied;
+    return copied != NULL;
+}
+
+static bool
+copy_insight(struct writ_crew_pool *pool, const struct writ_crew_insight *from, struct insight *ret)
+{
     ret->tags_n = from->tags_n;
     ret->importance = from->importance;
-    return copy(pool, from->agent_id, &ret->agent_id) && copy(pool, from->content, &ret->content) &&
-           copy(pool, from->segment, &ret->segment);
+    return copy_list(pool, from->tags, from->tags_n, &ret->tags) &&
+           copy(pool, from->agent_id, &ret->agent_id) && copy(pool, from->content, &ret->content) &&
+           copy(pool, from->segment, &ret->segment) && copy(pool, from->key, &ret->key);
+}
+
+static size_t
+size_of(const struct writ_crew_insight *insight, struct writ_view metadata)
+{
+    size_t size = sizeof(struct insight) + insight->agent_id.len + insight->content.len +
+                  insight->segment.len + insight->key.len + metadata.len;
+
+    for (size_t at = 0; at < insight->tags_n; at++) {
+        size += sizeof(struct writ_view) + insight->tags[at].len;
+    }
+    return size;
+}
+
+size_t
+writ_pool_find(const struct writ_crew_pool *pool, struct writ_view agent_id, struct writ_view key)
+{
+    size_t at = key.ptr != NULL ? 0 : pool->n;
+
+    while (at < pool->n &&
+           !(pool->list[at].key.ptr != NULL && writ_view_equal(pool->list[at].key, key) &&
+               writ_view_equal(pool->list[at].agent_id, agent_id))) {
+        at++;
+    }
+    return at;
+}
+
+size_t
+writ_pool_count(const struct writ_crew_pool *pool)
+{
+    return pool->n;
 }
 
 WRIT_RESULT
@@ -97,6 +148,9 @@ writ_crew_pool_add(
     if (!__builtin_isfinite(insight->importance)) {
         return writ_failure_set(
             err, WRIT_E_INVALID, WRIT_CREW_NON_FINITE, "the importance is not a finite number");
+    }
+    if (writ_pool_find(pool, insight->agent_id, insight->key) < pool->n) {
+        return WRIT_DONE;
     }
     if (pool->n >= pool->max) {
         return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
@@ -117,11 +171,16 @@ writ_crew_pool_add(
         }
         WRIT_TRY(read);
     }
+    if (size_of(insight, writ_crew_value_text(metadata)) > WRIT_CREW_POOL_BYTES_MAX - pool->bytes) {
+        return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "the insights of the pool would have more than %d bytes", WRIT_CREW_POOL_BYTES_MAX);
+    }
     if (!writ_is_ok(writ_vec_room(&pool->list, &pool->cap, pool->n, sizeof *pool->list)) ||
         !copy_insight(pool, insight, &added) ||
         !copy(pool, writ_crew_value_text(metadata), &added.metadata)) {
         return writ_failure_memory(err);
     }
+    pool->bytes += size_of(insight, added.metadata);
     pool->list[pool->n++] = added;
     return WRIT_DONE;
 }
@@ -201,15 +260,13 @@ put_insight(struct writ_write *w, const struct insight *insight)
 }
 
 WRIT_RESULT
-writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_filter *filter,
-    struct writ_crew_value **ret)
+writ_pool_write(const struct writ_crew_pool *pool, const struct writ_crew_filter *filter,
+    size_t bytes_max, struct writ_write *w, size_t *ret_more)
 {
     writ_auto_arena arena = writ_arena_new(SIZE_MAX);
-    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
-    struct writ_write w = writ_write_to(&buf);
     const struct insight **found =
         arena != NULL ? writ_arena_get(arena, (pool->n + 1) * sizeof *found) : NULL;
-    size_t n = 0;
+    size_t n = 0, shown = 0, all, from = w->buf->len;
 
     if (found == NULL) {
         return (writ_result){WRIT_E_NOMEM};
@@ -220,15 +277,121 @@ writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_fi
         }
     }
     qsort(found, n, sizeof *found, compare_insights);
+    all = n;
     n = filter->limit > 0 && filter->limit < n ? filter->limit : n;
-    w.sorted = true;
-    writ_write_array_begin(&w);
-    for (size_t at = 0; at < n; at++) {
-        put_insight(&w, found[at]);
+    writ_write_array_begin(w);
+    while (shown < n && w->buf->len - from < bytes_max) {
+        put_insight(w, found[shown++]);
     }
-    writ_write_array_end(&w);
+    writ_write_array_end(w);
+    *ret_more = all - shown;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_crew_pool_read(const struct writ_crew_pool *pool, const struct writ_crew_filter *filter,
+    struct writ_crew_value **ret)
+{
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+    struct writ_write w = writ_write_to(&buf);
+    size_t more = 0;
+
+    w.sorted = true;
+    WRIT_TRY(writ_pool_write(pool, filter, SIZE_MAX, &w, &more));
     WRIT_TRY(writ_write_end(&w, NULL));
     return writ_value_of_text(writ_buf_view(&buf), ret);
+}
+
+/* ---- subscriptions */
+
+static bool
+copy_filter(
+    struct writ_crew_pool *pool, const struct writ_crew_filter *from, struct writ_crew_filter *ret)
+{
+    *ret = *from;
+    return copy_list(pool, from->any_tags, from->any_tags_n, &ret->any_tags) &&
+           copy_list(pool, from->all_tags, from->all_tags_n, &ret->all_tags) &&
+           copy(pool, from->segment, &ret->segment) && copy(pool, from->agent_id, &ret->agent_id) &&
+           copy(pool, from->not_agent, &ret->not_agent);
+}
+
+WRIT_RESULT
+writ_pool_subscribe(struct writ_crew_pool *pool, struct writ_view agent_id,
+    const struct writ_crew_filter *filter, struct writ_crew_err *err)
+{
+    struct subscription added;
+
+    if (pool->subscriptions_n >= WRIT_CREW_SUBSCRIBED_MAX) {
+        return writ_failure_set(err, WRIT_E_LIMIT, WRIT_CREW_LIMIT_EXCEEDED,
+            "the pool has its %d subscriptions", WRIT_CREW_SUBSCRIBED_MAX);
+    }
+    if (!writ_is_ok(writ_vec_room(&pool->subscriptions, &pool->subscriptions_cap,
+            pool->subscriptions_n, sizeof *pool->subscriptions)) ||
+        !copy(pool, agent_id, &added.agent_id) || !copy_filter(pool, filter, &added.filter)) {
+        return writ_failure_memory(err);
+    }
+    pool->subscriptions[pool->subscriptions_n++] = added;
+    return WRIT_DONE;
+}
+
+void
+writ_pool_unsubscribe(struct writ_crew_pool *pool, struct writ_view agent_id)
+{
+    size_t kept = 0;
+
+    for (size_t at = 0; at < pool->subscriptions_n; at++) {
+        if (!writ_view_equal(pool->subscriptions[at].agent_id, agent_id)) {
+            pool->subscriptions[kept++] = pool->subscriptions[at];
+        }
+    }
+    pool->subscriptions_n = kept;
+}
+
+size_t
+writ_pool_subscriptions(const struct writ_crew_pool *pool, struct writ_view agent_id)
+{
+    size_t n = 0;
+
+    for (size_t at = 0; at < pool->subscriptions_n; at++) {
+        n += writ_view_equal(pool->subscriptions[at].agent_id, agent_id);
+    }
+    return n;
+}
+
+/* Whether the subscription is the first of its agent that wants the insight. */
+static bool
+is_first(const struct writ_crew_pool *pool, size_t at, const struct insight *insight)
+{
+    const struct subscription *wanted = &pool->subscriptions[at];
+
+    for (size_t before = 0; before < at; before++) {
+        const struct subscription *other = &pool->subscriptions[before];
+        if (writ_view_equal(other->agent_id, wanted->agent_id) && fits(insight, &other->filter)) {
+            return false;
+        }
+    }
+    return fits(insight, &wanted->filter) && !writ_view_equal(wanted->agent_id, insight->agent_id);
+}
+
+WRIT_RESULT
+writ_pool_notify(const struct writ_crew_pool *pool, const struct writ_crew_pool_reader *reader)
+{
+    const struct insight *insight = &pool->list[pool->n - 1];
+    writ_auto_buf buf = writ_buf_make(SIZE_MAX);
+    struct writ_write w = writ_write_to(&buf);
+
+    if (pool->subscriptions_n == 0 || reader == NULL) {
+        return WRIT_DONE;
+    }
+    w.sorted = true;
+    put_insight(&w, insight);
+    WRIT_TRY(writ_write_end(&w, NULL));
+    for (size_t at = 0; at < pool->subscriptions_n; at++) {
+        if (is_first(pool, at, insight)) {
+            reader->take(reader->user, pool->subscriptions[at].agent_id, writ_buf_view(&buf));
+        }
+    }
+    return WRIT_DONE;
 }
 
 /* ---- statistics */

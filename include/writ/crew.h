@@ -131,6 +131,10 @@ extern const struct writ_crew_limits writ_crew_limits_default;
 #define WRIT_CREW_ITEMS_MAX       100000     /* items of the reference memory, at most */
 #define WRIT_CREW_ITEM_MAX        (4 << 20)  /* bytes of an item; a larger one is not added */
 #define WRIT_CREW_TAGS_MAX        1000       /* tags of an insight */
+#define WRIT_CREW_POOL_BYTES_MAX  (64 << 20) /* bytes of all insights of a pool */
+#define WRIT_CREW_FOUND_MAX       1000       /* insights in an answer of a pool */
+#define WRIT_CREW_FOUND_BYTES_MAX (1 << 20)  /* bytes of them; the rest is counted as `more` */
+#define WRIT_CREW_SUBSCRIBED_MAX  1000       /* subscriptions of a pool */
 
 /* ---- shapes and agents */
 
@@ -649,6 +653,8 @@ struct writ_crew_insight {
     const struct writ_view *tags;
     size_t tags_n;
     double importance; /* finite */
+    struct writ_view
+        key; /* absent: none; an agent adds one insight of a key, whatever it repeats */
 };
 
 /** Which insights to read. Zeroed: all of them. */
@@ -670,8 +676,9 @@ struct writ_crew_pool;
 struct writ_crew_pool *writ_crew_pool_new(size_t max);
 void writ_crew_pool_free(struct writ_crew_pool *pool);
 
-/** WRIT_E_INVALID (metadata that is not JSON, text that is not UTF-8, an importance that is not
- * finite), WRIT_E_LIMIT (the pool is full, too many tags, too long metadata), WRIT_E_NOMEM. */
+/** Adds an insight, unless the agent has added one with its key. WRIT_E_INVALID (metadata that is
+ * not JSON, text that is not UTF-8, an importance that is not finite), WRIT_E_LIMIT (the pool is
+ * full, too many tags, too long metadata), WRIT_E_NOMEM. */
 WRIT_RESULT writ_crew_pool_add(struct writ_crew_pool *pool, const struct writ_crew_insight *insight,
     struct writ_crew_err *err);
 
@@ -686,7 +693,46 @@ WRIT_RESULT writ_crew_pool_read(const struct writ_crew_pool *pool,
 WRIT_RESULT writ_crew_pool_statistics(
     const struct writ_crew_pool *pool, struct writ_crew_value **ret);
 
+/** Takes an insight, in the form of writ_crew_pool_read, for an agent that subscribed to it. Both
+ * borrowed for the call. */
+struct writ_crew_pool_reader {
+    void (*take)(void *user, struct writ_view agent_id, struct writ_view insight);
+    void *user;
+};
+
+/**
+ * Does what an agent requests in JSON, so that a process or a hook can use the pool. The caller has
+ * authenticated the agent.
+ *
+ *   {"type":"pool.put","content":TEXT,"tags"?:[...],"segment"?,"importance"?:0.5,"metadata"?,"key"?}
+ *       gives {"added":true,"insight":its number}, counted from 1
+ *   {"type":"pool.search","anyTags"?,"allTags"?,"segment"?,"agentId"?,"notAgent"?,"importance"?: at
+ *       least,"limit"?:100} gives {"insights":[...],"more": how many were left out}
+ *   {"type":"pool.statistics"} gives {"statistics":{...}}
+ *   {"type":"pool.subscribe", members of a search without limit} gives {"subscriptions":n}
+ *   {"type":"pool.unsubscribe"} ends those of the agent
+ *
+ * The members correlationId and id are the caller's; an unknown one is refused, because a misspelt
+ * filter would find everything.
+ *
+ * @param agent_id  the agent, which an insight is credited to
+ * @param request   a JSON object; borrowed for the call
+ * @param reader    gets what a put adds, for each other agent that subscribed; may be NULL
+ * @param ret       new; written only on success
+ *
+ * @return WRIT_OK
+ *         WRIT_E_PARSE    not JSON
+ *         WRIT_E_INVALID  a type, a member or a value that is not one of these (SCHEMA)
+ *         WRIT_E_LIMIT    as writ_crew_pool_add; too many subscriptions
+ *         WRIT_E_NOMEM
+ *         After a failure, but WRIT_E_NOMEM, the pool is as before.
+ */
+WRIT_RESULT writ_crew_pool_request(struct writ_crew_pool *pool, struct writ_view agent_id,
+    struct writ_view request, const struct writ_crew_pool_reader *reader,
+    struct writ_crew_value **ret, struct writ_crew_err *err);
+
 #pragma GCC visibility pop
+
 #ifdef __cplusplus
 }
 #endif

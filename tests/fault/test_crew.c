@@ -339,8 +339,8 @@ static writ_result
 share_insights(struct writ_buf *out)
 {
     const struct writ_view tags[] = {WRIT_LIT("x"), WRIT_LIT("y")};
-    const struct writ_crew_insight insight = {
-        WRIT_LIT("a-1"), WRIT_LIT("found"), WRIT_LIT("s"), WRIT_LIT("{\"m\":[1]}"), tags, 2, 0.5};
+    const struct writ_crew_insight insight = {WRIT_LIT("a-1"), WRIT_LIT("found"), WRIT_LIT("s"),
+        WRIT_LIT("{\"m\":[1]}"), tags, 2, 0.5, {NULL, 0}};
     const struct writ_crew_filter filter = {.any_tags = tags, .any_tags_n = 1};
     struct writ_crew_pool *pool = writ_crew_pool_new(10);
     struct writ_crew_value *read = NULL, *statistics = NULL;
@@ -463,6 +463,38 @@ run_session(struct writ_buf *out)
     return result;
 }
 
+/* What agents request from a pool, with a subscriber. */
+static void
+take_insight(void *user, struct writ_view agent_id, struct writ_view insight)
+{
+    put(user, agent_id);
+    put(user, insight);
+}
+
+static writ_result
+request_pool(struct writ_buf *out)
+{
+    static const char *const requests[] = {
+        "{\"type\":\"pool.subscribe\",\"anyTags\":[\"t\"],\"segment\":\"s\"}",
+        "{\"type\":\"pool.put\",\"content\":\"c\",\"tags\":[\"t\"],\"segment\":\"s\",\"key\":\"k\","
+        "\"metadata\":{\"m\":1}}",
+        "{\"type\":\"pool.search\",\"allTags\":[\"t\"]}", "{\"type\":\"pool.statistics\"}"};
+    struct writ_crew_pool *pool = writ_crew_pool_new(10);
+    const struct writ_crew_pool_reader reader = {take_insight, out};
+    writ_result result = {pool != NULL ? WRIT_OK : WRIT_E_NOMEM};
+
+    for (size_t at = 0; writ_is_ok(result) && at < sizeof requests / sizeof *requests; at++) {
+        struct writ_crew_value *answer = NULL;
+        result = writ_crew_pool_request(pool, at == 0 ? WRIT_LIT("b") : WRIT_LIT("a"),
+            writ_view_str(requests[at]), &reader, &answer, NULL);
+        if (writ_is_ok(result)) {
+            put_value(out, answer);
+        }
+    }
+    writ_crew_pool_free(pool);
+    return result;
+}
+
 /* ---- all of them */
 
 static const struct {
@@ -480,6 +512,7 @@ static const struct {
     {"the memory", remember},
     {"checkpoints", keep_checkpoints},
     {"a pool", share_insights},
+    {"requests to a pool", request_pool},
     {"a session", run_session},
 };
 
