@@ -245,6 +245,7 @@ writ_event_poll(struct writ_machine *m, const struct writ_crew_value *task)
             &w, writ_machine_role(m, m->graph->agents[m->graph->candidates[at]].role));
     }
     writ_write_array_end(&w);
+    writ_write_text(&w, "crewId", m->options.crew_id);
     writ_write_text(&w, "engine", engine_of(m));
     writ_event_writer_value(&w, "task", task);
     end(m, &w, "dispatch.started");
@@ -273,6 +274,7 @@ writ_event_elected(struct writ_machine *m, size_t agent, struct writ_view why)
     struct writ_write w = begin(m);
 
     put_agent(&w, m, agent);
+    writ_write_text(&w, "crewId", m->options.crew_id);
     if (why.ptr != NULL) {
         writ_write_text(&w, "engine", engine_of(m));
     } else {
@@ -294,6 +296,7 @@ writ_event_undecided(struct writ_machine *m, struct writ_view error, struct writ
 {
     struct writ_write w = begin(m);
 
+    writ_write_text(&w, "crewId", m->options.crew_id);
     writ_write_text(&w, "error", error);
     writ_write_number(&w, "ts", writ_event_now(m));
     writ_write_text(&w, "type", WRIT_LIT("dispatch.failed"));

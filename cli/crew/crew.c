@@ -62,7 +62,8 @@ tell_check(const struct writ_cli *cli, struct writ_roster *crew)
     struct writ_write w = writ_write_to(&text);
     struct writ_err err = {0};
     bool linted = errors != NULL && warnings != NULL &&
-                  writ_is_ok(writ_crew_shape_lint(crew->shape, crew->engines, errors, warnings));
+                  writ_is_ok(writ_crew_shape_lint(crew->shape, crew->engines, errors, warnings)) &&
+                  writ_is_ok(writ_crew_shape_doubts(crew->shape, warnings));
     bool built = linted && writ_is_ok(writ_roster_build(crew, &err));
 
     if (linted) {

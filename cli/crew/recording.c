@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "cli/base/print.h"
+#include "cli/crew/event.h"
+#include "cli/crew/exchange.h"
 #include "evidence/json/digest.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -13,10 +15,17 @@
 
 struct writ_recording {
     struct writ_recording_options options;
+    struct writ_crew_options crew;
+    struct writ_crew_hooks hooks;
     struct writ_crew_memory memory;
+    struct writ_crew_pool *pool;
+    struct writ_exchange exchange;
     struct writ_crew_session *session;
     double now_ms;
     struct writ_buf line;
+    struct writ_buf answers; /* of the hooks during this input, with commas */
+    writ_result failed;      /* of a hook; WRIT_E_UNSET: none */
+    struct writ_err why;
     struct writ_digest_stream digest;
     uint64_t events;
 };
@@ -25,6 +34,87 @@ static double
 clock_now(void *user)
 {
     return ((const struct writ_recording *)user)->now_ms;
+}
+
+/* ---- hooks
+ *
+ * Their answers are inputs: they are logged in the order of the calls, and a replay gives them
+ * again. */
+
+static void
+obey_actions(const struct writ_json *answer, struct writ_crew_control *control)
+{
+    WRIT_JSON_EACH(action, writ_json_get(answer, WRIT_LIT("actions")))
+    {
+        enum writ_crew_action kind = WRIT_CREW_TALK_TO;
+        struct writ_view from = writ_event_text(action, "from"), to = writ_event_text(action, "to");
+        if (writ_crew_action_read(writ_event_text(action, "action"), &kind) && from.ptr != NULL &&
+            to.ptr != NULL) {
+            writ_crew_control_request(control, from, to, kind);
+        }
+    }
+}
+
+/* The answer is read from a copy: an action may call the next hook. */
+static WRIT_RESULT
+obey(struct writ_view text, struct writ_crew_control *control, struct writ_err *err)
+{
+    struct writ_event_reader reader = {0};
+    const struct writ_json *answer = NULL;
+    writ_result read = writ_event_read(&reader, text, &answer, err);
+
+    if (writ_is_ok(read)) {
+        WRIT_JSON_EACH(id, writ_json_get(answer, WRIT_LIT("checkpoints")))
+        {
+            if (writ_json_type(id) == WRIT_JSON_STRING) {
+                writ_crew_control_checkpoint(control, writ_json_string(id));
+            }
+        }
+        obey_actions(answer, control);
+    }
+    writ_event_reader_wipe(&reader);
+    return read;
+}
+
+static bool
+is_asked(const struct writ_recording_hooks *hooks, struct writ_view name)
+{
+    for (size_t at = 0; at < hooks->names_n; at++) {
+        if (writ_view_equal(hooks->names[at], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+call_hook(void *user, const struct writ_crew_hook *hook, struct writ_crew_control *control)
+{
+    struct writ_recording *recording = user;
+    const struct writ_recording_hooks *hooks = &recording->options.hooks;
+    writ_auto_buf answer = writ_buf_make(LINE_BYTES_MAX);
+    writ_result asked;
+
+    if (recording->failed.code != WRIT_E_UNSET || !is_asked(hooks, hook->name)) {
+        return;
+    }
+    asked = hooks->ask(hooks->user, hook, &answer, &recording->why);
+    if (writ_is_ok(asked)) {
+        writ_buf_str(&recording->answers, recording->answers.len > 0 ? "," : "");
+        writ_buf_put(&recording->answers, writ_buf_view(&answer));
+        asked = obey(writ_buf_view(&answer), control, &recording->why);
+    }
+    if (!writ_is_ok(asked)) {
+        recording->failed = asked;
+    }
+}
+
+/* Begins an input. */
+static void
+begin_input(struct writ_recording *recording, double now_ms)
+{
+    recording->now_ms = now_ms;
+    writ_buf_clear(&recording->answers);
 }
 
 /* ---- lines */
@@ -61,6 +151,21 @@ put_json(struct writ_write *w, const char *name, const struct writ_crew_value *v
     }
 }
 
+/* The answers of the hooks during this input. */
+static void
+put_answers(struct writ_write *w, const struct writ_recording *recording)
+{
+    writ_auto_buf list = writ_buf_make(LINE_BYTES_MAX);
+
+    if (recording->answers.len > 0) {
+        writ_buf_byte(&list, '[');
+        writ_buf_put(&list, writ_buf_view(&recording->answers));
+        writ_buf_byte(&list, ']');
+        writ_write_name(w, WRIT_LIT("hooks"));
+        writ_write_raw(w, writ_buf_view(&list));
+    }
+}
+
 static WRIT_RESULT
 end_line(struct writ_recording *recording, struct writ_write *w, struct writ_err *err)
 {
@@ -83,6 +188,19 @@ put_registry(struct writ_write *w, const struct writ_roster *roster)
     writ_write_array_end(w);
 }
 
+static void
+put_hook_names(struct writ_write *w, const struct writ_recording_hooks *hooks)
+{
+    if (hooks->names_n > 0) {
+        writ_write_name(w, WRIT_LIT("hooks"));
+        writ_write_array_begin(w);
+        for (size_t at = 0; at < hooks->names_n; at++) {
+            writ_write_string(w, hooks->names[at]);
+        }
+        writ_write_array_end(w);
+    }
+}
+
 static WRIT_RESULT
 put_head(struct writ_recording *recording, struct writ_err *err)
 {
@@ -90,9 +208,22 @@ put_head(struct writ_recording *recording, struct writ_err *err)
     struct writ_write w = begin_line(recording);
 
     writ_write_text(&w, "agents", writ_buf_view(&roster->agents_text));
+    if (recording->options.auto_checkpoint) {
+        writ_write_flag(&w, "autoCheckpoint", true);
+    }
+    if (roster->consensual && roster->consensus.len > 0) {
+        writ_write_text(&w, "consensus", writ_buf_view(&roster->consensus));
+    }
     writ_write_text(&w, "crewId", recording->options.crew_id);
     writ_write_number(&w, "defaultTimeoutMs", recording->options.default_timeout_ms);
     writ_write_text(&w, "format", WRIT_LIT(WRIT_RECORDING_FORMAT));
+    put_hook_names(&w, &recording->options.hooks);
+    if (recording->options.has_pool) {
+        writ_write_count(&w, "pool", recording->options.pool_max);
+    }
+    if (roster->consensual) {
+        writ_write_text(&w, "process", WRIT_LIT("consensual"));
+    }
     put_registry(&w, roster);
     writ_write_text(&w, "shape", writ_buf_view(&roster->shape_text));
     writ_write_text(&w, "type", WRIT_LIT("log.opened"));
@@ -125,15 +256,23 @@ writ_recording_free(struct writ_recording *recording)
         if (recording->memory.ops != NULL) {
             recording->memory.ops->free(recording->memory.self);
         }
+        writ_crew_pool_free(recording->pool);
+        writ_exchange_wipe(&recording->exchange);
         writ_buf_wipe(&recording->line);
+        writ_buf_wipe(&recording->answers);
         writ_digest_stream_wipe(&recording->digest);
         writ_free(recording);
     }
 }
 
+/* What a call of the session came to; a hook may have failed in it. */
 static WRIT_RESULT
-told(writ_result result, const struct writ_crew_err *below, struct writ_err *err)
+told(struct writ_recording *recording, writ_result result, const struct writ_crew_err *below,
+    struct writ_err *err)
 {
+    if (recording->failed.code != WRIT_E_UNSET) {
+        return writ_fail(err, recording->failed.code, "%s", recording->why.text);
+    }
     return writ_is_ok(result) ? result
                               : writ_fail(err, result.code, "%s: %s",
                                     writ_crew_error_name(below->error), below->err.text);
@@ -151,16 +290,23 @@ writ_recording_open(
     }
     recording->options = *options;
     recording->line = writ_buf_make(LINE_BYTES_MAX);
-    const struct writ_crew_options crew = {.crew_id = options->crew_id,
+    recording->answers = writ_buf_make(LINE_BYTES_MAX);
+    recording->hooks = (struct writ_crew_hooks){call_hook, recording};
+    recording->crew = (struct writ_crew_options){.crew_id = options->crew_id,
         .graph = options->roster->graph,
         .clock = {clock_now, recording},
+        .hooks = &recording->hooks,
         .memory = &recording->memory,
         .has_default_timeout = true,
-        .default_timeout_ms = options->default_timeout_ms};
-    if (!writ_is_ok(writ_crew_memory_new(options->crew_id, &recording->memory))) {
+        .default_timeout_ms = options->default_timeout_ms,
+        .auto_checkpoint = options->auto_checkpoint};
+    if (!writ_is_ok(writ_crew_memory_new(options->crew_id, &recording->memory)) ||
+        (options->has_pool && (recording->pool = writ_crew_pool_new(options->pool_max)) == NULL)) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    WRIT_TRY(told(writ_crew_session_new(&crew, &recording->session, &below), &below, err));
+    recording->exchange.pool = recording->pool;
+    WRIT_TRY(told(recording, writ_crew_session_new(&recording->crew, &recording->session, &below),
+        &below, err));
     WRIT_TRY(writ_digest_stream_init(&recording->digest, err));
     WRIT_TRY(put_head(recording, err));
     *ret = WRIT_TAKE(recording);
@@ -198,10 +344,12 @@ start(struct writ_recording *recording, const struct writ_crew_value *input,
     struct writ_crew_err below = {0};
     struct writ_write w;
 
-    WRIT_TRY(told(writ_crew_session_start(recording->session, writ_crew_value_text(input),
-                      writ_crew_value_text(task), ret, &below),
+    WRIT_TRY(told(recording,
+        writ_crew_session_start(recording->session, writ_crew_value_text(input),
+            writ_crew_value_text(task), ret, &below),
         &below, err));
     w = begin_line(recording);
+    put_answers(&w, recording);
     put_json(&w, "input", input);
     put_json(&w, "task", task);
     writ_write_number(&w, "ts", recording->now_ms);
@@ -217,7 +365,7 @@ writ_recording_start(struct writ_recording *recording, double now_ms, struct wri
     struct writ_crew_value *in = NULL, *about = NULL;
     writ_result result = read_value("input", input, &in, err);
 
-    recording->now_ms = now_ms;
+    begin_input(recording, now_ms);
     if (writ_is_ok(result)) {
         result = read_value("task", task, &about, err);
     }
@@ -238,15 +386,16 @@ writ_recording_deliver(struct writ_recording *recording, double now_ms, struct w
     struct writ_write w;
     writ_result result = read_value("event", event, &value, err);
 
-    recording->now_ms = now_ms;
+    begin_input(recording, now_ms);
     if (writ_is_ok(result)) {
-        result = told(
+        result = told(recording,
             writ_crew_session_deliver(recording->session, writ_crew_value_text(value), ret, &below),
             &below, err);
     }
     if (writ_is_ok(result)) {
         w = begin_line(recording);
         put_json(&w, "event", value);
+        put_answers(&w, recording);
         writ_write_number(&w, "ts", now_ms);
         writ_write_text(&w, "type", WRIT_LIT("input.deliver"));
         result = end_line(recording, &w, err);
@@ -262,12 +411,14 @@ writ_recording_tick(struct writ_recording *recording, double now_ms, struct writ
     struct writ_crew_err below = {0};
     struct writ_write w;
 
-    recording->now_ms = now_ms;
-    WRIT_TRY(told(writ_crew_session_tick(recording->session, now_ms, ret, &below), &below, err));
+    begin_input(recording, now_ms);
+    WRIT_TRY(told(
+        recording, writ_crew_session_tick(recording->session, now_ms, ret, &below), &below, err));
     if (ret->n == 0) {
         return WRIT_DONE;
     }
     w = begin_line(recording);
+    put_answers(&w, recording);
     writ_write_number(&w, "ts", now_ms);
     writ_write_text(&w, "type", WRIT_LIT("input.tick"));
     WRIT_TRY(end_line(recording, &w, err));
@@ -275,18 +426,132 @@ writ_recording_tick(struct writ_recording *recording, double now_ms, struct writ
 }
 
 WRIT_RESULT
-writ_recording_cancel(struct writ_recording *recording, double now_ms, struct writ_crew_events *ret,
-    struct writ_err *err)
+writ_recording_cancel(struct writ_recording *recording, double now_ms, enum writ_crew_abort reason,
+    struct writ_crew_events *ret, struct writ_err *err)
 {
     struct writ_crew_err below = {0};
     struct writ_write w;
 
-    recording->now_ms = now_ms;
-    WRIT_TRY(told(writ_crew_session_cancel(recording->session, WRIT_CREW_CANCELLED, ret, &below),
-        &below, err));
+    begin_input(recording, now_ms);
+    WRIT_TRY(told(
+        recording, writ_crew_session_cancel(recording->session, reason, ret, &below), &below, err));
     w = begin_line(recording);
+    if (reason == WRIT_CREW_TIMEOUT) { /* older logs have no reason */
+        writ_write_text(&w, "reason", WRIT_LIT("timeout"));
+    }
     writ_write_number(&w, "ts", now_ms);
     writ_write_text(&w, "type", WRIT_LIT("input.cancel"));
+    WRIT_TRY(end_line(recording, &w, err));
+    return put_events(recording, *ret, err);
+}
+
+static WRIT_RESULT
+exchange(struct writ_recording *recording, struct writ_view agent_id,
+    const struct writ_crew_value *message, struct writ_crew_events *ret, struct writ_err *err)
+{
+    struct writ_event_reader reader = {0};
+    const struct writ_json *json = NULL;
+    struct writ_view text = writ_crew_value_text(message);
+    writ_result taken = writ_event_read(&reader, text, &json, err);
+
+    if (writ_is_ok(taken)) {
+        taken = writ_exchange_take(&recording->exchange, recording->session, recording->now_ms,
+            agent_id, json, text, ret, err);
+    }
+    writ_event_reader_wipe(&reader);
+    return taken;
+}
+
+WRIT_RESULT
+writ_recording_message(struct writ_recording *recording, double now_ms, struct writ_view agent_id,
+    struct writ_view message, struct writ_crew_events *ret, struct writ_err *err)
+{
+    struct writ_crew_value *value = NULL;
+    struct writ_write w;
+    writ_result result = read_value("message", message, &value, err);
+
+    begin_input(recording, now_ms);
+    if (writ_is_ok(result)) {
+        result = exchange(recording, agent_id, value, ret, err);
+    }
+    if (writ_is_ok(result)) {
+        result = told(recording, result, NULL, err);
+    }
+    if (writ_is_ok(result)) {
+        w = begin_line(recording);
+        writ_write_text(&w, "agentId", agent_id);
+        put_answers(&w, recording);
+        put_json(&w, "message", value);
+        writ_write_number(&w, "ts", now_ms);
+        writ_write_text(&w, "type", WRIT_LIT("input.message"));
+        result = end_line(recording, &w, err);
+    }
+    writ_crew_value_free(value);
+    return writ_is_ok(result) ? put_events(recording, *ret, err) : result;
+}
+
+/* ---- snapshots */
+
+static const char *const policies[] = {
+    [WRIT_CREW_RESUME_ABORT] = "refuse",
+    [WRIT_CREW_RESUME_RE_EMIT] = "ask",
+    [WRIT_CREW_RESUME_TREAT_AS_FAILED] = "fail",
+};
+
+const char *
+writ_recording_policy_name(enum writ_crew_resume policy)
+{
+    return policies[policy];
+}
+
+bool
+writ_recording_policy_read(struct writ_view name, enum writ_crew_resume *ret)
+{
+    for (size_t at = 0; at < sizeof policies / sizeof *policies; at++) {
+        if (writ_view_is(name, policies[at])) {
+            *ret = (enum writ_crew_resume)at;
+            return true;
+        }
+    }
+    return false;
+}
+
+WRIT_RESULT
+writ_recording_snapshot(
+    struct writ_recording *recording, struct writ_crew_value **ret, struct writ_err *err)
+{
+    struct writ_crew_err below = {0};
+
+    return told(
+        recording, writ_crew_session_snapshot(recording->session, ret, &below), &below, err);
+}
+
+WRIT_RESULT
+writ_recording_resume(struct writ_recording *recording, double now_ms, enum writ_crew_resume policy,
+    double stopped_ms, struct writ_crew_events *ret, struct writ_err *err)
+{
+    struct writ_crew_session *next = NULL;
+    struct writ_crew_value *snapshot = NULL;
+    struct writ_crew_err below = {0};
+    struct writ_write w;
+    writ_result resumed;
+
+    begin_input(recording, now_ms);
+    WRIT_TRY(writ_recording_snapshot(recording, &snapshot, err));
+    resumed = told(recording,
+        writ_crew_session_resume(
+            &recording->crew, writ_crew_value_text(snapshot), NULL, 0, policy, &next, ret, &below),
+        &below, err);
+    writ_crew_value_free(snapshot);
+    WRIT_TRY(resumed);
+    writ_crew_session_free(recording->session);
+    recording->session = next;
+    w = begin_line(recording);
+    put_answers(&w, recording);
+    writ_write_text(&w, "pending", writ_view_str(writ_recording_policy_name(policy)));
+    writ_write_number(&w, "stoppedMs", stopped_ms);
+    writ_write_number(&w, "ts", now_ms);
+    writ_write_text(&w, "type", WRIT_LIT("input.resume"));
     WRIT_TRY(end_line(recording, &w, err));
     return put_events(recording, *ret, err);
 }

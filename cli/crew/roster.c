@@ -74,6 +74,7 @@ writ_roster_wipe(struct writ_roster *roster)
         writ_crew_shape_free(roster->nested[at].shape);
     }
     writ_free(roster->nested);
+    writ_buf_wipe(&roster->consensus);
     writ_buf_wipe(&roster->shape_text);
     writ_buf_wipe(&roster->agents_text);
     writ_crew_engines_free(roster->engines);
@@ -248,10 +249,97 @@ writ_roster_build(struct writ_roster *roster, struct writ_err *err)
         .agents = roster->agents,
         .registry = registry,
         .registry_n = roster->nested_n,
-        .engines = roster->engines};
+        .engines = roster->engines,
+        .consensual = roster->consensual,
+        .consensus =
+            roster->consensus.len > 0 ? writ_buf_view(&roster->consensus) : writ_view(NULL, 0)};
     built = writ_crew_graph_build(&plan, &roster->graph, &below);
     writ_free(registry);
     return writ_is_ok(built) ? built
                              : writ_fail(err, built.code, "%s: %s",
                                    writ_crew_error_name(below.error), below.err.text);
+}
+
+WRIT_RESULT
+writ_roster_elect(struct writ_roster *roster, struct writ_view engine, struct writ_err *err)
+{
+    roster->consensual = true;
+    return keep_text(&roster->consensus, engine, err);
+}
+
+/* ---- warnings */
+
+static WRIT_RESULT
+warn_shape(const struct writ_crew_shape *shape, struct writ_err *err)
+{
+    struct writ_crew_findings *found = writ_crew_findings_new();
+    writ_result judged = {WRIT_E_NOMEM};
+
+    if (found != NULL) {
+        judged = writ_crew_shape_doubts(shape, found);
+    }
+    for (size_t at = 0; writ_is_ok(judged) && at < writ_crew_findings_count(found); at++) {
+        writ_auto_buf line = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
+        struct writ_view path = writ_crew_findings_at(found, at)->path;
+        writ_text_safe(&line, path, path.len);
+        (void)fprintf(stderr, "writ: warning: " WRIT_VIEW_FMT " has no effect\n",
+            WRIT_VIEW_ARG(writ_buf_view(&line)));
+    }
+    writ_crew_findings_free(found);
+    return writ_is_ok(judged) ? judged : writ_fail(err, judged.code, "no memory");
+}
+
+WRIT_RESULT
+writ_roster_warn(const struct writ_roster *roster, struct writ_err *err)
+{
+    WRIT_TRY(warn_shape(roster->shape, err));
+    for (size_t at = 0; at < roster->nested_n; at++) {
+        WRIT_TRY(warn_shape(roster->nested[at].shape, err));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- processes */
+
+/** The first ids of agents that need a process of their own. */
+struct processes {
+    struct writ_view *ids;
+    size_t n, max;
+};
+
+/* False: there are more than `max`. Crews of a role share a graph, and agents of one id a process.
+ */
+static bool
+count_processes(const struct writ_crew_graph *graph, struct processes *found)
+{
+    for (size_t at = 0; at < writ_crew_graph_count(graph); at++) {
+        struct writ_crew_agent agent = writ_crew_graph_agent(graph, at);
+        size_t same = 0;
+        if (agent.nested != NULL) {
+            if ((at == 0 || writ_crew_graph_agent(graph, at - 1).nested != agent.nested) &&
+                !count_processes(agent.nested, found)) {
+                return false;
+            }
+            continue;
+        }
+        while (same < found->n && !writ_view_equal(found->ids[same], agent.id)) {
+            same++;
+        }
+        if (same == found->max) {
+            return false;
+        }
+        found->ids[same] = agent.id;
+        found->n += same == found->n;
+    }
+    return true;
+}
+
+bool
+writ_roster_exceeds(const struct writ_roster *roster, size_t max)
+{
+    struct processes found = {.ids = writ_alloc((max + 1) * sizeof *found.ids), .max = max};
+    bool fits = found.ids != NULL && count_processes(roster->graph, &found);
+
+    writ_free(found.ids);
+    return !fits;
 }

@@ -25,6 +25,8 @@ struct writ_roster_nested {
 struct writ_roster {
     struct writ_crew_engines *engines;
     struct writ_plugins *plugins;
+    bool consensual;           /* whatever the shape says */
+    struct writ_buf consensus; /* the engine that elects; empty: as the shape says */
     struct writ_buf shape_text, agents_text;
     struct writ_crew_shape *shape;
     struct writ_crew_agents *agents;
@@ -59,6 +61,16 @@ WRIT_RESULT writ_roster_nest(struct writ_roster *roster, struct writ_view key, c
  * the shape, the agents (NULL: none). */
 WRIT_RESULT writ_roster_read(struct writ_roster *roster, struct writ_view registry,
     const char *shape, const char *agents, struct writ_err *err);
+
+/** Makes the crew consensual, before the graph is built; `engine` may be absent. WRIT_E_NOMEM. */
+WRIT_RESULT writ_roster_elect(
+    struct writ_roster *roster, struct writ_view engine, struct writ_err *err);
+
+/** Prints the members of the shapes that have no effect on standard error. */
+WRIT_RESULT writ_roster_warn(const struct writ_roster *roster, struct writ_err *err);
+
+/** Whether more than `max` processes would be needed, one for each id of an agent. */
+bool writ_roster_exceeds(const struct writ_roster *roster, size_t max);
 
 /** The graph, from the parts so far. */
 WRIT_RESULT writ_roster_build(struct writ_roster *roster, struct writ_err *err);

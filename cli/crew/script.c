@@ -3,6 +3,7 @@
 #include "cli/crew/script.h"
 
 #include "cli/crew/event.h"
+#include "cli/crew/exchange.h"
 #include "crew/vec.h"
 #include "evidence/json/write.h"
 #include "writ/crew.h"
@@ -23,7 +24,7 @@ struct writ_script {
 };
 
 static const char *const members[] = {
-    "output", "memex_commands", "fault", "stalled", "failed", "silent"};
+    "output", "memex_commands", "fault", "stalled", "failed", "silent", "messages"};
 
 void
 writ_script_free(struct writ_script *script)
@@ -53,6 +54,24 @@ is_member(struct writ_view name)
 }
 
 static WRIT_RESULT
+check_messages(
+    struct writ_view agent, size_t at, const struct writ_json *list, struct writ_err *err)
+{
+    bool good = writ_json_type(list) == WRIT_JSON_ARRAY;
+
+    WRIT_JSON_EACH(message, good ? list : NULL)
+    {
+        good = good && writ_exchange_is_request(message);
+    }
+    if (!good) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "/answers/" WRIT_VIEW_FMT "/%zu/messages: must be a list of requests, with their types",
+            WRIT_VIEW_ARG(agent), at);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 check_list(struct writ_view agent, const struct writ_json *list, struct writ_err *err)
 {
     size_t at = 0;
@@ -70,6 +89,9 @@ check_list(struct writ_view agent, const struct writ_json *list, struct writ_err
         }
         WRIT_JSON_EACH(name, answer)
         {
+            if (writ_view_is(writ_json_string(name), "messages")) {
+                WRIT_TRY(check_messages(agent, at, writ_json_value(name), err));
+            }
             if (!is_member(writ_json_string(name))) {
                 WRIT_FAIL(err, WRIT_E_INVALID,
                     "/answers/" WRIT_VIEW_FMT "/%zu: unknown member " WRIT_VIEW_FMT,
@@ -122,9 +144,8 @@ hash_of(struct writ_view agent)
     return hash;
 }
 
-/* Counts a request; returns the number of earlier ones. */
-static WRIT_RESULT
-take_turn(struct writ_script *script, struct writ_view agent, size_t *ret)
+WRIT_RESULT
+writ_script_turn(struct writ_script *script, struct writ_view agent, size_t *ret)
 {
     uint64_t hash = hash_of(agent);
     size_t first = SIZE_MAX;
@@ -172,23 +193,51 @@ put_failure(struct writ_write *w, struct writ_view message)
     writ_write_object_end(w);
 }
 
-WRIT_RESULT
-writ_script_answer(struct writ_script *script, const struct writ_step *step, struct writ_buf *ret,
-    bool *ret_silent, struct writ_err *err)
+/* The answer of the script to a step; NULL: there is none. */
+static const struct writ_json *
+find_answer(const struct writ_script *script, const struct writ_step *step)
 {
-    struct writ_view agent = writ_buf_view(&step->agent);
-    const struct writ_json *list = writ_json_get(script->answers, agent), *answer;
-    struct writ_write w = writ_write_to(ret);
-    struct writ_view failed;
-    size_t turn = 0;
+    const struct writ_json *list = writ_json_get(script->answers, writ_buf_view(&step->agent));
 
-    if (!writ_is_ok(take_turn(script, agent, &turn))) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
-    }
     list = list != NULL ? list : writ_json_get(script->answers, writ_buf_view(&step->role));
-    answer = writ_json_element(list, turn);
-    failed = answer == NULL ? WRIT_LIT("the script has no answer")
-                            : writ_json_string(writ_json_get(answer, WRIT_LIT("failed")));
+    return writ_json_element(list, step->turn);
+}
+
+bool
+writ_script_message(const struct writ_script *script, const struct writ_step *step, size_t nth,
+    struct writ_buf *ret)
+{
+    const struct writ_json *message =
+        writ_json_element(writ_json_get(find_answer(script, step), WRIT_LIT("messages")), nth);
+    struct writ_write w = writ_write_to(ret);
+
+    if (message == NULL) {
+        return false;
+    }
+    writ_write_object_begin(&w);
+    writ_write_text(&w, "correlationId", writ_buf_view(&step->id));
+    WRIT_JSON_EACH(name, message)
+    {
+        if (!writ_view_is(writ_json_string(name), "correlationId")) {
+            writ_write_name(&w, writ_json_string(name));
+            writ_write_value(&w, writ_json_value(name));
+        }
+    }
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
+    return true;
+}
+
+WRIT_RESULT
+writ_script_answer(const struct writ_script *script, const struct writ_step *step,
+    struct writ_buf *ret, bool *ret_silent, struct writ_err *err)
+{
+    const struct writ_json *answer = find_answer(script, step);
+    struct writ_write w = writ_write_to(ret);
+    struct writ_view failed = answer == NULL
+                                  ? WRIT_LIT("the script has no answer")
+                                  : writ_json_string(writ_json_get(answer, WRIT_LIT("failed")));
+
     *ret_silent = writ_json_is_true(answer, WRIT_LIT("silent"));
     writ_write_object_begin(&w);
     writ_write_name(&w, WRIT_LIT("type"));

@@ -16,6 +16,8 @@ struct writ_step {
     double deadline_ms;      /* of the crew's clock; infinite: none */
     void *owner;             /* the worker that must answer, or NULL */
     bool sent;               /* to the owner */
+    size_t turn;             /* of a script: how many steps its agent had before */
+    size_t messages;         /* requests of its agent meanwhile */
     const char *failed;      /* the reason why no answer will come; borrowed, NULL: one may come */
     struct writ_timer timer; /* for an owner with a loop */
 };

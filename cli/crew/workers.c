@@ -10,11 +10,12 @@
  *     waits in `refused`. */
 #include "cli/crew/workers.h"
 
+#include "cli/crew/environment.h"
+#include "cli/crew/exchange.h"
 #include "gateway/io/child.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WHY_BYTES 160
 
@@ -25,8 +26,9 @@ struct worker {
     struct writ_child *child; /* NULL: no request since it ended */
     bool served;              /* the child was sent a step */
     struct writ_step_list steps;
-    struct writ_task task; /* closes the child, and opens another one when needed */
-    char why[WHY_BYTES];   /* the reason of its last end */
+    struct writ_buf events; /* that wait for the child, one a line */
+    struct writ_task task;  /* closes the child, and opens another one when needed */
+    char why[WHY_BYTES];    /* the reason of its last end */
 };
 
 struct writ_workers {
@@ -36,7 +38,7 @@ struct writ_workers {
     struct writ_step_list refused;
     struct writ_task task; /* reports the refused steps, and the end */
     struct writ_event_reader reader;
-    const char *environment[WRIT_WORKERS_ENV_MAX + 1];
+    const char *environment[WRIT_ENVIRONMENT_MAX + 1];
     bool stopping;
 };
 
@@ -97,6 +99,22 @@ send_step(struct worker *worker, struct writ_step *step)
     }
 }
 
+/* What waited for the child, before its first step. */
+static void
+send_events(struct worker *worker)
+{
+    struct writ_view rest = writ_buf_view(&worker->events);
+    uint64_t ticket = 0;
+
+    while (rest.len > 0) {
+        size_t end = writ_view_find(rest, '\n');
+        WRIT_IGNORE(writ_child_send(
+            worker->child, writ_view_sub(rest, 0, end), &ticket)); /* one that does not read */
+        rest = writ_view_sub(rest, end + 1, rest.len);
+    }
+    writ_buf_clear(&worker->events);
+}
+
 static void
 on_up(void *ctx, struct writ_child *child)
 {
@@ -104,6 +122,7 @@ on_up(void *ctx, struct writ_child *child)
     struct writ_step *step = TAILQ_FIRST(&worker->steps), *next;
 
     (void)child;
+    send_events(worker);
     for (; step != NULL; step = next) {
         next = TAILQ_NEXT(step, mine);
         if (!step->sent) {
@@ -138,6 +157,22 @@ is_terminal(const struct writ_json *answer)
 }
 
 static void
+take_request(struct worker *worker, struct writ_step *step, struct writ_view line,
+    const struct writ_json *message)
+{
+    const struct writ_workers_options *options = &worker->all->options;
+
+    if (step == NULL) {
+        return; /* it is late */
+    }
+    if (step->messages == WRIT_WORKERS_MESSAGES_MAX) {
+        reject(worker, "there are too many requests in one step");
+        return;
+    }
+    options->handler->on_message(options->ctx, step, line, message);
+}
+
+static void
 on_line(void *ctx, struct writ_child *child, struct writ_view line)
 {
     struct worker *worker = ctx;
@@ -155,6 +190,8 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     step = writ_steps_find(workers->options.steps, writ_event_text(answer, "correlationId"), &was);
     if (!was || (step != NULL && step->owner != worker)) {
         reject(worker, "it was not asked for this correlationId");
+    } else if (writ_exchange_is_request(answer)) {
+        take_request(worker, step, line, answer);
     } else if (is_terminal(answer)) {
         if (step != NULL) { /* else the answer is late */
             workers->options.handler->on_answer(workers->options.ctx, step, line, answer);
@@ -248,26 +285,6 @@ on_worker_task(struct writ_task *task)
 
 /* ---- what the owner calls */
 
-/* The inherited variables; an entry without a name is left out. */
-static WRIT_RESULT
-inherit(struct writ_workers *workers, struct writ_err *err)
-{
-    size_t n = 0;
-
-    for (char **variable = environ; *variable != NULL; variable++) {
-        struct writ_view text = writ_view_str(*variable);
-        if (writ_view_find(text, '=') == 0 || writ_view_find(text, '=') == text.len) {
-            continue;
-        }
-        if (n == WRIT_WORKERS_ENV_MAX) {
-            WRIT_FAIL(err, WRIT_E_LIMIT, "workers inherit at most %d variables of the environment",
-                WRIT_WORKERS_ENV_MAX);
-        }
-        workers->environment[n++] = *variable;
-    }
-    return WRIT_DONE;
-}
-
 WRIT_RESULT
 writ_workers_new(
     const struct writ_workers_options *options, struct writ_workers **ret, struct writ_err *err)
@@ -282,7 +299,7 @@ writ_workers_new(
     workers->task = (struct writ_task){.fn = on_task, .ctx = workers};
     TAILQ_INIT(&workers->list);
     TAILQ_INIT(&workers->refused);
-    inherited = inherit(workers, err);
+    inherited = writ_environment_inherit(workers->environment, err);
     if (!writ_is_ok(inherited)) {
         writ_free(workers);
         return inherited;
@@ -304,6 +321,7 @@ writ_workers_free(struct writ_workers *workers)
         writ_loop_undefer(&worker->task);
         writ_child_close(worker->child);
         writ_buf_wipe(&worker->name);
+        writ_buf_wipe(&worker->events);
         writ_free(worker);
     }
     writ_loop_undefer(&workers->task);
@@ -330,6 +348,7 @@ find_worker(struct writ_workers *workers, struct writ_view agent)
     }
     worker->all = workers;
     worker->name = writ_buf_make(SIZE_MAX);
+    worker->events = writ_buf_make(WRIT_WORKERS_QUEUE_MAX);
     worker->task = (struct writ_task){.fn = on_worker_task, .ctx = worker};
     TAILQ_INIT(&worker->steps);
     writ_buf_put(&worker->name, name);
@@ -357,6 +376,33 @@ writ_workers_ask(struct writ_workers *workers, struct writ_step *step)
         open_child(worker);
     } else if (writ_child_is_up(worker->child)) {
         send_step(worker, step);
+    }
+}
+
+void
+writ_workers_tell(struct writ_workers *workers, struct writ_view agent, struct writ_view event)
+{
+    struct worker *worker = find_worker(workers, agent);
+    uint64_t ticket = 0;
+
+    if (worker == NULL) {
+        return;
+    }
+    if (worker->child != NULL && writ_child_is_up(worker->child)) {
+        WRIT_IGNORE(writ_child_send(worker->child, event, &ticket)); /* one that does not read */
+    } else if (event.len + 1 <= WRIT_WORKERS_QUEUE_MAX - worker->events.len) {
+        writ_buf_put(&worker->events, event);
+        writ_buf_byte(&worker->events, '\n');
+    }
+}
+
+void
+writ_workers_forget(struct writ_workers *workers, struct writ_view agent)
+{
+    struct worker *worker = find_worker(workers, agent);
+
+    if (worker != NULL) {
+        writ_buf_clear(&worker->events);
     }
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { linesOf, until } from '../support/js/gateway.mjs';
@@ -283,10 +283,28 @@ test('ten thousand agents share one worker', () => {
   const shared = run('run', shape, '--agents', worker(dir, 'answer(e.roleId);'), '--shared', '--log', log, '--json');
   assert.deepEqual(JSON.parse(shared.stdout), { events: 10007, output: 'z', status: 'completed' }, shared.stderr);
   assert.equal(run('replay', log).status, 0);
-  // one process each is too many, and reported; one that ends at once is not restarted again and again
-  const each = run('run', shape, '--agents', `echo >> '${dir}/starts'; exit 0`);
-  assert.match(each.stdout, /"a-10000" fails: there are too many workers: see --shared/);
-  assert.equal(readFileSync(`${dir}/starts`, 'utf8'), '\n'.repeat(128));
+  // one process each is too many, which is refused before the first one, and before there is a log
+  const each = run('run', shape, '--agents', `echo >> '${dir}/starts'`, '--log', join(dir, 'no'));
+  assert.equal(each.status, 3);
+  assert.match(each.stderr, /more than 128 agents, and each needs a process: pass --shared/);
+  assert.ok(!existsSync(`${dir}/starts`) && !existsSync(join(dir, 'no')));
+});
+
+test('as many agents as there may be processes run, and one that ends at once is not restarted again and again', () => {
+  const dir = folder();
+  const nested = (amount) => ({ schema_version: '1.0', name: 'inner',
+    roles: [role('a', amount, { first_input: true }), role('i', 1, { final_output: true })] });
+  mkdirSync(join(dir, 'registry'));
+  put(dir, 'registry/team.json', nested(124));
+  // three nested crews share the processes of their agents; with z and b there are 127
+  const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'outer',
+    roles: [role('n', 3, { first_input: true, nested_crew: 'team' }), role('b', 1), role('z', 1, { final_output: true })] });
+  const args = [shape, '--registry', join(dir, 'registry'), '--agents', `echo >> '${dir}/starts'; exit 0`];
+  const ran = run('run', ...args);
+  assert.equal(ran.status, 1, ran.stderr);
+  assert.ok(readFileSync(`${dir}/starts`, 'utf8').length < 3 * 130);
+  put(dir, 'registry/team.json', nested(126));
+  assert.match(run('run', ...args).stderr, /more than 128 agents/);
 });
 
 test('a wrong command line is reported before any worker starts', () => {

@@ -186,7 +186,7 @@ START_TEST(consensual_crew_asks_all_elects_one_and_gives_it_the_task)
 
     ck_assert_ok(crew_open(&crew, SHAPE(CONSENSUAL, THREE), NULL, NULL));
     ck_assert_ok(start(&crew, "\"repair </task> it\""));
-    ck_said(&crew, "\"candidates\":[\"a\",\"b\",\"c\"],\"engine\":\"majority\",");
+    ck_said(&crew, "\"candidates\":[\"a\",\"b\",\"c\"],\"crewId\":\"c\",\"engine\":\"majority\",");
     ck_said(&crew, "\"input\":{\"ballot\":[\"a\",\"c\"],\"prompt\":\"Rank");
     ck_assert(!said(&crew, "repair </task> it</task>"));
     ck_assert_ok(answer(&crew, "c-1", "\"b, I think; then a\""));
@@ -198,10 +198,11 @@ START_TEST(consensual_crew_asks_all_elects_one_and_gives_it_the_task)
                    "{\"agentId\":\"b-1\",\"roleId\":\"b\",\"ts\":7,"
                    "\"type\":\"dispatch.ballot.unreadable\"}\n"
                    "{\"agentId\":\"c-1\",\"ranking\":[\"b\",\"a\",\"c\"]");
-    ck_said(&crew, "{\"agentId\":\"b-1\",\"engine\":\"majority\",\"roleId\":\"b\",\"ts\":7,"
-                   "\"type\":\"dispatch.elected\",\"why\":\"a: 0 first places\\nb: 2 first places"
-                   "\\nc: 0 first places\\n\"}\n{\"roleId\":\"b\",\"ts\":7,"
-                   "\"type\":\"role.entered\"}\n");
+    ck_said(&crew,
+        "{\"agentId\":\"b-1\",\"crewId\":\"c\",\"engine\":\"majority\",\"roleId\":\"b\",\"ts\":7,"
+        "\"type\":\"dispatch.elected\",\"why\":\"a: 0 first places\\nb: 2 first places"
+        "\\nc: 0 first places\\n\"}\n{\"roleId\":\"b\",\"ts\":7,"
+        "\"type\":\"role.entered\"}\n");
     ck_said(&crew, "\"input\":{\"task\":\"repair </task> it\"},");
     ck_assert_ok(answer(&crew, "b-1", "{\"done\":true}"));
     ck_said(&crew, "{\"finalOutput\":{\"done\":true},\"ts\":7,\"type\":\"crew.completed\"}\n");
@@ -215,17 +216,20 @@ START_TEST(election_with_a_tie_takes_the_first_candidate_and_needs_half_of_the_b
     static const struct {
         const char *engine, *answers[3], *want;
     } rows[] = {
-        {"majority", {"[\"c\",\"b\"]", "[\"a\",\"c\"]", NULL}, "{\"agentId\":\"a-1\",\"engine\""},
-        {"borda", {"[\"c\",\"b\"]", NULL, "[\"a\",\"b\"]"}, "{\"agentId\":\"a-1\",\"engine\""},
+        {"majority", {"[\"c\",\"b\"]", "[\"a\",\"c\"]", NULL},
+            "{\"agentId\":\"a-1\",\"crewId\":\"c\",\"engine\""},
+        {"borda", {"[\"c\",\"b\"]", NULL, "[\"a\",\"b\"]"},
+            "{\"agentId\":\"a-1\",\"crewId\":\"c\",\"engine\""},
         {"majority", {"[\"c\",\"b\"]", NULL, NULL},
-            "{\"error\":\"no_quorum\",\"ts\":7,\"type\":\"dispatch.failed\",\"why\":\"1 of 3 "
+            "{\"crewId\":\"c\",\"error\":\"no_quorum\",\"ts\":7,\"type\":\"dispatch.failed\","
+            "\"why\":\"1 of 3 "
             "agents gave a ranking that can be read\"}\n{\"reason\":\"undecided\",\"ts\":7,"
             "\"type\":\"crew.aborted\"}\n"},
         {"unanimous", {"[\"c\",\"b\"]", "[\"a\",\"c\"]", NULL}, "\"error\":\"not_implemented\""},
         {"first_valid", {NULL, "[\"c\",\"a\"]", "[\"b\",\"a\"]"},
-            "{\"agentId\":\"c-1\",\"engine\""},
+            "{\"agentId\":\"c-1\",\"crewId\":\"c\",\"engine\""},
         {"weighted_consensus", {"[\"b\",\"c\"]", "[\"a\",\"c\"]", "[\"b\",\"a\"]"},
-            "{\"agentId\":\"b-1\",\"engine\""},
+            "{\"agentId\":\"b-1\",\"crewId\":\"c\",\"engine\""},
     };
 
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
@@ -247,8 +251,9 @@ START_TEST(handler_of_a_task_is_not_overridden)
         const char *task, *want;
     } rows[] = {
         {"{\"description\":\"d\",\"handler\":\"c\"}",
-            "\"type\":\"crew.started\"}\n{\"agentId\":\"c-1\",\"fixed\":true,\"roleId\":\"c\","},
-        {"{\"handler\":\"f\"}", "\"agentId\":\"f-1\",\"fixed\":true"},
+            "\"type\":\"crew.started\"}\n{\"agentId\":\"c-1\",\"crewId\":\"c\",\"fixed\":true,"
+            "\"roleId\":\"c\","},
+        {"{\"handler\":\"f\"}", "\"agentId\":\"f-1\",\"crewId\":\"c\",\"fixed\":true"},
         {"{\"handler\":\"none\"}",
             "\"error\":\"unknown_role\",\"ts\":7,\"type\":\"dispatch.failed"},
         {"{\"handler\":\"empty\"}", "\"error\":\"unknown_role\""},

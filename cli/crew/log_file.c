@@ -1,0 +1,107 @@
+/* A log on disk. The lock lasts as long as the program: a killed one leaves none behind. */
+#include "cli/crew/log_file.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+struct writ_log_file {
+    FILE *stream;
+};
+
+static WRIT_RESULT
+fault(struct writ_err *err)
+{
+    return writ_fail(err, WRIT_E_IO, "the log: %s", strerrordesc_np(errno));
+}
+
+static WRIT_RESULT
+take(int fd, const char *path, struct writ_log_file **ret, struct writ_err *err)
+{
+    struct writ_log_file *file = writ_alloc(sizeof *file);
+
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)close(fd);
+        writ_free(file);
+        WRIT_FAIL(err, WRIT_E_INVALID, "%s: another program writes this log", path);
+    }
+    if (file != NULL) {
+        file->stream = fdopen(fd, "r+");
+    }
+    if (file == NULL || file->stream == NULL) {
+        (void)close(fd);
+        writ_free(file);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
+    }
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not a signal */
+    *ret = file;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_log_file_create(const char *path, struct writ_log_file **ret, struct writ_err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0) {
+        WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s: %s", path,
+            strerrordesc_np(errno));
+    }
+    return take(fd, path, ret, err);
+}
+
+WRIT_RESULT
+writ_log_file_open(const char *path, struct writ_log_file **ret, struct writ_err *err)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+
+    if (fd < 0) {
+        WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO, "%s: %s", path,
+            strerrordesc_np(errno));
+    }
+    return take(fd, path, ret, err);
+}
+
+WRIT_RESULT
+writ_log_file_cut(struct writ_log_file *file, size_t len, struct writ_err *err)
+{
+    return ftruncate(fileno(file->stream), (off_t)len) == 0 &&
+                   fseeko(file->stream, (off_t)len, SEEK_SET) == 0
+               ? WRIT_DONE
+               : fault(err);
+}
+
+WRIT_RESULT
+writ_log_file_bytes(struct writ_log_file *file, struct writ_view bytes, struct writ_err *err)
+{
+    return file == NULL || fwrite(bytes.ptr, 1, bytes.len, file->stream) == bytes.len ? WRIT_DONE
+                                                                                      : fault(err);
+}
+
+WRIT_RESULT
+writ_log_file_line(struct writ_log_file *file, struct writ_view line, struct writ_err *err)
+{
+    WRIT_TRY(writ_log_file_bytes(file, line, err));
+    return writ_log_file_bytes(file, WRIT_LIT("\n"), err);
+}
+
+WRIT_RESULT
+writ_log_file_flush(struct writ_log_file *file, struct writ_err *err)
+{
+    return file == NULL || fflush(file->stream) == 0 ? WRIT_DONE : fault(err);
+}
+
+void
+writ_log_file_close(struct writ_log_file *file)
+{
+    if (file != NULL) {
+        (void)fclose(file->stream); /* flushed and checked before */
+        writ_free(file);
+    }
+}
