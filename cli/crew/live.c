@@ -159,6 +159,7 @@ take_event(struct writ_live *live, struct writ_view text)
     } else if (writ_event_is(event, "agent.step.timed_out")) {
         expire_step(live, event, text);
     } else if (writ_event_is(event, "crew.completed")) {
+        writ_buf_clear(&live->output); /* that of a nested crew: the last one is ours */
         live->resolved = writ_event_json(event, "finalOutput", &live->output).ptr != NULL;
     } else if (writ_event_is(event, "dispatch.elected")) {
         writ_buf_clear(&live->handler);
@@ -668,6 +669,12 @@ writ_live_resume(
 
 /* ---- reporting */
 
+bool
+writ_live_resolved(const struct writ_live *live)
+{
+    return live->resolved && writ_recording_status(live->recording) == WRIT_CREW_COMPLETED;
+}
+
 void
 writ_live_tell(const struct writ_live *live)
 {
@@ -679,7 +686,7 @@ writ_live_tell(const struct writ_live *live)
     if (live->handler.len > 0) {
         writ_write_text(&w, "handler", writ_buf_view(&live->handler));
     }
-    if (live->resolved) {
+    if (writ_live_resolved(live)) {
         writ_write_name(&w, WRIT_LIT("output"));
         writ_write_raw(&w, writ_buf_view(&live->output));
     }

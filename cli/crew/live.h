@@ -25,7 +25,7 @@ struct writ_live {
 
     /* results */
     struct writ_buf output, handler; /* of the last task of a consensual crew: its agent */
-    bool resolved;                   /* the crew has completed, with a value */
+    bool resolved;                   /* the last crew that completed had a value */
     uint64_t events;
     writ_result failed; /* WRIT_E_UNSET without a failure */
     struct writ_err err;
@@ -67,6 +67,9 @@ WRIT_RESULT writ_live_start(struct writ_live *live, struct writ_view input, stru
 /** Continues a crew whose log was repeated, from the time of its last input, to its end. */
 WRIT_RESULT writ_live_resume(
     struct writ_live *live, const struct writ_rerun *rerun, enum writ_crew_resume policy);
+
+/** Whether the crew has completed, with a value. */
+bool writ_live_resolved(const struct writ_live *live);
 
 /** With --json: one object about the end. */
 void writ_live_tell(const struct writ_live *live);

@@ -1,4 +1,5 @@
-/* A log on disk. The lock lasts as long as the program: a killed one leaves none behind. */
+/* A log on disk. The lock lasts as long as the program, and a moment longer when it is killed:
+ * until the process that it was just starting is gone too. So taking it has some patience. */
 #include "cli/crew/log_file.h"
 
 #include "base/alloc.h"
@@ -9,7 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_TRIES    100
+#define LOCK_PAUSE_NS (20 * 1000 * 1000)
 
 struct writ_log_file {
     FILE *stream;
@@ -21,12 +26,27 @@ fault(struct writ_err *err)
     return writ_fail(err, WRIT_E_IO, "the log: %s", strerrordesc_np(errno));
 }
 
+/* False: another program has it. */
+static bool
+lock(int fd)
+{
+    const struct timespec pause = {0, LOCK_PAUSE_NS};
+
+    for (int tries = 0; tries < LOCK_TRIES; tries++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+            return true;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
 static WRIT_RESULT
 take(int fd, const char *path, struct writ_log_file **ret, struct writ_err *err)
 {
     struct writ_log_file *file = writ_alloc(sizeof *file);
 
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock(fd)) {
         (void)close(fd);
         writ_free(file);
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: another program writes this log", path);

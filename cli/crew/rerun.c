@@ -412,6 +412,7 @@ writ_rerun_run(
     while (!rerun->differs && !rerun->closed && !rerun->reached && next_line(rerun, &line)) {
         WRIT_TRY(again(rerun, line, err));
     }
+    rerun->beyond_log |= rerun->reached && rerun->beyond != NULL;
     if (!rerun->differs && rerun->closed && rerun->at < rerun->log.len) {
         differ(rerun, "the log continues after its end");
     }

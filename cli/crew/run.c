@@ -280,7 +280,7 @@ report(struct run *run, writ_result result)
     if (run->cli->json) {
         writ_live_tell(&run->live);
     }
-    return run->live.resolved ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+    return writ_live_resolved(&run->live) ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
 }
 
 static void

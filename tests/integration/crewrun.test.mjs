@@ -1,23 +1,13 @@
 // `writ crew run` and `writ crew replay`: crews of processes and of scripts, and their logs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { alive, folder, put, role, run, worker, writ } from '../support/js/crews.mjs';
 import { linesOf, until } from '../support/js/gateway.mjs';
 
-const writ = process.env.WRIT_BIN;
-const folder = () => mkdtempSync(join(tmpdir(), 'writ-crewrun-'));
-const put = (dir, name, value) => {
-  const file = join(dir, name);
-  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value));
-  return file;
-};
-const run = (...args) => spawnSync(writ, ['crew', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 });
-
-const role = (name, amount, rest = {}) => ({ role: name, permissions: {}, amount, ...rest });
 const SHAPE = {
   schema_version: '1.0',
   name: 'review',
@@ -39,18 +29,6 @@ const SCRIPT = {
   },
 };
 
-// A worker: the body of a function handles each event.
-const worker = (dir, body) => `'${process.execPath}' '${put(dir, `worker-${Math.random()}.mjs`, `
-  import { createInterface } from 'node:readline';
-  import fs from 'node:fs';
-  const say = (e) => process.stdout.write(JSON.stringify(e) + '\\n');
-  const lines = createInterface({ input: process.stdin });
-  lines.on('line', (line) => {
-    const e = JSON.parse(line);
-    const answer = (output) => say({ type: 'agent.step.completed', correlationId: e.correlationId, output });
-    ${body}
-  });
-`)}'`;
 const ANSWERS = `if (e.type === 'agent.step.requested') answer({ author: 'draft', reviewer: 'approve', fixer: ` +
   `'reject', editor: { final: 1 } }[e.roleId]);`;
 
@@ -214,15 +192,6 @@ test('a worker that ended is restarted for its next question', () => {
   assert.match(ran.stdout,
     /"a-1" fails: its worker ended with status 9\n[^]*"a-1" answers "second"\n[^]*completed: "second"\n$/, ran.stderr);
 });
-
-// A process that has ended and was not reaped counts as dead.
-const alive = (pid) => {
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-};
 
 test('a signal cancels the crew and ends every worker with its group', async () => {
   const dir = folder();
