@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-#define WRIT_ENVIRONMENT_MAX 256 /* variables that a worker or a hook inherits */
+#define WRIT_ENVIRONMENT_MAX 250 /* variables that a worker or a hook inherits */
 
 /** Lists our variables, NULL after the last; an entry without a name is left out. Borrowed from the
  * environment. WRIT_E_LIMIT. */

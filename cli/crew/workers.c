@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WHY_BYTES 160
+#define WHY_BYTES     160
+#define OWN_VARIABLES 2
 
 struct worker {
     TAILQ_ENTRY(worker) link;
@@ -27,6 +28,7 @@ struct worker {
     bool served;              /* the child was sent a step */
     struct writ_step_list steps;
     struct writ_buf events; /* that wait for the child, one a line */
+    struct writ_buf who;    /* variables that name the agent */
     struct writ_task task;  /* closes the child, and opens another one when needed */
     char why[WHY_BYTES];    /* the reason of its last end */
 };
@@ -38,7 +40,7 @@ struct writ_workers {
     struct writ_step_list refused;
     struct writ_task task; /* reports the refused steps, and the end */
     struct writ_event_reader reader;
-    const char *environment[WRIT_ENVIRONMENT_MAX + 1];
+    const char *environment[WRIT_ENVIRONMENT_MAX + 1]; /* what all of them inherit */
     bool stopping;
 };
 
@@ -245,18 +247,46 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 
 static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
 
+/* The variables of a process: whose it is, unless it is that of all, and what all inherit. */
+static void
+name_agent(struct worker *worker, const char *ret[OWN_VARIABLES + WRIT_ENVIRONMENT_MAX + 1])
+{
+    struct writ_view agent = writ_buf_view(&worker->name);
+    size_t n = 0, role = agent.len;
+
+    while (role > 0 && agent.ptr[role - 1] != '-') {
+        role--;
+    }
+    writ_buf_clear(&worker->who);
+    writ_buf_fmt(&worker->who,
+        "WRIT_CREW_AGENT=" WRIT_VIEW_FMT "%cWRIT_CREW_ROLE=" WRIT_VIEW_FMT "%c",
+        WRIT_VIEW_ARG(agent), '\0', WRIT_VIEW_ARG(writ_view_sub(agent, 0, role > 0 ? role - 1 : 0)),
+        '\0');
+    if (!worker->all->options.shared && writ_is_ok(writ_buf_check(&worker->who, NULL)) &&
+        writ_view_find(agent, '\0') == agent.len) {
+        ret[n++] = worker->who.ptr;
+        ret[n++] = worker->who.ptr + sizeof "WRIT_CREW_AGENT=" + agent.len;
+    }
+    for (const char *const *variable = worker->all->environment; *variable != NULL; variable++) {
+        ret[n++] = *variable;
+    }
+    ret[n] = NULL;
+}
+
 static void
 open_child(struct worker *worker)
 {
     const struct writ_workers_options *options = &worker->all->options;
     const char *const argv[] = {"/bin/sh", "-c", options->command, NULL};
+    const char *environment[OWN_VARIABLES + WRIT_ENVIRONMENT_MAX + 1];
     const struct writ_child_options child = {.argv = argv,
-        .environment = worker->all->environment,
+        .environment = environment,
         .line_max = WRIT_WORKERS_LINE_MAX,
         .queue_max = WRIT_WORKERS_QUEUE_MAX,
         .grace_us = WRIT_WORKERS_GRACE_US};
     struct writ_err err = {0};
 
+    name_agent(worker, environment);
     worker->served = false;
     if (writ_is_ok(
             writ_child_open(options->loop, &child, &handler, worker, &worker->child, &err))) {
@@ -322,6 +352,7 @@ writ_workers_free(struct writ_workers *workers)
         writ_child_close(worker->child);
         writ_buf_wipe(&worker->name);
         writ_buf_wipe(&worker->events);
+        writ_buf_wipe(&worker->who);
         writ_free(worker);
     }
     writ_loop_undefer(&workers->task);
@@ -349,6 +380,7 @@ find_worker(struct writ_workers *workers, struct writ_view agent)
     worker->all = workers;
     worker->name = writ_buf_make(SIZE_MAX);
     worker->events = writ_buf_make(WRIT_WORKERS_QUEUE_MAX);
+    worker->who = writ_buf_make(SIZE_MAX);
     worker->task = (struct writ_task){.fn = on_worker_task, .ctx = worker};
     TAILQ_INIT(&worker->steps);
     writ_buf_put(&worker->name, name);

@@ -1,7 +1,8 @@
 /* workers.h - agents as processes that exchange JSON lines.
  *
  * Each agent has a process of its own, or all share one. The first request starts it, by `sh -c
- * COMMAND` in a process group of its own, and it serves until its input ends.
+ * COMMAND` in a process group of its own, and it serves until its input ends. Its environment is
+ * ours, and a process of its own finds its agent in WRIT_CREW_AGENT and WRIT_CREW_ROLE.
  *
  * It reads events, one line each: agent.step.requested, and agent.step.timed_out for one of its
  * steps that has expired. It must skip unknown events. It writes events, one line each:

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync,
+  chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { buildExample, inC } from '../support/js/examples.mjs';
 import { flags, install } from '../support/js/installation.mjs';
 
@@ -176,6 +176,22 @@ function built(example, dir) {
   return prefix;
 }
 
+test('the consensus example runs from the command line: three languages and the pool', () => {
+  const dir = folder();
+  const from = join(source, 'examples/consensus');
+  for (const file of readdirSync(from)) cpSync(join(from, file), join(dir, file));
+  const commands = readFileSync(join(from, 'README.md'), 'utf8').match(/^ {4}writ .*$/gm);
+  assert.equal(commands.length, 2);
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+  const [ran, replayed] = commands.map((command) =>
+    spawnSync('sh', ['-c', command.replace('writ', `'${writ}'`)], { cwd: dir, encoding: 'utf8', env }));
+  assert.equal(ran.status, 0, ran.stderr);
+  assert.match(ran.stdout, /vote, "review": "ACCEPT"\n[^]*completed: \{"decision":"ACCEPT","votes":3\}\n$/);
+  assert.match(replayed.stdout, /^identical: /);
+  const log = readFileSync(join(dir, 'consensus.log'), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+  assert.equal(log.filter(({ type, request }) => type === 'pool.answered' && request === 'pool.put').length, 5);
+});
+
 test('the consensus example builds from the installation and reaches a consensus', (t) => {
   if (process.env.WRIT_SANITIZED) return t.skip('a plain program cannot link sanitized libraries');
   const dir = folder();
@@ -212,7 +228,7 @@ test('a plug-in builds from the installation and votes; a broken one is skipped 
   const ballots = put(dir, 'circle.json', [
     ...Array(4).fill(['a', 'b', 'c']), ...Array(3).fill(['b', 'c', 'a']), ...Array(2).fill(['c', 'a', 'b']),
   ].map((output, at) => ({ agentId: `v-${at}`, output })));
-  const ran = run('crew', 'vote', 'engine:ranked-pairs', ballots, '--engines', engines);
+  const ran = run('crew', 'vote', 'ranked-pairs', ballots, '--engines', engines);
   assert.equal(ran.status, 0, ran.stderr);
   assert.match(ran.stdout, /c beats a by 1, which would be a circle\n[^]*resolved: "a"/);
 

@@ -291,7 +291,8 @@ covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list',
   shows('ledger resume', [gw.configFile, '--acknowledge-loss'], at);
 });
 
-covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'writ-vectors run', 'verify foreign'],
+covers(['crew check', 'crew graph', 'crew run', 'crew dispatch', 'crew resume', 'crew replay', 'crew checkpoints',
+  'crew snapshot', 'crew ballots', 'crew vote', 'writ-vectors run', 'verify foreign'],
     ({ put, folder }) => {
   const role = (name, rest) => ({ role: name, permissions: {}, amount: 1, ...rest });
   const shape = put('shape.json',
@@ -302,6 +303,15 @@ covers(['crew check', 'crew graph', 'crew run', 'crew replay', 'crew vote', 'wri
   const answers = put('answers.json', { answers: { author: [{ output: 'draft' }], editor: [{ output: 'text' }] } });
   shows('crew run', [shape, '--agents', answers, '--log', join(folder, 'log')]);
   shows('crew replay', [join(folder, 'log')]);
+  const log = join(folder, 'elected');
+  const ranked = put('ranked.json', { answers: { author: [{ output: ['editor'] }, { output: 1 }], editor: [{ failed: 'no' }] } });
+  shows('crew dispatch', ['do it', '--shape', shape, '--agents', ranked, '--checkpoints', '--log', log]);
+  shows('crew dispatch', ['{"handler":"editor"}', '--shape', shape, '--agents', ranked], { code: 1 });
+  shows('crew ballots', [log]);
+  shows('crew checkpoints', [log]);
+  shows('crew snapshot', [log]);
+  put('cut', readFileSync(log, 'utf8').split('\n').slice(0, 4).join('\n') + '\n');
+  shows('crew resume', [join(folder, 'cut'), '--agents', ranked]);
   shows('crew vote',
     ['majority', put('ballots.json', { candidates: ['a', 'b'], rankings: { x: ['a', 'b'], y: ['a', 'b'] } })]);
   const set = JSON.parse(readFileSync(join(SOURCES, 'vectors/vaara/receipts.json'), 'utf8'));
