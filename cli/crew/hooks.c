@@ -2,6 +2,7 @@
  * it asked for, or why it failed. */
 #include "cli/crew/hooks.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/base/cli.h"
 #include "cli/crew/environment.h"
@@ -19,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FILE_MAX ((size_t)1 << 20)
@@ -144,10 +144,7 @@ struct running {
 static int64_t
 mono_ms(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return writ_clock_mono_us(writ_clock_system()) / 1000;
 }
 
 static void

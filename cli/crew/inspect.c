@@ -132,7 +132,7 @@ writ_command_crew_snapshot(const struct writ_cli *cli)
 /* ---- crew ballots */
 
 /** A step that asks for a ballot, and why it got no answer. Texts are kept with their arena. */
-struct asked {
+struct question {
     struct writ_view id, agent;
     struct writ_view why; /* absent: nothing is known */
 };
@@ -140,8 +140,8 @@ struct asked {
 /** The elections of a log. */
 struct elections {
     struct writ_arena *arena; /* of the texts below */
-    struct asked *asked;
-    size_t asked_n, asked_cap;
+    struct question *questions;
+    size_t questions_n, questions_cap;
     const struct writ_json **started; /* dispatch.started, that have not ended */
     size_t started_n, started_cap;
     const struct writ_json **ballots; /* since the last election */
@@ -162,22 +162,23 @@ static void
 elections_wipe(struct elections *found)
 {
     writ_arena_free(found->arena);
-    writ_free(found->asked);
+    writ_free(found->questions);
     writ_free(found->started);
     writ_free(found->ballots);
     writ_buf_wipe(&found->text);
 }
 
-static struct asked *
-find_asked(struct elections *found, const char *member, const struct writ_json *line)
+static struct question *
+find_question(struct elections *found, const char *member, const struct writ_json *line)
 {
     struct writ_view text = writ_event_text(line, member);
 
-    for (size_t at = found->asked_n; at > 0; at--) {
-        struct asked *asked = &found->asked[at - 1];
+    for (size_t at = found->questions_n; at > 0; at--) {
+        struct question *question = &found->questions[at - 1];
         if (writ_view_equal(
-                writ_view_is(writ_view_str(member), "agentId") ? asked->agent : asked->id, text)) {
-            return asked;
+                writ_view_is(writ_view_str(member), "agentId") ? question->agent : question->id,
+                text)) {
+            return question;
         }
     }
     return NULL;
@@ -186,21 +187,22 @@ find_asked(struct elections *found, const char *member, const struct writ_json *
 static void
 note_missing(struct elections *found, const struct writ_json *line, struct writ_view why)
 {
-    struct asked *asked = find_asked(found, "correlationId", line);
+    struct question *question = find_question(found, "correlationId", line);
 
-    if (asked != NULL && asked->why.ptr == NULL) {
-        asked->why = why;
+    if (question != NULL && question->why.ptr == NULL) {
+        question->why = why;
     }
 }
 
 static WRIT_RESULT
-note_asked(struct elections *found, const struct writ_json *line)
+note_question(struct elections *found, const struct writ_json *line)
 {
     if (writ_json_get(writ_json_get(line, WRIT_LIT("input")), WRIT_LIT("ballot")) == NULL) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_vec_room(&found->asked, &found->asked_cap, found->asked_n, sizeof *found->asked));
-    found->asked[found->asked_n++] = (struct asked){
+    WRIT_TRY(writ_vec_room(
+        &found->questions, &found->questions_cap, found->questions_n, sizeof *found->questions));
+    found->questions[found->questions_n++] = (struct question){
         writ_event_text(line, "correlationId"), writ_event_text(line, "agentId"), {NULL, 0}};
     return WRIT_DONE;
 }
@@ -217,12 +219,12 @@ keep(const struct writ_json ***list, size_t *n, size_t *cap, const struct writ_j
 static struct writ_view
 why_missing(struct elections *found, const struct writ_json *ballot)
 {
-    const struct asked *asked = find_asked(found, "agentId", ballot);
+    const struct question *question = find_question(found, "agentId", ballot);
 
     if (writ_event_is(ballot, "dispatch.ballot.unreadable")) {
         return WRIT_LIT("no ranking in the answer");
     }
-    return asked != NULL && asked->why.ptr != NULL ? asked->why : WRIT_LIT("no answer");
+    return question != NULL && question->why.ptr != NULL ? question->why : WRIT_LIT("no answer");
 }
 
 /* What began the election that a line ends; NULL: the handler was known. */
@@ -376,7 +378,7 @@ take_line(struct elections *found, const struct writ_json *line)
         return keep(&found->ballots, &found->ballots_n, &found->ballots_cap, line);
     }
     if (writ_event_is(line, "agent.step.requested")) {
-        return note_asked(found, line);
+        return note_question(found, line);
     }
     if (writ_event_is(line, "agent.step.timed_out")) {
         note_missing(found, line, WRIT_LIT("late"));

@@ -15,13 +15,15 @@ const TEAM = { schema_version: '1.0', name: 'team', process: 'consensual',
 
 // A member of TEAM in another language each.
 const members = (dir) => {
-  const js = worker(dir, `if (e.type === 'agent.step.requested') answer(e.input.ballot ? ['tester', 'writer'] : 'js: ' + e.input.task);`);
+  const js = worker(dir,
+    `if (e.type === 'agent.step.requested') answer(e.input.ballot ? ['tester', 'writer'] : 'js: ' + e.input.task);`);
   const py = put(dir, 'member.py', `import json, sys
 for line in sys.stdin:
     e = json.loads(line)
     if e["type"] == "agent.step.requested":
         out = "I would say writer, or the author" if "ballot" in e["input"] else "py: " + e["input"]["task"]
-        print(json.dumps({"type": "agent.step.completed", "correlationId": e["correlationId"], "output": out}), flush=True)
+        print(json.dumps({"type": "agent.step.completed", "correlationId": e["correlationId"], "output": out}),
+          flush=True)
 `);
   const sh = put(dir, 'member.sh', `while read -r line; do
   id=$(printf %s "$line" | sed 's/.*"correlationId":"\\([0-9a-f]*\\)".*/\\1/')
@@ -80,15 +82,18 @@ test('answers that cannot be read, fail, come late or name themselves are what t
   const shape = put(dir, 'shape.json', five);
   const script = (answers) => put(dir, 'answers.json', { answers });
   const ballot = ['a', 'c', 'd', 'e'];
-  const unread = { a: [{ output: 'whoever' }], b: [{ output: ballot }], c: [{ failed: 'no model' }], d: [{ silent: true }],
+  const unread = { a: [{ output: 'whoever' }], b: [{ output: ballot }], c: [{ failed: 'no model' }],
+    d: [{ silent: true }],
     e: [{ output: ['e', 'a', 'b', 'c'] }] };
   const lost = run('dispatch', 't', '--shape', shape, '--agents', script(unread), '--log', log);
   assert.equal(lost.status, 1);
-  assert.match(lost.stdout, /no agent is elected: "1 of 5 agents gave a ranking that can be read"\naborted: "undecided"\n$/);
+  assert.match(lost.stdout,
+    /no agent is elected: "1 of 5 agents gave a ranking that can be read"\naborted: "undecided"\n$/);
   assert.equal(run('replay', log).status, 0);
   const table = run('ballots', log);
   assert.equal(table.status, 0);
-  assert.match(table.stdout, / {2}a {6}\(no ranking in the answer\)\n {2}b {6}a > c > d > e > b\n {2}c {6}\(no model\)\n {2}d {6}\(late\)\n {2}e {6}\(no ranking in the answer\)\n {2}no agent is elected\n/);
+  assert.match(table.stdout,
+    / {2}a {6}\(no ranking in the answer\)\n {2}b {6}a > c > d > e > b\n {2}c {6}\(no model\)\n {2}d {6}\(late\)\n {2}e {6}\(no ranking in the answer\)\n {2}no agent is elected\n/);
   // half is enough; two candidates have as many first places: the first one in the shape
   const four = put(dir, 'four.json', { ...TEAM, roles: five.roles.slice(0, 4) });
   const half = { a: [{ output: 'x' }, { output: 'done' }], b: [{ output: ['d', 'a', 'c'] }], c: [{ output: 'a b d' }],
@@ -105,11 +110,13 @@ test('a task with a handler is not put to the vote, and tasks of a list follow e
   const tasks = put(dir, 'tasks.json', [{ description: 'write', handler: 'writer' }, 'test it']);
   const ran = run('run', put(dir, 'shape.json', TEAM), '--agents', script, '--task', `@${tasks}`, '--log', log);
   assert.equal(ran.status, 0, ran.stderr);
-  assert.match(ran.stdout, /elected: "writer-1", by the task\n[^]*elected: "tester-1" by "majority"\n[^]*completed: "two"\n$/);
+  assert.match(ran.stdout,
+    /elected: "writer-1", by the task\n[^]*elected: "tester-1" by "majority"\n[^]*completed: "two"\n$/);
   const work = lines(log).filter(({ type, input }) => type === 'agent.step.requested' && input.task);
   assert.deepEqual(work.map(({ input }) => input),
     [{ task: { description: 'write', handler: 'writer' } }, { input: 'one', task: 'test it' }]);
-  assert.match(run('ballots', log).stdout, /^a task with a known handler\n {2}elected: writer-1, by the task\n\ntask "test it"/);
+  assert.match(run('ballots', log).stdout,
+    /^a task with a known handler\n {2}elected: writer-1, by the task\n\ntask "test it"/);
   const unknown = run('dispatch', '{"handler":"none"}', '--shape', join(dir, 'shape.json'), '--agents', script);
   assert.equal(unknown.status, 1);
   assert.match(unknown.stdout, /the handler of the task is no role with an agent/);
@@ -126,13 +133,15 @@ test('every engine elects, by one name, a plug-in too; others are refused before
   assert.equal(made.status, 0, made.stderr);
   chmodSync(so, 0o600);
   const script = put(dir, 'answers.json', { answers: { author: [{ output: ['tester', 'writer'] }, { output: 1 }],
-    tester: [{ output: ['writer', 'author'] }, { output: 2 }], writer: [{ output: ['tester', 'author'] }, { output: 3 }] } });
+    tester: [{ output: ['writer', 'author'] }, { output: 2 }], writer: [{ output: ['tester', 'author'] },
+      { output: 3 }] } });
   const shape = put(dir, 'shape.json', { ...TEAM, process: undefined });
   const log = join(dir, 'log');
   for (const [engine, handler] of [['majority', 'tester-1'], ['borda', 'tester-1'], ['first_valid', 'tester-1'],
     ['weighted_consensus', 'tester-1'], ['ranked-pairs', 'tester-1'], ['engine:ranked-pairs', 'tester-1']]) {
     const each = `${log}-${engine.replace(':', '-')}`;
-    const ran = run('dispatch', 't', '--shape', shape, '--agents', script, '--engine', engine, '--engines', engines, '--log',
+    const ran = run('dispatch', 't', '--shape', shape, '--agents', script, '--engine', engine, '--engines', engines,
+      '--log',
       each, '--json');
     assert.equal(JSON.parse(ran.stdout).handler, handler, `${engine}: ${ran.stderr}`);
     assert.equal(run('replay', each, '--engines', engines).status, 0, engine);
@@ -159,8 +168,10 @@ test('a crew whose roles cannot be ranked is refused, and members without effect
   const dir = folder();
   const script = put(dir, 's.json', { answers: {} });
   const two = put(dir, 'two.json', { ...TEAM, roles: [role('a', 2)] });
-  assert.match(run('dispatch', 't', '--shape', two, '--agents', script).stderr, /role a has 2 agents: in a consensual crew/);
-  const inert = put(dir, 'inert.json', { schema_version: '1.0', name: 'i', roles: [{ role: 'a', amount: 1, first_input: true,
+  assert.match(run('dispatch', 't', '--shape', two, '--agents', script).stderr,
+    /role a has 2 agents: in a consensual crew/);
+  const inert = put(dir, 'inert.json', { schema_version: '1.0', name: 'i', roles: [{ role: 'a', amount: 1,
+    first_input: true,
     final_output: true, permissions: { invite: ['a'], modify_structure: true }, delegation: { max_depth: 2 },
     execution: { serial: true } }] });
   const checked = run('check', inert);
@@ -206,19 +217,24 @@ test('workers share a pool: put, search, subscribe, statistics; and it replays',
     if (e.type === 'agent.step.requested') {
       globalThis.step = e.correlationId;
       if (e.roleId === 'first') ask('pool.subscribe', { anyTags: ['risk'] });
-      if (e.roleId === 'r') ask('pool.put', { content: 'by ' + e.agentId, tags: ['risk'], segment: 'review', importance: 0.9,
+      if (e.roleId === 'r') ask('pool.put', { content: 'by ' + e.agentId, tags: ['risk'], segment: 'review',
+        importance: 0.9,
         metadata: { from: e.agentId }, key: 'only' });
       if (e.roleId === 'last') ask('pool.statistics');
     } else if (e.type === 'pool.answered') {
-      if (e.request === 'pool.put' && e.id === 'pool.put') return ask('pool.search', { notAgent: 'nobody', segment: 'review', agentId: e.agentId });
-      say({ type: 'agent.step.completed', correlationId: globalThis.step, output: e.result.insights?.length ?? e.result });
+      if (e.request === 'pool.put' && e.id === 'pool.put') return ask('pool.search', { notAgent: 'nobody',
+        segment: 'review', agentId: e.agentId });
+      say({ type: 'agent.step.completed', correlationId: globalThis.step,
+        output: e.result.insights?.length ?? e.result });
     } else if (e.type === 'pool.insight') fs.appendFileSync('${dir}/heard', e.insight.content + '\\n');`);
   const ran = run('run', shape, '--agents', command, '--log', log, '--json');
   assert.equal(ran.status, 0, ran.stderr);
   assert.deepEqual(JSON.parse(ran.stdout).output.statistics,
-    { agents: { 'r-1': 1, 'r-2': 1 }, averageImportance: 0.9, insights: 2, segments: { review: 2 }, tags: { risk: 2 } });
+    { agents: { 'r-1': 1, 'r-2': 1 }, averageImportance: 0.9, insights: 2, segments: { review: 2 },
+      tags: { risk: 2 } });
   assert.equal(run('replay', log).status, 0);
-  const heard = lines(log).filter(({ type }) => type === 'pool.insight').map(({ agentId, insight }) => [agentId, insight.content]);
+  const heard = lines(log).filter(({ type }) => type === 'pool.insight').map(({ agentId, insight }) => [agentId,
+    insight.content]);
   assert.deepEqual(heard.sort(), [['first-1', 'by r-1'], ['first-1', 'by r-2']]);
   assert.deepEqual(readFileSync(`${dir}/heard`, 'utf8').trim().split('\n').sort(), ['by r-1', 'by r-2']);
   const text = readFileSync(log, 'utf8');
@@ -231,7 +247,8 @@ test('a request to the pool that is wrong or too much is answered with an error'
     roles: [role('a', 1, { first_input: true, final_output: true })] });
   const messages = [{ type: 'pool.put' }, { type: 'pool.search', anytags: ['x'] }, { type: 'pool.put', content: 'one' },
     { type: 'pool.put', content: 'two' }, { type: 'pool.burn' },
-    { type: 'agent.action.requested', action: 'shout_at', to: 'a-1' }, { type: 'agent.action.requested', action: 'talk_to' }];
+    { type: 'agent.action.requested', action: 'shout_at', to: 'a-1' }, { type: 'agent.action.requested',
+      action: 'talk_to' }];
   const script = put(dir, 's.json', { answers: { a: [{ messages, output: 1 }, { output: 2 }] } });
   const log = join(dir, 'log');
   assert.equal(run('run', shape, '--agents', script, '--pool', '1', '--log', log).status, 0);
@@ -247,10 +264,13 @@ test('permissions gate what agents say to each other, and a denial asks its fixe
   const dir = folder(), log = join(dir, 'log');
   const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'acts', roles: [
     role('a', 1, { first_input: true, permissions: { talk_to: ['b'], delegate_to: [], escalate_to: ['z'] } }),
-    role('b', 1), role('f', 1, { activation: { on_permission_denied: true } }), role('z', 1, { final_output: true })] });
+    role('b', 1), role('f', 1, { activation: { on_permission_denied: true } }), role('z', 1,
+      { final_output: true })] });
   const command = worker(dir, `
-    const act = (action, to, message) => say({ type: 'agent.action.requested', correlationId: e.correlationId, id: action, action, to, message });
-    if (e.type === 'agent.message') fs.appendFileSync('${dir}/heard', e.agentId + ' hears ' + e.from + ': ' + e.message + '\\n');
+    const act = (action, to, message) => say({ type: 'agent.action.requested', correlationId: e.correlationId,
+      id: action, action, to, message });
+    if (e.type === 'agent.message') fs.appendFileSync('${dir}/heard',
+      e.agentId + ' hears ' + e.from + ': ' + e.message + '\\n');
     if (e.type === 'agent.action.resolved') {
       fs.appendFileSync('${dir}/acts', e.id + ' ' + e.allowed + '\\n');
       if (e.id === 'delegate_to') say({ type: 'agent.step.completed', correlationId: e.correlationId, output: 'a' });
@@ -272,11 +292,14 @@ test('permissions gate what agents say to each other, and a denial asks its fixe
 test('a worker cannot act or use the pool for another one', () => {
   const dir = folder();
   const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'f', roles: [
-    role('a', 2, { first_input: true, execution: { voting: { mode: 'majority' } } }), role('z', 1, { final_output: true })] });
+    role('a', 2, { first_input: true, execution: { voting: { mode: 'majority' } } }), role('z', 1,
+      { final_output: true })] });
   for (const type of ['pool.put', 'agent.action.requested']) {
     const command = worker(dir, `
-      const read = (name) => (fs.existsSync('${dir}/${type}-' + name) ? fs.readFileSync('${dir}/${type}-' + name, 'utf8') : '');
-      const gone = () => { try { return read('pid').endsWith('.') && !process.kill(parseInt(read('pid')), 0); } catch { return true; } };
+      const read = (name) => (fs.existsSync('${dir}/${type}-' + name) ? fs.readFileSync('${dir}/${type}-' + name,
+        'utf8') : '');
+      const gone = () => { try { return read('pid').endsWith('.') && !process.kill(parseInt(read('pid')),
+        0); } catch { return true; } };
       if (e.agentId === 'a-1') {
         fs.writeFileSync('${dir}/${type}-id', e.correlationId);
         const forged = setInterval(() => gone() && answer('own', clearInterval(forged)), 5);
@@ -312,7 +335,8 @@ test('hooks are commands and URLs; what they ask for is in the log, and a replay
     request.on('data', (piece) => { body += piece; });
     request.on('end', () => {
       seen.push(JSON.parse(body));
-      response.end(JSON.stringify({ checkpoints: ['by-url'], actions: [{ action: 'talk_to', from: 'a-1', to: 'z-1' }] }));
+      response.end(JSON.stringify({ checkpoints: ['by-url'], actions: [{ action: 'talk_to', from: 'a-1',
+        to: 'z-1' }] }));
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,5 +1,5 @@
-// `writ crew resume`: a crew whose program is killed anywhere is continued from its log, to the same result, and the log
-// replays. Checkpoints and snapshots of a log.
+// `writ crew resume`: a crew whose program is killed anywhere is continued from its log, to the same result, and the
+// log replays. Checkpoints and snapshots of a log.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -30,7 +30,8 @@ const SCRIPT = { answers: {
   lead: [{ output: 'plan', messages: [{ type: 'pool.subscribe', anyTags: ['t'] }],
     memex_commands: [{ type: 'memory.create', item: { id: 'm', kind: 'note' } }] }],
   reviewer: [{ output: 'approve', messages: [put_('one'), { type: 'pool.search', allTags: ['t'] }] }],
-  'reviewer-2': [{ fault: true, messages: [{ type: 'agent.action.requested', action: 'talk_to', to: 'lead-1', message: 'hi' }] }],
+  'reviewer-2': [{ fault: true, messages: [{ type: 'agent.action.requested', action: 'talk_to', to: 'lead-1',
+    message: 'hi' }] }],
   'reviewer-3': [{ silent: true, messages: [{ type: 'agent.action.requested', action: 'escalate_to', to: 'end-1' }] }],
   x: [{ output: ['y', 'w'] }, { output: 'w, y' }], y: [{ output: 'x w' }, { failed: 'no' }, { output: 'by y' }],
   w: [{ output: ['y', 'x'] }, { output: ['y', 'x'] }],
@@ -43,7 +44,8 @@ function scripted() {
   mkdirSync(join(dir, 'registry'));
   put(dir, 'registry/team.json', TEAM);
   const script = put(dir, 'answers.json', SCRIPT), log = join(dir, 'log');
-  const ran = run('run', put(dir, 'shape.json', SHAPE), '--registry', join(dir, 'registry'), '--agents', script, '--input',
+  const ran = run('run', put(dir, 'shape.json', SHAPE), '--registry', join(dir, 'registry'), '--agents', script,
+    '--input',
     '1', '--task', 'do it', '--log', log, '--checkpoints', '--json');
   assert.equal(ran.status, 0, ran.stderr);
   return { dir, script, log, text: readFileSync(log), ran: JSON.parse(ran.stdout) };
@@ -125,7 +127,8 @@ const answers = (dir) => worker(dir, `
   const put = (key) => say({ type: 'pool.put', correlationId: e.correlationId, content: key, key });
   const later = (fn) => setTimeout(fn, Math.random() * 15);
   put('from ' + e.agentId);
-  if (e.agentId === 'b-2') say({ type: 'agent.action.requested', correlationId: e.correlationId, action: 'talk_to', to: 'a-1' });
+  if (e.agentId === 'b-2') say({ type: 'agent.action.requested', correlationId: e.correlationId, action: 'talk_to',
+    to: 'a-1' });
   later(() => answer(e.input?.ballot ? e.input.ballot : (e.input?.reason ?? e.input) + '/' + e.agentId));`);
 
 for (let seed = 1; seed <= SEEDS; seed++) {

@@ -267,7 +267,8 @@ test('as many agents as there may be processes run, and one that ends at once is
   put(dir, 'registry/team.json', nested(124));
   // three nested crews share the processes of their agents; with z and b there are 127
   const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'outer',
-    roles: [role('n', 3, { first_input: true, nested_crew: 'team' }), role('b', 1), role('z', 1, { final_output: true })] });
+    roles: [role('n', 3, { first_input: true, nested_crew: 'team' }), role('b', 1), role('z', 1,
+      { final_output: true })] });
   const args = [shape, '--registry', join(dir, 'registry'), '--agents', `echo >> '${dir}/starts'; exit 0`];
   const ran = run('run', ...args);
   assert.equal(ran.status, 1, ran.stderr);
