@@ -43,6 +43,9 @@ set(test_uses_unit_jansson writ::jansson)
 set(test_uses_unit_log writ::jansson)
 set(test_uses_fault_jansson writ::jansson)
 set(test_uses_fuzz_text writ::jansson)
+foreach(module crew_log crew_worker)
+    set(test_uses_fuzz_${module} writ_cli_crew writ_cli_base writ_plugins)
+endforeach()
 
 function(writ_test_properties name label timeout_s)
     # 77: a requirement of the test is missing; ctest shows it as skipped

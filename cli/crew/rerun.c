@@ -399,15 +399,12 @@ open_log(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *er
     return rerun->differs ? WRIT_DONE : result;
 }
 
-WRIT_RESULT
-writ_rerun_run(
-    struct writ_rerun *rerun, const char *path, struct writ_view engines, struct writ_err *err)
+static WRIT_RESULT
+compute(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *err)
 {
     struct writ_view line;
 
-    rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX + 65536);
     rerun->why = writ_buf_make(WRIT_RERUN_LOG_MAX);
-    WRIT_TRY(writ_cli_read(path, WRIT_RERUN_LOG_MAX, &rerun->log, err));
     WRIT_TRY(open_log(rerun, engines, err));
     while (!rerun->differs && !rerun->closed && !rerun->reached && next_line(rerun, &line)) {
         WRIT_TRY(again(rerun, line, err));
@@ -417,6 +414,25 @@ writ_rerun_run(
         differ(rerun, "the log continues after its end");
     }
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_rerun_text(
+    struct writ_rerun *rerun, struct writ_view log, struct writ_view engines, struct writ_err *err)
+{
+    rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    writ_buf_put(&rerun->log, log);
+    WRIT_TRY(writ_buf_check(&rerun->log, err));
+    return compute(rerun, engines, err);
+}
+
+WRIT_RESULT
+writ_rerun_run(
+    struct writ_rerun *rerun, const char *path, struct writ_view engines, struct writ_err *err)
+{
+    rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX + 65536);
+    WRIT_TRY(writ_cli_read(path, WRIT_RERUN_LOG_MAX, &rerun->log, err));
+    return compute(rerun, engines, err);
 }
 
 void

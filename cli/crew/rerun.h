@@ -45,6 +45,10 @@ struct writ_rerun {
 
 void writ_rerun_wipe(struct writ_rerun *rerun);
 
+/** As writ_rerun_run, of a text, which is copied. */
+WRIT_RESULT writ_rerun_text(
+    struct writ_rerun *rerun, struct writ_view log, struct writ_view engines, struct writ_err *err);
+
 /** Reads the log, and computes its session. WRIT_OK also when it differs: see `differs`.
  * WRIT_E_PARSE (not a log), WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_rerun_run(

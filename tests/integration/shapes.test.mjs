@@ -304,8 +304,8 @@ covers(['crew check', 'crew graph', 'crew run', 'crew dispatch', 'crew resume', 
   shows('crew run', [shape, '--agents', answers, '--log', join(folder, 'log')]);
   shows('crew replay', [join(folder, 'log')]);
   const log = join(folder, 'elected');
-  const ranked = put('ranked.json', { answers: { author: [{ output: ['editor'] }, { output: 1 }],
-    editor: [{ failed: 'no' }] } });
+  const ranked = put('ranked.json', { answers: { author: [{ output: ['editor'] }],
+    editor: [{ failed: 'no' }, { output: 1 }] } });
   shows('crew dispatch', ['do it', '--shape', shape, '--agents', ranked, '--checkpoints', '--log', log]);
   shows('crew dispatch', ['{"handler":"editor"}', '--shape', shape, '--agents', ranked], { code: 1 });
   shows('crew ballots', [log]);
