@@ -1,5 +1,5 @@
-/* Constrained Hybrid Borda (semantics 16.5). The poll holds only complete strict rankings. Its
- * candidates are in the order of UTF-16 code units, which also decides ties. */
+/* Constrained Hybrid Borda (semantics 16.5). The poll holds only complete strict rankings. The order
+ * of its candidates decides ties: that of UTF-16 code units, or any other one with `names`. */
 #include "crew/count.h"
 #include "evidence/json/jcs.h"
 
@@ -10,10 +10,14 @@ struct standing {
 };
 
 static size_t
-place_of(const struct writ_crew_poll *poll, struct writ_view name)
+place_of(const struct writ_count *count, struct writ_view name)
 {
+    const struct writ_crew_poll *poll = &count->poll;
     size_t low = 0, high = poll->candidates_n;
 
+    if (count->names != NULL) {
+        low = high = writ_names_find(count->names, name);
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (writ_jcs_compare(poll->candidates[middle], name) < 0) {
@@ -27,15 +31,17 @@ place_of(const struct writ_crew_poll *poll, struct writ_view name)
 }
 
 static void
-score(const struct writ_crew_poll *poll, struct standing *standings)
+score(const struct writ_count *count, struct standing *standings)
 {
+    const struct writ_crew_poll *poll = &count->poll;
+
     for (size_t at = 0; at < poll->candidates_n; at++) {
         standings[at] = (struct standing){0, 0};
     }
     for (size_t at = 0; at < poll->ballots_n; at++) {
         const struct writ_crew_ballot *ballot = &poll->ballots[at];
         for (size_t place = 0; place < ballot->ranking_n; place++) {
-            struct standing *standing = &standings[place_of(poll, ballot->ranking[place])];
+            struct standing *standing = &standings[place_of(count, ballot->ranking[place])];
             standing->points += (int64_t)(ballot->ranking_n - 1 - place);
             standing->firsts += place == 0;
         }
@@ -91,7 +97,7 @@ writ_count_borda(
         writ_tally_explain(tally, "nothing was ranked");
         return WRIT_DONE;
     }
-    score(poll, standings);
+    score(count, standings);
     for (size_t at = 1; at < poll->candidates_n; at++) {
         most = standings[at].points > standings[most].points ? at : most;
     }

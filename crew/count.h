@@ -3,6 +3,7 @@
 #define WRIT_CREW_COUNT_H
 
 #include "crew/failure.h"
+#include "crew/names.h"
 #include "crew/tally.h"
 #include "crew/voting.h"
 
@@ -29,6 +30,7 @@ struct writ_count {
     const struct writ_crew_voting *voting;
     const struct writ_crew_engine *engine; /* mode ENGINE: not NULL */
     struct writ_crew_poll poll;
+    const struct writ_names *names; /* of candidates in another order than borda's; NULL: in that */
     struct writ_count_ballot *ballots;
     struct writ_arena *arena;
 };

@@ -242,7 +242,9 @@ elect_borda(struct election *e)
     for (size_t at = 0; at < e->candidates_n; at++) {
         sorted[at] = e->candidates[at];
     }
-    if (!e->by_order) {
+    if (e->by_order) {
+        count.names = &e->names;
+    } else {
         qsort(sorted, e->candidates_n, sizeof *sorted, writ_names_by_units);
     }
     count.poll.candidates = sorted;

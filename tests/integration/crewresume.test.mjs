@@ -75,6 +75,8 @@ test('a log that is cut anywhere is continued to the same result, and then repla
     assert.ok(readFileSync(cut).subarray(0, whole).equals(text.subarray(0, whole)));
     const types = (list) => list.filter(({ type }) => !/^(log|input)\\./.test(type))
       .map((line) => JSON.stringify({ ...line, ts: 0 }));
+    const delivered = lines(cut).filter(({ type }) => type === 'input.deliver').map(({ event }) => event.correlationId);
+    assert.equal(new Set(delivered).size, delivered.length, 'what was answered is not asked again');
     const extra = lines(cut).filter(({ type }) => type === 'input.resume').length;
     if (extra === 0) assert.deepEqual(types(lines(cut)), types(lines(log)));
     const once_ = (list) => [...new Set(types(list).filter((line) => line.includes('agent.step.requested')))].sort();

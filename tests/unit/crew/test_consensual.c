@@ -14,7 +14,9 @@
 #define ONE              ",\"amount\":1"
 #define CONSENSUAL       ",\"process\":\"consensual\""
 #define THREE            ROLE("a", ONE) "," ROLE("b", ONE) "," ROLE("c", ONE)
-#define FIXER            ROLE("f", ONE ",\"activation\":{\"on_fault\":true,\"on_permission_denied\":true}")
+#define FIXER                                                                                      \
+    ROLE("f", ONE                                                                                  \
+        ",\"activation\":{\"on_fault\":true,\"on_timeout\":true,\"on_permission_denied\":true}")
 
 static const char agents_text[] = "{\"schema_version\":\"1.0\",\"name\":\"C\",\"agents\":[]}";
 
@@ -242,6 +244,21 @@ START_TEST(election_with_a_tie_takes_the_first_candidate_and_needs_half_of_the_b
         ck_said(&crew, rows[row].want);
         crew_close(&crew);
     }
+}
+END_TEST
+
+START_TEST(election_by_borda_breaks_a_tie_by_the_order_of_the_candidates)
+{
+    struct crew crew = {0};
+
+    ck_assert_ok(crew_open(
+        &crew, SHAPE("", ROLE("c", ONE) "," ROLE("b", ONE) "," ROLE("a", ONE)), NULL, "borda"));
+    ck_assert_ok(start(&crew, "\"t\""));
+    ck_assert_ok(answer(&crew, "a-1", "[\"c\",\"b\"]"));
+    ck_assert_ok(answer(&crew, "b-1", NULL));
+    ck_assert_ok(answer(&crew, "c-1", "[\"a\",\"b\"]"));
+    ck_said(&crew, "{\"agentId\":\"c-1\",\"crewId\":\"c\",\"engine\":\"borda\"");
+    crew_close(&crew);
 }
 END_TEST
 
@@ -497,6 +514,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("consensual", consensual_crew_asks_all_elects_one_and_gives_it_the_task,
     election_with_a_tie_takes_the_first_candidate_and_needs_half_of_the_ballots,
+    election_by_borda_breaks_a_tie_by_the_order_of_the_candidates,
     handler_of_a_task_is_not_overridden, late_ballot_is_missing_and_no_fixer_votes_for_its_agent,
     shape_of_a_consensual_crew_is_checked, doubts_name_each_member_without_effect,
     nested_consensual_crew_that_elects_none_is_a_fault_of_its_agent,
