@@ -6,10 +6,11 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { folder, lines, put, role, run, worker, writ } from '../support/js/crews.mjs';
+import { folder, lines, put, random, role, run, worker, writ } from '../support/js/crews.mjs';
 import { install } from '../support/js/installation.mjs';
 
 const source = process.env.WRIT_SOURCE_DIR;
+const ELECTIONS = Number(process.env.WRIT_CREW_ELECTIONS ?? 600); // of each engine
 const TEAM = { schema_version: '1.0', name: 'team', process: 'consensual',
   roles: [role('author', 1), role('tester', 1), role('writer', 1)] };
 
@@ -162,6 +163,53 @@ test('every engine elects, by one name, a plug-in too; others are refused before
     role('a', 2, { first_input: true, final_output: true, execution: { voting: { mode: 'ranked-pairs' } } })] });
   assert.equal(run('check', voting, '--engines', engines).status, 0);
   assert.match(run('check', voting).stderr, /\/roles\/0\/execution\/voting\/mode: invalid_value/);
+});
+
+// Written from the specification alone: the first of the candidates with the most.
+const best = (candidates, score) => candidates.reduce((won, each) => (score(each) > score(won) ? each : won));
+const ENGINES = {
+  majority: (candidates, ballots) => best(candidates, (c) => ballots.filter(([first]) => first === c).length),
+  borda: (candidates, ballots) => best(candidates, (c) => {
+    const points = ballots.reduce((sum, ballot) => sum + candidates.length - 1 - ballot.indexOf(c), 0);
+    return points + ballots.filter(([first]) => first === c).length * (candidates.length - 1);
+  }),
+  first_valid: (candidates, [[first]]) => first,
+};
+
+test('random elections are those of an independent count', () => {
+  const dir = folder();
+  const names = ['d', 'a', 'z', 'b', 'ab', 'c'];
+  const shape = put(dir, 'shape.json', { ...TEAM, roles: names.map((name) => role(name, 1)) });
+  const tasks = put(dir, 'tasks.json', Array(ELECTIONS).fill('t'));
+  Object.entries(ENGINES).forEach(([engine, count], seed) => {
+    const log = join(dir, engine);
+    // half of the agents at least can be read; the others fail, are at fault, or answer anything
+    const command = worker(dir, `
+      globalThis.draw ??= (${random})(${seed});
+      if (e.type !== 'agent.step.requested') return;
+      if (!e.input.ballot) return answer(1);
+      const ranking = e.input.ballot.map((name) => [globalThis.draw(1000), name]).sort(([a], [b]) => a - b).map(([,
+        n]) => n);
+      const way = ['d', 'z', 'ab'].includes(e.roleId) ? globalThis.draw(2) : globalThis.draw(5);
+      if (way === 4) say({ type: 'agent.step.failed', correlationId: e.correlationId, error: {} });
+      else answer([ranking, 'so: ' + JSON.stringify(ranking) + '.', 'nothing', { fault: 1 }][way]);`);
+    const ran = run('dispatch', `@${tasks}`, '--shape', shape, '--agents', command, '--shared', '--engine', engine,
+      '--log',
+      log, '--json');
+    assert.equal(ran.status, 0, ran.stderr);
+    const { elections } = JSON.parse(run('ballots', log, '--json').stdout);
+    assert.equal(elections.length, ELECTIONS);
+    for (const { candidates, ballots, elected } of elections) {
+      const rankings = ballots.filter(({ ranking }) => ranking).map(({ ranking }) => ranking);
+      assert.ok(rankings.length * 2 >= names.length);
+      assert.deepEqual(candidates, names);
+      for (const { voter, ranking } of ballots) if (ranking) assert.equal(ranking.at(-1), voter);
+      assert.equal(elected, `${count(candidates, rankings)}-1`);
+    }
+    // all win some; the first voter never ranks itself first
+    assert.equal(new Set(elections.map(({ elected }) => elected)).size, names.length - (engine === 'first_valid'));
+    assert.equal(run('replay', log).status, 0);
+  });
 });
 
 test('a crew whose roles cannot be ranked is refused, and members without effect are named', () => {
