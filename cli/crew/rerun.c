@@ -402,8 +402,10 @@ open_log(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *er
 static WRIT_RESULT
 compute(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *err)
 {
+    struct writ_err own = {0}; /* a difference shows the error of a line */
     struct writ_view line;
 
+    err = err != NULL ? err : &own;
     rerun->why = writ_buf_make(WRIT_RERUN_LOG_MAX);
     WRIT_TRY(open_log(rerun, engines, err));
     while (!rerun->differs && !rerun->closed && !rerun->reached && next_line(rerun, &line)) {
