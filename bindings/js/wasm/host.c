@@ -151,7 +151,12 @@ writ_host_graph(const struct writ_crew_shape *shape, const struct writ_crew_agen
     const struct writ_crew_engines *known, const struct writ_crew_limits *limits,
     struct writ_crew_graph **ret, struct writ_crew_err *err)
 {
-    const struct writ_crew_plan plan = {shape, agents, registry, registry_n, known, limits};
+    const struct writ_crew_plan plan = {.shape = shape,
+        .agents = agents,
+        .registry = registry,
+        .registry_n = registry_n,
+        .engines = known,
+        .limits = limits};
 
     return writ_crew_graph_build(&plan, ret, err).code;
 }
@@ -221,8 +226,13 @@ enum writ_code
 writ_host_pool_add(struct writ_crew_pool *pool, const struct writ_view views[4],
     const struct writ_view *tags, size_t tags_n, double importance, struct writ_crew_err *err)
 {
-    const struct writ_crew_insight insight = {
-        views[0], views[1], views[2], views[3], tags, tags_n, importance};
+    const struct writ_crew_insight insight = {.agent_id = views[0],
+        .content = views[1],
+        .segment = views[2],
+        .metadata = views[3],
+        .tags = tags,
+        .tags_n = tags_n,
+        .importance = importance};
 
     return writ_crew_pool_add(pool, &insight, err).code;
 }

@@ -51,7 +51,7 @@ class _Registered(Structure):
 
 class _Plan(Structure):
     _fields_ = [("shape", c_void_p), ("agents", c_void_p), ("registry", c_void_p), ("registry_n", c_size_t),
-                ("engines", c_void_p), ("limits", POINTER(_Limits))]
+                ("engines", c_void_p), ("limits", POINTER(_Limits)), ("consensual", c_bool), ("consensus", View)]
 
 
 class _Agent(Structure):
@@ -141,7 +141,7 @@ class _Events(Structure):
 
 class _Insight(Structure):
     _fields_ = [("agent_id", View), ("content", View), ("segment", View), ("metadata", View),
-                ("tags", POINTER(View)), ("tags_n", c_size_t), ("importance", c_double)]
+                ("tags", POINTER(View)), ("tags_n", c_size_t), ("importance", c_double), ("key", View)]
 
 
 class _Filter(Structure):
