@@ -1,5 +1,6 @@
-/* Constrained Hybrid Borda (semantics 16.5). The poll holds only complete strict rankings. The order
- * of its candidates decides ties: that of UTF-16 code units, or any other one with `names`. */
+/* Constrained Hybrid Borda (semantics 16.5). The poll holds only complete strict rankings. The
+ * order of its candidates decides ties: that of UTF-16 code units, or any other one with `names`.
+ */
 #include "crew/count.h"
 #include "evidence/json/jcs.h"
 
