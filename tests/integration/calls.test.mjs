@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, sha256, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { ANYBODY, bearer, sha256, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, LEGACY, openSession } from '../support/js/rpc.mjs';
 
@@ -132,7 +132,7 @@ test('an inexact number is refused under every rule', async (t) => {
     spend: { ...amount('type', 'number'), budgets: [{ window: '1h', sum: { arg: 'amount', max: 1000 } }] },
     asked: { ...amount('type', 'number'),
       approval: { review: 'money', when: [{ arg: 'amount', op: 'eq', value: 100 }] } },
-  }, { reviews: { money: { voters: [{ id: 'ann' }] } } });
+  }, { agents: [ANYBODY, bearer('ann').entry], reviews: { money: { voters: [{ id: 'ann' }] } } });
   for (const source of ['99.9999999999999999999', '100.00000000000000000001', '9007199254740993', '0.10000000000000001',
       '1e-400']) {
     for (const tool of ['ne', 'not_in', 'lt', 'each', 'any', 'shadow', 'scoped', 'spend', 'asked']) {
