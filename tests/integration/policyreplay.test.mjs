@@ -21,7 +21,7 @@ function world(t, calls) {
   const put = (name, config) => {
     writeFileSync(join(dir, name), typeof config === 'string' ? config : JSON.stringify({
       keys: 'keys', store: 'sqlite://ledger.db', agents: [DEV.entry, ANN.entry],
-      upstreams: { up: { http: 'http://127.0.0.1:1/mcp' } }, reviews: { desk: { voters: [{ id: 'bob' }] } }, ...config,
+      upstreams: { up: { http: 'http://127.0.0.1:1/mcp' } }, reviews: { desk: { voters: [{ id: 'ann' }] } }, ...config,
     }, null, 1));
     return join(dir, name);
   };
@@ -256,7 +256,7 @@ test('a replay is recorded in the ledger before it prints', (t) => {
 
 const OLGA = bearer('olga'), TINA = bearer('tina', { tenant: 'acme' }); // both read contents
 const BASE = { agents: [DEV, ANN, OLGA, TINA].map((who) => who.entry), content_readers: ['olga', 'tina'],
-  reviews: { desk: { voters: [{ id: 'bob' }] } }, defaults: { contents: { keep: '1h' } } };
+  reviews: { desk: { voters: [{ id: 'ann' }] } }, defaults: { contents: { keep: '1h' } } };
 
 /** A gateway that keeps contents, in front of a scripted server, and a session of dev. */
 async function live(t, config) {
