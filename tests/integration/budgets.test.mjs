@@ -14,7 +14,8 @@ const rule = (budget) =>
 test('budget list prints limit, use, remainder, release time and owner', async (t) => {
   const up = await startUpstream(t);
   const [A, B] = [bearer('a', { tenant: 'acme' }), bearer('b', { tenant: 'bolt' })];
-  const gw = await startGateway(t, { agents: [A.entry, B.entry, bearer('ann').entry], upstreams: { up: { http: up.url } }, tools: {
+  const agents = [A, B, bearer('ann')].map((agent) => agent.entry);
+  const gw = await startGateway(t, { agents, upstreams: { up: { http: up.url } }, tools: {
     'up/pay': rule({ name: 'money', per: ['agent'], sum: { arg: 'n', max: '100.50' } }),
     'up/look': rule({ name: 'looks', per: ['tool'], calls: 3 }),
     'up/both': rule({ name: 'looks', per: ['tool'], calls: 3 }),

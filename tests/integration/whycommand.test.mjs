@@ -18,7 +18,7 @@ include: p
 auditors: [auditor]
 agents:
 ${[DEV, OLGA].map(({ entry }) => `- ${JSON.stringify(entry)}\n`).join('')}reviews:
-  board: {voters: [{id: ann}, {id: bob}]}
+  board: {voters: [{id: olga}]}
 upstreams:
   up: {http: ${url}}
 tools:
