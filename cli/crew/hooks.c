@@ -25,6 +25,7 @@
 #define FILE_MAX ((size_t)1 << 20)
 #define TEXT_MAX ((size_t)1 << 30)
 #define SHOWN    200
+#define DRAINED  16 /* pieces of an output between two looks at the clock */
 
 struct writ_hooks {
     struct writ_buf text;
@@ -54,10 +55,15 @@ hooks_freep(struct writ_hooks **hooks)
 }
 
 static bool
+has_scheme(struct writ_view target, struct writ_view scheme)
+{
+    return writ_view_equal_nocase(writ_view_sub(target, 0, scheme.len), scheme);
+}
+
+static bool
 is_url(struct writ_view target)
 {
-    return writ_view_has_prefix(target, WRIT_LIT("http://")) ||
-           writ_view_has_prefix(target, WRIT_LIT("https://"));
+    return has_scheme(target, WRIT_LIT("http://")) || has_scheme(target, WRIT_LIT("https://"));
 }
 
 /* A NUL-terminated copy. */
@@ -120,6 +126,7 @@ writ_hooks_read(const char *path, struct writ_hooks **ret, struct writ_err *err)
     if (hooks == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
+    (void)signal(SIGPIPE, SIG_IGN); /* a hook need not read its input */
     hooks->text = writ_buf_make(FILE_MAX);
     WRIT_TRY(writ_cli_read(path, FILE_MAX, &hooks->text, err));
     read = read_file(hooks, &below);
@@ -138,6 +145,7 @@ struct running {
     struct writ_view input;
     size_t written;
     struct writ_buf *output;
+    size_t shown; /* bytes of its standard error that were passed on */
     int64_t deadline_ms;
 };
 
@@ -172,28 +180,33 @@ feed(struct running *hook)
     }
 }
 
-/* Reads what there is. `keep` NULL: it goes to our standard error. */
+/* Takes what it has written: its output, and the beginning of its standard error. A few pieces
+ * only, so that one that never ends still meets its deadline. */
 static void
-drain(int *fd, struct writ_buf *keep)
+drain(struct running *hook, int *fd)
 {
     char piece[4096];
-    ssize_t n;
+    ssize_t n = 0;
 
-    while ((n = read(*fd, piece, sizeof piece)) > 0) {
-        if (keep != NULL) {
-            writ_buf_put(keep, writ_view(piece, (size_t)n));
-        } else {
-            (void)fwrite(piece, 1, (size_t)n, stderr);
+    for (int pieces = 0; pieces < DRAINED; pieces++) {
+        n = read(*fd, piece, sizeof piece);
+        if (n <= 0) {
+            break;
+        }
+        if (fd == &hook->process.out) {
+            writ_buf_put(hook->output, writ_view(piece, (size_t)n));
+        } else if (hook->shown < WRIT_HOOKS_ERRORS_MAX) {
+            hook->shown += fwrite(piece, 1, (size_t)n, stderr);
         }
     }
-    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         close_fd(fd);
     }
 }
 
-/* Until it has closed both streams and ended. False: it is late. */
-static bool
-attend(struct running *hook)
+/* Until it has closed both streams and ended. */
+static WRIT_RESULT
+attend(struct running *hook, struct writ_err *err)
 {
     bool ended = false;
 
@@ -202,7 +215,10 @@ attend(struct running *hook)
         struct pollfd fds[] = {{hook->process.in, POLLOUT, 0}, {hook->process.out, POLLIN, 0},
             {hook->process.err, POLLIN, 0}, {ended ? -1 : hook->process.pidfd, POLLIN, 0}};
         if (left <= 0) {
-            return false;
+            WRIT_FAIL(err, WRIT_E_IO, "no answer within %d ms", WRIT_HOOKS_TIMEOUT_MS);
+        }
+        if (hook->output->failed == WRIT_E_LIMIT) {
+            WRIT_FAIL(err, WRIT_E_LIMIT, "an answer of more than %zu bytes", WRIT_HOOKS_ANSWER_MAX);
         }
         if (poll(fds, sizeof fds / sizeof *fds, (int)left) < 0) {
             continue; /* a signal */
@@ -211,14 +227,14 @@ attend(struct running *hook)
             feed(hook);
         }
         if (fds[1].revents != 0) {
-            drain(&hook->process.out, hook->output);
+            drain(hook, &hook->process.out);
         }
         if (fds[2].revents != 0) {
-            drain(&hook->process.err, NULL);
+            drain(hook, &hook->process.err);
         }
         ended |= fds[3].revents != 0;
     }
-    return true;
+    return WRIT_DONE;
 }
 
 /* Appends the output of a command that got a text. WRIT_E_IO: it failed. */
@@ -231,8 +247,7 @@ run_command(
     struct running hook = {.input = input, .output = output};
     struct writ_spawn_plan *plan = NULL;
     int fault = 0, status = 0;
-    writ_result started;
-    bool in_time;
+    writ_result started, attended;
 
     WRIT_TRY(writ_environment_inherit(environment, err));
     WRIT_TRY(writ_spawn_plan_new(argv, environment, NULL, &plan, err));
@@ -242,7 +257,7 @@ run_command(
         WRIT_FAIL(err, WRIT_E_IO, "cannot be started: %s", strerrordesc_np(fault));
     }
     hook.deadline_ms = mono_ms() + WRIT_HOOKS_TIMEOUT_MS;
-    in_time = attend(&hook);
+    attended = attend(&hook, err);
     (void)kill(-hook.process.pid, SIGKILL);
     (void)waitpid(hook.process.pid, &status, 0);
     close_fd(&hook.process.in);
@@ -250,9 +265,7 @@ run_command(
     close_fd(&hook.process.err);
     close_fd(&hook.process.pidfd);
     close_fd(&hook.process.status);
-    if (!in_time) {
-        WRIT_FAIL(err, WRIT_E_IO, "no answer within %d ms", WRIT_HOOKS_TIMEOUT_MS);
-    }
+    WRIT_TRY(attended);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         WRIT_FAIL(err, WRIT_E_IO,
             WIFEXITED(status) ? "ended with status %d" : "killed by signal %d",

@@ -432,9 +432,14 @@ WRIT_RESULT
 writ_rerun_run(
     struct writ_rerun *rerun, const char *path, struct writ_view engines, struct writ_err *err)
 {
+    struct writ_err below = {0};
+    writ_result computed;
+
     rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX + 65536);
     WRIT_TRY(writ_cli_read(path, WRIT_RERUN_LOG_MAX, &rerun->log, err));
-    return compute(rerun, engines, err);
+    computed = compute(rerun, engines, &below);
+    return writ_is_ok(computed) ? computed
+                                : writ_fail(err, computed.code, "%s: %s", path, below.text);
 }
 
 void

@@ -203,9 +203,11 @@ check_rerun(struct run *run, const char *path)
     struct writ_rerun *rerun = &run->rerun;
 
     if (rerun->differs) {
+        struct writ_view why = writ_buf_view(&rerun->why);
         WRIT_FAIL(&run->live.err, WRIT_E_MISMATCH,
-            "%s: the log is not that of its session: " WRIT_VIEW_FMT, path,
-            WRIT_VIEW_ARG(writ_view_trim(writ_buf_view(&rerun->why))));
+            "%s: the log is not that of its session: " WRIT_VIEW_FMT
+            "; writ crew replay shows the difference",
+            path, WRIT_VIEW_ARG(writ_view_sub(why, 0, writ_view_find(why, '\n'))));
     }
     if (rerun->until.ptr != NULL && !rerun->reached) {
         WRIT_FAIL(&run->live.err, WRIT_E_ABSENT,

@@ -428,6 +428,26 @@ test('hooks are commands and URLs; what they ask for is in the log, and a replay
   }
 });
 
+test('a hook that reads nothing, or writes too much, neither ends nor floods the crew', () => {
+  const dir = folder(), log = join(dir, 'log');
+  const hooks = put(dir, 'hooks.json', { deaf: `exec <&-; echo '{"checkpoints":["heard"]}'`,
+    endless: 'exec yes', loud: `head -c 10000000 /dev/zero | tr '\\0' x >&2; echo '{"checkpoints":["loud"]}'` });
+  const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'h', roles: [
+    role('a', 1, { first_input: true, hooks: { before_role: 'deaf', before_agent: 'endless', after_role: 'loud' } }),
+    role('z', 1, { final_output: true })] });
+  const script = put(dir, 's.json', { answers: { a: [{ output: 'done' }], z: [{ output: 'done' }] } });
+  const ran = run('run', shape, '--agents', script, '--hooks', hooks, '--log', log,
+    '--input', `@${put(dir, 'input.json', JSON.stringify('x'.repeat(500_000)))}`); // more than a pipe holds
+  assert.equal(ran.status, 0, ran.stderr.slice(-500));
+  assert.match(ran.stderr, /hook endless at before_agent: an answer of more than 1048576 bytes/);
+  assert.ok(ran.stderr.length < 100_000, String(ran.stderr.length));
+  assert.match(run('checkpoints', log).stdout, /heard {2}\d+\nloud/);
+  const refused = run('run', shape, '--agents', script, '--hooks',
+    put(dir, 'bad.json', { deaf: 'HTTP://user:secret@127.0.0.1/x' }));
+  assert.equal(refused.status, 3);
+  assert.match(refused.stderr, /\/deaf: a URL must not hold credentials/);
+});
+
 test('a crew that takes longer than its limit is aborted', () => {
   const dir = folder(), log = join(dir, 'log');
   const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'l',
