@@ -2,6 +2,8 @@
  * voter that cannot exist is an error: its review might never be decided. */
 #include "policy/read/doubts.h"
 
+#include "policy/decide/approval.h"
+
 /* ---- listeners */
 
 static void
@@ -89,9 +91,7 @@ static bool
 can_vote(const struct known *known, struct writ_view id)
 {
     for (size_t i = 0; i < known->config->agents_n; i++) {
-        const struct writ_agent *agent = &known->config->agents[i].agent;
-
-        if (writ_view_equal(agent->subject, id) || writ_view_equal(agent->id, id)) {
+        if (writ_view_equal(writ_approval_subject(&known->config->agents[i].agent), id)) {
             return true;
         }
     }
@@ -120,8 +120,10 @@ check_voter(struct writ_options *o, const struct writ_yaml *voters, const struct
         return;
     }
     WRIT_OPTION_FAULT(o, voters,
-        "\"" WRIT_VIEW_FMT "\" can never vote: it is neither in agents nor in reviewers. Add an "
-        "entry of agents with this id or subject, or a reviewer of this name",
+        "\"" WRIT_VIEW_FMT
+        "\" can never vote: it is neither the subject of an entry of agents (its "
+        "id, without a subject) nor in reviewers. Add an entry of agents with this subject, or a "
+        "reviewer of this name",
         WRIT_VIEW_ARG(shown));
 }
 

@@ -157,7 +157,8 @@ read_delegate(
         .from_us = read_time(o, node, "from", raw.from),
         .until_us = read_time(o, node, "until", raw.until),
         .tools = raw.tools};
-    if (delegation->until_us != 0 && delegation->until_us <= delegation->from_us) {
+    if (raw.until.len > 0 && (delegation->until_us <= delegation->from_us ||
+                                 delegation->until_us == 0)) { /* 0: without an end */
         WRIT_OPTION_FAULT(o, writ_option_of(node, "until"), "must be after from");
     }
     for (size_t i = 0; i < raw.tools.n; i++) {

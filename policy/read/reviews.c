@@ -134,6 +134,42 @@ check_elicitation(struct writ_options *o, const struct writ_yaml *node,
     }
 }
 
+static bool
+is_voter(const struct writ_review_config *review, struct writ_view id)
+{
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (writ_view_equal(review->voters[i].id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Stand-ins are voters of the terms, too: with too many of them no review could open. */
+static void
+check_stand_ins(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_review_config *review)
+{
+    size_t n = review->voters_n;
+
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_delegation_config *delegation = review->voters[i].delegation;
+        bool counted = delegation == NULL || is_voter(review, delegation->to);
+
+        for (size_t before = 0; !counted && before < i; before++) {
+            const struct writ_delegation_config *other = review->voters[before].delegation;
+            counted = other != NULL && writ_view_equal(other->to, delegation->to);
+        }
+        n += counted ? 0 : 1;
+    }
+    if (n > WRIT_REVIEW_VOTERS_MAX) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "voters"),
+            "are %zu with those that stand in for them, of at most %d: name fewer voters or "
+            "delegates",
+            n, WRIT_REVIEW_VOTERS_MAX);
+    }
+}
+
 /* The weights become whole numbers when votes are counted. */
 static void
 check_weights(
@@ -175,20 +211,33 @@ check_weightless(
     }
 }
 
+static void
+check_plain_voter(struct writ_options *o, const struct writ_yaml *place,
+    const struct writ_config *config, struct writ_view id, const struct writ_review_config *review)
+{
+    const struct writ_reviewer_config *reviewer = writ_config_reviewer(config, id);
+
+    if (reviewer != NULL && reviewer->kind == WRIT_REVIEWER_OPINIONS) {
+        WRIT_OPTION_FAULT(o, place,
+            "\"" WRIT_VIEW_FMT "\" votes by rules, which engine " WRIT_VIEW_FMT
+            " cannot count: use another engine or voter",
+            WRIT_VIEW_ARG(writ_view_sub(id, 0, 64)), WRIT_VIEW_ARG(review->engine));
+    }
+}
+
 /* Ways to vote that give a plain vote cannot fill the ballot of every engine. */
 static void
 check_plain_voters(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_config *config, const struct writ_review_config *review)
 {
-    for (size_t i = 0; i < review->voters_n; i++) {
-        const struct writ_reviewer_config *reviewer =
-            writ_config_reviewer(config, review->voters[i].id);
+    const struct writ_yaml *place = writ_option_of(node, "voters");
 
-        if (reviewer != NULL && reviewer->kind == WRIT_REVIEWER_OPINIONS) {
-            WRIT_OPTION_FAULT(o, writ_option_of(node, "voters"),
-                "\"" WRIT_VIEW_FMT "\" votes by rules, which engine " WRIT_VIEW_FMT
-                " cannot count: use another engine or voter",
-                WRIT_VIEW_ARG(writ_view_sub(reviewer->id, 0, 64)), WRIT_VIEW_ARG(review->engine));
+    for (size_t i = 0; i < review->voters_n; i++) {
+        const struct writ_voter_config *voter = &review->voters[i];
+
+        check_plain_voter(o, place, config, voter->id, review);
+        if (voter->delegation != NULL && !is_voter(review, voter->delegation->to)) {
+            check_plain_voter(o, place, config, voter->delegation->to, review);
         }
     }
     if (review->elicitation.len > 0 || review->bulk) {
@@ -269,6 +318,7 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
         WRIT_OPTION_FAULT(o, node, "must be a name of 1 to 128 bytes");
     }
     writ_shares_threshold(o, node, raw.threshold, ret);
+    check_stand_ins(o, node, ret);
     check_weights(o, node, ret);
     check_engine(o, node, config, &raw.options, ret);
     if (!writ_shares_is_quorum(raw.quorum, ret->voters_n)) {

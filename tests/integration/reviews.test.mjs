@@ -287,8 +287,22 @@ test('check refuses a delegation that cannot work', async (t) => {
     [{ ann: { delegate: { to: 'bob', until: 'tomorrow' } } }, /delegate\/until: must be a time of RFC 3339/],
     [{ ann: { delegate: { to: 'bob', from: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' } } },
       /must be after from/],
+    [{ ann: { delegate: { to: 'bob', until: '1970-01-01T00:00:00Z' } } }, /must be after from/],
+    [{ ann: { delegate: { to: 'dev' } } }, /"dev" can never vote/], // its subject is alice
     [{ ann: { delegate: { to: 'bob', tools: ['pay'] } } }, /delegate\/tools: element 0 is not upstream\/tool/]]) {
     writeFileSync(gw.configFile, JSON.stringify({ ...gw.config, reviewers }));
+    const { code, err, out } = writ(['check', gw.configFile]);
+    assert.notEqual(code, 0);
+    assert.match(err + out, fault);
+  }
+  const voters = [...Array(40).keys()].map((i) => ({ id: `v${i}` }));
+  const reviewers = Object.fromEntries(voters.flatMap(({ id }) => [[id, { delegate: { to: `for-${id}` } }],
+    [`for-${id}`, {}]]));
+  const rules = { engine: 'best_of_n', voters: [{ id: 'ann' }] };
+  for (const [review, of, fault] of [[{ voters }, reviewers, /are 80 with those that stand in for them, of at most 64/],
+    [rules, { ann: { delegate: { to: 'rules' } }, rules: { opinions: [{ vote: 'approve' }] } },
+      /"rules" votes by rules, which engine best_of_n cannot count/]]) {
+    writeFileSync(gw.configFile, JSON.stringify({ ...gw.config, reviewers: of, reviews: { finance: review } }));
     const { code, err, out } = writ(['check', gw.configFile]);
     assert.notEqual(code, 0);
     assert.match(err + out, fault);

@@ -272,8 +272,9 @@ static const struct fault faults[] = {
     {"upstreams: {a: {stdio: [x]}}\ntools: {b/t: {scope: s}}",
         "c.yaml:2: /tools/b~1t: there is no upstream \"b\"\n"},
     {"agents: [{anonymous: true, id: dev}]\nreviews: {r: {voters: [{id: dev}, {id: zed}]}}",
-        "c.yaml:2: /reviews/r/voters: \"zed\" can never vote: it is neither in agents nor in "
-        "reviewers. Add an entry of agents with this id or subject, or a reviewer of this name\n"},
+        "c.yaml:2: /reviews/r/voters: \"zed\" can never vote: it is neither the subject of an "
+        "entry of agents (its id, without a subject) nor in reviewers. Add an entry of agents with "
+        "this subject, or a reviewer of this name\n"},
 };
 
 START_TEST(config_with_plain_http_needs_loopback_or_a_setting)
