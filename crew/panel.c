@@ -3,6 +3,7 @@
  * nothing; a stand-in is no agent, because it only votes for others. */
 #include "crew/panel.h"
 
+#include "crew/value.h"
 #include "evidence/json/write.h"
 #include "writ/crew.h"
 
@@ -201,6 +202,21 @@ put_vote(
 
 /* ---- counting without a session */
 
+/* The output as a session would have it: 0.9 and 0.90 are one confidence. */
+static WRIT_RESULT
+make_output(const struct writ_review *review, const struct writ_review_voter *voter,
+    struct writ_arena *arena, struct writ_view *ret)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_TEXT);
+    writ_auto_value value = NULL;
+
+    put_vote(&text, review, voter);
+    WRIT_TRY(writ_buf_check(&text, NULL));
+    WRIT_TRY(writ_crew_value_read(writ_buf_view(&text), NULL, &value, NULL));
+    *ret = writ_view_copy(writ_crew_value_text(value), arena);
+    return ret->ptr != NULL ? WRIT_DONE : (writ_result){WRIT_E_NOMEM};
+}
+
 static WRIT_RESULT
 make_entries(
     const struct writ_review *review, struct writ_arena *arena, struct writ_crew_entry **ret)
@@ -213,16 +229,15 @@ make_entries(
     }
     for (size_t i = 0; i < writ_review_electors(review); i++) {
         struct writ_buf agent = writ_buf_in(arena, AGENT_MAX);
-        struct writ_buf output = writ_buf_in(arena, OUTPUT_TEXT);
+        struct writ_view output = {NULL, 0};
 
         put_agent(&agent, i);
-        put_vote(&output, review, &review->voters[i]);
         WRIT_TRY(writ_buf_check(&agent, NULL));
-        WRIT_TRY(writ_buf_check(&output, NULL));
+        WRIT_TRY(make_output(review, &review->voters[i], arena, &output));
         entries[i] = (struct writ_crew_entry){
             .agent_id = writ_buf_view(&agent),
             .role_id = WRIT_LIT("reviewer"),
-            .output = writ_buf_view(&output),
+            .output = output,
             .fault = review->voters[i].vote == WRIT_REVIEW_NO_VOTE,
         };
     }

@@ -299,6 +299,7 @@ START_TEST(panel_of_best_of_n_takes_the_highest_confidence)
         {"arr", {"0.8", "0.9", "0.1"}, WRIT_REVIEW_DO_REJECT},
         {"arm", {"0.8", "0.80", "0.1"}, WRIT_REVIEW_DO_REVISE}, /* a tie */
         {"aar", {"0.8", "0.8", "0.1"}, WRIT_REVIEW_DO_ACCEPT},  /* they agree */
+        {"aar", {"0.8", "0.80", "8e-2"}, WRIT_REVIEW_DO_ACCEPT},
         {"aa-", {"0.9", "0.9", ""}, WRIT_REVIEW_DO_VOTE},
         {"ax-", {"1", "1", ""}, WRIT_REVIEW_DO_VOTE}, /* the third may be as sure */
     };
