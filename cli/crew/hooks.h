@@ -16,8 +16,9 @@
 
 #define WRIT_HOOKS_TIMEOUT_MS 10000
 #define WRIT_HOOKS_ANSWER_MAX ((size_t)1 << 20)
-#define WRIT_HOOKS_ERRORS_MAX ((size_t)1 << 16) /* of its standard error, to that of the program   \
-                                                 */
+#define WRIT_HOOKS_ERRORS_MAX                                                                      \
+    ((size_t)1 << 16) /* of its standard error, to that of the program                             \
+                       */
 #define WRIT_HOOKS_NAMES_MAX 1000
 
 struct writ_hooks;

@@ -426,12 +426,12 @@ writ_command_crew_ballots(const struct writ_cli *cli)
 {
     WRIT_AUTO(struct elections, elections_wipe)
     found = {.text = writ_buf_make(TEXT_MAX), .arena = writ_arena_new(SIZE_MAX), .json = cli->json};
-    writ_auto_buf log = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    writ_auto_buf log = writ_buf_make(WRIT_LOG_FILE_MAX);
     struct writ_err err = {0};
     writ_result result = {found.arena != NULL ? WRIT_OK : WRIT_E_NOMEM};
 
     if (writ_is_ok(result)) {
-        result = writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_RERUN_LOG_MAX, &log, &err);
+        result = writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_LOG_FILE_MAX, &log, &err);
     }
     if (writ_is_ok(result)) {
         result = read_elections(&found, writ_buf_view(&log), &err);

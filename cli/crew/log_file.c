@@ -1,5 +1,6 @@
-/* A log on disk. The lock lasts as long as the program, and a moment longer when it is killed:
- * until the process that it was just starting is gone too. So taking it has some patience. */
+/* A log on disk. After a write that failed nothing is written any more: a log has no gaps. The lock
+ * lasts as long as the program, and a moment longer when it is killed: until the process that it
+ * was just starting is gone too. So taking it has some patience. */
 #include "cli/crew/log_file.h"
 
 #include "base/alloc.h"
@@ -18,12 +19,31 @@
 
 struct writ_log_file {
     FILE *stream;
+    size_t len;
+    bool failed;
 };
 
 static WRIT_RESULT
 fault(struct writ_err *err)
 {
     return writ_fail(err, WRIT_E_IO, "the log: %s", strerrordesc_np(errno));
+}
+
+/* Nothing is written after a gap. */
+static WRIT_RESULT
+check(const struct writ_log_file *file, struct writ_err *err)
+{
+    if (file->failed) {
+        WRIT_FAIL(err, WRIT_E_IO, "the log: a write has failed before");
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+settle(struct writ_log_file *file, bool whole, struct writ_err *err)
+{
+    file->failed = !whole;
+    return whole ? WRIT_DONE : fault(err);
 }
 
 /* False: another program has it. */
@@ -91,17 +111,27 @@ writ_log_file_open(const char *path, struct writ_log_file **ret, struct writ_err
 WRIT_RESULT
 writ_log_file_cut(struct writ_log_file *file, size_t len, struct writ_err *err)
 {
-    return ftruncate(fileno(file->stream), (off_t)len) == 0 &&
-                   fseeko(file->stream, (off_t)len, SEEK_SET) == 0
-               ? WRIT_DONE
-               : fault(err);
+    if (ftruncate(fileno(file->stream), (off_t)len) != 0 ||
+        fseeko(file->stream, (off_t)len, SEEK_SET) != 0) {
+        return fault(err);
+    }
+    file->len = len;
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
 writ_log_file_bytes(struct writ_log_file *file, struct writ_view bytes, struct writ_err *err)
 {
-    return file == NULL || fwrite(bytes.ptr, 1, bytes.len, file->stream) == bytes.len ? WRIT_DONE
-                                                                                      : fault(err);
+    if (file == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(check(file, err));
+    if (bytes.len > WRIT_LOG_FILE_MAX - file->len) {
+        file->failed = true;
+        WRIT_FAIL(err, WRIT_E_IO, "the log: it would be longer than %zu bytes", WRIT_LOG_FILE_MAX);
+    }
+    file->len += bytes.len;
+    return settle(file, fwrite(bytes.ptr, 1, bytes.len, file->stream) == bytes.len, err);
 }
 
 WRIT_RESULT
@@ -114,7 +144,11 @@ writ_log_file_line(struct writ_log_file *file, struct writ_view line, struct wri
 WRIT_RESULT
 writ_log_file_flush(struct writ_log_file *file, struct writ_err *err)
 {
-    return file == NULL || fflush(file->stream) == 0 ? WRIT_DONE : fault(err);
+    if (file == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(check(file, err));
+    return settle(file, fflush(file->stream) == 0, err);
 }
 
 void

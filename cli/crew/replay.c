@@ -9,7 +9,7 @@
 static void
 tell(const struct writ_cli *cli, const struct writ_rerun *rerun)
 {
-    writ_auto_buf text = writ_buf_make(2 * WRIT_RERUN_LOG_MAX);
+    writ_auto_buf text = writ_buf_make(2 * WRIT_LOG_FILE_MAX);
     struct writ_view why = writ_buf_view(&rerun->why);
 
     if (!cli->json) {

@@ -130,8 +130,8 @@ static WRIT_RESULT
 again_start(struct writ_rerun *rerun, const struct writ_json *line, struct writ_crew_events *ret,
     struct writ_err *err)
 {
-    writ_auto_buf input = writ_buf_make(WRIT_RERUN_LOG_MAX);
-    writ_auto_buf task = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    writ_auto_buf input = writ_buf_make(WRIT_LOG_FILE_MAX);
+    writ_auto_buf task = writ_buf_make(WRIT_LOG_FILE_MAX);
 
     return writ_recording_start(rerun->recording, time_of(line),
         writ_event_json(line, "input", &input), writ_event_json(line, "task", &task), ret, err);
@@ -141,7 +141,7 @@ static WRIT_RESULT
 again_deliver(struct writ_rerun *rerun, const struct writ_json *line, struct writ_crew_events *ret,
     struct writ_err *err)
 {
-    writ_auto_buf event = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    writ_auto_buf event = writ_buf_make(WRIT_LOG_FILE_MAX);
     struct writ_view text = writ_event_json(line, "event", &event);
 
     return writ_recording_deliver(
@@ -169,7 +169,7 @@ static WRIT_RESULT
 again_message(struct writ_rerun *rerun, const struct writ_json *line, struct writ_crew_events *ret,
     struct writ_err *err)
 {
-    writ_auto_buf message = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    writ_auto_buf message = writ_buf_make(WRIT_LOG_FILE_MAX);
     struct writ_view text = writ_event_json(line, "message", &message);
     struct writ_view agent = writ_event_text(line, "agentId");
 
@@ -323,7 +323,7 @@ read_hook_names(struct writ_rerun *rerun, const struct writ_json *head,
     if (rerun->names == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    rerun->names_text = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    rerun->names_text = writ_buf_make(WRIT_LOG_FILE_MAX);
     WRIT_JSON_EACH(name, list)
     {
         writ_buf_put(&rerun->names_text, writ_json_string(name));
@@ -406,7 +406,7 @@ compute(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *err
     struct writ_view line;
 
     err = err != NULL ? err : &own;
-    rerun->why = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    rerun->why = writ_buf_make(WRIT_LOG_FILE_MAX);
     WRIT_TRY(open_log(rerun, engines, err));
     while (!rerun->differs && !rerun->closed && !rerun->reached && next_line(rerun, &line)) {
         WRIT_TRY(again(rerun, line, err));
@@ -422,7 +422,7 @@ WRIT_RESULT
 writ_rerun_text(
     struct writ_rerun *rerun, struct writ_view log, struct writ_view engines, struct writ_err *err)
 {
-    rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    rerun->log = writ_buf_make(WRIT_LOG_FILE_MAX);
     writ_buf_put(&rerun->log, log);
     WRIT_TRY(writ_buf_check(&rerun->log, err));
     return compute(rerun, engines, err);
@@ -435,8 +435,8 @@ writ_rerun_run(
     struct writ_err below = {0};
     writ_result computed;
 
-    rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX + 65536);
-    WRIT_TRY(writ_cli_read(path, WRIT_RERUN_LOG_MAX, &rerun->log, err));
+    rerun->log = writ_buf_make(WRIT_LOG_FILE_MAX + 65536);
+    WRIT_TRY(writ_cli_read(path, WRIT_LOG_FILE_MAX, &rerun->log, err));
     computed = compute(rerun, engines, &below);
     return writ_is_ok(computed) ? computed
                                 : writ_fail(err, computed.code, "%s: %s", path, below.text);

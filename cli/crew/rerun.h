@@ -4,9 +4,8 @@
 #define WRIT_CLI_RERUN_H
 
 #include "cli/crew/event.h"
+#include "cli/crew/log_file.h"
 #include "cli/crew/recording.h"
-
-#define WRIT_RERUN_LOG_MAX ((size_t)1 << 30) /* bytes of a log */
 
 /** What an input led to. The line of the input is borrowed for the call; so are the events. */
 typedef writ_result writ_rerun_taken(void *user, const struct writ_json *input,

@@ -2,7 +2,7 @@
 // log replays. Checkpoints and snapshots of a log.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -179,6 +179,21 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     assert.equal(new Set(added.map(({ result }) => result.insight)).size, added.length);
   });
 }
+
+test('a log that cannot grow ends the run, has no gap, and is continued', () => {
+  const dir = folder(), log = join(dir, 'log');
+  const shape = put(dir, 'shape.json', { schema_version: '1.0', name: 'full',
+    roles: [role('a', 3, { first_input: true }), role('z', 1, { final_output: true })] });
+  const agents = worker(dir, `if (e.type === 'agent.step.requested') answer('x'.repeat(9000)); process.exitCode = 3;
+    lines.close();`);
+  const ran = spawnSync('sh', ['-c', 'ulimit -f 40; exec "$@"', 'sh', writ, 'crew', 'run', shape, '--agents', agents,
+    '--log', log], { encoding: 'utf8' }); // 20 or 40 KiB
+  assert.equal(ran.status, 4, ran.stderr);
+  assert.match(ran.stderr, /the log: File too large/);
+  assert.match(run('replay', log).stdout, /the log is truncated/);
+  assert.equal(run('resume', log, '--agents', agents).status, 0);
+  assert.match(run('replay', log).stdout, /^identical/);
+});
 
 test('two programs do not write one log', async () => {
   const dir = folder(), log = join(dir, 'log');
