@@ -198,13 +198,14 @@ put_safe(struct writ_buf *out, struct writ_view text)
     writ_text_json_safe(out, text, LINE_TEXT);
 }
 
+/* Stand-ins aside: their votes are those of others. */
 static size_t
 votes_of(const struct writ_review *review)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < review->voters_n; i++) {
-        n += review->voters[i].vote != WRIT_REVIEW_NO_VOTE;
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
+        n += writ_review_speaker(review, &review->voters[i])->vote != WRIT_REVIEW_NO_VOTE;
     }
     return n;
 }
@@ -223,7 +224,8 @@ list_text(struct looking *l)
     put_safe(&l->out, review->agent_id);
     writ_buf_str(&l->out, " ");
     put_safe(&l->out, l->tool);
-    writ_buf_fmt(&l->out, " %zu of %zu have voted\n", votes_of(review), review->voters_n);
+    writ_buf_fmt(
+        &l->out, " %zu of %zu have voted\n", votes_of(review), writ_review_electors(review));
 }
 
 static void
@@ -238,7 +240,7 @@ put_summary(struct looking *l, struct writ_write *w)
     writ_write_text(w, "tool", l->tool);
     writ_write_text(w, "review_digest", writ_view_str(l->story.digest));
     writ_write_count(w, "votes", votes_of(review));
-    writ_write_count(w, "voters", review->voters_n);
+    writ_write_count(w, "voters", writ_review_electors(review));
 }
 
 static bool

@@ -257,6 +257,7 @@ test('a delegate votes for a voter until the voter votes itself, and never on it
   assert.equal((await vote(gw, OPS, id, 'approve')).json.state, 'open', 'one of three');
   const { json } = await vote(gw, ANN, id, 'approve');
   assert.deepEqual([json.state, json.voters[1].vote, json.voters[1].speaker], ['approved', undefined, 'ops']);
+  assert.match(writ(['review', 'list', gw.ledgerFile]).out, / 2 of 3 have voted/);
   assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
   assert.deepEqual(replayed(gw, id, 'accept').voters.map((v) => v.delegate), [undefined, 'ops', undefined, undefined]);
   assert.match(writ(['review', 'show', gw.ledgerFile, id]).out,
