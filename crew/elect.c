@@ -141,7 +141,7 @@ elect_first(struct election *e)
     return WRIT_DONE;
 }
 
-/* The first candidate with a share of the first places that is large enough; none: nobody. */
+/* The first candidate with a share of the first places that is large enough, if any. */
 static WRIT_RESULT
 elect_by_share(struct election *e, struct writ_rational least)
 {

@@ -252,7 +252,8 @@ invoke_fixer(struct writ_machine *m, size_t slot, enum writ_shape_reason reason)
     request_step(m, fixer, input, slot);
 }
 
-/* Who is no agent may be denied something too; the answer of the fixer then takes no vote. */
+/* An id that is not an agent's may be denied something, too; the fixer's answer then takes no vote.
+ */
 static void
 arbitrate(struct writ_machine *m, struct writ_view from)
 {
@@ -578,7 +579,7 @@ open_task(struct writ_machine *m)
         open_poll(m, &task);
     } else if (m->elected == m->graph->shape->roles_n || m->graph->roles[m->elected].count == 0) {
         writ_event_undecided(m, writ_view_str(writ_crew_error_name(WRIT_CREW_UNKNOWN_ROLE)),
-            WRIT_LIT("the handler of the task is no role with an agent"));
+            WRIT_LIT("the handler of the task is not a role with an agent"));
         abort_undecided(m);
     } else {
         writ_event_elected(m, m->graph->roles[m->elected].first,

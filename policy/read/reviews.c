@@ -275,7 +275,7 @@ check_engine(struct writ_options *o, const struct writ_yaml *node, const struct 
     if (need != WRIT_REVIEW_NEEDS_RANKING) {
         if (options->n > 0) {
             WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
-                "has no effect with engine " WRIT_VIEW_FMT ": its votes are no rankings",
+                "has no effect with engine " WRIT_VIEW_FMT ": its votes are not rankings",
                 WRIT_VIEW_ARG(ret->engine));
         }
         return;

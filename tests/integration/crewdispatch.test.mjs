@@ -120,7 +120,7 @@ test('a task with a handler is not put to the vote, and tasks of a list follow e
     /^a task with a known handler\n {2}elected: writer-1, by the task\n\ntask "test it"/);
   const unknown = run('dispatch', '{"handler":"none"}', '--shape', join(dir, 'shape.json'), '--agents', script);
   assert.equal(unknown.status, 1);
-  assert.match(unknown.stdout, /the handler of the task is no role with an agent/);
+  assert.match(unknown.stdout, /the handler of the task is not a role with an agent/);
 });
 
 test('every engine elects, by one name, a plug-in too; others are refused before anyone is asked', () => {

@@ -14,7 +14,7 @@ struct writ_rational {
 };
 
 /** Reads "a/b" or a decimal, exactly as it is written. WRIT_E_INVALID when it is neither or
- * negative, WRIT_E_PARSE when it is no decimal, WRIT_E_LIMIT when it needs larger numbers than a
+ * negative, WRIT_E_PARSE when it is not a decimal, WRIT_E_LIMIT when it needs larger numbers than a
  * rational has. */
 WRIT_RESULT writ_rational_of_text(struct writ_view text, struct writ_rational *ret);
 
