@@ -2,7 +2,9 @@
  * answers them.
  *
  * 1. Kept outcomes are written before anything else is accepted.
- * 2. `done` of an entry runs once, after its group was written or has failed. */
+ * 2. `done` of an entry runs once, after its group was written or has failed.
+ * 3. A round of the writer ends however fast entries arrive: what is done from time to time (the
+ *    lease, the end, keys) comes after it, and the queue has its bound. */
 #include "store/ledger/writer.h"
 
 #include "store/disk/wal_checkpoint.h"
@@ -99,15 +101,16 @@ tell(struct writ_entry *list)
     }
 }
 
-/* Makes one group of the first entries of the list, and returns the rest. */
+/* Makes one group of the first entries of the list, and returns the rest. `joining` more entries
+ * may join the list in this round. */
 static struct writ_entry *
-one_group(struct writ_ledger *ledger, struct writ_entry *list)
+one_group(struct writ_ledger *ledger, struct writ_entry *list, size_t *joining)
 {
     bool writing = can_write(ledger);
     struct writ_entry *batch = NULL, **end = &batch;
 
     if (ledger->sharing != NULL) { /* what arrived while the turn was waited for */
-        writ_inbox_take_more(&ledger->inbox, &list);
+        *joining -= writ_inbox_take_more(&ledger->inbox, &list, *joining);
     }
     for (size_t n = 0;
          list != NULL && n < ledger->options.group_max && writ_group_has_room(&ledger->group);
@@ -401,6 +404,7 @@ writ_writer_run(void *arg)
     while (!ledger->turn.stopping) {
         struct writ_entry *list =
             writ_inbox_take(&ledger->inbox, rest_us(ledger), &ledger->turn.stopping);
+        size_t joining = ledger->options.group_max; /* keeps (3) */
         bool idle = list == NULL;
 
         heed_scrub(ledger);
@@ -410,7 +414,7 @@ writ_writer_run(void *arg)
             recover(ledger);
         }
         while (list != NULL) {
-            list = one_group(ledger, list);
+            list = one_group(ledger, list, &joining);
         }
         writ_fleet_tick(ledger);
         tick(ledger, idle);

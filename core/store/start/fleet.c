@@ -199,7 +199,9 @@ lock(struct writ_ledger *ledger, uint64_t epoch, struct coordinator *ret, struct
 {
     int64_t asked_us = writ_clock_boot_us(); /* keeps (3) */
 
+    ledger->fleet.room_next = ledger->fleet.room;
     writ_catch_up_end(ledger); /* of a turn that failed */
+    writ_disk_end(&ledger->disk, WRIT_SQL_TURN_SEE);
     WRIT_TRY(writ_disk_begin(&ledger->disk, err));
     ledger->turn.inside = true;
     /* a gateway that stands still in its turn loses it before the others give up */
@@ -267,7 +269,8 @@ lock_when_near(
     }
 }
 
-/* In a turn: has partitions made for more records than one group can have. */
+/* In a turn: has partitions made for more records than one group can have. They are there when the
+ * turn is committed. */
 static WRIT_RESULT
 make_room(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -280,7 +283,7 @@ make_room(struct writ_ledger *ledger, struct writ_err *err)
     }
     result = writ_disk_query(disk, WRIT_SQL_MAKE_ROOM, &row, err, "");
     if (writ_is_ok(result) && row) {
-        ledger->fleet.room = (uint64_t)writ_disk_int(disk, WRIT_SQL_MAKE_ROOM, 0);
+        ledger->fleet.room_next = (uint64_t)writ_disk_int(disk, WRIT_SQL_MAKE_ROOM, 0);
     }
     writ_disk_end(disk, WRIT_SQL_MAKE_ROOM);
     return result;
@@ -425,6 +428,7 @@ count_turn(struct writ_ledger *ledger)
     note_rest(ledger);
     fleet->turn++;
     fleet->changes++; /* keeps (2) */
+    fleet->room = fleet->room_next;
     fleet->waits = ledger->disk.waits ? fleet->changes : fleet->waits;
     fleet->heard = false; /* the row says what was known in the turn */
     fleet->boundary = ledger->boundaries.next_id - 1;

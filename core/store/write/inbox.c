@@ -32,6 +32,13 @@ writ_inbox_wipe(struct writ_inbox *inbox)
 
 /* ---- other threads ---- */
 
+/* Outcomes are always taken. */
+static bool
+is_counted(const struct writ_entry *entry)
+{
+    return entry->kind != WRIT_ENTRY_OUTCOME;
+}
+
 WRIT_RESULT
 writ_inbox_put(struct writ_inbox *inbox, struct writ_entry **entries, size_t n, size_t queued_max)
 {
@@ -40,7 +47,7 @@ writ_inbox_put(struct writ_inbox *inbox, struct writ_entry **entries, size_t n, 
 
     for (size_t i = 0; i < n; i++) {
         WRIT_INVARIANT(entries[i]->done != NULL);
-        counted += entries[i]->kind == WRIT_ENTRY_OUTCOME ? 0 : 1;
+        counted += is_counted(entries[i]) ? 1 : 0;
     }
     (void)pthread_mutex_lock(&inbox->mutex);
     if (counted > 0 && inbox->queued + counted > queued_max) {
@@ -143,15 +150,35 @@ writ_inbox_take(struct writ_inbox *inbox, int64_t most_us, bool *ret_closing)
     return list;
 }
 
-void
-writ_inbox_take_more(struct writ_inbox *inbox, struct writ_entry **list)
+/* Under mutex. */
+static struct writ_entry *
+take_first(struct writ_inbox *inbox)
 {
+    struct writ_entry *entry = inbox->queue;
+
+    if (entry != NULL) {
+        inbox->queue = entry->next;
+        inbox->queue_end = inbox->queue == NULL ? &inbox->queue : inbox->queue_end;
+        inbox->queued -= is_counted(entry) ? 1 : 0;
+        entry->next = NULL;
+    }
+    return entry;
+}
+
+size_t
+writ_inbox_take_more(struct writ_inbox *inbox, struct writ_entry **list, size_t most)
+{
+    size_t n = 0;
+
     while (*list != NULL) {
         list = &(*list)->next;
     }
     (void)pthread_mutex_lock(&inbox->mutex);
-    *list = take_all(inbox);
+    for (; n < most && (*list = take_first(inbox)) != NULL; n++) {
+        list = &(*list)->next;
+    }
     (void)pthread_mutex_unlock(&inbox->mutex);
+    return n;
 }
 
 struct writ_ledger_keys *

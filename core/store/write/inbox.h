@@ -53,8 +53,9 @@ void writ_inbox_health(struct writ_inbox *inbox, struct writ_ledger_health *ret)
  * @return the entries, by `next`; NULL: none came
  */
 struct writ_entry *writ_inbox_take(struct writ_inbox *inbox, int64_t most_us, bool *ret_closing);
-/** Appends the entries that wait to a list, without waiting. */
-void writ_inbox_take_more(struct writ_inbox *inbox, struct writ_entry **list);
+/** Appends the first of the entries that wait to a list, at most `most`, without waiting; returns
+ * how many. */
+size_t writ_inbox_take_more(struct writ_inbox *inbox, struct writ_entry **list, size_t most);
 /** The pending keys, or NULL; free them, or give them back to be tried again. Newer keys replace
  * keys that were given back. */
 struct writ_ledger_keys *writ_inbox_take_keys(struct writ_inbox *inbox);

@@ -224,7 +224,7 @@ struct writ_ledger_fleet {
     uint64_t turn;                  /* turns that this epoch has committed */
     uint64_t changes;               /* of the coordinator, as the memory knows it */
     uint64_t waits;                 /* the last of them that changed a wait */
-    uint64_t room;                  /* there are partitions up to this record */
+    uint64_t room, room_next;       /* there are partitions up to this record; after this turn */
     uint64_t boundary;              /* the highest number of a run that is on disk */
     bool followed;                  /* others are live, or have written since that was read */
     bool asked;                     /* the next part was sent for: catch_up.h */

@@ -8,6 +8,7 @@
 #include "crew/panel.h"
 #include "store/sql/sql_postgres.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -292,6 +293,8 @@ START_TEST(entries_that_arrive_before_the_turn_join_its_group)
         await_done(calls[i]);
         ck_assert(calls[i]->entry.decision.granted);
         ck_assert_uint_eq(calls[i]->leaf, calls[0]->leaf + i);
+    }
+    for (size_t i = 0; i < 3; i++) {
         writ_kit_call_free(calls[i]);
     }
     ck_assert_int_eq(number("SELECT count(*) FROM head"), groups + 1);
@@ -559,11 +562,11 @@ START_TEST(gateway_that_is_only_asked_is_ready_again)
     start(&a, &b);
     change("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
            "current_database() AND pid <> pg_backend_pid()");
-    for (int i = 0; i < 100000 && state == WRIT_LEDGER_READY; i++) {
+    while (state == WRIT_LEDGER_READY) {
         state = writ_kit_health(&a->kit).state;
     }
     ck_assert_int_eq(state, WRIT_LEDGER_REFUSING);
-    for (int i = 0; i < 5000 && state != WRIT_LEDGER_READY; i++) {
+    while (state == WRIT_LEDGER_REFUSING) { /* as long as the server needs */
         state = writ_kit_health(&a->kit).state;
     }
     ck_assert_int_eq(state, WRIT_LEDGER_READY);
@@ -600,6 +603,203 @@ START_TEST(gateway_that_had_no_turn_gets_time_from_one_with_a_call)
     ck_assert_int_eq(number("SELECT count(*) FROM gateway WHERE state = 1"), 2);
     ck_assert_int_eq(number("SELECT count(*) FROM gateway"), 2);
     writ_kit_call_free(c);
+    end(a, b);
+}
+END_TEST
+
+/* Entries of a client that puts its next one before the writer looks at the queue again. */
+struct relay {
+    struct writ_entry entries[2];
+    struct writ_ledger *ledger;
+    int left;        /* only the writer counts */
+    uint64_t groups; /* as published last when the last one ended */
+    sem_t over;
+};
+
+static void
+put_again(struct writ_entry *entry)
+{
+    struct relay *relay = entry->user;
+    struct writ_ledger_health health;
+
+    if (--relay->left > 1) {
+        ck_assert_ok(writ_ledger_submit(relay->ledger, &entry, 1));
+        return;
+    }
+    writ_ledger_health(relay->ledger, &health);
+    relay->groups = health.groups;
+    (void)sem_post(&relay->over);
+}
+
+/* The rounds of its writer end, and what is due from time to time is done. */
+START_TEST(gateway_does_all_its_work_while_entries_join_its_groups)
+{
+    struct relay relay = {.left = 100};
+    struct gateway *a;
+    struct writ_entry *entries[] = {&relay.entries[0], &relay.entries[1]};
+    uint64_t groups;
+
+    new_database();
+    a = make("a", NULL);
+    a->kit.options.group_max = 1;
+    writ_kit_open(&a->kit);
+    groups = writ_kit_health(&a->kit).groups;
+    relay.ledger = a->kit.ledger;
+    ck_assert_int_eq(sem_init(&relay.over, 0, 0), 0);
+    for (size_t i = 0; i < 2; i++) {
+        relay.entries[i] =
+            (struct writ_entry){.kind = WRIT_ENTRY_SESSION_DROP, .done = put_again, .user = &relay};
+    }
+    ck_assert_ok(writ_ledger_submit(relay.ledger, entries, 2));
+    for (int ended = 0; ended < 2; ended++) {
+        while (sem_wait(&relay.over) != 0) {
+        }
+    }
+    ck_assert_uint_gt(relay.groups, groups + 50);
+    (void)sem_destroy(&relay.over);
+    wipe(a);
+}
+END_TEST
+
+/* An entry whose end the writer waits in. */
+struct gate {
+    struct writ_entry entry;
+    sem_t reached, open;
+};
+
+static void
+wait_in_gate(struct writ_entry *entry)
+{
+    struct gate *gate = entry->user;
+
+    (void)sem_post(&gate->reached);
+    while (sem_wait(&gate->open) != 0) {
+    }
+}
+
+static void *
+hold_in_thread(void *arg)
+{
+    *(struct writ_sql **)arg = hold_turn();
+    return NULL;
+}
+
+/* The turn that it asked for goes to the next one, which it does not wait for to catch up. */
+START_TEST(gateway_that_is_far_behind_gives_its_turn_back_first)
+{
+    enum { CALLS = 1100 }; /* more than a turn should have to take */
+    struct gateway *a, *b;
+    struct gate gate = {.entry = {.kind = WRIT_ENTRY_SESSION_GET, .done = wait_in_gate}};
+    struct writ_sql *first, *second = NULL;
+    struct writ_entry *both[2], *entries[CALLS];
+    call *calls[CALLS], *behind;
+    pthread_t thread;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    b->kit.options.group_max = 1;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    gate.entry.user = &gate;
+    gate.entry.arena = writ_arena_new(1 << 16);
+    ck_assert_int_eq(sem_init(&gate.reached, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&gate.open, 0, 0), 0);
+    behind = writ_kit_call(&b->kit, (spec){.argument = "0", .route = WRIT_DECISION_ALLOW});
+    both[0] = &gate.entry;
+    both[1] = &behind->entry;
+    ck_assert_ok(writ_ledger_submit(b->kit.ledger, both, 2));
+    while (sem_wait(&gate.reached) != 0) {
+    }
+    for (size_t i = 0; i < CALLS; i++) {
+        char argument[16];
+
+        (void)snprintf(argument, sizeof argument, "%zu", i);
+        calls[i] =
+            writ_kit_call(&a->kit, (spec){.argument = argument, .route = WRIT_DECISION_ALLOW});
+        entries[i] = &calls[i]->entry;
+    }
+    ck_assert_ok(writ_ledger_submit(a->kit.ledger, entries, CALLS));
+    for (size_t i = 0; i < CALLS; i++) {
+        await_done(calls[i]);
+        ck_assert(calls[i]->entry.decision.granted);
+        writ_kit_call_free(calls[i]);
+    }
+    pause_it(a);
+    first = hold_turn();
+    (void)sem_post(&gate.open);
+    await(WAITING, 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, hold_in_thread, &second), 0);
+    await(WAITING, 2);
+    give_turn(first);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    await(WAITING, 1); /* it has caught up, and wants its turn again */
+    ck_assert_int_ne(sem_trywait(&behind->done), 0);
+    give_turn(second);
+    await_done(behind);
+    ck_assert_int_eq(behind->entry.code, WRIT_OK);
+    ck_assert_int_eq(behind->entry.decision.refused, WRIT_REASON_DUPLICATE_IN_FLIGHT);
+    resume_it(a);
+    writ_kit_call_free(behind);
+    writ_arena_free(gate.entry.arena);
+    (void)sem_destroy(&gate.reached);
+    (void)sem_destroy(&gate.open);
+    end(a, b);
+}
+END_TEST
+
+/* Room that a turn without a commit makes is not there: the next one makes it. */
+START_TEST(room_of_a_turn_that_is_not_committed_is_made_again)
+{
+    struct gateway *a;
+    call *c;
+
+    new_database();
+    change(
+        "DO $$ DECLARE name text; BEGIN FOR name IN SELECT CAST(inhrelid::regclass AS text) FROM "
+        "pg_inherits WHERE inhparent IN ('record'::regclass, 'body'::regclass) LOOP "
+        "EXECUTE 'DROP TABLE ' || name; END LOOP; DELETE FROM part; "
+        "INSERT INTO part VALUES(-512, 0, 512); END $$"); /* 64 times that at once */
+    a = make("a", NULL);
+    writ_kit_open(&a->kit);
+    ck_assert_int_eq(number("SELECT max(until) FROM part"), 32768);
+    c = writ_kit_granted(&a->kit, (spec){.argument = "1"});
+    writ_kit_turn(&a->kit); /* only asks */
+    ck_assert_int_eq(writ_kit_end(&a->kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+    ck_assert_int_gt(number("SELECT max(until) FROM part"), 32768);
+    must_be_ready(a);
+    writ_kit_call_free(c);
+    wipe(a);
+}
+END_TEST
+
+/* It says which facts it knows while another one has the turn. */
+START_TEST(gateway_follows_outside_of_its_turn)
+{
+    struct writ_entry fact = {.kind = WRIT_ENTRY_FACT,
+        .fact = {.event = WRIT_FACT_RELEASED, .data = WRIT_LIT("{\"tool\":\"up/tool\"}")}};
+    struct gateway *a, *b;
+    struct writ_sql *turn;
+    int64_t size;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    a->kit.options.lease_us = b->kit.options.lease_us = 1800 * WRIT_KIT_S; /* no turn is due */
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    must_be_ready(b);
+    pause_it(b);
+    ck_assert_int_eq(writ_kit_submit(&a->kit, &fact), WRIT_OK);
+    size = number("SELECT size FROM coordinator");
+    ck_assert_int_lt(number("SELECT seen FROM gateway WHERE name = 'b'"), size);
+    pause_it(a);
+    turn = hold_turn();
+    resume_it(b);
+    await("SELECT seen FROM gateway WHERE name = 'b'", size);
+    give_turn(turn);
+    resume_it(a);
+    must_be_ready(b);
     end(a, b);
 }
 END_TEST
@@ -719,5 +919,8 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
     gateways_that_had_no_turn_for_a_lease_are_not_dead, gateway_that_is_only_asked_is_ready_again,
     gateway_that_had_no_turn_gets_time_from_one_with_a_call,
-    busy_gateway_ends_the_calls_of_a_dead_one, all_calls_of_a_dead_gateway_get_their_end,
-    turn_of_a_paused_gateway_goes_to_the_next_one, cluster_ends)
+    gateway_does_all_its_work_while_entries_join_its_groups,
+    gateway_that_is_far_behind_gives_its_turn_back_first, gateway_follows_outside_of_its_turn,
+    room_of_a_turn_that_is_not_committed_is_made_again, busy_gateway_ends_the_calls_of_a_dead_one,
+    all_calls_of_a_dead_gateway_get_their_end, turn_of_a_paused_gateway_goes_to_the_next_one,
+    cluster_ends)
