@@ -29,14 +29,18 @@ print(const struct writ_buf *out, struct writ_err *err)
 /* ---- removing ---- */
 
 static WRIT_RESULT
-put_request(
-    const struct writ_cli *cli, uint64_t archived, struct writ_buf *ret, struct writ_err *err)
+put_request(const struct writ_cli *cli, const struct writ_archive_report *archived,
+    struct writ_buf *ret, struct writ_err *err)
 {
     struct writ_write w = writ_write_to(ret);
+    char root[WRIT_DIGEST_TEXT];
+
+    writ_digest_text(&archived->root, root);
 
     writ_write_object_begin(&w);
-    writ_write_count(&w, "archived", archived);
+    writ_write_count(&w, "archived", archived->size);
     writ_write_text(&w, "before", writ_cli_get(cli, "before"));
+    writ_write_text(&w, "root", writ_view_str(root));
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     writ_buf_byte(ret, '\0');
@@ -73,8 +77,8 @@ read_answer(const struct writ_json *answer, struct writ_arena *arena, struct wri
 
 /* Asks a running gateway. */
 static WRIT_RESULT
-ask_running(const struct writ_cli *cli, uint64_t archived, struct writ_arena *arena,
-    struct writ_entry_remove *ret, struct writ_err *err)
+ask_running(const struct writ_cli *cli, const struct writ_archive_report *archived,
+    struct writ_arena *arena, struct writ_entry_remove *ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) client;
     writ_auto_buf body = writ_buf_make(ANSWER_MAX);
@@ -100,8 +104,8 @@ ask_running(const struct writ_cli *cli, uint64_t archived, struct writ_arena *ar
 
 /* Opens the ledger as its gateway does. */
 static WRIT_RESULT
-ask_stopped(const struct writ_cli *cli, uint64_t archived, struct writ_arena *arena,
-    struct writ_entry_remove *ret, struct writ_err *err)
+ask_stopped(const struct writ_cli *cli, const struct writ_archive_report *archived,
+    struct writ_arena *arena, struct writ_entry_remove *ret, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_stopped_ledger, writ_stopped_ledger_wipe) s = {.config = NULL};
     writ_auto_buf who = writ_buf_make(WHO_MAX);
@@ -109,6 +113,7 @@ ask_stopped(const struct writ_cli *cli, uint64_t archived, struct writ_arena *ar
     WRIT_AUTO(struct writ_waiting, writ_waiting_end) waiting = {.over = -1};
     writ_result opened =
         writ_stopped_ledger_open(cli, writ_cli_get(cli, "config").ptr, false, &s, err);
+    writ_result done;
 
     if (opened.code == WRIT_E_BUSY) {
         WRIT_FAIL(err, WRIT_E_BUSY,
@@ -117,12 +122,18 @@ ask_stopped(const struct writ_cli *cli, uint64_t archived, struct writ_arena *ar
     WRIT_TRY(opened);
     writ_stopped_ledger_user(&who);
     entry.remove = *ret;
-    entry.remove.archived = archived;
+    entry.remove.archived = archived->size;
+    entry.remove.root = archived->root;
     entry.remove.by = writ_buf_view(&who);
     writ_waiting_begin(cli,
         "still removing; if this command is stopped, the next start of the gateway goes on",
         &waiting);
-    WRIT_TRY(writ_stopped_ledger_do(&s, &entry, "the ledger could not remove them", err));
+    done = writ_stopped_ledger_do(&s, &entry, "the ledger could not remove them", err);
+    if (done.code == WRIT_E_MISMATCH) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the archive is not one of the ledger of that configuration: pass the same ledger");
+    }
+    WRIT_TRY(done);
     *ret = entry.remove;
     return WRIT_DONE;
 }
@@ -145,8 +156,8 @@ remove_shared(const struct writ_cli *cli, uint64_t until, struct writ_err *err)
 }
 
 static WRIT_RESULT
-remove_archived(const struct writ_cli *cli, uint64_t archived, struct writ_arena *arena,
-    struct writ_entry_remove *ret, struct writ_err *err)
+remove_archived(const struct writ_cli *cli, const struct writ_archive_report *archived,
+    struct writ_arena *arena, struct writ_entry_remove *ret, struct writ_err *err)
 {
     WRIT_TRY(writ_cli_has(cli, "url") ? ask_running(cli, archived, arena, ret, err)
                                       : ask_stopped(cli, archived, arena, ret, err));
@@ -243,7 +254,7 @@ run_archive(const struct writ_cli *cli, struct writ_err *err)
     }
     WRIT_TRY(write_archive(cli, &report, err));
     if (removes) {
-        WRIT_TRY(remove_archived(cli, report.size, arena, &removed, err));
+        WRIT_TRY(remove_archived(cli, &report, arena, &removed, err));
     }
     put_written(cli, &report, removes ? &removed : NULL, &out);
     return print(&out, err);

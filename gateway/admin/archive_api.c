@@ -30,6 +30,10 @@ back_on_loop(struct writ_api_request *request)
     const struct writ_entry_remove *remove = &request->entry.remove;
     struct writ_write w = writ_write_to(&request->body);
 
+    if (request->entry.code == WRIT_E_MISMATCH) {
+        writ_api_request_refuse(request, 409, WRIT_REASON_ARCHIVE_MISMATCH);
+        return;
+    }
     if (request->entry.code != WRIT_OK) {
         writ_api_request_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
         return;
@@ -48,7 +52,7 @@ back_on_loop(struct writ_api_request *request)
 static bool
 read_remove(struct writ_api_request *request)
 {
-    static const char *const known[] = {"archived", "before", NULL};
+    static const char *const known[] = {"archived", "before", "root", NULL};
     struct writ_entry_remove *remove = &request->entry.remove;
     const struct writ_json *body = NULL;
     int64_t archived = 0;
@@ -64,7 +68,9 @@ read_remove(struct writ_api_request *request)
     if (!writ_is_ok(writ_json_integer(
             writ_json_get(body, WRIT_LIT("archived")), 0, INT64_MAX >> 10, &archived)) ||
         !writ_is_ok(writ_time_read(
-            writ_json_string(writ_json_get(body, WRIT_LIT("before"))), &remove->before_us))) {
+            writ_json_string(writ_json_get(body, WRIT_LIT("before"))), &remove->before_us)) ||
+        !writ_is_ok(writ_digest_read(
+            writ_json_string(writ_json_get(body, WRIT_LIT("root"))), &remove->root, NULL))) {
         return false;
     }
     remove->archived = (uint64_t)archived;

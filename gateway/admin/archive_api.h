@@ -1,7 +1,8 @@
 /* archive_api.h - the removal of archived records over HTTP, on the admin listener.
  *
- *   POST /v1/archive  {"archived": N, "before": TIME}: the ledger gives up its records from before
- *                     that time, of which an archive has the first N (core/store/write/removing.h)
+ *   POST /v1/archive  {"archived": N, "before": TIME, "root": DIGEST}: the ledger gives up its
+ * records from before that time, of which an archive has the first N, whose tree has that root
+ * (core/store/write/removing.h); 409 when those of the ledger have another
  *
  * Answers when they are gone (writ_archive_api_answer). For `administrators` of all tenants: the
  * gateway does not see the archive, and believes that the caller has verified it. */

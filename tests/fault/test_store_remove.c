@@ -19,6 +19,9 @@
 
 typedef struct writ_kit_spec spec;
 
+static uint64_t archived; /* records, by the archive of the kit that was filled last */
+static struct writ_digest archived_root;
+
 /* A sealed run each two days, with a fact between them. */
 static void
 fill(struct writ_kit *kit)
@@ -37,6 +40,8 @@ fill(struct writ_kit *kit)
             kit->ledger, WRIT_FACT_RELEASED, WRIT_LIT("{\"tool\":\"up/tool\"}"), NULL));
         writ_kit_pass(kit, 2 * DAY_US);
     }
+    archived = (uint64_t)writ_kit_number(kit, "SELECT max(size) FROM head");
+    archived_root = writ_kit_root(kit, archived);
 }
 
 static enum writ_code
@@ -46,7 +51,8 @@ remove_old(struct writ_kit *kit, struct writ_entry_remove *ret)
     enum writ_code code;
 
     entry.remove = (struct writ_entry_remove){.before_us = atomic_load(&kit->wall_us) - 5 * DAY_US,
-        .archived = 1000,
+        .archived = archived,
+        .root = archived_root,
         .by = WRIT_LIT("tester")};
     code = writ_kit_submit(kit, &entry);
     *ret = entry.remove;

@@ -403,6 +403,9 @@
     X(NOT_ADMINISTRATOR, not_administrator, WRIT_REASON_IN_GATEWAY,                                \
         "the caller may not do this",                                                              \
         "call as a subject that `administrators` of the configuration names")                      \
+    X(ARCHIVE_MISMATCH, archive_mismatch, WRIT_REASON_IN_GATEWAY,                                  \
+        "the archive is one of another ledger, so nothing is removed",                             \
+        "name the ledger of this gateway, and its archive")                                        \
     X(NOT_CONTENT_READER, not_content_reader, WRIT_REASON_IN_GATEWAY,                              \
         "the caller may not read the contents of calls",                                           \
         "call as a subject that `content_readers` of the configuration names")                     \

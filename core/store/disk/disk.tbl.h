@@ -35,6 +35,8 @@
 #ifndef WRIT_STORE_DISK_TBL_H
 #define WRIT_STORE_DISK_TBL_H
 
+#include "store/disk/runs.h"
+
 /* clang-format off */
 #define WRIT_DISK_SCHEMA(X)                                                                         \
     X("CREATE TABLE meta(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID")                 \
@@ -213,6 +215,7 @@
     X(CONTENT_CROSSING, "SELECT min(r.about) FROM content AS c CROSS JOIN record AS r "            \
       "WHERE c.leaf >= ?1 AND c.leaf <= (SELECT coalesce(max(seal_leaf), -1) FROM boundary "       \
       "WHERE first_leaf < ?1) AND r.leaf = c.leaf AND r.kind = 2 AND r.about < ?1")                \
+    X(RUNS_BETWEEN, WRIT_SQL_MANY WRIT_RUNS_BETWEEN)                                               \
     X(REMOVE_FACTS, "INSERT INTO fact(leaf, bytes) SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) " \
       "FROM record AS r JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) " \
       "WHERE r.kind = 5 AND r.leaf < ?")                                                           \

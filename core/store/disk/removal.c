@@ -84,11 +84,10 @@ find_part(struct writ_disk *disk, uint64_t leaf, uint64_t *ret_leaf, uint64_t *r
 
 /* Both tables at once: no reader sees records without bodies. */
 static WRIT_RESULT
-drop_tables(struct writ_disk *disk, uint64_t leaf, uint64_t until, struct writ_err *err)
+drop_part(struct writ_disk *disk, uint64_t leaf, uint64_t until, struct writ_err *err)
 {
     char text[TEXT_MAX];
 
-    WRIT_TRY(writ_sql_execute(disk->sql, "SET LOCAL lock_timeout = " LOCK_MS, err));
     WRIT_TRY(writ_sql_execute(disk->sql, "LOCK TABLE record, body IN ACCESS EXCLUSIVE MODE", err));
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_REMOVE_FACTS, err, "u", until));
     (void)snprintf(text, sizeof text, "DROP TABLE record_%llu, body_%llu", (unsigned long long)leaf,
@@ -97,42 +96,46 @@ drop_tables(struct writ_disk *disk, uint64_t leaf, uint64_t until, struct writ_e
     return writ_disk_run(disk, WRIT_SQL_PART_DROP, err, "u", leaf);
 }
 
+/* In a transaction: a whole partition, or a slice of one. One command at a time has the table
+ * `fact`, which no gateway writes: another one finds what is left. */
+static WRIT_RESULT
+remove_next(struct writ_disk *disk, uint64_t until, uint64_t *ret_first, struct writ_err *err)
+{
+    uint64_t first = 0, leaf = 0, end = 0;
+
+    WRIT_TRY(writ_sql_execute(disk->sql, "SET LOCAL lock_timeout = " LOCK_MS, err));
+    WRIT_TRY(writ_sql_execute(disk->sql, "LOCK TABLE fact IN SHARE ROW EXCLUSIVE MODE", err));
+    WRIT_TRY(writ_disk_first(disk, &first, err));
+    WRIT_TRY(find_part(disk, first, &leaf, &end, err));
+    if (first >= until || end == 0 || end > until) {
+        return writ_removal_slice(disk, until, SLICE, ret_first, err);
+    }
+    WRIT_TRY(drop_part(disk, leaf, end, err));
+    *ret_first = end;
+    return WRIT_DONE;
+}
+
 /* Gateways and readers that come meanwhile wait for at most LOCK_MS, so a reader that takes long
  * prevents it: then it is tried again. */
 static WRIT_RESULT
-drop_part(struct writ_disk *disk, uint64_t leaf, uint64_t until, struct writ_err *err)
+remove_some(struct writ_disk *disk, uint64_t until, uint64_t *ret_first, struct writ_err *err)
 {
     const struct timespec rest = {.tv_nsec = REST_NS};
     writ_result result = {WRIT_E_BUSY};
 
     for (int i = 0; i < TRIES && result.code == WRIT_E_BUSY; i++) {
         WRIT_TRY(writ_disk_begin(disk, err));
-        result = writ_disk_finish(disk, drop_tables(disk, leaf, until, err), err);
+        result = writ_disk_finish(disk, remove_next(disk, until, ret_first, err), err);
         if (result.code == WRIT_E_BUSY) {
             (void)nanosleep(&rest, NULL);
         }
     }
     if (result.code == WRIT_E_BUSY) {
         WRIT_FAIL(err, WRIT_E_BUSY,
-            "a reader holds the partition of record %llu: run the command again when it has ended",
-            (unsigned long long)leaf);
+            "a reader, or another removal, holds the first records: run the command again when it "
+            "has ended");
     }
     return result;
-}
-
-static WRIT_RESULT
-remove_some(struct writ_disk *disk, uint64_t until, uint64_t *first, struct writ_err *err)
-{
-    uint64_t leaf = 0, end = 0;
-
-    WRIT_TRY(find_part(disk, *first, &leaf, &end, err));
-    if (end > 0 && end <= until) {
-        WRIT_TRY(drop_part(disk, leaf, end, err));
-        *first = end;
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_disk_begin(disk, err));
-    return writ_disk_finish(disk, writ_removal_slice(disk, until, SLICE, first, err), err);
 }
 
 static WRIT_RESULT

@@ -1,7 +1,8 @@
 /* 1. The checkpoint is replaced when everything that it covers is on disk.
  * 2. A full tile is never written again; the last one of each level is, as it grows.
  * 3. Every record is compared with the tree of the ledger. Those of the last bundle are read from
- *    the archive, where they are already: the ledger may have given them up. */
+ *    the archive, where they are already: the ledger may have given them up.
+ * 4. One process at a time writes an archive: a checkpoint never gets an older one in its place. */
 #include "store/read/archive.h"
 
 #include "evidence/log/tile.h"
@@ -91,6 +92,7 @@ read_head(struct archiving *a)
             "the root of the tree differs from the signed one: see `writ ledger verify`");
     }
     a->report.size = head.size;
+    a->report.root = head.root;
     writ_buf_put(&a->note, note);
     return writ_buf_check(&a->note, a->err);
 }
@@ -308,14 +310,15 @@ writ_archive_write(
     WRIT_TRY(writ_proofs_open(archive->ledger, archive->ring, &a.proofs, err));
     WRIT_TRY(writ_tail_open(archive->ledger, &a.tail, err));
     a.source = writ_proofs_source(a.proofs);
-    WRIT_TRY(writ_archive_file_make(archive->folder, &a.folder, err));
+    WRIT_TRY(writ_archive_file_make(archive->folder, &a.folder, err)); /* keeps (4) */
     WRIT_TRY(read_before(&a));
     WRIT_TRY(check_joins(&a));
     WRIT_TRY(read_head(&a));
     if (a.report.size > a.report.before) {
         WRIT_TRY(append(&a));
     }
-    if (archive->verify) {
+    if (archive->verify) { /* also of what an earlier run, or another program, has written */
+        WRIT_TRY(writ_archive_file_settle(a.folder, err));
         WRIT_TRY(verify(&a));
     }
     *ret = a.report;

@@ -25,7 +25,8 @@ struct writ_archive {
 };
 
 struct writ_archive_report {
-    uint64_t before, size; /* records in the archive before, and now */
+    uint64_t before, size;   /* records in the archive before, and now */
+    struct writ_digest root; /* of the tree over all of them */
 };
 
 /**

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define PATH_MAX_BYTES 128
@@ -18,7 +19,15 @@ writ_archive_file_make(const char *path, int *ret, struct writ_err *err)
     if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST) {
         return writ_trusted_fail(err, errno, path, "cannot be made");
     }
-    return writ_trusted_dir(path, ret, err);
+    WRIT_TRY(writ_trusted_dir(path, ret, err));
+    if (flock(*ret, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            WRIT_FAIL(err, WRIT_E_BUSY, "%s: another command writes this archive: wait for its end",
+                path);
+        }
+        return writ_trusted_fail(err, errno, path, "cannot be locked");
+    }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

@@ -11,7 +11,8 @@
 typedef bool writ_archive_file_progress(void *ctx, uint64_t done, uint64_t all);
 
 /** Opens the folder of an archive that is to be written, into `ret`: close it with
- * writ_trusted_close. It is made when it is missing, for its owner alone. As writ_trusted_dir. */
+ * writ_trusted_close, also after a failure. It is made when it is missing, for its owner alone, and
+ * locked until then. As writ_trusted_dir; WRIT_E_BUSY: another process has it locked. */
 WRIT_RESULT writ_archive_file_make(const char *path, int *ret, struct writ_err *err);
 
 /** As writ_archive_file_make to read: everybody may have written it. WRIT_E_ABSENT, WRIT_E_IO. */

@@ -5,6 +5,8 @@
 #ifndef WRIT_STORE_CHECK_TBL_H
 #define WRIT_STORE_CHECK_TBL_H
 
+#include "store/disk/runs.h"
+
 /* clang-format off */
 #define WRIT_VERIFY_STATEMENTS(X)                                                                  \
     X(HEAD, "SELECT coalesce((SELECT max(leaf) FROM record), -1), "                                \
@@ -23,6 +25,7 @@
     X(BEGINS, "SELECT coalesce((SELECT min(leaf) FROM record), 0)")                                \
     X(MOVED, "SELECT leaf, bytes FROM fact WHERE leaf >= ?1 AND leaf < ?2 ORDER BY leaf")          \
     X(MOVED_REST, "SELECT count(*) FROM fact WHERE leaf >= ?1")                                    \
+    X(RUNS_BETWEEN, WRIT_SQL_MANY WRIT_RUNS_BETWEEN)                                               \
     X(NAMED, "SELECT id FROM boundary WHERE name = ?1 AND tenant = ?2")                            \
     X(ENDED, "SELECT id FROM boundary WHERE name = ?1 AND seal_leaf = ?2")                         \
     X(FIRST, "SELECT leaf, seq, kind FROM record WHERE decision_id = ? ORDER BY +leaf LIMIT 1")            \

@@ -705,7 +705,7 @@ check_archived(struct writ_check *v, const struct writ_json *data)
     struct writ_tree_source source = writ_heads_source(&v->heads);
     struct writ_archive_fact fact;
     struct writ_tree_edge edge;
-    struct writ_digest root = {0};
+    struct writ_digest root = {0}, runs;
     bool read = writ_is_ok(writ_archive_fact_read(data, &fact, NULL)) &&
                 fact.before <= v->row.leaf && fact.before > v->until;
 
@@ -713,6 +713,10 @@ check_archived(struct writ_check *v, const struct writ_json *data)
         writ_check_problem(v, v->row.leaf, "it is not a fact that a ledger writes");
         return WRIT_DONE;
     }
+    WRIT_TRY(writ_runs_digest(
+        v->statements[WRIT_CHECK_SQL_RUNS_BETWEEN], v->until, fact.before, &runs, v->err));
+    writ_check_expect(v, writ_digest_equal(&runs, &fact.runs),
+        "the runs whose records were moved to an archive have other rows");
     v->until = fact.before;
     if (!v->lost) {
         WRIT_TRY(writ_tree_edge_of(&source, fact.before, &edge, v->err));

@@ -352,10 +352,12 @@ struct writ_entry_erase {
  * unless several gateways write the ledger: those may not remove records (disk/removal.h does, with
  * another role). A large removal takes many groups; other entries are served between them. After a
  * crash the next opening continues it. Without such records nothing is recorded, and `before` is as
- * it was. WRIT_E_INVALID: no time, or no `by`. */
+ * it was. WRIT_E_INVALID: no time, or no `by`; WRIT_E_MISMATCH: the archive is one of another
+ * ledger, and nothing is recorded. */
 struct writ_entry_remove {
-    int64_t before_us; /* records of this time and later stay */
-    uint64_t archived; /* as many records the archive has */
+    int64_t before_us;       /* records of this time and later stay */
+    uint64_t archived;       /* as many records the archive has */
+    struct writ_digest root; /* of the tree over them */
     struct writ_view by;
 
     /* written by the ledger */

@@ -48,6 +48,40 @@ writ_removing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
     return true;
 }
 
+/* ---- what the archive has ---- */
+
+static WRIT_RESULT
+root_of(struct writ_ledger *ledger, uint64_t size, struct writ_digest *ret, struct writ_err *err)
+{
+    struct writ_heads heads = {0};
+    struct writ_tree_source source;
+    struct writ_tree_edge edge;
+    writ_result result;
+
+    WRIT_TRY(writ_heads_open(ledger->disk.sql, &heads, err));
+    source = writ_heads_source(&heads);
+    result = writ_tree_edge_of(&source, size, &edge, err);
+    writ_heads_close(&heads);
+    WRIT_TRY(result);
+    return writ_tree_root(&edge, ret, err);
+}
+
+/* Whether the archive is one of this ledger: its records are these. */
+static WRIT_RESULT
+find_is_ours(struct writ_ledger *ledger, const struct writ_entry_remove *remove, bool *ret,
+    struct writ_err *err)
+{
+    struct writ_digest root;
+
+    *ret = false;
+    if (remove->archived > ledger->log.next_leaf) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(root_of(ledger, remove->archived, &root, err));
+    *ret = writ_digest_equal(&root, &remove->root);
+    return WRIT_DONE;
+}
+
 /* ---- what the ledger needs ---- */
 
 struct finding {
@@ -213,17 +247,10 @@ put_fact(struct writ_ledger *ledger, const struct writ_entry_remove *remove, str
 {
     struct writ_archive_fact fact = {
         .by = remove->by, .before = remove->before, .last_us = ledger->removing.next_us};
-    struct writ_heads heads = {0};
-    struct writ_tree_source source;
-    struct writ_tree_edge edge;
-    writ_result result;
 
-    WRIT_TRY(writ_heads_open(ledger->disk.sql, &heads, err));
-    source = writ_heads_source(&heads);
-    result = writ_tree_edge_of(&source, remove->before, &edge, err);
-    writ_heads_close(&heads);
-    WRIT_TRY(result);
-    WRIT_TRY(writ_tree_root(&edge, &fact.root, err));
+    WRIT_TRY(root_of(ledger, remove->before, &fact.root, err));
+    WRIT_TRY(writ_runs_digest(ledger->disk.statements[WRIT_SQL_RUNS_BETWEEN],
+        ledger->removing.until, remove->before, &fact.runs, err));
     return writ_archive_fact_put(&fact, ret, err);
 }
 
@@ -252,11 +279,17 @@ static WRIT_RESULT
 begin(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_err *err)
 {
     struct finding f = {.ledger = ledger, .entry = entry, .err = err};
+    bool is_ours = false;
 
     entry->remove.limit = WRIT_REMOVE_NONE;
     entry->remove.limit_name = writ_view("", 0);
     entry->remove.removed = 0;
     WRIT_TRY(writ_turn_enter(ledger, err));
+    WRIT_TRY(find_is_ours(ledger, &entry->remove, &is_ours, err));
+    if (!is_ours) {
+        entry->code = WRIT_E_MISMATCH;
+        return WRIT_DONE;
+    }
     WRIT_TRY(find_before(&f));
     WRIT_TRY(read_time(&ledger->disk, f.leaf, &entry->remove.limit_us, err));
     entry->remove.before = ledger->removing.until;
@@ -280,11 +313,16 @@ begin_asked(struct writ_ledger *ledger)
     if (entry == NULL) {
         return;
     }
+    entry->code = WRIT_OK;
     result = begin(ledger, entry, &err);
     writ_turn_leave(ledger);
     if (!writ_is_ok(result)) {
         writ_group_trouble(ledger, &err);
         end_entry(ledger, entry, result.code == WRIT_E_NOMEM ? WRIT_E_NOMEM : WRIT_E_IO);
+        return;
+    }
+    if (entry->code != WRIT_OK) {
+        end_entry(ledger, entry, entry->code);
         return;
     }
     entry->next = removing->recorded;

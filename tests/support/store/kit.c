@@ -4,6 +4,7 @@
 #include "support/store/kit.h"
 
 #include "evidence/record/profile.h"
+#include "store/read/proofs.h"
 #include "support/unit.h"
 
 #include <sqlite3.h>
@@ -506,6 +507,22 @@ database(struct writ_kit *kit)
     ck_assert_int_eq(sqlite3_open_v2(kit->path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     (void)sqlite3_busy_timeout(db, 5000);
     return db;
+}
+
+struct writ_digest
+writ_kit_root(struct writ_kit *kit, uint64_t size)
+{
+    struct writ_proofs *proofs = NULL;
+    struct writ_tree_source source;
+    struct writ_tree_edge edge;
+    struct writ_digest root;
+
+    ck_assert_ok(writ_proofs_open(kit->path, kit->ring, &proofs, NULL));
+    source = writ_proofs_source(proofs);
+    ck_assert_ok(writ_tree_edge_of(&source, size, &edge, NULL));
+    ck_assert_ok(writ_tree_root(&edge, &root, NULL));
+    writ_proofs_close(proofs);
+    return root;
 }
 
 int64_t

@@ -111,6 +111,9 @@ enum writ_code writ_kit_seal(struct writ_kit *kit, const char *boundary, uint64_
 void writ_kit_turn(struct writ_kit *kit);
 struct writ_ledger_health writ_kit_health(struct writ_kit *kit);
 
+/** The root of the tree over the first `size` records of the ledger. */
+struct writ_digest writ_kit_root(struct writ_kit *kit, uint64_t size);
+
 /** One number from the database, through a separate connection. */
 int64_t writ_kit_number(struct writ_kit *kit, const char *sql);
 /** Runs statements on the database. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DAY_US (86400 * WRIT_KIT_S)
+#define WHOLE  UINT64_MAX /* an archive of the whole ledger */
 
 typedef struct writ_kit_spec spec;
 
@@ -45,8 +46,12 @@ remove_before(struct writ_kit *kit, int64_t ago_us, uint64_t archived)
     struct writ_arena *arena = writ_arena_new(sizeof memory);
     struct writ_entry entry = {.kind = WRIT_ENTRY_REMOVE, .arena = arena};
 
+    if (archived == WHOLE) {
+        archived = (uint64_t)writ_kit_number(kit, "SELECT max(size) FROM head");
+    }
     entry.remove = (struct writ_entry_remove){.before_us = atomic_load(&kit->wall_us) - ago_us,
         .archived = archived,
+        .root = writ_kit_root(kit, archived),
         .by = WRIT_LIT("tester")};
     ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
     if (entry.remove.limit_name.len > 0) {
@@ -81,14 +86,14 @@ START_TEST(records_before_the_time_go_in_whole_groups)
     struct writ_kit kit;
 
     start(&kit);
-    removed = remove_before(&kit, 5 * DAY_US, 1000);
+    removed = remove_before(&kit, 5 * DAY_US, WHOLE);
     ck_assert_int_eq(removed.limit, WRIT_REMOVE_NONE);
     ck_assert_uint_eq(removed.before, 6);
     ck_assert_uint_eq(removed.removed, 6);
     ck_assert_int_eq(first_of(&kit), 6);
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT min(leaf) FROM body"), 6);
     is_sound(&kit);
-    removed = remove_before(&kit, 5 * DAY_US, 1000);
+    removed = remove_before(&kit, 5 * DAY_US, WHOLE);
     ck_assert_uint_eq(removed.before, 6);
     ck_assert_uint_eq(removed.removed, 0);
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 5"), 1);
@@ -109,6 +114,29 @@ START_TEST(records_that_the_archive_lacks_stay)
 }
 END_TEST
 
+START_TEST(archive_of_other_records_is_refused)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_REMOVE};
+    struct writ_kit kit;
+
+    start(&kit);
+    entry.remove = (struct writ_entry_remove){.before_us = atomic_load(&kit.wall_us),
+        .archived = 6,
+        .root = writ_kit_root(&kit, 6),
+        .by = WRIT_LIT("tester")};
+    entry.remove.root.bytes[0] ^= 1;
+    ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_E_MISMATCH);
+    entry.remove.root.bytes[0] ^= 1;
+    entry.remove.archived = 1000; /* more than the ledger has */
+    ck_assert_int_eq(writ_kit_submit(&kit, &entry), WRIT_E_MISMATCH);
+    ck_assert_int_eq(first_of(&kit), 0);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 5"), 0);
+    run_of(&kit, "e"); /* the ledger works on */
+    is_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(open_run_keeps_its_records_and_is_named)
 {
     struct writ_entry_remove removed;
@@ -123,13 +151,13 @@ START_TEST(open_run_keeps_its_records_and_is_named)
     writ_kit_pass(&kit, 5 * DAY_US);
     run_of(&kit, "b");
     writ_kit_pass(&kit, 5 * DAY_US);
-    removed = remove_before(&kit, 2 * DAY_US, 1000);
+    removed = remove_before(&kit, 2 * DAY_US, WHOLE);
     ck_assert_int_eq(removed.limit, WRIT_REMOVE_RUN);
     ck_assert(writ_view_is(removed.limit_name, "long"));
     ck_assert_uint_eq(removed.before, 3);
     is_sound(&kit);
     ck_assert_int_eq(writ_kit_seal(&kit, "long", NULL), WRIT_OK);
-    removed = remove_before(&kit, 2 * DAY_US, 1000);
+    removed = remove_before(&kit, 2 * DAY_US, WHOLE);
     ck_assert_int_eq(removed.limit, WRIT_REMOVE_NONE);
     ck_assert_uint_eq(removed.before, 8); /* the seal of `long` came later */
     is_sound(&kit);
@@ -142,7 +170,7 @@ START_TEST(run_that_was_removed_stays_sealed_over_a_start)
     struct writ_kit kit;
 
     start(&kit);
-    (void)remove_before(&kit, 5 * DAY_US, 1000);
+    (void)remove_before(&kit, 5 * DAY_US, WHOLE);
     for (int i = 0; i < 2; i++) {
         writ_kit_refused(
             &kit, (spec){.boundary = "a", .argument = "9"}, WRIT_REASON_BOUNDARY_SEALED);
@@ -165,7 +193,7 @@ START_TEST(claims_and_budgets_keep_the_records_of_their_time)
 
     start(&kit);
     run_of(&kit, "e");
-    removed = remove_before(&kit, -DAY_US, 1000);
+    removed = remove_before(&kit, -DAY_US, WHOLE);
     ck_assert_int_eq(removed.limit, WRIT_REMOVE_CLAIMS);
     ck_assert_uint_eq(removed.before, 12);
     writ_kit_wipe(&kit);
@@ -175,7 +203,7 @@ START_TEST(claims_and_budgets_keep_the_records_of_their_time)
     kit.options.budget_window_us = 5 * DAY_US;
     writ_kit_open(&kit);
     run_of(&kit, "e");
-    removed = remove_before(&kit, 3 * DAY_US, 1000);
+    removed = remove_before(&kit, 3 * DAY_US, WHOLE);
     ck_assert_int_eq(removed.limit, WRIT_REMOVE_BUDGET);
     ck_assert_uint_eq(removed.before, 6);
     writ_kit_wipe(&kit);
@@ -189,7 +217,7 @@ START_TEST(budget_over_removed_records_is_refused_with_its_remedy)
     struct writ_kit kit;
 
     start(&kit);
-    (void)remove_before(&kit, 3 * DAY_US, 1000);
+    (void)remove_before(&kit, 3 * DAY_US, WHOLE);
     writ_kit_close(&kit);
     writ_kit_forget(&kit);
     kit.options.budget_window_us = 20 * DAY_US;
@@ -213,7 +241,7 @@ START_TEST(manifest_of_fewer_records_than_were_removed_is_not_used)
         run_of(&kit, i == 0 ? "x" : i == 1 ? "y" : "z");
     }
     writ_kit_pass(&kit, 2 * DAY_US);
-    (void)remove_before(&kit, DAY_US, 1000);
+    (void)remove_before(&kit, DAY_US, WHOLE);
     ck_assert_int_gt(first_of(&kit), 12);
     writ_kit_close(&kit);
     writ_kit_open(&kit);
@@ -231,7 +259,7 @@ START_TEST(ledger_from_which_more_is_missing_does_not_open)
     struct writ_kit kit;
 
     start(&kit);
-    (void)remove_before(&kit, 5 * DAY_US, 1000);
+    (void)remove_before(&kit, 5 * DAY_US, WHOLE);
     writ_kit_close(&kit);
     writ_kit_sql(&kit, "DELETE FROM record WHERE leaf < 9; DELETE FROM body WHERE leaf < 9");
     ck_assert_code(writ_ledger_open(kit.path, &kit.options, &ledger, &err), WRIT_E_MISMATCH);
@@ -241,8 +269,8 @@ START_TEST(ledger_from_which_more_is_missing_does_not_open)
 END_TEST
 
 WRIT_UNIT_MAIN("removing", records_before_the_time_go_in_whole_groups,
-    records_that_the_archive_lacks_stay, open_run_keeps_its_records_and_is_named,
-    run_that_was_removed_stays_sealed_over_a_start,
+    records_that_the_archive_lacks_stay, archive_of_other_records_is_refused,
+    open_run_keeps_its_records_and_is_named, run_that_was_removed_stays_sealed_over_a_start,
     claims_and_budgets_keep_the_records_of_their_time,
     budget_over_removed_records_is_refused_with_its_remedy,
     manifest_of_fewer_records_than_were_removed_is_not_used,
