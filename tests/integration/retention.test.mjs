@@ -269,7 +269,8 @@ test('a command that is killed in a removal is continued, while gateways work', 
   const source = ['--url', `http://127.0.0.1:${gw.adminPort}`, '--token', gw.path('token')];
   const child = spawn(BIN, gw.archiveArgs(daysAgo(2), source), { cwd: gw.dir, stdio: 'ignore' });
   const ended = once(child, 'exit');
-  await until(() => gw.first() > 0 || child.exitCode !== null, 'the first records to go');
+  // 30,000 records are archived and read again before that
+  await until(() => gw.first() > 0 || child.exitCode !== null, 'the first records to go', 240_000);
   child.kill('SIGKILL');
   await ended;
   gw.sound();
