@@ -219,7 +219,7 @@ struct writ_ledger_fleet {
     int64_t now_us;                 /* the time of the database at that moment */
     int64_t polled_us, renewed_us;  /* on CLOCK_BOOTTIME: the last look, the last lease */
     int64_t tended_us;              /* on CLOCK_BOOTTIME: when the dead were last looked for */
-    int64_t patient_us;             /* on CLOCK_BOOTTIME: nobody is declared dead before */
+    int64_t patient_us;             /* on CLOCK_BOOTTIME: no gateway is declared dead before */
     int64_t again_us;               /* on CLOCK_BOOTTIME: no new connection is tried before */
     uint64_t turn;                  /* turns that this epoch has committed */
     uint64_t changes;               /* of the coordinator, as the memory knows it */
