@@ -2,11 +2,11 @@
 // the whole log. Over SIGKILL, full disks, tampering, and while gateways work.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { agedGateway, DAY_MS, daysAgo } from '../support/js/aged.mjs';
-import { bearer, BIN, until, writ, writBeside, writeFileSync } from '../support/js/gateway.mjs';
+import { bearer, BIN, startGateway, until, writ, writBeside, writeFileSync } from '../support/js/gateway.mjs';
 import { facts } from '../support/js/ledger.mjs';
 import { randomOf } from '../support/js/learning.mjs';
 import { Caller } from '../support/js/rpc.mjs';
@@ -103,7 +103,7 @@ test('what the ledger needs stays, and is named', async (t) => {
   assert.equal(other.archive(daysAgo(2)).removal.limit, 'budget');
 });
 
-for (const change of ['row', 'first', 'fact', 'digest', 'seal', 'moved']) {
+for (const change of ['row', 'first', 'fact', 'digest', 'seal', 'moved', 'run', 'name', 'open']) {
   test(`what is tampered with after a removal is found: ${change}`, (t) => {
     const gw = agedGateway(t, 1000);
     const { removal: { first } } = gw.archive(daysAgo(3));
@@ -114,6 +114,8 @@ for (const change of ['row', 'first', 'fact', 'digest', 'seal', 'moved']) {
     const zeros = POSTGRES ? "decode(repeat('00', length(nodes)), 'hex')" : 'zeroblob(length(nodes))';
     const quoted = POSTGRES ? "convert_to(replace(convert_from(bytes, 'UTF8'), 'tool-0', 'tool-1'), 'UTF8')"
       : "CAST(replace(CAST(bytes AS TEXT), 'tool-0', 'tool-1') AS BLOB)";
+    const gone = `SELECT min(id) FROM boundary WHERE seal_leaf < ${first}`;
+    const named = POSTGRES ? "convert_to('another', 'UTF8')" : "'another'";
     editLedger(gw.ledgerFile, {
       row: `DELETE FROM record WHERE leaf = ${first + 3}`,
       first: `DELETE FROM record WHERE leaf < ${next}; DELETE FROM body WHERE leaf < ${next}`,
@@ -121,6 +123,10 @@ for (const change of ['row', 'first', 'fact', 'digest', 'seal', 'moved']) {
       digest: `UPDATE head SET nodes = ${zeros} WHERE leaf = (SELECT min(leaf) FROM head WHERE leaf > 10)`,
       seal: `UPDATE boundary SET seal_leaf = NULL WHERE seal_leaf = (${sealed})`,
       moved: `UPDATE fact SET bytes = ${quoted} WHERE leaf = (SELECT min(leaf) FROM fact)`,
+      // runs that are gone as a whole: their names would be free again
+      run: `DELETE FROM boundary WHERE id = (${gone})`,
+      name: `UPDATE boundary SET name = ${named} WHERE id = (${gone})`,
+      open: `UPDATE boundary SET seal_leaf = NULL WHERE id = (${gone})`,
     }[change]);
     assert.equal(gw.verified().sound, false);
     assert.equal(gw.verified(...gw.joined).sound, false);
@@ -161,6 +167,112 @@ test('an archive that does not fit is refused, and nothing is removed', (t) => {
   gw.sound(...gw.joined);
   other.archive(daysAgo(3));
   assert.equal(gw.verified('--archive', other.archiveDir).sound, false);
+});
+
+test('an archive of another ledger removes nothing', async (t) => {
+  const config = { agents: [ROOT.entry], administrators: ['root'] };
+  const gw = agedGateway(t, 1000, config), other = agedGateway(t, 1000, config);
+  const ask = (source) => writBeside(['ledger', 'archive', other.ledgerFile, other.archiveDir, '--keys',
+    other.path('keys'), '--before', daysAgo(2), ...source], { cwd: gw.dir });
+  const stopped = await ask(gw.stopped);
+  assert.equal(stopped.code, 3, stopped.out);
+  assert.match(stopped.err, /not one of the ledger of that configuration/);
+  await gw.start();
+  writeFileSync(gw.path('token'), ROOT.token, { mode: 0o600 });
+  const running = await ask(['--url', `http://127.0.0.1:${gw.adminPort}`, '--token', gw.path('token')]);
+  assert.equal(running.code, 3, running.out);
+  assert.match(running.err, /archive_mismatch/);
+  await gw.stop();
+  for (const ledger of [gw, other]) {
+    assert.equal(ledger.first(), 0);
+    assert.equal(facts(ledger, 'archived').length, 0);
+    ledger.sound();
+  }
+});
+
+test('times: with a zone, of the future, of before the first record, and none', (t) => {
+  const gw = agedGateway(t, 400);
+  const old = gw.archive('1999-12-31T23:59:59Z').removal;
+  assert.deepEqual([old.removed, old.first, old.limit], [0, 0, null]);
+  const time = Date.now() - 3 * DAY_MS;
+  const zoned = new Date(time + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
+  const run = writ(gw.archiveArgs(zoned, gw.stopped), { cwd: gw.dir });
+  if (run.code !== 0) assert.match(run.err, /not a time/);
+  const { removal } = gw.archive(new Date(time).toISOString());
+  assert.equal(run.code === 0 ? removal.removed : 0, 0, 'both are the same moment');
+  for (const no of ['', '2026-13-01T00:00:00Z', '2026-01-01', '1969-01-01T00:00:00Z', '-1']) {
+    const refused = writ(gw.archiveArgs(no, gw.stopped), { cwd: gw.dir });
+    assert.equal(refused.code, 2, no);
+    assert.equal(gw.first(), removal.first);
+  }
+  const all = gw.archive('9999-12-31T23:59:59Z').removal;
+  assert.notEqual(all.limit, null);
+  assert.ok(gw.sound().records > 0);
+  gw.sound(...gw.joined);
+});
+
+test('what is said of a call that is in the archive', (t) => {
+  const gw = agedGateway(t, 1000);
+  const text = (value) => String(value);
+  const [gone] = gw.rows('SELECT decision_id AS id, leaf FROM record WHERE kind = 1 ORDER BY leaf LIMIT 1');
+  const [{ name }] = gw.rows('SELECT name FROM boundary ORDER BY first_leaf LIMIT 1');
+  const { removal: { first } } = gw.archive(daysAgo(3));
+  const [kept] = gw.rows('SELECT decision_id AS id FROM record WHERE kind = 1 ORDER BY leaf DESC LIMIT 1');
+  const keys = ['--keys', gw.path('keys')], tenant = ['--tenant', 'acme'];
+  const said = (...args) => writ(args, { cwd: gw.dir });
+  const receipt = (id) => said('receipt', '--ledger', gw.ledgerFile, ...keys, text(id));
+  for (const run of [said('ledger', 'show', gw.ledgerFile, text(gone.id)), receipt(gone.id),
+    said('ledger', 'export', gw.ledgerFile, text(name), ...tenant)]) {
+    assert.notEqual(run.code, 0, run.out);
+    assert.match(run.err, /archive/);
+    assert.equal(run.out, '', 'and nothing in part');
+  }
+  assert.equal(said('ledger', 'show', gw.ledgerFile, text(kept.id)).code, 0);
+  const bundle = said('ledger', 'export', gw.ledgerFile, ...keys);
+  assert.notEqual(bundle.code, 0);
+  assert.match(bundle.err, /--since/);
+  const [{ us }] = gw.rows(`SELECT time_us AS us FROM record WHERE leaf = ${first}`);
+  const since = new Date(Math.ceil(Number(us) / 1000)).toISOString();
+  const part = said('ledger', 'export', gw.ledgerFile, ...keys, '--since', since);
+  assert.equal(part.code, 0, part.err);
+});
+
+test('a folder that is full, or no folder, removes nothing', (t) => {
+  const gw = agedGateway(t, 1000);
+  // a limit of the size of files: the bundles of records are larger
+  const run = spawnSync('sh', ['-c', 'ulimit -f 64; trap "" XFSZ; exec "$0" "$@"', BIN,
+    ...gw.archiveArgs(daysAgo(3), gw.stopped)], { cwd: gw.dir, encoding: 'utf8' });
+  assert.notEqual(run.status, 0, run.stdout);
+  assert.match(run.stderr, /cannot be written/);
+  assert.equal(gw.first(), 0);
+  gw.sound();
+  writeFileSync(gw.path('file'), '');
+  const no = writ(['ledger', 'archive', gw.ledgerFile, gw.path('file'), '--keys', gw.path('keys'), '--before',
+    daysAgo(3), ...gw.stopped], { cwd: gw.dir });
+  assert.notEqual(no.code, 0);
+  assert.equal(gw.first(), 0);
+  assert.ok(gw.archive(daysAgo(3)).removal.removed > 0, 'and what was left half is continued');
+  gw.sound(...gw.joined);
+});
+
+test('copy and backup of a ledger that gave up records have what it has', (t) => {
+  const gw = agedGateway(t, 2000);
+  const whole = gw.sound();
+  const { removal: { first } } = gw.archive(daysAgo(3));
+  const keys = ['--keys', gw.path('keys')];
+  const made = [['copy', gw.path('copied.db')], ...(POSTGRES ? [] : [['backup', gw.path('backup.db')]])];
+  for (const [command, to] of made) {
+    const run = writ(['ledger', command, gw.ledgerFile, to, ...keys], { cwd: gw.dir });
+    assert.equal(run.code, 0, run.err);
+    for (const more of [[], gw.joined]) {
+      const verified = JSON.parse(writ(['ledger', 'verify', to, ...keys, ...more, '--json']).out);
+      assert.deepEqual(verified.problems, []);
+      assert.equal(verified.first, more.length > 0 ? 0 : first);
+      if (more.length > 0) assert.deepEqual(counts(verified), counts(whole));
+    }
+    const again = writ(['ledger', 'archive', to, gw.archiveDir, ...keys], { cwd: gw.dir });
+    assert.equal(again.code, 0, again.err);
+  }
 });
 
 test('a kill at any moment leaves a ledger that verifies, and the next run goes on', SQLITE_ONLY, async (t) => {
@@ -296,3 +408,44 @@ test('only an administrator of all tenants may have records removed', async (t) 
     [gw.archiveArgs(daysAgo(3), source.slice(0, 2)), /--url needs --token/],
   ]) assert.match(writ(args).err, says);
 });
+
+test('two commands at once, while two gateways serve: each call runs once, and a verification finds nothing', ONLY_SHARED,
+  async (t) => {
+    const up = await startUpstream(t);
+    const config = { agents: [ANN.entry, ROOT.entry], administrators: ['root'], upstreams: { up: { http: up.url } },
+      tools: { 'up/pay': PAY } };
+    const gw = agedGateway(t, 4000, { ...config, ledger: { gateway: 'a' } }, { partition: 1024 });
+    const whole = gw.sound();
+    await gw.start();
+    const second = await startGateway(t, { ...config, keys: gw.path('keys'), ledger: { gateway: 'b' } },
+      { ledger: gw.ledgerFile });
+    writeFileSync(gw.path('token'), ROOT.token, { mode: 0o600 });
+    const source = ({ adminPort }) => ['--url', `http://127.0.0.1:${adminPort}`, '--token', gw.path('token')];
+    const callers = [gw, second].map((gateway) => new Caller(gateway, { token: ANN.token }));
+    let going = true;
+    const traffic = Promise.all([0, 1].map(async (lane) => {
+      for (let i = 0; going; i++) { // both lanes make the same calls
+        const answer = await callers[lane].call('up__pay', { i }, { boundary: 'now', key: `k${i}` });
+        assert.match(answer.text, /ran \d|has been made|is being made/, answer.text);
+      }
+    }));
+    const other = gw.path('other');
+    cpSync(gw.path('keys'), gw.path('keys2'), { recursive: true });
+    const runs = await Promise.all([gw.archiveArgs(daysAgo(2), source(gw)),
+      ['ledger', 'archive', gw.ledgerFile, other, '--keys', gw.path('keys2'), '--before', daysAgo(1.8),
+        ...source(second)], ['ledger', 'verify', gw.ledgerFile, '--keys', gw.path('keys')],
+    ].map((args) => writBeside([...args, '--json'], { cwd: gw.dir })));
+    going = false;
+    await traffic;
+    for (const run of runs) assert.equal(run.code, 0, run.err + run.out);
+    assert.equal(gw.first(), Math.max(...runs.slice(0, 2).map(({ out }) => JSON.parse(out).removal.first)));
+    const ran = up.calls.map(({ arguments: { i } = {} }) => i).filter((i) => i !== undefined);
+    assert.equal(new Set(ran).size, ran.length, 'each ran once');
+    assert.equal(up.calls.length, gw.decisions(['--decision', 'allow']).filter(({ agent_id: id }) => id === 'ann').length);
+    await second.stop('SIGKILL');
+    await second.start();
+    await gw.stop();
+    await second.stop();
+    assert.ok(gw.sound(...gw.joined).records > whole.records);
+    gw.sound('--archive', other);
+  });

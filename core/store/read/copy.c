@@ -334,7 +334,7 @@ begin(struct copying *c)
         WRIT_TRY(writ_disk_run(&c->disk, WRIT_SQL_TURN_LOCK, c->err, "i", WAIT_US / US_PER_MS));
         WRIT_TRY(check_live(c, &c->to));
     }
-    if (c->at > 0) {
+    if (c->at > c->first) { /* before that the copy has no records, and its heads have keys */
         WRIT_TRY(number(&c->to, SQL_RECORD_LAST, &last, c->err));
         if ((uint64_t)last + 1 != c->at) { /* keeps (3) */
             REFUSE(c, WRIT_E_BUSY, "another program writes the copy");
