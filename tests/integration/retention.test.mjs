@@ -409,12 +409,12 @@ test('only an administrator of all tenants may have records removed', async (t) 
   ]) assert.match(writ(args).err, says);
 });
 
-test('two commands at once, while two gateways serve: each call runs once, and a verification finds nothing', ONLY_SHARED,
+test('two commands at once, while two gateways serve: each call runs once, and all is sound', ONLY_SHARED,
   async (t) => {
     const up = await startUpstream(t);
     const config = { agents: [ANN.entry, ROOT.entry], administrators: ['root'], upstreams: { up: { http: up.url } },
       tools: { 'up/pay': PAY } };
-    const gw = agedGateway(t, 4000, { ...config, ledger: { gateway: 'a' } }, { partition: 1024 });
+    const gw = agedGateway(t, 2000, { ...config, ledger: { gateway: 'a' } }, { partition: 512 });
     const whole = gw.sound();
     await gw.start();
     const second = await startGateway(t, { ...config, keys: gw.path('keys'), ledger: { gateway: 'b' } },
@@ -441,7 +441,8 @@ test('two commands at once, while two gateways serve: each call runs once, and a
     assert.equal(gw.first(), Math.max(...runs.slice(0, 2).map(({ out }) => JSON.parse(out).removal.first)));
     const ran = up.calls.map(({ arguments: { i } = {} }) => i).filter((i) => i !== undefined);
     assert.equal(new Set(ran).size, ran.length, 'each ran once');
-    assert.equal(up.calls.length, gw.decisions(['--decision', 'allow']).filter(({ agent_id: id }) => id === 'ann').length);
+    const allowed = gw.decisions(['--decision', 'allow']).filter(({ agent_id: id }) => id === 'ann');
+    assert.equal(up.calls.length, allowed.length);
     await second.stop('SIGKILL');
     await second.start();
     await gw.stop();
