@@ -424,7 +424,7 @@ test('two commands at once, while two gateways serve: each call runs once, and a
     const callers = [gw, second].map((gateway) => new Caller(gateway, { token: ANN.token }));
     let going = true;
     const traffic = Promise.all([0, 1].map(async (lane) => {
-      for (let i = 0; going; i++) { // both lanes make the same calls
+      for (let i = 0; going && i < 200; i++) { // both lanes make the same calls
         const answer = await callers[lane].call('up__pay', { i }, { boundary: 'now', key: `k${i}` });
         assert.match(answer.text, /ran \d|has been made|is being made/, answer.text);
       }
@@ -433,12 +433,11 @@ test('two commands at once, while two gateways serve: each call runs once, and a
     cpSync(gw.path('keys'), gw.path('keys2'), { recursive: true });
     const runs = await Promise.all([gw.archiveArgs(daysAgo(2), source(gw)),
       ['ledger', 'archive', gw.ledgerFile, other, '--keys', gw.path('keys2'), '--before', daysAgo(1.8),
-        ...source(second)], ['ledger', 'verify', gw.ledgerFile, '--keys', gw.path('keys')],
-    ].map((args) => writBeside([...args, '--json'], { cwd: gw.dir })));
+        ...source(second)]].map((args) => writBeside([...args, '--json'], { cwd: gw.dir })));
     going = false;
     await traffic;
     for (const run of runs) assert.equal(run.code, 0, run.err + run.out);
-    assert.equal(gw.first(), Math.max(...runs.slice(0, 2).map(({ out }) => JSON.parse(out).removal.first)));
+    assert.equal(gw.first(), Math.max(...runs.map(({ out }) => JSON.parse(out).removal.first)));
     const ran = up.calls.map(({ arguments: { i } = {} }) => i).filter((i) => i !== undefined);
     assert.equal(new Set(ran).size, ran.length, 'each ran once');
     const allowed = gw.decisions(['--decision', 'allow']).filter(({ agent_id: id }) => id === 'ann');
