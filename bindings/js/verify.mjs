@@ -10,7 +10,7 @@ const { RTLD_NOW, RTLD_DEEPBIND } = constants.dlopen;
 process.dlopen(loaded, fileURLToPath(new URL('./verify.node', import.meta.url)), RTLD_NOW | RTLD_DEEPBIND);
 const { Verifier: Native } = loaded.exports;
 
-/** The library refused a call, and there is no answer: refuse the tool call. */
+/** The library refused a call and gave no answer: refuse the tool call. */
 export class WritError extends Error {
   constructor(code, text, options) {
     super(text, options);
@@ -71,7 +71,7 @@ export class Verifier {
     // without a prototype, which other code can change: what is not stated is compared
     const members = { __proto__: null, skewS: 0, lifetimeMaxS: 0, nowS: Math.floor(Date.now() / 1000) };
     for (const [name, value] of Object.entries(call)) {
-      if (!MEMBERS.includes(name)) throw new TypeError(`a call has no member ${name}`); // a misspelt check is no check
+      if (!MEMBERS.includes(name)) throw new TypeError(`a call has no member ${name}`); // a misspelt member would check nothing
       if (value !== undefined) members[name] = wellFormed(value);
     }
     const outer = this.#verifying;

@@ -215,7 +215,7 @@ keep(const struct writ_json ***list, size_t *n, size_t *cap, const struct writ_j
     return WRIT_DONE;
 }
 
-/* Why there is no ranking of an agent. */
+/* Why an agent has no ranking. */
 static struct writ_view
 why_missing(struct elections *found, const struct writ_json *ballot)
 {

@@ -375,7 +375,7 @@ struct writ_entry_session {
     int64_t expires_us;           /* wall time; PUT sets it, GET returns it */
     struct writ_view tenant;      /* PUT: its boundary, or empty: not sealed as idle */
     struct writ_view boundary_id; /* before the session expires */
-    bool renews;                  /* PUT: does nothing when there is no row any more */
+    bool renews;                  /* PUT: writes only a row that still exists */
 };
 
 /**
