@@ -17,7 +17,7 @@ async function site(t) {
   const up = await startUpstream(t, { tools: [{ name: 'pay', inputSchema: { type: 'object' } }] });
   const gw = await startGateway(t, { agents: [DEV.entry, BOSS.entry], administrators: ['rita'],
     upstreams: { up: { http: up.url }, sick: { stdio: ['/no/such/program'] } },
-    reviews: { finance: { voters: [{ id: 'boss' }] } },
+    reviews: { finance: { voters: [{ id: 'rita' }] } },
     tools: { 'up/pay': { scope: 's', arguments: NUMBER },
       'up/big': { scope: 's', arguments: NUMBER, approval: { review: 'finance' } } } });
   writeFileSync(gw.path('token'), `${BOSS.token}\n`, { mode: 0o600 });
