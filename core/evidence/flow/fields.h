@@ -1,0 +1,41 @@
+/* fields.h - the marks of one result or task, by field, as records have them.
+ *
+ * A field is all texts at one place: its pointer has `*` for every index of an array. Canonical:
+ * {"at": pointer, "trusted": flag, "marks": base64url}, in the order in which the places came. */
+#ifndef WRIT_EVIDENCE_FIELDS_H
+#define WRIT_EVIDENCE_FIELDS_H
+
+#include "evidence/flow/mark.h"
+#include "evidence/json/write.h"
+
+#define WRIT_FIELDS_MAX       64   /* places of one result */
+#define WRIT_FIELDS_TRUSTED   4096 /* tokens of one result at trusted places */
+#define WRIT_FIELDS_UNTRUSTED 1024 /* tokens of one result at other places */
+#define WRIT_FIELDS_AT_MAX    256  /* bytes of a pointer; a longer one is cut */
+
+struct writ_field {
+    struct writ_view at; /* in the arena */
+    bool trusted;
+    struct writ_mark_list tokens;
+};
+
+/** Zero-initialise with `arena` set. Wipe it. */
+struct writ_fields {
+    struct writ_arena *arena; /* of the pointers */
+    struct writ_field items[WRIT_FIELDS_MAX];
+    size_t n;
+    size_t trusted, untrusted; /* tokens so far */
+    bool cut;                  /* some texts were not taken: what stands in them is unknown */
+};
+
+void writ_fields_wipe(struct writ_fields *fields);
+
+/** Adds one text. Without memory or room, and beyond the limits, it is left out, and `cut` set. */
+void writ_fields_add(
+    struct writ_fields *fields, struct writ_view at, bool trusted, struct writ_view text);
+
+/** Writes the array. WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_fields_put(struct writ_fields *fields, const struct writ_mark_key *key,
+    struct writ_write *w, struct writ_err *err);
+
+#endif

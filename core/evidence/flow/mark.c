@@ -1,0 +1,389 @@
+/* mark.c - see mark.h. One call of the library encrypts all blocks of a list. */
+#include "evidence/flow/mark.h"
+
+#include "evidence/flow/token.h"
+#include "evidence/json/digest.h"
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+
+#define BLOCK      16
+#define PADDING    0x80
+#define LONG_WORD  0x01 /* last byte of the block of a token by its digest */
+#define HOST_ALIAS 0x02
+#define TEXT_END   0xFF /* fills the block that separates texts */
+
+struct writ_mark_key {
+    EVP_CIPHER *cipher;
+    uint8_t bytes[WRIT_MARK_KEY_BYTES];
+    char id[WRIT_MARK_KEY_ID + 1];
+};
+
+static void
+ctx_freep(EVP_CIPHER_CTX **ctx)
+{
+    EVP_CIPHER_CTX_free(*ctx); /* wipes the schedule of the key */
+}
+
+static writ_result
+library_failed(struct writ_err *err)
+{
+    ERR_clear_error();
+    WRIT_FAIL(err, WRIT_E_CRYPTO, "the crypto library cannot encrypt blocks with AES-256");
+}
+
+/* ---- keys ---- */
+
+static WRIT_RESULT
+make_id(struct writ_mark_key *key, struct writ_err *err)
+{
+    const struct writ_view pieces[] = {
+        WRIT_LIT("writ mark key\0"), {(const char *)key->bytes, sizeof key->bytes}};
+    struct writ_buf id = writ_buf_over(key->id, sizeof key->id);
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_pieces(pieces, 2, &digest, err));
+    writ_hex_put(&id, digest.bytes, WRIT_MARK_KEY_ID / 2);
+    return writ_buf_check(&id, err);
+}
+
+WRIT_RESULT
+writ_mark_key_of(struct writ_view bytes, struct writ_mark_key **ret, struct writ_err *err)
+{
+    struct writ_mark_key *key;
+    writ_result r;
+
+    if (bytes.len != WRIT_MARK_KEY_BYTES) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a mark key has %d bytes", WRIT_MARK_KEY_BYTES);
+    }
+    key = writ_alloc(sizeof *key);
+    if (key == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a mark key");
+    }
+    *key = (struct writ_mark_key){.cipher = EVP_CIPHER_fetch(NULL, "AES-256-ECB", NULL)};
+    (void)writ_view_place(bytes, (char *)key->bytes);
+    r = key->cipher != NULL ? make_id(key, err) : library_failed(err);
+    if (!writ_is_ok(r)) {
+        writ_mark_key_free(key);
+        return r;
+    }
+    *ret = key;
+    return WRIT_DONE;
+}
+
+void
+writ_mark_key_free(struct writ_mark_key *key)
+{
+    if (key != NULL) {
+        EVP_CIPHER_free(key->cipher);
+        writ_wipe(key, sizeof *key);
+        writ_free(key);
+    }
+}
+
+struct writ_view
+writ_mark_key_id(const struct writ_mark_key *key)
+{
+    return writ_view(key->id, WRIT_MARK_KEY_ID);
+}
+
+/* ---- blocks ---- */
+
+/* In place: most tokens are short. */
+static void
+put_block(struct writ_buf *ret, struct writ_view token, uint8_t last)
+{
+    char *block = writ_buf_reserve(ret, BLOCK);
+    struct writ_digest digest;
+
+    if (block == NULL) {
+        return;
+    }
+    if (last == 0) {
+        (void)writ_view_place(WRIT_LIT("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), block);
+        (void)writ_view_place(token, block);
+        block[token.len] = (char)PADDING;
+    } else if (writ_is_ok(writ_digest_bytes(token, &digest, NULL))) {
+        (void)writ_view_place(writ_view(digest.bytes, BLOCK - 1), block);
+        block[BLOCK - 1] = (char)last;
+    } else {
+        ret->failed = WRIT_E_CRYPTO;
+    }
+    ret->len += BLOCK;
+}
+
+static void
+put_end(struct writ_buf *ret)
+{
+    char *block = writ_buf_reserve(ret, BLOCK);
+
+    if (block != NULL) {
+        for (size_t i = 0; i < BLOCK; i++) {
+            block[i] = (char)TEXT_END;
+        }
+        ret->len += BLOCK;
+    }
+}
+
+static uint8_t
+last_of(struct writ_view word)
+{
+    return word.len < BLOCK ? 0 : LONG_WORD;
+}
+
+static bool
+is_end(const char *block)
+{
+    return writ_view_load64(block) == UINT64_MAX && writ_view_load64(block + 8) == UINT64_MAX;
+}
+
+static void
+separate(struct writ_buf *blocks)
+{
+    if (blocks->len > 0 && !is_end(blocks->ptr + blocks->len - BLOCK)) {
+        put_end(blocks);
+    }
+}
+
+static void
+put_token(struct writ_mark_list *list, enum writ_token_kind kind, struct writ_view token)
+{
+    switch (kind) {
+    case WRIT_TOKEN_WORD:
+    case WRIT_TOKEN_PLAIN:
+        put_block(&list->blocks, token, last_of(token));
+        return;
+    case WRIT_TOKEN_HOST:
+        put_block(&list->aliases, token, HOST_ALIAS);
+        put_end(&list->aliases);
+        return;
+    case WRIT_TOKEN_JOINED:
+        put_block(&list->aliases, token, last_of(token));
+        put_end(&list->aliases);
+        return;
+    }
+}
+
+static void
+take(void *ctx, enum writ_token_kind kind, struct writ_view token)
+{
+    struct writ_mark_list *list = ctx;
+
+    if (kind == WRIT_TOKEN_PLAIN && !list->all) {
+        separate(&list->blocks);
+    } else if (list->n == list->most) {
+        list->cut = true;
+    } else {
+        list->n++;
+        put_token(list, kind, token);
+    }
+}
+
+struct writ_mark_list
+writ_mark_list_make(size_t most, bool all)
+{
+    return (struct writ_mark_list){.blocks = writ_buf_make((2 * most + 1) * BLOCK),
+        .aliases = writ_buf_make(2 * most * BLOCK),
+        .most = most,
+        .all = all};
+}
+
+void
+writ_mark_list_wipe(struct writ_mark_list *list)
+{
+    writ_buf_wipe_secret(&list->blocks);
+    writ_buf_wipe_secret(&list->aliases);
+}
+
+void
+writ_mark_list_add(struct writ_mark_list *list, struct writ_view text)
+{
+    size_t before = list->blocks.len;
+
+    if (list->n == list->most) {
+        list->cut = list->cut || text.len > 0;
+        return;
+    }
+    writ_tokens(text, take, list);
+    if (list->blocks.len > before) {
+        separate(&list->blocks);
+    }
+}
+
+/* ---- marks ---- */
+
+static WRIT_RESULT
+encrypt(const struct writ_mark_key *key, struct writ_view blocks, char *room, struct writ_err *err)
+{
+    WRIT_AUTO(EVP_CIPHER_CTX *, ctx_freep) ctx = EVP_CIPHER_CTX_new();
+    int len = 0;
+
+    if (ctx == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
+    }
+    if (blocks.len > INT32_MAX ||
+        EVP_EncryptInit_ex2(ctx, key->cipher, key->bytes, NULL, NULL) != 1 ||
+        EVP_CIPHER_CTX_set_padding(ctx, 0) != 1 ||
+        EVP_EncryptUpdate(
+            ctx, (uint8_t *)room, &len, (const uint8_t *)blocks.ptr, (int)blocks.len) != 1 ||
+        (size_t)len != blocks.len) {
+        return library_failed(err);
+    }
+    return WRIT_DONE;
+}
+
+/* A mark is never zeros: those separate. */
+static void
+put_mark(struct writ_buf *ret, const char *cipher, const char *block)
+{
+    static const char zeros[WRIT_MARK];
+    struct writ_view mark = writ_view(cipher, WRIT_MARK);
+
+    if (is_end(block)) {
+        writ_buf_put(ret, writ_view(zeros, WRIT_MARK));
+    } else if (writ_view_equal(mark, writ_view(zeros, WRIT_MARK))) {
+        writ_buf_put(ret, writ_view("\x01\0\0\0\0", WRIT_MARK));
+    } else {
+        writ_buf_put(ret, mark);
+    }
+}
+
+static WRIT_RESULT
+put_marks(const struct writ_mark_key *key, const struct writ_buf *blocks, struct writ_buf *ret,
+    struct writ_err *err)
+{
+    writ_auto_buf cipher = writ_buf_make(blocks->len + BLOCK);
+    char *room;
+
+    WRIT_TRY(writ_buf_check(blocks, err));
+    if (blocks->len == 0) {
+        return WRIT_DONE;
+    }
+    room = writ_buf_reserve(&cipher, blocks->len);
+    if (room == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
+    }
+    WRIT_TRY(encrypt(key, writ_buf_view(blocks), room, err));
+    for (size_t i = 0; i < blocks->len; i += BLOCK) {
+        put_mark(ret, room + i, blocks->ptr + i);
+    }
+    return writ_buf_check(ret, err);
+}
+
+WRIT_RESULT
+writ_mark_list_put(struct writ_mark_list *list, const struct writ_mark_key *key,
+    struct writ_buf *ret, struct writ_err *err)
+{
+    writ_result r = put_marks(key, &list->blocks, ret, err);
+
+    if (writ_is_ok(r)) {
+        r = put_marks(key, &list->aliases, ret, err);
+    }
+    writ_buf_clear(&list->blocks);
+    writ_buf_clear(&list->aliases);
+    list->n = 0;
+    return r;
+}
+
+/* ---- searching ---- */
+
+struct wanting {
+    struct writ_buf words, hosts, joined; /* blocks */
+    size_t n, hosts_n, joined_n, most;
+};
+
+static void
+want(void *ctx, enum writ_token_kind kind, struct writ_view token)
+{
+    struct wanting *w = ctx;
+
+    switch (kind) {
+    case WRIT_TOKEN_WORD:
+    case WRIT_TOKEN_PLAIN:
+        if (w->n++ < w->most) {
+            put_block(&w->words, token, last_of(token));
+        }
+        return;
+    case WRIT_TOKEN_HOST:
+        if (w->hosts_n++ == 0) {
+            put_block(&w->hosts, token, HOST_ALIAS);
+        }
+        return;
+    case WRIT_TOKEN_JOINED:
+        if (w->joined_n++ == 0) {
+            put_block(&w->joined, token, last_of(token));
+        }
+        return;
+    }
+}
+
+/* An account number in groups is the whole value: no word beside them. */
+static bool
+is_account(const struct wanting *w, struct writ_view value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        char c = value.ptr[i];
+        if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && c != ' ' && c != '-') {
+            return false;
+        }
+    }
+    return w->joined_n == 1;
+}
+
+static WRIT_RESULT
+marks_in(const struct writ_mark_key *key, const struct writ_buf *blocks, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_buf marks = writ_buf_in(arena, blocks->len);
+
+    WRIT_TRY(put_marks(key, blocks, &marks, err));
+    *ret = writ_buf_view(&marks);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_mark_want(const struct writ_mark_key *key, struct writ_view value, bool host, size_t most,
+    struct writ_arena *arena, struct writ_mark_wanted *ret, struct writ_err *err)
+{
+    char room[2][BLOCK];
+    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) words = writ_buf_make(most * BLOCK);
+    struct wanting w = {.words = words,
+        .hosts = writ_buf_over(room[0], BLOCK),
+        .joined = writ_buf_over(room[1], BLOCK),
+        .most = most};
+    struct writ_mark_wanted wanted = {.words = {NULL, 0}};
+
+    writ_tokens(value, want, &w);
+    words = w.words;
+    if (w.n > most) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "a value has more than %zu words", most);
+    }
+    if (w.n == 1 && !writ_token_is_bare(value)) {
+        w.words.len = 0;
+    }
+    if (host) {
+        w.words.len = 0;
+        if (w.n == 1 && w.hosts_n == 1 && writ_token_is_bare(value)) {
+            WRIT_TRY(marks_in(key, &w.hosts, arena, &wanted.words, err));
+        }
+    } else {
+        WRIT_TRY(marks_in(key, &w.words, arena, &wanted.words, err));
+        if (is_account(&w, value)) {
+            WRIT_TRY(marks_in(key, &w.joined, arena, &wanted.joined, err));
+        }
+    }
+    *ret = wanted;
+    return WRIT_DONE;
+}
+
+bool
+writ_mark_contains(struct writ_view marks, struct writ_view wanted)
+{
+    for (size_t i = 0; wanted.len > 0 && i + wanted.len <= marks.len; i += WRIT_MARK) {
+        if (marks.ptr[i] == wanted.ptr[0] &&
+            writ_view_equal(writ_view_sub(marks, i, wanted.len), wanted)) {
+            return true;
+        }
+    }
+    return false;
+}

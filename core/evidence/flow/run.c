@@ -1,0 +1,526 @@
+/* run.c - see run.h. Everything of a run is in one arena. A record that cannot be read leaves the
+ * run with all labels that it had, and without marks of that record: unknown is untrusted. */
+#include "evidence/flow/run.h"
+
+#include "base/clock.h"
+#include "evidence/record/record.h"
+
+#define MEMORY_MAX ((size_t)4 << 20)
+#define RECORD_MAX ((size_t)40 << 20) /* arena of one record that is read */
+
+static const struct {
+    struct writ_view name;
+    enum writ_source source;
+} sources[] = {{{"task", 4}, WRIT_SOURCE_TASK}, {{"operator", 8}, WRIT_SOURCE_OPERATOR},
+    {{"trusted", 7}, WRIT_SOURCE_TRUSTED}, {{"approved", 8}, WRIT_SOURCE_APPROVED},
+    {{"untrusted", 9}, WRIT_SOURCE_UNTRUSTED}};
+
+struct grant {
+    struct writ_view name; /* "upstream/tool" */
+    struct grant *next;
+};
+
+/* The tools that one statement of the task names. A call must be in all of them. */
+struct grants {
+    struct grant *first;
+    struct grants *next;
+};
+
+struct writ_run {
+    struct writ_arena *arena;
+    struct writ_view labels[WRIT_RUN_LABELS];
+    size_t labels_n;
+    struct writ_run_marks *marks;
+    size_t marks_bytes;
+    struct writ_run_call *calls;
+    size_t calls_n;
+    struct writ_view task;
+    struct grants *grants;
+    size_t grants_n;
+    bool cut;
+};
+
+struct writ_view
+writ_run_source_name(enum writ_source source)
+{
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (sources[i].source == source) {
+            return sources[i].name;
+        }
+    }
+    return writ_view(NULL, 0);
+}
+
+unsigned
+writ_run_source_named(struct writ_view name)
+{
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (writ_view_equal(sources[i].name, name)) {
+            return sources[i].source;
+        }
+    }
+    return 0;
+}
+
+WRIT_RESULT
+writ_run_new(struct writ_run **ret, struct writ_err *err)
+{
+    struct writ_run *run = writ_alloc(sizeof *run);
+    struct writ_arena *arena = writ_arena_new_small(MEMORY_MAX);
+
+    if (run == NULL || arena == NULL) {
+        writ_free(run);
+        writ_arena_free(arena);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the state of a run");
+    }
+    *run = (struct writ_run){.arena = arena};
+    *ret = run;
+    return WRIT_DONE;
+}
+
+void
+writ_run_free(struct writ_run *run)
+{
+    if (run != NULL) {
+        writ_arena_free(run->arena);
+        writ_free(run);
+    }
+}
+
+size_t
+writ_run_size(const struct writ_run *run)
+{
+    return sizeof *run + run->marks_bytes + run->calls_n * (sizeof(struct writ_run_call) + 128);
+}
+
+/* ---- labels ---- */
+
+WRIT_RESULT
+writ_run_add_label(struct writ_run *run, struct writ_view label)
+{
+    size_t at = 0;
+    struct writ_view kept;
+
+    while (at < run->labels_n && writ_view_compare(run->labels[at], label) < 0) {
+        at++;
+    }
+    if (at < run->labels_n && writ_view_equal(run->labels[at], label)) {
+        return WRIT_DONE;
+    }
+    if (run->labels_n == WRIT_RUN_LABELS || label.len > WRIT_RUN_LABEL_MAX) {
+        return (writ_result){WRIT_E_LIMIT};
+    }
+    kept = writ_view_copy(label, run->arena);
+    if (kept.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    for (size_t i = run->labels_n++; i > at; i--) {
+        run->labels[i] = run->labels[i - 1];
+    }
+    run->labels[at] = kept;
+    return WRIT_DONE;
+}
+
+bool
+writ_run_has(const struct writ_run *run, struct writ_view label)
+{
+    for (size_t i = 0; i < run->labels_n; i++) {
+        if (writ_view_equal(run->labels[i], label)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t
+writ_run_labels(const struct writ_run *run)
+{
+    return run->labels_n;
+}
+
+struct writ_view
+writ_run_label(const struct writ_run *run, size_t i)
+{
+    return run->labels[i];
+}
+
+static WRIT_RESULT
+add_labels(struct writ_run *run, const struct writ_json *flow)
+{
+    WRIT_JSON_EACH(label, writ_json_get(flow, WRIT_LIT("labels")))
+    {
+        WRIT_TRY(writ_run_add_label(run, writ_json_string(label)));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- marks ---- */
+
+static WRIT_RESULT
+add_marks(struct writ_run *run, const struct writ_run_marks *from, struct writ_view text)
+{
+    struct writ_run_marks *marks = writ_arena_get(run->arena, sizeof *marks);
+    size_t len = text.len / 4 * 3 + text.len % 4;
+    struct writ_buf bytes = writ_buf_in(run->arena, len + 1);
+
+    if (text.len == 0) {
+        return WRIT_DONE;
+    }
+    if (run->marks_bytes + len > WRIT_RUN_MARKS_MAX) {
+        run->cut = true;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_base64url_read(text, &bytes));
+    WRIT_TRY(writ_buf_check(&bytes, NULL));
+    if (marks == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *marks = *from;
+    marks->decision_id = writ_view_copy(from->decision_id, run->arena);
+    marks->at = writ_view_copy(from->at, run->arena);
+    marks->marks = writ_buf_view(&bytes);
+    marks->next = run->marks;
+    if (marks->decision_id.ptr == NULL || marks->at.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    run->marks = marks;
+    run->marks_bytes += bytes.len;
+    return WRIT_DONE;
+}
+
+static struct writ_view
+text_of(const struct writ_json *object, const char *name)
+{
+    struct writ_view text = writ_json_string(writ_json_get(object, writ_view_str(name)));
+
+    return text.ptr != NULL ? text : WRIT_LIT("");
+}
+
+static bool
+is_under(const struct writ_json *flow, const struct writ_mark_key *key)
+{
+    return writ_view_equal(text_of(flow, "key"), writ_mark_key_id(key));
+}
+
+const struct writ_run_marks *
+writ_run_find(const struct writ_run *run, unsigned from, struct writ_view wanted)
+{
+    for (const struct writ_run_marks *marks = run->marks; marks != NULL; marks = marks->next) {
+        if ((from & marks->source) != 0 && writ_mark_contains(marks->marks, wanted)) {
+            return marks;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the task ---- */
+
+static WRIT_RESULT
+add_grants(struct writ_run *run, const struct writ_json *tools)
+{
+    struct grants *grants = writ_arena_zeroed(run->arena, sizeof *grants);
+
+    if (grants == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_JSON_EACH(tool, tools)
+    {
+        struct grant *grant = writ_arena_get(run->arena, sizeof *grant);
+        if (run->grants_n++ == WRIT_RUN_GRANTS_MAX) {
+            return (writ_result){WRIT_E_LIMIT};
+        }
+        if (grant == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+        *grant = (struct grant){writ_view_copy(writ_json_string(tool), run->arena), grants->first};
+        grants->first = grant;
+    }
+    grants->next = run->grants;
+    run->grants = grants;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+add_task(struct writ_run *run, const struct writ_json *task, bool readable)
+{
+    const struct writ_run_marks from = {
+        .source = WRIT_SOURCE_TASK, .decision_id = WRIT_LIT(""), .at = WRIT_LIT("")};
+    const struct writ_json *tools = writ_json_get_typed(task, WRIT_LIT("tools"), WRIT_JSON_ARRAY);
+
+    if (task == NULL) {
+        return WRIT_DONE;
+    }
+    run->task = writ_view_copy(text_of(task, "digest"), run->arena);
+    if (tools != NULL) {
+        WRIT_TRY(add_grants(run, tools));
+    }
+    return readable ? add_marks(run, &from, text_of(task, "marks")) : WRIT_DONE;
+}
+
+struct writ_view
+writ_run_task(const struct writ_run *run)
+{
+    return run->task;
+}
+
+static bool
+names(const struct grant *grant, struct writ_view upstream, struct writ_view tool)
+{
+    return grant->name.len == upstream.len + 1 + tool.len &&
+           writ_view_has_prefix(grant->name, upstream) && grant->name.ptr[upstream.len] == '/' &&
+           writ_view_has_suffix(grant->name, tool);
+}
+
+bool
+writ_run_grants(const struct writ_run *run, struct writ_view upstream, struct writ_view tool)
+{
+    for (const struct grants *grants = run->grants; grants != NULL; grants = grants->next) {
+        const struct grant *grant = grants->first;
+        while (grant != NULL && !names(grant, upstream, tool)) {
+            grant = grant->next;
+        }
+        if (grant == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- calls ---- */
+
+static WRIT_RESULT
+read_record(struct writ_view text, struct writ_arena *arena, const struct writ_json **ret,
+    struct writ_err *err)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+
+    limits.bytes = WRIT_RECORD_MAX_BYTES;
+    return writ_json_read(text, &limits, arena, ret, err);
+}
+
+static const struct writ_json *
+ours(const struct writ_json *record)
+{
+    return writ_json_pointer(record, WRIT_LIT("/extensions/writ"));
+}
+
+static bool
+was_let_through(const struct writ_json *record)
+{
+    return writ_json_is(writ_json_get(record, WRIT_LIT("decision")), WRIT_LIT("allow")) ||
+           writ_json_is_true(ours(record), WRIT_LIT("shadow"));
+}
+
+/* A redeemed approval supersedes the decision that opened its review, and names it. */
+static bool
+was_approved(const struct writ_json *record)
+{
+    return text_of(record, "continuation_id").len > 0;
+}
+
+/* "/to" NUL marks, one after the other, each behind its length. */
+static WRIT_RESULT
+keep_arguments(struct writ_run *run, const struct writ_json *arguments, struct writ_run_call *call)
+{
+    struct writ_buf kept = writ_buf_in(run->arena, WRIT_RECORD_MAX_BYTES);
+
+    WRIT_JSON_EACH(one, arguments)
+    {
+        writ_buf_put(&kept, text_of(one, "argument"));
+        writ_buf_byte(&kept, '\n');
+        writ_buf_put(&kept, text_of(one, "marks"));
+        writ_buf_byte(&kept, '\n');
+    }
+    WRIT_TRY(writ_buf_check(&kept, NULL));
+    call->arguments = writ_buf_view(&kept);
+    run->marks_bytes += kept.len;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+add_call(struct writ_run *run, const struct writ_run_decision *d, const struct writ_json *arguments)
+{
+    struct writ_run_call *call = writ_arena_zeroed(run->arena, sizeof *call);
+
+    if (run->calls_n == WRIT_RUN_CALLS_MAX) {
+        run->cut = true;
+        return WRIT_DONE;
+    }
+    if (call == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    call->upstream = writ_view_copy(d->upstream, run->arena);
+    call->tool = writ_view_copy(d->tool, run->arena);
+    call->decision_id = writ_view_copy(d->decision_id, run->arena);
+    call->issued_us = d->issued_us;
+    if (call->upstream.ptr == NULL || call->tool.ptr == NULL || call->decision_id.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(keep_arguments(run, arguments, call));
+    call->next = run->calls;
+    run->calls = call;
+    run->calls_n++;
+    return WRIT_DONE;
+}
+
+static struct writ_run_call *
+call_of(const struct writ_run *run, struct writ_view decision_id)
+{
+    struct writ_run_call *call = run->calls;
+
+    while (call != NULL && !writ_view_equal(call->decision_id, decision_id)) {
+        call = call->next;
+    }
+    return call;
+}
+
+static WRIT_RESULT
+endorse(struct writ_run *run, struct writ_view decision_id, const struct writ_json *arguments)
+{
+    WRIT_JSON_EACH(one, arguments)
+    {
+        const struct writ_run_marks from = {.source = WRIT_SOURCE_APPROVED,
+            .decision_id = decision_id,
+            .at = text_of(one, "argument")};
+        WRIT_TRY(add_marks(run, &from, text_of(one, "marks")));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+apply_decision(struct writ_run *run, const struct writ_mark_key *key,
+    const struct writ_run_decision *d, const struct writ_json *flow)
+{
+    const struct writ_json *arguments =
+        is_under(flow, key) ? writ_json_get(flow, WRIT_LIT("arguments")) : NULL;
+
+    WRIT_TRY(add_task(run, writ_json_get(flow, WRIT_LIT("task")), is_under(flow, key)));
+    if (d->let_through || d->repeated) {
+        WRIT_TRY(add_labels(run, flow));
+    }
+    if (!d->let_through || call_of(run, d->decision_id) != NULL) {
+        return WRIT_DONE; /* or it was read from the ledger already */
+    }
+    WRIT_TRY(add_call(run, d, arguments));
+    return d->approved ? endorse(run, d->decision_id, arguments) : WRIT_DONE;
+}
+
+static WRIT_RESULT
+apply_outcome(struct writ_run *run, const struct writ_mark_key *key,
+    const struct writ_run_outcome *o, const struct writ_json *flow)
+{
+    struct writ_run_call *call = call_of(run, o->decision_id);
+
+    if (call != NULL) {
+        call->done = o->executed;
+    }
+    WRIT_TRY(add_labels(run, flow));
+    run->cut = run->cut || writ_json_is_true(flow, WRIT_LIT("cut"));
+    if (!is_under(flow, key)) {
+        return WRIT_DONE;
+    }
+    WRIT_JSON_EACH(field, writ_json_get(flow, WRIT_LIT("fields")))
+    {
+        const struct writ_run_marks from = {.source = writ_json_is_true(field, WRIT_LIT("trusted"))
+                                                          ? WRIT_SOURCE_TRUSTED
+                                                          : WRIT_SOURCE_UNTRUSTED,
+            .decision_id = o->decision_id,
+            .at = text_of(field, "at")};
+        WRIT_TRY(add_marks(run, &from, text_of(field, "marks")));
+    }
+    return WRIT_DONE;
+}
+
+/* ---- from what made the record ---- */
+
+static WRIT_RESULT
+read_flow(struct writ_view text, struct writ_arena **ret_arena, const struct writ_json **ret,
+    struct writ_err *err)
+{
+    *ret_arena = writ_arena_new_small(RECORD_MAX);
+    if (*ret_arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a record");
+    }
+    return text.len > 0 ? read_record(text, *ret_arena, ret, err) : WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_run_decided(struct writ_run *run, const struct writ_mark_key *key,
+    const struct writ_run_decision *decision, struct writ_err *err)
+{
+    writ_auto_arena arena = NULL;
+    const struct writ_json *flow = NULL;
+
+    WRIT_TRY(read_flow(decision->flow, &arena, &flow, err));
+    return apply_decision(run, key, decision, flow);
+}
+
+WRIT_RESULT
+writ_run_ended(struct writ_run *run, const struct writ_mark_key *key,
+    const struct writ_run_outcome *outcome, struct writ_err *err)
+{
+    writ_auto_arena arena = NULL;
+    const struct writ_json *flow = NULL;
+
+    WRIT_TRY(read_flow(outcome->flow, &arena, &flow, err));
+    return apply_outcome(run, key, outcome, flow);
+}
+
+/* ---- from records ---- */
+
+WRIT_RESULT
+writ_run_add_decision(struct writ_run *run, const struct writ_mark_key *key,
+    struct writ_view record, struct writ_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(RECORD_MAX);
+    const struct writ_json *value = NULL;
+    struct writ_run_decision d = {.issued_us = 0};
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a record");
+    }
+    WRIT_TRY(read_record(record, arena, &value, err));
+    d.decision_id = text_of(value, "decision_id");
+    d.upstream = text_of(ours(value), "upstream");
+    d.tool = text_of(value, "tool");
+    d.let_through = was_let_through(value);
+    d.approved = was_approved(value);
+    d.repeated = writ_run_is_repeat(text_of(ours(value), "reason"));
+    WRIT_IGNORE(writ_time_read(text_of(value, "issued_at"), &d.issued_us));
+    return apply_decision(run, key, &d, writ_json_get(ours(value), WRIT_LIT("flow")));
+}
+
+WRIT_RESULT
+writ_run_add_outcome(struct writ_run *run, const struct writ_mark_key *key, struct writ_view record,
+    struct writ_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(RECORD_MAX);
+    const struct writ_json *value = NULL;
+    struct writ_run_outcome o;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a record");
+    }
+    WRIT_TRY(read_record(record, arena, &value, err));
+    o = (struct writ_run_outcome){.decision_id = text_of(value, "decision_id"),
+        .executed = writ_json_is(writ_json_get(value, WRIT_LIT("outcome")), WRIT_LIT("executed"))};
+    return apply_outcome(run, key, &o, writ_json_get(ours(value), WRIT_LIT("flow")));
+}
+
+bool
+writ_run_is_repeat(struct writ_view reason)
+{
+    return writ_view_has_prefix(reason, WRIT_LIT("duplicate_"));
+}
+
+const struct writ_run_call *
+writ_run_calls(const struct writ_run *run)
+{
+    return run->calls;
+}
+
+bool
+writ_run_is_cut(const struct writ_run *run)
+{
+    return run->cut;
+}

@@ -1,0 +1,67 @@
+/* Tokens and marks of any text: every token is a text, a word that is bare in the text is found in
+ * its marks, and neither can be found in the marks of nothing. */
+#include "evidence/flow/mark.h"
+#include "evidence/flow/token.h"
+#include "support/fuzz.h"
+
+#define TOKENS_MAX 4096
+#define MARKS_MAX  ((size_t)1 << 20)
+
+struct counting {
+    size_t bytes, n;
+};
+
+static void
+count(void *ctx, enum writ_token_kind kind, struct writ_view token)
+{
+    struct counting *counting = ctx;
+
+    WRIT_INVARIANT(kind <= WRIT_TOKEN_JOINED && token.len > 0);
+    counting->bytes += token.len;
+    counting->n++;
+}
+
+/* The words of the text between single spaces. */
+static void
+check_words(const struct writ_mark_key *key, struct writ_view text, struct writ_view marks)
+{
+    writ_auto_arena arena = writ_arena_new(MARKS_MAX * 4);
+
+    WRIT_INVARIANT(arena != NULL);
+    while (text.len > 0) {
+        size_t end = writ_view_find(text, ' ');
+        struct writ_view word = writ_view_sub(text, 0, end);
+        struct writ_mark_wanted wanted;
+        text = writ_view_sub(text, end + 1, text.len);
+        if (writ_is_ok(writ_mark_want(key, word, false, 16, arena, &wanted, NULL))) {
+            WRIT_INVARIANT(!writ_token_is_bare(word) || wanted.words.len > 0);
+            WRIT_INVARIANT(!writ_token_is_bare(word) || writ_mark_contains(marks, wanted.words));
+            WRIT_INVARIANT(!writ_mark_contains(writ_view("", 0), wanted.words));
+        }
+    }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct writ_view text = writ_view(data, size);
+    struct writ_mark_list list = writ_mark_list_make(TOKENS_MAX, true);
+    struct writ_mark_key *key = NULL;
+    struct counting counting = {0};
+    writ_auto_buf marks = writ_buf_make(MARKS_MAX);
+
+    writ_tokens(text, count, &counting);
+    WRIT_INVARIANT(counting.bytes <= 4 * text.len + 64);
+    WRIT_INVARIANT(
+        writ_is_ok(writ_mark_key_of(WRIT_LIT("0123456789abcdef0123456789abcdef"), &key, NULL)));
+    writ_mark_list_add(&list, text);
+    WRIT_INVARIANT(list.n == (counting.n < TOKENS_MAX ? counting.n : TOKENS_MAX));
+    WRIT_INVARIANT(writ_is_ok(writ_mark_list_put(&list, key, &marks, NULL)));
+    WRIT_INVARIANT(marks.len % WRIT_MARK == 0);
+    if (!list.cut) {
+        check_words(key, text, writ_buf_view(&marks));
+    }
+    writ_mark_list_wipe(&list);
+    writ_mark_key_free(key);
+    return 0;
+}
