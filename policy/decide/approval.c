@@ -3,6 +3,7 @@
 #include "policy/decide/approval.h"
 
 #include "policy/decide/evaluate.h"
+#include "policy/model/flow.h"
 
 /* ---- annotations: what a rule requires, and what a tool's definition says */
 
@@ -72,6 +73,7 @@ is_clear(const struct writ_constraint *c, const struct writ_json *value)
     switch (c->op) {
     case WRIT_OP_REQUIRED:
     case WRIT_OP_FORBIDDEN:
+    case WRIT_OP_FROM:
         return true;
     case WRIT_OP_EQ:
     case WRIT_OP_IN:
@@ -128,26 +130,61 @@ writ_approval_may_hold(const struct writ_constraint_set *when, const struct writ
     return true;
 }
 
-/* Appends those of one tool; `items` NULL: counts them. */
-static WRIT_RESULT
-add_rules(const struct writ_tool_entry *entry, struct writ_arena *arena, struct writ_view *items,
-    size_t *n)
-{
-    for (size_t i = 0; i < entry->rules_n; i++) {
-        char *text;
+/* The texts of `rules` so far; `items` NULL: counts them. */
+struct listing {
+    struct writ_arena *arena;
+    struct writ_view *items;
+    size_t n;
+};
 
-        if (entry->rules[i].approval == NULL) {
-            continue;
+static WRIT_RESULT
+list_one(struct listing *l, const struct writ_approval *approval)
+{
+    char *text;
+
+    if (approval == NULL) {
+        return WRIT_DONE;
+    }
+    if (l->items != NULL) {
+        text = writ_arena_get(l->arena, WRIT_DIGEST_TEXT);
+        if (text == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
         }
-        if (items != NULL) {
-            text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
-            if (text == NULL) {
-                return (writ_result){WRIT_E_NOMEM};
-            }
-            writ_digest_text(&entry->rules[i].approval->rules, text);
-            items[*n] = writ_view_str(text);
+        writ_digest_text(&approval->rules, text);
+        l->items[l->n] = writ_view_str(text);
+    }
+    l->n++;
+    return WRIT_DONE;
+}
+
+/* Of values that come from elsewhere. */
+static WRIT_RESULT
+list_sources(struct listing *l, const struct writ_constraint_set *set)
+{
+    for (size_t i = 0; set != NULL && i < set->n; i++) {
+        const struct writ_constraint *c = &set->items[i];
+        if (c->op == WRIT_OP_FROM) {
+            WRIT_TRY(list_one(l, c->value.from->approval));
+        } else if (c->op == WRIT_OP_EACH) {
+            WRIT_TRY(list_sources(l, c->value.each));
         }
-        (*n)++;
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+list_all(struct listing *l, const struct writ_config *config)
+{
+    for (size_t i = 0; i < config->policy->n; i++) {
+        const struct writ_tool_entry *entry = &config->policy->entries[i];
+        for (size_t r = 0; r < entry->rules_n; r++) {
+            WRIT_TRY(list_one(l, entry->rules[r].approval));
+            WRIT_TRY(list_sources(l, entry->rules[r].arguments));
+        }
+    }
+    WRIT_TRY(list_one(l, config->tasks != NULL ? config->tasks->approval : NULL));
+    for (size_t i = 0; i < config->flows_n; i++) {
+        WRIT_TRY(list_one(l, config->flows[i].approval));
     }
     return WRIT_DONE;
 }
@@ -156,22 +193,16 @@ WRIT_RESULT
 writ_approval_rules(
     const struct writ_config *config, struct writ_arena *arena, struct writ_views *ret)
 {
-    const struct writ_policy *policy = config->policy;
-    struct writ_view *items;
-    size_t n = 0;
+    struct listing l = {.arena = arena};
 
-    for (size_t i = 0; i < policy->n; i++) {
-        WRIT_TRY(add_rules(&policy->entries[i], arena, NULL, &n));
-    }
-    items = writ_arena_get(arena, (n + 1) * sizeof *items);
-    if (items == NULL) {
+    WRIT_TRY(list_all(&l, config));
+    l.items = writ_arena_get(arena, (l.n + 1) * sizeof *l.items);
+    if (l.items == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    n = 0;
-    for (size_t i = 0; i < policy->n; i++) {
-        WRIT_TRY(add_rules(&policy->entries[i], arena, items, &n));
-    }
-    *ret = (struct writ_views){items, n};
+    l.n = 0;
+    WRIT_TRY(list_all(&l, config));
+    *ret = (struct writ_views){l.items, l.n};
     return WRIT_DONE;
 }
 

@@ -31,18 +31,22 @@ put_hints(struct writ_write *w, const struct writ_approval *approval, bool known
 
 WRIT_RESULT
 writ_conditions_make(const struct writ_approval *approval, const unsigned *hints,
-    const struct writ_json *arguments, struct writ_arena *arena, struct writ_view *ret,
-    struct writ_err *err)
+    const struct writ_json *arguments, struct writ_view flow, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
 {
     const struct writ_constraint_set *when = approval->when;
     struct writ_buf text = writ_buf_in(arena, CONDITIONS_MAX);
     struct writ_write w = writ_write_to(&text);
 
-    if (when == NULL && approval->hints_asked == 0) {
+    flow = flow.len > 2 ? writ_view_sub(flow, 1, flow.len - 2) : writ_view("", 0);
+    if (when == NULL && approval->hints_asked == 0 && flow.len == 0) {
         *ret = writ_view("", 0);
         return WRIT_DONE;
     }
     writ_write_array_begin(&w);
+    if (flow.len > 0) {
+        writ_write_raw(&w, flow); /* the members of an array, with their commas */
+    }
     put_hints(&w, approval, hints != NULL);
     for (size_t i = 0; when != NULL && i < when->n; i++) {
         const struct writ_constraint *c = &when->items[i];

@@ -13,12 +13,13 @@
  *
  * @param hints      of the tool's definition; NULL: unknown
  * @param arguments  of the call
+ * @param flow       what its run has to do with it (flow.h), as such an array; may be empty
  * @param ret        in the arena; empty when every call needs the approval
  *
  * WRIT_E_LIMIT, WRIT_E_NOMEM.
  */
 WRIT_RESULT writ_conditions_make(const struct writ_approval *approval, const unsigned *hints,
-    const struct writ_json *arguments, struct writ_arena *arena, struct writ_view *ret,
-    struct writ_err *err);
+    const struct writ_json *arguments, struct writ_view flow, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err);
 
 #endif

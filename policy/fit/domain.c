@@ -548,6 +548,8 @@ types_of_op(const struct writ_constraint *c)
             types |= c->op == WRIT_OP_IN ? bit_of_value(value) : spread(bit_of_value(value));
         }
         return types;
+    case WRIT_OP_FROM:
+        return ALL_TYPES;
     case WRIT_OP_REQUIRED:
         return ALL_TYPES & ~WRIT_CONSTRAINT_NULL;
     case WRIT_OP_NONE:

@@ -192,6 +192,8 @@ enum writ_reviewer_kind {
 };
 
 struct writ_opinion;
+struct writ_flow_rule;
+struct writ_tasks;
 
 /** One entry of `reviewers`. Texts that name files or programs are NUL-terminated. */
 struct writ_reviewer_config {
@@ -387,6 +389,10 @@ struct writ_config {
     size_t reviews_n;
     struct writ_views not_agreed; /* names of upstreams and frameworks of included files that are
                                    * not agreed: every call to them is refused */
+    const struct writ_flow_rule *flows;
+    size_t flows_n;
+    const struct writ_tasks *tasks;   /* NULL: no caller states a task */
+    bool follows_values;              /* some rule asks where values of a run came from */
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
     struct writ_digest policy_digest; /* over everything that can change a decision */
     struct writ_view policy_text;     /* the same to be read, without secrets: canonical JSON */

@@ -32,6 +32,7 @@ enum writ_constraint_type {
 #undef WRIT_CONSTRAINT_BIT
 };
 
+struct writ_from; /* flow.h */
 struct writ_yaml; /* a node of the file: policy/read/yaml.h */
 
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */
@@ -52,6 +53,7 @@ struct writ_constraint {
         struct writ_view text;              /* prefix, suffix, glob */
         const struct writ_pattern *pattern; /* matches */
         struct writ_views list;             /* under, host_in */
+        const struct writ_from *from;
         const struct writ_constraint_set *each;
     } value;
 };

@@ -34,6 +34,7 @@ struct writ_constraint_set; /* `arguments`, compiled: constraint.h */
 struct writ_output_rules;   /* `result`, compiled: output.h */
 struct writ_approval;       /* `approval`, compiled: approval.h */
 struct writ_budget;         /* one entry of `budgets`, compiled: below */
+struct writ_labels;         /* `labels`, compiled: flow.h */
 struct writ_yaml;           /* a node of the file: policy/read/yaml.h */
 
 /** `state` of a rule: how the state of the target is observed. */
@@ -67,6 +68,7 @@ struct writ_tool_rule {
     const struct writ_constraint_set *arguments;
     const struct writ_approval *approval;   /* NULL: an allowed call needs none */
     const struct writ_output_rules *result; /* NULL: results pass unchanged */
+    const struct writ_labels *labels;       /* NULL: results are untrusted */
     const struct writ_budget *budgets;
     size_t budgets_n;
     enum writ_duplicates duplicates;

@@ -216,6 +216,11 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
         put_node(ret, defaults, how, arena);
         writ_buf_byte(ret, ',');
     }
+    if (top->flows != NULL) {
+        writ_buf_str(ret, "\"flows\":");
+        put_node(ret, top->flows, how, arena);
+        writ_buf_byte(ret, ',');
+    }
     put_not_agreed(ret, not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
     if (top->reviewers != NULL) {
@@ -226,6 +231,11 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
     if (top->reviews != NULL) {
         writ_buf_str(ret, "\"reviews\":");
         put_node(ret, top->reviews, how, arena);
+        writ_buf_byte(ret, ',');
+    }
+    if (top->tasks != NULL) {
+        writ_buf_str(ret, "\"tasks\":");
+        put_node(ret, top->tasks, how, arena);
         writ_buf_byte(ret, ',');
     }
     writ_buf_str(ret, "\"tools\":[");

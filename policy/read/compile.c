@@ -8,6 +8,7 @@
 #include "policy/model/glob.h"
 #include "policy/model/host.h"
 #include "policy/model/path.h"
+#include "policy/read/sources.h"
 #include "policy/read/value_read.h"
 
 #define ACCEPTED_MAX   512  /* longest text of accepted values */
@@ -158,7 +159,7 @@ add_each(struct making *m, struct writ_constraint_place *place,
 static bool
 decides_the_whole(const struct writ_constraint *c)
 {
-    return c->op == WRIT_OP_EQ || c->op == WRIT_OP_IN ||
+    return c->op == WRIT_OP_EQ || c->op == WRIT_OP_IN || c->op == WRIT_OP_FROM ||
            (c->op == WRIT_OP_TYPE && (c->value.types & WRIT_CONSTRAINT_ANY) != 0);
 }
 
@@ -618,6 +619,9 @@ read_value(struct entry *e)
         return read_directories(e);
     case WRIT_OP_VALUE_HOSTS:
         return read_hosts(e);
+    case WRIT_OP_VALUE_SOURCES:
+        e->c->value.from = writ_sources_read(e->m->o, e->raw.value, e->accepted);
+        return e->c->value.from != NULL;
     case WRIT_OP_VALUE_CONSTRAINTS:
         return read_each(e);
     }

@@ -10,6 +10,7 @@
 #include "policy/read/canonical.h"
 #include "policy/read/doubts.h"
 #include "policy/read/fragment.h"
+#include "policy/read/flows.h"
 #include "policy/read/include.h"
 #include "policy/read/placeholder.h"
 #include "policy/read/notify.h"
@@ -422,6 +423,7 @@ read_all(struct loading *l, struct writ_view text)
     writ_notify_read(&l->o, l->top.notify, l->config);
     l->config->policy = writ_rules_read(
         &l->o, l->top.tools, &l->top.defaults, l->config, writ_config_patterns(l->config));
+    writ_flows_read(&l->o, &l->top, l->config, writ_config_patterns(l->config));
     writ_doubts_warn(&l->o, l->root, &l->top, l->config);
     if (l->top.tools == NULL) {
         WRIT_OPTION_WARN(&l->o, l->root, "no tools: every call is denied");

@@ -159,6 +159,10 @@ NODE(top, "reviews", reviews, LIVE, SHAPE_REVIEWS, NONE,
 NODE(top, "reviewers", reviewers, LIVE, SHAPE_REVIEWERS, NONE,
     "How voters in reviews are asked, and the keys that they sign with, by their subject. "
     "A voter without an entry votes over HTTP, unsigned.")
+NODE(top, "flows", flows, LIVE, SHAPE_FLOWS, NONE,
+    "Rules about what a run has seen and done before a call (docs/flows.md).")
+NODE(top, "tasks", tasks, LIVE, SHAPE_TASKS, NONE,
+    "The callers that may say what a run is for (docs/flows.md); without it no caller may.")
 INNER(top, "defaults", defaults, defaults, "The defaults of rules.")
 INNER(top, "limits", limits, limits, "The limits of requests, memory and shares.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
@@ -355,10 +359,67 @@ NODE(rule, "contents", contents, LIVE, SHAPE_CONTENTS, NONE,
 WORD(rule, "refusal", refusal, LIVE, refusal_words, "error",
     "Form of a refusal: error (JSON-RPC error) or result (a result with isError).")
 NODE(rule, "result", result, LIVE, SHAPE_RESULT, NONE, "The parts of the tool's results that reach the caller.")
+NODE(rule, "labels", labels, LIVE, SHAPE_LABELS, NONE,
+    "The labels of the tool's results, for the op `from` and for flows; default: that of defaults.")
 SWITCH(rule, "pin", pin, LIVE, NONE,
     "Refuse calls unless the tool's definition is the accepted one (writ tools accept).")
 DURATION(rule, "timeout", timeout_us, LIVE, 1 * MS, 24 * HOUR, NONE,
     "Time limit of a call; default: the upstream's timeout.")
+
+SECTION(labels, "labels", struct writ_raw_labels,
+    "What the results of a tool are: whether their values may be believed, and who may see them.")
+WORD(labels, "integrity", integrity, LIVE, integrity_words, "untrusted",
+    "trusted: values in results are a source for the op `from`. untrusted: they are not, and the run gets the label untrusted.")
+TEXTS(labels, "confidentiality", confidentiality, LIVE, 16,
+    "Labels that a result brings into the run, such as private; public is none.")
+TEXTS(labels, "trusted_at", trusted_at, LIVE, 64,
+    "JSON Pointers into the structured result, with * for any one token: what stands there and below is trusted.")
+TEXTS(labels, "untrusted_at", untrusted_at, LIVE, 64,
+    "JSON Pointers, as in trusted_at: what stands there and below is untrusted, whatever else says.")
+TEXTS(labels, "believe", believe, LIVE, 2,
+    "annotations: a tool whose accepted definition says openWorldHint: false is trusted. meta: the labels in "
+    "_meta of a result (ifc) apply. Only with pin.")
+
+SECTION(flow, "a flow", struct writ_raw_flow,
+    "A condition on the run, and the calls that are then refused or held.")
+TEXTS(flow, "tools", tools, LIVE, 64, "The calls: patterns of upstream/tool.")
+TEXTS(flow, "after", after, LIVE, 16,
+    "Labels: the rule applies when the run has all of them. A result counts from the moment its call is let through.")
+TEXTS(flow, "after_calls", after_calls, LIVE, 64,
+    "Patterns of upstream/tool: the rule applies when the run has made such a call.")
+NODE(flow, "requires", requires, LIVE, SHAPE_REQUIRES, NONE,
+    "A call that the run must have made before; without it the rule applies.")
+COUNT(flow, "at_most", at_most, LIVE, 1, 4096, NONE,
+    "Calls of these tools in one run; the rule applies to further ones.")
+NODE(flow, "approval", approval, LIVE, SHAPE_APPROVAL, NONE,
+    "The review that must approve the call when the rule applies; without it the call is refused.")
+ONE_OF(flow, "after", "after_calls", "requires", "at_most")
+
+SECTION(requires, "requires", struct writ_raw_requires, "A call that must come before.")
+TEXT(requires, "call", call, LIVE, 3, 512, REQUIRED, "Pattern of upstream/tool.")
+PAIRS(requires, "same", same, LIVE, 8,
+    "Arguments that must be the same: that of the call under the rule, and that of the call before; names or JSON Pointers.")
+DURATION(requires, "within", within_us, LIVE, 1 * SECOND, 366 * DAY, NONE,
+    "Longest time between the two; default: the run.")
+
+SECTION(tasks, "tasks", struct writ_raw_tasks,
+    "Callers that may say what a run is for: its text is a source for the op `from`, and the tools that it names "
+    "are the only ones that the run may call.")
+TEXTS(tasks, "agents", agents, LIVE, 256, "Ids of agents.")
+TEXTS(tasks, "scopes", scopes, LIVE, 16, "Callers whose token has all of these scopes.")
+TEXTS(tasks, "always", always, LIVE, 64,
+    "Patterns of upstream/tool that a run may call whatever its task names, such as tools that only read.")
+NODE(tasks, "approval", approval, LIVE, SHAPE_APPROVAL, NONE,
+    "The review that must approve a call to any other tool that the task does not name; without it the call is refused.")
+
+SECTION(from, "from", struct writ_raw_from, "The value of the op `from`, with more than a list of sources.")
+TEXTS(from, "sources", sources, LIVE, 4, "task, operator, trusted, approved.")
+NODE(from, "operator", operator_list, LIVE, SHAPE_VALUES, NONE, "The values of the source operator.")
+SWITCH(from, "addresses", addresses, LIVE, "false",
+    "Whether only the URLs and addresses of mail in a text are asked for, each by itself.")
+SWITCH(from, "host", host, LIVE, "false", "Whether the host of a URL, or of an address of mail, decides.")
+NODE(from, "approval", approval, LIVE, SHAPE_APPROVAL, NONE,
+    "The review that must approve a value from elsewhere; without it the call is refused.")
 
 SECTION(approval, "approval", struct writ_raw_approval,
     "A call that the rule allows waits for the approval of a review.")
@@ -581,6 +642,8 @@ WORD(defaults, "unlisted_argument", unlisted_argument, LIVE, deny_words, "deny",
 NODE(defaults, "result", result, LIVE, SHAPE_RESULT, NONE,
     "Defaults for results: redact and remove add to those of a rule, the others apply where a "
     "rule says nothing.")
+NODE(defaults, "labels", labels, LIVE, SHAPE_LABELS, NONE,
+    "The labels of results where a rule says nothing; default: untrusted.")
 NODE(defaults, "contents", contents, LIVE, SHAPE_CONTENTS, NONE,
     "The arguments and results of calls that the ledger keeps, encrypted; default: none.")
 WORD(defaults, "duplicates", duplicates, LIVE, duplicates_words, "auto",

@@ -14,7 +14,7 @@
 
 struct writ_raw_defaults {
     int unlisted_tool, unlisted_argument, duplicates;
-    const struct writ_yaml *result, *contents;
+    const struct writ_yaml *result, *contents, *labels;
     bool pin, believe_annotations, shadow;
 };
 
@@ -55,6 +55,7 @@ struct writ_raw_top {
     int profile;
     struct writ_view include;
     const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers, *exports;
+    const struct writ_yaml *flows, *tasks;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
@@ -119,10 +120,39 @@ struct writ_raw_upstream {
 struct writ_raw_rule {
     struct writ_views agents, roles, tenants, scopes;
     struct writ_view scope, target;
-    const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result, *contents;
+    const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result, *contents,
+        *labels;
     int duplicates, refusal;
     bool shadow, pin;
     int64_t timeout_us;
+};
+
+struct writ_raw_labels {
+    int integrity;
+    struct writ_views confidentiality, trusted_at, untrusted_at, believe;
+};
+
+struct writ_raw_requires {
+    struct writ_view call;
+    struct writ_pairs same;
+    int64_t within_us;
+};
+
+struct writ_raw_flow {
+    struct writ_views tools, after, after_calls;
+    const struct writ_yaml *requires, *approval;
+    int64_t at_most;
+};
+
+struct writ_raw_tasks {
+    struct writ_views agents, scopes, always;
+    const struct writ_yaml *approval;
+};
+
+struct writ_raw_from {
+    struct writ_views sources;
+    const struct writ_yaml *operator_list, *approval;
+    bool addresses, host;
 };
 
 struct writ_raw_annotations {

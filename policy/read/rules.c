@@ -8,6 +8,7 @@
 #include "policy/read/canonical.h"
 #include "policy/read/retention.h"
 #include "policy/read/doubts.h"
+#include "policy/read/flows.h"
 #include "policy/read/output_rules.h"
 #include "policy/read/placeholder.h"
 #include "policy/read/reviews.h"
@@ -27,6 +28,7 @@ struct making {
     const struct writ_raw_defaults *defaults;
     const struct writ_output_rules *output; /* of the defaults; NULL: none */
     struct writ_retention contents;         /* of the defaults */
+    const struct writ_yaml *labels;         /* of the defaults; NULL: none */
     struct writ_tool_entry *entry;          /* of the present rule */
     const struct writ_yaml *node;           /* of that entry */
 };
@@ -360,6 +362,7 @@ read_whole_rule(
 {
     struct writ_raw_rule raw = {0};
     struct writ_raw_replay replay = {0};
+    struct writ_sources_pending *sources = NULL;
     bool good;
 
     writ_option_read(m->o, WRIT_SECTION_rule, node, &raw);
@@ -389,7 +392,11 @@ read_whole_rule(
     good = read_approval(m, raw.approval, ret) && good;
     good = (raw.budgets == NULL || read_budgets(m, raw.budgets, index, ret)) && good;
     writ_retention_read(m->o, raw.contents, &m->contents, &ret->contents);
+    good = writ_flows_labels(m->o, raw.labels, m->labels, ret) && good;
+    m->o->sources = &sources;
     ret->arguments = writ_compile_constraints(m->o, raw.arguments, m->patterns);
+    m->o->sources = NULL;
+    good = writ_flows_approvals(m->o, sources, m->node, m->config, m->patterns) && good;
     good = (ret->arguments == NULL || writ_retention_check(m->o, ret)) && good;
     warn_rule(m, node, &raw);
     return good && ret->arguments != NULL && !m->o->nomem;
@@ -566,8 +573,12 @@ writ_rules_read(struct writ_options *o, const struct writ_yaml *tools,
     const struct writ_raw_defaults *defaults, const struct writ_config *upstreams,
     struct writ_pattern_list **patterns)
 {
-    struct making m = {
-        .o = o, .config = upstreams, .patterns = patterns, .tools = tools, .defaults = defaults};
+    struct making m = {.o = o,
+        .config = upstreams,
+        .patterns = patterns,
+        .tools = tools,
+        .defaults = defaults,
+        .labels = defaults->labels};
     size_t n = tools != NULL && tools->type == WRIT_YAML_MAP ? tools->count : 0;
     struct writ_policy *policy = writ_option_memory(o, 1, sizeof *policy);
     struct writ_tool_entry *entries = writ_option_memory(o, n, sizeof *entries);

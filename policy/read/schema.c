@@ -5,6 +5,7 @@
 
 #include "evidence/json/write.h"
 #include "policy/decide/approval.h"
+#include "policy/model/flow.h"
 #include "policy/decide/output.h"
 #include "policy/read/reviewers.h"
 #include "policy/read/reviews.h"
@@ -171,6 +172,7 @@ list_members(struct writ_write *w, enum writ_shape shape)
         {WRIT_SHAPE_ANCHORS, "anchor", 0, WRIT_ANCHORS_MAX},
         {WRIT_SHAPE_EXPORTS, "export", 0, WRIT_EXPORTS_MAX},
         {WRIT_SHAPE_STEPS, "step", 1, WRIT_SHARES_STEPS_MAX},
+        {WRIT_SHAPE_FLOWS, "flow", 0, WRIT_FLOWS_MAX},
     };
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
@@ -188,6 +190,34 @@ map_members(struct writ_write *w, const char *section)
     ref(w, section);
 }
 
+/* The section that is the whole value. */
+static const char *
+section_of(enum writ_shape shape)
+{
+    static const struct {
+        enum writ_shape shape;
+        const char *section;
+    } sections[] = {
+        {WRIT_SHAPE_STATE, "state"},
+        {WRIT_SHAPE_REPLAY, "replay"},
+        {WRIT_SHAPE_RESULT, "result"},
+        {WRIT_SHAPE_CONTENTS, "contents"},
+        {WRIT_SHAPE_SUM, "sum"},
+        {WRIT_SHAPE_APPROVAL, "approval"},
+        {WRIT_SHAPE_DELEGATE, "delegate"},
+        {WRIT_SHAPE_LABELS, "labels"},
+        {WRIT_SHAPE_REQUIRES, "requires"},
+        {WRIT_SHAPE_TASKS, "tasks"},
+    };
+
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (sections[i].shape == shape) {
+            return sections[i].section;
+        }
+    }
+    return "";
+}
+
 static void
 shape_members(struct writ_write *w, enum writ_shape shape)
 {
@@ -203,6 +233,7 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_ANCHORS:
     case WRIT_SHAPE_EXPORTS:
     case WRIT_SHAPE_STEPS:
+    case WRIT_SHAPE_FLOWS:
         list_members(w, shape);
         break;
     case WRIT_SHAPE_UPSTREAMS:
@@ -215,25 +246,22 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         tools_members(w);
         break;
     case WRIT_SHAPE_STATE:
-        ref_member(w, "state");
+    case WRIT_SHAPE_REPLAY:
+    case WRIT_SHAPE_RESULT:
+    case WRIT_SHAPE_CONTENTS:
+    case WRIT_SHAPE_SUM:
+    case WRIT_SHAPE_APPROVAL:
+    case WRIT_SHAPE_DELEGATE:
+    case WRIT_SHAPE_LABELS:
+    case WRIT_SHAPE_REQUIRES:
+    case WRIT_SHAPE_TASKS:
+        ref_member(w, section_of(shape));
         break;
     case WRIT_SHAPE_CONSTRAINTS:
         constraints_members(w);
         break;
-    case WRIT_SHAPE_REPLAY:
-        ref_member(w, "replay");
-        break;
-    case WRIT_SHAPE_RESULT:
-        ref_member(w, "result");
-        break;
-    case WRIT_SHAPE_CONTENTS:
-        ref_member(w, "contents");
-        break;
     case WRIT_SHAPE_TEMPLATES:
         string_member(w, "type", "object");
-        break;
-    case WRIT_SHAPE_SUM:
-        ref_member(w, "sum");
         break;
     case WRIT_SHAPE_NUMBER:
         number_or_text(w);
@@ -247,9 +275,6 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_NOTIFY:
         map_members(w, "notify");
         break;
-    case WRIT_SHAPE_APPROVAL:
-        ref_member(w, "approval");
-        break;
     case WRIT_SHAPE_THRESHOLD:
         number_or_fraction(w, "threshold");
         break;
@@ -257,8 +282,8 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_WEIGHT:
         number_or_fraction(w, NULL);
         break;
-    case WRIT_SHAPE_DELEGATE:
-        ref_member(w, "delegate");
+    case WRIT_SHAPE_VALUES:
+        string_member(w, "type", "array");
         break;
     }
 }
@@ -617,6 +642,20 @@ length(struct writ_write *w)
     writ_write_object_end(w);
 }
 
+/* A list of sources, or a section that has more to say. */
+static void
+sources(struct writ_write *w)
+{
+    writ_write_object_begin(w);
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    typed_begin(w, "array");
+    writ_write_object_end(w);
+    ref(w, "from");
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+}
+
 static void
 value_schema(struct writ_write *w, enum writ_op_value kind)
 {
@@ -656,6 +695,9 @@ value_schema(struct writ_write *w, enum writ_op_value kind)
         break;
     case WRIT_OP_VALUE_HOSTS:
         one_or_many(w, host);
+        break;
+    case WRIT_OP_VALUE_SOURCES:
+        sources(w);
         break;
     case WRIT_OP_VALUE_CONSTRAINTS:
         one_or_many(w, nested_constraint);
@@ -850,6 +892,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_ANCHORS:
     case WRIT_SHAPE_EXPORTS:
     case WRIT_SHAPE_STEPS:
+    case WRIT_SHAPE_FLOWS:
         return "list of sections";
     case WRIT_SHAPE_UPSTREAMS:
     case WRIT_SHAPE_FRAMEWORKS:
@@ -865,7 +908,12 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_SUM:
     case WRIT_SHAPE_APPROVAL:
     case WRIT_SHAPE_DELEGATE:
+    case WRIT_SHAPE_LABELS:
+    case WRIT_SHAPE_REQUIRES:
+    case WRIT_SHAPE_TASKS:
         return "section";
+    case WRIT_SHAPE_VALUES:
+        return "list";
     case WRIT_SHAPE_THRESHOLD:
         return "share or section";
     case WRIT_SHAPE_SHARE:

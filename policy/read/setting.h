@@ -65,6 +65,11 @@ enum writ_shape {
     WRIT_SHAPE_SHARE,
     WRIT_SHAPE_WEIGHT,
     WRIT_SHAPE_DELEGATE,
+    WRIT_SHAPE_FLOWS,
+    WRIT_SHAPE_LABELS,
+    WRIT_SHAPE_REQUIRES,
+    WRIT_SHAPE_TASKS,
+    WRIT_SHAPE_VALUES,
 };
 
 struct writ_word {
@@ -122,14 +127,17 @@ const char *writ_setting_reload_word(enum writ_reload reload);
 /** True when the file must have it. */
 bool writ_setting_is_required(const struct writ_setting *setting);
 
+struct writ_sources_pending; /* sources.h */
+
 /** The results of a reading. `nomem` is set once memory ran out: the results are then incomplete.
  */
 struct writ_options {
     struct writ_arena *arena;
     struct writ_findings *findings;
     bool nomem;
-    struct writ_view edited, edited_text; /* a file that has another text here; ptr NULL: none */
-    struct writ_fragment *fragment;       /* NULL: none */
+    struct writ_view edited, edited_text;  /* a file that has another text here; ptr NULL: none */
+    struct writ_fragment *fragment;        /* NULL: none */
+    struct writ_sources_pending **sources; /* of the rule that is read; NULL: none is */
     struct writ_view folder; /* of the file, with a '/' at its end; empty: paths stay as written */
     struct writ_changes_value *values, *last_value; /* values that a reload does not take:
                                                      * changes.c */

@@ -134,6 +134,7 @@
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \
     X(duplicates, TEXT, NEVER, WRIT_NEED_NONE, "forbid, replay or allow: for a second call")       \
     X(first_decision_id, TEXT, NEVER, WRIT_NEED_NONE, "the call of which this is a duplicate")     \
+    X(flow, OBJECT, NEVER, WRIT_NEED_NONE, "labels and marks of its run: evidence/flow/run.h")    \
     X(input_digest, DIGEST, NEVER, WRIT_NEED_NONE, "inputResponses and requestState of the call")  \
     X(key_stated, FLAG, NEVER, WRIT_NEED_NONE, "the caller stated the idempotency key")            \
     X(output_after, DIGEST, NEVER, WRIT_NEED_NONE, "the result or error as it was passed on")      \

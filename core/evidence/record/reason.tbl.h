@@ -207,6 +207,21 @@
     X(CONSTRAINT_ERROR, constraint_error, WRIT_REASON_IN_POLICY,                                   \
         "a constraint could not be evaluated, which refuses the call",                             \
         "satisfy the constraint; a shorter or simpler value may help")                             \
+    X(TASK_NOT_GRANTED, task_not_granted, WRIT_REASON_IN_POLICY,                                   \
+        "the task of the run does not need this tool",                                             \
+        "use the tools that the task names, or open a run for another task")                       \
+    X(TASK_NOT_PERMITTED, task_not_permitted, WRIT_REASON_IN_POLICY,                               \
+        "this caller may not say what the run is for",                                             \
+        "name the caller in `tasks` of the configuration, or leave io.writ/task out")              \
+    X(SOURCE_NOT_PERMITTED, source_not_permitted, WRIT_REASON_IN_POLICY,                           \
+        "a value comes from no source that the policy permits for it",                             \
+        "use a value of the task, or of a trusted result of this run, as it stands there")         \
+    X(FLOW_NOT_PERMITTED, flow_not_permitted, WRIT_REASON_IN_POLICY,                               \
+        "the call does not follow from what the run has seen and done",                            \
+        "see `flows` of the policy; a new run begins without what this one has seen")              \
+    X(RUN_STATE_UNKNOWN, run_state_unknown, WRIT_REASON_IN_POLICY,                                 \
+        "what the run has seen cannot be determined, which refuses the call",                      \
+        "repeat the call; if that does not help, open a new run")                                  \
     X(SCOPE_MISSING, scope_missing, WRIT_REASON_IN_POLICY,                                         \
         "the scope of the call cannot be determined",                                              \
         "send the arguments that the tool's scope template names")                                 \

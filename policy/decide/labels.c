@@ -1,0 +1,316 @@
+/* labels.c - see labels.h. A text at a place is trusted when the result is, or a pattern of
+ * trusted_at leads to the place or to something around it, and no pattern of untrusted_at does. */
+#include "policy/decide/labels.h"
+
+#include "evidence/flow/fields.h"
+#include "evidence/json/jcs.h"
+#include "policy/decide/approval.h"
+#include "policy/decide/trail.h"
+
+#define LABELS_MAX 32 /* of one result */
+#define DEPTH_MAX  64 /* what is nested deeper is not marked */
+#define RECORD_MAX ((size_t)512 << 10)
+#define PUBLIC     "public"
+
+/* ---- labels ---- */
+
+struct set {
+    struct writ_view items[LABELS_MAX];
+    size_t n;
+};
+
+static void
+add_label(struct set *set, struct writ_view label)
+{
+    size_t at = 0;
+
+    while (at < set->n && writ_view_compare(set->items[at], label) < 0) {
+        at++;
+    }
+    if (set->n == LABELS_MAX || label.len == 0 || label.len > WRIT_RUN_LABEL_MAX ||
+        writ_view_is(label, PUBLIC) || (at < set->n && writ_view_equal(set->items[at], label))) {
+        return;
+    }
+    for (size_t i = set->n++; i > at; i--) {
+        set->items[i] = set->items[i - 1];
+    }
+    set->items[at] = label;
+}
+
+static bool
+is_trusted(const struct writ_labels *labels, const unsigned *hints)
+{
+    if (labels == NULL) {
+        return false;
+    }
+    return labels->trusted ||
+           (labels->believe_annotations && hints != NULL && (*hints & WRIT_HINT_OPEN_WORLD) == 0);
+}
+
+static void
+expect(const struct writ_labels *labels, const unsigned *hints, struct set *ret)
+{
+    bool trusted = is_trusted(labels, hints);
+
+    if ((!trusted && (labels == NULL || !labels->believe_meta)) ||
+        (labels != NULL && labels->untrusted_at.n > 0)) {
+        add_label(ret, WRIT_LIT(WRIT_LABEL_UNTRUSTED));
+    }
+    for (size_t i = 0; labels != NULL && i < labels->confidentiality.n; i++) {
+        add_label(ret, labels->confidentiality.items[i]);
+    }
+}
+
+WRIT_RESULT
+writ_labels_expected(const struct writ_labels *labels, const unsigned *hints,
+    struct writ_arena *arena, struct writ_views *ret)
+{
+    struct set set = {.n = 0};
+    struct writ_view *items = writ_arena_get(arena, sizeof set.items);
+
+    if (items == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    expect(labels, hints, &set);
+    for (size_t i = 0; i < set.n; i++) {
+        items[i] = set.items[i];
+    }
+    *ret = (struct writ_views){items, set.n};
+    return WRIT_DONE;
+}
+
+/* ---- the server's own labels: _meta.ifc = {integrity, confidentiality} ---- */
+
+static void
+add_theirs(struct set *set, const struct writ_json *confidentiality)
+{
+    add_label(set, writ_json_string(confidentiality));
+    if (writ_json_type(confidentiality) == WRIT_JSON_ARRAY) {
+        WRIT_JSON_EACH(label, confidentiality)
+        {
+            add_label(set, writ_json_string(label));
+        }
+    }
+}
+
+/* Whether the server says that its result is trusted. */
+static bool
+believe(const struct writ_json *result, struct set *set)
+{
+    const struct writ_json *ifc = writ_json_pointer(result, WRIT_LIT("/_meta/ifc"));
+    bool trusted = writ_json_is(writ_json_get(ifc, WRIT_LIT("integrity")), WRIT_LIT("trusted"));
+
+    add_theirs(set, writ_json_get(ifc, WRIT_LIT("confidentiality")));
+    if (!trusted) {
+        add_label(set, WRIT_LIT(WRIT_LABEL_UNTRUSTED));
+    }
+    return trusted;
+}
+
+/* ---- fields ---- */
+
+struct walking {
+    const struct writ_labels *labels; /* NULL: untrusted */
+    bool trusted;
+    struct writ_fields *fields;
+    struct writ_view path[DEPTH_MAX]; /* tokens down to the value; "*" for an index */
+    size_t depth;
+    struct writ_buf *at;
+    struct writ_arena *arena;
+};
+
+/* Whether the pattern leads to the place or to something around it. */
+static bool
+leads(struct writ_view pattern, const struct walking *w)
+{
+    for (size_t i = 0; pattern.len > 0; i++) {
+        struct writ_view token;
+        pattern = writ_view_sub(pattern, 1, pattern.len);
+        token = writ_view_sub(pattern, 0, writ_view_find(pattern, '/'));
+        pattern = writ_view_sub(pattern, token.len, pattern.len);
+        if (i >= w->depth || (!writ_view_is(token, "*") && !writ_view_equal(token, w->path[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+is_listed(const struct writ_views *patterns, const struct walking *w)
+{
+    for (size_t i = 0; i < patterns->n; i++) {
+        if (leads(patterns->items[i], w)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_trusted_here(const struct walking *w)
+{
+    return w->labels != NULL && (w->trusted || is_listed(&w->labels->trusted_at, w)) &&
+           !is_listed(&w->labels->untrusted_at, w);
+}
+
+static void
+add_text(struct walking *w, struct writ_view text)
+{
+    writ_buf_clear(w->at);
+    for (size_t i = 0; i < w->depth; i++) {
+        writ_buf_byte(w->at, '/');
+        writ_buf_put(w->at, w->path[i]);
+    }
+    writ_fields_add(w->fields, writ_buf_view(w->at), is_trusted_here(w), text);
+}
+
+/* A member's name as a token of a pointer. */
+static struct writ_view
+token_of(struct writ_view name, struct writ_arena *arena)
+{
+    struct writ_buf escaped = writ_buf_in(arena, 2 * name.len + 1);
+
+    if (writ_view_find(name, '~') == name.len && writ_view_find(name, '/') == name.len) {
+        return name;
+    }
+    writ_trail_token(name, &escaped);
+    return writ_buf_view(&escaped);
+}
+
+static void
+walk(struct walking *w, const struct writ_json *value)
+{
+    struct writ_buf number = writ_buf_in(w->arena, 64);
+
+    if (w->depth == DEPTH_MAX) {
+        w->fields->cut = true;
+        return;
+    }
+    switch (writ_json_type(value)) {
+    case WRIT_JSON_STRING:
+        add_text(w, writ_json_string(value));
+        return;
+    case WRIT_JSON_NUMBER:
+        WRIT_IGNORE(writ_jcs_put(&number, value, NULL));
+        add_text(w, writ_buf_view(&number));
+        return;
+    case WRIT_JSON_ARRAY:
+        w->path[w->depth++] = WRIT_LIT("*");
+        WRIT_JSON_EACH(element, value)
+        {
+            walk(w, element);
+        }
+        w->depth--;
+        return;
+    case WRIT_JSON_OBJECT:
+        WRIT_JSON_EACH(name, value)
+        {
+            w->path[w->depth++] = token_of(writ_json_string(name), w->arena);
+            walk(w, writ_json_value(name));
+            w->depth--;
+        }
+        return;
+    case WRIT_JSON_NONE:
+    case WRIT_JSON_NULL:
+    case WRIT_JSON_FALSE:
+    case WRIT_JSON_TRUE:
+        return;
+    }
+}
+
+/* The JSON object or array in a result's only text, as servers without outputSchema send it. */
+static const struct writ_json *
+json_in(const struct writ_json *content, struct writ_arena *arena)
+{
+    const struct writ_json *only = writ_json_type(content) == WRIT_JSON_ARRAY && content->count == 1
+                                       ? writ_json_first(content)
+                                       : NULL;
+    struct writ_view text = writ_json_string(writ_json_get(only, WRIT_LIT("text")));
+    const struct writ_json *value = NULL;
+
+    if (text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[') ||
+        !writ_is_ok(writ_json_read(text, &writ_json_limits_default, arena, &value, NULL))) {
+        return NULL;
+    }
+    return value;
+}
+
+static void
+walk_result(struct walking *w, const struct writ_json *result)
+{
+    const struct writ_json *value = writ_json_get(result, WRIT_LIT("structuredContent"));
+    const struct writ_json *content = writ_json_get(result, WRIT_LIT("content"));
+
+    if (value == NULL) {
+        value = json_in(content, w->arena);
+    }
+    if (value == NULL && content != NULL) {
+        w->path[w->depth++] = WRIT_LIT("content");
+        value = content;
+    }
+    walk(w, value != NULL ? value : result);
+}
+
+static WRIT_RESULT
+put_outcome(const struct set *set, struct writ_fields *fields, const struct writ_mark_key *key,
+    struct writ_buf *ret, struct writ_err *err)
+{
+    struct writ_write w = writ_write_to(ret);
+
+    w.sorted = true;
+    writ_write_object_begin(&w);
+    if (fields->cut) {
+        writ_write_flag(&w, "cut", true);
+    }
+    writ_write_name(&w, WRIT_LIT("fields"));
+    WRIT_TRY(writ_fields_put(fields, key, &w, err));
+    writ_write_text(&w, "key", writ_mark_key_id(key));
+    writ_write_name(&w, WRIT_LIT("labels"));
+    writ_write_array_begin(&w);
+    for (size_t i = 0; i < set->n; i++) {
+        writ_write_string(&w, set->items[i]);
+    }
+    writ_write_array_end(&w);
+    writ_write_object_end(&w);
+    return writ_write_end(&w, err);
+}
+
+static void
+fields_freep(struct writ_fields **fields)
+{
+    writ_fields_wipe(*fields);
+}
+
+WRIT_RESULT
+writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
+    const struct writ_json *result, const struct writ_mark_key *key, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
+{
+    struct writ_buf text = writ_buf_in(arena, RECORD_MAX);
+    writ_auto_buf at = writ_buf_make(RECORD_MAX);
+    struct writ_fields *room = writ_arena_get(arena, sizeof *room);
+    struct set set = {.n = 0};
+    struct walking w = {.labels = labels,
+        .trusted = is_trusted(labels, hints),
+        .fields = room,
+        .at = &at,
+        .arena = arena};
+
+    if (room == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the marks of a result");
+    }
+    room->arena = arena; /* places without a field are not read */
+    room->n = room->trusted = room->untrusted = 0;
+    room->cut = false;
+    WRIT_AUTO(struct writ_fields *, fields_freep) fields = room;
+    expect(labels, hints, &set);
+    if (labels != NULL && labels->believe_meta) {
+        w.trusted = believe(result, &set) || w.trusted;
+    }
+    if (result != NULL) {
+        walk_result(&w, result);
+    }
+    WRIT_TRY(put_outcome(&set, fields, key, &text, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
+}

@@ -1,0 +1,37 @@
+/* labels.h - the labels of a tool's results, and the marks of their values. Pure. */
+#ifndef WRIT_POLICY_LABELS_H
+#define WRIT_POLICY_LABELS_H
+
+#include "evidence/flow/mark.h"
+#include "evidence/json/json.h"
+#include "policy/model/flow.h"
+
+/**
+ * The labels that a result of the tool may bring into the run, before it is known: in the order of
+ * bytes, in the arena. Where the server's own labels are believed, those are not among them.
+ *
+ * @param labels  of the rule; NULL: untrusted
+ * @param hints   of the tool's accepted definition (enum writ_hint); NULL: unknown
+ *
+ * WRIT_E_NOMEM.
+ */
+WRIT_RESULT writ_labels_expected(const struct writ_labels *labels, const unsigned *hints,
+    struct writ_arena *arena, struct writ_views *ret);
+
+/**
+ * `flow` of the outcome of a call: the labels of its result, and the marks of its values by field.
+ *
+ * The values are those of `structuredContent`; else of the JSON in its only text; else those of
+ * `content`. Pointers of `labels` are into the first two of them, and begin with /content in the
+ * last. Member names are no values.
+ *
+ * @param result  the member `result` of the answer, or `error`; NULL: no marks
+ * @param ret     canonical, in the arena
+ *
+ * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO.
+ */
+WRIT_RESULT writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
+    const struct writ_json *result, const struct writ_mark_key *key, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err);
+
+#endif
