@@ -217,8 +217,11 @@ writ_after_extend(
     struct writ_extension extension = {0};
     const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
 
-    if (marks->rules.n == 0 && !marks->too_large && !marks->blocked) {
+    if (marks->rules.n == 0 && !marks->too_large && !marks->blocked && marks->flow.ptr == NULL) {
         return WRIT_DONE;
+    }
+    if (marks->flow.ptr != NULL) {
+        extension.flow = (struct writ_member_object){WRIT_PRESENT, NULL, marks->flow, NULL};
     }
     if (marks->too_large) {
         extension.contents_too_large = writ_member_flag(true);
@@ -232,7 +235,8 @@ writ_after_extend(
     if (marks->after.len > 0) {
         extension.output_after = writ_member_text(marks->after);
     }
-    if (marks->refused != WRIT_REASON_NONE) {
+    if (marks->refused != WRIT_REASON_NONE &&
+        (marks->rules.n > 0 || marks->too_large || marks->blocked)) {
         extension.reason = writ_member_text(writ_reason_name(marks->refused));
     }
     WRIT_TRY(writ_extension_make(&extension, arena, ret, NULL));

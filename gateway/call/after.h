@@ -20,8 +20,9 @@ struct writ_after_marks {
     struct writ_views rules;        /* those that changed or refused it */
     struct writ_view before, after; /* digests; or empty */
     enum writ_reason refused;
-    bool too_large; /* the result is too long to be kept among the contents */
-    bool blocked;   /* the call was not made, because of `refused` */
+    struct writ_view flow; /* labels and marks of the result (follow.h); ptr NULL: none */
+    bool too_large;        /* the result is too long to be kept among the contents */
+    bool blocked;          /* the call was not made, because of `refused` */
 };
 
 /** Writes the effect into `extensions` of an outcome, if there is one; a caller's own value (a

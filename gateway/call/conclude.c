@@ -5,6 +5,7 @@
 #include "gateway/call/conclude.h"
 
 #include "gateway/call/after.h"
+#include "gateway/call/follow.h"
 #include "gateway/call/mrtr.h"
 #include "gateway/call/retain.h"
 #include "gateway/call/task_completion.h"
@@ -281,6 +282,24 @@ record_wait(struct writ_request *request)
     return writ_request_submit(request, WRIT_STEP_KEPT);
 }
 
+/* The result or error that the caller gets; NULL: none. */
+static const struct writ_json *
+shown(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_json *message = call->end.response, *result;
+
+    if (call->end.refusal != WRIT_REASON_NONE || call->end.not_sent) {
+        return NULL;
+    }
+    if ((call->end.after_hash.len > 0 || call->end.said != NULL) && call->reply.last.data.len > 0) {
+        message = NULL;
+        WRIT_IGNORE(writ_mcp_parse(call->reply.last.data, request->x->arena, &message));
+    }
+    result = writ_json_get(message, WRIT_LIT("result"));
+    return result != NULL ? result : writ_json_get(message, WRIT_LIT("error"));
+}
+
 enum writ_step
 writ_conclude_record(struct writ_request *request)
 {
@@ -291,6 +310,11 @@ writ_conclude_record(struct writ_request *request)
         .before = end->before_hash,
         .after = end->after_hash,
         .refused = end->refusal,
+        .flow = end->waits != WRIT_WAIT_NONE || end->not_sent
+                    ? (struct writ_view){NULL, 0}
+                    : writ_follow_result(request->generation, rule,
+                          call->learned.known ? &call->learned.hints : NULL, shown(request),
+                          request->x->arena),
         .too_large = call->contents.too_large,
         .blocked = end->outcome == WRIT_OUTCOME_BLOCKED};
 
@@ -326,6 +350,8 @@ writ_conclude_record(struct writ_request *request)
                 &call->record.decision, &call->outcome,
                 writ_clock_wall_us(request->worker->gateway->clock), request->x->arena)},
     };
+    writ_follow_ended(request->worker->gateway, request->generation, request->identity.agent.tenant,
+        &call->record.decision, &call->outcome, marks.flow);
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
     return writ_request_submit(request, WRIT_STEP_ANSWER);
 }

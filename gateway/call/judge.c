@@ -6,6 +6,7 @@
 #include "evidence/record/derive.h"
 #include "gateway/call/call_key.h"
 #include "gateway/call/conclude.h"
+#include "gateway/call/follow.h"
 #include "gateway/call/retain.h"
 #include "gateway/call/judge.h"
 #include "gateway/call/mrtr.h"
@@ -384,6 +385,10 @@ extend(struct writ_request *request, struct writ_call *call, enum writ_reason re
         WRIT_TRY(writ_call_key_digest(
             &call->record.state_free, request->x->arena, &extension->state_free));
     }
+    if (call->follow.record.ptr != NULL) {
+        extension->flow =
+            (struct writ_member_object){WRIT_PRESENT, NULL, call->follow.record, NULL};
+    }
     WRIT_TRY(writ_retain_describe(request, call));
     return writ_extension_make(extension, request->x->arena, &d->extensions, NULL);
 }
@@ -653,6 +658,9 @@ writ_judge_bind(struct writ_request *request)
     struct writ_candidate candidate;
     struct writ_binding binding;
 
+    if (request->entry.code == WRIT_OK) {
+        writ_follow_decided(request);
+    }
     if (request->entry.code != WRIT_OK || !request->entry.decision.granted) {
         return not_granted(request);
     }

@@ -171,12 +171,12 @@ writ_mrtr_find(struct writ_request *request)
         return found(request);
     }
     if (!writ_is_ok(name_of(request, &round->name))) {
-        return WRIT_STEP_DRAFT; /* and the record has the reason */
+        return WRIT_STEP_FOLLOW; /* and the record has the reason */
     }
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_WAITING};
     request->entry.waiting.name = round->name;
     if (!writ_is_ok(state_which(request, &request->entry.waiting))) {
-        return WRIT_STEP_DRAFT;
+        return WRIT_STEP_FOLLOW;
     }
     return writ_request_submit(request, WRIT_STEP_MRTR);
 }

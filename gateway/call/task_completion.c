@@ -3,6 +3,7 @@
 #include "gateway/call/task_completion.h"
 
 #include "gateway/call/after.h"
+#include "gateway/call/follow.h"
 #include "gateway/call/retain.h"
 #include "gateway/mcp/rewrite.h"
 
@@ -151,6 +152,7 @@ take_changed(struct writ_task_completion *end, const struct writ_json *message,
         return WRIT_REASON_RESULT_RULE_FAILED;
     }
     end->after_hash = hash(end, value, told, &bytes);
+    end->shown = told;
     *text = writ_buf_view(&changed);
     return WRIT_REASON_NONE;
 }
@@ -168,6 +170,8 @@ apply_rules(struct writ_task_completion *end, const struct writ_json *message,
     end->contents =
         writ_retain_of(end->config, end->upstream, &end->call.decision, rule, end->arena);
     end->output_hash = hash(end, value, value->json, &bytes);
+    end->rule = rule;
+    end->shown = value->json;
     if (rule == NULL || rule->result == NULL) {
         return false;
     }
@@ -182,6 +186,7 @@ apply_rules(struct writ_task_completion *end, const struct writ_json *message,
         end->withheld = take_changed(end, message, value, &output, text);
     }
     if (end->withheld != WRIT_REASON_NONE) {
+        end->shown = NULL;
         end->contents.result = (struct writ_view){NULL, 0};
         end->contents.too_large = false;
     }
@@ -362,6 +367,7 @@ writ_task_completion_record(
         .before = end->output_hash,
         .after = end->after_hash,
         .refused = end->withheld,
+        .flow = writ_follow_result(end->generation, end->rule, NULL, end->shown, end->arena),
         .too_large = end->contents.too_large};
 
     end->outcome = writ_outcome_for(&end->call.decision, end->kind);
@@ -381,7 +387,10 @@ writ_task_completion_record(
                 &end->outcome, writ_clock_wall_us(end->clock), end->arena)},
     };
     writ_metrics_mark(metrics, WRIT_VECTOR_OUTCOMES, end->kind);
-    return writ_after_extend(&marks, end->arena, &end->outcome.extensions);
+    WRIT_TRY(writ_after_extend(&marks, end->arena, &end->outcome.extensions));
+    writ_follow_ended(end->gateway, end->generation, end->agent->tenant, &end->call.decision,
+        &end->outcome, marks.flow);
+    return WRIT_DONE;
 }
 
 /* WRIT_E_INVALID: another request recorded it at the same time. */

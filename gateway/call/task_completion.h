@@ -36,6 +36,8 @@ struct writ_task_completion {
     const struct writ_clock *clock;
     const struct writ_config *config;
     const struct writ_keyring *keys; /* of contents */
+    struct writ_gateway *gateway;    /* with the states of runs */
+    const struct writ_generation *generation;
     const struct writ_agent *agent;
     struct writ_view upstream; /* its name */
     struct writ_arena *arena;
@@ -48,6 +50,8 @@ struct writ_task_completion {
     struct writ_views output_rules;
     enum writ_reason withheld; /* why it is withheld, or NONE */
     struct writ_call_contents contents;
+    const struct writ_tool_rule *rule; /* the present one for the call; or NULL */
+    const struct writ_json *shown;     /* the result that is passed on; NULL: none */
     struct writ_outcome outcome;
 };
 

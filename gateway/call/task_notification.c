@@ -170,6 +170,8 @@ found(struct pending_event *pending)
     pending->end = (struct writ_task_completion){.config = writ_request_config(request),
         .clock = request->worker->gateway->clock,
         .keys = request->generation->keyring,
+        .gateway = request->worker->gateway,
+        .generation = request->generation,
         .agent = &request->identity.agent,
         .upstream = writ_upstream_config(pending->from)->name,
         .arena = pending->arena,

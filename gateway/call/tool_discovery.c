@@ -198,7 +198,7 @@ use_definition(struct writ_request *request)
         ask_nobody_unless_annotated(call, tool);
     }
     if (!writ_request_may_pass(request)) {
-        return WRIT_STEP_DRAFT;
+        return WRIT_STEP_FOLLOW;
     }
     call->observed.fault = writ_tool_discovery_judge(request, call->verdict.rule, call->callee.name,
         call->callee.tool, tool != NULL ? &tool->digest : NULL);
@@ -211,7 +211,7 @@ use_definition(struct writ_request *request)
                             (tool->hints & WRIT_HINT_READ_ONLY) != 0;
     return call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->state != NULL
                ? WRIT_STEP_OBSERVE
-               : WRIT_STEP_DRAFT;
+               : WRIT_STEP_FOLLOW;
 }
 
 /* ---- asking */

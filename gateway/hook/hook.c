@@ -400,7 +400,7 @@ enum { OPENAPI = 0, BEFORE, BIND, AFTER, SEAL };
 
 static const struct writ_endpoint_kind kinds[WRIT_HOOK_ROUTES] = {
     [BEFORE] = KIND(.by = "before", .counted = true, .hook = WRIT_STEP_BEFORE,
-        .observed = WRIT_STEP_DRAFT, .refused = WRIT_STEP_AGAIN, .answer = answer_before),
+        .observed = WRIT_STEP_FOLLOW, .refused = WRIT_STEP_AGAIN, .answer = answer_before),
     [BIND] = KIND(.by = "bind", .hook = WRIT_STEP_CANDIDATE, .observed = WRIT_STEP_COMPARE,
         .answer = writ_hook_bind_answer, .verdict = binding_verdict),
     [AFTER] = KIND(.by = "after", .hook = WRIT_STEP_OUTCOME, .answer = writ_hook_after_answer),

@@ -217,6 +217,8 @@ writ_task_find(struct writ_request *request)
         task->end = (struct writ_task_completion){.clock = request->worker->gateway->clock,
             .config = writ_request_config(request),
             .keys = request->generation->keyring,
+            .gateway = request->worker->gateway,
+            .generation = request->generation,
             .agent = &request->identity.agent,
             .upstream = writ_upstream_config(task->whose)->name,
             .arena = request->x->arena,

@@ -10,9 +10,11 @@
 #include "evidence/record/record.h"
 #include "gateway/http/sse.h"
 #include "gateway/upstream/upstream.h"
+#include "policy/decide/flow.h"
 #include "policy/decide/policy.h"
 #include "store/tables/entry.h"
 
+struct writ_follow_read;
 struct writ_resume;
 
 /** The callee. JUDGE. */
@@ -157,6 +159,8 @@ struct writ_call {
     struct writ_learned learned;
     struct writ_observed observed;
     struct writ_call_run run;
+    struct writ_follow_read *follow_read; /* FOLLOW: the state that was read; NULL: none yet */
+    struct writ_flow_verdict follow;      /* FOLLOW: where its arguments came from */
     struct writ_call_record record;
     struct writ_call_contents contents;
     struct writ_call_review review;

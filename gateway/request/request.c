@@ -238,3 +238,31 @@ writ_request_submit(struct writ_request *request, enum writ_step next)
     writ_worker_submit(request->worker, &request->entry);
     return WRIT_STEP_WAIT;
 }
+
+static void
+back_from_look(struct writ_post *post)
+{
+    struct writ_request *request = post->ctx;
+
+    request->drive.away = false;
+    writ_request_continue(request);
+}
+
+WRIT_RESULT
+writ_request_look(struct writ_request *request,
+    void (*work)(struct writ_lookup *lookup, struct writ_reader *reader), void *ctx,
+    enum writ_step next)
+{
+    request->drive.lookup = (struct writ_lookup){.work = work, .ctx = ctx};
+    request->drive.post = (struct writ_post){.fn = back_from_look, .ctx = request};
+    WRIT_TRY(writ_ledger_query_ask(request->worker->gateway->queries, &request->drive.lookup));
+    request->drive.away = true;
+    (void)writ_request_wait(request, next);
+    return WRIT_DONE;
+}
+
+void
+writ_request_looked(struct writ_request *request)
+{
+    writ_loop_answer(request->worker->loop, &request->drive.post);
+}

@@ -61,14 +61,15 @@ struct writ_endpoint {
 
 /** State of the driver: the running step, and how an answer comes back. Only request.c uses it. */
 struct writ_drive {
-    enum writ_step at;     /* the step that runs, or waits */
-    enum writ_step next;   /* while it waits: where it continues; else DONE */
-    bool away;             /* at the ledger, or among those that continue together */
-    bool broken;           /* a defect was found while an operation was open: ends the request
-                              then */
-    struct writ_post post; /* the way of `entry` back to the loop */
-    struct writ_task turn; /* its place among those that continue together */
-    int64_t submitted_us;  /* monotonic */
+    enum writ_step at;         /* the step that runs, or waits */
+    enum writ_step next;       /* while it waits: where it continues; else DONE */
+    bool away;                 /* at the ledger, or among those that continue together */
+    bool broken;               /* a defect was found while an operation was open: ends the request
+                                  then */
+    struct writ_post post;     /* the way of `entry` back to the loop */
+    struct writ_task turn;     /* its place among those that continue together */
+    int64_t submitted_us;      /* monotonic */
+    struct writ_lookup lookup; /* its query of the ledger */
 };
 
 /** Its message to one upstream. FORWARD, PASS, REPLY, TASK; the next step reads the answer. */
@@ -158,6 +159,16 @@ enum writ_step writ_request_together(struct writ_request *request, enum writ_ste
 
 /** Submits `request->entry` to the ledger and continues at `next` when it is done. */
 enum writ_step writ_request_submit(struct writ_request *request, enum writ_step next);
+
+/** Asks the ledger with a query that waits for the disk, and continues at `next`. `work` runs on
+ * the thread of the queries, while the loop does not touch the request, and ends with
+ * writ_request_looked. WRIT_E_BUSY: too many wait. */
+WRIT_RESULT writ_request_look(struct writ_request *request,
+    void (*work)(struct writ_lookup *lookup, struct writ_reader *reader), void *ctx,
+    enum writ_step next);
+
+/** For `work`: it is done. */
+void writ_request_looked(struct writ_request *request);
 
 /** Whether its endpoint stands for several upstreams. */
 bool writ_request_is_merged(const struct writ_request *request);

@@ -25,10 +25,11 @@
     X(ROUTE,        writ_admit_route,          "chooses one of the paths below",                             TO(JUDGE, PASS, TASK, FANOUT, HANDSHAKE, REPLY, STREAM, DONE)) \
     /* a governed call */ \
     X(JUDGE,        writ_judge_call,           "tool, boundary, key; then policy",                           TO(MRTR, LATE, CLOSE, DONE)) \
-    X(MRTR,         writ_mrtr_find,            "input for a call that waits: finds that call",               TO(LATE, DRAFT, MRTR, CLOSE, WAIT, DONE)) \
+    X(MRTR,         writ_mrtr_find,            "input for a call that waits: finds that call",               TO(LATE, FOLLOW, MRTR, CLOSE, WAIT, DONE)) \
     X(LATE,         writ_meet_upstream,        "an upstream that missed initialize joins the session",       TO(DISCOVER, WAIT)) \
-    X(DISCOVER,     writ_tool_discovery_tool,  "gets the tool's definition; the head agrees with it",        TO(OBSERVE, DRAFT, DISCOVER, CLOSE, WAIT, DONE)) \
-    X(OBSERVE,      writ_observe_start,        "reads the state of the target with its probe",               TO(DRAFT, COMPARE, OBSERVE, WAIT)) \
+    X(DISCOVER,     writ_tool_discovery_tool,  "gets the tool's definition; the head agrees with it",        TO(OBSERVE, FOLLOW, DISCOVER, CLOSE, WAIT, DONE)) \
+    X(OBSERVE,      writ_observe_start,        "reads the state of the target with its probe",               TO(FOLLOW, COMPARE, OBSERVE, WAIT)) \
+    X(FOLLOW,       writ_follow_run,           "judges where its arguments came from, by what its run saw",  TO(DRAFT, FOLLOW, CLOSE, WAIT, DONE)) \
     X(DRAFT,        writ_judge_draft,          "makes the decision record and its digests",                  TO(CLAIM, CLOSE, DONE)) \
     X(CLAIM,        writ_judge_claim,          "makes claim and record durable in one transaction",          TO(BIND, CLOSE, WAIT, DONE)) \
     X(BIND,         writ_judge_bind,           "makes the binding check; only it makes a permit",            TO(SIGN, HOLD, RECORD, WAIT)) \

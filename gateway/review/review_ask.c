@@ -67,7 +67,7 @@ make_ask(struct writ_request *request, struct writ_call *call)
     WRIT_TRY(writ_buf_check(&arguments, NULL));
     WRIT_TRY(writ_conditions_make(call->verdict.approval,
         call->learned.known ? &call->learned.hints : NULL, call->callee.arguments,
-        request->x->arena, &conditions, NULL));
+        call->follow.conditions, request->x->arena, &conditions, NULL));
     call->review.ask = (struct writ_ask){
         .terms = &call->review.terms,
         .arguments = writ_buf_view(&arguments),

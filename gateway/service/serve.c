@@ -44,6 +44,7 @@
 #include "gateway/service/reload.h"
 #include "gateway/service/steps.h"
 #include "gateway/state/gateway.h"
+#include "gateway/state/runs.h"
 #include "gateway/telemetry/telemetry.h"
 #include "policy/model/rule.h"
 #include "policy/read/changes.h"
@@ -595,6 +596,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_labels_new(&gateway->labels, err));
     WRIT_TRY(writ_pending_responses_new(&gateway->answers, err));
     WRIT_TRY(writ_owners_new(config->upstreams_n, &gateway->owners, err));
+    WRIT_TRY(writ_runs_new(&gateway->runs, err));
     WRIT_TRY(writ_logins_new(
         gateway->clock, writ_ledger_is_shared(gateway->ledger), &gateway->logins, err));
     WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
@@ -786,6 +788,7 @@ close_all(struct serve *serve)
     writ_sessions_free(gateway->sessions);
     writ_pending_responses_free(gateway->answers);
     writ_owners_free(gateway->owners);
+    writ_runs_free(gateway->runs);
     writ_logins_free(gateway->logins);
     writ_telemetry_free(gateway->telemetry);
     writ_metrics_free(gateway->metrics);

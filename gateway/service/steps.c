@@ -15,7 +15,7 @@ const struct writ_endpoint_kind writ_steps_mcp = {
     .judge = WRIT_STEP_JUDGE,
     .refused = WRIT_STEP_ANSWER,
     .sent = WRIT_STEP_FORWARD,
-    .observed = WRIT_STEP_DRAFT,
+    .observed = WRIT_STEP_FOLLOW,
     .overloaded = writ_refusal_overloaded,
     .answer = writ_conclude_mcp,
 };

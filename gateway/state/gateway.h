@@ -26,6 +26,7 @@
 #include "policy/model/config.h"
 
 struct writ_notify;
+struct writ_runs;
 struct writ_steps;
 struct writ_telemetry;
 struct writ_upstream;
@@ -43,6 +44,7 @@ struct writ_gateway {
     struct writ_sessions *sessions;
     struct writ_pending_responses *answers;
     struct writ_owners *owners;        /* of resources */
+    struct writ_runs *runs;            /* what runs have seen */
     struct writ_logins *logins;        /* to the page */
     struct writ_ledger_query *queries; /* in the ledger */
     struct writ_ledger_query *replays; /* of the page: they take long */

@@ -4,6 +4,7 @@
 #include "gateway/state/generation.h"
 
 #include "gateway/state/accepted.h"
+#include "gateway/state/mark_key.h"
 #include "policy/model/rule.h"
 #include "store/trusted/keydir.h"
 
@@ -81,6 +82,9 @@ writ_generation_new(const struct writ_config *config, const struct writ_clock *c
     writ_keyring_jwks(&generation->jwks, generation->keyring, WRIT_KEY_PURPOSE_CREDENTIAL, false);
     WRIT_TRY(writ_buf_check(&generation->jwks, err));
     WRIT_TRY(writ_identity_keys_new(config, clock, log, &generation->issuers, err));
+    if (config->follows_values) {
+        WRIT_TRY(writ_mark_key_open(config->keys.ptr, &generation->marks, err));
+    }
     *ret = WRIT_TAKE(generation);
     return WRIT_DONE;
 }
@@ -107,7 +111,8 @@ writ_generation_renew(struct writ_generation *current, struct writ_ledger *ledge
         .keyring = current->keyring,
         .signer = current->signer,
         .jwks = current->jwks,
-        .issuers = current->issuers};
+        .issuers = current->issuers,
+        .marks = current->marks};
     atomic_init(&generation->holders, 1);
     generation->shares = writ_generation_hold(current->shares != NULL ? current->shares : current);
     WRIT_TRY(writ_generation_accept(generation, ledger, err));
@@ -131,6 +136,7 @@ writ_generation_drop(struct writ_generation *generation)
     writ_generation_drop(generation->before);
     writ_definitions_free(generation->accepted);
     if (generation->shares == NULL) {
+        writ_mark_key_free(generation->marks);
         writ_identity_keys_free(generation->issuers);
         writ_buf_wipe(&generation->jwks);
         writ_keyring_free(generation->keyring);

@@ -4,6 +4,7 @@
 #define WRIT_GATEWAY_GENERATION_H
 
 #include "base/clock.h"
+#include "evidence/flow/mark.h"
 #include "evidence/jose/keyring.h"
 #include "gateway/auth/identity.h"
 #include "policy/model/config.h"
@@ -20,6 +21,7 @@ struct writ_generation {
     const struct writ_signer *signer; /* the active credential key of the ring */
     struct writ_buf jwks;             /* its public keys, in published form */
     struct writ_identity_keys *issuers;
+    struct writ_mark_key *marks;       /* NULL: no rule asks where values came from */
     struct writ_definitions *accepted; /* definitions of pinned tools; NULL: none yet */
     struct writ_generation *shares;    /* the generation whose members except `accepted` it shares,
                                           held; NULL: its own */

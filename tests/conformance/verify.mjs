@@ -245,6 +245,7 @@ const FORMS = {
   number: (value) => Number.isSafeInteger(value),
   flag: (value) => typeof value === 'boolean',
   object: isObject,
+  object: isObject,
 };
 // Each member with its form; ? behind it: null is as none, ! null does where it is needed; then the choices that need
 // it.
@@ -342,7 +343,8 @@ const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'polic
 /** Our own part of a decision: lists and unknown members have the limits of a record. */
 const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text',
   contents_kept: 'text', contents_too_large: 'flag', definition: 'text', duplicates: 'text',
-  first_decision_id: 'text', input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text',
+  first_decision_id: 'text', flow: 'object',
+  input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text',
   output_rules: 'list', profile: 'text',
   reason: 'text', round: 'number', shadow: 'flag', showing: 'text', state_free: 'text', tenant: 'text',
   trace_id: 'text', upstream: 'text', via: 'text', wire_tool: 'text' };

@@ -1,0 +1,396 @@
+/* follow.c - see follow.h. The lock of a state is held for the time of one judgement. */
+#include "gateway/call/follow.h"
+
+#include "evidence/json/write.h"
+#include "gateway/call/call_key.h"
+#include "gateway/mcp/tool_name.h"
+#include "gateway/request/refusal.h"
+#include "gateway/state/runs.h"
+#include "policy/decide/labels.h"
+#include "policy/model/flow.h"
+
+#define RUN_WINDOW_US (INT64_C(31) * 86400 * 1000000) /* longer than any run: of `at_most` */
+#define TOOLS_MAX     ((size_t)256 << 10)             /* bytes of the tools of a task */
+#define KEY_MAX       4096
+
+/* ---- the task ---- */
+
+static enum writ_step
+bad_task(struct writ_request *request)
+{
+    return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+        "io.writ/task is a text of at most 65536 bytes, or {text, tools}, with at most 256 tools "
+        "as upstream/tool or as they are listed");
+}
+
+/* "upstream/tool" of a name as the client sees it, or as the policy has it. */
+static bool
+put_tool(const struct writ_request *request, struct writ_view name, struct writ_write *w)
+{
+    struct writ_buf whole = writ_buf_in(request->x->arena, 2 * WRIT_LEDGER_NAME_MAX);
+    struct writ_view upstream, tool;
+
+    if (name.len == 0 || name.len > WRIT_LEDGER_NAME_MAX) {
+        return false;
+    }
+    if (writ_view_find(name, '/') < name.len) {
+        writ_write_string(w, name);
+        return true;
+    }
+    if (request->endpoint->only != NULL) {
+        upstream = writ_upstream_config(request->endpoint->only)->name;
+        tool = name;
+    } else if (!writ_tool_name_split(
+                   writ_request_config(request)->separator, name, &upstream, &tool)) {
+        return false;
+    }
+    writ_buf_put(&whole, upstream);
+    writ_buf_byte(&whole, '/');
+    writ_buf_put(&whole, tool);
+    writ_write_string(w, writ_buf_view(&whole));
+    return writ_is_ok(writ_buf_check(&whole, NULL));
+}
+
+static bool
+read_tools(
+    const struct writ_request *request, const struct writ_json *tools, struct writ_task_stated *ret)
+{
+    struct writ_buf text = writ_buf_in(request->x->arena, TOOLS_MAX);
+    struct writ_write w = writ_write_to(&text);
+    bool good = writ_json_type(tools) == WRIT_JSON_ARRAY && tools->count <= WRIT_TASK_TOOLS_MAX;
+
+    if (tools == NULL) {
+        return true;
+    }
+    writ_write_array_begin(&w);
+    WRIT_JSON_EACH(tool, tools)
+    {
+        good = good && put_tool(request, writ_json_string(tool), &w);
+    }
+    writ_write_array_end(&w);
+    return writ_is_ok(writ_write_end(&w, NULL)) && good &&
+           writ_is_ok(writ_json_read(writ_buf_view(&text), &writ_json_limits_default,
+               request->x->arena, &ret->tools, NULL));
+}
+
+/* False: a statement of another form. A policy without `tasks` takes none. */
+static bool
+read_task(const struct writ_request *request, struct writ_task_stated *ret)
+{
+    static const char *const known[] = {"text", "tools", NULL};
+    const struct writ_json *task = writ_json_get(request->message.meta, WRIT_LIT("io.writ/task"));
+    const struct writ_json *text = task;
+
+    if (task == NULL || writ_request_config(request)->tasks == NULL) {
+        return true;
+    }
+    if (writ_json_type(task) == WRIT_JSON_OBJECT) {
+        text = writ_json_get(task, WRIT_LIT("text"));
+        if (!writ_json_has_only(task, known) ||
+            !read_tools(request, writ_json_get(task, WRIT_LIT("tools")), ret)) {
+            return false;
+        }
+    }
+    ret->text = writ_json_string(text);
+    return ret->text.ptr != NULL && ret->text.len <= WRIT_TASK_MAX;
+}
+
+/* ---- the state of the run ---- */
+
+/* A state that is read from the ledger, on the thread of the queries. */
+struct writ_follow_read {
+    struct writ_request *request;
+    struct writ_run *run; /* NULL: it cannot be said */
+};
+
+static void
+read_run(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct writ_follow_read *read = lookup->ctx;
+    const struct writ_request *request = read->request;
+
+    if (reader != NULL) {
+        WRIT_IGNORE(writ_runs_read(reader, request->identity.agent.tenant, request->call->run.id,
+            request->generation->marks, &read->run, NULL));
+    }
+    writ_request_looked(read->request);
+}
+
+static struct writ_run_state *
+hold(const struct writ_gateway *gateway, struct writ_view tenant, struct writ_view run)
+{
+    struct writ_run_state *state = NULL;
+
+    WRIT_IGNORE(writ_runs_hold(gateway->runs, tenant, run, &state, NULL));
+    if (state != NULL) {
+        (void)pthread_mutex_lock(&state->lock);
+    }
+    return state;
+}
+
+static void
+let_go(const struct writ_gateway *gateway, struct writ_run_state *state)
+{
+    (void)pthread_mutex_unlock(&state->lock);
+    writ_runs_drop(gateway->runs, state);
+}
+
+/* ---- judging ---- */
+
+/* `at_most` of a flow is a budget of the run: the ledger counts, for all gateways. */
+static bool
+reserve_one(
+    struct writ_request *request, const struct writ_flow_rule *flow, struct writ_reservation *ret)
+{
+    const struct writ_view pieces[] = {WRIT_LIT("writ flow\0"), flow->ref, WRIT_LIT("\0"),
+        request->identity.agent.tenant, WRIT_LIT("\0"), request->call->run.id};
+
+    *ret = (struct writ_reservation){.name = flow->ref,
+        .window_us = RUN_WINDOW_US,
+        .counts_calls = true,
+        .limit = writ_decimal_of(flow->at_most),
+        .amount = writ_decimal_of(1)};
+    return writ_is_ok(writ_digest_pieces(pieces, sizeof pieces / sizeof *pieces, &ret->key, NULL));
+}
+
+static bool
+reserve(struct writ_request *request)
+{
+    const struct writ_config *config = writ_request_config(request);
+    struct writ_call *call = request->call;
+    struct writ_verdict *verdict = &call->verdict;
+    struct writ_reservation *all =
+        writ_arena_get(request->x->arena, WRIT_RESERVATIONS_MAX * sizeof *all);
+    size_t n = verdict->reservations_n;
+
+    if (all == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        all[i] = verdict->reservations[i];
+    }
+    for (size_t i = 0; i < config->flows_n; i++) {
+        const struct writ_flow_rule *flow = &config->flows[i];
+        if (flow->at_most == 0 || !writ_flow_is_sink(flow, call->callee.name, call->callee.tool)) {
+            continue;
+        }
+        if (n == WRIT_RESERVATIONS_MAX || !reserve_one(request, flow, &all[n])) {
+            return false;
+        }
+        n++;
+    }
+    verdict->reservations = all;
+    verdict->reservations_n = n;
+    return true;
+}
+
+static void
+refuse(struct writ_request *request, const struct writ_flow_verdict *found)
+{
+    struct writ_call *call = request->call;
+
+    call->verdict.reason = found->reason;
+    call->verdict.argument = found->argument;
+    call->verdict.constraint = found->constraint.len > 0 ? found->constraint : found->rule;
+    call->verdict.accepted = found->accepted;
+    call->verdict.approval = NULL;
+    if (call->verdict.shadow && found->reason != WRIT_REASON_TASK_NOT_PERMITTED) {
+        call->shadowed = found->reason;
+        return;
+    }
+    call->verdict.answer = WRIT_POLICY_DENY;
+    call->shadowed = WRIT_REASON_NONE;
+}
+
+static void
+apply(struct writ_request *request, const struct writ_flow_verdict *found)
+{
+    struct writ_call *call = request->call;
+
+    call->follow = *found;
+    if (found->reason != WRIT_REASON_NONE) {
+        refuse(request, found);
+    } else if (found->approval != NULL && call->verdict.shadow) {
+        call->shadowed = WRIT_REASON_APPROVAL_REQUIRED;
+    } else if (found->approval != NULL && call->verdict.approval == NULL) {
+        call->verdict.approval = found->approval;
+    }
+}
+
+static enum writ_step
+unknown(struct writ_request *request)
+{
+    static const struct writ_flow_verdict found = {.reason = WRIT_REASON_RUN_STATE_UNKNOWN};
+
+    apply(request, &found);
+    return WRIT_STEP_DRAFT;
+}
+
+static void
+judge(struct writ_request *request, const struct writ_run *run, const struct writ_task_stated *task)
+{
+    struct writ_call *call = request->call;
+    const struct writ_policy_call asked = {.agent = &request->identity.agent,
+        .upstream = call->callee.name,
+        .tool = call->callee.tool,
+        .arguments = call->callee.arguments};
+    const struct writ_flow_call of = {.call = &asked,
+        .rule = call->verdict.rule,
+        .task = task,
+        .hints = call->learned.known ? &call->learned.hints : NULL,
+        .now_us = writ_clock_wall_us(request->worker->gateway->clock)};
+    struct writ_flow_verdict found;
+
+    writ_flow_judge(writ_request_config(request), run, request->generation->marks, &of,
+        request->x->arena, &found);
+    if (found.reason == WRIT_REASON_NONE && !reserve(request)) {
+        found.reason = WRIT_REASON_RUN_STATE_UNKNOWN;
+        found.approval = NULL;
+    }
+    apply(request, &found);
+}
+
+static enum writ_step
+look(struct writ_request *request)
+{
+    struct writ_follow_read *read = writ_arena_zeroed(request->x->arena, sizeof *read);
+
+    if (read == NULL) {
+        return unknown(request);
+    }
+    read->request = request;
+    request->call->follow_read = read;
+    return writ_is_ok(writ_request_look(request, read_run, read, WRIT_STEP_FOLLOW))
+               ? WRIT_STEP_WAIT
+               : unknown(request);
+}
+
+/* Puts the state that was read in its place. */
+static void
+take(struct writ_run_state *state, struct writ_follow_read *read)
+{
+    if (read != NULL && read->run != NULL) {
+        WRIT_IGNORE(writ_runs_put(state, WRIT_TAKE(read->run)));
+    }
+}
+
+enum writ_step
+writ_follow_run(struct writ_request *request)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_call *call = request->call;
+    struct writ_follow_read *read = call->follow_read;
+    struct writ_task_stated task = {.text = {NULL, 0}};
+    struct writ_run_state *state;
+    bool known;
+
+    if (!writ_request_config(request)->follows_values || !writ_request_may_pass(request) ||
+        call->verdict.rule == NULL) {
+        return WRIT_STEP_DRAFT;
+    }
+    if (!read_task(request, &task)) {
+        return bad_task(request);
+    }
+    if (read == NULL && !writ_is_ok(writ_call_key_run(request))) {
+        return unknown(request);
+    }
+    state = hold(gateway, request->identity.agent.tenant, call->run.id);
+    if (state == NULL) {
+        return unknown(request);
+    }
+    take(state, read);
+    known = state->run != NULL && (read != NULL || !writ_ledger_is_shared(gateway->ledger));
+    if (known) {
+        judge(request, state->run, &task);
+    }
+    let_go(gateway, state);
+    return known ? WRIT_STEP_DRAFT : read == NULL ? look(request) : unknown(request);
+}
+
+/* ---- what its records add ---- */
+
+/* A state that lacks a record must be made again. */
+static void
+forget(struct writ_run_state *state)
+{
+    writ_run_free(state->run);
+    state->run = NULL;
+}
+
+/* The decision as the ledger has it. */
+static struct writ_run_decision
+decided(const struct writ_call *call)
+{
+    const struct writ_decision *d = &call->record.decision;
+    struct writ_run_decision ret = {.decision_id = d->decision_id.view,
+        .upstream = call->callee.name,
+        .tool = d->tool.view,
+        .let_through = writ_decision_is(d, WRIT_DECISION_ALLOW) ||
+                       call->record.extension.shadow.is == WRIT_PRESENT,
+        .approved = d->continuation_id.is == WRIT_PRESENT,
+        .flow = call->follow.record};
+
+    WRIT_IGNORE(writ_time_read(writ_member_view(&d->issued_at), &ret.issued_us));
+    return ret;
+}
+
+void
+writ_follow_decided(struct writ_request *request)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+    const struct writ_call *call = request->call;
+    struct writ_run_decision decision;
+    struct writ_run_state *state;
+
+    if (call->follow.record.ptr == NULL || request->generation->marks == NULL) {
+        return;
+    }
+    state = hold(gateway, request->identity.agent.tenant, call->record.decision.boundary_id.view);
+    if (state == NULL) {
+        return; /* without a state it will be read */
+    }
+    decision = decided(call);
+    decision.repeated = writ_run_is_repeat(writ_reason_name(request->entry.decision.refused));
+    if (state->run != NULL &&
+        !writ_is_ok(writ_run_decided(state->run, request->generation->marks, &decision, NULL))) {
+        forget(state);
+    }
+    let_go(gateway, state);
+}
+
+struct writ_view
+writ_follow_result(const struct writ_generation *generation, const struct writ_tool_rule *rule,
+    const unsigned *hints, const struct writ_json *result, struct writ_arena *arena)
+{
+    struct writ_view flow = {NULL, 0};
+
+    if (generation->marks != NULL && rule != NULL) {
+        WRIT_IGNORE(writ_labels_outcome(
+            rule->labels, hints, result, generation->marks, arena, &flow, NULL));
+    }
+    return flow;
+}
+
+void
+writ_follow_ended(struct writ_gateway *gateway, const struct writ_generation *generation,
+    struct writ_view tenant, const struct writ_decision *decision,
+    const struct writ_outcome *outcome, struct writ_view flow)
+{
+    const struct writ_run_outcome ended = {.decision_id = decision->decision_id.view,
+        .executed = writ_outcome_is(outcome, WRIT_OUTCOME_EXECUTED),
+        .flow = flow};
+    struct writ_run_state *state;
+
+    if (generation->marks == NULL) {
+        return;
+    }
+    state = hold(gateway, tenant, decision->boundary_id.view);
+    if (state == NULL) {
+        return;
+    }
+    if (state->run != NULL &&
+        !writ_is_ok(writ_run_ended(state->run, generation->marks, &ended, NULL))) {
+        forget(state);
+    }
+    let_go(gateway, state);
+}

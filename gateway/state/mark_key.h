@@ -1,0 +1,14 @@
+/* mark_key.h - the file with the mark key of a ledger (evidence/flow/mark.h), in the key
+ * directory. Gateways that share a ledger need the same file. */
+#ifndef WRIT_GATEWAY_MARK_KEY_H
+#define WRIT_GATEWAY_MARK_KEY_H
+
+#include "evidence/flow/mark.h"
+
+#define WRIT_MARK_KEY_FILE "mark.key" /* 64 hexadecimal digits and a line feed */
+
+/** Reads the key of a key directory; makes it first when there is none. Blocks on the disk.
+ * WRIT_E_INVALID (not private, or other content), WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_mark_key_open(const char *keys, struct writ_mark_key **ret, struct writ_err *err);
+
+#endif

@@ -1,0 +1,259 @@
+/* runs.c - see runs.h.
+ *
+ * (1) The lock of the table is never taken under the lock of a state.
+ * (2) A state that is held is not forgotten. */
+#include "gateway/state/runs.h"
+
+#include "store/tables/boundaries.h"
+#include "store/tables/map.h"
+
+#define READ_MAX ((size_t)64 << 20) /* arena for the report on a run that is read */
+
+struct writ_runs_node {
+    struct writ_map_node by_name;
+    struct writ_runs_node *older, *newer; /* by their last use */
+    struct writ_run_state state;
+    size_t holders;
+    size_t bytes;                  /* as counted in the table */
+    struct writ_view tenant, name; /* in `text` */
+    char text[];
+};
+
+struct writ_runs {
+    pthread_mutex_t lock;
+    struct writ_map map;
+    struct writ_runs_node *oldest, *newest;
+    size_t bytes;
+};
+
+WRIT_RESULT
+writ_runs_new(struct writ_runs **ret, struct writ_err *err)
+{
+    struct writ_runs *runs = writ_alloc(sizeof *runs);
+    writ_result r;
+
+    if (runs == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the states of runs");
+    }
+    *runs = (struct writ_runs){.bytes = 0};
+    r = writ_map_init(&runs->map, WRIT_RUNS_MAX, err);
+    if (writ_is_ok(r) && pthread_mutex_init(&runs->lock, NULL) != 0) {
+        r = writ_fail(err, WRIT_E_NOMEM, "no memory for the states of runs");
+    }
+    if (!writ_is_ok(r)) {
+        writ_map_wipe(&runs->map);
+        writ_free(runs);
+        return r;
+    }
+    *ret = runs;
+    return WRIT_DONE;
+}
+
+static void
+unlink_node(struct writ_runs *runs, struct writ_runs_node *node)
+{
+    *(node->older != NULL ? &node->older->newer : &runs->oldest) = node->newer;
+    *(node->newer != NULL ? &node->newer->older : &runs->newest) = node->older;
+    node->older = node->newer = NULL;
+}
+
+static void
+link_newest(struct writ_runs *runs, struct writ_runs_node *node)
+{
+    node->older = runs->newest;
+    node->newer = NULL;
+    *(runs->newest != NULL ? &runs->newest->newer : &runs->oldest) = node;
+    runs->newest = node;
+}
+
+static void
+free_node(struct writ_runs *runs, struct writ_runs_node *node)
+{
+    unlink_node(runs, node);
+    writ_map_remove(&runs->map, &node->by_name);
+    runs->bytes -= node->bytes;
+    writ_run_free(node->state.run);
+    (void)pthread_mutex_destroy(&node->state.lock);
+    writ_free(node);
+}
+
+void
+writ_runs_free(struct writ_runs *runs)
+{
+    if (runs == NULL) {
+        return;
+    }
+    while (runs->oldest != NULL) {
+        free_node(runs, runs->oldest);
+    }
+    writ_map_wipe(&runs->map);
+    (void)pthread_mutex_destroy(&runs->lock);
+    writ_free(runs);
+}
+
+/* Forgets states that were used longest ago until there is room for another one: keeps (2). */
+static bool
+make_room(struct writ_runs *runs)
+{
+    struct writ_runs_node *node = runs->oldest;
+
+    while (
+        node != NULL && (runs->map.count >= WRIT_RUNS_MAX || runs->bytes > WRIT_RUNS_BYTES_MAX)) {
+        struct writ_runs_node *newer = node->newer;
+        if (node->holders == 0) {
+            free_node(runs, node);
+        }
+        node = newer;
+    }
+    return runs->map.count < WRIT_RUNS_MAX;
+}
+
+static WRIT_RESULT
+add_node(struct writ_runs *runs, struct writ_tag tag, struct writ_view tenant,
+    struct writ_view name, struct writ_runs_node **ret, struct writ_err *err)
+{
+    struct writ_runs_node *node;
+
+    if (!make_room(runs)) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "%d runs are judged at once", WRIT_RUNS_MAX);
+    }
+    node = writ_alloc(sizeof *node + tenant.len + name.len);
+    if (node == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the state of a run");
+    }
+    *node = (struct writ_runs_node){.bytes = sizeof *node};
+    node->tenant = writ_view_place(tenant, node->text);
+    node->name = writ_view_place(name, node->text + tenant.len);
+    node->state.node = node;
+    if (pthread_mutex_init(&node->state.lock, NULL) != 0) {
+        writ_free(node);
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the state of a run");
+    }
+    writ_map_add(&runs->map, &node->by_name, tag);
+    link_newest(runs, node);
+    runs->bytes += node->bytes;
+    *ret = node;
+    return WRIT_DONE;
+}
+
+static struct writ_runs_node *
+find(struct writ_runs *runs, struct writ_tag tag, struct writ_view tenant, struct writ_view name)
+{
+    struct writ_map_node *at = writ_map_find(&runs->map, tag);
+
+    while (at != NULL) {
+        struct writ_runs_node *node = WRIT_MAP_OF(at, struct writ_runs_node, by_name);
+        if (writ_view_equal(node->tenant, tenant) && writ_view_equal(node->name, name)) {
+            return node;
+        }
+        at = writ_map_hidden(at);
+    }
+    return NULL;
+}
+
+WRIT_RESULT
+writ_runs_hold(struct writ_runs *runs, struct writ_view tenant, struct writ_view name,
+    struct writ_run_state **ret, struct writ_err *err)
+{
+    struct writ_tag tag;
+    struct writ_runs_node *node;
+    writ_result r = WRIT_DONE;
+
+    WRIT_TRY(writ_boundaries_tag(tenant, name, &tag, err));
+    (void)pthread_mutex_lock(&runs->lock);
+    node = find(runs, tag, tenant, name);
+    if (node == NULL) {
+        r = add_node(runs, tag, tenant, name, &node, err);
+    } else {
+        unlink_node(runs, node);
+        link_newest(runs, node);
+    }
+    if (writ_is_ok(r)) {
+        node->holders++;
+        *ret = &node->state;
+    }
+    (void)pthread_mutex_unlock(&runs->lock);
+    return r;
+}
+
+void
+writ_runs_drop(struct writ_runs *runs, struct writ_run_state *state)
+{
+    struct writ_runs_node *node = state->node;
+    size_t bytes;
+
+    (void)pthread_mutex_lock(&state->lock); /* keeps (1) */
+    bytes = sizeof *node + (state->run != NULL ? writ_run_size(state->run) : 0);
+    (void)pthread_mutex_unlock(&state->lock);
+    (void)pthread_mutex_lock(&runs->lock);
+    runs->bytes = runs->bytes - node->bytes + bytes;
+    node->bytes = bytes;
+    node->holders--;
+    (void)pthread_mutex_unlock(&runs->lock);
+}
+
+/* ---- from the ledger ---- */
+
+struct reading {
+    struct writ_run *run;
+    const struct writ_mark_key *key;
+    writ_result result;
+};
+
+static bool
+read_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
+{
+    struct reading *reading = ctx;
+
+    (void)leaf;
+    if (kind == WRIT_DETACHED_RECORD_DECISION) {
+        reading->result = writ_run_add_decision(reading->run, reading->key, record, NULL);
+    } else if (kind == WRIT_DETACHED_RECORD_OUTCOME) {
+        reading->result = writ_run_add_outcome(reading->run, reading->key, record, NULL);
+    }
+    return writ_is_ok(reading->result);
+}
+
+WRIT_RESULT
+writ_runs_read(struct writ_reader *reader, struct writ_view tenant, struct writ_view name,
+    const struct writ_mark_key *key, struct writ_run **ret, struct writ_err *err)
+{
+    writ_auto_arena arena = writ_arena_new(READ_MAX);
+    struct reading reading = {.key = key, .result = WRIT_DONE};
+    struct writ_completeness whole;
+    writ_result r;
+
+    if (arena == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a run");
+    }
+    WRIT_TRY(writ_run_new(&reading.run, err));
+    r = writ_reader_export(reader, tenant, name, read_one, &reading, arena, &whole, err);
+    if (writ_is_ok(r) || r.code == WRIT_E_ABSENT) {
+        r = reading.result;
+    }
+    if (!writ_is_ok(r)) {
+        writ_run_free(reading.run);
+        return r;
+    }
+    *ret = reading.run;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_runs_put(struct writ_run_state *state, struct writ_run *run)
+{
+    writ_result r = WRIT_DONE;
+
+    for (size_t i = 0; state->run != NULL && i < writ_run_labels(state->run); i++) {
+        if (writ_is_ok(r)) {
+            r = writ_run_add_label(run, writ_run_label(state->run, i));
+        }
+    }
+    writ_run_free(state->run);
+    if (!writ_is_ok(r)) {
+        writ_run_free(run);
+        run = NULL;
+    }
+    state->run = run;
+    return r;
+}

@@ -1,0 +1,50 @@
+/* runs.h - what runs have seen (evidence/flow/run.h), for all loops: in memory, made from the
+ * records of the ledger when a run is first asked about, and kept up with what this gateway
+ * records.
+ *
+ * Bounded: the runs that were used longest ago are forgotten, and made again when they are needed.
+ * Any thread; a state is used under its own lock. */
+#ifndef WRIT_GATEWAY_RUNS_H
+#define WRIT_GATEWAY_RUNS_H
+
+#include "evidence/flow/run.h"
+#include "store/read/reader.h"
+
+#include <pthread.h>
+
+#define WRIT_RUNS_MAX       65536               /* states */
+#define WRIT_RUNS_BYTES_MAX ((size_t)256 << 20) /* bytes of all */
+
+struct writ_runs;
+
+/** The state of one run. Use `run` under `lock` only. */
+struct writ_run_state {
+    pthread_mutex_t lock;
+    struct writ_run *run;        /* NULL: not made yet, or it must be made again */
+    struct writ_runs_node *node; /* for runs.c alone */
+};
+
+/** WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_runs_new(struct writ_runs **ret, struct writ_err *err);
+void writ_runs_free(struct writ_runs *runs);
+
+/** The state of a run, held: drop it. WRIT_E_LIMIT (all are held), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_runs_hold(struct writ_runs *runs, struct writ_view tenant, struct writ_view name,
+    struct writ_run_state **ret, struct writ_err *err);
+void writ_runs_drop(struct writ_runs *runs, struct writ_run_state *state);
+
+/**
+ * Makes the state of a run from its records. Blocks on the disk. A run without records is empty.
+ *
+ * WRIT_E_LIMIT, WRIT_E_MISMATCH, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM: it cannot be said.
+ */
+WRIT_RESULT writ_runs_read(struct writ_reader *reader, struct writ_view tenant,
+    struct writ_view name, const struct writ_mark_key *key, struct writ_run **ret,
+    struct writ_err *err);
+
+/** Puts a state that was read in the place of the one before, whose labels it gets too: a call that
+ * is under way may have no record yet. Takes `run`. Under the state's lock. WRIT_E_NOMEM,
+ * WRIT_E_LIMIT: the state is then unknown. */
+WRIT_RESULT writ_runs_put(struct writ_run_state *state, struct writ_run *run);
+
+#endif
