@@ -227,10 +227,11 @@ VALUE(ledger_init, "role", "NAME",
 VALUE(ledger_init, "origin", "NAME",
     "The name of the ledger in its checkpoints and keys, such as example.com/ledger: a name that no other "
     "ledger ever has. writ-ledger/ and a random id by default.")
-COMMAND(ledger_migrate, "ledger migrate", "URI", 1, 1, "bring the tables of a shared ledger to this version",
-    "The tables of a ledger on PostgreSQL have a version; a gateway reads one version and refuses the others. Brings older "
-    "tables forwards, in one transaction for each version, never backwards. Refuses while a gateway is live, and names "
-    "it: stop all gateways first. Run it as the owner of the tables.")
+COMMAND(ledger_migrate, "ledger migrate", "PATH", 1, 1, "bring the tables of a ledger to this version",
+    "The tables of a ledger have a version; a gateway reads one version and refuses the others. Brings older "
+    "tables forwards, in one transaction for each version, never backwards: in a file those of the version before, on "
+    "PostgreSQL those of any. Refuses while a gateway is live, and on PostgreSQL names it: stop all gateways first. On "
+    "PostgreSQL run it as the owner of the tables.")
 COMMAND(ledger_list, "ledger list", "PATH", 1, 1, "list decisions, newest first",
     "Works while a gateway writes the ledger. Each line has time, verdict (shadow: it was recorded, and the "
     "call ran), outcome (in_flight: the call may run), agent, upstream, tool, reason of a refusal, run and "

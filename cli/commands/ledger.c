@@ -71,13 +71,8 @@ migrate(const struct writ_cli *cli, struct writ_err *err)
     struct writ_migrate_report report;
     struct writ_migrations own = writ_migrate_own();
 
-    if (!writ_sql_is_uri(path)) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "a ledger in a file is never migrated: keep it with the writ that wrote it, and begin "
-            "a "
-            "new one with `writ ledger init`");
-    }
-    WRIT_TRY(writ_migrate_run(path.ptr, &own, &report, err));
+    WRIT_TRY(writ_sql_is_uri(path) ? writ_migrate_run(path.ptr, &own, &report, err)
+                                   : writ_migrate_file(path.ptr, &report, err));
     if (cli->json) {
         struct writ_write w = writ_write_to(&line);
 

@@ -57,7 +57,8 @@ const copy = (from, to, gw, more = []) =>
 const TABLES = { result: 'leaf, expires_us, bytes', session: 'hash, value, expires_us, tenant, boundary',
   wait: 'leaf, name, kind, until_us', review: 'id, leaf, name, arguments',
   content: 'leaf, expires_us, redacted, kid, bytes',
-  content_key: 'leaf, wrapped', boundary: 'id, tenant, name, first_leaf, seal_leaf', body: 'leaf, bytes',
+  content_key: 'leaf, wrapped', pool: 'leaf, tenant, agent_id, name, expires_us, bytes',
+  boundary: 'id, tenant, name, first_leaf, seal_leaf', body: 'leaf, bytes',
   head: 'leaf, size, nodes, note', record: 'leaf, kind, boundary, seq, time_us, verdict, flags, about, decision_id, ' +
     'agent_id, tool, claim' };
 
@@ -338,13 +339,13 @@ test('a copy refuses a target with anything else, a live source, and a history t
   must(['ledger', 'verify', gw.path('y.db'), '--keys', keys]);
 });
 
-test('writ ledger migrate has nothing to do, and refuses newer tables and files', async (t) => {
+test('writ ledger migrate has nothing to do, and refuses newer tables and what is no ledger', async (t) => {
   const cluster = await startCluster(t);
   const uri = cluster.uri();
   assert.match(writ(['ledger', 'migrate', uri]).err, /the database has no ledger/);
   must(['ledger', 'init', uri]);
-  assert.equal(must(['ledger', 'migrate', uri]), 'version 2, nothing to do\n');
-  assert.deepEqual(JSON.parse(must(['ledger', 'migrate', uri, '--json'])), { from: 2, version: 2 });
+  assert.equal(must(['ledger', 'migrate', uri]), 'version 3, nothing to do\n');
+  assert.deepEqual(JSON.parse(must(['ledger', 'migrate', uri, '--json'])), { from: 3, version: 3 });
   await cluster.sql("UPDATE meta SET value = '7' WHERE name = 'version'");
   const newer = writ(['ledger', 'migrate', uri]);
   assert.deepEqual([newer.code, /version 7.*newer writ/.test(newer.err)], [3, true], newer.err);

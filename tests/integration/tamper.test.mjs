@@ -198,7 +198,8 @@ function believed() {
 
 const NOTICED = ['verify', 'start', 'use', 'nothing'];
 const LOG = new Set(['record', 'body', 'head', 'boundary']); // columns that people read: each edit is found
-const ELSEWHERE = new Set(['fact']); // has rows once history was archived: integration.retention edits them
+// has rows once history was archived: integration.retention edits them; nothing writes `pool`
+const ELSEWHERE = new Set(['fact', 'pool']);
 const VERIFIED = new Set(['claim']); // where several gateways write it: an edit must not only be without effect
 const quoted = (name) => `"${name}"`;
 /** Another value of each type that a column can hold. */

@@ -43,6 +43,15 @@ static const char *const schema[] = {
 
 #define SCHEMA_COUNT (sizeof schema / sizeof schema[0])
 
+/* The rest of `schema`, for the migration. */
+static const char *const added[] = {
+#define SCHEMA_TEXT(text) (text),
+    WRIT_DISK_ADDED(SCHEMA_TEXT)
+#undef SCHEMA_TEXT
+};
+
+#define ADDED_COUNT (sizeof added / sizeof added[0])
+
 /* ---- errors ---- */
 
 static WRIT_RESULT
@@ -128,7 +137,7 @@ connect_to(const char *path, int flags, const char *vfs, int64_t busy_us, sqlite
 
 /* The schema must match exactly: a column more or an index less means another program's file. */
 static WRIT_RESULT
-check_schema(sqlite3 *db, struct writ_err *err)
+check_schema(sqlite3 *db, size_t count, struct writ_err *err)
 {
     sqlite3_stmt *statement = NULL;
     size_t found = 0;
@@ -141,7 +150,7 @@ check_schema(sqlite3 *db, struct writ_err *err)
             struct writ_view sql = writ_view(
                 sqlite3_column_text(statement, 0), (size_t)sqlite3_column_bytes(statement, 0));
 
-            if (found >= SCHEMA_COUNT || !writ_view_is(sql, schema[found])) {
+            if (found >= count || !writ_view_is(sql, schema[found])) {
                 found = SIZE_MAX;
                 break;
             }
@@ -152,35 +161,56 @@ check_schema(sqlite3 *db, struct writ_err *err)
     if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
         return writ_sql_sqlite_fault(db, rc, NULL, err);
     }
-    if (found != SCHEMA_COUNT) {
+    if (found != count) {
         WRIT_FAIL(err, WRIT_E_PARSE,
             "the tables of the database are not those of a ledger of version %d",
-            WRIT_DISK_VERSION);
+            count == SCHEMA_COUNT ? WRIT_DISK_VERSION : WRIT_DISK_VERSION - 1);
+    }
+    return WRIT_DONE;
+}
+
+static const char *
+remedy_of(int64_t version)
+{
+    if (version > WRIT_DISK_VERSION) {
+        return "use the newer writ that wrote it";
+    }
+    return version == WRIT_DISK_VERSION - 1
+               ? "run `writ ledger migrate` on it"
+               : "keep it with the older writ that wrote it, and begin a new one with "
+                 "`writ ledger init`";
+}
+
+static WRIT_RESULT
+read_version(sqlite3 *db, int64_t *ret, struct writ_err *err)
+{
+    int64_t application = 0;
+
+    WRIT_TRY(number_of(db, "PRAGMA application_id", &application, err));
+    WRIT_TRY(number_of(db, "PRAGMA user_version", ret, err));
+    if (application != WRIT_DISK_APPLICATION) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the file is not a ledger (application_id %lld)",
+            (long long)application);
     }
     return WRIT_DONE;
 }
 
 static WRIT_RESULT
+refuse_version(int64_t version, struct writ_err *err)
+{
+    WRIT_FAIL(err, WRIT_E_PARSE,
+        "the ledger has version %lld, and this program reads version %d: %s", (long long)version,
+        WRIT_DISK_VERSION, remedy_of(version));
+}
+
+static WRIT_RESULT
 check_ours(sqlite3 *db, struct writ_err *err)
 {
-    int64_t application = 0, version = 0;
+    int64_t version = 0;
 
-    WRIT_TRY(number_of(db, "PRAGMA application_id", &application, err));
-    WRIT_TRY(number_of(db, "PRAGMA user_version", &version, err));
-    if (application != WRIT_DISK_APPLICATION) {
-        WRIT_FAIL(err, WRIT_E_PARSE, "the file is not a ledger (application_id %lld)",
-            (long long)application);
-    }
-    if (version != WRIT_DISK_VERSION) {
-        WRIT_FAIL(err, WRIT_E_PARSE,
-            "the ledger has version %lld, and this program reads version %d: %s",
-            (long long)version, WRIT_DISK_VERSION,
-            version > WRIT_DISK_VERSION
-                ? "use the newer writ that wrote it"
-                : "keep it with the older writ that wrote it, and begin a new one with "
-                  "`writ ledger init`");
-    }
-    return check_schema(db, err);
+    WRIT_TRY(read_version(db, &version, err));
+    return version == WRIT_DISK_VERSION ? check_schema(db, SCHEMA_COUNT, err)
+                                        : refuse_version(version, err);
 }
 
 static WRIT_RESULT
@@ -399,6 +429,65 @@ writ_disk_create(
         return writ_sql_sqlite_fault(NULL, rc, NULL, err);
     }
     return result;
+}
+
+/* ---- migrating ---- */
+
+static WRIT_RESULT
+add_tables(sqlite3 *db, struct writ_err *err)
+{
+    writ_auto_buf version = writ_buf_make(64);
+
+    WRIT_TRY(check_schema(db, SCHEMA_COUNT - ADDED_COUNT, err));
+    for (size_t i = 0; i < ADDED_COUNT; i++) {
+        WRIT_TRY(execute(db, added[i], err));
+    }
+    writ_buf_fmt(&version, "PRAGMA user_version=%d", WRIT_DISK_VERSION);
+    writ_buf_byte(&version, '\0');
+    WRIT_TRY(writ_buf_check(&version, err));
+    return execute(db, version.ptr, err);
+}
+
+static WRIT_RESULT
+migrate(sqlite3 *db, int64_t *ret_from, struct writ_err *err)
+{
+    writ_result result;
+
+    WRIT_TRY(read_version(db, ret_from, err));
+    if (*ret_from == WRIT_DISK_VERSION) {
+        return check_schema(db, SCHEMA_COUNT, err);
+    }
+    if (*ret_from != WRIT_DISK_VERSION - 1) {
+        return refuse_version(*ret_from, err);
+    }
+    WRIT_TRY(check_journal(db, err));
+    WRIT_TRY(execute(db, "PRAGMA synchronous=FULL", err));
+    WRIT_TRY(execute(db, "BEGIN IMMEDIATE", err));
+    result = add_tables(db, err);
+    if (writ_is_ok(result)) {
+        result = execute(db, "COMMIT", err);
+    }
+    if (!writ_is_ok(result)) {
+        (void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_disk_migrate(const char *path, int *ret_from, struct writ_err *err)
+{
+    sqlite3 *db = NULL;
+    int64_t from = 0;
+    writ_result result;
+
+    WRIT_TRY(connect_to(path, SQLITE_OPEN_READWRITE, NULL, READ_WAIT_US, &db, err));
+    result = migrate(db, &from, err);
+    (void)sqlite3_close(db);
+    if (!writ_is_ok(result)) {
+        return writ_fail_in(err, result, path);
+    }
+    *ret_from = (int)from;
+    return WRIT_DONE;
 }
 
 /* ---- statements ---- */

@@ -15,7 +15,7 @@
 #include "store/sql/sql_sqlite.h"
 
 #define WRIT_DISK_APPLICATION 0x57726974 /* "Writ", the application_id in the file's header */
-#define WRIT_DISK_VERSION     7          /* user_version: increment it when the tables change */
+#define WRIT_DISK_VERSION     8          /* user_version: increment it when the tables change */
 #define WRIT_DISK_ROWS        8          /* records of one APPEND_RECORDS of SQLite */
 #define WRIT_DISK_COLUMNS     12         /* of a record */
 #define WRIT_DISK_BYTES_MAX   (16 << 20) /* of one value */
@@ -83,6 +83,11 @@ struct writ_disk {
  * checkpoints unless that is empty. WRIT_E_IO, _NOMEM, _CRYPTO. */
 WRIT_RESULT writ_disk_create(const char *path, struct writ_view origin,
     const struct writ_clock *clock, struct writ_err *err);
+
+/** Brings a database of the version before to this one, in one transaction. The caller has its
+ * locks. *ret_from is the version that it had. WRIT_E_PARSE: not a ledger, or of another version;
+ * WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_migrate(const char *path, int *ret_from, struct writ_err *err);
 
 /**
  * Opens the database to write. `ret` must stay where it is until it is closed.

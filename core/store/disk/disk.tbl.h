@@ -26,6 +26,9 @@
  * stay behind in the unused part of a page; no row of `content_key` is ever deleted, and so none is
  * ever copied (write/content_rows.h).
  *
+ * `pool` has the insights that agents of one tenant share, in clear, each beside the fact that
+ * records it (write/pool_rows.h). name is the digest of its key, or empty.
+ *
  *   record.kind     1 decision, 2 outcome, 3 seal, 4 event of a review, 5 fact (facts.h)
  *   record.seq      a fact: its number
  *   record.verdict  enum writ_decision_route, enum writ_outcome_kind; 0 for a seal or a review
@@ -68,7 +71,15 @@
     X("CREATE TABLE content(leaf INTEGER PRIMARY KEY, expires_us INTEGER NOT NULL, "               \
       "redacted INTEGER NOT NULL, kid TEXT NOT NULL, bytes BLOB NOT NULL) STRICT")                 \
     X("CREATE INDEX content_expiry ON content(expires_us)")                                        \
-    X("CREATE TABLE fact(leaf INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT")
+    X("CREATE TABLE fact(leaf INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT") WRIT_DISK_ADDED(X)
+
+/* What version 8 added to version 7 (writ_disk_migrate). */
+#define WRIT_DISK_ADDED(X)                                                                         \
+    X("CREATE TABLE pool(leaf INTEGER PRIMARY KEY, tenant TEXT NOT NULL, agent_id TEXT NOT NULL, "  \
+      "name BLOB NOT NULL, expires_us INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT")              \
+    X("CREATE INDEX pool_tenant ON pool(tenant, leaf)")                                            \
+    X("CREATE INDEX pool_name ON pool(name)")                                                      \
+    X("CREATE INDEX pool_expiry ON pool(expires_us)")
 
 /* The columns of a record, in the order of their parameters, and several records at once: executing
  * a statement costs about as much as inserting one row. OR ROLLBACK saves SQLite the journal that

@@ -3,7 +3,9 @@
 #include "store/disk/migrate.h"
 
 #include "base/text.h"
+#include "store/disk/disk.h"
 #include "store/disk/disk_postgres.h"
+#include "store/disk/file.h"
 #include "store/disk/postgres.tbl.h"
 
 #include <stdio.h>
@@ -155,5 +157,19 @@ writ_migrate_run(const char *uri, const struct writ_migrations *migrations,
         WRIT_TRY(step(sql, version, migrations->steps[version - 1], err));
     }
     *ret = (struct writ_migrate_report){from, last};
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_migrate_file(const char *path, struct writ_migrate_report *ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
+    int from = 0;
+
+    WRIT_TRY(writ_file_name(path, &file, err));
+    WRIT_TRY(writ_file_check(&file, err));
+    WRIT_TRY(writ_file_lock(&file, err));
+    WRIT_TRY(writ_disk_migrate(path, &from, err));
+    *ret = (struct writ_migrate_report){from, WRIT_DISK_VERSION};
     return WRIT_DONE;
 }

@@ -17,7 +17,7 @@
 #ifndef WRIT_STORE_POSTGRES_TBL_H
 #define WRIT_STORE_POSTGRES_TBL_H
 
-#define WRIT_POSTGRES_VERSION 2 /* of the schema: increment it with a migration */
+#define WRIT_POSTGRES_VERSION 3 /* of the schema: increment it with a migration */
 
 /* clang-format off */
 /* The log, in partitions of consecutive records: record_N and body_N from record N on. Times grow with
@@ -62,6 +62,14 @@
     "INSERT INTO part VALUES(have, have + width, width); have := have + width; END LOOP; "         \
     "RETURN have; END $body$ $f$, current_schema()); END $do$"
 #define WRIT_POSTGRES_CLOSED "REVOKE ALL ON FUNCTION make_room() FROM PUBLIC"
+
+/* The insights that agents share. */
+#define WRIT_POSTGRES_POOL                                                                         \
+    "CREATE TABLE pool(leaf bigint PRIMARY KEY, tenant bytea NOT NULL, agent_id bytea NOT NULL, "  \
+    "name bytea NOT NULL, expires_us bigint NOT NULL, bytes bytea NOT NULL)"
+#define WRIT_POSTGRES_POOL_TENANT "CREATE INDEX pool_tenant ON pool(tenant, leaf)"
+#define WRIT_POSTGRES_POOL_NAME   "CREATE INDEX pool_name ON pool(name)"
+#define WRIT_POSTGRES_POOL_EXPIRY "CREATE INDEX pool_expiry ON pool(expires_us)"
 
 #define WRIT_POSTGRES_SCHEMA(X)                                                                     \
     X("CREATE TABLE meta(name bytea PRIMARY KEY, value bytea)")                                    \
@@ -115,7 +123,11 @@
     X("INSERT INTO part VALUES(-1, 0, 4194304)")                                                   \
     X(WRIT_POSTGRES_ROOM)                                                                          \
     X(WRIT_POSTGRES_CLOSED)                                                                        \
-    X("SELECT make_room()")
+    X("SELECT make_room()")                                                                        \
+    X(WRIT_POSTGRES_POOL)                                                                          \
+    X(WRIT_POSTGRES_POOL_TENANT)                                                                   \
+    X(WRIT_POSTGRES_POOL_NAME)                                                                     \
+    X(WRIT_POSTGRES_POOL_EXPIRY)
 
 /* The statements that bring the tables to the next version, one X(text) for each version from 2 on
  * (migrate.h). A step may use `meta`, `coordinator` and `gateway` as version 1 has them. */
@@ -143,7 +155,14 @@
       "EXECUTE format('GRANT SELECT, INSERT ON record, body TO %I', who); "                        \
       "EXECUTE format('GRANT SELECT ON fact, part TO %I', who); "                                  \
       "EXECUTE format('GRANT EXECUTE ON FUNCTION make_room() TO %I', who); END LOOP; END $$;"      \
-      "SELECT make_room()")
+      "SELECT make_room()")                                                                        \
+    X(WRIT_POSTGRES_POOL ";" WRIT_POSTGRES_POOL_TENANT ";" WRIT_POSTGRES_POOL_NAME ";"             \
+      WRIT_POSTGRES_POOL_EXPIRY ";"                                                                \
+      "DO $$ DECLARE who name; BEGIN FOR who IN SELECT DISTINCT grantee FROM "                     \
+      "information_schema.role_table_grants WHERE table_schema = current_schema() "                \
+      "AND table_name = 'session' AND privilege_type = 'INSERT' AND grantee NOT IN "               \
+      "('PUBLIC', current_user) LOOP EXECUTE format("                                              \
+      "'GRANT SELECT, INSERT, UPDATE, DELETE ON pool TO %I', who); END LOOP; END $$")
 
 /* What a gateway may do: it adds records and never changes or removes one. */
 #define WRIT_POSTGRES_RIGHTS(X)                                                                     \
@@ -154,7 +173,7 @@
     X("SELECT, INSERT, UPDATE (seal_leaf)", "boundary")                                            \
     X("SELECT, INSERT, UPDATE", "meta, coordinator, gateway")                                      \
     X("SELECT, INSERT, UPDATE, DELETE", "meta, claim, result, session, wait, review, segment, "    \
-      "content, content_key")
+      "content, content_key, pool")
 
 /* Statements of disk.tbl.h with another text here. */
 #define WRIT_POSTGRES_INSERT                                                                       \

@@ -35,7 +35,7 @@
 #define KEY_MAX      4096 /* bytes of a key of a table */
 #define RECORD_ARENA (16 << 20)
 #define NEW          ".new" /* the name of a file until it is a ledger */
-#define COUNTS       9
+#define COUNTS       10
 
 /* ---- statements ---- */
 

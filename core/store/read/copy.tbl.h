@@ -15,6 +15,8 @@
     X("wait", "leaf", "leaf, name, kind, until_us", "?,?,?,?", "", "ibii", 256)                    \
     X("review", "id", "id, leaf, name, arguments", "?,?,?,?", "", "tibb", 8)                       \
     X("fact", "leaf", "leaf, bytes", "?,?", "", "ib", 8)                                           \
+    X("pool", "leaf", "leaf, tenant, agent_id, name, expires_us, bytes", "?,?,?,?,?,?", "",        \
+      "ittbib", 8)                                                                                 \
     X("content", "leaf", "leaf, expires_us, redacted, kid, bytes", "?,?,?,?,?", "", "iiitb", 8)    \
     X("content_key", "leaf", "leaf, wrapped", "?,?",                                               \
       " ON CONFLICT(leaf) DO UPDATE SET wrapped = excluded.wrapped", "ib", 256)
@@ -43,7 +45,7 @@
       "WHERE seal_leaf IS NOT NULL), (SELECT count(*) FROM session), (SELECT count(*) FROM wait), "\
       "(SELECT count(*) FROM review), (SELECT count(*) FROM result), "                             \
       "(SELECT count(*) FROM content), (SELECT count(*) FROM content_key), "                       \
-      "(SELECT count(*) FROM fact)")
+      "(SELECT count(*) FROM fact), (SELECT count(*) FROM pool)")
 
 /* On a server alone. */
 #define WRIT_COPY_SHARED(X)                                                                        \

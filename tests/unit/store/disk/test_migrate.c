@@ -178,7 +178,7 @@ END_TEST
 
 /* What version 2 changed, as version 1 had it, with two records, and a gateway's role. */
 static const char version_1[] =
-    "DROP TABLE record, body, fact, part; DROP FUNCTION make_room();"
+    "DROP TABLE record, body, fact, part, pool; DROP FUNCTION make_room();"
     "CREATE TABLE record(leaf bigint PRIMARY KEY, kind bigint NOT NULL, boundary bigint NOT NULL, "
     "seq bigint NOT NULL, time_us bigint NOT NULL, verdict bigint NOT NULL, flags bigint NOT NULL, "
     "about bigint, decision_id bytea, agent_id bytea, tool bytea, claim bytea);"
@@ -190,7 +190,7 @@ static const char version_1[] =
     "INSERT INTO record VALUES(0, 1, 1, 0, 1, 0, 0), (1, 1, 1, 1, 2, 0, 0);"
     "INSERT INTO body VALUES(0, 'a'); UPDATE coordinator SET size = 2;"
     "DROP ROLE IF EXISTS gate; CREATE ROLE gate; GRANT USAGE ON SCHEMA public TO gate; "
-    "GRANT SELECT, INSERT ON record, body TO gate";
+    "GRANT SELECT, INSERT ON record, body, session TO gate";
 
 START_TEST(own_steps_lead_to_the_version_of_the_schema)
 {
@@ -206,7 +206,8 @@ START_TEST(own_steps_lead_to_the_version_of_the_schema)
     ck_assert_int_eq(report.to, WRIT_POSTGRES_VERSION);
     ck_assert(holds("SELECT 1 FROM record_0 WHERE leaf = 1"));
     ck_assert(holds("SELECT 1 FROM part WHERE leaf = 0 AND until = 4194304"));
-    execute("SET ROLE gate; SELECT make_room(); INSERT INTO body VALUES(1, 'b')");
+    execute("SET ROLE gate; SELECT make_room(); INSERT INTO body VALUES(1, 'b');"
+            "INSERT INTO pool VALUES(0, 't', 'a', '', 1, 'b'); DELETE FROM pool");
     execute("DROP OWNED BY gate; DROP ROLE gate");
     ck_assert_ok(writ_disk_postgres_connect(cluster.uri, true, 1000000, &sql, NULL));
     writ_sql_close(sql);

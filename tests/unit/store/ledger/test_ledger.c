@@ -4,6 +4,7 @@
 #include "support/unit.h"
 
 #include "store/disk/disk.h"
+#include "store/disk/migrate.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -107,7 +108,7 @@ START_TEST(open_of_another_file_is_refused)
     static const char *const changes[] = {
         "PRAGMA application_id = 0",
         "PRAGMA user_version = 1",
-        "PRAGMA user_version = 8",
+        "PRAGMA user_version = 9",
         "PRAGMA user_version = 0",
         "CREATE TABLE more(x)",
         "DROP INDEX boundary_open",
@@ -153,13 +154,73 @@ says_of_version(const char *pragma, const char *says)
 
 START_TEST(open_of_another_version_names_the_remedy)
 {
-    ck_assert_int_eq(WRIT_DISK_VERSION, 7); /* else the texts below are others */
+    ck_assert_int_eq(WRIT_DISK_VERSION, 8); /* else the texts below are others */
     says_of_version("PRAGMA user_version = 6",
-        "the ledger has version 6, and this program reads version 7: keep it with the older writ "
+        "the ledger has version 6, and this program reads version 8: keep it with the older writ "
         "that wrote it, and begin a new one with `writ ledger init`");
-    says_of_version("PRAGMA user_version = 8",
-        "the ledger has version 8, and this program reads version 7: use the newer writ that wrote "
+    says_of_version("PRAGMA user_version = 7",
+        "the ledger has version 7, and this program reads version 8: run `writ ledger migrate` on "
         "it");
+    says_of_version("PRAGMA user_version = 9",
+        "the ledger has version 9, and this program reads version 8: use the newer writ that wrote "
+        "it");
+}
+END_TEST
+
+/* Version 7, as its program wrote it. */
+static const char version_7[] = "DROP TABLE pool; PRAGMA user_version = 7";
+
+static writ_result
+migrate(const struct writ_kit *kit, struct writ_migrate_report *ret)
+{
+    return writ_migrate_file(kit->path, ret, NULL);
+}
+
+START_TEST(migration_keeps_every_record_and_is_done_once)
+{
+    struct writ_migrate_report report = {0};
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){0});
+    writ_kit_close(&kit);
+    writ_kit_sql(&kit, version_7);
+    ck_assert_int_eq(opened(kit.path, &kit.options), WRIT_E_PARSE);
+    ck_assert_ok(migrate(&kit, &report));
+    ck_assert_int_eq(report.from, 7);
+    ck_assert_int_eq(report.to, WRIT_DISK_VERSION);
+    ck_assert_ok(migrate(&kit, &report));
+    ck_assert_int_eq(report.from, WRIT_DISK_VERSION);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record"), 2);
+    ck_assert_int_eq(opened(kit.path, &kit.options), WRIT_OK);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(migration_refuses_other_tables_other_versions_and_a_live_writer)
+{
+    static const char *const others[] = {"DROP TABLE pool; PRAGMA user_version = 6",
+        "PRAGMA user_version = 7", "DROP TABLE pool; DROP TABLE wait; PRAGMA user_version = 7",
+        "DROP TABLE pool; CREATE TABLE more(x INTEGER) STRICT; PRAGMA user_version = 7"};
+    struct writ_migrate_report report = {.from = -1};
+    struct writ_kit kit;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        int64_t version;
+
+        writ_kit_init(&kit);
+        writ_kit_sql(&kit, others[i]);
+        version = writ_kit_number(&kit, "PRAGMA user_version");
+        ck_assert_code(migrate(&kit, &report), WRIT_E_PARSE);
+        ck_assert_int_eq(writ_kit_number(&kit, "PRAGMA user_version"), version);
+        writ_kit_wipe(&kit);
+    }
+    writ_kit_init(&kit);
+    writ_kit_open(&kit);
+    ck_assert_code(migrate(&kit, &report), WRIT_E_BUSY);
+    writ_kit_wipe(&kit);
+    ck_assert_int_eq(report.from, -1);
 }
 END_TEST
 
@@ -527,9 +588,10 @@ END_TEST
 
 WRIT_UNIT_MAIN("ledger", create_makes_private_files, create_over_an_existing_file_is_refused,
     open_of_a_missing_ledger_creates_nothing, open_of_another_file_is_refused,
-    open_of_another_version_names_the_remedy, open_of_a_file_writable_by_others_is_refused,
-    open_twice_or_in_two_processes_is_refused, options_out_of_range_are_refused_by_name,
-    groups_of_any_size_take_all_entries_in_order,
+    open_of_another_version_names_the_remedy, migration_keeps_every_record_and_is_done_once,
+    migration_refuses_other_tables_other_versions_and_a_live_writer,
+    open_of_a_file_writable_by_others_is_refused, open_twice_or_in_two_processes_is_refused,
+    options_out_of_range_are_refused_by_name, groups_of_any_size_take_all_entries_in_order,
     submit_to_a_full_queue_refuses_whole_groups_and_no_outcome, close_writes_submitted_entries,
     submit_of_an_entry_without_a_kind_is_refused, claim_digest_keeps_its_parts_apart,
     lock_of_another_process_refuses_until_it_is_released, ledger_recovers_without_a_call,
