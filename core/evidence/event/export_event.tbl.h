@@ -51,6 +51,8 @@
     X(FACT, contents_erased, "Kept contents destroyed", MEDIUM, 4, 0, 0, 1)                        \
     X(FACT, contents_looked, "Kept contents read", LOW, 2, 0, 0, 1)                                \
     X(FACT, archived, "Records moved to an archive", LOW, 4, 0, 0, 1)                              \
+    X(FACT, pool_put, "Insight shared by an agent", INFORMATIONAL, 1, 0, 0, 1)                     \
+    X(FACT, pool_removed, "Shared insight removed", INFORMATIONAL, 4, 0, 0, 1)                     \
     X(FACT, other, "Fact", LOW, 99, 0, 0, 0)
 
 #define WRIT_EXPORT_NAMES(X)                                                                       \

@@ -20,7 +20,9 @@
     X(KEPT, kept)                       /* {seconds}: from here on claims are at most this long */ \
     X(CONTENTS_ERASED, contents_erased) /* core/store/write/erasing.h */                           \
     X(CONTENTS_LOOKED, contents_looked) /* {by, count, decision_id or since, purpose} */           \
-    X(ARCHIVED, archived)               /* archive_fact.h: earlier records are in an archive */
+    X(ARCHIVED, archived)               /* archive_fact.h: earlier records are in an archive */    \
+    X(POOL_PUT, pool_put)               /* pool_fact.h: an agent shares an insight */              \
+    X(POOL_REMOVED, pool_removed)       /* pool_fact.h: and takes it back */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,

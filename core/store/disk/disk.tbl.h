@@ -232,6 +232,17 @@
       "WHERE r.kind = 5 AND r.leaf < ?")                                                           \
     X(REMOVE_RECORDS, "DELETE FROM record WHERE leaf < ?")                                         \
     X(REMOVE_BODIES, "DELETE FROM body WHERE leaf < ?")                                            \
+    X(POOL_ADD, "INSERT INTO pool(leaf, tenant, agent_id, name, expires_us, bytes) "               \
+      "VALUES(?,?,?,?,?,?)")                                                                       \
+    X(POOL_NAMED, "SELECT leaf, expires_us FROM pool WHERE name = ? AND expires_us > ? "           \
+      "ORDER BY leaf DESC LIMIT 1")                                                                \
+    X(POOL_AT, "SELECT agent_id, bytes FROM pool WHERE leaf = ? AND tenant = ? AND expires_us > ?") \
+    X(POOL_SUM, "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM pool WHERE tenant = ? "     \
+      "AND expires_us > ?")                                                                        \
+    X(POOL_FROM, WRIT_SQL_MANY "SELECT leaf, agent_id, expires_us, bytes FROM pool "               \
+      "WHERE tenant = ? AND leaf >= ? AND expires_us > ? ORDER BY leaf")                           \
+    X(POOL_DROP, "DELETE FROM pool WHERE leaf = ?")                                                \
+    X(POOL_EXPIRED, "DELETE FROM pool WHERE expires_us <= ?")                                      \
     X(PROBE, "REPLACE INTO meta(name, value) VALUES('probe', ?)") /* writes the same value, too */
 /* clang-format on */
 

@@ -200,6 +200,7 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     WRIT_TRY(open_files(ledger, path, err));
     WRIT_TRY(writ_opening_check(ledger, err));
     ledger->log.opened = ledger->log.edge.size;
+    ledger->pool.at = ledger->log.edge.size; /* a watcher looks once itself for what was before */
     WRIT_TRY(writ_load_all(ledger, err));
     WRIT_TRY(writ_erasing_load(ledger, err));
     WRIT_TRY(start_threads(ledger, path, err));

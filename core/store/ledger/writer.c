@@ -21,6 +21,7 @@
 #include "store/write/facts.h"
 #include "store/write/group.h"
 #include "store/write/once.h"
+#include "store/write/pool_rows.h"
 #include "store/write/removing.h"
 #include "store/write/sealing.h"
 #include "store/write/session_rows.h"
@@ -47,6 +48,9 @@ static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ
     [WRIT_ENTRY_SESSION_PUT] = writ_session_rows_put,
     [WRIT_ENTRY_SESSION_GET] = writ_session_rows_get,
     [WRIT_ENTRY_SESSION_DROP] = writ_session_rows_drop,
+    [WRIT_ENTRY_POOL_PUT] = writ_pool_rows_put,
+    [WRIT_ENTRY_POOL_REMOVE] = writ_pool_rows_remove,
+    [WRIT_ENTRY_POOL_READ] = writ_pool_rows_read,
 };
 
 /* True: the entry waits, and ends with its boundary, its review or the next change. */
@@ -56,6 +60,7 @@ static bool (*const await_of[])(struct writ_ledger *ledger, struct writ_entry *e
     [WRIT_ENTRY_REMOVE] = writ_removing_ask,
     [WRIT_ENTRY_REVIEW_AWAIT] = writ_watching_await,
     [WRIT_ENTRY_REVIEW_WATCH] = writ_watching_add,
+    [WRIT_ENTRY_POOL_WATCH] = writ_pool_rows_watch,
 };
 
 /* True: it ends after its group. */
@@ -174,10 +179,11 @@ delete_expired(struct writ_ledger *ledger, int64_t now_us, bool *ret_some, struc
 
     WRIT_TRY(delete_rows(disk, WRIT_SQL_SESSIONS_EXPIRED, now_us, ret_some, err));
     WRIT_TRY(delete_rows(disk, WRIT_SQL_RESULTS_EXPIRED, now_us, ret_some, err));
+    WRIT_TRY(delete_rows(disk, WRIT_SQL_POOL_EXPIRED, now_us, ret_some, err));
     return writ_waiting_stale(ledger, now_us, err);
 }
 
-/* Deletes rows of sessions, results and waits that have expired; forgets budgets. */
+/* Deletes rows of sessions, results, insights and waits that have expired; forgets budgets. */
 static WRIT_RESULT
 prune(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -433,6 +439,7 @@ writ_writer_run(void *arg)
             writ_watching_end_all(ledger, WRIT_E_BUSY);
         }
         writ_watching_tell(ledger, ledger->turn.stopping);
+        writ_pool_rows_tell(ledger, ledger->turn.stopping);
         writ_writer_publish(ledger);
         tell(WRIT_TAKE(ledger->over));
     }

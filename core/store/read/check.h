@@ -7,6 +7,7 @@
 #ifndef WRIT_STORE_CHECK_H
 #define WRIT_STORE_CHECK_H
 
+#include "evidence/record/fact.h"
 #include "evidence/record/record.h"
 #include "store/disk/disk.h"
 #include "store/disk/heads.h"
@@ -67,6 +68,7 @@ struct writ_check {
         uint64_t at;
         bool has_row, has_next; /* such a row; another one behind it, at which BODIES stands */
     } read;                     /* verify.c */
+    struct writ_buf pool;       /* check_pool.c */
     struct writ_row row;
     struct writ_said said; /* an archived record has no columns: those that it states */
     struct writ_err *err;
@@ -171,6 +173,15 @@ void writ_check_story_wipe(struct writ_check *v);
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_check_content(
     struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx);
+
+/* ---- check_pool.c: insights that agents share, and the facts that record them ---- */
+
+/** Takes the present record, a fact of the pool. WRIT_E_NOMEM. */
+WRIT_RESULT writ_check_pool_fact(struct writ_check *v, const struct writ_fact *fact);
+
+/** After the last record that is read, number `last`: compares the rows of `pool` with these facts.
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_pool(struct writ_check *v, uint64_t last);
 
 /* ---- check_shared.c: rows beside the records of a ledger that several gateways write ---- */
 

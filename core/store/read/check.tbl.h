@@ -38,6 +38,13 @@
       "LEFT JOIN record AS r ON r.leaf = k.leaf WHERE k.leaf >= ?1 ORDER BY k.leaf LIMIT ?2")      \
     X(CONTENTS_LOST, "SELECT c.leaf FROM content AS c WHERE c.leaf >= ?1 AND c.leaf <= ?2 "        \
       "AND NOT EXISTS (SELECT 1 FROM content_key WHERE leaf = c.leaf) ORDER BY c.leaf LIMIT 1")          \
+    X(POOL, WRIT_SQL_MANY "SELECT p.leaf, p.tenant, p.agent_id, p.name, p.expires_us, p.bytes, "    \
+      "coalesce((SELECT f.bytes FROM fact AS f WHERE f.leaf = p.leaf), "                           \
+      "(SELECT line_at(y.bytes, p.leaf - y.leaf) FROM body AS y WHERE y.leaf <= p.leaf "           \
+      "ORDER BY y.leaf DESC LIMIT 1)) FROM pool AS p ORDER BY p.leaf")                             \
+    X(LATER, "SELECT line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "                          \
+      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+      "WHERE r.kind = 5 AND r.leaf > ?1 ORDER BY r.leaf")                                          \
     X(REVIEWS, WRIT_SQL_MANY "SELECT v.leaf, v.arguments, r.decision_id, v.id FROM review AS v "    \
       "LEFT JOIN record AS r ON r.leaf = v.leaf AND r.kind = 1 ORDER BY v.id")                     \
     X(REVIEW_OPENING, "SELECT b.leaf, line_at(b.bytes, r.leaf - b.leaf) FROM "                     \

@@ -745,6 +745,9 @@ check_fact(struct writ_check *v, const struct writ_json *value)
         "the columns beside the fact differ from it");
     writ_check_expect(v, fact.n == v->facts, "a fact before it is missing");
     v->facts = fact.n + 1;
+    if (fact.event == WRIT_FACT_POOL_PUT || fact.event == WRIT_FACT_POOL_REMOVED) {
+        return writ_check_pool_fact(v, &fact);
+    }
     return fact.event == WRIT_FACT_ARCHIVED ? check_archived(v, fact.data) : WRIT_DONE;
 }
 

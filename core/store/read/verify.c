@@ -229,6 +229,7 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
     WRIT_TRY(read_last_now(v, &last_now));
     writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
     WRIT_TRY(writ_check_content(v, progress, ctx));
+    WRIT_TRY(writ_check_pool(v, (uint64_t)last));
     WRIT_TRY(writ_check_story_rows(v));
     return writ_sql_sqlite_of(v->sql) == NULL ? writ_check_shared(v, progress, ctx)
                                               : writ_check_manifest(v, progress, ctx);
@@ -273,6 +274,7 @@ wipe(struct writ_check *v)
 {
     writ_check_record_wipe(v);
     writ_arena_free(v->arena);
+    writ_buf_wipe(&v->pool);
     writ_buf_wipe(&v->scratch);
     writ_buf_wipe(&v->nodes);
     writ_buf_wipe(&v->read.bytes);
@@ -300,6 +302,7 @@ writ_verify_joined(const char *path, const char *archive, const struct writ_keyr
         .report = report,
         .before_us = INT64_MIN,
         .bodies = UINT64_MAX,
+        .pool = writ_buf_make(SIZE_MAX),
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),
         .nodes = writ_buf_make(NODES_MAX),
         .read.bytes = writ_buf_make(WRIT_DISK_BYTES_MAX),

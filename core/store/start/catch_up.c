@@ -13,6 +13,7 @@
 #include "store/write/charges.h"
 #include "store/write/erased.h"
 #include "store/write/group.h"
+#include "store/write/pool_rows.h"
 #include "store/write/removing.h"
 
 #define PART_HEADS   64 /* groups of one part */
@@ -288,6 +289,9 @@ take_fact(struct catching *c, const struct writ_row *row)
     WRIT_TRY(writ_removing_hear(ledger, &fact, c->err));
     if (ledger->options.reports != NULL && ledger->options.reports->heard != NULL) {
         ledger->options.reports->heard(ledger->options.reports->ctx, row->body, false);
+    }
+    if (fact.event == WRIT_FACT_POOL_PUT) {
+        writ_pool_rows_heard(ledger, row->leaf);
     }
     ledger->fleet.heard = true;
     ledger->fleet.erased = ledger->fleet.erased || fact.event == WRIT_FACT_CONTENTS_ERASED;

@@ -48,3 +48,14 @@ writ_ledger_task(struct writ_view tenant, struct writ_view agent_id, struct writ
 
     return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
 }
+
+WRIT_RESULT
+writ_ledger_insight(struct writ_view tenant, struct writ_view agent_id, struct writ_view key,
+    struct writ_digest *ret, struct writ_err *err)
+{
+    uint64_t lengths[] = {tenant.len, agent_id.len};
+    struct writ_view pieces[] = {
+        WRIT_LIT("insight"), writ_view(lengths, sizeof lengths), tenant, agent_id, key};
+
+    return writ_digest_pieces(pieces, sizeof pieces / sizeof pieces[0], ret, err);
+}

@@ -44,6 +44,10 @@ enum writ_entry_kind {
     WRIT_ENTRY_SESSION_PUT,  /* creates or replaces a session's row */
     WRIT_ENTRY_SESSION_GET,
     WRIT_ENTRY_SESSION_DROP,
+    WRIT_ENTRY_POOL_PUT,    /* keeps an insight for the agents of a tenant, and records that */
+    WRIT_ENTRY_POOL_REMOVE, /* removes one, and records that */
+    WRIT_ENTRY_POOL_READ,   /* the insights of a tenant */
+    WRIT_ENTRY_POOL_WATCH,  /* ends when an insight was put, or when its time is over */
 };
 
 /** What a granted call waits for after its upstream has answered without ending it, or when its
@@ -378,6 +382,54 @@ struct writ_entry_session {
     bool renews;                  /* PUT: writes only a row that still exists */
 };
 
+/** WRIT_ENTRY_POOL_PUT. Insights are opaque here but for their tags: crew/pool.h has their meaning.
+ * A put whose key the agent has used, for an insight that is still there, adds nothing. An insight
+ * ends at `expires_us`. WRIT_E_LIMIT: the tenant has its insights or its bytes. */
+struct writ_entry_pool_put {
+    struct writ_view tenant, agent_id;
+    struct writ_view key;          /* ptr NULL: none */
+    struct writ_view bytes;        /* a canonical object */
+    int64_t expires_us;            /* wall time; of an insight that was there before: its own */
+    size_t entries_max, bytes_max; /* of the tenant */
+
+    /* written by the ledger */
+    bool added;
+    uint64_t insight; /* its number: that of its record */
+};
+
+/** WRIT_ENTRY_POOL_REMOVE. WRIT_E_ABSENT: the tenant has no such insight, or it is another agent's.
+ */
+struct writ_entry_pool_remove {
+    struct writ_view tenant;
+    struct writ_view agent_id; /* who removes it */
+    bool any_agent;            /* it may be another agent's */
+    uint64_t insight;
+};
+
+/** An insight that the ledger keeps. */
+struct writ_pool_insight {
+    uint64_t number;
+    struct writ_view agent_id, bytes;
+    int64_t expires_us;
+};
+
+/** WRIT_ENTRY_POOL_READ. What is on disk, in the order in which it was put. */
+struct writ_entry_pool_read {
+    struct writ_view tenant;
+    uint64_t since;          /* from this number on */
+    struct writ_arena *into; /* memory of the answer, as the arena of the entry */
+
+    /* written by the ledger */
+    const struct writ_pool_insight *insights;
+    size_t n;
+};
+
+/** WRIT_ENTRY_POOL_WATCH. Ends with the first put of any tenant from number `since` on. */
+struct writ_entry_pool_watch {
+    uint64_t since;
+    int64_t until_us; /* wall time; it may end up to a second later */
+};
+
 /**
  * One piece of work for the writer. The submitter owns it, and must not touch it until `done`.
  * Zero-initialise, set the members of the kind, submit.
@@ -388,7 +440,7 @@ struct writ_entry_session {
  *   WRIT_E_MISMATCH the outcome does not join its decision
  *   WRIT_E_ABSENT   SESSION_GET: no such session, or expired; SEAL: no record in that boundary;
  *                   WAITING: nothing waits under that name; REVIEW_GET: no such review;
- *                   CALL: no such decision
+ *                   CALL: no such decision; POOL_REMOVE: no such insight
  *   WRIT_E_LIMIT    a name, record, result or session is too long, or the table is full
  *   WRIT_E_NOMEM    memory or the arena is exhausted
  *   WRIT_E_BUSY     the ledger was closed first
@@ -417,6 +469,10 @@ struct writ_entry {
         struct writ_entry_fact fact;
         struct writ_entry_erase erase;
         struct writ_entry_remove remove;
+        struct writ_entry_pool_put pool_put;
+        struct writ_entry_pool_remove pool_remove;
+        struct writ_entry_pool_read pool_read;
+        struct writ_entry_pool_watch pool_watch;
     };
     struct writ_entry *next; /* the ledger's own */
 };
@@ -439,6 +495,10 @@ WRIT_RESULT writ_ledger_round(const struct writ_digest *call, struct writ_view r
  *
  * WRIT_E_CRYPTO. Thread-safe. */
 WRIT_RESULT writ_ledger_review(const struct writ_digest *call, struct writ_view boundary,
+    struct writ_view key, struct writ_digest *ret, struct writ_err *err);
+
+/** Makes the name under which an insight of an agent is found. WRIT_E_CRYPTO. Thread-safe. */
+WRIT_RESULT writ_ledger_insight(struct writ_view tenant, struct writ_view agent_id,
     struct writ_view key, struct writ_digest *ret, struct writ_err *err);
 
 /** Makes the name under which a task is found. WRIT_E_CRYPTO. Thread-safe. */

@@ -32,21 +32,21 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
 static const struct writ_op_steps steps = {
     .finish = finish_op, .undo = undo_op}; /* its record is all */
 
-WRIT_RESULT
-writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
+static WRIT_RESULT
+add(struct writ_ledger *ledger, struct writ_entry *entry, enum writ_fact_event event,
+    struct writ_view data, uint64_t *ret_leaf)
 {
-    struct writ_entry_fact *f = &entry->fact;
     struct writ_buf *bodies = &ledger->group.bodies;
     size_t before = bodies->len, at;
     int64_t now_us = writ_group_stamp(ledger);
     struct writ_group_row *row;
     writ_result result;
 
-    if (f->event == WRIT_FACT_NONE || f->data.len == 0) {
+    if (event == WRIT_FACT_NONE || data.len == 0) {
         return (writ_result){WRIT_E_INVALID};
     }
     at = writ_group_body(&ledger->group);
-    result = writ_fact_put(f->event, ledger->log.facts_n, now_us, f->data, bodies, NULL);
+    result = writ_fact_put(event, ledger->log.facts_n, now_us, data, bodies, NULL);
     if (writ_is_ok(result) && bodies->len - at > WRIT_LEDGER_RECORD_MAX) {
         result = (writ_result){WRIT_E_LIMIT};
     }
@@ -61,8 +61,23 @@ writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
     row->row.kind = WRIT_ROW_FACT;
     row->row.seq = ledger->log.facts_n++;
     row->row.time_us = now_us;
-    f->leaf = row->row.leaf;
+    *ret_leaf = row->row.leaf;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_facts_add(struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data,
+    uint64_t *ret_leaf)
+{
+    return add(ledger, NULL, event, data, ret_leaf);
+}
+
+WRIT_RESULT
+writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry)
+{
+    struct writ_entry_fact *f = &entry->fact;
+
+    return add(ledger, entry, f->event, f->data, &f->leaf);
 }
 
 WRIT_RESULT

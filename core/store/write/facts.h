@@ -13,6 +13,11 @@
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_facts_enter(struct writ_ledger *ledger, struct writ_entry *entry);
 
+/** Appends a fact to the present group beside the op of an entry, which is the caller's. *ret_leaf
+ * is its record. As writ_facts_enter. */
+WRIT_RESULT writ_facts_add(struct writ_ledger *ledger, enum writ_fact_event event,
+    struct writ_view data, uint64_t *ret_leaf);
+
 /** Records a fact in a group of its own, while the ledger opens. ledger->trouble.why has the
  * failure. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_facts_record(

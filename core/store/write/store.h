@@ -182,6 +182,12 @@ struct writ_ledger_removing {
     uint64_t slice;                      /* records to be removed with this group */
 };
 
+/** Insights that agents share. pool_rows.c's. */
+struct writ_ledger_pool {
+    uint64_t at;                 /* the next number after the last put, as far as it is known */
+    struct writ_entry *watching; /* by next */
+};
+
 /** Why the ledger does not write. writ_group_trouble sets it; a successful write clears
  * `refusing`. */
 struct writ_ledger_trouble {
@@ -275,6 +281,7 @@ struct writ_ledger {
     struct writ_ledger_erasing erasing;
     struct writ_ledger_removing removing;
     struct writ_ledger_counts counts;
+    struct writ_ledger_pool pool;
 
     /* the group that is being written */
     struct writ_group group;
