@@ -17,6 +17,8 @@ struct insight {
     const struct writ_view *tags;
     size_t tags_n;
     double importance;
+    bool numbered;
+    uint64_t number; /* in the store that keeps it */
 };
 
 /** What an agent wants to learn of; all of it in the arena of the pool. */
@@ -30,6 +32,8 @@ struct writ_crew_pool {
     struct insight *list;
     size_t n, cap, max;
     size_t bytes; /* of the insights */
+    bool numbered;
+    uint64_t number; /* of the next insights */
     struct subscription *subscriptions;
     size_t subscriptions_n, subscriptions_cap;
 };
@@ -138,11 +142,18 @@ writ_pool_count(const struct writ_crew_pool *pool)
     return pool->n;
 }
 
+void
+writ_pool_number(struct writ_crew_pool *pool, uint64_t number)
+{
+    pool->numbered = true;
+    pool->number = number;
+}
+
 WRIT_RESULT
 writ_crew_pool_add(
     struct writ_crew_pool *pool, const struct writ_crew_insight *insight, struct writ_crew_err *err)
 {
-    struct insight added = {0};
+    struct insight added = {.numbered = pool->numbered, .number = pool->number};
     writ_auto_value metadata = NULL;
 
     if (!__builtin_isfinite(insight->importance)) {
@@ -245,6 +256,9 @@ put_insight(struct writ_write *w, const struct insight *insight)
     writ_write_text(w, "agentId", insight->agent_id);
     writ_write_text(w, "content", insight->content);
     writ_write_number(w, "importance", insight->importance);
+    if (insight->numbered) {
+        writ_write_count(w, "insight", insight->number);
+    }
     if (insight->metadata.ptr != NULL) {
         writ_write_name(w, WRIT_LIT("metadata"));
         writ_write_raw(w, insight->metadata);

@@ -10,6 +10,10 @@ size_t writ_pool_find(
     const struct writ_crew_pool *pool, struct writ_view agent_id, struct writ_view key);
 size_t writ_pool_count(const struct writ_crew_pool *pool);
 
+/** The next insights have this number in the store that keeps them, as the member `insight` of what
+ * is written of them. */
+void writ_pool_number(struct writ_crew_pool *pool, uint64_t number);
+
 /** Writes what writ_crew_pool_read gives, up to the insight with which it has `bytes_max` bytes.
  * `ret_more` gets the number of those that were left out. WRIT_E_NOMEM. */
 WRIT_RESULT writ_pool_write(const struct writ_crew_pool *pool,

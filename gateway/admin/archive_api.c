@@ -86,7 +86,7 @@ handle(struct writ_exchange *x, void *ctx)
         return;
     }
     if (request->viewer.agent.tenant.len > 0 ||
-        !writ_ledger_viewer_named(&request->viewer.generation->config->administrators,
+        !writ_config_has_name(&request->viewer.generation->config->administrators,
             writ_review_viewer_subject(&request->viewer))) {
         writ_api_request_refuse(request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (!read_remove(request)) {

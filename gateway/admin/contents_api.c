@@ -31,7 +31,7 @@ struct api_request {
 bool
 writ_contents_api_may_read(const struct writ_review_viewer *viewer, struct writ_view tenant)
 {
-    return writ_ledger_viewer_named(
+    return writ_config_has_name(
                &viewer->generation->config->content_readers, writ_review_viewer_subject(viewer)) &&
            (viewer->agent.tenant.len == 0 || writ_view_equal(viewer->agent.tenant, tenant));
 }
@@ -271,7 +271,7 @@ is_within(struct api_request *a)
 static void
 begin_erase(struct api_request *a)
 {
-    if (!writ_ledger_viewer_named(&a->request.viewer.generation->config->administrators,
+    if (!writ_config_has_name(&a->request.viewer.generation->config->administrators,
             writ_review_viewer_subject(&a->request.viewer))) {
         writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_ADMINISTRATOR);
     } else if (!read_erase(a)) {
@@ -297,7 +297,7 @@ handle_look(struct writ_exchange *x, void *ctx)
     }
     a->explains = writ_view_has_suffix(x->suffix, WHY);
     a->id = writ_view_sub(x->suffix, 0, x->suffix.len - (a->explains ? WHY.len : 0));
-    if (!writ_ledger_viewer_named(&a->request.viewer.generation->config->content_readers,
+    if (!writ_config_has_name(&a->request.viewer.generation->config->content_readers,
             writ_review_viewer_subject(&a->request.viewer))) {
         writ_api_request_refuse(&a->request, 403, WRIT_REASON_NOT_CONTENT_READER);
     } else if (a->explains && !writ_ledger_viewer_reads_policy(&a->request.viewer)) {

@@ -2,21 +2,10 @@
  * of agents that takes its tenant from a token can be of any tenant. */
 #include "gateway/admin/ledger_viewer.h"
 
-bool
-writ_ledger_viewer_named(const struct writ_views *names, struct writ_view name)
-{
-    for (size_t i = 0; i < names->n; i++) {
-        if (writ_view_equal(names->items[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum writ_ledger_scope
 writ_ledger_viewer_scope(const struct writ_review_viewer *viewer)
 {
-    if (!writ_ledger_viewer_named(&viewer->generation->config->auditors, viewer->agent.role)) {
+    if (!writ_config_has_name(&viewer->generation->config->auditors, viewer->agent.role)) {
         return WRIT_LEDGER_OWN;
     }
     return viewer->agent.tenant.len > 0 ? WRIT_LEDGER_TENANT : WRIT_LEDGER_ALL;
@@ -64,7 +53,7 @@ writ_ledger_viewer_scope_name(enum writ_ledger_scope scope)
 bool
 writ_ledger_viewer_administers(const struct writ_review_viewer *viewer)
 {
-    return writ_ledger_viewer_named(
+    return writ_config_has_name(
         &viewer->generation->config->administrators, writ_review_viewer_subject(viewer));
 }
 

@@ -11,9 +11,6 @@ enum writ_ledger_scope {
     WRIT_LEDGER_ALL,
 };
 
-/** Whether one of the names is that one. */
-bool writ_ledger_viewer_named(const struct writ_views *names, struct writ_view name);
-
 /** What a caller sees of the calls. Views are the viewer's. */
 struct writ_ledger_sight {
     enum writ_ledger_scope scope;

@@ -97,8 +97,8 @@ sees(const struct policy_view *a, const struct writ_tool_rule *rule)
     for (size_t i = 0; i < rule->agents.n && !own; i++) {
         own = is_own(a, rule->agents.items[i]);
     }
-    return own && (rule->tenants.n == 0 || writ_ledger_viewer_named(&rule->tenants,
-                                               a->view.request.viewer.agent.tenant));
+    return own && (rule->tenants.n == 0 ||
+                      writ_config_has_name(&rule->tenants, a->view.request.viewer.agent.tenant));
 }
 
 /* Those that the caller may know. */

@@ -396,7 +396,7 @@ overloaded(struct writ_exchange *x)
     }
 
 /* The routes, in the order of their endpoints. */
-enum { OPENAPI = 0, BEFORE, BIND, AFTER, SEAL };
+enum { OPENAPI = 0, BEFORE, BIND, AFTER, SEAL, POOL };
 
 static const struct writ_endpoint_kind kinds[WRIT_HOOK_ROUTES] = {
     [BEFORE] = KIND(.by = "before", .counted = true, .hook = WRIT_STEP_BEFORE,
@@ -405,6 +405,7 @@ static const struct writ_endpoint_kind kinds[WRIT_HOOK_ROUTES] = {
         .answer = writ_hook_bind_answer, .verdict = binding_verdict),
     [AFTER] = KIND(.by = "after", .hook = WRIT_STEP_OUTCOME, .answer = writ_hook_after_answer),
     [SEAL] = KIND(.by = "seal", .hook = WRIT_STEP_SEAL, .answer = answer_before),
+    [POOL] = KIND(.by = "pool", .hook = WRIT_STEP_POOL, .answer = answer_before),
 };
 
 void
@@ -416,9 +417,10 @@ writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
         [BIND] = WRIT_LIT("/v1/bind"),
         [AFTER] = WRIT_LIT("/v1/after"),
         [SEAL] = WRIT_LIT("/v1/seal"),
+        [POOL] = WRIT_LIT("/v1/pool"),
     };
 
-    for (size_t i = BEFORE; i <= SEAL; i++) {
+    for (size_t i = BEFORE; i <= POOL; i++) {
         endpoints[i] = (struct writ_endpoint){
             .gateway = gateway, .kind = &kinds[i], .path = WRIT_LIT(TOKENS_ARE)};
         ret[i] = (struct writ_route){

@@ -4,6 +4,7 @@
  *   POST /v1/bind     right before it is made: the binding check, which claims it, once
  *   POST /v1/after    its outcome, which joins the decision
  *   POST /v1/seal     the end of a run
+ *   POST /v1/pool     insights that the agents of one tenant share
  *   GET  /v1/openapi.json
  *
  * It is on the listener of the agents, because agents call it, with the tokens, shares and limits
@@ -19,7 +20,19 @@
 
 #include "gateway/request/request.h"
 
-#define WRIT_HOOK_ROUTES 5
+#define WRIT_HOOK_ROUTES 6
+
+struct writ_hook_pool_row;
+
+/** A request to the shared pool. hook_pool.c's. */
+struct writ_hook_pool {
+    const struct writ_hook_pool_row *row;
+    struct writ_view text;   /* for the pool of a crew */
+    uint64_t insight;        /* the one that the request names */
+    struct writ_arena *rows; /* memory of the insights that were read, or NULL */
+    uint64_t since, seen;    /* subscribe: the next number to look at; what the ledger has put */
+    int64_t until_us;        /* subscribe: the end of waiting, on the loop's clock */
+};
 
 /** A request of the hook API: `part` of its request. In its arena. */
 struct writ_hook {
@@ -34,6 +47,7 @@ struct writ_hook {
     /* after */
     struct writ_outcome outcome;    /* as the caller sent it */
     const struct writ_json *result; /* of the tool; NULL: only its digest was sent */
+    struct writ_hook_pool pool;
 };
 
 /** The description of the API (OpenAPI 3.1): the text of gateway/hook/openapi.json. */

@@ -43,7 +43,7 @@
     X(ANSWER,       writ_request_answer,       "sends the result, or the refusal with its reason",           TO(CLOSE, DONE)) \
     X(CLOSE,        writ_client_stream_close,  "ends an event stream when its client has read it all",       TO(CLOSE, WAIT, DONE)) \
     /* a call that its caller makes (the hook API): from DISCOVER to SIGN as above, then HAND */ \
-    X(HOOK,         writ_hook_read,            "reads one JSON object",                                      TO(BEFORE, CANDIDATE, OUTCOME, SEAL, DONE)) \
+    X(HOOK,         writ_hook_read,            "reads one JSON object",                                      TO(BEFORE, CANDIDATE, OUTCOME, SEAL, POOL, DONE)) \
     X(BEFORE,       writ_hook_before,          "before: reads a call and judges it",                         TO(DISCOVER, DONE)) \
     X(HAND,         writ_hook_hand,            "gives the call to its caller to make, durably",              TO(HANDED, RECORD, WAIT)) \
     X(HANDED,       writ_hook_handed,          "before: answers if that is durable, or ends the call",       TO(ANSWER, RECORD)) \
@@ -56,6 +56,8 @@
     X(JOIN,         writ_hook_after_join,      "after: joins the outcome to its decision",                   TO(RECORD, DONE)) \
     X(SEAL,         writ_hook_after_read_seal, "seal: reads the end of a run",                               TO(SEALED, WAIT, DONE)) \
     X(SEALED,       writ_hook_after_seal,      "seal: answers with the result",                              TO(DONE)) \
+    X(POOL,         writ_hook_pool,            "pool: reads a request to the shared pool",                   TO(POOLED, WAIT, DONE)) \
+    X(POOLED,       writ_hook_pooled,          "pool: answers from the insights of the tenant, or waits",     TO(POOLED, WAIT, DONE)) \
     /* everything else */ \
     X(PASS,         writ_pass_start,           "sends the message unchanged to one upstream",                TO(RELAY, SEEK, FANOUT, PASS, WAIT, DONE)) \
     X(SEEK,         writ_owner_search,         "asks for the lists that say who owns a resource",            TO(PASS, SEEK, WAIT, DONE)) \

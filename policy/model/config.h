@@ -26,6 +26,18 @@ struct writ_views {
     size_t n;
 };
 
+/** Whether one of the names is that one. */
+static inline bool
+writ_config_has_name(const struct writ_views *names, struct writ_view name)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (writ_view_equal(names->items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct writ_pair {
     struct writ_view name, value;
 };
@@ -261,6 +273,15 @@ struct writ_sessions_config {
     int64_t wait_us;   /* for the client's input, or for the end of a task */
 };
 
+/** The insights that the agents of one tenant share (docs/hooks.md). */
+struct writ_pool_config {
+    int64_t entries;      /* of a tenant, at one time; 0: there is no pool */
+    int64_t entry_bytes;  /* of one of them */
+    int64_t tenant_bytes; /* of all of a tenant */
+    int64_t tags;         /* of one of them */
+    int64_t keep_us;      /* then it ends */
+};
+
 struct writ_credential_config {
     int64_t lifetime_us;
     enum writ_jwk_alg alg; /* required of the active key; NONE: any */
@@ -398,6 +419,7 @@ struct writ_config {
     struct writ_view policy_text;     /* the same to be read, without secrets: canonical JSON */
     struct writ_limits limits;
     struct writ_sessions_config sessions;
+    struct writ_pool_config pool;
     struct writ_credential_config credential;
     struct writ_ledger_config ledger;
     const struct writ_export_config *exports;

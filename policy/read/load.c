@@ -367,6 +367,7 @@ read_top(struct loading *l)
                      : writ_profile_default()->name;
     c->limits = l->top.limits;
     c->sessions = l->top.sessions;
+    c->pool = l->top.pool;
     c->credential = l->top.credential;
     read_store(l);
     read_ledger(l); /* after its place is known */

@@ -166,6 +166,7 @@ NODE(top, "tasks", tasks, LIVE, SHAPE_TASKS, NONE,
 INNER(top, "defaults", defaults, defaults, "The defaults of rules.")
 INNER(top, "limits", limits, limits, "The limits of requests, memory and shares.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
+INNER(top, "pool", pool, pool, "The insights that agents of one tenant share over the hook API (docs/hooks.md).")
 INNER(top, "credential", credential, credential, "The credential of a governed call.")
 INNER(top, "ledger", ledger, ledger, "Claims and time in the ledger.")
 NODE(top, "export", exports, RESTART, SHAPE_EXPORTS, NONE,
@@ -695,6 +696,14 @@ DURATION(sessions, "window", window_us, RESTART, 1 * SECOND, 24 * HOUR, "10m",
     "The boundary of a client without session and without its own boundary: the agent, for this long.")
 DURATION(sessions, "wait", wait_us, RESTART, 1 * SECOND, 30 * DAY, "24h",
     "How long a call waits for the client's input or for the end of a task; then it is over.")
+
+SECTION(pool, "pool", struct writ_pool_config, "The shared pool of the hook API: its limits for each tenant.")
+COUNT(pool, "entries", entries, LIVE, 0, 1000, "0",
+    "Insights that the agents of one tenant share at one time; 0: there is no pool.")
+SIZE(pool, "entry", entry_bytes, LIVE, 64, 1 * MIB, "16KiB", "One insight, as canonical JSON.")
+SIZE(pool, "tenant", tenant_bytes, LIVE, 64, 16 * MIB, "4MiB", "All insights of one tenant.")
+COUNT(pool, "tags", tags, LIVE, 0, 1000, "16", "Tags of one insight.")
+DURATION(pool, "keep", keep_us, LIVE, 1 * SECOND, 366 * DAY, "7d", "An insight ends after this.")
 
 SECTION(
     credential, "credential", struct writ_credential_config, "The credential of a governed call.")

@@ -59,6 +59,7 @@ struct writ_raw_top {
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
+    struct writ_pool_config pool;
     struct writ_credential_config credential;
     struct writ_raw_ledger ledger;
     struct writ_raw_telemetry telemetry;

@@ -6,6 +6,16 @@
 
 #define MOST ((int64_t)1 << 53) /* canonical JSON states integers up to here */
 
+/* What a pool takes, this reads: metadata of any form. */
+static const struct writ_json_limits limits = {
+    .bytes = WRIT_POOL_FACT_BYTES_MAX,
+    .depth = WRIT_JSON_DEPTH_MAX,
+    .values = WRIT_POOL_FACT_BYTES_MAX,
+    .name_bytes = WRIT_POOL_FACT_BYTES_MAX,
+    .string_bytes = WRIT_POOL_FACT_BYTES_MAX,
+    .number_bytes = 256,
+};
+
 static const struct writ_json no_tags = {.type = WRIT_JSON_ARRAY, .span = 1};
 
 WRIT_RESULT
@@ -15,7 +25,7 @@ writ_pool_fact_digest(struct writ_view bytes, struct writ_arena *arena, struct w
     const struct writ_json *value = NULL, *tags;
     struct writ_digest digest, of_tags;
 
-    WRIT_TRY(writ_json_read(bytes, &writ_json_limits_default, arena, &value, err));
+    WRIT_TRY(writ_json_read(bytes, &limits, arena, &value, err));
     if (writ_json_type(value) != WRIT_JSON_OBJECT) {
         WRIT_FAIL(err, WRIT_E_PARSE, "an insight is not an object");
     }

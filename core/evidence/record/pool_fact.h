@@ -5,6 +5,8 @@
 
 #include "evidence/json/digest.h"
 
+#define WRIT_POOL_FACT_BYTES_MAX (1 << 20) /* canonical bytes of an insight */
+
 /** An insight that was put or removed. */
 struct writ_pool_fact {
     struct writ_view tenant;

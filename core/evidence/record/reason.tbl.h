@@ -96,6 +96,18 @@
     X(BOUNDARY_UNKNOWN, boundary_unknown, WRIT_REASON_IN_GATEWAY,                                  \
         "the run does not exist",                                                                  \
         "send a boundary_id under which a call was made")                                          \
+    X(POOL_OFF, pool_off, WRIT_REASON_IN_GATEWAY,                                                  \
+        "this gateway has no pool for agents",                                                     \
+        "set pool.entries in the configuration to share insights")                                 \
+    X(INSIGHT_TOO_LARGE, insight_too_large, WRIT_REASON_IN_GATEWAY,                                \
+        "the insight has more bytes or tags than one may have",                                    \
+        "put a smaller insight; pool.entry and pool.tags are the limits")                          \
+    X(POOL_FULL, pool_full, WRIT_REASON_IN_GATEWAY,                                                \
+        "the pool of the tenant has no room for the insight",                                      \
+        "remove insights, or wait until some end; pool.entries and pool.tenant are the limits")    \
+    X(INSIGHT_UNKNOWN, insight_unknown, WRIT_REASON_IN_GATEWAY,                                    \
+        "this agent has no such insight in the pool of its tenant",                                \
+        "send the number that a put, a search or a subscription gave; only its agent removes one") \
     /* ---- verifying a credential, in the order of the checks */                                  \
     X(MISSING_CREDENTIAL, missing_credential, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_FOREIGN,  \
         "the call has no credential",                                                              \

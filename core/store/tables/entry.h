@@ -422,6 +422,7 @@ struct writ_entry_pool_read {
     /* written by the ledger */
     const struct writ_pool_insight *insights;
     size_t n;
+    uint64_t seen; /* the next number after the last put of any tenant: `since` of a watch */
 };
 
 /** WRIT_ENTRY_POOL_WATCH. Ends with the first put of any tenant from number `since` on. */

@@ -6,7 +6,7 @@
 #include "store/write/facts.h"
 #include "store/write/group.h"
 
-#define INSIGHT_ARENA ((size_t)32 << 20) /* to read one */
+#define INSIGHT_ARENA ((size_t)96 * WRIT_POOL_FACT_BYTES_MAX) /* to read one */
 #define FACT_TEXT     8192
 
 /* ---- the ops ---- */
@@ -308,6 +308,7 @@ writ_pool_rows_read(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     read->insights = insights;
     read->n = rows.len / sizeof *insights;
+    read->seen = ledger->pool.at;
     return WRIT_DONE;
 }
 

@@ -3,6 +3,7 @@
 #include "support/unit.h"
 
 #include "base/bytes.h"
+#include "crew/pool.h"
 #include "writ/crew.h"
 
 #include <math.h>
@@ -288,8 +289,29 @@ START_TEST(pool_has_limits_of_bytes_answers_and_subscriptions)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("pool", request_puts_searches_and_subscribes,
-    request_that_is_not_one_is_refused_and_changes_nothing,
+START_TEST(pool_numbers_are_written_with_their_insights)
+{
+    struct writ_crew_pool *pool = writ_crew_pool_new(2);
+    struct writ_crew_insight insight = {.content = WRIT_LIT("a"), .importance = 0.5};
+    struct writ_crew_filter all = {0};
+    struct writ_crew_value *value = NULL;
+
+    ck_assert_ptr_nonnull(pool);
+    ck_assert_ok(writ_crew_pool_add(pool, &insight, NULL));
+    writ_pool_number(pool, 0);
+    ck_assert_ok(writ_crew_pool_add(pool, &insight, NULL));
+    ck_assert_ok(writ_crew_pool_read(pool, &all, &value));
+    ck_assert_view(writ_crew_value_text(value),
+        "[{\"agentId\":\"\",\"content\":\"a\",\"importance\":0.5,\"segment\":\"\",\"tags\":[]},"
+        "{\"agentId\":\"\",\"content\":\"a\",\"importance\":0.5,\"insight\":0,\"segment\":\"\","
+        "\"tags\":[]}]");
+    writ_crew_value_free(value);
+    writ_crew_pool_free(pool);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("pool", pool_numbers_are_written_with_their_insights,
+    request_puts_searches_and_subscribes, request_that_is_not_one_is_refused_and_changes_nothing,
     pool_has_limits_of_bytes_answers_and_subscriptions, pool_read_selects_by_kind,
     pool_read_gives_the_written_insight, pool_statistics_count_every_insight,
     pool_put_beyond_its_limits_is_refused)

@@ -179,8 +179,10 @@ put_limits(struct writ_buf *ret, const struct writ_config *config)
         l->json_depth, l->json_values, l->string_bytes, l->request_bytes, l->response_bytes,
         l->event_bytes, l->connections, l->in_flight, l->queue, l->sessions, l->idle_timeout_us,
         l->head_timeout_us, l->body_timeout_us, config->sessions.idle_expires_us,
-        config->sessions.window_us, config->sessions.wait_us, g->claims_kept_us,
-        g->clock_tolerance_us, g->busy_timeout_us, g->scrub_every_us, (int64_t)config->log.level};
+        config->sessions.window_us, config->sessions.wait_us, config->pool.entries,
+        config->pool.entry_bytes, config->pool.tenant_bytes, config->pool.tags,
+        config->pool.keep_us, g->claims_kept_us, g->clock_tolerance_us, g->busy_timeout_us,
+        g->scrub_every_us, (int64_t)config->log.level};
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         put_number(ret, numbers[i]);
