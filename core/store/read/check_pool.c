@@ -99,26 +99,27 @@ read_put(struct writ_check *v, struct writ_view body, struct writ_pool_fact *ret
            writ_is_ok(writ_pool_fact_read(fact.data, false, ret, NULL));
 }
 
+/* The present record stays the last one of the log: later checks need it. */
 static WRIT_RESULT
 check_row(struct writ_check *v, struct writ_sql_statement *s)
 {
+    uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
     struct writ_pool_fact fact = {0};
     struct writ_digest digest;
 
-    v->row.leaf = (uint64_t)writ_sql_int(s, 0);
     writ_arena_reset(v->arena);
     if (!read_put(v, writ_column_bytes(s, 6), &fact)) {
-        writ_check_problem(v, v->row.leaf, "an insight of the pool has no record");
+        writ_check_problem(v, leaf, "an insight of the pool has no record");
         return WRIT_DONE;
     }
     WRIT_TRY(writ_digest_bytes(writ_column_bytes(s, 5), &digest, v->err));
-    writ_check_expect(v,
-        writ_digest_equal(&digest, &fact.digest) &&
-            writ_view_equal(writ_column_bytes(s, 1), fact.tenant) &&
-            writ_view_equal(writ_column_bytes(s, 2), fact.agent_id) &&
-            is_keyed(&fact, writ_column_bytes(s, 3)) && writ_sql_int(s, 4) == fact.expires_us,
-        "the insight of the pool differs from its record");
-    note_found(v, v->row.leaf);
+    if (!writ_digest_equal(&digest, &fact.digest) ||
+        !writ_view_equal(writ_column_bytes(s, 1), fact.tenant) ||
+        !writ_view_equal(writ_column_bytes(s, 2), fact.agent_id) ||
+        !is_keyed(&fact, writ_column_bytes(s, 3)) || writ_sql_int(s, 4) != fact.expires_us) {
+        writ_check_problem(v, leaf, "the insight of the pool differs from its record");
+    }
+    note_found(v, leaf);
     return WRIT_DONE;
 }
 
