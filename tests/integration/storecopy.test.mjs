@@ -28,7 +28,7 @@ const must = (args, options) => {
 /** A gateway on a file, not started, and calls of every kind: some that ended, a review that is open, a session. */
 async function world(t) {
   const up = await startUpstream(t, { tools: ['pay', 'get', 'once'] });
-  const gw = prepare(t, config(up, { top: { tools: RULES } }), { prepare(dir) {
+  const gw = prepare(t, config(up, { top: { tools: RULES, pool: { entries: 5 } } }), { prepare(dir) {
     must(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]);
   } });
   return { up, gw };
@@ -43,6 +43,10 @@ async function fill(gw, count = 20) {
   const session = await openSession(gw, { token: DEV.token });
   await session.call('up__once', { n: 'in a session' }, { key: 'ks' });
   const review = await asks(session, { amount: 100 });
+  const put = await fetch(`${gw.origin}/v1/pool`, { method: 'POST',
+    headers: { authorization: `Bearer ${DEV.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ type: 'pool.put', content: 'moves, too', key: 'k' }) });
+  assert.equal(put.status, 200, await put.text());
   return { caller, session, review };
 }
 
@@ -92,6 +96,7 @@ test('a ledger moves to PostgreSQL and back: what ran runs no more, what waits g
   await gw.stop();
   const records = gw.verify().records;
   const before = rowsOf(gw.ledgerFile);
+  assert.equal(before.pool.length, 1);
 
   const run = copy(gw.ledgerFile, uri, gw);
   assert.equal(run.code, 0, run.err);
