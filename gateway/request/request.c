@@ -192,11 +192,11 @@ writ_request_together(struct writ_request *request, enum writ_step next)
     return WRIT_STEP_WAIT;
 }
 
-/* A review waits for people, not for the disk. */
+/* A review waits for people and a subscription for agents, not for the disk. */
 static bool
 waits_for_ledger(const struct writ_entry *entry)
 {
-    return entry->kind != WRIT_ENTRY_REVIEW_AWAIT;
+    return entry->kind != WRIT_ENTRY_REVIEW_AWAIT && entry->kind != WRIT_ENTRY_POOL_WATCH;
 }
 
 static void

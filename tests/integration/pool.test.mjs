@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { bearer, sha256, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { CREW, FOREIGN, MATE, ask, config } from '../support/js/hooks.mjs';
 import { allFacts } from '../support/js/ledger.mjs';
-import { ONLY_SHARED, POSTGRES, editRows, rowsOf, textOfLedger } from '../support/js/store.mjs';
+import { ONLY_SHARED, POSTGRES, editLedger, editRows, rowsOf, textOfLedger } from '../support/js/store.mjs';
 
 const ROOT = bearer('root', { tenant: 'acme' });
 const AGENTS = [CREW, MATE, FOREIGN, ROOT];
@@ -122,6 +122,7 @@ test('hostile requests are refused with a reason, and put nothing', async (t) =>
     ['search', { correlationId: 'x' }], ['statistics', { segment: 'x' }], ['unsubscribe', {}], ['nothing', {}],
     ['get', {}], ['get', { insight: -1 }], ['get', { insight: 1.5 }], ['get', { insight: '1' }],
     ['get', { insight: 1, more: 1 }], ['remove', {}], ['remove', { insight: 2 ** 60 }], ['subscribe', { wait: 61 }],
+    ['search', { ['\u00e9'.repeat(500)]: 1 }], ['put', { content: 'a', ['\u0000']: 1 }],
     ['subscribe', { wait: -1 }], ['subscribe', { since: -1 }], ['subscribe', { limit: 1 }]])
     await crew.fails(type, body, 422, 'malformed_request');
   await crew.fails('get', { insight: 2 ** 52 }, 404, 'insight_unknown');
@@ -264,22 +265,32 @@ test('gateways of one ledger have one pool', ONLY_SHARED, async (t) => {
   sound(b);
 });
 
-test('an archive takes the records of insights, which stay', async (t) => {
+test('an archive has the records of insights, and both are checked together', async (t) => {
   const gw = await startGateway(t, withPool());
   const crew = poolOf(gw);
-  const { insight } = await crew.put({ content: 'stays' });
-  const { insight: other } = await crew.put({ content: 'goes' });
-  for (let i = 0; i < 3; i++) await crew.put({ content: `later ${i}` });
+  const { insight } = await crew.put({ content: 'goes' });
+  await crew.put({ content: 'stays' });
+  await crew.request('remove', { insight });
   await gw.stop();
-  gw.verify();
-  const to = gw.path('archive');
-  const run = writ(['ledger', 'archive', gw.ledgerFile, to, '--keys', gw.path('keys'), '--before',
-    new Date().toISOString(), '--config', gw.configFile], { cwd: gw.dir });
+  const keys = ['--keys', gw.path('keys')];
+  const run = writ(['ledger', 'archive', gw.ledgerFile, gw.path('archive'), ...keys], { cwd: gw.dir });
   assert.equal(run.code, 0, run.out + run.err);
-  gw.verify();
+  const joined = () => gw.ledger(['verify', ...keys, '--archive', gw.path('archive')]);
+  assert.equal(joined().code, 0, joined().out);
+  editRows(gw.ledgerFile, 'DELETE FROM pool');
+  assert.match(joined().out + joined().err, /its insight is missing from the pool/);
+});
+
+test('a ledger of the version before is refused until it is migrated, and then has a pool', async (t) => {
+  const gw = await startGateway(t, withPool({}, { tools: {} }));
+  await gw.stop();
+  editLedger(gw.ledgerFile, POSTGRES ? "DROP TABLE pool; UPDATE meta SET value = '2' WHERE name = 'version'"
+    : 'DROP TABLE pool; PRAGMA user_version = 7');
+  await assert.rejects(gw.start(), /writ ledger migrate/);
+  const run = writ(['ledger', 'migrate', gw.ledgerFile]);
+  assert.equal(run.out, POSTGRES ? 'version 3, was 2\n' : 'version 8, was 7\n', run.err);
   await gw.start();
-  assert.equal((await crew.request('get', { insight })).insights[0].content, 'stays');
-  await crew.request('remove', { insight: other });
-  assert.equal((await crew.found({})).length, 4);
+  await poolOf(gw).put({ content: 'new' });
+  assert.deepEqual(await poolOf(gw, MATE).found({}), ['new']);
   gw.verify();
 });

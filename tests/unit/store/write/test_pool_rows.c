@@ -306,6 +306,48 @@ START_TEST(verify_names_rows_of_the_pool_that_are_not_those_of_the_log)
 }
 END_TEST
 
+/* Removes all records from before now, as an archive has them. */
+static uint64_t
+remove_archived(struct writ_kit *kit)
+{
+    uint64_t size = (uint64_t)writ_kit_number(kit, "SELECT max(size) FROM head");
+    struct writ_entry entry = {.kind = WRIT_ENTRY_REMOVE,
+        .remove = {.before_us = atomic_load(&kit->wall_us),
+            .archived = size,
+            .root = writ_kit_root(kit, size),
+            .by = WRIT_LIT("tester")}};
+
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    return entry.remove.removed;
+}
+
+START_TEST(insights_stay_when_their_records_are_in_an_archive)
+{
+    struct writ_kit kit;
+    uint64_t first = 9, second = 9, gone;
+
+    writ_kit_init(&kit);
+    kit.options.budget_window_us = 0; /* budgets need no records */
+    writ_kit_open(&kit);
+    ck_assert_int_eq(put(&kit, (struct spec){.key = "k"}, &first), WRIT_OK);
+    ck_assert_int_eq(put(&kit, (struct spec){0}, &second), WRIT_OK);
+    writ_kit_pass(&kit, 40 * 86400 * WRIT_KIT_S);
+    ck_assert_int_eq(put(&kit, (struct spec){0}, NULL), WRIT_OK);
+    gone = remove_archived(&kit);
+    ck_assert_uint_eq(gone, 2);
+    ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM fact"), 2);
+    ck_assert_uint_eq(count(&kit, "acme", 0), 3);
+    ck_assert_int_eq(take_away(&kit, "acme", "ann", false, second), WRIT_OK);
+    writ_kit_close(&kit);
+    ck_assert_uint_eq(problems_of(&kit), 0);
+    writ_kit_sql(&kit, "UPDATE pool SET agent_id = 'bob' WHERE leaf = 0");
+    ck_assert_uint_eq(problems_of(&kit), 1);
+    writ_kit_sql(&kit, "DELETE FROM pool WHERE leaf = 0");
+    ck_assert_uint_eq(problems_of(&kit), 1);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(pool_has_no_word_of_an_insight_in_the_log)
 {
     struct writ_kit kit;
@@ -328,4 +370,4 @@ WRIT_UNIT_MAIN("pool_rows", insights_are_of_one_tenant_and_outlive_a_restart,
     limits_are_of_the_tenant_alone, removal_is_for_its_agent_in_its_tenant_once,
     insight_ends_with_its_time_and_its_row_is_deleted, watch_ends_with_a_put_or_its_time,
     verify_names_rows_of_the_pool_that_are_not_those_of_the_log,
-    pool_has_no_word_of_an_insight_in_the_log)
+    insights_stay_when_their_records_are_in_an_archive, pool_has_no_word_of_an_insight_in_the_log)
