@@ -172,6 +172,36 @@ START_TEST(puts_at_one_time_count_each_other)
 }
 END_TEST
 
+START_TEST(removal_frees_its_key_for_a_put_of_the_same_group)
+{
+    struct writ_kit kit;
+    struct writ_entry entries[2], *list[2] = {&entries[0], &entries[1]};
+    uint64_t insight = 9;
+    sem_t done;
+
+    writ_kit_start(&kit);
+    ck_assert_int_eq(sem_init(&done, 0, 0), 0);
+    ck_assert_int_eq(put(&kit, (struct spec){.key = "k"}, &insight), WRIT_OK);
+    entries[0] = (struct writ_entry){.kind = WRIT_ENTRY_POOL_REMOVE,
+        .pool_remove = {
+            .tenant = WRIT_LIT("acme"), .agent_id = WRIT_LIT("ann"), .insight = insight}};
+    entries[1] = put_of(&kit, (struct spec){.key = "k"});
+    entries[0].done = entries[1].done = entry_done;
+    entries[0].user = entries[1].user = &done;
+    ck_assert_ok(writ_ledger_submit(kit.ledger, list, 2));
+    for (size_t i = 0; i < 2; i++) {
+        while (sem_wait(&done) != 0) {
+        }
+    }
+    ck_assert_int_eq(entries[0].code, WRIT_OK);
+    ck_assert_int_eq(entries[1].code, WRIT_OK);
+    ck_assert(entries[1].pool_put.added);
+    ck_assert_uint_eq(count(&kit, "acme", insight + 1), 1);
+    (void)sem_destroy(&done);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(limits_are_of_the_tenant_alone)
 {
     struct writ_kit kit;
@@ -367,7 +397,7 @@ END_TEST
 
 WRIT_UNIT_MAIN("pool_rows", insights_are_of_one_tenant_and_outlive_a_restart,
     put_under_a_used_key_adds_nothing_until_that_one_is_gone, puts_at_one_time_count_each_other,
-    limits_are_of_the_tenant_alone, removal_is_for_its_agent_in_its_tenant_once,
-    insight_ends_with_its_time_and_its_row_is_deleted, watch_ends_with_a_put_or_its_time,
-    verify_names_rows_of_the_pool_that_are_not_those_of_the_log,
+    removal_frees_its_key_for_a_put_of_the_same_group, limits_are_of_the_tenant_alone,
+    removal_is_for_its_agent_in_its_tenant_once, insight_ends_with_its_time_and_its_row_is_deleted,
+    watch_ends_with_a_put_or_its_time, verify_names_rows_of_the_pool_that_are_not_those_of_the_log,
     insights_stay_when_their_records_are_in_an_archive, pool_has_no_word_of_an_insight_in_the_log)
