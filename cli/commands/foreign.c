@@ -2,7 +2,7 @@
  * alone and all hold together. */
 #include "base/text.h"
 #include "cli/commands/command.h"
-#include "cli/crew/roster.h"
+#include "cli/crew/crew_files.h"
 #include "evidence/jose/jwks.h"
 #include "evidence/jose/pem.h"
 #include "evidence/json/write.h"
@@ -157,7 +157,7 @@ list(struct foreign *f, const char *operand, struct writ_err *err)
     if (stat(operand, &about) != 0 || !S_ISDIR(about.st_mode)) {
         return add_path(f, operand, writ_view_str(operand), err);
     }
-    WRIT_TRY(writ_roster_folder(operand, add_path, f, &found, err));
+    WRIT_TRY(writ_crew_files_folder(operand, add_path, f, &found, err));
     if (found == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: the folder has no *.json file", operand);
     }

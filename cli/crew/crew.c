@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "cli/crew/ballots.h"
 #include "cli/crew/command.h"
-#include "cli/crew/roster.h"
+#include "cli/crew/crew_files.h"
 #include "evidence/json/write.h"
 
 #define SCENARIO_MAX ((size_t)16 << 20)
@@ -14,10 +14,12 @@
 
 /* Everything but the graph. */
 static WRIT_RESULT
-open_files(const struct writ_cli *cli, struct writ_roster *roster, struct writ_err *err)
+open_files(const struct writ_cli *cli, struct writ_crew_files_engines *engines,
+    struct writ_roster *roster, struct writ_err *err)
 {
-    WRIT_TRY(writ_roster_engines(roster, writ_cli_get(cli, "engines"), err));
-    return writ_roster_read(roster, writ_cli_get(cli, "registry"), writ_cli_operand(cli, 0).ptr,
+    WRIT_TRY(writ_crew_files_engines(writ_cli_get(cli, "engines"), engines, err));
+    roster->engines = engines->engines;
+    return writ_crew_files_read(roster, writ_cli_get(cli, "registry"), writ_cli_operand(cli, 0).ptr,
         cli->operand_count > 1 ? writ_cli_operand(cli, 1).ptr : NULL, err);
 }
 
@@ -92,9 +94,10 @@ tell_check(const struct writ_cli *cli, struct writ_roster *crew)
 enum writ_exit
 writ_command_crew_check(const struct writ_cli *cli)
 {
+    WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     WRIT_AUTO(struct writ_roster, writ_roster_wipe) crew = {0};
     struct writ_err err = {0};
-    writ_result result = open_files(cli, &crew, &err);
+    writ_result result = open_files(cli, &engines, &crew, &err);
 
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
@@ -169,10 +172,11 @@ put_dot(struct writ_buf *buf, const struct writ_crew_graph *graph, const char *p
 enum writ_exit
 writ_command_crew_graph(const struct writ_cli *cli)
 {
+    WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     WRIT_AUTO(struct writ_roster, writ_roster_wipe) crew = {0};
     writ_auto_buf dot = writ_buf_make(OUTPUT_MAX);
     struct writ_err err = {0};
-    writ_result result = open_files(cli, &crew, &err);
+    writ_result result = open_files(cli, &engines, &crew, &err);
 
     if (writ_is_ok(result)) {
         result = writ_roster_build(&crew, &err);
@@ -229,7 +233,7 @@ put_verdict(const struct writ_cli *cli, const struct writ_ballots_result *verdic
 }
 
 static WRIT_RESULT
-count_file(const struct writ_cli *cli, const struct writ_roster *crew,
+count_file(const struct writ_cli *cli, const struct writ_crew_engines *engines,
     struct writ_ballots_result *ret, struct writ_err *err)
 {
     struct writ_json_limits limits = writ_json_limits_default;
@@ -249,7 +253,7 @@ count_file(const struct writ_cli *cli, const struct writ_roster *crew,
                 writ_cli_operand(cli, 1).ptr);
     }
     if (writ_is_ok(result)) {
-        result = writ_ballots_count(ballots, writ_cli_operand(cli, 0), crew->engines, ret, err);
+        result = writ_ballots_count(ballots, writ_cli_operand(cli, 0), engines, ret, err);
     }
     writ_arena_free(arena);
     return result;
@@ -258,14 +262,14 @@ count_file(const struct writ_cli *cli, const struct writ_roster *crew,
 enum writ_exit
 writ_command_crew_vote(const struct writ_cli *cli)
 {
-    WRIT_AUTO(struct writ_roster, writ_roster_wipe) crew = {0};
+    WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     struct writ_ballots_result verdict = {0};
     struct writ_err err = {0};
-    writ_result result = writ_roster_engines(&crew, writ_cli_get(cli, "engines"), &err);
+    writ_result result = writ_crew_files_engines(writ_cli_get(cli, "engines"), &engines, &err);
     bool resolved;
 
     if (writ_is_ok(result)) {
-        result = count_file(cli, &crew, &verdict, &err);
+        result = count_file(cli, engines.engines, &verdict, &err);
     }
     resolved = verdict.resolved;
     if (writ_is_ok(result)) {

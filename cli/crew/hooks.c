@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/base/cli.h"
 #include "cli/crew/environment.h"
-#include "cli/crew/event.h"
+#include "gateway/crews/event.h"
 #include "crew/names.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"

@@ -12,7 +12,7 @@
 #ifndef WRIT_CLI_HOOKS_H
 #define WRIT_CLI_HOOKS_H
 
-#include "cli/crew/recording.h"
+#include "gateway/crews/recording.h"
 
 #define WRIT_HOOKS_TIMEOUT_MS 10000
 #define WRIT_HOOKS_ANSWER_MAX ((size_t)1 << 20)

@@ -2,7 +2,7 @@
  * compute the session again; the table of ballots is read from the lines alone. */
 #include "base/text.h"
 #include "cli/crew/command.h"
-#include "cli/crew/rerun.h"
+#include "cli/crew/crew_files.h"
 #include "crew/vec.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -16,11 +16,14 @@
 
 /* Computes it; a log that differs is a failure here. */
 static WRIT_RESULT
-rerun_log(const struct writ_cli *cli, struct writ_rerun *rerun, struct writ_err *err)
+rerun_log(const struct writ_cli *cli, struct writ_crew_files_engines *engines,
+    struct writ_rerun *rerun, struct writ_err *err)
 {
     const char *path = writ_cli_operand(cli, 0).ptr;
 
-    WRIT_TRY(writ_rerun_run(rerun, path, writ_cli_get(cli, "engines"), err));
+    WRIT_TRY(writ_crew_files_engines(writ_cli_get(cli, "engines"), engines, err));
+    rerun->engines = engines->engines;
+    WRIT_TRY(writ_crew_files_rerun(rerun, path, err));
     if (rerun->differs) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "%s: the log is not that of its session: see writ crew replay", path);
@@ -78,6 +81,7 @@ find_checkpoints(
 enum writ_exit
 writ_command_crew_checkpoints(const struct writ_cli *cli)
 {
+    WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     WRIT_AUTO(struct writ_rerun, writ_rerun_wipe) rerun = {0};
     struct checkpoints found = {.text = writ_buf_make(TEXT_MAX), .json = cli->json};
     struct writ_err err = {0};
@@ -85,7 +89,7 @@ writ_command_crew_checkpoints(const struct writ_cli *cli)
 
     rerun.taken = find_checkpoints;
     rerun.user = &found;
-    result = rerun_log(cli, &rerun, &err);
+    result = rerun_log(cli, &engines, &rerun, &err);
     if (writ_is_ok(result)) {
         writ_cli_print("%s", cli->json ? "{\"checkpoints\":[" : "");
         writ_cli_put(writ_buf_view(&found.text));
@@ -101,10 +105,11 @@ writ_command_crew_checkpoints(const struct writ_cli *cli)
 static WRIT_RESULT
 take_snapshot(const struct writ_cli *cli, struct writ_crew_value **ret, struct writ_err *err)
 {
+    WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     WRIT_AUTO(struct writ_rerun, writ_rerun_wipe) rerun = {0};
 
     rerun.until = writ_cli_get(cli, "at");
-    WRIT_TRY(rerun_log(cli, &rerun, err));
+    WRIT_TRY(rerun_log(cli, &engines, &rerun, err));
     if (rerun.until.ptr != NULL && !rerun.reached) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
             "%s: no checkpoint " WRIT_VIEW_FMT ": list them with writ crew checkpoints",
@@ -426,12 +431,12 @@ writ_command_crew_ballots(const struct writ_cli *cli)
 {
     WRIT_AUTO(struct elections, elections_wipe)
     found = {.text = writ_buf_make(TEXT_MAX), .arena = writ_arena_new(SIZE_MAX), .json = cli->json};
-    writ_auto_buf log = writ_buf_make(WRIT_LOG_FILE_MAX);
+    writ_auto_buf log = writ_buf_make(WRIT_RERUN_LOG_MAX);
     struct writ_err err = {0};
     writ_result result = {found.arena != NULL ? WRIT_OK : WRIT_E_NOMEM};
 
     if (writ_is_ok(result)) {
-        result = writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_LOG_FILE_MAX, &log, &err);
+        result = writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_RERUN_LOG_MAX, &log, &err);
     }
     if (writ_is_ok(result)) {
         result = read_elections(&found, writ_buf_view(&log), &err);

@@ -4,6 +4,7 @@
 #include "cli/crew/log_file.h"
 
 #include "base/alloc.h"
+#include "gateway/crews/rerun.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,9 +127,9 @@ writ_log_file_bytes(struct writ_log_file *file, struct writ_view bytes, struct w
         return WRIT_DONE;
     }
     WRIT_TRY(check(file, err));
-    if (bytes.len > WRIT_LOG_FILE_MAX - file->len) {
+    if (bytes.len > WRIT_RERUN_LOG_MAX - file->len) {
         file->failed = true;
-        WRIT_FAIL(err, WRIT_E_IO, "the log: it would be longer than %zu bytes", WRIT_LOG_FILE_MAX);
+        WRIT_FAIL(err, WRIT_E_IO, "the log: it would be longer than %zu bytes", WRIT_RERUN_LOG_MAX);
     }
     file->len += bytes.len;
     return settle(file, fwrite(bytes.ptr, 1, bytes.len, file->stream) == bytes.len, err);

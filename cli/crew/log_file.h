@@ -4,9 +4,6 @@
 
 #include "base/bytes.h"
 
-/** Bytes of a log: one that is longer could be neither replayed nor continued. */
-#define WRIT_LOG_FILE_MAX ((size_t)1 << 30)
-
 struct writ_log_file;
 
 /** Makes a new file. WRIT_E_INVALID (it exists), WRIT_E_IO, WRIT_E_NOMEM. */
@@ -21,7 +18,7 @@ WRIT_RESULT writ_log_file_open(const char *path, struct writ_log_file **ret, str
 WRIT_RESULT writ_log_file_cut(struct writ_log_file *file, size_t len, struct writ_err *err);
 
 /** Writes; a whole input is flushed before anything acts on it. NULL does nothing. WRIT_E_IO:
- * also for a log longer than WRIT_LOG_FILE_MAX, and after a write that failed. */
+ * also for a log longer than WRIT_RERUN_LOG_MAX, and after a write that failed. */
 WRIT_RESULT writ_log_file_line(
     struct writ_log_file *file, struct writ_view line, struct writ_err *err);
 WRIT_RESULT writ_log_file_bytes(

@@ -2,14 +2,14 @@
  * with the log. */
 #include "base/text.h"
 #include "cli/crew/command.h"
-#include "cli/crew/rerun.h"
+#include "cli/crew/crew_files.h"
 
 #include <inttypes.h>
 
 static void
 tell(const struct writ_cli *cli, const struct writ_rerun *rerun)
 {
-    writ_auto_buf text = writ_buf_make(2 * WRIT_LOG_FILE_MAX);
+    writ_auto_buf text = writ_buf_make(2 * WRIT_RERUN_LOG_MAX);
     struct writ_view why = writ_buf_view(&rerun->why);
 
     if (!cli->json) {
@@ -30,11 +30,15 @@ tell(const struct writ_cli *cli, const struct writ_rerun *rerun)
 enum writ_exit
 writ_command_crew_replay(const struct writ_cli *cli)
 {
+    WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     WRIT_AUTO(struct writ_rerun, writ_rerun_wipe) rerun = {0};
     struct writ_err err = {0};
-    writ_result result =
-        writ_rerun_run(&rerun, writ_cli_operand(cli, 0).ptr, writ_cli_get(cli, "engines"), &err);
+    writ_result result = writ_crew_files_engines(writ_cli_get(cli, "engines"), &engines, &err);
 
+    rerun.engines = engines.engines;
+    if (writ_is_ok(result)) {
+        result = writ_crew_files_rerun(&rerun, writ_cli_operand(cli, 0).ptr, &err);
+    }
     if (!writ_is_ok(result)) {
         return writ_cli_fail(cli, result, &err);
     }

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "cli/crew/command.h"
+#include "cli/crew/crew_files.h"
 #include "cli/crew/hooks.h"
 #include "cli/crew/live.h"
 
@@ -13,6 +14,7 @@
 /** A command: its crew, and what it was given. */
 struct run {
     const struct writ_cli *cli;
+    struct writ_crew_files_engines engines;
     struct writ_roster roster;        /* of a new crew */
     struct writ_recording *recording; /* likewise */
     struct writ_rerun rerun;          /* of one that is continued */
@@ -29,6 +31,7 @@ run_wipe(struct run *run)
     writ_recording_free(run->recording);
     writ_rerun_wipe(&run->rerun);
     writ_roster_wipe(&run->roster);
+    writ_crew_files_engines_wipe(&run->engines);
     writ_hooks_free(run->hooks);
     writ_buf_wipe(&run->input);
     writ_buf_wipe(&run->task);
@@ -42,10 +45,10 @@ read_value(struct run *run, struct writ_view value, struct writ_buf *ret)
 {
     *ret = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
     if (writ_view_has_prefix(value, WRIT_LIT("@"))) {
-        return writ_cli_read(value.ptr + 1, WRIT_ROSTER_TEXT_MAX, ret, &run->live.err);
+        return writ_cli_read(value.ptr + 1, WRIT_ROSTER_TEXT_MAX, ret, &run->live.drive.err);
     }
     writ_buf_put(ret, value);
-    return writ_buf_check(ret, &run->live.err);
+    return writ_buf_check(ret, &run->live.drive.err);
 }
 
 /* A task is JSON when all of it is one JSON value. Anything else is plain text, except what begins
@@ -69,19 +72,19 @@ read_task(struct run *run, struct writ_view value)
     if (writ_is_ok(read)) {
         writ_buf_put(&run->task, writ_crew_value_text(json));
         writ_crew_value_free(json);
-        return writ_buf_check(&run->task, &run->live.err);
+        return writ_buf_check(&run->task, &run->live.drive.err);
     }
     if (read.code != WRIT_E_PARSE || writ_view_has_prefix(writ_view_trim(text), WRIT_LIT("{"))) {
-        return writ_fail(&run->live.err, read.code, "the task: %s", below.err.text);
+        return writ_fail(&run->live.drive.err, read.code, "the task: %s", below.err.text);
     }
     if (!writ_utf8_is_valid(text, NULL)) {
-        WRIT_FAIL(&run->live.err, WRIT_E_PARSE, "the task: not UTF-8");
+        WRIT_FAIL(&run->live.drive.err, WRIT_E_PARSE, "the task: not UTF-8");
     }
     if (writ_view_has_suffix(text, WRIT_LIT("\n"))) { /* of a file */
         text.len--;
     }
     writ_text_json(&run->task, text);
-    return writ_buf_check(&run->task, &run->live.err);
+    return writ_buf_check(&run->task, &run->live.drive.err);
 }
 
 static WRIT_RESULT
@@ -90,7 +93,7 @@ read_number(struct run *run, const char *name, uint64_t most, const char *unit, 
     struct writ_view value = writ_cli_get(run->cli, name);
 
     if (value.ptr != NULL && !writ_is_ok(writ_text_u64(value, 0, most, ret))) {
-        WRIT_FAIL(&run->live.err, WRIT_E_UNSET, "--%s must be a number of %s", name, unit);
+        WRIT_FAIL(&run->live.drive.err, WRIT_E_UNSET, "--%s must be a number of %s", name, unit);
     }
     return WRIT_DONE;
 }
@@ -102,12 +105,13 @@ read_agents(struct run *run)
     struct writ_view hooks = writ_cli_get(run->cli, "hooks");
     uint64_t limit_ms = UINT64_MAX;
 
-    WRIT_TRY(read_number(run, "limit", WRIT_LIVE_TIMEOUT_MAX_MS / 1000, "milliseconds", &limit_ms));
+    WRIT_TRY(
+        read_number(run, "limit", WRIT_DRIVE_TIMEOUT_MAX_MS / 1000, "milliseconds", &limit_ms));
     if (limit_ms != UINT64_MAX) {
         run->live.limit_ms = (double)limit_ms;
     }
     if (hooks.ptr != NULL) {
-        WRIT_TRY(writ_hooks_read(hooks.ptr, &run->hooks, &run->live.err));
+        WRIT_TRY(writ_hooks_read(hooks.ptr, &run->hooks, &run->live.drive.err));
     }
     return writ_live_agents(&run->live, writ_cli_get(run->cli, "agents"));
 }
@@ -123,14 +127,15 @@ write_line(void *user, struct writ_view line, struct writ_err *err)
 static WRIT_RESULT
 open_roster(struct run *run, const char *shape, const char *agents)
 {
-    struct writ_err *err = &run->live.err;
+    struct writ_err *err = &run->live.drive.err;
 
-    WRIT_TRY(writ_roster_engines(&run->roster, writ_cli_get(run->cli, "engines"), err));
+    WRIT_TRY(writ_crew_files_engines(writ_cli_get(run->cli, "engines"), &run->engines, err));
+    run->roster.engines = run->engines.engines;
     WRIT_TRY(
-        writ_roster_read(&run->roster, writ_cli_get(run->cli, "registry"), shape, agents, err));
+        writ_crew_files_read(&run->roster, writ_cli_get(run->cli, "registry"), shape, agents, err));
     WRIT_TRY(writ_roster_build(&run->roster, err));
     WRIT_TRY(writ_live_check(&run->live, &run->roster));
-    return writ_roster_warn(&run->roster, err);
+    return writ_crew_files_warn(&run->roster, err);
 }
 
 static WRIT_RESULT
@@ -150,10 +155,10 @@ open_recording(struct run *run)
         options.hooks = writ_hooks_face(run->hooks);
     }
     if (log.ptr != NULL) {
-        WRIT_TRY(writ_log_file_create(log.ptr, &run->live.log, &run->live.err));
+        WRIT_TRY(writ_log_file_create(log.ptr, &run->live.log, &run->live.drive.err));
     }
-    WRIT_TRY(writ_recording_open(&options, &run->recording, &run->live.err));
-    run->live.recording = run->recording;
+    WRIT_TRY(writ_recording_open(&options, &run->recording, &run->live.drive.err));
+    run->live.drive.recording = run->recording;
     return WRIT_DONE;
 }
 
@@ -161,7 +166,7 @@ static WRIT_RESULT
 begin(struct run *run, const char *shape, const char *agents, struct writ_view task)
 {
     WRIT_TRY(
-        read_number(run, "timeout", WRIT_LIVE_TIMEOUT_MAX_MS, "milliseconds", &run->timeout_ms));
+        read_number(run, "timeout", WRIT_DRIVE_TIMEOUT_MAX_MS, "milliseconds", &run->timeout_ms));
     WRIT_TRY(read_number(run, "pool", WRIT_RECORDING_POOL_MAX, "insights", &run->pool_max));
     WRIT_TRY(read_agents(run));
     WRIT_TRY(open_roster(run, shape, agents));
@@ -190,10 +195,10 @@ write_beyond(void *user, struct writ_view line, struct writ_err *err)
 static WRIT_RESULT
 copy_log(struct run *run, struct writ_view to)
 {
-    WRIT_TRY(writ_log_file_create(to.ptr, &run->live.log, &run->live.err));
+    WRIT_TRY(writ_log_file_create(to.ptr, &run->live.log, &run->live.drive.err));
     run->live.log_positioned = true;
     return writ_log_file_bytes(run->live.log,
-        writ_view_sub(writ_buf_view(&run->rerun.log), 0, run->rerun.at), &run->live.err);
+        writ_view_sub(writ_buf_view(&run->rerun.log), 0, run->rerun.at), &run->live.drive.err);
 }
 
 /* Refuses what is not the beginning of a session. */
@@ -204,18 +209,18 @@ check_rerun(struct run *run, const char *path)
 
     if (rerun->differs) {
         struct writ_view why = writ_buf_view(&rerun->why);
-        WRIT_FAIL(&run->live.err, WRIT_E_MISMATCH,
+        WRIT_FAIL(&run->live.drive.err, WRIT_E_MISMATCH,
             "%s: the log is not that of its session: " WRIT_VIEW_FMT
             "; writ crew replay shows the difference",
             path, WRIT_VIEW_ARG(writ_view_sub(why, 0, writ_view_find(why, '\n'))));
     }
     if (rerun->until.ptr != NULL && !rerun->reached) {
-        WRIT_FAIL(&run->live.err, WRIT_E_ABSENT,
+        WRIT_FAIL(&run->live.drive.err, WRIT_E_ABSENT,
             "%s: no checkpoint " WRIT_VIEW_FMT ": list them with writ crew checkpoints", path,
             WRIT_VIEW_ARG(rerun->until));
     }
     if (writ_recording_status(rerun->recording) == WRIT_CREW_IDLE) {
-        WRIT_FAIL(&run->live.err, WRIT_E_INVALID,
+        WRIT_FAIL(&run->live.drive.err, WRIT_E_INVALID,
             "%s: the crew did not start: remove the log, and run it", path);
     }
     return WRIT_DONE;
@@ -226,16 +231,16 @@ static WRIT_RESULT
 finish(struct run *run)
 {
     if (!run->rerun.closed) {
-        WRIT_TRY(writ_recording_close(run->rerun.recording, &run->live.err));
+        WRIT_TRY(writ_recording_close(run->rerun.recording, &run->live.drive.err));
     }
-    return writ_log_file_flush(run->live.log, &run->live.err);
+    return writ_log_file_flush(run->live.log, &run->live.drive.err);
 }
 
 static writ_result
 repeat(
     void *user, const struct writ_json *input, struct writ_crew_events events, struct writ_err *err)
 {
-    return writ_live_repeat(&((struct run *)user)->live, input, events, err);
+    return writ_drive_repeat(&((struct run *)user)->live.drive, input, events, err);
 }
 
 static WRIT_RESULT
@@ -246,7 +251,7 @@ go_on(struct run *run, const char *path, enum writ_crew_resume policy)
 
     WRIT_TRY(read_agents(run));
     if (from.ptr == NULL) {
-        WRIT_TRY(writ_log_file_open(path, &run->live.log, &run->live.err));
+        WRIT_TRY(writ_log_file_open(path, &run->live.log, &run->live.drive.err));
     }
     if (run->hooks != NULL) {
         hooks = writ_hooks_face(run->hooks);
@@ -256,9 +261,12 @@ go_on(struct run *run, const char *path, enum writ_crew_resume policy)
     run->rerun.user = run;
     run->rerun.until = from;
     run->rerun.hooks = run->hooks != NULL ? &hooks : NULL;
-    WRIT_TRY(writ_rerun_run(&run->rerun, path, writ_cli_get(run->cli, "engines"), &run->live.err));
+    WRIT_TRY(writ_crew_files_engines(
+        writ_cli_get(run->cli, "engines"), &run->engines, &run->live.drive.err));
+    run->rerun.engines = run->engines.engines;
+    WRIT_TRY(writ_crew_files_rerun(&run->rerun, path, &run->live.drive.err));
     WRIT_TRY(check_rerun(run, path));
-    run->live.recording = run->rerun.recording;
+    run->live.drive.recording = run->rerun.recording;
     WRIT_TRY(writ_live_check(&run->live, &run->rerun.roster));
     if (from.ptr != NULL) {
         WRIT_TRY(copy_log(run, to));
@@ -274,15 +282,15 @@ static enum writ_exit
 report(struct run *run, writ_result result)
 {
     if (result.code == WRIT_E_UNSET) {
-        return writ_cli_usage(run->cli, "%s", run->live.err.text);
+        return writ_cli_usage(run->cli, "%s", run->live.drive.err.text);
     }
     if (!writ_is_ok(result)) {
-        return writ_cli_fail(run->cli, result, &run->live.err);
+        return writ_cli_fail(run->cli, result, &run->live.drive.err);
     }
     if (run->cli->json) {
         writ_live_tell(&run->live);
     }
-    return writ_live_resolved(&run->live) ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
+    return writ_drive_resolved(&run->live.drive) ? WRIT_EXIT_OK : WRIT_EXIT_NEGATIVE;
 }
 
 static void
@@ -310,7 +318,7 @@ writ_command_crew_dispatch(const struct writ_cli *cli)
     writ_result result;
 
     open_run(&run, cli);
-    result = writ_roster_elect(&run.roster, writ_cli_get(cli, "engine"), &run.live.err);
+    result = writ_roster_elect(&run.roster, writ_cli_get(cli, "engine"), &run.live.drive.err);
     if (writ_is_ok(result)) {
         result = begin(&run, writ_cli_get(cli, "shape").ptr, NULL, writ_cli_operand(cli, 0));
     }

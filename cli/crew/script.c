@@ -2,8 +2,8 @@
  * an agent gets the k-th answer of its list, and never another one. */
 #include "cli/crew/script.h"
 
-#include "cli/crew/event.h"
-#include "cli/crew/exchange.h"
+#include "gateway/crews/event.h"
+#include "gateway/crews/agent_exchange.h"
 #include "crew/vec.h"
 #include "evidence/json/write.h"
 #include "writ/crew.h"
@@ -61,7 +61,7 @@ check_messages(
 
     WRIT_JSON_EACH(message, good ? list : NULL)
     {
-        good = good && writ_exchange_is_request(message);
+        good = good && writ_agent_exchange_is_request(message);
     }
     if (!good) {
         WRIT_FAIL(err, WRIT_E_INVALID,
@@ -195,7 +195,7 @@ put_failure(struct writ_write *w, struct writ_view message)
 
 /* The answer of the script to a step; NULL: there is none. */
 static const struct writ_json *
-find_answer(const struct writ_script *script, const struct writ_step *step)
+find_answer(const struct writ_script *script, const struct writ_open_step *step)
 {
     const struct writ_json *list = writ_json_get(script->answers, writ_buf_view(&step->agent));
 
@@ -204,7 +204,7 @@ find_answer(const struct writ_script *script, const struct writ_step *step)
 }
 
 bool
-writ_script_message(const struct writ_script *script, const struct writ_step *step, size_t nth,
+writ_script_message(const struct writ_script *script, const struct writ_open_step *step, size_t nth,
     struct writ_buf *ret)
 {
     const struct writ_json *message =
@@ -229,7 +229,7 @@ writ_script_message(const struct writ_script *script, const struct writ_step *st
 }
 
 WRIT_RESULT
-writ_script_answer(const struct writ_script *script, const struct writ_step *step,
+writ_script_answer(const struct writ_script *script, const struct writ_open_step *step,
     struct writ_buf *ret, bool *ret_silent, struct writ_err *err)
 {
     const struct writ_json *answer = find_answer(script, step);

@@ -6,12 +6,12 @@
  * The k-th request to an agent gets the k-th answer of the list under its id, or else under its
  * role. An answer has the members of agent.step.completed (output, memex_commands, fault, stalled),
  * or "failed" with a text, or "silent": true: no answer before the time limit; and "messages", a
- * list of requests (exchange.h) that the agent makes before it answers. An exhausted or absent list
- * fails the agent. */
+ * list of requests (agent_exchange.h) that the agent makes before it answers. An exhausted or
+ * absent list fails the agent. */
 #ifndef WRIT_CLI_SCRIPT_H
 #define WRIT_CLI_SCRIPT_H
 
-#include "cli/crew/steps.h"
+#include "gateway/crews/open_steps.h"
 
 struct writ_script;
 
@@ -24,8 +24,8 @@ void writ_script_free(struct writ_script *script);
 WRIT_RESULT writ_script_turn(struct writ_script *script, struct writ_view agent, size_t *ret);
 
 /** Appends the agent's nth request during a step. False: it has made all. Check the buffer. */
-bool writ_script_message(const struct writ_script *script, const struct writ_step *step, size_t nth,
-    struct writ_buf *ret);
+bool writ_script_message(const struct writ_script *script, const struct writ_open_step *step,
+    size_t nth, struct writ_buf *ret);
 
 /**
  * The answer of the agent of a step.
@@ -35,7 +35,7 @@ bool writ_script_message(const struct writ_script *script, const struct writ_ste
  *
  * @return WRIT_OK, WRIT_E_NOMEM
  */
-WRIT_RESULT writ_script_answer(const struct writ_script *script, const struct writ_step *step,
+WRIT_RESULT writ_script_answer(const struct writ_script *script, const struct writ_open_step *step,
     struct writ_buf *ret, bool *ret_silent, struct writ_err *err);
 
 #endif

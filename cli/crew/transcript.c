@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli/base/cli.h"
-#include "cli/crew/event.h"
+#include "gateway/crews/event.h"
 
 #define LINE_BYTES_MAX  ((size_t)64 << 10)
 #define VALUE_BYTES_MAX ((size_t)1 << 30)

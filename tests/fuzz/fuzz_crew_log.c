@@ -3,7 +3,7 @@
  * For every input: it is refused, or it is that of its session so far; then the session continues
  * with its open steps failed, and the log with the lines that this gives is that of a session
  * again, byte for byte. */
-#include "cli/crew/rerun.h"
+#include "gateway/crews/rerun.h"
 #include "support/fuzz.h"
 
 #define LOG_MAX ((size_t)1 << 28)
@@ -34,8 +34,7 @@ go_on(struct writ_rerun *rerun, struct writ_buf *whole)
     if (!rerun->closed) {
         WRIT_INVARIANT(writ_is_ok(writ_recording_close(rerun->recording, NULL)));
     }
-    WRIT_INVARIANT(
-        writ_is_ok(writ_rerun_text(&again, writ_buf_view(whole), writ_view(NULL, 0), NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_rerun_text(&again, writ_buf_view(whole), NULL)));
     WRIT_INVARIANT(!again.differs && again.closed);
     writ_rerun_wipe(&again);
 }
@@ -45,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct writ_buf whole = writ_buf_make(LOG_MAX), rest = writ_buf_make(LOG_MAX);
     struct writ_rerun rerun = {.beyond = collect, .user = &rest};
-    writ_result result = writ_rerun_text(&rerun, writ_view(data, size), writ_view(NULL, 0), NULL);
+    writ_result result = writ_rerun_text(&rerun, writ_view(data, size), NULL);
 
     if (writ_is_ok(result) && !rerun.differs) {
         /* what follows comes later: collect it behind the lines that are there */

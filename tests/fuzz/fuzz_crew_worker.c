@@ -3,8 +3,8 @@
  *
  * For every input: a line is refused, and then nothing of it is in the log, or its events are
  * JSON objects; and the log is that of the session again, byte for byte. */
-#include "cli/crew/exchange.h"
-#include "cli/crew/rerun.h"
+#include "gateway/crews/agent_exchange.h"
+#include "gateway/crews/rerun.h"
 #include "support/crew/crewkit.h"
 #include "support/fuzz.h"
 
@@ -55,8 +55,7 @@ open_crew(struct worked *worked)
         .user = &worked->log};
     struct writ_view absent = {NULL, 0};
 
-    WRIT_INVARIANT(writ_is_ok(writ_roster_engines(roster, absent, NULL)) &&
-                   writ_is_ok(writ_roster_nest(
+    WRIT_INVARIANT(writ_is_ok(writ_roster_nest(
                        roster, WRIT_LIT("inner"), "inner", writ_view_str(inner), NULL)) &&
                    writ_is_ok(writ_roster_shape(roster, "shape", writ_view_str(shape), NULL)) &&
                    writ_is_ok(writ_roster_agents(roster, "agents", absent, NULL)) &&
@@ -143,7 +142,7 @@ run_line(struct worked *worked, struct writ_view line)
         writ_event_reader_wipe(&reader);
         return; /* the worker is killed */
     }
-    if (writ_exchange_is_request(json)) {
+    if (writ_agent_exchange_is_request(json)) {
         taken = writ_recording_message(
             worked->recording, worked->now_ms, agent, writ_buf_view(&text), &events, NULL);
     } else {
@@ -168,8 +167,7 @@ check_log(const struct worked *worked)
 {
     struct writ_rerun again = {0};
 
-    WRIT_INVARIANT(
-        writ_is_ok(writ_rerun_text(&again, writ_buf_view(&worked->log), writ_view(NULL, 0), NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_rerun_text(&again, writ_buf_view(&worked->log), NULL)));
     WRIT_INVARIANT(!again.differs && again.at == worked->log.len);
     writ_rerun_wipe(&again);
 }

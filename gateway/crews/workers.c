@@ -8,10 +8,9 @@
  *     ends are bounded.
  * (4) Only callbacks and tasks of the loop call the owner: a step that fails during its submission
  *     waits in `refused`. */
-#include "cli/crew/workers.h"
+#include "gateway/crews/workers.h"
 
-#include "cli/crew/environment.h"
-#include "cli/crew/exchange.h"
+#include "gateway/crews/agent_exchange.h"
 #include "gateway/io/child.h"
 
 #include <stdio.h>
@@ -26,7 +25,7 @@ struct worker {
     struct writ_buf name;
     struct writ_child *child; /* NULL: no request since it ended */
     bool served;              /* the child was sent a step */
-    struct writ_step_list steps;
+    struct writ_open_step_list steps;
     struct writ_buf events; /* that wait for the child, one a line */
     struct writ_buf who;    /* variables that name the agent */
     struct writ_task task;  /* closes the child, and opens another one when needed */
@@ -37,17 +36,16 @@ struct writ_workers {
     struct writ_workers_options options;
     TAILQ_HEAD(, worker) list;
     size_t n, children;
-    struct writ_step_list refused;
+    struct writ_open_step_list refused;
     struct writ_task task; /* reports the refused steps, and the end */
     struct writ_event_reader reader;
-    const char *environment[WRIT_ENVIRONMENT_MAX + 1]; /* what all of them inherit */
     bool stopping;
 };
 
 /* ---- steps that get no answer */
 
 static void
-refuse(struct writ_workers *workers, struct writ_step *step, const char *why)
+refuse(struct writ_workers *workers, struct writ_open_step *step, const char *why)
 {
     if (step->owner != NULL) {
         TAILQ_REMOVE(&((struct worker *)step->owner)->steps, step, mine);
@@ -62,7 +60,7 @@ static void
 on_task(struct writ_task *task)
 {
     struct writ_workers *workers = task->ctx;
-    struct writ_step *step;
+    struct writ_open_step *step;
 
     while (!workers->stopping && (step = TAILQ_FIRST(&workers->refused)) != NULL) {
         workers->options.handler->on_failed(workers->options.ctx, step, step->failed);
@@ -76,7 +74,7 @@ on_task(struct writ_task *task)
 static void
 refuse_all(struct worker *worker, bool unsent_too)
 {
-    struct writ_step *step = TAILQ_FIRST(&worker->steps), *next;
+    struct writ_open_step *step = TAILQ_FIRST(&worker->steps), *next;
 
     for (; step != NULL; step = next) {
         next = TAILQ_NEXT(step, mine);
@@ -89,7 +87,7 @@ refuse_all(struct worker *worker, bool unsent_too)
 /* ---- a process */
 
 static void
-send_step(struct worker *worker, struct writ_step *step)
+send_step(struct worker *worker, struct writ_open_step *step)
 {
     uint64_t ticket = 0;
     writ_result sent = writ_child_send(worker->child, writ_buf_view(&step->request), &ticket);
@@ -121,7 +119,7 @@ static void
 on_up(void *ctx, struct writ_child *child)
 {
     struct worker *worker = ctx;
-    struct writ_step *step = TAILQ_FIRST(&worker->steps), *next;
+    struct writ_open_step *step = TAILQ_FIRST(&worker->steps), *next;
 
     (void)child;
     send_events(worker);
@@ -159,7 +157,7 @@ is_terminal(const struct writ_json *answer)
 }
 
 static void
-take_request(struct worker *worker, struct writ_step *step, struct writ_view line,
+take_request(struct worker *worker, struct writ_open_step *step, struct writ_view line,
     const struct writ_json *message)
 {
     const struct writ_workers_options *options = &worker->all->options;
@@ -180,7 +178,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     struct worker *worker = ctx;
     struct writ_workers *workers = worker->all;
     const struct writ_json *answer = NULL;
-    struct writ_step *step;
+    struct writ_open_step *step;
     struct writ_err err = {0};
     bool was = false;
 
@@ -189,10 +187,11 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
         reject(worker, err.text);
         return;
     }
-    step = writ_steps_find(workers->options.steps, writ_event_text(answer, "correlationId"), &was);
+    step = writ_open_steps_find(
+        workers->options.steps, writ_event_text(answer, "correlationId"), &was);
     if (!was || (step != NULL && step->owner != worker)) {
         reject(worker, "it was not asked for this correlationId");
-    } else if (writ_exchange_is_request(answer)) {
+    } else if (writ_agent_exchange_is_request(answer)) {
         take_request(worker, step, line, answer);
     } else if (is_terminal(answer)) {
         if (step != NULL) { /* else the answer is late */
@@ -249,7 +248,7 @@ static const struct writ_child_handler handler = {on_up, on_line, on_down, on_lo
 
 /* The variables of a process: whose it is, unless it is that of all, and what all inherit. */
 static void
-name_agent(struct worker *worker, const char *ret[OWN_VARIABLES + WRIT_ENVIRONMENT_MAX + 1])
+name_agent(struct worker *worker, const char *ret[OWN_VARIABLES + WRIT_WORKERS_ENVIRONMENT_MAX + 1])
 {
     struct writ_view agent = writ_buf_view(&worker->name);
     size_t n = 0, role = agent.len;
@@ -267,7 +266,8 @@ name_agent(struct worker *worker, const char *ret[OWN_VARIABLES + WRIT_ENVIRONME
         ret[n++] = worker->who.ptr;
         ret[n++] = worker->who.ptr + sizeof "WRIT_CREW_AGENT=" + agent.len;
     }
-    for (const char *const *variable = worker->all->environment; *variable != NULL; variable++) {
+    for (const char *const *variable = worker->all->options.environment; *variable != NULL;
+         variable++) {
         ret[n++] = *variable;
     }
     ret[n] = NULL;
@@ -277,10 +277,10 @@ static void
 open_child(struct worker *worker)
 {
     const struct writ_workers_options *options = &worker->all->options;
-    const char *const argv[] = {"/bin/sh", "-c", options->command, NULL};
-    const char *environment[OWN_VARIABLES + WRIT_ENVIRONMENT_MAX + 1];
-    const struct writ_child_options child = {.argv = argv,
+    const char *environment[OWN_VARIABLES + WRIT_WORKERS_ENVIRONMENT_MAX + 1];
+    const struct writ_child_options child = {.argv = options->argv,
         .environment = environment,
+        .directory = options->directory,
         .line_max = WRIT_WORKERS_LINE_MAX,
         .queue_max = WRIT_WORKERS_QUEUE_MAX,
         .grace_us = WRIT_WORKERS_GRACE_US};
@@ -319,9 +319,17 @@ WRIT_RESULT
 writ_workers_new(
     const struct writ_workers_options *options, struct writ_workers **ret, struct writ_err *err)
 {
-    struct writ_workers *workers = writ_alloc(sizeof *workers);
-    writ_result inherited;
+    struct writ_workers *workers = NULL;
+    size_t n = 0;
 
+    while (options->environment[n] != NULL) {
+        n++;
+    }
+    if (n > WRIT_WORKERS_ENVIRONMENT_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "the workers get more than %d variables of the environment",
+            WRIT_WORKERS_ENVIRONMENT_MAX);
+    }
+    workers = writ_alloc(sizeof *workers);
     if (workers == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
@@ -329,11 +337,6 @@ writ_workers_new(
     workers->task = (struct writ_task){.fn = on_task, .ctx = workers};
     TAILQ_INIT(&workers->list);
     TAILQ_INIT(&workers->refused);
-    inherited = writ_environment_inherit(workers->environment, err);
-    if (!writ_is_ok(inherited)) {
-        writ_free(workers);
-        return inherited;
-    }
     *ret = workers;
     return WRIT_DONE;
 }
@@ -394,12 +397,12 @@ find_worker(struct writ_workers *workers, struct writ_view agent)
 }
 
 void
-writ_workers_ask(struct writ_workers *workers, struct writ_step *step)
+writ_workers_ask(struct writ_workers *workers, struct writ_open_step *step)
 {
     struct worker *worker = find_worker(workers, writ_buf_view(&step->agent));
 
     if (worker == NULL) {
-        refuse(workers, step, "there are too many workers: see --shared");
+        refuse(workers, step, "there are too many workers");
         return;
     }
     step->owner = worker;
@@ -439,7 +442,8 @@ writ_workers_forget(struct writ_workers *workers, struct writ_view agent)
 }
 
 void
-writ_workers_done(struct writ_workers *workers, struct writ_step *step, struct writ_view expired)
+writ_workers_done(
+    struct writ_workers *workers, struct writ_open_step *step, struct writ_view expired)
 {
     struct worker *worker = step->owner;
     uint64_t ticket = 0;

@@ -1,64 +1,9 @@
-/* A crew from files, part by part: engines, shape, agents, nested shapes, and then the graph. Each
+/* A crew from its texts, part by part: shape, agents, nested shapes, and then the graph. Each
  * text is kept as it was read, because the log of the crew contains it. */
-#include "cli/crew/roster.h"
+#include "gateway/crews/roster.h"
 
 #include "base/text.h"
-#include "cli/base/cli.h"
 #include "crew/vec.h"
-#include "writ/plugins.h"
-
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define PATH_BYTES_MAX 4096
-
-/* ---- folders */
-
-static int
-is_json(const struct dirent *entry)
-{
-    return writ_view_has_suffix(writ_view_str(entry->d_name), WRIT_LIT(".json"));
-}
-
-static WRIT_RESULT
-hand_file(
-    const char *folder, const char *name, writ_roster_file_fn *fn, void *user, struct writ_err *err)
-{
-    writ_auto_buf path = writ_buf_make(PATH_BYTES_MAX);
-    struct writ_view whole = writ_view_str(name);
-
-    writ_buf_str(&path, folder);
-    writ_buf_byte(&path, '/');
-    writ_buf_put(&path, whole);
-    writ_buf_byte(&path, '\0');
-    WRIT_TRY(writ_buf_check(&path, err));
-    return fn(user, path.ptr, writ_view_sub(whole, 0, whole.len - 5), err);
-}
-
-WRIT_RESULT
-writ_roster_folder(
-    const char *folder, writ_roster_file_fn *fn, void *user, size_t *ret_n, struct writ_err *err)
-{
-    struct dirent **entries = NULL;
-    writ_result result = WRIT_DONE;
-    int n = scandir(folder, &entries, is_json, alphasort);
-
-    if (n < 0) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "%s: the folder cannot be read", folder);
-    }
-    for (int at = 0; at < n; at++) {
-        if (writ_is_ok(result)) {
-            result = hand_file(folder, entries[at]->d_name, fn, user, err);
-        }
-        free(entries[at]);
-    }
-    free(entries);
-    if (writ_is_ok(result) && ret_n != NULL) {
-        *ret_n = (size_t)n;
-    }
-    return result;
-}
 
 /* ---- parts */
 
@@ -77,28 +22,6 @@ writ_roster_wipe(struct writ_roster *roster)
     writ_buf_wipe(&roster->consensus);
     writ_buf_wipe(&roster->shape_text);
     writ_buf_wipe(&roster->agents_text);
-    writ_crew_engines_free(roster->engines);
-    writ_plugins_free(roster->plugins);
-}
-
-static void
-warn_engine(void *user, const char *text)
-{
-    (void)user;
-    (void)fprintf(stderr, "writ: warning: %s\n", text);
-}
-
-WRIT_RESULT
-writ_roster_engines(struct writ_roster *roster, struct writ_view folder, struct writ_err *err)
-{
-    roster->engines = writ_crew_engines_new();
-    if (roster->engines == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
-    }
-    return folder.ptr == NULL
-               ? WRIT_DONE
-               : writ_plugins_load(folder.ptr, roster->engines,
-                     (struct writ_plugins_warn){warn_engine, NULL}, &roster->plugins, err);
 }
 
 /* Names the file and its faults, as many as fit a line. Returns the code. */
@@ -200,36 +123,7 @@ writ_roster_nest(struct writ_roster *roster, struct writ_view key, const char *n
     return parse_shape(roster, name, text, &nested->shape, err);
 }
 
-/* ---- files */
-
-static WRIT_RESULT
-nest_file(void *user, const char *path, struct writ_view stem, struct writ_err *err)
-{
-    writ_auto_buf text = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
-
-    WRIT_TRY(writ_cli_read(path, WRIT_ROSTER_TEXT_MAX, &text, err));
-    return writ_roster_nest(user, stem, path, writ_buf_view(&text), err);
-}
-
-WRIT_RESULT
-writ_roster_read(struct writ_roster *roster, struct writ_view registry, const char *shape,
-    const char *agents, struct writ_err *err)
-{
-    writ_auto_buf text = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
-
-    if (registry.ptr != NULL) {
-        WRIT_TRY(writ_roster_folder(registry.ptr, nest_file, roster, NULL, err));
-    }
-    WRIT_TRY(writ_cli_read(shape, WRIT_ROSTER_TEXT_MAX, &text, err));
-    WRIT_TRY(writ_roster_shape(roster, shape, writ_buf_view(&text), err));
-    if (agents == NULL) {
-        return writ_roster_agents(roster, "agents", writ_view(NULL, 0), err);
-    }
-    writ_buf_clear(&text);
-    WRIT_TRY(writ_cli_read(agents, WRIT_ROSTER_TEXT_MAX, &text, err));
-    return writ_roster_agents(roster, agents, text.len > 0 ? writ_buf_view(&text) : WRIT_LIT(""),
-        err); /* an empty file is still a file */
-}
+/* ---- the graph */
 
 WRIT_RESULT
 writ_roster_build(struct writ_roster *roster, struct writ_err *err)
@@ -265,38 +159,6 @@ writ_roster_elect(struct writ_roster *roster, struct writ_view engine, struct wr
 {
     roster->consensual = true;
     return keep_text(&roster->consensus, engine, err);
-}
-
-/* ---- warnings */
-
-static WRIT_RESULT
-warn_shape(const struct writ_crew_shape *shape, struct writ_err *err)
-{
-    struct writ_crew_findings *found = writ_crew_findings_new();
-    writ_result judged = {WRIT_E_NOMEM};
-
-    if (found != NULL) {
-        judged = writ_crew_shape_doubts(shape, found);
-    }
-    for (size_t at = 0; writ_is_ok(judged) && at < writ_crew_findings_count(found); at++) {
-        writ_auto_buf line = writ_buf_make(WRIT_ROSTER_TEXT_MAX);
-        struct writ_view path = writ_crew_findings_at(found, at)->path;
-        writ_text_safe(&line, path, path.len);
-        (void)fprintf(stderr, "writ: warning: " WRIT_VIEW_FMT " has no effect\n",
-            WRIT_VIEW_ARG(writ_buf_view(&line)));
-    }
-    writ_crew_findings_free(found);
-    return writ_is_ok(judged) ? judged : writ_fail(err, judged.code, "no memory");
-}
-
-WRIT_RESULT
-writ_roster_warn(const struct writ_roster *roster, struct writ_err *err)
-{
-    WRIT_TRY(warn_shape(roster->shape, err));
-    for (size_t at = 0; at < roster->nested_n; at++) {
-        WRIT_TRY(warn_shape(roster->nested[at].shape, err));
-    }
-    return WRIT_DONE;
 }
 
 /* ---- processes */

@@ -13,10 +13,10 @@
  * The same inputs give the same log, byte for byte: the clock stands still while an input is
  * processed, and is logged with it. So a log is enough for a replay, and a part of a log is enough
  * to continue. */
-#ifndef WRIT_CLI_RECORDING_H
-#define WRIT_CLI_RECORDING_H
+#ifndef WRIT_GATEWAY_RECORDING_H
+#define WRIT_GATEWAY_RECORDING_H
 
-#include "cli/crew/roster.h"
+#include "gateway/crews/roster.h"
 #include "evidence/json/json.h"
 
 #define WRIT_RECORDING_FORMAT   "crew-log/1"
@@ -74,7 +74,7 @@ WRIT_RESULT writ_recording_cancel(struct writ_recording *recording, double now_m
     enum writ_crew_abort reason, struct writ_crew_events *ret, struct writ_err *err);
 
 /** A request of the agent of an open step: to the pool, or for an action. The events have the
- * answer, which has the agentId of the agent that it is for (exchange.h). */
+ * answer, which has the agentId of the agent that it is for (agent_exchange.h). */
 WRIT_RESULT writ_recording_message(struct writ_recording *recording, double now_ms,
     struct writ_view agent_id, struct writ_view message, struct writ_crew_events *ret,
     struct writ_err *err);

@@ -1,9 +1,9 @@
 /* Requests of workers. The lines that they lead to are appended to one text; they stand behind the
  * events of the session, and are part of the log like those. */
-#include "cli/crew/exchange.h"
+#include "gateway/crews/agent_exchange.h"
 
 #include "base/utf8.h"
-#include "cli/crew/event.h"
+#include "gateway/crews/event.h"
 #include "crew/vec.h"
 #include "evidence/json/write.h"
 
@@ -13,7 +13,7 @@ static const char *const for_workers[] = {
     "pool.answered", "pool.insight", "agent.action.resolved", "agent.message"};
 
 bool
-writ_exchange_is_for_worker(const struct writ_json *event)
+writ_agent_exchange_is_for_worker(const struct writ_json *event)
 {
     for (size_t at = 0; at < sizeof for_workers / sizeof *for_workers; at++) {
         if (writ_event_is(event, for_workers[at])) {
@@ -24,14 +24,14 @@ writ_exchange_is_for_worker(const struct writ_json *event)
 }
 
 bool
-writ_exchange_is_request(const struct writ_json *line)
+writ_agent_exchange_is_request(const struct writ_json *line)
 {
     return writ_view_has_prefix(writ_event_text(line, "type"), WRIT_LIT("pool.")) ||
            writ_event_is(line, "agent.action.requested");
 }
 
 void
-writ_exchange_wipe(struct writ_exchange *exchange)
+writ_agent_exchange_wipe(struct writ_agent_exchange *exchange)
 {
     writ_buf_wipe(&exchange->text);
     writ_free(exchange->ends);
@@ -41,7 +41,7 @@ writ_exchange_wipe(struct writ_exchange *exchange)
 /* ---- lines */
 
 static struct writ_write
-begin(struct writ_exchange *exchange)
+begin(struct writ_agent_exchange *exchange)
 {
     struct writ_write w = writ_write_to(&exchange->text);
 
@@ -51,7 +51,7 @@ begin(struct writ_exchange *exchange)
 }
 
 static void
-end(struct writ_exchange *exchange, struct writ_write *w, const char *type)
+end(struct writ_agent_exchange *exchange, struct writ_write *w, const char *type)
 {
     writ_write_number(w, "ts", exchange->now_ms);
     writ_write_text(w, "type", writ_view_str(type));
@@ -95,7 +95,7 @@ put_error(struct writ_write *w, const char *error, const char *message)
 static void
 take_insight(void *user, struct writ_view agent_id, struct writ_view insight)
 {
-    struct writ_exchange *exchange = user;
+    struct writ_agent_exchange *exchange = user;
     struct writ_write w = begin(exchange);
 
     writ_write_text(&w, "agentId", agent_id);
@@ -105,7 +105,7 @@ take_insight(void *user, struct writ_view agent_id, struct writ_view insight)
 }
 
 static WRIT_RESULT
-take_pool(struct writ_exchange *exchange, struct writ_view agent_id,
+take_pool(struct writ_agent_exchange *exchange, struct writ_view agent_id,
     const struct writ_json *message, struct writ_view text, struct writ_err *err)
 {
     const struct writ_crew_pool_reader reader = {take_insight, exchange};
@@ -143,7 +143,7 @@ take_pool(struct writ_exchange *exchange, struct writ_view agent_id,
 
 /* The answer, and what the other agent gets. */
 static void
-put_action(struct writ_exchange *exchange, struct writ_view agent_id,
+put_action(struct writ_agent_exchange *exchange, struct writ_view agent_id,
     const struct writ_json *message, bool allowed, const char *wrong)
 {
     struct writ_write w = begin(exchange);
@@ -194,7 +194,7 @@ fault_of(const struct writ_json *message, enum writ_crew_action *ret)
 }
 
 static WRIT_RESULT
-take_action(struct writ_exchange *exchange, struct writ_crew_session *session,
+take_action(struct writ_agent_exchange *exchange, struct writ_crew_session *session,
     struct writ_view agent_id, const struct writ_json *message, struct writ_crew_events *ret,
     struct writ_err *err)
 {
@@ -219,7 +219,7 @@ take_action(struct writ_exchange *exchange, struct writ_crew_session *session,
 /* ---- all of them */
 
 static bool
-list_line(struct writ_exchange *exchange, struct writ_view line)
+list_line(struct writ_agent_exchange *exchange, struct writ_view line)
 {
     if (!writ_is_ok(writ_vec_room(
             &exchange->lines, &exchange->lines_cap, exchange->lines_n, sizeof *exchange->lines))) {
@@ -230,7 +230,7 @@ list_line(struct writ_exchange *exchange, struct writ_view line)
 }
 
 static WRIT_RESULT
-list_lines(struct writ_exchange *exchange, struct writ_crew_events before,
+list_lines(struct writ_agent_exchange *exchange, struct writ_crew_events before,
     struct writ_crew_events *ret, struct writ_err *err)
 {
     bool listed = !exchange->exhausted;
@@ -253,9 +253,9 @@ list_lines(struct writ_exchange *exchange, struct writ_crew_events before,
 }
 
 WRIT_RESULT
-writ_exchange_take(struct writ_exchange *exchange, struct writ_crew_session *session, double now_ms,
-    struct writ_view agent_id, const struct writ_json *message, struct writ_view text,
-    struct writ_crew_events *ret, struct writ_err *err)
+writ_agent_exchange_take(struct writ_agent_exchange *exchange, struct writ_crew_session *session,
+    double now_ms, struct writ_view agent_id, const struct writ_json *message,
+    struct writ_view text, struct writ_crew_events *ret, struct writ_err *err)
 {
     struct writ_crew_events before = {NULL, 0};
 

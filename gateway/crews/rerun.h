@@ -1,11 +1,13 @@
 /* rerun.h - the log of a crew, whose session is computed again from the inputs in it. Each line is
  * compared, so that a log is either that of this very session, or refused. */
-#ifndef WRIT_CLI_RERUN_H
-#define WRIT_CLI_RERUN_H
+#ifndef WRIT_GATEWAY_RERUN_H
+#define WRIT_GATEWAY_RERUN_H
 
-#include "cli/crew/event.h"
-#include "cli/crew/log_file.h"
-#include "cli/crew/recording.h"
+#include "gateway/crews/event.h"
+#include "gateway/crews/recording.h"
+
+/** Bytes of a log: one that is longer could be neither replayed nor continued. */
+#define WRIT_RERUN_LOG_MAX ((size_t)1 << 30)
 
 /** What an input led to. The line of the input is borrowed for the call; so are the events. */
 typedef writ_result writ_rerun_taken(void *user, const struct writ_json *input,
@@ -14,7 +16,8 @@ typedef writ_result writ_rerun_taken(void *user, const struct writ_json *input,
 /** Zero-initialise, set the options, run; wipe. */
 struct writ_rerun {
     /* options; borrowed */
-    writ_rerun_taken *taken; /* NULL: not asked for */
+    const struct writ_crew_engines *engines; /* NULL: the built-in ones */
+    writ_rerun_taken *taken;                 /* NULL: not asked for */
     /** Takes the lines that the session gives after the end of the log: a log that was cut off is
      * then continued. NULL: that is a difference. */
     writ_recording_sink *beyond;
@@ -44,14 +47,12 @@ struct writ_rerun {
 
 void writ_rerun_wipe(struct writ_rerun *rerun);
 
-/** As writ_rerun_run, of a text, which is copied. */
-WRIT_RESULT writ_rerun_text(
-    struct writ_rerun *rerun, struct writ_view log, struct writ_view engines, struct writ_err *err);
+/** Computes the session of a log, which is copied. WRIT_OK also when it differs: see `differs`.
+ * WRIT_E_PARSE (not a log), WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_rerun_text(struct writ_rerun *rerun, struct writ_view log, struct writ_err *err);
 
-/** Reads the log, and computes its session. WRIT_OK also when it differs: see `differs`.
- * WRIT_E_PARSE (not a log), WRIT_E_INVALID, WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_NOMEM. */
-WRIT_RESULT writ_rerun_run(
-    struct writ_rerun *rerun, const char *path, struct writ_view engines, struct writ_err *err);
+/** As writ_rerun_text, of a buffer, which is taken. */
+WRIT_RESULT writ_rerun_take(struct writ_rerun *rerun, struct writ_buf *log, struct writ_err *err);
 
 /** Notes that the log has no end, unless it has one. */
 void writ_rerun_finish(struct writ_rerun *rerun);

@@ -1,7 +1,7 @@
 /* event.h - JSON lines of a crew, read one at a time: events, answers of workers, lines of a log.
  */
-#ifndef WRIT_CLI_EVENT_H
-#define WRIT_CLI_EVENT_H
+#ifndef WRIT_GATEWAY_EVENT_H
+#define WRIT_GATEWAY_EVENT_H
 
 #include "evidence/json/json.h"
 

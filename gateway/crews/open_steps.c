@@ -1,9 +1,9 @@
 /* Steps that wait for an answer. `list` has a place for each step of the session, by its
  * correlation id: the open step, or NULL once it is closed. `open` has the open ones in the order
  * of their requests. */
-#include "cli/crew/steps.h"
+#include "gateway/crews/open_steps.h"
 
-#include "cli/crew/event.h"
+#include "gateway/crews/event.h"
 #include "crew/vec.h"
 
 #include <math.h>
@@ -12,14 +12,14 @@
 #define NAME_MAX_BYTES WRIT_JSON_BYTES_MAX
 
 void
-writ_steps_init(struct writ_steps *steps)
+writ_open_steps_init(struct writ_open_steps *steps)
 {
-    *steps = (struct writ_steps){0};
+    *steps = (struct writ_open_steps){0};
     TAILQ_INIT(&steps->open);
 }
 
 static void
-step_free(struct writ_step *step)
+step_free(struct writ_open_step *step)
 {
     writ_loop_timer_cancel(&step->timer);
     writ_buf_wipe(&step->id);
@@ -30,7 +30,7 @@ step_free(struct writ_step *step)
 }
 
 void
-writ_steps_wipe(struct writ_steps *steps)
+writ_open_steps_wipe(struct writ_open_steps *steps)
 {
     for (size_t at = 0; at < steps->n; at++) {
         if (steps->list[at] != NULL) {
@@ -63,7 +63,7 @@ copy(struct writ_buf *to, struct writ_view text)
 }
 
 static WRIT_RESULT
-fill(struct writ_step *step, const struct writ_json *event, struct writ_view text)
+fill(struct writ_open_step *step, const struct writ_json *event, struct writ_view text)
 {
     step->deadline_ms =
         writ_event_number(event, "ts", 0) + writ_event_number(event, "timeoutMs", INFINITY);
@@ -74,10 +74,10 @@ fill(struct writ_step *step, const struct writ_json *event, struct writ_view tex
 }
 
 WRIT_RESULT
-writ_steps_open(struct writ_steps *steps, const struct writ_json *event, struct writ_view text,
-    struct writ_step **ret, struct writ_err *err)
+writ_open_steps_open(struct writ_open_steps *steps, const struct writ_json *event,
+    struct writ_view text, struct writ_open_step **ret, struct writ_err *err)
 {
-    struct writ_step *step = writ_alloc(sizeof *step);
+    struct writ_open_step *step = writ_alloc(sizeof *step);
     uint64_t id = 0;
 
     WRIT_INVARIANT(number_of(writ_event_text(event, "correlationId"), &id)); /* we made it */
@@ -95,8 +95,8 @@ writ_steps_open(struct writ_steps *steps, const struct writ_json *event, struct 
     return WRIT_DONE;
 }
 
-struct writ_step *
-writ_steps_find(const struct writ_steps *steps, struct writ_view id, bool *ret_was)
+struct writ_open_step *
+writ_open_steps_find(const struct writ_open_steps *steps, struct writ_view id, bool *ret_was)
 {
     uint64_t number = 0;
     size_t at = 0;
@@ -106,7 +106,7 @@ writ_steps_find(const struct writ_steps *steps, struct writ_view id, bool *ret_w
 }
 
 void
-writ_steps_close(struct writ_steps *steps, struct writ_step *step)
+writ_open_steps_close(struct writ_open_steps *steps, struct writ_open_step *step)
 {
     bool was = false;
     uint64_t number = 0;

@@ -1,12 +1,11 @@
 /* A session of a crew that writes each input and each event as a line of its log, with a digest
  * over all lines. Members are in canonical order, so that the same inputs give the same bytes: a
  * replay compares them. */
-#include "cli/crew/recording.h"
+#include "gateway/crews/recording.h"
 
 #include "base/text.h"
-#include "cli/base/print.h"
-#include "cli/crew/event.h"
-#include "cli/crew/exchange.h"
+#include "gateway/crews/event.h"
+#include "gateway/crews/agent_exchange.h"
 #include "evidence/json/digest.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -19,7 +18,7 @@ struct writ_recording {
     struct writ_crew_hooks hooks;
     struct writ_crew_memory memory;
     struct writ_crew_pool *pool;
-    struct writ_exchange exchange;
+    struct writ_agent_exchange exchange;
     struct writ_crew_session *session;
     double now_ms;
     struct writ_buf line;
@@ -257,7 +256,7 @@ writ_recording_free(struct writ_recording *recording)
             recording->memory.ops->free(recording->memory.self);
         }
         writ_crew_pool_free(recording->pool);
-        writ_exchange_wipe(&recording->exchange);
+        writ_agent_exchange_wipe(&recording->exchange);
         writ_buf_wipe(&recording->line);
         writ_buf_wipe(&recording->answers);
         writ_digest_stream_wipe(&recording->digest);
@@ -455,8 +454,8 @@ exchange(struct writ_recording *recording, struct writ_view agent_id,
     writ_result taken = writ_event_read(&reader, text, &json, err);
 
     if (writ_is_ok(taken)) {
-        taken = writ_exchange_take(&recording->exchange, recording->session, recording->now_ms,
-            agent_id, json, text, ret, err);
+        taken = writ_agent_exchange_take(&recording->exchange, recording->session,
+            recording->now_ms, agent_id, json, text, ret, err);
     }
     writ_event_reader_wipe(&reader);
     return taken;

@@ -3,10 +3,9 @@
  * (1) `at` is the beginning of the line that must come next.
  * (2) A line is either compared with the log or, once the log has no whole line left, handed to
  *     `beyond`: the two never alternate. */
-#include "cli/crew/rerun.h"
+#include "gateway/crews/rerun.h"
 
 #include "base/text.h"
-#include "cli/base/cli.h"
 #include "evidence/json/jcs.h"
 
 #include <inttypes.h>
@@ -130,8 +129,8 @@ static WRIT_RESULT
 again_start(struct writ_rerun *rerun, const struct writ_json *line, struct writ_crew_events *ret,
     struct writ_err *err)
 {
-    writ_auto_buf input = writ_buf_make(WRIT_LOG_FILE_MAX);
-    writ_auto_buf task = writ_buf_make(WRIT_LOG_FILE_MAX);
+    writ_auto_buf input = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    writ_auto_buf task = writ_buf_make(WRIT_RERUN_LOG_MAX);
 
     return writ_recording_start(rerun->recording, time_of(line),
         writ_event_json(line, "input", &input), writ_event_json(line, "task", &task), ret, err);
@@ -141,7 +140,7 @@ static WRIT_RESULT
 again_deliver(struct writ_rerun *rerun, const struct writ_json *line, struct writ_crew_events *ret,
     struct writ_err *err)
 {
-    writ_auto_buf event = writ_buf_make(WRIT_LOG_FILE_MAX);
+    writ_auto_buf event = writ_buf_make(WRIT_RERUN_LOG_MAX);
     struct writ_view text = writ_event_json(line, "event", &event);
 
     return writ_recording_deliver(
@@ -169,7 +168,7 @@ static WRIT_RESULT
 again_message(struct writ_rerun *rerun, const struct writ_json *line, struct writ_crew_events *ret,
     struct writ_err *err)
 {
-    writ_auto_buf message = writ_buf_make(WRIT_LOG_FILE_MAX);
+    writ_auto_buf message = writ_buf_make(WRIT_RERUN_LOG_MAX);
     struct writ_view text = writ_event_json(line, "message", &message);
     struct writ_view agent = writ_event_text(line, "agentId");
 
@@ -323,7 +322,7 @@ read_hook_names(struct writ_rerun *rerun, const struct writ_json *head,
     if (rerun->names == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    rerun->names_text = writ_buf_make(WRIT_LOG_FILE_MAX);
+    rerun->names_text = writ_buf_make(WRIT_RERUN_LOG_MAX);
     WRIT_JSON_EACH(name, list)
     {
         writ_buf_put(&rerun->names_text, writ_json_string(name));
@@ -344,12 +343,11 @@ read_hook_names(struct writ_rerun *rerun, const struct writ_json *head,
 
 /* The crew of the log. */
 static WRIT_RESULT
-open_roster(struct writ_rerun *rerun, const struct writ_json *head, struct writ_view engines,
-    struct writ_err *err)
+open_roster(struct writ_rerun *rerun, const struct writ_json *head, struct writ_err *err)
 {
     struct writ_roster *roster = &rerun->roster;
 
-    WRIT_TRY(writ_roster_engines(roster, engines, err));
+    roster->engines = rerun->engines;
     WRIT_TRY(
         writ_roster_shape(roster, "the shape of the log", writ_event_text(head, "shape"), err));
     WRIT_TRY(
@@ -363,8 +361,7 @@ open_roster(struct writ_rerun *rerun, const struct writ_json *head, struct writ_
 
 /* The first line: the parts of the session. */
 static WRIT_RESULT
-open_session(struct writ_rerun *rerun, const struct writ_json *head, struct writ_view engines,
-    struct writ_err *err)
+open_session(struct writ_rerun *rerun, const struct writ_json *head, struct writ_err *err)
 {
     struct writ_recording_options options = {
         .roster = &rerun->roster, .sink = compare_line, .user = rerun};
@@ -375,13 +372,13 @@ open_session(struct writ_rerun *rerun, const struct writ_json *head, struct writ
     options.auto_checkpoint = writ_json_is_true(head, WRIT_LIT("autoCheckpoint"));
     options.has_pool = pool >= 0 && pool <= WRIT_RECORDING_POOL_MAX;
     options.pool_max = options.has_pool ? (size_t)pool : 0;
-    WRIT_TRY(open_roster(rerun, head, engines, err));
+    WRIT_TRY(open_roster(rerun, head, err));
     WRIT_TRY(read_hook_names(rerun, head, &options.hooks, err));
     return writ_recording_open(&options, &rerun->recording, err);
 }
 
 static WRIT_RESULT
-open_log(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *err)
+open_log(struct writ_rerun *rerun, struct writ_err *err)
 {
     struct writ_event_reader reader = {0};
     const struct writ_json *head = NULL;
@@ -394,20 +391,20 @@ open_log(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *er
         WRIT_FAIL(err, WRIT_E_PARSE,
             "not the log of a crew: its first line is not log.opened of " WRIT_RECORDING_FORMAT);
     }
-    result = open_session(rerun, head, engines, err);
+    result = open_session(rerun, head, err);
     writ_event_reader_wipe(&reader);
     return rerun->differs ? WRIT_DONE : result;
 }
 
 static WRIT_RESULT
-compute(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *err)
+compute(struct writ_rerun *rerun, struct writ_err *err)
 {
     struct writ_err own = {0}; /* a difference shows the error of a line */
     struct writ_view line;
 
     err = err != NULL ? err : &own;
-    rerun->why = writ_buf_make(WRIT_LOG_FILE_MAX);
-    WRIT_TRY(open_log(rerun, engines, err));
+    rerun->why = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    WRIT_TRY(open_log(rerun, err));
     while (!rerun->differs && !rerun->closed && !rerun->reached && next_line(rerun, &line)) {
         WRIT_TRY(again(rerun, line, err));
     }
@@ -419,27 +416,20 @@ compute(struct writ_rerun *rerun, struct writ_view engines, struct writ_err *err
 }
 
 WRIT_RESULT
-writ_rerun_text(
-    struct writ_rerun *rerun, struct writ_view log, struct writ_view engines, struct writ_err *err)
+writ_rerun_text(struct writ_rerun *rerun, struct writ_view log, struct writ_err *err)
 {
-    rerun->log = writ_buf_make(WRIT_LOG_FILE_MAX);
+    rerun->log = writ_buf_make(WRIT_RERUN_LOG_MAX);
     writ_buf_put(&rerun->log, log);
     WRIT_TRY(writ_buf_check(&rerun->log, err));
-    return compute(rerun, engines, err);
+    return compute(rerun, err);
 }
 
 WRIT_RESULT
-writ_rerun_run(
-    struct writ_rerun *rerun, const char *path, struct writ_view engines, struct writ_err *err)
+writ_rerun_take(struct writ_rerun *rerun, struct writ_buf *log, struct writ_err *err)
 {
-    struct writ_err below = {0};
-    writ_result computed;
-
-    rerun->log = writ_buf_make(WRIT_LOG_FILE_MAX + 65536);
-    WRIT_TRY(writ_cli_read(path, WRIT_LOG_FILE_MAX, &rerun->log, err));
-    computed = compute(rerun, engines, &below);
-    return writ_is_ok(computed) ? computed
-                                : writ_fail(err, computed.code, "%s: %s", path, below.text);
+    rerun->log = *log;
+    *log = writ_buf_make(0);
+    return compute(rerun, err);
 }
 
 void

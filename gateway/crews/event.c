@@ -1,6 +1,6 @@
 /* Reads JSON lines of crews, one at a time into one arena. A value that was returned lives until
  * the next line is read. */
-#include "cli/crew/event.h"
+#include "gateway/crews/event.h"
 
 #include "evidence/json/jcs.h"
 
