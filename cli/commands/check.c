@@ -1,8 +1,10 @@
-/* writ check: the faults of a configuration file. It reads the file as the gateway would and opens
- * no file that it names; with --tools it asks the servers too. */
+/* writ check: the faults of a configuration file. It reads the file as the gateway would, with
+ * the files of crews, and opens no other file that it names; with --tools it asks the servers too.
+ */
 #include "cli/commands/check_tools.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
+#include "gateway/reviewers/crew_roster.h"
 #include "policy/decide/kept.h"
 #include "policy/model/constraint.h"
 #include "policy/model/rule.h"
@@ -208,6 +210,13 @@ check_file(const struct writ_cli *cli)
     result = writ_load_file(c.file.ptr, &c.findings, &c.config, &err);
     if (!writ_is_ok(result) && c.findings.errors == 0) {
         return writ_cli_fail(cli, result, &err); /* not even readable */
+    }
+    if (c.config != NULL) {
+        writ_crew_roster_find(c.config, &c.findings);
+    }
+    if (c.findings.errors > 0) {
+        writ_config_drop(c.config);
+        c.config = NULL;
     }
     c.asks = c.config != NULL && writ_cli_has(cli, "tools");
     if (c.asks) {

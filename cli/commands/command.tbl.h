@@ -440,8 +440,17 @@ REVIEW_SOURCE(review_show)
 COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of a review again",
     "Takes the terms and the votes from the ledger, counts them again, and compares every event of the "
     "crew session with the recorded one, byte for byte. The signatures of voters with a "
-    "key in the terms are verified. Exit 1 for a missing or different verdict, or a wrong "
-    "signature.")
+    "key in the terms are verified. With --log the session of a crew that voted is computed again too, and its verdict "
+    "compared with the vote. Exit 1 for a missing or different verdict, or a wrong signature.")
+VALUE(review_replay, "log", "FILE", "The log of a crew, as `writ review log` prints it: that of one of the votes.")
+COMMAND(review_log, "review log", "CONFIG ID VOTER", 3, 3, "print the log of a crew that voted",
+    "VOTER is a reviewer that is a crew. What is printed has the digest that its signed vote has; `writ crew` commands and "
+    "`writ review replay --log` read it. The look is recorded in the ledger first: by the gateway of --url, else by this "
+    "program, while no gateway has the ledger open. Exit 1 when the log is not kept (any more).")
+VALUE(review_log, "url", "URL", "The admin listener of the gateway that runs, whose content_readers name the caller.")
+VALUE(review_log, "token", "FILE", "File with the bearer token of an entry of agents; for --url.")
+VALUE(review_log, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for --url.")
+VALUE(review_log, "keys", "DIR", "The key directory, which has the keys of contents; by default the one of CONFIG.")
 #define REVIEW_CALLER(id)                                                                          \
     REQUIRED(id, "token", "FILE", "File with the bearer token of an entry of agents.")             \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate.")

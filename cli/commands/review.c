@@ -4,6 +4,8 @@
 #include "cli/base/print.h"
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
+#include "cli/commands/review_crew.h"
+#include "gateway/crews/rerun.h"
 #include "crew/panel.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -27,6 +29,8 @@ struct looking {
     struct writ_buf out;
     struct writ_reader_review found;
     struct writ_review_story story;
+    struct writ_buf log; /* of a crew; empty: none is given */
+    struct writ_review_crew crews;
     size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
     struct writ_view tool;    /* of the call */
     const struct writ_json *conditions; /* those that require the approval; NULL: none, or not
@@ -42,6 +46,7 @@ looking_wipe(struct looking *l)
     writ_admin_client_wipe(&l->client);
     writ_arena_free(l->arena);
     writ_buf_wipe(&l->out);
+    writ_buf_wipe(&l->log);
 }
 
 static WRIT_RESULT
@@ -182,6 +187,7 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
             l->found.records[i], &writ_json_limits_default, l->arena, &value, &l->err));
         WRIT_TRY(writ_review_record_read(value, l->arena, &record, &l->err));
         WRIT_TRY(writ_review_story_add(&l->story, &record, l->arena, &l->err));
+        WRIT_TRY(writ_review_crew_take(&l->crews, &record, l->arena, &l->err));
         l->votes += record.vote.is == WRIT_PRESENT;
         l->signatures += record.vote.is == WRIT_PRESENT && record.signature.is == WRIT_PRESENT;
         if (before_verdict && l->story.verdict != WRIT_REVIEW_DO_OPEN) {
@@ -481,12 +487,18 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
             writ_buf_fmt(&l->out, "; recorded " WRIT_VIEW_FMT ", first difference in event %zu",
                 WRIT_VIEW_ARG(writ_review_event_name(l->story.verdict)), at);
         }
+        if (l->crews.votes > 0) {
+            writ_buf_fmt(&l->out, "; of crews: %zu (%zu computed again%s)", l->crews.votes,
+                l->crews.replayed, l->crews.differs ? ", DIFFERENT" : "");
+        }
         writ_buf_byte(&l->out, '\n');
         return;
     }
     w = writ_write_to(&l->out);
     writ_write_object_begin(&w);
-    writ_write_flag(&w, "same", same);
+    writ_write_flag(&w, "same", same && !l->crews.differs);
+    writ_write_count(&w, "crews", l->crews.votes);
+    writ_write_count(&w, "replayed", l->crews.replayed);
     writ_write_text(&w, "verdict", writ_review_event_name(again->verdict));
     writ_write_text(&w, "recorded", writ_review_event_name(l->story.verdict));
     writ_write_count(&w, "votes", l->votes);
@@ -502,13 +514,32 @@ put_replay(struct looking *l, const struct writ_review_finding *again, bool same
     writ_buf_byte(&l->out, '\n');
 }
 
+/* The log of a crew, where one is given. */
+static WRIT_RESULT
+read_log(struct looking *l)
+{
+    struct writ_view path = writ_cli_get(l->cli, "log");
+
+    if (path.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    l->log = writ_buf_make(WRIT_RERUN_LOG_MAX);
+    WRIT_TRY(writ_cli_read(path.ptr, WRIT_RERUN_LOG_MAX, &l->log, &l->err));
+    l->crews.log = l->log.len > 0 ? writ_buf_view(&l->log) : writ_view(NULL, 0);
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 replay(struct looking *l, bool *ret_same)
 {
     struct writ_review_finding again = {.verdict = WRIT_REVIEW_DO_VOTE};
     size_t at;
 
+    WRIT_TRY(read_log(l));
     WRIT_TRY(read_story(l, writ_cli_operand(l->cli, 1), true));
+    if (writ_cli_has(l->cli, "log") && l->crews.replayed == 0) {
+        WRIT_FAIL(&l->err, WRIT_E_MISMATCH, "the log is not that of a vote of this review");
+    }
     if (l->story.verdict == WRIT_REVIEW_DO_OPEN) {
         WRIT_FAIL(&l->err, WRIT_E_MISMATCH, "the review has no verdict to compute again");
     }
@@ -517,6 +548,7 @@ replay(struct looking *l, bool *ret_same)
     *ret_same =
         again.verdict == l->story.verdict && at == again.log_n && again.log_n == l->story.log.count;
     put_replay(l, &again, *ret_same, at);
+    *ret_same &= !l->crews.differs;
     return writ_buf_check(&l->out, &l->err);
 }
 

@@ -152,6 +152,8 @@
         "reviewer, program, restart_us, why, detail, error, said",                                 \
         "a reviewer's program has ended; `said`: its last standard error, if it ended before it "  \
         "got a call")                                                                              \
+    X(REVIEWER_AGENT_FAILED, reviewer_agent_failed, SERVE, INFO, "reviewer, review, agent, why",   \
+        "an agent of a reviewer's crew did not answer")                                            \
     X(REVIEWER_STDERR, reviewer_stderr, SERVE, DEBUG, "reviewer, line, dropped",                   \
         "a line of a reviewer's standard error")                                                   \
     /* ---- messages to people */                                                                  \

@@ -300,6 +300,7 @@ writ_drive_cancel(struct writ_drive *drive, enum writ_crew_abort reason)
 {
     struct writ_crew_events events = {NULL, 0};
 
+    drive->timed_out |= reason == WRIT_CREW_TIMEOUT;
     take_events(drive,
         writ_recording_cancel(drive->recording, now_ms(drive), reason, &events, &drive->err),
         events);

@@ -44,6 +44,7 @@ struct writ_drive {
     /* results */
     struct writ_buf output, handler; /* of the last task of a consensual crew: its agent */
     bool resolved;                   /* the last crew that completed had a value */
+    bool timed_out;                  /* it was cancelled for lack of time */
     bool ending;                     /* no further input */
     uint64_t events;
     writ_result failed; /* WRIT_E_UNSET without a failure */

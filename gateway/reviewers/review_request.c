@@ -146,7 +146,8 @@ voted(struct writ_post *post)
     if (request->entry.code != WRIT_OK) {
         writ_review_request_failed(request, "ledger_unavailable");
     } else if (r->refused == WRIT_REASON_NONE || r->refused == WRIT_REASON_REVIEW_CLOSED ||
-               r->refused == WRIT_REASON_REVIEW_UNKNOWN) {
+               r->refused == WRIT_REASON_REVIEW_UNKNOWN ||
+               r->refused == WRIT_REASON_VOTES_USED_UP) {
         writ_review_request_rests(request);
     } else {
         writ_review_request_failed(request, writ_reason_name(r->refused).ptr);

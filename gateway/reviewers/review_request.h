@@ -1,5 +1,6 @@
 /* review_request.h - the request to one reviewer about one review: its tries, one after another.
- * reviewers.c chooses reviewer and time; reviewer_hook.h and reviewer_worker.h send it. Only on the
+ * reviewers.c chooses reviewer and time; reviewer_hook.h, reviewer_worker.h and
+ * reviewer_crew.h send it. Only on the
  * first loop.
  *
  * The life of a request: it WAITS until it is due and there is room, READS the review from the
@@ -24,6 +25,7 @@ enum writ_review_request_stage {
 };
 
 struct writ_reviewer;
+struct writ_reviewer_crew;
 
 struct writ_review_request {
     TAILQ_ENTRY(writ_review_request) link;
@@ -44,6 +46,7 @@ struct writ_review_request {
     struct writ_http_call *call;
     unsigned status;
     struct writ_buf answer;
+    struct writ_reviewer_crew *crew; /* that runs; NULL: none */
 };
 
 struct writ_reviewer {

@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "crew/prompt.h"
 #include "gateway/admin/review_answer.h"
+#include "gateway/reviewers/crew_roster.h"
 #include "gateway/reviewers/review_request.h"
+#include "gateway/reviewers/reviewer_crew.h"
 #include "gateway/reviewers/reviewer_hook.h"
 #include "gateway/reviewers/reviewer_worker.h"
 #include "policy/decide/opinion.h"
@@ -89,6 +91,8 @@ ask(struct writ_review_request *request, const struct writ_entry_review_get *get
         writ_review_request_failed(request, "memory");
     } else if (request->reviewer->config->kind == WRIT_REVIEWER_WEBHOOK) {
         writ_reviewer_hook_ask(request, writ_buf_view(&json));
+    } else if (request->reviewer->config->kind == WRIT_REVIEWER_CREW) {
+        writ_reviewer_crew_ask(request, writ_buf_view(&json));
     } else {
         writ_reviewer_worker_ask(request, writ_buf_view(&json));
         writ_review_requests_wake(request->reviewer); /* it has a time */
@@ -129,7 +133,10 @@ was_read(struct writ_post *post)
 static bool
 may_start(const struct writ_reviewer *reviewer)
 {
-    return reviewer->out < WRIT_REVIEW_REQUESTS_MAX &&
+    size_t most = reviewer->config->kind == WRIT_REVIEWER_CREW ? WRIT_REVIEWER_CREW_RUNS
+                                                               : WRIT_REVIEW_REQUESTS_MAX;
+
+    return reviewer->out < most &&
            (reviewer->config->kind != WRIT_REVIEWER_WORKER || writ_reviewer_worker_is_up(reviewer));
 }
 
@@ -219,6 +226,8 @@ take_back(struct writ_review_request *request)
         request->over = true;
         if (request->call != NULL) {
             writ_http_client_cancel(request->call);
+        } else if (request->crew != NULL) {
+            writ_reviewer_crew_recall(request);
         } else {
             writ_reviewer_worker_recall(request);
             writ_review_request_rests(request);
@@ -354,6 +363,7 @@ open_one(struct writ_reviewer *reviewer, struct writ_err *err)
         return writ_reviewer_hook_open(reviewer, err);
     case WRIT_REVIEWER_WORKER:
         return writ_reviewer_worker_open(reviewer, err);
+    case WRIT_REVIEWER_CREW:
     case WRIT_REVIEWER_OPINIONS:
     case WRIT_REVIEWER_ASKS:
         break;
@@ -366,6 +376,7 @@ open_all(struct writ_reviewers *all, struct writ_err *err)
 {
     const struct writ_config *config = all->gateway->config;
 
+    WRIT_TRY(writ_crew_roster_check(config, err));
     for (size_t i = 0; i < config->reviewers_n; i++) {
         struct writ_reviewer *reviewer = &all->list[all->n];
 
@@ -420,6 +431,7 @@ writ_reviewers_end(struct writ_reviewers *reviewers)
         TAILQ_FOREACH(request, &reviewer->requests, link)
         {
             request->over = true; /* later answers are ignored */
+            writ_reviewer_crew_free(WRIT_TAKE(request->crew));
         }
         writ_loop_timer_cancel(&reviewer->timer);
         writ_http_client_close(WRIT_TAKE(reviewer->client));

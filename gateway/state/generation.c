@@ -40,14 +40,34 @@ check_ledger_key(const struct writ_signer *signer, struct writ_err *err)
 }
 
 /* Without a key every call would be recorded without its contents, and no message would say so. */
+static const struct writ_reviewer_config *
+crew_of(const struct writ_config *config)
+{
+    for (size_t i = 0; i < config->reviewers_n; i++) {
+        if (config->reviewers[i].crew != NULL) {
+            return &config->reviewers[i];
+        }
+    }
+    return NULL;
+}
+
 static writ_result
 check_contents_key(
     const struct writ_config *config, const struct writ_keyring *keyring, struct writ_err *err)
 {
     const struct writ_tool_rule *rule = writ_rule_keeps(config->policy);
+    const struct writ_reviewer_config *crew = crew_of(config);
 
-    if (writ_keyring_wrap(keyring) == NULL &&
-        (rule != NULL || config->policy->contents.keep_us > 0)) {
+    if (writ_keyring_wrap(keyring) != NULL) {
+        return WRIT_DONE;
+    }
+    if (crew != NULL) {
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "reviewer " WRIT_VIEW_FMT " is a crew, whose log is kept, and the key directory has no "
+            "key to encrypt it: make one with `writ keys new --purpose contents --dir %s`",
+            WRIT_VIEW_ARG(crew->id), config->keys.ptr);
+    }
+    if (rule != NULL || config->policy->contents.keep_us > 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
             WRIT_VIEW_FMT " keeps contents, and the key directory has no key to encrypt them: make "
                           "one with `writ keys new --purpose contents --dir %s`",

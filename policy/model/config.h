@@ -201,11 +201,30 @@ enum writ_reviewer_kind {
     WRIT_REVIEWER_WEBHOOK,
     WRIT_REVIEWER_WORKER,
     WRIT_REVIEWER_OPINIONS,
+    WRIT_REVIEWER_CREW,
 };
 
 struct writ_opinion;
 struct writ_flow_rule;
 struct writ_tasks;
+struct writ_yaml;
+
+/** One file of a crew, as it was when the configuration was read. */
+struct writ_crew_file {
+    struct writ_view name; /* the path, NUL-terminated; of a nested shape its key */
+    struct writ_view text;
+};
+
+/** The crew of a reviewer. */
+struct writ_crew_config {
+    struct writ_crew_file shape, agents; /* agents.name empty: the shape alone */
+    const struct writ_crew_file *nested;
+    size_t nested_n;
+    bool shared; /* one process for all agents */
+    int64_t keep_log_us;
+    struct writ_digest digest;    /* of all the texts, with the keys of the nested ones */
+    const struct writ_yaml *node; /* option `crew`, for findings */
+};
 
 /** One entry of `reviewers`. Texts that name files or programs are NUL-terminated. */
 struct writ_reviewer_config {
@@ -217,15 +236,17 @@ struct writ_reviewer_config {
     /* WEBHOOK */
     struct writ_view url, path;  /* path with query, at least "/" */
     struct writ_view secret, ca; /* files; ca may be empty */
-    /* WORKER */
+    /* WORKER, CREW */
     struct writ_views argv, inherit;
     struct writ_pairs environment;
     struct writ_view directory; /* empty: ours */
+    /* CREW */
+    const struct writ_crew_config *crew;
     /* OPINIONS */
     const struct writ_opinion *opinions; /* reviewer.h */
     size_t opinions_n;
     const struct writ_delegation_config *delegation; /* NULL: none */
-    struct writ_digest digest;                       /* of the whole entry */
+    struct writ_digest digest; /* of the whole entry, and of the files of its crew */
 };
 
 /** One entry of `reviews`. */

@@ -189,6 +189,40 @@ put_not_agreed(struct writ_buf *ret, const struct writ_views *names)
     writ_buf_str(ret, names->n > 0 ? "]," : "");
 }
 
+/* The reviewer with a crew whose name comes next, as JCS sorts them; NULL: none. */
+static const struct writ_reviewer_config *
+next_crew(const struct writ_config *config, const struct writ_reviewer_config *before)
+{
+    const struct writ_reviewer_config *next = NULL;
+
+    for (size_t i = 0; i < config->reviewers_n; i++) {
+        const struct writ_reviewer_config *at = &config->reviewers[i];
+
+        if (at->crew != NULL && (before == NULL || writ_jcs_compare(at->id, before->id) > 0) &&
+            (next == NULL || writ_jcs_compare(at->id, next->id) < 0)) {
+            next = at;
+        }
+    }
+    return next;
+}
+
+/* The files of the crews of reviewers. */
+static void
+put_crews(struct writ_buf *ret, const struct writ_config *config)
+{
+    const struct writ_reviewer_config *reviewer = NULL;
+    char digest[WRIT_DIGEST_TEXT];
+    size_t n = 0;
+
+    while ((reviewer = next_crew(config, reviewer)) != NULL) {
+        writ_digest_text(&reviewer->crew->digest, digest);
+        writ_buf_str(ret, n++ > 0 ? "," : "\"crews\":{");
+        writ_text_json(ret, reviewer->id);
+        writ_buf_fmt(ret, ":\"%s\"", digest);
+    }
+    writ_buf_str(ret, n > 0 ? "}," : "");
+}
+
 static void
 put_tool(
     struct writ_buf *ret, const struct writ_yaml *entry, unsigned how, struct writ_arena *arena)
@@ -207,10 +241,10 @@ put_tool(
 
 static WRIT_RESULT
 put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    const struct writ_views *not_agreed, unsigned how, struct writ_arena *arena,
-    struct writ_buf *ret)
+    const struct writ_config *config, unsigned how, struct writ_arena *arena, struct writ_buf *ret)
 {
     writ_buf_byte(ret, '{');
+    put_crews(ret, config);
     if (says_more(defaults)) {
         writ_buf_str(ret, "\"defaults\":");
         put_node(ret, defaults, how, arena);
@@ -221,7 +255,7 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
         put_node(ret, top->flows, how, arena);
         writ_buf_byte(ret, ',');
     }
-    put_not_agreed(ret, not_agreed);
+    put_not_agreed(ret, &config->not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
     if (top->reviewers != NULL) {
         writ_buf_str(ret, "\"reviewers\":");
@@ -249,14 +283,14 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
 
 WRIT_RESULT
 writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret)
+    const struct writ_config *config, struct writ_arena *arena, struct writ_buf *ret)
 {
-    return put_policy(top, defaults, not_agreed, 0, arena, ret);
+    return put_policy(top, defaults, config, 0, arena, ret);
 }
 
 WRIT_RESULT
 writ_canonical_shown(const struct writ_raw_top *top, const struct writ_yaml *defaults,
-    const struct writ_views *not_agreed, struct writ_arena *arena, struct writ_buf *ret)
+    const struct writ_config *config, struct writ_arena *arena, struct writ_buf *ret)
 {
-    return put_policy(top, defaults, not_agreed, SHOWN, arena, ret);
+    return put_policy(top, defaults, config, SHOWN, arena, ret);
 }

@@ -506,7 +506,14 @@ PATH(reviewer, "secret", secret, RESTART, 1, 4096, NONE,
 PATH(reviewer, "ca", ca, RESTART, 1, 4096, NONE,
     "PEM file of the authorities of the webhook's certificate; default: those of the system.")
 TEXTS(reviewer, "worker", worker, RESTART, 256,
-    "Program and arguments of a process that receives open reviews as lines of JSON.")
+    "Program and arguments of a process that receives open reviews as lines of JSON; with crew: of each agent of the crew.")
+PATH(reviewer, "crew", crew, LIVE, 1, 4096, NONE,
+    "File with the shape of a crew that judges each call. Its agents are processes of worker; its output is the vote.")
+PATH(reviewer, "agents", agents, LIVE, 1, 4096, NONE, "Agents file of the crew.")
+PATH(reviewer, "registry", registry, LIVE, 1, 4096, NONE, "Folder of the shapes that the crew may nest.")
+SWITCH(reviewer, "shared", shared, LIVE, "false", "Whether one process serves all agents of the crew.")
+DURATION(reviewer, "keep_log", keep_log_us, LIVE, 1 * HOUR, 3660 * DAY, "90d",
+    "How long the log of the crew is kept with the vote, encrypted.")
 PAIRS(reviewer, "environment", environment, RESTART, 256,
     "Environment of the worker, beside what it inherits.")
 TEXTS(reviewer, "inherit", inherit, RESTART, 64,
@@ -517,13 +524,15 @@ NODE(reviewer, "opinions", opinions, RESTART, SHAPE_OPINIONS, NONE,
 TEXT(reviewer, "instructions", instructions, LIVE, 1, 4096, NONE,
     "Instructions to a model on how to vote, in the prompt that the gateway makes.")
 DURATION(reviewer, "timeout", timeout_us, RESTART, 100 * MS, 1 * HOUR, "60s",
-    "Time limit of the webhook or worker for one answer.")
+    "Time limit of the webhook or worker for one answer, or of the crew.")
 NODE(reviewer, "delegate", delegate, LIVE, SHAPE_DELEGATE, NONE,
     "Another one that votes for this voter while it does not vote itself.")
 ONE_AT_MOST(reviewer, "webhook", "worker", "opinions")
 WITH(reviewer, "webhook", "has no effect on a reviewer of this kind", "secret", "ca")
 WITH(reviewer, "worker", "has no effect on a reviewer of this kind",
     "environment", "inherit", "directory")
+WITH(reviewer, "worker", "needs the worker: the program of its agents", "crew")
+WITH(reviewer, "crew", "has no effect on a reviewer without a crew", "agents", "registry", "shared", "keep_log")
 
 SECTION(delegate, "a delegation", struct writ_raw_delegate,
     "In reviews that open while it is in force, the delegate's vote counts with the weight and the veto of this voter, "

@@ -210,7 +210,9 @@ struct writ_raw_voter_key {
 
 struct writ_raw_reviewer {
     struct writ_raw_voter_key key;
-    struct writ_view webhook, secret, ca, directory, instructions;
+    struct writ_view webhook, secret, ca, directory, instructions, crew, agents, registry;
+    bool shared;
+    int64_t keep_log_us;
     struct writ_views worker, inherit;
     struct writ_pairs environment;
     const struct writ_yaml *opinions, *delegate;

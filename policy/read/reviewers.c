@@ -8,6 +8,7 @@
 #include "evidence/json/write.h"
 #include "policy/model/host.h"
 #include "policy/read/canonical.h"
+#include "policy/read/crews.h"
 
 #define KEY_ARENA (1 << 16)
 
@@ -201,11 +202,13 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
     const struct writ_yaml *key = writ_option_of(node, "key"),
                            *opinions = writ_option_of(node, "opinions");
     bool webhook = writ_option_of(node, "webhook") != NULL,
-         worker = writ_option_of(node, "worker") != NULL;
+         worker = writ_option_of(node, "worker") != NULL,
+         crew = writ_option_of(node, "crew") != NULL;
 
     writ_option_read(o, WRIT_SECTION_reviewer, node, &raw);
     *ret = (struct writ_reviewer_config){.id = node->key,
         .kind = webhook            ? WRIT_REVIEWER_WEBHOOK
+                : crew             ? WRIT_REVIEWER_CREW
                 : worker           ? WRIT_REVIEWER_WORKER
                 : opinions != NULL ? WRIT_REVIEWER_OPINIONS
                                    : WRIT_REVIEWER_ASKS,
@@ -228,8 +231,9 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
         return;
     }
     (void)writ_option_together(o, WRIT_SECTION_reviewer, node);
-    if (key != NULL && opinions != NULL) {
-        WRIT_OPTION_FAULT(o, key, "the gateway's own opinions are not signed: leave key out");
+    if (key != NULL && (opinions != NULL || crew)) {
+        WRIT_OPTION_FAULT(o, key, "the gateway's own %s are not signed: leave key out",
+            crew ? "crews" : "opinions");
     } else if (key != NULL) {
         read_key(o, key, &raw.key, ret);
     }
@@ -238,6 +242,9 @@ read_one(struct writ_options *o, const struct writ_yaml *node, struct writ_revie
     }
     if (worker && (raw.worker.n == 0 || raw.worker.items[0].len == 0)) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "worker"), "lacks a program");
+    }
+    if (crew) {
+        ret->crew = writ_crews_read(o, node, &raw);
     }
     if (opinions != NULL) {
         read_opinions(o, opinions, ret, patterns);
@@ -272,6 +279,9 @@ writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
 
         read_one(o, element, reviewer, patterns);
         WRIT_TRY(writ_canonical_digest(element, o->arena, &reviewer->digest));
+        if (reviewer->crew != NULL) {
+            WRIT_TRY(writ_crews_pin(reviewer->crew, &reviewer->digest));
+        }
         config->reviewers_n++;
     }
     check_cycles(o, node, config);

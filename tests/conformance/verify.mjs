@@ -342,7 +342,7 @@ const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'polic
   'retrieved_policy_refs', 'revalidate_if'];
 /** Our own part of a decision: lists and unknown members have the limits of a record. */
 const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text',
-  contents_kept: 'text', contents_too_large: 'flag', definition: 'text', duplicates: 'text',
+  contents_kept: 'text', contents_too_large: 'flag', crew_log: 'text', definition: 'text', duplicates: 'text',
   first_decision_id: 'text', flow: 'object',
   input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text',
   output_rules: 'list', profile: 'text',

@@ -541,7 +541,7 @@ def ours(record):
 
 # Our own part of a decision: lists and unknown members have the limits of a record.
 OURS = dict(argument="text", budgets="list", charges="list", claim_seconds="number", constraint="text",
-            contents_kept="text", contents_too_large="flag", definition="text", duplicates="text", first_decision_id="text", flow="object", input_digest="text", key_stated="flag", output_after="text",
+            contents_kept="text", contents_too_large="flag", crew_log="text", definition="text", duplicates="text", first_decision_id="text", flow="object", input_digest="text", key_stated="flag", output_after="text",
             output_before="text", output_rules="list", profile="text", reason="text", round="number", shadow="flag",
             showing="text", state_free="text", tenant="text", trace_id="text", upstream="text", via="text", wire_tool="text")
 

@@ -2,8 +2,12 @@
 // though gateways are killed, paused and restarted, and the database is.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import '../support/js/on-postgres.mjs';
 import { at, sound, startFleet } from '../support/js/fleet.mjs';
+import * as guard from '../support/js/crewguard.mjs';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { DEV, approve, asks, config as reviewed } from '../support/js/reviews.mjs';
 import { CREW, config as hooked, framework } from '../support/js/hooks.mjs';
@@ -438,5 +442,24 @@ test('a gateway that tried in vain to join again is not taken for another one of
   await other.run('DROP TRIGGER fails ON gateway;');
   await until(async () => (await a.admin('/readyz')).status === 200, 'the gateway to be ready', 20_000);
   assert.equal((await (await ada(a)).call('up__pay', { n: 1 }, key('k1'))).said, 'ran 1');
+  sound(a);
+});
+
+test('both gateways run the crew that guards a tool, and one vote counts', async (t) => {
+  const up = await startUpstream(t);
+  const files = mkdtempSync(join(tmpdir(), 'writ-'));
+  t.after(() => rmSync(files, { recursive: true }));
+  const panel = guard.crewOf({ path: (name) => join(files, name) },
+    guard.panelOf("async () => { await new Promise((done) => setTimeout(done, 300)); return 'approve'; }"));
+  const [a, b] = await startFleet(t, guard.configOf(up, { panel: { ...panel, crew: join(files, 'panel.json') } }), {
+    prepare: (dir) => writ(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]) });
+  const session = await openSession(a, { token: guard.DEV.token });
+  for (let amount = 1; amount <= 3; amount++) {
+    const id = await guard.asks(session, { amount });
+    await until(async () => (await guard.stateOf(b, id)).state === 'approved', 'the approval at the other gateway');
+    const { records } = await guard.stateOf(a, id);
+    assert.deepEqual(records.filter((r) => r.event === 'vote').map((r) => r.by), ['panel']);
+  }
+  assert.deepEqual([a, b].flatMap((gateway) => gateway.log).filter((l) => l.event === 'ballot_failed'), []);
   sound(a);
 });

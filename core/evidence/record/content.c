@@ -10,6 +10,7 @@ static const char *const part_names[] = {
     [WRIT_CONTENT_NONE] = "",
     [WRIT_CONTENT_ARGUMENTS] = "arguments",
     [WRIT_CONTENT_RESULT] = "result",
+    [WRIT_CONTENT_CREW_LOG] = "crew_log",
 };
 
 const char *

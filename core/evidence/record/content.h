@@ -7,8 +7,9 @@
  * compared with the digest that the signed record has, at every look.
  *
  * The signed digest of arguments is params_hash; of a result it is extensions.writ.output_after
- * where that is present (what the caller got), else tool_output_hash. A content without the members
- * that are secret has another digest: its record must have it in extensions.writ.contents_kept.
+ * where that is present (what the caller got), else tool_output_hash; of the log of a crew that is
+ * a reviewer, extensions.writ.crew_log of its vote. A content without the members that are secret
+ * has another digest: its record must have it in extensions.writ.contents_kept.
  *
  * Pure; any thread. */
 #ifndef WRIT_EVIDENCE_CONTENT_H
@@ -26,6 +27,7 @@ enum writ_content_part {
     WRIT_CONTENT_NONE = 0,
     WRIT_CONTENT_ARGUMENTS = 1, /* canonical; of a decision */
     WRIT_CONTENT_RESULT = 2,    /* canonical; of an outcome */
+    WRIT_CONTENT_CREW_LOG = 3,  /* lines of canonical JSON; of a vote */
 };
 
 /** A sealed content, as an entry takes it to the ledger and the ledger keeps it. */
@@ -45,7 +47,7 @@ struct writ_content_of {
     int64_t expires_us;
 };
 
-/** "arguments", "result"; "" for NONE. Static storage. */
+/** "arguments", "result", "crew_log"; "" for NONE. Static storage. */
 const char *writ_content_part_name(enum writ_content_part part);
 
 /**

@@ -20,7 +20,7 @@
  * signed manifest that names them (manifest.h). All of it may be deleted while no gateway runs.
  *
  * `content` has kept arguments and results, encrypted (content.h): leaf of the decision has its
- * arguments, leaf of the outcome its result. The key of each is in `content_key`, which only grows
+ * arguments, leaf of the outcome its result, leaf of a vote the log of the crew that gave it. The key of each is in `content_key`, which only grows
  * at its right edge, as the log does: to destroy a key is to overwrite it in its place with as many
  * zeros. SQLite copies rows between pages when it deletes some of a table, and such a copy would
  * stay behind in the unused part of a page; no row of `content_key` is ever deleted, and so none is
@@ -102,6 +102,11 @@
     "SELECT coalesce((SELECT time_us FROM record WHERE leaf = ?1), "                               \
     "CASE WHEN ?1 < (SELECT min(leaf) FROM record) THEN -9223372036854775807 END)"
 
+/* The leaf of the decision of record r: of its outcome, and of a vote in its review. */
+#define WRIT_DISK_DECIDED                                                                          \
+    "CASE r.kind WHEN 2 THEN r.about WHEN 4 THEN (SELECT min(leaf) FROM record "                   \
+    "WHERE decision_id = r.decision_id AND kind = 1) ELSE r.leaf END"
+
 #define WRIT_DISK_META(NAME, VALUE)                                                                \
     "INSERT INTO meta(name, value) VALUES('" NAME "', " VALUE ") "                                 \
     "ON CONFLICT(name) DO UPDATE SET value = excluded.value"
@@ -153,12 +158,12 @@
       "(SELECT leaf FROM content WHERE expires_us <= ? ORDER BY expires_us, leaf LIMIT ?)")        \
     X(CONTENTS_FROM, "SELECT c.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "              \
       "FROM content AS c CROSS JOIN record AS r "                                                   \
-      "JOIN record AS d ON d.leaf = CASE r.kind WHEN 2 THEN r.about ELSE r.leaf END "              \
+      "JOIN record AS d ON d.leaf = " WRIT_DISK_DECIDED " " \
       "JOIN boundary AS b ON b.id = d.boundary "                                                   \
       "WHERE r.leaf = c.leaf AND c.leaf >= ? AND d.leaf < ? ORDER BY c.leaf LIMIT ?")              \
     X(CONTENTS_OF, "SELECT c.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "                \
       "FROM record AS r CROSS JOIN content AS c "                                                   \
-      "JOIN record AS d ON d.leaf = CASE r.kind WHEN 2 THEN r.about ELSE r.leaf END "              \
+      "JOIN record AS d ON d.leaf = " WRIT_DISK_DECIDED " " \
       "JOIN boundary AS b ON b.id = d.boundary "                                                   \
       "WHERE c.leaf = r.leaf AND r.decision_id = ? ORDER BY c.leaf")                               \
     X(RESULTS_FROM, "SELECT s.leaf, d.decision_id, d.agent_id, b.tenant, d.time_us "               \

@@ -20,9 +20,9 @@ check_row(struct writ_check *v, struct writ_sql_statement *s)
     if (removed && destroyed && !has_bytes) {
         return; /* the rows of keys stay: write/content_rows.h */
     }
-    if (kind != WRIT_ROW_DECISION && kind != WRIT_ROW_OUTCOME) {
-        writ_check_problem(v, leaf,
-            "the ledger keeps a content for it, but it is neither a decision nor an outcome");
+    if (kind != WRIT_ROW_DECISION && kind != WRIT_ROW_OUTCOME && kind != WRIT_ROW_REVIEW) {
+        writ_check_problem(
+            v, leaf, "the ledger keeps a content for it, but it is no decision, outcome or vote");
     } else if (wrapped.len != WRIT_WRAPPED_BYTES) {
         writ_check_problem(v, leaf, "the key of its kept content has another length");
     } else if (destroyed == has_bytes) {

@@ -2,6 +2,7 @@
  * statement run of its own, and nothing stands at a row between two pieces. */
 #include "store/read/contents.h"
 
+#include "evidence/record/review_record.h"
 #include "store/disk/disk.h"
 #include "store/read/column.h"
 #include "store/tables/body.h"
@@ -35,6 +36,11 @@
     X(EVERY, WRIT_SQL_MANY CALL_COLUMNS                                                            \
       "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "                            \
       CALL_JOINS "WHERE r.leaf >= ?1 AND r.kind = 1 ORDER BY r.leaf LIMIT ?2")                     \
+    X(LOG, "SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf), k.wrapped, c.redacted, c.kid, "      \
+      "c.bytes, c.expires_us FROM record AS r "                                                    \
+      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+      "JOIN content_key AS k ON k.leaf = r.leaf LEFT JOIN content AS c ON c.leaf = r.leaf "        \
+      "WHERE r.decision_id = ?1 AND r.kind = 4 ORDER BY r.leaf")                                   \
     X(TIME, WRIT_DISK_TIME)                                          \
     X(LAST, "SELECT max(leaf) FROM record")
 /* clang-format on */
@@ -413,6 +419,92 @@ writ_contents_get(struct writ_contents *contents, struct writ_view decision_id,
     end_rows(contents, SQL_ONE);
     if (writ_is_ok(result)) {
         *ret = call;
+    }
+    return result;
+}
+
+/* ---- the log of a crew */
+
+/* Columns of SQL_LOG. */
+enum { LOG_LEAF, LOG_RECORD, LOG_WRAPPED };
+
+/* The vote of the row, if it is one of that voter. Its texts are in the arena. */
+static WRIT_RESULT
+read_vote(struct writ_sql_statement *s, struct writ_view voter, struct writ_arena *arena,
+    struct writ_contents_log *ret, bool *ret_is, struct writ_err *err)
+{
+    struct writ_view body = writ_column_bytes(s, LOG_RECORD);
+    const struct writ_json *value = NULL;
+    struct writ_review_record record = {0};
+    struct writ_extension extension = {0};
+    writ_result result;
+
+    ret->leaf = (uint64_t)writ_sql_int(s, LOG_LEAF);
+    WRIT_TRY(copy_view(&body, arena, err));
+    result = writ_body_json(body, arena, &value, err);
+    if (writ_is_ok(result)) {
+        result = writ_review_record_read(value, arena, &record, err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_extension_read(&record.extensions, arena, &extension, err);
+    }
+    WRIT_TRY(unreadable(result, ret->leaf, err));
+    *ret_is = writ_view_equal(writ_member_view(&record.by), voter) &&
+              extension.crew_log.is == WRIT_PRESENT;
+    ret->digest = extension.crew_log.view;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+read_log(const struct writ_contents *contents, struct writ_view review_id, struct writ_arena *arena,
+    struct writ_contents_log *ret, struct writ_err *err)
+{
+    struct beside beside = {.decision_id = review_id, .part = WRIT_CONTENT_CREW_LOG};
+
+    ret->log.state =
+        read_sealed(contents, contents->statements[SQL_LOG], LOG_WRAPPED, &beside.sealed);
+    if (ret->log.state != WRIT_CONTENT_KEPT) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(open_sealed(contents, &beside, ret->digest, arena, &ret->log, err));
+    if (ret->log.state == WRIT_CONTENT_CHANGED) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the kept log of record %llu does not match the digest in its signed record",
+            (unsigned long long)ret->leaf);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+find_log(struct writ_contents *contents, struct writ_view review_id, struct writ_view voter,
+    struct writ_arena *arena, struct writ_contents_log *ret, struct writ_err *err)
+{
+    struct writ_sql_statement *s = contents->statements[SQL_LOG];
+    bool row = false, is = false;
+
+    writ_sql_bind_text(s, 1, review_id);
+    WRIT_TRY(next_row(contents, SQL_LOG, &row, err));
+    while (row) {
+        WRIT_TRY(read_vote(s, voter, arena, ret, &is, err));
+        if (is) {
+            return read_log(contents, review_id, arena, ret, err);
+        }
+        WRIT_TRY(next_row(contents, SQL_LOG, &row, err));
+    }
+    WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no vote of such a crew in that review");
+}
+
+WRIT_RESULT
+writ_contents_log(struct writ_contents *contents, struct writ_view review_id,
+    struct writ_view voter, struct writ_arena *arena, struct writ_contents_log *ret,
+    struct writ_err *err)
+{
+    struct writ_contents_log log = {0};
+    writ_result result = find_log(contents, review_id, voter, arena, &log, err);
+
+    end_rows(contents, SQL_LOG);
+    if (writ_is_ok(result)) {
+        *ret = log;
     }
     return result;
 }

@@ -90,6 +90,29 @@ writ_contents_release(struct writ_contents **contents)
 WRIT_RESULT writ_contents_get(struct writ_contents *contents, struct writ_view decision_id,
     struct writ_arena *arena, struct writ_contents_call *ret, struct writ_err *err);
 
+/** The log of the crew that gave a vote. */
+struct writ_contents_log {
+    uint64_t leaf;           /* of the vote */
+    struct writ_view digest; /* that its signed record has */
+    struct writ_content log; /* lines; KEPT: they have that digest */
+};
+
+/**
+ * Reads the log of a crew.
+ *
+ * @param review_id  of the review, which is that of its decision
+ * @param voter      the reviewer that is a crew
+ * @param arena      memory of the answer
+ *
+ * @return WRIT_OK          also when it is no longer kept: see the state
+ *         WRIT_E_ABSENT    no such vote of a crew
+ *         WRIT_E_MISMATCH  its record is not readable, or the log is CHANGED
+ *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
+ */
+WRIT_RESULT writ_contents_log(struct writ_contents *contents, struct writ_view review_id,
+    struct writ_view voter, struct writ_arena *arena, struct writ_contents_log *ret,
+    struct writ_err *err);
+
 /** Which calls. Zeroed: every call of which arguments were ever kept, without results. */
 struct writ_contents_filter {
     int64_t since_us, until_us; /* decided at or after, and before; 0: any */

@@ -5,6 +5,7 @@
 
 #include "evidence/record/extension.h"
 #include "store/tables/body.h"
+#include "store/write/content_rows.h"
 #include "store/write/group.h"
 #include "store/write/sealing.h"
 #include "store/write/vouch.h"
@@ -74,8 +75,10 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
     if (event->finding != NULL) {
         record.log = writ_member_list(event->finding->log, event->finding->log_n);
     }
-    if (event->event == WRIT_REVIEW_DO_VOTE && event->via.ptr != NULL) {
-        const struct writ_extension extension = {.via = writ_member_text(event->via)};
+    if (event->event == WRIT_REVIEW_DO_VOTE &&
+        (event->via.ptr != NULL || event->crew_log.ptr != NULL)) {
+        const struct writ_extension extension = {.via = writ_member_text_or_absent(event->via),
+            .crew_log = writ_member_text_or_absent(event->crew_log)};
         WRIT_TRY(writ_extension_make(&extension, arena, &record.extensions, err));
     }
     if (event->event == WRIT_REVIEW_DO_OPEN) {
@@ -105,6 +108,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         .forget = event->forget,
         .arguments = event->arguments,
         .feedback = event->feedback,
+        .content = event->content,
     };
     if (event->event == WRIT_REVIEW_DO_OPEN) {
         story->review.opened_us = now_us;
@@ -226,6 +230,7 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
         return writ_disk_run(disk, WRIT_SQL_REVIEW_PUT, err, "tubb", id, op->review->leaf,
             writ_view(name, sizeof name), op->was.arguments);
     }
+    WRIT_TRY(writ_content_rows_write(ledger, op->was.leaf, op->was.content, err));
     if (op->was.forget) {
         return writ_disk_run(disk, WRIT_SQL_REVIEW_DROP, err, "t", id);
     }

@@ -52,6 +52,9 @@ check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review
     if (!writ_review_counts(&review->story.review, r->vote, &r->ranking, r->confidence)) {
         return WRIT_REASON_VOTE_INCOMPLETE;
     }
+    if (r->first && voter->votes > 0) {
+        return WRIT_REASON_VOTES_USED_UP;
+    }
     return voter->votes >= WRIT_REVIEW_VOTES_EACH ? WRIT_REASON_VOTES_USED_UP
                                                   : check_signature(r, review, voter);
 }
@@ -122,6 +125,8 @@ make_event(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_rev
         .confidence = r->confidence,
         .signature = r->signature,
         .via = r->via,
+        .crew_log = r->crew_log,
+        .content = r->content,
         .vote = r->event == WRIT_REVIEW_DO_VOTE ? r->vote : WRIT_REVIEW_NO_VOTE,
         .ranking = r->ranking,
     };
@@ -160,6 +165,7 @@ writ_voting_event(struct writ_ledger *ledger, struct writ_entry *entry)
         writ_buf_cut(&ledger->group.bodies, before);
         return result;
     }
+    ledger->group.contents += r->content != NULL ? r->content->bytes.len : 0;
     writ_review_changes_settle(ledger, &changes, entry);
     return WRIT_DONE;
 }

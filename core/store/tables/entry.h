@@ -264,6 +264,10 @@ struct writ_entry_review {
     struct writ_view feedback, confidence; /* ptr NULL: none */
     struct writ_view signature;            /* of the voter's own; ptr NULL: none */
     struct writ_view via; /* VOTE: how it came, for the record; ptr NULL: by the API */
+    bool first; /* VOTE: refused as VOTES_USED_UP unless it is the first one of the voter */
+    struct writ_view crew_log; /* VOTE: digest of the log of the crew that voted; ptr NULL: none */
+    const struct writ_sealed
+        *content; /* VOTE: that log, to be kept beside the record; NULL: none */
 
     /* written by the ledger */
     enum writ_reason refused; /* REVIEW_UNKNOWN, REVIEW_CLOSED, REVIEW_MISMATCH, VOTE_*; or NONE */

@@ -77,6 +77,7 @@ struct writ_reviews_before {
     uint64_t leaf;                         /* of the record; 0: there is none */
     struct writ_view arguments;            /* of a fresh one: for its row */
     struct writ_view feedback;             /* of a vote */
+    const struct writ_sealed *content;     /* of a vote: for its row; NULL: none */
 };
 
 /** One record about to be made. */
@@ -97,7 +98,8 @@ struct writ_reviews_changes {
 /** The known facts of an event besides its name. Zeroed: none. */
 struct writ_reviews_event {
     enum writ_review_event event;
-    struct writ_view by, feedback, confidence, signature, via;
+    struct writ_view by, feedback, confidence, signature, via, crew_log;
+    const struct writ_sealed *content; /* VOTE: kept with its record; NULL: none */
     enum writ_review_vote vote;
     struct writ_review_ranking ranking;
     enum writ_reason reason;
