@@ -225,6 +225,25 @@ test('the log of a crew is destroyed with the contents of its call, and the vote
   gw.verify();
 });
 
+test('an erase while the crew runs leaves no log, also after a restart', async (t) => {
+  const { gw, session } = await withCrew(t, `async (step) => {
+    if (step.roleId === 'chair') return step.input;
+    return require('node:fs').existsSync('go') ? 'approve' : undefined;
+  }`);
+  const id = await asks(session, { amount: 1, note: 'to be erased' });
+  await gw.stop();
+  const erased = writ(['ledger', 'erase', gw.configFile, '--agent', 'dev', '--yes'], { cwd: gw.dir });
+  assert.equal(erased.code, 0, erased.err);
+  writeFileSync(gw.path('go'), '');
+  await gw.start();
+  await ends(gw, id, 'approved');
+  await gw.stop();
+  const run = writ(['review', 'log', gw.configFile, id, 'panel'], { cwd: gw.dir });
+  assert.match(run.err, /not kept any more/);
+  assert.equal(writ(['review', 'replay', gw.ledgerFile, id]).code, 0);
+  gw.verify();
+});
+
 test('a gateway whose keys cannot encrypt the log does not start', async (t) => {
   const up = await startUpstream(t);
   const gw = prepare(t, { upstreams: {}, tools: {}, agents: [] });

@@ -228,9 +228,10 @@
     X(WAIT_OLDEST, "SELECT leaf FROM wait ORDER BY leaf LIMIT 1")                                  \
     X(RESULT_OLDEST, "SELECT leaf FROM result ORDER BY leaf LIMIT 1")                              \
     X(CONTENT_FIRST, "SELECT leaf FROM content ORDER BY leaf LIMIT 1")                             \
-    X(CONTENT_CROSSING, "SELECT min(r.about) FROM content AS c CROSS JOIN record AS r "            \
+    X(CONTENT_CROSSING, "SELECT min(d.leaf) FROM content AS c CROSS JOIN record AS r "             \
+      "JOIN record AS d ON d.leaf = " WRIT_DISK_DECIDED " "                                        \
       "WHERE c.leaf >= ?1 AND c.leaf <= (SELECT coalesce(max(seal_leaf), -1) FROM boundary "       \
-      "WHERE first_leaf < ?1) AND r.leaf = c.leaf AND r.kind = 2 AND r.about < ?1")                \
+      "WHERE first_leaf < ?1) AND r.leaf = c.leaf AND r.kind IN (2, 4) AND d.leaf < ?1")           \
     X(RUNS_BETWEEN, WRIT_SQL_MANY WRIT_RUNS_BETWEEN)                                               \
     X(REMOVE_FACTS, "INSERT INTO fact(leaf, bytes) SELECT r.leaf, line_at(y.bytes, r.leaf - y.leaf) " \
       "FROM record AS r JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) " \

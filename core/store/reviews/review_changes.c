@@ -230,7 +230,11 @@ write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *
         return writ_disk_run(disk, WRIT_SQL_REVIEW_PUT, err, "tubb", id, op->review->leaf,
             writ_view(name, sizeof name), op->was.arguments);
     }
-    WRIT_TRY(writ_content_rows_write(ledger, op->was.leaf, op->was.content, err));
+    if (op->was.content != NULL && op->review->erased) {
+        WRIT_TRY(writ_content_rows_write_destroyed(ledger, op->was.leaf, err));
+    } else {
+        WRIT_TRY(writ_content_rows_write(ledger, op->was.leaf, op->was.content, err));
+    }
     if (op->was.forget) {
         return writ_disk_run(disk, WRIT_SQL_REVIEW_DROP, err, "t", id);
     }

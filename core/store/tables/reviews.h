@@ -44,6 +44,7 @@ struct writ_reviewed {
     int64_t until_us;            /* wall time at which the state is over */
     bool leaving;                /* the present group removes it: lookups skip it */
     bool outdated;               /* its rules no longer exist: it ends with the next sweep */
+    bool erased;                 /* an erase selected its call: no log of a crew is kept */
     struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
     struct writ_view boundary_id;
     struct writ_reviews_said *said; /* by voter; NULL: no remark */

@@ -16,26 +16,32 @@ writ_content_rows_write(struct writ_ledger *ledger, uint64_t leaf,
         (uint64_t)content->redacted, content->kid, content->bytes);
 }
 
+static const uint8_t zeros[WRIT_WRAPPED_BYTES]; /* a key that is destroyed */
+
+WRIT_RESULT
+writ_content_rows_write_destroyed(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err)
+{
+    return writ_disk_run(
+        &ledger->disk, WRIT_SQL_CONTENT_KEY_PUT, err, "ub", leaf, writ_view(zeros, sizeof zeros));
+}
+
 WRIT_RESULT
 writ_content_rows_write_result(struct writ_ledger *ledger, const struct writ_flight *flight,
     uint64_t leaf, const struct writ_sealed *content, struct writ_err *err)
 {
-    static const uint8_t zeros[WRIT_WRAPPED_BYTES];
     struct writ_disk *disk = &ledger->disk;
-    struct writ_view destroyed = writ_view(zeros, sizeof zeros);
     bool row = false;
     writ_result result;
 
     if (content == NULL) {
         return WRIT_DONE;
     }
-    result =
-        writ_disk_query(disk, WRIT_SQL_CONTENT_KEY_IS, &row, err, "ub", flight->leaf, destroyed);
+    result = writ_disk_query(disk, WRIT_SQL_CONTENT_KEY_IS, &row, err, "ub", flight->leaf,
+        writ_view(zeros, sizeof zeros));
     writ_disk_end(disk, WRIT_SQL_CONTENT_KEY_IS);
     WRIT_TRY(result);
-    return row || flight->erased
-               ? writ_disk_run(disk, WRIT_SQL_CONTENT_KEY_PUT, err, "ub", leaf, destroyed)
-               : writ_content_rows_write(ledger, leaf, content, err);
+    return row || flight->erased ? writ_content_rows_write_destroyed(ledger, leaf, err)
+                                 : writ_content_rows_write(ledger, leaf, content, err);
 }
 
 struct writ_sealed *

@@ -17,6 +17,11 @@
 WRIT_RESULT writ_content_rows_write(struct writ_ledger *ledger, uint64_t leaf,
     const struct writ_sealed *content, struct writ_err *err);
 
+/** Only the row of `content_key` of a content that is destroyed from the start. WRIT_E_IO,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_content_rows_write_destroyed(
+    struct writ_ledger *ledger, uint64_t leaf, struct writ_err *err);
+
 /** The same for the result of that call. When an erase selected the call, or its arguments are
  * destroyed, by an erase or with their time, its row of `content_key` has zeros from the start. */
 WRIT_RESULT writ_content_rows_write_result(struct writ_ledger *ledger,

@@ -1,4 +1,5 @@
-/* Reads the decision of each call under way again: the memory of a call does not have its agent. */
+/* Reads the decision of each call under way or under review again: the memory of a call does not
+ * have its agent. */
 #include "store/write/erased.h"
 
 #include "store/tables/body.h"
@@ -13,25 +14,38 @@ struct marking {
     struct writ_err *err;
 };
 
+/* Marks a call by the leaf of its decision. */
 static WRIT_RESULT
-mark_one(void *ctx, struct writ_flight *flight)
+mark_call(const struct marking *m, uint64_t leaf, bool *mark)
 {
-    const struct marking *m = ctx;
     struct writ_disk *disk = &m->ledger->disk;
     bool row = false;
     writ_result result;
 
-    if (flight->erased || flight->leaf >= m->end) {
+    if (*mark || leaf >= m->end) {
         return WRIT_DONE;
     }
-    result = writ_disk_query(disk, WRIT_SQL_CALL_AT, &row, m->err, "u", flight->leaf);
+    result = writ_disk_query(disk, WRIT_SQL_CALL_AT, &row, m->err, "u", leaf);
     if (writ_is_ok(result) && row) {
-        flight->erased = writ_content_fact_selects(m->erasure,
-            writ_disk_bytes(disk, WRIT_SQL_CALL_AT, 0), writ_disk_bytes(disk, WRIT_SQL_CALL_AT, 1),
-            writ_disk_bytes(disk, WRIT_SQL_CALL_AT, 2), writ_disk_int(disk, WRIT_SQL_CALL_AT, 3));
+        *mark = writ_content_fact_selects(m->erasure, writ_disk_bytes(disk, WRIT_SQL_CALL_AT, 0),
+            writ_disk_bytes(disk, WRIT_SQL_CALL_AT, 1), writ_disk_bytes(disk, WRIT_SQL_CALL_AT, 2),
+            writ_disk_int(disk, WRIT_SQL_CALL_AT, 3));
     }
     writ_disk_end(disk, WRIT_SQL_CALL_AT);
     return result;
+}
+
+static WRIT_RESULT
+mark_one(void *ctx, struct writ_flight *flight)
+{
+    return mark_call(ctx, flight->leaf, &flight->erased);
+}
+
+/* The next of the ring of reviews; NULL: `review` was the last one. */
+static struct writ_reviewed *
+next_review(const struct writ_ledger *ledger, const struct writ_reviewed *review)
+{
+    return review->next != ledger->reviews.ring ? review->next : NULL;
 }
 
 WRIT_RESULT
@@ -39,7 +53,11 @@ writ_erased_mark(struct writ_ledger *ledger, const struct writ_content_erasure *
     uint64_t end, struct writ_err *err)
 {
     struct marking marking = {.ledger = ledger, .erasure = erasure, .end = end, .err = err};
+    struct writ_reviewed *review = ledger->reviews.ring;
 
+    for (; review != NULL; review = next_review(ledger, review)) {
+        WRIT_TRY(mark_call(&marking, review->leaf, &review->erased));
+    }
     return writ_flights_each(&ledger->flights, mark_one, &marking);
 }
 
@@ -77,11 +95,15 @@ writ_erased_load(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct writ_disk *disk = &ledger->disk;
     writ_auto_arena arena = NULL;
+    const struct writ_reviewed *review = ledger->reviews.ring;
     uint64_t first = UINT64_MAX;
     bool row = false;
     writ_result result;
 
     WRIT_TRY(writ_flights_each(&ledger->flights, oldest, &first));
+    for (; review != NULL; review = next_review(ledger, review)) {
+        first = review->leaf < first ? review->leaf : first;
+    }
     if (first == UINT64_MAX) {
         return WRIT_DONE;
     }

@@ -1,5 +1,5 @@
-/* erased.h - the calls under way that an erase selects: what they give back is not kept, whether
- * their arguments were kept or not.
+/* erased.h - the calls under way and under review that an erase selects: what they give back, and
+ * what crews say about them, is not kept, whether their arguments were kept or not.
  *
  * The mark is in the memory of the writer. After a restart the recorded erases make it again, for
  * the calls that are still under way.
