@@ -187,10 +187,19 @@ keep_line(void *user, struct writ_view line, struct writ_err *err)
     return writ_buf_check(log, err);
 }
 
+/* One that has ended only waits for its processes. */
+static void
+cancel(struct writ_drive *drive, enum writ_crew_abort reason)
+{
+    if (!drive->ending) {
+        writ_drive_cancel(drive, reason);
+    }
+}
+
 static void
 on_limit(struct writ_timer *timer)
 {
-    writ_drive_cancel(timer->ctx, WRIT_CREW_TIMEOUT);
+    cancel(timer->ctx, WRIT_CREW_TIMEOUT);
 }
 
 /* ---- a run */
@@ -314,7 +323,5 @@ writ_reviewer_crew_ask(struct writ_review_request *request, struct writ_view jso
 void
 writ_reviewer_crew_recall(struct writ_review_request *request)
 {
-    if (!request->crew->drive.ending) {
-        writ_drive_cancel(&request->crew->drive, WRIT_CREW_CANCELLED);
-    }
+    cancel(&request->crew->drive, WRIT_CREW_CANCELLED);
 }
