@@ -23,8 +23,7 @@
 #include "evidence/json/jcs.h"
 #include "policy/decide/exact.h"
 
-#define US_PER_S    INT64_C(1000000)
-#define ID_TEXT_MAX 2048
+#define US_PER_S INT64_C(1000000)
 
 static const struct writ_json no_arguments = {.type = WRIT_JSON_OBJECT, .span = 1};
 
@@ -233,13 +232,13 @@ compare_stated_state(struct writ_call *call)
 
 /* The id as JSON. A caller chose it, and people read the record: characters that hide are
  * escaped. */
-static writ_result
-put_request_id(struct writ_buf *ret, const struct writ_json *id)
+WRIT_RESULT
+writ_judge_put_request_id(struct writ_buf *ret, const struct writ_json *id)
 {
     if (writ_json_type(id) != WRIT_JSON_STRING) {
         return writ_jcs_put(ret, id, NULL);
     }
-    writ_text_json_safe(ret, writ_json_string(id), ID_TEXT_MAX);
+    writ_text_json_safe(ret, writ_json_string(id), WRIT_JUDGE_REQUEST_ID_MAX);
     return writ_buf_check(ret, NULL);
 }
 
@@ -250,14 +249,14 @@ describe(struct writ_request *request, struct writ_call *call, struct writ_decis
     const struct writ_config *config = writ_request_config(request);
     const struct writ_agent *agent = &request->identity.agent;
     char *id = writ_arena_get(arena, WRIT_ID_TEXT);
-    struct writ_buf request_id = writ_buf_in(arena, ID_TEXT_MAX);
+    struct writ_buf request_id = writ_buf_in(arena, WRIT_JUDGE_REQUEST_ID_MAX);
 
     if (id == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     WRIT_TRY(writ_id_new(request->worker->gateway->clock, id, NULL));
     if (request->message.id != NULL) { /* a caller of the hook API need not name the request */
-        WRIT_TRY(put_request_id(&request_id, request->message.id));
+        WRIT_TRY(writ_judge_put_request_id(&request_id, request->message.id));
     }
     d->decision_id = writ_member_text(writ_view(id, WRIT_ID_TEXT - 1));
     d->request_id = writ_member_text_or_absent(writ_buf_view(&request_id));

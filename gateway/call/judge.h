@@ -17,4 +17,10 @@ bool writ_judge_is_stopped(const struct writ_request *request, const struct writ
 int64_t writ_judge_now(
     const struct writ_request *request, const struct writ_decision *authorization);
 
+#define WRIT_JUDGE_REQUEST_ID_MAX 2048 /* bytes of a recorded request_id */
+
+/** Writes the JSON-RPC id of a request as a decision records it (request_id). WRIT_E_LIMIT,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_judge_put_request_id(struct writ_buf *ret, const struct writ_json *id);
+
 #endif

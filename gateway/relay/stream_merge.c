@@ -8,6 +8,7 @@
 #include "gateway/call/inspect.h"
 #include "gateway/relay/merged_stream.h"
 #include "gateway/relay/listen.h"
+#include "gateway/relay/recorded_answer.h"
 #include "gateway/request/resume.h"
 #include "gateway/review/meet.h"
 #include "gateway/relay/pass.h"
@@ -22,7 +23,7 @@
 #define CONFLICT_US   200000   /* before asking again for what another connection still has */
 #define CONFLICTS_MAX 15       /* in a row; then the refusal counts */
 #define ANSWER_ARENA  65536
-#define AWAY_MAX      64 /* notices about tasks that one source holds at once */
+#define AWAY_MAX      64 /* notices about tasks and answers that one source holds at once */
 
 static void start(struct writ_merge_source *source);
 
@@ -177,6 +178,73 @@ carry(struct writ_merge_source *source, const struct writ_digest *key, struct wr
     return true;
 }
 
+/* ---- answers to calls that this process did not make ---- */
+
+/* An answer that waits for the ledger. */
+struct recorded {
+    struct writ_merge_source *source;
+    struct writ_buf id; /* of its event */
+    struct writ_buf message;
+};
+
+static void
+recorded_free(struct recorded *recorded)
+{
+    writ_buf_wipe(&recorded->id);
+    writ_buf_wipe(&recorded->message);
+    writ_free(recorded);
+}
+
+static void
+recorded_done(void *ctx, struct writ_view message)
+{
+    struct recorded *recorded = ctx;
+    struct writ_merge_source *source = recorded->source;
+    struct writ_merged_stream *merged = source->merged;
+
+    is_back(source);
+    merged->live++; /* keeps (1) */
+    if (!merged->over && message.len > 0) {
+        put_answer(source, writ_buf_view(&recorded->id), message);
+    }
+    recorded_free(recorded);
+    go_on_behind(source);
+    writ_merged_stream_release(merged);
+}
+
+/* False: it cannot be asked. */
+static bool
+ask_ledger(struct writ_merge_source *source, struct writ_view event_id, struct writ_view message)
+{
+    struct recorded *recorded = source->away < AWAY_MAX ? writ_alloc(sizeof *recorded) : NULL;
+
+    if (recorded == NULL) {
+        return false;
+    }
+    *recorded = (struct recorded){.source = source,
+        .id = writ_buf_make(WRIT_CLIENT_EVENT_ID_MAX),
+        .message = writ_buf_make(WRIT_CLIENT_EVENT_MAX)};
+    writ_buf_put(&recorded->id, event_id);
+    writ_buf_put(&recorded->message, message);
+    const struct writ_recorded_answer asked = {.request = source->merged->request,
+        .upstream = writ_upstream_config(source->upstream)->name,
+        .message = writ_buf_view(&recorded->message),
+        .over = &source->merged->over,
+        .done = recorded_done,
+        .ctx = recorded};
+    if (!writ_is_ok(writ_buf_check(&recorded->id, NULL)) ||
+        !writ_is_ok(writ_buf_check(&recorded->message, NULL)) ||
+        !writ_is_ok(writ_recorded_answer_ask(&asked))) {
+        recorded_free(recorded);
+        return false;
+    }
+    source->away++;
+    if (source->open) {
+        writ_upcall_pause(&source->upcall);
+    }
+    return true;
+}
+
 /* ---- notifications about tasks ---- */
 
 static void
@@ -262,7 +330,8 @@ judge_answer(struct writ_merge_source *source, struct writ_view event_id,
         (found.state == WRIT_PENDING_RESPONSES_SETTLED &&
             is_what_was_shown(&found.shown, message))) {
         put_answer(source, event_id, message);
-    } else {
+    } else if (found.state != WRIT_PENDING_RESPONSES_UNKNOWN ||
+               !ask_ledger(source, event_id, message)) {
         put_unknown(source, event_id, id);
     }
 }

@@ -325,14 +325,16 @@ for (const [name, by] of [['that lost its lease', undefined], ['that a stop name
 
 // ---- a stream that is resumed elsewhere
 
-test('a lost stream that is resumed at another gateway runs nothing twice, and a repeat has the result', async (t) => {
+const WORK = { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }] };
+const worked = (id, text = 'worked') => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } });
+
+/** A call at gateway `a` whose stream its client has lost, and that stream at its server. */
+async function lost(t, rule = WORK, options = {}) {
   const streams = new Streams();
   const up = await startUpstream(t, { onGet: streams.onGet });
-  const fleet = await startFleet(t, { upstreams: { up: { http: up.url } }, tools: { 'up/work': { scope: 's',
-    arguments: [{ arg: 'n', op: 'type', value: 'number' }], duplicates: 'replay' } } }, { names: NAMES });
-  const [a, b, c] = fleet;
-  const s = await openSession(a, { path: '/mcp/up' });
-  const response = (id) => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'worked' }] } });
+  const fleet = await startFleet(t, { upstreams: { up: { http: up.url } }, tools: { 'up/work': rule } },
+    { names: NAMES, ...options });
+  const s = await openSession(fleet[0], { path: '/mcp/up' });
   let stream;
   up.onCall = (x) => {
     stream = streams.open(x);
@@ -340,24 +342,98 @@ test('a lost stream that is resumed at another gateway runs nothing twice, and a
       params: { level: 'info', data: 'one' } });
   };
   const body = s.callMessage('work', { n: 1 }, { key: 'k' });
-  const client = await post(a, s, body);
+  const client = await post(fleet[0], s, body);
   await client.has('one');
   const last = client.events.findLast((e) => e.id).id;
   client.leave();
   await stream.closed();
+  return { up, fleet, s, stream, body, last };
+}
+
+const reasonOf = (rest) => rest.messages.at(-1).error?.data.reason;
+
+test('a lost stream that is resumed at another gateway ends with the answer, after its outcome', async (t) => {
+  const { up, fleet, s, stream, body, last } = await lost(t, { ...WORK, duplicates: 'replay' });
+  const [a, b, c] = fleet;
   const rest = await get(b, s, last); // the rest of the stream, by the other gateway
   assert.equal(rest.status, 200);
-  stream.send(response(body.id)).end();
+  stream.send(worked(body.id)).end();
   await rest.done();
-  const { error } = rest.messages.at(-1);
-  assert.equal(error?.data.reason, 'answer_unknown', rest.text);
-  assert.ok(!rest.text.includes('worked'), 'nothing passes before it is recorded');
-  // the gateway of the call asks for the rest itself, and any gateway replays what it recorded
-  await until(() => a.decisions()[0].outcome === 'executed', 'the outcome');
+  assert.equal(a.decisions()[0].outcome, 'executed', 'nothing passes before it is recorded');
+  assert.deepEqual(rest.messages.at(-1), worked(body.id));
+  const late = await get(c, s, last);
+  await late.done();
+  assert.deepEqual(late.messages.at(-1), worked(body.id));
   for (const gateway of [b, c, a])
     assert.equal((await at(s, gateway).call('work', { n: 1 }, { key: 'k' })).said, 'worked');
   assert.equal(up.calls.length, 1);
   sound(a);
+});
+
+test('an official client whose stream breaks gets the answer of its call through another gateway', async (t) => {
+  const streams = new Streams();
+  const up = await startUpstream(t, { onGet: streams.onGet });
+  const fleet = await startFleet(t, { upstreams: { up: { http: up.url } }, tools: { 'up/work': WORK } });
+  const balancer = await startRoundRobin(t, fleet.map((g) => g.port),
+    { pick: (req) => (req.method === 'GET' ? 1 : 0) });
+  const { call, close } = await CLIENTS['SDK v1'](`${balancer.origin}/mcp/up`);
+  let stream;
+  up.onCall = (x) => {
+    stream = streams.open(x);
+    stream.id = x.id;
+    stream.send(undefined, 'retry: 50\n');
+  };
+  const running = call({ name: 'work', arguments: { n: 1 } });
+  await until(() => stream?.res, 'the call to run');
+  await until(() => balancer.break('id: s1_1'), 'its stream to break');
+  await until(() => balancer.taken.some((x) => x.at === 1 && x.last), 'the client to ask the other gateway');
+  stream.send(worked(stream.id)).end();
+  assert.equal((await running).content[0].text, 'worked');
+  await close();
+  assert.equal(up.calls.length, 1);
+  assert.deepEqual(fleet[1].decisions().map((d) => d.outcome), ['executed']);
+});
+
+test('another answer than the recorded one does not pass at another gateway, nor one in another session', async (t) => {
+  const { fleet, s, stream, body, last } = await lost(t);
+  const [a, b] = fleet;
+  stream.send(worked(body.id)).end();
+  await until(() => a.decisions()[0].outcome === 'executed', 'the outcome');
+  const other = await openSession(b, { path: '/mcp/up' });
+  const stolen = await get(b, other, last);
+  await stolen.done();
+  assert.equal(reasonOf(stolen), 'answer_unknown', stolen.text);
+  stream.events.at(-1).text = stream.events.at(-1).text.replace('worked', 'forged');
+  const forged = await get(b, s, last);
+  await forged.done();
+  assert.equal(reasonOf(forged), 'answer_unknown', forged.text);
+  assert.ok(!forged.text.includes('forged'));
+});
+
+test('what a rule has changed is changed at another gateway as well', async (t) => {
+  const rule = { ...WORK, result: { redact: [{ pattern: 'wor[a-z]+' }] } };
+  for (const [duplicates, want] of [['replay', undefined], ['forbid', 'answer_unknown']]) {
+    const { fleet, s, stream, body, last } = await lost(t, { ...rule, duplicates });
+    stream.send(worked(body.id)).end();
+    await until(() => fleet[0].decisions()[0].outcome === 'executed', 'the outcome');
+    const rest = await get(fleet[1], s, last);
+    await rest.done();
+    assert.equal(reasonOf(rest), want, rest.text);
+    assert.ok(!rest.text.includes('worked'), rest.text);
+    if (want === undefined) assert.match(rest.messages.at(-1).result.content[0].text, /REDACTED|redacted/);
+  }
+});
+
+test('a lost stream whose gateway dies ends with interrupted_execution_unknown', async (t) => {
+  const { up, fleet, s, stream, body, last } = await lost(t, WORK, { lease: '5s' });
+  const [a, b] = fleet;
+  a.child.kill('SIGKILL');
+  const rest = await get(b, s, last);
+  stream.send(worked(body.id)).end();
+  await rest.done();
+  assert.equal(reasonOf(rest), 'interrupted_execution_unknown', rest.text);
+  assert.equal(b.show(b.decisions()[0].decision_id).outcome.error_type, 'interrupted_execution_unknown');
+  assert.equal(up.calls.length, 1);
 });
 
 // ---- metrics

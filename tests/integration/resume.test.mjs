@@ -213,6 +213,31 @@ test('every event is forwarded unchanged on POST and GET: ids, retry, comments, 
   assert.deepEqual(seen(got), want);
 });
 
+test('a gateway that was restarted passes the recorded answer alone', async (t) => {
+  const x = await setUp(t);
+  const { client, stream, last, body } = await begun(x);
+  stream.send(response(body.id, 'ran'));
+  stream.end();
+  await client.done();
+  const { client: other, stream: cut, body: second, last: from } = await begun(x, 2);
+  other.leave();
+  await cut.closed();
+  await x.gw.restart('SIGKILL');
+  const rest = await get(x.gw, x.s, last);
+  await rest.done();
+  assert.deepEqual(rest.messages.map((m) => m.result?.content[0].text), ['ran']);
+  stream.events.at(-1).text = `id: s1_3\ndata: ${JSON.stringify(response(body.id, 'other'))}\n\n`;
+  const forged = await get(x.gw, x.s, last);
+  await forged.done();
+  assert.deepEqual(forged.messages.map((m) => m.error?.data.reason), ['answer_unknown']);
+  cut.send(response(second.id, 'ran'));
+  cut.end();
+  const late = await get(x.gw, x.s, from);
+  await late.done();
+  assert.deepEqual(late.messages.map((m) => m.error?.data.reason), ['interrupted_execution_unknown']);
+  assert.equal(x.up.calls.length, 2);
+});
+
 test('another session or agent that names the events of a stream gets none of them',
     async (t) => {
   const [ada, bob] = [bearer('ada'), bearer('bob')];

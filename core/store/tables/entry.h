@@ -216,12 +216,17 @@ enum writ_call_stage {
 /** WRIT_ENTRY_CALL. The submitter checks whose call it is. */
 struct writ_entry_call {
     struct writ_view decision_id;
+    bool wants_result; /* also the result that is kept for replay */
 
     /* written by the ledger */
     uint64_t leaf;
     struct writ_decision decision; /* as recorded; lives in the entry's arena */
     enum writ_call_stage stage;
     enum writ_reason unmade; /* OVER: why it was not made; NONE: it was made, or may have been */
+    bool ended;              /* OVER: it has its outcome */
+    struct writ_view error_type, told; /* of the outcome: the digest of the result that the caller
+                                          got, as text; ptr NULL: none */
+    struct writ_view result; /* kept, canonical, with that digest; ptr NULL: none is kept */
 };
 
 /** WRIT_ENTRY_SEAL. Waits until no call of the boundary is in flight; from its submission on the

@@ -2,7 +2,6 @@
  * with that digest. */
 #include "store/write/results.h"
 
-#include "evidence/record/extension.h"
 #include "store/tables/body.h"
 #include "store/write/group.h"
 #include "store/write/vouch.h"
@@ -37,10 +36,8 @@ evict(struct writ_ledger *ledger, size_t bytes, struct writ_err *err)
     return WRIT_DONE;
 }
 
-/* The digest of the result that the caller got: the output of the rules, if they changed it, else
- * the tool's. */
-static const struct writ_member_text *
-told_hash(const struct writ_outcome *outcome, const struct writ_extension *extension)
+const struct writ_member_text *
+writ_results_told(const struct writ_outcome *outcome, const struct writ_extension *extension)
 {
     return extension->output_after.is == WRIT_PRESENT ? &extension->output_after
                                                       : &outcome->tool_output_hash;
@@ -54,7 +51,7 @@ is_hashed(
     struct writ_extension extension = {0};
 
     WRIT_TRY(writ_extension_read(&o->outcome->extensions, arena, &extension, err));
-    *ret = told_hash(o->outcome, &extension)->is == WRIT_PRESENT;
+    *ret = writ_results_told(o->outcome, &extension)->is == WRIT_PRESENT;
     return WRIT_DONE;
 }
 
@@ -134,7 +131,7 @@ compare(struct writ_ledger *ledger, struct writ_view decision_id, struct writ_vi
     WRIT_TRY(writ_extension_read(&outcome.extensions, arena, &extension, err));
     WRIT_TRY(writ_digest_bytes(bytes, &digest, err));
     writ_digest_text(&digest, text);
-    stated = told_hash(&outcome, &extension);
+    stated = writ_results_told(&outcome, &extension);
     return stated->is == WRIT_PRESENT && writ_view_is(stated->view, text)
                ? WRIT_DONE
                : (writ_result){WRIT_E_MISMATCH};

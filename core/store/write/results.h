@@ -6,12 +6,18 @@
 #ifndef WRIT_STORE_RESULTS_H
 #define WRIT_STORE_RESULTS_H
 
+#include "evidence/record/extension.h"
 #include "store/write/store.h"
 
 /** Keeps the result of an outcome in the group that writes it, when it is to be kept. The oldest
  * results make room. WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_results_write(
     struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err);
+
+/** The digest of the result that the caller got: of the output of the rules, if they changed it,
+ * else of the tool's. It may be absent. Borrows from its arguments. */
+const struct writ_member_text *writ_results_told(
+    const struct writ_outcome *outcome, const struct writ_extension *extension);
 
 /**
  * Finds the result of a call.

@@ -7,6 +7,7 @@
 #include "store/tables/body.h"
 #include "store/write/ending.h"
 #include "store/write/group.h"
+#include "store/write/results.h"
 #include "store/write/vouch.h"
 
 /* ---- a call begins to wait ---- */
@@ -265,10 +266,10 @@ read_decision(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ
                : (writ_result){WRIT_E_ABSENT};
 }
 
-/* The reason in an outcome that proves that nothing ran. */
+/* Its reason, if it proves that nothing ran, and what the caller got. */
 static WRIT_RESULT
-reason_unmade(
-    struct writ_view body, struct writ_arena *arena, enum writ_reason *ret, struct writ_err *err)
+take_outcome(struct writ_entry_call *c, struct writ_view body, struct writ_arena *arena,
+    struct writ_err *err)
 {
     const struct writ_json *json = NULL;
     struct writ_extension extension;
@@ -277,9 +278,12 @@ reason_unmade(
     WRIT_TRY(writ_body_json(body, arena, &json, err));
     WRIT_TRY(writ_outcome_read(json, arena, &outcome, err));
     WRIT_TRY(writ_extension_read(&outcome.extensions, arena, &extension, err));
-    *ret = writ_outcome_nothing_ran(&outcome)
-               ? writ_reason_find(writ_member_view(&extension.reason))
-               : WRIT_REASON_NONE;
+    c->ended = true;
+    c->unmade = writ_outcome_nothing_ran(&outcome)
+                    ? writ_reason_find(writ_member_view(&extension.reason))
+                    : WRIT_REASON_NONE;
+    c->error_type = writ_member_view(&outcome.error_type);
+    c->told = writ_member_view(writ_results_told(&outcome, &extension));
     return WRIT_DONE;
 }
 
@@ -311,7 +315,10 @@ read_end(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ_aren
         return WRIT_DONE;
     }
     WRIT_TRY(writ_vouch(ledger, leaf, body, err));
-    return reason_unmade(body, arena, &c->unmade, err);
+    WRIT_TRY(take_outcome(c, body, arena, err));
+    return c->wants_result ? writ_results_find(ledger, c->leaf, c->decision_id,
+                                 writ_clock_wall_us(ledger->options.clock), arena, &c->result, err)
+                           : WRIT_DONE;
 }
 
 WRIT_RESULT
@@ -324,6 +331,8 @@ writ_waiting_call(struct writ_ledger *ledger, struct writ_entry *entry)
         return (writ_result){WRIT_E_ABSENT};
     }
     entry->call.unmade = WRIT_REASON_NONE;
+    entry->call.ended = false;
+    entry->call.error_type = entry->call.told = entry->call.result = (struct writ_view){NULL, 0};
     result = read_decision(ledger, &entry->call, entry->arena, &err);
     if (writ_is_ok(result)) {
         entry->call.stage = stage_of(&ledger->flights, entry->call.leaf);

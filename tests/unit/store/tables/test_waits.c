@@ -404,6 +404,21 @@ stage(struct writ_kit *kit, struct writ_view decision_id, enum writ_call_stage *
     return code;
 }
 
+static bool
+has_ended(struct writ_kit *kit, const call *c)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_CALL,
+        .call = {.decision_id = c->decision.decision_id.view, .ended = true}};
+    bool ended;
+
+    entry.arena = writ_arena_new(1 << 20);
+    ck_assert_ptr_nonnull(entry.arena);
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    ended = entry.call.ended;
+    writ_arena_free(entry.arena);
+    return ended;
+}
+
 static void
 is_at(struct writ_kit *kit, const call *c, enum writ_call_stage expected)
 {
@@ -422,6 +437,7 @@ START_TEST(bind_succeeds_once_and_awaits_the_outcome)
     writ_kit_start(&kit);
     c = writ_kit_granted(&kit, (spec){0});
     is_at(&kit, c, WRIT_CALL_OVER); /* it is the gateway's to make */
+    ck_assert(!has_ended(&kit, c));
     ck_assert_int_eq(bound(&kit, c), WRIT_E_INVALID);
     ck_assert_int_eq(writ_kit_wait(&kit, c, WRIT_WAIT_BIND, named("call"), HOUR_US), WRIT_OK);
     is_at(&kit, c, WRIT_CALL_BINDS);
@@ -433,6 +449,7 @@ START_TEST(bind_succeeds_once_and_awaits_the_outcome)
     writ_kit_refused(&kit, (spec){0}, WRIT_REASON_DUPLICATE_IN_FLIGHT);
     ck_assert_int_eq(writ_kit_end(&kit, c, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
     is_at(&kit, c, WRIT_CALL_OVER);
+    ck_assert(has_ended(&kit, c));
     ck_assert_int_eq(bound(&kit, c), WRIT_E_INVALID);
     ck_assert_uint_eq(writ_kit_health(&kit).waits, 0);
     ck_assert_int_eq(stage(&kit, WRIT_LIT("nobody"), &untouched), WRIT_E_ABSENT);
