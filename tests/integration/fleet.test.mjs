@@ -421,6 +421,28 @@ test('a call whose commit was not known gets its end, though its client asks for
   sound(b);
 });
 
+test('a start that the database interrupts, because the machine is slow, is tried again', async (t) => {
+  const { a, b } = await setUp(t, { lease: '8s' });
+  const [holder, other] = [openPsql(t, a.ledgerFile), openPsql(t, a.ledgerFile)];
+  const seen = async (what) => (await other.run(`SELECT count(*) FROM pg_stat_activity WHERE query LIKE
+    '%coordinator%' AND application_name <> 'psql' AND ${what};`)).rows[0] !== '0';
+  const waits = () => seen("wait_event_type = 'Lock'");
+  await Promise.all([a.stop(), b.stop()]);
+  await holder.run('BEGIN; SELECT one FROM coordinator FOR UPDATE;');
+  const late = b.start();
+  await until(waits, 'it to wait for its turn');
+  await until(async () => !await waits(), 'a lock timeout (55P03)');
+  await until(waits, 'its next try');
+  b.child.kill('SIGSTOP');
+  await holder.run('ROLLBACK;');
+  await until(() => seen("state = 'idle in transaction'"), 'it to sleep in its turn');
+  await until(async () => !await seen("state LIKE 'idle in transaction%'"), 'the server to end that (25P03)');
+  b.child.kill('SIGCONT');
+  await late;
+  assert.equal((await (await ada(b)).call('up__pay', { n: 1 }, key('k'))).said, 'ran 1');
+  sound(b);
+});
+
 test('a gateway that tried in vain to join again is not taken for another one of its name', async (t) => {
   const cluster = await startCluster(t);
   const proxy = await startPostgresProxy(t, cluster.port);

@@ -26,6 +26,7 @@
 
 #define RELEASED_MAX ((size_t)4 << 20) /* bytes of the names of released tools */
 #define WAITS        2                 /* the server is waited for during that part of a lease */
+#define OPEN_TRIES   5                 /* of a start that the database interrupts */
 
 /* ---- creating ---- */
 
@@ -188,14 +189,28 @@ start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_ledger_open(const char *path, const struct writ_ledger_options *options,
-    struct writ_ledger **ret, struct writ_err *err)
+/* Whether the database ended a statement or a transaction because it, or this process, is slow, or
+ * because another session was in the way: a gateway on a loaded machine starts all the same. */
+static bool
+is_passing(const struct writ_ledger *ledger)
 {
-    WRIT_AUTO(struct writ_ledger *, ledger_freep) ledger = NULL;
+    /* serialization failure, deadlock, lock timeout, canceled, idle in a transaction */
+    static const char *const passing[] = {"40001", "40P01", "55P03", "57014", "25P03"};
+    const struct writ_sql *sql = ledger->disk.sql;
+    struct writ_view state =
+        ledger->sharing != NULL && sql != NULL ? writ_view_str(writ_sql_state(sql)) : WRIT_LIT("");
 
-    WRIT_TRY(writ_options_check(options, err));
-    WRIT_TRY(ledger_new(options, &ledger, err));
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        if (writ_view_is(state, passing[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static WRIT_RESULT
+open_parts(struct writ_ledger *ledger, const char *path, struct writ_err *err)
+{
     WRIT_TRY(make_memory(ledger, err));
     WRIT_TRY(open_files(ledger, path, err));
     WRIT_TRY(writ_opening_check(ledger, err));
@@ -203,9 +218,43 @@ writ_ledger_open(const char *path, const struct writ_ledger_options *options,
     ledger->pool.at = ledger->log.edge.size; /* a watcher looks once itself for what was before */
     WRIT_TRY(writ_load_all(ledger, err));
     WRIT_TRY(writ_erasing_load(ledger, err));
-    WRIT_TRY(start_threads(ledger, path, err));
+    return start_threads(ledger, path, err);
+}
+
+/* `ret_again`: after a failure, whether another try may succeed. */
+static WRIT_RESULT
+open_once(const char *path, const struct writ_ledger_options *options, struct writ_ledger **ret,
+    bool *ret_again, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_ledger *, ledger_freep) ledger = NULL;
+    writ_result result;
+
+    *ret_again = false;
+    WRIT_TRY(ledger_new(options, &ledger, err));
+    result = open_parts(ledger, path, err);
+    if (!writ_is_ok(result)) {
+        *ret_again = (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) && is_passing(ledger);
+        return result;
+    }
     *ret = WRIT_TAKE(ledger);
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_ledger_open(const char *path, const struct writ_ledger_options *options,
+    struct writ_ledger **ret, struct writ_err *err)
+{
+    bool again = true;
+    writ_result result = writ_options_check(options, err);
+
+    for (int tries = 0; writ_is_ok(result) && tries < OPEN_TRIES; tries++) {
+        result = open_once(path, options, ret, &again, err);
+        if (writ_is_ok(result) || !again || tries + 1 == OPEN_TRIES) {
+            return result;
+        }
+        result = WRIT_DONE;
+    }
+    return result;
 }
 
 WRIT_RESULT

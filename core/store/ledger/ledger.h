@@ -90,6 +90,9 @@ WRIT_RESULT writ_ledger_create_shared(const char *uri, struct writ_view origin,
  * Claims stand for as long as their records say. When the longest of `claim_kept_us` and
  * `window_kept_us` has changed, that is recorded first (WRIT_FACT_KEPT).
  *
+ * On PostgreSQL it tries five times when the server ends a transaction that stood still or a
+ * statement that waited.
+ *
  * Blocks, in proportion to the records since the last manifest (manifest.h) and to the open
  * boundaries and calls; without a manifest, to the records of open boundaries and of the longest
  * time for which a claim can still stand.
