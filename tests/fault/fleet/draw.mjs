@@ -84,6 +84,13 @@ const KINDS = {
   /** An administrator cancels what the gateways run, or ends their connections. */
   cancel: () => ({}),
   terminate: () => ({}),
+  /** The server aborts statements of the gateways, or their commits, as it does for concurrent transactions. */
+  abort: (random) => ({ code: random.pick(['40001', '40P01']), table: random.pick(['coordinator', 'record', 'claim']),
+    at_commit: random.chance(0.5), times: random.int(1, 4), for_ms: random.pick([50, 500]) }),
+  /** A second gateway is started under the name of one that runs, and both want to write. */
+  twin: (random) => ({ for_ms: random.pick([100, 1000]) }),
+  /** The tables get another version while all gateways sleep; then they are of the old one again. */
+  migrate: (random) => ({ for_ms: random.pick([100, 1000]) }),
   /** The server has no connection left. */
   crowd: (random) => ({ for_ms: random.pick([50, 500, 1500]) }),
   /** The volume of the data has no byte left. */

@@ -42,6 +42,7 @@ function must(args, options) {
 /** One gateway of the fleet, and what is done to it one after the other. */
 class Member {
   constructor(dir, index) {
+    this.index = index;
     this.dir = join(dir, `gateway-${index}`);
     this.clockFile = join(this.dir, 'clock');
     this.last = Promise.resolve();
@@ -102,6 +103,7 @@ export class Fleet {
     this.pending = []; // faults of the window that have not struck
     this.healing = new Set();
     this.counts = {};
+    this.twins = [];
   }
 
   async begin() {
@@ -194,6 +196,10 @@ export class Fleet {
         // a ledger whose time one gateway makes cannot go back: that gateway would wait for it
         if (fault.seconds > 0 && this.store.gateways === 1) return undefined;
         return sleep(fault.for_ms).then(() => member.addClock(-fault.seconds));
+      case 'twin':
+        return member.then(() => this.twin(member, fault));
+      case 'migrate':
+        return this.migrate(fault);
       case 'reload':
         return member.then(() => { if (!member.gw.gone) member.gw.child.kill('SIGHUP'); }); // not before it serves
       case 'leave':
@@ -202,6 +208,34 @@ export class Fleet {
       default:
         return this.store.strike(fault);
     }
+  }
+
+  /** Another process under the name of a member; that one is refused for good, and starts again. */
+  async twin(member, { for_ms }) {
+    const twin = this.twins[this.members.indexOf(member)] ??= new Member(this.dir, `twin-${member.index}`);
+    try {
+      await twin.start(this.t, this.config(member.index));
+      await sleep(for_ms);
+    } catch { // a database that is not there ends this start, too
+      this.struck.twin--;
+      this.missed++;
+    }
+    await twin.gw?.stop('SIGTERM');
+    await member.gw.stop('SIGTERM');
+    await member.startAgain();
+  }
+
+  async migrate({ for_ms }) {
+    const children = this.members.map((m) => m.gw.child);
+    for (const child of children) child.kill('SIGSTOP');
+    await this.store.migrated(async () => {
+      for (const child of children) child.kill('SIGCONT');
+      await sleep(for_ms);
+    });
+    await Promise.all(this.members.map((member) => member.then(async () => {
+      await member.gw.stop('SIGTERM');
+      await member.startAgain();
+    })));
   }
 
   // ---- clients

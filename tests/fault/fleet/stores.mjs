@@ -80,7 +80,8 @@ const CLIENTS = `FROM pg_stat_activity WHERE datname = '${OWNER}' AND pid <> pg_
 class Postgresql {
   gateways = 3;
   kinds = [...EVERY_RUN, 'cut', 'cut', 'lose_commit', 'lose_commit', 'hang', 'partition', 'slow', 'power', 'freeze',
-    'failover', 'wait', 'replica', 'lock', 'cancel', 'terminate', 'crowd', ...(insideOwnMounts ? ['full'] : [])];
+    'failover', 'wait', 'replica', 'lock', 'cancel', 'terminate', 'crowd', 'abort',
+    'abort', 'twin', 'migrate', ...(insideOwnMounts ? ['full'] : [])];
   leaseMs = 2000;
   patienceMs = 2500;
 
@@ -203,6 +204,8 @@ class Postgresql {
         return this.alone(() => this.primary.sql(`SELECT pg_cancel_backend(pid) ${CLIENTS}`));
       case 'terminate':
         return this.alone(() => this.primary.sql(`SELECT pg_terminate_backend(pid) ${CLIENTS}`));
+      case 'abort':
+        return this.alone(() => this.abort(fault));
       case 'crowd':
         return this.alone(() => this.crowd(fault.for_ms));
       case 'full':
@@ -215,6 +218,28 @@ class Postgresql {
       default:
         throw new Error(`no store has the fault ${fault.kind}`);
     }
+  }
+
+  /** The count is a sequence, which no abort takes back. */
+  async abort({ code, table, at_commit, times, for_ms }) {
+    await this.primary.sql(`CREATE SEQUENCE aborts; CREATE FUNCTION abort() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN IF nextval('aborts') <= ${times} THEN RAISE EXCEPTION 'not now' USING ERRCODE = '${code}'; END IF;
+      RETURN NEW; END $$; CREATE ${at_commit ? 'CONSTRAINT TRIGGER aborts AFTER' : 'TRIGGER aborts BEFORE'}
+      INSERT OR UPDATE ON ${table} ${at_commit ? 'DEFERRABLE INITIALLY DEFERRED' : ''}
+      FOR EACH ROW EXECUTE FUNCTION abort();`);
+    await sleep(for_ms);
+    await this.primary.sql(`DROP TRIGGER aborts ON ${table}; DROP FUNCTION abort; DROP SEQUENCE aborts;`);
+  }
+
+  /** Does `work` while the tables have another version, as after a migration, which ends all epochs. */
+  migrated(work) {
+    return this.alone(async () => {
+      const [version] = await this.primary.sql(`SELECT convert_from(value, 'UTF8') FROM meta WHERE name = 'version';`);
+      await this.primary.sql(`BEGIN; SELECT one FROM coordinator FOR UPDATE; UPDATE meta SET value = '99'
+        WHERE name = 'version'; UPDATE gateway SET state = 0 WHERE state = 1; COMMIT;`);
+      await work();
+      await this.primary.sql(`UPDATE meta SET value = '${version}' WHERE name = 'version';`);
+    });
   }
 
   async crowd(ms) {
