@@ -216,8 +216,11 @@ writ_after_extend(
 {
     struct writ_extension extension = {0};
     const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
+    /* a rule that could not be applied has no name to be recorded, and withholds the result */
+    bool is_ours = marks->rules.n > 0 || marks->too_large || marks->blocked ||
+                   marks->refused == WRIT_REASON_RESULT_RULE_FAILED;
 
-    if (marks->rules.n == 0 && !marks->too_large && !marks->blocked && marks->flow.ptr == NULL) {
+    if (!is_ours && marks->flow.ptr == NULL) {
         return WRIT_DONE;
     }
     if (marks->flow.ptr != NULL) {
@@ -235,8 +238,7 @@ writ_after_extend(
     if (marks->after.len > 0) {
         extension.output_after = writ_member_text(marks->after);
     }
-    if (marks->refused != WRIT_REASON_NONE &&
-        (marks->rules.n > 0 || marks->too_large || marks->blocked)) {
+    if (is_ours && marks->refused != WRIT_REASON_NONE) {
         extension.reason = writ_member_text(writ_reason_name(marks->refused));
     }
     WRIT_TRY(writ_extension_make(&extension, arena, ret, NULL));

@@ -424,6 +424,18 @@ test('what a rule has changed is changed at another gateway as well', async (t) 
   }
 });
 
+test('a result that a rule withholds is withheld at another gateway as well', async (t) => {
+  for (const result of [{ max_bytes: 10 }, { content: ['image'] }, { redact: [{ pattern: 'text' }] }]) {
+    const { fleet, s, stream, body, last } = await lost(t, { ...WORK, duplicates: 'replay', result });
+    stream.send(worked(body.id)).end();
+    await until(() => fleet[0].decisions()[0].outcome, 'the outcome');
+    const rest = await get(fleet[1], s, last);
+    await rest.done();
+    assert.ok(!rest.text.includes('worked'), rest.text);
+    assert.equal(reasonOf(rest), 'answer_unknown', rest.text);
+  }
+});
+
 test('a lost stream whose gateway dies ends with interrupted_execution_unknown', async (t) => {
   const { up, fleet, s, stream, body, last } = await lost(t, WORK, { lease: '5s' });
   const [a, b] = fleet;

@@ -283,7 +283,9 @@ take_outcome(struct writ_entry_call *c, struct writ_view body, struct writ_arena
                     ? writ_reason_find(writ_member_view(&extension.reason))
                     : WRIT_REASON_NONE;
     c->error_type = writ_member_view(&outcome.error_type);
-    c->told = writ_member_view(writ_results_told(&outcome, &extension));
+    if (extension.reason.is == WRIT_ABSENT) { /* else the result was withheld from the caller */
+        c->told = writ_member_view(writ_results_told(&outcome, &extension));
+    }
     return WRIT_DONE;
 }
 
