@@ -1,5 +1,6 @@
 /* log_file.h: a log has no gap. Once a write has failed, no later one succeeds. */
 #include "cli/crew/log_file.h"
+#include "gateway/crews/rerun.h"
 #include "support/unit.h"
 
 #include <stdio.h>
@@ -88,7 +89,7 @@ START_TEST(write_past_the_maximum_fails_and_so_does_each_later_one)
     struct writ_log_file *file = new_log();
 
     ck_assert_int_eq(
-        writ_log_file_bytes(file, writ_view("", WRIT_LOG_FILE_MAX + 1), NULL).code, WRIT_E_IO);
+        writ_log_file_bytes(file, writ_view("", WRIT_RERUN_LOG_MAX + 1), NULL).code, WRIT_E_IO);
     ck_assert_int_eq(writ_log_file_bytes(file, WRIT_LIT("x"), NULL).code, WRIT_E_IO);
     ck_assert_int_eq(writ_log_file_flush(file, NULL).code, WRIT_E_IO);
     remove_log(file);
