@@ -111,6 +111,16 @@ writ_admin_client_ask(struct writ_admin_client *client, const char *path, const 
     return read_answer(client, status);
 }
 
+uint64_t
+writ_admin_client_count(const struct writ_json *answer, const char *name)
+{
+    int64_t count = 0;
+
+    WRIT_IGNORE(
+        writ_json_integer(writ_json_get(answer, writ_view_str(name)), 0, INT64_MAX >> 10, &count));
+    return (uint64_t)count;
+}
+
 enum writ_exit
 writ_admin_client_end(const struct writ_admin_client *client, writ_result result)
 {

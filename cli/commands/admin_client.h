@@ -54,6 +54,9 @@ WRIT_RESULT writ_admin_client_check_id(struct writ_view id, const char *what, st
 WRIT_RESULT writ_admin_client_ask(
     struct writ_admin_client *client, const char *path, const char *body);
 
+/** A member of an answer that counts something; 0 when it is missing, or not a count. */
+uint64_t writ_admin_client_count(const struct writ_json *answer, const char *name);
+
 /** Reports a failure, or with --json the answer. Gives the exit code; NEGATIVE when refused. */
 enum writ_exit writ_admin_client_end(const struct writ_admin_client *client, writ_result result);
 

@@ -47,24 +47,14 @@ put_request(const struct writ_cli *cli, const struct writ_archive_report *archiv
     return writ_buf_check(ret, err);
 }
 
-static uint64_t
-count_of(const struct writ_json *answer, const char *name)
-{
-    int64_t count = 0;
-
-    WRIT_IGNORE(
-        writ_json_integer(writ_json_get(answer, writ_view_str(name)), 0, INT64_MAX >> 10, &count));
-    return (uint64_t)count;
-}
-
 static WRIT_RESULT
 read_answer(const struct writ_json *answer, struct writ_arena *arena, struct writ_entry_remove *ret,
     struct writ_err *err)
 {
     struct writ_view name = writ_json_string(writ_json_get(answer, WRIT_LIT("name")));
 
-    ret->before = count_of(answer, "first");
-    ret->removed = count_of(answer, "removed");
+    ret->before = writ_admin_client_count(answer, "first");
+    ret->removed = writ_admin_client_count(answer, "removed");
     ret->limit = writ_remove_limit_find(writ_json_string(writ_json_get(answer, WRIT_LIT("limit"))));
     WRIT_IGNORE(
         writ_time_read(writ_json_string(writ_json_get(answer, WRIT_LIT("since"))), &ret->limit_us));
@@ -140,28 +130,35 @@ ask_stopped(const struct writ_cli *cli, const struct writ_archive_report *archiv
 
 /* Where several gateways write, none of them may remove what it has recorded as archived. */
 static WRIT_RESULT
-remove_shared(const struct writ_cli *cli, uint64_t until, struct writ_err *err)
+remove_shared(const struct writ_cli *cli, const struct writ_keyring *ring, uint64_t until,
+    struct writ_err *err)
 {
     struct writ_view ledger = writ_cli_operand(cli, 0);
-    struct writ_progress progress;
+    struct writ_progress progress = {0};
+    struct writ_removal removal = {.uri = ledger.ptr,
+        .ring = ring,
+        .until = until,
+        .progress = writ_progress_step,
+        .ctx = &progress};
     writ_result result;
 
     if (!writ_sql_is_uri(ledger)) {
         return WRIT_DONE;
     }
     progress = writ_progress_begin(cli, "records");
-    result = writ_removal_run(ledger.ptr, until, writ_progress_step, &progress, err);
+    result = writ_removal_run(&removal, err);
     writ_progress_end(&progress);
     return result;
 }
 
 static WRIT_RESULT
-remove_archived(const struct writ_cli *cli, const struct writ_archive_report *archived,
-    struct writ_arena *arena, struct writ_entry_remove *ret, struct writ_err *err)
+remove_archived(const struct writ_cli *cli, const struct writ_keyring *ring,
+    const struct writ_archive_report *archived, struct writ_arena *arena,
+    struct writ_entry_remove *ret, struct writ_err *err)
 {
     WRIT_TRY(writ_cli_has(cli, "url") ? ask_running(cli, archived, arena, ret, err)
                                       : ask_stopped(cli, archived, arena, ret, err));
-    return remove_shared(cli, ret->before, err);
+    return remove_shared(cli, ring, ret->before, err);
 }
 
 /* ---- writing ---- */
@@ -218,18 +215,16 @@ put_written(const struct writ_cli *cli, const struct writ_archive_report *report
 }
 
 static WRIT_RESULT
-write_archive(const struct writ_cli *cli, struct writ_archive_report *ret, struct writ_err *err)
+write_archive(const struct writ_cli *cli, const struct writ_keyring *ring,
+    struct writ_archive_report *ret, struct writ_err *err)
 {
-    writ_auto_keyring ring = NULL;
     struct writ_archive archive = {.ledger = writ_cli_operand(cli, 0).ptr,
         .folder = writ_cli_operand(cli, 1).ptr,
         .verify = writ_cli_has(cli, "before"),
         .progress = writ_progress_step};
-    struct writ_progress progress;
+    struct writ_progress progress = writ_progress_begin(cli, "records");
     writ_result result;
 
-    WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
-    progress = writ_progress_begin(cli, "records");
     archive.ring = ring;
     archive.ctx = &progress;
     result = writ_archive_write(&archive, ret, err);
@@ -243,6 +238,7 @@ run_archive(const struct writ_cli *cli, struct writ_err *err)
     bool removes = writ_cli_has(cli, "before");
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);
     writ_auto_arena arena = writ_arena_new(ANSWER_MAX);
+    writ_auto_keyring ring = NULL;
     struct writ_entry_remove removed = {.before_us = 0};
     struct writ_archive_report report;
 
@@ -252,9 +248,10 @@ run_archive(const struct writ_cli *cli, struct writ_err *err)
     if (removes) {
         WRIT_TRY(writ_time_read(writ_cli_get(cli, "before"), &removed.before_us));
     }
-    WRIT_TRY(write_archive(cli, &report, err));
+    WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
+    WRIT_TRY(write_archive(cli, ring, &report, err));
     if (removes) {
-        WRIT_TRY(remove_archived(cli, &report, arena, &removed, err));
+        WRIT_TRY(remove_archived(cli, ring, &report, arena, &removed, err));
     }
     put_written(cli, &report, removes ? &removed : NULL, &out);
     return print(&out, err);

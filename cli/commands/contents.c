@@ -265,16 +265,6 @@ put_request(const struct writ_cli *cli, struct writ_buf *ret, struct writ_err *e
     return writ_buf_check(ret, err);
 }
 
-static uint64_t
-count_of(const struct writ_json *answer, const char *name)
-{
-    int64_t count = 0;
-
-    WRIT_IGNORE(
-        writ_json_integer(writ_json_get(answer, writ_view_str(name)), 0, INT64_MAX >> 10, &count));
-    return (uint64_t)count;
-}
-
 static enum writ_exit
 erase_running(const struct writ_cli *cli)
 {
@@ -295,8 +285,8 @@ erase_running(const struct writ_cli *cli)
         writ_waiting_end(&waiting);
     }
     if (writ_is_ok(result) && !cli->json) {
-        erased.contents = count_of(client.value, "contents");
-        erased.reviews = count_of(client.value, "reviews");
+        erased.contents = writ_admin_client_count(client.value, "contents");
+        erased.reviews = writ_admin_client_count(client.value, "reviews");
         erased.held = writ_json_is_true(client.value, WRIT_LIT("held"));
         print_erased(cli, &erased, writ_json_is_true(client.value, WRIT_LIT("erased")));
     }

@@ -10,7 +10,7 @@ import { bearer, BIN, startGateway, until, writ, writBeside, writeFileSync } fro
 import { facts } from '../support/js/ledger.mjs';
 import { randomOf } from '../support/js/learning.mjs';
 import { Caller } from '../support/js/rpc.mjs';
-import { editLedger, ONLY_SHARED, POSTGRES, SQLITE_ONLY } from '../support/js/store.mjs';
+import { editLedger, ledgerOf, ONLY_SHARED, POSTGRES, rowsOf, SQLITE_ONLY } from '../support/js/store.mjs';
 import { leafHash, TileLog } from '../support/js/tiles.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
@@ -188,6 +188,31 @@ test('an archive of another ledger removes nothing', async (t) => {
     assert.equal(facts(ledger, 'archived').length, 0);
     ledger.sound();
   }
+});
+
+// the configuration names the ledger, and the operand a copy from before the removal
+test('a copy that the operand names keeps its records: it lacks the record that lets them go', ONLY_SHARED, (t) => {
+  const gw = agedGateway(t, 1000);
+  const copy = ledgerOf(gw.path('copy')), keys = ['--keys', gw.path('keys')];
+  assert.equal(writ(['ledger', 'copy', gw.ledgerFile, copy, ...keys]).code, 0);
+  const archive = (ledger) => writ(['ledger', 'archive', ledger, gw.archiveDir, ...keys, '--before', daysAgo(3),
+    ...gw.stopped], { cwd: gw.dir });
+  const first = (ledger) => Number(rowsOf(ledger, 'SELECT min(leaf) AS first FROM record')[0].first);
+  const refused = archive(copy);
+  assert.equal(refused.code, 3, refused.out);
+  assert.match(refused.err, /does not have the record that lets records before \d+ go, so none is removed/);
+  assert.equal(first(copy), 0);
+  assert.equal(gw.first(), 0, 'recorded, and not removed yet');
+  // one that was written into it, and that no checkpoint covers
+  const [{ leaf, bytes }] = rowsOf(gw.ledgerFile, "SELECT r.leaf, encode(y.bytes, 'hex') AS bytes FROM record AS r "
+    + 'JOIN body AS y ON y.leaf = r.leaf WHERE r.kind = 5 ORDER BY r.leaf DESC LIMIT 1');
+  editLedger(copy, `INSERT INTO fact VALUES (${leaf}, decode('${bytes}', 'hex'))`);
+  assert.match(archive(copy).err, /record \d+, which lets records go, is not signed/);
+  assert.equal(first(copy), 0);
+  const done = archive(gw.ledgerFile);
+  assert.equal(done.code, 0, done.err);
+  assert.ok(gw.first() > 0);
+  gw.sound(...gw.joined);
 });
 
 test('times: with a zone, of the future, of before the first record, and none', (t) => {

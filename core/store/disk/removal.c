@@ -1,6 +1,8 @@
 /* A body belongs to one group, and a group to one slice: no body is cut. */
 #include "store/disk/removal.h"
 
+#include "store/disk/removal_fact.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -82,14 +84,15 @@ find_part(struct writ_disk *disk, uint64_t leaf, uint64_t *ret_leaf, uint64_t *r
     return result;
 }
 
-/* Both tables at once: no reader sees records without bodies. */
+/* Both tables at once: no reader sees records without bodies. Facts are moved before, so that
+ * gateways do not wait for it. */
 static WRIT_RESULT
 drop_part(struct writ_disk *disk, uint64_t leaf, uint64_t until, struct writ_err *err)
 {
     char text[TEXT_MAX];
 
-    WRIT_TRY(writ_sql_execute(disk->sql, "LOCK TABLE record, body IN ACCESS EXCLUSIVE MODE", err));
     WRIT_TRY(writ_disk_run(disk, WRIT_SQL_REMOVE_FACTS, err, "u", until));
+    WRIT_TRY(writ_sql_execute(disk->sql, "LOCK TABLE record, body IN ACCESS EXCLUSIVE MODE", err));
     (void)snprintf(text, sizeof text, "DROP TABLE record_%llu, body_%llu", (unsigned long long)leaf,
         (unsigned long long)leaf);
     WRIT_TRY(writ_sql_execute(disk->sql, text, err));
@@ -139,16 +142,20 @@ remove_some(struct writ_disk *disk, uint64_t until, uint64_t *ret_first, struct 
 }
 
 static WRIT_RESULT
-remove_all(struct writ_disk *disk, uint64_t until, writ_removal_progress *progress, void *ctx,
-    struct writ_err *err)
+remove_all(struct writ_disk *disk, const struct writ_removal *removal, struct writ_err *err)
 {
-    uint64_t begin = 0, first = 0;
+    uint64_t begin = 0, first = 0, until = removal->until;
 
     WRIT_TRY(writ_disk_first(disk, &begin, err));
+    if (begin >= until) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_removal_fact_check(disk, removal->ring, until, err));
     first = begin;
     while (first < until) {
         WRIT_TRY(remove_some(disk, until, &first, err));
-        if (progress != NULL && !progress(ctx, first - begin, until - begin)) {
+        if (removal->progress != NULL &&
+            !removal->progress(removal->ctx, first - begin, until - begin)) {
             WRIT_FAIL(err, WRIT_E_BUSY, "the removal was ended before it was complete");
         }
     }
@@ -156,11 +163,10 @@ remove_all(struct writ_disk *disk, uint64_t until, writ_removal_progress *progre
 }
 
 WRIT_RESULT
-writ_removal_run(const char *uri, uint64_t until, writ_removal_progress *progress, void *ctx,
-    struct writ_err *err)
+writ_removal_run(const struct writ_removal *removal, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_disk, writ_disk_close) disk = {0};
 
-    WRIT_TRY(writ_disk_open(uri, WAIT_US, &disk, err));
-    return remove_all(&disk, until, progress, ctx, err);
+    WRIT_TRY(writ_disk_open(removal->uri, WAIT_US, &disk, err));
+    return remove_all(&disk, removal, err);
 }

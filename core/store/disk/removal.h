@@ -8,26 +8,34 @@
 #ifndef WRIT_STORE_REMOVAL_H
 #define WRIT_STORE_REMOVAL_H
 
+#include "evidence/jose/keyring.h"
 #include "store/disk/disk.h"
 
 /** Called now and then with the records that are gone and all that are to go; false ends it. */
 typedef bool writ_removal_progress(void *ctx, uint64_t done, uint64_t all);
 
+struct writ_removal {
+    const char *uri;                 /* of a role that may delete records: a gateway's may not */
+    const struct writ_keyring *ring; /* the keys of the ledger */
+    uint64_t until; /* as a fact of the log says (evidence/record/archive_fact.h) */
+    writ_removal_progress *progress; /* may be NULL */
+    void *ctx;
+};
+
 /**
  * Removes all records before `until` from a ledger on PostgreSQL, in several transactions, also
  * while gateways write it: drops partitions that end before, and deletes rows of the one that it
- * cuts.
+ * cuts. Removes nothing from a database without the signed fact that names `until`: it may be a
+ * copy, whose records no archive has to have.
  *
- * @param uri       of a role that may delete records: that of a gateway may not
- * @param until     as a fact of the log says (evidence/record/archive_fact.h)
- * @param progress  may be NULL
+ * @param removal  borrowed for the call
  *
  * @return WRIT_OK
- *         WRIT_E_BUSY  `progress` ended it: the next run goes on
- *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_IO, WRIT_E_NOMEM
+ *         WRIT_E_BUSY      `progress` ended it: the next run goes on
+ *         WRIT_E_MISMATCH  the database lacks the fact
+ *         WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */
-WRIT_RESULT writ_removal_run(const char *uri, uint64_t until, writ_removal_progress *progress,
-    void *ctx, struct writ_err *err);
+WRIT_RESULT writ_removal_run(const struct writ_removal *removal, struct writ_err *err);
 
 /**
  * Removes about `most` records, and none from `until` on, in the present transaction.
