@@ -8,7 +8,7 @@
 
 #include "evidence/json/jcs.h"
 #include "policy/decide/exact.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 /* ---- what the client brings ---- */
 

@@ -26,7 +26,7 @@
 #include "base/text.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 #define LISTED_MAX       1000 /* tasks of one list that are checked; the rest is left out */
 #define INEXACT_TEXT_MAX 8192

@@ -4,7 +4,7 @@
 #include "policy/decide/coverage.h"
 
 #include "base/text.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 /* The places that name one value; too many count as none, which refuses. */
 struct cover {

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "policy/decide/coverage.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/decide/value.h"
 #include "policy/model/glob.h"
 #include "policy/model/host.h"

@@ -3,7 +3,7 @@
 #include "policy/decide/exact.h"
 
 #include "evidence/json/jcs.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 static bool
 is_exact(const struct writ_json *value, const struct writ_trail *trail, struct writ_buf *inexact)

@@ -10,7 +10,7 @@
 #include "policy/decide/approval.h"
 #include "policy/decide/evaluate.h"
 #include "policy/decide/labels.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/model/glob.h"
 #include "policy/model/scopes.h"
 

@@ -5,7 +5,7 @@
 #include "evidence/flow/fields.h"
 #include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 #define LABELS_MAX 32 /* of one result */
 #define DEPTH_MAX  64 /* what is nested deeper is not marked */

@@ -8,7 +8,7 @@
 #include "policy/decide/evaluate.h"
 #include "policy/decide/exact.h"
 #include "policy/decide/template.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/decide/value.h"
 #include "policy/model/rule.h"
 #include "policy/model/scopes.h"

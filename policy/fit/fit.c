@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "policy/decide/coverage.h"
 #include "policy/decide/template.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/fit/domain.h"
 #include "policy/model/glob.h"
 #include "policy/read/yaml.h"

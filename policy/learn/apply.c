@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "evidence/json/jcs.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/propose/proposal_text.h"
 #include "policy/read/place.h"
 

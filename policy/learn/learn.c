@@ -5,7 +5,7 @@
 
 #include "evidence/json/digest.h"
 #include "evidence/json/jcs.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/model/constraint.h"
 
 #define ARENA_MAX     ((size_t)1 << 30)

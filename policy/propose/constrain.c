@@ -9,9 +9,9 @@
 #include "base/decimal.h"
 #include "base/hidden.h"
 #include "base/utf8.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/model/constraint.h"
-#include "policy/propose/ecma.h"
+#include "policy/model/ecma.h"
 #include "policy/propose/values.h"
 
 #define WORK_MAX     2000 /* schemas of one tool */

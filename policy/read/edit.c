@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "evidence/json/jcs.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/decide/value.h"
 #include "policy/model/host.h"
 #include "policy/model/path.h"

@@ -2,7 +2,7 @@
  * element ends: the parser itself ends it at the next token. */
 #include "policy/read/place.h"
 
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 #include <yaml.h>
 

@@ -2,7 +2,7 @@
  * fault in any part refuses the file. Budgets of one name share a counter, so they must agree. */
 #include "policy/read/rules.h"
 
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/model/glob.h"
 #include "policy/model/host.h"
 #include "policy/read/canonical.h"

@@ -2,7 +2,7 @@
  * that is not part of a reference or a pair is refused. */
 #include "policy/read/template_read.h"
 
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 #include "policy/read/value_read.h"
 
 struct scan {

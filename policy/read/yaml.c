@@ -6,7 +6,7 @@
 #include "policy/read/yaml.h"
 
 #include "base/utf8.h"
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 #include <stdio.h>
 #include <stdlib.h>

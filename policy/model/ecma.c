@@ -1,7 +1,7 @@
 /* One pass over the pattern, a construct at a time. A list of what passes: a construct that is not
  * in it ends the translation. Classes as \d and the dot are spelled out, because PCRE2 takes them
  * for more characters than ECMAScript does; ^ and $ become the ends of the text. */
-#include "policy/propose/ecma.h"
+#include "policy/model/ecma.h"
 
 #include "policy/model/pattern.h"
 
@@ -75,6 +75,35 @@ put_set(struct scan *s, char letter, bool inside)
     return true;
 }
 
+/* \p{Letter}: the general categories of Unicode, by their long or short names (ECMA-262
+ * 22.2.1, UnicodePropertyValueExpression). */
+static bool
+put_category(struct scan *s, char letter)
+{
+    static const char *const names[][2] = {{"Letter", "L"}, {"Lowercase_Letter", "Ll"},
+        {"Uppercase_Letter", "Lu"}, {"Titlecase_Letter", "Lt"}, {"Modifier_Letter", "Lm"},
+        {"Other_Letter", "Lo"}, {"Mark", "M"}, {"Nonspacing_Mark", "Mn"}, {"Spacing_Mark", "Mc"},
+        {"Enclosing_Mark", "Me"}, {"Number", "N"}, {"Decimal_Number", "Nd"},
+        {"Letter_Number", "Nl"}, {"Other_Number", "No"}, {"Punctuation", "P"}, {"Symbol", "S"},
+        {"Separator", "Z"}, {"Space_Separator", "Zs"}};
+    struct writ_view rest = writ_view_sub(s->text, s->at, s->text.len), name;
+
+    if (rest.len == 0 || rest.ptr[0] != '{') {
+        return false;
+    }
+    name = writ_view_sub(rest, 1, writ_view_find(rest, '}') - 1);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (writ_view_is(name, names[i][0]) || writ_view_is(name, names[i][1])) {
+            writ_buf_byte(s->ret, '\\');
+            writ_buf_byte(s->ret, letter);
+            writ_buf_fmt(s->ret, "{%s}", names[i][1]);
+            s->at += name.len + 2;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What stands behind a backslash. */
 static bool
 put_escape(struct scan *s, bool inside)
@@ -84,6 +113,9 @@ put_escape(struct scan *s, bool inside)
     s->at += 2;
     if (is_in(c, "dDwWsS")) {
         return put_set(s, c, inside);
+    }
+    if (c == 'p' || c == 'P') {
+        return put_category(s, c);
     }
     if (c == 'x' || c == 'u') {
         return put_code(s, c == 'x' ? 2 : 4);

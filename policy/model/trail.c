@@ -1,6 +1,6 @@
 /* A pointer is built from the leaf's chain of steps on the stack, only when a refusal has to name
  * the place. */
-#include "policy/decide/trail.h"
+#include "policy/model/trail.h"
 
 void
 writ_trail_token(struct writ_view token, struct writ_buf *ret)
