@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "gateway/call/retain.h"
+#include "gateway/call/tool_discovery.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 #include "policy/decide/output.h"
@@ -160,6 +161,10 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
     bool is_result = writ_json_get(response, WRIT_LIT("result")) != NULL;
     struct writ_view member = is_result ? WRIT_LIT("result") : WRIT_LIT("error");
     struct digested found;
+    enum writ_reason invalid =
+        is_result && end->waits == WRIT_WAIT_NONE
+                  ? writ_tool_discovery_result(request, writ_json_get(response, member))
+                  : WRIT_REASON_NONE;
 
     if (!is_result && request->call->verdict.rule->result == NULL) {
         return;
@@ -174,6 +179,9 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
         /* without a canonical form its received length counts */
         apply(request, response, member,
             found.bytes > 0 ? found.bytes : request->call->reply.last.data.len);
+    }
+    if (invalid != WRIT_REASON_NONE && end->refusal == WRIT_REASON_NONE) {
+        refuse(request->call, invalid);
     }
 }
 

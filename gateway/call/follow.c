@@ -3,6 +3,7 @@
 
 #include "evidence/json/write.h"
 #include "gateway/call/call_key.h"
+#include "gateway/call/judge.h"
 #include "gateway/mcp/tool_name.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/runs.h"
@@ -189,17 +190,10 @@ refuse(struct writ_request *request, const struct writ_flow_verdict *found)
 {
     struct writ_call *call = request->call;
 
-    call->verdict.reason = found->reason;
+    writ_judge_refuse(call, found->reason);
     call->verdict.argument = found->argument;
     call->verdict.constraint = found->constraint.len > 0 ? found->constraint : found->rule;
     call->verdict.accepted = found->accepted;
-    call->verdict.approval = NULL;
-    if (call->verdict.shadow && found->reason != WRIT_REASON_TASK_NOT_PERMITTED) {
-        call->shadowed = found->reason;
-        return;
-    }
-    call->verdict.answer = WRIT_POLICY_DENY;
-    call->shadowed = WRIT_REASON_NONE;
 }
 
 static void

@@ -1,6 +1,7 @@
 /* tool_discovery.c - DISCOVER: the tool's definition, before its call is judged further. */
 #include "gateway/call/tool_discovery.h"
 
+#include "gateway/call/judge.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
@@ -8,6 +9,7 @@
 
 #include "evidence/json/write.h"
 #include "policy/decide/approval.h"
+#include "policy/schema/jsonschema.h"
 
 #define HEADS_MAX      16384              /* bytes of one head Mcp-Param-* */
 #define LIST_BYTES_MAX ((size_t)16 << 20) /* of one page of tools/list */
@@ -171,6 +173,59 @@ ask_nobody_unless_annotated(struct writ_call *call, const struct writ_catalog_to
     }
 }
 
+/* `schema: accepted`: the arguments are valid under the inputSchema, whatever else the rule says. */
+static void
+check_arguments(struct writ_request *request, const struct writ_catalog_tool *tool)
+{
+    struct writ_call *call = request->call;
+    const struct writ_jsonschema *schema = NULL;
+    struct writ_jsonschema_fault fault = {{NULL, 0}, {NULL, 0}};
+    enum writ_reason reason = WRIT_REASON_SCHEMA_NOT_USABLE;
+
+    if (writ_is_ok(writ_catalog_schema(tool, WRIT_CATALOG_INPUT, &schema))) {
+        switch (writ_jsonschema_check(schema, call->callee.arguments, request->x->arena, &fault)) {
+        case WRIT_JSONSCHEMA_YES:
+            return;
+        case WRIT_JSONSCHEMA_NO:
+            reason = WRIT_REASON_ARGUMENTS_NOT_VALID;
+            break;
+        case WRIT_JSONSCHEMA_LIMIT:
+            break;
+        }
+    }
+    writ_judge_refuse(call, reason);
+    call->verdict.argument = fault.place;
+    call->verdict.constraint = fault.keyword;
+}
+
+enum writ_reason
+writ_tool_discovery_result(struct writ_request *request, const struct writ_json *result)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_json *value = writ_json_get(result, WRIT_LIT("structuredContent"));
+    const struct writ_jsonschema *schema = NULL;
+    const struct writ_catalog_tool *tool;
+    writ_result r;
+
+    if (call->verdict.rule == NULL || !call->verdict.rule->schema ||
+        call->callee.upstream == NULL || writ_json_is_true(result, WRIT_LIT("isError"))) {
+        return WRIT_REASON_NONE;
+    }
+    tool = writ_catalog_find(catalog_of(request, call->callee.upstream), call->callee.tool);
+    if (tool == NULL || !writ_digest_equal(&tool->digest, &call->learned.digest)) {
+        return WRIT_REASON_RESULT_NOT_VALID; /* the server has changed the tool meanwhile */
+    }
+    r = writ_catalog_schema(tool, WRIT_CATALOG_OUTPUT, &schema);
+    if (r.code == WRIT_E_ABSENT) {
+        return WRIT_REASON_NONE;
+    }
+    return writ_is_ok(r) && value != NULL &&
+                   writ_jsonschema_check(schema, value, request->x->arena, NULL) ==
+                       WRIT_JSONSCHEMA_YES
+               ? WRIT_REASON_NONE
+               : WRIT_REASON_RESULT_NOT_VALID;
+}
+
 /* The definition goes into the record; a pinned one that is not accepted is a deny. */
 static enum writ_step
 use_definition(struct writ_request *request)
@@ -205,6 +260,12 @@ use_definition(struct writ_request *request)
     if (call->callee.upstream != NULL &&
         writ_catalog_is_doubled(catalog_of(request, call->callee.upstream), call->callee.tool)) {
         call->observed.fault = WRIT_REASON_DEFINITION_AMBIGUOUS;
+    }
+    if (tool != NULL && call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->schema) {
+        check_arguments(request, tool);
+    }
+    if (!writ_request_may_pass(request)) {
+        return WRIT_STEP_FOLLOW;
     }
     call->learned.repeats = tool != NULL && call->observed.fault == WRIT_REASON_NONE &&
                             call->verdict.rule->repeats_reads &&

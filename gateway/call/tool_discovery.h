@@ -18,6 +18,11 @@ enum writ_reason writ_tool_discovery_judge(const struct writ_request *request,
     const struct writ_tool_rule *rule, struct writ_view upstream, struct writ_view tool,
     const struct writ_digest *digest);
 
+/** Whether a structured result is valid under the outputSchema of the definition by which the call
+ * was judged. NONE, or the reason for withholding it. */
+enum writ_reason writ_tool_discovery_result(
+    struct writ_request *request, const struct writ_json *result);
+
 /** When a page of a list of tools that arrived now becomes too old; monotonic. */
 int64_t writ_tool_discovery_stale_us(
     struct writ_loop *loop, struct writ_upstream *upstream, const struct writ_json *result);

@@ -6,9 +6,22 @@
 #include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
 
+#include "policy/schema/jsonschema.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 
-#define FIRST_CAP 32
+#define FIRST_CAP  32
+#define SCHEMA_MAX ((size_t)32 << 20) /* arena of a definition whose schemas are compiled */
+
+/* The schemas of one definition, made when a rule first asks for one. */
+struct writ_catalog_schemas {
+    pthread_mutex_t lock;
+    struct {
+        enum writ_code code; /* UNSET: not asked for yet */
+        struct writ_jsonschema *schema;
+    } of[2];
+};
 
 writ_result
 writ_catalog_new(struct writ_catalog **ret)
@@ -71,8 +84,66 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     }
     WRIT_TRY(writ_param_read(item, catalog->arena, &tool.params));
     WRIT_TRY(make_room(catalog));
+    tool.schemas = writ_alloc(sizeof *tool.schemas);
+    if (tool.schemas == NULL || pthread_mutex_init(&tool.schemas->lock, NULL) != 0) {
+        writ_free(tool.schemas);
+        return (writ_result){WRIT_E_NOMEM};
+    }
     catalog->tools[catalog->n++] = tool;
     return WRIT_DONE;
+}
+
+/* ---- schemas ---- */
+
+static void
+free_schemas(struct writ_catalog_schemas *schemas)
+{
+    for (size_t i = 0; i < sizeof schemas->of / sizeof *schemas->of; i++) {
+        writ_jsonschema_free(schemas->of[i].schema);
+    }
+    (void)pthread_mutex_destroy(&schemas->lock);
+    writ_free(schemas);
+}
+
+static enum writ_code
+compile(const struct writ_catalog_tool *tool, enum writ_catalog_schema which,
+    struct writ_jsonschema **ret)
+{
+    writ_auto_arena arena = writ_arena_new(SCHEMA_MAX);
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *definition = NULL, *schema;
+    writ_result r;
+
+    if (arena == NULL) {
+        return WRIT_E_NOMEM;
+    }
+    limits.bytes = limits.string_bytes = WRIT_CATALOG_TOOL_MAX;
+    r = writ_json_read(tool->text, &limits, arena, &definition, NULL);
+    if (!writ_is_ok(r)) {
+        return r.code == WRIT_E_PARSE ? WRIT_E_INVALID : r.code;
+    }
+    schema = writ_json_get(definition,
+        which == WRIT_CATALOG_INPUT ? WRIT_LIT("inputSchema") : WRIT_LIT("outputSchema"));
+    return schema == NULL
+               ? WRIT_E_ABSENT
+               : writ_jsonschema_new(schema, WRIT_JSONSCHEMA_FORMATS_ANNOTATE, ret, NULL).code;
+}
+
+WRIT_RESULT
+writ_catalog_schema(const struct writ_catalog_tool *tool, enum writ_catalog_schema which,
+    const struct writ_jsonschema **ret)
+{
+    struct writ_catalog_schemas *schemas = tool->schemas;
+    enum writ_code code;
+
+    (void)pthread_mutex_lock(&schemas->lock);
+    if (schemas->of[which].code == WRIT_E_UNSET || schemas->of[which].code == WRIT_E_NOMEM) {
+        schemas->of[which].code = compile(tool, which, &schemas->of[which].schema);
+    }
+    code = schemas->of[which].code;
+    *ret = schemas->of[which].schema;
+    (void)pthread_mutex_unlock(&schemas->lock);
+    return (writ_result){code};
 }
 
 static int
@@ -94,6 +165,7 @@ join_doubles(struct writ_catalog *catalog)
         if (last != NULL && writ_view_equal(last->name, catalog->tools[i].name)) {
             last->doubled =
                 last->doubled || !writ_digest_equal(&last->digest, &catalog->tools[i].digest);
+            free_schemas(catalog->tools[i].schemas);
         } else {
             catalog->tools[kept++] = catalog->tools[i];
         }
@@ -174,6 +246,9 @@ writ_catalog_drop(struct writ_catalog *catalog)
 {
     if (catalog == NULL || atomic_fetch_sub(&catalog->holders, 1) != 1) {
         return;
+    }
+    for (size_t i = 0; i < catalog->n; i++) {
+        free_schemas(catalog->tools[i].schemas);
     }
     writ_arena_free(catalog->arena);
     writ_free(catalog->tools);

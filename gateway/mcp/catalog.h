@@ -15,6 +15,9 @@
 #define WRIT_CATALOG_BYTES_MAX ((size_t)64 << 20) /* memory of one catalog */
 #define WRIT_CATALOG_TOOL_MAX  ((size_t)4 << 20)  /* bytes of one definition in that form */
 
+struct writ_catalog_schemas;
+struct writ_jsonschema;
+
 struct writ_catalog_tool {
     struct writ_view name; /* the server's own */
     struct writ_view text; /* the definition in its lossless form (jcs.h) */
@@ -23,6 +26,13 @@ struct writ_catalog_tool {
     unsigned hints;            /* its annotations: policy/decide/approval.h */
     bool doubled;              /* listed again, with another definition */
     size_t hides;              /* characters in it that a reader does not see */
+    struct writ_catalog_schemas *schemas; /* of what goes in and out */
+};
+
+/** A schema of a definition. */
+enum writ_catalog_schema {
+    WRIT_CATALOG_INPUT = 0,
+    WRIT_CATALOG_OUTPUT,
 };
 
 struct writ_catalog {
@@ -51,6 +61,18 @@ void writ_catalog_seal(struct writ_catalog *catalog);
 /** The tool of that name, or NULL: not listed, or doubled. `catalog` may be NULL. */
 const struct writ_catalog_tool *writ_catalog_find(
     const struct writ_catalog *catalog, struct writ_view name);
+
+/**
+ * The compiled inputSchema or outputSchema of a tool, borrowed as long as its catalog is held; made
+ * when it is first asked for. Any thread.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_ABSENT   the definition has no such schema
+ *         WRIT_E_INVALID  it is not a schema that can be evaluated
+ *         WRIT_E_LIMIT, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_catalog_schema(const struct writ_catalog_tool *tool, enum writ_catalog_schema which,
+    const struct writ_jsonschema **ret);
 
 /** Whether the name has two definitions. `catalog` may be NULL. */
 bool writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name);

@@ -74,6 +74,7 @@ is_clear(const struct writ_constraint *c, const struct writ_json *value)
     case WRIT_OP_REQUIRED:
     case WRIT_OP_FORBIDDEN:
     case WRIT_OP_FROM:
+    case WRIT_OP_SCHEMA:
         return true;
     case WRIT_OP_EQ:
     case WRIT_OP_IN:

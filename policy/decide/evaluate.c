@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "policy/decide/coverage.h"
+#include "policy/schema/jsonschema.h"
 #include "policy/model/trail.h"
 #include "policy/decide/value.h"
 #include "policy/model/glob.h"
@@ -340,6 +341,21 @@ holds_string(
 }
 
 static enum writ_holds
+holds_schema(
+    const struct writ_jsonschema *schema, const struct writ_json *value, struct writ_arena *arena)
+{
+    switch (writ_jsonschema_check(schema, value, arena, NULL)) {
+    case WRIT_JSONSCHEMA_YES:
+        return WRIT_HOLDS_YES;
+    case WRIT_JSONSCHEMA_NO:
+        return WRIT_HOLDS_NO;
+    case WRIT_JSONSCHEMA_LIMIT:
+        break;
+    }
+    return WRIT_HOLDS_ERROR;
+}
+
+static enum writ_holds
 holds_items(const struct writ_constraint *c, const struct writ_json *value)
 {
     if (writ_json_type(value) != WRIT_JSON_ARRAY) {
@@ -405,6 +421,8 @@ holds_present(const struct writ_constraint *c, const struct writ_json *value,
     case WRIT_OP_UNDER:
     case WRIT_OP_HOST_IN:
         return holds_string(c, value, arena);
+    case WRIT_OP_SCHEMA:
+        return holds_schema(c->value.schema, value, arena);
     case WRIT_OP_FROM: /* the state of the run decides: decide/flow.h */
         return WRIT_HOLDS_YES;
     case WRIT_OP_EACH:

@@ -549,6 +549,7 @@ types_of_op(const struct writ_constraint *c)
         }
         return types;
     case WRIT_OP_FROM:
+    case WRIT_OP_SCHEMA:
         return ALL_TYPES;
     case WRIT_OP_REQUIRED:
         return ALL_TYPES & ~WRIT_CONSTRAINT_NULL;

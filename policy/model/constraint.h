@@ -33,6 +33,7 @@ enum writ_constraint_type {
 };
 
 struct writ_from; /* flow.h */
+struct writ_jsonschema; /* policy/schema/jsonschema.h */
 struct writ_yaml; /* a node of the file: policy/read/yaml.h */
 
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */
@@ -54,6 +55,7 @@ struct writ_constraint {
         const struct writ_pattern *pattern; /* matches */
         struct writ_views list;             /* under, host_in */
         const struct writ_from *from;
+        const struct writ_jsonschema *schema;
         const struct writ_constraint_set *each;
     } value;
 };

@@ -22,6 +22,7 @@ OP(MATCHES, "matches", PATTERN,
 OP(GLOB, "glob", GLOBS, "is a string that the pattern, or one of them, matches as a whole")
 OP(UNDER, "under", DIRECTORIES, "is an absolute path inside the directory, or one of them")
 OP(HOST_IN, "host_in", HOSTS, "is an http or https URL whose host is in the list")
+OP(SCHEMA, "schema", SCHEMA, "is valid under the JSON Schema (2020-12), with all that is inside")
 OP(FROM, "from", SOURCES,
     "comes from one of the sources, seen in this run: task, operator, trusted, approved")
 OP(EACH, "each", CONSTRAINTS, "is an array whose elements all satisfy the constraints")

@@ -42,6 +42,9 @@ writ_pattern_list_free(struct writ_pattern_list *patterns)
 {
     for (; patterns != NULL; patterns = patterns->next) {
         writ_pattern_free(patterns->pattern); /* the list itself is the arena's */
+        if (patterns->release != NULL) {
+            patterns->release(patterns->other);
+        }
     }
 }
 

@@ -77,6 +77,7 @@ struct writ_tool_rule {
     enum writ_refusal_form refusal;
     bool shadow; /* the verdict is recorded, the call runs anyway */
     bool pin;    /* only with the accepted definition of the tool */
+    bool schema; /* what goes in and out must be valid under it */
     struct writ_retention contents;
     int64_t timeout_us;    /* 0: the upstream's */
     int64_t replay_ttl_us; /* REPLAY: how long a result is kept */

@@ -9,6 +9,7 @@
 #include "policy/model/host.h"
 #include "policy/model/path.h"
 #include "policy/read/sources.h"
+#include "policy/schema/jsonschema.h"
 #include "policy/read/value_read.h"
 
 #define ACCEPTED_MAX   512  /* longest text of accepted values */
@@ -160,6 +161,7 @@ static bool
 decides_the_whole(const struct writ_constraint *c)
 {
     return c->op == WRIT_OP_EQ || c->op == WRIT_OP_IN || c->op == WRIT_OP_FROM ||
+           c->op == WRIT_OP_SCHEMA ||
            (c->op == WRIT_OP_TYPE && (c->value.types & WRIT_CONSTRAINT_ANY) != 0);
 }
 
@@ -428,7 +430,7 @@ read_pattern(struct entry *e)
         WRIT_OPTION_FAULT(o, e->raw.value, "is not a regular expression: %s", err.text);
         return false;
     }
-    *keep = (struct writ_pattern_list){pattern, *e->m->patterns};
+    *keep = (struct writ_pattern_list){.pattern = pattern, .next = *e->m->patterns};
     *e->m->patterns = keep;
     e->c->value.pattern = pattern;
     writ_buf_str(e->accepted, "a string that matches, as a whole, ");
@@ -583,6 +585,40 @@ read_nothing(struct entry *e)
     return true;
 }
 
+static void
+free_schema(void *schema)
+{
+    writ_jsonschema_free(schema);
+}
+
+/* Compiled once, with the configuration; freed with its patterns. */
+static bool
+read_schema(struct entry *e)
+{
+    struct writ_options *o = e->m->o;
+    const struct writ_json *value = writ_value_read(o, e->raw.value);
+    struct writ_pattern_list *keep = writ_option_memory(o, 1, sizeof *keep);
+    struct writ_jsonschema *schema = NULL;
+    struct writ_err err = {0};
+    writ_result r;
+
+    if (value == NULL || keep == NULL) {
+        return false;
+    }
+    r = writ_jsonschema_new(value, WRIT_JSONSCHEMA_FORMATS_ASSERT, &schema, &err);
+    if (!writ_is_ok(r)) {
+        o->nomem = o->nomem || r.code == WRIT_E_NOMEM;
+        WRIT_OPTION_FAULT(o, e->raw.value, "is not a JSON Schema that can be told: %s", err.text);
+        return false;
+    }
+    *keep = (struct writ_pattern_list){
+        .other = schema, .release = free_schema, .next = *e->m->patterns};
+    *e->m->patterns = keep;
+    e->c->value.schema = schema;
+    writ_buf_str(e->accepted, "a value that is valid under the JSON Schema of the policy");
+    return true;
+}
+
 static bool
 read_value(struct entry *e)
 {
@@ -619,6 +655,8 @@ read_value(struct entry *e)
         return read_directories(e);
     case WRIT_OP_VALUE_HOSTS:
         return read_hosts(e);
+    case WRIT_OP_VALUE_SCHEMA:
+        return read_schema(e);
     case WRIT_OP_VALUE_SOURCES:
         e->c->value.from = writ_sources_read(e->m->o, e->raw.value, e->accepted);
         return e->c->value.from != NULL;

@@ -547,6 +547,7 @@ edit_present(struct edit *e, const struct writ_constraint *c, const struct writ_
         return array ? set_count(e, c, value->count) : (writ_result){WRIT_E_ABSENT};
     case WRIT_OP_REQUIRED:
         return set_op(e, c, WRIT_OP_TYPE, set_all_types, value);
+    case WRIT_OP_SCHEMA:
     case WRIT_OP_FROM: /* no value of a call is a source */
         return (writ_result){WRIT_E_ABSENT};
     case WRIT_OP_FORBIDDEN:

@@ -346,6 +346,9 @@ NODE(rule, "state", state, LIVE, SHAPE_STATE, NONE,
     "How the target's state is observed before the call.")
 NODE(rule, "arguments", arguments, LIVE, SHAPE_CONSTRAINTS, NONE,
     "Constraints that must all hold. An argument that none of them names is refused.")
+WORD(rule, "schema", schema, LIVE, schema_words, NONE,
+    "accepted: the arguments must also be valid under the inputSchema of the accepted definition, and structured results "
+    "under its outputSchema. Only with pin.")
 NODE(rule, "approval", approval, LIVE, SHAPE_APPROVAL, NONE,
     "The review that must approve a call that the rule allows.")
 NODE(rule, "budgets", budgets, LIVE, SHAPE_BUDGETS, NONE, "Limits on calls or sums over time.")

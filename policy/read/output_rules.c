@@ -99,7 +99,7 @@ read_redaction(struct writ_options *o, const struct writ_yaml *node,
         WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("pattern")), "%s", err.text);
         return false;
     }
-    *keep = (struct writ_pattern_list){pattern, *patterns};
+    *keep = (struct writ_pattern_list){.pattern = pattern, .next = *patterns};
     *patterns = keep;
     *ret = (struct writ_output_redaction){
         .pattern = pattern, .with = raw.with, .name = name_of(o, "redact ", raw.pattern)};

@@ -123,7 +123,7 @@ struct writ_raw_rule {
     struct writ_view scope, target;
     const struct writ_yaml *state, *arguments, *approval, *budgets, *replay, *result, *contents,
         *labels;
-    int duplicates, refusal;
+    int duplicates, refusal, schema;
     bool shadow, pin;
     int64_t timeout_us;
 };

@@ -385,6 +385,12 @@ read_whole_rule(
         .replay_ttl_us = replay.ttl_us,
         .replay_bytes = replay.bytes};
     set_duplicates(m, node, &raw, ret);
+    ret->schema = raw.schema != 0;
+    if (ret->schema && !ret->pin) {
+        WRIT_OPTION_FAULT(m->o, writ_option_of(node, "schema"),
+            "needs `pin: true`: without it no definition is accepted");
+        return false;
+    }
     good = read_templates(m, node, ret);
     good = writ_option_scopes(m->o, writ_yaml_get(node, WRIT_LIT("scopes")), &raw.scopes) && good;
     good = (raw.state == NULL || read_probe(m, raw.state, ret)) && good;

@@ -696,6 +696,10 @@ value_schema(struct writ_write *w, enum writ_op_value kind)
     case WRIT_OP_VALUE_HOSTS:
         one_or_many(w, host);
         break;
+    case WRIT_OP_VALUE_SCHEMA:
+        writ_write_object_begin(w);
+        writ_write_object_end(w);
+        break;
     case WRIT_OP_VALUE_SOURCES:
         sources(w);
         break;

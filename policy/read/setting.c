@@ -17,6 +17,7 @@ static const struct writ_word sharing_words[] = {
     {"session", WRIT_SHARING_SESSION}, {"all", WRIT_SHARING_ALL}, {NULL, 0}};
 
 #define DUPLICATES_WORD(NAME, word) {word, WRIT_DUPLICATES_##NAME},
+static const struct writ_word schema_words[] = {{"accepted", 1}, {NULL, 0}};
 static const struct writ_word integrity_words[] = {{"untrusted", 0}, {"trusted", 1}, {NULL, 0}};
 static const struct writ_word duplicates_words[] = {
     WRIT_DUPLICATES(DUPLICATES_WORD){"auto", WRIT_RAW_DUPLICATES_AUTO}, {NULL, 0}};

@@ -219,6 +219,12 @@
     X(CONSTRAINT_ERROR, constraint_error, WRIT_REASON_IN_POLICY,                                   \
         "a constraint could not be evaluated, which refuses the call",                             \
         "satisfy the constraint; a shorter or simpler value may help")                             \
+    X(ARGUMENTS_NOT_VALID, arguments_not_valid, WRIT_REASON_IN_POLICY,                             \
+        "the arguments are not valid under the accepted definition of the tool",                   \
+        "send arguments that the inputSchema of the tool permits")                                 \
+    X(SCHEMA_NOT_USABLE, schema_not_usable, WRIT_REASON_IN_POLICY,                                 \
+        "the accepted definition has a schema that cannot be evaluated",                           \
+        "leave `schema: accepted` out for this tool, or have its server list another schema")      \
     X(TASK_NOT_GRANTED, task_not_granted, WRIT_REASON_IN_POLICY,                                   \
         "the task of the run does not need this tool",                                             \
         "use the tools that the task names, or open a run for another task")                       \
@@ -266,6 +272,9 @@
     X(RESULT_RULE_FAILED, result_rule_failed, WRIT_REASON_IN_POLICY,                               \
         "the call has run; a rule for its result could not be applied, so the result is withheld", \
         "ask for a shorter or simpler result")                                                     \
+    X(RESULT_NOT_VALID, result_not_valid, WRIT_REASON_IN_POLICY,                                   \
+        "the call has run; its result is not valid under the outputSchema of the tool, so it is withheld", \
+        "ask the operator of the server; do not repeat the call")                                  \
     X(POLICY_ERROR, policy_error, WRIT_REASON_IN_POLICY,                                           \
         "the policy could not be evaluated, which refuses the call", "")                           \
     /* ---- reviews */                                                                             \

@@ -46,7 +46,7 @@ START_TEST(compile_of_an_invalid_constraint_is_refused)
             "f:1: /0/op: does not know \"lte\"; did you mean \"lt\"? Use one of: eq, ne, in, "
             "not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, "
             "under, "
-            "host_in, from, each, min_items, max_items, required, forbidden\n"},
+            "host_in, schema, from, each, min_items, max_items, required, forbidden\n"},
         {"- {arg: a, value: 5}", "f:1: /0: lacks op: The test (docs/policy.md).\n"},
         {"- {arg: a, op: le}", "f:1: /0: lacks value: set the value that `le` compares with\n"},
         {"- {op: le, value: 5}", "f:1: /0: lacks arg: name the argument (\"\" "
