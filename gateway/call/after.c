@@ -163,8 +163,8 @@ writ_after_response(struct writ_request *request, const struct writ_json *respon
     struct digested found;
     enum writ_reason invalid =
         is_result && end->waits == WRIT_WAIT_NONE
-                  ? writ_tool_discovery_result(request, writ_json_get(response, member))
-                  : WRIT_REASON_NONE;
+            ? writ_tool_discovery_result(request, writ_json_get(response, member))
+            : WRIT_REASON_NONE;
 
     if (!is_result && request->call->verdict.rule->result == NULL) {
         return;
@@ -226,7 +226,8 @@ writ_after_extend(
     const struct writ_json *said = ret->is == WRIT_PRESENT ? ret->value : NULL;
     /* a rule that could not be applied has no name to be recorded, and withholds the result */
     bool is_ours = marks->rules.n > 0 || marks->too_large || marks->blocked ||
-                   marks->refused == WRIT_REASON_RESULT_RULE_FAILED;
+                   marks->refused == WRIT_REASON_RESULT_RULE_FAILED ||
+                   marks->refused == WRIT_REASON_RESULT_NOT_VALID;
 
     if (!is_ours && marks->flow.ptr == NULL) {
         return WRIT_DONE;

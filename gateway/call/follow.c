@@ -3,7 +3,7 @@
 
 #include "evidence/json/write.h"
 #include "gateway/call/call_key.h"
-#include "gateway/call/judge.h"
+#include "gateway/call/overrule.h"
 #include "gateway/mcp/tool_name.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/runs.h"
@@ -190,7 +190,7 @@ refuse(struct writ_request *request, const struct writ_flow_verdict *found)
 {
     struct writ_call *call = request->call;
 
-    writ_judge_refuse(call, found->reason);
+    writ_overrule_verdict(call, found->reason);
     call->verdict.argument = found->argument;
     call->verdict.constraint = found->constraint.len > 0 ? found->constraint : found->rule;
     call->verdict.accepted = found->accepted;

@@ -154,18 +154,6 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
     }
 }
 
-void
-writ_judge_refuse(struct writ_call *call, enum writ_reason reason)
-{
-    call->verdict.reason = reason;
-    call->verdict.approval = NULL;
-    call->verdict.accepted = call->verdict.hint = (struct writ_view){NULL, 0};
-    call->shadowed = call->verdict.shadow ? reason : WRIT_REASON_NONE;
-    if (!call->verdict.shadow) {
-        call->verdict.answer = WRIT_POLICY_DENY;
-    }
-}
-
 enum writ_step
 writ_judge_call(struct writ_request *request)
 {

@@ -8,10 +8,6 @@
  * mode. */
 void writ_judge_decide(struct writ_request *request, struct writ_call *call);
 
-/** Makes the verdict a deny for that reason, found after policy allowed the call; in shadow mode the
- * reason is recorded, and the call runs. */
-void writ_judge_refuse(struct writ_call *call, enum writ_reason reason);
-
 /** Whether an administrator has stopped the call: as it is now, or as it was decided (NULL: not
  * decided yet). */
 bool writ_judge_is_stopped(const struct writ_request *request, const struct writ_call *call,

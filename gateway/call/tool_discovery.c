@@ -1,7 +1,7 @@
 /* tool_discovery.c - DISCOVER: the tool's definition, before its call is judged further. */
 #include "gateway/call/tool_discovery.h"
 
-#include "gateway/call/judge.h"
+#include "gateway/call/overrule.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
@@ -173,7 +173,8 @@ ask_nobody_unless_annotated(struct writ_call *call, const struct writ_catalog_to
     }
 }
 
-/* `schema: accepted`: the arguments are valid under the inputSchema, whatever else the rule says. */
+/* `schema: accepted`: the arguments are valid under the inputSchema, whatever else the rule says.
+ */
 static void
 check_arguments(struct writ_request *request, const struct writ_catalog_tool *tool)
 {
@@ -193,7 +194,7 @@ check_arguments(struct writ_request *request, const struct writ_catalog_tool *to
             break;
         }
     }
-    writ_judge_refuse(call, reason);
+    writ_overrule_verdict(call, reason);
     call->verdict.argument = fault.place;
     call->verdict.constraint = fault.keyword;
 }

@@ -22,10 +22,10 @@ struct writ_catalog_tool {
     struct writ_view name; /* the server's own */
     struct writ_view text; /* the definition in its lossless form (jcs.h) */
     struct writ_digest digest;
-    struct writ_params params; /* arguments that the head of a call repeats */
-    unsigned hints;            /* its annotations: policy/decide/approval.h */
-    bool doubled;              /* listed again, with another definition */
-    size_t hides;              /* characters in it that a reader does not see */
+    struct writ_params params;            /* arguments that the head of a call repeats */
+    unsigned hints;                       /* its annotations: policy/decide/approval.h */
+    bool doubled;                         /* listed again, with another definition */
+    size_t hides;                         /* characters in it that a reader does not see */
     struct writ_catalog_schemas *schemas; /* of what goes in and out */
 };
 
@@ -71,8 +71,8 @@ const struct writ_catalog_tool *writ_catalog_find(
  *         WRIT_E_INVALID  it is not a schema that can be evaluated
  *         WRIT_E_LIMIT, WRIT_E_NOMEM
  */
-WRIT_RESULT writ_catalog_schema(const struct writ_catalog_tool *tool, enum writ_catalog_schema which,
-    const struct writ_jsonschema **ret);
+WRIT_RESULT writ_catalog_schema(const struct writ_catalog_tool *tool,
+    enum writ_catalog_schema which, const struct writ_jsonschema **ret);
 
 /** Whether the name has two definitions. `catalog` may be NULL. */
 bool writ_catalog_is_doubled(const struct writ_catalog *catalog, struct writ_view name);

@@ -32,9 +32,9 @@ enum writ_constraint_type {
 #undef WRIT_CONSTRAINT_BIT
 };
 
-struct writ_from; /* flow.h */
+struct writ_from;       /* flow.h */
 struct writ_jsonschema; /* policy/schema/jsonschema.h */
-struct writ_yaml; /* a node of the file: policy/read/yaml.h */
+struct writ_yaml;       /* a node of the file: policy/read/yaml.h */
 
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */
 struct writ_constraint {

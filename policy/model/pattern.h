@@ -71,7 +71,7 @@ void writ_pattern_free(struct writ_pattern *pattern);
 
 /** Keeps a compiled pattern alive; freed by writ_pattern_list_free. */
 struct writ_pattern_list {
-    struct writ_pattern *pattern;    /* NULL: something else, and how it is freed: */
+    struct writ_pattern *pattern; /* NULL: something else, and how it is freed: */
     void *other;
     void (*release)(void *other);
     struct writ_pattern_list *next;

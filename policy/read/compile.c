@@ -608,7 +608,7 @@ read_schema(struct entry *e)
     r = writ_jsonschema_new(value, WRIT_JSONSCHEMA_FORMATS_ASSERT, &schema, &err);
     if (!writ_is_ok(r)) {
         o->nomem = o->nomem || r.code == WRIT_E_NOMEM;
-        WRIT_OPTION_FAULT(o, e->raw.value, "is not a JSON Schema that can be told: %s", err.text);
+        WRIT_OPTION_FAULT(o, e->raw.value, "is no JSON Schema: %s", err.text);
         return false;
     }
     *keep = (struct writ_pattern_list){

@@ -74,8 +74,8 @@ test('check reports every fault with file, line and JSON Pointer', () => {
   assert.deepEqual(run.out.split('\n').filter((l) => l.startsWith(path) && !l.includes(': warning: ')), [
     `${path}:1: /isuer: unknown option; did you mean "issuer"?`,
     `${path}:6: /tools/fs~1read/arguments/0/op: does not know "lte"; did you mean "lt"? Use one of: eq, ne, in, ` +
-      `not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, under, host_in, schema, from, ` +
-        `each, min_items, max_items, required, forbidden`,
+      `not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, under, host_in, ` +
+        `schema, from, each, min_items, max_items, required, forbidden`,
     `${path}:7: /tools/fs~1read: written twice; the first is on line 3`,
     `${path}: not valid (errors: 3, warnings: 2)`,
   ]);

@@ -1,7 +1,7 @@
 // schema: accepted: what goes in and out of a tool is valid under its accepted definition.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { bearer, startGateway, writ } from '../support/js/gateway.mjs';
+import { bearer, startGateway, writBeside } from '../support/js/gateway.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
@@ -19,10 +19,14 @@ async function setUp(t, more = {}) {
   const state = { result: { structuredContent: { sum: 3 }, content: [{ type: 'text', text: '3' }] } };
   const up = await startUpstream(t, { tools: TOOLS, onCall: (call) => call.result(state.result) });
   const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
-    tools: { 'up/add': { ...rule, ...more }, 'up/odd': rule } }, { prepare: (gateway) => {
-    const run = writ(['tools', 'accept', gateway.configFile, '--all'], { cwd: gateway.dir });
+    tools: { 'up/add': { ...rule, ...more }, 'up/odd': rule } });
+  await (await openSession(gw, { token: DEV.token })).request('tools/list');
+  await gw.stop(); // the seen definitions are on disk
+  for (const name of ['up/add', 'up/odd']) {
+    const run = await writBeside(['tools', 'accept', gw.configFile, name], { cwd: gw.dir });
     assert.equal(run.code, 0, run.out + run.err);
-  } });
+  }
+  await gw.start();
   return { up, gw, state, s: await openSession(gw, { token: DEV.token }) };
 }
 

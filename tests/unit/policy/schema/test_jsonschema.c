@@ -51,7 +51,7 @@ START_TEST(fault_names_place_and_keyword)
 }
 END_TEST
 
-START_TEST(schema_that_cannot_be_told_is_refused)
+START_TEST(schema_with_a_mistake_is_refused)
 {
     static const char *const refused[] = {"1", "\"a\"", "null", "[]", "{\"type\":\"strng\"}",
         "{\"type\":[]}", "{\"minLength\":-1}", "{\"minLength\":1.5}", "{\"multipleOf\":0}",
@@ -188,7 +188,7 @@ START_TEST(formats_are_asserted_where_that_is_asked_for)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("jsonschema", fault_names_place_and_keyword, schema_that_cannot_be_told_is_refused,
+WRIT_UNIT_MAIN("jsonschema", fault_names_place_and_keyword, schema_with_a_mistake_is_refused,
     endless_references_have_no_answer, check_ends_after_its_steps,
     numbers_are_compared_as_they_are_written, draft_07_is_taken_where_it_means_the_same,
     formats_are_asserted_where_that_is_asked_for)
