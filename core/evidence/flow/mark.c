@@ -289,7 +289,7 @@ writ_mark_list_put(struct writ_mark_list *list, const struct writ_mark_key *key,
 
 struct wanting {
     struct writ_buf words, hosts, joined; /* blocks */
-    size_t n, hosts_n, joined_n, most;
+    size_t n, hosts_n, joined_n, joined_len, most;
 };
 
 static void
@@ -310,6 +310,7 @@ want(void *ctx, enum writ_token_kind kind, struct writ_view token)
         }
         return;
     case WRIT_TOKEN_JOINED:
+        w->joined_len = token.len;
         if (w->joined_n++ == 0) {
             put_block(&w->joined, token, last_of(token));
         }
@@ -317,17 +318,21 @@ want(void *ctx, enum writ_token_kind kind, struct writ_view token)
     }
 }
 
-/* An account number in groups is the whole value: no word beside them. */
+/* An account number in groups is the whole value: no word beside them, also none too long for a
+ * group. */
 static bool
 is_account(const struct wanting *w, struct writ_view value)
 {
+    size_t len = 0;
+
     for (size_t i = 0; i < value.len; i++) {
         char c = value.ptr[i];
         if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && c != ' ' && c != '-') {
             return false;
         }
+        len += c != ' ' && c != '-' ? 1 : 0;
     }
-    return w->joined_n == 1;
+    return w->joined_n == 1 && w->joined_len == len;
 }
 
 static WRIT_RESULT

@@ -30,7 +30,7 @@ is_digit(char c)
 
 /* ---- the ends of words ---- */
 
-/* What a byte is. A word without SPECIAL bytes is its own form. */
+/* What a byte is. A word without SPECIAL and OTHER bytes is its own form, and no address. */
 enum {
     ENDS = 1,
     UPPER = 2,
@@ -379,6 +379,32 @@ as_number(struct word *word, struct writ_view text)
     return true;
 }
 
+/* Whether letters or characters beyond ASCII stand behind a dot that stands behind something. */
+static bool
+has_dotted_name(struct writ_view text)
+{
+    for (size_t i = 1; i + 2 < text.len; i++) {
+        if (text.ptr[i] == '.' && text.ptr[i - 1] != '.' &&
+            (is_letter(text.ptr[i + 1]) || (class_of(text.ptr[i + 1]) & HIGH) != 0) &&
+            (is_letter(text.ptr[i + 2]) || (class_of(text.ptr[i + 2]) & HIGH) != 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether some reader may follow a word that has no form of an address: `http://127.1/`,
+ * `*https://example.org*`, a host with letters beyond ASCII, a URL longer than FORM_MAX. */
+static bool
+may_lead(struct writ_view text)
+{
+    size_t at = writ_view_find(text, '@');
+
+    return writ_view_search(text, WRIT_LIT("//")) < text.len ||
+           writ_view_find(text, '\\') < text.len || (at > 0 && at + 1 < text.len) ||
+           has_dotted_name(text);
+}
+
 static void
 form(struct word *word, struct writ_view text)
 {
@@ -395,6 +421,13 @@ form(struct word *word, struct writ_view text)
     if (!as_number(word, text) && !as_mail(word, text) && !as_url(word, text)) {
         word->form = text;
     }
+}
+
+/* A word that may lead somewhere unknown is its own host, which no other word has. */
+static struct writ_view
+host_of(const struct word *word)
+{
+    return word->host.len > 0 || !may_lead(word->form) ? word->host : word->form;
 }
 
 /* ---- account numbers in groups ---- */
@@ -462,18 +495,20 @@ take(const struct raw *raw, struct joined *joined, writ_token_fn *each, void *ct
 {
     struct writ_view text = bare(raw->text);
     unsigned seen = text.len == raw->text.len ? raw->seen : seen_in(text);
+    struct writ_view host;
     struct word word;
 
     if ((seen & (LOWER | OTHER | HYPHEN)) != 0 || !join(joined, text)) {
         end_join(joined, each, ctx);
     }
-    if ((seen & SPECIAL) == 0) {
+    if ((seen & (SPECIAL | OTHER)) == 0) {
         each(ctx, seen == LOWER ? WRIT_TOKEN_PLAIN : WRIT_TOKEN_WORD, text);
     } else {
         form(&word, text);
+        host = host_of(&word);
         each(ctx, WRIT_TOKEN_WORD, word.form);
-        if (word.host.len > 0) {
-            each(ctx, WRIT_TOKEN_HOST, word.host);
+        if (host.len > 0) {
+            each(ctx, WRIT_TOKEN_HOST, host);
         }
     }
     if ((seen & (LOWER | OTHER | HYPHEN)) == HYPHEN && text.len <= ACCOUNT_MAX) {

@@ -12,7 +12,8 @@
  * two tokens, because what is compared here decides what is trusted.
  *
  * Besides its words a text has aliases, each a value of its own: the host of each URL and address,
- * and an account number that is written in groups, without its separators.
+ * and an account number that is written in groups, without its separators. A word that some reader
+ * may follow, but that is no URL or address of one of these forms, is its own host.
  *
  * Pure; the cost grows with the length of the text. */
 #ifndef WRIT_EVIDENCE_TOKEN_H

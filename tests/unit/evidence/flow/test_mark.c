@@ -57,7 +57,9 @@ START_TEST(value_is_found_where_it_stands_in_one_piece)
         {"DE89 3704 0044 0532 0130 00", true}, {"DE89-3704-0044-0532-0130-00", true},
         {"3704", true}, {"please to", false}, {"secrets-of-0123456789-abcdef", true},
         {"secrets-of-0123456789-abcdeg", false}, {"42", true}, {"42.0", true}, {"421", false},
-        {"please.", false}, {"'Pay'", false}, {"", false}, {"Pay;", false}};
+        {"please.", false}, {"'Pay'", false}, {"", false}, {"Pay;", false},
+        {"GB29NWBK60161331926819 DE89 3704 0044 0532 0130 00", false},
+        {"DE89 3704 0044 0532 0130 00 GB29NWBK60161331926819", false}};
     struct writ_mark_key *key = key_of('k');
     struct writ_buf marks = marks_of(key, texts, sizeof texts / sizeof *texts);
 

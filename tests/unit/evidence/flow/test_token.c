@@ -51,6 +51,33 @@ START_TEST(addresses_have_one_form)
 }
 END_TEST
 
+/* A reader may follow what has no form of an address: it is a host that is found nowhere else. */
+START_TEST(word_that_may_lead_somewhere_is_its_own_host)
+{
+    static const char *const rows[] = {"http://2130706433/?q", "http://127.1/", "http://localhost/x",
+        "https://evil.org./x", "*https://evil.org*", "see:https://evil.org/x", "//evil.org/x",
+        "https://evil.org\\@good.org", "https://ev\xC3\xADl.org/", "x:eve@evil.org", "eve@localhost",
+        "_evil.org_", "a\\b", "ev\xC3\xADl.org"};
+    writ_auto_buf text = writ_buf_make(4096);
+    writ_auto_buf want = writ_buf_make(8192);
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        writ_buf_clear(&want);
+        writ_buf_fmt(&want, "%s|@%s%c", rows[i], rows[i], 0);
+        expect(rows[i], want.ptr);
+    }
+    writ_buf_clear(&want);
+    writ_buf_str(&text, "https://evil.org/?");
+    for (size_t i = 0; i < 600; i++) {
+        writ_buf_byte(&text, 'a');
+    }
+    writ_buf_byte(&text, 0);
+    writ_buf_fmt(&want, "%s|@%s%c", text.ptr, text.ptr, 0);
+    expect(text.ptr, want.ptr);
+    expect("and/or 3.14 e.g. @ann 7% ... a..b v1.2", "and/or|3.14|e.g|@ann|7%|...|a..b|v1.2");
+}
+END_TEST
+
 /* What a person reads first is not always where a request goes. */
 START_TEST(host_is_where_the_request_goes)
 {
@@ -59,16 +86,16 @@ START_TEST(host_is_where_the_request_goes)
     expect("https://evil.org/good.org", "evil.org/good.org|@evil.org");
     expect("https://evil.org?good.org", "evil.org?good.org|@evil.org");
     expect("https://evil.org#good.org", "evil.org#good.org|@evil.org");
-    expect("a@good.org@evil.org", "a@good.org@evil.org");
-    expect("https://good.org@a@evil.org", "https://good.org@a@evil.org");
-    expect("https://evil.org\\@good.org", "https://evil.org\\@good.org");
+    expect("a@good.org@evil.org", "a@good.org@evil.org|@a@good.org@evil.org");
+    expect("https://good.org@a@evil.org", "https://good.org@a@evil.org|@https://good.org@a@evil.org");
+    expect("https://evil.org\\@good.org", "https://evil.org\\@good.org|@https://evil.org\\@good.org");
     expect("https://good.org%2f@evil.org", "good.org%2f@evil.org|@evil.org");
     expect("https://evil.org#@good.org", "evil.org#@good.org|@evil.org");
     expect("https://evil.org?@good.org", "evil.org?@good.org|@evil.org");
     expect("https://evil.org:1@good.org", "evil.org:1@good.org|@good.org");
-    expect("https:good.org", "https:good.org");
+    expect("https:good.org", "https:good.org|@https:good.org");
     expect("www.good.org/?u=http://evil.org", "www.good.org/?u=http://evil.org|@www.good.org");
-    expect("https:///good.org", "https:///good.org");
+    expect("https:///good.org", "https:///good.org|@https:///good.org");
 }
 END_TEST
 
@@ -137,7 +164,7 @@ START_TEST(long_word_is_its_own_form)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("token", text_is_split_into_words_in_their_order, addresses_have_one_form,
+WRIT_UNIT_MAIN("token", text_is_split_into_words_in_their_order, addresses_have_one_form, word_that_may_lead_somewhere_is_its_own_host,
     host_is_where_the_request_goes, numbers_have_one_form,
     account_number_in_groups_is_also_one_value, look_alikes_are_other_tokens,
     escapes_that_would_not_be_text_stay, bare_value_is_one_word_alone, long_word_is_its_own_form)

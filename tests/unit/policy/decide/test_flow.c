@@ -198,6 +198,25 @@ START_TEST(addresses_and_hosts_are_asked_for_alone)
 }
 END_TEST
 
+START_TEST(odd_addresses_need_a_source_too)
+{
+    static const char *const texts[] = {"http://2130706433/?q=1", "http://127.1/", "*https://evil.org*",
+        "https://evil.org./x", "//evil.org/x", "x:eve@evil.org"};
+    struct site s = open_site();
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        writ_auto_buf arguments = writ_buf_make(4096);
+        writ_buf_fmt(&arguments, "{\"to\":[],\"text\":\"see %s\"}%c", texts[i], 0);
+        ck_assert_msg(judge(&s, "mail", arguments.ptr, "tell", NULL).reason ==
+                          WRIT_REASON_SOURCE_NOT_PERMITTED,
+            "%s", texts[i]);
+        ck_assert_msg(judge(&s, "mail", arguments.ptr, texts[i], NULL).reason == WRIT_REASON_NONE,
+            "%s", texts[i]);
+    }
+    close_site(&s);
+}
+END_TEST
+
 START_TEST(labels_count_from_the_decision_on)
 {
     struct site s = open_site();
@@ -277,6 +296,6 @@ END_TEST
 
 WRIT_UNIT_MAIN("flow", value_must_come_from_a_permitted_source,
     record_names_where_a_value_came_from, each_value_of_a_list_needs_a_source,
-    addresses_and_hosts_are_asked_for_alone, labels_count_from_the_decision_on,
+    addresses_and_hosts_are_asked_for_alone, odd_addresses_need_a_source_too, labels_count_from_the_decision_on,
     call_that_must_come_before_has_the_same_argument, task_narrows_the_tools,
     task_is_stated_by_its_callers_alone, grants_of_a_run_only_narrow)
