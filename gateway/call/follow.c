@@ -12,7 +12,7 @@
 
 #define RUN_WINDOW_US (INT64_C(31) * 86400 * 1000000) /* longer than any run: of `at_most` */
 #define TOOLS_MAX     ((size_t)256 << 10)             /* bytes of the tools of a task */
-#define KEY_MAX       4096
+#define READS_MAX     8                               /* of a run that gets records all the time */
 
 /* ---- the task ---- */
 
@@ -101,7 +101,10 @@ read_task(const struct writ_request *request, struct writ_task_stated *ret)
 /* A state that is read from the ledger, on the thread of the queries. */
 struct writ_follow_read {
     struct writ_request *request;
-    struct writ_run *run; /* NULL: it cannot be said */
+    struct writ_run *run;         /* NULL: it cannot be said */
+    struct writ_run_state *state; /* held while it is read; NULL: the ledger is shared */
+    uint64_t records;             /* of the state, before it was read */
+    int reads;
 };
 
 static void
@@ -244,71 +247,152 @@ judge(struct writ_request *request, const struct writ_run *run, const struct wri
     apply(request, &found);
 }
 
+static void
+drop_read(const struct writ_gateway *gateway, struct writ_follow_read *read)
+{
+    if (read->state != NULL) {
+        writ_runs_drop(gateway->runs, WRIT_TAKE(read->state));
+    }
+    writ_run_free(WRIT_TAKE(read->run));
+}
+
 static enum writ_step
 look(struct writ_request *request)
 {
-    struct writ_follow_read *read = writ_arena_zeroed(request->x->arena, sizeof *read);
+    struct writ_follow_read *read = request->call->follow_read;
 
-    if (read == NULL) {
-        return unknown(request);
+    read->reads++;
+    if (read->reads <= READS_MAX &&
+        writ_is_ok(writ_request_look(request, read_run, read, WRIT_STEP_FOLLOW))) {
+        return WRIT_STEP_WAIT;
     }
-    read->request = request;
-    request->call->follow_read = read;
-    return writ_is_ok(writ_request_look(request, read_run, read, WRIT_STEP_FOLLOW))
-               ? WRIT_STEP_WAIT
-               : unknown(request);
+    drop_read(request->worker->gateway, read);
+    return unknown(request);
 }
 
-/* Puts the state that was read in its place. */
-static void
-take(struct writ_run_state *state, struct writ_follow_read *read)
+/* The state that this gateway keeps. One that was read counts if no record was added meanwhile: it
+ * may lack that one. */
+static struct writ_run *
+kept(struct writ_follow_read *read)
 {
-    if (read != NULL && read->run != NULL) {
-        WRIT_IGNORE(writ_runs_put(state, WRIT_TAKE(read->run)));
+    struct writ_run_state *state = read->state;
+
+    if (state->run == NULL && state->records == read->records) {
+        state->run = WRIT_TAKE(read->run);
     }
+    writ_run_free(WRIT_TAKE(read->run));
+    read->records = state->records;
+    return state->run;
+}
+
+/* Judges by the state that is kept, or reads it first. */
+static enum writ_step
+judge_kept(struct writ_request *request, const struct writ_task_stated *task)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_follow_read *read = request->call->follow_read;
+    bool failed = read->reads > 0 && read->run == NULL;
+    struct writ_run *run;
+
+    (void)pthread_mutex_lock(&read->state->lock);
+    run = kept(read);
+    if (run != NULL) {
+        judge(request, run, task);
+    }
+    (void)pthread_mutex_unlock(&read->state->lock);
+    if (run == NULL && !failed) {
+        return look(request);
+    }
+    drop_read(gateway, read);
+    return run != NULL ? WRIT_STEP_DRAFT : unknown(request);
+}
+
+/* Judges by the state that the ledger has now. */
+static enum writ_step
+judge_shared(struct writ_request *request, const struct writ_task_stated *task)
+{
+    struct writ_follow_read *read = request->call->follow_read;
+
+    if (read->reads == 0) {
+        return look(request);
+    }
+    if (read->run == NULL) {
+        return unknown(request);
+    }
+    judge(request, read->run, task);
+    drop_read(request->worker->gateway, read);
+    return WRIT_STEP_DRAFT;
+}
+
+/* Prepares to judge: the name of the run, and a hold of its state. */
+static bool
+begin(struct writ_request *request)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+    struct writ_call *call = request->call;
+    struct writ_follow_read *read = writ_arena_zeroed(request->x->arena, sizeof *read);
+
+    if (read == NULL || !writ_is_ok(writ_call_key_run(request))) {
+        return false;
+    }
+    read->request = request;
+    call->follow_read = read;
+    return writ_ledger_is_shared(gateway->ledger) ||
+           writ_is_ok(writ_runs_hold(
+               gateway->runs, request->identity.agent.tenant, call->run.id, &read->state, NULL));
 }
 
 enum writ_step
 writ_follow_run(struct writ_request *request)
 {
-    const struct writ_gateway *gateway = request->worker->gateway;
     struct writ_call *call = request->call;
-    struct writ_follow_read *read = call->follow_read;
     struct writ_task_stated task = {.text = {NULL, 0}};
-    struct writ_run_state *state;
-    bool known;
 
     if (!writ_request_config(request)->follows_values || !writ_request_may_pass(request) ||
         call->verdict.rule == NULL) {
         return WRIT_STEP_DRAFT;
     }
     if (!read_task(request, &task)) {
+        if (call->follow_read != NULL) {
+            drop_read(request->worker->gateway, call->follow_read);
+        }
         return bad_task(request);
     }
-    if (read == NULL && !writ_is_ok(writ_call_key_run(request))) {
+    if (call->follow_read == NULL && !begin(request)) {
         return unknown(request);
     }
-    state = hold(gateway, request->identity.agent.tenant, call->run.id);
-    if (state == NULL) {
-        return unknown(request);
-    }
-    take(state, read);
-    known = state->run != NULL && (read != NULL || !writ_ledger_is_shared(gateway->ledger));
-    if (known) {
-        judge(request, state->run, &task);
-    }
-    let_go(gateway, state);
-    return known ? WRIT_STEP_DRAFT : read == NULL ? look(request) : unknown(request);
+    return call->follow_read->state != NULL ? judge_kept(request, &task)
+                                            : judge_shared(request, &task);
 }
 
 /* ---- what its records add ---- */
 
-/* A state that lacks a record must be made again. */
+/* What a record adds to the state of its run; without memory for it the state is made again. */
 static void
-forget(struct writ_run_state *state)
+add(struct writ_gateway *gateway, const struct writ_mark_key *key, struct writ_view tenant,
+    struct writ_view run, const struct writ_run_decision *decision,
+    const struct writ_run_outcome *outcome)
 {
-    writ_run_free(state->run);
-    state->run = NULL;
+    struct writ_run_state *state;
+    writ_result r = WRIT_DONE;
+
+    if (key == NULL || writ_ledger_is_shared(gateway->ledger)) {
+        writ_runs_forget(gateway->runs, tenant, run); /* a policy with rules may have kept one */
+        return;
+    }
+    state = hold(gateway, tenant, run);
+    if (state == NULL) {
+        return; /* without a state it will be read */
+    }
+    state->records++;
+    if (state->run != NULL) {
+        r = decision != NULL ? writ_run_decided(state->run, key, decision, NULL)
+                             : writ_run_ended(state->run, key, outcome, NULL);
+    }
+    if (!writ_is_ok(r)) {
+        writ_run_free(WRIT_TAKE(state->run));
+    }
+    let_go(gateway, state);
 }
 
 /* The decision as the ledger has it. */
@@ -331,25 +415,14 @@ decided(const struct writ_call *call)
 void
 writ_follow_decided(struct writ_request *request)
 {
-    const struct writ_gateway *gateway = request->worker->gateway;
-    const struct writ_call *call = request->call;
-    struct writ_run_decision decision;
-    struct writ_run_state *state;
+    struct writ_run_decision decision = decided(request->call);
 
-    if (call->follow.record.ptr == NULL || request->generation->marks == NULL) {
+    if (decision.flow.ptr == NULL && !decision.let_through) {
         return;
     }
-    state = hold(gateway, request->identity.agent.tenant, call->record.decision.boundary_id.view);
-    if (state == NULL) {
-        return; /* without a state it will be read */
-    }
-    decision = decided(call);
     decision.repeated = writ_run_is_repeat(writ_reason_name(request->entry.decision.refused));
-    if (state->run != NULL &&
-        !writ_is_ok(writ_run_decided(state->run, request->generation->marks, &decision, NULL))) {
-        forget(state);
-    }
-    let_go(gateway, state);
+    add(request->worker->gateway, request->generation->marks, request->identity.agent.tenant,
+        request->call->record.decision.boundary_id.view, &decision, NULL);
 }
 
 struct writ_view
@@ -373,18 +446,6 @@ writ_follow_ended(struct writ_gateway *gateway, const struct writ_generation *ge
     const struct writ_run_outcome ended = {.decision_id = decision->decision_id.view,
         .executed = writ_outcome_is(outcome, WRIT_OUTCOME_EXECUTED),
         .flow = flow};
-    struct writ_run_state *state;
 
-    if (generation->marks == NULL) {
-        return;
-    }
-    state = hold(gateway, tenant, decision->boundary_id.view);
-    if (state == NULL) {
-        return;
-    }
-    if (state->run != NULL &&
-        !writ_is_ok(writ_run_ended(state->run, generation->marks, &ended, NULL))) {
-        forget(state);
-    }
-    let_go(gateway, state);
+    add(gateway, generation->marks, tenant, decision->boundary_id.view, NULL, &ended);
 }

@@ -4,7 +4,7 @@
  *
  * The state of a run is brought up to date before a call is judged, and gets each decision before
  * the call is sent, so that labels count from the moment of sending. Where several gateways share
- * the ledger, the state is read from it for each call. */
+ * the ledger, the state is read from it for each call, and none is kept. */
 #ifndef WRIT_GATEWAY_FOLLOW_H
 #define WRIT_GATEWAY_FOLLOW_H
 

@@ -192,6 +192,30 @@ writ_runs_drop(struct writ_runs *runs, struct writ_run_state *state)
     (void)pthread_mutex_unlock(&runs->lock);
 }
 
+void
+writ_runs_forget(struct writ_runs *runs, struct writ_view tenant, struct writ_view name)
+{
+    struct writ_runs_node *node = NULL;
+    struct writ_tag tag;
+
+    (void)pthread_mutex_lock(&runs->lock);
+    if (runs->map.count > 0 && writ_is_ok(writ_boundaries_tag(tenant, name, &tag, NULL))) {
+        node = find(runs, tag, tenant, name);
+    }
+    if (node != NULL) {
+        node->holders++;
+    }
+    (void)pthread_mutex_unlock(&runs->lock);
+    if (node == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&node->state.lock);
+    writ_run_free(WRIT_TAKE(node->state.run));
+    node->state.records++;
+    (void)pthread_mutex_unlock(&node->state.lock);
+    writ_runs_drop(runs, &node->state);
+}
+
 /* ---- from the ledger ---- */
 
 struct reading {
@@ -237,23 +261,4 @@ writ_runs_read(struct writ_reader *reader, struct writ_view tenant, struct writ_
     }
     *ret = reading.run;
     return WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_runs_put(struct writ_run_state *state, struct writ_run *run)
-{
-    writ_result r = WRIT_DONE;
-
-    for (size_t i = 0; state->run != NULL && i < writ_run_labels(state->run); i++) {
-        if (writ_is_ok(r)) {
-            r = writ_run_add_label(run, writ_run_label(state->run, i));
-        }
-    }
-    writ_run_free(state->run);
-    if (!writ_is_ok(r)) {
-        writ_run_free(run);
-        run = NULL;
-    }
-    state->run = run;
-    return r;
 }

@@ -21,6 +21,7 @@ struct writ_runs;
 struct writ_run_state {
     pthread_mutex_t lock;
     struct writ_run *run;        /* NULL: not made yet, or it must be made again */
+    uint64_t records;            /* grows with each record that this gateway adds to the run */
     struct writ_runs_node *node; /* for runs.c alone */
 };
 
@@ -34,7 +35,8 @@ WRIT_RESULT writ_runs_hold(struct writ_runs *runs, struct writ_view tenant, stru
 void writ_runs_drop(struct writ_runs *runs, struct writ_run_state *state);
 
 /**
- * Makes the state of a run from its records. Blocks on the disk. A run without records is empty.
+ * Makes the state of a run from its records. Blocks on the disk. A run that never had a record is
+ * empty; of one whose first records were removed nothing can be said.
  *
  * WRIT_E_LIMIT, WRIT_E_MISMATCH, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM: it cannot be said.
  */
@@ -42,9 +44,8 @@ WRIT_RESULT writ_runs_read(struct writ_reader *reader, struct writ_view tenant,
     struct writ_view name, const struct writ_mark_key *key, struct writ_run **ret,
     struct writ_err *err);
 
-/** Puts a state that was read in the place of the one before, whose labels it gets too: a call that
- * is under way may have no record yet. Takes `run`. Under the state's lock. WRIT_E_NOMEM,
- * WRIT_E_LIMIT: the state is then unknown. */
-WRIT_RESULT writ_runs_put(struct writ_run_state *state, struct writ_run *run);
+/** A record of the run is not added to its state: what is in memory must be made again. Does
+ * nothing for a run without a state. */
+void writ_runs_forget(struct writ_runs *runs, struct writ_view tenant, struct writ_view name);
 
 #endif

@@ -530,6 +530,9 @@ calls_of(struct judging *j, const struct writ_views *patterns)
 static bool
 has_all(const struct writ_run *run, const struct writ_views *labels)
 {
+    if (writ_run_is_blind(run)) {
+        return true;
+    }
     for (size_t i = 0; i < labels->n; i++) {
         if (!writ_run_has(run, labels->items[i])) {
             return false;

@@ -17,6 +17,7 @@
 struct set {
     struct writ_view items[LABELS_MAX];
     size_t n;
+    bool cut; /* some were not taken */
 };
 
 static void
@@ -27,8 +28,12 @@ add_label(struct set *set, struct writ_view label)
     while (at < set->n && writ_view_compare(set->items[at], label) < 0) {
         at++;
     }
-    if (set->n == LABELS_MAX || label.len == 0 || label.len > WRIT_RUN_LABEL_MAX ||
-        writ_view_is(label, PUBLIC) || (at < set->n && writ_view_equal(set->items[at], label))) {
+    if (label.len == 0 || writ_view_is(label, PUBLIC) ||
+        (at < set->n && writ_view_equal(set->items[at], label))) {
+        return;
+    }
+    if (set->n == LABELS_MAX || label.len > WRIT_RUN_LABEL_MAX) {
+        set->cut = true;
         return;
     }
     for (size_t i = set->n++; i > at; i--) {
@@ -252,8 +257,8 @@ walk_result(struct walking *w, const struct writ_json *result)
 }
 
 static WRIT_RESULT
-put_outcome(const struct set *set, struct writ_fields *fields, const struct writ_mark_key *key,
-    struct writ_buf *ret, struct writ_err *err)
+put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
+    const struct writ_mark_key *key, struct writ_buf *ret, struct writ_err *err)
 {
     struct writ_write w = writ_write_to(ret);
 
@@ -261,6 +266,9 @@ put_outcome(const struct set *set, struct writ_fields *fields, const struct writ
     writ_write_object_begin(&w);
     if (fields->cut) {
         writ_write_flag(&w, "cut", true);
+    }
+    if (failed) {
+        writ_write_flag(&w, "failed", true);
     }
     writ_write_name(&w, WRIT_LIT("fields"));
     WRIT_TRY(writ_fields_put(fields, key, &w, err));
@@ -307,10 +315,16 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     if (labels != NULL && labels->believe_meta) {
         w.trusted = believe(result, &set) || w.trusted;
     }
+    if (set.cut) {
+        WRIT_FAIL(err, WRIT_E_LIMIT,
+            "a result has more than %d labels, or one of more than %d bytes", LABELS_MAX,
+            WRIT_RUN_LABEL_MAX);
+    }
     if (result != NULL) {
         walk_result(&w, result);
     }
-    WRIT_TRY(put_outcome(&set, fields, key, &text, err));
+    WRIT_TRY(
+        put_outcome(&set, writ_json_is_true(result, WRIT_LIT("isError")), fields, key, &text, err));
     *ret = writ_buf_view(&text);
     return WRIT_DONE;
 }

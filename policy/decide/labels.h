@@ -28,6 +28,9 @@ WRIT_RESULT writ_labels_expected(const struct writ_labels *labels, const unsigne
  * @param result  the member `result` of the answer, or `error`; NULL: no marks
  * @param ret     canonical, in the arena
  *
+ * WRIT_E_LIMIT: the server's own labels are too many or too long, too; the outcome is then recorded
+ * without `flow`, and its run has every label.
+ *
  * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,

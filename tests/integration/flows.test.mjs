@@ -168,6 +168,52 @@ test('calls of the hook API have the same run, and results that they tell count'
   assert.equal(allowed.decision.decision, 'allow', JSON.stringify(allowed));
 });
 
+test('a run that began before its rules has labels that no record has, and is refused', async (t) => {
+  const mail = { 'up/mail': { scope: 's', duplicates: 'allow' } };
+  const rules = [{ tools: ['up/mail'], after: ['untrusted', 'private'] }];
+  const { up, gw } = await setUp(t, { tools: { ...mail, 'up/pay': { scope: 's' } } });
+  const s = await openSession(gw, { token: DEV.token });
+  const off = gw.config;
+  await s.call('up__inbox', {});
+  assert.equal((await gw.reload({ ...off, flows: rules })).event, 'reloaded');
+  assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted');
+  const other = await openSession(gw, { token: DEV.token });
+  assert.equal((await other.call('up__mail', {})).said, 'done');
+  assert.equal((await gw.reload(off)).event, 'reloaded');
+  await other.call('up__inbox', {});
+  assert.equal((await gw.reload({ ...off, flows: rules })).event, 'reloaded');
+  assert.equal(reason(await other.call('up__mail', {})), 'flow_not_permitted', 'made while no rule asked');
+  assert.equal(named(up, 'mail'), 1);
+  gw.verify();
+});
+
+test('calls of one run at the same time, and their labels, are all in its state', async (t) => {
+  const { up, gw } = await setUp(t, { tools: { 'up/mail': { scope: 's', duplicates: 'allow' } },
+    top: { flows: [{ tools: ['up/mail'], after_calls: ['up/inbox'] }] } });
+  for (let i = 0; i < 5; i++) {
+    const s = await openSession(gw, { token: DEV.token });
+    await Promise.all([s.call('up__bills', {}), s.call('up__inbox', {}), s.call('up__bills', {}),
+      s.call('up__inbox', {})]);
+    assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted');
+    assert.equal((await pay(s, HONEST)).said, 'done');
+  }
+  assert.equal(named(up, 'mail'), 0);
+});
+
+test('a call whose tool failed is none that a rule requires', async (t) => {
+  const up = await startUpstream(t, { onCall: (call) => call.result({ isError: call.params.arguments.bad === true,
+    content: [{ type: 'text', text: 'said' }] }) });
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/check': { scope: 's', arguments: [{ arg: 'bad', op: 'type', value: 'boolean', optional: true }] },
+      'up/close': { scope: 's' } },
+    flows: [{ tools: ['up/close'], requires: { call: 'up/check' } }] });
+  const s = await openSession(gw, { token: DEV.token });
+  await s.call('up__check', { bad: true });
+  assert.equal(reason(await s.call('up__close', {})), 'flow_not_permitted');
+  await s.call('up__check', {});
+  assert.equal((await s.call('up__close', {})).said, 'said');
+});
+
 test('no rule that asks for it: records have no marks', async (t) => {
   const up = await bank(t);
   const gw = await startGateway(t, { agents: [ANYBODY], upstreams: { up: { http: up.url } },

@@ -31,13 +31,13 @@ struct writ_run {
     struct writ_view labels[WRIT_RUN_LABELS];
     size_t labels_n;
     struct writ_run_marks *marks;
-    size_t marks_bytes;
+    size_t bytes; /* of the marks, with their places */
     struct writ_run_call *calls;
     size_t calls_n;
     struct writ_view task;
     struct grants *grants;
     size_t grants_n;
-    bool cut;
+    bool cut, blind;
 };
 
 struct writ_view
@@ -90,7 +90,7 @@ writ_run_free(struct writ_run *run)
 size_t
 writ_run_size(const struct writ_run *run)
 {
-    return sizeof *run + run->marks_bytes + run->calls_n * (sizeof(struct writ_run_call) + 128);
+    return sizeof *run + run->bytes + run->calls_n * (sizeof(struct writ_run_call) + 128);
 }
 
 /* ---- labels ---- */
@@ -132,6 +132,12 @@ writ_run_has(const struct writ_run *run, struct writ_view label)
     return false;
 }
 
+bool
+writ_run_is_blind(const struct writ_run *run)
+{
+    return run->blind;
+}
+
 size_t
 writ_run_labels(const struct writ_run *run)
 {
@@ -159,32 +165,30 @@ add_labels(struct writ_run *run, const struct writ_json *flow)
 static WRIT_RESULT
 add_marks(struct writ_run *run, const struct writ_run_marks *from, struct writ_view text)
 {
-    struct writ_run_marks *marks = writ_arena_get(run->arena, sizeof *marks);
     size_t len = text.len / 4 * 3 + text.len % 4;
-    struct writ_buf bytes = writ_buf_in(run->arena, len + 1);
+    size_t bytes = len + from->decision_id.len + from->at.len + sizeof(struct writ_run_marks);
+    struct writ_buf decoded = writ_buf_in(run->arena, len + 1);
+    struct writ_run_marks *marks;
 
-    if (text.len == 0) {
-        return WRIT_DONE;
+    if (text.len == 0 || run->bytes + bytes > WRIT_RUN_MARKS_MAX) {
+        return WRIT_DONE; /* no value is found in marks that are left out */
     }
-    if (run->marks_bytes + len > WRIT_RUN_MARKS_MAX) {
-        run->cut = true;
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_base64url_read(text, &bytes));
-    WRIT_TRY(writ_buf_check(&bytes, NULL));
+    marks = writ_arena_get(run->arena, sizeof *marks);
+    WRIT_TRY(writ_base64url_read(text, &decoded));
+    WRIT_TRY(writ_buf_check(&decoded, NULL));
     if (marks == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     *marks = *from;
     marks->decision_id = writ_view_copy(from->decision_id, run->arena);
     marks->at = writ_view_copy(from->at, run->arena);
-    marks->marks = writ_buf_view(&bytes);
+    marks->marks = writ_buf_view(&decoded);
     marks->next = run->marks;
     if (marks->decision_id.ptr == NULL || marks->at.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     run->marks = marks;
-    run->marks_bytes += bytes.len;
+    run->bytes += bytes;
     return WRIT_DONE;
 }
 
@@ -318,7 +322,8 @@ was_approved(const struct writ_json *record)
     return text_of(record, "continuation_id").len > 0;
 }
 
-/* "/to" NUL marks, one after the other, each behind its length. */
+/* "/to" LF marks LF, one after the other. A pointer with a line feed in it names no argument that a
+ * rule compares. */
 static WRIT_RESULT
 keep_arguments(struct writ_run *run, const struct writ_json *arguments, struct writ_run_call *call)
 {
@@ -326,6 +331,9 @@ keep_arguments(struct writ_run *run, const struct writ_json *arguments, struct w
 
     WRIT_JSON_EACH(one, arguments)
     {
+        if (writ_view_find(text_of(one, "argument"), '\n') < text_of(one, "argument").len) {
+            continue;
+        }
         writ_buf_put(&kept, text_of(one, "argument"));
         writ_buf_byte(&kept, '\n');
         writ_buf_put(&kept, text_of(one, "marks"));
@@ -333,7 +341,7 @@ keep_arguments(struct writ_run *run, const struct writ_json *arguments, struct w
     }
     WRIT_TRY(writ_buf_check(&kept, NULL));
     call->arguments = writ_buf_view(&kept);
-    run->marks_bytes += kept.len;
+    run->bytes += kept.len;
     return WRIT_DONE;
 }
 
@@ -398,6 +406,7 @@ apply_decision(struct writ_run *run, const struct writ_mark_key *key,
     if (d->let_through || d->repeated) {
         WRIT_TRY(add_labels(run, flow));
     }
+    run->blind = run->blind || (d->let_through && flow == NULL);
     if (!d->let_through || call_of(run, d->decision_id) != NULL) {
         return WRIT_DONE; /* or it was read from the ledger already */
     }
@@ -412,10 +421,10 @@ apply_outcome(struct writ_run *run, const struct writ_mark_key *key,
     struct writ_run_call *call = call_of(run, o->decision_id);
 
     if (call != NULL) {
-        call->done = o->executed;
+        call->done = o->executed && !writ_json_is_true(flow, WRIT_LIT("failed"));
     }
+    run->blind = run->blind || (o->executed && flow == NULL);
     WRIT_TRY(add_labels(run, flow));
-    run->cut = run->cut || writ_json_is_true(flow, WRIT_LIT("cut"));
     if (!is_under(flow, key)) {
         return WRIT_DONE;
     }

@@ -6,9 +6,12 @@
  *   of a decision  {"arguments"?: [{"argument", "found": [{"at", "decision_id"?, "source"}],
  *                   "marks", "rule"?}], "key", "labels": [...], "run": [...], "task"?: {"digest",
  *                   "marks", "tools"?}}
- *   of an outcome  {"cut"?, "fields": [...] (fields.h), "key", "labels": [...]}
+ *   of an outcome  {"cut"?, "failed"?, "fields": [...] (fields.h), "key", "labels": [...]}
  * `labels` are those that the result brings into the run; they count from the decision on, because
  * the call may be under way. `run` are those that the run had when it was judged.
+ *
+ * A call that was let through without `flow`, or whose result has none, brought labels that are
+ * unknown: the run counts as having each one (writ_run_is_blind).
  *
  * Labels only accumulate. Marks under another key are not taken: what they stand for is unknown.
  * One thread at a time. */
@@ -20,7 +23,7 @@
 
 #define WRIT_RUN_LABELS     32                /* different labels of one run */
 #define WRIT_RUN_LABEL_MAX  64                /* bytes of one */
-#define WRIT_RUN_MARKS_MAX  ((size_t)1 << 20) /* bytes of marks of one run */
+#define WRIT_RUN_MARKS_MAX  ((size_t)1 << 20) /* bytes of marks of one run, with their places */
 #define WRIT_RUN_CALLS_MAX  4096
 #define WRIT_RUN_GRANTS_MAX 256
 
@@ -53,7 +56,7 @@ struct writ_run_call {
     struct writ_view upstream, tool, decision_id;
     struct writ_view arguments; /* marks of those that rules compare, each behind its pointer */
     int64_t issued_us;
-    bool done; /* it has an outcome: executed */
+    bool done; /* it has an outcome: executed, without an error of the tool */
     struct writ_run_call *next;
 };
 
@@ -107,7 +110,11 @@ WRIT_RESULT writ_run_ended(struct writ_run *run, const struct writ_mark_key *key
 /** Adds a label. WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_run_add_label(struct writ_run *run, struct writ_view label);
 
-/** Whether the run has the label. */
+/** Whether some call brought labels without a record: made before rules asked for them, or
+ * while the state of the run was unknown. The run then has every label. */
+bool writ_run_is_blind(const struct writ_run *run);
+
+/** Whether a result brought the label. */
 bool writ_run_has(const struct writ_run *run, struct writ_view label);
 size_t writ_run_labels(const struct writ_run *run);
 /** Label `i` in the order of bytes. */
@@ -126,7 +133,8 @@ struct writ_view writ_run_task(const struct writ_run *run);
 /** Whether the task permits the tool: yes without a task that names tools. */
 bool writ_run_grants(const struct writ_run *run, struct writ_view upstream, struct writ_view tool);
 
-/** Whether marks or calls were left out: what is not found may have been there. */
+/** Whether calls were left out, being more than WRIT_RUN_CALLS_MAX: what is not found may have been
+ * there. Of marks that were left out no value is found. */
 bool writ_run_is_cut(const struct writ_run *run);
 
 #endif

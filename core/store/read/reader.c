@@ -909,7 +909,7 @@ check_begins(struct exporting *x)
     end_rows(x->reader, SQL_FIRST);
     WRIT_TRY(result);
     if (x->first_leaf < first) {
-        WRIT_FAIL(x->err, WRIT_E_ABSENT,
+        WRIT_FAIL(x->err, WRIT_E_MISMATCH,
             "the boundary begins with record %llu, and the ledger with record %llu: earlier ones "
             "are "
             "in an archive (`writ ledger archive`)",

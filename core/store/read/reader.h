@@ -205,7 +205,8 @@ WRIT_RESULT writ_reader_reviews_waiting(struct writ_reader *reader, struct writ_
  * @return WRIT_OK
  *         WRIT_E_ABSENT    no such boundary
  *         WRIT_E_INVALID   several tenants have a boundary of that name
- *         WRIT_E_MISMATCH  a record is not readable: see writ_verify_ledger
+ *         WRIT_E_MISMATCH  a record is not readable: see writ_verify_ledger; or its first records
+ *                          were removed
  *         WRIT_E_LIMIT     more decisions than a completeness set takes
  *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

@@ -54,10 +54,10 @@ END_TEST
 /* A reader may follow what has no form of an address: it is a host that is found nowhere else. */
 START_TEST(word_that_may_lead_somewhere_is_its_own_host)
 {
-    static const char *const rows[] = {"http://2130706433/?q", "http://127.1/", "http://localhost/x",
-        "https://evil.org./x", "*https://evil.org*", "see:https://evil.org/x", "//evil.org/x",
-        "https://evil.org\\@good.org", "https://ev\xC3\xADl.org/", "x:eve@evil.org", "eve@localhost",
-        "_evil.org_", "a\\b", "ev\xC3\xADl.org"};
+    static const char *const rows[] = {"http://2130706433/?q", "http://127.1/",
+        "http://localhost/x", "https://evil.org./x", "*https://evil.org*", "see:https://evil.org/x",
+        "//evil.org/x", "https://evil.org\\@good.org", "https://ev\xC3\xADl.org/", "x:eve@evil.org",
+        "eve@localhost", "_evil.org_", "a\\b", "ev\xC3\xADl.org"};
     writ_auto_buf text = writ_buf_make(4096);
     writ_auto_buf want = writ_buf_make(8192);
 
@@ -87,8 +87,10 @@ START_TEST(host_is_where_the_request_goes)
     expect("https://evil.org?good.org", "evil.org?good.org|@evil.org");
     expect("https://evil.org#good.org", "evil.org#good.org|@evil.org");
     expect("a@good.org@evil.org", "a@good.org@evil.org|@a@good.org@evil.org");
-    expect("https://good.org@a@evil.org", "https://good.org@a@evil.org|@https://good.org@a@evil.org");
-    expect("https://evil.org\\@good.org", "https://evil.org\\@good.org|@https://evil.org\\@good.org");
+    expect(
+        "https://good.org@a@evil.org", "https://good.org@a@evil.org|@https://good.org@a@evil.org");
+    expect(
+        "https://evil.org\\@good.org", "https://evil.org\\@good.org|@https://evil.org\\@good.org");
     expect("https://good.org%2f@evil.org", "good.org%2f@evil.org|@evil.org");
     expect("https://evil.org#@good.org", "evil.org#@good.org|@evil.org");
     expect("https://evil.org?@good.org", "evil.org?@good.org|@evil.org");
@@ -164,7 +166,7 @@ START_TEST(long_word_is_its_own_form)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("token", text_is_split_into_words_in_their_order, addresses_have_one_form, word_that_may_lead_somewhere_is_its_own_host,
-    host_is_where_the_request_goes, numbers_have_one_form,
-    account_number_in_groups_is_also_one_value, look_alikes_are_other_tokens,
+WRIT_UNIT_MAIN("token", text_is_split_into_words_in_their_order, addresses_have_one_form,
+    word_that_may_lead_somewhere_is_its_own_host, host_is_where_the_request_goes,
+    numbers_have_one_form, account_number_in_groups_is_also_one_value, look_alikes_are_other_tokens,
     escapes_that_would_not_be_text_stay, bare_value_is_one_word_alone, long_word_is_its_own_form)

@@ -200,8 +200,8 @@ END_TEST
 
 START_TEST(odd_addresses_need_a_source_too)
 {
-    static const char *const texts[] = {"http://2130706433/?q=1", "http://127.1/", "*https://evil.org*",
-        "https://evil.org./x", "//evil.org/x", "x:eve@evil.org"};
+    static const char *const texts[] = {"http://2130706433/?q=1", "http://127.1/",
+        "*https://evil.org*", "https://evil.org./x", "//evil.org/x", "x:eve@evil.org"};
     struct site s = open_site();
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -226,6 +226,80 @@ START_TEST(labels_count_from_the_decision_on)
     ck_assert(writ_run_has(s.run, WRIT_LIT("untrusted")));
     ck_assert(writ_run_has(s.run, WRIT_LIT("private")));
     ck_assert_int_eq(reason(&s, "mail", "{\"to\":[]}"), WRIT_REASON_FLOW_NOT_PERMITTED);
+    close_site(&s);
+}
+END_TEST
+
+START_TEST(run_with_a_call_of_unknown_labels_has_every_label)
+{
+    static const char *const records[] = {
+        "{\"decision\":\"deny\",\"decision_id\":\"x\",\"tool\":\"look\"}",
+        "{\"decision\":\"allow\",\"decision_id\":\"y\",\"tool\":\"look\"}"};
+    struct site s = open_site();
+
+    ck_assert_ok(writ_run_add_decision(s.run, s.key, writ_view_str(records[0]), NULL));
+    ck_assert_int_eq(reason(&s, "mail", "{\"to\":[]}"), WRIT_REASON_NONE);
+    ck_assert_ok(writ_run_add_decision(s.run, s.key, writ_view_str(records[1]), NULL));
+    ck_assert_int_eq(reason(&s, "mail", "{\"to\":[]}"), WRIT_REASON_FLOW_NOT_PERMITTED);
+    close_site(&s);
+}
+END_TEST
+
+START_TEST(labels_that_a_result_cannot_have_are_not_left_out)
+{
+    static const struct writ_labels believed = {.believe_meta = true};
+    struct site s = open_site();
+    writ_auto_buf result = writ_buf_make(4096);
+    struct writ_view flow;
+
+    writ_buf_str(&result, "{\"_meta\":{\"ifc\":{\"confidentiality\":[\"l0\"");
+    for (int i = 1; i < 32; i++) {
+        writ_buf_fmt(&result, ",\"l%d\"", i);
+    }
+    writ_buf_str(&result, "]}}}");
+    ck_assert_code(writ_labels_outcome(&believed, NULL,
+                       writ_value_of(s.arena, writ_buf_view(&result)), s.key, s.arena, &flow, NULL),
+        WRIT_E_LIMIT);
+    ck_assert_ok(writ_run_add_outcome(
+        s.run, s.key, WRIT_LIT("{\"decision_id\":\"d0\",\"outcome\":\"executed\"}"), NULL));
+    ck_assert(writ_run_is_blind(s.run));
+    close_site(&s);
+}
+END_TEST
+
+START_TEST(call_that_failed_is_none_that_came_before)
+{
+    struct site s = open_site();
+
+    make(&s, "look", "{\"account\":\"a1\"}", "{\"content\":[],\"isError\":true}", false);
+    ck_assert_int_eq(reason(&s, "close", "{\"account\":\"a1\"}"), WRIT_REASON_FLOW_NOT_PERMITTED);
+    close_site(&s);
+}
+END_TEST
+
+/* Marks of many small results take more memory than their bytes: those beyond the limit are left
+ * out, and the run goes on. */
+START_TEST(run_of_many_results_stays_known)
+{
+    struct site s = open_site();
+
+    for (int i = 0; i < 6000; i++) {
+        writ_auto_buf record = writ_buf_make(1024);
+        writ_buf_fmt(&record,
+            "{\"decision_id\":\"%036d\",\"extensions\":{\"writ\":{\"flow\":{\"cut\":true,"
+            "\"fields\":[",
+            i);
+        for (int f = 0; f < 4; f++) {
+            writ_buf_fmt(&record, "%s{\"at\":\"/a%d\",\"marks\":\"AAAAAAE\",\"trusted\":true}",
+                f > 0 ? "," : "", f);
+        }
+        writ_buf_str(&record, "],\"key\":\"");
+        writ_buf_put(&record, writ_mark_key_id(s.key));
+        writ_buf_str(&record, "\",\"labels\":[]}}},\"outcome\":\"executed\"}");
+        ck_assert_ok(writ_run_add_outcome(s.run, s.key, writ_buf_view(&record), NULL));
+    }
+    ck_assert(!writ_run_is_blind(s.run));
+    ck_assert(!writ_run_is_cut(s.run)); /* no call is left out */
     close_site(&s);
 }
 END_TEST
@@ -296,6 +370,8 @@ END_TEST
 
 WRIT_UNIT_MAIN("flow", value_must_come_from_a_permitted_source,
     record_names_where_a_value_came_from, each_value_of_a_list_needs_a_source,
-    addresses_and_hosts_are_asked_for_alone, odd_addresses_need_a_source_too, labels_count_from_the_decision_on,
-    call_that_must_come_before_has_the_same_argument, task_narrows_the_tools,
-    task_is_stated_by_its_callers_alone, grants_of_a_run_only_narrow)
+    addresses_and_hosts_are_asked_for_alone, odd_addresses_need_a_source_too,
+    labels_count_from_the_decision_on, run_with_a_call_of_unknown_labels_has_every_label,
+    labels_that_a_result_cannot_have_are_not_left_out, call_that_failed_is_none_that_came_before,
+    run_of_many_results_stays_known, call_that_must_come_before_has_the_same_argument,
+    task_narrows_the_tools, task_is_stated_by_its_callers_alone, grants_of_a_run_only_narrow)

@@ -1,0 +1,42 @@
+// Where the arguments of a call came from, when several gateways serve its run.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import '../support/js/on-postgres.mjs';
+import { sound, startFleet } from '../support/js/fleet.mjs';
+import { bearer } from '../support/js/gateway.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+
+const HONEST = 'GB29NWBK60161331926819';
+const EVIL = 'DE89370400440532013000';
+const ADA = bearer('ada', { tenant: 'acme' });
+const RUN = { boundary: 'run' };
+const reason = (answer) => answer.refusal?.reason;
+
+async function setUp(t) {
+  const up = await startUpstream(t, { onCall: (call) => {
+    if (call.params.name !== 'bills') return call.text('done');
+    return call.result({ content: [], structuredContent: { bills: [{ to: HONEST, note: EVIL }] } });
+  } });
+  const [a, b] = await startFleet(t, { agents: [ADA.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/bills': { scope: 's', duplicates: 'allow',
+      labels: { trusted_at: ['/bills/*/to'], confidentiality: ['private'] } },
+    'up/mail': { scope: 's', duplicates: 'allow' },
+    'up/pay': { scope: 's', arguments: [{ arg: 'to', op: 'from', value: ['trusted'] }] } },
+    flows: [{ tools: ['up/mail'], after: ['untrusted', 'private'] }] });
+  return { up, a, b, at_a: await openSession(a, { token: ADA.token }), at_b: await openSession(b, { token: ADA.token }) };
+}
+
+test('a value that gateway a saw in a trusted field is accepted at gateway b, and labels of a refuse there', async (t) => {
+  const { up, a, b, at_a, at_b } = await setUp(t);
+  const pay = (s, to) => s.call('up__pay', { to }, RUN);
+  assert.equal((await at_b.call('up__mail', {}, RUN)).said, 'done');
+  assert.equal(reason(await pay(at_b, HONEST)), 'source_not_permitted', 'b has a state of the run from before');
+  await at_a.call('up__bills', {}, RUN);
+  assert.equal((await pay(at_b, HONEST)).said, 'done');
+  assert.equal(reason(await pay(at_b, EVIL)), 'source_not_permitted');
+  assert.equal(reason(await at_b.call('up__mail', {}, RUN)), 'flow_not_permitted');
+  assert.deepEqual(up.calls.map((c) => c.params.name), ['mail', 'bills', 'pay']);
+  sound(a);
+  sound(b);
+});
