@@ -36,7 +36,9 @@ read_key(struct writ_view text, struct writ_mark_key **ret, struct writ_err *err
     if (text.len != TEXT_MAX || text.ptr[text.len - 1] != '\n' ||
         !writ_is_ok(writ_hex_read(writ_view_sub(text, 0, text.len - 1), bytes, sizeof bytes))) {
         WRIT_FAIL(err, WRIT_E_INVALID,
-            WRIT_MARK_KEY_FILE " is not %d hexadecimal digits and a line feed",
+            WRIT_MARK_KEY_FILE
+            " is not %d hexadecimal digits and a line feed: restore it; without it "
+            "no earlier value of a run is found",
             2 * WRIT_MARK_KEY_BYTES);
     }
     r = writ_mark_key_of(writ_view(bytes, sizeof bytes), ret, err);
@@ -58,5 +60,5 @@ writ_mark_key_open(const char *keys, struct writ_mark_key **ret, struct writ_err
         r = make(dir, &text, err);
     }
     WRIT_TRY(writ_fail_in(err, r, keys));
-    return read_key(writ_buf_view(&text), ret, err);
+    return writ_fail_in(err, read_key(writ_buf_view(&text), ret, err), keys);
 }

@@ -2,6 +2,7 @@
 // hook API.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { ANYBODY, bearer, startGateway, until } from '../support/js/gateway.mjs';
 import { framework } from '../support/js/hooks.mjs';
 import { ANN, DEV, api, vote } from '../support/js/reviews.mjs';
@@ -212,6 +213,41 @@ test('a call whose tool failed is none that a rule requires', async (t) => {
   assert.equal(reason(await s.call('up__close', {})), 'flow_not_permitted');
   await s.call('up__check', {});
   assert.equal((await s.call('up__close', {})).said, 'said');
+});
+
+test('a call of several rounds brings its labels, and no others', async (t) => {
+  const up = await startUpstream(t, { onCall: (call) => {
+    const { name, inputResponses } = call.params;
+    if (name !== 'ask' || inputResponses !== undefined) return call.text('done');
+    return call.json({ jsonrpc: '2.0', id: call.id, result: { resultType: 'input_required', requestState: 's',
+      inputRequests: { name: { method: 'elicitation/create',
+        params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } } } });
+  } });
+  const rule = { scope: 's', duplicates: 'allow' };
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/ask': rule, 'up/mail': rule, 'up/post': rule },
+    flows: [{ tools: ['up/mail'], after: ['untrusted'] }, { tools: ['up/post'], after: ['private'] }] });
+  const s = new Caller(gw, { path: '/mcp/up', modern: true, token: DEV.token });
+  const run = { boundary: 'r', capabilities: { elicitation: {} } };
+  const asked = await s.call('ask', {}, run);
+  assert.equal(asked.result?.resultType, 'input_required', asked.text);
+  assert.equal(reason(await s.call('mail', {}, run)), 'flow_not_permitted', 'its question was seen');
+  const done = await s.call('ask', {}, { ...run, params: { requestState: asked.result.requestState,
+    inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } } } });
+  assert.equal(done.said, 'done', done.text);
+  for (const again of [false, true]) {
+    if (again) await gw.restart();
+    assert.equal((await s.call('post', {}, run)).said, 'done', `no call is without labels, again: ${again}`);
+    assert.equal(reason(await s.call('mail', {}, run)), 'flow_not_permitted');
+  }
+});
+
+test('a broken mark.key is named with its folder, and the policy before stays', async (t) => {
+  const { gw } = await setUp(t, { tools: { 'up/pay': { scope: 's' } } });
+  writeFileSync(gw.path('keys/mark.key'), 'broken\n', { mode: 0o600 });
+  const { event, why } = await gw.reload({ ...gw.config, flows: [{ tools: ['up/pay'], after: ['untrusted'] }] });
+  assert.equal(event, 'reload_refused');
+  assert.match(why, /keys: mark\.key is not 64 hexadecimal digits and a line feed: restore it/);
 });
 
 test('no rule that asks for it: records have no marks', async (t) => {
