@@ -24,10 +24,11 @@ async function setUp(t) {
     'up/mail': { scope: 's', duplicates: 'allow' },
     'up/pay': { scope: 's', arguments: [{ arg: 'to', op: 'from', value: ['trusted'] }] } },
     flows: [{ tools: ['up/mail'], after: ['untrusted', 'private'] }] });
-  return { up, a, b, at_a: await openSession(a, { token: ADA.token }), at_b: await openSession(b, { token: ADA.token }) };
+  const [at_a, at_b] = [await openSession(a, { token: ADA.token }), await openSession(b, { token: ADA.token })];
+  return { up, a, b, at_a, at_b };
 }
 
-test('a value that gateway a saw in a trusted field is accepted at gateway b, and labels of a refuse there', async (t) => {
+test('a trusted value that gateway a saw is accepted at gateway b, and labels of a refuse there', async (t) => {
   const { up, a, b, at_a, at_b } = await setUp(t);
   const pay = (s, to) => s.call('up__pay', { to }, RUN);
   assert.equal((await at_b.call('up__mail', {}, RUN)).said, 'done');
