@@ -118,6 +118,16 @@ writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err)
 }
 
 writ_result
+writ_group_note(struct writ_ledger *ledger, writ_result result, const struct writ_err *err)
+{
+    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
+        writ_group_trouble(ledger, err);
+        result.code = WRIT_E_IO;
+    }
+    return result;
+}
+
+writ_result
 writ_group_changed(struct writ_ledger *ledger, struct writ_err *err)
 {
     struct writ_err why = {0};

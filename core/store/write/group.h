@@ -35,6 +35,9 @@ WRIT_RESULT writ_group_commit(struct writ_ledger *ledger);
 void writ_group_abandon(struct writ_ledger *ledger, enum writ_code code);
 /** Notes why the ledger refuses. */
 void writ_group_trouble(struct writ_ledger *ledger, const struct writ_err *err);
+/** Notes a failure of the disk as trouble. Returns the result, WRIT_E_BUSY as WRIT_E_IO. */
+WRIT_RESULT writ_group_note(
+    struct writ_ledger *ledger, writ_result result, const struct writ_err *err);
 /** Poisons the ledger because a read record differs from the written one, as `err` says: it writes
  * nothing until it is opened again. Adds that to `err`; returns WRIT_E_IO. */
 writ_result writ_group_changed(struct writ_ledger *ledger, struct writ_err *err);

@@ -45,16 +45,6 @@ static const struct writ_op_steps same_steps = {0}; /* it ends as the put that i
 
 /* ---- what there is ---- */
 
-static WRIT_RESULT
-note_trouble(struct writ_ledger *ledger, writ_result result, const struct writ_err *err)
-{
-    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
-        writ_group_trouble(ledger, err);
-        result.code = WRIT_E_IO;
-    }
-    return result;
-}
-
 static bool
 is_removed_now(const struct writ_ledger *ledger, uint64_t insight)
 {
@@ -201,12 +191,12 @@ writ_pool_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
     if (put->key.ptr != NULL) {
         WRIT_TRY(writ_ledger_insight(put->tenant, put->agent_id, put->key, &name, NULL));
     }
-    WRIT_TRY(note_trouble(ledger, find_same(ledger, put, now_us, &name, &is_there, &err), &err));
+    WRIT_TRY(writ_group_note(ledger, find_same(ledger, put, now_us, &name, &is_there, &err), &err));
     if (is_there) {
         (void)writ_group_op(&ledger->group, &same_steps, entry);
         return WRIT_DONE;
     }
-    WRIT_TRY(note_trouble(ledger, check_room(ledger, put, now_us, &has_room, &err), &err));
+    WRIT_TRY(writ_group_note(ledger, check_room(ledger, put, now_us, &has_room, &err), &err));
     return has_room ? put_new(ledger, entry, &name) : (writ_result){WRIT_E_LIMIT};
 }
 
@@ -247,7 +237,7 @@ writ_pool_rows_remove(struct writ_ledger *ledger, struct writ_entry *entry)
                      : (writ_result){WRIT_E_ABSENT};
     }
     writ_disk_end(disk, WRIT_SQL_POOL_AT);
-    WRIT_TRY(note_trouble(ledger, result, &err));
+    WRIT_TRY(writ_group_note(ledger, result, &err));
     (void)writ_group_op(&ledger->group, &remove_steps, entry);
     return WRIT_DONE;
 }
@@ -301,7 +291,7 @@ writ_pool_rows_read(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     result = read_rows(ledger, read, &rows, &err);
     writ_disk_end(&ledger->disk, WRIT_SQL_POOL_FROM);
-    WRIT_TRY(note_trouble(ledger, result, &err));
+    WRIT_TRY(writ_group_note(ledger, result, &err));
     insights = writ_arena_get(read->into, rows.len + 1);
     if (insights == NULL || writ_view_place(writ_buf_view(&rows), (char *)insights).ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};

@@ -20,16 +20,6 @@ exists(struct writ_disk *disk, const struct writ_entry *entry, bool *ret, struct
 }
 
 static WRIT_RESULT
-note_trouble(struct writ_ledger *ledger, writ_result result, const struct writ_err *err)
-{
-    if (result.code == WRIT_E_IO || result.code == WRIT_E_BUSY) {
-        writ_group_trouble(ledger, err);
-        result.code = WRIT_E_IO;
-    }
-    return result;
-}
-
-static WRIT_RESULT
 write_op(struct writ_ledger *ledger, const struct writ_op *op, struct writ_err *err)
 {
     const struct writ_entry_session *s = &op->entry->session;
@@ -81,7 +71,7 @@ writ_session_rows_put(struct writ_ledger *ledger, struct writ_entry *entry)
         struct writ_err err = {0};
         bool known = false;
 
-        WRIT_TRY(note_trouble(ledger, exists(&ledger->disk, entry, &known, &err), &err));
+        WRIT_TRY(writ_group_note(ledger, exists(&ledger->disk, entry, &known, &err), &err));
         if (!known) {
             return (writ_result){WRIT_E_LIMIT};
         }
@@ -119,5 +109,5 @@ writ_session_rows_get(struct writ_ledger *ledger, struct writ_entry *entry)
         }
     }
     writ_disk_end(disk, WRIT_SQL_SESSION_GET);
-    return note_trouble(ledger, result, &err);
+    return writ_group_note(ledger, result, &err);
 }
