@@ -192,6 +192,28 @@ check_cycles(struct writ_options *o, const struct writ_yaml *node, const struct 
     }
 }
 
+/* A delegate's vote counts as the voter's own, so it must prove as much. Each entry is looked at: so
+ * the whole chain has keys. */
+static void
+check_signed(
+    struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config)
+{
+    const struct writ_yaml *entry = node->first;
+
+    for (size_t i = 0; i < config->reviewers_n && entry != NULL; i++, entry = entry->next) {
+        const struct writ_reviewer_config *voter = &config->reviewers[i], *to = NULL;
+
+        if (voter->delegation == NULL || voter->key.len == 0) {
+            continue;
+        }
+        to = writ_config_reviewer(config, voter->delegation->to);
+        if (to == NULL || to->key.len == 0) {
+            WRIT_OPTION_FAULT(o, writ_option_of(entry, "delegate"),
+                "votes unsigned for a voter that signs: give the delegate a key in reviewers");
+        }
+    }
+}
+
 /* ---- all of them */
 
 static void
@@ -285,5 +307,6 @@ writ_reviewers_read(struct writ_options *o, const struct writ_yaml *node,
         config->reviewers_n++;
     }
     check_cycles(o, node, config);
+    check_signed(o, node, config);
     return WRIT_DONE;
 }

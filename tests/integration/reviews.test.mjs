@@ -280,6 +280,7 @@ test('a delegate votes for a voter until the voter votes itself, and never on it
 
 test('check refuses a delegation that cannot work', async (t) => {
   const { gw } = await setUp(t);
+  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
   for (const [reviewers, fault] of [
     [{ ann: { delegate: { to: 'bob' } }, bob: { delegate: { to: 'eve' } }, eve: { delegate: { to: 'ann' } } },
       /reviewers\/ann\/delegate: comes back to the same voter/],
@@ -290,7 +291,10 @@ test('check refuses a delegation that cannot work', async (t) => {
       /must be after from/],
     [{ ann: { delegate: { to: 'bob', until: '1970-01-01T00:00:00Z' } } }, /must be after from/],
     [{ ann: { delegate: { to: 'dev' } } }, /"dev" can never vote/], // its subject is alice
-    [{ ann: { delegate: { to: 'bob', tools: ['pay'] } } }, /delegate\/tools: element 0 is not upstream\/tool/]]) {
+    [{ ann: { delegate: { to: 'bob', tools: ['pay'] } } }, /delegate\/tools: element 0 is not upstream\/tool/],
+    [{ ann: { key, delegate: { to: 'bob' } } }, /reviewers\/ann\/delegate: votes unsigned for a voter that signs/],
+    [{ ann: { key, delegate: { to: 'bob' } }, bob: { key, delegate: { to: 'eve' } }, eve: {} },
+      /reviewers\/bob\/delegate: votes unsigned/]]) {
     writeFileSync(gw.configFile, JSON.stringify({ ...gw.config, reviewers }));
     const { code, err, out } = writ(['check', gw.configFile]);
     assert.notEqual(code, 0);
