@@ -192,11 +192,10 @@ check_cycles(struct writ_options *o, const struct writ_yaml *node, const struct 
     }
 }
 
-/* A delegate's vote counts as the voter's own, so it must prove as much. Each entry is looked at: so
- * the whole chain has keys. */
+/* A delegate's vote counts as the voter's own, so it must prove as much. Each entry is looked at:
+ * so the whole chain has keys. */
 static void
-check_signed(
-    struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config)
+check_signed(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config)
 {
     const struct writ_yaml *entry = node->first;
 
