@@ -2,19 +2,10 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { prepare, readFileSync, sha256, until, writ, writeFileSync } from '../support/js/gateway.mjs';
-import { asks, configOf, crewOf, DEV, panelOf, SHAPE, stateOf } from '../support/js/crewguard.mjs';
+import { asks, configOf, crewOf, DEV, panelOf, SHAPE, stateOf, withCrew } from '../support/js/crewguard.mjs';
 import { facts } from '../support/js/ledger.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
-
-async function withCrew(t, body, more = {}) {
-  const up = await startUpstream(t);
-  const gw = prepare(t, { upstreams: {}, tools: {}, agents: [] });
-  writ(['keys', 'new', '--purpose', 'contents', '--dir', gw.path('keys')]);
-  gw.configure({ ...gw.config, ...configOf(up, { panel: crewOf(gw, body, more) }, more) });
-  await gw.start();
-  return { up, gw, session: await openSession(gw, { token: DEV.token }) };
-}
 
 const ends = (gw, id, state) => until(async () => (await stateOf(gw, id)).state === state, `${id} to be ${state}`);
 const votesOf = async (gw, id) => (await stateOf(gw, id)).records.filter((r) => r.event === 'vote');

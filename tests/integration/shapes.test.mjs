@@ -10,7 +10,8 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ANYBODY, SOURCE, bearer, startGateway, until, vectors, writ } from '../support/js/gateway.mjs';
+import { ANYBODY, SOURCE, bearer, sha256, startGateway, until, vectors, writ } from '../support/js/gateway.mjs';
+import { asks, panelOf, stateOf, withCrew } from '../support/js/crewguard.mjs';
 import { call as keptCall, keptLedger } from '../support/js/kept.mjs';
 import { sampleLedger } from '../support/js/ledger.mjs';
 import { startCluster } from '../support/js/postgres.mjs';
@@ -289,6 +290,15 @@ covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list',
   shows('review replay', [gw.ledgerFile, first]);
   await gw.stop();
   shows('ledger resume', [gw.configFile, '--acknowledge-loss'], at);
+});
+
+covers(['review log'], async ({ t }) => {
+  const { gw, session } = await withCrew(t, panelOf("() => 'approve'"));
+  const id = await asks(session, { amount: 1 });
+  await until(async () => (await stateOf(gw, id)).state === 'approved', 'the vote of the crew');
+  await gw.stop();
+  const { digest, log } = shows('review log', [gw.configFile, id, 'panel'], { cwd: gw.dir });
+  assert.equal(digest, `sha256:${sha256(log)}`);
 });
 
 covers(['crew check', 'crew graph', 'crew run', 'crew dispatch', 'crew resume', 'crew replay', 'crew checkpoints',

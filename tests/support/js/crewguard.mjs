@@ -1,6 +1,8 @@
 // crewguard.mjs - crews that are reviewers of calls.
 import assert from 'node:assert/strict';
-import { bearer, writeFileSync } from './gateway.mjs';
+import { bearer, prepare, writ, writeFileSync } from './gateway.mjs';
+import { openSession } from './rpc.mjs';
+import { startUpstream } from '../servers/upstream.mjs';
 
 export const DEV = bearer('dev', { tenant: 'acme', subject: 'alice' });
 export const ANN = bearer('ann', { tenant: 'acme' });
@@ -57,4 +59,14 @@ export async function asks(session, args) {
   const answer = await session.call('up__pay', args);
   assert.equal(answer.reason, 'approval_required');
   return answer.refusal.continuation_id;
+}
+
+/** A gateway whose reviewer is that crew, and a session of the caller. */
+export async function withCrew(t, body, more = {}) {
+  const up = await startUpstream(t);
+  const gw = prepare(t, { upstreams: {}, tools: {}, agents: [] });
+  writ(['keys', 'new', '--purpose', 'contents', '--dir', gw.path('keys')]);
+  gw.configure({ ...gw.config, ...configOf(up, { panel: crewOf(gw, body, more) }, more) });
+  await gw.start();
+  return { up, gw, session: await openSession(gw, { token: DEV.token }) };
 }
