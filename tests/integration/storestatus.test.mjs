@@ -55,7 +55,7 @@ test('each gateway is shown with its lease, and differing policies are pointed o
   assert.ok(two.bytes > 0);
   assert.deepEqual([two.server.demanded, two.server.fsync, two.server.synchronous_commit, two.server.standby],
     ['none_needed', 'on', 'on', false]);
-  assert.equal(two.version, 2);
+  assert.equal(two.version, 3);
 
   await west.stop();
   west.configure({ ...west.config, tools: { ...RULES, 'up/more': RULES['up/run'] } });

@@ -33,8 +33,10 @@ async function setUp(t, telemetry = {}, rest = {}) {
   return { collector, up, gw, caller: new Caller(gw, { modern: true }) };
 }
 
-/** In the order in which they began, of whatever loop they are. */
-const inOrder = (spans) => spans.sort((a, b) => (BigInt(a.startTimeUnixNano) < BigInt(b.startTimeUnixNano) ? -1 : 1));
+/** In the order in which they began, of whatever loop they are; each once, also if an answer that came late made the
+ * gateway send it again. */
+const inOrder = (spans) => [...new Map(spans.map((s) => [s.spanId, s])).values()]
+  .sort((a, b) => (BigInt(a.startTimeUnixNano) < BigInt(b.startTimeUnixNano) ? -1 : 1));
 const servers = (collector) => inOrder(collector.spans.filter((s) => s.kind === 2));
 const server = (collector, where) => until(() => servers(collector).find(where), 'the span of a request');
 /** The spans below one. */
