@@ -7,6 +7,8 @@
 #define US_PER_S  INT64_C(1000000)
 #define S_PER_DAY INT64_C(86400)
 
+#define WAIT_PAUSE_NS 10000000
+
 static int64_t
 now_us(clockid_t id)
 {
@@ -54,6 +56,18 @@ int64_t
 writ_clock_mono_us(const struct writ_clock *clock)
 {
     return clock->mono_us(clock->ctx);
+}
+
+void
+writ_clock_wait(
+    const struct writ_clock *clock, int64_t most_us, bool (*holds)(void *ctx), void *ctx)
+{
+    const struct timespec pause = {.tv_nsec = WAIT_PAUSE_NS};
+    int64_t until_us = writ_clock_mono_us(clock) + most_us;
+
+    while (!holds(ctx) && writ_clock_mono_us(clock) < until_us) {
+        (void)nanosleep(&pause, NULL);
+    }
 }
 
 /* The calendar repeats every 400 years, an era. Below, days and years are counted from -0400-03-01

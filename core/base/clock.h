@@ -21,6 +21,11 @@ int64_t writ_clock_mono_us(const struct writ_clock *clock);
  * while the machine sleeps. */
 int64_t writ_clock_boot_us(void);
 
+/** Sleeps until `holds(ctx)` is true, which is asked every 10 ms, or `most_us` have passed on the
+ * monotonic clock, which must not stand still. */
+void writ_clock_wait(
+    const struct writ_clock *clock, int64_t most_us, bool (*holds)(void *ctx), void *ctx);
+
 #define WRIT_TIME_MOST_US INT64_C(253402300799999999) /* 9999-12-31T23:59:59.999999Z */
 
 #define WRIT_TIME_TEXT 28 /* "2026-11-21T22:20:00.123456Z" and NUL */

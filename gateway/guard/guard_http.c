@@ -15,12 +15,10 @@
 #include "gateway/listener/listener.h"
 #include "gateway/request/refusal.h"
 
-#include <time.h>
-
 #define FIELDS_MAX  128
 #define ARENA_MAX   ((size_t)256 << 20)
 #define REFUSAL_MAX 16384
-#define DRAIN_STEPS 500 /* of 10 ms */
+#define DRAIN_US    5000000
 #define PROBE_MS    1000
 #define CONNECTIONS 1024
 #define BODIES_MAX  (16 * WRIT_GUARD_BODY_MAX) /* of all that are not answered */
@@ -579,18 +577,22 @@ writ_guard_http_is_over(void *form)
     return false;
 }
 
+static bool
+is_drained(void *form)
+{
+    struct http *http = form;
+
+    return writ_listener_is_settled(http->listener) &&
+           writ_listener_open_exchanges(http->listener) == 0;
+}
+
 void
 writ_guard_http_drain(void *form)
 {
     struct http *http = form;
-    const struct timespec pause = {.tv_nsec = 10000000};
 
     writ_listener_drain(http->listener);
-    for (int i = 0; i < DRAIN_STEPS && (!writ_listener_is_settled(http->listener) ||
-                                           writ_listener_open_exchanges(http->listener) > 0);
-         i++) {
-        (void)nanosleep(&pause, NULL);
-    }
+    writ_clock_wait(http->guard->options->clock, DRAIN_US, is_drained, http);
 }
 
 void

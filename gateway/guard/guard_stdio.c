@@ -15,13 +15,12 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_BYTES  65536
 #define ARENA_MAX   ((size_t)256 << 20)
 #define REFUSAL_MAX 16384
-#define STOP_STEPS  800                        /* of 10 ms */
+#define STOP_US     8000000
 #define HELD_MAX    (16 * WRIT_GUARD_BODY_MAX) /* of all calls that are not settled */
 #define CALL_BYTES  16384                      /* that a call takes besides its line */
 
@@ -401,17 +400,22 @@ stop(struct writ_post *post)
     writ_child_stop(pipe->child);
 }
 
+static bool
+is_stopped(void *form)
+{
+    struct pipe *pipe = form;
+
+    return atomic_load(&pipe->stopped);
+}
+
 void
 writ_guard_stdio_drain(void *form)
 {
     struct pipe *pipe = form;
-    const struct timespec pause = {.tv_nsec = 10000000};
 
     pipe->stopping = (struct writ_post){.fn = stop, .ctx = pipe};
     writ_loop_answer(pipe->guard->loop, &pipe->stopping);
-    for (int i = 0; i < STOP_STEPS && !atomic_load(&pipe->stopped); i++) {
-        (void)nanosleep(&pause, NULL);
-    }
+    writ_clock_wait(pipe->guard->options->clock, STOP_US, is_stopped, pipe);
 }
 
 void

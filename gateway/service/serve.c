@@ -626,20 +626,17 @@ open_all(struct serve *serve, struct writ_err *err)
 /* ---- closing ---- */
 
 static void
-wait_until(bool (*holds)(struct serve *serve), struct serve *serve, int64_t most_us)
+wait_until(bool (*holds)(void *ctx), struct serve *serve, int64_t most_us)
 {
-    const struct timespec pause = {.tv_nsec = 10000000};
-
-    for (int64_t waited = 0; waited < most_us && !holds(serve); waited += 10000) {
-        (void)nanosleep(&pause, NULL);
-    }
+    writ_clock_wait(serve->options->clock, most_us, holds, serve);
 }
 
 /* When a service manager holds the sockets, the next process serves new connections: this one keeps
  * its own until each had its last answer, or nothing came over it for a while. */
 static bool
-is_drained(struct serve *serve)
+is_drained(void *ctx)
 {
+    struct serve *serve = ctx;
     const struct writ_listener *listener = serve->gateway.listener;
 
     return writ_listener_is_settled(listener) && writ_listener_open_exchanges(listener) == 0 &&
@@ -647,8 +644,10 @@ is_drained(struct serve *serve)
 }
 
 static bool
-upstreams_stopped(struct serve *serve)
+upstreams_stopped(void *ctx)
 {
+    struct serve *serve = ctx;
+
     for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
         if (!writ_upstream_is_stopped(serve->gateway.upstreams[i])) {
             return false;
@@ -688,8 +687,9 @@ refuse(struct writ_post *post)
 }
 
 static bool
-all_refuse(struct serve *serve)
+all_refuse(void *ctx)
 {
+    struct serve *serve = ctx;
     bool all = true;
 
     for (size_t i = 0; i < serve->gateway.workers_n; i++) {

@@ -139,8 +139,35 @@ START_TEST(clock_of_a_test_gives_its_time)
 }
 END_TEST
 
+/* A loaded machine sleeps longer than it was asked to: here each look takes a minute. */
+static bool
+minute_passes(void *ctx)
+{
+    *(int64_t *)ctx += 60000000;
+    return false;
+}
+
+static bool
+holds_at_once(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
+START_TEST(clock_wait_ends_by_the_clock_and_not_by_its_looks)
+{
+    int64_t now_us = 42;
+    const struct writ_clock clock = {fixed_us, fixed_us, &now_us};
+
+    writ_clock_wait(&clock, 90000000, minute_passes, &now_us);
+    ck_assert_int_eq(now_us, 42 + 120000000);
+    writ_clock_wait(&clock, 90000000, holds_at_once, NULL);
+    ck_assert_int_eq(now_us, 42 + 120000000);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("clock", clock_text_of_a_time_reads_back,
     clock_date_of_every_day_agrees_with_the_c_library,
     clock_text_of_a_year_beyond_four_digits_is_clamped, clock_read_takes_offsets_and_fractions,
     clock_read_of_another_form_is_refused, clock_system_never_goes_back,
-    clock_of_a_test_gives_its_time)
+    clock_of_a_test_gives_its_time, clock_wait_ends_by_the_clock_and_not_by_its_looks)
