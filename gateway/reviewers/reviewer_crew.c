@@ -60,7 +60,7 @@ writ_reviewer_crew_free(struct writ_reviewer_crew *crew)
 
 /* ---- the verdict: keeps (2) */
 
-/* Why there is no output; NULL: there is one. */
+/* Why the crew gave no output; NULL when it gave one. */
 static const char *
 why_undecided(const struct writ_reviewer_crew *crew)
 {

@@ -296,7 +296,7 @@ struct writ_sessions_config {
 
 /** The insights that the agents of one tenant share (docs/hooks.md). */
 struct writ_pool_config {
-    int64_t entries;      /* of a tenant, at one time; 0: there is no pool */
+    int64_t entries;      /* of a tenant, at one time; 0 turns the pool off */
     int64_t entry_bytes;  /* of one of them */
     int64_t tenant_bytes; /* of all of a tenant */
     int64_t tags;         /* of one of them */

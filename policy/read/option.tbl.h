@@ -711,7 +711,7 @@ DURATION(sessions, "wait", wait_us, RESTART, 1 * SECOND, 30 * DAY, "24h",
 
 SECTION(pool, "pool", struct writ_pool_config, "The shared pool of the hook API: its limits for each tenant.")
 COUNT(pool, "entries", entries, LIVE, 0, 1000, "0",
-    "Insights that the agents of one tenant share at one time; 0: there is no pool.")
+    "Insights that the agents of one tenant share at one time; 0 turns the pool off.")
 SIZE(pool, "entry", entry_bytes, LIVE, 64, 1 * MIB, "16KiB", "One insight, as canonical JSON.")
 SIZE(pool, "tenant", tenant_bytes, LIVE, 64, 16 * MIB, "4MiB", "All insights of one tenant.")
 COUNT(pool, "tags", tags, LIVE, 0, 1000, "16", "Tags of one insight.")
