@@ -1,7 +1,9 @@
 -- load.lua - the requests of wrk: arguments are the path, the file with the body, the bearer token and
--- the prefix of the idempotency keys ("-": none; else every request has a key of its own).
-local before, after, fixed
-local n = 0
+-- the prefix of the idempotency keys ("-": none; else every request has a key of its own). A body that names a run
+-- "run-00000000" has another one in its place for each 25 requests.
+local RUN, CALLS = "run-00000000", 25
+local before, after, rest, fixed
+local n, first = 0, 0
 
 function init(args)
    local path, file, token, prefix = args[1], args[2], args[3], args[4]
@@ -10,6 +12,11 @@ function init(args)
       "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream" ..
       "\r\nAuthorization: Bearer " .. token .. "\r\nContent-Length: " .. #body .. "\r\n"
    after = "\r\n\r\n" .. body
+   local at = after:find(RUN, 1, true)
+   if at then
+      after, rest = after:sub(1, at - 1), after:sub(at + #RUN)
+      first = tonumber(prefix:match("%d+")) * 100000
+   end
    if prefix == "-" then
       fixed = before .. after:sub(3)
    else
@@ -22,6 +29,9 @@ function request()
       return fixed
    end
    n = n + 1
+   if rest then
+      return before .. n .. after .. string.format("run-%08d", first + math.floor(n / CALLS)) .. rest
+   end
    return before .. n .. after
 end
 

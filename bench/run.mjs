@@ -20,6 +20,7 @@ import { startCluster } from '../tests/support/js/postgres.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 // The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry,
+// `large` the same with bodies of 762 bytes and results of 2 KB, `followed` that with rules about where values come from,
 // `shared` the same with its ledger on PostgreSQL, which `second` and `third` share: `pair` and `trio` measure two and
 // three at once.
 const TARGETS = {
@@ -27,12 +28,15 @@ const TARGETS = {
   pass: { server: 'writ' },
   governed: { server: 'writ', governed: true },
   traced: { server: 'traced', governed: true },
+  large: { server: 'large', governed: true, large: true },
+  followed: { server: 'followed', governed: true, large: true },
   shared: { server: 'shared', governed: true },
   pair: { server: 'shared', others: ['second'], governed: true },
   trio: { server: 'shared', others: ['second', 'third'], governed: true },
   was_pass: { server: 'was' },
   was_governed: { server: 'was', governed: true },
 };
+const LARGE = ['large', 'followed']; // gateways of large calls
 const SHARED = ['shared', 'second', 'third']; // gateways of one ledger
 const STORES = { sqlite: 'nginx,pass,governed', postgresql: 'nginx,governed,shared,pair' }; // their targets
 // PostgreSQL's own defaults, in place of those of a test
@@ -41,7 +45,16 @@ const CGROUPS = '/sys/fs/cgroup';
 const PERIOD_US = 100000; // of a share of a processor
 const TOOLS = 20;
 const BODY_BYTES = 700;
+const LARGE_BODY_BYTES = 762;
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Echo: hello"}]}}';
+
+// 2 KB: a list as tools have it, of accounts, texts, dates, amounts and links
+const BILLS = Array.from({ length: 11 }, (_, i) => ({
+  payee: `GB${10 + i}NWBK6016133192${6810 + i}`, amount: 10.5 * i, due: `2026-12-${10 + i}`,
+  note: `For the work in unit ${i} as agreed on the phone with Ann, see https://bills.example/b/${i}?ref=${i * 7919}.`,
+}));
+const LARGE_ANSWER = JSON.stringify(
+  { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: JSON.stringify({ bills: BILLS }) }] } });
 
 const { values: options } = parseArgs({
   options: {
@@ -62,7 +75,8 @@ const { values: options } = parseArgs({
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,traced,shared,pair,trio] [--share=PERCENT]\n' +
+    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,traced,large,followed,shared,pair,trio]\n' +
+    '    [--share=PERCENT]\n' +
     '    [--core=0] [--writ=PROGRAM] [--against=PROGRAM] [--out=bench] [--work=build]');
   process.exit(0);
 }
@@ -179,6 +193,13 @@ function gatewayConfig(work, ports, server, token) {
       ],
     };
   }
+  if (server === 'followed') {
+    const followed = tools['bench/tool_11'];
+    followed.labels = { trusted_at: ['/bills/*/payee'] };
+    // not as the list has it: the value is compared by its marks
+    followed.arguments.push({ arg: 'path', op: 'from',
+      value: { sources: ['operator', 'trusted'], operator: ['/srv/data/reports/today.txt '] } });
+  }
   return {
     listen: `127.0.0.1:${ports[server]}`,
     admin_listen: `127.0.0.1:${ports[`${server}_admin`]}`,
@@ -193,7 +214,7 @@ function gatewayConfig(work, ports, server, token) {
       credential_tier: 'measured', bearer_sha256: createHash('sha256').update(token).digest('hex'),
     }],
     upstreams: {
-      bench: { http: `http://127.0.0.1:${ports.upstream}/mcp`, credential: { header: 'Writ-Credential' } },
+      bench: { http: `http://127.0.0.1:${ports.upstream}/${LARGE.includes(server) ? 'large' : 'mcp'}`, credential: { header: 'Writ-Credential' } },
     },
     tools,
     ...(server === 'traced' ? { telemetry: { otlp: `http://127.0.0.1:${ports.upstream}`, sample: '1' } } : {}),
@@ -223,15 +244,16 @@ function startGateway(under, program, ports, server, token, peers = {}) {
 
 // ---- requests
 
-function callBody() {
+function callBody(bytes, meta = {}) {
   const body = text => JSON.stringify({
     jsonrpc: '2.0', id: 1, method: 'tools/call',
     params: {
       name: 'tool_11',
       arguments: { path: '/srv/data/reports/today.txt', text, count: 42, mode: 'append', label: 'daily-report' },
+      ...meta,
     },
   });
-  return body('a line of text '.repeat(60).slice(0, BODY_BYTES - body('').length));
+  return body('a line of text '.repeat(60).slice(0, bytes - body('').length));
 }
 
 function listBody() {
@@ -244,9 +266,9 @@ let runs = 0;
 const serversOf = target => [TARGETS[target].server, ...(TARGETS[target].others ?? [])];
 
 function wrk(work, ports, token, target, server, conns, duration) {
-  const { governed } = TARGETS[target];
+  const { governed, large } = TARGETS[target];
   const port = ports[server];
-  const file = join(work, server === 'nginx' || governed ? 'call.json' : 'list.json');
+  const file = join(work, large ? 'large.json' : server === 'nginx' || governed ? 'call.json' : 'list.json');
   const prefix = governed ? `run${runs++}` : '-';
   return new Promise((done, fail) => {
     const child = spawn('taskset', ['-c', String(otherCore), 'wrk', '-t1', `-c${conns}`, `-d${duration}s`,
@@ -409,16 +431,21 @@ async function main() {
     upstream: await reservePort(), nginx: await reservePort(), writ: await reservePort(), writ_admin: await reservePort(),
     was: await reservePort(), was_admin: await reservePort(),
     traced: await reservePort(), traced_admin: await reservePort(),
+    large: await reservePort(), large_admin: await reservePort(),
+    followed: await reservePort(), followed_admin: await reservePort(),
     shared: await reservePort(), shared_admin: await reservePort(),
     second: await reservePort(), second_admin: await reservePort(),
     third: await reservePort(), third_admin: await reservePort(),
   };
   const about_ = about();
   try {
-    writeFileSync(join(work, 'call.json'), callBody());
+    writeFileSync(join(work, 'call.json'), callBody(BODY_BYTES));
+    writeFileSync(join(work, 'large.json'),
+      callBody(LARGE_BODY_BYTES, { _meta: { 'io.writ/boundaryId': 'run-00000000' } }));
     writeFileSync(join(work, 'list.json'), listBody());
     startNginx(work, 'upstream', otherCore, `server { listen 127.0.0.1:${ports.upstream};
-      client_max_body_size 64m; default_type application/json; location / { return 200 '${ANSWER}'; } }`);
+      client_max_body_size 64m; default_type application/json; location / { return 200 '${ANSWER}'; }
+      location /large { return 200 '${LARGE_ANSWER.replaceAll('\\', '\\\\')}'; } }`);
     const pids = {
       nginx: startNginx(work, 'nginx', core, `upstream u { server 127.0.0.1:${ports.upstream};
         keepalive 256; keepalive_requests 100000000; }
@@ -426,7 +453,9 @@ async function main() {
           proxy_http_version 1.1; proxy_set_header Connection ""; } }`),
       writ: startGateway(work, options.writ, ports, 'writ', token),
     };
-    if (targets.includes('traced')) pids.traced = startGateway(work, options.writ, ports, 'traced', token);
+    for (const server of ['traced', ...LARGE]) {
+      if (targets.includes(server)) pids[server] = startGateway(work, options.writ, ports, server, token);
+    }
     const members = SHARED.filter(server => targets.some(target => serversOf(target).includes(server)));
     if (members.length > 0) {
       const cluster = await startCluster({ after: end => ends.push(end) },

@@ -255,7 +255,7 @@ writ_request_look(struct writ_request *request,
 {
     request->drive.lookup = (struct writ_lookup){.work = work, .ctx = ctx};
     request->drive.post = (struct writ_post){.fn = back_from_look, .ctx = request};
-    WRIT_TRY(writ_ledger_query_ask(request->worker->gateway->queries, &request->drive.lookup));
+    WRIT_TRY(writ_ledger_query_ask(request->worker->gateway->lookups, &request->drive.lookup));
     request->drive.away = true;
     (void)writ_request_wait(request, next);
     return WRIT_DONE;

@@ -599,8 +599,11 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(writ_runs_new(&gateway->runs, err));
     WRIT_TRY(writ_logins_new(
         gateway->clock, writ_ledger_is_shared(gateway->ledger), &gateway->logins, err));
-    WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->queries, err));
-    WRIT_TRY(writ_ledger_query_new(config->store.ptr, &gateway->replays, err));
+    WRIT_TRY(
+        writ_ledger_query_new(config->store.ptr, WRIT_LEDGER_QUERY_MAX, &gateway->queries, err));
+    WRIT_TRY(writ_ledger_query_new(config->store.ptr, 0, &gateway->lookups, err));
+    WRIT_TRY(
+        writ_ledger_query_new(config->store.ptr, WRIT_LEDGER_QUERY_MAX, &gateway->replays, err));
     WRIT_TRY(writ_figures_feed_new(config->store.ptr, gateway->ledger, gateway->clock,
         writ_rule_longest_window(config->policy), &gateway->figures, err));
     WRIT_TRY(open_loops(serve, err));
@@ -740,6 +743,7 @@ drain(struct serve *serve)
     }
     wait_until(upstreams_stopped, serve, STOP_US);
     writ_ledger_query_stop(gateway->replays);
+    writ_ledger_query_stop(gateway->lookups);
     writ_ledger_query_stop(gateway->queries); /* while the loops still hear what it answers */
     wait_until(is_drained, serve, TELL_US);
 }
@@ -761,6 +765,7 @@ close_all(struct serve *serve)
                                                        write */
     }
     writ_ledger_query_free(gateway->replays);
+    writ_ledger_query_free(gateway->lookups);
     writ_ledger_query_free(gateway->queries);
     writ_figures_feed_free(gateway->figures);
     writ_export_jobs_free(serve->exports);

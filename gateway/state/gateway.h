@@ -47,6 +47,7 @@ struct writ_gateway {
     struct writ_runs *runs;            /* what runs have seen */
     struct writ_logins *logins;        /* to the page */
     struct writ_ledger_query *queries; /* in the ledger */
+    struct writ_ledger_query *lookups; /* of calls, which wait for no page */
     struct writ_ledger_query *replays; /* of the page: they take long */
     struct writ_figures_feed *figures; /* for the page */
     struct writ_metrics *metrics;

@@ -1,4 +1,4 @@
-/* ledger_query.c - a bounded queue and one thread with a reader of its own. Each accepted query
+/* ledger_query.c - a queue and one thread with a reader of its own. Each accepted query
  * runs exactly once: on the thread, or without a reader when the queue stops. */
 #include "gateway/state/ledger_query.h"
 
@@ -12,7 +12,7 @@ struct writ_ledger_query {
     const char *path;
     struct writ_reader *reader; /* the thread's own */
     struct writ_lookup *first, **last;
-    size_t waiting;
+    size_t waiting, most; /* most 0: any number */
     bool stop;
 };
 
@@ -65,7 +65,8 @@ start(struct writ_ledger_query *queries)
 }
 
 writ_result
-writ_ledger_query_new(const char *path, struct writ_ledger_query **ret, struct writ_err *err)
+writ_ledger_query_new(
+    const char *path, size_t most, struct writ_ledger_query **ret, struct writ_err *err)
 {
     struct writ_ledger_query *queries = writ_alloc(sizeof *queries);
 
@@ -73,6 +74,7 @@ writ_ledger_query_new(const char *path, struct writ_ledger_query **ret, struct w
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for questions about the ledger");
     }
     queries->path = path;
+    queries->most = most;
     queries->last = &queries->first;
     (void)pthread_mutex_init(&queries->lock, NULL);
     (void)pthread_cond_init(&queries->changed, NULL);
@@ -128,7 +130,7 @@ writ_ledger_query_ask(struct writ_ledger_query *queries, struct writ_lookup *loo
 
     lookup->next = NULL;
     (void)pthread_mutex_lock(&queries->lock);
-    taken = queries->waiting < WRIT_LEDGER_QUERY_MAX && !queries->stop;
+    taken = (queries->most == 0 || queries->waiting < queries->most) && !queries->stop;
     if (taken) {
         *queries->last = lookup;
         queries->last = &lookup->next;

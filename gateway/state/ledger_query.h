@@ -5,7 +5,7 @@
 
 #include "store/read/reader.h"
 
-#define WRIT_LEDGER_QUERY_MAX 32 /* questions that wait */
+#define WRIT_LEDGER_QUERY_MAX 32 /* questions of the page that wait */
 
 struct writ_ledger_query;
 
@@ -20,9 +20,10 @@ struct writ_lookup {
 
 /** Starts the thread. The first query opens the ledger.
  * @param path  borrowed until writ_ledger_query_free
+ * @param most  questions that may wait; 0: any number, for askers that are limited themselves
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_ledger_query_new(
-    const char *path, struct writ_ledger_query **ret, struct writ_err *err);
+    const char *path, size_t most, struct writ_ledger_query **ret, struct writ_err *err);
 
 /** Ends the thread after its current query. The caller of stop then runs every waiting query
  * without a reader, and later ones are refused, so that none waits for ever. A second stop does
@@ -35,7 +36,7 @@ bool writ_ledger_query_stops(struct writ_ledger_query *queries);
 /** Stops before. NULL is permitted. */
 void writ_ledger_query_free(struct writ_ledger_query *queries);
 
-/** Any thread. WRIT_E_BUSY when WRIT_LEDGER_QUERY_MAX wait, or after the stop: refuse. */
+/** Any thread. WRIT_E_BUSY when `most` wait, or after the stop: refuse. */
 WRIT_RESULT writ_ledger_query_ask(struct writ_ledger_query *queries, struct writ_lookup *lookup);
 
 #endif

@@ -259,3 +259,13 @@ test('no rule that asks for it: records have no marks', async (t) => {
   const [decision] = gw.decisions();
   assert.ok(!JSON.stringify(gw.show(decision.decision_id)).includes('"flow"'));
 });
+
+test('many new runs at once are read, none is refused', async (t) => {
+  const { up, gw } = await setUp(t);
+  const caller = new Caller(gw, { modern: true, token: DEV.token });
+  const answers = await Promise.all(Array.from({ length: 200 },
+    (_, i) => caller.call('up__inbox', {}, { key: `k${i}`, boundary: `run-${i}` })));
+  assert.deepEqual([...new Set(answers.map((answer) => answer.reason ?? answer.error?.message))], [undefined]);
+  assert.equal(named(up, 'inbox'), 200);
+  gw.verify();
+});

@@ -33,12 +33,12 @@ answer(struct writ_lookup *lookup, struct writ_reader *reader)
 }
 
 static struct writ_ledger_query *
-open_for(const char *path)
+open_for(const char *path, size_t most)
 {
     struct writ_ledger_query *queries = NULL;
 
     answered = 0;
-    ck_assert_ok(writ_ledger_query_new(path, &queries, NULL));
+    ck_assert_ok(writ_ledger_query_new(path, most, &queries, NULL));
     return queries;
 }
 
@@ -51,7 +51,7 @@ START_TEST(ledger_query_answers_in_order_and_limits_the_queue)
     size_t last = WRIT_LEDGER_QUERY_MAX;
 
     writ_kit_init(&kit);
-    queries = open_for(kit.path);
+    queries = open_for(kit.path, WRIT_LEDGER_QUERY_MAX);
     ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
     ck_assert_int_eq(sem_init(&go, 0, 0), 0);
     for (size_t i = 0; i < WRIT_LEDGER_QUERY_MAX + 2; i++) {
@@ -80,11 +80,40 @@ START_TEST(ledger_query_answers_in_order_and_limits_the_queue)
 }
 END_TEST
 
+START_TEST(ledger_query_without_a_limit_takes_all)
+{
+    struct writ_kit kit;
+    struct question questions[WRIT_LEDGER_QUERY_MAX * 8] = {{.order = 0}};
+    size_t n = sizeof questions / sizeof *questions;
+    struct writ_ledger_query *queries;
+    sem_t asked, go;
+
+    writ_kit_init(&kit);
+    queries = open_for(kit.path, 0);
+    ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&go, 0, 0), 0);
+    questions[0].asked = questions[n - 1].asked = &asked;
+    questions[0].go = &go;
+    for (size_t i = 0; i < n; i++) {
+        questions[i].lookup = (struct writ_lookup){.work = answer, .ctx = &questions[i]};
+        ck_assert_ok(writ_ledger_query_ask(queries, &questions[i].lookup));
+    }
+    (void)sem_wait(&asked);
+    (void)sem_post(&go);
+    (void)sem_wait(&asked);
+    ck_assert_int_eq(questions[n - 1].order, (int)n);
+    writ_ledger_query_free(queries);
+    (void)sem_destroy(&asked);
+    (void)sem_destroy(&go);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(ledger_query_without_a_ledger_answers_without_a_reader)
 {
     struct writ_kit kit;
     sem_t asked;
-    struct writ_ledger_query *queries = open_for("nowhere/ledger.db");
+    struct writ_ledger_query *queries = open_for("nowhere/ledger.db", 0);
     struct question question = {.asked = &asked};
 
     writ_kit_init(&kit);
@@ -115,7 +144,7 @@ START_TEST(stop_answers_waiting_queries)
     pthread_t thread;
 
     writ_kit_init(&kit);
-    queries = open_for(kit.path);
+    queries = open_for(kit.path, WRIT_LEDGER_QUERY_MAX);
     ck_assert_int_eq(sem_init(&asked, 0, 0), 0);
     ck_assert_int_eq(sem_init(&go, 0, 0), 0);
     questions[0].asked = &asked;
@@ -142,5 +171,5 @@ START_TEST(stop_answers_waiting_queries)
 END_TEST
 
 WRIT_UNIT_MAIN("ledger_query", stop_answers_waiting_queries,
-    ledger_query_answers_in_order_and_limits_the_queue,
+    ledger_query_answers_in_order_and_limits_the_queue, ledger_query_without_a_limit_takes_all,
     ledger_query_without_a_ledger_answers_without_a_reader)
