@@ -482,30 +482,26 @@ writ_hex_read(struct writ_view text, void *ret, size_t len)
 struct alphabet {
     const char *digits; /* 64 of them */
     char digit62, digit63;
+    unsigned char values[256]; /* of a digit, and 1; 0: no digit */
 };
 
 #define DIGITS_62 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+/* clang-format off */
+#define VALUES_62 \
+    ['A'] = 1, ['B'] = 2, ['C'] = 3, ['D'] = 4, ['E'] = 5, ['F'] = 6, ['G'] = 7, ['H'] = 8, \
+    ['I'] = 9, ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, \
+    ['P'] = 16, ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, \
+    ['W'] = 23, ['X'] = 24, ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, \
+    ['d'] = 30, ['e'] = 31, ['f'] = 32, ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, \
+    ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40, ['o'] = 41, ['p'] = 42, ['q'] = 43, \
+    ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48, ['w'] = 49, ['x'] = 50, \
+    ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56, ['4'] = 57, \
+    ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62
+/* clang-format on */
 
-static const struct alphabet plain = {DIGITS_62 "+/", '+', '/'};
-static const struct alphabet url = {DIGITS_62 "-_", '-', '_'};
-
-static int
-value_of(const struct alphabet *alphabet, char c)
-{
-    if (c >= 'A' && c <= 'Z') {
-        return c - 'A';
-    }
-    if (c >= 'a' && c <= 'z') {
-        return c - 'a' + 26;
-    }
-    if (c >= '0' && c <= '9') {
-        return c - '0' + 52;
-    }
-    if (c == alphabet->digit62) {
-        return 62;
-    }
-    return c == alphabet->digit63 ? 63 : -1;
-}
+static const struct alphabet plain = {
+    DIGITS_62 "+/", '+', '/', {VALUES_62, ['+'] = 63, ['/'] = 64}};
+static const struct alphabet url = {DIGITS_62 "-_", '-', '_', {VALUES_62, ['-'] = 63, ['_'] = 64}};
 
 /* Writes the bits of one or two bytes, the last of a text, as digits. */
 static void
@@ -602,6 +598,23 @@ base64_put(
     buf->len += need;
 }
 
+/* Three bytes of four digits; false: one of them is none. */
+static bool
+four_read(const struct alphabet *alphabet, const unsigned char *from, char *ret)
+{
+    unsigned a = alphabet->values[from[0]], b = alphabet->values[from[1]],
+             c = alphabet->values[from[2]], d = alphabet->values[from[3]];
+    unsigned bits = (a - 1) << 18 | (b - 1) << 12 | (c - 1) << 6 | (d - 1);
+
+    if (a == 0 || b == 0 || c == 0 || d == 0) {
+        return false;
+    }
+    ret[0] = (char)(bits >> 16);
+    ret[1] = (char)(bits >> 8 & 255);
+    ret[2] = (char)(bits & 255);
+    return true;
+}
+
 /* Appends the decoded bytes, or nothing. Strict (RFC 4648 3.5): the unused bits are zero, so that
  * one byte string has one text only. */
 static writ_result
@@ -619,12 +632,19 @@ base64_read(const struct alphabet *alphabet, struct writ_view digits, struct wri
     if (to == NULL) {
         return (writ_result){ret->failed};
     }
-    for (size_t i = 0; i < digits.len; i++) {
-        int value = value_of(alphabet, digits.ptr[i]);
-        if (value < 0) {
+    while (digits.len >= 4) {
+        if (!four_read(alphabet, (const unsigned char *)digits.ptr, to)) {
             return (writ_result){WRIT_E_PARSE};
         }
-        bits = bits << 6 | (unsigned)value;
+        digits = writ_view_sub(digits, 4, digits.len);
+        to += 3;
+    }
+    for (size_t i = 0; i < digits.len; i++) {
+        unsigned value = alphabet->values[(unsigned char)digits.ptr[i]];
+        if (value == 0) {
+            return (writ_result){WRIT_E_PARSE};
+        }
+        bits = bits << 6 | (value - 1);
         held += 6;
         if (held >= 8) {
             held -= 8;

@@ -100,8 +100,9 @@ read_task(const struct writ_request *request, struct writ_task_stated *ret)
 
 /* A state that is read from the ledger, on the thread of the queries. */
 struct writ_follow_read {
+    struct writ_run_waiter waiter; /* while another request reads it */
     struct writ_request *request;
-    struct writ_run *run;         /* NULL: it cannot be said */
+    struct writ_run *run;         /* of a shared ledger; NULL: it cannot be said */
     struct writ_run_state *state; /* held while it is read; NULL: the ledger is shared */
     uint64_t records;             /* of the state, before it was read */
     int reads;
@@ -117,6 +118,56 @@ read_run(struct writ_lookup *lookup, struct writ_reader *reader)
         WRIT_IGNORE(writ_runs_read(reader, request->identity.agent.tenant, request->call->run.id,
             request->generation->marks, &read->run, NULL));
     }
+}
+
+static void
+read_shared(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct writ_follow_read *read = lookup->ctx;
+
+    read_run(lookup, reader);
+    writ_request_looked(read->request);
+}
+
+/* Wakes all that wait for the state. Each may be gone as soon as it is woken. */
+static void
+wake(struct writ_run_waiter *waiting, bool failed)
+{
+    while (waiting != NULL) {
+        struct writ_run_waiter *next = waiting->next;
+        waiting->failed = failed;
+        waiting->wake(waiting);
+        waiting = next;
+    }
+}
+
+/* The state that was read counts if no record was added meanwhile: it may lack that one. */
+static void
+read_kept(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct writ_follow_read *read = lookup->ctx;
+    struct writ_run_state *state = read->state;
+    struct writ_run_waiter *waiting;
+
+    read_run(lookup, reader);
+    read->waiter.failed = read->run == NULL;
+    (void)pthread_mutex_lock(&state->lock);
+    if (state->run == NULL && state->records == read->records) {
+        state->run = WRIT_TAKE(read->run);
+    }
+    state->reading = false;
+    waiting = WRIT_TAKE(state->waiting);
+    (void)pthread_mutex_unlock(&state->lock);
+    writ_run_free(WRIT_TAKE(read->run));
+    wake(waiting, read->waiter.failed);
+    writ_request_looked(read->request);
+}
+
+static void
+wake_request(struct writ_run_waiter *waiter)
+{
+    struct writ_follow_read *read = (struct writ_follow_read *)waiter; /* its first member */
+
     writ_request_looked(read->request);
 }
 
@@ -256,54 +307,49 @@ drop_read(const struct writ_gateway *gateway, struct writ_follow_read *read)
     writ_run_free(WRIT_TAKE(read->run));
 }
 
-static enum writ_step
-look(struct writ_request *request)
+/* Reads the state that this gateway keeps, or waits for the request that reads it. Under its lock.
+ */
+static bool
+look_kept(struct writ_request *request)
 {
     struct writ_follow_read *read = request->call->follow_read;
-
-    read->reads++;
-    if (read->reads <= READS_MAX &&
-        writ_is_ok(writ_request_look(request, read_run, read, WRIT_STEP_FOLLOW))) {
-        return WRIT_STEP_WAIT;
-    }
-    drop_read(request->worker->gateway, read);
-    return unknown(request);
-}
-
-/* The state that this gateway keeps. One that was read counts if no record was added meanwhile: it
- * may lack that one. */
-static struct writ_run *
-kept(struct writ_follow_read *read)
-{
     struct writ_run_state *state = read->state;
 
-    if (state->run == NULL && state->records == read->records) {
-        state->run = WRIT_TAKE(read->run);
+    if (read->waiter.failed || read->reads++ == READS_MAX) {
+        return false;
     }
-    writ_run_free(WRIT_TAKE(read->run));
+    if (state->reading) {
+        read->waiter.wake = wake_request;
+        read->waiter.next = state->waiting;
+        writ_request_park(request, WRIT_STEP_FOLLOW);
+        state->waiting = &read->waiter;
+        return true;
+    }
     read->records = state->records;
-    return state->run;
+    state->reading = writ_is_ok(writ_request_look(request, read_kept, read, WRIT_STEP_FOLLOW));
+    return state->reading;
 }
 
 /* Judges by the state that is kept, or reads it first. */
 static enum writ_step
 judge_kept(struct writ_request *request, const struct writ_task_stated *task)
 {
-    const struct writ_gateway *gateway = request->worker->gateway;
     struct writ_follow_read *read = request->call->follow_read;
-    bool failed = read->reads > 0 && read->run == NULL;
     struct writ_run *run;
+    bool waits = false;
 
     (void)pthread_mutex_lock(&read->state->lock);
-    run = kept(read);
+    run = read->state->run;
     if (run != NULL) {
         judge(request, run, task);
+    } else {
+        waits = look_kept(request);
     }
     (void)pthread_mutex_unlock(&read->state->lock);
-    if (run == NULL && !failed) {
-        return look(request);
+    if (waits) {
+        return WRIT_STEP_WAIT;
     }
-    drop_read(gateway, read);
+    drop_read(request->worker->gateway, read);
     return run != NULL ? WRIT_STEP_DRAFT : unknown(request);
 }
 
@@ -313,10 +359,12 @@ judge_shared(struct writ_request *request, const struct writ_task_stated *task)
 {
     struct writ_follow_read *read = request->call->follow_read;
 
-    if (read->reads == 0) {
-        return look(request);
+    if (read->reads++ == 0 &&
+        writ_is_ok(writ_request_look(request, read_shared, read, WRIT_STEP_FOLLOW))) {
+        return WRIT_STEP_WAIT;
     }
     if (read->run == NULL) {
+        drop_read(request->worker->gateway, read);
         return unknown(request);
     }
     judge(request, read->run, task);

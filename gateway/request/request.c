@@ -248,6 +248,14 @@ back_from_look(struct writ_post *post)
     writ_request_continue(request);
 }
 
+void
+writ_request_park(struct writ_request *request, enum writ_step next)
+{
+    request->drive.post = (struct writ_post){.fn = back_from_look, .ctx = request};
+    request->drive.away = true;
+    (void)writ_request_wait(request, next);
+}
+
 WRIT_RESULT
 writ_request_look(struct writ_request *request,
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader), void *ctx,
@@ -256,7 +264,7 @@ writ_request_look(struct writ_request *request,
     request->drive.lookup = (struct writ_lookup){.work = work, .ctx = ctx};
     request->drive.post = (struct writ_post){.fn = back_from_look, .ctx = request};
     WRIT_TRY(writ_ledger_query_ask(request->worker->gateway->lookups, &request->drive.lookup));
-    request->drive.away = true;
+    request->drive.away = true; /* the loop takes no answer before this returns */
     (void)writ_request_wait(request, next);
     return WRIT_DONE;
 }

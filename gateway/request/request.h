@@ -167,7 +167,11 @@ WRIT_RESULT writ_request_look(struct writ_request *request,
     void (*work)(struct writ_lookup *lookup, struct writ_reader *reader), void *ctx,
     enum writ_step next);
 
-/** For `work`: it is done. */
+/** Waits for writ_request_looked, which any thread may call from now on, and continues at `next`.
+ */
+void writ_request_park(struct writ_request *request, enum writ_step next);
+
+/** For `work`, and for what a parked request waits for: it is done. */
 void writ_request_looked(struct writ_request *request);
 
 /** Whether its endpoint stands for several upstreams. */

@@ -17,12 +17,21 @@
 
 struct writ_runs;
 
-/** The state of one run. Use `run` under `lock` only. */
+/** One that waits while another one reads the state. */
+struct writ_run_waiter {
+    void (*wake)(struct writ_run_waiter *waiter); /* any thread */
+    bool failed;                                  /* it could not be read */
+    struct writ_run_waiter *next;
+};
+
+/** The state of one run. Use everything but `node` under `lock` only. */
 struct writ_run_state {
     pthread_mutex_t lock;
-    struct writ_run *run;        /* NULL: not made yet, or it must be made again */
-    uint64_t records;            /* grows with each record that this gateway adds to the run */
-    struct writ_runs_node *node; /* for runs.c alone */
+    struct writ_run *run;            /* NULL: not made yet, or it must be made again */
+    uint64_t records;                /* grows with each record that this gateway adds to the run */
+    bool reading;                    /* one reads it for all */
+    struct writ_run_waiter *waiting; /* meanwhile */
+    struct writ_runs_node *node;     /* for runs.c alone */
 };
 
 /** WRIT_E_NOMEM, WRIT_E_CRYPTO. */

@@ -58,16 +58,32 @@ writ_fields_add(
 }
 
 static WRIT_RESULT
-put_marks(struct writ_field *field, const struct writ_mark_key *key, struct writ_write *w,
+put_marks(struct writ_field *field, struct writ_mark_cipher *cipher, struct writ_write *w,
     struct writ_err *err)
 {
     writ_auto_buf marks = writ_buf_make(field->tokens.blocks.len + field->tokens.aliases.len);
     writ_auto_buf text = writ_buf_make(2 * marks.max + 1);
 
-    WRIT_TRY(writ_mark_list_put(&field->tokens, key, &marks, err));
+    WRIT_TRY(writ_mark_cipher_put(cipher, &field->tokens, &marks, err));
     writ_base64url_put(&text, writ_buf_view(&marks));
     WRIT_TRY(writ_buf_check(&text, err));
     writ_write_text(w, "marks", writ_buf_view(&text));
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+put_fields(struct writ_fields *fields, struct writ_mark_cipher *cipher, struct writ_write *w,
+    struct writ_err *err)
+{
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < fields->n; i++) {
+        writ_write_object_begin(w);
+        writ_write_text(w, "at", fields->items[i].at);
+        WRIT_TRY(put_marks(&fields->items[i], cipher, w, err));
+        writ_write_flag(w, "trusted", fields->items[i].trusted);
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
     return WRIT_DONE;
 }
 
@@ -75,14 +91,11 @@ WRIT_RESULT
 writ_fields_put(struct writ_fields *fields, const struct writ_mark_key *key, struct writ_write *w,
     struct writ_err *err)
 {
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < fields->n; i++) {
-        writ_write_object_begin(w);
-        writ_write_text(w, "at", fields->items[i].at);
-        WRIT_TRY(put_marks(&fields->items[i], key, w, err));
-        writ_write_flag(w, "trusted", fields->items[i].trusted);
-        writ_write_object_end(w);
-    }
-    writ_write_array_end(w);
-    return WRIT_DONE;
+    struct writ_mark_cipher *cipher = NULL;
+    writ_result r;
+
+    WRIT_TRY(writ_mark_cipher_new(key, &cipher, err));
+    r = put_fields(fields, cipher, w, err);
+    writ_mark_cipher_free(cipher);
+    return r;
 }

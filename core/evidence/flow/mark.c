@@ -19,12 +19,6 @@ struct writ_mark_key {
     char id[WRIT_MARK_KEY_ID + 1];
 };
 
-static void
-ctx_freep(EVP_CIPHER_CTX **ctx)
-{
-    EVP_CIPHER_CTX_free(*ctx); /* wipes the schedule of the key */
-}
-
 static writ_result
 library_failed(struct writ_err *err)
 {
@@ -89,7 +83,7 @@ writ_mark_key_id(const struct writ_mark_key *key)
 
 /* ---- blocks ---- */
 
-/* In place: most tokens are short. */
+/* In place: most tokens are short. A host is one byte shorter, for the byte that says so. */
 static void
 put_block(struct writ_buf *ret, struct writ_view token, uint8_t last)
 {
@@ -99,8 +93,9 @@ put_block(struct writ_buf *ret, struct writ_view token, uint8_t last)
     if (block == NULL) {
         return;
     }
-    if (last == 0) {
+    if (last != LONG_WORD && token.len < BLOCK - (last != 0 ? 1 : 0)) {
         (void)writ_view_place(WRIT_LIT("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), block);
+        block[BLOCK - 1] = (char)last;
         (void)writ_view_place(token, block);
         block[token.len] = (char)PADDING;
     } else if (writ_is_ok(writ_digest_bytes(token, &digest, NULL))) {
@@ -212,20 +207,54 @@ writ_mark_list_add(struct writ_mark_list *list, struct writ_view text)
 
 /* ---- marks ---- */
 
-static WRIT_RESULT
-encrypt(const struct writ_mark_key *key, struct writ_view blocks, char *room, struct writ_err *err)
-{
-    WRIT_AUTO(EVP_CIPHER_CTX *, ctx_freep) ctx = EVP_CIPHER_CTX_new();
-    int len = 0;
+struct writ_mark_cipher {
+    EVP_CIPHER_CTX *ctx;
+};
 
-    if (ctx == NULL) {
+WRIT_RESULT
+writ_mark_cipher_new(
+    const struct writ_mark_key *key, struct writ_mark_cipher **ret, struct writ_err *err)
+{
+    struct writ_mark_cipher *cipher = writ_alloc(sizeof *cipher);
+
+    if (cipher == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
     }
+    cipher->ctx = EVP_CIPHER_CTX_new();
+    if (cipher->ctx == NULL ||
+        EVP_EncryptInit_ex2(cipher->ctx, key->cipher, key->bytes, NULL, NULL) != 1 ||
+        EVP_CIPHER_CTX_set_padding(cipher->ctx, 0) != 1) {
+        writ_mark_cipher_free(cipher);
+        return library_failed(err);
+    }
+    *ret = cipher;
+    return WRIT_DONE;
+}
+
+void
+writ_mark_cipher_free(struct writ_mark_cipher *cipher)
+{
+    if (cipher != NULL) {
+        EVP_CIPHER_CTX_free(cipher->ctx); /* wipes the schedule of the key */
+        writ_free(cipher);
+    }
+}
+
+static void
+cipher_freep(struct writ_mark_cipher **cipher)
+{
+    writ_mark_cipher_free(*cipher);
+}
+
+/* The mode has no state between blocks. */
+static WRIT_RESULT
+encrypt(struct writ_mark_cipher *cipher, struct writ_view blocks, char *room, struct writ_err *err)
+{
+    int len = 0;
+
     if (blocks.len > INT32_MAX ||
-        EVP_EncryptInit_ex2(ctx, key->cipher, key->bytes, NULL, NULL) != 1 ||
-        EVP_CIPHER_CTX_set_padding(ctx, 0) != 1 ||
-        EVP_EncryptUpdate(
-            ctx, (uint8_t *)room, &len, (const uint8_t *)blocks.ptr, (int)blocks.len) != 1 ||
+        EVP_EncryptUpdate(cipher->ctx, (uint8_t *)room, &len, (const uint8_t *)blocks.ptr,
+            (int)blocks.len) != 1 ||
         (size_t)len != blocks.len) {
         return library_failed(err);
     }
@@ -249,21 +278,21 @@ put_mark(struct writ_buf *ret, const char *cipher, const char *block)
 }
 
 static WRIT_RESULT
-put_marks(const struct writ_mark_key *key, const struct writ_buf *blocks, struct writ_buf *ret,
+put_marks(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct writ_buf *ret,
     struct writ_err *err)
 {
-    writ_auto_buf cipher = writ_buf_make(blocks->len + BLOCK);
+    writ_auto_buf text = writ_buf_make(blocks->len + BLOCK);
     char *room;
 
     WRIT_TRY(writ_buf_check(blocks, err));
     if (blocks->len == 0) {
         return WRIT_DONE;
     }
-    room = writ_buf_reserve(&cipher, blocks->len);
+    room = writ_buf_reserve(&text, blocks->len);
     if (room == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
     }
-    WRIT_TRY(encrypt(key, writ_buf_view(blocks), room, err));
+    WRIT_TRY(encrypt(cipher, writ_buf_view(blocks), room, err));
     for (size_t i = 0; i < blocks->len; i += BLOCK) {
         put_mark(ret, room + i, blocks->ptr + i);
     }
@@ -274,10 +303,20 @@ WRIT_RESULT
 writ_mark_list_put(struct writ_mark_list *list, const struct writ_mark_key *key,
     struct writ_buf *ret, struct writ_err *err)
 {
-    writ_result r = put_marks(key, &list->blocks, ret, err);
+    WRIT_AUTO(struct writ_mark_cipher *, cipher_freep) cipher = NULL;
+
+    WRIT_TRY(writ_mark_cipher_new(key, &cipher, err));
+    return writ_mark_cipher_put(cipher, list, ret, err);
+}
+
+WRIT_RESULT
+writ_mark_cipher_put(struct writ_mark_cipher *cipher, struct writ_mark_list *list,
+    struct writ_buf *ret, struct writ_err *err)
+{
+    writ_result r = put_marks(cipher, &list->blocks, ret, err);
 
     if (writ_is_ok(r)) {
-        r = put_marks(key, &list->aliases, ret, err);
+        r = put_marks(cipher, &list->aliases, ret, err);
     }
     writ_buf_clear(&list->blocks);
     writ_buf_clear(&list->aliases);
@@ -336,12 +375,12 @@ is_account(const struct wanting *w, struct writ_view value)
 }
 
 static WRIT_RESULT
-marks_in(const struct writ_mark_key *key, const struct writ_buf *blocks, struct writ_arena *arena,
+marks_in(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
 {
     struct writ_buf marks = writ_buf_in(arena, blocks->len);
 
-    WRIT_TRY(put_marks(key, blocks, &marks, err));
+    WRIT_TRY(put_marks(cipher, blocks, &marks, err));
     *ret = writ_buf_view(&marks);
     return WRIT_DONE;
 }
@@ -357,6 +396,7 @@ writ_mark_want(const struct writ_mark_key *key, struct writ_view value, bool hos
         .joined = writ_buf_over(room[1], BLOCK),
         .most = most};
     struct writ_mark_wanted wanted = {.words = {NULL, 0}};
+    WRIT_AUTO(struct writ_mark_cipher *, cipher_freep) cipher = NULL;
 
     writ_tokens(value, want, &w);
     words = w.words;
@@ -366,15 +406,16 @@ writ_mark_want(const struct writ_mark_key *key, struct writ_view value, bool hos
     if (w.n == 1 && !writ_token_is_bare(value)) {
         w.words.len = 0;
     }
+    WRIT_TRY(writ_mark_cipher_new(key, &cipher, err));
     if (host) {
         w.words.len = 0;
         if (w.n == 1 && w.hosts_n == 1 && writ_token_is_bare(value)) {
-            WRIT_TRY(marks_in(key, &w.hosts, arena, &wanted.words, err));
+            WRIT_TRY(marks_in(cipher, &w.hosts, arena, &wanted.words, err));
         }
     } else {
-        WRIT_TRY(marks_in(key, &w.words, arena, &wanted.words, err));
+        WRIT_TRY(marks_in(cipher, &w.words, arena, &wanted.words, err));
         if (is_account(&w, value)) {
-            WRIT_TRY(marks_in(key, &w.joined, arena, &wanted.joined, err));
+            WRIT_TRY(marks_in(cipher, &w.joined, arena, &wanted.joined, err));
         }
     }
     *ret = wanted;

@@ -1,10 +1,10 @@
 /* mark.h - tokens as marks: keyed hashes that tell whether a token was seen, and nothing else.
  *
  * A mark is the first WRIT_MARK bytes of AES-256 (FIPS 197) of one block under the mark key of a
- * ledger. The block of a token of at most 15 bytes is the token, padded (ISO/IEC 9797-1, method 2);
- * of any other token, and of an alias, the first 15 bytes of its SHA-256 and a byte that no padding
- * ends with. A guess about a token can be tested with the key alone. One in 2^40 unequal
- * tokens has the same mark.
+ * ledger. The block of a token of at most 15 bytes, or of a host of at most 14, is the token,
+ * padded (ISO/IEC 9797-1, method 2); of a longer one the first 15 bytes of its SHA-256. The last
+ * byte is another one for words, long words and hosts. A guess about a token can be tested with the
+ * key alone. One in 2^40 unequal tokens has the same mark.
  *
  * The marks of a text keep the order of its words, so that a value of several words is found as it
  * stands there. Marks of zeros separate texts, and aliases. */
@@ -50,6 +50,19 @@ void writ_mark_list_add(struct writ_mark_list *list, struct writ_view text);
 /** Appends the marks of everything in the list, texts first, and empties it. WRIT_E_NOMEM,
  * WRIT_E_LIMIT (of `ret`), WRIT_E_CRYPTO. */
 WRIT_RESULT writ_mark_list_put(struct writ_mark_list *list, const struct writ_mark_key *key,
+    struct writ_buf *ret, struct writ_err *err);
+
+/** A key that is ready for the marks of many lists. One thread at a time. */
+struct writ_mark_cipher;
+
+/** Free with writ_mark_cipher_free. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_mark_cipher_new(
+    const struct writ_mark_key *key, struct writ_mark_cipher **ret, struct writ_err *err);
+/** NULL is permitted. */
+void writ_mark_cipher_free(struct writ_mark_cipher *cipher);
+
+/** As writ_mark_list_put. */
+WRIT_RESULT writ_mark_cipher_put(struct writ_mark_cipher *cipher, struct writ_mark_list *list,
     struct writ_buf *ret, struct writ_err *err);
 
 /** A value that is searched for, as marks. Both may be empty: nothing can be found. */

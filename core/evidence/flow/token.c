@@ -148,11 +148,8 @@ next_word(struct writ_view text, size_t *at)
     while (end < text.len) {
         uint16_t is = class_of(text.ptr[end]);
         size_t n = 1;
-        if ((is & ENDS) != 0) {
-            break;
-        }
-        if ((is & (HIGH | REFERENCE)) != 0) {
-            n = step(text, end, is);
+        if ((is & (ENDS | HIGH | REFERENCE)) != 0) {
+            n = (is & ENDS) != 0 ? 0 : step(text, end, is);
             if (n == 0) {
                 break;
             }
@@ -261,12 +258,12 @@ is_host(struct writ_view text)
 static size_t
 first_of(struct writ_view text, struct writ_view bytes)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (writ_view_find(bytes, text.ptr[i]) < bytes.len) {
-            return i;
-        }
+    size_t first = text.len;
+
+    for (size_t i = 0; i < bytes.len; i++) {
+        first = writ_view_find(writ_view_sub(text, 0, first), bytes.ptr[i]);
     }
-    return text.len;
+    return first;
 }
 
 struct word {
@@ -414,7 +411,7 @@ form(struct word *word, struct writ_view text)
         return;
     }
     /* the host is that of the URL as it is sent: an escaped slash does not end an authority */
-    if (as_url(word, text)) {
+    if (as_number(word, text) || as_url(word, text)) {
         return;
     }
     text = unescape(text, word->undone);
