@@ -3,6 +3,7 @@
 #include "base/hidden.h"
 
 #include "base/hidden.tbl.h"
+#include "base/sixteen.h"
 #include "base/utf8.h"
 
 struct range {
@@ -94,6 +95,25 @@ is_needed(uint32_t point, uint32_t before, struct writ_view after)
            is_foreign(next);
 }
 
+/* How many characters of visible ASCII, and spaces, a text begins with: nearly all of most texts.
+ */
+static size_t
+plain_len(struct writ_view text)
+{
+    size_t at = 0;
+
+    for (; text.len - at >= 16; at += 16) {
+        writ_sixteen bytes = writ_sixteen_load(text.ptr + at);
+        if (writ_sixteen_any((writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes > 0x7e))) {
+            break;
+        }
+    }
+    while (at < text.len && text.ptr[at] >= 0x20 && text.ptr[at] <= 0x7e) {
+        at++;
+    }
+    return at;
+}
+
 size_t
 writ_hidden_strip(struct writ_buf *ret, struct writ_view text)
 {
@@ -102,8 +122,18 @@ writ_hidden_strip(struct writ_buf *ret, struct writ_view text)
 
     while (text.len > 0) {
         uint32_t point = 0;
-        size_t len = writ_utf8_character(text, &point);
-        struct writ_view rest = writ_view_sub(text, len > 0 ? len : 1, text.len);
+        size_t plain = plain_len(text), len;
+        struct writ_view rest;
+        if (plain > 0) {
+            writ_buf_put(ret, writ_view_sub(text, 0, plain));
+            before = ' '; /* as any of ASCII */
+            text = writ_view_sub(text, plain, text.len);
+        }
+        if (text.len == 0) {
+            break;
+        }
+        len = writ_utf8_character(text, &point);
+        rest = writ_view_sub(text, len > 0 ? len : 1, text.len);
         if (len == 0 || (is_unseen(point) && !is_needed(point, before, rest))) {
             left_out++;
             before = 0;
