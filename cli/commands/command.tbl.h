@@ -475,11 +475,11 @@ COMMAND(hook, "hook", "", 0, 0, "govern the tool uses of a coding agent",
     "For agents that run a command before and after each tool use. The event comes as JSON on standard "
     "input (hook_event_name, session_id, tool_name, tool_input, tool_use_id, tool_response). Before a "
     "use (PreToolUse, BeforeTool) the hook requests a decision from a gateway and binds it; "
-    "after it (PostToolUse, PostToolUseFailure, AfterTool) it reports the outcome; SessionEnd "
-    "seals the run. Exit 0: the gateway permits the use, and the agent's own rules apply; {} on "
+    "after it (PostToolUse, PostToolUseFailure, AfterTool) it reports the outcome; UserPromptSubmit "
+    "adds the prompt to the task of the run; SessionEnd seals the run. Exit 0: the gateway permits the use, and the agent's own rules apply; {} on "
     "standard output. Exit 2: the agent must not make it; the reason is on standard error, and as the agent's "
     "JSON on standard output. Every failure is a 2, a wrong command line "
-    "included.")
+    "included, but that of a prompt, which stops nothing and is said.")
 REQUIRED(hook, "url", "URL", "The gateway: https, or http to this machine.")
 REQUIRED(hook, "token", "FILE", "The bearer token of the agent.")
 REQUIRED(hook, "framework", "NAME", "The entry of frameworks under which the agent's tools have their rules.")

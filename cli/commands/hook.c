@@ -4,7 +4,9 @@
  * 1. Exit 0 before a tool use only after the binding check allowed it and the use was noted: every
  * other way out is 2. Agents take a third code as "go on".
  * 2. It narrows the agent's rules and never widens them: an allow says nothing, so that the agent's
- * own rules and its user still decide. */
+ * own rules and its user still decide.
+ * 3. A prompt that is not recorded stops nothing: the run then knows less, so it permits less. The
+ * user gets a message. */
 #include "base/secret.h"
 #include "base/text.h"
 #include "cli/commands/bearer.h"
@@ -30,13 +32,14 @@
 #define EXIT_GO     WRIT_EXIT_OK
 #define EXIT_STOP   WRIT_EXIT_USAGE /* 2 */
 
-enum event { EVENT_UNKNOWN = 0, EVENT_BEFORE, EVENT_AFTER, EVENT_FAILED, EVENT_END };
+enum event { EVENT_UNKNOWN = 0, EVENT_PROMPT, EVENT_BEFORE, EVENT_AFTER, EVENT_FAILED, EVENT_END };
 
 static const struct {
     const char *name;
     enum event event;
     bool decides; /* the agent reads {"decision"} and not {"hookSpecificOutput"} */
 } events[] = {
+    {"UserPromptSubmit", EVENT_PROMPT, true},
     {"PreToolUse", EVENT_BEFORE, false},
     {"BeforeTool", EVENT_BEFORE, true},
     {"PostToolUse", EVENT_AFTER, true},
@@ -96,6 +99,18 @@ find_event(struct hook *h)
     }
 }
 
+static struct writ_view
+prompt_of(const struct hook *h)
+{
+    return writ_json_string(writ_json_get(h->body, WRIT_LIT("prompt")));
+}
+
+static bool
+is_use(const struct hook *h)
+{
+    return h->event == EVENT_BEFORE || h->event == EVENT_AFTER || h->event == EVENT_FAILED;
+}
+
 static WRIT_RESULT
 read_event(struct hook *h)
 {
@@ -113,7 +128,10 @@ read_event(struct hook *h)
     if (h->event == EVENT_UNKNOWN) {
         WRIT_FAIL(&h->err, WRIT_E_INVALID, "hook_event_name is unknown");
     }
-    if (h->session.len == 0 || (h->event != EVENT_END && (h->tool.len == 0 || h->input == NULL))) {
+    if (h->event == EVENT_PROMPT && (h->session.len == 0 || prompt_of(h).len == 0)) {
+        WRIT_FAIL(&h->err, WRIT_E_INVALID, "the event lacks session_id or prompt");
+    }
+    if (h->session.len == 0 || (is_use(h) && (h->tool.len == 0 || h->input == NULL))) {
         WRIT_FAIL(&h->err, WRIT_E_INVALID,
             "the event lacks session_id, tool_name, or tool_input as an object");
     }
@@ -383,6 +401,22 @@ before(struct hook *h)
     return noted;
 }
 
+/* The prompt is what the run is for. The gateway adds later ones. */
+static WRIT_RESULT
+prompt(struct hook *h)
+{
+    writ_auto_buf body = writ_buf_make(4 * EVENT_MAX);
+    struct writ_write w = writ_write_to(&body);
+    const struct writ_json *answer = NULL;
+
+    writ_write_object_begin(&w);
+    writ_write_text_if(&w, "boundary_id", h->session);
+    writ_write_text_if(&w, "task", prompt_of(h));
+    writ_write_object_end(&w);
+    WRIT_TRY(writ_write_end(&w, &h->err));
+    return ask(h, "runs", &body, &answer);
+}
+
 /* A run that does not exist, or that has calls without an outcome, is sealed at its time limit. */
 static WRIT_RESULT
 end(struct hook *h)
@@ -407,10 +441,12 @@ run(struct hook *h)
     }
     WRIT_TRY(read_options(h));
     WRIT_TRY(read_event(h));
-    if (h->event != EVENT_END) {
+    if (is_use(h)) {
         WRIT_TRY(name_note(h));
     }
     switch (h->event) {
+    case EVENT_PROMPT:
+        return prompt(h);
     case EVENT_BEFORE:
         return before(h);
     case EVENT_AFTER:
@@ -460,6 +496,21 @@ put_deny(const struct hook *h, struct writ_view why)
     say(STDOUT_FILENO, writ_buf_view(&line));
 }
 
+/* keeps (3) */
+static void
+put_note(struct writ_view why)
+{
+    writ_auto_buf line = writ_buf_make(4 * 8 * MESSAGE_MAX);
+    struct writ_write w = writ_write_to(&line);
+
+    writ_write_object_begin(&w);
+    writ_write_text_if(&w, "systemMessage", why);
+    writ_write_object_end(&w);
+    WRIT_IGNORE(writ_write_end(&w, NULL)); /* standard error has it too */
+    writ_buf_byte(&line, '\n');
+    say(STDOUT_FILENO, writ_buf_view(&line));
+}
+
 enum writ_exit
 writ_command_hook(const struct writ_cli *cli)
 {
@@ -475,13 +526,20 @@ writ_command_hook(const struct writ_cli *cli)
         return EXIT_GO;
     }
     writ_buf_str(&why, "writ: ");
+    if (h.event == EVENT_PROMPT) {
+        writ_buf_str(&why, "the prompt was not recorded as the task of the run; ");
+    }
     if (h.told.len > 0) {
         writ_buf_put(&why, h.told);
     } else {
         writ_text_safe(&why, writ_view_str(h.err.text), 8 * LINE_TEXT);
     }
-    put_deny(&h, writ_buf_view(&why));
+    if (h.event == EVENT_PROMPT) {
+        put_note(writ_buf_view(&why));
+    } else {
+        put_deny(&h, writ_buf_view(&why));
+    }
     writ_buf_byte(&why, '\n');
     say(STDERR_FILENO, writ_buf_view(&why));
-    return EXIT_STOP;
+    return h.event == EVENT_PROMPT ? EXIT_GO : EXIT_STOP;
 }

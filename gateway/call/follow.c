@@ -9,6 +9,7 @@
 #include "gateway/state/runs.h"
 #include "policy/decide/labels.h"
 #include "policy/model/flow.h"
+#include "policy/model/glob.h"
 
 #define RUN_WINDOW_US (INT64_C(31) * 86400 * 1000000) /* longer than any run: of `at_most` */
 #define TOOLS_MAX     ((size_t)256 << 10)             /* bytes of the tools of a task */
@@ -19,9 +20,10 @@
 static enum writ_step
 bad_task(struct writ_request *request)
 {
-    return writ_refusal_http(request, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
-        "io.writ/task is a text of at most 65536 bytes, or {text, tools}, with at most 256 tools "
-        "as upstream/tool or as they are listed");
+    return writ_refusal_http(request, request->endpoint->kind->problems ? 422 : 400,
+        WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
+        "a task is a text of at most 65536 bytes, or {text, tools}, with at most 256 tools as "
+        "upstream/tool, as they are listed, or as a pattern of these");
 }
 
 /* "upstream/tool" of a name as the client sees it, or as the policy has it. */
@@ -31,7 +33,7 @@ put_tool(const struct writ_request *request, struct writ_view name, struct writ_
     struct writ_buf whole = writ_buf_in(request->x->arena, 2 * WRIT_LEDGER_NAME_MAX);
     struct writ_view upstream, tool;
 
-    if (name.len == 0 || name.len > WRIT_LEDGER_NAME_MAX) {
+    if (name.len == 0 || name.len > WRIT_LEDGER_NAME_MAX || writ_glob_fault(name) != NULL) {
         return false;
     }
     if (writ_view_find(name, '/') < name.len) {
@@ -79,7 +81,7 @@ static bool
 read_task(const struct writ_request *request, struct writ_task_stated *ret)
 {
     static const char *const known[] = {"text", "tools", NULL};
-    const struct writ_json *task = writ_json_get(request->message.meta, WRIT_LIT("io.writ/task"));
+    const struct writ_json *task = request->call->caller_claims.task;
     const struct writ_json *text = task;
 
     if (task == NULL || writ_request_config(request)->tasks == NULL) {
@@ -283,7 +285,7 @@ judge(struct writ_request *request, const struct writ_run *run, const struct wri
         .tool = call->callee.tool,
         .arguments = call->callee.arguments};
     const struct writ_flow_call of = {.call = &asked,
-        .rule = call->verdict.rule,
+        .rule = call->states ? NULL : call->verdict.rule,
         .task = task,
         .hints = call->learned.known ? &call->learned.hints : NULL,
         .now_us = writ_clock_wall_us(request->worker->gateway->clock)};
@@ -291,7 +293,7 @@ judge(struct writ_request *request, const struct writ_run *run, const struct wri
 
     writ_flow_judge(writ_request_config(request), run, request->generation->marks, &of,
         request->x->arena, &found);
-    if (found.reason == WRIT_REASON_NONE && !reserve(request)) {
+    if (found.reason == WRIT_REASON_NONE && !call->states && !reserve(request)) {
         found.reason = WRIT_REASON_RUN_STATE_UNKNOWN;
         found.approval = NULL;
     }
@@ -396,8 +398,8 @@ writ_follow_run(struct writ_request *request)
     struct writ_call *call = request->call;
     struct writ_task_stated task = {.text = {NULL, 0}};
 
-    if (!writ_request_config(request)->follows_values || !writ_request_may_pass(request) ||
-        call->verdict.rule == NULL) {
+    if (!writ_request_config(request)->follows_values ||
+        (!call->states && (!writ_request_may_pass(request) || call->verdict.rule == NULL))) {
         return WRIT_STEP_DRAFT;
     }
     if (!read_task(request, &task)) {

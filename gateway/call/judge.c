@@ -194,6 +194,7 @@ writ_judge_call(struct writ_request *request)
             "or agent:");
     }
     call->caller_claims.boundary = boundary;
+    call->caller_claims.task = writ_json_get(request->message.meta, WRIT_LIT("io.writ/task"));
     request->call = call;
     resolve_tool(request, call);
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));

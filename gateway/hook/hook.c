@@ -150,6 +150,7 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
     X("idempotency_key") between                                                                   \
     X("continuation_id") between                                                                   \
     X("target_state_digest") between                                                               \
+    X("task") between                                                                              \
     X("request_id")
 /* clang-format on */
 #define MEMBER(name) name,
@@ -189,6 +190,7 @@ writ_hook_before(struct writ_request *request)
     if (agent_id.ptr != NULL && !writ_view_equal(agent_id, request->identity.agent.id)) {
         return writ_hook_refuse(request, 403, WRIT_REASON_AGENT_ID_MISMATCH, NULL);
     }
+    call->caller_claims.task = writ_json_get(body, WRIT_LIT("task"));
     request->message.id = writ_json_get(body, WRIT_LIT("request_id"));
     request->message.meta = own_meta(request);
     writ_judge_decide(request, call);
@@ -396,11 +398,13 @@ overloaded(struct writ_exchange *x)
     }
 
 /* The routes, in the order of their endpoints. */
-enum { OPENAPI = 0, BEFORE, BIND, AFTER, SEAL, POOL };
+enum { OPENAPI = 0, BEFORE, RUNS, BIND, AFTER, SEAL, POOL };
 
 static const struct writ_endpoint_kind kinds[WRIT_HOOK_ROUTES] = {
     [BEFORE] = KIND(.by = "before", .counted = true, .hook = WRIT_STEP_BEFORE,
         .observed = WRIT_STEP_FOLLOW, .refused = WRIT_STEP_AGAIN, .answer = answer_before),
+    [RUNS] = KIND(.by = "runs", .hook = WRIT_STEP_RUN, .refused = WRIT_STEP_ANSWER,
+        .answer = writ_hook_run_answer),
     [BIND] = KIND(.by = "bind", .hook = WRIT_STEP_CANDIDATE, .observed = WRIT_STEP_COMPARE,
         .answer = writ_hook_bind_answer, .verdict = binding_verdict),
     [AFTER] = KIND(.by = "after", .hook = WRIT_STEP_OUTCOME, .answer = writ_hook_after_answer),
@@ -414,6 +418,7 @@ writ_hook_routes(struct writ_gateway *gateway, size_t max_body_bytes,
 {
     static const struct writ_view paths[WRIT_HOOK_ROUTES] = {
         [BEFORE] = WRIT_LIT("/v1/before"),
+        [RUNS] = WRIT_LIT("/v1/runs"),
         [BIND] = WRIT_LIT("/v1/bind"),
         [AFTER] = WRIT_LIT("/v1/after"),
         [SEAL] = WRIT_LIT("/v1/seal"),

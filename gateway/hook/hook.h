@@ -1,6 +1,7 @@
 /* hook.h - the hook API for frameworks that make their tool calls themselves.
  *
  *   POST /v1/before   a call that is about to be made: a decision, and for an allow a credential
+ *   POST /v1/runs     what a run is for, before its first call or later
  *   POST /v1/bind     right before it is made: the binding check, which claims it, once
  *   POST /v1/after    its outcome, which joins the decision
  *   POST /v1/seal     the end of a run
@@ -20,7 +21,7 @@
 
 #include "gateway/request/request.h"
 
-#define WRIT_HOOK_ROUTES 6
+#define WRIT_HOOK_ROUTES 7
 
 struct writ_hook_pool_row;
 
@@ -86,6 +87,9 @@ enum writ_step writ_hook_bind_answer(struct writ_request *request);
 
 /** ANSWER of /v1/after: the outcome is recorded, or failed (hook_after.c). */
 enum writ_step writ_hook_after_answer(struct writ_request *request);
+
+/** ANSWER of /v1/runs: the task is recorded, or not (hook_run.c). */
+enum writ_step writ_hook_run_answer(struct writ_request *request);
 
 /** Whether the decision that was found is of the caller's tenant. */
 bool writ_hook_is_of_tenant(

@@ -32,6 +32,7 @@ struct writ_caller_claims {
     struct writ_view boundary;     /* the run */
     struct writ_view state;        /* the expected digest */
     struct writ_view continuation; /* the review that it names */
+    const struct writ_json *task;  /* what the run is for, as it was sent; NULL: nothing is said */
 };
 
 /** In which run it stands (call_key.h). DRAFT, and MRTR for its search. */
@@ -159,6 +160,7 @@ struct writ_call {
     struct writ_learned learned;
     struct writ_observed observed;
     struct writ_call_run run;
+    bool states;                          /* only a task: there is no call to judge */
     struct writ_follow_read *follow_read; /* FOLLOW: the state that was read; NULL: none yet */
     struct writ_flow_verdict follow;      /* FOLLOW: where its arguments came from */
     struct writ_call_record record;

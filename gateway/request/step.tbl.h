@@ -43,8 +43,9 @@
     X(ANSWER,       writ_request_answer,       "sends the result, or the refusal with its reason",           TO(CLOSE, DONE)) \
     X(CLOSE,        writ_client_stream_close,  "ends an event stream when its client has read it all",       TO(CLOSE, WAIT, DONE)) \
     /* a call that its caller makes (the hook API): from DISCOVER to SIGN as above, then HAND */ \
-    X(HOOK,         writ_hook_read,            "reads one JSON object",                                      TO(BEFORE, CANDIDATE, OUTCOME, SEAL, POOL, DONE)) \
+    X(HOOK,         writ_hook_read,            "reads one JSON object",                                      TO(BEFORE, RUN, CANDIDATE, OUTCOME, SEAL, POOL, DONE)) \
     X(BEFORE,       writ_hook_before,          "before: reads a call and judges it",                         TO(DISCOVER, DONE)) \
+    X(RUN,          writ_hook_run,             "runs: reads what a run is for; no call follows",             TO(FOLLOW, DONE)) \
     X(HAND,         writ_hook_hand,            "gives the call to its caller to make, durably",              TO(HANDED, RECORD, WAIT)) \
     X(HANDED,       writ_hook_handed,          "before: answers if that is durable, or ends the call",       TO(ANSWER, RECORD)) \
     X(AGAIN,        writ_hook_again,           "before, refused: finds an equal call that waits for bind",   TO(ANSWER, SAME, WAIT)) \

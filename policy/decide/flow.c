@@ -611,12 +611,19 @@ writ_flow_may_state(const struct writ_config *config, const struct writ_agent *a
     return tasks->scopes.n > 0 && writ_scopes_has_all(agent->scopes, &tasks->scopes);
 }
 
+bool
+writ_flow_names(struct writ_view granted, struct writ_view tool)
+{
+    return writ_view_equal(granted, tool) ||
+           (writ_glob_fault(granted) == NULL && writ_glob_match(granted, tool) == WRIT_GLOB_YES);
+}
+
 static bool
 names_tool(const struct writ_json *tools, struct writ_view name)
 {
     WRIT_JSON_EACH(tool, tools)
     {
-        if (writ_json_is(tool, name)) {
+        if (writ_flow_names(writ_json_string(tool), name)) {
             return true;
         }
     }
@@ -687,7 +694,7 @@ static bool
 is_granted(const struct judging *j)
 {
     return (j->config->tasks != NULL && matches(&j->config->tasks->always, j->name)) ||
-           (writ_run_grants(j->run, j->of->call->upstream, j->of->call->tool) &&
+           (writ_run_grants(j->run, writ_flow_names, j->name) &&
                names_tool(j->of->task->tools, j->name));
 }
 
@@ -701,7 +708,7 @@ judge_task(struct judging *j)
         refuse(j, WRIT_REASON_TASK_NOT_PERMITTED);
     } else if (task->text.ptr != NULL && !writ_is_ok(mark_task(j))) {
         refuse(j, WRIT_REASON_RUN_STATE_UNKNOWN);
-    } else if (!is_granted(j)) {
+    } else if (j->of->rule != NULL && !is_granted(j)) {
         tell_rule(j, WRIT_LIT("task"), "a tool that the task names");
         require(j, j->config->tasks != NULL ? j->config->tasks->approval : NULL,
             WRIT_REASON_TASK_NOT_GRANTED);
@@ -759,12 +766,35 @@ put_record(struct judging *j, struct writ_view arguments)
     return WRIT_DONE;
 }
 
+/* What its arguments and its run say about a call. */
+static void
+judge_call(struct judging *j)
+{
+    static const struct writ_trail root = {.up = NULL};
+
+    if (j->of->rule == NULL) {
+        writ_write_array_end(&j->w);
+        return;
+    }
+    judge_set(j, j->of->rule->arguments, j->of->call->arguments, &root);
+    put_compared(j);
+    writ_write_array_end(&j->w);
+    judge_flows(j);
+}
+
+static WRIT_RESULT
+expect_labels(struct judging *j)
+{
+    return j->of->rule == NULL
+               ? WRIT_DONE
+               : writ_labels_expected(j->of->rule->labels, j->of->hints, j->arena, &j->ret->labels);
+}
+
 void
 writ_flow_judge(const struct writ_config *config, const struct writ_run *run,
     const struct writ_mark_key *key, const struct writ_flow_call *call, struct writ_arena *arena,
     struct writ_flow_verdict *ret)
 {
-    static const struct writ_trail root = {.up = NULL};
     char room[NAME_MAX];
     struct writ_buf name = writ_buf_over(room, sizeof room);
     writ_auto_buf arguments = writ_buf_make(RECORD_MAX);
@@ -784,13 +814,9 @@ writ_flow_judge(const struct writ_config *config, const struct writ_run *run,
     writ_write_array_begin(&j.told);
     judge_task(&j);
     writ_write_array_begin(&j.w);
-    judge_set(&j, call->rule->arguments, call->call->arguments, &root);
-    put_compared(&j);
-    writ_write_array_end(&j.w);
-    judge_flows(&j);
+    judge_call(&j);
     writ_write_array_end(&j.told);
-    if (!writ_is_ok(writ_write_end(&j.told, NULL)) ||
-        !writ_is_ok(writ_labels_expected(call->rule->labels, call->hints, arena, &ret->labels)) ||
+    if (!writ_is_ok(writ_write_end(&j.told, NULL)) || !writ_is_ok(expect_labels(&j)) ||
         !writ_is_ok(writ_write_end(&j.w, NULL)) ||
         !writ_is_ok(put_record(&j, writ_buf_view(&arguments)))) {
         ret->record = writ_view(NULL, 0);

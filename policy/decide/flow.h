@@ -21,13 +21,14 @@
 /** The statement of a task with this call. */
 struct writ_task_stated {
     struct writ_view text;         /* ptr NULL: none */
-    const struct writ_json *tools; /* an array of "upstream/tool"; NULL: it names none */
+    const struct writ_json *tools; /* an array of "upstream/tool" or patterns (policy/model/glob.h);
+                                      NULL: it names none */
 };
 
-/** A call that policy allows. All borrowed. */
+/** A call that policy allows, or the statement of a task without a call. All borrowed. */
 struct writ_flow_call {
     const struct writ_policy_call *call;
-    const struct writ_tool_rule *rule;
+    const struct writ_tool_rule *rule; /* NULL: there is no call */
     const struct writ_task_stated *task;
     const unsigned *hints; /* of the tool's accepted definition; NULL: unknown */
     int64_t now_us;
@@ -52,6 +53,10 @@ void writ_flow_judge(const struct writ_config *config, const struct writ_run *ru
 /** Whether the rule is about the tool. */
 bool writ_flow_is_sink(
     const struct writ_flow_rule *flow, struct writ_view upstream, struct writ_view tool);
+
+/** Whether what a task names permits the tool: the same name, or a pattern that matches it. One
+ * that cannot be evaluated permits nothing. */
+bool writ_flow_names(struct writ_view granted, struct writ_view tool);
 
 /** Whether the caller may state tasks. */
 bool writ_flow_may_state(const struct writ_config *config, const struct writ_agent *agent);

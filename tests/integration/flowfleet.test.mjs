@@ -23,7 +23,7 @@ async function setUp(t) {
       labels: { trusted_at: ['/bills/*/to'], confidentiality: ['private'] } },
     'up/mail': { scope: 's', duplicates: 'allow' },
     'up/pay': { scope: 's', arguments: [{ arg: 'to', op: 'from', value: ['trusted'] }] } },
-    flows: [{ tools: ['up/mail'], after: ['untrusted', 'private'] }] });
+    flows: [{ tools: ['up/mail'], after: ['untrusted', 'private'] }], tasks: { agents: ['ada'] } });
   const [at_a, at_b] = [await openSession(a, { token: ADA.token }), await openSession(b, { token: ADA.token })];
   return { up, a, b, at_a, at_b };
 }
@@ -38,6 +38,19 @@ test('a trusted value that gateway a saw is accepted at gateway b, and labels of
   assert.equal(reason(await pay(at_b, EVIL)), 'source_not_permitted');
   assert.equal(reason(await at_b.call('up__mail', {}, RUN)), 'flow_not_permitted');
   assert.deepEqual(up.calls.map((c) => c.params.name), ['mail', 'bills', 'pay']);
+  sound(a);
+  sound(b);
+});
+
+test('a task that gateway a was told narrows the run at gateway b', async (t) => {
+  const { a, b, at_b } = await setUp(t);
+  assert.equal((await at_b.call('up__mail', {}, RUN)).said, 'done', 'b has a state of the run from before');
+  const res = await fetch(`${a.origin}/v1/runs`, { method: 'POST',
+    headers: { authorization: `Bearer ${ADA.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ boundary_id: RUN.boundary, task: { text: 'List the bills.', tools: ['up/b*'] } }) });
+  assert.equal(res.status, 200, await res.text());
+  assert.equal(reason(await at_b.call('up__mail', {}, RUN)), 'task_not_granted');
+  assert.equal((await at_b.call('up__bills', {}, RUN)).refusal, undefined);
   sound(a);
   sound(b);
 });

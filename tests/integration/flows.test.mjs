@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { ANYBODY, bearer, startGateway, until } from '../support/js/gateway.mjs';
-import { framework } from '../support/js/hooks.mjs';
+import { ask, framework } from '../support/js/hooks.mjs';
 import { ANN, DEV, api, vote } from '../support/js/reviews.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -151,6 +151,52 @@ test('a task is a source, narrows the tools, and is stated by its callers alone'
   assert.equal(reason(await pay(eve, EVIL, say(`pay ${EVIL}`))), 'task_not_permitted');
   const bad = await s.call('up__inbox', {}, say({ text: 7 }));
   assert.equal(reason(bad), 'malformed_request');
+});
+
+test('a run is opened with its task over the API, which is durable, narrows, and is for its callers alone', async (t) => {
+  const { gw } = await setUp(t, { tools: { 'crew/pay': { scope: 's', arguments: from('task') },
+    'crew/read': { scope: 's', duplicates: 'allow' } },
+  top: { frameworks: { crew: {} }, tasks: { agents: ['boss'] } } });
+  const crew = framework(gw, DEV);
+  const open = async (body, who = BOSS) => ask(gw, who, 'runs', body);
+  const opened = await open({ task: { text: `Pay the rent to ${HONEST}.`, tools: ['crew/*', 'up/pay'] } });
+  assert.equal(opened.status, 200, JSON.stringify(opened.json));
+  const run = { boundary_id: opened.json.boundary_id };
+  const record = gw.show(opened.json.decision_id).decision;
+  assert.equal(record.decision, 'deny');
+  assert.equal(record.extensions.writ.reason, 'task_stated');
+  assert.ok(!JSON.stringify(record).includes(HONEST), 'a record holds no word of the task');
+  await gw.restart();
+  const paid = await crew.before({ tool: 'crew/pay', arguments: { to: HONEST }, ...run });
+  assert.equal(paid.verdict, 'allow', JSON.stringify(paid));
+  assert.equal((await crew.before({ tool: 'crew/pay', arguments: { to: EVIL }, ...run })).reason,
+    'source_not_permitted');
+  assert.equal((await open({ task: `And to ${EVIL}, it is fine.`, ...run })).status, 200);
+  assert.equal((await crew.before({ tool: 'crew/pay', arguments: { to: EVIL }, ...run })).verdict, 'allow',
+    'a later statement adds its text');
+  assert.equal((await crew.before({ tool: 'crew/read', arguments: {}, ...run })).verdict, 'allow');
+  assert.equal((await open({ task: { text: 'Pay alone.', tools: ['*/pay', 'crew/none'] }, ...run })).status, 200);
+  assert.equal((await crew.before({ tool: 'crew/read', arguments: {}, ...run })).reason, 'task_not_granted');
+  assert.equal((await crew.before({ tool: 'crew/read', arguments: {}, boundary_id: 'other' })).verdict, 'allow');
+  const refused = await open({ task: 'Pay anyone.', ...run }, DEV);
+  assert.deepEqual([refused.status, refused.json.reason], [403, 'task_not_permitted']);
+  for (const body of [{}, { task: 7 }, { task: { text: 'x', tools: ['crew/['] } }, { task: 'x', boundary_id: 'agent:dev' },
+    { task: 'x', more: 1 }])
+    assert.equal((await open(body)).status, 422, JSON.stringify(body));
+  assert.equal((await open({ task: 'Tidy up.', boundary_id: 'sealed' })).status, 200);
+  assert.equal((await ask(gw, BOSS, 'seal', { boundary_id: 'sealed' })).status, 200);
+  const late = await open({ task: 'More.', boundary_id: 'sealed' });
+  assert.deepEqual([late.status, late.json.reason], [409, 'boundary_sealed']);
+  gw.verify();
+});
+
+test('a call of the hook API states the task as one of MCP does', async (t) => {
+  const { gw } = await setUp(t, { tools: { 'crew/pay': { scope: 's', arguments: from('task') } },
+    top: { frameworks: { crew: {} }, tasks: { agents: ['boss'] } } });
+  const call = { tool: 'crew/pay', arguments: { to: HONEST }, task: { text: `Pay ${HONEST}.`, tools: ['crew/pay'] } };
+  assert.equal((await framework(gw, BOSS).before({ ...call, boundary_id: 'a' })).verdict, 'allow');
+  assert.equal((await framework(gw, DEV).before({ ...call, boundary_id: 'b' })).reason, 'task_not_permitted');
+  assert.equal((await ask(gw, BOSS, 'before', { ...call, task: { tools: [] } })).status, 422);
 });
 
 test('calls of the hook API have the same run, and results that they tell count', async (t) => {

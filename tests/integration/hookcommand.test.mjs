@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BIN, SOURCE } from '../support/js/gateway.mjs';
-import { CREW, rule, setUp } from '../support/js/hooks.mjs';
+import { CREW, MATE, rule, setUp } from '../support/js/hooks.mjs';
 
 const tools = {
   'crew/Bash': { scope: 'shell', duplicates: 'allow',
@@ -88,6 +88,33 @@ test('a refused use exits with 2 and gives its reason to model and agent', async
   assert.equal((await hook(gw, post('Bash', { command: 'rm -rf /' }, {}))).code, 0,
     'of what was refused there is nothing to tell');
   assert.ok(gw.decisions().every((d) => d.decision !== 'allow'));
+  gw.verify();
+});
+
+test('prompts become the task of the run, and one that is not recorded stops nothing and gives a message', async (t) => {
+  const paid = { 'crew/Pay': { scope: 'pay', arguments: [{ arg: 'to', op: 'from', value: ['task'] }] } };
+  const { gw } = await start(t, { tools: { ...tools, ...paid }, top: { reviews, tasks: { agents: ['mate'] } } });
+  writeFileSync(gw.path('operator'), `${MATE.token}\n`);
+  const say = (prompt, args = { token: gw.path('operator') }) => hook(gw,
+    { hook_event_name: 'UserPromptSubmit', session_id: 's-1', transcript_path: '/t', cwd: '/', prompt }, { args });
+  const pay = (to, tool_use_id) => hook(gw, pre('Pay', { to }, { tool_use_id }));
+  const first = await say('Pay 20 to DE89370400440532013000.');
+  assert.deepEqual([first.code, first.out, first.err], [0, '{}\n', '']);
+  assert.equal((await pay('DE89370400440532013000', 'a')).code, 0);
+  assert.match((await pay('GB29NWBK60161331926819', 'b')).err, /^writ: source_not_permitted; /);
+  assert.equal((await say('And GB29NWBK60161331926819.')).code, 0);
+  assert.equal((await pay('GB29NWBK60161331926819', 'c')).code, 0, 'a later prompt adds to the task');
+  const own = await say('Pay 30 to FR7630006000011234567890189.', {});
+  assert.equal(own.code, 0);
+  assert.deepEqual(own.json, { systemMessage:
+    'writ: the prompt was not recorded as the task of the run; the gateway says task_not_permitted' });
+  assert.equal(own.err, `${own.json.systemMessage}\n`);
+  assert.equal((await pay('FR7630006000011234567890189', 'e')).code, 2);
+  const dead = await say('Hello.', { url: 'http://127.0.0.1:1' });
+  assert.equal(dead.code, 0);
+  assert.match(dead.json.systemMessage, /^writ: the prompt was not recorded/);
+  assert.doesNotMatch(dead.err, /Hello/);
+  assert.equal((await say(undefined)).code, 0);
   gw.verify();
 });
 

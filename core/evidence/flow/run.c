@@ -16,7 +16,7 @@ static const struct {
     {{"untrusted", 9}, WRIT_SOURCE_UNTRUSTED}};
 
 struct grant {
-    struct writ_view name; /* "upstream/tool" */
+    struct writ_view name; /* "upstream/tool", or a pattern */
     struct grant *next;
 };
 
@@ -267,20 +267,12 @@ writ_run_task(const struct writ_run *run)
     return run->task;
 }
 
-static bool
-names(const struct grant *grant, struct writ_view upstream, struct writ_view tool)
-{
-    return grant->name.len == upstream.len + 1 + tool.len &&
-           writ_view_has_prefix(grant->name, upstream) && grant->name.ptr[upstream.len] == '/' &&
-           writ_view_has_suffix(grant->name, tool);
-}
-
 bool
-writ_run_grants(const struct writ_run *run, struct writ_view upstream, struct writ_view tool)
+writ_run_grants(const struct writ_run *run, writ_run_names names, struct writ_view tool)
 {
     for (const struct grants *grants = run->grants; grants != NULL; grants = grants->next) {
         const struct grant *grant = grants->first;
-        while (grant != NULL && !names(grant, upstream, tool)) {
+        while (grant != NULL && !names(grant->name, tool)) {
             grant = grant->next;
         }
         if (grant == NULL) {

@@ -130,8 +130,10 @@ const struct writ_run_call *writ_run_calls(const struct writ_run *run);
 
 /** The digest of the task that it has, as text; empty: none. */
 struct writ_view writ_run_task(const struct writ_run *run);
-/** Whether the task permits the tool: yes without a task that names tools. */
-bool writ_run_grants(const struct writ_run *run, struct writ_view upstream, struct writ_view tool);
+/** Whether a task that names `granted` permits the tool, an "upstream/tool". */
+typedef bool (*writ_run_names)(struct writ_view granted, struct writ_view tool);
+/** Whether each statement of the task permits the tool: yes without one that names tools. */
+bool writ_run_grants(const struct writ_run *run, writ_run_names names, struct writ_view tool);
 
 /** Whether calls were left out, being more than WRIT_RUN_CALLS_MAX: what is not found may have been
  * there. Of marks that were left out no value is found. */

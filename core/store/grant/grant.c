@@ -377,6 +377,7 @@ judge_and_record(struct writ_judgement *j)
     if (j->sealed || j->crowded != WRIT_REASON_NONE) {
         /* a draft that is not an allow also cannot stand behind a seal, or where there is no
          * room */
+        j->d->elsewhere = j->sealed ? WRIT_REASON_BOUNDARY_SEALED : j->crowded;
         WRIT_TRY(writ_draft_move_to_refused(j));
     }
     return record(j);
@@ -397,7 +398,7 @@ writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry)
     writ_result result;
 
     entry->decision.granted = false;
-    entry->decision.refused = WRIT_REASON_NONE;
+    entry->decision.refused = entry->decision.elsewhere = WRIT_REASON_NONE;
     entry->decision.prior = (struct writ_prior){0};
     if (entry->decision.ask != NULL) {
         entry->decision.ask->state = WRIT_REVIEW_ABSENT;

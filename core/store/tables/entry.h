@@ -151,6 +151,8 @@ struct writ_entry_decision {
     uint64_t epoch;                /* of this gateway when it was granted: writ_ledger_may_send */
     enum writ_reason refused;      /* why the ledger turned it into a deny; NONE: the draft
                                       stands */
+    enum writ_reason elsewhere;    /* why the record is not in the draft's boundary: it is sealed,
+                                      or there is no room for it; NONE: it is there */
     struct writ_exceeded exceeded; /* BUDGET_EXCEEDED */
     struct writ_prior prior;       /* for duplicates */
     uint64_t leaf;                 /* index of the decision's record */

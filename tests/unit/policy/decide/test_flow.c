@@ -351,17 +351,17 @@ START_TEST(grants_of_a_run_only_narrow)
                                           "\"1\",\"tools\":[\"up/a\",\"up/b\"]}}}}}",
         "{\"decision\":\"deny\",\"extensions\":{\"writ\":{\"flow\":{\"key\":\"\",\"task\":{"
         "\"digest\":"
-        "\"2\",\"tools\":[\"up/b\",\"up/c\"]}}}}}"};
+        "\"2\",\"tools\":[\"up/[bc]\",\"up/*/x\",\"up/[\"]}}}}}"};
 
     ck_assert_ok(writ_mark_key_of(WRIT_LIT("0123456789abcdef0123456789abcdef"), &key, NULL));
     ck_assert_ok(writ_run_new(&run, NULL));
-    ck_assert(writ_run_grants(run, WRIT_LIT("up"), WRIT_LIT("c")));
+    ck_assert(writ_run_grants(run, writ_flow_names, WRIT_LIT("up/c")));
     for (size_t i = 0; i < 2; i++) {
         ck_assert_ok(writ_run_add_decision(run, key, writ_view_str(records[i]), NULL));
     }
-    ck_assert(!writ_run_grants(run, WRIT_LIT("up"), WRIT_LIT("a")));
-    ck_assert(writ_run_grants(run, WRIT_LIT("up"), WRIT_LIT("b")));
-    ck_assert(!writ_run_grants(run, WRIT_LIT("up"), WRIT_LIT("c")));
+    ck_assert(!writ_run_grants(run, writ_flow_names, WRIT_LIT("up/a")));
+    ck_assert(writ_run_grants(run, writ_flow_names, WRIT_LIT("up/b")));
+    ck_assert(!writ_run_grants(run, writ_flow_names, WRIT_LIT("up/c")));
     ck_assert_view(writ_run_task(run), "2");
     writ_run_free(run);
     writ_mark_key_free(key);
