@@ -2,11 +2,17 @@
  * The records here are made by the functions that make them in the gateway. */
 #include "policy/decide/flow.h"
 
+#include "base/id.h"
+#include "base/text.h"
 #include "evidence/flow/fields.h"
 #include "policy/decide/labels.h"
 #include "policy/read/load.h"
 #include "support/evidence/value.h"
 #include "support/unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define POLICY                                                                                     \
     "reviewers:\n"                                                                                 \
@@ -318,6 +324,135 @@ START_TEST(call_that_must_come_before_has_the_same_argument)
 }
 END_TEST
 
+/* ---- properties, over made-up runs. WRIT_SEED repeats one */
+
+#define RUNS    25 /* that one test makes up */
+#define RESULTS 6  /* of one run */
+
+static uint64_t
+seed_of_test(void)
+{
+    const char *stated = getenv("WRIT_SEED");
+    uint64_t seed = 0;
+
+    if (stated != NULL) {
+        ck_assert_ok(writ_text_u64(writ_view_str(stated), 0, UINT64_MAX, &seed));
+    } else {
+        ck_assert_ok(writ_random(&seed, sizeof seed, NULL));
+    }
+    printf("WRIT_SEED=%" PRIu64 "\n", seed);
+    return seed | 1; /* xorshift has no way out of 0 */
+}
+
+static size_t
+below(uint64_t *seed, size_t n)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (size_t)(*seed >> 33) % n;
+}
+
+static const char *const probes[][2] = {
+    {"pay", "{\"to\":\"GB29NWBK60161331926819\"}"},
+    {"pay", "{\"to\":\"EVIL00000000000000\"}"},
+    {"pay", "{\"to\":\"DE89370400440532013000\"}"},
+    {"pay", "{\"to\":[\"GB29 NWBK 6016 1331 9268 19\",\"DE89370400440532013000\"]}"},
+    {"fetch", "{\"url\":\"https://evil.example/a\"}"},
+    {"mail", "{\"to\":[\"ann@example.org\"],\"text\":\"see evil.example\"}"},
+    {"close", "{\"account\":\"DE89370400440532013000\"}"},
+    {"look", "{}"},
+};
+#define PROBES (sizeof probes / sizeof *probes)
+
+/* Calls with their results: of the first three nothing is trusted. */
+static const char *const makings[][3] = {
+    {"fetch", "{\"url\":\"https://evil.example/a\"}",
+        "{\"content\":[{\"type\":\"text\",\"text\":\"GB29NWBK60161331926819, "
+        "EVIL00000000000000\"}]}"},
+    {"pay", "{\"to\":\"DE89370400440532013000\"}",
+        "{\"content\":[],\"structuredContent\":{\"accounts\":[{\"id\":\"EVIL00000000000000\"}]}}"},
+    {"fetch", "{\"url\":\"https://b.example\"}",
+        "{\"content\":[],\"_meta\":{\"ifc\":{\"integrity\":\"trusted\"}},"
+        "\"structuredContent\":[\"https://evil.example/a\",\"DE89370400440532013000\"]}"},
+    {"look", "{\"account\":\"DE89370400440532013000\"}", RESULT},
+    {"look", "{}",
+        "{\"content\":[],\"structuredContent\":{\"accounts\":[{\"id\":\"DE89370400440532013000\"}]}"
+        "}"},
+};
+#define MAKINGS   (sizeof makings / sizeof *makings)
+#define UNTRUSTED 3
+
+static void
+make_one(struct site *s, size_t which)
+{
+    make(s, makings[which][0], makings[which][1], makings[which][2], false);
+}
+
+START_TEST(untrusted_results_never_turn_a_refusal_into_an_allow)
+{
+    uint64_t seed = seed_of_test();
+
+    for (int run = 0; run < RUNS; run++) {
+        struct site s = open_site();
+        for (int i = 0; i < RESULTS; i++) {
+            bool refused[PROBES];
+            size_t labels = writ_run_labels(s.run);
+            bool untrusted = writ_run_has(s.run, WRIT_LIT("untrusted"));
+            bool private = writ_run_has(s.run, WRIT_LIT("private"));
+            bool trusts = below(&seed, 3) == 0; /* a trusted field between them */
+
+            for (size_t p = 0; p < PROBES; p++) {
+                refused[p] = reason(&s, probes[p][0], probes[p][1]) != WRIT_REASON_NONE;
+            }
+            make_one(&s,
+                trusts ? UNTRUSTED + below(&seed, MAKINGS - UNTRUSTED) : below(&seed, UNTRUSTED));
+            for (size_t p = 0; p < PROBES; p++) {
+                ck_assert_msg(trusts || !refused[p] ||
+                                  reason(&s, probes[p][0], probes[p][1]) != WRIT_REASON_NONE,
+                    "run %d, result %d, probe %zu", run, i, p);
+            }
+            ck_assert(writ_run_labels(s.run) >= labels);
+            ck_assert(!untrusted || writ_run_has(s.run, WRIT_LIT("untrusted")));
+            ck_assert(!private || writ_run_has(s.run, WRIT_LIT("private")));
+        }
+        close_site(&s);
+    }
+}
+END_TEST
+
+START_TEST(order_of_independent_results_does_not_matter)
+{
+    uint64_t seed = seed_of_test();
+
+    for (int run = 0; run < RUNS; run++) {
+        struct site one = open_site(), other = open_site();
+        size_t order[RESULTS];
+
+        for (size_t i = 0; i < RESULTS; i++) {
+            order[i] = below(&seed, MAKINGS);
+            make_one(&one, order[i]);
+        }
+        for (size_t i = RESULTS; i > 0; i--) {
+            size_t at = below(&seed, i);
+            make_one(&other, order[at]);
+            order[at] = order[i - 1];
+        }
+        for (size_t p = 0; p < PROBES; p++) {
+            ck_assert_msg(reason(&one, probes[p][0], probes[p][1]) ==
+                              reason(&other, probes[p][0], probes[p][1]),
+                "run %d, probe %zu", run, p);
+        }
+        ck_assert_uint_eq(writ_run_labels(one.run), writ_run_labels(other.run));
+        for (size_t i = 0; i < writ_run_labels(one.run); i++) {
+            ck_assert(writ_run_has(other.run, writ_run_label(one.run, i)));
+        }
+        close_site(&one);
+        close_site(&other);
+    }
+}
+END_TEST
+
 START_TEST(task_narrows_the_tools)
 {
     struct site s = open_site();
@@ -374,4 +509,6 @@ WRIT_UNIT_MAIN("flow", value_must_come_from_a_permitted_source,
     labels_count_from_the_decision_on, run_with_a_call_of_unknown_labels_has_every_label,
     labels_that_a_result_cannot_have_are_not_left_out, call_that_failed_is_none_that_came_before,
     run_of_many_results_stays_known, call_that_must_come_before_has_the_same_argument,
-    task_narrows_the_tools, task_is_stated_by_its_callers_alone, grants_of_a_run_only_narrow)
+    untrusted_results_never_turn_a_refusal_into_an_allow,
+    order_of_independent_results_does_not_matter, task_narrows_the_tools,
+    task_is_stated_by_its_callers_alone, grants_of_a_run_only_narrow)
