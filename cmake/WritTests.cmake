@@ -45,7 +45,7 @@ set(test_uses_fault_jansson writ::jansson)
 set(test_uses_fuzz_text writ::jansson)
 set(test_uses_unit_log_file writ_cli_crew writ_cli_base)
 foreach(module crew_log crew_worker)
-    set(test_uses_fuzz_${module} writ_cli_crew writ_cli_base writ_plugins)
+    set(test_uses_fuzz_${module} writ_cli_crew writ_cli_base)
 endforeach()
 
 function(writ_test_properties name label timeout_s)

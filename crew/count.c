@@ -188,8 +188,10 @@ writ_count_engine(
     const struct writ_count *count, struct writ_tally *tally, struct writ_crew_err *err)
 {
     size_t before = tally->why.len;
-    int refused = count->engine->count(&count->poll, &tally->face);
+    int refused;
 
+    tally->engine = count->engine;
+    refused = count->engine->count(&count->poll, &tally->face);
     if (refused != 0) {
         struct writ_view why = writ_view_sub(writ_buf_view(&tally->why), before, SIZE_MAX);
         why = writ_view_sub(why, 0, writ_view_find(why, '\n'));

@@ -72,6 +72,12 @@ face_explain(struct writ_crew_tally *face, const char *fmt, ...)
     va_end(args);
 }
 
+const struct writ_crew_engine *
+writ_tally_engine(const struct writ_crew_tally *face)
+{
+    return ((const struct writ_tally *)face)->engine;
+}
+
 struct writ_tally
 writ_tally_make(void)
 {

@@ -14,7 +14,8 @@ enum writ_tally_winner {
 
 /** Make it with writ_tally_make; wipe `why`. */
 struct writ_tally {
-    struct writ_crew_tally face; /* the view for an added engine; the first member */
+    struct writ_crew_tally face;           /* the view for an added engine; the first member */
+    const struct writ_crew_engine *engine; /* the added engine that counts, or NULL */
     enum writ_tally_winner winner;
     size_t index;
     const char *word; /* static storage */
@@ -24,6 +25,9 @@ struct writ_tally {
 struct writ_tally writ_tally_make(void);
 void writ_tally_ballot(struct writ_tally *tally, size_t ballot);
 void writ_tally_candidate(struct writ_tally *tally, size_t candidate);
+/** The added engine that counts, of the tally that it gets: an engine that is more than a function
+ * finds its data beside it. */
+const struct writ_crew_engine *writ_tally_engine(const struct writ_crew_tally *face);
 /** Adds a line; over WRIT_CREW_WHY_MAX bytes nothing is added. */
 void writ_tally_explain(struct writ_tally *tally, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

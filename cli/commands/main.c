@@ -1,7 +1,8 @@
 /* The program `writ`: its table of commands, that of crews in it, and its name. The frame does the
- * rest: nothing here depends on the command. */
+ * rest: nothing here depends on the command. The program is also the process of a voting engine. */
 #include "cli/base/program.h"
 #include "cli/commands/command.h"
+#include "gateway/engines/engine_child.h"
 
 #define WRIT_COMMANDS "cli/commands/command.tbl.h"
 #include "cli/base/tables.inc"
@@ -43,5 +44,10 @@ static const struct writ_program program = {
 int
 main(int argc, char **argv)
 {
+    unsigned seconds = 0;
+
+    if (writ_engine_child_asked(argc, argv, &seconds)) {
+        writ_engine_child_run(seconds);
+    }
     return writ_program_main(&program, argc, argv);
 }

@@ -3,7 +3,9 @@
 
 /* options of every command on crews */
 #define CREW_ENGINES(id)                                                                           \
-    VALUE(id, "engines", "DIR", "Voting engines from the shared objects of this folder.")
+    VALUE(id, "engines", "DIR", "Voting engines from the shared objects of this folder.")          \
+    VALUE(id, "engine-seconds", "SECONDS",                                                         \
+        "Time limit of one count of such an engine, 1 to 86400; default: 10.")
 #define CREW_FILES(id)                                                                             \
     VALUE(id, "registry", "DIR", "Shapes that may be nested: KEY.json in this folder.")            \
     CREW_ENGINES(id)

@@ -17,7 +17,7 @@ static WRIT_RESULT
 open_files(const struct writ_cli *cli, struct writ_crew_files_engines *engines,
     struct writ_roster *roster, struct writ_err *err)
 {
-    WRIT_TRY(writ_crew_files_engines(writ_cli_get(cli, "engines"), engines, err));
+    WRIT_TRY(writ_crew_files_engines(cli, engines, err));
     roster->engines = engines->engines;
     return writ_crew_files_read(roster, writ_cli_get(cli, "registry"), writ_cli_operand(cli, 0).ptr,
         cli->operand_count > 1 ? writ_cli_operand(cli, 1).ptr : NULL, err);
@@ -265,7 +265,7 @@ writ_command_crew_vote(const struct writ_cli *cli)
     WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     struct writ_ballots_result verdict = {0};
     struct writ_err err = {0};
-    writ_result result = writ_crew_files_engines(writ_cli_get(cli, "engines"), &engines, &err);
+    writ_result result = writ_crew_files_engines(cli, &engines, &err);
     bool resolved;
 
     if (writ_is_ok(result)) {

@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "cli/base/cli.h"
-#include "writ/plugins.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -69,23 +68,32 @@ warn_engine(void *user, const char *text)
 
 WRIT_RESULT
 writ_crew_files_engines(
-    struct writ_view folder, struct writ_crew_files_engines *ret, struct writ_err *err)
+    const struct writ_cli *cli, struct writ_crew_files_engines *ret, struct writ_err *err)
 {
+    struct writ_view folder = writ_cli_get(cli, "engines");
+    struct writ_view limit = writ_cli_get(cli, "engine-seconds");
+    uint64_t seconds = WRIT_ENGINE_SECONDS;
+
+    if (limit.ptr != NULL &&
+        !writ_is_ok(writ_text_u64(limit, 1, WRIT_ENGINE_SECONDS_MAX, &seconds))) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "--engine-seconds: not a number from 1 to %d",
+            WRIT_ENGINE_SECONDS_MAX);
+    }
     ret->engines = writ_crew_engines_new();
     if (ret->engines == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
     return folder.ptr == NULL
                ? WRIT_DONE
-               : writ_plugins_load(folder.ptr, ret->engines,
-                     (struct writ_plugins_warn){warn_engine, NULL}, &ret->plugins, err);
+               : writ_engine_folder_load(folder.ptr, (unsigned)seconds, ret->engines,
+                     (struct writ_engine_folder_warn){warn_engine, NULL}, &ret->folder, err);
 }
 
 void
 writ_crew_files_engines_wipe(struct writ_crew_files_engines *engines)
 {
     writ_crew_engines_free(engines->engines);
-    writ_plugins_free(engines->plugins);
+    writ_engine_folder_free(engines->folder);
 }
 
 /* ---- texts */

@@ -3,7 +3,9 @@
 #ifndef WRIT_CLI_CREW_FILES_H
 #define WRIT_CLI_CREW_FILES_H
 
+#include "cli/base/cli.h"
 #include "gateway/crews/rerun.h"
+#include "gateway/engines/engine_folder.h"
 
 /** Calls `fn` for each *.json of a folder, by name. `stem` is the name without its end. Stops at
  * the first failure. WRIT_E_ABSENT: no such folder. */
@@ -16,13 +18,13 @@ WRIT_RESULT writ_crew_files_folder(
  * them. */
 struct writ_crew_files_engines {
     struct writ_crew_engines *engines;
-    struct writ_plugins *plugins;
+    struct writ_engine_folder *folder;
 };
 
-/** The built-in engines, and those of a folder (absent: none). Reports skipped engines on standard
- * error. */
+/** The built-in engines, and those of the folder of --engines, each count of which is a process.
+ * Reports skipped engines on standard error. */
 WRIT_RESULT writ_crew_files_engines(
-    struct writ_view folder, struct writ_crew_files_engines *ret, struct writ_err *err);
+    const struct writ_cli *cli, struct writ_crew_files_engines *ret, struct writ_err *err);
 void writ_crew_files_engines_wipe(struct writ_crew_files_engines *engines);
 
 /** All parts of a crew but its engines: KEY.json of the folder `registry` (absent: none), the

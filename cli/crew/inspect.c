@@ -21,7 +21,7 @@ rerun_log(const struct writ_cli *cli, struct writ_crew_files_engines *engines,
 {
     const char *path = writ_cli_operand(cli, 0).ptr;
 
-    WRIT_TRY(writ_crew_files_engines(writ_cli_get(cli, "engines"), engines, err));
+    WRIT_TRY(writ_crew_files_engines(cli, engines, err));
     rerun->engines = engines->engines;
     WRIT_TRY(writ_crew_files_rerun(rerun, path, err));
     if (rerun->differs) {

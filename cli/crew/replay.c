@@ -33,7 +33,7 @@ writ_command_crew_replay(const struct writ_cli *cli)
     WRIT_AUTO(struct writ_crew_files_engines, writ_crew_files_engines_wipe) engines = {0};
     WRIT_AUTO(struct writ_rerun, writ_rerun_wipe) rerun = {0};
     struct writ_err err = {0};
-    writ_result result = writ_crew_files_engines(writ_cli_get(cli, "engines"), &engines, &err);
+    writ_result result = writ_crew_files_engines(cli, &engines, &err);
 
     rerun.engines = engines.engines;
     if (writ_is_ok(result)) {

@@ -129,7 +129,7 @@ open_roster(struct run *run, const char *shape, const char *agents)
 {
     struct writ_err *err = &run->live.drive.err;
 
-    WRIT_TRY(writ_crew_files_engines(writ_cli_get(run->cli, "engines"), &run->engines, err));
+    WRIT_TRY(writ_crew_files_engines(run->cli, &run->engines, err));
     run->roster.engines = run->engines.engines;
     WRIT_TRY(
         writ_crew_files_read(&run->roster, writ_cli_get(run->cli, "registry"), shape, agents, err));
@@ -261,8 +261,7 @@ go_on(struct run *run, const char *path, enum writ_crew_resume policy)
     run->rerun.user = run;
     run->rerun.until = from;
     run->rerun.hooks = run->hooks != NULL ? &hooks : NULL;
-    WRIT_TRY(writ_crew_files_engines(
-        writ_cli_get(run->cli, "engines"), &run->engines, &run->live.drive.err));
+    WRIT_TRY(writ_crew_files_engines(run->cli, &run->engines, &run->live.drive.err));
     run->rerun.engines = run->engines.engines;
     WRIT_TRY(writ_crew_files_rerun(&run->rerun, path, &run->live.drive.err));
     WRIT_TRY(check_rerun(run, path));

@@ -214,6 +214,40 @@ test('pkg-config names every library that the archives need', (t) => {
   assert.equal(whole.status, 0, whole.stderr);
 });
 
+const EMBEDS = `
+#include <stdio.h>
+#include <writ/plugins.h>
+static void tell(void *user, const char *text) { (void)user; puts(text); }
+static struct writ_view view(const char *text) { return (struct writ_view){text, __builtin_strlen(text)}; }
+int main(int argc, char **argv)
+{
+    struct writ_crew_engines *engines = writ_crew_engines_new();
+    struct writ_crew_entry entries[5] = {{0}};
+    struct writ_crew_verdict verdict = {0};
+    struct writ_crew_voting *voting = NULL;
+    struct writ_plugins *plugins = NULL;
+    struct writ_view value;
+    int ok;
+
+    for (int at = 0; at < 5; at++) {
+        entries[at].agent_id = view("v");
+        entries[at].output = view(at == 4 ? "[\\"b\\"]" : "[\\"a\\"]");
+    }
+    ok = argc == 2
+        && writ_plugins_load(argv[1], engines, (struct writ_plugins_warn){tell, NULL}, &plugins, NULL).code == WRIT_OK
+        && writ_crew_voting_read_with(
+               view("{\\"mode\\":\\"other\\"}"), engines, NULL, &voting, NULL).code == WRIT_OK
+        && writ_crew_vote(voting, engines, entries, 5, 5, &verdict, NULL).code == WRIT_OK;
+    value = writ_crew_value_text(verdict.value);
+    printf("resolved %.*s\\n", ok ? (int)value.len : 0, value.ptr);
+    writ_crew_verdict_wipe(&verdict);
+    writ_crew_voting_free(voting);
+    writ_crew_engines_free(engines);
+    writ_plugins_free(plugins);
+    return !ok;
+}
+`;
+
 // As a third party would: installed headers, pkg-config, a compiler.
 test('a plug-in builds from the installation and votes; a broken one is skipped and named', () => {
   const dir = folder();
@@ -248,13 +282,26 @@ test('a plug-in builds from the installation and votes; a broken one is skipped 
   }
   const skipped = run('crew', 'vote', 'majority', ballots, '--engines', engines);
   assert.equal(skipped.status, 0, skipped.stderr);
-  for (const line of [/broken\.so: skipped/, /open\.so: skipped: others can change it/,
+  for (const line of [/broken\.so: skipped/, /open\.so: skipped: mode 0666 gives writing to others/,
     /foreign\.so: skipped: .*ABI 99/,
     /second\.so: engine ranked-pairs is taken from this file now/]) assert.match(skipped.stderr, line);
   // each file is its own engine
   assert.doesNotMatch(skipped.stderr, /engine other is taken/);
   const other = run('crew', 'vote', 'engine:other', ballots, '--engines', engines);
   assert.match(other.stdout, /resolved: \["b","c","a"\]/, other.stderr);
+
+  // a program that embeds the library has them in itself
+  if (!process.env.WRIT_SANITIZED) {
+    const embeds = join(dir, 'embeds');
+    const made = spawnSync('cc', ['-o', embeds, put(dir, 'embeds.c', EMBEDS), ...flags(prefix, 'writ')],
+      { encoding: 'utf8' });
+    assert.equal(made.status, 0, made.stderr);
+    const lines = spawnSync(embeds, [engines], { encoding: 'utf8' }).stdout;
+    for (const line of [/broken\.so: skipped/, /open\.so: skipped: others can change it/,
+      /foreign\.so: skipped: .*ABI 99/, /second\.so: engine ranked-pairs is taken from this file now/,
+      /^resolved \["b"\]$/m])
+      assert.match(lines, line);
+  }
 
   chmodSync(engines, 0o777);
   const refused = run('crew', 'vote', 'majority', ballots, '--engines', engines);
