@@ -153,7 +153,7 @@ test('a task is a source, narrows the tools, and is stated by its callers alone'
   assert.equal(reason(bad), 'malformed_request');
 });
 
-test('a run is opened with its task over the API, which is durable, narrows, and is for its callers alone', async (t) => {
+test('a run is opened with its task over the API, which is durable, narrows, and is for its callers', async (t) => {
   const { gw } = await setUp(t, { tools: { 'crew/pay': { scope: 's', arguments: from('task') },
     'crew/read': { scope: 's', duplicates: 'allow' } },
   top: { frameworks: { crew: {} }, tasks: { agents: ['boss'] } } });
@@ -180,7 +180,8 @@ test('a run is opened with its task over the API, which is durable, narrows, and
   assert.equal((await crew.before({ tool: 'crew/read', arguments: {}, boundary_id: 'other' })).verdict, 'allow');
   const refused = await open({ task: 'Pay anyone.', ...run }, DEV);
   assert.deepEqual([refused.status, refused.json.reason], [403, 'task_not_permitted']);
-  for (const body of [{}, { task: 7 }, { task: { text: 'x', tools: ['crew/['] } }, { task: 'x', boundary_id: 'agent:dev' },
+  for (const body of [{}, { task: 7 }, { task: { text: 'x', tools: ['crew/['] } },
+    { task: 'x', boundary_id: 'agent:dev' },
     { task: 'x', more: 1 }])
     assert.equal((await open(body)).status, 422, JSON.stringify(body));
   assert.equal((await open({ task: 'Tidy up.', boundary_id: 'sealed' })).status, 200);

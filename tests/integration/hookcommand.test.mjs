@@ -91,7 +91,8 @@ test('a refused use exits with 2 and gives its reason to model and agent', async
   gw.verify();
 });
 
-test('prompts become the task of the run, and one that is not recorded stops nothing and gives a message', async (t) => {
+test('prompts become the task of the run, and one that is not recorded stops nothing and gives a message',
+  async (t) => {
   const paid = { 'crew/Pay': { scope: 'pay', arguments: [{ arg: 'to', op: 'from', value: ['task'] }] } };
   const { gw } = await start(t, { tools: { ...tools, ...paid }, top: { reviews, tasks: { agents: ['mate'] } } });
   writeFileSync(gw.path('operator'), `${MATE.token}\n`);
