@@ -17,7 +17,7 @@ set(test_environment WRIT_VECTORS=${CMAKE_CURRENT_SOURCE_DIR}/vectors
 if(WRIT_SANITIZE)
     list(APPEND test_environment WRIT_SANITIZED=1) # its memory figures mean nothing
 endif()
-writ_existing(test_layers ${gateway_rooms} policy_learn policy_fit policy_why policy_read policy_replay policy_propose policy_decide policy_schema policy_model crew ${store_rooms} verify jansson ${evidence_rooms} base)
+writ_existing(test_layers ${gateway_rooms} policy_learn policy_fit policy_why policy_read policy_replay policy_propose policy_decide policy_schema policy_detect policy_model crew ${store_rooms} verify jansson ${evidence_rooms} base)
 
 pkg_check_modules(check QUIET IMPORTED_TARGET check>=0.15)
 pkg_check_modules(jwt QUIET IMPORTED_TARGET libjwt>=1.10) # the oracle of the credential tests

@@ -5,11 +5,10 @@
 #include "base/hidden.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "gateway/mcp/skeleton.tbl.h"
+#include "policy/detect/detector.h"
+#include "policy/detect/words.h"
 
-#define WORDS_MAX    ((size_t)1 << 20) /* bytes of a text that are compared */
-#define GAP_MAX      5                 /* words that a `*` stands for */
-#define NEAR_LEAST   5                 /* bytes of a skeleton from which one letter may differ */
+#define NEAR_LEAST   5 /* bytes of a skeleton from which one letter may differ */
 #define PLACE_MAX    4096
 #define SKELETON_MAX 1024
 
@@ -67,209 +66,39 @@ safe_copy(const struct writ_oddities *list, struct writ_view text)
     return writ_buf_view(&safe);
 }
 
-/* ---- words */
-
-static char
-lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
-static bool
-is_word_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
-}
-
-/* The ASCII letter that a character looks like; 0: it is not known to look like one. */
-static char
-look_alike(uint32_t point)
-{
-    static const struct {
-        uint32_t point;
-        char ascii;
-    } rows[] = {
-#define ROW(from, to) {from, to},
-        WRIT_SKELETON(ROW)
-#undef ROW
-    };
-
-    if (point >= 0xff01 && point <= 0xff5e) { /* fullwidth forms */
-        return lower((char)(point - 0xff01 + 0x21));
-    }
-    if (point >= 0x1d400 && point < 0x1d6a4) { /* mathematical letters, 52 to an alphabet */
-        return (char)('a' + (point - 0x1d400) % 26);
-    }
-    if (point >= 0x1d7ce && point <= 0x1d7ff) {
-        return (char)('0' + (point - 0x1d7ce) % 10);
-    }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (rows[i].point == point) {
-            return rows[i].ascii;
-        }
-    }
-    return 0;
-}
-
-/* A tag is a hidden copy of an ASCII character, which a model may read. */
-static char
-ascii_of(uint32_t point)
-{
-    return point < 0x80                           ? lower((char)point)
-           : point >= 0xe0020 && point <= 0xe007e ? lower((char)(point - 0xe0000))
-                                                  : look_alike(point);
-}
-
-/* One character, as it is compared: an ASCII byte in lower case, the character itself, or 0 for one
- * that hides. */
-static size_t
-next_character(struct writ_view text, char *ret_ascii, struct writ_view *ret_other)
-{
-    uint32_t point = 0;
-    size_t len = writ_utf8_character(text, &point);
-    enum writ_hidden kind = writ_hidden_kind(point);
-
-    *ret_ascii = len == 0 ? ' ' : ascii_of(point);
-    *ret_other = writ_view(NULL, 0);
-    if (len > 0 && *ret_ascii == 0 && kind == WRIT_HIDDEN_NOT) {
-        *ret_other = writ_view_sub(text, 0, len);
-    }
-    if (kind == WRIT_HIDDEN_LINE || kind == WRIT_HIDDEN_SPACE || kind == WRIT_HIDDEN_CONTROL) {
-        *ret_ascii = ' ';
-    }
-    return len > 0 ? len : 1;
-}
-
-/* " ignore all previous instructions ": each word between single spaces. */
-static void
-put_words(struct writ_buf *ret, struct writ_view text)
-{
-    text = writ_view_sub(text, 0, WORDS_MAX);
-    writ_buf_byte(ret, ' ');
-    while (text.len > 0) {
-        struct writ_view other;
-        char ascii;
-        size_t len = next_character(text, &ascii, &other);
-
-        if (other.len > 0) {
-            writ_buf_put(ret, other);
-        } else if (is_word_byte(ascii) && ascii > 0) {
-            writ_buf_byte(ret, ascii);
-        } else if (ascii != 0 && ret->len > 0 && ret->ptr[ret->len - 1] != ' ') {
-            writ_buf_byte(ret, ' ');
-        }
-        text = writ_view_sub(text, len, SIZE_MAX);
-    }
-    writ_buf_byte(ret, ' ');
-}
-
 /* ---- texts that address the model */
 
-static const struct {
-    const char *name;
-    struct writ_view words;
-} addresses[] = {
-#define ROW(name, words) {#name, {words, sizeof words - 1}},
-    WRIT_ADDRESSES(ROW)
-#undef ROW
-};
-
-static const struct {
-    const char *name;
-    struct writ_view text;
-} marks[] = {
-#define ROW(name, text) {#name, {text, sizeof text - 1}},
-    WRIT_ADDRESS_MARKS(ROW)
-#undef ROW
-};
-
-static struct writ_view
-take_word(struct writ_view *rest)
-{
-    struct writ_view word = writ_view_sub(*rest, 0, writ_view_find(*rest, ' '));
-
-    *rest = writ_view_sub(*rest, word.len + 1, SIZE_MAX);
-    return word;
-}
-
-/* Whether `text` begins with the words; `ret_len`: how many bytes of it they are. */
-static bool
-begins_with(struct writ_view text, struct writ_view words, size_t *ret_len)
-{
-    struct writ_view rest = text;
-
-    while (words.len > 0) {
-        struct writ_view wanted = take_word(&words);
-
-        if (writ_view_is(wanted, "*")) {
-            for (size_t gap = 0; gap <= GAP_MAX && rest.len > 0; gap++) {
-                size_t len;
-                if (begins_with(rest, words, &len)) {
-                    *ret_len = (size_t)(rest.ptr - text.ptr) + len;
-                    return true;
-                }
-                (void)take_word(&rest);
-            }
-            return false;
-        }
-        if (rest.len == 0 || !writ_view_equal(take_word(&rest), wanted)) {
-            return false;
-        }
-    }
-    *ret_len = (size_t)(rest.ptr - text.ptr);
-    return true;
-}
-
 static void
-add_address(struct writ_oddities *list, const struct writ_oddity *at, const char *name,
+add_address(struct writ_oddities *list, const struct writ_oddity *at, struct writ_view name,
     struct writ_view words)
 {
     struct writ_oddity oddity = *at;
 
     oddity.kind = WRIT_ODDITY_ADDRESSES;
-    oddity.sign = writ_view_str(name);
+    oddity.sign = name;
     oddity.quote = safe_copy(list, writ_view_trim(words));
     writ_oddity_add(list, &oddity);
 }
 
-/* Each name once for a text: the first words that it is found by. */
-static void
-find_addresses(struct writ_oddities *list, const struct writ_oddity *at, struct writ_view words)
+struct addressing {
+    struct writ_oddities *list;
+    const struct writ_oddity *at;
+    bool told[WRIT_DETECTOR_COUNT];
+};
+
+/* Each detector once for a text: the first words that it is found by. */
+static bool
+take_address(void *ctx, size_t id, struct writ_view words, size_t offset, size_t length)
 {
-    const char *told = "";
+    struct addressing *a = ctx;
 
-    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
-        struct writ_view rest = writ_view_sub(words, 1, SIZE_MAX);
-        struct writ_view first =
-            writ_view_sub(addresses[i].words, 0, writ_view_find(addresses[i].words, ' '));
-
-        while (rest.len > 0 && !writ_view_is(writ_view_str(told), addresses[i].name)) {
-            size_t len;
-            if (writ_view_has_prefix(rest, first) && begins_with(rest, addresses[i].words, &len)) {
-                told = addresses[i].name;
-                add_address(list, at, told, writ_view_sub(rest, 0, len));
-            }
-            (void)take_word(&rest);
-        }
+    (void)offset;
+    (void)length;
+    if (!a->told[id]) {
+        a->told[id] = true;
+        add_address(a->list, a->at, writ_detector_builtin(id)->called, words);
     }
-}
-
-static void
-find_marks(struct writ_oddities *list, const struct writ_oddity *at, struct writ_view text)
-{
-    writ_auto_buf low = writ_buf_make(WORDS_MAX);
-
-    text = writ_view_sub(text, 0, WORDS_MAX);
-    for (size_t i = 0; i < text.len; i++) {
-        writ_buf_byte(&low, lower(text.ptr[i]));
-    }
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        size_t found = writ_view_search(writ_buf_view(&low), marks[i].text);
-        if (found < low.len) {
-            add_address(list, at, marks[i].name, writ_view_sub(text, found, 40));
-            return;
-        }
-    }
+    return true;
 }
 
 static void
@@ -293,12 +122,10 @@ find_hidden(
 static void
 find_in_text(struct writ_oddities *list, const struct writ_oddity *at, struct writ_view text)
 {
-    writ_auto_buf words = writ_buf_make(WORDS_MAX + 16);
+    struct addressing a = {.list = list, .at = at};
 
     find_hidden(list, at, text, false);
-    put_words(&words, text);
-    find_addresses(list, at, writ_buf_view(&words));
-    find_marks(list, at, text);
+    WRIT_IGNORE(writ_words_find(text, take_address, &a));
 }
 
 void
@@ -388,8 +215,8 @@ mixes_scripts(struct writ_view name)
         uint32_t point = 0;
         size_t len = writ_utf8_character(name, &point);
 
-        ascii = ascii || (point < 0x80 && is_word_byte(lower((char)point)));
-        alike = alike || (point >= 0x80 && look_alike(point) != 0);
+        ascii = ascii || (point < 0x80 && writ_words_is_word((char)(point | 0x20)));
+        alike = alike || writ_words_looks_alike(point);
         name = writ_view_sub(name, len > 0 ? len : 1, SIZE_MAX);
     }
     return ascii && alike;
@@ -420,12 +247,12 @@ writ_oddity_skeleton(struct writ_buf *ret, struct writ_view name)
     while (name.len > 0) {
         struct writ_view other;
         char ascii;
-        size_t len = next_character(name, &ascii, &other);
+        size_t len = writ_words_next(name, &ascii, &other);
 
         ascii = ascii == '0' ? 'o' : ascii == '1' || ascii == '|' || ascii == 'i' ? 'l' : ascii;
         if (other.len > 0) {
             writ_buf_put(ret, other);
-        } else if (is_word_byte(ascii) && ascii > 0) {
+        } else if (writ_words_is_word(ascii) && ascii > 0) {
             writ_buf_byte(ret, ascii);
         } else if (ascii != 0 && ret->len > 0 && ret->ptr[ret->len - 1] != '_') {
             writ_buf_byte(ret, '_');

@@ -24,7 +24,7 @@ struct writ_oddity {
     enum writ_oddity_kind kind;
     struct writ_view server, tool; /* as given; no tool: the server's own text */
     struct writ_view place;        /* JSON Pointer into the definition; empty: all of it */
-    struct writ_view sign;  /* ADDRESSES: the name of the row; IMITATES: how; HIDDEN: how many */
+    struct writ_view sign;  /* ADDRESSES: detector@version; IMITATES: how; HIDDEN: how many */
     struct writ_view quote; /* ADDRESSES: the words; IMITATES: "server/tool"; made safe */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/hidden.h"
 #include "base/utf8.h"
+#include "policy/model/fold.h"
 #include "policy/model/fold.tbl.h"
 
 #define DECODE_ROUNDS 4 /* %25252e: deeper nesting is refused */
@@ -122,20 +123,11 @@ piece_of(const char *text)
     return piece;
 }
 
-static const struct {
-    uint32_t first, last;
-    char to;
-} folds[] = {
-#define ROW(first, last, to) {first, last, to},
-    WRIT_FOLDS(ROW)
-#undef ROW
-};
-
 /* The result of folding a code point; false when it stays as it is. */
 static bool
 fold(uint32_t point, struct piece *ret)
 {
-    size_t low = 0, high = sizeof folds / sizeof folds[0];
+    char folded;
 
     if (point >= 0x80 && writ_hidden_kind(point) != WRIT_HIDDEN_NOT &&
         writ_hidden_kind(point) != WRIT_HIDDEN_CONTROL) {
@@ -164,19 +156,11 @@ fold(uint32_t point, struct piece *ret)
     default:
         break;
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (point > folds[middle].last) {
-            low = middle + 1;
-        } else if (point < folds[middle].first) {
-            high = middle;
-        } else {
-            *ret = (struct piece){
-                .bytes = {(char)(folds[middle].to + (int)(point - folds[middle].first))}, .len = 1};
-            return true;
-        }
+    if (!writ_fold_point(point, &folded)) {
+        return false;
     }
-    return false;
+    *ret = (struct piece){.bytes = {folded}, .len = 1};
+    return true;
 }
 
 /* The character that an escape names. Only parts of a path matter. */

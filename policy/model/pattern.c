@@ -184,10 +184,9 @@ find(const struct search *search, size_t from)
 }
 
 static enum writ_pattern_answer
-replace(const struct search *search, struct writ_view with, struct writ_buf *ret)
+each_match(const struct search *search, writ_pattern_fn *each, void *ctx)
 {
     const PCRE2_SIZE *range = pcre2_get_ovector_pointer(search->data);
-    struct writ_view text = search->text;
     size_t from = 0;
     int code = find(search, 0);
 
@@ -196,20 +195,20 @@ replace(const struct search *search, struct writ_view with, struct writ_buf *ret
             return WRIT_PATTERN_LIMIT;
         }
         search->budget->matches--;
-        writ_buf_put(ret, writ_view_sub(text, from, range[0] - from));
-        writ_buf_put(ret, with);
         from = range[1];
+        if (!each(ctx, range[0], range[1] - range[0])) {
+            return WRIT_PATTERN_YES;
+        }
     }
-    writ_buf_put(ret, writ_view_sub(text, from, SIZE_MAX));
-    if (code != PCRE2_ERROR_NOMATCH || !writ_is_ok(writ_buf_check(ret, NULL))) {
+    if (code != PCRE2_ERROR_NOMATCH) {
         return WRIT_PATTERN_LIMIT;
     }
     return from > 0 ? WRIT_PATTERN_YES : WRIT_PATTERN_NO;
 }
 
 enum writ_pattern_answer
-writ_pattern_replace(const struct writ_pattern *pattern, struct writ_view text,
-    struct writ_view with, struct writ_pattern_budget *budget, struct writ_buf *ret)
+writ_pattern_each(const struct writ_pattern *pattern, struct writ_view text,
+    struct writ_pattern_budget *budget, writ_pattern_fn *each, void *ctx)
 {
     struct search search = {.pattern = pattern, .text = text, .budget = budget};
     enum writ_pattern_answer answer = WRIT_PATTERN_LIMIT;
@@ -220,9 +219,37 @@ writ_pattern_replace(const struct writ_pattern *pattern, struct writ_view text,
     search.data = pcre2_match_data_create(1, NULL);
     search.limits = pcre2_match_context_copy(pattern->limits);
     if (search.data != NULL && search.limits != NULL) {
-        answer = replace(&search, with, ret);
+        answer = each_match(&search, each, ctx);
     }
     pcre2_match_context_free(search.limits);
     pcre2_match_data_free(search.data);
     return answer;
+}
+
+struct replacing {
+    struct writ_view text, with;
+    struct writ_buf *ret;
+    size_t from; /* the end of the last match */
+};
+
+static bool
+replace_match(void *ctx, size_t offset, size_t length)
+{
+    struct replacing *r = ctx;
+
+    writ_buf_put(r->ret, writ_view_sub(r->text, r->from, offset - r->from));
+    writ_buf_put(r->ret, r->with);
+    r->from = offset + length;
+    return true;
+}
+
+enum writ_pattern_answer
+writ_pattern_replace(const struct writ_pattern *pattern, struct writ_view text,
+    struct writ_view with, struct writ_pattern_budget *budget, struct writ_buf *ret)
+{
+    struct replacing r = {.text = text, .with = with, .ret = ret};
+    enum writ_pattern_answer answer = writ_pattern_each(pattern, text, budget, replace_match, &r);
+
+    writ_buf_put(ret, writ_view_sub(text, r.from, SIZE_MAX));
+    return writ_is_ok(writ_buf_check(ret, NULL)) ? answer : WRIT_PATTERN_LIMIT;
 }

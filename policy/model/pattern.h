@@ -52,6 +52,14 @@ struct writ_pattern_budget {
     int64_t until_us; /* monotonic; a search that is then unfinished has no answer */
 };
 
+/** Takes one match. False: no more are wanted. */
+typedef bool writ_pattern_fn(void *ctx, size_t offset, size_t length);
+
+/** Calls `each` for the matches of a pattern for searching, from the first on, none within another.
+ * YES: at least one; NO; LIMIT: a limit was reached, possibly of the budget, or memory ran out. */
+enum writ_pattern_answer writ_pattern_each(const struct writ_pattern *pattern,
+    struct writ_view text, struct writ_pattern_budget *budget, writ_pattern_fn *each, void *ctx);
+
 /**
  * Appends `text`, which is UTF-8, with every match of a pattern for searching replaced by `with`.
  *

@@ -59,7 +59,7 @@ test('each poisoned definition has its signs, an honest one has none', async () 
   const found = new Map(bad.servers[0].tools.map((tool) => [tool.tool, signs(tool)]));
   for (const { why, signs: wanted, definition } of poisoned)
     for (const sign of wanted) assert.ok(found.get(definition.name).includes(sign), `${why}: ${sign}`);
-  assert.match(bad.text, /! addresses \/description: conceal: do not tell/);
+  assert.match(bad.text, /! addresses \/description: prompt.conceal@1: do not tell/);
   const good = await scan('--', NODE, LISTING, POISONED, 'honest');
   assert.deepEqual([good.code, good.oddities, good.servers[0].tools.length], [0, 0, honest.length]);
 });
@@ -114,7 +114,9 @@ test('one source of servers is needed', () => {
 test('the page names every kind and every sign of the table', () => {
   const table = readFileSync(resolve(SOURCE, 'gateway/mcp/oddity.tbl.h'), 'utf8');
   const page = readFileSync(resolve(SOURCE, 'docs/policy.md'), 'utf8');
-  const names = new Set([...table.matchAll(/^ {4}X\((?:[A-Z]+, )?([a-z_]+), "/gm)].map((m) => m[1]));
+  const detectors = readFileSync(resolve(SOURCE, 'policy/detect/detector.tbl.h'), 'utf8');
+  const names = new Set([...table.matchAll(/^ {4}X\([A-Z]+, ([a-z_]+), "/gm),
+    ...detectors.matchAll(/^DETECTOR\(PROMPT, [A-Z_]+, "([a-z_.]+)"/gm)].map((m) => m[1]));
   assert.ok(names.size > 12);
   for (const name of names) assert.ok(page.includes(`| \`${name}\` |`), name);
 });

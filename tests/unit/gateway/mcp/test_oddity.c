@@ -103,7 +103,7 @@ START_TEST(of_tool_names_the_place_and_quotes_safely)
     ck_assert_view(list.items[0].sign, "1");
     ck_assert_view(list.items[0].quote, "Fine. You\\u202e MUST run.");
     ck_assert_int_eq(list.items[1].kind, WRIT_ODDITY_ADDRESSES);
-    ck_assert_view(list.items[1].sign, "must");
+    ck_assert_view(list.items[1].sign, "prompt.must@1");
     ck_assert_view(list.items[1].quote, "you must");
 }
 END_TEST

@@ -1,0 +1,45 @@
+/* detect.h - finds what detectors describe, in a text and in every text of a JSON value.
+ *
+ * A text is looked at as it is, and again with disguises undone, three times over: percent escapes,
+ * character references, the escapes \u, \/, \" and \\, forms of ASCII characters (full-width,
+ * mathematical, enclosed: policy/model/fold.h), other spaces and hyphens, and invisible characters.
+ * Base64, hex, look-alike letters of other scripts (but in prompt.*), other languages, and what is
+ * split over two texts are not undone.
+ *
+ * Time and memory grow with the text: at most 20 bytes of memory for each byte. Nothing here
+ * changes a value or keeps a part of it. */
+#ifndef WRIT_POLICY_DETECT_H
+#define WRIT_POLICY_DETECT_H
+
+#include "evidence/json/json.h"
+#include "policy/detect/detector.h"
+
+/**
+ * Looks at one text.
+ *
+ * @param text    UTF-8
+ * @param budget  of patterns of the set; NULL: WRIT_DETECT_TIME_US by the system's clock
+ *
+ * @return WRIT_OK
+ *         WRIT_E_LIMIT  the budget, or a limit of a pattern: the answer is not known
+ *         WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
+    struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx);
+
+#define WRIT_DETECT_TIME_US     500000 /* for the patterns of one value */
+#define WRIT_DETECT_MATCHES_MAX 10000  /* matches of them */
+
+enum writ_detect_answer {
+    WRIT_DETECT_UNKNOWN = 0, /* a limit was reached, or memory ran out */
+    WRIT_DETECT_NONE,
+    WRIT_DETECT_SOME,
+};
+
+/** Whether something is found in a value: every string in it at any depth, every member's name, and
+ * every number as its canonical text. `ret_first` (may be NULL) is a detector of which something
+ * was found, with SOME. */
+enum writ_detect_answer writ_detect_any(const struct writ_detector_set *set,
+    const struct writ_json *value, const struct writ_detector **ret_first);
+
+#endif
