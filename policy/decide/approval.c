@@ -79,6 +79,8 @@ is_clear(const struct writ_constraint *c, const struct writ_json *value)
     case WRIT_OP_EQ:
     case WRIT_OP_IN:
     case WRIT_OP_TYPE:
+    case WRIT_OP_CONTAINS:
+    case WRIT_OP_LACKS:
         return value != NULL;
     case WRIT_OP_NE:
         return writ_json_equal(value, c->value.json);
@@ -94,6 +96,7 @@ is_clear(const struct writ_constraint *c, const struct writ_json *value)
     case WRIT_OP_PREFIX:
     case WRIT_OP_SUFFIX:
     case WRIT_OP_MATCHES:
+    case WRIT_OP_NOT_MATCHES:
     case WRIT_OP_GLOB:
     case WRIT_OP_UNDER:
     case WRIT_OP_HOST_IN:

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "policy/decide/coverage.h"
+#include "policy/detect/detect.h"
 #include "policy/schema/jsonschema.h"
 #include "policy/model/trail.h"
 #include "policy/decide/value.h"
@@ -50,6 +51,7 @@ struct failure {
         size_t element; /* of the array, where a constraint inside `each` failed */
     } levels[WRIT_CONSTRAINT_DEPTH_MAX + 1];
     size_t n;
+    const struct writ_detector *found; /* by `lacks`; NULL: it is another op */
 };
 
 static void
@@ -78,6 +80,10 @@ put_failure(const struct failure *failure, struct writ_buf *pointer, struct writ
         }
         writ_buf_str(name, name->len > 0 ? ", " : "");
         writ_buf_put(name, c->name);
+    }
+    if (failure->found != NULL) {
+        writ_buf_str(name, ": ");
+        writ_buf_put(name, failure->found->called);
     }
 }
 
@@ -265,6 +271,20 @@ holds_pattern(const struct writ_pattern *pattern, struct writ_view text, struct 
 }
 
 static enum writ_holds
+opposite(enum writ_holds holds)
+{
+    switch (holds) {
+    case WRIT_HOLDS_ERROR:
+        break;
+    case WRIT_HOLDS_NO:
+        return WRIT_HOLDS_YES;
+    case WRIT_HOLDS_YES:
+        return WRIT_HOLDS_NO;
+    }
+    return WRIT_HOLDS_ERROR;
+}
+
+static enum writ_holds
 holds_glob(const struct writ_constraint *c, struct writ_view text)
 {
     /* such as `..`, which the stars would match like any name */
@@ -333,6 +353,9 @@ holds_string(
     if (c->op == WRIT_OP_MATCHES) {
         return holds_pattern(c->value.pattern, text, arena);
     }
+    if (c->op == WRIT_OP_NOT_MATCHES) {
+        return opposite(holds_pattern(c->value.pattern, text, arena));
+    }
     if (c->op == WRIT_OP_GLOB) {
         return holds_glob(c, text);
     }
@@ -351,6 +374,26 @@ holds_schema(
         return WRIT_HOLDS_NO;
     case WRIT_JSONSCHEMA_LIMIT:
         break;
+    }
+    return WRIT_HOLDS_ERROR;
+}
+
+static enum writ_holds
+holds_detectors(
+    const struct writ_constraint *c, const struct writ_json *value, struct failure *failure)
+{
+    bool lacks = c->op == WRIT_OP_LACKS;
+
+    if (writ_json_type(value) == WRIT_JSON_NULL) {
+        return WRIT_HOLDS_NO;
+    }
+    switch (writ_detect_any(c->value.detectors, value, lacks ? &failure->found : NULL)) {
+    case WRIT_DETECT_UNKNOWN:
+        break;
+    case WRIT_DETECT_NONE:
+        return answer(lacks);
+    case WRIT_DETECT_SOME:
+        return answer(!lacks);
     }
     return WRIT_HOLDS_ERROR;
 }
@@ -417,6 +460,7 @@ holds_present(const struct writ_constraint *c, const struct writ_json *value,
     case WRIT_OP_PREFIX:
     case WRIT_OP_SUFFIX:
     case WRIT_OP_MATCHES:
+    case WRIT_OP_NOT_MATCHES:
     case WRIT_OP_GLOB:
     case WRIT_OP_UNDER:
     case WRIT_OP_HOST_IN:
@@ -425,6 +469,9 @@ holds_present(const struct writ_constraint *c, const struct writ_json *value,
         return holds_schema(c->value.schema, value, arena);
     case WRIT_OP_FROM: /* the state of the run decides: decide/flow.h */
         return WRIT_HOLDS_YES;
+    case WRIT_OP_CONTAINS:
+    case WRIT_OP_LACKS:
+        return holds_detectors(c, value, failure);
     case WRIT_OP_EACH:
         return holds_each(c->value.each, value, arena, failure);
     case WRIT_OP_MIN_ITEMS:

@@ -29,11 +29,11 @@ enum writ_holds {
 
 /** The failed constraint of a call, in words that hold no value of it. */
 struct writ_constraint_failure {
-    struct writ_view argument;        /* JSON Pointer of the argument: "/items/1/count" */
-    struct writ_view constraint;      /* "items each, count le"; empty: no constraint names the
-                                       * argument */
-    struct writ_view accepted;        /* "a number not above 10", by the innermost constraint */
-    struct writ_view hint;            /* a common mistake about that one; mostly empty */
+    struct writ_view argument;   /* JSON Pointer of the argument: "/items/1/count" */
+    struct writ_view constraint; /* "items each, count le", "body lacks: secret.jwt@1"; empty: no
+                                  * constraint names the argument */
+    struct writ_view accepted;   /* "a number not above 10", by the innermost constraint */
+    struct writ_view hint;       /* a common mistake about that one; mostly empty */
     const struct writ_constraint *at; /* the innermost constraint; NULL: none */
 };
 

@@ -527,6 +527,7 @@ types_of_op(const struct writ_constraint *c)
     case WRIT_OP_PREFIX:
     case WRIT_OP_SUFFIX:
     case WRIT_OP_MATCHES:
+    case WRIT_OP_NOT_MATCHES:
     case WRIT_OP_GLOB:
     case WRIT_OP_UNDER:
     case WRIT_OP_HOST_IN:
@@ -551,6 +552,8 @@ types_of_op(const struct writ_constraint *c)
     case WRIT_OP_FROM:
     case WRIT_OP_SCHEMA:
         return ALL_TYPES;
+    case WRIT_OP_CONTAINS:
+    case WRIT_OP_LACKS:
     case WRIT_OP_REQUIRED:
         return ALL_TYPES & ~WRIT_CONSTRAINT_NULL;
     case WRIT_OP_NONE:

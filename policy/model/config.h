@@ -204,6 +204,7 @@ enum writ_reviewer_kind {
     WRIT_REVIEWER_CREW,
 };
 
+struct writ_detectors;
 struct writ_opinion;
 struct writ_flow_rule;
 struct writ_tasks;
@@ -431,6 +432,8 @@ struct writ_config {
     size_t reviews_n;
     struct writ_views not_agreed; /* names of upstreams and frameworks of included files that are
                                    * not agreed: every call to them is refused */
+    const struct writ_detectors *detectors; /* NULL: no own ones */
+    struct writ_views detecting; /* "name@version" of the detectors that rules use, in order */
     const struct writ_flow_rule *flows;
     size_t flows_n;
     const struct writ_tasks *tasks;   /* NULL: no caller states a task */

@@ -32,9 +32,10 @@ enum writ_constraint_type {
 #undef WRIT_CONSTRAINT_BIT
 };
 
-struct writ_from;       /* flow.h */
-struct writ_jsonschema; /* policy/schema/jsonschema.h */
-struct writ_yaml;       /* a node of the file: policy/read/yaml.h */
+struct writ_detector_set; /* policy/detect/detector.h */
+struct writ_from;         /* flow.h */
+struct writ_jsonschema;   /* policy/schema/jsonschema.h */
+struct writ_yaml;         /* a node of the file: policy/read/yaml.h */
 
 /** One compiled entry of `arguments`. Which of the values is used depends on the op. */
 struct writ_constraint {
@@ -52,10 +53,11 @@ struct writ_constraint {
         uint64_t length;                    /* min_length, max_length, min_items, max_items */
         unsigned types;                     /* type */
         struct writ_view text;              /* prefix, suffix, glob */
-        const struct writ_pattern *pattern; /* matches */
+        const struct writ_pattern *pattern; /* matches, not_matches */
         struct writ_views list;             /* under, host_in */
         const struct writ_from *from;
         const struct writ_jsonschema *schema;
+        const struct writ_detector_set *detectors; /* contains, lacks */
         const struct writ_constraint_set *each;
     } value;
 };

@@ -19,12 +19,18 @@ OP(PREFIX, "prefix", STRING, "is a string that begins with the value; it does no
 OP(SUFFIX, "suffix", STRING, "is a string that ends with the value")
 OP(MATCHES, "matches", PATTERN,
     "is a string that the regular expression (PCRE2) matches as a whole")
+OP(NOT_MATCHES, "not_matches", PATTERN,
+    "is a string that the regular expression (PCRE2) does not match as a whole")
 OP(GLOB, "glob", GLOBS, "is a string that the pattern, or one of them, matches as a whole")
 OP(UNDER, "under", DIRECTORIES, "is an absolute path inside the directory, or one of them")
 OP(HOST_IN, "host_in", HOSTS, "is an http or https URL whose host is in the list")
 OP(SCHEMA, "schema", SCHEMA, "is valid under the JSON Schema (2020-12), with all that is inside")
 OP(FROM, "from", SOURCES,
     "comes from one of the sources, seen in this run: task, operator, trusted, approved")
+OP(CONTAINS, "contains", DETECTORS,
+    "is, or holds at any depth, a text, number or name in which one of the detectors finds something")
+OP(LACKS, "lacks", DETECTORS,
+    "is anything but null in which no detector of the list finds something, at any depth")
 OP(EACH, "each", CONSTRAINTS, "is an array whose elements all satisfy the constraints")
 OP(MIN_ITEMS, "min_items", LENGTH, "is an array of at least that many elements")
 OP(MAX_ITEMS, "max_items", LENGTH, "is an array of at most that many elements")

@@ -179,14 +179,19 @@ writ_canonical_digest(
     return writ_digest_bytes(writ_buf_view(&text), ret, NULL);
 }
 
+/* A member that is a list of names; none is left out. */
 static void
-put_not_agreed(struct writ_buf *ret, const struct writ_views *names)
+put_names(struct writ_buf *ret, const char *member, const struct writ_views *names)
 {
+    if (names->n == 0) {
+        return;
+    }
+    writ_text_json(ret, writ_view_str(member));
     for (size_t i = 0; i < names->n; i++) {
-        writ_buf_str(ret, i > 0 ? "," : "\"not_agreed\":[");
+        writ_buf_str(ret, i > 0 ? "," : ":[");
         writ_text_json(ret, names->items[i]);
     }
-    writ_buf_str(ret, names->n > 0 ? "]," : "");
+    writ_buf_str(ret, "],");
 }
 
 /* The reviewer with a crew whose name comes next, as JCS sorts them; NULL: none. */
@@ -250,12 +255,18 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
         put_node(ret, defaults, how, arena);
         writ_buf_byte(ret, ',');
     }
+    put_names(ret, "detecting", &config->detecting);
+    if (top->detectors != NULL) {
+        writ_buf_str(ret, "\"detectors\":");
+        put_node(ret, top->detectors, how, arena);
+        writ_buf_byte(ret, ',');
+    }
     if (top->flows != NULL) {
         writ_buf_str(ret, "\"flows\":");
         put_node(ret, top->flows, how, arena);
         writ_buf_byte(ret, ',');
     }
-    put_not_agreed(ret, &config->not_agreed);
+    put_names(ret, "not_agreed", &config->not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
     if (top->reviewers != NULL) {
         writ_buf_str(ret, "\"reviewers\":");

@@ -8,6 +8,7 @@
 #include "policy/model/glob.h"
 #include "policy/model/host.h"
 #include "policy/model/path.h"
+#include "policy/read/detectors.h"
 #include "policy/read/sources.h"
 #include "policy/schema/jsonschema.h"
 #include "policy/read/value_read.h"
@@ -433,7 +434,9 @@ read_pattern(struct entry *e)
     *keep = (struct writ_pattern_list){.pattern = pattern, .next = *e->m->patterns};
     *e->m->patterns = keep;
     e->c->value.pattern = pattern;
-    writ_buf_str(e->accepted, "a string that matches, as a whole, ");
+    writ_buf_str(e->accepted, e->c->op == WRIT_OP_MATCHES
+                                  ? "a string that matches, as a whole, "
+                                  : "a string that does not match, as a whole, ");
     writ_buf_put(e->accepted, writ_view_sub(e->raw.value->text, 0, 200));
     return true;
 }
@@ -660,6 +663,12 @@ read_value(struct entry *e)
     case WRIT_OP_VALUE_SOURCES:
         e->c->value.from = writ_sources_read(e->m->o, e->raw.value, e->accepted);
         return e->c->value.from != NULL;
+    case WRIT_OP_VALUE_DETECTORS:
+        e->c->value.detectors = writ_detectors_named(e->m->o, e->raw.value);
+        writ_buf_str(e->accepted,
+            e->c->op == WRIT_OP_LACKS ? "a value that lacks " : "a value that contains ");
+        writ_detectors_tell(e->raw.value, e->accepted);
+        return e->c->value.detectors != NULL;
     case WRIT_OP_VALUE_CONSTRAINTS:
         return read_each(e);
     }

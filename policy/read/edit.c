@@ -549,6 +549,9 @@ edit_present(struct edit *e, const struct writ_constraint *c, const struct writ_
         return set_op(e, c, WRIT_OP_TYPE, set_all_types, value);
     case WRIT_OP_SCHEMA:
     case WRIT_OP_FROM: /* no value of a call is a source */
+    case WRIT_OP_NOT_MATCHES:
+    case WRIT_OP_CONTAINS:
+    case WRIT_OP_LACKS: /* no value of a call is a name of detectors */
         return (writ_result){WRIT_E_ABSENT};
     case WRIT_OP_FORBIDDEN:
         return remove_element(e, c->node);

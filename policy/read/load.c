@@ -8,6 +8,7 @@
 #include "policy/model/host.h"
 #include "policy/read/agents.h"
 #include "policy/read/canonical.h"
+#include "policy/read/detectors.h"
 #include "policy/read/doubts.h"
 #include "policy/read/fragment.h"
 #include "policy/read/flows.h"
@@ -418,6 +419,7 @@ read_all(struct loading *l, struct writ_view text)
     writ_agents_read(&l->o, l->root, l->top.agents, l->config);
     writ_upstreams_read(&l->o, l->root, &l->top, l->config);
     writ_upstreams_frameworks(&l->o, l->top.frameworks, l->config);
+    writ_detectors_read(&l->o, l->top.detectors, l->config, writ_config_patterns(l->config));
     WRIT_TRY(
         writ_reviewers_read(&l->o, l->top.reviewers, l->config, writ_config_patterns(l->config)));
     WRIT_TRY(writ_reviews_read(&l->o, l->top.reviews, l->config));
@@ -425,6 +427,7 @@ read_all(struct loading *l, struct writ_view text)
     l->config->policy = writ_rules_read(
         &l->o, l->top.tools, &l->top.defaults, l->config, writ_config_patterns(l->config));
     writ_flows_read(&l->o, &l->top, l->config, writ_config_patterns(l->config));
+    writ_detectors_used(&l->o, l->config);
     writ_doubts_warn(&l->o, l->root, &l->top, l->config);
     if (l->top.tools == NULL) {
         WRIT_OPTION_WARN(&l->o, l->root, "no tools: every call is denied");

@@ -159,6 +159,8 @@ NODE(top, "reviews", reviews, LIVE, SHAPE_REVIEWS, NONE,
 NODE(top, "reviewers", reviewers, LIVE, SHAPE_REVIEWERS, NONE,
     "How voters in reviews are asked, and the keys that they sign with, by their subject. "
     "A voter without an entry votes over HTTP, unsigned.")
+NODE(top, "detectors", detectors, LIVE, SHAPE_DETECTORS, NONE,
+    "Detectors of one's own, by name, such as own.project_code (docs/detectors.md).")
 NODE(top, "flows", flows, LIVE, SHAPE_FLOWS, NONE,
     "Rules about what a run has seen and done before a call (docs/flows.md).")
 NODE(top, "tasks", tasks, LIVE, SHAPE_TASKS, NONE,
@@ -383,6 +385,13 @@ TEXTS(labels, "untrusted_at", untrusted_at, LIVE, 64,
 TEXTS(labels, "believe", believe, LIVE, 2,
     "annotations: a tool whose accepted definition says openWorldHint: false is trusted. meta: the labels in "
     "_meta of a result (ifc) apply. Only with pin.")
+
+SECTION(detector, "a detector", struct writ_raw_detector, "A text that the ops contains and lacks look for.")
+TEXT(detector, "pattern", pattern, LIVE, 1, 4096, REQUIRED,
+    "A regular expression (PCRE2), looked for anywhere in a text.")
+WORD(detector, "checksum", checksum, LIVE, checksum_words, NONE,
+    "What must also be right about the text that it matches: luhn (its digits) or mod97 (its letters and digits, as an IBAN).")
+COUNT(detector, "version", version, LIVE, 1, 1000000, "1", "Its version, for records.")
 
 SECTION(flow, "a flow", struct writ_raw_flow,
     "A condition on the run, and the calls that are then refused or held.")

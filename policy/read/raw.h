@@ -55,7 +55,7 @@ struct writ_raw_top {
     int profile;
     struct writ_view include;
     const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers, *exports;
-    const struct writ_yaml *flows, *tasks;
+    const struct writ_yaml *flows, *tasks, *detectors;
     struct writ_raw_defaults defaults;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
@@ -126,6 +126,12 @@ struct writ_raw_rule {
     int duplicates, refusal, schema;
     bool shadow, pin;
     int64_t timeout_us;
+};
+
+struct writ_raw_detector {
+    struct writ_view pattern;
+    int checksum;
+    int64_t version;
 };
 
 struct writ_raw_labels {

@@ -275,6 +275,9 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_NOTIFY:
         map_members(w, "notify");
         break;
+    case WRIT_SHAPE_DETECTORS:
+        map_members(w, "detector");
+        break;
     case WRIT_SHAPE_THRESHOLD:
         number_or_fraction(w, "threshold");
         break;
@@ -703,6 +706,9 @@ value_schema(struct writ_write *w, enum writ_op_value kind)
     case WRIT_OP_VALUE_SOURCES:
         sources(w);
         break;
+    case WRIT_OP_VALUE_DETECTORS:
+        one_or_many(w, some_text);
+        break;
     case WRIT_OP_VALUE_CONSTRAINTS:
         one_or_many(w, nested_constraint);
         break;
@@ -904,6 +910,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_REVIEWS:
     case WRIT_SHAPE_REVIEWERS:
     case WRIT_SHAPE_NOTIFY:
+    case WRIT_SHAPE_DETECTORS:
         return "map of sections";
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:

@@ -5,6 +5,7 @@
 #include "evidence/record/profile.h"
 #include "evidence/record/review.h"
 #include "policy/decide/output.h"
+#include "policy/detect/detector.h"
 #include "policy/model/op.h"
 #include "policy/model/rule.h"
 
@@ -18,6 +19,8 @@ static const struct writ_word sharing_words[] = {
 
 #define DUPLICATES_WORD(NAME, word) {word, WRIT_DUPLICATES_##NAME},
 static const struct writ_word schema_words[] = {{"accepted", 1}, {NULL, 0}};
+static const struct writ_word checksum_words[] = {
+    {"luhn", WRIT_CHECKSUM_LUHN}, {"mod97", WRIT_CHECKSUM_MOD97}, {NULL, 0}};
 static const struct writ_word integrity_words[] = {{"untrusted", 0}, {"trusted", 1}, {NULL, 0}};
 static const struct writ_word duplicates_words[] = {
     WRIT_DUPLICATES(DUPLICATES_WORD){"auto", WRIT_RAW_DUPLICATES_AUTO}, {NULL, 0}};

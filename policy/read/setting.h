@@ -70,6 +70,7 @@ enum writ_shape {
     WRIT_SHAPE_REQUIRES,
     WRIT_SHAPE_TASKS,
     WRIT_SHAPE_VALUES,
+    WRIT_SHAPE_DETECTORS,
 };
 
 struct writ_word {
@@ -127,6 +128,7 @@ const char *writ_setting_reload_word(enum writ_reload reload);
 /** True when the file must have it. */
 bool writ_setting_is_required(const struct writ_setting *setting);
 
+struct writ_detectors;       /* policy/detect/detector.h */
 struct writ_sources_pending; /* sources.h */
 
 /** The results of a reading. `nomem` is set once memory ran out: the results are then incomplete.
@@ -135,8 +137,10 @@ struct writ_options {
     struct writ_arena *arena;
     struct writ_findings *findings;
     bool nomem;
-    struct writ_view edited, edited_text;  /* a file that has another text here; ptr NULL: none */
-    struct writ_fragment *fragment;        /* NULL: none */
+    struct writ_view edited, edited_text;   /* a file that has another text here; ptr NULL: none */
+    struct writ_fragment *fragment;         /* NULL: none */
+    const struct writ_detectors *detectors; /* of the file; NULL: none */
+    bool *detecting; /* the detectors that were named: built-in ones, then those of the file */
     struct writ_sources_pending **sources; /* of the rule that is read; NULL: none is */
     struct writ_view folder; /* of the file, with a '/' at its end; empty: paths stay as written */
     struct writ_changes_value *values, *last_value; /* values that a reload does not take:

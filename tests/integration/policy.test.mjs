@@ -30,6 +30,7 @@ const vectors = (name) => parse(readFileSync(join(SOURCE, 'vectors/policy', name
 test('the reference evaluator agrees with every case of every op', () => {
   for (const group of vectors('ops.json')) {
     if (group.constraint.op === 'host_in') continue; // judged by the URL parser below
+    if (['lacks', 'contains'].includes(group.constraint.op)) continue; // unit/policy/detect has their cases
     for (const answer of ['hold', 'fail', 'error']) {
       for (const text of group[answer]) {
         if (/matches: (cata|a text|own|multi|an early|\\K|classes)/.test(group.about)) continue; // not JavaScript's
@@ -126,7 +127,9 @@ class Dice {
         c.value = this.chance(0.2) ? String(this.below(4)) : this.below(4);
         break;
       case 'prefix': case 'suffix': c.value = this.pick(STRINGS.filter((s) => s !== '')); break;
-      case 'matches': c.value = this.pick(['[a-z]+', 'a|ab', '(ab)*', '.{2}', 'ok', '[^/]*', '.*']); break;
+      case 'matches': case 'not_matches':
+        c.value = this.pick(['[a-z]+', 'a|ab', '(ab)*', '.{2}', 'ok', '[^/]*', '.*']);
+        break;
       case 'glob': c.value = this.pick(['*', '**', 'a?', '[a-c]*', '[!a]*', '*.txt', 'logs/**', '/srv/*/?', '*b*']);
       break;
       case 'under': c.value = this.pick(['/srv/box', '/', ['/srv/box', '/etc'], '/srv']); break;

@@ -206,6 +206,7 @@ const OPS = {
   prefix: onString((v, c) => v.startsWith(c)),
   suffix: onString((v, c) => v.endsWith(c)),
   matches: onString((v, c) => new RegExp(`^(?:${c})$`, 'u').test(v)),
+  not_matches: onString((v, c) => !new RegExp(`^(?:${c})$`, 'u').test(v)),
   glob: onString((v, c) => listOf(c).some((p) => glob(v, p))),
   under: onString((v, c) => listOf(c).some((d) => under(v, d))),
   each: (v, c) => Array.isArray(v) && v.every((e) => listOf(c).every((n) => holds(n, e))),

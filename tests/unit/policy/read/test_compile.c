@@ -44,9 +44,19 @@ START_TEST(compile_of_an_invalid_constraint_is_refused)
     static const struct example examples[] = {
         {"- {arg: a, op: lte, value: 5}",
             "f:1: /0/op: does not know \"lte\"; did you mean \"lt\"? Use one of: eq, ne, in, "
-            "not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, glob, "
-            "under, "
-            "host_in, schema, from, each, min_items, max_items, required, forbidden\n"},
+            "not_in, lt, le, gt, ge, type, min_length, max_length, prefix, suffix, matches, "
+            "not_matches, glob, under, "
+            "host_in, schema, from, contains, lacks, each, min_items, max_items, required, "
+            "forbidden\n"},
+        {"- {arg: a, op: lacks, value: [card.numbr]}",
+            "f:1: /0/value: \"card.numbr\" names no detector; did you mean \"card.number\"? "
+            "docs/detectors.md lists them\n"},
+        {"- {arg: a, op: lacks, value: [own.code]}",
+            "f:1: /0/value: \"own.code\" names no detector. docs/detectors.md lists them\n"},
+        {"- {arg: a, op: contains, value: []}",
+            "f:1: /0/value: needs at least one detector, such as card.number or secret.*\n"},
+        {"- {arg: a, op: contains, value: '['}",
+            "f:1: /0/value: needs names of detectors, such as card.number or secret.*\n"},
         {"- {arg: a, value: 5}", "f:1: /0: lacks op: The test (docs/policy.md).\n"},
         {"- {arg: a, op: le}", "f:1: /0: lacks value: set the value that `le` compares with\n"},
         {"- {op: le, value: 5}", "f:1: /0: lacks arg: name the argument (\"\" "
