@@ -213,6 +213,8 @@ COMMAND(tools_accept, "tools accept", "CONFIG UPSTREAM/TOOL", 2, 2,
     "The name may be a pattern as in a policy, such as fs/read_*. Calls of pinned tools are refused "
     "until their definition is accepted; a running gateway loads it, and records it in the ledger, "
     "when it reloads (SIGHUP), a stopped one when it starts.")
+FLAG(tools_accept, "odd",
+    "Accept it although it is odd in a way for which the option definitions withholds it (docs/policy.md).")
 VALUE(tools_accept, "digest", "DIGEST",
     "Accept only this definition: the one you reviewed, even if another was seen since.")
 

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
+#include "gateway/mcp/odd.h"
 #include "gateway/state/acceptance.h"
 #include "policy/model/config.h"
 #include "policy/model/glob.h"
@@ -59,21 +60,50 @@ put_digest(struct writ_write *w, const char *name, const struct writ_definition 
 }
 
 static void
-put_names(const struct tools *tools, struct writ_write *w, struct writ_view name)
-{
-    writ_write_text(w, "tool", name);
-    writ_write_text(w, "state", writ_view_str(writ_acceptance_state(&tools->definitions, name)));
-    put_digest(w, "seen", writ_definitions_find(tools->definitions.seen, name));
-    put_digest(w, "accepted", writ_definitions_find(tools->definitions.accepted, name));
-}
-
-static void
 put_safe(struct writ_buf *ret, struct writ_view name)
 {
     writ_auto_buf text = writ_buf_make(8 * SAFE_MAX);
 
     writ_text_json_safe(&text, name, SAFE_MAX);
     writ_buf_put(ret, writ_view_sub(writ_buf_view(&text), 1, text.len - 2)); /* without quotes */
+}
+
+static void
+put_odd(const struct tools *tools, struct writ_write *w, struct writ_view name)
+{
+    unsigned odd = writ_acceptance_odd(&tools->definitions, tools->config, name);
+
+    writ_write_name(w, WRIT_LIT("odd"));
+    writ_write_array_begin(w);
+    while (odd != 0) {
+        enum writ_oddity_kind kind = writ_odd_first(odd);
+
+        odd &= ~WRIT_ODD_BIT(kind);
+        writ_write_string(w, writ_view_str(writ_oddity_name(kind)));
+    }
+    writ_write_array_end(w);
+}
+
+/* "fs/read  odd: hidden, addresses" */
+static void
+put_name_line(struct tools *tools, struct writ_view name)
+{
+    unsigned odd = writ_acceptance_odd(&tools->definitions, tools->config, name);
+
+    put_safe(&tools->output, name);
+    writ_buf_str(&tools->output, odd != 0 ? "  odd: " : "");
+    writ_odd_put(&tools->output, odd);
+    writ_buf_byte(&tools->output, '\n');
+}
+
+static void
+put_names(const struct tools *tools, struct writ_write *w, struct writ_view name)
+{
+    writ_write_text(w, "tool", name);
+    writ_write_text(w, "state", writ_view_str(writ_acceptance_state(&tools->definitions, name)));
+    put_digest(w, "seen", writ_definitions_find(tools->definitions.seen, name));
+    put_digest(w, "accepted", writ_definitions_find(tools->definitions.accepted, name));
+    put_odd(tools, w, name);
 }
 
 static enum writ_exit
@@ -108,8 +138,7 @@ list_one(struct tools *tools, struct writ_write *w, struct writ_view name)
     writ_digest_text(seen != NULL ? &seen->digest : &accepted->digest, digest);
     writ_buf_fmt(
         &tools->output, "%-9s %s  ", writ_acceptance_state(&tools->definitions, name), digest);
-    put_safe(&tools->output, name);
-    writ_buf_byte(&tools->output, '\n');
+    put_name_line(tools, name);
 }
 
 /* Both lists are in the order of names. */
@@ -248,13 +277,15 @@ accept_one(
     if (n == 0) {
         return WRIT_DONE;
     }
+    WRIT_TRY(writ_acceptance_permit(tools->config, seen->name,
+        writ_acceptance_odd(&tools->definitions, tools->config, seen->name),
+        writ_cli_has(tools->cli, "odd"), err));
     if (tools->cli->json) {
         writ_buf_str(&tools->output, further ? "," : "");
         put_diff_json(tools, seen->name, writ_buf_view(&lines));
         writ_buf_cut(&tools->output, tools->output.len - 1); /* one of several: no line end */
     } else {
-        put_safe(&tools->output, seen->name);
-        writ_buf_byte(&tools->output, '\n');
+        put_name_line(tools, seen->name);
         writ_buf_put(&tools->output, writ_buf_view(&lines));
     }
     return writ_acceptance_take(

@@ -115,8 +115,8 @@
     X(DEFINITIONS_NOT_LEARNED, definitions_not_learned, SERVE, WARN, "upstream, why",              \
         "the gateway cannot read a server's list of tools; calls that need a definition are "      \
         "refused")                                                                                 \
-    X(DEFINITION_HIDES, definition_hides, SERVE, WARN, "tool, characters",                         \
-        "a definition has invisible characters")                                                   \
+    X(DEFINITION_ODD, definition_odd, SERVE, WARN, "tool, odd",                                    \
+        "a definition is odd: the kinds of oddities, as docs/policy.md names them")                \
     X(DEFINITION_AMBIGUOUS, definition_ambiguous, SERVE, WARN, "upstream, tool",                   \
         "two tools of a server have one name: lists leave them out")                               \
     X(DEFINITIONS_NOT_KEPT, definitions_not_kept, SERVE, ERROR, "why",                             \

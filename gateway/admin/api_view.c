@@ -11,6 +11,10 @@ back_on_loop(struct writ_api_request *request)
 {
     const struct writ_api_view *view = (const struct writ_api_view *)(const void *)request;
 
+    if (!writ_is_ok(view->result) && view->reason != WRIT_REASON_NONE) {
+        writ_api_request_refuse(request, 409, view->reason);
+        return;
+    }
     switch (view->result.code) {
     case WRIT_OK:
         writ_api_request_reply(request);

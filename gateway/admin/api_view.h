@@ -29,7 +29,8 @@ struct writ_api_view {
     bool without_ledger; /* `tell` may be called with no reader, when the ledger cannot be read */
     int64_t now_us;      /* wall time at which it was opened */
     struct writ_write w;
-    writ_result result; /* of `tell` */
+    writ_result result;      /* of `tell` */
+    enum writ_reason reason; /* of its failure, where `tell` sets one */
 };
 
 /** As writ_api_request_open, for a struct whose first member is a struct writ_api_view. */
@@ -44,7 +45,8 @@ bool writ_api_view_may_oversee(struct writ_api_view *view);
  * `tell` is called only for a view `without_ledger`.
  *
  * WRIT_E_NOMEM and WRIT_E_LIMIT of `tell` answer `overloaded`, WRIT_E_ABSENT `path_unknown`,
- * WRIT_E_MISMATCH `definition_changed`, every other failure `ledger_unavailable`.
+ * WRIT_E_MISMATCH `definition_changed`, every other failure `ledger_unavailable`; any failure with
+ * a `reason` answers that, with status 409.
  */
 void writ_api_view_ask(struct writ_api_view *view);
 

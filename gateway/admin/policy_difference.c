@@ -250,7 +250,8 @@ put_section(const struct writ_policy_difference *d, const char *name, struct wri
 WRIT_RESULT
 writ_policy_difference_put(const struct writ_policy_difference *d, struct writ_write *w)
 {
-    static const char *const sections[] = {"defaults", "not_agreed", "reviewers", "reviews"};
+    static const char *const sections[] = {
+        "defaults", "definitions", "not_agreed", "reviewers", "reviews"};
 
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("rules"));

@@ -5,6 +5,7 @@
 #include "gateway/admin/api_view.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/http/query.h"
+#include "gateway/mcp/odd.h"
 #include "gateway/state/acceptance.h"
 #include "policy/model/rule.h"
 
@@ -16,6 +17,7 @@ struct tools_view {
     WRIT_RESULT (*put)(struct tools_view *a, struct writ_write *w);
     struct writ_view tool;
     struct writ_digest digest;
+    bool odd; /* the administrator knows that it is odd */
     struct writ_acceptance definitions;
 };
 
@@ -28,6 +30,26 @@ put_digest(struct writ_write *w, const char *name, const struct writ_definition 
         writ_digest_text(&definition->digest, digest);
         writ_write_text(w, name, writ_view_str(digest));
     }
+}
+
+/* The kinds of oddities, and whether the definition is withheld for them. */
+static void
+put_odd(const struct tools_view *a, struct writ_view name, struct writ_write *w)
+{
+    const struct writ_config *config = a->view.request.viewer.generation->config;
+    unsigned odd = writ_acceptance_odd(&a->definitions, config, name);
+
+    writ_write_flag(w, "withheld", writ_odd_withheld(&config->definitions, odd) != 0);
+    writ_write_flag(w, "refused", writ_odd_refused(&config->definitions, odd) != 0);
+    writ_write_name(w, WRIT_LIT("odd"));
+    writ_write_array_begin(w);
+    while (odd != 0) {
+        enum writ_oddity_kind kind = writ_odd_first(odd);
+
+        odd &= ~WRIT_ODD_BIT(kind);
+        writ_write_string(w, writ_view_str(writ_oddity_name(kind)));
+    }
+    writ_write_array_end(w);
 }
 
 static bool
@@ -58,6 +80,7 @@ put_tool(const struct tools_view *a, struct writ_view name, struct writ_write *w
     if (accepted != NULL) {
         writ_write_text_if(w, "accepted_at", accepted->at);
     }
+    put_odd(a, name, w);
     writ_write_flag(w, "listed", entry != NULL);
     writ_write_flag(w, "pinned", is_pinned(entry));
     writ_write_object_end(w);
@@ -101,6 +124,7 @@ put_difference(struct tools_view *a, struct writ_write *w)
     writ_write_text(w, "state", writ_view_str(writ_acceptance_state(&a->definitions, a->tool)));
     put_digest(w, "seen", writ_definitions_find(a->definitions.seen, a->tool));
     put_digest(w, "accepted", writ_definitions_find(a->definitions.accepted, a->tool));
+    put_odd(a, a->tool, w);
     writ_write_name(w, WRIT_LIT("difference"));
     writ_write_array_begin(w);
     for (lines = writ_buf_view(&text); lines.len > 0;) {
@@ -131,12 +155,18 @@ put_accepted(struct tools_view *a, struct writ_write *w)
 {
     const struct writ_generation *generation = a->view.request.viewer.generation;
     const struct writ_definition *seen = writ_definitions_find(a->definitions.seen, a->tool);
+    unsigned odd;
 
     if (seen == NULL) {
         return (writ_result){WRIT_E_ABSENT};
     }
     if (!writ_digest_equal(&seen->digest, &a->digest)) {
         return (writ_result){WRIT_E_MISMATCH};
+    }
+    odd = writ_acceptance_odd(&a->definitions, generation->config, a->tool);
+    if (!writ_is_ok(writ_acceptance_permit(generation->config, a->tool, odd, a->odd, NULL))) {
+        a->view.reason = WRIT_REASON_DEFINITION_ODD;
+        return (writ_result){WRIT_E_INVALID};
     }
     WRIT_TRY(writ_acceptance_take(
         &a->definitions, seen, writ_clock_wall_us(a->view.request.worker->gateway->clock), NULL));
@@ -214,7 +244,7 @@ handle_difference(struct writ_exchange *x, void *ctx)
 static bool
 read_accept(struct tools_view *a)
 {
-    static const char *const known[] = {"tool", "digest", NULL};
+    static const char *const known[] = {"tool", "digest", "odd", NULL};
     const struct writ_json *body = NULL;
 
     if (!writ_is_ok(writ_json_read(a->view.request.x->body, &writ_json_limits_default,
@@ -223,6 +253,7 @@ read_accept(struct tools_view *a)
         return false;
     }
     a->tool = writ_json_string(writ_json_get(body, WRIT_LIT("tool")));
+    a->odd = writ_json_is_true(body, WRIT_LIT("odd"));
     return a->tool.len > 0 &&
            writ_is_ok(writ_digest_read(
                writ_json_string(writ_json_get(body, WRIT_LIT("digest"))), &a->digest, NULL));

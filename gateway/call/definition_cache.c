@@ -2,7 +2,10 @@
  * a catalog has changed. An upstream without a catalog keeps its entries of the last file. */
 #include "gateway/call/definition_cache.h"
 
+#include "gateway/mcp/odd.h"
 #include "gateway/upstream/upstream.h"
+
+#define WORDS_MAX 256
 
 writ_result
 writ_definition_cache_open(const struct writ_gateway *gateway, const struct writ_keyring *keys,
@@ -29,16 +32,18 @@ writ_definition_cache_wipe(struct writ_definition_cache *cache)
 
 static void
 tell(const struct writ_gateway *gateway, const struct writ_definition *definition, bool changed,
-    size_t hides)
+    unsigned odd)
 {
+    writ_auto_buf words = writ_buf_make(WORDS_MAX);
     char digest[WRIT_DIGEST_TEXT];
 
     writ_digest_text(&definition->digest, digest);
     WRIT_LOG(gateway->log, changed ? WRIT_EVENT_DEFINITION_CHANGED : WRIT_EVENT_DEFINITION_SEEN,
         writ_log_text("tool", definition->name), writ_log_str("digest", digest));
-    if (hides > 0) {
-        WRIT_LOG(gateway->log, WRIT_EVENT_DEFINITION_HIDES, writ_log_text("tool", definition->name),
-            writ_log_int("characters", (int64_t)hides));
+    if (odd != 0) {
+        writ_odd_put(&words, odd);
+        WRIT_LOG(gateway->log, WRIT_EVENT_DEFINITION_ODD, writ_log_text("tool", definition->name),
+            writ_log_text("odd", writ_buf_view(&words)));
     }
 }
 
@@ -49,11 +54,29 @@ tell_doubled(const struct writ_gateway *gateway, struct writ_view upstream, stru
         writ_log_text("tool", tool));
 }
 
-static writ_result
-put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
-    const struct writ_catalog_tool *tool, const struct writ_definition_cache *cache,
-    struct writ_definitions *ret)
+/* Whether an upstream that the configuration names earlier has a tool of such a name. */
+static bool
+imitates(const struct writ_gateway *gateway, size_t index, struct writ_view tool)
 {
+    for (size_t i = 0; i < index; i++) {
+        uint64_t version;
+        struct writ_catalog *catalog =
+            writ_catalog_snapshot_hold(writ_upstream_snapshot(gateway->upstreams[i]), &version);
+        bool resembles = writ_catalog_resembles(catalog, tool);
+
+        writ_catalog_drop(catalog);
+        if (resembles) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static writ_result
+put_tool(const struct writ_gateway *gateway, size_t index, const struct writ_catalog_tool *tool,
+    const struct writ_definition_cache *cache, struct writ_definitions *ret)
+{
+    struct writ_view upstream = writ_upstream_config(gateway->upstreams[index])->name;
     writ_auto_buf name = writ_buf_make(upstream.len + tool->name.len + 1);
     char now[WRIT_TIME_TEXT];
     struct writ_definition definition = {.digest = tool->digest, .text = tool->text};
@@ -70,7 +93,9 @@ put_tool(const struct writ_gateway *gateway, struct writ_view upstream,
     if (before != NULL && writ_digest_equal(&before->digest, &definition.digest)) {
         definition.at = before->at;
     } else {
-        tell(gateway, &definition, before != NULL, tool->hides);
+        tell(gateway, &definition, before != NULL,
+            tool->odd |
+                (imitates(gateway, index, tool->name) ? WRIT_ODD_BIT(WRIT_ODDITY_IMITATES) : 0));
     }
     return writ_definitions_put(ret, &definition, NULL);
 }
@@ -105,7 +130,7 @@ put_upstream(const struct writ_gateway *gateway, size_t index,
     }
     for (size_t i = 0; i < catalog->n && writ_is_ok(r); i++) {
         if (!catalog->tools[i].doubled) {
-            r = put_tool(gateway, name, &catalog->tools[i], cache, ret);
+            r = put_tool(gateway, index, &catalog->tools[i], cache, ret);
         } else if (*ret_version != cache->versions[index]) {
             tell_doubled(gateway, name, catalog->tools[i].name);
         }

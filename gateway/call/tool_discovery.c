@@ -2,6 +2,7 @@
 #include "gateway/call/tool_discovery.h"
 
 #include "gateway/call/overrule.h"
+#include "gateway/mcp/odd.h"
 #include "gateway/probe/probe.h"
 #include "gateway/request/refusal.h"
 #include "gateway/request/upcall_request.h"
@@ -37,12 +38,14 @@ struct learner {
 
 enum writ_reason
 writ_tool_discovery_judge(const struct writ_request *request, const struct writ_tool_rule *rule,
-    struct writ_view upstream, struct writ_view tool, const struct writ_digest *digest)
+    struct writ_view upstream, struct writ_view tool, const struct writ_digest *digest,
+    unsigned odd)
 {
     writ_auto_buf name = writ_buf_make(upstream.len + tool.len + 1);
     const struct writ_definition *accepted;
+    bool same;
 
-    if (rule == NULL || !rule->pin) {
+    if (rule == NULL || (!rule->pin && odd == 0)) {
         return WRIT_REASON_NONE;
     }
     writ_buf_put(&name, upstream);
@@ -52,11 +55,15 @@ writ_tool_discovery_judge(const struct writ_request *request, const struct writ_
         return WRIT_REASON_DEFINITION_UNKNOWN;
     }
     accepted = writ_definitions_find(request->generation->accepted, writ_buf_view(&name));
-    if (accepted == NULL) {
-        return WRIT_REASON_DEFINITION_NOT_ACCEPTED;
+    same = accepted != NULL && writ_digest_equal(&accepted->digest, digest);
+    if (rule->pin && !same) {
+        return accepted != NULL ? WRIT_REASON_DEFINITION_CHANGED
+                                : WRIT_REASON_DEFINITION_NOT_ACCEPTED;
     }
-    return writ_digest_equal(&accepted->digest, digest) ? WRIT_REASON_NONE
-                                                        : WRIT_REASON_DEFINITION_CHANGED;
+    return odd == 0 ||
+                   (same && writ_odd_refused(&request->generation->config->definitions, odd) == 0)
+               ? WRIT_REASON_NONE
+               : WRIT_REASON_DEFINITION_ODD;
 }
 
 static const struct writ_catalog *
@@ -66,6 +73,21 @@ catalog_of(const struct writ_request *request, struct writ_upstream *upstream)
         &request->worker->shelves[writ_upstream_index(upstream)];
 
     return writ_catalog_snapshot_look(writ_upstream_snapshot(upstream), view);
+}
+
+unsigned
+writ_tool_discovery_withheld(const struct writ_request *request,
+    const struct writ_upstream *upstream, struct writ_view tool, unsigned odd)
+{
+    const struct writ_gateway *gateway = request->worker->gateway;
+    const struct writ_odd_config *then = &request->generation->config->definitions;
+
+    for (size_t i = 0; then->imitates != WRIT_ODD_TELL && i < writ_upstream_index(upstream); i++) {
+        if (writ_catalog_resembles(catalog_of(request, gateway->upstreams[i]), tool)) {
+            odd |= WRIT_ODD_BIT(WRIT_ODDITY_IMITATES);
+        }
+    }
+    return writ_odd_withheld(then, odd);
 }
 
 int64_t
@@ -85,7 +107,7 @@ writ_tool_discovery_stale_us(
 
 writ_result
 writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *upstream,
-    const struct writ_json *item, struct writ_digest *ret)
+    const struct writ_json *item, struct writ_digest *ret, unsigned *ret_odd)
 {
     const struct writ_catalog_tool *known = writ_catalog_find(
         catalog_of(request, upstream), writ_json_string(writ_json_get(item, WRIT_LIT("name"))));
@@ -95,6 +117,8 @@ writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *u
     if (known == NULL || !writ_digest_equal(&known->digest, &digest)) {
         writ_catalog_snapshot_doubt(writ_upstream_snapshot(upstream));
     }
+    *ret_odd = known != NULL && writ_digest_equal(&known->digest, &digest) ? known->odd
+                                                                           : writ_odd_of(item);
     *ret = digest;
     return WRIT_DONE;
 }
@@ -227,6 +251,14 @@ writ_tool_discovery_result(struct writ_request *request, const struct writ_json 
                : WRIT_REASON_RESULT_NOT_VALID;
 }
 
+/* Says for which oddity, in the place of a constraint. */
+static void
+refuse_odd(struct writ_call *call, unsigned odd)
+{
+    writ_overrule_verdict(call, WRIT_REASON_DEFINITION_ODD);
+    call->verdict.constraint = writ_view_str(writ_oddity_name(writ_odd_first(odd)));
+}
+
 /* The definition goes into the record; a pinned one that is not accepted is a deny. */
 static enum writ_step
 use_definition(struct writ_request *request)
@@ -236,6 +268,7 @@ use_definition(struct writ_request *request)
         call->callee.upstream != NULL
             ? writ_catalog_find(catalog_of(request, call->callee.upstream), call->callee.tool)
             : NULL;
+    unsigned odd;
 
     if (tool != NULL) {
         const char *fault = head_fault(request, &tool->params);
@@ -256,13 +289,21 @@ use_definition(struct writ_request *request)
     if (!writ_request_may_pass(request)) {
         return WRIT_STEP_FOLLOW;
     }
+    odd = tool != NULL ? writ_tool_discovery_withheld(
+                             request, call->callee.upstream, call->callee.tool, tool->odd)
+                       : 0;
     call->observed.fault = writ_tool_discovery_judge(request, call->verdict.rule, call->callee.name,
-        call->callee.tool, tool != NULL ? &tool->digest : NULL);
+        call->callee.tool, tool != NULL ? &tool->digest : NULL, odd);
     if (call->callee.upstream != NULL &&
         writ_catalog_is_doubled(catalog_of(request, call->callee.upstream), call->callee.tool)) {
         call->observed.fault = WRIT_REASON_DEFINITION_AMBIGUOUS;
     }
-    if (tool != NULL && call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->schema) {
+    if (call->observed.fault == WRIT_REASON_DEFINITION_ODD) {
+        call->observed.fault = WRIT_REASON_NONE;
+        refuse_odd(call, odd);
+    }
+    if (tool != NULL && call->observed.fault == WRIT_REASON_NONE && call->verdict.rule->schema &&
+        writ_request_may_pass(request)) {
         check_arguments(request, tool);
     }
     if (!writ_request_may_pass(request)) {

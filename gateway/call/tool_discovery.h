@@ -12,11 +12,17 @@
 
 #include "gateway/request/request.h"
 
-/** Whether a definition may be shown and called under the rule: it is not pinned, or is the
- * accepted one. `digest` NULL: unknown. Returns WRIT_REASON_NONE, or the reason. */
+/** Whether a definition may be shown and called under the rule: it is the accepted one, or neither
+ * pinned nor withheld as odd. `digest` NULL: unknown. `odd`: its oddities (odd.h). Returns
+ * WRIT_REASON_NONE, or the reason. */
 enum writ_reason writ_tool_discovery_judge(const struct writ_request *request,
     const struct writ_tool_rule *rule, struct writ_view upstream, struct writ_view tool,
-    const struct writ_digest *digest);
+    const struct writ_digest *digest, unsigned odd);
+
+/** The oddities for which the tool is withheld unless it is accepted: of its definition, and of its
+ * name beside the tools of upstreams that the configuration names earlier. */
+unsigned writ_tool_discovery_withheld(const struct writ_request *request,
+    const struct writ_upstream *upstream, struct writ_view tool, unsigned odd);
 
 /** Whether a structured result is valid under the outputSchema of the definition by which the call
  * was judged. NONE, or the reason for withholding it. */
@@ -27,10 +33,11 @@ enum writ_reason writ_tool_discovery_result(
 int64_t writ_tool_discovery_stale_us(
     struct writ_loop *loop, struct writ_upstream *upstream, const struct writ_json *result);
 
-/** Takes one element of a list of tools on its way to a client: gives its digest, and marks the
- * catalog as doubtful when that differs. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
+/** Takes one element of a list of tools on its way to a client: gives its digest and its
+ * oddities, and marks the catalog as doubtful when the digest differs. WRIT_E_LIMIT, WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_tool_discovery_notice(struct writ_request *request, struct writ_upstream *upstream,
-    const struct writ_json *item, struct writ_digest *ret);
+    const struct writ_json *item, struct writ_digest *ret, unsigned *ret_odd);
 
 #endif

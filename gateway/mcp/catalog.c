@@ -2,8 +2,8 @@
  * not change after the seal, and the last holder frees it. */
 #include "gateway/mcp/catalog.h"
 
-#include "base/hidden.h"
 #include "evidence/json/jcs.h"
+#include "gateway/mcp/odd.h"
 #include "policy/decide/approval.h"
 
 #include "policy/schema/jsonschema.h"
@@ -11,8 +11,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define FIRST_CAP  32
-#define SCHEMA_MAX ((size_t)32 << 20) /* arena of a definition whose schemas are compiled */
+#define FIRST_CAP    32
+#define SKELETON_MAX 1024
+#define SCHEMA_MAX   ((size_t)32 << 20) /* arena of a definition whose schemas are compiled */
 
 /* The schemas of one definition, made when a rule first asks for one. */
 struct writ_catalog_schemas {
@@ -68,7 +69,6 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     struct writ_view name =
         writ_json_string(writ_json_get_typed(item, WRIT_LIT("name"), WRIT_JSON_STRING));
     writ_auto_buf text = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
-    writ_auto_buf visible = writ_buf_make(WRIT_CATALOG_TOOL_MAX);
     struct writ_catalog_tool tool = {.hints = writ_approval_hints(item)};
 
     if (name.ptr == NULL) {
@@ -76,7 +76,6 @@ writ_catalog_add(struct writ_catalog *catalog, const struct writ_json *item)
     }
     WRIT_TRY(writ_jcs_put_lossless(&text, item, NULL));
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&text), &tool.digest, NULL));
-    tool.hides = writ_hidden_strip(&visible, writ_buf_view(&text));
     tool.name = writ_view_copy(name, catalog->arena);
     tool.text = writ_view_copy(writ_buf_view(&text), catalog->arena);
     if (tool.name.ptr == NULL || tool.text.ptr == NULL) {
@@ -180,6 +179,63 @@ writ_catalog_seal(struct writ_catalog *catalog)
         qsort(catalog->tools, catalog->n, sizeof *catalog->tools, by_name);
     }
     join_doubles(catalog);
+}
+
+/* ---- oddities ---- */
+
+static int
+by_text(const void *a, const void *b)
+{
+    const struct writ_view *left = a, *right = b;
+
+    return writ_view_compare(*left, *right);
+}
+
+static struct writ_view
+skeleton_of(struct writ_view name, struct writ_arena *arena)
+{
+    struct writ_buf skeleton = writ_buf_in(arena, SKELETON_MAX);
+
+    writ_oddity_skeleton(&skeleton, name);
+    return writ_buf_view(&skeleton);
+}
+
+void
+writ_catalog_look_at(struct writ_catalog *catalog, const struct writ_catalog *known)
+{
+    struct writ_view *skeletons =
+        writ_arena_get(catalog->arena, (catalog->n + 1) * sizeof *skeletons);
+
+    for (size_t i = 0; i < catalog->n; i++) {
+        struct writ_catalog_tool *tool = &catalog->tools[i];
+        const struct writ_catalog_tool *before = writ_catalog_find(known, tool->name);
+
+        tool->odd = before != NULL && writ_digest_equal(&before->digest, &tool->digest)
+                        ? before->odd
+                        : writ_odd_of_text(tool->text);
+        if (skeletons != NULL) {
+            skeletons[i] = skeleton_of(tool->name, catalog->arena);
+        }
+    }
+    if (skeletons != NULL && catalog->n > 0) {
+        qsort(skeletons, catalog->n, sizeof *skeletons, by_text);
+    }
+    catalog->skeletons = skeletons;
+}
+
+bool
+writ_catalog_resembles(const struct writ_catalog *catalog, struct writ_view name)
+{
+    writ_auto_buf skeleton = writ_buf_make(SKELETON_MAX);
+    struct writ_view wanted;
+
+    if (catalog == NULL || catalog->n == 0) {
+        return false;
+    }
+    writ_oddity_skeleton(&skeleton, name);
+    wanted = writ_buf_view(&skeleton);
+    return catalog->skeletons == NULL || /* no memory: not known to be another */
+           bsearch(&wanted, catalog->skeletons, catalog->n, sizeof wanted, by_text) != NULL;
 }
 
 static const struct writ_catalog_tool *

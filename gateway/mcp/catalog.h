@@ -25,7 +25,7 @@ struct writ_catalog_tool {
     struct writ_params params;            /* arguments that the head of a call repeats */
     unsigned hints;                       /* its annotations: policy/decide/approval.h */
     bool doubled;                         /* listed again, with another definition */
-    size_t hides;                         /* characters in it that a reader does not see */
+    unsigned odd;                         /* its oddities alone: odd.h; after look_at */
     struct writ_catalog_schemas *schemas; /* of what goes in and out */
 };
 
@@ -39,6 +39,8 @@ struct writ_catalog {
     struct writ_arena *arena; /* owns all texts */
     struct writ_catalog_tool *tools;
     size_t n, cap; /* in the order of names once sealed */
+    struct writ_view
+        *skeletons; /* of their names (oddity.h), in order; after look_at; `n` of them */
     atomic_uint holders;
 };
 
@@ -57,6 +59,14 @@ WRIT_RESULT writ_catalog_add(struct writ_catalog *catalog, const struct writ_jso
 
 /** Ends the building. */
 void writ_catalog_seal(struct writ_catalog *catalog);
+
+/** After the sealing: notes what is odd about each tool, as `known` has it for an equal definition.
+ * `known` may be NULL. */
+void writ_catalog_look_at(struct writ_catalog *catalog, const struct writ_catalog *known);
+
+/** Whether a tool has a name that is taken for this one: equal, or but for case, separators and
+ * letters that look alike. `catalog` may be NULL. */
+bool writ_catalog_resembles(const struct writ_catalog *catalog, struct writ_view name);
 
 /** The tool of that name, or NULL: not listed, or doubled. `catalog` may be NULL. */
 const struct writ_catalog_tool *writ_catalog_find(

@@ -59,17 +59,25 @@ has_hiding_name(const struct writ_json *item)
 
 /* A list shows only the tools that the caller may call. */
 static bool
-is_callable(
-    const struct writ_branch *branch, struct writ_view name, const struct writ_digest *digest)
+is_callable(const struct writ_branch *branch, struct writ_view name,
+    const struct writ_digest *digest, unsigned odd)
 {
     struct writ_request *request = branch->request;
     struct writ_view upstream = writ_upstream_config(branch->upstream)->name;
     const struct writ_tool_rule *rule;
+    enum writ_reason reason;
 
     rule = writ_policy_find(
         writ_request_config(request), &request->identity.agent, upstream, name, NULL);
-    return rule != NULL && (rule->shadow || writ_tool_discovery_judge(request, rule, upstream, name,
-                                                digest) == WRIT_REASON_NONE);
+    if (rule == NULL || rule->shadow) {
+        return rule != NULL;
+    }
+    odd = writ_tool_discovery_withheld(request, branch->upstream, name, odd);
+    reason = writ_tool_discovery_judge(request, rule, upstream, name, digest, odd);
+    if (reason == WRIT_REASON_DEFINITION_ODD) {
+        writ_metrics_count(request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, 1);
+    }
+    return reason == WRIT_REASON_NONE;
 }
 
 static bool
@@ -130,8 +138,9 @@ take_tool(struct writ_branch *branch, const struct writ_json *item)
 {
     struct writ_listed_item listed = {
         .name = writ_json_string(writ_json_get(item, WRIT_LIT("name")))};
+    unsigned odd = 0;
     bool known = writ_is_ok(
-        writ_tool_discovery_notice(branch->request, branch->upstream, item, &listed.digest));
+        writ_tool_discovery_notice(branch->request, branch->upstream, item, &listed.digest, &odd));
 
     if (!known || listed.name.ptr == NULL) {
         return;
@@ -139,7 +148,7 @@ take_tool(struct writ_branch *branch, const struct writ_json *item)
     listed.start = branch->items.len + (branch->items_n > 0 ? 1 : 0);
     if (has_hiding_name(item)) {
         writ_metrics_count(branch->request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, 1);
-    } else if (is_callable(branch, listed.name, &listed.digest)) {
+    } else if (is_callable(branch, listed.name, &listed.digest, odd)) {
         put_item(branch, item);
         listed.len = branch->items.len - listed.start;
     }

@@ -7,8 +7,17 @@
 #include "policy/model/config.h"
 #include "store/trusted/definitions.h"
 
+/** The name of a seen tool as a reader sees it (gateway/mcp/oddity.h), and the place of its
+ * upstream in the configuration. */
+struct writ_acceptance_name {
+    struct writ_view skeleton;
+    size_t rank;
+};
+
 struct writ_acceptance {
     struct writ_definitions *seen, *accepted;
+    struct writ_arena *arena;           /* of the names */
+    struct writ_acceptance_name *names; /* of all seen tools, in order of both */
 };
 
 /** Reads both. As writ_definitions_load (missing files are empty) and writ_accepted_load. Wipe
@@ -26,8 +35,25 @@ const char *writ_acceptance_state(const struct writ_acceptance *acceptance, stru
 WRIT_RESULT writ_acceptance_difference(const struct writ_acceptance *acceptance,
     struct writ_view name, struct writ_buf *ret, size_t *ret_lines, struct writ_err *err);
 
+/** What is odd about a definition as it was seen last, beside all others of that file: bits of
+ * gateway/mcp/odd.h. 0 when it is not seen. */
+unsigned writ_acceptance_odd(const struct writ_acceptance *acceptance,
+    const struct writ_config *config, struct writ_view name);
+
 /** WRIT_E_ABSENT, with what to do about it. */
 WRIT_RESULT writ_acceptance_never_seen(struct writ_view name, struct writ_err *err);
+
+/** Whether a definition with these oddities may be accepted.
+ *
+ * @param odd   of writ_acceptance_odd
+ * @param told  the operator says that they are known
+ *
+ * @return WRIT_OK
+ *         WRIT_E_INVALID  the option `definitions` withholds it, and they are not known; or it
+ *                         refuses it for good
+ */
+WRIT_RESULT writ_acceptance_permit(const struct writ_config *config, struct writ_view name,
+    unsigned odd, bool told, struct writ_err *err);
 
 /** Accepts a definition as it was seen last, in memory: save it. Its time is later than that of the
  * acceptance before, wherever the clock went, because a gateway takes the later one. As

@@ -67,6 +67,7 @@ writ_catalog_snapshot_put(struct writ_catalog_snapshot *snapshot, struct writ_ca
 
     (void)pthread_mutex_lock(&snapshot->lock);
     if (!writ_catalog_equal(snapshot->current, catalog)) {
+        writ_catalog_look_at(catalog, snapshot->current);
         before = snapshot->current;
         snapshot->current = catalog;
         (void)atomic_fetch_add(&snapshot->version, 1);

@@ -37,7 +37,8 @@ const struct writ_catalog *writ_catalog_snapshot_look(
 /** Drops the last catalog that was read. */
 void writ_catalog_snapshot_forget(struct writ_catalog_snapshot_view *view);
 
-/** Sets a sealed catalog, and takes it. An equal one changes nothing. Any thread. */
+/** Sets a sealed catalog, and takes it. An equal one changes nothing; another one is looked at. Any
+ * thread. */
 void writ_catalog_snapshot_put(
     struct writ_catalog_snapshot *snapshot, struct writ_catalog *catalog);
 

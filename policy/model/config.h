@@ -400,6 +400,18 @@ struct writ_log_config {
     enum writ_log_level level;
 };
 
+/** What becomes of a tool whose definition is odd (gateway/mcp/oddity.h). */
+enum writ_odd {
+    WRIT_ODD_REFUSE = 0, /* withheld */
+    WRIT_ODD_HIDE,       /* withheld until an operator accepts this definition */
+    WRIT_ODD_TELL,       /* passed, and told to operators */
+};
+
+/** The same for each kind of oddity. */
+struct writ_odd_config {
+    enum writ_odd hidden, lookalike, imitates, addresses;
+};
+
 struct writ_config {
     struct writ_view file; /* its name, NUL-terminated */
     struct writ_listen_address listen, admin_listen;
@@ -441,6 +453,7 @@ struct writ_config {
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
     struct writ_digest policy_digest; /* over everything that can change a decision */
     struct writ_view policy_text;     /* the same to be read, without secrets: canonical JSON */
+    struct writ_odd_config definitions;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
     struct writ_pool_config pool;

@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "base/text.h"
 #include "evidence/json/jcs.h"
+#include "policy/read/option.h"
 
 #include <stdlib.h>
 
@@ -245,14 +246,22 @@ put_tool(
 }
 
 static WRIT_RESULT
-put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+put_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
     const struct writ_config *config, unsigned how, struct writ_arena *arena, struct writ_buf *ret)
 {
+    const struct writ_yaml *defaults = writ_option_of(root, "defaults");
+    const struct writ_yaml *definitions = writ_option_of(root, "definitions");
+
     writ_buf_byte(ret, '{');
     put_crews(ret, config);
     if (says_more(defaults)) {
         writ_buf_str(ret, "\"defaults\":");
         put_node(ret, defaults, how, arena);
+        writ_buf_byte(ret, ',');
+    }
+    if (definitions != NULL) {
+        writ_buf_str(ret, "\"definitions\":");
+        put_node(ret, definitions, how, arena);
         writ_buf_byte(ret, ',');
     }
     put_names(ret, "detecting", &config->detecting);
@@ -293,15 +302,15 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
 }
 
 WRIT_RESULT
-writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+writ_canonical_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
     const struct writ_config *config, struct writ_arena *arena, struct writ_buf *ret)
 {
-    return put_policy(top, defaults, config, 0, arena, ret);
+    return put_policy(top, root, config, 0, arena, ret);
 }
 
 WRIT_RESULT
-writ_canonical_shown(const struct writ_raw_top *top, const struct writ_yaml *defaults,
+writ_canonical_shown(const struct writ_raw_top *top, const struct writ_yaml *root,
     const struct writ_config *config, struct writ_arena *arena, struct writ_buf *ret)
 {
-    return put_policy(top, defaults, config, SHOWN, arena, ret);
+    return put_policy(top, root, config, SHOWN, arena, ret);
 }

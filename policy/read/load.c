@@ -366,6 +366,7 @@ read_top(struct loading *l)
     c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR
                      ? profile->text
                      : writ_profile_default()->name;
+    c->definitions = l->top.definitions;
     c->limits = l->top.limits;
     c->sessions = l->top.sessions;
     c->pool = l->top.pool;
@@ -387,8 +388,7 @@ static WRIT_RESULT
 digest_policy(struct loading *l)
 {
     writ_auto_buf canonical = writ_buf_make(CANONICAL_MAX);
-    writ_result result = writ_canonical_policy(
-        &l->top, writ_option_of(l->root, "defaults"), l->config, l->o.arena, &canonical);
+    writ_result result = writ_canonical_policy(&l->top, l->root, l->config, l->o.arena, &canonical);
 
     if (result.code == WRIT_E_LIMIT) {
         WRIT_OPTION_FAULT(
@@ -398,8 +398,7 @@ digest_policy(struct loading *l)
     WRIT_TRY(result);
     WRIT_TRY(writ_digest_bytes(writ_buf_view(&canonical), &l->config->policy_digest, NULL));
     writ_buf_clear(&canonical);
-    WRIT_TRY(writ_canonical_shown(
-        &l->top, writ_option_of(l->root, "defaults"), l->config, l->o.arena, &canonical));
+    WRIT_TRY(writ_canonical_shown(&l->top, l->root, l->config, l->o.arena, &canonical));
     l->config->policy_text = writ_view_copy(writ_buf_view(&canonical), l->o.arena);
     return (writ_result){l->config->policy_text.ptr == NULL ? WRIT_E_NOMEM : WRIT_OK};
 }

@@ -166,6 +166,7 @@ NODE(top, "flows", flows, LIVE, SHAPE_FLOWS, NONE,
 NODE(top, "tasks", tasks, LIVE, SHAPE_TASKS, NONE,
     "The callers that may say what a run is for (docs/flows.md); without it no caller may.")
 INNER(top, "defaults", defaults, defaults, "The defaults of rules.")
+INNER(top, "definitions", definitions, definitions, "What becomes of tools whose definition is odd.")
 INNER(top, "limits", limits, limits, "The limits of requests, memory and shares.")
 INNER(top, "sessions", sessions, sessions, "Sessions and the boundaries of runs.")
 INNER(top, "pool", pool, pool, "The insights that agents of one tenant share over the hook API (docs/hooks.md).")
@@ -678,6 +679,19 @@ SWITCH(defaults, "pin", pin, LIVE, "false",
 SWITCH(defaults, "shadow", shadow, LIVE, "false",
     "Record the verdict and let every call through, by every rule without shadow of its own: to observe first. "
     "A call that no rule is for stays refused.")
+
+SECTION(definitions, "definitions", struct writ_odd_config,
+    "What becomes of tools whose definition is odd (docs/policy.md). tell: the log and `writ tools` say so. hide: the "
+    "tool is also left out of lists and its calls are refused, until an operator accepts this definition. refuse: "
+    "the same, and it cannot be accepted.")
+WORD(definitions, "hidden", hidden, LIVE, odd_words, "hide",
+    "Characters that a reader does not see and a model does.")
+WORD(definitions, "lookalike", lookalike, LIVE, odd_words, "hide",
+    "A name that mixes ASCII with letters of another script that look like it.")
+WORD(definitions, "imitates", imitates, LIVE, odd_words, "tell",
+    "A name that is that of a tool of an upstream named earlier, but for case, separators and letters that look alike.")
+WORD(definitions, "addresses", addresses, LIVE, odd_words, "tell",
+    "A text that tells the model what to do. Honest descriptions do that as well.")
 
 SECTION(limits, "limits", struct writ_limits, "The limits of requests, memory and shares.")
 SIZE(limits, "body", body_bytes, RESTART, 1 * KIB, 64 * MIB, "4MiB", "A request's body.")

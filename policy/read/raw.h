@@ -57,6 +57,7 @@ struct writ_raw_top {
     const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers, *exports;
     const struct writ_yaml *flows, *tasks, *detectors;
     struct writ_raw_defaults defaults;
+    struct writ_odd_config definitions;
     struct writ_limits limits;
     struct writ_sessions_config sessions;
     struct writ_pool_config pool;

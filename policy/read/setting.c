@@ -40,6 +40,8 @@ static const struct writ_word export_format_words[] = {
 /* the members of struct writ_ledger_config.alone */
 static const struct writ_word replication_words[] = {
     {"synchronous", 0}, {"none_needed", 1}, {NULL, 0}};
+static const struct writ_word odd_words[] = {
+    {"tell", WRIT_ODD_TELL}, {"hide", WRIT_ODD_HIDE}, {"refuse", WRIT_ODD_REFUSE}, {NULL, 0}};
 static const struct writ_word deny_words[] = {{"deny", 0}, {NULL, 0}};
 static const struct writ_word alg_words[] = {
 #define WRIT_ALG_ROW(name, jose, kty, bytes) {(jose), WRIT_JWK_ALG_##name},

@@ -11,6 +11,7 @@ static const enum writ_reason outside[] = {
     WRIT_REASON_DEFINITION_AMBIGUOUS,
     WRIT_REASON_DEFINITION_NOT_ACCEPTED,
     WRIT_REASON_DEFINITION_CHANGED,
+    WRIT_REASON_DEFINITION_ODD,
 };
 
 static bool

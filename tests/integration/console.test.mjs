@@ -286,7 +286,18 @@ test('a definition is compared and accepted on the page, by an administrator of 
   await press('Show what changed of up/read');
   await browser.sees('Reads.\\u202e Then send it to <b id=');
   assert.equal(await browser.run(() => document.querySelector('#evil')), null);
+  await browser.sees('odd: hidden (withheld from agents)');
+  const odd = { tool: 'up/read', digest: (await state())['up/read'].seen };
+  assert.equal((await api(base, ADMIN, '/tools/accept', odd)).status, 409);
   await inAllForms(browser, 'tools', 900);
+  const waits = () => browser.run(() => [...document.querySelectorAll('button')]
+    .find((b) => b.textContent.startsWith('Accept this')).disabled);
+  assert.equal(await waits(), true);
+  await browser.run(() => document.querySelector('.known input').click());
+  assert.equal(await waits(), false);
+  await press('Accept this definition');
+  await browser.until(() => document.activeElement?.textContent === 'Tools');
+  assert.equal((await state())['up/read'].state, 'accepted');
   assert.deepEqual(await browser.complaints(), []);
 });
 

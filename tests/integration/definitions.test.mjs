@@ -233,7 +233,8 @@ test('a changed definition of a pinned tool is refused until it is accepted', as
   assert.ok(!/[\u001b\u202e]/.test(diff.out));
   assert.equal(tools(gw, 'accept', 'up/read', '--digest', digest(READ)).code, 3, 'not the one that was looked at');
   assert.equal((await s.call('up__read', { path: 'b' })).reason, 'definition_changed');
-  assert.equal(tools(gw, 'accept', 'up/read', '--digest', digest(evil)).code, 0);
+  assert.equal(tools(gw, 'accept', 'up/read', '--digest', digest(evil)).code, 3, 'it hides something');
+  assert.equal(tools(gw, 'accept', 'up/read', '--digest', digest(evil), '--odd').code, 0);
   await gw.reload(gw.config);
   assert.ok((await s.call('up__read', { path: 'b' })).result);
   up.tools = [READ, WRITE];
@@ -421,13 +422,13 @@ test('hidden characters in tools, prompts, resources and instructions reach no m
       capabilities: { tools: {}, prompts: {}, resources: {} }, instructions: odd('Be kind.') });
     return true;
   };
-  const { up, gw } = await setUp(t, { '*': RULE, read: { ...RULE, pin: true } }, {},
+  const { up, gw } = await setUp(t, { '*': RULE, read: { ...RULE, pin: true } }, { definitions: { hidden: 'tell' } },
     { onMessage, tools: [spied, { ...WRITE, description: odd('Writes.') }, { ...WRITE, name: odd('other') }] });
   const s = await openSession(gw, { path: '/mcp/up' });
   assert.equal(s.opened.result.instructions, 'Be kind.');
   const listed = async () => (await s.request('tools/list')).result.tools;
   assert.deepEqual((await listed()).map((x) => [x.name, x.description]), [['write', 'Writes.']]);
-  assert.equal((await gw.waitLog('definition_hides')).characters > 0, true);
+  assert.match((await gw.waitLog('definition_odd')).odd, /hidden/);
 
   // the accepted definition is the server's own; the listed one has no hidden characters
   await seen(gw, 'up/read', 'new');

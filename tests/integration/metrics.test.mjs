@@ -26,7 +26,7 @@ test('every declared metric is counted', async (t) => {
   collector.listen(0, '127.0.0.1');
   await once(collector, 'listening');
   t.after(() => collector.close());
-  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES,
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: RULES, definitions: { hidden: 'tell' },
     export: [{ name: 'good', to: `http://127.0.0.1:${collector.address().port}/` },
       { name: 'bad', to: 'syslog+tcp://127.0.0.1:9' }], // refused: the port is of no service
     ledger: { anchors: [{ to: 'anchor.txt', every: '1s' }, { to: 'missing/anchor.txt', every: '1s' }] } });

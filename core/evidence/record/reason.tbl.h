@@ -263,6 +263,9 @@
     X(DEFINITION_CHANGED, definition_changed, WRIT_REASON_IN_POLICY,                               \
         "the tool is pinned, and its definition differs from the accepted one",                    \
         "ask an operator to compare it with writ tools diff, and to accept it with writ tools accept") \
+    X(DEFINITION_ODD, definition_odd, WRIT_REASON_IN_POLICY,                                       \
+        "the tool's definition is odd, as the option definitions says, and was not accepted so",   \
+        "ask an operator to review it with writ tools diff, and to accept it with writ tools accept --odd") \
     X(BUDGET_EXCEEDED, budget_exceeded, WRIT_REASON_IN_POLICY,                                     \
         "a budget of the policy is used up",                                                       \
         "wait until the budget's window has moved on")                                             \

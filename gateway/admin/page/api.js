@@ -117,7 +117,7 @@ export const preview = async ({ by, value, tenant }) => (await asked('POST', '/v
 
 export const tools = async () => (await asked('GET', '/v1/tools')).json.tools;
 export const difference = async (tool) => (await asked('GET', `/v1/tools/difference${query({ tool })}`)).json;
-export const accept = async (tool, digest) => (await asked('POST', '/v1/tools/accept', { tool, digest })).json;
+export const accept = async (tool, digest, odd) => (await asked('POST', '/v1/tools/accept', { tool, digest, odd })).json;
 
 export const budgets = async () => (await asked('GET', '/v1/budgets')).json;
 export const policy = async () => (await asked('GET', '/v1/policy')).json;

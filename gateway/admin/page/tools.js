@@ -11,20 +11,22 @@ function line(shown) {
   return el('li', { class: `side ${kind}` }, el('span', { class: 'sign' }, sign), text(shown.slice(2)));
 }
 
-function acceptor(tool, seen, again) {
-  const button = el('button', { type: 'button', class: 'main' }, 'Accept this definition');
+function acceptor({ tool, seen, odd, withheld }, again) {
+  const known = el('input', { type: 'checkbox' });
+  const button = el('button', { type: 'button', class: 'main', disabled: withheld }, 'Accept this definition');
   const fault = el('p', { class: 'fault', role: 'alert' });
+  known.addEventListener('change', () => { button.disabled = !known.checked; });
   button.addEventListener('click', async () => {
     button.disabled = true;
     try {
-      await accept(tool, seen);
+      await accept(tool, seen, withheld);
       await again(tool);
     } catch (error) {
       button.disabled = false;
       fill(fault, error.reason === 'definition_changed' ? 'The server has changed the definition since. Open it again.' : `${error.message} ${error.hint}`.trim());
     }
   });
-  return [button, fault];
+  return [withheld && el('label', { class: 'known' }, known, ` I know that it is odd: ${odd.join(', ')}`), button, fault];
 }
 
 function compared(found, mayAccept, again) {
@@ -33,7 +35,8 @@ function compared(found, mayAccept, again) {
     found.accepted !== undefined && el('p', { class: 'small' }, 'Accepted ', digest(found.accepted)),
     el('ul', {}, found.difference.map(line)),
     el('p', { class: 'notice' }, 'A definition is the tool server\'s word. Models read it as an instruction.'),
-    mayAccept && found.seen !== undefined && acceptor(found.tool, found.seen, again));
+    found.refused && el('p', { class: 'fault' }, `It cannot be accepted: the configuration refuses what is odd about it (${found.odd.join(', ')}).`),
+    mayAccept && found.seen !== undefined && !found.refused && acceptor(found, again));
 }
 
 function card(one, mayAccept, again) {
@@ -57,6 +60,7 @@ function card(one, mayAccept, again) {
     el('div', { class: 'line' }, el('h2', {}, name(one.tool)), pill(one.state)),
     el('p', { class: 'meta' },
       el('span', {}, one.listed ? 'a rule lists it' : 'no rule lists it: every call is refused'),
+      one.odd.length > 0 && el('span', { class: 'odd' }, `odd: ${one.odd.join(', ')}${one.withheld && one.state !== 'accepted' ? ' (withheld from agents)' : ''}`),
       el('span', {}, one.pinned ? 'pinned: only the accepted definition may be called' : 'not pinned'),
       one.accepted_at !== undefined && el('span', {}, 'accepted ', when(one.accepted_at))),
     one.state !== 'accepted' && [button, place]);
