@@ -180,6 +180,9 @@
         "an upstream that was left out is back")                                                   \
     X(UPSTREAM_MALFORMED, upstream_malformed, SERVE, WARN, "upstream, why, dropped",               \
         "a server over stdio wrote a line that is not MCP")                                        \
+    X(UPSTREAM_DEMANDS_SCOPE, upstream_demands_scope, SERVE, WARN, "upstream, status, scopes",      \
+        "a server over HTTP refused a request and demanded scopes; the gateway requests only those " \
+        "of the configuration. At most one a minute for each upstream")                            \
     X(UPSTREAM_STDERR, upstream_stderr, SERVE, DEBUG, "upstream, line, dropped",                   \
         "a line of a child's standard error")                                                      \
     /* ---- writ wrap */                                                                           \

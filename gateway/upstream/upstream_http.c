@@ -6,10 +6,14 @@
 #include "gateway/upstream/upstream_http.h"
 
 #include "gateway/auth/tokens.h"
+#include "gateway/http/challenge.h"
 #include "gateway/http/http_client.h"
 #include "gateway/state/gateway.h"
+#include "policy/model/scopes.h"
 
-#define FIELDS_MAX 64 /* of one request, the gateway's own and passed ones */
+#define DEMANDS_US INT64_C(60000000) /* between two log lines about demanded scopes */
+#define SCOPES_MAX 512               /* bytes of them in one */
+#define FIELDS_MAX 64                /* of one request, the gateway's own and passed ones */
 
 struct writ_upstream_http {
     const struct writ_upstream_config *config;
@@ -17,6 +21,7 @@ struct writ_upstream_http {
     size_t index;
     struct writ_http_client **clients; /* one per worker */
     size_t clients_n;
+    atomic_int_least64_t demand_us; /* when a log line about demanded scopes may come next */
 };
 
 /* The state of an upcall. */
@@ -65,6 +70,40 @@ is_encoded(const struct writ_http_head *head)
            !writ_view_equal_nocase(coding, WRIT_LIT("identity"));
 }
 
+static bool
+names_all(struct writ_view granted, struct writ_view scopes)
+{
+    while (scopes.len > 0) {
+        struct writ_view scope = writ_scopes_next(&scopes);
+        if (scope.len > 0 && !writ_scopes_has(granted, scope)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A server that demands scopes gets none on its word: a token has those of the configuration. */
+static void
+tell_demand(struct http_upcall *state, const struct writ_http_head *head)
+{
+    const struct writ_authorization_config *own = state->to->config->authorization;
+    struct writ_worker *worker = state->call->worker;
+    int64_t now_us = writ_loop_now_us(worker->loop);
+    int64_t due_us = atomic_load(&state->to->demand_us);
+    struct writ_view field = {NULL, 0}, scopes;
+
+    (void)writ_http_response_field(head, "WWW-Authenticate", &field);
+    if ((head->status != 401 && head->status != 403) || !writ_challenge_scope(field, &scopes) ||
+        names_all(own != NULL ? own->scopes : WRIT_LIT(""), scopes) || now_us < due_us ||
+        !atomic_compare_exchange_strong(&state->to->demand_us, &due_us, now_us + DEMANDS_US)) {
+        return;
+    }
+    WRIT_LOG(worker->gateway->log, WRIT_EVENT_UPSTREAM_DEMANDS_SCOPE,
+        writ_log_text("upstream", state->to->config->name),
+        writ_log_int("status", (int64_t)head->status),
+        writ_log_text("scopes", writ_view_sub(scopes, 0, SCOPES_MAX)));
+}
+
 static void
 on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *head)
 {
@@ -77,6 +116,7 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     if (head->status == 401 && state->shown != NULL) {
         writ_tokens_refused(state->to->tokens, state->to->index, state->shown);
     }
+    tell_demand(state, head);
     if (!is_encoded(head)) { /* else the body is unreadable */
         (void)writ_http_response_field(head, "Content-Type", &state->answer.content_type);
     }

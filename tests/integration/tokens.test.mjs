@@ -288,6 +288,30 @@ test('a 401 of the upstream drops the token and ends the call without a retry', 
   assert.equal(passed.reason, 'upstream_unauthorized');
 });
 
+const SCOPES = 'mcp files:read';
+
+test('a demand of an upstream for scopes is reported, and not followed', async (t) => {
+  const { as, up, gw } = await tokenWorld(t);
+  await ready(gw);
+  const asked = () => as.requests.filter((r) => r.path === '/token').map((r) => r.form.scope);
+  const before = asked().length;
+  for (const [scope, told] of [[SCOPES, 0], [`${SCOPES} admin:all`, 1], ['everything', 1]]) {
+    for (const status of [401, 403]) {
+      up.onCall = (arrival) => arrival.json({}, status,
+        { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` });
+      await ready(gw); // a 401 drops the token
+      const answer = await call(gw);
+      assert.equal(answer.reason, 'upstream_unauthorized');
+      assert.ok(!answer.text.includes('admin:all'));
+    }
+    const lines = gw.log.filter((l) => l.event === 'upstream_demands_scope');
+    assert.equal(lines.length, told);
+    if (told > 0) assert.deepEqual([lines[0].upstream, lines[0].scopes], ['up', `${SCOPES} admin:all`]);
+  }
+  await until(() => asked().length > before, 'another token after the 401');
+  assert.deepEqual([...new Set(asked())], [SCOPES]);
+});
+
 test('a misbehaving token endpoint gives no token and delays no call', async (t) => {
   const answers = [
     ['a redirect', (res) => res.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()],
