@@ -10,11 +10,13 @@
 #include "policy/decide/coverage.h"
 #include "policy/decide/evaluate.h"
 #include "policy/decide/exact.h"
+#include "policy/decide/flow.h"
 #include "policy/decide/output.h"
 #include "policy/model/constraint.h"
 #include "policy/model/rule.h"
 #include "policy/read/case.h"
 #include "policy/read/load.h"
+#include "policy/why/why_flow.h"
 
 #define OUTPUT_MAX    (4 * 1024 * 1024)
 #define ARENA_MAX     ((size_t)64 << 20)
@@ -104,6 +106,10 @@ static const char *
 holds_word(const struct story *s, const struct writ_constraint *constraint,
     struct writ_constraint_failure *ret_failed)
 {
+    if (constraint->op == WRIT_OP_FROM) {
+        *ret_failed = (struct writ_constraint_failure){.at = NULL};
+        return "run"; /* what the run has seen decides: there is none here */
+    }
     switch (writ_evaluate_one(
         s->verdict.rule->arguments, constraint, s->call.arguments, s->arena, ret_failed)) {
     case WRIT_HOLDS_ERROR:
@@ -153,6 +159,26 @@ write_constraints(const struct story *s, struct writ_write *w)
         writ_write_text_or_null(w, "failed_argument", failed.argument);
         writ_write_text_or_null(w, "failed_constraint", failed.constraint);
         writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+}
+
+static void
+write_flows(const struct story *s, struct writ_write *w)
+{
+    writ_write_name(w, WRIT_LIT("flows"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < s->config->flows_n; i++) {
+        const struct writ_flow_rule *flow = &s->config->flows[i];
+        writ_auto_buf condition = writ_buf_make(OUTPUT_MAX);
+
+        if (writ_flow_is_sink(flow, s->call.upstream, s->call.tool)) {
+            writ_why_flow_condition(flow, &condition);
+            writ_write_object_begin(w);
+            writ_write_text(w, "ref", flow->ref);
+            writ_write_text(w, "condition", writ_buf_view(&condition));
+            writ_write_object_end(w);
+        }
     }
     writ_write_array_end(w);
 }
@@ -221,6 +247,7 @@ put_json(const struct story *s, struct writ_buf *ret)
     writ_write_text_or_null(
         &w, "unlisted_argument", unlisted.len > 0 ? writ_buf_view(&unlisted) : writ_view(NULL, 0));
     write_constraints(s, &w);
+    write_flows(s, &w);
     write_budgets(s, &w);
     write_rule(s->verdict.rule, &w);
     write_digests(s, &w);
@@ -263,6 +290,23 @@ put_constraints(const struct story *s, struct writ_buf *ret)
             writ_buf_str(ret, "         at ");
             writ_text_safe(ret, failed.argument, failed.argument.len);
             writ_buf_fmt(ret, ": " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(failed.accepted));
+        }
+    }
+}
+
+/* "flows#0: after untrusted, private" */
+static void
+put_flows(const struct story *s, struct writ_buf *ret)
+{
+    for (size_t i = 0; i < s->config->flows_n; i++) {
+        const struct writ_flow_rule *flow = &s->config->flows[i];
+        writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+        if (writ_flow_is_sink(flow, s->call.upstream, s->call.tool)) {
+            writ_buf_put(&text, flow->ref);
+            writ_buf_str(&text, ": ");
+            writ_why_flow_condition(flow, &text);
+            put_line(ret, "flow rule", writ_buf_view(&text));
         }
     }
 }
@@ -385,6 +429,7 @@ put_text(const struct story *s, struct writ_buf *ret)
     if (v->rule != NULL && v->rule->agreed) {
         put_constraints(s, ret);
     }
+    put_flows(s, ret);
     put_line(ret, "normalized_scope", v->scope);
     put_line(ret, "target", v->target);
     put_budgets(s, ret);

@@ -36,17 +36,23 @@ run_wipe(struct run *run)
 /* ---- what is known */
 
 static WRIT_RESULT
-read_decision(struct run *run, struct writ_err *err)
+read_record(struct run *run, struct writ_view text, struct writ_decision *decision,
+    struct writ_extension *extension, struct writ_err *err)
 {
     const struct writ_json *value = NULL;
 
+    WRIT_TRY(writ_json_read(text, &writ_json_limits_default, run->arena, &value, err));
+    WRIT_TRY(writ_decision_read(value, run->arena, decision, err));
+    return writ_extension_read(&decision->extensions, run->arena, extension, err);
+}
+
+static WRIT_RESULT
+read_decision(struct run *run, struct writ_err *err)
+{
     WRIT_TRY(writ_reader_open(run->config->store.ptr, &run->reader, err));
     WRIT_TRY(
         writ_reader_show(run->reader, writ_cli_operand(run->cli, 0), run->arena, &run->call, err));
-    WRIT_TRY(
-        writ_json_read(run->call.decision, &writ_json_limits_default, run->arena, &value, err));
-    WRIT_TRY(writ_decision_read(value, run->arena, &run->decision, err));
-    return writ_extension_read(&run->decision.extensions, run->arena, &run->extension, err);
+    return read_record(run, run->call.decision, &run->decision, &run->extension, err);
 }
 
 static WRIT_RESULT
@@ -79,6 +85,35 @@ read_arguments(struct run *run, struct writ_err *err)
     return writ_why_arguments(&run->why, review.arguments, WRIT_WHY_REVIEW, err);
 }
 
+/* The tools that brought the values. A call that is not in the ledger leaves its tool unknown. */
+static WRIT_RESULT
+find_tools(struct run *run, struct writ_err *err)
+{
+    for (size_t i = 0; i < run->why.flow.values_n; i++) {
+        struct writ_why_value *value = &run->why.flow.values[i];
+        struct writ_buf name = writ_buf_in(run->arena, NAME_BYTES);
+        struct writ_decision decision;
+        struct writ_extension extension;
+        struct writ_reader_call call;
+        writ_result result;
+
+        if (value->decision_id.len == 0) {
+            continue;
+        }
+        result = writ_reader_show(run->reader, value->decision_id, run->arena, &call, err);
+        if (result.code == WRIT_E_ABSENT) {
+            continue;
+        }
+        WRIT_TRY(result);
+        WRIT_TRY(read_record(run, call.decision, &decision, &extension, err));
+        writ_buf_put(&name, writ_member_view(&extension.upstream));
+        writ_buf_byte(&name, '/');
+        writ_buf_put(&name, writ_member_view(&decision.tool));
+        value->tool = writ_buf_view(&name);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 explain(struct run *run, struct writ_err *err)
 {
@@ -93,6 +128,7 @@ explain(struct run *run, struct writ_err *err)
     question.config = run->config;
     question.tenant = run->call.tenant;
     WRIT_TRY(writ_why_begin(&question, run->arena, &run->why, err));
+    WRIT_TRY(find_tools(run, err));
     WRIT_TRY(read_arguments(run, err));
     return writ_why_judge(&run->why, err);
 }
@@ -185,6 +221,47 @@ put_nearest(const struct writ_why *why, struct writ_buf *ret)
     put_rule_line(why, ret, "nearest rule", why->nearest.rule, writ_buf_view(&more));
 }
 
+/* "/to: untrusted, at /bills/0/note of bank/bills, decision D" */
+static void
+put_value(const struct writ_why_value *value, struct writ_buf *ret)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+    writ_buf_put(&text, value->argument);
+    writ_buf_str(&text, ": ");
+    if (writ_view_is(value->source, "unknown")) {
+        writ_buf_str(&text, "not seen in this run");
+    } else {
+        writ_buf_put(&text, value->source);
+    }
+    writ_buf_str(&text, value->at.len > 0 ? ", at " : "");
+    writ_buf_put(&text, value->at);
+    writ_buf_str(&text, value->tool.len > 0 ? " of " : "");
+    writ_buf_put(&text, value->tool);
+    writ_buf_str(&text, value->decision_id.len > 0 ? ", decision " : "");
+    writ_buf_put(&text, value->decision_id);
+    put_line(ret, "came from", writ_buf_view(&text));
+}
+
+static void
+put_flow(const struct writ_why *why, struct writ_buf *ret)
+{
+    writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+    for (size_t i = 0; i < why->flow.values_n; i++) {
+        put_value(&why->flow.values[i], ret);
+    }
+    if (why->flow.rule != NULL) {
+        writ_buf_put(&text, why->flow.rule->ref);
+        writ_buf_str(&text, " at ");
+        put_place(why, why->flow.rule->node, &text);
+        writ_buf_str(&text, ": ");
+        writ_why_flow_condition(why->flow.rule, &text);
+        put_line(ret, "flow rule", writ_buf_view(&text));
+    }
+    put_line(ret, "advice", why->advice);
+}
+
 static void
 put_caller(const struct writ_why *why, struct writ_buf *ret)
 {
@@ -234,6 +311,7 @@ put_text(const struct writ_why *why, struct writ_buf *ret)
     put_line(ret, "accepted", why->accepted);
     put_line(ret, "hint", why->hint.len > 0 ? why->hint : writ_reason_hint(why->reason));
     put_nearest(why, ret);
+    put_flow(why, ret);
     put_note(why, ret);
     if (why->edit.ptr != NULL) {
         writ_buf_str(ret,

@@ -37,6 +37,7 @@ struct writ_flow_requires {
 /** One entry of `flows`. */
 struct writ_flow_rule {
     struct writ_view ref;          /* "flows#0" */
+    const struct writ_yaml *node;  /* where it stands */
     struct writ_views tools;       /* patterns of upstream/tool: the sinks */
     struct writ_views after;       /* labels that the run must have, all of them */
     struct writ_views after_calls; /* patterns: calls of which it must have made one */

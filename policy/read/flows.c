@@ -163,6 +163,7 @@ read_flow(struct writ_options *o, const struct writ_yaml *node, const struct wri
         return false;
     }
     *ret = (struct writ_flow_rule){.ref = ref_of(o, node->index),
+        .node = node,
         .tools = raw.tools,
         .after = raw.after,
         .after_calls = raw.after_calls,

@@ -12,9 +12,10 @@
 #include "policy/read/unified.h"
 #include "policy/why/apart.h"
 
-#define NAMES_MAX 300
-#define EDITS_MAX 64 /* places that one edit changes */
-#define NEAR_MAX  1  /* constraints that refuse the arguments in a rule that is near */
+#define NAMES_MAX  300
+#define ADVICE_MAX 4096
+#define EDITS_MAX  64 /* places that one edit changes */
+#define NEAR_MAX   1  /* constraints that refuse the arguments in a rule that is near */
 
 /* ---- what is recorded */
 
@@ -49,7 +50,6 @@ writ_why_begin(const struct writ_why_question *question, struct writ_arena *aren
     const struct writ_extension *extension = question->extension;
     struct writ_why why = {.asked = *question, .arena = arena, .agent = agent_of(question)};
 
-    (void)err;
     why.reason = extension->reason.is == WRIT_PRESENT ? writ_reason_find(extension->reason.view)
                                                       : WRIT_REASON_POLICY_OK;
     writ_digest_text(&question->config->policy_digest, why.policy_digest);
@@ -59,6 +59,7 @@ writ_why_begin(const struct writ_why_question *question, struct writ_arena *aren
     why.constraint_name = writ_member_view(&extension->constraint);
     why.rule = writ_policy_find(question->config, &why.agent,
         writ_member_view(&extension->upstream), writ_member_view(&question->decision->tool), NULL);
+    WRIT_TRY(writ_why_flow_read(question->config, extension, why.reason, arena, &why.flow, err));
     *ret = why;
     return WRIT_DONE;
 }
@@ -135,6 +136,9 @@ judge_arguments(struct writ_why *why)
         why->agent.scopes = writ_buf_view(&scopes);
     }
     writ_policy_decide(why->asked.config, &call, why->arena, &why->now);
+    if (why->now.answer == WRIT_POLICY_ALLOW && writ_why_flow_is_reason(why->reason)) {
+        return; /* the run refused it: what is recorded stands */
+    }
     why->argument = why->now.argument;
     why->constraint_name = why->now.constraint;
     why->accepted = why->now.accepted;
@@ -145,7 +149,7 @@ static void
 find_constraint(struct writ_why *why)
 {
     if (why->rule != NULL && why->rule->agreed) {
-        why->constraint = why->arguments != NULL
+        why->constraint = why->arguments != NULL && !writ_why_flow_is_reason(why->reason)
                               ? failing(why, why->rule)
                               : writ_standing_named(why->rule->arguments, why->constraint_name);
     }
@@ -276,15 +280,33 @@ note_of(const struct writ_why *why)
     if (!writ_why_in_policy(why)) {
         return WRIT_WHY_NOTE_NOT_THE_RULE;
     }
+    if (writ_why_flow_is_reason(why->reason)) {
+        return WRIT_WHY_NOTE_RUN;
+    }
     if (why->arguments == NULL) {
         return source_notes[why->source];
     }
     return why->same_policy ? WRIT_WHY_NOTE_OUTSIDE : WRIT_WHY_NOTE_ALLOWS_NOW;
 }
 
+/* What a person may change, where the run stood against the call. */
+static void
+advise(struct writ_why *why)
+{
+    struct writ_buf text = writ_buf_in(why->arena, ADVICE_MAX),
+                    name = writ_buf_in(why->arena, ADVICE_MAX);
+
+    writ_buf_put(&name, writ_member_view(&why->asked.extension->upstream));
+    writ_buf_byte(&name, '/');
+    writ_buf_put(&name, writ_member_view(&why->asked.decision->tool));
+    writ_why_flow_advice(&why->flow, why->reason, why->argument, writ_buf_view(&name), &text);
+    why->advice = writ_buf_view(&text);
+}
+
 WRIT_RESULT
 writ_why_judge(struct writ_why *why, struct writ_err *err)
 {
+    advise(why);
     if (why->arguments != NULL) {
         judge_arguments(why);
     }

@@ -18,6 +18,7 @@
 #include "evidence/record/extension.h"
 #include "policy/decide/policy.h"
 #include "policy/read/repair.h"
+#include "policy/why/why_flow.h"
 #include "policy/why/why_note.tbl.h"
 #include "policy/why/why_source.tbl.h"
 
@@ -60,11 +61,14 @@ struct writ_why {
     struct writ_repair_near nearest;   /* no rule: none is near */
     const struct writ_constraint *constraint;
     struct writ_view argument, constraint_name, accepted, hint;
-    struct writ_view edit; /* a unified difference; ptr NULL: none is known, or shown */
+    struct writ_why_flow flow; /* what the run of the call says about it */
+    struct writ_view advice;   /* about it, as sentences; empty: none */
+    struct writ_view edit;     /* a unified difference; ptr NULL: none is known, or shown */
     enum writ_why_note note;
 };
 
-/** Finds the rule of the call. WRIT_E_NOMEM. */
+/** Finds the rule of the call, and reads what its record says about its run. The caller may add the
+ * `tool` of each value of `flow`. WRIT_E_NOMEM. */
 WRIT_RESULT writ_why_begin(const struct writ_why_question *question, struct writ_arena *arena,
     struct writ_why *ret, struct writ_err *err);
 

@@ -77,6 +77,53 @@ put_constraint(const struct writ_why *why, struct writ_write *w)
     writ_write_object_end(w);
 }
 
+static void
+put_flow_rule(const struct writ_why *why, struct writ_write *w)
+{
+    struct writ_buf condition = writ_buf_in(why->arena, TEXT_MAX);
+    const struct writ_flow_rule *rule = why->flow.rule;
+
+    writ_write_name(w, WRIT_LIT("rule"));
+    if (rule == NULL) {
+        writ_write_null(w);
+        return;
+    }
+    writ_why_flow_condition(rule, &condition);
+    writ_write_object_begin(w);
+    writ_write_text(w, "ref", rule->ref);
+    put_place(why, w, rule->node);
+    writ_write_text(w, "condition", writ_buf_view(&condition));
+    writ_write_object_end(w);
+}
+
+static void
+put_flow(const struct writ_why *why, struct writ_write *w)
+{
+    writ_write_name(w, WRIT_LIT("flow"));
+    if (!why->flow.known && why->flow.rule == NULL) {
+        writ_write_null(w);
+        return;
+    }
+    writ_write_object_begin(w);
+    put_flow_rule(why, w);
+    writ_write_name(w, WRIT_LIT("values"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < why->flow.values_n; i++) {
+        const struct writ_why_value *value = &why->flow.values[i];
+
+        writ_write_object_begin(w);
+        writ_write_text(w, "argument", value->argument);
+        writ_write_text(w, "source", value->source);
+        writ_write_text_or_null(w, "at", value->at);
+        writ_write_text_or_null(w, "decision_id", value->decision_id);
+        writ_write_text_or_null(w, "tool", value->tool);
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+    writ_write_text(w, "advice", why->advice);
+    writ_write_object_end(w);
+}
+
 /* What is recorded, and the policy of now. */
 static void
 put_recorded(const struct writ_why *why, struct writ_write *w)
@@ -118,6 +165,7 @@ writ_why_json(const struct writ_why *why, struct writ_write *w)
     writ_write_text_or_null(w, "accepted", why->accepted);
     writ_write_text_or_null(w, "hint", why->hint);
     put_nearest(why, w);
+    put_flow(why, w);
     writ_write_text_or_null(w, "edit", why->edit);
     writ_write_text(w, "note", writ_why_note_text(why));
     writ_write_object_end(w);

@@ -8,6 +8,7 @@
     X(NONE, "", "")                                                                                \
     X(ALLOWED, "The policy allowed the call.", "")                                                 \
     X(NOT_THE_RULE, "The rule is not what refused the call: see the reason.", "")                  \
+    X(RUN, "What the run had seen refused the call, and not its arguments alone.", "")              \
     X(NO_EDIT, "No small edit allows this call.", "")                                              \
     X(OF_REVIEW, "An edit would contain values of the call, and arguments that a review keeps are never printed.", \
         "Pass --arguments FILE to see it.")                                                        \

@@ -3,7 +3,7 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { ANYBODY, bearer, startGateway, until } from '../support/js/gateway.mjs';
+import { ANYBODY, bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { ask, framework } from '../support/js/hooks.mjs';
 import { ANN, DEV, api, vote } from '../support/js/reviews.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
@@ -315,4 +315,65 @@ test('many new runs at once are read, none is refused', async (t) => {
   assert.deepEqual([...new Set(answers.map((answer) => answer.reason ?? answer.error?.message))], [undefined]);
   assert.equal(named(up, 'inbox'), 200);
   gw.verify();
+});
+
+/** What writ why says about a call, in JSON and as text; neither has a value of the bank. */
+function why(gw, id) {
+  const [json, text] = [['--json'], []].map((more) => writ(['why', id, '--config', gw.configFile, ...more]));
+  assert.equal(json.code, 0, json.err);
+  assert.equal(text.code, 0, text.err);
+  for (const value of [HONEST, EVIL]) assert.ok(!(json.out + text.out).includes(value), 'no value');
+  return { ...JSON.parse(json.out), text: text.out };
+}
+
+test('writ why says where the refused value came from, and what a person may change', async (t) => {
+  const { gw } = await setUp(t);
+  const s = await openSession(gw, { token: DEV.token });
+  await s.call('up__bills', {});
+  const bills = gw.decisions()[0].decision_id;
+  const refused = async (to) => why(gw, (await pay(s, to)).refusal.decision_id);
+  const found = await refused(EVIL);
+  assert.deepEqual(found.flow.values, [{ argument: '/to', source: 'untrusted', at: '/bills/*/note',
+    decision_id: bills, tool: 'up/bills' }]);
+  assert.equal(found.argument, '/to');
+  assert.equal(found.constraint.name, 'to from');
+  assert.equal(found.edit, null);
+  assert.match(found.flow.advice, /add \/bills\/\*\/note to `labels.trusted_at` of up\/bills; .* No edit was made/);
+  assert.match(found.text, /^came from +\/to: untrusted, at \/bills\/\*\/note of up\/bills, decision /m);
+  const unseen = await refused('FR7630006000011234567890189');
+  assert.equal(unseen.flow.values[0].source, 'unknown');
+  assert.match(unseen.flow.advice, /^The run had not seen the value/);
+  await pay(s, HONEST);
+  const allowed = why(gw, gw.decisions().at(-1).decision_id);
+  assert.equal(allowed.flow.values[0].source, 'trusted');
+  assert.equal(allowed.flow.advice, '');
+});
+
+test('writ why names the rule of flows and the tool that the task lacks; explain leaves both to the run', async (t) => {
+  const { gw } = await setUp(t, {
+    tools: { 'up/mail': { scope: 's' }, 'up/once': { scope: 's', duplicates: 'allow' }, 'up/last': { scope: 's' } },
+    top: { tasks: { agents: ['dev'] }, flows: [{ tools: ['up/mail'], after: ['untrusted', 'private'] },
+      { tools: ['up/once'], at_most: 1 }, { tools: ['up/last'], requires: { call: 'up/pay', same: {} } }] } });
+  const s = await openSession(gw, { token: DEV.token });
+  const refused = async (name, more) => why(gw, (await s.call(`up__${name}`, {}, more)).refusal.decision_id);
+  await s.call('up__bills', {});
+  await s.call('up__once', {});
+  const rules = [['mail', 'flow_not_permitted', 'after untrusted, private', /^Begin another run/],
+    ['once', 'budget_exceeded', 'at_most 1', /^The run has made its calls/],
+    ['last', 'flow_not_permitted', 'requires up/pay', /^Make the call that the rule requires first: up\/pay\. /]];
+  for (const [i, [name, because, condition, advice]] of rules.entries()) {
+    const found = await refused(name);
+    assert.equal(found.reason, because);
+    assert.deepEqual({ ...found.flow.rule, file: '', line: 0 },
+      { ref: `flows#${i}`, file: '', line: 0, pointer: `/flows/${i}`, condition });
+    assert.match(found.flow.advice, advice);
+  }
+  const other = await openSession(gw, { token: DEV.token });
+  const task = await other.call('up__mail', {}, { meta: { 'io.writ/task': { text: 'Pay.', tools: ['up/pay'] } } });
+  assert.equal(reason(task), 'task_not_granted');
+  assert.match(why(gw, task.refusal.decision_id).flow.advice, /^Add up\/mail to the tools of the task/);
+  const explain = (tool, args) => JSON.parse(writ(['explain', gw.configFile, '-', '--json'],
+    { input: JSON.stringify({ agent: 'dev', tool, arguments: args }) }).out);
+  assert.deepEqual(explain('up/mail', {}).flows, [{ ref: 'flows#0', condition: 'after untrusted, private' }]);
+  assert.equal(explain('up/pay', { to: EVIL }).constraints[0].result, 'run');
 });
