@@ -3,9 +3,13 @@
  * whole result. */
 #include "policy/decide/output.h"
 
+#include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
+#include "policy/detect/detect.h"
 #include "policy/model/glob.h"
 #include "policy/model/pattern.h"
+
+#define NUMBER_MAX 512 /* bytes of the canonical text of a number */
 
 /* ---- applying */
 
@@ -15,9 +19,39 @@ struct applying {
     struct writ_write w;
     const struct writ_json **removed; /* values to leave out; NULL without any */
     bool *used;                       /* by redaction: it changed something */
+    bool *found;                      /* by number of detector: a find of it was replaced */
     struct writ_pattern_budget budget;
-    bool failed; /* a rule could not be applied */
+    const struct writ_detector *refused; /* found by `refuse`; NULL: none */
+    bool failed;                         /* a rule could not be applied */
 };
+
+static bool
+take_refused(void *ctx, const struct writ_detection *found)
+{
+    struct applying *a = ctx;
+
+    a->refused = found->detector;
+    return false;
+}
+
+/* Looks for what `refuse` names in a text as the caller would get it. */
+static void
+look(struct applying *a, struct writ_view text)
+{
+    if (a->rules->refuse != NULL && a->refused == NULL && !a->failed) {
+        a->failed =
+            !writ_is_ok(writ_detect_text(a->rules->refuse, text, &a->budget, take_refused, a));
+    }
+}
+
+static enum writ_pattern_answer
+replace(struct applying *a, const struct writ_output_redaction *one, struct writ_view text,
+    struct writ_buf *ret)
+{
+    return one->detectors != NULL
+               ? writ_detect_replace(one->detectors, text, one->with, &a->budget, a->found, ret)
+               : writ_pattern_replace(one->pattern, text, one->with, &a->budget, ret);
+}
 
 /* A text that is too long for a pattern, or reaches a limit of it, withholds the whole result. */
 static bool
@@ -29,8 +63,7 @@ redact(struct applying *a, struct writ_view text, struct writ_buf *ret)
     for (size_t i = 0; i < a->rules->redactions_n && !a->failed; i++) {
         const struct writ_output_redaction *one = &a->rules->redactions[i];
         struct writ_buf next = writ_buf_make(ret->max);
-        switch (
-            writ_pattern_replace(one->pattern, writ_buf_view(ret), one->with, &a->budget, &next)) {
+        switch (replace(a, one, writ_buf_view(ret), &next)) {
         case WRIT_PATTERN_LIMIT:
             a->failed = true;
             writ_buf_wipe(&next);
@@ -55,6 +88,7 @@ put_string(struct applying *a, struct writ_view text)
     writ_auto_buf clean = writ_buf_make(text.len + WRIT_OUTPUT_GROWTH_MAX);
 
     (void)redact(a, text, &clean);
+    look(a, writ_buf_view(&clean));
     writ_write_string(&a->w, writ_buf_view(&clean));
 }
 
@@ -65,6 +99,7 @@ put_name(struct applying *a, struct writ_view name)
     writ_auto_buf clean = writ_buf_make(name.len + WRIT_OUTPUT_GROWTH_MAX);
 
     a->failed = redact(a, name, &clean) || a->failed;
+    look(a, name);
     writ_write_name(&a->w, name);
 }
 
@@ -83,7 +118,11 @@ is_removed(const struct applying *a, const struct writ_json *value)
 static void
 put_verbatim(struct applying *a, const struct writ_json *value)
 {
+    writ_auto_buf number = writ_buf_make(NUMBER_MAX);
+
     if (writ_json_type(value) == WRIT_JSON_NUMBER) {
+        bool exact = a->rules->refuse != NULL && writ_is_ok(writ_jcs_put(&number, value, NULL));
+        look(a, exact ? writ_buf_view(&number) : writ_json_text(value));
         writ_write_raw(&a->w, writ_json_text(value));
     } else {
         writ_write_value(&a->w, value);
@@ -297,13 +336,44 @@ find_removed(const struct writ_output_rules *rules, const struct writ_json *resu
     return removed;
 }
 
+/* Detectors of the configuration, which all redactions of it share. */
+static const struct writ_detectors *
+own_of(const struct writ_output_rules *rules)
+{
+    for (size_t i = 0; i < rules->redactions_n; i++) {
+        if (rules->redactions[i].detectors != NULL) {
+            return rules->redactions[i].detectors->own;
+        }
+    }
+    return NULL;
+}
+
+static size_t
+detectors_n(const struct writ_output_rules *rules)
+{
+    const struct writ_detectors *own = own_of(rules);
+
+    return WRIT_DETECTOR_COUNT + (own != NULL ? own->n : 0);
+}
+
+/* A rule by the detector that found something: "redact secret.jwt@1". */
+static struct writ_view
+named(const char *rule, const struct writ_detector *detector, struct writ_arena *arena)
+{
+    struct writ_buf name = writ_buf_in(arena, WRIT_DETECTOR_NAME_MAX + 64);
+
+    writ_buf_str(&name, rule);
+    writ_buf_put(&name, detector->called);
+    return writ_is_ok(writ_buf_check(&name, NULL)) ? writ_buf_view(&name) : writ_view(NULL, 0);
+}
+
 /* The names of the rules that changed something. */
 static writ_result
 tell_applied(const struct applying *a, struct writ_arena *arena, struct writ_views *ret)
 {
     const struct writ_output_rules *rules = a->rules;
-    struct writ_view *names =
-        writ_arena_get(arena, (rules->remove.n + rules->redactions_n + 1) * sizeof *names);
+    struct writ_view *names = writ_arena_get(
+        arena, (rules->remove.n + rules->redactions_n + detectors_n(rules) + 1) * sizeof *names);
     size_t n = 0;
 
     if (names == NULL) {
@@ -315,12 +385,31 @@ tell_applied(const struct applying *a, struct writ_arena *arena, struct writ_vie
         }
     }
     for (size_t i = 0; i < rules->redactions_n; i++) {
-        if (a->used[i]) {
+        if (a->used[i] && rules->redactions[i].detectors == NULL) {
             names[n++] = rules->redactions[i].name;
+        }
+    }
+    for (size_t i = 0; i < detectors_n(rules); i++) {
+        if (a->found[i]) {
+            names[n] = named("redact ", writ_detector_of(own_of(rules), i), arena);
+            if (names[n++].ptr == NULL) {
+                return (writ_result){WRIT_E_NOMEM};
+            }
         }
     }
     *ret = (struct writ_views){names, n};
     return WRIT_DONE;
+}
+
+static bool *
+flags(size_t n, struct writ_arena *arena)
+{
+    bool *all = writ_arena_get(arena, (n + 1) * sizeof *all);
+
+    for (size_t i = 0; all != NULL && i < n; i++) {
+        all[i] = false;
+    }
+    return all;
 }
 
 static writ_result
@@ -331,18 +420,25 @@ change(struct applying *a, const struct writ_json *value, size_t bytes, struct w
 
     a->budget.matches = WRIT_OUTPUT_MATCHES_MAX;
     a->budget.until_us = writ_clock_mono_us(a->budget.clock) + WRIT_OUTPUT_TIME_US;
-    a->used = writ_arena_get(arena, a->rules->redactions_n + 1);
-    if (a->used == NULL) {
+    a->used = flags(a->rules->redactions_n, arena);
+    a->found = flags(detectors_n(a->rules), arena);
+    if (a->used == NULL || a->found == NULL) {
         return (writ_result){WRIT_E_NOMEM};
-    }
-    for (size_t i = 0; i < a->rules->redactions_n; i++) {
-        a->used[i] = false;
     }
     a->w = writ_write_to(&text);
     put(a, value);
     WRIT_TRY(writ_write_end(&a->w, NULL));
     if (a->failed) {
         return (writ_result){WRIT_E_LIMIT};
+    }
+    if (a->refused != NULL) {
+        struct writ_view *name = writ_arena_get(arena, sizeof *name);
+        if (name == NULL) {
+            return (writ_result){WRIT_E_NOMEM};
+        }
+        *name = named("refuse ", a->refused, arena);
+        *ret = refuse(WRIT_REASON_RESULT_CONTENT_REFUSED, name->ptr != NULL ? name : NULL);
+        return WRIT_DONE;
     }
     WRIT_TRY(tell_applied(a, arena, &ret->applied));
     ret->changed = ret->applied.n > 0;
@@ -374,7 +470,7 @@ writ_output_apply(const struct writ_output_rules *rules, const struct writ_clock
     } else {
         a.removed = find_removed(rules, result, arena, &removes);
         if (a.removed == NULL ||
-            ((removes || rules->redactions_n > 0) &&
+            ((removes || rules->redactions_n > 0 || rules->refuse != NULL) &&
                 !writ_is_ok(change(&a, result, bytes, arena, put_result, ret)))) {
             *ret = refuse(WRIT_REASON_RESULT_RULE_FAILED, NULL);
         }
@@ -388,7 +484,8 @@ writ_output_apply_error(const struct writ_output_rules *rules, const struct writ
     struct applying a = {.rules = rules, .budget = {.clock = clock}};
 
     *ret = (struct writ_output){.refused = WRIT_REASON_NONE};
-    if (rules->redactions_n > 0 && !writ_is_ok(change(&a, error, bytes, arena, put_value, ret))) {
+    if ((rules->redactions_n > 0 || rules->refuse != NULL) &&
+        !writ_is_ok(change(&a, error, bytes, arena, put_value, ret))) {
         *ret = refuse(WRIT_REASON_RESULT_RULE_FAILED, NULL);
     }
 }
@@ -430,6 +527,10 @@ writ_output_tell(const struct writ_output_rules *rules, struct writ_buf *ret)
     }
     for (size_t i = 0; i < rules->redactions_n; i++) {
         writ_buf_put(ret, rules->redactions[i].name);
+        writ_buf_str(ret, ", ");
+    }
+    if (rules->refuse != NULL) {
+        writ_buf_put(ret, rules->refuse_names);
         writ_buf_str(ret, ", ");
     }
     writ_buf_fmt(ret, "is_error %s", error_word(rules->is_error));

@@ -1,7 +1,8 @@
 /* output.h - `result` of a rule: the parts of a tool's results that reach the caller. Pure, and
  * total: a rule that cannot be applied withholds the result.
  *
- * The order: size, kinds of content, isError; then members are removed and patterns replaced.
+ * The order: size, kinds of content, isError; then members are removed, patterns and finds of
+ * detectors replaced; then `refuse` looks at what is left, names of members and numbers too.
  * Patterns apply to every text of the result at every place, except to data that is not text: the
  * base64 of images, audio and resources, and data for the server itself (requestState, taskId). A
  * pattern that is found in the name of a member cannot be replaced there: the result is
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "evidence/json/json.h"
 #include "evidence/record/reason.h"
+#include "policy/detect/detector.h"
 #include "policy/model/config.h"
 #include "policy/model/pattern.h"
 
@@ -28,10 +30,12 @@ enum writ_output_error {
     WRIT_OUTPUT_ERROR_REFUSE,   /* not let through */
 };
 
+/** What is replaced: one of the first two. */
 struct writ_output_redaction {
     const struct writ_pattern *pattern;
+    const struct writ_detector_set *detectors;
     struct writ_view with;
-    struct writ_view name; /* "redact \d{16}", for records */
+    struct writ_view name; /* "redact \d{16}"; a record has "redact secret.jwt@1" of `detectors` */
 };
 
 struct writ_output_rules {
@@ -43,6 +47,8 @@ struct writ_output_rules {
     const struct writ_output_redaction *redactions;
     size_t redactions_n;
     enum writ_output_error is_error;
+    const struct writ_detector_set *refuse; /* NULL: nothing */
+    struct writ_view refuse_names;          /* "refuse prompt.*" */
 };
 
 /** The effect of the rules on one result. */
@@ -68,7 +74,7 @@ void writ_output_apply(const struct writ_output_rules *rules, const struct writ_
     const struct writ_json *result, size_t bytes, struct writ_arena *arena,
     struct writ_output *ret);
 
-/** The same for the member `error` of a response: only the redactions apply. */
+/** The same for the member `error` of a response: only the redactions and `refuse` apply. */
 void writ_output_apply_error(const struct writ_output_rules *rules, const struct writ_clock *clock,
     const struct writ_json *error, size_t bytes, struct writ_arena *arena, struct writ_output *ret);
 

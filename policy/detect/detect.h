@@ -27,6 +27,22 @@
 WRIT_RESULT writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
     struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx);
 
+/**
+ * Appends `text` with every find replaced by `with`, at its place in the text as it was given.
+ * Finds that overlap or touch are replaced together.
+ *
+ * @param budget  counts replacements too
+ * @param used    by number (writ_detector_of): set to true for those of which something was found;
+ *                others stay as they are
+ * @param ret     unusable without an answer
+ *
+ * @return YES at least one find; NO: `ret` has the text as it is; LIMIT: the budget, a limit of a
+ *         pattern, a text longer than WRIT_PATTERN_FIND_MAX, or no memory
+ */
+enum writ_pattern_answer writ_detect_replace(const struct writ_detector_set *set,
+    struct writ_view text, struct writ_view with, struct writ_pattern_budget *budget, bool *used,
+    struct writ_buf *ret);
+
 #define WRIT_DETECT_TIME_US     500000 /* for the patterns of one value */
 #define WRIT_DETECT_MATCHES_MAX 10000  /* matches of them */
 

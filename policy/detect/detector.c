@@ -25,6 +25,16 @@ writ_detector_builtin(size_t id)
     return &rows[id];
 }
 
+const struct writ_detector *
+writ_detector_of(const struct writ_detectors *own, size_t number)
+{
+    if (number < WRIT_DETECTOR_COUNT) {
+        return writ_detector_builtin(number);
+    }
+    number -= WRIT_DETECTOR_COUNT;
+    return own != NULL && number < own->n ? &own->items[number] : NULL;
+}
+
 static struct writ_view
 namespace_of(struct writ_view name)
 {

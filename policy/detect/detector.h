@@ -58,6 +58,9 @@ typedef bool writ_detector_fn(void *ctx, const struct writ_detection *found);
 /** A built-in one; id below WRIT_DETECTOR_COUNT. Static storage. */
 const struct writ_detector *writ_detector_builtin(size_t id);
 
+/** The detectors by number: the built-in ones, then those of the configuration. NULL: no more. */
+const struct writ_detector *writ_detector_of(const struct writ_detectors *own, size_t number);
+
 /** Whether a name is in a namespace of built-in detectors: secret, card, bank, contact, host,
  * hidden and prompt. */
 bool writ_detector_is_reserved(struct writ_view name);

@@ -137,16 +137,6 @@ writ_detectors_read(struct writ_options *o, const struct writ_yaml *node,
 
 /* ---- names */
 
-static const struct writ_detector *
-detector_at(const struct writ_options *o, size_t i)
-{
-    if (i < WRIT_DETECTOR_COUNT) {
-        return writ_detector_builtin(i);
-    }
-    i -= WRIT_DETECTOR_COUNT;
-    return o->detectors != NULL && i < o->detectors->n ? &o->detectors->items[i] : NULL;
-}
-
 static void
 fault_unknown(struct writ_options *o, const struct writ_yaml *node, struct writ_view name)
 {
@@ -155,7 +145,7 @@ fault_unknown(struct writ_options *o, const struct writ_yaml *node, struct writ_
     const char *nearest;
     size_t n = 0;
 
-    for (; (detector = detector_at(o, n)) != NULL; n++) {
+    for (; (detector = writ_detector_of(o->detectors, n)) != NULL; n++) {
         struct writ_view word = writ_view_copy(detector->name, o->arena);
         words[n] = word.ptr != NULL ? word.ptr : "";
     }
@@ -178,7 +168,7 @@ add_name(struct writ_options *o, const struct writ_yaml *node, struct writ_view 
         WRIT_OPTION_FAULT(o, node, "needs names of detectors, such as card.number or secret.*");
         return false;
     }
-    for (size_t i = 0; (detector = detector_at(o, i)) != NULL; i++) {
+    for (size_t i = 0; (detector = writ_detector_of(o->detectors, i)) != NULL; i++) {
         if (writ_detector_is_named(detector, name)) {
             *(i < WRIT_DETECTOR_COUNT ? &set->builtin[i] : &own[i - WRIT_DETECTOR_COUNT]) = true;
             any = true;
@@ -238,8 +228,9 @@ writ_detectors_used(struct writ_options *o, struct writ_config *config)
     const struct writ_detector *detector;
     size_t n = 0;
 
-    for (size_t i = 0;
-         names != NULL && o->detecting != NULL && (detector = detector_at(o, i)) != NULL; i++) {
+    for (size_t i = 0; names != NULL && o->detecting != NULL &&
+                       (detector = writ_detector_of(o->detectors, i)) != NULL;
+         i++) {
         if (o->detecting[i]) {
             names[n++] = detector->called;
         }

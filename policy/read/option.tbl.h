@@ -592,18 +592,23 @@ TEXTS(result, "content", content, LIVE, 64,
     "Kinds of content that are let through: text, image, audio, resource, resource_link, structured, "
     "or a media type of images and audio such as image/*; default: every kind.")
 NODE(result, "redact", redact, LIVE, SHAPE_REDACT, NONE,
-    "Patterns that are replaced in every text of a result.")
+    "Patterns, and finds of detectors, that are replaced in every text of a result.")
 SWITCH(result, "default_redact", default_redact, LIVE, "true",
     "Whether the redact of defaults applies as well; false for a tool whose job is a secret.")
 TEXTS(result, "remove", remove, LIVE, 64,
     "JSON Pointers into the result, such as /structuredContent/secret, of members to remove.")
+TEXTS(result, "refuse", refuse, LIVE, 64,
+    "Names of detectors, or patterns of them such as prompt.*: a result in which one of them finds something is "
+    "withheld.")
 WORD(result, "is_error", is_error, LIVE, is_error_words, NONE,
     "The treatment of a result with isError: pass (a result, the default), error (recorded as an error), or "
     "refuse (not let through).")
 
 SECTION(redact, "an entry of redact", struct writ_raw_redact, "A text to hide.")
-TEXT(redact, "pattern", pattern, LIVE, 1, 4096, REQUIRED,
-    "A regular expression (PCRE2), looked for anywhere in a text.")
+TEXT(redact, "pattern", pattern, LIVE, 1, 4096, NONE,
+    "A regular expression (PCRE2), looked for anywhere in a text. Either this or detect.")
+TEXTS(redact, "detect", detect, LIVE, 64,
+    "Names of detectors, or patterns of them such as secret.* (docs/detectors.md): what they find is replaced.")
 TEXT(redact, "with", with, LIVE, 0, 256, "[redacted]", "The replacement.")
 
 SECTION(state, "state", struct writ_raw_state,

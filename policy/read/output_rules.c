@@ -2,7 +2,9 @@
  * drops the redactions); for everything else the rule replaces the default. */
 #include "policy/read/output_rules.h"
 
+#include "policy/detect/detector.h"
 #include "policy/model/glob.h"
+#include "policy/read/detectors.h"
 
 #define NAME_MAX_BYTES 8192 /* of a rule in a record */
 
@@ -79,16 +81,39 @@ name_of(struct writ_options *o, const char *what, struct writ_view text)
 }
 
 static bool
+read_detecting(struct writ_options *o, const struct writ_yaml *node, struct writ_view with,
+    struct writ_output_redaction *ret)
+{
+    writ_auto_buf names = writ_buf_make(NAME_MAX_BYTES);
+
+    *ret = (struct writ_output_redaction){.detectors = writ_detectors_named(o, node), .with = with};
+    writ_detectors_tell(node, &names);
+    ret->name = name_of(o, "redact ", writ_buf_view(&names));
+    return ret->detectors != NULL;
+}
+
+static bool
 read_redaction(struct writ_options *o, const struct writ_yaml *node,
     struct writ_pattern_list **patterns, struct writ_output_redaction *ret)
 {
     struct writ_raw_redact raw = {0};
+    const struct writ_yaml *detect = writ_yaml_get(node, WRIT_LIT("detect"));
     struct writ_pattern_list *keep;
     struct writ_pattern *pattern = NULL;
     struct writ_err err = {{0}, 0, 0};
 
     writ_option_read(o, WRIT_SECTION_redact, node, &raw);
-    if (node->type != WRIT_YAML_MAP || raw.pattern.len == 0) {
+    if (node->type != WRIT_YAML_MAP) {
+        return false;
+    }
+    if ((detect != NULL) == (writ_yaml_get(node, WRIT_LIT("pattern")) != NULL)) {
+        WRIT_OPTION_FAULT(o, node, "needs either `pattern` or `detect`");
+        return false;
+    }
+    if (detect != NULL) {
+        return read_detecting(o, detect, raw.with, ret);
+    }
+    if (raw.pattern.len == 0) {
         return false;
     }
     keep = writ_option_memory(o, 1, sizeof *keep);
@@ -118,7 +143,7 @@ read_redactions(struct writ_options *o, const struct writ_yaml *node,
 
     if (node != NULL && (node->type != WRIT_YAML_LIST || count > WRIT_OUTPUT_REDACTIONS_MAX)) {
         WRIT_OPTION_FAULT(
-            o, node, "must be a list of at most %d patterns", WRIT_OUTPUT_REDACTIONS_MAX);
+            o, node, "must be a list of at most %d entries", WRIT_OUTPUT_REDACTIONS_MAX);
         return false;
     }
     all = writ_option_memory(o, before + count, sizeof *all);
@@ -135,6 +160,25 @@ read_redactions(struct writ_options *o, const struct writ_yaml *node,
     rules->redactions = all;
     rules->redactions_n = good ? before + count : 0;
     return good;
+}
+
+/* An empty list of the rule takes the default away. */
+static bool
+read_refuse(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_output_rules *base, struct writ_output_rules *rules)
+{
+    const struct writ_yaml *refuse = writ_yaml_get(node, WRIT_LIT("refuse"));
+
+    rules->refuse = refuse == NULL ? base->refuse : NULL;
+    rules->refuse_names = refuse == NULL ? base->refuse_names : (struct writ_view){NULL, 0};
+    if (refuse != NULL && refuse->count > 0) {
+        writ_auto_buf names = writ_buf_make(NAME_MAX_BYTES);
+        rules->refuse = writ_detectors_named(o, refuse);
+        writ_detectors_tell(refuse, &names);
+        rules->refuse_names = name_of(o, "refuse ", writ_buf_view(&names));
+        return rules->refuse != NULL;
+    }
+    return true;
 }
 
 static bool
@@ -184,5 +228,6 @@ writ_output_rules_read(struct writ_options *o, const struct writ_yaml *node,
     good = read_redactions(o, raw.redact, raw.default_redact ? defaults : NULL, patterns, rules) &&
            good;
     good = join_removals(o, &raw.remove, defaults, rules) && good;
+    good = read_refuse(o, node, base, rules) && good;
     return good && !o->nomem ? rules : NULL;
 }

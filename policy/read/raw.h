@@ -242,7 +242,7 @@ struct writ_raw_replay {
 
 struct writ_raw_result {
     int64_t bytes;
-    struct writ_views content, remove;
+    struct writ_views content, remove, refuse;
     const struct writ_yaml *redact;
     int is_error;
     bool default_redact;
@@ -250,6 +250,7 @@ struct writ_raw_result {
 
 struct writ_raw_redact {
     struct writ_view pattern, with;
+    struct writ_views detect;
 };
 
 struct writ_raw_state {

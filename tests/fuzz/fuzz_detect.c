@@ -2,7 +2,8 @@
  *
  * For every input that is UTF-8: each find lies within the text, and begins and ends between
  * characters; looking again finds the same; what is found in the text is found, at the same
- * place, when a line follows it and one is in front of it. */
+ * place, when a line follows it and one is in front of it; replacing changes the text when there is
+ * a find, says of which detectors, and removes every byte of the finds. */
 #include "policy/detect/detect.h"
 
 #include "base/utf8.h"
@@ -54,6 +55,30 @@ has(const struct finds *f, const struct writ_detection *one, size_t shift)
     return false;
 }
 
+static void
+check_replaced(
+    const struct writ_detector_set *set, struct writ_view text, const struct finds *finds)
+{
+    struct writ_pattern_budget budget = {.matches = INPUT_MAX, .clock = writ_clock_system()};
+    bool used[WRIT_DETECTOR_COUNT] = {false}, seen[WRIT_DETECTOR_COUNT] = {false};
+    writ_auto_buf out = writ_buf_make(INPUT_MAX + 1);
+    enum writ_pattern_answer answer =
+        writ_detect_replace(set, text, WRIT_LIT(""), &budget, used, &out);
+    size_t most = 0;
+
+    WRIT_INVARIANT(answer == (finds->n > 0 ? WRIT_PATTERN_YES : WRIT_PATTERN_NO));
+    WRIT_INVARIANT(writ_utf8_is_valid(writ_buf_view(&out), NULL));
+    for (size_t i = 0; i < finds->n; i++) {
+        seen[finds->items[i].detector - writ_detector_builtin(0)] = true;
+        most = finds->items[i].length > most ? finds->items[i].length : most;
+    }
+    WRIT_INVARIANT(out.len + most <= text.len);
+    WRIT_INVARIANT(finds->n > 0 || writ_view_equal(writ_buf_view(&out), text));
+    for (size_t i = 0; i < WRIT_DETECTOR_COUNT && finds->n < FINDS_MAX; i++) {
+        WRIT_INVARIANT(used[i] == seen[i]);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -71,6 +96,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     find_all(&set, text, &once);
     find_all(&set, text, &again);
     WRIT_INVARIANT(once.n == again.n);
+    check_replaced(&set, text, &once);
     writ_buf_str(&longer, "\n");
     writ_buf_put(&longer, text);
     writ_buf_str(&longer, "\n");

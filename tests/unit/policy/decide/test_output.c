@@ -82,6 +82,19 @@ START_TEST(output_applies_each_rule_to_a_result)
             "{\"content\":[{\"type\":\"audio\",\"data\":\"q\",\"mimeType\":\"audio/\"},"
             "{\"type\":\"text\",\"data\":\"\",\"text\":\"\"},"
             "{\"type\":\"resource\",\"resource\":{\"blob\":\"q\",\"uri\":\"\"}}]}"},
+        {"{\"redact\":[{\"detect\":[card.number,bank.*],\"with\":\"*\"}]}",
+            "{\"x\":\"4111 1111 1111 1111, DE89370400440532013000, &#52;111111111111111.\"}",
+            "{\"x\":\"*, *, *.\"}"},
+        {"{\"redact\":[{\"detect\":[secret.*,host.private]}]}",
+            "{\"x\":\"at 10.0.0.1, %31%30.0.0.1 or 8.8.8.8\",\"n\":4111111111111111}",
+            "{\"x\":\"at [redacted], [redacted] or 8.8.8.8\",\"n\":4111111111111111}"},
+        {"{\"redact\":[{\"detect\":[host.private]}],\"refuse\":[host.private]}",
+            "{\"x\":\"10.0.0.1\"}", "{\"x\":\"[redacted]\"}"},
+        {"{\"refuse\":[prompt.*]}", "{\"x\":\"a fine day\"}", NULL},
+        {"{\"refuse\":[host.private]}",
+            "{\"requestState\":\"10.0.0.1\",\"content\":[{\"type\":\"image\",\"data\":\"10.0.0.1\"}"
+            "]}",
+            NULL},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -119,6 +132,13 @@ START_TEST(output_of_an_unreadable_result_is_withheld)
         {"{\"is_error\":refuse}", "{\"isError\":false}", WRIT_REASON_NONE},
         {"{\"redact\":[{\"pattern\":x}]}", "{\"x\":1}", WRIT_REASON_RESULT_RULE_FAILED},
         {"{\"redact\":[{\"pattern\":x}]}", "{\"a\":[{\"x\":1}]}", WRIT_REASON_RESULT_RULE_FAILED},
+        {"{\"redact\":[{\"detect\":[host.private]}]}", "{\"10.0.0.1\":1}",
+            WRIT_REASON_RESULT_RULE_FAILED},
+        {"{\"refuse\":[host.private]}", "{\"10.0.0.1\":1}", WRIT_REASON_RESULT_CONTENT_REFUSED},
+        {"{\"refuse\":[card.number]}", "{\"a\":[4111111111111111]}",
+            WRIT_REASON_RESULT_CONTENT_REFUSED},
+        {"{\"refuse\":[card.number],\"remove\":[/a]}", "{\"a\":[4111111111111111]}",
+            WRIT_REASON_NONE},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
