@@ -37,7 +37,10 @@ test('lacks refuses a key in any argument, and names the detector and no value',
     assert.equal(refused.refusal.argument ?? '', place);
     assert.equal(refused.refusal.constraint, constraint);
     assert.ok(!JSON.stringify(refused).includes(TOKEN.slice(4)) && !JSON.stringify(refused).includes('1111'));
-    const record = JSON.stringify(gw.decisions().at(-1));
+    const shown = gw.show(gw.decisions().at(-1).decision_id);
+    const record = JSON.stringify(shown);
+    assert.equal(shown.decision.extensions.writ.constraint, constraint);
+    assert.equal(shown.decision.extensions.writ.argument ?? '', place);
     assert.ok(!record.includes(TOKEN.slice(4)) && !record.includes('1111 1111'));
   }
   assert.equal(up.calls.length, 1);
