@@ -38,7 +38,7 @@ DETECTOR(ASSIGNMENT, ASSIGNMENT, "secret.assignment", 1, "A value that is given 
 DETECTOR(CARD, CARD_NUMBER, "card.number", 1, "The number of a payment card: prefix and length of a known scheme, and the check digit (Luhn); also in groups")
 DETECTOR(IBAN, IBAN, "bank.iban", 1, "An IBAN: length of its country, and the check digits (mod 97); also in groups")
 DETECTOR(EMAIL, EMAIL, "contact.email", 1, "An address of mail")
-DETECTOR(HOST, PRIVATE_HOST, "host.private", 1, "An address that is private, shared (RFC 6598), loopback, link-local or of a metadata service, or a name such as localhost, *.local or *.internal")
+DETECTOR(HOST, PRIVATE_HOST, "host.private", 2, "An address that is private, shared (RFC 6598), loopback, link-local or of a metadata service, or a name such as localhost, *.local or *.internal")
 DETECTOR(HIDDEN, HIDDEN_CHARACTERS, "hidden.characters", 1, "Characters that a model reads and a person does not see: invisible ones, tags, turns of the direction")
 DETECTOR(PROMPT, PROMPT_IGNORE_PREVIOUS, "prompt.ignore_previous", 1, "Earlier instructions are not to count")
 DETECTOR(PROMPT, PROMPT_CONCEAL, "prompt.conceal", 1, "The person is not to know")

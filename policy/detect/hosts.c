@@ -178,12 +178,22 @@ is_private_name(struct writ_view name)
                    ends_with(name, WRIT_LIT(".home.arpa"))));
 }
 
+/* Whether // or :/ stands before `at`; the 2 of "1/2 teaspoon" is no host. */
+static bool
+follows_scheme(struct writ_view text, size_t at)
+{
+    char before = at > 1 ? text.ptr[at - 2] : '\0';
+
+    return writ_scan_byte(text, at - 1) == '/' &&
+           (before == '/' || before == ':' || before == '\\');
+}
+
 /* A name or an IPv4 address that begins at `at`; its end. */
 static size_t
 try_name(struct writ_scan *scan, size_t at)
 {
     struct writ_view text = scan->text;
-    bool url = writ_scan_byte(text, at - 1) == '/' || writ_scan_byte(text, at - 1) == '@';
+    bool url = writ_scan_byte(text, at - 1) == '@' || follows_scheme(text, at);
     size_t end = at, stop;
     struct writ_view name;
     uint32_t address;
