@@ -10,6 +10,7 @@
 #include "policy/model/rule.h"
 #include "policy/read/findings.h"
 #include "policy/read/load.h"
+#include "policy/read/manual.h"
 #include "policy/read/schema.h"
 
 #define OUTPUT_MAX         (16 * 1024 * 1024)
@@ -265,7 +266,7 @@ writ_command_check(const struct writ_cli *cli)
         return writ_cli_usage(cli, "--tools needs CONFIG");
     }
     if (schema || manual) {
-        return print_page(cli, schema ? writ_schema_put : writ_schema_manual);
+        return print_page(cli, schema ? writ_schema_put : writ_manual_put);
     }
     return check_file(cli);
 }

@@ -1,5 +1,5 @@
-/* schema.h - the permitted contents of the configuration file, for programs and for people: a JSON
- * Schema and a page of the manual, both made from option.tbl.h and op.tbl.h. */
+/* schema.h - the permitted contents of the configuration file for programs: a JSON Schema, made
+ * from option.tbl.h and op.tbl.h. manual.h is the same for people. */
 #ifndef WRIT_POLICY_SCHEMA_H
 #define WRIT_POLICY_SCHEMA_H
 
@@ -8,9 +8,5 @@
 /** Appends the JSON Schema (2020-12) of the configuration file, indented, with a newline at its
  * end: config/writ.schema.json. WRIT_E_LIMIT, WRIT_E_NOMEM of the buffer. */
 WRIT_RESULT writ_schema_put(struct writ_buf *ret, struct writ_err *err);
-
-/** Appends the list of all options and ops, as Markdown: docs/configuration.md. WRIT_E_LIMIT,
- * WRIT_E_NOMEM of the buffer. */
-WRIT_RESULT writ_schema_manual(struct writ_buf *ret, struct writ_err *err);
 
 #endif

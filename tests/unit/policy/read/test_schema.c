@@ -2,6 +2,7 @@
  * integration/config.test.mjs shows with a validator that the schema accepts what the reader
  * accepts. */
 #include "base/text.h"
+#include "policy/read/manual.h"
 #include "policy/read/schema.h"
 #include "support/unit.h"
 #include "support/evidence/value.h"
@@ -28,7 +29,7 @@ END_TEST
 
 START_TEST(manual_in_the_tree_equals_the_tables)
 {
-    assert_file(WRIT_SOURCE_DIR "/docs/configuration.md", writ_schema_manual, "--manual");
+    assert_file(WRIT_SOURCE_DIR "/docs/configuration.md", writ_manual_put, "--manual");
 }
 END_TEST
 
@@ -52,7 +53,7 @@ START_TEST(schema_put_into_a_small_buffer_fails)
     writ_auto_buf small = writ_buf_make(1000), again = writ_buf_make(1000);
 
     ck_assert_code(writ_schema_put(&small, NULL), WRIT_E_LIMIT);
-    ck_assert_code(writ_schema_manual(&again, NULL), WRIT_E_LIMIT);
+    ck_assert_code(writ_manual_put(&again, NULL), WRIT_E_LIMIT);
 }
 END_TEST
 
