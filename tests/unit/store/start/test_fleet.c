@@ -331,10 +331,12 @@ START_TEST(idle_run_is_not_sealed_under_a_call_of_another_gateway)
     writ_kit_run(&a->kit, (spec){.argument = "1"});
     must_be_ready(b); /* both know all */
     must_be_ready(a);
+    pause_it(a); /* it wants no turn of its own meanwhile */
     turn = hold_turn();
     c = writ_kit_call(&b->kit, (spec){.argument = "2", .route = WRIT_DECISION_ALLOW});
     submit(b, c);
     await(WAITING, 1);
+    resume_it(a);
     atomic_fetch_add(&a->kit.mono_us, a->kit.options.boundary_idle_us + 2 * WRIT_KIT_S);
     await(WAITING, 2);
     give_turn(turn);
@@ -467,10 +469,12 @@ START_TEST(round_that_another_gateway_continues_is_not_given_up)
     ck_assert_int_eq(writ_kit_submit(&a->kit, &entry), WRIT_OK);
     must_be_ready(b);
     must_be_ready(a);
+    pause_it(b); /* it wants no turn of its own meanwhile */
     turn = hold_turn();
     next = writ_kit_round(&a->kit, c, (spec){.argument = "1"});
     submit(a, next);
     await(WAITING, 1);
+    resume_it(b);
     for (int i = 0; i < 30 && !tried; i++) {
         pause_it(b);
         writ_kit_pass(&b->kit, 700 * WRIT_KIT_S);
