@@ -1,6 +1,7 @@
 /* The key directory, as the gateway loads it: every purpose that the configuration needs has an
  * active key, of the right kind and not too old. */
 #include "cli/commands/doctor.h"
+#include "gateway/state/mark_key.h"
 #include "policy/decide/kept.h"
 #include "policy/model/rule.h"
 #include "store/trusted/keydir.h"
@@ -80,6 +81,33 @@ look_at_key(struct writ_doctor *d, const struct writ_keyring_key *key)
     }
 }
 
+static void
+mark_key_freep(struct writ_mark_key **key)
+{
+    writ_mark_key_free(*key);
+}
+
+/* The key of marks, and that of the newest record. A ledger that cannot be read is said elsewhere.
+ * Without the file the gateway makes one, which is right for a ledger without marks alone. */
+static void
+look_at_mark_key(struct writ_doctor *d)
+{
+    WRIT_AUTO(struct writ_mark_key *, mark_key_freep) key = NULL;
+    struct writ_doctor_place place = writ_doctor_path(d->config->keys);
+    char newest[WRIT_MARK_KEY_ID + 1];
+    struct writ_err why = {0};
+    writ_result result = writ_mark_key_read(d->config->keys.ptr, &key, &why);
+
+    if (!writ_is_ok(result) && result.code != WRIT_E_ABSENT) {
+        writ_doctor_add(d, WRIT_DOCTOR_MARK_KEY_UNUSABLE, place, "%s", why.text);
+    } else if (writ_is_ok(writ_mark_key_newest(d->config->store.ptr, newest, NULL)) &&
+               newest[0] != '\0' && (key == NULL || !writ_view_is(writ_mark_key_id(key), newest))) {
+        writ_doctor_add(d, WRIT_DOCTOR_MARK_KEY_OTHER, place, "%s, and the newest marks are of %s",
+            key == NULL ? WRIT_MARK_KEY_FILE " is missing" : WRIT_MARK_KEY_FILE " is another key",
+            newest);
+    }
+}
+
 WRIT_RESULT
 writ_doctor_keys(struct writ_doctor *d, struct writ_err *err)
 {
@@ -97,6 +125,9 @@ writ_doctor_keys(struct writ_doctor *d, struct writ_err *err)
     look_at_purpose(d, WRIT_KEY_PURPOSE_CONTENTS, keeps_contents(d->config));
     for (size_t i = 0; i < writ_keyring_count(d->ring); i++) {
         look_at_key(d, writ_keyring_key(d->ring, i));
+    }
+    if (d->config->follows_values) {
+        look_at_mark_key(d);
     }
     return WRIT_DONE;
 }

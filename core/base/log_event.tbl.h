@@ -68,6 +68,9 @@
         "the program has ended in order")                                                          \
     X(RELOADED, reloaded, SERVE, INFO, "file",                                                     \
         "a SIGHUP: the new configuration applies")                                                 \
+    X(MARK_KEY_DIFFERS, mark_key_differs, SERVE, WARN, "newest, ours",                            \
+        "at the start: the newest marks of the ledger are under another `mark.key`, so values that " \
+        "earlier records saw are not found; gateways of one ledger need the same file")           \
     X(RELOAD_REFUSED, reload_refused, SERVE, ERROR, "file, why",                                   \
         "a SIGHUP: the configuration did not change, and why")                                     \
     X(POLICY_NOT_KEPT, policy_not_kept, SERVE, WARN, "policy, why",                                \

@@ -44,6 +44,7 @@
 #include "gateway/service/reload.h"
 #include "gateway/service/steps.h"
 #include "gateway/state/gateway.h"
+#include "gateway/state/mark_key.h"
 #include "gateway/state/runs.h"
 #include "gateway/telemetry/telemetry.h"
 #include "policy/model/rule.h"
@@ -565,6 +566,24 @@ make_tag(struct writ_gateway *gateway, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* With another mark key than that of the records, values that they saw are refused: log it. */
+static WRIT_RESULT
+compare_marks(const struct serve *serve, struct writ_err *err)
+{
+    const struct writ_mark_key *key = serve->generation->marks;
+    char newest[WRIT_MARK_KEY_ID + 1];
+
+    if (key == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_mark_key_newest(serve->options->config->store.ptr, newest, err));
+    if (newest[0] != '\0' && !writ_view_is(writ_mark_key_id(key), newest)) {
+        WRIT_LOG(serve->options->log, WRIT_EVENT_MARK_KEY_DIFFERS, writ_log_str("newest", newest),
+            writ_log_text("ours", writ_mark_key_id(key)));
+    }
+    return WRIT_DONE;
+}
+
 static writ_result
 open_all(struct serve *serve, struct writ_err *err)
 {
@@ -588,6 +607,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_kills(gateway, err));
     (void)writ_definitions_changed(config->files.ptr, WRIT_DEFINITIONS_ACCEPTED, &serve->accepted);
     WRIT_TRY(writ_generation_accept(serve->generation, gateway->ledger, err));
+    WRIT_TRY(compare_marks(serve, err));
     WRIT_TRY(writ_definition_cache_open(gateway, serve->generation->keyring, &serve->seen, err));
     WRIT_TRY(writ_sessions_new((size_t)config->limits.sessions, config->sessions.idle_expires_us,
         &gateway->sessions, err));

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import https from 'node:https';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync,
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync,
   writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -207,6 +207,37 @@ test('keys that are missing, unreadable, old, of another algorithm or not retire
     .replaceAll(/(until": ?")\d{4}/g, '$12020')));
   const late = await finds(gw, ['key_not_retired']);
   assert.match(late[0].message, new RegExp(kid));
+});
+
+test('a mark.key that is broken, missing, or another than that of the records is named; none is made', async (t) => {
+  const { gw } = await site(t, { flows: [{ tools: ['up/pay'], at_most: 5 }] });
+  const file = gw.path('keys/mark.key');
+  await finds(gw, []);
+  assert.ok(!existsSync(file), 'doctor makes no key');
+  await gw.start();
+  const s = await openSession(gw);
+  assert.ok((await s.call('up__pay', {})).result);
+  await gw.stop();
+  await finds(gw, []);
+  const key = readFileSync(file, 'utf8');
+  chmodSync(file, 0o644);
+  await finds(gw, ['mark_key_unusable']);
+  chmodSync(file, 0o600);
+  writeFileSync(file, key.slice(2));
+  await finds(gw, ['mark_key_unusable']);
+  rmSync(file);
+  const [missing] = await finds(gw, ['mark_key_other']);
+  assert.match(missing.message, /^mark\.key is missing, and the newest marks are of [0-9a-f]{8}$/);
+  writeFileSync(file, `${'0'.repeat(64)}\n`, { mode: 0o600 });
+  const [other] = await finds(gw, ['mark_key_other']);
+  assert.ok(!other.message.includes(key.trim()));
+  await gw.start();
+  const line = gw.log.find((l) => l.event === 'mark_key_differs');
+  assert.match(line?.newest ?? '', /^[0-9a-f]{8}$/);
+  assert.notEqual(line.newest, line.ours);
+  await gw.stop();
+  writeFileSync(file, key);
+  await finds(gw, []);
 });
 
 test('a ledger that is missing, of another kind, unsound, or rolled back is named', async (t) => {
