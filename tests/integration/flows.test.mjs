@@ -377,3 +377,16 @@ test('writ why names the rule of flows and the tool that the task lacks; explain
   assert.deepEqual(explain('up/mail', {}).flows, [{ ref: 'flows#0', condition: 'after untrusted, private' }]);
   assert.equal(explain('up/pay', { to: EVIL }).constraints[0].result, 'run');
 });
+
+test('punctuation between the words of a value is not compared, their order is', async (t) => {
+  const up = await startUpstream(t, { onCall: (call) => call.params.name === 'names'
+    ? call.result({ content: [], structuredContent: { name: 'Ada, Lovelace' } }) : call.text('done') });
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/names': { scope: 's', labels: { trusted_at: ['/name'] } },
+      'up/pay': { scope: 's', arguments: from('trusted') } } });
+  const s = await openSession(gw, { token: DEV.token });
+  await s.call('up__names', {});
+  for (const to of ['Ada, Lovelace', 'Ada Lovelace', 'Ada; Lovelace'])
+    assert.equal((await pay(s, to)).said, 'done', to);
+  assert.equal(reason(await pay(s, 'Lovelace, Ada')), 'source_not_permitted');
+});
