@@ -755,6 +755,9 @@ put_record(struct judging *j, struct writ_view arguments)
     }
     writ_write_text(&w, "key", writ_mark_key_id(j->key));
     put_labels(&w, "labels", &j->ret->labels);
+    if (j->of->rule != NULL && j->of->rule->labels != NULL && j->of->rule->labels->believe_meta) {
+        writ_write_flag(&w, "meta", true);
+    }
     writ_write_text_if(&w, "rule", j->ret->rule);
     put_labels(&w, "run", &run);
     if (j->task.ptr != NULL) {

@@ -390,3 +390,23 @@ test('punctuation between the words of a value is not compared, their order is',
     assert.equal((await pay(s, to)).said, 'done', to);
   assert.equal(reason(await pay(s, 'Lovelace, Ada')), 'source_not_permitted');
 });
+
+test('a run that gets a kept result with labels of its server has each label', async (t) => {
+  const up = await startUpstream(t, { tools: ['read', 'mail'], onCall: (call) => (call.params.name === 'read'
+    ? call.result({ content: [], _meta: { ifc: { integrity: 'untrusted', confidentiality: ['private'] } } })
+    : call.text('done')) });
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/read': { scope: 's', pin: true, duplicates: 'replay', labels: { believe: ['meta'] } },
+      'up/mail': { scope: 's', duplicates: 'allow' } }, flows: [{ tools: ['up/mail'], after: ['untrusted'] }] });
+  await (await openSession(gw, { token: DEV.token })).call('up__read', {}); // the gateway learns the definitions
+  await until(() => writ(['tools', 'accept', gw.configFile, 'up/read'], { cwd: gw.dir }).code === 0, 'the acceptance');
+  await gw.reload(gw.config);
+  for (const run of ['the first', 'another']) {
+    const s = await openSession(gw, { token: DEV.token });
+    assert.equal((await s.call('up__mail', {})).said, 'done', `${run} run before`);
+    assert.equal((await s.call('up__read', {}, { key: 'k1' })).error, undefined);
+    assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted', `${run} run after`);
+  }
+  assert.equal(named(up, 'read'), 1);
+  gw.verify();
+});

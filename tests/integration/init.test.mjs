@@ -94,7 +94,7 @@ test('init_warns_of_definitions_that_address_the_model', (t) => {
   const { code, out } = made('a');
   assert.equal(code, 0);
   assert.match(out, /^Warning: read these before you trust the server/m);
-  assert.match(out, /^ {2}listing-stdio\/add: addresses \/description: conceal: do not tell$/m);
+  assert.match(out, /^ {2}listing-stdio\/add: addresses \/description: prompt\.conceal@1: do not tell$/m);
   assert.ok(JSON.parse(made('b', '--json').out).oddities > 20);
 });
 

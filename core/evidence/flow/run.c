@@ -398,7 +398,8 @@ apply_decision(struct writ_run *run, const struct writ_mark_key *key,
     if (d->let_through || d->repeated) {
         WRIT_TRY(add_labels(run, flow));
     }
-    run->blind = run->blind || (d->let_through && flow == NULL);
+    run->blind = run->blind || (d->let_through && flow == NULL) ||
+                 (d->repeated && writ_json_is_true(flow, WRIT_LIT("meta")));
     if (!d->let_through || call_of(run, d->decision_id) != NULL) {
         return WRIT_DONE; /* or it was read from the ledger already */
     }

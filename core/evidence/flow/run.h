@@ -4,14 +4,15 @@
  *
  * A record adds `extensions.writ.flow` (member.tbl.h), a canonical object:
  *   of a decision  {"arguments"?: [{"argument", "found": [{"at", "decision_id"?, "source"}],
- *                   "marks", "rule"?}], "key", "labels": [...], "run": [...], "task"?: {"digest",
- *                   "marks", "tools"?}}
+ *                   "marks", "rule"?}], "key", "labels": [...], "meta"?, "run": [...], "task"?:
+ *                   {"digest", "marks", "tools"?}}
  *   of an outcome  {"cut"?, "failed"?, "fields": [...] (fields.h), "key", "labels": [...]}
  * `labels` are those that the result brings into the run; they count from the decision on, because
  * the call may be under way. `run` are those that the run had when it was judged.
  *
  * A call that was let through without `flow`, or whose result has none, brought labels that are
- * unknown: the run counts as having each one (writ_run_is_blind).
+ * unknown: the run counts as having each one (writ_run_is_blind). So does one that may get a kept
+ * result whose labels are the server's own (`meta`): they are in the record of another run.
  *
  * Labels only accumulate. Marks under another key are not taken: what they stand for is unknown.
  * One thread at a time. */
