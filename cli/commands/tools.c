@@ -71,17 +71,7 @@ put_safe(struct writ_buf *ret, struct writ_view name)
 static void
 put_odd(const struct tools *tools, struct writ_write *w, struct writ_view name)
 {
-    unsigned odd = writ_acceptance_odd(&tools->definitions, tools->config, name);
-
-    writ_write_name(w, WRIT_LIT("odd"));
-    writ_write_array_begin(w);
-    while (odd != 0) {
-        enum writ_oddity_kind kind = writ_odd_first(odd);
-
-        odd &= ~WRIT_ODD_BIT(kind);
-        writ_write_string(w, writ_view_str(writ_oddity_name(kind)));
-    }
-    writ_write_array_end(w);
+    writ_odd_write(w, writ_acceptance_odd(&tools->definitions, tools->config, name));
 }
 
 /* "fs/read  odd: hidden, addresses" */

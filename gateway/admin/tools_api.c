@@ -41,15 +41,7 @@ put_odd(const struct tools_view *a, struct writ_view name, struct writ_write *w)
 
     writ_write_flag(w, "withheld", writ_odd_withheld(&config->definitions, odd) != 0);
     writ_write_flag(w, "refused", writ_odd_refused(&config->definitions, odd) != 0);
-    writ_write_name(w, WRIT_LIT("odd"));
-    writ_write_array_begin(w);
-    while (odd != 0) {
-        enum writ_oddity_kind kind = writ_odd_first(odd);
-
-        odd &= ~WRIT_ODD_BIT(kind);
-        writ_write_string(w, writ_view_str(writ_oddity_name(kind)));
-    }
-    writ_write_array_end(w);
+    writ_odd_write(w, odd);
 }
 
 static bool

@@ -105,6 +105,20 @@ writ_odd_first(unsigned odd)
 }
 
 void
+writ_odd_write(struct writ_write *w, unsigned odd)
+{
+    writ_write_name(w, WRIT_LIT("odd"));
+    writ_write_array_begin(w);
+    while (odd != 0) {
+        enum writ_oddity_kind kind = writ_odd_first(odd);
+
+        odd &= ~WRIT_ODD_BIT(kind);
+        writ_write_string(w, writ_view_str(writ_oddity_name(kind)));
+    }
+    writ_write_array_end(w);
+}
+
+void
 writ_odd_put(struct writ_buf *ret, unsigned odd)
 {
     while (odd != 0) {

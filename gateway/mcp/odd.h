@@ -3,6 +3,7 @@
 #ifndef WRIT_GATEWAY_ODD_H
 #define WRIT_GATEWAY_ODD_H
 
+#include "evidence/json/write.h"
 #include "gateway/mcp/oddity.h"
 #include "policy/model/config.h"
 
@@ -22,6 +23,9 @@ unsigned writ_odd_refused(const struct writ_odd_config *config, unsigned odd);
 
 /** The first of the kinds; WRIT_ODDITY_NONE for none. */
 enum writ_oddity_kind writ_odd_first(unsigned odd);
+
+/** Writes the member `odd`: an array of the names of the kinds. */
+void writ_odd_write(struct writ_write *w, unsigned odd);
 
 /** Appends the names of the kinds: "hidden, addresses". */
 void writ_odd_put(struct writ_buf *ret, unsigned odd);

@@ -304,7 +304,9 @@ test('a demand of an upstream for scopes is reported, and not followed', async (
       assert.equal(answer.reason, 'upstream_unauthorized');
       assert.ok(!answer.text.includes('admin:all'));
     }
-    const lines = gw.log.filter((l) => l.event === 'upstream_demands_scope');
+    const demands = () => gw.log.filter((l) => l.event === 'upstream_demands_scope');
+    await until(() => demands().length >= told, 'the line of the log');
+    const lines = demands();
     assert.equal(lines.length, told);
     if (told > 0) assert.deepEqual([lines[0].upstream, lines[0].scopes], ['up', `${SCOPES} admin:all`]);
   }
