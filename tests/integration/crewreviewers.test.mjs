@@ -68,7 +68,8 @@ test('an output that is not a vote, and a crew that decides nothing, are failed 
   const entry = gw.config.reviewers.panel;
   for (const [says, why] of [['array', 'no_vote'], ['more', 'no_vote'], ['none', 'timeout']]) {
     await gw.stop();
-    gw.configure({ ...gw.config, reviewers: { panel: { ...entry, timeout: '400ms', environment: { SAYS: says } } } });
+    gw.configure({ ...gw.config, reviewers: { panel: { ...entry, environment: { SAYS: says },
+      timeout: why === 'timeout' ? '400ms' : '10s' } } });
     await gw.start();
     const next = await asks(await openSession(gw, { token: DEV.token }), { amount: 2, note: says });
     await until(() => failures(gw, next).length >= 1, `${says} fails`);
