@@ -46,18 +46,6 @@ put_json(struct writ_buf *out, struct writ_view json)
     }
 }
 
-/* The begin of a text, at the end of a character. */
-static struct writ_view
-begin_of(struct writ_view text, size_t max)
-{
-    size_t len = text.len < max ? text.len : max;
-
-    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return writ_view_sub(text, 0, len);
-}
-
 static void
 put_member(struct writ_buf *out, const char *name, struct writ_view text, size_t max)
 {
@@ -66,7 +54,7 @@ put_member(struct writ_buf *out, const char *name, struct writ_view text, size_t
     if (text.len == 0) {
         return;
     }
-    writ_text_json(&json, begin_of(text, max));
+    writ_text_json(&json, writ_utf8_cut(text, max));
     writ_buf_fmt(out, "\"%s\":", name);
     if (!writ_is_ok(writ_buf_check(&json, NULL))) {
         out->failed = json.failed;

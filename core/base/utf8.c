@@ -102,3 +102,14 @@ writ_utf8_points(struct writ_view text)
     }
     return text.len - following;
 }
+
+struct writ_view
+writ_utf8_cut(struct writ_view text, size_t most)
+{
+    size_t len = text.len < most ? text.len : most;
+
+    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80) {
+        len--;
+    }
+    return writ_view_sub(text, 0, len);
+}

@@ -15,4 +15,7 @@ bool writ_utf8_is_valid(struct writ_view text, size_t *bad);
 /** The number of characters (code points) of a well-formed UTF-8 text. */
 size_t writ_utf8_points(struct writ_view text);
 
+/** The first `most` bytes of a well-formed UTF-8 text, or the whole characters of them. */
+struct writ_view writ_utf8_cut(struct writ_view text, size_t most);
+
 #endif

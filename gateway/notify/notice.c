@@ -3,6 +3,7 @@
 #include "gateway/notify/notice.h"
 
 #include "base/hidden.h"
+#include "base/utf8.h"
 
 #define MARKED_MAX 65536
 
@@ -11,16 +12,11 @@ writ_notice_set(struct writ_notice_text *ret, struct writ_view text)
 {
     writ_auto_buf marked = writ_buf_make(MARKED_MAX);
     struct writ_view view;
-    size_t len;
 
     (void)writ_hidden_mark(&marked, writ_view_sub(text, 0, WRIT_NOTICE_TEXT_MAX));
-    view = writ_buf_view(&marked);
-    len = view.len < WRIT_NOTICE_TEXT_MAX ? view.len : WRIT_NOTICE_TEXT_MAX;
-    while (len < view.len && len > 0 && ((unsigned char)view.ptr[len] & 0xc0) == 0x80) {
-        len--; /* inside of a character */
-    }
-    *ret = (struct writ_notice_text){.len = len};
-    for (size_t i = 0; i < len; i++) {
+    view = writ_utf8_cut(writ_buf_view(&marked), WRIT_NOTICE_TEXT_MAX);
+    *ret = (struct writ_notice_text){.len = view.len};
+    for (size_t i = 0; i < view.len; i++) {
         ret->bytes[i] = (unsigned char)view.ptr[i] < ' ' ? ' ' : view.ptr[i];
     }
 }

@@ -193,13 +193,9 @@ first_line(struct writ_view text, size_t *ret_next)
 static void
 quote(struct writ_buf *text, struct writ_view said, size_t most)
 {
-    size_t taken = said.len < most ? said.len : most;
-    struct writ_view rest;
+    struct writ_view rest = writ_utf8_cut(said, most);
+    bool cut = rest.len < said.len;
 
-    while (taken < said.len && ((unsigned char)said.ptr[taken] & 0xC0) == 0x80) {
-        taken--; /* whole characters */
-    }
-    rest = writ_view_sub(said, 0, taken);
     while (rest.len > 0) {
         size_t next = 0;
         writ_buf_str(text, "> ");
@@ -207,7 +203,7 @@ quote(struct writ_buf *text, struct writ_view said, size_t most)
         writ_buf_byte(text, '\n');
         rest = writ_view_sub(rest, next, rest.len);
     }
-    writ_buf_str(text, taken < said.len ? "> [cut]\n" : "");
+    writ_buf_str(text, cut ? "> [cut]\n" : "");
 }
 
 static void

@@ -633,7 +633,8 @@ names_tool(const struct writ_json *tools, struct writ_view name)
 static WRIT_RESULT
 mark_task(struct judging *j)
 {
-    struct writ_mark_list list = writ_mark_list_make(WRIT_FIELDS_TRUSTED, true);
+    struct writ_mark_room room;
+    struct writ_mark_list list = writ_mark_list_make(&room, WRIT_FIELDS_TRUSTED, true);
     struct writ_buf marks = writ_buf_in(j->arena, (size_t)3 * WRIT_FIELDS_TRUSTED * WRIT_MARK);
     writ_result r;
 

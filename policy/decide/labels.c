@@ -2,6 +2,7 @@
  * trusted_at leads to the place or to something around it, and no pattern of untrusted_at does. */
 #include "policy/decide/labels.h"
 
+#include "base/utf8.h"
 #include "evidence/flow/fields.h"
 #include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
@@ -10,6 +11,7 @@
 #define LABELS_MAX 32 /* of one result */
 #define DEPTH_MAX  64 /* what is nested deeper is not marked */
 #define RECORD_MAX ((size_t)512 << 10)
+#define HEAD       512 /* of an outcome's members beside its fields, mostly */
 #define PUBLIC     "public"
 
 /* ---- labels ---- */
@@ -120,7 +122,7 @@ struct walking {
     struct writ_fields *fields;
     struct writ_view path[DEPTH_MAX]; /* tokens down to the value; "*" for an index */
     size_t depth;
-    struct writ_buf *at;
+    struct writ_buf at; /* the same as a pointer, cut */
     struct writ_arena *arena;
 };
 
@@ -161,12 +163,7 @@ is_trusted_here(const struct walking *w)
 static void
 add_text(struct walking *w, struct writ_view text)
 {
-    writ_buf_clear(w->at);
-    for (size_t i = 0; i < w->depth; i++) {
-        writ_buf_byte(w->at, '/');
-        writ_buf_put(w->at, w->path[i]);
-    }
-    writ_fields_add(w->fields, writ_buf_view(w->at), is_trusted_here(w), text);
+    writ_fields_add(w->fields, writ_buf_view(&w->at), is_trusted_here(w), text);
 }
 
 /* A member's name as a token of a pointer. */
@@ -182,10 +179,30 @@ token_of(struct writ_view name, struct writ_arena *arena)
     return writ_buf_view(&escaped);
 }
 
+/* Goes down; the way back is the length of the pointer before. */
+static size_t
+enter(struct walking *w, struct writ_view token)
+{
+    size_t before = w->at.len;
+
+    w->path[w->depth++] = token;
+    writ_buf_str(&w->at, "/");
+    writ_buf_put(&w->at, writ_utf8_cut(token, WRIT_FIELDS_AT_MAX - w->at.len));
+    return before;
+}
+
+static void
+leave(struct walking *w, size_t before)
+{
+    writ_buf_cut(&w->at, before);
+    w->depth--;
+}
+
 static void
 walk(struct walking *w, const struct writ_json *value)
 {
     struct writ_buf number = writ_buf_in(w->arena, 64);
+    size_t before;
 
     if (w->depth == DEPTH_MAX) {
         w->fields->cut = true;
@@ -200,19 +217,19 @@ walk(struct walking *w, const struct writ_json *value)
         add_text(w, writ_buf_view(&number));
         return;
     case WRIT_JSON_ARRAY:
-        w->path[w->depth++] = WRIT_LIT("*");
+        before = enter(w, WRIT_LIT("*"));
         WRIT_JSON_EACH(element, value)
         {
             walk(w, element);
         }
-        w->depth--;
+        leave(w, before);
         return;
     case WRIT_JSON_OBJECT:
         WRIT_JSON_EACH(name, value)
         {
-            w->path[w->depth++] = token_of(writ_json_string(name), w->arena);
+            before = enter(w, token_of(writ_json_string(name), w->arena));
             walk(w, writ_json_value(name));
-            w->depth--;
+            leave(w, before);
         }
         return;
     case WRIT_JSON_NONE:
@@ -250,7 +267,7 @@ walk_result(struct walking *w, const struct writ_json *result)
         value = json_in(content, w->arena);
     }
     if (value == NULL && content != NULL) {
-        w->path[w->depth++] = WRIT_LIT("content");
+        (void)enter(w, WRIT_LIT("content"));
         value = content;
     }
     walk(w, value != NULL ? value : result);
@@ -258,10 +275,16 @@ walk_result(struct walking *w, const struct writ_json *result)
 
 static WRIT_RESULT
 put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
-    const struct writ_mark_key *key, struct writ_buf *ret, struct writ_err *err)
+    const struct writ_mark_key *key, struct writ_arena *arena, struct writ_view *ret,
+    struct writ_err *err)
 {
-    struct writ_write w = writ_write_to(ret);
+    char room[4096]; /* for most results */
+    writ_auto_buf marks = writ_buf_from(room, sizeof room, RECORD_MAX);
+    struct writ_buf text = writ_buf_in(arena, RECORD_MAX);
+    struct writ_write w = writ_write_to(&text);
 
+    WRIT_TRY(writ_fields_put(fields, key, &marks, err));
+    (void)writ_buf_reserve(&text, marks.len + HEAD);
     w.sorted = true;
     writ_write_object_begin(&w);
     if (fields->cut) {
@@ -271,7 +294,7 @@ put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
         writ_write_flag(&w, "failed", true);
     }
     writ_write_name(&w, WRIT_LIT("fields"));
-    WRIT_TRY(writ_fields_put(fields, key, &w, err));
+    writ_write_raw(&w, writ_buf_view(&marks));
     writ_write_text(&w, "key", writ_mark_key_id(key));
     writ_write_name(&w, WRIT_LIT("labels"));
     writ_write_array_begin(&w);
@@ -280,13 +303,9 @@ put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
-    return writ_write_end(&w, err);
-}
-
-static void
-fields_freep(struct writ_fields **fields)
-{
-    writ_fields_wipe(*fields);
+    WRIT_TRY(writ_write_end(&w, err));
+    *ret = writ_buf_view(&text);
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
@@ -294,23 +313,15 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     const struct writ_json *result, const struct writ_mark_key *key, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
 {
-    struct writ_buf text = writ_buf_in(arena, RECORD_MAX);
-    writ_auto_buf at = writ_buf_make(RECORD_MAX);
-    struct writ_fields *room = writ_arena_get(arena, sizeof *room);
+    struct writ_fields fields = {.arena = arena};
+    char at[WRIT_FIELDS_AT_MAX];
     struct set set = {.n = 0};
     struct walking w = {.labels = labels,
         .trusted = is_trusted(labels, hints),
-        .fields = room,
-        .at = &at,
+        .fields = &fields,
+        .at = writ_buf_over(at, sizeof at),
         .arena = arena};
 
-    if (room == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the marks of a result");
-    }
-    room->arena = arena; /* places without a field are not read */
-    room->n = room->trusted = room->untrusted = 0;
-    room->cut = false;
-    WRIT_AUTO(struct writ_fields *, fields_freep) fields = room;
     expect(labels, hints, &set);
     if (labels != NULL && labels->believe_meta) {
         w.trusted = believe(result, &set) || w.trusted;
@@ -323,8 +334,6 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     if (result != NULL) {
         walk_result(&w, result);
     }
-    WRIT_TRY(
-        put_outcome(&set, writ_json_is_true(result, WRIT_LIT("isError")), fields, key, &text, err));
-    *ret = writ_buf_view(&text);
-    return WRIT_DONE;
+    return put_outcome(
+        &set, writ_json_is_true(result, WRIT_LIT("isError")), &fields, key, arena, ret, err);
 }

@@ -45,7 +45,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct writ_view text = writ_view(data, size);
-    struct writ_mark_list list = writ_mark_list_make(TOKENS_MAX, true);
+    struct writ_mark_room room;
+    struct writ_mark_list list = writ_mark_list_make(&room, TOKENS_MAX, true);
     struct writ_mark_key *key = NULL;
     struct counting counting = {0};
     writ_auto_buf marks = writ_buf_make(MARKS_MAX);

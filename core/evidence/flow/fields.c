@@ -1,15 +1,13 @@
-/* fields.c - see fields.h. Texts of one place mostly come one after the other, so that the last
- * field is looked at first. */
+/* fields.c - see fields.h. First all texts are collected, so that the tokens and marks of one place
+ * after the other use the same memory. Texts of one place mostly come one after the other, so that
+ * the last field is looked at first. */
 #include "evidence/flow/fields.h"
 
-void
-writ_fields_wipe(struct writ_fields *fields)
-{
-    for (size_t i = 0; i < fields->n; i++) {
-        writ_mark_list_wipe(&fields->items[i].tokens);
-    }
-    fields->n = 0;
-}
+#include "base/text.h"
+#include "base/utf8.h"
+
+/* each token may have an alias, and a separator behind each */
+#define MARKS_MAX ((size_t)(4 * WRIT_FIELDS_TRUSTED + 1) * WRIT_MARK)
 
 static struct writ_field *
 field_at(struct writ_fields *fields, struct writ_view at, bool trusted)
@@ -26,10 +24,7 @@ field_at(struct writ_fields *fields, struct writ_view at, bool trusted)
         return NULL;
     }
     field = &fields->items[fields->n];
-    *field = (struct writ_field){.at = writ_view_copy(at, fields->arena),
-        .trusted = trusted,
-        .tokens =
-            writ_mark_list_make(trusted ? WRIT_FIELDS_TRUSTED : WRIT_FIELDS_UNTRUSTED, trusted)};
+    *field = (struct writ_field){.at = writ_view_copy(at, fields->arena), .trusted = trusted};
     if (field->at.ptr == NULL) {
         return NULL;
     }
@@ -41,61 +36,89 @@ void
 writ_fields_add(
     struct writ_fields *fields, struct writ_view at, bool trusted, struct writ_view text)
 {
-    size_t *tokens = trusted ? &fields->trusted : &fields->untrusted;
-    size_t most = trusted ? WRIT_FIELDS_TRUSTED : WRIT_FIELDS_UNTRUSTED;
-    struct writ_field *field = field_at(fields, writ_view_sub(at, 0, WRIT_FIELDS_AT_MAX), trusted);
-    size_t before;
+    struct writ_field *field = field_at(fields, writ_utf8_cut(at, WRIT_FIELDS_AT_MAX), trusted);
+    struct writ_field_text *one = field != NULL ? writ_arena_get(fields->arena, sizeof *one) : NULL;
 
-    if (field == NULL || *tokens >= most) {
+    if (one == NULL) {
         fields->cut = true;
         return;
     }
-    before = field->tokens.n;
-    field->tokens.most = before + (most - *tokens);
-    writ_mark_list_add(&field->tokens, text);
-    *tokens += field->tokens.n - before;
-    fields->cut = fields->cut || field->tokens.cut;
+    *one = (struct writ_field_text){text, NULL};
+    *(field->last != NULL ? &field->last->next : &field->first) = one;
+    field->last = one;
 }
 
-static WRIT_RESULT
-put_marks(struct writ_field *field, struct writ_mark_cipher *cipher, struct writ_write *w,
-    struct writ_err *err)
-{
-    writ_auto_buf marks = writ_buf_make(field->tokens.blocks.len + field->tokens.aliases.len);
-    writ_auto_buf text = writ_buf_make(2 * marks.max + 1);
-
-    WRIT_TRY(writ_mark_cipher_put(cipher, &field->tokens, &marks, err));
-    writ_base64url_put(&text, writ_buf_view(&marks));
-    WRIT_TRY(writ_buf_check(&text, err));
-    writ_write_text(w, "marks", writ_buf_view(&text));
-    return WRIT_DONE;
-}
+/* What the fields use one after the other. */
+struct putting {
+    struct writ_mark_cipher *cipher;
+    struct writ_mark_list tokens;
+    struct writ_buf marks;
+    size_t trusted, untrusted; /* tokens that may still come */
+};
 
 static WRIT_RESULT
-put_fields(struct writ_fields *fields, struct writ_mark_cipher *cipher, struct writ_write *w,
-    struct writ_err *err)
+put_marks(
+    const struct writ_field *field, struct putting *p, struct writ_buf *ret, struct writ_err *err)
 {
-    writ_write_array_begin(w);
-    for (size_t i = 0; i < fields->n; i++) {
-        writ_write_object_begin(w);
-        writ_write_text(w, "at", fields->items[i].at);
-        WRIT_TRY(put_marks(&fields->items[i], cipher, w, err));
-        writ_write_flag(w, "trusted", fields->items[i].trusted);
-        writ_write_object_end(w);
+    size_t *left = field->trusted ? &p->trusted : &p->untrusted;
+
+    p->tokens.most = *left;
+    p->tokens.all = field->trusted;
+    for (const struct writ_field_text *one = field->first; one != NULL; one = one->next) {
+        writ_mark_list_add(&p->tokens, one->text);
     }
-    writ_write_array_end(w);
+    *left -= p->tokens.n;
+    writ_buf_clear(&p->marks);
+    WRIT_TRY(writ_mark_cipher_put(p->cipher, &p->tokens, &p->marks, err));
+    writ_base64url_put(ret, writ_buf_view(&p->marks));
     return WRIT_DONE;
+}
+
+static WRIT_RESULT
+put_field(
+    const struct writ_field *field, struct putting *p, struct writ_buf *ret, struct writ_err *err)
+{
+    writ_buf_str(ret, "{\"at\":");
+    writ_text_json(ret, field->at);
+    writ_buf_str(ret, ",\"marks\":\"");
+    WRIT_TRY(put_marks(field, p, ret, err));
+    writ_buf_str(ret, field->trusted ? "\",\"trusted\":true}" : "\",\"trusted\":false}");
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+put_fields(
+    const struct writ_fields *fields, struct putting *p, struct writ_buf *ret, struct writ_err *err)
+{
+    writ_buf_byte(ret, '[');
+    for (size_t i = 0; i < fields->n; i++) {
+        if (i > 0) {
+            writ_buf_byte(ret, ',');
+        }
+        WRIT_TRY(put_field(&fields->items[i], p, ret, err));
+    }
+    writ_buf_byte(ret, ']');
+    return writ_buf_check(ret, err);
 }
 
 WRIT_RESULT
-writ_fields_put(struct writ_fields *fields, const struct writ_mark_key *key, struct writ_write *w,
+writ_fields_put(struct writ_fields *fields, const struct writ_mark_key *key, struct writ_buf *ret,
     struct writ_err *err)
 {
-    struct writ_mark_cipher *cipher = NULL;
-    writ_result r;
+    struct writ_mark_room room;
+    char marks[2048];
+    struct putting p = {.tokens = writ_mark_list_make(&room, WRIT_FIELDS_TRUSTED, true),
+        .marks = writ_buf_from(marks, sizeof marks, MARKS_MAX),
+        .trusted = WRIT_FIELDS_TRUSTED,
+        .untrusted = WRIT_FIELDS_UNTRUSTED};
+    writ_result r = writ_mark_cipher_new(key, &p.cipher, err);
 
-    WRIT_TRY(writ_mark_cipher_new(key, &cipher, err));
-    r = put_fields(fields, cipher, w, err);
-    writ_mark_cipher_free(cipher);
+    if (writ_is_ok(r)) {
+        r = put_fields(fields, &p, ret, err);
+    }
+    fields->cut = fields->cut || p.tokens.cut;
+    writ_mark_cipher_free(p.cipher);
+    writ_mark_list_wipe(&p.tokens);
+    writ_buf_wipe(&p.marks);
     return r;
 }

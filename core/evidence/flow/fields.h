@@ -13,29 +13,34 @@
 #define WRIT_FIELDS_UNTRUSTED 1024 /* tokens of one result at other places */
 #define WRIT_FIELDS_AT_MAX    256  /* bytes of a pointer; a longer one is cut */
 
+/* A text that is to be marked. */
+struct writ_field_text {
+    struct writ_view text; /* borrowed */
+    struct writ_field_text *next;
+};
+
 struct writ_field {
     struct writ_view at; /* in the arena */
     bool trusted;
-    struct writ_mark_list tokens;
+    struct writ_field_text *first, *last;
 };
 
-/** Zero-initialise with `arena` set. Wipe it. */
+/** Zero-initialise with `arena` set. */
 struct writ_fields {
     struct writ_arena *arena; /* of the pointers */
     struct writ_field items[WRIT_FIELDS_MAX];
     size_t n;
-    size_t trusted, untrusted; /* tokens so far */
-    bool cut;                  /* some texts were not taken: what stands in them is unknown */
+    bool cut; /* some texts were not taken: what stands in them is unknown */
 };
 
-void writ_fields_wipe(struct writ_fields *fields);
-
-/** Adds one text. Without memory or room, and beyond the limits, it is left out, and `cut` set. */
+/** Adds one text, borrowed until writ_fields_put. Without memory, and beyond WRIT_FIELDS_MAX, it is
+ * left out, and `cut` set. */
 void writ_fields_add(
     struct writ_fields *fields, struct writ_view at, bool trusted, struct writ_view text);
 
-/** Writes the array. WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
+/** Appends the array as JSON. What is beyond the limits of tokens is left out, and `cut` set.
+ * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_fields_put(struct writ_fields *fields, const struct writ_mark_key *key,
-    struct writ_write *w, struct writ_err *err);
+    struct writ_buf *ret, struct writ_err *err);
 
 #endif

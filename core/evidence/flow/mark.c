@@ -175,10 +175,14 @@ take(void *ctx, enum writ_token_kind kind, struct writ_view token)
 }
 
 struct writ_mark_list
-writ_mark_list_make(size_t most, bool all)
+writ_mark_list_make(struct writ_mark_room *room, size_t most, bool all)
 {
-    return (struct writ_mark_list){.blocks = writ_buf_make((2 * most + 1) * BLOCK),
-        .aliases = writ_buf_make(2 * most * BLOCK),
+    size_t blocks = (2 * most + 1) * BLOCK;
+
+    return (struct writ_mark_list){
+        .blocks = writ_buf_from(room->blocks, sizeof room->blocks, blocks),
+        .aliases = writ_buf_from(room->aliases, sizeof room->aliases, blocks),
+        .ciphers = writ_buf_from(room->ciphers, sizeof room->ciphers, blocks),
         .most = most,
         .all = all};
 }
@@ -188,6 +192,7 @@ writ_mark_list_wipe(struct writ_mark_list *list)
 {
     writ_buf_wipe_secret(&list->blocks);
     writ_buf_wipe_secret(&list->aliases);
+    writ_buf_wipe(&list->ciphers);
 }
 
 void
@@ -278,17 +283,16 @@ put_mark(struct writ_buf *ret, const char *cipher, const char *block)
 }
 
 static WRIT_RESULT
-put_marks(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct writ_buf *ret,
-    struct writ_err *err)
+put_marks(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct writ_buf *ciphers,
+    struct writ_buf *ret, struct writ_err *err)
 {
-    writ_auto_buf text = writ_buf_make(blocks->len + BLOCK);
     char *room;
 
     WRIT_TRY(writ_buf_check(blocks, err));
     if (blocks->len == 0) {
         return WRIT_DONE;
     }
-    room = writ_buf_reserve(&text, blocks->len);
+    room = writ_buf_reserve(ciphers, blocks->len);
     if (room == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
     }
@@ -313,10 +317,10 @@ WRIT_RESULT
 writ_mark_cipher_put(struct writ_mark_cipher *cipher, struct writ_mark_list *list,
     struct writ_buf *ret, struct writ_err *err)
 {
-    writ_result r = put_marks(cipher, &list->blocks, ret, err);
+    writ_result r = put_marks(cipher, &list->blocks, &list->ciphers, ret, err);
 
     if (writ_is_ok(r)) {
-        r = put_marks(cipher, &list->aliases, ret, err);
+        r = put_marks(cipher, &list->aliases, &list->ciphers, ret, err);
     }
     writ_buf_clear(&list->blocks);
     writ_buf_clear(&list->aliases);
@@ -379,8 +383,9 @@ marks_in(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct 
     struct writ_view *ret, struct writ_err *err)
 {
     struct writ_buf marks = writ_buf_in(arena, blocks->len);
+    struct writ_buf ciphers = writ_buf_in(arena, blocks->len);
 
-    WRIT_TRY(put_marks(cipher, blocks, &marks, err));
+    WRIT_TRY(put_marks(cipher, blocks, &ciphers, &marks, err));
     *ret = writ_buf_view(&marks);
     return WRIT_DONE;
 }
@@ -389,8 +394,9 @@ WRIT_RESULT
 writ_mark_want(const struct writ_mark_key *key, struct writ_view value, bool host, size_t most,
     struct writ_arena *arena, struct writ_mark_wanted *ret, struct writ_err *err)
 {
-    char room[2][BLOCK];
-    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) words = writ_buf_make(most * BLOCK);
+    char room[2][BLOCK], few[16 * BLOCK];
+    WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret)
+    words = writ_buf_from(few, sizeof few, most * BLOCK);
     struct wanting w = {.words = words,
         .hosts = writ_buf_over(room[0], BLOCK),
         .joined = writ_buf_over(room[1], BLOCK),

@@ -30,18 +30,24 @@ void writ_mark_key_free(struct writ_mark_key *key);
 /** The name of the key: hexadecimal digits that do not reveal it. Borrowed until it is freed. */
 struct writ_view writ_mark_key_id(const struct writ_mark_key *key);
 
-/** Collects the tokens of texts as blocks. Zero-initialise with `most` and `blocks` set. */
+/** Memory of a list for most results; longer ones use the heap. */
+struct writ_mark_room {
+    char blocks[4096], aliases[1024], ciphers[4096];
+};
+
+/** Collects the tokens of texts as blocks. */
 struct writ_mark_list {
     struct writ_buf blocks; /* of 16 bytes */
     struct writ_buf aliases;
-    size_t n, most; /* tokens; further ones are not taken */
-    bool all;       /* also words of a to z alone; else these only separate the others */
-    bool cut;       /* some were not */
+    struct writ_buf ciphers; /* the blocks, encrypted */
+    size_t n, most;          /* tokens; further ones are not taken */
+    bool all;                /* also words of a to z alone; else these only separate the others */
+    bool cut;                /* some were not */
 };
 
-/** A list of at most `most` tokens, all or without plain words. Wipe it with writ_mark_list_wipe.
- */
-struct writ_mark_list writ_mark_list_make(size_t most, bool all);
+/** A list of at most `most` tokens, all or without plain words. The room outlives it; it need not
+ * be initialised. Wipe the list with writ_mark_list_wipe. */
+struct writ_mark_list writ_mark_list_make(struct writ_mark_room *room, size_t most, bool all);
 void writ_mark_list_wipe(struct writ_mark_list *list);
 
 /** Adds the tokens of one text. */

@@ -162,6 +162,7 @@ add_labels(struct writ_run *run, const struct writ_json *flow)
 
 /* ---- marks ---- */
 
+/* `from` has the id of a decision in the memory of the run. */
 static WRIT_RESULT
 add_marks(struct writ_run *run, const struct writ_run_marks *from, struct writ_view text)
 {
@@ -180,11 +181,10 @@ add_marks(struct writ_run *run, const struct writ_run_marks *from, struct writ_v
         return (writ_result){WRIT_E_NOMEM};
     }
     *marks = *from;
-    marks->decision_id = writ_view_copy(from->decision_id, run->arena);
     marks->at = writ_view_copy(from->at, run->arena);
     marks->marks = writ_buf_view(&decoded);
     marks->next = run->marks;
-    if (marks->decision_id.ptr == NULL || marks->at.ptr == NULL) {
+    if (marks->at.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     run->marks = marks;
@@ -374,14 +374,27 @@ call_of(const struct writ_run *run, struct writ_view decision_id)
     return call;
 }
 
+/* The id of a decision as the run keeps it; without memory {NULL, 0}. */
+static struct writ_view
+kept_id(struct writ_run *run, struct writ_view decision_id)
+{
+    const struct writ_run_call *call = call_of(run, decision_id);
+
+    return call != NULL ? call->decision_id : writ_view_copy(decision_id, run->arena);
+}
+
 static WRIT_RESULT
 endorse(struct writ_run *run, struct writ_view decision_id, const struct writ_json *arguments)
 {
+    struct writ_view id = kept_id(run, decision_id);
+
+    if (id.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
     WRIT_JSON_EACH(one, arguments)
     {
-        const struct writ_run_marks from = {.source = WRIT_SOURCE_APPROVED,
-            .decision_id = decision_id,
-            .at = text_of(one, "argument")};
+        const struct writ_run_marks from = {
+            .source = WRIT_SOURCE_APPROVED, .decision_id = id, .at = text_of(one, "argument")};
         WRIT_TRY(add_marks(run, &from, text_of(one, "marks")));
     }
     return WRIT_DONE;
@@ -412,6 +425,7 @@ apply_outcome(struct writ_run *run, const struct writ_mark_key *key,
     const struct writ_run_outcome *o, const struct writ_json *flow)
 {
     struct writ_run_call *call = call_of(run, o->decision_id);
+    struct writ_view id;
 
     if (call != NULL) {
         call->done = o->executed && !writ_json_is_true(flow, WRIT_LIT("failed"));
@@ -421,12 +435,16 @@ apply_outcome(struct writ_run *run, const struct writ_mark_key *key,
     if (!is_under(flow, key)) {
         return WRIT_DONE;
     }
+    id = kept_id(run, o->decision_id);
+    if (id.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
     WRIT_JSON_EACH(field, writ_json_get(flow, WRIT_LIT("fields")))
     {
         const struct writ_run_marks from = {.source = writ_json_is_true(field, WRIT_LIT("trusted"))
                                                           ? WRIT_SOURCE_TRUSTED
                                                           : WRIT_SOURCE_UNTRUSTED,
-            .decision_id = o->decision_id,
+            .decision_id = id,
             .at = text_of(field, "at")};
         WRIT_TRY(add_marks(run, &from, text_of(field, "marks")));
     }

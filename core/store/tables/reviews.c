@@ -2,6 +2,7 @@
  * whatever its voters send. */
 #include "store/tables/reviews.h"
 
+#include "base/utf8.h"
 #include "store/tables/body.h"
 
 WRIT_RESULT
@@ -239,21 +240,6 @@ writ_reviews_until(const struct writ_reviewed *review)
 
 /* ---- what voters say ---- */
 
-/* Without half a character at its end. */
-static struct writ_view
-cut(struct writ_view text)
-{
-    size_t n = text.len;
-
-    if (n > WRIT_LEDGER_SAID_MAX) {
-        n = WRIT_LEDGER_SAID_MAX;
-        while (n > 0 && ((unsigned char)text.ptr[n] & 0xC0) == 0x80) {
-            n--;
-        }
-    }
-    return writ_view_sub(text, 0, n);
-}
-
 /* Each voter has one place of the same size, however often it votes: memory is bounded. When the
  * arena is full, feedback is only in the record, and the caller does not get it. */
 void
@@ -261,7 +247,7 @@ writ_reviews_remember(
     struct writ_reviewed *review, const struct writ_review_voter *voter, struct writ_view feedback)
 {
     const struct writ_review *terms = &review->story.review;
-    struct writ_view said = cut(feedback);
+    struct writ_view said = writ_utf8_cut(feedback, WRIT_LEDGER_SAID_MAX);
     struct writ_reviews_said *place;
 
     if (review->said == NULL && said.len > 0) {

@@ -378,10 +378,22 @@ START_TEST(utf8_count_is_right_at_every_offset)
 }
 END_TEST
 
+START_TEST(text_is_cut_between_characters)
+{
+    struct writ_view text = WRIT_LIT("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+    static const size_t lengths[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+
+    for (size_t most = 0; most < sizeof lengths / sizeof *lengths; most++) {
+        ck_assert_uint_eq(writ_utf8_cut(text, most).len, lengths[most]);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("text", text_number_accepts_digits_within_its_range, utf8_accepts_exactly_rfc_3629,
     json_strings_have_the_minimal_escapes, log_safe_text_stays_on_its_line,
     log_safe_text_is_cut_between_characters, text_file_is_read_up_to_its_limit,
     text_file_longer_than_one_read_is_read_whole, file_of_unknown_length_is_limited,
     text_file_of_no_regular_file_is_refused, text_file_with_a_failed_allocation_gives_no_part,
     text_json_finds_an_escape_at_every_offset, text_json_finds_an_escape_in_every_length,
-    text_field_value_accepts_no_control_but_tab, utf8_count_is_right_at_every_offset)
+    text_field_value_accepts_no_control_but_tab, utf8_count_is_right_at_every_offset,
+    text_is_cut_between_characters)

@@ -21,7 +21,8 @@ key_of(char byte)
 static struct writ_buf
 marks_of(const struct writ_mark_key *key, const char *const *texts, size_t n)
 {
-    struct writ_mark_list list = writ_mark_list_make(1024, true);
+    struct writ_mark_room room;
+    struct writ_mark_list list = writ_mark_list_make(&room, 1024, true);
     struct writ_buf marks = writ_buf_make(MARKS_MAX);
 
     for (size_t i = 0; i < n; i++) {
@@ -106,7 +107,8 @@ END_TEST
 
 START_TEST(list_takes_as_many_tokens_as_it_may)
 {
-    struct writ_mark_list list = writ_mark_list_make(3, true);
+    struct writ_mark_room room;
+    struct writ_mark_list list = writ_mark_list_make(&room, 3, true);
     struct writ_mark_key *key = key_of('k');
     writ_auto_buf marks = writ_buf_make(MARKS_MAX);
 
@@ -127,7 +129,8 @@ END_TEST
 
 START_TEST(list_without_plain_words_keeps_the_others_apart)
 {
-    struct writ_mark_list list = writ_mark_list_make(8, false);
+    struct writ_mark_room room;
+    struct writ_mark_list list = writ_mark_list_make(&room, 8, false);
     struct writ_mark_key *key = key_of('k');
     writ_auto_buf marks = writ_buf_make(MARKS_MAX);
 

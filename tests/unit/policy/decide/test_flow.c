@@ -4,6 +4,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "evidence/flow/fields.h"
 #include "policy/decide/labels.h"
 #include "policy/read/load.h"
@@ -273,6 +274,29 @@ START_TEST(labels_that_a_result_cannot_have_are_not_left_out)
 }
 END_TEST
 
+/* A server chooses the names of its members. */
+START_TEST(place_is_cut_between_characters)
+{
+    static const struct writ_labels none;
+    struct site s = open_site();
+    struct writ_view flow;
+
+    for (size_t odd = 0; odd < 3; odd++) {
+        writ_auto_buf result = writ_buf_make(4096);
+        writ_buf_fmt(&result, "{\"structuredContent\":{\"%.*s", (int)odd, "xy");
+        for (int i = 0; i < 100; i++) {
+            writ_buf_str(&result, "\xE2\x82\xAC");
+        }
+        writ_buf_str(&result, "\":{\"b\":{\"c\":\"EVIL123456\"}}}}");
+        ck_assert_ok(writ_labels_outcome(&none, NULL,
+            writ_value_of(s.arena, writ_buf_view(&result)), s.key, s.arena, &flow, NULL));
+        ck_assert(writ_utf8_is_valid(flow, NULL));
+        ck_assert(writ_view_search(flow, WRIT_LIT("\"marks\"")) < flow.len);
+    }
+    close_site(&s);
+}
+END_TEST
+
 START_TEST(call_that_failed_is_none_that_came_before)
 {
     struct site s = open_site();
@@ -508,7 +532,8 @@ WRIT_UNIT_MAIN("flow", value_must_come_from_a_permitted_source,
     addresses_and_hosts_are_asked_for_alone, odd_addresses_need_a_source_too,
     labels_count_from_the_decision_on, run_with_a_call_of_unknown_labels_has_every_label,
     labels_that_a_result_cannot_have_are_not_left_out, call_that_failed_is_none_that_came_before,
-    run_of_many_results_stays_known, call_that_must_come_before_has_the_same_argument,
+    place_is_cut_between_characters, run_of_many_results_stays_known,
+    call_that_must_come_before_has_the_same_argument,
     untrusted_results_never_turn_a_refusal_into_an_allow,
     order_of_independent_results_does_not_matter, task_narrows_the_tools,
     task_is_stated_by_its_callers_alone, grants_of_a_run_only_narrow)
