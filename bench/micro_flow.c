@@ -68,7 +68,7 @@ mark(struct bench *b, struct writ_arena *arena)
 {
     double from = now_us();
 
-    check(writ_labels_outcome(&b->labels, NULL, b->result, b->key, arena, &b->outcome, NULL),
+    check(writ_labels_outcome(&b->labels, NULL, b->result, false, b->key, arena, &b->outcome, NULL),
         "the marks");
     return now_us() - from;
 }

@@ -230,6 +230,15 @@ write_rule(const struct writ_tool_rule *rule, struct writ_write *w)
     }
     writ_write_flag(w, "pin", rule != NULL && rule->pin);
     writ_write_text_or_null(w, "result", text.len > 0 ? writ_buf_view(&text) : writ_view(NULL, 0));
+    writ_write_name(w, WRIT_LIT("detected"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; rule != NULL && rule->labels != NULL && i < rule->labels->detected_n; i++) {
+        writ_write_object_begin(w);
+        writ_write_text(w, "detect", rule->labels->detected[i].names);
+        writ_write_text(w, "add", rule->labels->detected[i].label);
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
 }
 
 static void
@@ -324,6 +333,20 @@ put_budgets(const struct story *s, struct writ_buf *ret)
     }
 }
 
+/* "private, if secret.* find something in the result" */
+static void
+put_detected(const struct writ_labels *labels, struct writ_buf *ret)
+{
+    for (size_t i = 0; labels != NULL && i < labels->detected_n; i++) {
+        writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
+
+        writ_buf_put(&text, labels->detected[i].label);
+        writ_buf_str(&text, ", if this finds something in the result: ");
+        writ_buf_put(&text, labels->detected[i].names);
+        put_line(ret, "label", writ_buf_view(&text));
+    }
+}
+
 /* The parts of a rule that only a gateway can check: definitions and results. */
 static void
 put_rule(const struct writ_tool_rule *rule, struct writ_buf *ret)
@@ -337,6 +360,7 @@ put_rule(const struct writ_tool_rule *rule, struct writ_buf *ret)
         writ_output_tell(rule->result, &text);
         put_line(ret, "result", writ_buf_view(&text));
     }
+    put_detected(rule != NULL ? rule->labels : NULL, ret);
 }
 
 /* " (weight 1/2) (veto) (delegates to bob)" */

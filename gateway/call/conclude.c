@@ -300,6 +300,24 @@ shown(struct writ_request *request)
     return result != NULL ? result : writ_json_get(message, WRIT_LIT("error"));
 }
 
+/* `flow` of the outcome. The caller of the hook API has a result that it need not send. */
+static struct writ_view
+flow_of(struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+    const struct writ_conclusion *end = &call->end;
+    const struct writ_json *result = shown(request);
+    bool unseen = result == NULL && end->refusal == WRIT_REASON_NONE &&
+                  (end->said != NULL || end->after_hash.len > 0) &&
+                  end->outcome != WRIT_OUTCOME_BLOCKED;
+
+    if (end->waits != WRIT_WAIT_NONE || end->not_sent) {
+        return writ_view(NULL, 0);
+    }
+    return writ_follow_result(request->generation, call->verdict.rule,
+        call->learned.known ? &call->learned.hints : NULL, result, unseen, request->x->arena);
+}
+
 enum writ_step
 writ_conclude_record(struct writ_request *request)
 {
@@ -310,11 +328,7 @@ writ_conclude_record(struct writ_request *request)
         .before = end->before_hash,
         .after = end->after_hash,
         .refused = end->refusal,
-        .flow = end->waits != WRIT_WAIT_NONE || end->not_sent
-                    ? (struct writ_view){NULL, 0}
-                    : writ_follow_result(request->generation, rule,
-                          call->learned.known ? &call->learned.hints : NULL, shown(request),
-                          request->x->arena),
+        .flow = flow_of(request),
         .too_large = call->contents.too_large,
         .blocked = end->outcome == WRIT_OUTCOME_BLOCKED};
 

@@ -477,13 +477,13 @@ writ_follow_decided(struct writ_request *request)
 
 struct writ_view
 writ_follow_result(const struct writ_generation *generation, const struct writ_tool_rule *rule,
-    const unsigned *hints, const struct writ_json *result, struct writ_arena *arena)
+    const unsigned *hints, const struct writ_json *result, bool unseen, struct writ_arena *arena)
 {
     struct writ_view flow = {NULL, 0};
 
     if (generation->marks != NULL && rule != NULL) {
         WRIT_IGNORE(writ_labels_outcome(
-            rule->labels, hints, result, generation->marks, arena, &flow, NULL));
+            rule->labels, hints, result, unseen, generation->marks, arena, &flow, NULL));
     }
     return flow;
 }

@@ -14,10 +14,12 @@
 void writ_follow_decided(struct writ_request *request);
 
 /** `flow` of an outcome; ptr NULL: none is recorded. Without memory for it the run's state becomes
- * unknown to later calls, which are then refused. */
+ * unknown to later calls, which are then refused. `result` and `unseen` as in
+ * policy/decide/labels.h.
+ */
 struct writ_view writ_follow_result(const struct writ_generation *generation,
     const struct writ_tool_rule *rule, const unsigned *hints, const struct writ_json *result,
-    struct writ_arena *arena);
+    bool unseen, struct writ_arena *arena);
 
 /** Adds an outcome that is about to be recorded, with its `flow`, to the state of its run. */
 void writ_follow_ended(struct writ_gateway *gateway, const struct writ_generation *generation,

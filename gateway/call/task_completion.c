@@ -367,7 +367,7 @@ writ_task_completion_record(
         .before = end->output_hash,
         .after = end->after_hash,
         .refused = end->withheld,
-        .flow = writ_follow_result(end->generation, end->rule, NULL, end->shown, end->arena),
+        .flow = writ_follow_result(end->generation, end->rule, NULL, end->shown, false, end->arena),
         .too_large = end->contents.too_large};
 
     end->outcome = writ_outcome_for(&end->call.decision, end->kind);

@@ -24,10 +24,11 @@ struct judging {
     const struct writ_mark_key *key;
     const struct writ_flow_call *of;
     struct writ_arena *arena;
-    struct writ_view name;  /* "upstream/tool" */
-    struct writ_view task;  /* marks of the task that is stated with this call */
-    struct writ_write told; /* of the conditions for voters */
-    struct writ_write w;    /* of `arguments` of the record */
+    struct writ_view name;      /* "upstream/tool" */
+    struct writ_view task;      /* marks of the task that is stated with this call */
+    struct writ_write told;     /* of the conditions for voters */
+    struct writ_write w;        /* of `arguments` of the record */
+    struct writ_views detected; /* labels that its result may bring, by what stands in it */
     size_t values;
     struct writ_flow_verdict *ret;
 };
@@ -754,6 +755,9 @@ put_record(struct judging *j, struct writ_view arguments)
         writ_write_name(&w, WRIT_LIT("arguments"));
         writ_write_raw(&w, arguments);
     }
+    if (j->detected.n > 0) {
+        put_labels(&w, "detected", &j->detected);
+    }
     writ_write_text(&w, "key", writ_mark_key_id(j->key));
     put_labels(&w, "labels", &j->ret->labels);
     if (j->of->rule != NULL && j->of->rule->labels != NULL && j->of->rule->labels->believe_meta) {
@@ -789,9 +793,9 @@ judge_call(struct judging *j)
 static WRIT_RESULT
 expect_labels(struct judging *j)
 {
-    return j->of->rule == NULL
-               ? WRIT_DONE
-               : writ_labels_expected(j->of->rule->labels, j->of->hints, j->arena, &j->ret->labels);
+    return j->of->rule == NULL ? WRIT_DONE
+                               : writ_labels_expected(j->of->rule->labels, j->of->hints, j->arena,
+                                     &j->ret->labels, &j->detected);
 }
 
 void

@@ -6,6 +6,7 @@
 #include "evidence/flow/fields.h"
 #include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
+#include "policy/detect/detect.h"
 #include "policy/model/trail.h"
 
 #define LABELS_MAX 32 /* of one result */
@@ -68,21 +69,35 @@ expect(const struct writ_labels *labels, const unsigned *hints, struct set *ret)
     }
 }
 
-WRIT_RESULT
-writ_labels_expected(const struct writ_labels *labels, const unsigned *hints,
-    struct writ_arena *arena, struct writ_views *ret)
+static WRIT_RESULT
+keep_set(const struct set *set, struct writ_arena *arena, struct writ_views *ret)
 {
-    struct set set = {.n = 0};
-    struct writ_view *items = writ_arena_get(arena, sizeof set.items);
+    struct writ_view *items = writ_arena_get(arena, sizeof set->items);
 
     if (items == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    expect(labels, hints, &set);
-    for (size_t i = 0; i < set.n; i++) {
-        items[i] = set.items[i];
+    for (size_t i = 0; i < set->n; i++) {
+        items[i] = set->items[i];
     }
-    *ret = (struct writ_views){items, set.n};
+    *ret = (struct writ_views){items, set->n};
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_labels_expected(const struct writ_labels *labels, const unsigned *hints,
+    struct writ_arena *arena, struct writ_views *ret, struct writ_views *ret_detected)
+{
+    struct set set = {.n = 0}, detected = {.n = 0};
+    struct writ_views all;
+
+    expect(labels, hints, &set);
+    for (size_t i = 0; labels != NULL && i < labels->detected_n; i++) {
+        add_label(&detected, labels->detected[i].label);
+    }
+    WRIT_TRY(keep_set(&set, arena, &all));
+    WRIT_TRY(keep_set(&detected, arena, ret_detected));
+    *ret = all;
     return WRIT_DONE;
 }
 
@@ -112,6 +127,65 @@ believe(const struct writ_json *result, struct set *set)
         add_label(set, WRIT_LIT(WRIT_LABEL_UNTRUSTED));
     }
     return trusted;
+}
+
+/* ---- detected ---- */
+
+/* What each entry of `detected` says about a result. */
+struct findings {
+    const struct writ_labels *labels;
+    bool found[WRIT_DETECTED_MAX];
+    const struct writ_detector *by[WRIT_DETECTED_MAX]; /* NULL: the answer is not known */
+    bool untrusted;
+};
+
+static void
+detect(const struct writ_labels *labels, const struct writ_json *result, bool unseen,
+    struct set *set, struct findings *ret)
+{
+    struct writ_pattern_budget budget = {.matches = 0};
+    size_t n = labels != NULL ? labels->detected_n : 0;
+
+    *ret = (struct findings){.labels = labels};
+    if (n == 0 || (result == NULL && !unseen)) {
+        return;
+    }
+    budget = writ_detect_budget();
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_detected *d = &labels->detected[i];
+        ret->found[i] = result == NULL || writ_detect_any(d->detectors, result, &budget,
+                                              &ret->by[i]) != WRIT_DETECT_NONE;
+        if (ret->found[i]) {
+            add_label(set, d->label);
+            ret->untrusted = ret->untrusted || writ_view_is(d->label, WRIT_LABEL_UNTRUSTED);
+        }
+    }
+}
+
+static void
+put_findings(struct writ_write *w, const struct findings *findings)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < WRIT_DETECTED_MAX; i++) {
+        if (!findings->found[i]) {
+            continue;
+        }
+        if (!any) {
+            writ_write_name(w, WRIT_LIT("detected"));
+            writ_write_array_begin(w);
+        }
+        any = true;
+        writ_write_object_begin(w);
+        if (findings->by[i] != NULL) {
+            writ_write_text(w, "detector", findings->by[i]->called);
+        }
+        writ_write_text(w, "label", findings->labels->detected[i].label);
+        writ_write_object_end(w);
+    }
+    if (any) {
+        writ_write_array_end(w);
+    }
 }
 
 /* ---- fields ---- */
@@ -274,9 +348,9 @@ walk_result(struct walking *w, const struct writ_json *result)
 }
 
 static WRIT_RESULT
-put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
-    const struct writ_mark_key *key, struct writ_arena *arena, struct writ_view *ret,
-    struct writ_err *err)
+put_outcome(const struct set *set, const struct findings *findings, bool failed,
+    struct writ_fields *fields, const struct writ_mark_key *key, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err)
 {
     char room[4096]; /* for most results */
     writ_auto_buf marks = writ_buf_from(room, sizeof room, RECORD_MAX);
@@ -290,6 +364,7 @@ put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
     if (fields->cut) {
         writ_write_flag(&w, "cut", true);
     }
+    put_findings(&w, findings);
     if (failed) {
         writ_write_flag(&w, "failed", true);
     }
@@ -310,12 +385,13 @@ put_outcome(const struct set *set, bool failed, struct writ_fields *fields,
 
 WRIT_RESULT
 writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
-    const struct writ_json *result, const struct writ_mark_key *key, struct writ_arena *arena,
-    struct writ_view *ret, struct writ_err *err)
+    const struct writ_json *result, bool unseen, const struct writ_mark_key *key,
+    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
     struct writ_fields fields = {.arena = arena};
     char at[WRIT_FIELDS_AT_MAX];
     struct set set = {.n = 0};
+    struct findings findings;
     struct walking w = {.labels = labels,
         .trusted = is_trusted(labels, hints),
         .fields = &fields,
@@ -326,6 +402,10 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     if (labels != NULL && labels->believe_meta) {
         w.trusted = believe(result, &set) || w.trusted;
     }
+    detect(labels, result, unseen, &set, &findings);
+    if (findings.untrusted) {
+        w.labels = NULL;
+    }
     if (set.cut) {
         WRIT_FAIL(err, WRIT_E_LIMIT,
             "a result has more than %d labels, or one of more than %d bytes", LABELS_MAX,
@@ -334,6 +414,6 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     if (result != NULL) {
         walk_result(&w, result);
     }
-    return put_outcome(
-        &set, writ_json_is_true(result, WRIT_LIT("isError")), &fields, key, arena, ret, err);
+    return put_outcome(&set, &findings, writ_json_is_true(result, WRIT_LIT("isError")), &fields,
+        key, arena, ret, err);
 }

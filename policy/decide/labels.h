@@ -8,7 +8,8 @@
 
 /**
  * The labels that a result of the tool may bring into the run, before it is known: in the order of
- * bytes, in the arena. Where the server's own labels are believed, those are not among them.
+ * bytes, in the arena. Where the server's own labels are believed, those are not among them, and
+ * those of `detected` are in `ret_detected`: a result decides about them.
  *
  * @param labels  of the rule; NULL: untrusted
  * @param hints   of the tool's accepted definition (enum writ_hint); NULL: unknown
@@ -16,7 +17,7 @@
  * WRIT_E_NOMEM.
  */
 WRIT_RESULT writ_labels_expected(const struct writ_labels *labels, const unsigned *hints,
-    struct writ_arena *arena, struct writ_views *ret);
+    struct writ_arena *arena, struct writ_views *ret, struct writ_views *ret_detected);
 
 /**
  * `flow` of the outcome of a call: the labels of its result, and the marks of its values by field.
@@ -25,7 +26,11 @@ WRIT_RESULT writ_labels_expected(const struct writ_labels *labels, const unsigne
  * `content`. Pointers of `labels` are into the first two of them, and begin with /content in the
  * last. Member names are no values.
  *
+ * `detected` looks at the whole result, in WRIT_DETECT_TIME_US for all of its patterns. What a
+ * detector cannot answer counts as found. With `untrusted` of it no value of the result is trusted.
+ *
  * @param result  the member `result` of the answer, or `error`; NULL: no marks
+ * @param unseen  the caller has a result that is not here: `detected` counts as found
  * @param ret     canonical, in the arena
  *
  * WRIT_E_LIMIT: the server's own labels are too many or too long, too; the outcome is then recorded
@@ -34,7 +39,7 @@ WRIT_RESULT writ_labels_expected(const struct writ_labels *labels, const unsigne
  * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
-    const struct writ_json *result, const struct writ_mark_key *key, struct writ_arena *arena,
-    struct writ_view *ret, struct writ_err *err);
+    const struct writ_json *result, bool unseen, const struct writ_mark_key *key,
+    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err);
 
 #endif

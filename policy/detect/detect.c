@@ -140,19 +140,28 @@ scan_layers(struct writ_scan *scan, struct writ_pattern_budget *budget, struct w
     return WRIT_DONE;
 }
 
+struct writ_pattern_budget
+writ_detect_budget(void)
+{
+    const struct writ_clock *clock = writ_clock_system();
+
+    return (struct writ_pattern_budget){.matches = WRIT_DETECT_MATCHES_MAX,
+        .clock = clock,
+        .until_us = writ_clock_mono_us(clock) + WRIT_DETECT_TIME_US};
+}
+
 WRIT_RESULT
 writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
     struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx)
 {
     struct writ_scan scan = {
         .set = set, .text = text, .each = each, .ctx = ctx, .failed = WRIT_E_UNSET};
-    struct writ_pattern_budget own = {
-        .matches = WRIT_DETECT_MATCHES_MAX, .clock = writ_clock_system()};
+    struct writ_pattern_budget own;
     struct writ_undone undone[LAYERS] = {{.at = NULL}};
     writ_result r;
 
     if (budget == NULL) {
-        own.until_us = writ_clock_mono_us(own.clock) + WRIT_DETECT_TIME_US;
+        own = writ_detect_budget();
         budget = &own;
     }
     r = scan_layers(&scan, budget, undone);
@@ -166,7 +175,7 @@ writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
 
 struct asking {
     const struct writ_detector_set *set;
-    struct writ_pattern_budget budget;
+    struct writ_pattern_budget *budget;
     const struct writ_detector *found;
     bool failed;
 };
@@ -183,7 +192,7 @@ take_first(void *ctx, const struct writ_detection *found)
 static void
 ask_text(struct asking *a, struct writ_view text)
 {
-    writ_result r = writ_detect_text(a->set, text, &a->budget, take_first, a);
+    writ_result r = writ_detect_text(a->set, text, a->budget, take_first, a);
 
     a->failed = a->failed || !writ_is_ok(r);
 }
@@ -216,12 +225,11 @@ ask(struct asking *a, const struct writ_json *value)
 
 enum writ_detect_answer
 writ_detect_any(const struct writ_detector_set *set, const struct writ_json *value,
-    const struct writ_detector **ret_first)
+    struct writ_pattern_budget *budget, const struct writ_detector **ret_first)
 {
-    struct asking a = {
-        .set = set, .budget = {.matches = WRIT_DETECT_MATCHES_MAX, .clock = writ_clock_system()}};
+    struct writ_pattern_budget own = writ_detect_budget();
+    struct asking a = {.set = set, .budget = budget != NULL ? budget : &own};
 
-    a.budget.until_us = writ_clock_mono_us(a.budget.clock) + WRIT_DETECT_TIME_US;
     ask(&a, value);
     if (a.found != NULL && ret_first != NULL) {
         *ret_first = a.found;

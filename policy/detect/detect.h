@@ -52,10 +52,16 @@ enum writ_detect_answer {
     WRIT_DETECT_SOME,
 };
 
+/** A budget of WRIT_DETECT_TIME_US from now, by the system's clock. */
+struct writ_pattern_budget writ_detect_budget(void);
+
 /** Whether something is found in a value: every string in it at any depth, every member's name, and
- * every number as its canonical text. `ret_first` (may be NULL) is a detector of which something
- * was found, with SOME. */
+ * every number as its canonical text.
+ *
+ * @param budget     of patterns of the set; NULL: writ_detect_budget
+ * @param ret_first  a detector of which something was found, with SOME; may be NULL */
 enum writ_detect_answer writ_detect_any(const struct writ_detector_set *set,
-    const struct writ_json *value, const struct writ_detector **ret_first);
+    const struct writ_json *value, struct writ_pattern_budget *budget,
+    const struct writ_detector **ret_first);
 
 #endif

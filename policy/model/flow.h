@@ -8,7 +8,10 @@
 
 #define WRIT_FLOWS_MAX 256 /* entries of `flows` */
 
+#define WRIT_DETECTED_MAX 16 /* entries of `detected` */
+
 struct writ_approval;
+struct writ_detector_set; /* policy/detect/detector.h */
 
 /** The value of the op `from`. */
 struct writ_from {
@@ -19,12 +22,21 @@ struct writ_from {
     const struct writ_approval *approval; /* of a value from elsewhere; NULL: it is refused */
 };
 
+/** One entry of `detected`: a label that a result has in which a detector finds something. */
+struct writ_detected {
+    const struct writ_detector_set *detectors;
+    struct writ_view names; /* as written: "secret.*, card.number" */
+    struct writ_view label;
+};
+
 /** `labels` of a rule: those of the tool's results. Zero: untrusted. */
 struct writ_labels {
     bool trusted;
     struct writ_views confidentiality;          /* labels such as "private" */
     struct writ_views trusted_at, untrusted_at; /* JSON Pointers with `*` for any one token */
     bool believe_annotations, believe_meta;
+    const struct writ_detected *detected;
+    size_t detected_n;
 };
 
 /** `requires` of a flow: a call that must have been made before. */

@@ -3,9 +3,11 @@
 
 #include "policy/model/constraint.h"
 #include "policy/model/glob.h"
+#include "policy/read/detectors.h"
 #include "policy/read/reviews.h"
 
-#define REF_MAX 32
+#define REF_MAX   32
+#define NAMES_MAX 512
 
 /* ---- approvals of the op `from` */
 
@@ -75,6 +77,60 @@ read_believe(struct writ_options *o, const struct writ_yaml *node, const struct 
     return true;
 }
 
+static bool
+read_detected_one(struct writ_options *o, const struct writ_yaml *node, struct writ_detected *ret)
+{
+    const struct writ_yaml *detect = writ_yaml_get(node, WRIT_LIT("detect"));
+    struct writ_raw_detected raw = {0};
+    writ_auto_buf names = writ_buf_make(NAMES_MAX);
+    struct writ_views label = {&raw.add, 1};
+
+    writ_option_read(o, WRIT_SECTION_detected, node, &raw);
+    if (node->type != WRIT_YAML_MAP || raw.add.len == 0) {
+        return false;
+    }
+    if (detect == NULL) {
+        WRIT_OPTION_FAULT(o, node, "lacks detect: name detectors, such as secret.*");
+        return false;
+    }
+    if (writ_view_is(raw.add, "public")) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "add"), "public is no label: nothing is added");
+        return false;
+    }
+    writ_detectors_tell(detect, &names);
+    *ret = (struct writ_detected){.detectors = writ_detectors_named(o, detect),
+        .names = writ_view_copy(writ_buf_view(&names), o->arena),
+        .label = raw.add};
+    o->nomem = o->nomem || ret->names.ptr == NULL;
+    return check_labels(o, writ_option_of(node, "add"), &label) && ret->detectors != NULL;
+}
+
+static bool
+read_detected(struct writ_options *o, const struct writ_yaml *node, struct writ_labels *ret)
+{
+    struct writ_detected *all;
+    bool good = true;
+
+    if (node == NULL) {
+        return true;
+    }
+    if (node->type != WRIT_YAML_LIST || node->count > WRIT_DETECTED_MAX) {
+        WRIT_OPTION_FAULT(o, node, "must be a list of at most %d entries", WRIT_DETECTED_MAX);
+        return false;
+    }
+    all = writ_option_memory(o, node->count, sizeof *all);
+    if (all == NULL) {
+        return false;
+    }
+    WRIT_YAML_EACH(element, node)
+    {
+        good = read_detected_one(o, element, &all[element->index]) && good;
+    }
+    ret->detected = all;
+    ret->detected_n = good ? node->count : 0;
+    return good;
+}
+
 bool
 writ_flows_labels(struct writ_options *o, const struct writ_yaml *node,
     const struct writ_yaml *defaults, struct writ_tool_rule *ret)
@@ -99,7 +155,8 @@ writ_flows_labels(struct writ_options *o, const struct writ_yaml *node,
     return check_labels(o, writ_option_of(node, "confidentiality"), &raw.confidentiality) &&
            check_pointers(o, node, "trusted_at", &raw.trusted_at) &&
            check_pointers(o, node, "untrusted_at", &raw.untrusted_at) &&
-           read_believe(o, node, &raw.believe, ret->pin, labels);
+           read_believe(o, node, &raw.believe, ret->pin, labels) &&
+           read_detected(o, raw.detected, labels);
 }
 
 /* ---- flows */

@@ -40,6 +40,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_CONSTRAINTS:
     case WRIT_SHAPE_BUDGETS:
     case WRIT_SHAPE_REDACT:
+    case WRIT_SHAPE_DETECTED:
     case WRIT_SHAPE_VOTERS:
     case WRIT_SHAPE_OPINIONS:
     case WRIT_SHAPE_ANCHORS:

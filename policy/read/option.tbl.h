@@ -386,6 +386,15 @@ TEXTS(labels, "untrusted_at", untrusted_at, LIVE, 64,
 TEXTS(labels, "believe", believe, LIVE, 2,
     "annotations: a tool whose accepted definition says openWorldHint: false is trusted. meta: the labels in "
     "_meta of a result (ifc) apply. Only with pin.")
+NODE(labels, "detected", detected, LIVE, SHAPE_DETECTED, NONE,
+    "Labels of a result in which detectors find something.")
+
+SECTION(detected, "an entry of detected", struct writ_raw_detected,
+    "A label that a result gets by what stands in it.")
+TEXTS(detected, "detect", detect, LIVE, 64,
+    "Names of detectors, or patterns of them such as secret.* (docs/detectors.md).")
+TEXT(detected, "add", add, LIVE, 1, 64, REQUIRED,
+    "The label, when one of them finds something or cannot say: untrusted, or one of confidentiality such as private.")
 
 SECTION(detector, "a detector", struct writ_raw_detector, "A text that the ops contains and lacks look for.")
 TEXT(detector, "pattern", pattern, LIVE, 1, 4096, REQUIRED,

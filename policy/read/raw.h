@@ -138,6 +138,12 @@ struct writ_raw_detector {
 struct writ_raw_labels {
     int integrity;
     struct writ_views confidentiality, trusted_at, untrusted_at, believe;
+    const struct writ_yaml *detected;
+};
+
+struct writ_raw_detected {
+    struct writ_views detect;
+    struct writ_view add;
 };
 
 struct writ_raw_requires {

@@ -168,6 +168,7 @@ list_members(struct writ_write *w, enum writ_shape shape)
         {WRIT_SHAPE_AGENTS, "agent", 0, 4096},
         {WRIT_SHAPE_BUDGETS, "budget", 0, WRIT_BUDGETS_MAX},
         {WRIT_SHAPE_REDACT, "redact", 0, WRIT_OUTPUT_REDACTIONS_MAX},
+        {WRIT_SHAPE_DETECTED, "detected", 0, WRIT_DETECTED_MAX},
         {WRIT_SHAPE_VOTERS, "voter", 1, WRIT_REVIEW_VOTERS_MAX},
         {WRIT_SHAPE_OPINIONS, "opinion", 1, WRIT_OPINIONS_MAX},
         {WRIT_SHAPE_ANCHORS, "anchor", 0, WRIT_ANCHORS_MAX},
@@ -229,6 +230,7 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_AGENTS:
     case WRIT_SHAPE_BUDGETS:
     case WRIT_SHAPE_REDACT:
+    case WRIT_SHAPE_DETECTED:
     case WRIT_SHAPE_VOTERS:
     case WRIT_SHAPE_OPINIONS:
     case WRIT_SHAPE_ANCHORS:

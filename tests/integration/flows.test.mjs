@@ -410,3 +410,48 @@ test('a run that gets a kept result with labels of its server has each label', a
   assert.equal(named(up, 'read'), 1);
   gw.verify();
 });
+
+test('detectors add labels by what a result says, also for a run that may get the kept one', async (t) => {
+  const KEY = 'ghp_0123456789abcdefghijABCDEFGHIJ456789';
+  const up = await startUpstream(t, { onCall: (call) => call.text(call.params.name !== 'read' ? 'done'
+    : call.params.arguments.file === 'keys' ? `It is ${KEY}.` : 'nothing secret') });
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/read': { scope: 's', duplicates: 'replay', arguments: [{ arg: 'file', op: 'type', value: 'string' }],
+      labels: { integrity: 'trusted', detected: [{ detect: ['secret.*'], add: 'private' }] } },
+    'up/mail': { scope: 's', duplicates: 'allow' } }, flows: [{ tools: ['up/mail'], after: ['private'] }] });
+  const s = await openSession(gw, { token: DEV.token });
+  await s.call('up__read', { file: 'notes' });
+  assert.equal((await s.call('up__mail', {})).said, 'done', 'nothing was found');
+  await s.call('up__read', { file: 'keys' }, { key: 'k' });
+  const { decision_id: id } = gw.decisions().at(-1);
+  assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted');
+  const found = gw.show(id);
+  assert.ok(JSON.stringify(found).includes('{"detector":"secret.github_token@1","label":"private"}'));
+  assert.ok(!JSON.stringify(found).includes(KEY));
+  const other = await openSession(gw, { token: DEV.token });
+  assert.match((await other.call('up__read', { file: 'keys' }, { key: 'k' })).said, /It is/);
+  assert.equal(reason(await other.call('up__mail', {})), 'flow_not_permitted', 'the kept result may have had it');
+  await gw.restart();
+  for (const one of [s, other]) assert.equal(reason(await one.call('up__mail', {})), 'flow_not_permitted');
+  assert.equal(named(up, 'read'), 2);
+  const explain = writ(['explain', gw.configFile, '-'],
+    { input: JSON.stringify({ agent: 'dev', tool: 'up/read', arguments: { file: 'x' } }) });
+  assert.match(explain.out, /^label +private, if this finds something in the result: secret\.\*$/m);
+  gw.verify();
+});
+
+test('a caller of the hook API that keeps its result has the labels that detectors may add', async (t) => {
+  const { gw } = await setUp(t, {
+    tools: { 'crew/read': { scope: 's', duplicates: 'allow', labels: { integrity: 'trusted',
+      detected: [{ detect: ['secret.*'], add: 'private' }] } }, 'crew/mail': { scope: 's', duplicates: 'allow' } },
+    top: { frameworks: { crew: {} }, flows: [{ tools: ['crew/mail'], after: ['private'] }] } });
+  const crew = framework(gw, DEV);
+  const mailed = async (run, outcome) => {
+    const read = await crew.before({ tool: 'crew/read', arguments: {}, boundary_id: run });
+    await crew.bind(read.decision, { tool: 'crew/read', arguments: {} });
+    await crew.after(read.decision, outcome);
+    return (await crew.before({ tool: 'crew/mail', arguments: {}, boundary_id: run })).decision.decision;
+  };
+  assert.equal(await mailed('a', { result: { content: [{ type: 'text', text: 'nothing' }] } }), 'allow');
+  assert.equal(await mailed('b', {}), 'deny');
+});

@@ -151,9 +151,9 @@ writ_run_label(const struct writ_run *run, size_t i)
 }
 
 static WRIT_RESULT
-add_labels(struct writ_run *run, const struct writ_json *flow)
+add_labels(struct writ_run *run, const struct writ_json *labels)
 {
-    WRIT_JSON_EACH(label, writ_json_get(flow, WRIT_LIT("labels")))
+    WRIT_JSON_EACH(label, labels)
     {
         WRIT_TRY(writ_run_add_label(run, writ_json_string(label)));
     }
@@ -409,7 +409,10 @@ apply_decision(struct writ_run *run, const struct writ_mark_key *key,
 
     WRIT_TRY(add_task(run, writ_json_get(flow, WRIT_LIT("task")), is_under(flow, key)));
     if (d->let_through || d->repeated) {
-        WRIT_TRY(add_labels(run, flow));
+        WRIT_TRY(add_labels(run, writ_json_get(flow, WRIT_LIT("labels"))));
+    }
+    if (d->repeated) {
+        WRIT_TRY(add_labels(run, writ_json_get(flow, WRIT_LIT("detected"))));
     }
     run->blind = run->blind || (d->let_through && flow == NULL) ||
                  (d->repeated && writ_json_is_true(flow, WRIT_LIT("meta")));
@@ -431,7 +434,7 @@ apply_outcome(struct writ_run *run, const struct writ_mark_key *key,
         call->done = o->executed && !writ_json_is_true(flow, WRIT_LIT("failed"));
     }
     run->blind = run->blind || (o->executed && flow == NULL);
-    WRIT_TRY(add_labels(run, flow));
+    WRIT_TRY(add_labels(run, writ_json_get(flow, WRIT_LIT("labels"))));
     if (!is_under(flow, key)) {
         return WRIT_DONE;
     }

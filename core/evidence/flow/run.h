@@ -4,11 +4,14 @@
  *
  * A record adds `extensions.writ.flow` (member.tbl.h), a canonical object:
  *   of a decision  {"arguments"?: [{"argument", "found": [{"at", "decision_id"?, "source"}],
- *                   "marks", "rule"?}], "key", "labels": [...], "meta"?, "run": [...], "task"?:
- *                   {"digest", "marks", "tools"?}}
- *   of an outcome  {"cut"?, "failed"?, "fields": [...] (fields.h), "key", "labels": [...]}
+ *                   "marks", "rule"?}], "detected"?: [...], "key", "labels": [...], "meta"?,
+ *                   "run": [...], "task"?: {"digest", "marks", "tools"?}}
+ *   of an outcome  {"cut"?, "detected"?: [{"detector"?, "label"}], "failed"?,
+ *                   "fields": [...] (fields.h), "key", "labels": [...]}
  * `labels` are those that the result brings into the run; they count from the decision on, because
- * the call may be under way. `run` are those that the run had when it was judged.
+ * the call may be under way. `run` are those that the run had when it was judged. `detected` of a
+ * decision are labels that detectors may add: the outcome has them in `labels` with those that did,
+ * and the run of a call that may get a kept result has all of them.
  *
  * A call that was let through without `flow`, or whose result has none, brought labels that are
  * unknown: the run counts as having each one (writ_run_is_blind). So does one that may get a kept

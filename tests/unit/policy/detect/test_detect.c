@@ -384,7 +384,7 @@ START_TEST(detect_any_looks_at_texts_names_and_numbers)
         const struct writ_detector *first = NULL;
 
         ck_assert_int_eq(
-            writ_detect_any(&set, writ_value_of(arena, writ_view_str(cases[i].json)), &first),
+            writ_detect_any(&set, writ_value_of(arena, writ_view_str(cases[i].json)), NULL, &first),
             cases[i].answer);
         if (cases[i].answer == WRIT_DETECT_SOME) {
             ck_assert_view(first->called, "card.number@1");
